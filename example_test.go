@@ -45,12 +45,14 @@ func rings(n int) (x [][]float64, ring []int) {
 	return x, ring
 }
 
-// corners draws points of the plane near the corners of a triangle, and the number of each point's corner.
+// corners draws points of the plane near the corners of a triangle, and the number of each point's
+// corner.
 func corners(n int) (x [][]float64, corner []int) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	for i := range n {
 		angle := 2 * math.Pi * float64(i%3) / 3
-		x = append(x, []float64{math.Cos(angle) + 0.2*rng.NormFloat64(), math.Sin(angle) + 0.2*rng.NormFloat64()})
+		x = append(x, []float64{math.Cos(angle) + 0.2*rng.NormFloat64(), math.Sin(angle) +
+			0.2*rng.NormFloat64()})
 		corner = append(corner, i%3)
 	}
 	return x, corner
@@ -87,7 +89,8 @@ func ExampleFit() {
 	ctx := context.Background()
 	points, right := corners(600)
 	x := umagpu.Rows(points)
-	m := must(umagpu.Fit(ctx, x, mislabelled(right), umagpu.Options{Noise: fortyPercent, L2: umagpu.L2(0.001)}))
+	m := must(umagpu.Fit(ctx, x, mislabelled(right), umagpu.Options{Noise: fortyPercent,
+		L2: umagpu.L2(0.001)}))
 
 	folder := must(os.MkdirTemp("", "umagpu"))
 	defer os.RemoveAll(folder)
@@ -133,7 +136,8 @@ func ExampleFitStream() {
 	learner := online.NewPA1()
 	learner.NoShuffle = true // the examples come in the order of the file
 	m := must(umagpu.FitStream(ctx, path, umagpu.Options{Learner: learner, Preparation: "bias,l2"}))
-	fmt.Println("more than 95 % right:", correct(must(m.Predict(ctx, umagpu.Rows(points))), right) > 95)
+	fmt.Println("more than 95 % right:", correct(must(m.Predict(ctx, umagpu.Rows(points))),
+		right) > 95)
 	// Output: more than 95 % right: true
 }
 
@@ -161,14 +165,15 @@ func ExampleModel_Host_serve() {
 	m := must(umagpu.Fit(ctx, umagpu.Rows(points), right, umagpu.Options{}))
 	server := httptest.NewServer(serve.New(m.Host(), simd.New(), serve.Options{}).Handler())
 	defer server.Close()
-	answer := must(http.Post(server.URL+"/v1/predict", "text/csv", strings.NewReader("1,0\n-0.5,0.9\n")))
+	answer := must(http.Post(server.URL+"/v1/predict", "text/csv",
+		strings.NewReader("1,0\n-0.5,0.9\n")))
 	defer answer.Body.Close()
 	fmt.Println(answer.Status)
 	// Output: 200 OK
 }
 
-// Computes on the first OpenCL device, or on the processor where there is none: the weights have the same
-// bits.
+// Computes on the first OpenCL device, or on the processor where there is none: the weights have
+// the same bits.
 func ExampleOptions_gpu() {
 	ctx := context.Background()
 	var e engine.Engine = simd.New()

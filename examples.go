@@ -19,8 +19,8 @@ type Examples struct {
 	err error
 }
 
-// Rows returns the examples x, a copy; each has the same number of features. A ragged table is the error
-// ErrExamples of Fit and of the methods of Model.
+// Rows returns the examples x, a copy; each has the same number of features. A ragged table is the
+// error ErrExamples of Fit and of the methods of Model.
 func Rows[T Number](x [][]T) Examples {
 	if len(x) == 0 {
 		return Examples{}
@@ -29,7 +29,8 @@ func Rows[T Number](x [][]T) Examples {
 	e.set.X = make([]float32, 0, e.set.N*e.set.D)
 	for i, row := range x {
 		if len(row) != e.set.D {
-			return Examples{err: fmt.Errorf("%w: row %d: got %d features, want %d as in row 0", ErrExamples, i, len(row),
+			return Examples{err: fmt.Errorf("%w: row %d: got %d features, want %d as in row 0", ErrExamples,
+				i, len(row),
 				e.set.D)}
 		}
 		for _, v := range row {
@@ -39,11 +40,13 @@ func Rows[T Number](x [][]T) Examples {
 	return e
 }
 
-// Flat returns the examples x, a copy, whose features stand one example after the other, width each. A length
-// that is no multiple of width is the error ErrExamples of Fit and of the methods of Model.
+// Flat returns the examples x, a copy, whose features stand one example after the other, width
+// each. A length that is no multiple of width is the error ErrExamples of Fit and of the methods
+// of Model.
 func Flat[T Number](x []T, width int) Examples {
 	if width < 1 || len(x)%width != 0 {
-		return Examples{err: fmt.Errorf("%w: got %d values, want a multiple of the width %d", ErrExamples, len(x), width)}
+		return Examples{err: fmt.Errorf("%w: got %d values, want a multiple of the width %d", ErrExamples,
+			len(x), width)}
 	}
 	e := Examples{set: dataset.Examples{N: len(x) / width, D: width, X: make([]float32, len(x))}}
 	for i, v := range x {

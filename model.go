@@ -35,7 +35,8 @@ func (m *Model) On(e engine.Engine) *Model {
 // Save writes the model to a file, whole or not at all.
 func (m *Model) Save(path string) error { return m.model.Save(path) }
 
-// Classes returns the names of the classes: in the order of numbers if all are numbers, else bytewise.
+// Classes returns the names of the classes: in the order of numbers if all are numbers, else
+// bytewise.
 func (m *Model) Classes() []string { return slices.Clone(m.model.Meta.Classes) }
 
 // Predict returns the name of the class of each example.
@@ -50,8 +51,8 @@ func (m *Model) Predict(ctx context.Context, x Examples) ([]string, error) {
 	return m.model.Names(classes), nil
 }
 
-// Probabilities returns for each example the probability of each class, in the order of Classes. The error
-// is also model.ErrNoTemperature.
+// Probabilities returns for each example the probability of each class, in the order of Classes.
+// The error is also model.ErrNoTemperature.
 func (m *Model) Probabilities(ctx context.Context, x Examples) ([][]float64, error) {
 	if x.err != nil {
 		return nil, x.err
@@ -78,6 +79,6 @@ func (m *Model) Doubts() []learners.Doubt { return slices.Clone(m.doubts) }
 // Steps returns the number of steps of the training.
 func (m *Model) Steps() int { return m.model.Meta.Steps }
 
-// Host returns the model as packages host/... take it: to serve, export or compress it. It shares memory
-// with m, and must not be changed.
+// Host returns the model as packages host/... take it: to serve, export or compress it. It shares
+// memory with m, and must not be changed.
 func (m *Model) Host() *model.Model { return m.model }

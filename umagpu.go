@@ -1,13 +1,13 @@
-// Package umagpu trains multiclass classifiers from labels that are wrong in a known way: Fit learns a
-// model of examples with noisy labels, Load reads one from a file, and a Model predicts.
+// Package umagpu trains multiclass classifiers from labels that are wrong in a known way: Fit
+// learns a model of examples with noisy labels, Load reads one from a file, and a Model predicts.
 //
-// The noise is a confusion matrix, P(noisy label | true class). The weights have the same bits on every
-// engine: the processor, which is the default, and OpenCL devices (package gpu), which are linked only
-// into programs that import them.
+// The noise is a confusion matrix, P(noisy label | true class). The weights have the same bits on
+// every engine: the processor, which is the default, and OpenCL devices (package gpu), which are
+// linked only into programs that import them.
 //
-// Functions may be called from several goroutines at once, and so may all methods of one Model. The
-// arguments are only read, but must not be changed before the call returns. A cancelled context ends
-// each call; Fit then returns the model so far (see Model.Interrupted).
+// Functions may be called from several goroutines at once, and so may all methods of one Model.
+// The arguments are only read, but must not be changed before the call returns. A cancelled
+// context ends each call; Fit then returns the model so far (see Model.Interrupted).
 package umagpu
 
 import (
@@ -32,12 +32,13 @@ import (
 // ErrOptions marks errors of Options that exclude each other or do not suit the learner.
 var ErrOptions = errors.New("options do not fit together")
 
-// Options of Fit. The zero value takes the labels for right, and trains the first learner of package
-// learners/catalog on the processor.
+// Options of Fit. The zero value takes the labels for right, and trains the first learner of
+// package learners/catalog on the processor.
 type Options struct {
 	Noise *Noise // of the labels; nil if they are right
 
-	// Votes are labels by several workers, instead of the labels of Fit: each worker's noise is learned.
+	// Votes are labels by several workers, instead of the labels of Fit: each worker's noise is
+	// learned.
 	Votes []Vote
 
 	Learner     learners.Params // such as uma.Defaults(); nil for LearnerName
@@ -48,17 +49,19 @@ type Options struct {
 	MaxSteps    int             // 0 for the learner's own
 	Seed        uint64          // of all random choices
 
-	Engine engine.Engine // such as gpu.Open or shard.New return, which the caller closes; nil for the processor
+	// such as gpu.Open or shard.New return, which the caller closes; nil for the processor
+	Engine engine.Engine
 
 	Checkpoint host.Checkpoint // where and how often to save the training; the zero value saves none
-	Resume     *Model          // an interrupted training to continue, with the same data and Noise; nil for none
-	Note       func(string)    // is told what is worth knowing; may be nil
+	// an interrupted training to continue, with the same data and Noise; nil for none
+	Resume *Model
+	Note   func(string) // is told what is worth knowing; may be nil
 }
 
 // Noise is the confusion matrix of labels.
 type Noise struct {
-	// P[noisy][true] is the probability that an example of the true class gets the noisy label: columns
-	// sum to 1. With TrueRows it is P[true][noisy], and rows sum to 1.
+	// P[noisy][true] is the probability that an example of the true class gets the noisy label:
+	// columns sum to 1. With TrueRows it is P[true][noisy], and rows sum to 1.
 	P        [][]float64
 	TrueRows bool
 	Classes  []string // in the order of P; nil for the order of Model.Classes
@@ -106,8 +109,8 @@ const (
 // Label is the type of the labels of Fit. Numbers become names: 7 is "7".
 type Label interface{ ~int | ~string }
 
-// Fit returns the model that is learned from examples x and their noisy labels, one for each example;
-// labels are nil with Options.Votes. Errors: ErrOptions, and those of host.Train.
+// Fit returns the model that is learned from examples x and their noisy labels, one for each
+// example; labels are nil with Options.Votes. Errors: ErrOptions, and those of host.Train.
 func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Model, error) {
 	if x.err != nil {
 		return nil, x.err
@@ -135,8 +138,9 @@ func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Mode
 	return &Model{model: trained.Model, engine: settings.Engine, doubts: trained.Doubts}, nil
 }
 
-// FitStream returns the model of an online learner with NoShuffle, which reads each example of a CSV or
-// LIBSVM file once and keeps none. Errors are those of dataset.OpenStream and host.TrainStream.
+// FitStream returns the model of an online learner with NoShuffle, which reads each example of a
+// CSV or LIBSVM file once and keeps none. Errors are those of dataset.OpenStream and
+// host.TrainStream.
 func FitStream(ctx context.Context, path string, o Options) (*Model, error) {
 	stream, err := dataset.OpenStream(ctx, path, []string{path}, dataset.Options{})
 	if err != nil {
@@ -191,12 +195,14 @@ func (o *Options) settings(data *dataset.Dataset) (s host.Options, err error) {
 				f.Degree = 3
 			}
 		}
-		s.Kernel = &fitting.Options{Function: f, Search: k.Search, Components: k.Components, Landmarks: k.Landmarks}
+		s.Kernel = &fitting.Options{Function: f, Search: k.Search, Components: k.Components,
+			Landmarks: k.Landmarks}
 	}
 	return s, nil
 }
 
-// learner returns the parameters that Learner, LearnerName and L2 ask for; nil for those of Resume.
+// learner returns the parameters that Learner, LearnerName and L2 ask for; nil for those of
+// Resume.
 func (o *Options) learner() (learners.Params, error) {
 	p := o.Learner
 	switch {
@@ -216,7 +222,8 @@ func (o *Options) learner() (learners.Params, error) {
 	}
 	given, ok := p.(*softmax.Params)
 	if !ok {
-		return nil, fmt.Errorf("%w: L2: got a learner other than softmax, want its own parameters in Learner", ErrOptions)
+		return nil, fmt.Errorf("%w: L2: got a learner other than softmax, want its own parameters in "+
+			"Learner", ErrOptions)
 	}
 	changed := *given // which other trainings may read
 	changed.L2 = o.L2.value
@@ -233,7 +240,8 @@ func (n *Noise) matrix(classes []string) (*confusion.Matrix, error) {
 		order = classes
 	}
 	if len(n.P) != q || len(order) != q {
-		return nil, fmt.Errorf("%w: Noise: got %d rows and %d classes, want %d as the data have", ErrOptions, len(n.P),
+		return nil, fmt.Errorf("%w: Noise: got %d rows and %d classes, want %d as the data have",
+			ErrOptions, len(n.P),
 			len(order), q)
 	}
 	at := make([]int, q)

@@ -9,13 +9,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// Rows and a flat slice, the orientations of the noise and the orders of its classes are the same training.
+// Rows and a flat slice, the orientations of the noise and the orders of its classes are the same
+// training.
 func TestFitSame(t *testing.T) {
 	points, right := corners(300)
 	noisy := mislabelled(right)
 	fit := func(x umagpu.Examples, n *umagpu.Noise) *umagpu.Model {
 		t.Helper()
-		m, err := umagpu.Fit(t.Context(), x, noisy, umagpu.Options{Noise: n, MaxSteps: 20, Learner: uma.Defaults()})
+		m, err := umagpu.Fit(t.Context(), x, noisy, umagpu.Options{Noise: n, MaxSteps: 20,
+			Learner: uma.Defaults()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +56,8 @@ func TestFitRefuses(t *testing.T) {
 	for name, x := range map[string]umagpu.Examples{
 		"ragged": umagpu.Rows([][]float32{{1, 2}, {3}}), "width": umagpu.Flat([]float64{1, 2, 3}, 2),
 	} {
-		if _, err := umagpu.Fit(t.Context(), x, []string{"a", "b"}, umagpu.Options{}); !errors.Is(err, umagpu.ErrExamples) {
+		if _, err := umagpu.Fit(t.Context(), x, []string{"a", "b"}, umagpu.Options{}); !errors.Is(err,
+			umagpu.ErrExamples) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -28,13 +28,14 @@ func contestLearners(ctx context.Context, c *call) error {
 	})
 }
 
-// contestWeights measures which way of UMA learns best: what a step corrects, what is doubted, which
-// weights are kept.
+// contestWeights measures which way of UMA learns best: what a step corrects, what is doubted,
+// which weights are kept.
 func contestWeights(ctx context.Context, c *call) error {
 	return contest(ctx, c, umaWays, 3, func(p plan) plan {
 		p.rows, p.details = 6000, true
 		for _, s := range sets {
-			if right := slices.ContainsFunc(s.noises, func(o noise) bool { return !o.human }); right || s.name == "cifar10n" {
+			if right := slices.ContainsFunc(s.noises, func(o noise) bool { return !o.human }); right ||
+				s.name == "cifar10n" {
 				s.noises = append(slices.Clone(injected), pairwise(0.45))
 				p.sets = append(p.sets, s)
 			}
@@ -44,19 +45,28 @@ func contestWeights(ctx context.Context, c *call) error {
 	})
 }
 
-// contest measures ways × noises × sets. Each result goes to a file as soon as it is there, and the
-// results of that file are not measured again, so an interrupted measurement goes on. Results do not
-// know when a learner computes something else with the same parameters: then delete their lines.
-func contest(ctx context.Context, c *call, of []way, defaultSeeds int, planOf func(plan) plan) error {
+// contest measures ways × noises × sets. Each result goes to a file as soon as it is there, and
+// the results of that file are not measured again, so an interrupted measurement goes on. Results
+// do not know when a learner computes something else with the same parameters: then delete their
+// lines.
+func contest(ctx context.Context, c *call, of []way, defaultSeeds int,
+	planOf func(plan) plan) error {
 	data := c.flags.String("data", "", "`folder` of the data sets (required)")
-	kept := c.flags.String("results", "", "`file` of results, a JSON object on each line; none if empty")
-	page := c.flags.String("page", "", "Markdown `file` whose tables are replaced; empty to write them to stdout")
-	seeds := c.flags.Int("seeds", defaultSeeds, "corrupt labels, divide sets and train with the seeds 1 to `k`")
+	kept := c.flags.String("results", "",
+		"`file` of results, a JSON object on each line; none if empty")
+	page := c.flags.String("page", "",
+		"Markdown `file` whose tables are replaced; empty to write them to stdout")
+	seeds := c.flags.Int("seeds", defaultSeeds,
+		"corrupt labels, divide sets and train with the seeds 1 to `k`")
 	only := c.flags.String("sets", "", "measure only these `sets`, a comma list; all if empty")
-	kinds := c.flags.String("noises", "", "measure only these `noises`, a comma list of headings of tables; all if empty")
-	names := c.flags.String("ways", "", "measure only these `ways` to learn, a comma list of columns; all if empty")
-	hold := c.flags.Bool("held", false, "hold out parts as compare does, too, to see whether it would choose right")
-	quick := c.flags.Bool("quick", false, "two small sets of the folder testdata, two noises and one seed")
+	kinds := c.flags.String("noises", "",
+		"measure only these `noises`, a comma list of headings of tables; all if empty")
+	names := c.flags.String("ways", "",
+		"measure only these `ways` to learn, a comma list of columns; all if empty")
+	hold := c.flags.Bool("held", false,
+		"hold out parts as compare does, too, to see whether it would choose right")
+	quick := c.flags.Bool("quick", false,
+		"two small sets of the folder testdata, two noises and one seed")
 	on := c.flags.String("device", "cpu", device.Usage)
 	if err := c.parse(0, "data"); err != nil {
 		return err
@@ -108,8 +118,10 @@ func (p plan) choose(sets, noises, ways string) (plan, error) {
 	return chosen, nil
 }
 
-// measure measures the chosen part, and writes the tables of all known results, after an interrupt too.
-func measure(ctx context.Context, c *call, p, chosen plan, hold bool, dir, kept, page, on string) (err error) {
+// measure measures the chosen part, and writes the tables of all known results, after an interrupt
+// too.
+func measure(ctx context.Context, c *call, p, chosen plan, hold bool, dir, kept, page,
+	on string) (err error) {
 	if page != "" {
 		if _, err := aboveTables(page); err != nil { // before hours have gone by
 			return err

@@ -18,7 +18,8 @@ import (
 type crowdTable struct {
 	path        string
 	item, label string // columns
-	items       string // a table with a column like item, which names the examples in order; "": their numbers from 0
+	// a table with a column like item, which names the examples in order; "": their numbers from 0
+	items string
 }
 
 // oneAnnotator is the noise of one label for each example, which the seed draws from those given.
@@ -46,9 +47,11 @@ func majority(c crowdTable) noise {
 }
 
 // noise chooses a label from those of each example.
-func (c crowdTable) noise(name string, choose func(labels []int32, q int, rng *rand.Rand) int32) noise {
+func (c crowdTable) noise(name string, choose func(labels []int32, q int,
+	rng *rand.Rand) int32) noise {
 	return noise{name: name, human: true,
-		labels: func(_ context.Context, dir string, d *dataset.Dataset, seed uint64) ([]int32, *confusion.Matrix, error) {
+		labels: func(_ context.Context, dir string, d *dataset.Dataset, seed uint64) ([]int32,
+			*confusion.Matrix, error) {
 			given, err := c.read(dir, d)
 			if err != nil {
 				return nil, nil, err
@@ -76,7 +79,8 @@ func (c crowdTable) read(dir string, d *dataset.Dataset) ([][]int32, error) {
 			return nil, err
 		}
 		if names = columns[0]; len(names) != d.N {
-			return nil, fmt.Errorf("%s: found %d items, wanted %d as there are examples", below(dir, c.items), len(names), d.N)
+			return nil, fmt.Errorf("%s: found %d items, wanted %d as there are examples", below(dir,
+				c.items), len(names), d.N)
 		}
 	}
 	at := make(map[string]int, d.N)
@@ -93,20 +97,23 @@ func (c crowdTable) read(dir string, d *dataset.Dataset) ([][]int32, error) {
 		i, known := at[item]
 		k := slices.Index(d.Classes, columns[1][n])
 		if !known || k < 0 {
-			return nil, fmt.Errorf("%s:%d: found item %q with label %q, wanted one of the examples and of the classes %.40q",
+			return nil, fmt.Errorf("%s:%d: found item %q with label %q, wanted one of the examples and "+
+				"of the classes %.40q",
 				path, n+2, item, columns[1][n], d.Classes)
 		}
 		given[i] = append(given[i], int32(k))
 	}
 	for i, labels := range given {
 		if len(labels) == 0 {
-			return nil, fmt.Errorf("%s: found no label of item %q, wanted at least one of each", path, names[i])
+			return nil, fmt.Errorf("%s: found no label of item %q, wanted at least one of each", path,
+				names[i])
 		}
 	}
 	return given, nil
 }
 
-// expand returns an example for each annotation of d, with that label, and the labels of d for them.
+// expand returns an example for each annotation of d, with that label, and the labels of d for
+// them.
 func (c crowdTable) expand(dir string, d *dataset.Dataset) (*dataset.Dataset, []int32, error) {
 	given, err := c.read(dir, d)
 	if err != nil {

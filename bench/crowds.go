@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// knownCrowds are the accuracies of the votes and of Dawid-Skene, 100 rounds with a smoothing of 0.01
-// from vote shares, which another implementation found.
+// knownCrowds are the accuracies of the votes and of Dawid-Skene, 100 rounds with a smoothing of
+// 0.01 from vote shares, which another implementation found.
 var knownCrowds = []struct {
 	name                 string
 	majority, dawidSkene float64

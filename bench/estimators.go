@@ -23,7 +23,8 @@ import (
 // The sets and the noises whose C is estimated.
 var (
 	estimated       = []string{"optdigits", "reuters9", "letter"}
-	estimatedNoises = []noise{pairwise(0.4), symmetric(0.4), random(0.3), pairwise(0.2), symmetric(0.2)}
+	estimatedNoises = []noise{pairwise(0.4), symmetric(0.4), random(0.3), pairwise(0.2),
+		symmetric(0.2)}
 )
 
 // estimator is a method to estimate C from noisy labels.
@@ -34,9 +35,12 @@ type estimator struct {
 }
 
 var estimatorsOf = []estimator{
-	{"true C", "", false}, {"identity", outoffold.NoNoise, false}, {"confident joint", outoffold.ConfidentJoint, false},
-	{"anchor points", outoffold.AnchorPoints, false}, {"joint likelihood", outoffold.JointLikelihood, false},
-	{"100 clean", outoffold.CleanCounts, true}, {"100 clean, joint likelihood", outoffold.JointLikelihood, true},
+	{"true C", "", false}, {"identity", outoffold.NoNoise, false}, {"confident joint",
+		outoffold.ConfidentJoint, false},
+	{"anchor points", outoffold.AnchorPoints, false}, {"joint likelihood", outoffold.JointLikelihood,
+		false},
+	{"100 clean", outoffold.CleanCounts, true}, {"100 clean, joint likelihood",
+		outoffold.JointLikelihood, true},
 	{"auto", outoffold.AutoNoise, false},
 }
 
@@ -53,20 +57,22 @@ func (k estimateKey) id() estimateKey { return k }
 // estimateResult is how good an estimate of C is.
 type estimateResult struct {
 	estimateKey
-	Off        float64                    `json:"mean_absolute_error"`       // per entry
-	Z          float64                    `json:"errors_per_standard_error"` // root of the mean square
-	Error      float64                    `json:"test_error"`                // of softmax
-	UMAError   float64                    `json:"uma_test_error"`            // with --inverse exact, as by default
+	Off   float64 `json:"mean_absolute_error"`       // per entry
+	Z     float64 `json:"errors_per_standard_error"` // root of the mean square
+	Error float64 `json:"test_error"`                // of softmax
+	// with --inverse exact, as by default
+	UMAError   float64                    `json:"uma_test_error"`
 	Chosen     string                     `json:"chosen,omitempty"`
 	Candidates []outoffold.NoiseCandidate `json:"candidates,omitempty"`
 	Seconds    float64                    `json:"seconds"`
 }
 
-// estimators measures estimates of C, and prints a table of their errors and two of the test errors
-// that they lead to.
+// estimators measures estimates of C, and prints a table of their errors and two of the test
+// errors that they lead to.
 func estimators(ctx context.Context, c *call) (err error) {
 	data := c.flags.String("data", "", "`folder` of the data sets (required)")
-	kept := c.flags.String("results", "", "`file` of results, a JSON object on each line; none if empty")
+	kept := c.flags.String("results", "",
+		"`file` of results, a JSON object on each line; none if empty")
 	only := c.flags.String("only", "", "only sets and noises whose name has this `text`")
 	methods := c.flags.String("methods", "", "only methods whose name has this `text`")
 	seeds := c.flags.Int("seeds", 1, "corrupt labels and train with the seeds 1 to `k`")
@@ -101,7 +107,8 @@ func estimators(ctx context.Context, c *call) (err error) {
 }
 
 // estimateAll measures what is missing of a set under a noise with one seed.
-func estimateAll(ctx context.Context, c *call, r *results[estimateKey, estimateResult], dir string, s set, n noise,
+func estimateAll(ctx context.Context, c *call, r *results[estimateKey, estimateResult], dir string,
+	s set, n noise,
 	methods string, o host.Options) error {
 	train, test, err := s.read(ctx, dir, o.Seed)
 	if err != nil {
@@ -182,8 +189,8 @@ func testError(ctx context.Context, noisy *dataset.Dataset, c *confusion.Matrix,
 	return share(test.Y, said), nil
 }
 
-// printEstimates writes three tables of means over the seeds. The last line of a table of test errors
-// counts the cases in which a method is within a point of the true C.
+// printEstimates writes three tables of means over the seeds. The last line of a table of test
+// errors counts the cases in which a method is within a point of the true C.
 func printEstimates(w io.Writer, found map[estimateKey]estimateResult) {
 	columns := []string{""}
 	for _, m := range estimatorsOf {

@@ -15,12 +15,13 @@ import (
 // heldFolds is how many parts compare holds out in turn by default.
 const heldFolds = 5
 
-// heldOut returns what compare would judge a way by: the accuracy on examples held out, of their noisy
-// labels through C.
+// heldOut returns what compare would judge a way by: the accuracy on examples held out, of their
+// noisy labels through C.
 func (j job) heldOut(
 	ctx context.Context, w choice, noisy *dataset.Dataset, told, c *confusion.Matrix, seed int,
 ) (float64, error) {
-	h, err := outoffold.Scores(ctx, noisy, told, host.Options{Engine: j.engine, Learner: w.params, Weights: w.rule,
+	h, err := outoffold.Scores(ctx, noisy, told, host.Options{Engine: j.engine, Learner: w.params,
+		Weights:  w.rule,
 		MaxSteps: w.steps, Seed: uint64(seed)}, heldFolds)
 	if err != nil {
 		return 0, err
@@ -36,7 +37,8 @@ func (j job) heldOut(
 	return right / float64(noisy.N), nil
 }
 
-// chosen writes the table of what compare would choose, of the rows in which every way has been held out.
+// chosen writes the table of what compare would choose, of the rows in which every way has been
+// held out.
 func (t table) chosen(b *strings.Builder) {
 	lines, ranks, excess, n := "", 0.0, 0.0, 0
 	for _, r := range t.rows(func(o noise) bool { return o.name != right.name }) {
@@ -50,7 +52,8 @@ func (t table) chosen(b *strings.Builder) {
 	if n == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## Does compare choose right?\n\nIt judges by %d parts held out in turn, through C. "+
+	fmt.Fprintf(b, "\n## Does compare choose right?\n\nIt judges by %d parts held out in turn, "+
+		"through C. "+
 		"Among the %d ways above,\nits choice has the mean rank %.2f by the error on right test labels. "+
 		"On average it\nerrs %s %% more than the best way.\n\n"+
 		"| set, labels, seed | chosen | its error, %% | least error, %% | of | rank |\n"+
@@ -58,7 +61,8 @@ func (t table) chosen(b *strings.Builder) {
 		heldFolds, len(t.ways), ranks/float64(n), percent(excess/float64(n)), lines)
 }
 
-// choice returns the line of one set under one noise with one seed, "" unless all ways have been held out.
+// choice returns the line of one set under one noise with one seed, "" unless all ways have been
+// held out.
 func (t table) choice(r row, seed int) (line string, rank, excess float64) {
 	var all []result
 	best, least := 0, 0

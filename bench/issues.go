@@ -28,11 +28,12 @@ var searched = []struct {
 	{set: "optdigits", noise: pairwise(0.4), rbf: true, folds: 5},
 	{set: "optdigits", noise: symmetric(0.4), rbf: true, folds: 5},
 	{set: "cifar10n", noise: column("worst of three", cifar10("worse_label")), first: 15000, folds: 3},
-	{set: "music genre", noise: noise{name: "every annotation"}, rbf: true, folds: 5, annotations: &genres},
+	{set: "music genre", noise: noise{name: "every annotation"}, rbf: true, folds: 5,
+		annotations: &genres},
 }
 
-// issues measures how well wrong labels are found: by uma-gpu issues and by the rule of cleanlab, on
-// the same probabilities. It prints a table.
+// issues measures how well wrong labels are found: by uma-gpu issues and by the rule of cleanlab,
+// on the same probabilities. It prints a table.
 func issues(ctx context.Context, c *call) error {
 	data := c.flags.String("data", "", "`folder` of the data sets (required)")
 	only := c.flags.String("set", "", "only this `set`; all if empty")
@@ -41,7 +42,8 @@ func issues(ctx context.Context, c *call) error {
 	}
 	e := simd.New()
 	defer e.Close() // nothing to lose
-	fmt.Fprint(c.stdout, head("set", "rule", ">flagged", ">wrong of them", ">precision", ">recall", ">F1"))
+	fmt.Fprint(c.stdout, head("set", "rule", ">flagged", ">wrong of them", ">precision", ">recall",
+		">F1"))
 	for _, of := range searched {
 		if *only != "" && *only != of.set {
 			continue
@@ -74,7 +76,8 @@ func issues(ctx context.Context, c *call) error {
 		}
 		for _, f := range list {
 			fmt.Fprint(c.stdout, line(of.set+", "+of.noise.name, f.rule, f.flagged, f.found,
-				fmt.Sprintf("%.4f", f.precision()), fmt.Sprintf("%.4f", f.recall()), fmt.Sprintf("%.4f", f.f1())))
+				fmt.Sprintf("%.4f", f.precision()), fmt.Sprintf("%.4f", f.recall()), fmt.Sprintf("%.4f",
+					f.f1())))
 		}
 	}
 	return nil
@@ -88,7 +91,10 @@ type finding struct {
 
 func (f finding) precision() float64 { return float64(f.found) / float64(max(1, f.flagged)) }
 func (f finding) recall() float64    { return float64(f.found) / float64(max(1, f.wrong)) }
-func (f finding) f1() float64        { return 2 * float64(f.found) / float64(max(1, f.flagged+f.wrong)) }
+func (f finding) f1() float64 {
+	return 2 * float64(f.found) / float64(max(1,
+		f.flagged+f.wrong))
+}
 
 // findIssues learns with and without C from the noisy labels of d, and compares what rules find on
 // probabilities out of fold.
@@ -180,7 +186,10 @@ func worst(found []estimate.Issue, m int) []bool {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(found[a].Quality, found[b].Quality) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(found[a].Quality,
+			found[b].Quality)
+	})
 	for _, i := range order[:m] {
 		flags[i] = true
 	}

@@ -17,7 +17,8 @@ func TestPruneByNoiseRate(t *testing.T) {
 	if got, want := confidentJoint(p, y, 2), [][]int{{4, 1}, {0, 2}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, wanted %v", got, want)
 	}
-	if got := pruneByNoiseRate(p, y, 2); !reflect.DeepEqual(got, []bool{false, false, false, true, false, false, false}) {
+	if got := pruneByNoiseRate(p, y, 2); !reflect.DeepEqual(got, []bool{false, false, false, true,
+		false, false, false}) {
 		t.Errorf("found %v", got)
 	}
 }
@@ -39,11 +40,13 @@ func TestIssuesBeatTheRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, noise := range map[string]*confusion.Matrix{"pairwise": pairwise, "symmetric": symmetric} {
+	for name, noise := range map[string]*confusion.Matrix{"pairwise": pairwise,
+		"symmetric": symmetric} {
 		if d.Y, err = noise.Inject(right, 1); err != nil {
 			t.Fatal(err)
 		}
-		list, err := findIssues(t.Context(), d, right, host.Options{Engine: simd.New(), Seed: 1, MaxSteps: 150}, 3)
+		list, err := findIssues(t.Context(), d, right, host.Options{Engine: simd.New(), Seed: 1,
+			MaxSteps: 150}, 3)
 		if err != nil {
 			t.Fatal(err)
 		}

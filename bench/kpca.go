@@ -28,8 +28,8 @@ type fitted struct {
 	Notes     []string `json:"notes"`
 }
 
-// components fits kernel principal components to the examples of one .npy file, projects these and the
-// ones of another file, and prints a JSON object.
+// components fits kernel principal components to the examples of one .npy file, projects these and
+// the ones of another file, and prints a JSON object.
 func components(ctx context.Context, c *call) (err error) {
 	var o pca.Options
 	c.flags.StringVar(&o.Function.Kind, "kernel", "rbf", "kernel `function`: rbf, poly or linear")
@@ -38,9 +38,11 @@ func components(ctx context.Context, c *call) (err error) {
 	c.flags.IntVar(&o.Function.Degree, "degree", 3, "degree of poly")
 	c.flags.BoolVar(&o.Cosine, "cosine", false, "scale examples to length 1")
 	c.flags.IntVar(&o.Components, "components", 0, "number of components")
-	c.flags.Float64Var(&o.Variance, "variance", 0, "share of variance that chooses the number of components")
+	c.flags.Float64Var(&o.Variance, "variance", 0,
+		"share of variance that chooses the number of components")
 	c.flags.IntVar(&o.Landmarks, "landmarks", 0, "number of landmarks; 0 for all examples")
-	c.flags.StringVar(&o.Choice, "choice", pca.Uniform, "choice of landmarks: uniform, kmeans++ or farthest")
+	c.flags.StringVar(&o.Choice, "choice", pca.Uniform,
+		"choice of landmarks: uniform, kmeans++ or farthest")
 	c.flags.Uint64Var(&o.Seed, "seed", 1, "seed")
 	c.flags.Int64Var(&o.MemoryLimit, "memory", 0, "limit in `bytes`")
 	on := c.flags.String("device", "cpu", device.Usage)

@@ -1,4 +1,5 @@
-// Command bench measures what the pages of docs/ tell, and prints tables in Markdown or JSON lines.
+// Command bench measures what the pages of docs/ tell, and prints tables in Markdown or JSON
+// lines.
 //
 //	go run ./bench WHAT [FLAG...]
 //
@@ -106,7 +107,8 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// head returns the first two lines of a Markdown table. Columns named with a leading > are aligned right.
+// head returns the first two lines of a Markdown table. Columns named with a leading > are aligned
+// right.
 func head(columns ...string) string {
 	names, rule := "", ""
 	for _, c := range columns {

@@ -18,7 +18,8 @@ func TestQuick(t *testing.T) {
 	var out, said bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if code := start(ctx, args, &out, &said); code != 130 || !strings.Contains(said.String(), "goes on") {
+	if code := start(ctx, args, &out, &said); code != 130 || !strings.Contains(said.String(),
+		"goes on") {
 		t.Fatalf("interrupted: code %d, %q", code, said.String())
 	}
 	if code := start(t.Context(), args, &out, &said); code != 0 {
@@ -28,7 +29,8 @@ func TestQuick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| digits | 300 | 300 | 64 | 10 |", "| letter | 400 | 400 | 16 | 26 |",
+	for _, want := range []string{"| digits | 300 | 300 | 64 | 10 |",
+		"| letter | 400 | 400 | 16 | 26 |",
 		"2 of 2 pairs of a set and a noise"} {
 		if !strings.Contains(string(first), want) {
 			t.Errorf("the page lacks %q:\n%s", want, first)
@@ -102,7 +104,8 @@ func TestRunRefuses(t *testing.T) {
 		var out, said bytes.Buffer
 		code := start(t.Context(), append([]string{"learners"}, c.args...), &out, &said)
 		if code != c.code || out.Len() != 0 || !strings.Contains(said.String(), c.said) {
-			t.Errorf("%q: code %d, %q, stdout %q; want %d, %q and no output", c.args, code, said.String(), out.String(),
+			t.Errorf("%q: code %d, %q, stdout %q; want %d, %q and no output", c.args, code, said.String(),
+				out.String(),
 				c.code, c.said)
 		}
 	}
@@ -115,7 +118,8 @@ func TestChoose(t *testing.T) {
 	}
 	p := plan{sets: sets, ways: choices, seeds: 2}
 	chosen, err := p.choose("wine,labelme", "none,majority", "uma,classmean")
-	if err != nil || len(chosen.sets) != 2 || len(chosen.ways) != 2 || chosen.ways[0].name != "uma" || chosen.seeds != 2 {
+	if err != nil || len(chosen.sets) != 2 || len(chosen.ways) != 2 || chosen.ways[0].name != "uma" ||
+		chosen.seeds != 2 {
 		t.Fatalf("found %+v, %v", chosen, err)
 	}
 	for i, name := range []string{"none", "majority"} {

@@ -27,7 +27,8 @@ func (t table) markdown() string {
 	t.summary(&b, "All sets and all noises that a seed makes", t.rows(made))
 	t.summary(&b, "All labels that people gave", t.rows(func(o noise) bool { return o.human }))
 	if t.details {
-		t.summary(&b, "Sets of more than 1,000 training examples", slices.DeleteFunc(t.rows(made), t.isSmall))
+		t.summary(&b, "Sets of more than 1,000 training examples", slices.DeleteFunc(t.rows(made),
+			t.isSmall))
 		t.means(&b)
 	}
 	t.human(&b)
@@ -72,7 +73,8 @@ func (t table) summary(b *strings.Builder, title string, rows []row) {
 		return
 	}
 	fmt.Fprintf(b, "\n## %s\n\nEvery learner was measured on %d of %d pairs of a set and a noise.\n\n"+
-		"| learner | mean error, %% | mean rank | mean excess over the least, %% | largest excess, %% |\n"+
+		"| learner | mean error, %% | mean rank | mean excess over the least, %% | largest excess, %% "+
+		"|\n"+
 		"|---|--:|--:|--:|--:|\n", title, len(complete), len(rows))
 	for i, w := range t.ways {
 		total, rank, excess, worst, where := 0.0, 0.0, 0.0, 0.0, "none"
@@ -84,7 +86,8 @@ func (t table) summary(b *strings.Builder, title string, rows []row) {
 			}
 		}
 		if n := float64(len(complete)); n > 0 {
-			fmt.Fprintf(b, "| %s | %s | %.2f | %s | %s (%s) |\n", w.name, percent(total/n), rank/n, percent(excess/n),
+			fmt.Fprintf(b, "| %s | %s | %.2f | %s | %s (%s) |\n", w.name, percent(total/n), rank/n,
+				percent(excess/n),
 				percent(worst), where)
 		}
 	}
@@ -160,18 +163,21 @@ func (t table) failures(b *strings.Builder) {
 			}
 		}
 		if failed > 0 {
-			lines += fmt.Sprintf("| %s | %d of %d | %s |\n", w.name, failed, tried, strings.ReplaceAll(reason, "|", "\\|"))
+			lines += fmt.Sprintf("| %s | %d of %d | %s |\n", w.name, failed, tried,
+				strings.ReplaceAll(reason, "|", "\\|"))
 		}
 	}
 	if lines != "" {
-		b.WriteString("\n## Where a learner fails\n\nIn the summaries a training that fails counts as guessing.\n\n" +
+		b.WriteString("\n## Where a learner fails\n\nIn the summaries a training that fails counts as " +
+			"guessing.\n\n" +
 			"| learner | trainings | why, the first time |\n|---|--:|---|\n" + lines)
 	}
 }
 
 // times writes the table of medians over noises and seeds.
 func (t table) times(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## Time to learn\n\nSeconds of processor time, the median over noises and seeds, on %s."+
+	fmt.Fprintf(b, "\n## Time to learn\n\nSeconds of processor time, the median over noises and "+
+		"seeds, on %s."+
 		"\n\n%s", t.machine, t.head("set"))
 	for _, s := range t.sets {
 		line, measured := "| "+s.name, false
@@ -251,7 +257,8 @@ func (t table) about(b *strings.Builder) {
 		if !ok {
 			continue
 		}
-		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | `%s` |\n", s.name, a.Train, a.Test, a.Features, a.Classes,
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | `%s` |\n", s.name, a.Train, a.Test, a.Features,
+			a.Classes,
 			a.Preparation)
 	}
 }
@@ -267,7 +274,8 @@ func aboveTables(path string) (string, error) {
 	}
 	above, _, found := strings.Cut(string(text), mark)
 	if !found {
-		return "", fmt.Errorf("%s: found no line %q, after which the tables go", path, strings.TrimSpace(mark))
+		return "", fmt.Errorf("%s: found no line %q, after which the tables go", path,
+			strings.TrimSpace(mark))
 	}
 	return above + mark, nil
 }

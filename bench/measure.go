@@ -87,7 +87,8 @@ func (j job) measure(ctx context.Context) error {
 // key returns that of the result of a way.
 func (p plan) key(s set, o noise, w choice, seed int) key {
 	// Where labels are right there is no C to be told.
-	return key{Set: s.name, Noise: o.name, Seed: seed, How: w.how, Blind: w.blind && o.name != right.name}
+	return key{Set: s.name, Noise: o.name, Seed: seed, How: w.how, Blind: w.blind &&
+		o.name != right.name}
 }
 
 // missing returns the noises and ways of a set that lack a result.
@@ -97,7 +98,8 @@ func (j job) missing(s set, seed int) (noises []noise, ways map[string][]choice)
 	for _, o := range s.noises {
 		for _, w := range j.ways {
 			k := j.key(s, o, w, seed)
-			if v, found := j.results.found[k]; seen[k] || found && (!j.hold || o.name == right.name || v.whole()) {
+			if v, found := j.results.found[k]; seen[k] || found && (!j.hold || o.name == right.name ||
+				v.whole()) {
 				continue
 			}
 			seen[k] = true
@@ -163,7 +165,8 @@ func (j job) set(ctx context.Context, s set, seed int) error {
 }
 
 // read returns the examples to train and to test on, with right labels.
-func (s set) read(ctx context.Context, dir string, seed uint64) (train, test *dataset.Dataset, err error) {
+func (s set) read(ctx context.Context, dir string, seed uint64) (train, test *dataset.Dataset,
+	err error) {
 	if train, err = s.train.read(ctx, dir, nil); err != nil {
 		return nil, nil, err
 	}
@@ -175,10 +178,12 @@ func (s set) read(ctx context.Context, dir string, seed uint64) (train, test *da
 }
 
 // train trains as a way says and completes the result.
-func (j job) train(ctx context.Context, r *result, w choice, noisy *dataset.Dataset, c *confusion.Matrix,
+func (j job) train(ctx context.Context, r *result, w choice, noisy *dataset.Dataset,
+	c *confusion.Matrix,
 	test *dataset.Dataset) error {
 	var start float64
-	trained, err := host.Train(ctx, noisy, c, host.Options{Engine: j.engine, Learner: w.params, Weights: w.rule,
+	trained, err := host.Train(ctx, noisy, c, host.Options{Engine: j.engine, Learner: w.params,
+		Weights:  w.rule,
 		MaxSteps: w.steps, Seed: uint64(r.Seed), Watch: host.Watch{Phase: func(p host.Phase) {
 			switch p {
 			case host.Prepared:

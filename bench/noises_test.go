@@ -60,14 +60,16 @@ func TestColumn(t *testing.T) {
 	write(t, filepath.Join(dir, "x.csv"), pack(t, "1\n2\n3\n4\n"))
 	write(t, filepath.Join(dir, "y.csv"), pack(t, "true,noisy\nb,b\na,b\nb,b\na,a\n"))
 	from := func(column string) part {
-		return part{path: "x.csv", options: dataset.Options{Labels: "y.csv", Table: dataset.Table{LabelColumn: column}}}
+		return part{path: "x.csv", options: dataset.Options{Labels: "y.csv",
+			Table: dataset.Table{LabelColumn: column}}}
 	}
 	d, err := from("true").read(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	y, c, err := column("it", from("noisy")).labels(t.Context(), dir, d, 1)
-	if err != nil || !slices.Equal(y, []int32{1, 1, 1, 0}) || !slices.Equal(c.P, []float64{.5, 0, .5, 1}) {
+	if err != nil || !slices.Equal(y, []int32{1, 1, 1, 0}) || !slices.Equal(c.P, []float64{.5, 0, .5,
+		1}) {
 		t.Errorf("found %v, %v, %v", y, c, err)
 	}
 	d.D = 2
@@ -91,13 +93,15 @@ func TestCrowd(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), pack(t, text))
 	}
-	d := &dataset.Dataset{Examples: dataset.Examples{N: 3, D: 1}, Y: []int32{0, 1, 1}, Classes: []string{"a", "b"}}
+	d := &dataset.Dataset{Examples: dataset.Examples{N: 3, D: 1}, Y: []int32{0, 1, 1},
+		Classes: []string{"a", "b"}}
 	for _, c := range []struct {
 		crowd crowdTable
 		want  [][]int32
 	}{
 		{crowdTable{path: "said", item: "task", label: "label"}, [][]int32{{0, 1, 1}, {1, 1}, {0, 1}}},
-		{crowdTable{path: "named", item: "song", label: "label", items: "songs"}, [][]int32{{1}, {0, 1}, {0}}},
+		{crowdTable{path: "named", item: "song", label: "label", items: "songs"}, [][]int32{{1}, {0, 1},
+			{0}}},
 	} {
 		given, err := c.crowd.read(dir, d)
 		if err != nil || !slices.EqualFunc(given, c.want, slices.Equal) {

@@ -9,7 +9,8 @@ import (
 
 func TestResults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.jsonl")
-	a := result{key: key{"iris", "none", 1, "uma {}", false}, shape: shape{105, 45, 4, 3, "l2"}, Error: 0.5, Seconds: 2}
+	a := result{key: key{"iris", "none", 1, "uma {}", false}, shape: shape{105, 45, 4, 3, "l2"},
+		Error: 0.5, Seconds: 2}
 	b := a
 	b.key.Blind, b.Failed = true, "for a reason"
 	for _, v := range []result{a, b} { // each by another run

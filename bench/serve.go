@@ -17,9 +17,9 @@ import (
 
 const batch = 1000 // rows
 
-// predict prints how many rows a second a model predicts in batches of 1000, as a program does that
-// imports the library, and the microseconds of processors that a row takes. With -body it writes a
-// batch as requests of uma-gpu serve, body.json and body.npy.
+// predict prints how many rows a second a model predicts in batches of 1000, as a program does
+// that imports the library, and the microseconds of processors that a row takes. With -body it
+// writes a batch as requests of uma-gpu serve, body.json and body.npy.
 func predict(ctx context.Context, c *call) error {
 	path := c.flags.String("model", "", "model that train wrote: `FILE` (required)")
 	data := c.flags.String("data", "", "at least 1000 dense examples: `FILE` (required)")
@@ -39,7 +39,8 @@ func predict(ctx context.Context, c *call) error {
 	}
 	defer d.Close() // nothing to lose: it was only read
 	if d.N < batch || d.Sparse() {
-		return fmt.Errorf("%s: found %d examples, sparse %v, wanted %d dense ones", *data, d.N, d.Sparse(), batch)
+		return fmt.Errorf("%s: found %d examples, sparse %v, wanted %d dense ones", *data, d.N,
+			d.Sparse(), batch)
 	}
 	x := d.Part(0, batch)
 	if *body != "" {
@@ -55,7 +56,8 @@ func predict(ctx context.Context, c *call) error {
 		count++
 	}
 	rows := float64(count * batch)
-	fmt.Fprintf(c.stdout, "%.0f %.3f\n", rows/time.Since(start).Seconds(), 1e6*(processorSeconds()-before)/rows)
+	fmt.Fprintf(c.stdout, "%.0f %.3f\n", rows/time.Since(start).Seconds(),
+		1e6*(processorSeconds()-before)/rows)
 	return nil
 }
 
@@ -71,5 +73,6 @@ func writeRequests(body string, x dataset.Examples) error {
 	}
 	array := bytes.NewBuffer(npyfile.Header("<f4", x.N, x.D))
 	npyfile.Write(array, x.X) // a Buffer takes all
-	return errors.Join(os.WriteFile(body+".json", text, 0o666), os.WriteFile(body+".npy", array.Bytes(), 0o666))
+	return errors.Join(os.WriteFile(body+".json", text, 0o666), os.WriteFile(body+".npy",
+		array.Bytes(), 0o666))
 }

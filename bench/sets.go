@@ -16,9 +16,10 @@ import (
 // set is a data set and how it is measured.
 type set struct {
 	name        string
-	train, test part    // without a test part, train is divided
-	first       int     // number of examples that train of a divided set; 0: the seed picks 70 % of each class
-	noises      []noise // of its labels
+	train, test part // without a test part, train is divided
+	// number of examples that train of a divided set; 0: the seed picks 70 % of each class
+	first  int
+	noises []noise // of its labels
 }
 
 // part is a file of examples. Paths are relative to the folder of -data unless they are absolute.
@@ -31,9 +32,10 @@ type part struct {
 
 const (
 	mnist, cifar, reuters, news = "mnist/", "cifar10n/", "reuters21578/reuters9.", "20news/20news."
-	fashion                     = "/usr/share/datasets/fashion-mnist/" // Debian's dataset-fashion-mnist
-	labelme, agnews             = "labelme/", "noisy_ag_news/"
-	sentiment, genre            = "sentiment_polarity/", "music_genre/music_genre_"
+	// Debian's dataset-fashion-mnist
+	fashion          = "/usr/share/datasets/fashion-mnist/"
+	labelme, agnews  = "labelme/", "noisy_ag_news/"
+	sentiment, genre = "sentiment_polarity/", "music_genre/music_genre_"
 )
 
 // labelFirst says that the labels are the first column.
@@ -42,15 +44,18 @@ var labelFirst = dataset.Options{Table: dataset.Table{LabelColumn: "first"}}
 // sets are the cheap ones first.
 var sets = []set{
 	{name: "iris", noises: injected,
-		train: part{path: "small/sklearn_iris.csv.gz", options: dataset.Options{Table: dataset.Table{Header: "yes"}}}},
+		train: part{path: "small/sklearn_iris.csv.gz",
+			options: dataset.Options{Table: dataset.Table{Header: "yes"}}}},
 	// The first line of scikit-learn's files is none of the table: it has the
 	// table's size and the classes. That of iris is as wide as a header by chance.
-	{name: "wine", noises: injected, train: part{path: "small/sklearn_wine_data.csv.gz", edit: afterLine}},
+	{name: "wine", noises: injected, train: part{path: "small/sklearn_wine_data.csv.gz",
+		edit: afterLine}},
 	{name: "breast cancer", noises: injected,
 		train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
 	// The first column of glass numbers the examples.
 	{name: "glass", noises: injected,
-		train: part{path: "small/glass.data.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}}},
+		train: part{path: "small/glass.data.gz",
+			options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}}},
 	{name: "zoo", noises: injected, train: part{path: "small/zoo.csv.gz"}},
 	{name: "vehicle", noises: injected, train: part{path: "small/vehicle.csv.gz"}},
 	{name: "music genre", train: music("gold"), test: music("test"), noises: []noise{
@@ -71,27 +76,32 @@ var sets = []set{
 	{name: "letter", noises: injected, first: 15000,
 		train: part{path: "letter/letter-recognition.data.gz", options: labelFirst}},
 	{name: "cifar10n", train: cifar10("clean_label"),
-		noises: []noise{column("worst of three", cifar10("worse_label")), column("one person", cifar10("random_label1")),
+		noises: []noise{column("worst of three", cifar10("worse_label")), column("one person",
+			cifar10("random_label1")),
 			column("vote of three", cifar10("aggre_label"))},
 		test: part{path: cifar + "test-feat-idx2-byte.gz",
 			options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
-	{name: "MNIST", noises: injected, train: images(mnist, "train", 15000), test: images(mnist, "t10k", 0)},
+	{name: "MNIST", noises: injected, train: images(mnist, "train", 15000), test: images(mnist, "t10k",
+		0)},
 	{name: "20 newsgroups", noises: injected,
 		train: part{path: news + "train.svm.gz", options: dataset.Options{Features: 44577}},
 		test:  part{path: news + "test.svm.gz"}},
-	{name: "Fashion-MNIST", noises: injected, train: images(fashion, "train", 0), test: images(fashion, "t10k", 0)},
+	{name: "Fashion-MNIST", noises: injected, train: images(fashion, "train", 0), test: images(fashion,
+		"t10k", 0)},
 }
 
 // quickSets are sets of the folder testdata, for the command's own test.
 var quickSets = []set{
-	{name: "digits", first: 300, noises: []noise{right, pairwise(0.4)}, train: part{path: "digits.csv.gz", rows: 600}},
+	{name: "digits", first: 300, noises: []noise{right, pairwise(0.4)},
+		train: part{path: "digits.csv.gz", rows: 600}},
 	{name: "letter", first: 400, noises: []noise{right, pairwise(0.4)},
 		train: part{path: "letter.csv.gz", rows: 800, options: labelFirst}},
 }
 
 // The annotators of three sets.
 var (
-	genres   = crowdTable{path: genre + "mturk.csv.gz", item: "id", label: "class", items: genre + "gold.csv.gz"}
+	genres = crowdTable{path: genre + "mturk.csv.gz", item: "id", label: "class", items: genre +
+		"gold.csv.gz"}
 	pictures = crowdTable{path: labelme + "annotations.csv.gz", item: "task", label: "label"}
 	reviews  = crowdTable{path: sentiment + "annotations.csv.gz", item: "task", label: "label"}
 )
@@ -119,7 +129,8 @@ func agNews(labels string) part {
 
 func cifar10(labels string) part {
 	return part{path: cifar + "train-feat-idx2-byte.gz",
-		options: dataset.Options{Labels: cifar + "train-labels.csv.gz", Table: dataset.Table{LabelColumn: labels}}}
+		options: dataset.Options{Labels: cifar + "train-labels.csv.gz",
+			Table: dataset.Table{LabelColumn: labels}}}
 }
 
 // afterLine drops the first line.
@@ -138,7 +149,8 @@ func below(dir, path string) string {
 
 // read returns raw examples. The classes and the number of features are those of like if that
 // is not nil.
-func (p part) read(ctx context.Context, dir string, like *dataset.Dataset) (*dataset.Dataset, error) {
+func (p part) read(ctx context.Context, dir string, like *dataset.Dataset) (*dataset.Dataset,
+	error) {
 	path, o := below(dir, p.path), p.options
 	o.Labels = below(dir, o.Labels)
 	if like != nil {
@@ -153,14 +165,16 @@ func (p part) read(ctx context.Context, dir string, like *dataset.Dataset) (*dat
 		return d, err
 	}
 	if d.N < p.rows {
-		return nil, fmt.Errorf("%s: found %d examples, wanted at least %d; is it the whole file?", path, d.N, p.rows)
+		return nil, fmt.Errorf("%s: found %d examples, wanted at least %d; is it the whole file?", path,
+			d.N, p.rows)
 	}
 	return cut(d, 0, p.rows), nil
 }
 
 // readEdited reads a gzip file after its edit, so the lines in errors are those of
 // the edited text.
-func (p part) readEdited(ctx context.Context, path string, o dataset.Options) (*dataset.Dataset, error) {
+func (p part) readEdited(ctx context.Context, path string, o dataset.Options) (*dataset.Dataset,
+	error) {
 	text, err := gunzip(path)
 	if err != nil {
 		return nil, err
@@ -187,13 +201,15 @@ func gunzip(path string) ([]byte, error) {
 
 // cut returns examples from..to-1 of d, whose memory they share.
 func cut(d *dataset.Dataset, from, to int) *dataset.Dataset {
-	c := &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes, Features: d.Features,
-		Found: dataset.Found{Path: d.Path}}
+	c := &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes,
+		Features: d.Features,
+		Found:    dataset.Found{Path: d.Path}}
 	c.SHA256 = c.Hash()
 	return c
 }
 
-// divide returns the examples to train and to test on, drawn by the seed unless the first ones train.
+// divide returns the examples to train and to test on, drawn by the seed unless the first ones
+// train.
 func (s set) divide(d *dataset.Dataset, seed uint64) (train, test *dataset.Dataset, err error) {
 	if s.first > 0 {
 		if s.first >= d.N {

@@ -46,19 +46,25 @@ func TestRead(t *testing.T) {
 		y       []int32
 		problem string
 	}{
-		{name: "whole", part: table(nil, 0), x: []float32{1, 0, 0, 2, 0, 0, 3, 0, 0}, y: []int32{1, 0, 1}},
-		{name: "elsewhere", part: part{path: filepath.Join(dir, "table.csv"), options: dataset.Options{Storage: "dense"}},
+		{name: "whole", part: table(nil, 0), x: []float32{1, 0, 0, 2, 0, 0, 3, 0, 0}, y: []int32{1, 0,
+			1}},
+		{name: "elsewhere", part: part{path: filepath.Join(dir, "table.csv"),
+			options: dataset.Options{Storage: "dense"}},
 			x: []float32{1, 0, 0, 2, 0, 0, 3, 0, 0}, y: []int32{1, 0, 1}},
 		{name: "first rows", part: table(nil, 2), x: []float32{1, 0, 0, 2, 0, 0}, y: []int32{1, 0}},
 		{name: "first rows, labels elsewhere", part: bare("labels.csv", 2),
 			x: []float32{1, 0, 0, 2, 0, 0}, y: []int32{1, 0}},
-		{name: "classes of another", part: table(nil, 1), like: like, x: []float32{1, 0, 0}, y: []int32{0}},
-		{name: "line dropped", part: table(afterLine, 0), x: []float32{2, 0, 0, 3, 0, 0}, y: []int32{0, 1}},
-		{name: "more rows wanted", part: table(nil, 4), problem: "table.csv: found 3 examples, wanted at least 4"},
+		{name: "classes of another", part: table(nil, 1), like: like, x: []float32{1, 0, 0},
+			y: []int32{0}},
+		{name: "line dropped", part: table(afterLine, 0), x: []float32{2, 0, 0, 3, 0, 0}, y: []int32{0,
+			1}},
+		{name: "more rows wanted", part: table(nil, 4),
+			problem: "table.csv: found 3 examples, wanted at least 4"},
 		{name: "too few labels", part: bare("short.csv", 0), problem: "short.csv: found 1 labels"},
 		{name: "features of another", part: table(nil, 0),
 			like: &dataset.Dataset{Examples: dataset.Examples{D: 2}}, problem: "wanted 2"},
-		{name: "edit of plain text", part: part{path: "plain.csv", edit: afterLine}, problem: "wanted a gzip file"},
+		{name: "edit of plain text", part: part{path: "plain.csv", edit: afterLine},
+			problem: "wanted a gzip file"},
 		{name: "edit of a cut file", part: part{path: "cut.csv", edit: afterLine},
 			problem: "cut.csv: the gzip file is damaged"},
 		{name: "edit leaves words", part: table(func(string) string { return "1,a\nmaybe,b\n" }, 0),
@@ -75,7 +81,8 @@ func TestRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := d.Check(); err != nil || d.N != len(c.y) || !slices.Equal(d.X, c.x) || !slices.Equal(d.Y, c.y) {
+			if err := d.Check(); err != nil || d.N != len(c.y) || !slices.Equal(d.X, c.x) ||
+				!slices.Equal(d.Y, c.y) {
 				t.Errorf("found %+v, check %v; want X %v, Y %v", d, err, c.x, c.y)
 			}
 		})
@@ -108,10 +115,12 @@ func TestDivide(t *testing.T) {
 			}
 		}
 		if train.N != c.train || len(seen) != d.N {
-			t.Errorf("first %d: %d train, %d distinct in all; want %d and %d", c.first, train.N, len(seen), c.train, d.N)
+			t.Errorf("first %d: %d train, %d distinct in all; want %d and %d", c.first, train.N, len(seen),
+				c.train, d.N)
 		}
 	}
-	if _, _, err := (set{first: 10}).divide(d, 1); err == nil || !strings.Contains(err.Error(), "found 10 examples") {
+	if _, _, err := (set{first: 10}).divide(d, 1); err == nil || !strings.Contains(err.Error(),
+		"found 10 examples") {
 		t.Errorf("10 of 10 to train: error %v", err)
 	}
 }

@@ -67,7 +67,8 @@ func (c cell) spread() float64 {
 	return math.Sqrt(sum / float64(len(c.errors)-1))
 }
 
-// String returns the error in percent, with its spread, and how many seeds there are if some are missing.
+// String returns the error in percent, with its spread, and how many seeds there are if some are
+// missing.
 func (c cell) String() string {
 	switch {
 	case c.failed > 0:

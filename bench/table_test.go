@@ -12,7 +12,8 @@ func small(t *testing.T) table {
 	t.Helper()
 	human := noise{name: "people", human: true}
 	p := plan{seeds: 3,
-		ways: []choice{{way: way{"one", "--learner x", false}, how: "x"}, {way: way{"two", "--learner y", true}, how: "y"}},
+		ways: []choice{{way: way{"one", "--learner x", false}, how: "x"},
+			{way: way{"two", "--learner y", true}, how: "y"}},
 		sets: []set{{name: "big", noises: []noise{right, pairwise(0.2), symmetric(0.4)}},
 			{name: "tiny", noises: []noise{human}}, {name: "absent", noises: []noise{pairwise(0.2)}}}}
 	r := &results[key, result]{found: map[key]result{}}
@@ -43,8 +44,10 @@ func TestMarkdown(t *testing.T) {
 	got := small(t).markdown()
 	for _, want := range []string{
 		"| one | `--learner x` | the true one |\n| two | `--learner y` | none, that is the identity |\n",
-		"\n## Noise: none\n\n| set | one | two |\n|---|--:|--:|\n| big | **12.5 ± 0.0** | **12.5 ± 0.0** |\n\n",
-		"\n## Noise: pairwise 20 %\n\n| set | one | two |\n|---|--:|--:|\n| big | **50.0 ± 25.0** | 75.0 ± 0.0 |\n\n",
+		"\n## Noise: none\n\n| set | one | two |\n|---|--:|--:|\n| big | **12.5 ± 0.0** | **12.5 ± " +
+			"0.0** |\n\n",
+		"\n## Noise: pairwise 20 %\n\n| set | one | two |\n|---|--:|--:|\n| big | **50.0 ± 25.0** | " +
+			"75.0 ± 0.0 |\n\n",
 		"| big | fails 1 of 2 | **50.0 (1)** |\n",
 		// pairwise: 50 and 75; symmetric: (50 + 75)/2 and 50.
 		"Every learner was measured on 2 of 2 pairs of a set and a noise.\n",
@@ -85,7 +88,8 @@ func TestWritePage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text, err := os.ReadFile(path); err != nil || string(text) != "# Learners\n\nText.\n\n"+mark+"\nnew\n" {
+	if text, err := os.ReadFile(path); err != nil ||
+		string(text) != "# Learners\n\nText.\n\n"+mark+"\nnew\n" {
 		t.Errorf("found %q, %v", text, err)
 	}
 	write(t, path, []byte("# Learners\n"))

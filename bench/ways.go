@@ -50,8 +50,9 @@ type choice struct {
 	way
 	params learners.Params
 	rule   learners.Rule
-	steps  int    // at most
-	how    string // all that decides what is learned from given labels and C: another one has other results
+	steps  int // at most
+	// all that decides what is learned from given labels and C: another one has other results
+	how string
 }
 
 // parse reads the flags of ways.

@@ -48,7 +48,8 @@ func TestParse(t *testing.T) {
 		return c[0], nil
 	}
 	c, err := one("--learner uma --select random --weights average --max-steps 7")
-	if err != nil || c.rule != learners.Average || c.steps != 7 || !strings.Contains(c.how, `"select":"random"`) {
+	if err != nil || c.rule != learners.Average || c.steps != 7 || !strings.Contains(c.how,
+		`"select":"random"`) {
 		t.Errorf("found %+v, %v", c, err)
 	}
 	plain, err := one("--learner uma")
@@ -64,7 +65,8 @@ func TestParse(t *testing.T) {
 		"--learner uma --alpha -1":      "at least 0",
 		"--learner uma error":           `found "error"`,
 	} {
-		if _, err := one(flags); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "it") {
+		if _, err := one(flags); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "it") {
 			t.Errorf("%q: error %v, want one with %q", flags, err, want)
 		}
 	}

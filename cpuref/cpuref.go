@@ -36,8 +36,9 @@ func (cpu) Close() error { return nil }
 func (cpu) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	x := rows.Stored().Examples
 	n, q := int64(x.N), int64(classes)
-	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
-		Scores: 4 * n * q}
+	p := engine.Plan{Tiles: 1, InPlace: true,
+		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
+		Scores:   4 * n * q}
 	if y != nil {
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 16*n + 16*q*q
@@ -49,7 +50,8 @@ func (cpu) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) 
 func (e cpu) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
 	x := rows.Stored().Examples
 	p, err := e.Plan(x, nil, classes)
-	p.Scratch = memory.Sum(memory.Product(4, x.N, classes), memory.Product(8, x.N), memory.Product(4, classes, x.D))
+	p.Scratch = memory.Sum(memory.Product(4, x.N, classes), memory.Product(8, x.N), memory.Product(4,
+		classes, x.D))
 	return p, err
 }
 
@@ -63,7 +65,8 @@ func load(x dataset.Examples, classes int) resident {
 	return resident{x: x, q: classes, scores: make([]float32, x.N*classes)}
 }
 
-func (cpu) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (cpu) LoadCells(rows dataset.Rows, y []int32, classes int,
+	f numerics.FixedPoint) (engine.Cells, error) {
 	x := rows.Stored().Examples
 	r := &cells{
 		resident: load(x, classes), y: y, fixed: f,

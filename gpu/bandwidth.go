@@ -42,7 +42,8 @@ func (e *gpuEngine) copyBandwidth() (bytesPerSecond float64, err error) {
 	for range rounds {
 		start := time.Now()
 		for range copies {
-			if err := done(e.q.queue.EnqueueCopyBuffer(buffers[0].mem, buffers[1].mem, 0, 0, int(size), nil)); err != nil {
+			if err := done(e.q.queue.EnqueueCopyBuffer(buffers[0].mem, buffers[1].mem, 0, 0, int(size),
+				nil)); err != nil {
 				return 0, fmt.Errorf("copy %d bytes on the device: %w", size, err)
 			}
 		}

@@ -74,7 +74,8 @@ func BenchmarkStreamed(b *testing.B) {
 			limit int64
 		}{{"resident", 0}, {"streamed", 4 * n * d / 3}} {
 			b.Run(i.ID()+"/"+c.name, func(b *testing.B) {
-				r, err := openTest(b, i, Options{MemoryLimit: c.limit}, build{copies: true, guard: noGuard}).Load(x, q)
+				r, err := openTest(b, i, Options{MemoryLimit: c.limit}, build{copies: true,
+					guard: noGuard}).Load(x, q)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -67,8 +67,8 @@ func peak(b *testing.B, e *gpuEngine) float64 {
 	return best
 }
 
-// BenchmarkPeak tells which share of a processor's fma an evaluation uses: n·d·Q for the scores, as
-// many for the weighted sums.
+// BenchmarkPeak tells which share of a processor's fma an evaluation uses: n·d·Q for the scores,
+// as many for the weighted sums.
 func BenchmarkPeak(b *testing.B) {
 	const n, d, q = 60000, 784, 10
 	rng := rand.New(rand.NewPCG(1, 2))

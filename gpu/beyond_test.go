@@ -16,14 +16,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// beyond is given by bench/beyond.sh, which runs TestBeyond with less memory than the file is long.
+// beyond is given by bench/beyond.sh, which runs TestBeyond with less memory than the file is
+// long.
 var beyond = flag.String("beyond", "", "prepared binary `FILE` to stream in TestBeyond")
 
-// TestBeyond streams a mapped file through a device that does not use host memory in place, in tiles of 16 MiB, and
-// says how fast it reads: the scores are those of the file used in place.
+// TestBeyond streams a mapped file through a device that does not use host memory in place, in
+// tiles of 16 MiB, and says how fast it reads: the scores are those of the file used in place.
 func TestBeyond(t *testing.T) {
 	if *beyond == "" {
-		t.Skip("a measurement of a file larger than memory, which make beyond makes and names: found no -beyond FILE")
+		t.Skip("a measurement of a file larger than memory, which make beyond makes and names: found " +
+			"no -beyond FILE")
 	}
 	d, err := dataset.Read(t.Context(), *beyond, dataset.Options{Trust: true})
 	if err != nil {
@@ -65,7 +67,8 @@ func TestBeyond(t *testing.T) {
 				t.Fatal(err)
 			}
 			took := time.Since(begin).Seconds()
-			fmt.Printf("%s copies=%v tiles=%d aside=%d: %d bytes read in %.2f s: %.0f MB/s\n", i.ID(), copies, plan.Tiles,
+			fmt.Printf("%s copies=%v tiles=%d aside=%d: %d bytes read in %.2f s: %.0f MB/s\n", i.ID(),
+				copies, plan.Tiles,
 				plan.TilesAside, bytesRead()-before, took, float64(bytesRead()-before)/took/1e6)
 			if err := errors.Join(r.Close(), e.Close()); err != nil {
 				t.Fatal(err)

@@ -98,7 +98,8 @@ func (r *resident) assignBounded(t *tile, alpha float32) error {
 	m, now := len(b.Shifts), int32(b.History.Round())
 	err := e.bound.launch(items, 1, t.sketch.sketch, t.sketch.about, s.numbers, s.which, s.errors,
 		t.scores, t.sketch.scored, t.place, s.list, r.ints,
-		uint64(items), int32(t.rows), int32(r.q), int32(s.depth), int32(m), int32(b.History.Span), now, alpha)
+		uint64(items), int32(t.rows), int32(r.q), int32(s.depth), int32(m), int32(b.History.Span), now,
+		alpha)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,8 @@ func (r *resident) assignBounded(t *tile, alpha float32) error {
 	if err := r.scoreListed(t); err != nil {
 		return err
 	}
-	return e.assignListed.launch(min(t.rows, e.crowd()), 1, t.scores, t.sketch.scored, t.place, s.list, r.ints,
+	return e.assignListed.launch(min(t.rows, e.crowd()), 1, t.scores, t.sketch.scored, t.place, s.list,
+		r.ints,
 		int32(t.rows), int32(r.q), now, alpha)
 }
 
@@ -148,7 +150,8 @@ func (r *resident) readList(t *tile) ([]int32, error) {
 	}
 	n := int(counts[1])
 	if n < 0 || n > t.rows {
-		return nil, fmt.Errorf("kernel bound listed %d of %d examples, by buffer %q; the device is at fault", n, t.rows,
+		return nil, fmt.Errorf("kernel bound listed %d of %d examples, by buffer %q; the device is at "+
+			"fault", n, t.rows,
 			r.ints.name)
 	}
 	rows := make([]int32, n)
@@ -158,11 +161,13 @@ func (r *resident) readList(t *tile) ([]int32, error) {
 	return rows, t.checkList(rows, r.sketches.list.name)
 }
 
-// checkList judges examples that a device has listed in a buffer, before anything is found by them.
+// checkList judges examples that a device has listed in a buffer, before anything is found by
+// them.
 func (t *tile) checkList(rows []int32, buffer string) error {
 	for _, i := range rows {
 		if i < 0 || int(i) >= t.rows {
-			return fmt.Errorf("kernel bound wrote example %d to buffer %q, wanted 0 to %d; the device is at fault", i, buffer,
+			return fmt.Errorf("kernel bound wrote example %d to buffer %q, wanted 0 to %d; the device is "+
+				"at fault", i, buffer,
 				t.rows-1)
 		}
 	}

@@ -76,7 +76,8 @@ func private(dir string, uid int) bool {
 	for {
 		about, err := os.Stat(dir)
 		if err == nil {
-			return about.IsDir() && owner(about) == uid && about.Mode().Perm()&0o022 == 0 && sheltered(dir, uid)
+			return about.IsDir() && owner(about) == uid && about.Mode().Perm()&0o022 == 0 && sheltered(dir,
+				uid)
 		}
 		if _, noLink := os.Readlink(dir); !errors.Is(err, fs.ErrNotExist) || noLink == nil {
 			return false // a link to nothing, or no way to tell

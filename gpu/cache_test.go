@@ -39,9 +39,12 @@ func TestCacheIsPrivate(t *testing.T) {
 		{"a folder that others can write", func(dir string) error {
 			return errors.Join(os.Mkdir(dir+"/"+first, 0o700), os.Chmod(dir+"/"+first, 0o777))
 		}, nil, second, true},
-		{"a link", func(dir string) error { return os.Symlink(dir+"/bait", dir+"/"+first) }, nil, second, true},
-		{"a file", func(dir string) error { return os.WriteFile(dir+"/"+first, nil, 0o700) }, nil, second, true},
-		{"a folder of our own", func(dir string) error { return os.Mkdir(dir+"/"+first, 0o700) }, nil, first, true},
+		{"a link", func(dir string) error { return os.Symlink(dir+"/bait", dir+"/"+first) }, nil, second,
+			true},
+		{"a file", func(dir string) error { return os.WriteFile(dir+"/"+first, nil, 0o700) }, nil, second,
+			true},
+		{"a folder of our own", func(dir string) error { return os.Mkdir(dir+"/"+first, 0o700) }, nil,
+			first, true},
 		{"a home", func(dir string) error { return os.Mkdir(dir+"/home", 0o755) },
 			[]string{"HOME=DIR/home"}, "home/.cache/pocl", false},
 		{"a cache", nil, []string{"XDG_CACHE_HOME=DIR/bait", "HOME=/nowhere"}, "bait/pocl", false},
@@ -95,7 +98,8 @@ func folders(t *testing.T, dir string) []string {
 	}
 	var filled []string
 	for _, e := range entries {
-		if below, err := os.ReadDir(filepath.Join(dir, e.Name())); err == nil && len(below) > 0 && e.IsDir() {
+		if below, err := os.ReadDir(filepath.Join(dir, e.Name())); err == nil && len(below) > 0 &&
+			e.IsDir() {
 			filled = append(filled, e.Name())
 		}
 	}
@@ -113,7 +117,8 @@ func compileOne() error {
 		if err != nil {
 			return err
 		}
-		p, err := context.CreateProgramWithSource([]string{"__kernel void one(__global int *a) { a[0] = 1; }"})
+		p, err := context.CreateProgramWithSource([]string{"__kernel void one(__global int *a) { a[0] " +
+			"= 1; }"})
 		if err != nil {
 			return err
 		}
@@ -129,7 +134,8 @@ func TestForeignCache(t *testing.T) {
 	me, dir := os.Geteuid(), t.TempDir()
 	open, own := filepath.Join(dir, "open"), filepath.Join(dir, "open", "own")
 	for _, err := range []error{
-		os.Mkdir(open, 0o700), os.Mkdir(own, 0o700), os.Chmod(open, 0o777), os.Symlink(own, filepath.Join(dir, "link")),
+		os.Mkdir(open, 0o700), os.Mkdir(own, 0o700), os.Chmod(open, 0o777), os.Symlink(own,
+			filepath.Join(dir, "link")),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +167,8 @@ func TestForeignCache(t *testing.T) {
 	// Whoever makes all the names first keeps us from going on, not more.
 	crowded := t.TempDir()
 	for k := range 100 {
-		if err := os.Symlink(own, filepath.Join(crowded, fmt.Sprintf("uma-gpu-pocl-%d-%d", me, k))); err != nil {
+		if err := os.Symlink(own, filepath.Join(crowded, fmt.Sprintf("uma-gpu-pocl-%d-%d", me,
+			k))); err != nil {
 			t.Fatal(err)
 		}
 	}

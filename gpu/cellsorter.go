@@ -80,7 +80,8 @@ func (s *cellSorter) group(moves []move, rows int) (list []int32, groups []group
 	for k, m := range moves {
 		list[k] = m.i
 		last := len(groups) - 1
-		if last < 0 || groups[last].from != m.from || groups[last].to != m.to || k-int(groups[last].begin) == rows {
+		if last < 0 || groups[last].from != m.from || groups[last].to != m.to ||
+			k-int(groups[last].begin) == rows {
 			groups = append(groups, group{int32(k), int32(k), m.from, m.to})
 			last++
 		}

@@ -52,7 +52,8 @@ var forms = []struct {
 	{"as opened", Options{}, build{}},
 	{"with bounds", Options{}, build{bounds: "at once"}},
 	{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}},
-	{"streamed, with bounds", Options{MaxAlloc: 70000}, build{stream: true, copies: true, bounds: "at once"}},
+	{"streamed, with bounds", Options{MaxAlloc: 70000}, build{stream: true, copies: true,
+		bounds: "at once"}},
 }
 
 // TestTogether uses engines from several goroutines, and closes them while it does.
@@ -107,7 +108,8 @@ func TestEvaluationFailed(t *testing.T) {
 				t.Fatalf("%s: nothing failed", name)
 			}
 			_, again := r.Evaluate(sums, v.w[0])
-			for _, err := range []error{again, r.WeightedSums(sums, v.a[:v.q*x.N]), r.SetTargets(v.targets[0]),
+			for _, err := range []error{again, r.WeightedSums(sums, v.a[:v.q*x.N]),
+				r.SetTargets(v.targets[0]),
 				r.Rescore(v.w[0], []int{0}), r.Predict(make([]int32, x.N))} {
 				if !errors.Is(err, engine.ErrFailed) {
 					t.Errorf("%s: afterwards: %v, want %v", name, err, engine.ErrFailed)

@@ -68,7 +68,8 @@ func knownDevices() ([]device, error) {
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%w: the drivers (%s) know none; "+
-			"is the device there, and may you use it (groups video, render)?", ErrNoDevice, strings.Join(names, ", "))
+			"is the device there, and may you use it (groups video, render)?", ErrNoDevice,
+			strings.Join(names, ", "))
 	}
 	return all, nil
 }
@@ -85,7 +86,8 @@ func describe(p, d int, platform *cl.Platform, dev *cl.Device) (device, error) {
 			Platform:     p, Device: d,
 			PlatformName: platform.Name(), Name: dev.Name(), Vendor: dev.Vendor(),
 			Type: dev.Type().String(), Version: dev.Version(), Driver: dev.DriverVersion(),
-			Memory: dev.GlobalMemSize(), MaxAlloc: dev.MaxMemAllocSize(), ComputeUnits: dev.MaxComputeUnits(),
+			Memory: dev.GlobalMemSize(), MaxAlloc: dev.MaxMemAllocSize(),
+			ComputeUnits: dev.MaxComputeUnits(),
 			FP: FP{
 				Denormals:      fp&cl.FPConfigDenorm != 0,
 				InfNaN:         fp&cl.FPConfigInfNaN != 0,

@@ -21,9 +21,10 @@ import (
 	"unsafe"
 )
 
-// A driver that crashes when it is loaded, or asked for its devices, would end the program. So a child
-// process asks first, in programs that call AskInChild. If the child does not survive, drivers are asked
-// one by one, and the loader of this process sees only the drivers that answered.
+// A driver that crashes when it is loaded, or asked for its devices, would end the program. So a
+// child process asks first, in programs that call AskInChild. If the child does not survive,
+// drivers are asked one by one, and the loader of this process sees only the drivers that
+// answered.
 
 // Between this process and its child.
 const (
@@ -35,8 +36,8 @@ const (
 // askLimit is how long drivers may take to answer.
 var askLimit = time.Minute
 
-// Variables of OpenCL's loaders: a folder of ICD files, or one of them, or the library of a driver; and, of Khronos's
-// loader, more libraries.
+// Variables of OpenCL's loaders: a folder of ICD files, or one of them, or the library of a
+// driver; and, of Khronos's loader, more libraries.
 const (
 	vendorsVariable   = "OCL_ICD_VENDORS"
 	filenamesVariable = "OCL_ICD_FILENAMES"
@@ -45,9 +46,9 @@ const (
 // asksInChild says that AskInChild was called.
 var asksInChild atomic.Bool
 
-// AskInChild lets this package start the program once more, to ask the drivers for their devices in that
-// child process: a driver that crashes or hangs is then left out. Call it first in main: in the child it
-// does not return. Without this call drivers are asked in this process.
+// AskInChild lets this package start the program once more, to ask the drivers for their devices
+// in that child process: a driver that crashes or hangs is then left out. Call it first in main:
+// in the child it does not return. Without this call drivers are asked in this process.
 func AskInChild() {
 	if library := os.Getenv(askVariable); library != "" {
 		answer(library)
@@ -55,11 +56,12 @@ func AskInChild() {
 	asksInChild.Store(true)
 }
 
-// answer asks all drivers that library knows for their devices, and ends the process. Errors are for
-// the parent process to find.
+// answer asks all drivers that library knows for their devices, and ends the process. Errors are
+// for the parent process to find.
 func answer(library string) {
 	fmt.Print(asking)
-	syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) // without a core file, if that is allowed
+	// without a core file, if that is allowed
+	syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 	if openLibrary(library) == nil {
 		knownDevices()
 	}
@@ -69,8 +71,8 @@ func answer(library string) {
 // leftOut is what LeftOut returns.
 var leftOut []error
 
-// LeftOut says which drivers Devices has left out, since a process that asked them for their devices crashed or hung,
-// and how to mend that. It is nil before Devices was called.
+// LeftOut says which drivers Devices has left out, since a process that asked them for their
+// devices crashed or hung, and how to mend that. It is nil before Devices was called.
 func LeftOut() []error { return slices.Clone(leftOut) }
 
 // vendors is where the loader looks for drivers.
@@ -100,7 +102,8 @@ func registered() (all []driver) {
 	}
 	for _, file := range files {
 		text, err := []byte(nil), errors.New("it is no file")
-		if about, statErr := os.Stat(file); statErr != nil || about.Mode().IsRegular() { // a pipe would not end
+		// a pipe would not end
+		if about, statErr := os.Stat(file); statErr != nil || about.Mode().IsRegular() {
 			text, err = os.ReadFile(file)
 		}
 		if err != nil {
@@ -115,8 +118,9 @@ func registered() (all []driver) {
 	return all
 }
 
-// soundDrivers asks the drivers that library, the loader, knows. If all answer it returns "", else a new folder
-// that has the ICD files of those that do. It returns "", too, where AskInChild was not called.
+// soundDrivers asks the drivers that library, the loader, knows. If all answer it returns "", else
+// a new folder that has the ICD files of those that do. It returns "", too, where AskInChild was
+// not called.
 func soundDrivers(library string) (folder string, err error) {
 	if !asksInChild.Load() || rehearse(library, "") == nil {
 		return "", nil
@@ -135,9 +139,11 @@ func soundDrivers(library string) (folder string, err error) {
 			continue
 		}
 		named := strings.TrimSpace(d.text)
-		leftOut = append(leftOut, fmt.Errorf("OpenCL driver %s is left out: it names %q, and a process that asked it "+
-			"for its devices %w; update or reinstall the package that dpkg -S %[1]s names, or remove the file", d.name,
-			named[:min(len(named), 100)], err))
+		leftOut = append(leftOut,
+			fmt.Errorf("OpenCL driver %s is left out: it names %q, and a process that asked it "+
+				"for its devices %w; update or reinstall the package that dpkg -S %[1]s names, or remove the "+
+				"file", d.name,
+				named[:min(len(named), 100)], err))
 	}
 	return show(sound)
 }
@@ -148,7 +154,8 @@ func show(drivers []driver) (folder string, err error) {
 		return "", err
 	}
 	for k, d := range drivers {
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%03d.icd", k)), []byte(d.text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%03d.icd", k)), []byte(d.text),
+			0o600); err != nil {
 			return "", errors.Join(err, os.RemoveAll(folder))
 		}
 	}
@@ -164,8 +171,9 @@ func rehearseWith(library string, drivers []driver) error {
 	return errors.Join(rehearse(library, folder), os.RemoveAll(folder))
 }
 
-// rehearse asks the drivers whose ICD files are in a folder, "" for those that the loader finds, in a process of its
-// own, and returns how it ended if it did not end well. It returns nil, too, where there can be no such process.
+// rehearse asks the drivers whose ICD files are in a folder, "" for those that the loader finds,
+// in a process of its own, and returns how it ended if it did not end well. It returns nil, too,
+// where there can be no such process.
 func rehearse(library, folder string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -182,7 +190,8 @@ func rehearse(library, folder string) error {
 	}
 	err = c.Run()
 	switch {
-	case !strings.HasPrefix(stdout.String(), asking): // this package is part of a program that is not self
+	// this package is part of a program that is not self
+	case !strings.HasPrefix(stdout.String(), asking):
 		return nil
 	case c.ProcessState.ExitCode() == asked:
 		return nil
@@ -195,11 +204,12 @@ func rehearse(library, folder string) error {
 	if words != "" {
 		words = fmt.Sprintf(", and it said %q", words[:min(len(words), 300)])
 	}
-	return fmt.Errorf("ended by %v%s", err, words) // its exit code is not to be taken for this program's
+	// its exit code is not to be taken for this program's
+	return fmt.Errorf("ended by %v%s", err, words)
 }
 
-// showLoader has the loader look for drivers in a folder and nowhere else. Go's own environment, which other programs
-// inherit and messages quote, stays.
+// showLoader has the loader look for drivers in a folder and nowhere else. Go's own environment,
+// which other programs inherit and messages quote, stays.
 func showLoader(folder string) {
 	for name, value := range map[string]string{vendorsVariable: folder, filenamesVariable: ""} {
 		n, v := C.CString(name), C.CString(value)

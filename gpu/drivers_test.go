@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 func driverAtFault(t *testing.T, fault int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "libfault.so")
-	out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-Wall", "-Werror", "-o", path,
+	out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-Wall", "-Werror", "-o",
+		path,
 		fmt.Sprintf("-DFAULT=%d", fault), "testdata/driver.c").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -43,7 +44,8 @@ func askInChild(t *testing.T) {
 	t.Cleanup(func() { asksInChild.Store(false); leftOut = nil })
 }
 
-// registerDrivers has the loader know those of its own and other ICD files, and returns the folder.
+// registerDrivers has the loader know those of its own and other ICD files, and returns the
+// folder.
 func registerDrivers(t *testing.T, more map[string]string) (folder string, own int) {
 	t.Helper()
 	folder = t.TempDir()
@@ -86,7 +88,8 @@ func showSound(t *testing.T) int {
 	return len(shown)
 }
 
-// Drivers that crash, end the process or hang are named and left out, and the others are shown to the loader.
+// Drivers that crash, end the process or hang are named and left out, and the others are shown to
+// the loader.
 func TestSoundDrivers(t *testing.T) {
 	askInChild(t)
 	defer func(limit time.Duration) { askLimit = limit }(askLimit)
@@ -109,7 +112,8 @@ func TestSoundDrivers(t *testing.T) {
 			of, own := registerDrivers(t, map[string]string{"broken.icd": broken + "\n"})
 			shown := showSound(t)
 			said := errors.Join(LeftOut()...)
-			if shown != own || len(leftOut) != 1 || !strings.Contains(said.Error(), filepath.Join(of, "broken.icd")) ||
+			if shown != own || len(leftOut) != 1 || !strings.Contains(said.Error(), filepath.Join(of,
+				"broken.icd")) ||
 				!strings.Contains(said.Error(), broken) || !strings.Contains(said.Error(), c.how) {
 				t.Errorf("shows %d of %d, leaves out %v", shown, own+1, said)
 			}
@@ -139,7 +143,8 @@ func TestJunkDrivers(t *testing.T) {
 	for k := range junk {
 		junk[k] = byte(k * k >> 3)
 	}
-	files := map[string]string{"empty.icd": "", "junk.icd": string(junk), "long.icd": strings.Repeat("x", 1<<20),
+	files := map[string]string{"empty.icd": "", "junk.icd": string(junk),
+		"long.icd": strings.Repeat("x", 1<<20),
 		"gone.icd": "/nowhere/libgone.so", "text.icd": file(t, "libtext.so", []byte("text"))}
 	for _, at := range []int{64, 4096, len(bytes) / 3, len(bytes) / 2, len(bytes) - 100} {
 		files[fmt.Sprintf("cut%d.icd", at)] = file(t, "libcut.so", bytes[:at])
@@ -150,7 +155,8 @@ func TestJunkDrivers(t *testing.T) {
 	for name, text := range files {
 		t.Run(name, func(t *testing.T) {
 			leftOut = nil
-			_, own := registerDrivers(t, map[string]string{"z" + name: text}) // behind PoCL, of which there is one at most
+			// behind PoCL, of which there is one at most
+			_, own := registerDrivers(t, map[string]string{"z" + name: text})
 			if shown := showSound(t); shown >= 0 && shown != own || (shown < 0) != (leftOut == nil) {
 				t.Errorf("shows %d of %d, leaves out %v", shown, own+1, leftOut)
 			}
@@ -193,10 +199,12 @@ func TestSoundDriversOfAll(t *testing.T) {
 	t.Logf("took %v", time.Since(start))
 }
 
-// A program that did not say AskInChild is not started again, whatever drivers do; one that did is.
+// A program that did not say AskInChild is not started again, whatever drivers do; one that did
+// is.
 func TestForeignProgram(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "foreign")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/foreign").
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
+		"./testdata/foreign").
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -204,7 +212,8 @@ func TestForeignProgram(t *testing.T) {
 	if err != nil {
 		t.Skipf("no OpenCL device for the foreign program to list: %v", err)
 	}
-	beside, _ := registerDrivers(t, map[string]string{"broken.icd": driverAtFault(t, 1)}) // behind PoCL in the listing
+	// behind PoCL in the listing
+	beside, _ := registerDrivers(t, map[string]string{"broken.icd": driverAtFault(t, 1)})
 	for _, c := range []struct {
 		name, child, vendors string
 		starts               int // 0 for several
@@ -217,13 +226,15 @@ func TestForeignProgram(t *testing.T) {
 	} {
 		starts := filepath.Join(t.TempDir(), "starts")
 		p := exec.CommandContext(t.Context(), program)
-		p.Env = append(os.Environ(), "FOREIGN_STARTS="+starts, "ASK_IN_CHILD="+c.child, vendorsVariable+"="+c.vendors)
+		p.Env = append(os.Environ(), "FOREIGN_STARTS="+starts, "ASK_IN_CHILD="+c.child,
+			vendorsVariable+"="+c.vendors)
 		out, err := p.Output()
 		noted, readErr := os.ReadFile(starts)
 		n := strings.Count(string(noted), "started\n")
 		if readErr != nil || string(out) != c.printed || (err == nil) != (c.printed != "") ||
 			c.starts != n && c.starts != 0 || n < 1 {
-			t.Errorf("%s: printed %q, wanted %q, %v; started %d times, wanted %d", c.name, out, c.printed, err, n, c.starts)
+			t.Errorf("%s: printed %q, wanted %q, %v; started %d times, wanted %d", c.name, out, c.printed,
+				err, n, c.starts)
 		}
 	}
 }

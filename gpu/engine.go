@@ -27,8 +27,8 @@ const normClasses = 4
 // pocl is the platform whose compiler is known to fetch ahead when told.
 const pocl = "Portable Computing Language"
 
-// gpuEngine is one opened device with its compiled kernels. Operations take turns, since kernels hold
-// their arguments.
+// gpuEngine is one opened device with its compiled kernels. Operations take turns, since kernels
+// hold their arguments.
 type gpuEngine struct {
 	*enginecheck.Engine
 	info       Info
@@ -69,8 +69,10 @@ func Open(i Info, o Options) (engine.Engine, error) {
 	}
 	if err := e.conforms(); err != nil {
 		if errors.Is(err, engine.ErrMemory) { // too little to tell
-			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which takes less than "+
-				"%d KiB, the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
+			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which "+
+				"takes less than "+
+				"%d KiB, the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err),
+				e.Close())
 		}
 		if !o.AllowNonconforming {
 			return nil, errors.Join(fmt.Errorf("open %s (%s): %w (take another device or a newer driver, "+
@@ -182,7 +184,8 @@ func (e *gpuEngine) start() (err error) {
 // compilerOptions are those of all kernels, but for NARROW.
 func compilerOptions(cpu bool) string {
 	number := map[bool]int{true: 1}
-	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number[cpu], lanes, numerics.Chunk)
+	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number[cpu], lanes,
+		numerics.Chunk)
 }
 
 // compile compiles those of the programs that are not compiled yet.
@@ -199,7 +202,8 @@ func (e *gpuEngine) compile(programs []program) error {
 		for _, u := range uses {
 			names = append(names, u.name)
 		}
-		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options, p.narrow, p.macros(e)),
+		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options,
+			p.narrow, p.macros(e)),
 			names...)
 		if err != nil {
 			return err
@@ -270,7 +274,8 @@ func (e unchecked) LoadCells(
 	return labelled{r}, nil
 }
 
-func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int,
+	f numerics.FixedPoint) (engine.Evaluator, error) {
 	x := rows.Stored()
 	r, err := e.load(x, nil, classes, f, evaluating)
 	if err != nil {

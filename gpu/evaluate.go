@@ -37,8 +37,8 @@ func (r evaluator) SetTargets(targets engine.Targets) error {
 	return nil
 }
 
-// writeTargets brings the targets and weights of rows from..to-1 of the scores of a tile to the device; of
-// those beyond its examples, zeros.
+// writeTargets brings the targets and weights of rows from..to-1 of the scores of a tile to the
+// device; of those beyond its examples, zeros.
 func (r *resident) writeTargets(t *tile, targets engine.Targets, from, to int) error {
 	lines, weight := make([]float32, (to-from)*r.q), make([]float32, to-from)
 	for row := from; row < min(to, t.rows); row++ {
@@ -104,7 +104,8 @@ func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		e.Refused += pairs[k+1]
 	}
 	if e.Refused < 0 || e.Refused > int64(r.n) {
-		return e, fmt.Errorf("kernel %s refused %d of %d examples, by buffer %q; the device is at fault", kernel,
+		return e, fmt.Errorf("kernel %s refused %d of %d examples, by buffer %q; the device is at fault",
+			kernel,
 			e.Refused, r.n, losses.name)
 	}
 	return e, nil
@@ -115,7 +116,8 @@ func (r *resident) useAll(w engine.Weights, classes []int) error {
 	if r.tiles[0].sparse == nil {
 		return r.useWeights(w, classes)
 	}
-	return errors.Join(r.classes.write(0, indices(classes)), r.weights.write(0, pack(w, classes, r.e.vector)))
+	return errors.Join(r.classes.write(0, indices(classes)), r.weights.write(0, pack(w, classes,
+		r.e.vector)))
 }
 
 // scoreAll scores all classes for the examples of a tile.
@@ -133,8 +135,10 @@ func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
 			}
 			continue
 		}
-		if err := r.e.scoreSparseWide.launch(t.rows, (len(batch)+r.e.vector-1)/r.e.vector, x.columns, x.values, x.slices,
-			x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(len(batch))); err != nil {
+		if err := r.e.scoreSparseWide.launch(t.rows, (len(batch)+r.e.vector-1)/r.e.vector, x.columns,
+			x.values, x.slices,
+			x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
+			int32(len(batch))); err != nil {
 			return err
 		}
 	}
@@ -145,8 +149,10 @@ func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
 func (r *resident) evaluateTile(t *tile, x arrays) (*cl.Event, error) {
 	w := r.sumBuffers
 	return r.e.dense[t.width].evaluate.enqueue(w.ranges, 1,
-		append(r.examples(t, x), r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses, w.partial[0],
-			r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given, int32(w.ranges))...)
+		append(r.examples(t, x), r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses,
+			w.partial[0],
+			r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given,
+			int32(w.ranges))...)
 }
 
 // lossScale is 2^s of the fixed point of losses.
@@ -162,7 +168,8 @@ func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) 
 	for from := 0; from < t.rows; from += w.band {
 		to := min(from+w.band, t.rows)
 		done(last, nil)
-		if err := e.residuals.launch(e.residualItems(to-from), 1, t.scores, t.targets, t.weight, order, w.coefs, w.losses,
+		if err := e.residuals.launch(e.residualItems(to-from), 1, t.scores, t.targets, t.weight, order,
+			w.coefs, w.losses,
 			int32(from), int32(to), int32(r.q), w.given, sorted, r.lossScale()); err != nil {
 			return nil, err
 		}

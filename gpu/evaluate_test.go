@@ -26,11 +26,12 @@ type evaluation struct {
 	a       []float32 // coefficients, q+1 for each example
 }
 
-// drawEvaluation has examples whose values are mostly zeros, targets of every kind, and scores some of
-// which are too large.
+// drawEvaluation has examples whose values are mostly zeros, targets of every kind, and scores
+// some of which are too large.
 func drawEvaluation(n, d, q int) evaluation {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d*q)))
-	v := evaluation{x: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}, q: q, a: make([]float32, n*(q+1))}
+	v := evaluation{x: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}, q: q, a: make([]float32,
+		n*(q+1))}
 	for k := range v.x.X {
 		if rng.IntN(3) == 0 || k%d == 0 {
 			v.x.X[k] = float32(rng.NormFloat64())
@@ -53,7 +54,8 @@ func drawEvaluation(n, d, q int) evaluation {
 	for i := range row {
 		row[i], weight[i] = int32(rng.IntN(q)), float32(rng.Float64())
 	}
-	v.targets = []engine.Targets{{Values: table, Row: row}, {Values: own, Weight: weight}, {Values: given, Given: true}}
+	v.targets = []engine.Targets{{Values: table, Row: row}, {Values: own, Weight: weight},
+		{Values: given, Given: true}}
 	for _, size := range []float64{0, 1, 1e4, 1e30} {
 		w := engine.NewWeights(q, d)
 		for k := range w.W {
@@ -71,7 +73,8 @@ type results struct {
 	scores []float32
 }
 
-func (v evaluation) ask(e engine.Engine, x dataset.Examples, judge func(engine.Evaluator)) (a results, err error) {
+func (v evaluation) ask(e engine.Engine, x dataset.Examples,
+	judge func(engine.Evaluator)) (a results, err error) {
 	r, err := e.LoadEvaluator(x, v.q, numerics.FixedPoint{})
 	if err != nil {
 		return a, err
@@ -126,7 +129,8 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 		for _, b := range []build{{}, {copies: true}, {style: "gpu", copies: true}, {apart: true}} {
 			fitted := 0
 			for _, o := range []Options{
-				{}, {MaxAlloc: 200000}, {MaxAlloc: 92160}, {MaxAlloc: 92159}, {MemoryLimit: 700000}, {MemoryLimit: 400000},
+				{}, {MaxAlloc: 200000}, {MaxAlloc: 92160}, {MaxAlloc: 92159}, {MemoryLimit: 700000},
+				{MemoryLimit: 400000},
 				{MemoryLimit: 1}, {MaxAlloc: 2000, MemoryLimit: 1 << 20},
 			} {
 				e := openTest(t, i, o, b)
@@ -135,11 +139,13 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 					got, err := v.ask(e, form, func(r engine.Evaluator) {
 						if used := plan.Examples - plan.Aside + plan.Scores + plan.Scratch; used != e.q.inUse ||
 							plan.Tiles != len(enginecheck.Inner(r).(evaluator).tiles) {
-							t.Errorf("%s, %+v, %+v: plan %+v makes %d bytes, %d are in use in %d tiles", i.ID(), b.style, o, plan,
+							t.Errorf("%s, %+v, %+v: plan %+v makes %d bytes, %d are in use in %d tiles", i.ID(), b.style,
+								o, plan,
 								used, e.q.inUse, len(enginecheck.Inner(r).(evaluator).tiles))
 						}
 					})
-					at := fmt.Sprintf("%s, style %q, copies %v, apart %v, %+v, sparse %v", i.ID(), b.style, b.copies,
+					at := fmt.Sprintf("%s, style %q, copies %v, apart %v, %+v, sparse %v", i.ID(), b.style,
+						b.copies,
 						b.apart, o, form.Sparse())
 					if errors.Is(planned, engine.ErrMemory) != errors.Is(err, engine.ErrMemory) {
 						t.Errorf("%s: plan %v, load %v", at, planned, err)

@@ -39,7 +39,8 @@ func (p piece) values() int { return p.panels * panelColumns * (p.to - p.from) }
 func (e *gpuEngine) newFactor(
 	what string, rows, columns int, budget int64, row func([]float32, int) []float32,
 ) (*factor, error) {
-	f := &factor{rows: rows, columns: columns, row: row, panels: (rows + panelColumns - 1) / panelColumns, present: -1}
+	f := &factor{rows: rows, columns: columns, row: row, panels: (rows +
+		panelColumns - 1) / panelColumns, present: -1}
 	limit := min(e.maxAlloc, budget)
 	width := columns
 	if limit < 4*panelColumns*int64(columns) {
@@ -54,7 +55,8 @@ func (e *gpuEngine) newFactor(
 	total := int64(0)
 	for panel := 0; panel < f.panels; panel += per {
 		for from := 0; from < columns; from += width {
-			p := piece{panel: panel, panels: min(per, f.panels-panel), from: from, to: min(from+width, columns)}
+			p := piece{panel: panel, panels: min(per, f.panels-panel), from: from, to: min(from+width,
+				columns)}
 			f.pieces = append(f.pieces, p)
 			total += max(4*int64(p.values()), leastBuffer)
 		}
@@ -76,7 +78,8 @@ func (e *gpuEngine) newFactor(
 
 // each calls f with each piece where a kernel can read it, panel by panel and then by
 // columns. ending is what becomes of a total after the last columns.
-func (f *factor) each(ending int32, launch func(b *buffer[float32], p piece, ending int32) error) error {
+func (f *factor) each(ending int32, launch func(b *buffer[float32], p piece,
+	ending int32) error) error {
 	for k, p := range f.pieces {
 		b := p.own
 		if b == nil {
@@ -135,5 +138,8 @@ func (e *gpuEngine) axesFactor(axes engine.Weights, budget int64) (*factor, erro
 	if axes.Q == 0 {
 		return nil, nil
 	}
-	return e.newFactor("axes", axes.Q, axes.D, budget, func(_ []float32, i int) []float32 { return axes.Row(i) })
+	return e.newFactor("axes", axes.Q, axes.D, budget, func(_ []float32,
+		i int) []float32 {
+		return axes.Row(i)
+	})
 }

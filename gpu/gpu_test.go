@@ -81,7 +81,8 @@ func TestConformance(t *testing.T) {
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
 			{"with bounds", Options{}, build{bounds: "at once"}, bounded},
 			{"with bounds, as on a GPU", Options{}, build{style: "gpu", bounds: "at once"}, bounded},
-			{"with bounds, streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true, bounds: "at once"}, bounded},
+			{"with bounds, streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true,
+				bounds: "at once"}, bounded},
 			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
 			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
 			// larger class sums in several buffers.
@@ -90,12 +91,17 @@ func TestConformance(t *testing.T) {
 			{"from a file", Options{}, build{window: 40}, loaded},
 			{"from a file, with bounds", Options{}, build{window: 40, bounds: "at once"}, bounded},
 			{"from a file, streamed", Options{}, build{window: 40, copies: true, stream: true}, short},
-			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true}, inLittleMemory(loaded)},
-			{"evaluations apart", Options{}, build{style: "cpu", apart: true, ranges: 1}, enginetest.EvaluationCases()},
-			{"evaluations in few ranges", Options{}, build{style: "cpu", ranges: 3}, enginetest.EvaluationCases()},
-			{"evaluations apart in tiles", Options{MaxAlloc: 76000}, build{style: "cpu", apart: true, copies: true},
+			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true},
+				inLittleMemory(loaded)},
+			{"evaluations apart", Options{}, build{style: "cpu", apart: true, ranges: 1},
+				enginetest.EvaluationCases()},
+			{"evaluations in few ranges", Options{}, build{style: "cpu", ranges: 3},
+				enginetest.EvaluationCases()},
+			{"evaluations apart in tiles", Options{MaxAlloc: 76000}, build{style: "cpu", apart: true,
+				copies: true},
 				inLittleMemory(enginetest.EvaluationCases())},
-			{"evaluations streamed, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu", stream: true, copies: true},
+			{"evaluations streamed, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu", stream: true,
+				copies: true},
 				inLittleMemory(enginetest.EvaluationCases())},
 		} {
 			if v.name == "as on a CPU" && processor {
@@ -111,8 +117,8 @@ func TestConformance(t *testing.T) {
 
 func isEvaluation(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "evaluate: ") }
 
-// inLittleMemory has cases in which a block of weighted sums is larger than 76000 bytes want that the
-// engine says so.
+// inLittleMemory has cases in which a block of weighted sums is larger than 76000 bytes want that
+// the engine says so.
 func inLittleMemory(cases []enginetest.Case) []enginetest.Case {
 	cases = slices.Clone(cases)
 	for k, c := range cases {
@@ -136,7 +142,8 @@ type answers struct {
 }
 
 // ask takes a data set through two assignments.
-func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int, judge func(engine.Cells)) (a answers) {
+func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int,
+	judge func(engine.Cells)) (a answers) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
 	r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})
@@ -221,8 +228,10 @@ func TestMoreThanFits(t *testing.T) {
 			{"one allocation, copied", x, y, Options{MaxAlloc: limit}, build{copies: true}, "none", 2},
 			{"memory, shared", few, fewY, Options{MemoryLimit: 10 << 20}, build{}, "all", 1},
 			{"memory, streamed", few, fewY, Options{MemoryLimit: 10 << 20}, build{copies: true}, "some", 4},
-			{"sparse memory, shared", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{}, "some", 4},
-			{"sparse memory, streamed", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{copies: true}, "some", 4},
+			{"sparse memory, shared", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{}, "some",
+				4},
+			{"sparse memory, streamed", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20},
+				build{copies: true}, "some", 4},
 		} {
 			c.b.guard = noGuard
 			want := ask(t, cpuref.New(), c.x, c.y, q, func(engine.Cells) {})
@@ -236,11 +245,13 @@ func TestMoreThanFits(t *testing.T) {
 				}
 				plan, err := unchecked{inner.e.fresh()}.Plan(c.x, c.y, q)
 				if err != nil || plan.Tiles != len(tiles) || plan.TilesAside != aside {
-					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err, aside, len(tiles))
+					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err,
+						aside, len(tiles))
 				}
 				used := plan.Examples - plan.Aside + plan.Scores + plan.ClassSums + plan.Scratch
 				if used != inner.e.q.inUse {
-					t.Errorf("%s, %s: plan %+v makes %d bytes, %d are in use", i.ID(), c.name, plan, used, inner.e.q.inUse)
+					t.Errorf("%s, %s: plan %+v makes %d bytes, %d are in use", i.ID(), c.name, plan, used,
+						inner.e.q.inUse)
 				}
 				where := "some"
 				switch aside {
@@ -287,7 +298,8 @@ func TestTiny(t *testing.T) {
 					o.MaxAlloc = 70000
 				}
 				e := engines[o.MaxAlloc]
-				if e == nil || interpreter { // to which a buffer in the place of a smaller one is half uninitialised
+				// to which a buffer in the place of a smaller one is half uninitialised
+				if e == nil || interpreter {
 					e = openTest(t, i, o, b)
 					engines[o.MaxAlloc] = e
 				}

@@ -23,7 +23,8 @@ func newHost[T element](n int) ([]T, error) {
 	size := (n*int(unsafe.Sizeof(*new(T))) + page) / page * page
 	p := C.aligned_alloc(page, C.size_t(size))
 	if p == nil {
-		return nil, fmt.Errorf("%w: the host has no %d bytes for examples that are streamed", engine.ErrMemory, size)
+		return nil, fmt.Errorf("%w: the host has no %d bytes for examples that are streamed",
+			engine.ErrMemory, size)
 	}
 	v := unsafe.Slice((*T)(p), n)
 	clear(v)

@@ -79,13 +79,15 @@ var programs = []program{
 var sparsePrograms = []program{
 	{[]string{"sparse.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
-		return []kernelUse{{&e.scoreSparse, "score_sparse", 64}, {&e.moveSumsSparse, "move_sums_sparse", e.group}}
+		return []kernelUse{{&e.scoreSparse, "score_sparse", 64}, {&e.moveSumsSparse, "move_sums_sparse",
+			e.group}}
 	}},
 }
 
 // projectPrograms are those of projections.
 var projectPrograms = []program{
-	{[]string{"vector.cl", "kernelvalue.cl", "projectsparse.cl", "project.cl"}, 0, projectMacros, projectKernels},
+	{[]string{"vector.cl", "kernelvalue.cl", "projectsparse.cl", "project.cl"}, 0, projectMacros,
+		projectKernels},
 }
 
 func projectKernels(e *gpuEngine) []kernelUse {
@@ -102,10 +104,11 @@ var evaluatorPrograms = []program{
 
 // sparseEvaluatorPrograms are those that evaluators of sparse examples need besides these.
 var sparseEvaluatorPrograms = []program{
-	{[]string{"vector.cl", "weightedsparse.cl", "scoresparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.group},
-			{&e.scoreSparseWide, "score_sparse_wide", 64}}
-	}},
+	{[]string{"vector.cl", "weightedsparse.cl", "scoresparse.cl"}, 0, weightedMacros,
+		func(e *gpuEngine) []kernelUse {
+			return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.group},
+				{&e.scoreSparseWide, "score_sparse_wide", 64}}
+		}},
 }
 
 // weightedPrograms are those that evaluators of dense examples of a width need besides: on a CPU
@@ -114,12 +117,14 @@ func (e *gpuEngine) weightedPrograms(width int) []program {
 	if e.cpu {
 		files := []string{"score.cl", "vector.cl", "residual.cl", "weighted.cl", "evaluate.cl"}
 		return []program{{files, width, evaluateMacros, func(e *gpuEngine) []kernelUse {
-			return []kernelUse{{&e.dense[width].weighted, "weighted", 1}, {&e.dense[width].evaluate, "evaluate", 1}}
+			return []kernelUse{{&e.dense[width].weighted, "weighted", 1}, {&e.dense[width].evaluate,
+				"evaluate", 1}}
 		}}}
 	}
-	return []program{{[]string{"vector.cl", "weighted.cl"}, width, weightedMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.dense[width].weighted, "weighted", e.group}}
-	}}}
+	return []program{{[]string{"vector.cl", "weighted.cl"}, width, weightedMacros,
+		func(e *gpuEngine) []kernelUse {
+			return []kernelUse{{&e.dense[width].weighted, "weighted", e.group}}
+		}}}
 }
 
 // denseKernels are the kernels that read dense examples of one width; the last are there once
@@ -144,7 +149,8 @@ func densePrograms(width int) []program {
 
 // allPrograms are those that an engine may have compiled.
 func (e *gpuEngine) allPrograms() []program {
-	all := slices.Concat(programs, sparsePrograms, projectPrograms, evaluatorPrograms, sparseEvaluatorPrograms)
+	all := slices.Concat(programs, sparsePrograms, projectPrograms, evaluatorPrograms,
+		sparseEvaluatorPrograms)
 	for _, w := range widths {
 		all = slices.Concat(all, densePrograms(w), e.weightedPrograms(w))
 	}
@@ -176,7 +182,8 @@ func (e *gpuEngine) wideGroup() int {
 func noMacros(*gpuEngine) string { return "" }
 
 func scoreMacros(e *gpuEngine) string {
-	return fmt.Sprintf(" -DGROUP=%d -DROWS=%d -DWIDTH=%d", e.group, scoreRows, min(scoreWidth, e.group))
+	return fmt.Sprintf(" -DGROUP=%d -DROWS=%d -DWIDTH=%d", e.group, scoreRows, min(scoreWidth,
+		e.group))
 }
 
 func projectMacros(e *gpuEngine) string {
@@ -192,7 +199,8 @@ func residualMacros(e *gpuEngine) string {
 }
 
 func weightedMacros(e *gpuEngine) string {
-	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", e.vector, e.group, weightedColumns,
+	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", e.vector, e.group,
+		weightedColumns,
 		numerics.Block)
 }
 

@@ -43,7 +43,8 @@ var load = sync.OnceValue(func() error {
 	if err := openLibrary(library); err != nil {
 		return err
 	}
-	_, _ = cl.GetPlatforms() // now the loader loads the drivers; devices asks again, and says what is wrong
+	// now the loader loads the drivers; devices asks again, and says what is wrong
+	_, _ = cl.GetPlatforms()
 	return nil
 })
 
@@ -52,7 +53,8 @@ func openLibrary(library string) error {
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
 	if message := C.uma_load_opencl(name); message != nil {
-		return fmt.Errorf("%w: %s; install one (Debian, Ubuntu: apt-get install ocl-icd-libopencl1) and a driver "+
+		return fmt.Errorf("%w: %s; install one (Debian, Ubuntu: apt-get install ocl-icd-libopencl1) "+
+			"and a driver "+
 			"(pocl-opencl-icd for the processor, or your GPU vendor's), or name the library in %s",
 			ErrNoLoader, C.GoString(message), LibraryVariable)
 	}
@@ -68,8 +70,10 @@ func noPlatform() error {
 	}
 	if len(drivers) == 0 {
 		return fmt.Errorf("%w: no driver (ICD) is registered in %s; install one (Debian, Ubuntu: "+
-			"apt-get install pocl-opencl-icd for the processor, or your GPU vendor's driver)", ErrNoPlatform, dir)
+			"apt-get install pocl-opencl-icd for the processor, or your GPU vendor's driver)", ErrNoPlatform,
+			dir)
 	}
-	return fmt.Errorf("%w: of the %d drivers registered in %s none starts; look with clinfo, reinstall them",
+	return fmt.Errorf("%w: of the %d drivers registered in %s none starts; look with clinfo, "+
+		"reinstall them",
 		ErrNoPlatform, len(drivers), dir)
 }

@@ -19,7 +19,8 @@ func TestNothingThere(t *testing.T) {
 	const child = "UMA_GPU_TEST_CHILD"
 	if os.Getenv(child) != "" {
 		_, err := Devices()
-		for kind, e := range map[string]error{"loader": ErrNoLoader, "platform": ErrNoPlatform, "device": ErrNoDevice} {
+		for kind, e := range map[string]error{"loader": ErrNoLoader, "platform": ErrNoPlatform,
+			"device": ErrNoDevice} {
 			if errors.Is(err, e) {
 				fmt.Printf("kind=%s %v\n", kind, err)
 			}
@@ -27,7 +28,8 @@ func TestNothingThere(t *testing.T) {
 		return
 	}
 	none, broken := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, "x.icd"), []byte("libnothing-uma-gpu.so\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(broken, "x.icd"), []byte("libnothing-uma-gpu.so\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	type check struct{ set, kind, want string }
@@ -35,7 +37,8 @@ func TestNothingThere(t *testing.T) {
 		{LibraryVariable + "=libnothing-uma-gpu.so", "loader", "apt-get install ocl-icd-libopencl1"},
 		{LibraryVariable + "=libc.so.6", "loader", "lacks the function clGetPlatformIDs"},
 		{"OCL_ICD_VENDORS=" + none, "platform", "no driver (ICD) is registered in " + none},
-		{"OCL_ICD_VENDORS=" + broken, "platform", "of the 1 drivers registered in " + broken + " none starts"},
+		{"OCL_ICD_VENDORS=" + broken, "platform", "of the 1 drivers registered in " + broken +
+			" none starts"},
 	}
 	// PoCL alone, told to have no device.
 	if pocl, err := os.ReadFile("/etc/OpenCL/vendors/pocl.icd"); err == nil {

@@ -119,7 +119,8 @@ func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) (*c
 		small = 1
 	}
 	return r.e.dense[t.width].sumGroups.enqueue(r.e.sumItems(r.d), len(groups),
-		append(r.examples(t, x), c.list, c.groups, c.partial, r.fixed.Scale(), int32(r.d), small, local)...)
+		append(r.examples(t, x), c.list, c.groups, c.partial, r.fixed.Scale(), int32(r.d), small,
+			local)...)
 }
 
 // sumItems returns how many work-items take the d columns of a sum.

@@ -25,7 +25,10 @@ func catcherFirst(t *testing.T, mutant string, cases []enginetest.Case) []engine
 	if !known {
 		return cases
 	}
-	at := slices.IndexFunc(cases, func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, name) })
+	at := slices.IndexFunc(cases, func(c enginetest.Case) bool {
+		return strings.HasPrefix(c.Name,
+			name)
+	})
 	if at < 0 {
 		t.Fatalf("no case begins with %q: mend the catcher of this mutant", name)
 	}
@@ -58,7 +61,8 @@ func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 	b.Engine = enginecheck.New(unchecked{b}, enginecheck.How{Turns: true})
 	b.build.sources = sources
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
-	groups := [][]program{programs, sparsePrograms, projectPrograms, evaluatorPrograms, sparseEvaluatorPrograms}
+	groups := [][]program{programs, sparsePrograms, projectPrograms, evaluatorPrograms,
+		sparseEvaluatorPrograms}
 	for _, width := range widths {
 		groups = append(groups, densePrograms(width), e.weightedPrograms(width))
 	}
@@ -100,12 +104,16 @@ func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
 		slices.Reverse(cases) // the last are the hardest
 	case strings.Contains(mutant, "evaluate: "):
 		b.ranges = 2 // fewer than blocks
-		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !isEvaluation(c) })
+		cases = slices.DeleteFunc(enginetest.Cases(),
+			func(c enginetest.Case) bool { return !isEvaluation(c) })
 	case strings.Contains(mutant, "project: "):
 		o.MaxAlloc = 70000 // a product in several pieces
 		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !project(c) })
 	default:
-		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return project(c) || isEvaluation(c) })
+		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool {
+			return project(c) ||
+				isEvaluation(c)
+		})
 	}
 	return o, b, cases
 }
@@ -188,11 +196,17 @@ func TestMutantsAreCaught(t *testing.T) {
 func TestSelfTestRefuses(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, m := range []struct{ file, from, to, want string }{
-			{"score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
-			{"contract.cl", "(v + big) - big", "trunc(v)", "self-test: class sums differs from the known answer at index "},
-			{"update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)", "acc0 = part[0][k] * part[0][k] + acc0", "self-test: norms differs from the known answer at index "},
-			{"vector.cl", "p = fma(p, r, VECTOR(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst", "self-test: kernel values differs from the known answer at index "},
-			{"kernelvalue.cl", "int k = 1; k < degree", "int k = 2; k < degree", "self-test: project differs from the known answer at index "},
+			{"score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k",
+				"self-test: score differs from the known answer at index "},
+			{"contract.cl", "(v + big) - big", "trunc(v)",
+				"self-test: class sums differs from the known answer at index "},
+			{"update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)",
+				"acc0 = part[0][k] * part[0][k] + acc0",
+				"self-test: norms differs from the known answer at index "},
+			{"vector.cl", "p = fma(p, r, VECTOR(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst",
+				"self-test: kernel values differs from the known answer at index "},
+			{"kernelvalue.cl", "int k = 1; k < degree", "int k = 2; k < degree",
+				"self-test: project differs from the known answer at index "},
 		} {
 			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"})
 			if err := engine.SelfTest(e); err == nil || !strings.HasPrefix(err.Error(), m.want) {
@@ -204,8 +218,10 @@ func TestSelfTestRefuses(t *testing.T) {
 
 func TestBuildErrorShowsTheLog(t *testing.T) {
 	eachDevice(t, func(i Info) {
-		_, err := open(i, Options{}, build{sources: mutate(t, "score.cl", "int listed", "nonsense listed")})
-		if err == nil || !strings.Contains(err.Error(), "nonsense") || strings.Contains(err.Error(), "\x00") {
+		_, err := open(i, Options{}, build{sources: mutate(t, "score.cl", "int listed",
+			"nonsense listed")})
+		if err == nil || !strings.Contains(err.Error(), "nonsense") || strings.Contains(err.Error(),
+			"\x00") {
 			t.Errorf("error %q, want the compiler's message about nonsense", err)
 		}
 	})

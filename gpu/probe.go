@@ -11,7 +11,8 @@ import (
 )
 
 // probe returns an error if the device's float32 operations are not those of the contract, or if
-// its driver ends loops early. It names what is wrong; the self-test would show wrong results only.
+// its driver ends loops early. It names what is wrong; the self-test would show wrong results
+// only.
 func (e *gpuEngine) probe() error {
 	questions := hardQuestions()
 	answers, rounds, err := e.ask(questions)
@@ -19,7 +20,8 @@ func (e *gpuEngine) probe() error {
 		return fmt.Errorf("probe: %w", err)
 	}
 	if rounds != probeRounds {
-		return fmt.Errorf("%w: its driver ends loops early: got %d rounds, want %d", ErrNonconforming, rounds, probeRounds)
+		return fmt.Errorf("%w: its driver ends loops early: got %d rounds, want %d", ErrNonconforming,
+			rounds, probeRounds)
 	}
 	if wrong := wrongAnswer(questions, answers); wrong != "" {
 		return fmt.Errorf("%w: its float32 is not exact: %s", ErrNonconforming, wrong)
@@ -29,7 +31,8 @@ func (e *gpuEngine) probe() error {
 
 // unlimited returns a queue without a memory limit, guards and trace.
 func (q *queue) unlimited() *queue {
-	return &queue{context: q.context, cache: q.cache, queue: q.queue, device: q.device, memory: math.MaxInt64}
+	return &queue{context: q.context, cache: q.cache, queue: q.queue, device: q.device,
+		memory: math.MaxInt64}
 }
 
 // question is what a work-item of kernel probe is asked.
@@ -56,7 +59,8 @@ func (q question) answers() [probeAnswers]int32 {
 	fixed := numerics.Quantize(f, q.scale)
 	return [...]int32{
 		bits(numerics.FMA(q.a, q.b, q.c)), bits(q.a + q.b), bits(q.a - q.b), bits(q.a * q.b), bits(-q.a),
-		bit[q.a < q.b], bit[q.a >= q.b], bit[q.a != q.a], bits(larger), bits(f), int32(fixed), int32(fixed >> 32),
+		bit[q.a < q.b], bit[q.a >= q.b], bit[q.a != q.a], bits(larger), bits(f), int32(fixed),
+		int32(fixed >> 32),
 	}
 }
 
@@ -80,8 +84,10 @@ func (q question) describe(answer int, got, want int32) string {
 	if answer == 7 {
 		of = fmt.Sprintf("(%x)", q.a)
 	}
-	name := [probeAnswers]string{"fma", "sum", "difference", "product", "negative", "less", "at least", "NaN",
-		"larger", "float of integer", "lower half of the fixed point", "upper half of the fixed point"}[answer]
+	name := [probeAnswers]string{"fma", "sum", "difference", "product", "negative", "less", "at least",
+		"NaN",
+		"larger", "float of integer", "lower half of the fixed point",
+		"upper half of the fixed point"}[answer]
 	return fmt.Sprintf("%s%s: got %s, want %s", name, of, number(got), number(want))
 }
 

@@ -15,7 +15,8 @@ import (
 func manyQuestions() []question {
 	all := hardQuestions()
 	var hard []float32
-	for _, v := range []float32{0, 0x1p-149, 0x1.8p-148, 0x1.fffffcp-127, 0x1p-126, 0x1.000002p-126, 0x1.fffffep-64,
+	for _, v := range []float32{0, 0x1p-149, 0x1.8p-148, 0x1.fffffcp-127, 0x1p-126, 0x1.000002p-126,
+		0x1.fffffep-64,
 		0.5, 0x1.fffffep-1, 1, 0x1.000002p0, 3, 0x1p24, 0x1.000002p63, 0x1.fffffep127,
 		float32(math.Inf(1)), float32(math.NaN())} {
 		hard = append(hard, v, -v)
@@ -71,12 +72,16 @@ func TestProbeRefuses(t *testing.T) {
 			{"at least, flushed", "a >= b", "a >= b || b - a < 0x1p-126f", "at least("},
 			{"no NaN", "IS_NAN(a)", "0", "NaN(NaN): got 0, want 1"},
 			{"negative from 0", "as_int(-a)", "as_int(0.0f - a)", "negative("},
-			{"integers truncated", "convert_float(", "convert_float_rtz(", "float of integer(16777219): got "},
-			{"fixed point truncated", "integer_of(f, numbers[3])", "(long)(f * numbers[3])", "lower half of the fixed point("},
-			{"loops ended", "while (done < rounds)", "while (done < min(rounds, 65535))", "got 65535 rounds, want 131072"},
+			{"integers truncated", "convert_float(", "convert_float_rtz(",
+				"float of integer(16777219): got "},
+			{"fixed point truncated", "integer_of(f, numbers[3])", "(long)(f * numbers[3])",
+				"lower half of the fixed point("},
+			{"loops ended", "while (done < rounds)", "while (done < min(rounds, 65535))",
+				"got 65535 rounds, want 131072"},
 		} {
 			e.build.sources = mutate(t, "probe.cl", m.from, m.to)
-			if err := e.probe(); !errors.Is(err, ErrNonconforming) || !strings.Contains(err.Error(), m.want) {
+			if err := e.probe(); !errors.Is(err, ErrNonconforming) || !strings.Contains(err.Error(),
+				m.want) {
 				t.Errorf("%s, %s: got %v, want %q", i.ID(), m.name, err, m.want)
 			}
 		}

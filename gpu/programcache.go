@@ -11,15 +11,15 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 )
 
-// programCache holds a context for each processor of PoCL and the programs compiled in it, for
-// all engines of a process,
-// those that are open together and those that follow each other. PoCL reads a program's text for 45 ms although
-// it has the machine code on disk, and an engine has up to eleven programs.
+// programCache holds a context for each processor of PoCL and the programs compiled in it, for all
+// engines of a process, those that are open together and those that follow each other. PoCL reads
+// a program's text for 45 ms although it has the machine code on disk, and an engine has up to
+// eleven programs.
 //
-// Contexts and programs of a processor take nothing but memory of this process. Those of a GPU hold its
-// memory: they belong to one engine and end with it. So do those of other drivers for processors, of which
-// nobody has said that they are slow: Oclgrind's search for uninitialised values believes that all of a buffer
-// is one if another was at its address in the same context.
+// Contexts and programs of a processor take nothing but memory of this process. Those of a GPU
+// hold its memory: they belong to one engine and end with it. So do those of other drivers for
+// processors, of which nobody has said that they are slow: Oclgrind's search for uninitialised
+// values believes that all of a buffer is one if another was at its address in the same context.
 type programCache struct {
 	mu       sync.Mutex
 	contexts map[string]*cl.Context // by Info.ID
@@ -40,7 +40,8 @@ type recipe struct {
 	options string
 }
 
-// mostUnused is how many programs stay that no engine has. They are those of a few engines of different options.
+// mostUnused is how many programs stay that no engine has. They are those of a few engines of
+// different options.
 const mostUnused = 32
 
 // poclPrograms is the cache of the process.
@@ -64,8 +65,8 @@ func (s *programCache) context(id string, device *cl.Device) (*cl.Context, error
 	return c, nil
 }
 
-// take returns the program of that recipe, which compile makes if there is none. Whoever has it gives it
-// back and does not release it.
+// take returns the program of that recipe, which compile makes if there is none. Whoever has it
+// gives it back and does not release it.
 func (s *programCache) take(of recipe, compile func() (*cl.Program, error)) (*cl.Program, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +82,8 @@ func (s *programCache) take(of recipe, compile func() (*cl.Program, error)) (*cl
 	return p, nil
 }
 
-// giveBack ends a use that began with take. Of the unused programs those go first whose use ended first.
+// giveBack ends a use that began with take. Of the unused programs those go first whose use ended
+// first.
 func (s *programCache) giveBack(program *cl.Program) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

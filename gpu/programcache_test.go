@@ -13,13 +13,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
-// Engines of one of PoCL's processors share what is the same and nothing else, and those of other devices nothing.
+// Engines of one of PoCL's processors share what is the same and nothing else, and those of other
+// devices nothing.
 func TestShared(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		first := openTest(t, i, Options{}, build{})
 		programs := slices.Clone(first.programs)
 		if first.q.cache == nil {
-			if e := openTest(t, i, Options{}, build{}); e.q.context == first.q.context || e.programs[0] == programs[0] {
+			if e := openTest(t, i, Options{}, build{}); e.q.context == first.q.context ||
+				e.programs[0] == programs[0] {
 				t.Errorf("%s is not PoCL's processor, and engines of it share", i.ID())
 			}
 			return
@@ -76,7 +78,8 @@ func TestProgramCacheForgets(t *testing.T) {
 			return p
 		}
 		held := func(k int) bool {
-			return slices.ContainsFunc(q.cache.programs, func(p *cachedProgram) bool { return p.of == of(k) })
+			return slices.ContainsFunc(q.cache.programs,
+				func(p *cachedProgram) bool { return p.of == of(k) })
 		}
 		used, twice := take(-1), take(-2)
 		if take(-2) != twice {
@@ -92,7 +95,8 @@ func TestProgramCacheForgets(t *testing.T) {
 		if n := len(q.cache.programs); n != 2+mostUnused {
 			t.Errorf("%d programs are held, wanted 2 in use and %d that are not", n, mostUnused)
 		}
-		for k, want := range map[int]bool{-1: true, -2: true, 0: false, more: true, more + 1: false, more + 2: true} {
+		for k, want := range map[int]bool{-1: true, -2: true, 0: false, more: true, more + 1: false,
+			more + 2: true} {
 			if held(k) != want {
 				t.Errorf("program %d is held: %v, wanted %v", k, !want, want)
 			}

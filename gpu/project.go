@@ -23,7 +23,8 @@ const (
 )
 
 const (
-	productRows   = 6                               // rows of a block of product on a CPU; its least number of rows
+	// rows of a block of product on a CPU; its least number of rows
+	productRows   = 6
 	productBlocks = 16                              // blocks of a work-item of it
 	productEach   = 16                              // rows of a work-item of it on a GPU
 	valuesBytes   = 64 << 20                        // more kernel values at once do not make it faster
@@ -75,14 +76,16 @@ type projection struct {
 	examples        *buffer[float32] // a tile, if it is a copy; dense only
 	squares         *buffer[float32] // ⟨x,x⟩ of a tile
 	lengths, offset *buffer[float32] // ⟨y,y⟩ of the landmarks; the offset; both up to whole panels
-	values, numbers *buffer[float32] // kernel values of a tile, m a row, and their products with the axes
+	// kernel values of a tile, m a row, and their products with the axes
+	values, numbers *buffer[float32]
 }
 
 // begin brings both factors to the device and makes room for a tile.
 func (j *projection) begin() (err error) {
 	q, d := j.e.q, j.x.D
 	free := q.memory - q.inUse
-	if j.landmarks, err = j.e.newFactor("landmarks", j.p.Landmarks.N, d, free/4, j.p.Landmarks.DenseRow); err != nil {
+	if j.landmarks, err = j.e.newFactor("landmarks", j.p.Landmarks.N, d, free/4,
+		j.p.Landmarks.DenseRow); err != nil {
 		return err
 	}
 	if j.axes, err = j.e.axesFactor(j.p.Axes, free/4); err != nil {
@@ -230,7 +233,8 @@ func (j *projection) multiply(
 			tile := j.e.productTile()
 			width, height = (rows+tile-1)/tile*j.e.product.local, p.panels
 		}
-		return j.e.product.launch(width, height, a, int32(f.columns), b, int32(p.panel), int32(p.from), int32(p.to),
+		return j.e.product.launch(width, height, a, int32(f.columns), b, int32(p.panel), int32(p.from),
+			int32(p.to),
 			out, int32(f.rows), int32(rows), ending, j.squares, more, k.Gamma, k.Coef0, int32(k.Degree))
 	})
 }

@@ -50,8 +50,10 @@ func TestProjectInLittleMemory(t *testing.T) {
 		for _, copies := range []bool{false, true} {
 			fitted := 0
 			for _, o := range []Options{
-				{}, {MaxAlloc: 65536}, {MaxAlloc: 65535}, {MaxAlloc: 200000}, {MemoryLimit: 1 << 20}, {MemoryLimit: 3 << 20},
-				{MemoryLimit: 400000}, {MemoryLimit: 200000}, {MemoryLimit: 1}, {MaxAlloc: 1, MemoryLimit: 1 << 20},
+				{}, {MaxAlloc: 65536}, {MaxAlloc: 65535}, {MaxAlloc: 200000}, {MemoryLimit: 1 << 20},
+				{MemoryLimit: 3 << 20},
+				{MemoryLimit: 400000}, {MemoryLimit: 200000}, {MemoryLimit: 1}, {MaxAlloc: 1,
+					MemoryLimit: 1 << 20},
 			} {
 				e := openTest(t, i, o, build{copies: copies})
 				for _, form := range []dataset.Examples{x, sparse} {
@@ -59,7 +61,8 @@ func TestProjectInLittleMemory(t *testing.T) {
 					err := e.Project(got, form, p)
 					switch {
 					case err == nil && !slices.Equal(got, want):
-						t.Errorf("%s, %+v, copies %v, sparse %v: the numbers differ from cpuref's", i.ID(), o, copies, form.Sparse())
+						t.Errorf("%s, %+v, copies %v, sparse %v: the numbers differ from cpuref's", i.ID(), o, copies,
+							form.Sparse())
 					case err == nil:
 						fitted++
 					case !errors.Is(err, engine.ErrMemory):
@@ -86,7 +89,8 @@ func TestProjectAfterClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		dst := []float32{float32(math.Inf(1))}
-		if err := e.Project(dst, x, p); !errors.Is(err, engine.ErrClosed) || !math.IsInf(float64(dst[0]), 1) {
+		if err := e.Project(dst, x, p); !errors.Is(err, engine.ErrClosed) || !math.IsInf(float64(dst[0]),
+			1) {
 			t.Errorf("%s: %v, want %v", i.ID(), err, engine.ErrClosed)
 		}
 	})

@@ -8,7 +8,8 @@ import "errors"
 // many they are.
 func (j *projection) sparseTile(from int) (rows int, err error) {
 	q := j.e.q
-	room := min(j.e.maxAlloc, (q.memory-q.inUse)/3) // for columns and for values, and for what else there is
+	// for columns and for values, and for what else there is
+	room := min(j.e.maxAlloc, (q.memory-q.inUse)/3)
 	if rows, err = fitSparse(j.x, from, min(j.rows, j.x.N-from), room, room); err != nil {
 		return 0, err
 	}
@@ -32,7 +33,8 @@ func (j *projection) sparseTile(from int) (rows int, err error) {
 		return 0, err
 	}
 	if j.ending == endRBF {
-		if err := j.e.squaresSparse.launch(rows, 1, parts[0], stored, parts[1], parts[2], parts[3], j.squares,
+		if err := j.e.squaresSparse.launch(rows, 1, parts[0], stored, parts[1], parts[2], parts[3],
+			j.squares,
 			int32(rows)); err != nil {
 			return 0, err
 		}
@@ -40,7 +42,8 @@ func (j *projection) sparseTile(from int) (rows int, err error) {
 	k := j.p.Function
 	j.e.q.work.ExampleBytes += t.bytes(j.x.D)
 	return rows, j.landmarks.each(j.ending, func(b *buffer[float32], p piece, ending int32) error {
-		return j.e.productSparse.launch(rows, p.panels*panelColumns/j.e.vector, parts[0], stored, parts[1],
+		return j.e.productSparse.launch(rows, p.panels*panelColumns/j.e.vector, parts[0], stored,
+			parts[1],
 			parts[2], parts[3],
 			b, int32(p.panel), int32(p.from), int32(p.to), j.values, int32(j.landmarks.rows), int32(rows),
 			ending, j.squares, j.lengths, k.Gamma, k.Coef0, int32(k.Degree))

@@ -49,9 +49,10 @@ func (q *queue) span(name string, do func() error) error {
 	return err
 }
 
-// settle waits until the device has done all that was enqueued. One that cannot be waited for, because
-// it is lost, may read what it was given in the host's memory for as long as the process lives:
-// nothing of that is freed, unpinned or unmapped any more, and this error is the only one that says so.
+// settle waits until the device has done all that was enqueued. One that cannot be waited for,
+// because it is lost, may read what it was given in the host's memory for as long as the process
+// lives: nothing of that is freed, unpinned or unmapped any more, and this error is the only one
+// that says so.
 func (q *queue) settle() (err error) {
 	for _, c := range []*cl.CommandQueue{q.queue, q.transfers} {
 		if c == nil || q.lost {
@@ -101,18 +102,21 @@ func alloc[T element](q *queue, name string, n int) (*buffer[T], error) {
 	b := &buffer[T]{name: name, n: n, q: q}
 	size := max(b.bytes(), leastBuffer)
 	if q.inUse+int64(size) > q.memory {
-		return nil, fmt.Errorf("%w: %s wants %d bytes, %d of %d are in use", engine.ErrMemory, name, size, q.inUse, q.memory)
+		return nil, fmt.Errorf("%w: %s wants %d bytes, %d of %d are in use", engine.ErrMemory, name, size,
+			q.inUse, q.memory)
 	}
 	mem, err := q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard)
 	if err != nil {
-		return nil, fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory, size, name, q.inUse,
+		return nil, fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory,
+			size, name, q.inUse,
 			q.memory, err)
 	}
 	b.mem = mem
 	q.inUse += int64(size)
 	if q.guard > 0 {
 		pattern := byte(guardByte)
-		event, err := q.queue.EnqueueFillBuffer(mem, unsafe.Pointer(&pattern), 1, b.bytes(), size-b.bytes()+q.guard, nil)
+		event, err := q.queue.EnqueueFillBuffer(mem, unsafe.Pointer(&pattern), 1, b.bytes(),
+			size-b.bytes()+q.guard, nil)
 		if err = done(event, err); err != nil {
 			return nil, fmt.Errorf("guard %s: %w", name, err)
 		}
@@ -132,7 +136,8 @@ func done(event *cl.Event, err error) error {
 // memory of the device.
 func share[T element](q *queue, name string, v []T) (*buffer[T], error) {
 	b := &buffer[T]{name: name, n: len(v), q: q, shared: true}
-	mem, err := q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr, max(b.bytes(), leastBuffer),
+	mem, err := q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr, max(b.bytes(),
+		leastBuffer),
 		unsafe.Pointer(unsafe.SliceData(v)))
 	if err != nil {
 		return nil, fmt.Errorf("use %d bytes of host memory for %s in place: %w", b.bytes(), name, err)
@@ -203,7 +208,8 @@ func (b *buffer[T]) read(v []T, at int) error {
 	}
 	b.q.work.Transfers++
 	err := b.q.span("read "+b.name, func() error {
-		return done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil))
+		return done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]),
+			nil))
 	})
 	b.q.staging.reset()
 	if err != nil {
@@ -247,7 +253,8 @@ func (b *buffer[T]) checkGuard() error {
 		return nil
 	}
 	tail := make([]byte, b.q.guard)
-	event, err := b.q.queue.EnqueueReadBuffer(b.mem, true, b.bytes(), len(tail), unsafe.Pointer(&tail[0]), nil)
+	event, err := b.q.queue.EnqueueReadBuffer(b.mem, true, b.bytes(), len(tail),
+		unsafe.Pointer(&tail[0]), nil)
 	if err := done(event, err); err != nil {
 		return fmt.Errorf("guard of %s: %w", b.name, err)
 	}
@@ -293,7 +300,8 @@ func (k *compiled) enqueue(width, height int, args ...any) (*cl.Event, error) {
 	k.q.work.Launches++
 	var event *cl.Event
 	err := k.q.span(k.name, func() (err error) {
-		event, err = k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height}, []int{k.local, 1}, nil)
+		event, err = k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height}, []int{k.local, 1},
+			nil)
 		return err
 	})
 	if err != nil {
@@ -305,8 +313,8 @@ func (k *compiled) enqueue(width, height int, args ...any) (*cl.Event, error) {
 
 func (b *buffer[T]) object() *cl.MemObject { return b.mem }
 
-// build returns the program that sources make, put one behind the other, for the queue's device, with these kernels.
-// The caller gives it to release.
+// build returns the program that sources make, put one behind the other, for the queue's device,
+// with these kernels. The caller gives it to release.
 func (q *queue) build(sources []string, options string, kernels ...string) (*cl.Program, error) {
 	if q.cache == nil {
 		return q.compile(sources, options, kernels)
@@ -316,15 +324,17 @@ func (q *queue) build(sources []string, options string, kernels ...string) (*cl.
 	})
 }
 
-// compileAgain is compile for PoCL, which finds half of a program, or none, if another process is just about to put it
-// into the folder of compiled kernels, or somebody has damaged it there. A macro that says nothing makes it another
-// program, so that it is compiled afresh.
-func (q *queue) compileAgain(sources []string, options string, kernels []string) (*cl.Program, error) {
+// compileAgain is compile for PoCL, which finds half of a program, or none, if another process is
+// just about to put it into the folder of compiled kernels, or somebody has damaged it there. A
+// macro that says nothing makes it another program, so that it is compiled afresh.
+func (q *queue) compileAgain(sources []string, options string, kernels []string) (*cl.Program,
+	error) {
 	p, err := q.compile(sources, options, kernels)
 	for attempt := 1; err != nil && attempt < compileAttempts; attempt++ {
 		time.Sleep(rand.N(time.Duration(attempt) * 200 * time.Millisecond))
 		var again error
-		if p, again = q.compile(sources, fmt.Sprintf("%s -DATTEMPT=%d", options, attempt), kernels); again == nil {
+		if p, again = q.compile(sources, fmt.Sprintf("%s -DATTEMPT=%d", options, attempt),
+			kernels); again == nil {
 			return p, nil
 		}
 	}

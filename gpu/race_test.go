@@ -22,8 +22,8 @@ var raceRounds = flag.Int("rounds", 1, "how often TestEightProcesses starts eigh
 // racerVariable makes a process a racer, which compiles so many programs.
 const racerVariable = "UMA_GPU_TEST_RACER"
 
-// TestEightProcesses has eight processes compile the same kernels at the same time, with an empty folder of compiled
-// kernels.
+// TestEightProcesses has eight processes compile the same kernels at the same time, with an empty
+// folder of compiled kernels.
 func TestEightProcesses(t *testing.T) {
 	failed := 0
 	for round := range *raceRounds {
@@ -37,7 +37,8 @@ func TestEightProcesses(t *testing.T) {
 	t.Logf("%d of %d failed", failed, 8**raceRounds)
 }
 
-// TestEmptyProgram empties what PoCL keeps of a program, which then has no kernels: it is compiled once more.
+// TestEmptyProgram empties what PoCL keeps of a program, which then has no kernels: it is compiled
+// once more.
 func TestEmptyProgram(t *testing.T) {
 	folder := t.TempDir()
 	for _, damaged := range []bool{false, true} {
@@ -56,7 +57,8 @@ func TestEmptyProgram(t *testing.T) {
 	}
 }
 
-// race starts racers, with a folder for compiled kernels and so many programs, and returns what they said that failed.
+// race starts racers, with a folder for compiled kernels and so many programs, and returns what
+// they said that failed.
 func race(t *testing.T, folder string, racers, programs int) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -146,7 +148,8 @@ func compileSome(count int) error {
 			return err
 		}
 		var found [1]int32
-		if err := errors.Join(number.launch(1, 1, b), b.read(found[:], 0)); err != nil || found[0] != int32(k) {
+		if err := errors.Join(number.launch(1, 1, b), b.read(found[:], 0)); err != nil ||
+			found[0] != int32(k) {
 			return fmt.Errorf("found %d, wanted %d; %v", found[0], k, err)
 		}
 	}

@@ -148,7 +148,8 @@ func (r *resident) free() error {
 	for _, s := range r.slots {
 		errs = append(errs, s.free())
 	}
-	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(),
+	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(),
+		r.cells.free(),
 		r.sumBuffers.free(), r.sketches.free())
 	r.unpin()
 	return errors.Join(errs...)
@@ -273,7 +274,8 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) (*cl.Event, error) {
 }
 
 // scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
-func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], listed int32) (*cl.Event, error) {
+func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32],
+	listed int32) (*cl.Event, error) {
 	k, group := r.e.dense[t.width].scoreFew, groupSize(m)
 	if group == many {
 		k = r.e.dense[t.width].scoreMany

@@ -67,7 +67,8 @@ func TestStepsFromScratch(t *testing.T) {
 	}
 	want := train(cpuref.New())
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{}, {bounds: "at once"}, {bounds: "at once", style: "gpu", copies: true}} {
+		for _, b := range []build{{}, {bounds: "at once"}, {bounds: "at once", style: "gpu",
+			copies: true}} {
 			audited := audit.Engine(openTest(t, i, Options{}, b), simd.NewUnbounded(), audit.Full)
 			if got := train(audited); !slices.Equal(got, want) {
 				t.Errorf("%s, %+v: the weights differ from cpuref's", i.ID(), b.bounds)

@@ -24,7 +24,8 @@ func TestSelfTestInLittleMemory(t *testing.T) {
 						t.Error(err)
 					}
 				case size == selfTestMemory || !errors.Is(err, engine.ErrMemory) ||
-					!strings.Contains(err.Error(), "too little memory for the self-test, which takes less than 1024 KiB"):
+					!strings.Contains(err.Error(),
+						"too little memory for the self-test, which takes less than 1024 KiB"):
 					t.Errorf("%s with %+v: %v", i.ID(), o, err)
 				}
 			}

@@ -47,7 +47,8 @@ func fitSparse(x dataset.Examples, from, rows int, limit, most int64) (int, erro
 		case i > 0:
 			return i, nil
 		case bytes > most:
-			return 0, fmt.Errorf("%w: example %d has %d stored values, which take up to %d bytes, one allocation may have %d",
+			return 0, fmt.Errorf("%w: example %d has %d stored values, which take up to %d bytes, one "+
+				"allocation may have %d",
 				engine.ErrMemory, from, length, bytes, most)
 		default:
 			return 1, nil

@@ -137,7 +137,8 @@ func (p *projector) project(t *tile) ([]float32, error) {
 	lines, blocks := make([]float32, directions.Q*t.stride), make([]float32, many*t.stride)
 	for from := 0; from < directions.Q; from += many {
 		m := min(many, directions.Q-from)
-		if err := p.weights.write(0, pack(directions, sketch.All(directions.Q)[from:from+m], many)); err != nil {
+		if err := p.weights.write(0, pack(directions, sketch.All(directions.Q)[from:from+m],
+			many)); err != nil {
 			return nil, err
 		}
 		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {

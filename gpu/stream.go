@@ -175,7 +175,8 @@ func (s *slot) free() error {
 	if s == nil {
 		return nil
 	}
-	return errors.Join(s.wait(), s.values.free(), s.codes.free(), s.columns.free(), s.slices.free(), s.lengths.free(),
+	return errors.Join(s.wait(), s.values.free(), s.codes.free(), s.columns.free(), s.slices.free(),
+		s.lengths.free(),
 		s.byColumn.free(), s.examples.free())
 }
 
@@ -226,10 +227,12 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 			if err := s.columns.writeAside(t.sparse.columns.host); err != nil {
 				return err
 			}
-			a := arrays{values: s.values, columns: s.columns, slices: t.sparse.slices, lengths: t.sparse.lengths,
+			a := arrays{values: s.values, columns: s.columns, slices: t.sparse.slices,
+				lengths:  t.sparse.lengths,
 				byColumn: s.byColumn, examples: s.examples}
 			if c := t.sparse.byColumn; c != nil {
-				if err := errors.Join(s.byColumn.writeAside(c.values.host), s.examples.writeAside(c.examples.host)); err != nil {
+				if err := errors.Join(s.byColumn.writeAside(c.values.host),
+					s.examples.writeAside(c.examples.host)); err != nil {
 					return err
 				}
 			}
@@ -238,16 +241,19 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 			}
 			return s.run(f, a)
 		}
-		if err := errors.Join(s.values.writeAside(t.values.host), s.codes.writeAside(t.codes.host)); err != nil {
+		if err := errors.Join(s.values.writeAside(t.values.host),
+			s.codes.writeAside(t.codes.host)); err != nil {
 			return err
 		}
 		return s.run(f, s.arrays)
 	})
 }
 
-// onListed is onDevice for a kernel that reads the listed rows of a dense tile alone. Few of a tile that is streamed
-// are brought to the device without the others: local is 1 then, and row k of what f is called with is rows[k].
-func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32) (*cl.Event, error)) error {
+// onListed is onDevice for a kernel that reads the listed rows of a dense tile alone. Few of a
+// tile that is streamed are brought to the device without the others: local is 1 then, and row k
+// of what f is called with is rows[k].
+func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32) (*cl.Event,
+	error)) error {
 	few := len(rows) <= t.rows/4
 	switch {
 	case t.streamed() && few:
@@ -263,7 +269,10 @@ func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32)
 
 // fetchRows reads some rows of a dense tile from the file that they lie in.
 func (r *resident) fetchRows(t *tile, rows []int32) {
-	r.x.Pages().FetchSome(t.from, t.from+t.rows, len(rows), func(k int) int { return t.from + int(rows[k]) })
+	r.x.Pages().FetchSome(t.from, t.from+t.rows, len(rows), func(k int) int {
+		return t.from +
+			int(rows[k])
+	})
 }
 
 // inSlot calls f with the slot that has been idle for longest.

@@ -8,7 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-var errNotBuilt = fmt.Errorf("%w: build it with CGO_ENABLED=1 and without the tag noopencl, or use the device cpu",
+var errNotBuilt = fmt.Errorf("%w: build it with CGO_ENABLED=1 and without the tag noopencl, or "+
+	"use the device cpu",
 	ErrNotBuilt)
 
 // Built says whether this build knows OpenCL.

@@ -79,7 +79,8 @@ func (e *gpuEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err e
 		s.band = min(rows, max(1, int(band)/numerics.Block)*numerics.Block)
 		// Ranges are all the work there is for the fused kernel.
 		blocks := (rows + numerics.Block - 1) / numerics.Block
-		s.fused = e.cpu && !e.build.apart && s.perBuffer == q && min(s.ranges*numerics.Block, rows) <= s.band &&
+		s.fused = e.cpu && !e.build.apart && s.perBuffer == q && min(s.ranges*numerics.Block,
+			rows) <= s.band &&
 			(s.ranges >= min(2*e.info.ComputeUnits, blocks) || e.build.ranges > 0)
 	}
 	s.pairs = (e.residualItems(s.band) + e.group - 1) / e.group
@@ -250,7 +251,8 @@ func (r *resident) endSums(sums []int64, count int) error {
 			terms = append(terms, int32(u*count+c))
 		}
 	}
-	if err := errors.Join(w.terms.write(0, terms), w.triples.write(0, triples), e.clear(w.total)); err != nil {
+	if err := errors.Join(w.terms.write(0, terms), w.triples.write(0, triples),
+		e.clear(w.total)); err != nil {
 		return err
 	}
 	if err := e.addGroups.launch(e.sumItems(r.d), count, w.partial[0], w.terms, w.triples, w.total,

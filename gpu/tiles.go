@@ -123,7 +123,8 @@ func (t *tile) abandon() {
 }
 
 func (t *tile) free() error {
-	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(), t.scores.free(),
+	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(),
+		t.scores.free(),
 		t.place.free(), t.sketch.free(), t.targets.free(), t.weight.free())
 }
 
@@ -142,7 +143,8 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // be streamed. Those of an evaluator begin at multiples of a block.
 func (e *gpuEngine) cut(x dataset.Stored, classes int, use use) (tiles []*tile, err error) {
 	limit, width := e.maxAlloc, narrowWidth(x)
-	room, need := e.q.memory-e.q.inUse, (1+valueBytes(width))*int64(x.Size())+8*int64(x.N)*int64(classes)
+	room, need := e.q.memory-e.q.inUse,
+		(1+valueBytes(width))*int64(x.Size())+8*int64(x.N)*int64(classes)
 	if use == evaluating {
 		need += 8 * int64(x.N) * int64(classes)
 		if x.Sparse() {
@@ -202,7 +204,10 @@ func (e *gpuEngine) cut(x dataset.Stored, classes int, use use) (tiles []*tile, 
 }
 
 // window returns how many examples are best read at once, 0 if that does not matter.
-func (e *gpuEngine) window(x dataset.Examples) int { return max(e.build.window, x.Pages().Window()) }
+func (e *gpuEngine) window(x dataset.Examples) int {
+	return max(e.build.window,
+		x.Pages().Window())
+}
 
 // endAtBlock makes a tile end where a block of weighted sums does (clause 14), one block later
 // than it begins at least. It may have so many rows, and so many bytes in one array.
@@ -217,7 +222,8 @@ func (t *tile) endAtBlock(x dataset.Examples, most int, bytes int64) error {
 	}
 	t.rows = min(numerics.Block, left)
 	if t.rows > most || x.Sparse() && 4*int64(layOut(x, t.from, t.rows).padded) > bytes {
-		return fmt.Errorf("%w: weighted sums want %d examples of %d features and their scores in one piece, "+
+		return fmt.Errorf("%w: weighted sums want %d examples of %d features and their scores in one "+
+			"piece, "+
 			"which do not fit into one allocation of %d bytes", engine.ErrMemory, t.rows, x.D, bytes)
 	}
 	return nil

@@ -70,8 +70,8 @@ func (c *cells) useInverse(inv []float32) error {
 	return nil
 }
 
-// Norms computes the norms of the regions that changed since the last call; a step moves examples of
-// few regions.
+// Norms computes the norms of the regions that changed since the last call; a step moves examples
+// of few regions.
 func (r labelled) Norms(dst, inv []float32) error {
 	c := r.cells
 	if err := c.useInverse(inv); err != nil {

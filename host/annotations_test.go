@@ -15,7 +15,8 @@ import (
 // Learners that cannot use annotations refuse them by name, before anything is computed; and
 // annotations of other data are refused.
 func TestAnnotationsRefused(t *testing.T) {
-	data := &dataset.Dataset{Examples: dataset.Examples{N: 2, D: 1, X: []float32{1, -1}}, Y: []int32{0, 1},
+	data := &dataset.Dataset{Examples: dataset.Examples{N: 2, D: 1, X: []float32{1, -1}}, Y: []int32{0,
+		1},
 		Classes: []string{"a", "b"}}
 	of := func() *crowd.Annotations {
 		return &crowd.Annotations{Classes: []string{"a", "b"}, Names: []string{"ann"},

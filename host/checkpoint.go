@@ -14,14 +14,15 @@ import (
 const DefaultEvery = 30 * time.Second
 
 // Checkpoint says where and how often Train saves the training: in a model file that predicts, and
-// from which Options.Resume continues to the same result. It is written before the first step, and then
-// whenever it is due. The file is complete at any moment, so a killed program leaves the last one.
+// from which Options.Resume continues to the same result. It is written before the first step, and
+// then whenever it is due. The file is complete at any moment, so a killed program leaves the last
+// one.
 type Checkpoint struct {
 	Path  string        // of the file; "" for no checkpoints
 	Steps int           // between checkpoints; 0 for Every
 	Every time.Duration // least time between checkpoints; 0 for DefaultEvery
-	// Failed keeps the last checkpoint in memory, and writes it if the training fails after some steps. It
-	// is not written if an audit found that a device computes wrong.
+	// Failed keeps the last checkpoint in memory, and writes it if the training fails after some
+	// steps. It is not written if an audit found that a device computes wrong.
 	Failed bool
 }
 
@@ -59,7 +60,8 @@ func (c Checkpoint) due() func(steps int) bool {
 	}
 }
 
-// checkpoints has the run with options o write checkpoints, and returns a function that completes its error.
+// checkpoints has the run with options o write checkpoints, and returns a function that completes
+// its error.
 func (t *trainer) checkpoints(o *RunOptions) func(error) error {
 	if t.Checkpoint.Path == "" {
 		return func(err error) error { return err }
@@ -74,7 +76,8 @@ func (t *trainer) checkpoints(o *RunOptions) func(error) error {
 		return t.save(s)
 	}
 	return func(err error) error {
-		if err == nil || last.Steps == 0 || errors.Is(err, audit.ErrDiffers) { // nobody knows what was right
+		// nobody knows what was right
+		if err == nil || last.Steps == 0 || errors.Is(err, audit.ErrDiffers) {
 			return err
 		}
 		if t.Checkpoint.Failed {
@@ -93,7 +96,8 @@ func (t *trainer) save(s Snapshot) error {
 	return m.Save(t.Checkpoint.Path)
 }
 
-// complete fills in what o leaves open: from the training to resume, or the first learner of the catalog.
+// complete fills in what o leaves open: from the training to resume, or the first learner of the
+// catalog.
 func (o *Options) complete() (err error) {
 	if r := o.Resume; r != nil {
 		if o.Learner == nil {

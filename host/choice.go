@@ -9,7 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// choice chooses the weights of a run by a rule: it sees the iterates, and keeps those that the rule needs.
+// choice chooses the weights of a run by a rule: it sees the iterates, and keeps those that the
+// rule needs.
 type choice struct {
 	rule       learners.Rule
 	q, d       int
@@ -31,10 +32,14 @@ func newChoice(rule learners.Rule, w engine.Weights) *choice {
 func (k *choice) chooses() bool { return k.rule == learners.Best || k.rule == learners.BestAverage }
 
 // averages returns whether the rule needs the sum of the iterates.
-func (k *choice) averages() bool { return k.rule == learners.Average || k.rule == learners.BestAverage }
+func (k *choice) averages() bool {
+	return k.rule == learners.Average ||
+		k.rule == learners.BestAverage
+}
 
-// tries returns whether the average after the given steps is one to choose from: four binary digits and
-// zeros write the number (clause 19). These are 1 to 16, then eight numbers up to each power of two.
+// tries returns whether the average after the given steps is one to choose from: four binary
+// digits and zeros write the number (clause 19). These are 1 to 16, then eight numbers up to each
+// power of two.
 func (k *choice) tries(steps int) bool {
 	low := bits.Len(uint(steps)) - 4
 	return k.rule == learners.BestAverage && steps > 0 && (low <= 0 || steps&(1<<low-1) == 0)

@@ -23,7 +23,8 @@ func TestCompressionSet(t *testing.T) {
 	o := host.Options{Engine: simd.New(), Learner: localisation.Defaults(), MaxSteps: 30}
 	trained := must(host.Train(context.Background(), data, nil, o))
 	set := trained.Meta.CompressionSet
-	if len(set) < 10 || len(set) > 30 || !slices.IsSorted(set) || !slices.Equal(set, trained.Run.CompressionSet) {
+	if len(set) < 10 || len(set) > 30 || !slices.IsSorted(set) || !slices.Equal(set,
+		trained.Run.CompressionSet) {
 		t.Errorf("the compression set is %v after %d steps", set, trained.Meta.Steps)
 	}
 	path := filepath.Join(t.TempDir(), "m.npz")

@@ -28,7 +28,10 @@ func transposed(m *confusion.Matrix) *confusion.Matrix {
 // a right one.
 func TestDoubts(t *testing.T) {
 	data, right, _ := noisyDigits() // 40 % pairwise
-	pairwise := func(rate float64) *confusion.Matrix { return must(confusion.Pairwise(data.Classes, rate)) }
+	pairwise := func(rate float64) *confusion.Matrix {
+		return must(confusion.Pairwise(data.Classes,
+			rate))
+	}
 	logistic, pairs := softmax.Defaults(), uma.Defaults()
 	logistic.L2 = softmax.L2(0.001)
 	for _, c := range []struct {
@@ -55,7 +58,8 @@ func TestDoubts(t *testing.T) {
 		var lines []string
 		for _, d := range m.Doubts {
 			lines = append(lines, d.String())
-			if d.Code == "" || d.Finding == "" || d.Advice == "" || !strings.HasPrefix(d.String(), d.Finding+"; ") {
+			if d.Code == "" || d.Finding == "" || d.Advice == "" || !strings.HasPrefix(d.String(),
+				d.Finding+"; ") {
 				t.Errorf("%s: found the doubt %+v", c.name, d)
 			}
 		}
@@ -64,7 +68,8 @@ func TestDoubts(t *testing.T) {
 			t.Errorf("%s: said %q, returned %q", c.name, said, m.Doubts)
 		}
 		if len(m.Doubts) != len(c.want) {
-			t.Errorf("%s, %s: %d doubts, wanted %d: %s", c.name, c.learner.Definition().Name, len(m.Doubts), len(c.want), text)
+			t.Errorf("%s, %s: %d doubts, wanted %d: %s", c.name, c.learner.Definition().Name, len(m.Doubts),
+				len(c.want), text)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(text, want) {
@@ -77,15 +82,17 @@ func TestDoubts(t *testing.T) {
 // A class that nothing is predicted as is named.
 func TestDoubtsNameClassesNeverPredicted(t *testing.T) {
 	data, _, _ := noisyDigits()
-	m := must(host.Train(context.Background(), data, nil, host.Options{Engine: simd.New(), MaxSteps: host.NoSteps}))
+	m := must(host.Train(context.Background(), data, nil, host.Options{Engine: simd.New(),
+		MaxSteps: host.NoSteps}))
 	if len(m.Doubts) != 1 || m.Doubts[0].Code != judge.ClassNotPredicted ||
-		!strings.Contains(m.Doubts[0].Finding, `no example is predicted as "1", "2", "3", 6 other classes`) {
+		!strings.Contains(m.Doubts[0].Finding,
+			`no example is predicted as "1", "2", "3", 6 other classes`) {
 		t.Errorf("%q", m.Doubts)
 	}
 }
 
-// A training that ends at once with most left wrong is doubted, in its own words and the learner's;
-// one that goes on with another is not for that.
+// A training that ends at once with most left wrong is doubted, in its own words and the
+// learner's; one that goes on with another is not for that.
 func TestDoubtsOfTheEnd(t *testing.T) {
 	data, noise, _ := noisyDigits()
 	p := uma.Defaults()
@@ -97,10 +104,12 @@ func TestDoubtsOfTheEnd(t *testing.T) {
 		codes[d.Code] = d
 	}
 	if d := codes[judge.ConvergedAtOnce]; m.Meta.Stop != string(host.Converged) || m.Meta.Steps > 1 ||
-		!strings.Contains(d.Finding, "nothing left to learn after step 0") || !strings.Contains(d.Advice, "too much noise") {
+		!strings.Contains(d.Finding, "nothing left to learn after step 0") || !strings.Contains(d.Advice,
+		"too much noise") {
 		t.Errorf("%s after %d steps: %+v", m.Meta.Stop, m.Meta.Steps, m.Doubts)
 	}
-	if d := codes[learners.EndsInDoubt]; !strings.HasPrefix(d.Finding, "uma: found no mistake left to correct") ||
+	if d := codes[learners.EndsInDoubt]; !strings.HasPrefix(d.Finding,
+		"uma: found no mistake left to correct") ||
 		!strings.HasPrefix(d.Advice, "try a smaller alpha") {
 		t.Errorf("found %+v", m.Doubts)
 	}

@@ -11,10 +11,10 @@ import (
 // are nearly constant, and does not scale examples to one length (docs/kernel.md).
 const DefaultStepsKernel = "maxabs"
 
-// Prepare fits a preparation to raw data and puts the prepared features in the place of
-// the raw ones. steps are those of dataset.ParseSteps; "" or "auto" stand for Dataset.DefaultSteps,
-// or for DefaultStepsKernel if dense data go to a kernel function. Data that were prepared
-// before stay as they are, and it is an error to ask for other steps.
+// Prepare fits a preparation to raw data and puts the prepared features in the place of the raw
+// ones. steps are those of dataset.ParseSteps; "" or "auto" stand for Dataset.DefaultSteps, or for
+// DefaultStepsKernel if dense data go to a kernel function. Data that were prepared before stay as
+// they are, and it is an error to ask for other steps.
 func Prepare(d *dataset.Dataset, steps string, kernel bool, how ...dataset.Memory) error {
 	s, prepared, err := stepsFor(d, steps, kernel)
 	if prepared || err != nil {
@@ -23,9 +23,10 @@ func Prepare(d *dataset.Dataset, steps string, kernel bool, how ...dataset.Memor
 	return d.Prepare(s, how...)
 }
 
-// PrepareRows is Prepare of data that are to be written to a binary file, with linear learners in mind, and need not
-// fit in memory once more: if what it returns is not nil, it is for dataset.WriteOptions.Rows, and d has been left
-// with the shape of the examples alone. See dataset.Dataset.PrepareRows.
+// PrepareRows is Prepare of data that are to be written to a binary file, with linear learners in
+// mind, and need not fit in memory once more: if what it returns is not nil, it is for
+// dataset.WriteOptions.Rows, and d has been left with the shape of the examples alone. See
+// dataset.Dataset.PrepareRows.
 func PrepareRows(d *dataset.Dataset, steps string) (func(dst []float32, first int) error, error) {
 	s, prepared, err := stepsFor(d, steps, false)
 	if prepared || err != nil {
@@ -35,7 +36,8 @@ func PrepareRows(d *dataset.Dataset, steps string) (func(dst []float32, first in
 }
 
 // stepsFor returns the steps by which d is to be prepared, unless it was before.
-func stepsFor(d *dataset.Dataset, steps string, kernel bool) (s dataset.Steps, prepared bool, err error) {
+func stepsFor(d *dataset.Dataset, steps string, kernel bool) (s dataset.Steps, prepared bool,
+	err error) {
 	auto := steps == "" || steps == "auto"
 	if auto && d.Prepared != nil {
 		return s, true, nil

@@ -53,14 +53,16 @@ func TestSnapshotIsNeeded(t *testing.T) {
 	needed := map[string]bool{}
 	for _, rule := range uma.Defaults().Definition().Weights {
 		var snapshots []host.Snapshot
-		o := host.RunOptions{MaxSteps: 30, Weights: rule, Due: func(steps int) bool { return steps == 29 }}
+		o := host.RunOptions{MaxSteps: 30, Weights: rule,
+			Due: func(steps int) bool { return steps == 29 }}
 		o.Keep = func(s host.Snapshot) error { snapshots = append(snapshots, s); return nil }
 		want, err := host.Run(context.Background(), params, p, o)
 		if err != nil || len(snapshots) != 2 {
 			t.Fatalf("%d snapshots, %v", len(snapshots), err)
 		}
 		again := func(s host.Snapshot) bool {
-			got, err := host.Run(context.Background(), params, p, host.RunOptions{MaxSteps: 30, Weights: rule, Resume: &s})
+			got, err := host.Run(context.Background(), params, p, host.RunOptions{MaxSteps: 30,
+				Weights: rule, Resume: &s})
 			return err == nil && reflect.DeepEqual(got, want)
 		}
 		first, late := snapshots[0], snapshots[1]
@@ -71,7 +73,8 @@ func TestSnapshotIsNeeded(t *testing.T) {
 			if f.Name == "State" {
 				continue // its fields follow
 			}
-			kept, begun := reflect.ValueOf(late).FieldByIndex(f.Index), reflect.ValueOf(first).FieldByIndex(f.Index)
+			kept, begun := reflect.ValueOf(late).FieldByIndex(f.Index),
+				reflect.ValueOf(first).FieldByIndex(f.Index)
 			if kept.IsZero() {
 				continue
 			}
@@ -191,7 +194,8 @@ func hashBefore(d *dataset.Dataset) string {
 	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
-// failing are the parameters of a learner that fails in its sixth step, as when its device is lost.
+// failing are the parameters of a learner that fails in its sixth step, as when its device is
+// lost.
 type failing struct {
 	learners.Params
 	with error
@@ -217,8 +221,9 @@ func (l *lost) Step(ctx context.Context, w engine.Weights) (learners.Step, error
 	return l.Learner.Step(ctx, w)
 }
 
-// TestFailedIsSaved: a training that fails leaves what it has learned, from which another goes on to the same model;
-// one that ends well, fails before it has learned anything, or has been found to compute wrong, leaves no file.
+// TestFailedIsSaved: a training that fails leaves what it has learned, from which another goes on
+// to the same model; one that ends well, fails before it has learned anything, or has been found
+// to compute wrong, leaves no file.
 func TestFailedIsSaved(t *testing.T) {
 	d, noise := fewDigits(t)
 	path := filepath.Join(t.TempDir(), "m.checkpoint.npz")
@@ -229,7 +234,8 @@ func TestFailedIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Learner = failing{uma.Defaults(), errLost}
-	if _, err := host.Train(t.Context(), d, noise, o); !errors.Is(err, errLost) || errors.As(err, new(*host.Saved)) {
+	if _, err := host.Train(t.Context(), d, noise, o); !errors.Is(err, errLost) || errors.As(err,
+		new(*host.Saved)) {
 		t.Errorf("failed before a checkpoint was due: %v", err)
 	}
 	o.Checkpoint.Steps = 2

@@ -30,12 +30,14 @@ type RunOptions struct {
 	MaxSteps int           // at least 0
 	Weights  learners.Rule // "" is the learner's own default
 	From     []float32     // W_0, Q×d row-major; nil is 0
-	Resume   *Snapshot     // of a run with the same parameters on the same problem, which goes on; nil for none
-	OnStart  func()        // called when the examples are on the engine, if not nil
-	OnStep   func(Report)  // called after each step, if not nil; without it passes that need no count have none
+	// of a run with the same parameters on the same problem, which goes on; nil for none
+	Resume  *Snapshot
+	OnStart func() // called when the examples are on the engine, if not nil
+	// called after each step, if not nil; without it passes that need no count have none
+	OnStep func(Report)
 
-	// Keep is called with a snapshot of the run before the first step, and after each step that is Due;
-	// nil for no snapshots. Its error ends the run.
+	// Keep is called with a snapshot of the run before the first step, and after each step that is
+	// Due; nil for no snapshots. Its error ends the run.
 	Keep func(Snapshot) error
 	Due  func(steps int) bool
 }
@@ -56,8 +58,8 @@ type Result struct {
 	Doubts         []learners.Doubt // the learner's own, of the end; mostly none
 	EstimatedError float64          // of W on the training examples, without a clean label (clause 10)
 	Counts         []int64          // Q×Q, examples by W's prediction (row) and noisy label
-	// Noise is the noise that the learner has learned; nil if none. EstimatedError is then by its matrix,
-	// if that has an inverse.
+	// Noise is the noise that the learner has learned; nil if none. EstimatedError is then by its
+	// matrix, if that has an inverse.
 	Noise   *confusion.Learned
 	Inverse *confusion.Inverse // C⁻¹ of EstimatedError
 	// CompressionSet are the examples whose sum the last weights of a learners.Compressor are, in
@@ -66,18 +68,19 @@ type Result struct {
 	Snapshot       *Snapshot // of an interrupted run; nil for others
 }
 
-// Snapshot is a run between two steps: the weights that its result would have, and the state to resume
-// it from. It shares no memory with the run.
+// Snapshot is a run between two steps: the weights that its result would have, and the state to
+// resume it from. It shares no memory with the run.
 type Snapshot struct {
 	Kept           engine.Weights // those of the rule if the run ended here
 	EstimatedError *float64       // of Kept, if it is known
 	model.State
 }
 
-// Run returns the result of a learner on a problem: it steps until the learner has converged, MaxSteps
-// steps were made, or ctx is cancelled. A cancelled run has a result like any other. Errors are those of
-// the engine and of the learner.
-func Run(ctx context.Context, params learners.Params, p *learners.Problem, o RunOptions) (res Result, err error) {
+// Run returns the result of a learner on a problem: it steps until the learner has converged,
+// MaxSteps steps were made, or ctx is cancelled. A cancelled run has a result like any other.
+// Errors are those of the engine and of the learner.
+func Run(ctx context.Context, params learners.Params, p *learners.Problem,
+	o RunOptions) (res Result, err error) {
 	r, err := start(ctx, params, p, o)
 	if err != nil {
 		return Result{}, err
@@ -95,7 +98,8 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 	_, task := progress.Begin(ctx, progress.Work{
 		Name: "learning", Unit: "step", Total: int64(o.MaxSteps), AtMost: true, From: int64(r.steps)})
 	defer task.End()
-	everyStep := o.OnStep != nil || r.choice.rule != learners.Last || params.Definition().StepAll == nil
+	everyStep := o.OnStep != nil || r.choice.rule != learners.Last ||
+		params.Definition().StepAll == nil
 	counted := false
 	for {
 		if r.choice.tries(r.steps) { // before the iterate, from whose Count the next step starts
@@ -168,13 +172,15 @@ type loop struct {
 }
 
 // start begins a run, or resumes one.
-func start(ctx context.Context, params learners.Params, p *learners.Problem, o RunOptions) (_ *loop, err error) {
+func start(ctx context.Context, params learners.Params, p *learners.Problem, o RunOptions) (_ *loop,
+	err error) {
 	rule, err := params.Definition().Rule(string(o.Weights))
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}
 	if about := params.Definition(); p.Annotations != nil && !about.Annotations {
-		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax (or give their votes as labels)",
+		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax (or give their "+
+			"votes as labels)",
 			ErrAnnotations, about.Name)
 	}
 	r := &loop{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
@@ -252,7 +258,8 @@ func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 	case k.rule == learners.Average && r.steps > 0:
 		res.W = k.average(r.steps)
 		var err error
-		if res.Counts, res.EstimatedError, err = r.count(ctx, res.W, learners.AllClasses(res.W.Q)); err != nil {
+		if res.Counts, res.EstimatedError, err = r.count(ctx, res.W,
+			learners.AllClasses(res.W.Q)); err != nil {
 			return Result{}, fmt.Errorf("averaged weights: %w", err)
 		}
 	default:

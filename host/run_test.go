@@ -36,7 +36,10 @@ var scriptDefinition = learners.Definition{Name: "script",
 func (s *script) Definition() *learners.Definition {
 	d := scriptDefinition
 	if s.free {
-		d.StepAll = func(context.Context, []learners.Learner, []engine.Weights) ([]learners.Step, error) { return nil, nil }
+		d.StepAll = func(context.Context, []learners.Learner, []engine.Weights) ([]learners.Step,
+			error) {
+			return nil, nil
+		}
 	}
 	return &d
 }
@@ -74,7 +77,8 @@ func (s *scriptRun) Step(ctx context.Context, w engine.Weights) (learners.Step, 
 	}
 	copy(w.W, s.rows[s.steps])
 	s.steps++
-	return learners.Step{Changed: []int{0, 1}, Fields: []learners.Field{{Name: "row", Value: s.steps}}}, nil
+	return learners.Step{Changed: []int{0, 1}, Fields: []learners.Field{{Name: "row",
+		Value: s.steps}}}, nil
 }
 
 func (s *scriptRun) Save() ([]byte, error) { return []byte{byte(s.steps)}, nil }
@@ -122,7 +126,8 @@ func TestRules(t *testing.T) {
 		}
 		what := fmt.Sprintf("%q, at most %d steps", c.rule, c.max)
 		if !slices.Equal(res.W.W, c.w) || res.Stop != c.stop || res.Steps != min(c.max, len(rows)) {
-			t.Errorf("%s: W %v, %s after %d steps; want %v, %s", what, res.W.W, res.Stop, res.Steps, c.w, c.stop)
+			t.Errorf("%s: W %v, %s after %d steps; want %v, %s", what, res.W.W, res.Stop, res.Steps, c.w,
+				c.stop)
 		}
 		if d := res.EstimatedError - c.err; d > 1e-12 || d < -1e-12 {
 			t.Errorf("%s: estimated error %v, want %v", what, res.EstimatedError, c.err)
@@ -181,7 +186,8 @@ func TestBestAverage(t *testing.T) {
 	}
 }
 
-// Where nobody watches, and no step or rule needs it, only the result is counted, and it is the same.
+// Where nobody watches, and no step or rule needs it, only the result is counted, and it is the
+// same.
 func TestUncountedSteps(t *testing.T) {
 	rows := [][]float32{{-1, 1}, {2, -2}, {-3, 3}}
 	for _, c := range []struct {
@@ -189,8 +195,10 @@ func TestUncountedSteps(t *testing.T) {
 		rule          learners.Rule
 		most, counts  int
 	}{
-		{true, false, learners.Last, 2, 1}, {true, false, learners.Last, 9, 1}, {true, false, learners.Last, 0, 1},
-		{true, true, learners.Last, 2, 3}, {true, false, learners.Best, 2, 3}, {false, false, learners.Last, 2, 3},
+		{true, false, learners.Last, 2, 1}, {true, false, learners.Last, 9, 1}, {true, false,
+			learners.Last, 0, 1},
+		{true, true, learners.Last, 2, 3}, {true, false, learners.Best, 2, 3}, {false, false,
+			learners.Last, 2, 3},
 	} {
 		var results []host.Result
 		counts := 0
@@ -206,7 +214,8 @@ func TestUncountedSteps(t *testing.T) {
 			results, counts = append(results, res), l.counts
 		}
 		if !reflect.DeepEqual(results[0], results[1]) || counts != c.counts {
-			t.Errorf("%+v: counted %d times, and %+v; wanted %d times, and %+v", c, counts, results[1], c.counts, results[0])
+			t.Errorf("%+v: counted %d times, and %+v; wanted %d times, and %+v", c, counts, results[1],
+				c.counts, results[0])
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -222,13 +231,15 @@ func TestInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		l := &script{rows: [][]float32{{-1, 1}, {-2, 2}, {-3, 3}}, cancel: cancel, give: give}
 		res, err := host.Run(ctx, l, problem(), host.RunOptions{MaxSteps: 10, Weights: learners.Last})
-		if err != nil || res.Stop != host.Interrupted || res.Steps != steps || !slices.Equal(res.W.W, l.rows[steps-1]) {
+		if err != nil || res.Stop != host.Interrupted || res.Steps != steps || !slices.Equal(res.W.W,
+			l.rows[steps-1]) {
 			t.Errorf("step given up %v: %+v, %v; want %d steps", give, res, err, steps)
 		}
 		l.cancel = nil
 		rest, err := host.Run(context.Background(), l, problem(),
 			host.RunOptions{MaxSteps: 10, Weights: learners.Last, Resume: res.Snapshot})
-		if err != nil || rest.Steps != 3 || rest.Stop != host.Converged || !slices.Equal(rest.W.W, l.rows[2]) {
+		if err != nil || rest.Steps != 3 || rest.Stop != host.Converged || !slices.Equal(rest.W.W,
+			l.rows[2]) {
 			t.Errorf("step given up %v, gone on: %+v, %v; want 3 steps", give, rest, err)
 		}
 	}
@@ -252,7 +263,8 @@ func TestResume(t *testing.T) {
 			if s.Steps != at {
 				t.Errorf("%s: snapshot %d is of step %d", rule, at, s.Steps)
 			}
-			got, err := host.Run(context.Background(), l, problem(), host.RunOptions{MaxSteps: 5, Weights: rule, Resume: &s})
+			got, err := host.Run(context.Background(), l, problem(), host.RunOptions{MaxSteps: 5,
+				Weights: rule, Resume: &s})
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, from step %d: %+v, %v; want %+v", rule, at, got, err, want)
 			}
@@ -279,14 +291,16 @@ func TestResume(t *testing.T) {
 
 func TestRunErrors(t *testing.T) {
 	broken := errors.New("broken")
-	_, err := host.Run(context.Background(), &script{rows: [][]float32{{1, 1}}, fail: broken}, problem(),
+	_, err := host.Run(context.Background(), &script{rows: [][]float32{{1, 1}}, fail: broken},
+		problem(),
 		host.RunOptions{MaxSteps: 5})
 	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "step 2: ") {
 		t.Errorf("%v, want the learner's error at step 2", err)
 	}
-	_, err = host.Run(context.Background(), &script{}, problem(), host.RunOptions{Keep: func(host.Snapshot) error {
-		return broken
-	}})
+	_, err = host.Run(context.Background(), &script{}, problem(),
+		host.RunOptions{Keep: func(host.Snapshot) error {
+			return broken
+		}})
 	if !errors.Is(err, broken) {
 		t.Errorf("%v, want that of who keeps snapshots", err)
 	}

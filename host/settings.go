@@ -10,18 +10,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// Settings returns the options that repeat the training of m on n examples, such as a part of its own, and
-// the confusion matrix that it was given, nil for none. The caller adds Engine and Watch. γ and the number
-// of components are those that were found, and a training that began with another model's weights begins
-// with 0. Errors are those of catalog.Parse.
+// Settings returns the options that repeat the training of m on n examples, such as a part of its
+// own, and the confusion matrix that it was given, nil for none. The caller adds Engine and Watch.
+// γ and the number of components are those that were found, and a training that began with another
+// model's weights begins with 0. Errors are those of catalog.Parse.
 func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 	meta := &m.Meta
 	params, err := catalog.Parse(meta.Learner, meta.Parameters)
 	if err != nil {
 		return Options{}, nil, fmt.Errorf("settings of a model: %w", err)
 	}
-	o := Options{Learner: params, Preparation: meta.Preparation.Steps.String(), MaxSteps: meta.MaxSteps,
-		Weights: learners.Rule(meta.Weights), Seed: meta.Seed, Tool: meta.ToolVersion}
+	o := Options{Learner: params, Preparation: meta.Preparation.Steps.String(),
+		MaxSteps: meta.MaxSteps,
+		Weights:  learners.Rule(meta.Weights), Seed: meta.Seed, Tool: meta.ToolVersion}
 	if o.MaxSteps == 0 {
 		o.MaxSteps = NoSteps
 	}

@@ -12,15 +12,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// TrainStream returns the model of one pass over a stream of examples, in memory that does not grow with
-// their number. W has the bits that Train gives it in one step. The learner must be a learners.Streamer,
-// and the preparation must need no statistics, unless Options.From brings one. Kernel, Annotations, Resume,
-// Checkpoint, HoldOut, TemperatureFolds and rules other than learners.Last are errors.
+// TrainStream returns the model of one pass over a stream of examples, in memory that does not
+// grow with their number. W has the bits that Train gives it in one step. The learner must be a
+// learners.Streamer, and the preparation must need no statistics, unless Options.From brings one.
+// Kernel, Annotations, Resume, Checkpoint, HoldOut, TemperatureFolds and rules other than
+// learners.Last are errors.
 //
-// The model has no estimated error, no hash of the data and no temperature: these need a second pass.
-// Counts and EstimatedError of the result are those of predicting each example before learning from it.
-// If ctx is cancelled, TrainStream returns the model so far.
-func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix, o Options) (*Trained, error) {
+// The model has no estimated error, no hash of the data and no temperature: these need a second
+// pass. Counts and EstimatedError of the result are those of predicting each example before
+// learning from it. If ctx is cancelled, TrainStream returns the model so far.
+func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix,
+	o Options) (*Trained, error) {
 	if err := checkStream(o); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -102,19 +104,23 @@ func checkStream(o Options) error {
 	learner, ok := o.Learner.(learners.Streamer)
 	switch {
 	case !ok:
-		return errors.New("found a learner that needs all examples at once, wanted one that sees one after another, " +
+		return errors.New("found a learner that needs all examples at once, wanted one that sees one " +
+			"after another, " +
 			"such as online.NewPA1()")
 	case o.Kernel != nil || o.From != nil && o.From.Projection != nil:
 		return errors.New("found a kernel map for examples that come once, wanted none")
-	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" || o.TemperatureFolds > 0 ||
+	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" ||
+		o.TemperatureFolds > 0 ||
 		o.HoldOut > 0:
-		return errors.New("found annotations, a training to go on with, a checkpoint or folds for examples " +
+		return errors.New("found annotations, a training to go on with, a checkpoint or folds for " +
+			"examples " +
 			"that come once, wanted none of these")
 	case o.MaxSteps < 0 || o.MaxSteps > 1:
 		return fmt.Errorf("found %d passes over examples that come once, wanted 1", o.MaxSteps)
 	}
 	if rule, err := learner.Definition().Rule(string(o.Weights)); err != nil || rule != learners.Last {
-		return fmt.Errorf("found the rule %s for weights of a single pass, wanted %s", o.Weights, learners.Last)
+		return fmt.Errorf("found the rule %s for weights of a single pass, wanted %s", o.Weights,
+			learners.Last)
 	}
 	return nil
 }
@@ -130,7 +136,8 @@ func (t *trainer) checkRowWise() error {
 	}
 	steps, err := dataset.ParseSteps(text)
 	if err == nil && (steps.Standardize || steps.MaxAbs) {
-		err = fmt.Errorf("normalization %s takes statistics of all examples, which come once here; ask for one that "+
+		err = fmt.Errorf("normalization %s takes statistics of all examples, which come once here; "+
+			"ask for one that "+
 			"needs none (--normalize bias,l2), or begin with a model that has it (--from)", steps)
 	}
 	return err

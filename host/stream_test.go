@@ -25,7 +25,8 @@ func inOrder() *online.Soft {
 	return p
 }
 
-// A stream makes the model that one step makes of all examples, but for what takes a second look at them.
+// A stream makes the model that one step makes of all examples, but for what takes a second look
+// at them.
 func TestTrainStream(t *testing.T) {
 	open := func() *dataset.Stream {
 		s, err := dataset.OpenStream(t.Context(), streamed, []string{streamed}, dataset.Options{})
@@ -46,8 +47,10 @@ func TestTrainStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := host.Options{Engine: cpuref.New(), Learner: inOrder(), Preparation: "bias,l2", MaxSteps: 1, Seed: 3}
-	base, err := host.Train(t.Context(), data(), noise, host.Options{Engine: o.Engine, Learner: online.NewPerceptron()})
+	o := host.Options{Engine: cpuref.New(), Learner: inOrder(), Preparation: "bias,l2", MaxSteps: 1,
+		Seed: 3}
+	base, err := host.Train(t.Context(), data(), noise, host.Options{Engine: o.Engine,
+		Learner: online.NewPerceptron()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,8 @@ func TestTrainStream(t *testing.T) {
 		if is.DataSHA256 != "" || is.EstimatedError != nil || is.Temperature != 0 {
 			t.Errorf("found %+v, wanted no hash, estimate or temperature", is)
 		}
-		if is.From != was.From || is.Preparation.Steps != was.Preparation.Steps || is.MaxSteps != 1 || is.Steps != 1 {
+		if is.From != was.From || is.Preparation.Steps != was.Preparation.Steps || is.MaxSteps != 1 ||
+			is.Steps != 1 {
 			t.Errorf("found %+v, wanted %+v", is, was)
 		}
 	}
@@ -103,7 +107,8 @@ func TestTrainStreamRefuses(t *testing.T) {
 		}
 		o := host.Options{Engine: cpuref.New(), Learner: inOrder(), Preparation: "l2"}
 		change(&o)
-		if _, err := host.TrainStream(t.Context(), s, nil, o); err == nil || !strings.Contains(err.Error(), said) {
+		if _, err := host.TrainStream(t.Context(), s, nil, o); err == nil ||
+			!strings.Contains(err.Error(), said) {
 			t.Errorf("found %v, wanted %s", err, said)
 		}
 		s.Close()

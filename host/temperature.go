@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// The number of training examples that their own temperature is fitted to: more tell no more, and take
-// longer than some trainings.
+// The number of training examples that their own temperature is fitted to: more tell no more, and
+// take longer than some trainings.
 const (
 	temperatureScores = 1 << 16 // examples × classes
 	temperatureLeast  = 1000    // examples, whatever the number of classes
@@ -21,13 +21,14 @@ const (
 // checkFolds checks Options.TemperatureFolds.
 func checkFolds(k int) error {
 	if k != 0 && (k < 2 || k > judge.MostFolds) {
-		return fmt.Errorf("found %d folds for the temperature, wanted 2 to %d, or 0 for none", k, judge.MostFolds)
+		return fmt.Errorf("found %d folds for the temperature, wanted 2 to %d, or 0 for none", k,
+			judge.MostFolds)
 	}
 	return nil
 }
 
-// temperature returns the temperature of the scores of w, the result of the run; 0, and a note, if there
-// is none. If ctx is cancelled, there are no folds.
+// temperature returns the temperature of the scores of w, the result of the run; 0, and a note, if
+// there is none. If ctx is cancelled, there are no folds.
 func (t *trainer) temperature(ctx context.Context, w engine.Weights) (float32, error) {
 	folds := t.TemperatureFolds
 	if folds > 0 && ctx.Err() != nil {
@@ -77,9 +78,9 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 	return scores, y, nil
 }
 
-// foldScores returns the scores of each fold of the examples by weights learned without it, as w was learned,
-// in the unit of w's scores: weights of several runs differ in length. A cancelled ctx ends it with
-// ctx's error.
+// foldScores returns the scores of each fold of the examples by weights learned without it, as w
+// was learned, in the unit of w's scores: weights of several runs differ in length. A cancelled
+// ctx ends it with ctx's error.
 func (t *trainer) foldScores(
 	ctx context.Context, w engine.Weights, folds int,
 ) (scores []float32, y []int32, err error) {

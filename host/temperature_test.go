@@ -21,7 +21,8 @@ func TestTemperatureOfTheTrainingExamples(t *testing.T) {
 	data, noise, _ := noisyDigits()
 	m := must(host.Train(ctx, data, noise, host.Options{Engine: e, MaxSteps: 100}))
 	scores := must(m.Scores(ctx, e, data.Examples))
-	if want := must(confusion.Temperature(t.Context(), scores, data.Y, m.Q, noise)); m.Meta.Temperature != want {
+	if want := must(confusion.Temperature(t.Context(), scores, data.Y, m.Q,
+		noise)); m.Meta.Temperature != want {
 		t.Errorf("temperature %v, wanted %v", m.Meta.Temperature, want)
 	}
 	p := must(m.Probabilities(ctx, e, data.Examples))
@@ -73,7 +74,8 @@ func TestTemperatureFolds(t *testing.T) {
 	}
 	// These digits are learned nearly by heart.
 	if !(folds.Meta.Temperature > own.Meta.Temperature) {
-		t.Errorf("temperature %v with folds, wanted more than %v", folds.Meta.Temperature, own.Meta.Temperature)
+		t.Errorf("temperature %v with folds, wanted more than %v", folds.Meta.Temperature,
+			own.Meta.Temperature)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	o.Watch.Step = func(r host.Report) {
@@ -115,9 +117,11 @@ func TestTemperatureFoldsInterrupted(t *testing.T) {
 	own := must(host.Train(context.Background(), data, noise, o))
 	// The last is softmax's own: 20 steps end in its search.
 	notes := []string{
-		"temperature: fold %d of %d, %d steps", "interrupted: the temperature was fitted without folds", "%s",
+		"temperature: fold %d of %d, %d steps", "interrupted: the temperature was fitted without folds",
+		"%s",
 	}
-	if m.Meta.Temperature != own.Meta.Temperature || m.Meta.Stop != "max-steps" || !slices.Equal(said, notes) {
+	if m.Meta.Temperature != own.Meta.Temperature || m.Meta.Stop != "max-steps" || !slices.Equal(said,
+		notes) {
 		t.Errorf("temperature %v, wanted %v; stop %s; notes %q", m.Meta.Temperature, own.Meta.Temperature,
 			m.Meta.Stop, said)
 	}

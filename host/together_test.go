@@ -11,11 +11,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// TestTrainTogether: trainings that are under way at once may share all that they are given, the parameters of the
-// learner too, which they only read: each has the bits that it has alone. The race detector judges it (make race).
+// TestTrainTogether: trainings that are under way at once may share all that they are given, the
+// parameters of the learner too, which they only read: each has the bits that it has alone. The
+// race detector judges it (make race).
 func TestTrainTogether(t *testing.T) {
 	data, noise, _ := noisyDigits()
-	data = &dataset.Dataset{Examples: data.Examples.Part(0, 200), Y: data.Y[:200], Classes: data.Classes}
+	data = &dataset.Dataset{Examples: data.Examples.Part(0, 200), Y: data.Y[:200],
+		Classes: data.Classes}
 	e := simd.New()
 	for _, d := range catalog.All() {
 		o := host.Options{Engine: e, Learner: d.New(), MaxSteps: 2, Preparation: "bias,l2"}

@@ -1,5 +1,6 @@
-// Package host is the loop: Train prepares data with noisy labels, fits a kernel map if one is asked for,
-// and learns a model, with checkpoints; Run steps a learner to its end and chooses the weights.
+// Package host is the loop: Train prepares data with noisy labels, fits a kernel map if one is
+// asked for, and learns a model, with checkpoints; Run steps a learner to its end and chooses the
+// weights.
 package host
 
 import (
@@ -27,12 +28,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// ErrResume marks errors of Options.Resume: a damaged state, or data, noise or options other than those
-// with which the training began.
+// ErrResume marks errors of Options.Resume: a damaged state, or data, noise or options other than
+// those with which the training began.
 var ErrResume = errors.New("training cannot be resumed")
 
-// ErrClasses marks a confusion matrix, annotations or a model with classes other than the data, or in
-// another order.
+// ErrClasses marks a confusion matrix, annotations or a model with classes other than the data, or
+// in another order.
 var ErrClasses = errors.New("classes differ")
 
 // NoSteps is the value of Options.MaxSteps that makes no step.
@@ -41,8 +42,8 @@ const NoSteps = -1
 // Options of Train. Engine is required; the other fields may keep their zero values.
 type Options struct {
 	Engine engine.Engine // on which to compute: simd.New(), or what gpu.Open returns
-	// Open returns the engine, in place of Engine, when the examples are prepared and their size is known.
-	// The caller closes the engine.
+	// Open returns the engine, in place of Engine, when the examples are prepared and their size is
+	// known. The caller closes the engine.
 	Open        func(Work) (engine.Engine, error)
 	Learner     learners.Params  // uma.Defaults(), for instance; nil for the first of package catalog
 	Preparation string           // steps as dataset.ParseSteps takes them; "" for those of Prepare
@@ -50,23 +51,25 @@ type Options struct {
 	MaxSteps    int              // 0 for the learner's default, NoSteps for none
 	Weights     learners.Rule    // "" for the learner's default
 	Seed        uint64           // of all random choices
-	HoldOut     float64          // share of the examples to keep from the training, in Trained.HeldOut; 0 for none
-	Memory      []dataset.Memory // how the memory of the data may be used; nil to only read them
-	// TemperatureFolds is the number of further trainings, 2 to judge.MostFolds, whose examples held out
-	// give the temperature of probabilities. 0 takes the training examples: then probabilities are too
-	// confident where few examples were learned almost by heart. It never changes W.
+	// share of the examples to keep from the training, in Trained.HeldOut; 0 for none
+	HoldOut float64
+	Memory  []dataset.Memory // how the memory of the data may be used; nil to only read them
+	// TemperatureFolds is the number of further trainings, 2 to judge.MostFolds, whose examples held
+	// out give the temperature of probabilities. 0 takes the training examples: then probabilities
+	// are too confident where few examples were learned almost by heart. It never changes W.
 	TemperatureFolds int
 
-	// Annotations are labels by several annotators, in place of the labels of the data and of noise; nil for
-	// none. Only some learners can use them.
+	// Annotations are labels by several annotators, in place of the labels of the data and of noise;
+	// nil for none. Only some learners can use them.
 	Annotations *crowd.Annotations
 
-	// From is a model to begin with: its weights, preparation and kernel map; nil to begin with W = 0.
+	// From is a model to begin with: its weights, preparation and kernel map; nil to begin with W =
+	// 0.
 	From *model.Model
-	// Resume is an unfinished training to continue: a checkpoint, or the model of an interrupted run; nil
-	// for none. The result is that of a training never interrupted. Data and noise must be those with
-	// which it began. Learner, Weights and Seed must too, or have their zero values. MaxSteps and
-	// TemperatureFolds may differ.
+	// Resume is an unfinished training to continue: a checkpoint, or the model of an interrupted run;
+	// nil for none. The result is that of a training never interrupted. Data and noise must be those
+	// with which it began. Learner, Weights and Seed must too, or have their zero values. MaxSteps
+	// and TemperatureFolds may differ.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
 	Checkpoint Checkpoint
@@ -104,21 +107,24 @@ type Work struct {
 // Trained is a model, and the run that its weights come from.
 type Trained struct {
 	*model.Model
-	Run   Result
-	Given *confusion.Inverse // C⁻¹ of the given matrix; Run.Inverse is that of a learned one, if there is one
+	Run Result
+	// C⁻¹ of the given matrix; Run.Inverse is that of a learned one, if there is one
+	Given *confusion.Inverse
 	// Doubts speak against the confusion matrix or the result. Watch.Note has been told them.
-	Doubts  []learners.Doubt
-	HeldOut *dataset.Dataset // the share Options.HoldOut of the data, not prepared by this training; nil for none
+	Doubts []learners.Doubt
+	// the share Options.HoldOut of the data, not prepared by this training; nil for none
+	HeldOut *dataset.Dataset
 }
 
-// Train learns a model from the noisy labels of data. noise describes the noise of the labels; nil means
-// that they are right. Raw data are prepared first, prepared data taken as they are. data is only read,
-// unless Options.Memory has dataset.InPlace: then it may lose its examples.
+// Train learns a model from the noisy labels of data. noise describes the noise of the labels; nil
+// means that they are right. Raw data are prepared first, prepared data taken as they are. data is
+// only read, unless Options.Memory has dataset.InPlace: then it may lose its examples.
 //
-// If ctx is cancelled before the learning begins, Train returns ctx's error. If it is cancelled later,
-// Train finishes the step and returns the model so far: its Meta.Stop is "interrupted", and
+// If ctx is cancelled before the learning begins, Train returns ctx's error. If it is cancelled
+// later, Train finishes the step and returns the model so far: its Meta.Stop is "interrupted", and
 // Options.Resume goes on from it.
-func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*Trained, error) {
+func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
+	o Options) (*Trained, error) {
 	t, err := begin(ctx, data, noise, o)
 	if err != nil {
 		return nil, err
@@ -130,9 +136,10 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, 
 	return t.learn(ctx)
 }
 
-// Plan returns the work that Train would do. It prepares the data and opens the engine, as Train does, and
-// learns nothing.
-func Plan(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*Work, error) {
+// Plan returns the work that Train would do. It prepares the data and opens the engine, as Train
+// does, and learns nothing.
+func Plan(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*Work,
+	error) {
 	t, err := begin(ctx, data, noise, o)
 	if err != nil {
 		return nil, err
@@ -142,7 +149,8 @@ func Plan(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o
 }
 
 // begin holds out, prepares the data and opens the engine.
-func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*trainer, error) {
+func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
+	o Options) (*trainer, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -183,7 +191,8 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 	case o.Annotations != nil:
 		return nil, nil, errors.New("train: share to hold out: got annotations, want labels to judge by")
 	}
-	parts, err := dataset.SplitFractions(data, []float64{1 - o.HoldOut, o.HoldOut}, o.Seed, o.Memory...)
+	parts, err := dataset.SplitFractions(data, []float64{1 - o.HoldOut, o.HoldOut}, o.Seed,
+		o.Memory...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("train: hold out: %w", err)
 	}
@@ -234,7 +243,8 @@ func (t *trainer) work() Work {
 	return w
 }
 
-// release gives back examples that were prepared or mapped here, not those given, where ranks share them.
+// release gives back examples that were prepared or mapped here, not those given, where ranks
+// share them.
 func (t *trainer) release() {
 	if t.data.Stored().At.Shared() != t.given.Stored().At.Shared() {
 		t.data.Stored().Close()
@@ -257,7 +267,8 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	case o.From != nil && o.Resume != nil:
 		return nil, errors.New("train: got From and Resume, want one of them")
 	case (o.From != nil || o.Resume != nil) && (o.Kernel != nil || o.Preparation != ""):
-		return nil, errors.New("train: got Preparation or Kernel, want those of the model in From or Resume")
+		return nil, errors.New("train: got Preparation or Kernel, want those of the model in From or " +
+			"Resume")
 	}
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -291,27 +302,32 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 			return nil, fmt.Errorf("train: %w", err)
 		}
 		if !slices.Equal(a.Classes, data.Classes) {
-			return nil, fmt.Errorf("train: %w: annotations: got %.40q, want %.40q as the data", ErrClasses, a.Classes,
+			return nil, fmt.Errorf("train: %w: annotations: got %.40q, want %.40q as the data", ErrClasses,
+				a.Classes,
 				data.Classes)
 		}
 		t.data.Y = a.Votes(o.Seed)
 	}
 	t.problem = &learners.Problem{
-		X: data.Examples, At: data.Stored().At, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
-		Engine: o.Engine, Seed: o.Seed,
+		X: data.Examples, At: data.Stored().At, Y: t.data.Y, Q: len(data.Classes), Noise: noise,
+		Annotations: o.Annotations,
+		Engine:      o.Engine, Seed: o.Seed,
 	}
-	if err := t.problem.Check(); err != nil && !(o.Open != nil && errors.Is(err, learners.ErrNoEngine)) {
+	if err := t.problem.Check(); err != nil && !(o.Open != nil && errors.Is(err,
+		learners.ErrNoEngine)) {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	if noise != nil && !slices.Equal(noise.Classes, data.Classes) {
-		return nil, fmt.Errorf("train: %w: confusion matrix: got %.40q, want %.40q as the data", ErrClasses,
+		return nil, fmt.Errorf("train: %w: confusion matrix: got %.40q, want %.40q as the data",
+			ErrClasses,
 			noise.Classes, data.Classes)
 	}
 	if t.inverse, err = t.problem.Inverse(); err != nil {
 		return nil, err
 	}
 	if noise != nil && about.IgnoresNoise {
-		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none%s",
+		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and "+
+			"changes none%s",
 			about.Name, insteadOf(about.New()))
 	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 {
@@ -323,9 +339,11 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	}
 	t.model = model.Model{Q: t.problem.Q, Meta: model.Meta{
 		ToolVersion: o.Tool, ContractVersion: contract.Version,
-		Classes:  data.Classes,
-		Features: model.Features{Count: data.FeatureCount(), Names: data.Features, Encoding: data.Encoding},
-		Learner:  about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
+		Classes: data.Classes,
+		Features: model.Features{Count: data.FeatureCount(), Names: data.Features,
+			Encoding: data.Encoding},
+		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule),
+		MaxSteps:   o.MaxSteps,
 		DataSHA256: t.data.SHA256, TemperatureFolds: o.TemperatureFolds,
 	}}
 	if o.Annotations != nil {
@@ -352,8 +370,8 @@ func (t *trainer) base() *model.Model {
 	return t.From
 }
 
-// prepare prepares the data: the caller's own, if they may be overwritten, so that raw values need not
-// be kept beside them.
+// prepare prepares the data: the caller's own, if they may be overwritten, so that raw values need
+// not be kept beside them.
 func (t *trainer) prepare() error {
 	d := &t.data
 	if t.inPlace() {
@@ -379,7 +397,8 @@ func (t *trainer) prepare() error {
 // adopt prepares d as the data of base were, to begin with its weights or to go on with it.
 func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 	if !slices.Equal(base.Meta.Classes, t.data.Classes) {
-		return fmt.Errorf("train: %w: data: got %.40q, want %.40q as the model of From or Resume", ErrClasses,
+		return fmt.Errorf("train: %w: data: got %.40q, want %.40q as the model of From or Resume",
+			ErrClasses,
 			t.data.Classes, base.Meta.Classes)
 	}
 	if err := d.PrepareBy(&base.Meta.Preparation, t.Memory...); err != nil {
@@ -402,7 +421,8 @@ func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 func (t *trainer) checkSame(base *model.Model) error {
 	is, was := &t.model, base
 	then := string(was.Meta.Parameters)
-	if p, err := t.Learner.Definition().Parse(was.Meta.Parameters); err == nil { // with what an older file leaves out
+	// with what an older file leaves out
+	if p, err := t.Learner.Definition().Parse(was.Meta.Parameters); err == nil {
 		if text, err := learners.Marshal(p); err == nil {
 			then = string(text)
 		}
@@ -412,24 +432,29 @@ func (t *trainer) checkSame(base *model.Model) error {
 		same      bool
 		now, then any
 	}{
-		{"contract version", is.Meta.ContractVersion == was.Meta.ContractVersion, is.Meta.ContractVersion, was.Meta.ContractVersion},
+		{"contract version", is.Meta.ContractVersion == was.Meta.ContractVersion, is.Meta.ContractVersion,
+			was.Meta.ContractVersion},
 		{"learner", is.Meta.Learner == was.Meta.Learner, is.Meta.Learner, was.Meta.Learner},
 		{"parameters", string(is.Meta.Parameters) == then, string(is.Meta.Parameters), then},
 		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
-		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, cmp.Or(is.Meta.DataSHA256, "without a hash") + t.onRanks(),
+		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, cmp.Or(is.Meta.DataSHA256, "without a hash") +
+			t.onRanks(),
 			was.Meta.DataSHA256},
-		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others", "those of the file"},
+		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others",
+			"those of the file"},
 		{"inverse", is.Meta.Inverse == was.Meta.Inverse, cmp.Or(is.Meta.Inverse, confusion.Exact),
 			cmp.Or(was.Meta.Inverse, confusion.Exact)},
-		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one", "that of the file"},
+		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one",
+			"that of the file"},
 	} {
 		if !c.same {
 			return fmt.Errorf("train: %w: %s: got %v, want %v as it began", ErrResume, c.what, c.now, c.then)
 		}
 	}
 	if made := base.Meta.Steps; made > t.MaxSteps {
-		return fmt.Errorf("train: %w: most steps: got %d, want at least the %d that it has made", ErrResume,
+		return fmt.Errorf("train: %w: most steps: got %d, want at least the %d that it has made",
+			ErrResume,
 			t.MaxSteps, made)
 	}
 	if base.State == nil {
@@ -440,7 +465,8 @@ func (t *trainer) checkSame(base *model.Model) error {
 	return nil
 }
 
-// onRanks returns a remark on hashes that ranks cannot compare: one process makes those of earlier versions.
+// onRanks returns a remark on hashes that ranks cannot compare: one process makes those of earlier
+// versions.
 func (t *trainer) onRanks() string {
 	if t.data.Stored().At.Shared() == nil {
 		return ""
@@ -458,8 +484,9 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 		}
 		z, err = k.Apply(ctx, t.Engine, z)
 	} else if t.Kernel != nil {
-		k, z, err = t.Kernel.Fit(ctx, t.problem, fitting.Learning{Learner: t.Learner, MaxSteps: t.MaxSteps,
-			Learn: t.trial, Note: t.note})
+		k, z, err = t.Kernel.Fit(ctx, t.problem, fitting.Learning{Learner: t.Learner,
+			MaxSteps: t.MaxSteps,
+			Learn:    t.trial, Note: t.note})
 	} else {
 		return nil
 	}
@@ -512,8 +539,10 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
 	}
-	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes, D: result.W.D,
-		Counts: result.Counts, Inverse: result.Inverse, EstimatedError: result.EstimatedError, Steps: result.Steps,
+	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes,
+		D:      result.W.D,
+		Counts: result.Counts, Inverse: result.Inverse, EstimatedError: result.EstimatedError,
+		Steps:  result.Steps,
 		AtOnce: t.endedAtOnce(&result), Doubts: result.Doubts})
 	if err != nil {
 		return nil, err
@@ -552,7 +581,8 @@ func (t *trainer) note(format string, args ...any) {
 	}
 }
 
-// insteadOf returns advice on wrong labels for the user of a learner that takes labels to be right.
+// insteadOf returns advice on wrong labels for the user of a learner that takes labels to be
+// right.
 func insteadOf(p learners.Params) string {
 	if _, ok := learners.Lookup(p, "correction"); ok {
 		return ", unless its correction is steps"
@@ -580,15 +610,18 @@ func sixDigits(v float64) float64 {
 }
 
 // trial returns the weights that a trial of the search for γ learns.
-func (t *trainer) trial(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error) {
+func (t *trainer) trial(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights,
+	error) {
 	result, err := Run(ctx, t.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.Weights})
 	return result.W, err
 }
 
-// endedAtOnce returns whether a training that might have made more steps has converged after one at most.
+// endedAtOnce returns whether a training that might have made more steps has converged after one
+// at most.
 func (t *trainer) endedAtOnce(r *Result) bool {
 	const oneStep = 2 // the most steps of learners that need only one
-	return r.Stop == Converged && r.Steps <= 1 && t.base() == nil && t.Learner.Definition().MaxSteps > oneStep
+	return r.Stop == Converged && r.Steps <= 1 && t.base() == nil &&
+		t.Learner.Definition().MaxSteps > oneStep
 }
 
 // checkOwnMap says what of the options means nothing to a learner with a kernel map of its own.
@@ -611,10 +644,12 @@ func (o *Options) checkOwnMap() error {
 	if found == "" {
 		return nil
 	}
-	return fmt.Errorf("found %s, wanted none: learner %s has a kernel map of its own", found, o.Learner.Definition().Name)
+	return fmt.Errorf("found %s, wanted none: learner %s has a kernel map of its own", found,
+		o.Learner.Definition().Name)
 }
 
-// behindMeans returns how many examples each number of a learner's own map is the mean of; nil of kernel PCA.
+// behindMeans returns how many examples each number of a learner's own map is the mean of; nil of
+// kernel PCA.
 func (t *trainer) behindMeans() []int64 {
 	if base := t.base(); base != nil {
 		return base.Meta.Kernel.Examples

@@ -36,7 +36,8 @@ func TestResumeTakesOver(t *testing.T) {
 	again := host.Options{Engine: began.Engine, Resume: stopped.Model}
 	resumed := must(host.Train(context.Background(), data, noise, again))
 	if !slices.Equal(resumed.W, straight.W) || resumed.Meta.Steps != 40 || resumed.Meta.Seed != 7 ||
-		resumed.Meta.Weights != "last" || string(resumed.Meta.Parameters) != string(straight.Meta.Parameters) {
+		resumed.Meta.Weights != "last" ||
+		string(resumed.Meta.Parameters) != string(straight.Meta.Parameters) {
 		t.Errorf("got other weights than the straight run, or %+v", resumed.Meta)
 	}
 	for what, change := range map[string]func(*host.Options){
@@ -56,7 +57,8 @@ func TestResumeTakesOver(t *testing.T) {
 // pair, other units of alpha, and doubts, none of which its file names.
 func TestResumeOldParameters(t *testing.T) {
 	data, noise, _ := noisyDigits()
-	old := &uma.Params{Step: uma.StepPair, Select: uma.SelectError, Alpha: 1e-5, AlphaUnit: uma.UnitScore, Tol: 1e-9}
+	old := &uma.Params{Step: uma.StepPair, Select: uma.SelectError, Alpha: 1e-5,
+		AlphaUnit: uma.UnitScore, Tol: 1e-9}
 	o := host.Options{Engine: simd.New(), Learner: old, Weights: learners.Best, MaxSteps: 40}
 	straight := must(host.Train(context.Background(), data, noise, o))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -94,14 +96,16 @@ func TestNote(t *testing.T) {
 		}
 		m := must(host.Train(context.Background(), data, noise, o))
 		if (want == "") != (notes == "") || !strings.Contains(notes, want) {
-			t.Errorf("alpha %v: %s after %d steps with notes %q, want %q", alpha, m.Meta.Stop, m.Meta.Steps, notes, want)
+			t.Errorf("alpha %v: %s after %d steps with notes %q, want %q", alpha, m.Meta.Stop, m.Meta.Steps,
+				notes, want)
 		}
 	}
 }
 
 func TestTheFirstLearnerIsTheDefault(t *testing.T) {
 	data, noise, _ := noisyDigits()
-	m := must(host.Train(context.Background(), data, noise, host.Options{Engine: simd.New(), MaxSteps: 2}))
+	m := must(host.Train(context.Background(), data, noise, host.Options{Engine: simd.New(),
+		MaxSteps: 2}))
 	if want := catalog.All()[0].Name; m.Meta.Learner != want {
 		t.Errorf("learner %s, want %s", m.Meta.Learner, want)
 	}

@@ -16,25 +16,28 @@ import (
 // ErrTogether marks options that TrainAll does not take.
 var ErrTogether = errors.New("trainings cannot be made side by side")
 
-// Together returns whether TrainAll takes these options: the learner has a StepAll, the features are not
-// mapped, and the rule keeps the weights of one step.
+// Together returns whether TrainAll takes these options: the learner has a StepAll, the features
+// are not mapped, and the rule keeps the weights of one step.
 func (o *Options) Together() bool {
-	if o.Learner == nil || o.Learner.Definition().StepAll == nil || o.Kernel != nil || o.Annotations != nil {
+	if o.Learner == nil || o.Learner.Definition().StepAll == nil || o.Kernel != nil ||
+		o.Annotations != nil {
 		return false
 	}
 	rule, err := o.Learner.Definition().Rule(string(o.Weights))
 	return err == nil && (rule == learners.Last || rule == learners.Best)
 }
 
-// TrainAll returns the weights that Train would learn by each of several options, all of them Together,
-// and the preparation of the examples. The options may differ in Learner, MaxSteps and Weights alone.
-// data is prepared once, and a step of the learners reads it once. The first error ends it.
+// TrainAll returns the weights that Train would learn by each of several options, all of them
+// Together, and the preparation of the examples. The options may differ in Learner, MaxSteps and
+// Weights alone. data is prepared once, and a step of the learners reads it once. The first error
+// ends it.
 func TrainAll(
 	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []Options,
 ) ([]engine.Weights, *dataset.Preparation, error) {
 	for k := range all {
 		if o := &all[k]; !o.Together() || o.Seed != all[0].Seed || o.Preparation != all[0].Preparation {
-			return nil, nil, fmt.Errorf("%w: options %d: got another preparation or seed than the first, a kernel "+
+			return nil, nil, fmt.Errorf("%w: options %d: got another preparation or seed than the first, "+
+				"a kernel "+
 				"map, or a learner that steps alone (see Options.Together)", ErrTogether, k+1)
 		}
 	}
@@ -58,7 +61,8 @@ func TrainAll(
 	return weights, data.Prepared, err
 }
 
-// learnAll is Run for trainings of one problem side by side. It returns the weights that each rule keeps.
+// learnAll is Run for trainings of one problem side by side. It returns the weights that each rule
+// keeps.
 func learnAll(ctx context.Context, trainings []*trainer) (weights []engine.Weights, err error) {
 	var runs []*loop
 	loaded, err := trainings[0].problem.Load()
@@ -81,7 +85,8 @@ func learnAll(ctx context.Context, trainings []*trainer) (weights []engine.Weigh
 	}
 	going := slices.Clone(runs)
 	most := func(r *loop) int { return trainings[slices.Index(runs, r)].MaxSteps }
-	work := progress.Work{Name: fmt.Sprintf("learning in %d ways", len(runs)), Unit: "step", AtMost: true}
+	work := progress.Work{Name: fmt.Sprintf("learning in %d ways", len(runs)), Unit: "step",
+		AtMost: true}
 	for _, r := range runs {
 		work.Total = max(work.Total, int64(most(r)))
 	}
@@ -114,7 +119,8 @@ func learnAll(ctx context.Context, trainings []*trainer) (weights []engine.Weigh
 
 // stepAll makes a step of each run, and returns those that have not converged.
 func stepAll(
-	ctx context.Context, step func(context.Context, []learners.Learner, []engine.Weights) ([]learners.Step, error),
+	ctx context.Context, step func(context.Context, []learners.Learner,
+		[]engine.Weights) ([]learners.Step, error),
 	going []*loop,
 ) (left []*loop, err error) {
 	if len(going) == 0 {

@@ -20,7 +20,8 @@ import (
 func evaluationTwin(t *testing.T) func(t *testing.T, question []byte, arguments ...string) []byte {
 	t.Helper()
 	twin := filepath.Join(t.TempDir(), "twin")
-	build := exec.Command("cc", "-O2", "-std=c99", "-ffp-contract=off", "-o", twin, "../testdata/twin/evaluate.c", "-lm")
+	build := exec.Command("cc", "-O2", "-std=c99", "-ffp-contract=off", "-o", twin,
+		"../testdata/twin/evaluate.c", "-lm")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("the twin needs a C compiler: %v\n%s", err, out)
 	}
@@ -75,9 +76,11 @@ func TestEvaluationTwin(t *testing.T) {
 		{"wide exponents", 1300, 20, 6, 3, 1, spread(50), spread(50), false, false},
 		{"losses around the largest", 1300, 3, 4, 3, 1, normal, steep, false, true},
 		{"given, losses around the largest", 1300, 3, 4, 3, 1, normal, steep, true, false},
-		{"subnormal", 600, 5, 3, 3, 1, func(r *rand.Rand) float32 { return float32(r.NormFloat64() * 0x1p-127) },
+		{"subnormal", 600, 5, 3, 3, 1,
+			func(r *rand.Rand) float32 { return float32(r.NormFloat64() * 0x1p-127) },
 			spread(20), false, false},
-		{"largest values", 600, 5, 3, 3, 1, func(r *rand.Rand) float32 { return float32(r.IntN(3)-1) * 0x1p118 },
+		{"largest values", 600, 5, 3, 3, 1,
+			func(r *rand.Rand) float32 { return float32(r.IntN(3)-1) * 0x1p118 },
 			func(r *rand.Rand) float32 { return float32(r.NormFloat64() * 0x1p-104) }, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -124,7 +127,8 @@ func TestEvaluationTwin(t *testing.T) {
 				}
 				f = numerics.NewFixedPoint(m, c.n*c.whole)
 			}
-			sizes := []int32{int32(c.n), int32(c.d), int32(c.q), int32(c.n * c.whole), given, rows, int32(c.sums)}
+			sizes := []int32{int32(c.n), int32(c.d), int32(c.q), int32(c.n * c.whole), given, rows,
+				int32(c.sums)}
 			want := ask(t, encode(t, sizes, x.X, w.W, targets.Values, targets.Row, targets.Weight, a))
 			refused := binary.LittleEndian.Uint64(want)
 			t.Logf("%d of %d examples are refused", refused, c.n)
@@ -179,12 +183,14 @@ func TestFunctionsTwin(t *testing.T) {
 	ask := evaluationTwin(t)
 	rng := rand.New(rand.NewPCG(15, 11))
 	numbers := []float32{0, 1, 2, 0x1.fffffep0, 0x1p100, 0x1p-126, numerics.ExpLeast, numerics.ExpMost,
-		math.Float32frombits(0x3f3504f3), math.Float32frombits(0x3f3504f2), float32(math.Inf(-1)), math.MaxFloat32}
+		math.Float32frombits(0x3f3504f3), math.Float32frombits(0x3f3504f2), float32(math.Inf(-1)),
+		math.MaxFloat32}
 	for _, x := range slices.Clone(numbers[1:]) {
 		numbers = append(numbers, -x, math.Nextafter32(x, 0))
 	}
 	for range 300000 {
-		numbers = append(numbers, float32(rng.NormFloat64()*30), 1+rng.Float32()*10, 1+rng.Float32()*0x1p15,
+		numbers = append(numbers, float32(rng.NormFloat64()*30), 1+rng.Float32()*10,
+			1+rng.Float32()*0x1p15,
 			float32(math.Ldexp(1+rng.Float64(), rng.IntN(226)-126)))
 	}
 	answers := ask(t, encode(t, numbers), "functions")

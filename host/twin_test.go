@@ -25,7 +25,8 @@ import (
 // language, written from the text of the contract alone.
 func TestTwin(t *testing.T) {
 	twin := filepath.Join(t.TempDir(), "twin")
-	build := exec.Command("cc", "-O2", "-std=c99", "-ffp-contract=off", "-o", twin, "../testdata/twin/uma.c", "-lm")
+	build := exec.Command("cc", "-O2", "-std=c99", "-ffp-contract=off", "-o", twin,
+		"../testdata/twin/uma.c", "-lm")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("the twin needs a C compiler: %v\n%s", err, out)
 	}
@@ -44,17 +45,25 @@ func TestTwin(t *testing.T) {
 		unit        uma.Unit   // "" is score
 		doubt       float64
 	}{
-		{"digits.csv.gz", "last", 700, 0.4, true, "l2", uma.SelectError, 0, 120, learners.Average, "", "", 0},
-		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.01, 60, learners.Last, "", "", 0},
-		{"digits.csv.gz", "last", 300, 0.2, true, "maxabs,bias", uma.SelectError, 0.5, 60, learners.Best, "", "", 0},
-		{"digits.csv.gz", "last", 300, 0.3, false, "none", uma.SelectError, 0, 40, learners.Last, "", "", 0},
-		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 100, learners.Average, "", "", 0},
-		{"letter.csv.gz", "first", 1000, 0.3, true, "standardize,l2", uma.SelectConfusion, 0.001, 40, learners.Best, "", "", 0},
-		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 50, learners.BestAverage,
+		{"digits.csv.gz", "last", 700, 0.4, true, "l2", uma.SelectError, 0, 120, learners.Average, "", "",
+			0},
+		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.01, 60,
+			learners.Last, "", "", 0},
+		{"digits.csv.gz", "last", 300, 0.2, true, "maxabs,bias", uma.SelectError, 0.5, 60, learners.Best,
+			"", "", 0},
+		{"digits.csv.gz", "last", 300, 0.3, false, "none", uma.SelectError, 0, 40, learners.Last, "", "",
+			0},
+		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 100,
+			learners.Average, "", "", 0},
+		{"letter.csv.gz", "first", 1000, 0.3, true, "standardize,l2", uma.SelectConfusion, 0.001, 40,
+			learners.Best, "", "", 0},
+		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 50,
+			learners.BestAverage,
 			uma.StepAll, uma.UnitWeights, 1},
 		{"digits.csv.gz", "last", 400, 0.3, false, "l2", uma.SelectError, 0.01, 40, learners.BestAverage,
 			uma.StepAll, uma.UnitWeights, 1.4},
-		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.05, 40, learners.Best,
+		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.05, 40,
+			learners.Best,
 			uma.StepRegion, uma.UnitWeights, 0},
 		{"letter.csv.gz", "first", 1000, 0.3, true, "none", uma.SelectError, 0, 30, learners.BestAverage,
 			uma.StepRegion, uma.UnitScore, 1.4},
@@ -79,7 +88,8 @@ func TestTwin(t *testing.T) {
 				t.Fatal(err)
 			}
 			train, table := filepath.Join(dir, "train.csv"), "identity"
-			if err := dataset.Write(t.Context(), train, data, dataset.WriteOptions{LabelColumn: c.label}); err != nil {
+			if err := dataset.Write(t.Context(), train, data,
+				dataset.WriteOptions{LabelColumn: c.label}); err != nil {
 				t.Fatal(err)
 			}
 			if c.known {
@@ -102,14 +112,16 @@ func TestTwin(t *testing.T) {
 			}
 			for _, e := range all {
 				res := trainFile(t, e, train, c.label, c.steps, noise,
-					&uma.Params{Step: c.step, Select: c.sel, Alpha: c.alpha, AlphaUnit: c.unit, Tol: tol, Doubt: c.doubt},
+					&uma.Params{Step: c.step, Select: c.sel, Alpha: c.alpha, AlphaUnit: c.unit, Tol: tol,
+						Doubt: c.doubt},
 					c.max, c.weights)
 				got, err := binary.Append(nil, binary.LittleEndian, res.W.W)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !bytes.Equal(got, want.Bytes()) {
-					t.Errorf("%s: W differs from the twin's (%d bytes, the twin's has %d)", e.Device().ID, len(got), want.Len())
+					t.Errorf("%s: W differs from the twin's (%d bytes, the twin's has %d)", e.Device().ID,
+						len(got), want.Len())
 				}
 				line := fmt.Sprintf("steps %d stop %s error %.17g", res.Steps, res.Stop, res.EstimatedError)
 				if strings.TrimSpace(said.String()) != line {
@@ -132,7 +144,8 @@ func trainFile(
 			t.Fatal(err)
 		}
 	}
-	data, err := dataset.Read(t.Context(), path, dataset.Options{Table: dataset.Table{LabelColumn: label}})
+	data, err := dataset.Read(t.Context(), path,
+		dataset.Options{Table: dataset.Table{LabelColumn: label}})
 	must(err)
 	s, err := dataset.ParseSteps(steps)
 	must(err)
@@ -141,7 +154,8 @@ func trainFile(
 	x, err := prep.Apply(data.Examples)
 	must(err)
 	p := &learners.Problem{X: x, Y: data.Y, Q: len(data.Classes), Noise: c, Engine: e}
-	res, err := host.Run(context.Background(), params, p, host.RunOptions{MaxSteps: max, Weights: rule})
+	res, err := host.Run(context.Background(), params, p, host.RunOptions{MaxSteps: max,
+		Weights: rule})
 	must(err)
 	return res
 }

@@ -134,8 +134,8 @@ type Streamer interface {
 	Stream(p *Problem, w engine.Weights) (Stream, error)
 }
 
-// Stream is a run over examples that come once, in blocks. Its result has the bits of a step over all of
-// them in their order, however they are cut. After an error it cannot go on.
+// Stream is a run over examples that come once, in blocks. Its result has the bits of a step over
+// all of them in their order, however they are cut. After an error it cannot go on.
 type Stream interface {
 	// Learn shows it the next examples and their labels, which it keeps no longer than for the call.
 	Learn(x dataset.Examples, y []int32) error
@@ -197,18 +197,18 @@ type Definition struct {
 	Loads  Loading // by which a run loads its examples; it tells how much memory the run takes
 	Passes bool    // a step is a pass over the examples: reports list what each found
 
-	// Shared says that it, and its FitMap, look at no example but those of their rank, and those that Examples.Pick
-	// gives: several ranks may have a part of them each.
+	// Shared says that it, and its FitMap, look at no example but those of their rank, and those that
+	// Examples.Pick gives: several ranks may have a part of them each.
 	Shared bool
 
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes nothing that
 	// a step does. What is estimated of its weights is by the noise all the same.
 	IgnoresNoise bool
 
-	// StepAll makes a step of each of several runs, all of which learners with this function have begun on
-	// one problem: w has the weights of each. They have the bits that Learner.Step gives them, but
-	// the examples are read once for all; no Count has to come before. After an error none can go on. Nil if
-	// there is no such way.
+	// StepAll makes a step of each of several runs, all of which learners with this function have
+	// begun on one problem: w has the weights of each. They have the bits that Learner.Step gives
+	// them, but the examples are read once for all; no Count has to come before. After an error none
+	// can go on. Nil if there is no such way.
 	StepAll func(ctx context.Context, all []Learner, w []engine.Weights) ([]Step, error)
 
 	// Annotations says that it learns from Problem.Annotations; others are not run on a

@@ -24,9 +24,10 @@ type Parameter struct {
 	// of files from before there was the parameter. If empty it is the default.
 	Missing string
 
-	field any                                // pointer to the value, for JSON
-	text  func() (string, error)             // of the value
-	read  func(text string, keep bool) error // whether text is allowed; writes it to the field if keep is set
+	field any                    // pointer to the value, for JSON
+	text  func() (string, error) // of the value
+	// whether text is allowed; writes it to the field if keep is set
+	read func(text string, keep bool) error
 }
 
 // Kind is the kind of values that a parameter has.
@@ -152,7 +153,8 @@ func Text[T any, P interface {
 
 // declare returns the parameter in field, with the functions between values and texts.
 func declare[T any](
-	name string, kind Kind, field *T, sentence string, parse func(string) (T, bool), text func(T) string,
+	name string, kind Kind, field *T, sentence string, parse func(string) (T, bool),
+	text func(T) string,
 ) Parameter {
 	return Parameter{Name: name, Kind: kind, Sentence: sentence, field: field,
 		text: func() (string, error) { return text(*field), nil },
@@ -210,7 +212,8 @@ type ParameterError struct {
 
 // Error returns the error in the library's words.
 func (e *ParameterError) Error() string {
-	text := fmt.Sprintf("%s: got %s, want %s", strings.ReplaceAll(e.Parameter, "_", " "), e.Got, e.Want)
+	text := fmt.Sprintf("%s: got %s, want %s", strings.ReplaceAll(e.Parameter, "_", " "), e.Got,
+		e.Want)
 	if e.Learner != "" {
 		text = e.Learner + ": " + text
 	}

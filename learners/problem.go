@@ -35,8 +35,9 @@ type Problem struct {
 	// Then Noise is nil: each annotator has a confusion matrix, which the learner finds out.
 	Annotations *crowd.Annotations
 
-	// Loaded, if not nil, is what Load lends: these examples, loaded by whoever closes them. So several
-	// runs share what an engine keeps; each asks for the scores of all classes before it uses any.
+	// Loaded, if not nil, is what Load lends: these examples, loaded by whoever closes them. So
+	// several runs share what an engine keeps; each asks for the scores of all classes before it uses
+	// any.
 	Loaded engine.Scorer
 
 	first  sync.Once
@@ -59,9 +60,11 @@ func (p *Problem) Check() error {
 	case p.Y == nil:
 		return fmt.Errorf("problem: found examples without labels, wanted noisy ones")
 	case p.Noise != nil && p.Noise.Q() != p.Q:
-		return fmt.Errorf("problem: found a confusion matrix of %d classes, wanted %d as the labels have", p.Noise.Q(), p.Q)
+		return fmt.Errorf("problem: found a confusion matrix of %d classes, wanted %d as the labels have",
+			p.Noise.Q(), p.Q)
 	case p.Noise != nil && p.Annotations != nil:
-		return fmt.Errorf("problem: found a confusion matrix of all labels and annotations, wanted one of them")
+		return fmt.Errorf("problem: found a confusion matrix of all labels and annotations, wanted " +
+			"one of them")
 	case p.Annotations != nil:
 		if err := p.Annotations.Check(p.X.N, p.Q); err != nil {
 			return err
@@ -74,7 +77,8 @@ func (p *Problem) Check() error {
 }
 
 // ErrNoEngine is the error of a problem without an engine, and with nothing else wrong.
-var ErrNoEngine = errors.New("problem: engine: got none, want one (such as of simd.New or gpu.Open)")
+var ErrNoEngine = errors.New("problem: engine: got none, want one (such as of simd.New or " +
+	"gpu.Open)")
 
 // Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is
 // no noise. Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
@@ -128,7 +132,8 @@ func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 }
 
 // Load judges p, and returns the examples, to be scored, on the engine, which whoever asked for
-// them closes. Errors: those of Check and Engine.Load, and as Engine.LoadCells has them for labels.
+// them closes. Errors: those of Check and Engine.Load, and as Engine.LoadCells has them for
+// labels.
 func (p *Problem) Load() (engine.Scorer, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
@@ -150,7 +155,8 @@ func (p *Problem) checkLabelled() error {
 	}
 	for i, k := range p.Y {
 		if k < 0 || int(k) >= p.Q {
-			return fmt.Errorf("problem: %w: example %d has label %d, wanted 0..%d", engine.ErrLabel, i, k, p.Q-1)
+			return fmt.Errorf("problem: %w: example %d has label %d, wanted 0..%d", engine.ErrLabel, i, k,
+				p.Q-1)
 		}
 	}
 	return nil
@@ -185,7 +191,8 @@ func (d *Definition) Rule(text string) (Rule, error) {
 		return d.Weights[0], nil
 	}
 	if !slices.Contains(d.Weights, Rule(text)) {
-		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name, orList(d.Weights))
+		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name,
+			orList(d.Weights))
 	}
 	return Rule(text), nil
 }

@@ -17,7 +17,8 @@ func TestProblemOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := &learners.Problem{X: dataset.Examples{N: 1, D: 1 << 20, X: make([]float32, 1<<20)}, Q: 3, Noise: noise}
+	first := &learners.Problem{X: dataset.Examples{N: 1, D: 1 << 20, X: make([]float32, 1<<20)}, Q: 3,
+		Noise: noise}
 	examples := weak.Make(&first.X.X[0])
 	inverse, err := first.Inverse()
 	if err != nil {

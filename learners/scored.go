@@ -7,10 +7,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// CountScored is Learner.Count of a learner that loads its examples with Problem.Load: it has s score them anew by
-// the weight vectors of w that have changed, and counts them by prediction and label y. predicted, a number for each
-// example, is overwritten.
-func CountScored(s engine.Scorer, w engine.Weights, changed []int, predicted, y []int32) ([]int64, error) {
+// CountScored is Learner.Count of a learner that loads its examples with Problem.Load: it has s
+// score them anew by the weight vectors of w that have changed, and counts them by prediction and
+// label y. predicted, a number for each example, is overwritten.
+func CountScored(s engine.Scorer, w engine.Weights, changed []int, predicted, y []int32) ([]int64,
+	error) {
 	if err := s.Rescore(w, changed); err != nil {
 		return nil, err
 	}
@@ -20,7 +21,8 @@ func CountScored(s engine.Scorer, w engine.Weights, changed []int, predicted, y 
 	return CountPredictions(predicted, y, w.Q), nil
 }
 
-// CountPredictions returns the number of examples by prediction (row) and label y (column), q×q row-major.
+// CountPredictions returns the number of examples by prediction (row) and label y (column), q×q
+// row-major.
 func CountPredictions(predicted, y []int32, q int) []int64 {
 	counts := make([]int64, q*q)
 	for i, p := range predicted {
@@ -35,7 +37,8 @@ func Seal(state []byte) []byte {
 	return append(state, sum[:]...)
 }
 
-// Unseal returns the state that Seal was given; false if the bytes are no longer those that it returned.
+// Unseal returns the state that Seal was given; false if the bytes are no longer those that it
+// returned.
 func Unseal(saved []byte) (state []byte, whole bool) {
 	body := len(saved) - sha256.Size
 	if body < 0 {

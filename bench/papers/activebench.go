@@ -18,35 +18,48 @@ import (
 )
 
 const (
-	benchPaper = "Lu et al., Re-Benchmarking Pool-Based Active Learning for Binary Classification (2023), published " +
+	benchPaper = "Lu et al., Re-Benchmarking Pool-Based Active Learning for Binary Classification " +
+		"(2023), published " +
 		"results"
-	benchAbout = "60 % of the examples to ask about, the others to test on, features standardised, 20 random labels\n" +
-		"at the start; after each question a support vector machine with a kernel, C = 1, rbf of γ = 1 / features,\n" +
-		"learns from all labels: the same for uniform, margin (their uncertainty sampling, by that machine) and\n" +
-		"bpm, which asks where two classes contend in the centroid of a version space. bpm-centroid has the\n" +
-		"questions of bpm and that centroid as its classifier, uniform-centroid those of uniform. Theirs asks\n" +
-		"until the pool is empty; here it ends after 100 questions, and of the kernel there are 200 components.\n" +
-		"The rows are the area divided by the number of questions; at level 0, 20, 50 and 100 the accuracy after\n" +
+	benchAbout = "60 % of the examples to ask about, the others to test on, features standardised, " +
+		"20 random labels\n" +
+		"at the start; after each question a support vector machine with a kernel, C = 1, rbf of γ = " +
+		"1 / features,\n" +
+		"learns from all labels: the same for uniform, margin (their uncertainty sampling, by that " +
+		"machine) and\n" +
+		"bpm, which asks where two classes contend in the centroid of a version space. bpm-centroid " +
+		"has the\n" +
+		"questions of bpm and that centroid as its classifier, uniform-centroid those of uniform. " +
+		"Theirs asks\n" +
+		"until the pool is empty; here it ends after 100 questions, and of the kernel there are 200 " +
+		"components.\n" +
+		"The rows are the area divided by the number of questions; at level 0, 20, 50 and 100 the " +
+		"accuracy after\n" +
 		"so many.\n"
 )
 
 var activeBench = &experiment{
-	Name: "active-benchmark", Usage: "area under the curve of accuracy, by a public benchmark's protocol",
+	Name:  "active-benchmark",
+	Usage: "area under the curve of accuracy, by a public benchmark's protocol",
 	Paper: benchPaper,
-	About: benchAbout + "Banana is theirs; ringnorm and twonorm (Breiman 1998) and checkerboard (4 by 4) are drawn,\n" +
+	About: benchAbout + "Banana is theirs; ringnorm and twonorm (Breiman 1998) and checkerboard (4 " +
+		"by 4) are drawn,\n" +
 		"2000 examples each.",
-	Axis: "questions", Sets: []string{"banana", "ringnorm", "twonorm", "checkerboard"}, run: runActiveBench,
+	Axis: "questions", Sets: []string{"banana", "ringnorm", "twonorm", "checkerboard"},
+	run: runActiveBench,
 }
 
 var activeBenchPacked = &experiment{
 	Name: "active-benchmark-packed", Usage: "the same on eight more of its sets",
 	Paper: benchPaper,
-	About: benchAbout + "The sets are benchmark/NAME.csv below the folder of the data, which bench/rframe.py makes of\n" +
+	About: benchAbout + "The sets are benchmark/NAME.csv below the folder of the data, which " +
+		"bench/rframe.py makes of\n" +
 		"Debian's packages for R.",
 	Axis: "questions", Sets: packedBench, run: runActiveBench,
 }
 
-var packedBench = []string{"breast", "clean1", "diabetes", "german", "ionosphere", "sonar", "spambase", "splice"}
+var packedBench = []string{"breast", "clean1", "diabetes", "german", "ionosphere", "sonar",
+	"spambase", "splice"}
 
 // benchAsker is a strategy of the benchmark.
 type benchAsker struct {
@@ -54,15 +67,18 @@ type benchAsker struct {
 	asks active.Strategy
 }
 
-var benchAskers = []benchAsker{{"uniform", active.Random}, {"margin", active.Margin}, {"bpm", active.BPM}}
+var benchAskers = []benchAsker{{"uniform", active.Random}, {"margin", active.Margin}, {"bpm",
+	active.BPM}}
 
-var benchCurves = []string{"uniform", "margin", "bpm", "uniform" + withCentroid, "bpm" + withCentroid}
+var benchCurves = []string{"uniform", "margin", "bpm", "uniform" + withCentroid, "bpm" +
+	withCentroid}
 
 const (
 	benchStart     = 20
 	benchQuestions = 100
-	withCentroid   = "-centroid"           // behind the name of who asks, where the centroid predicts
-	area           = "area_under_accuracy" // mean of the accuracy from the first question to the last, 0 to 1
+	withCentroid   = "-centroid" // behind the name of who asks, where the centroid predicts
+	// mean of the accuracy from the first question to the last, 0 to 1
+	area = "area_under_accuracy"
 )
 
 // paperAreas are the published ones, of all questions there are.
@@ -156,11 +172,13 @@ type bench struct {
 	seed      uint64
 }
 
-func (b *bench) curves(ctx context.Context, a benchAsker, questions int) (map[string][]float64, error) {
+func (b *bench) curves(ctx context.Context, a benchAsker, questions int) (map[string][]float64,
+	error) {
 	machine := svm.Defaults()
 	machine.Loss = svm.Hinge
-	o := active.Options{Strategy: a.asks, K: 1, Seed: b.seed, Slack: active.DefaultSlack, Centroid: fewSteps,
-		Train: host.Options{Engine: b.Engine, Learner: machine, Seed: b.seed}}
+	o := active.Options{Strategy: a.asks, K: 1, Seed: b.seed, Slack: active.DefaultSlack,
+		Centroid: fewSteps,
+		Train:    host.Options{Engine: b.Engine, Learner: machine, Seed: b.seed}}
 	centroid := o
 	centroid.Strategy = active.BPM
 	curves := map[string][]float64{}
@@ -219,8 +237,8 @@ func (r *run) benchSet(ctx context.Context, name string, seed uint64) (*dataset.
 	return drawBench(name, 2000, seed), nil
 }
 
-// drawBench draws n examples of two classes, each as probable as the other: ringnorm and twonorm of 20 features
-// (Breiman, Arcing classifiers, 1998), and a checkerboard of 4 by 4 fields.
+// drawBench draws n examples of two classes, each as probable as the other: ringnorm and twonorm
+// of 20 features (Breiman, Arcing classifiers, 1998), and a checkerboard of 4 by 4 fields.
 func drawBench(name string, n int, seed uint64) *dataset.Dataset {
 	random := rand.New(rand.NewPCG(seed, activeStream+1))
 	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 20}, Classes: classNames(2)}

@@ -6,8 +6,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 )
 
-// TestActiveBench: the area is that of trapezia, the sets are as large and as mixed as said, and a curve has an
-// accuracy after each question and rises.
+// TestActiveBench: the area is that of trapezia, the sets are as large and as mixed as said, and a
+// curve has an accuracy after each question and rises.
 func TestActiveBench(t *testing.T) {
 	if got := areaUnder([]float64{0, 1, 0.5}); got != 0.625 {
 		t.Errorf("found an area of %v, wanted (0.5 + 0.75) / 2", got)
@@ -18,7 +18,8 @@ func TestActiveBench(t *testing.T) {
 			ones += int(y)
 		}
 		if d.N != 400 || len(d.X) != 400*d.D || len(d.Y) != 400 || ones < 150 || ones > 250 {
-			t.Errorf("%s: %d examples of %d features, %d numbers, %d of class 1", name, d.N, d.D, len(d.X), ones)
+			t.Errorf("%s: %d examples of %d features, %d numbers, %d of class 1", name, d.N, d.D, len(d.X),
+				ones)
 		}
 	}
 	r := &run{options: options{Engine: open(t, simd.New())}}

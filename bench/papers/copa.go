@@ -11,11 +11,15 @@ import (
 )
 
 var copa = &experiment{
-	Name: "copa", Usage: "COPA and the perceptron on classes of 90, 5 and 5 % (Section 4 of the COPA paper)",
+	Name: "copa", Usage: "COPA and the perceptron on classes of 90, 5 and 5 % (Section 4 of the " +
+		"COPA paper)",
 	Paper: "Ralaivola (2012), Section 4",
-	About: "Three Gaussians in the plane, 2500 examples to learn from in 5 passes and 2500 to test on; the average\n" +
-		"of all weights is what predicts. COPA's aggressiveness is the one of least norm on a sample of its own.\n" +
-		"The paper's numbers for COPA do not go together: where a class has nine tenths of the examples, a\n" +
+	About: "Three Gaussians in the plane, 2500 examples to learn from in 5 passes and 2500 to test " +
+		"on; the average\n" +
+		"of all weights is what predicts. COPA's aggressiveness is the one of least norm on a sample " +
+		"of its own.\n" +
+		"The paper's numbers for COPA do not go together: where a class has nine tenths of the " +
+		"examples, a\n" +
 		"confusion matrix of norm 0.105 or less, rows summing to 1, leaves an accuracy of 0.859 or more.",
 	run: runCopa,
 }
@@ -68,7 +72,8 @@ func runCopa(ctx context.Context, r *run) error {
 }
 
 // onGaussians draws a sample and learns from half of it.
-func (r *run) onGaussians(ctx context.Context, w way, seed uint64) (accuracy, norm float64, err error) {
+func (r *run) onGaussians(ctx context.Context, w way, seed uint64) (accuracy, norm float64,
+	err error) {
 	rng := rand.New(rand.NewPCG(seed, gaussianStream))
 	train, test := gaussians(rng, copaExamples), gaussians(rng, copaExamples)
 	report, err := r.learn(ctx, w, trial{train: train, test: test, preparation: "none", seed: seed})

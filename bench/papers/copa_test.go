@@ -43,23 +43,30 @@ func TestNormal(t *testing.T) {
 // COPA's confusion has at most half the norm of the perceptron's, at an accuracy near it.
 func TestCopa(t *testing.T) {
 	found, notes := map[string]Row{}, 0
-	o := options{Engine: open(t, simd.New()), Runs: 10, Seed: 1, Note: func(string, ...any) { notes++ }}
+	o := options{Engine: open(t, simd.New()), Runs: 10, Seed: 1, Note: func(string,
+		...any) {
+		notes++
+	}}
 	err := perform(t.Context(), copa, o, func(row Row) error {
 		found[row.Learner+" "+row.Measure] = row
 		return nil
 	})
 	if err != nil || len(found) != 4 || notes != len(aggressivenesses) {
-		t.Fatalf("found %d rows and %d notes, %v; wanted 4 and %d", len(found), notes, err, len(aggressivenesses))
+		t.Fatalf("found %d rows and %d notes, %v; wanted 4 and %d", len(found), notes, err,
+			len(aggressivenesses))
 	}
 	accuracy, norm := found["copa accuracy"], found["copa operator_norm"]
 	rival := found["perceptron operator_norm"]
-	t.Logf("%s: accuracy %.3f, norm %.3f; perceptron: accuracy %.3f, norm %.3f", norm.Note, accuracy.Mean, norm.Mean,
+	t.Logf("%s: accuracy %.3f, norm %.3f; perceptron: accuracy %.3f, norm %.3f", norm.Note,
+		accuracy.Mean, norm.Mean,
 		found["perceptron accuracy"].Mean, rival.Mean)
 	if accuracy.Mean < 0.84 || norm.Mean > 0.15 || norm.Mean > rival.Mean/2 {
-		t.Errorf("accuracy %.3f, norm %.3f, the perceptron's %.3f; wanted 0.84 or more, 0.15 or less, half or less",
+		t.Errorf("accuracy %.3f, norm %.3f, the perceptron's %.3f; wanted 0.84 or more, 0.15 or less, "+
+			"half or less",
 			accuracy.Mean, norm.Mean, rival.Mean)
 	}
-	if *accuracy.Paper != 0.85 || *norm.Paper != 0.10 || *rival.Paper != 0.18 || !strings.HasPrefix(norm.Note, "aggr") {
+	if *accuracy.Paper != 0.85 || *norm.Paper != 0.10 || *rival.Paper != 0.18 ||
+		!strings.HasPrefix(norm.Note, "aggr") {
 		t.Errorf("found %+v and %+v, wanted the paper's numbers, and the aggressiveness", accuracy, norm)
 	}
 }

@@ -23,7 +23,8 @@ type experiment struct {
 // experiments lists all experiments. A new one adds a line here.
 var experiments = []*experiment{
 	figure1a, figure1b, table1, figure3, figure4, figure5, copa, kernelMean, kernelMeanAtoms,
-	kernelMeanNoise, kernelMeanUCI, figure512, figure63, figure64, figure75, figure75Drawn, activeBench,
+	kernelMeanNoise, kernelMeanUCI, figure512, figure63, figure64, figure75, figure75Drawn,
+	activeBench,
 	activeBenchPacked,
 }
 
@@ -59,9 +60,10 @@ type Row struct {
 
 // The measures.
 const (
-	ErrorRate     = "error_rate"     // share of test examples predicted wrong
-	Accuracy      = "accuracy"       // share of them predicted right
-	Frobenius     = "frobenius_norm" // ‖Ĉ‖_F of the predictions' confusion matrix without its diagonal, 0 to √Q
+	ErrorRate = "error_rate" // share of test examples predicted wrong
+	Accuracy  = "accuracy"   // share of them predicted right
+	// ‖Ĉ‖_F of the predictions' confusion matrix without its diagonal, 0 to √Q
+	Frobenius     = "frobenius_norm"
 	ConfusionRate = "confusion_rate" // the same over √Q, 0 to 1
 	OperatorNorm  = "operator_norm"  // the largest singular value of the same matrix, 0 to √Q
 )
@@ -80,7 +82,8 @@ func perform(ctx context.Context, d *experiment, o options, emit func(Row) error
 		return fmt.Errorf("%s: found no engine, wanted one, such as simd.New or gpu.Open return", d.Name)
 	}
 	if o.Runs < 2 {
-		return fmt.Errorf("%s: found %d runs, wanted at least 2, or there is no standard error", d.Name, o.Runs)
+		return fmt.Errorf("%s: found %d runs, wanted at least 2, or there is no standard error", d.Name,
+			o.Runs)
 	}
 	if o.Sets == nil {
 		o.Sets = d.Sets
@@ -105,7 +108,8 @@ type tally []Row
 // add adds the measurement of a run to a row.
 func (t *tally) add(row Row, v float64) {
 	k := slices.IndexFunc(*t, func(r Row) bool {
-		return r.Data == row.Data && r.Learner == row.Learner && r.Level == row.Level && r.Measure == row.Measure
+		return r.Data == row.Data && r.Learner == row.Learner && r.Level == row.Level &&
+			r.Measure == row.Measure
 	})
 	if k < 0 {
 		k, *t = len(*t), append(*t, row)

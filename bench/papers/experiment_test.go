@@ -58,7 +58,8 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	if slices.Min(seen) == 0 || y.train.N != toyTrain || y.test.N != toyTest {
-		t.Errorf("found %d and %d examples, %v of the classes, wanted some of each", y.train.N, y.test.N, seen)
+		t.Errorf("found %d and %d examples, %v of the classes, wanted some of each", y.train.N, y.test.N,
+			seen)
 	}
 }
 
@@ -76,7 +77,8 @@ func TestToy(t *testing.T) {
 			return nil
 		}}
 		for _, w := range []way{umaWay, perceptron} {
-			if err := r.toyRow(t.Context(), Row{Learner: w.name, Paper: paperUMA[1]}, w, all, 1, 1); err != nil {
+			if err := r.toyRow(t.Context(), Row{Learner: w.name, Paper: paperUMA[1]}, w, all, 1,
+				1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -85,7 +87,8 @@ func TestToy(t *testing.T) {
 			t.Fatal(err)
 		}
 		texts = append(texts, string(text))
-		if u, p := rows[0], rows[1]; u.Mean >= p.Mean || u.Mean != (u.Runs[0]+u.Runs[1])/2 || *u.Paper != 0.5 {
+		if u, p := rows[0], rows[1]; u.Mean >= p.Mean || u.Mean != (u.Runs[0]+u.Runs[1])/2 ||
+			*u.Paper != 0.5 {
 			t.Errorf("uma has %+v and the perceptron %+v, wanted less, and the mean of two runs", u, p)
 		}
 	}
@@ -94,7 +97,8 @@ func TestToy(t *testing.T) {
 	}
 }
 
-// TestTable: of digits of the repository, right labels teach most, and the paper's numbers are beside.
+// TestTable: of digits of the repository, right labels teach most, and the paper's numbers are
+// beside.
 func TestTable(t *testing.T) {
 	s := set{name: "small", train: "digits.csv.gz", first: 1000, perClass: 5, components: 60,
 		paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)}
@@ -112,7 +116,8 @@ func TestTable(t *testing.T) {
 	}
 	for name, row := range found {
 		if name != ofFull && row.Mean <= found[ofFull].Mean || row.Mean > 0.5 || len(row.Runs) != 2 {
-			t.Errorf("found %s %+v, wanted more errors than of right labels, %v", name, row, found[ofFull].Mean)
+			t.Errorf("found %s %+v, wanted more errors than of right labels, %v", name, row,
+				found[ofFull].Mean)
 		}
 	}
 }
@@ -132,14 +137,17 @@ func smallRun(t *testing.T, rows *[]Row) (*run, set) {
 func TestSizes(t *testing.T) {
 	var rows []Row
 	r, s := smallRun(t, &rows)
-	if err := r.sizeRows(t.Context(), s, []string{umaWay.name, ofConf, ofS3VM}, []float64{confShare, 0.3}); err != nil {
+	if err := r.sizeRows(t.Context(), s, []string{umaWay.name, ofConf, ofS3VM}, []float64{confShare,
+		0.3}); err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 6 || rows[0].X != 50 || rows[5].X != 300 || *rows[2].Paper != 0.15 || rows[5].Paper != nil {
+	if len(rows) != 6 || rows[0].X != 50 || rows[5].X != 300 || *rows[2].Paper != 0.15 ||
+		rows[5].Paper != nil {
 		t.Fatalf("found %+v", rows)
 	}
 	for k, few := range rows[:3] {
-		if many := rows[k+3]; many.Learner != few.Learner || few.Mean > 0.5 || k > 0 && many.Mean >= few.Mean {
+		if many := rows[k+3]; many.Learner != few.Learner || few.Mean > 0.5 || k > 0 &&
+			many.Mean >= few.Mean {
 			t.Errorf("found %+v with few and %+v with many right labels", few, many)
 		}
 	}
@@ -174,7 +182,8 @@ func TestS3VM(t *testing.T) {
 	d := &dataset.Dataset{Classes: []string{"a", "b"}, Examples: dataset.Examples{N: 41, D: 2}}
 	y := make([]int32, 41)
 	for i := range 41 {
-		// Points of the unit circle at the sides of a gap above; the labelled ones are the lowest of a and the highest of b.
+		// Points of the unit circle at the sides of a gap above; the labelled ones are the lowest of a
+		// and the highest of b.
 		at := 0.2 + 0.06*float64(i)
 		if i > 20 {
 			at = 1.7 + 0.005*float64(i-21)
@@ -206,12 +215,15 @@ func TestDraw(t *testing.T) {
 	}
 	l := draw(y.train, 3, confShare, 1)
 	both := slices.Sorted(slices.Values(slices.Concat(l.rough, l.conf)))
-	if n := len(both); len(l.conf) != toyTrain/20 || len(l.rough) > 3*toyClasses || len(slices.Compact(both)) != n {
-		t.Errorf("found %d and %d examples, wanted %d, at most %d, and none twice", len(l.rough), len(l.conf), toyTrain/20,
+	if n := len(both); len(l.conf) != toyTrain/20 || len(l.rough) > 3*toyClasses ||
+		len(slices.Compact(both)) != n {
+		t.Errorf("found %d and %d examples, wanted %d, at most %d, and none twice", len(l.rough),
+			len(l.conf), toyTrain/20,
 			3*toyClasses)
 	}
 	// What the rough classifier takes of a rare class is not missing among the others.
-	rare := &dataset.Dataset{Examples: dataset.Examples{N: 10000}, Y: make([]int32, 10000), Classes: []string{"a", "b"}}
+	rare := &dataset.Dataset{Examples: dataset.Examples{N: 10000}, Y: make([]int32, 10000),
+		Classes: []string{"a", "b"}}
 	for i := range 500 {
 		rare.Y[20*i] = 1
 	}
@@ -236,16 +248,19 @@ func TestRun(t *testing.T) {
 		{figure1a, options{Runs: 2}, "found no engine"},
 		{figure1a, options{Engine: e, Runs: 1}, "at least 2"},
 		{figure1a, options{Engine: e, Runs: 2, Sets: []string{"digits"}}, `found the data set "digits"`},
-		{table1, options{Engine: e, Runs: 2, DataDir: filepath.Join(t.TempDir(), "none")}, "no such data file"},
+		{table1, options{Engine: e, Runs: 2, DataDir: filepath.Join(t.TempDir(), "none")},
+			"no such data file"},
 	} {
 		err := perform(t.Context(), c.d, c.o, func(Row) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), c.said) || !strings.HasPrefix(err.Error(), c.d.Name+": ") {
+		if err == nil || !strings.Contains(err.Error(), c.said) || !strings.HasPrefix(err.Error(),
+			c.d.Name+": ") {
 			t.Errorf("%s %+v: %v, wanted %q", c.d.Name, c.o, err, c.said)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := perform(ctx, figure1b, options{Engine: e, Runs: 2}, nil); !errors.Is(err, context.Canceled) {
+	if err := perform(ctx, figure1b, options{Engine: e, Runs: 2}, nil); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	full := errors.New("full")

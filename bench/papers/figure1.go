@@ -9,19 +9,25 @@ var (
 	paperFactor     = map[int]*float64{0: number(2.6), 10: number(1.8), toyLevels: number(2.15)}
 )
 
-const toyAbout = "A toy of 10 classes, 1000 points of the unit circle (margin 0.025), tested on 10000: ‖Ĉ‖_F of\n" +
-	"the predictions. Columns of M sum to 1 here (the paper draws rows, and inverts what has columns). Of\n" +
-	"each curve the paper's text tells the ends. UMA is the learner as it is by default, and the paper's\n" +
+const toyAbout = "A toy of 10 classes, 1000 points of the unit circle (margin 0.025), tested on " +
+	"10000: ‖Ĉ‖_F of\n" +
+	"the predictions. Columns of M sum to 1 here (the paper draws rows, and inverts what has " +
+	"columns). Of\n" +
+	"each curve the paper's text tells the ends. UMA is the learner as it is by default, and the " +
+	"paper's\n" +
 	"Algorithm 2 to the letter: one pair of classes a step, 5000 steps, the last weights."
 
 var figure1a = &experiment{
 	Name: "fig1a", Usage: "UMA and perceptrons at 20 levels of noise (figure 1a of the UMA paper)",
-	Paper: "Louche & Ralaivola (2015), Figure 1a", About: toyAbout, Axis: "‖C − diag(C)‖_F", run: runFigure1a,
+	Paper: "Louche & Ralaivola (2015), Figure 1a", About: toyAbout, Axis: "‖C − diag(C)‖_F",
+	run: runFigure1a,
 }
 
 var figure1b = &experiment{
-	Name: "fig1b", Usage: "UMA told a C that is not quite that of the noise (figure 1b of the UMA paper)",
-	Paper: "Louche & Ralaivola (2015), Figure 1b", About: toyAbout, Axis: "approximation factor", run: runFigure1b,
+	Name: "fig1b", Usage: "UMA told a C that is not quite that of the noise (figure 1b of the UMA " +
+		"paper)",
+	Paper: "Louche & Ralaivola (2015), Figure 1b", About: toyAbout, Axis: "approximation factor",
+	run: runFigure1b,
 }
 
 // toys draws the problem of each run.
@@ -52,7 +58,8 @@ func runFigure1a(ctx context.Context, r *run) error {
 		for _, c := range []struct {
 			way
 			paper *float64
-		}{{umaWay, paperUMA[i]}, {umaPair, paperUMA[i]}, {umaBlind, paperPerceptron[i]}, {perceptron, nil}} {
+		}{{umaWay, paperUMA[i]}, {umaPair, paperUMA[i]}, {umaBlind, paperPerceptron[i]}, {perceptron,
+			nil}} {
 			row := Row{Data: "toy", Learner: c.name, Level: i, X: at, Measure: Frobenius, Paper: c.paper}
 			if err := r.toyRow(ctx, row, c.way, all, i, i); err != nil {
 				return err
@@ -72,7 +79,8 @@ func runFigure1b(ctx context.Context, r *run) error {
 	for i := 0; i <= toyLevels; i++ {
 		x := float64(10-i) / 10
 		for _, w := range []way{umaWay, umaPair} {
-			row := Row{Data: "toy", Learner: w.name, Level: i, X: x, Measure: Frobenius, Paper: paperFactor[i]}
+			row := Row{Data: "toy", Learner: w.name, Level: i, X: x, Measure: Frobenius,
+				Paper: paperFactor[i]}
 			if err := r.toyRow(ctx, row, w, all, 10, i); err != nil {
 				return err
 			}

@@ -7,12 +7,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-const sizesAbout = "As table1, with as many examples that tell C as the axis says; of 5 %% the paper's text has\n" +
+const sizesAbout = "As table1, with as many examples that tell C as the axis says; of 5 %% the " +
+	"paper's text has\n" +
 	"numbers, and its figures are not read off. %s"
 
 var figure3 = &experiment{
 	Name: "fig3", Usage: "UMA and a perceptron by the size of the labelled sample (figure 3)",
-	Paper: "Louche & Ralaivola (2015), Figure 3", Axis: "examples with right labels", Sets: []string{"reuters"},
+	Paper: "Louche & Ralaivola (2015), Figure 3", Axis: "examples with right labels",
+	Sets:  []string{"reuters"},
 	About: fmt.Sprintf(sizesAbout, "The rough classifier is shown 70 examples a class."),
 	run: func(ctx context.Context, r *run) error {
 		const perClass = 70
@@ -44,7 +46,8 @@ var figure4 = &experiment{
 // sizes are the shares of the examples that tell C.
 var sizes = []float64{0.01, 0.02, 0.03, confShare, 0.08, 0.12, 0.2}
 
-// sizeRows writes the rows of a set, a few for each size. A run has one rough classifier for all sizes.
+// sizeRows writes the rows of a set, a few for each size. A run has one rough classifier for all
+// sizes.
 func (r *run) sizeRows(ctx context.Context, s set, names []string, sizes []float64) error {
 	train, test, err := s.read(ctx, r)
 	if err != nil {
@@ -77,9 +80,10 @@ func (r *run) sizeRows(ctx context.Context, s set, names []string, sizes []float
 	return r.writeAll(t)
 }
 
-// bySample returns the test error of UMA, told the C that the examples conf tell; of f_conf; or of the
-// semi-supervised SVM.
-func (r *run) bySample(ctx context.Context, s set, name string, train, test, noisy *dataset.Dataset, conf []int,
+// bySample returns the test error of UMA, told the C that the examples conf tell; of f_conf; or of
+// the semi-supervised SVM.
+func (r *run) bySample(ctx context.Context, s set, name string, train, test, noisy *dataset.Dataset,
+	conf []int,
 	seed uint64) (float64, error) {
 	t := trial{train: noisy, test: test, preparation: s.preparation(), seed: seed}
 	w := umaSure

@@ -11,9 +11,12 @@ import (
 var figure5 = &experiment{
 	Name: "fig5", Usage: "three choices of the pair to correct, step by step (figure 5)",
 	Paper: "Louche & Ralaivola (2015), Figure 5", Axis: "steps", Sets: []string{"reuters"},
-	About: "The paper's Algorithm 2 (a pair of classes a step, the last weights) on the labels of table1, with pairs\n" +
-		"chosen by error, by confusion or at random: test error and confusion rate after so many steps. The paper's\n" +
-		"text says that its curves are stable from about the 30th on, and that each of the first two choices is the\n" +
+	About: "The paper's Algorithm 2 (a pair of classes a step, the last weights) on the labels of " +
+		"table1, with pairs\n" +
+		"chosen by error, by confusion or at random: test error and confusion rate after so many " +
+		"steps. The paper's\n" +
+		"text says that its curves are stable from about the 30th on, and that each of the first two " +
+		"choices is the\n" +
 		"best by its own measure.",
 	run: runFigure5,
 }
@@ -62,8 +65,9 @@ func (r *run) selectionRows(ctx context.Context, s set, after []int) error {
 				if err != nil {
 					return fmt.Errorf("run %d: %w", k+1, err)
 				}
-				row := Row{Data: s.name, Learner: string(choice), Level: at, X: float64(steps), Measure: ErrorRate,
-					Note: s.note}
+				row := Row{Data: s.name, Learner: string(choice), Level: at, X: float64(steps),
+					Measure: ErrorRate,
+					Note:    s.note}
 				found.add(row, report.ErrorRate)
 				row.Measure = ConfusionRate
 				found.add(row, report.ConfusionRate)

@@ -10,12 +10,16 @@ import (
 )
 
 var figure512 = &experiment{
-	Name: "fig5.12", Usage: "estimates of a version space's centroid (after figure 5.12 of Louche's thesis)",
+	Name: "fig5.12", Usage: "estimates of a version space's centroid (after figure 5.12 of " +
+		"Louche's thesis)",
 	Paper: thesis + "Figure 5.12",
-	About: "Cones of 30 random half-spaces in 3 dimensions, whose centroid has a formula: its direction is\n" +
-		"the sum of the walls' normals, each as long as the angle that its wall takes. After so many steps of one\n" +
+	About: "Cones of 30 random half-spaces in 3 dimensions, whose centroid has a formula: its " +
+		"direction is\n" +
+		"the sum of the walls' normals, each as long as the angle that its wall takes. After so many " +
+		"steps of one\n" +
 		"chain the angle between it and the mean of a billiard, and that of hit-and-run; and the\n" +
-		"angles of the largest ball's centre, the analytic centre and expectation propagation, which take no\n" +
+		"angles of the largest ball's centre, the analytic centre and expectation propagation, which " +
+		"take no\n" +
 		"such steps. The thesis shows one billiard in a polygon, and no numbers.",
 	Axis: "steps", run: runFigure512,
 }
@@ -52,8 +56,8 @@ func (a vector) plus(f float64, b vector) vector {
 
 func (a vector) unit() vector { return vector{}.plus(1/math.Sqrt(a.dot(a)), a) }
 
-// angle returns that between two directions of length 1 which are not opposite. It is halved until the chord is as
-// long as the arc: by square roots alone, which all machines have alike.
+// angle returns that between two directions of length 1 which are not opposite. It is halved until
+// the chord is as long as the arc: by square roots alone, which all machines have alike.
 func (a vector) angle(b vector) float64 {
 	const halves = 12
 	for range halves {
@@ -85,8 +89,9 @@ func newCone(seed uint64) []vector {
 	return walls
 }
 
-// coneCentroid returns the direction of the centroid of a cone: the integral of all directions inside is half the
-// sum of the inward normals of its walls, each times the angle between the two edges of the wall (Stokes' theorem).
+// coneCentroid returns the direction of the centroid of a cone: the integral of all directions
+// inside is half the sum of the inward normals of its walls, each times the angle between the two
+// edges of the wall (Stokes' theorem).
 func coneCentroid(walls []vector) vector {
 	var sum vector
 	for k, wall := range walls {
@@ -109,7 +114,8 @@ func coneCentroid(walls []vector) vector {
 	return sum.unit()
 }
 
-// holds says whether a direction is on the right side of all walls but those two, on which it lies.
+// holds says whether a direction is on the right side of all walls but those two, on which it
+// lies.
 func holds(walls []vector, ray vector, a, b int) bool {
 	for k, wall := range walls {
 		if k != a && k != b && ray.dot(wall) < 0 {
@@ -119,8 +125,8 @@ func holds(walls []vector, ray vector, a, b int) bool {
 	return true
 }
 
-// coneEstimates returns estimates of the centroid by the ways of figure 5.12: those of chains after each of coneSteps,
-// the others once.
+// coneEstimates returns estimates of the centroid by the ways of figure 5.12: those of chains
+// after each of coneSteps, the others once.
 func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err error) {
 	rows := make([]float64, 0, 3*len(walls))
 	for _, w := range walls {
@@ -138,9 +144,11 @@ func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err 
 	if err != nil {
 		return nil, err
 	}
-	found = map[string][]vector{"largest ball": {vector(ball.Centre)}, "analytic centre": {vector(analytic)}}
+	found = map[string][]vector{"largest ball": {vector(ball.Centre)},
+		"analytic centre": {vector(analytic)}}
 	for _, steps := range coneSteps {
-		o := versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps, Angle: 1e-12} // as if there were one
+		// as if there were one
+		o := versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps, Angle: 1e-12}
 		for name, sample := range map[string]func(versionspace.Options) (versionspace.Centroid, error){
 			"billiard": space.Billiard, "hit-and-run": space.HitAndRun,
 		} {
@@ -171,7 +179,8 @@ func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err 
 }
 
 func runFigure512(ctx context.Context, r *run) error {
-	ways := []string{"billiard", "hit-and-run", "largest ball", "analytic centre", "expectation propagation"}
+	ways := []string{"billiard", "hit-and-run", "largest ball", "analytic centre",
+		"expectation propagation"}
 	var t tally
 	for k := range r.Runs {
 		if err := ctx.Err(); err != nil {

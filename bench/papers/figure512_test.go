@@ -10,7 +10,8 @@ import (
 
 // TestConeCentroid: known cones, and the mean of random directions inside.
 func TestConeCentroid(t *testing.T) {
-	octant := coneCentroid([]vector{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, vector{1, 1, 1}.unit()}) // the last touches nothing
+	// the last touches nothing
+	octant := coneCentroid([]vector{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, vector{1, 1, 1}.unit()})
 	if octant.angle(vector{1, 1, 1}.unit()) > 1e-7 {
 		t.Errorf("the centroid of an octant is %v", octant)
 	}
@@ -32,16 +33,18 @@ func TestConeCentroid(t *testing.T) {
 	}
 }
 
-// TestFigure512: chains come as near as they have steps for, and the centre of the largest ball is far off.
+// TestFigure512: chains come as near as they have steps for, and the centre of the largest ball is
+// far off.
 func TestFigure512(t *testing.T) {
 	found := map[string]map[int]float64{}
-	err := perform(t.Context(), figure512, options{Engine: open(t, simd.New()), Runs: 10, Seed: 1}, func(row Row) error {
-		if found[row.Learner] == nil {
-			found[row.Learner] = map[int]float64{}
-		}
-		found[row.Learner][row.Level] = row.Mean
-		return nil
-	})
+	err := perform(t.Context(), figure512, options{Engine: open(t, simd.New()), Runs: 10, Seed: 1},
+		func(row Row) error {
+			if found[row.Learner] == nil {
+				found[row.Learner] = map[int]float64{}
+			}
+			found[row.Learner][row.Level] = row.Mean
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +57,8 @@ func TestFigure512(t *testing.T) {
 	if off := found["analytic centre"][0]; !(off > found["billiard"][last] && off < 4) {
 		t.Errorf("the analytic centre is %v degrees off", off)
 	}
-	if found["largest ball"][0] < 2*found["billiard"][last] || found["expectation propagation"][0] > 1 {
+	if found["largest ball"][0] < 2*found["billiard"][last] ||
+		found["expectation propagation"][0] > 1 {
 		t.Errorf("found %v", found)
 	}
 }

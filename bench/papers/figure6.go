@@ -16,15 +16,18 @@ import (
 
 const (
 	thesis       = "Louche, From confusion noise to active learning (2016), "
-	figure6About = "1000 points of a square of side 20, labelled by a line through its centre, without those\n" +
+	figure6About = "1000 points of a square of side 20, labelled by a line through its centre, " +
+		"without those\n" +
 		"nearer to it than the margin.\n"
 )
 
 var figure63 = &experiment{
 	Name: "fig6.3", Usage: "cutting planes that three oracles ask for (figure 6.3 of Louche's thesis)",
 	Paper: thesis + "Figure 6.3",
-	About: figure6About + "The margin is 0.1. Of each oracle the share of runs with so many planes or more, and\n" +
-		"the updates of the perceptron after so many planes, 0 in runs that have less. Of the shares the thesis\n" +
+	About: figure6About +
+		"The margin is 0.1. Of each oracle the share of runs with so many planes or more, and\n" +
+		"the updates of the perceptron after so many planes, 0 in runs that have less. Of the shares " +
+		"the thesis\n" +
 		"tells two, of the oracle that asks for the largest mistake. It has 1000 runs.",
 	Axis: "planes", run: runFigure63,
 }
@@ -32,10 +35,14 @@ var figure63 = &experiment{
 var figure64 = &experiment{
 	Name: "fig6.4", Usage: "cutting planes and updates by the margin (figure 6.4 of Louche's thesis)",
 	Paper: thesis + "Figure 6.4",
-	About: figure6About + "Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\n" +
-		"the perceptron that sees all examples, each by the one of the lowest margin. one-slack is a support\n" +
-		"vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that makes it\n" +
-		"hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text no numbers.",
+	About: figure6About +
+		"Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\n" +
+		"the perceptron that sees all examples, each by the one of the lowest margin. one-slack is a " +
+		"support\n" +
+		"vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that " +
+		"makes it\n" +
+		"hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text " +
+		"no numbers.",
 	Axis: "margin", run: runFigure64,
 }
 
@@ -47,7 +54,8 @@ const (
 )
 
 // oracles are those of the thesis, in its order.
-var oracles = []localisation.Oracle{localisation.Largest, localisation.Smallest, localisation.Random}
+var oracles = []localisation.Oracle{localisation.Largest, localisation.Smallest,
+	localisation.Random}
 
 const (
 	squareMost     = 30 // planes that are told of
@@ -55,10 +63,12 @@ const (
 	squareStream   = 0x737175617265 // "square"
 )
 
-// paperReached are the shares that the thesis tells of the largest mistake, by the number of planes.
+// paperReached are the shares that the thesis tells of the largest mistake, by the number of
+// planes.
 var paperReached = map[int]*float64{5: number(0.2), 7: number(0)}
 
-// newSquare draws the examples of a run. Class 1 is on the side of the classifier, class 0 on the other.
+// newSquare draws the examples of a run. Class 1 is on the side of the classifier, class 0 on the
+// other.
 func newSquare(margin float64, seed uint64) (x dataset.Examples, y []int32) {
 	rng := rand.New(rand.NewPCG(seed, squareStream))
 	u, v := rng.NormFloat64(), rng.NormFloat64()
@@ -173,12 +183,15 @@ func runFigure64(ctx context.Context, r *run) error {
 	return nil
 }
 
-// oneSlack returns how many cutting planes of all examples a support vector machine takes to make no mistake.
-func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes float64, err error) {
+// oneSlack returns how many cutting planes of all examples a support vector machine takes to make
+// no mistake.
+func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes float64,
+	err error) {
 	x, y := newSquare(margin, seed)
 	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}
 	o := svm.Defaults()
-	// With a hard margin the dual variables of all examples add up to 1/margin²; the cost is the most that one may have.
+	// With a hard margin the dual variables of all examples add up to 1/margin²; the cost is the most
+	// that one may have.
 	o.Loss, o.Solver, o.Cost, o.Tolerance = svm.Hinge, svm.Planes, 10/float64(margin*margin), 1e-6
 	l, err := o.Start(ctx, p)
 	if err != nil {
@@ -197,7 +210,8 @@ func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes
 	}
 }
 
-// lowestFirst counts the updates of the perceptron that sees all examples, each by the one of the lowest margin.
+// lowestFirst counts the updates of the perceptron that sees all examples, each by the one of the
+// lowest margin.
 func lowestFirst(x dataset.Examples, y []int32) (updates int) {
 	var w [2]float64
 	for ; ; updates++ {

@@ -6,8 +6,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 )
 
-// TestFigure6: who asks for the largest mistake needs few planes, who asks for the smallest few updates a plane, as
-// the thesis has it; a wider margin leaves less to do.
+// TestFigure6: who asks for the largest mistake needs few planes, who asks for the smallest few
+// updates a plane, as the thesis has it; a wider margin leaves less to do.
 func TestFigure6(t *testing.T) {
 	e := open(t, simd.New())
 	found := map[string]map[string]map[int]float64{}
@@ -26,7 +26,8 @@ func TestFigure6(t *testing.T) {
 		}
 	}
 	shares, largest := found["fig6.3"]["largest share_of_runs"], found["fig6.4"]["largest planes"]
-	if shares[1] != 1 || shares[5] > 0.5 || shares[7] != 0 || found["fig6.3"]["smallest share_of_runs"][7] < 0.5 {
+	if shares[1] != 1 || shares[5] > 0.5 || shares[7] != 0 ||
+		found["fig6.3"]["smallest share_of_runs"][7] < 0.5 {
 		t.Errorf("fig6.3 has %v", found["fig6.3"])
 	}
 	all := found["fig6.4"]

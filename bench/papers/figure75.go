@@ -18,19 +18,27 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-const figure75About = "Two classes, a pool of which two examples are labelled at the start, one of each class, and\n" +
-	"then one question after another, about the example nearest to the classifier: that in the centre of the\n" +
-	"largest ball of the version space (active-svm) or in its centroid (active-bpm), found by a billiard where\n" +
-	"the thesis has expectation propagation. random asks about any, and predicts with the largest ball;\n" +
-	"random-bpm with the centroid. Rows are the accuracy on the test examples after so many questions, and at\n" +
+const figure75About = "Two classes, a pool of which two examples are labelled at the start, one " +
+	"of each class, and\n" +
+	"then one question after another, about the example nearest to the classifier: that in the " +
+	"centre of the\n" +
+	"largest ball of the version space (active-svm) or in its centroid (active-bpm), found by a " +
+	"billiard where\n" +
+	"the thesis has expectation propagation. random asks about any, and predicts with the largest " +
+	"ball;\n" +
+	"random-bpm with the centroid. Rows are the accuracy on the test examples after so many " +
+	"questions, and at\n" +
 	"the end that of the largest ball of the whole pool's labels."
 
 var figure75 = &experiment{
-	Name: "fig7.5", Usage: "active learning by largest ball and centroid (figure 7.5 of Louche's thesis)",
+	Name: "fig7.5", Usage: "active learning by largest ball and centroid (figure 7.5 of Louche's " +
+		"thesis)",
 	Paper: thesis + "Figure 7.5",
 	About: figure75About + "\n\n" +
-		"The ten largest topics of Reuters-21578 and the ten largest newsgroups, each against the rest, pools of 500\n" +
-		"and 1000, the mean of the topics (a run is one of all topics); and banana, a pool of 400, with rbf of\n" +
+		"The ten largest topics of Reuters-21578 and the ten largest newsgroups, each against the " +
+		"rest, pools of 500\n" +
+		"and 1000, the mean of the topics (a run is one of all topics); and banana, a pool of 400, " +
+		"with rbf of\n" +
 		"σ = 0.5. The thesis has 25 runs, 50 of banana. Its text tells two numbers.",
 	Axis: "questions", Sets: []string{"reuters", "newsgroups", "banana"}, run: runFigure75,
 }
@@ -39,7 +47,8 @@ var figure75Drawn = &experiment{
 	Name: "fig7.5-drawn", Usage: "the same on documents that are drawn, which needs no data",
 	Paper: thesis + "Figure 7.5",
 	About: figure75About + "\n\n" +
-		"Documents of ten topics, of 600 words that are frequent or rare, each against the rest, pools of 500.",
+		"Documents of ten topics, of 600 words that are frequent or rare, each against the rest, " +
+		"pools of 500.",
 	Axis: "questions", run: runFigure75Drawn,
 }
 
@@ -60,8 +69,9 @@ const (
 	fewQuestions = 10             // up to which each is told of; then every fifth
 )
 
-// fewSteps samples centroids by a quarter of what active does: on six topics, twice each, accuracies after 5, 10, 20
-// and 50 questions were 0.822, 0.917, 0.952 and 0.967, and 0.823, 0.893, 0.946 and 0.966 with 4096.
+// fewSteps samples centroids by a quarter of what active does: on six topics, twice each,
+// accuracies after 5, 10, 20 and 50 questions were 0.822, 0.917, 0.952 and 0.967, and 0.823,
+// 0.893, 0.946 and 0.966 with 4096.
 var fewSteps = versionspace.Options{MaxSteps: 1024}
 
 // told says whether a number of questions has a row.
@@ -90,8 +100,10 @@ func runFigure75(ctx context.Context, r *run) error {
 			return err
 		}
 		for _, size := range []int{500, 1000} {
-			d := duel{train: train, test: test, size: size, questions: 100, steps: "bias,l2", centroid: fewSteps}
-			if err := r.curves(ctx, fmt.Sprintf("%s, pool %d", name, size), d, largestClasses(train, 10)); err != nil {
+			d := duel{train: train, test: test, size: size, questions: 100, steps: "bias,l2",
+				centroid: fewSteps}
+			if err := r.curves(ctx, fmt.Sprintf("%s, pool %d", name, size), d, largestClasses(train,
+				10)); err != nil {
 				return err
 			}
 		}
@@ -106,7 +118,8 @@ func runFigure75Drawn(ctx context.Context, r *run) error {
 }
 
 // documents reads a set of documents.
-func (r *run) documents(ctx context.Context, name string) (train, test *dataset.Dataset, err error) {
+func (r *run) documents(ctx context.Context, name string) (train, test *dataset.Dataset,
+	err error) {
 	s := set{train: "reuters21578/reuters52.train.svm.gz", test: "reuters21578/reuters52.test.svm.gz",
 		options: dataset.Options{Features: 21967}}
 	if name == "newsgroups" {
@@ -133,10 +146,12 @@ func (r *run) banana(ctx context.Context) error {
 	split := func(seed uint64) duel {
 		order := rand.New(rand.NewPCG(seed, activeStream)).Perm(all.N)
 		part := func(which []int) *dataset.Dataset {
-			return pick(&dataset.Dataset{Examples: all, Classes: head.Classes, Found: dataset.Found{Path: head.Path}}, which, y)
+			return pick(&dataset.Dataset{Examples: all, Classes: head.Classes,
+				Found: dataset.Found{Path: head.Path}}, which, y)
 		}
-		return duel{train: part(order[:400]), test: part(order[400:]), size: 400, questions: 100, kernel: kernel,
-			steps: "none", centroid: fewSteps}
+		return duel{train: part(order[:400]), test: part(order[400:]), size: 400, questions: 100,
+			kernel: kernel,
+			steps:  "none", centroid: fewSteps}
 	}
 	return r.measure(ctx, "banana", 100, func(seed uint64, accuracy accuracies) error {
 		return r.duel(ctx, split(seed>>32), 1, seed, accuracy)
@@ -165,7 +180,8 @@ func (r *run) curves(ctx context.Context, data string, d duel, topics []int32) e
 	})
 }
 
-// accuracies has those of each curve after 0, 1, … questions, 0 where nothing is told; and that of all labels last.
+// accuracies has those of each curve after 0, 1, … questions, 0 where nothing is told; and that of
+// all labels last.
 type accuracies map[string][]float64
 
 // measure makes the runs, each with the seed of its number in the upper half, and the rows.
@@ -203,11 +219,13 @@ func (r *run) measure(
 }
 
 // duel asks about a pool of d for class topic against the rest.
-func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64, accuracy accuracies) error {
+func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64,
+	accuracy accuracies) error {
 	which, y := d.pool(topic, seed)
 	x := &dataset.Dataset{Examples: d.train.Pick(which), Classes: []string{"rest", "topic"}}
 	x.Path = d.train.Path
-	p, err := active.NewPool(ctx, x, host.Options{Engine: r.Engine, Preparation: d.steps, Kernel: d.kernel})
+	p, err := active.NewPool(ctx, x, host.Options{Engine: r.Engine, Preparation: d.steps,
+		Kernel: d.kernel})
 	if err != nil {
 		return err
 	}
@@ -276,7 +294,8 @@ func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64, accura
 	return nil
 }
 
-// pool draws size training examples, whose first is none of the topic and whose second is, and their labels.
+// pool draws size training examples, whose first is none of the topic and whose second is, and
+// their labels.
 func (d duel) pool(topic int32, seed uint64) (which []int, y []int32) {
 	order := rand.New(rand.NewPCG(seed, activeStream)).Perm(d.train.N)
 	for place := range int32(2) {
@@ -309,8 +328,8 @@ func largestClasses(d *dataset.Dataset, n int) []int32 {
 	return order[:min(n, len(order))]
 }
 
-// drawDocuments draws n documents of ten topics: 40 words each, one in three of the 20 of its topic, the others of
-// 400 common ones, of which the first are frequent.
+// drawDocuments draws n documents of ten topics: 40 words each, one in three of the 20 of its
+// topic, the others of 400 common ones, of which the first are frequent.
 func drawDocuments(n int, seed, stream uint64) *dataset.Dataset {
 	const topics, own, common, words = 10, 20, 400, 40
 	random := rand.New(rand.NewPCG(seed, activeStream+stream))

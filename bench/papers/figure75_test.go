@@ -6,13 +6,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 )
 
-// TestFigure75: questions where the classifier is least sure teach more than random ones, and of documents that can
-// be told apart few are enough.
+// TestFigure75: questions where the classifier is least sure teach more than random ones, and of
+// documents that can be told apart few are enough.
 func TestFigure75(t *testing.T) {
 	e := open(t, simd.New())
 	train, test := drawDocuments(400, 1, 1), drawDocuments(300, 1, 2)
 	found := map[string]map[int]float64{}
-	r := &run{options: options{Engine: e, Runs: 2, Seed: 1, Note: func(string, ...any) {}}, name: "fig7.5-drawn"}
+	r := &run{options: options{Engine: e, Runs: 2, Seed: 1, Note: func(string, ...any) {}},
+		name: "fig7.5-drawn"}
 	r.emit = func(row Row) error {
 		if found[row.Learner] == nil {
 			found[row.Learner] = map[int]float64{}

@@ -19,7 +19,8 @@ const (
 
 // gaussians draws n examples of three classes.
 func gaussians(rng *rand.Rand, n int) *dataset.Dataset {
-	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2}, Classes: classNames(len(gaussianCentres))}
+	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2},
+		Classes: classNames(len(gaussianCentres))}
 	for range n {
 		y, u := 0, rng.Float64()
 		for u >= gaussianWeights[y] && y+1 < len(gaussianWeights) {

@@ -14,18 +14,24 @@ import (
 const meanPaper = "van Rooyen et al., Sparse Robust Classification via the Kernel Mean, "
 
 var kernelMean = &experiment{
-	Name: "kernel-mean", Usage: "the mean classifier where labels are wrong by chance (table 1 of its paper)",
+	Name: "kernel-mean", Usage: "the mean classifier where labels are wrong by chance (table 1 of " +
+		"its paper)",
 	Paper: meanPaper + "Table 1",
-	About: "The three points of Long and Servedio, (1,0), (g,5g) and twice as often (g,-g), with signs drawn at\n" +
-		"random that their labels are; some labels turned round. Hyperplanes go through the origin. That g is 1/20,\n" +
-		"and the 800 examples to train and 1000 to test on, are ours. Beside the linear mean, without C: the\n" +
-		"exact minimum of the hinge loss, found among its corners, the lowest of the minima of the t-logistic loss\n" +
+	About: "The three points of Long and Servedio, (1,0), (g,5g) and twice as often (g,-g), with " +
+		"signs drawn at\n" +
+		"random that their labels are; some labels turned round. Hyperplanes go through the origin. " +
+		"That g is 1/20,\n" +
+		"and the 800 examples to train and 1000 to test on, are ours. Beside the linear mean, without " +
+		"C: the\n" +
+		"exact minimum of the hinge loss, found among its corners, the lowest of the minima of the " +
+		"t-logistic loss\n" +
 		"(t = 2) that descents from 64 places find, and softmax, which is logistic loss.",
 	Axis: "noise rate", run: runKernelMean,
 }
 
 // meanWay is the mean classifier, not told C.
-var meanWay = way{name: "linear mean", params: func() learners.Params { return kernelmean.Defaults() }, blind: true}
+var meanWay = way{name: "linear mean",
+	params: func() learners.Params { return kernelmean.Defaults() }, blind: true}
 
 // logistic is what a loss that is no linear one makes of the noise.
 var logistic = way{name: "softmax, C = I", params: forward.params, blind: true}
@@ -50,7 +56,8 @@ func runKernelMean(ctx context.Context, r *run) error {
 			train, test := newThreePoints(800, seed, 1), newThreePoints(1000, seed, 2)
 			noisy := train.turned(rate, seed)
 			for _, w := range []way{meanWay, logistic} {
-				report, err := r.learn(ctx, w, trial{train: noisy, test: test.Dataset, preparation: "none", seed: seed})
+				report, err := r.learn(ctx, w, trial{train: noisy, test: test.Dataset, preparation: "none",
+					seed: seed})
 				if err != nil {
 					return err
 				}
@@ -93,7 +100,8 @@ const margin = 0.05
 
 var pointsOfThree = [3][2]float64{{1, 0}, {margin, 5 * margin}, {margin, -margin}}
 
-// newThreePoints draws n examples with right labels; class 1 has the points, class 0 their opposites.
+// newThreePoints draws n examples with right labels; class 1 has the points, class 0 their
+// opposites.
 func newThreePoints(n int, seed, part uint64) threePoints {
 	rng := rand.New(rand.NewPCG(seed, 0x33707473<<8|part)) // "3pts"
 	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2}, Classes: classNames(2)}
@@ -108,7 +116,8 @@ func newThreePoints(n int, seed, part uint64) threePoints {
 	return p
 }
 
-// turned returns the examples with some labels turned round. Those turned at a low rate are at a higher one.
+// turned returns the examples with some labels turned round. Those turned at a low rate are at a
+// higher one.
 func (p threePoints) turned(rate float64, seed uint64) *dataset.Dataset {
 	rng := rand.New(rand.NewPCG(seed, 0x7475726e)) // "turn"
 	d := *p.Dataset
@@ -134,8 +143,8 @@ func (p threePoints) counts(noisy []int32) (counts [3][2]float64) {
 	return counts
 }
 
-// leastHinge returns weights with the least sum of hinge losses for noisy labels. The sum is linear between
-// the lines ⟨w,x⟩ = ±1 of the three points, so it is least where two of them meet.
+// leastHinge returns weights with the least sum of hinge losses for noisy labels. The sum is
+// linear between the lines ⟨w,x⟩ = ±1 of the three points, so it is least where two of them meet.
 func (p threePoints) leastHinge(noisy []int32) [2]float64 {
 	counts := p.counts(noisy)
 	loss := func(w [2]float64) float64 {
@@ -152,7 +161,8 @@ func (p threePoints) leastHinge(noisy []int32) [2]float64 {
 			det := float64(a[0]*b[1]) - float64(a[1]*b[0])
 			for _, s := range [][2]float64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}} {
 				w := [2]float64{
-					(float64(s[0]*b[1]) - float64(s[1]*a[1])) / det, (float64(s[1]*a[0]) - float64(s[0]*b[0])) / det,
+					(float64(s[0]*b[1]) - float64(s[1]*a[1])) / det,
+					(float64(s[1]*a[0]) - float64(s[0]*b[0])) / det,
 				}
 				if v := loss(w); v < least {
 					best, least = w, v
@@ -163,8 +173,8 @@ func (p threePoints) leastHinge(noisy []int32) [2]float64 {
 	return best
 }
 
-// tLogistic returns the t-logistic loss of the points for noisy labels. It has next to no penalty, as the hinge loss
-// has none.
+// tLogistic returns the t-logistic loss of the points for noisy labels. It has next to no penalty,
+// as the hinge loss has none.
 func (p threePoints) tLogistic(noisy []int32) *tLogistic {
 	l := &tLogistic{d: 2, lambda: 1e-9}
 	counts := p.counts(noisy)
@@ -179,7 +189,8 @@ func (p threePoints) tLogistic(noisy []int32) *tLogistic {
 	return l
 }
 
-// starts are weights from which to descend, in all directions and of the sizes that points so near and so far make.
+// starts are weights from which to descend, in all directions and of the sizes that points so near
+// and so far make.
 func starts() (from [][]float64) {
 	for _, size := range []float64{1, 10, 100, 1000} {
 		for _, at := range [][2]float64{{1, 0}, {2, 1}, {1, 1}, {1, 2}} {

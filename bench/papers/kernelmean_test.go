@@ -9,7 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// TestLeastHinge: no other weights have a lower loss than the corners found, of clean labels and of noisy ones.
+// TestLeastHinge: no other weights have a lower loss than the corners found, of clean labels and
+// of noisy ones.
 func TestLeastHinge(t *testing.T) {
 	p := newThreePoints(200, 1, 1)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -35,7 +36,8 @@ func TestLeastHinge(t *testing.T) {
 	}
 }
 
-// TestKernelMean: the mean makes no error under noise that has the hinge loss err, and spots take 16 atoms.
+// TestKernelMean: the mean makes no error under noise that has the hinge loss err, and spots take
+// 16 atoms.
 func TestKernelMean(t *testing.T) {
 	e := open(t, simd.New())
 	found := map[string]Row{}
@@ -51,8 +53,9 @@ func TestKernelMean(t *testing.T) {
 		}
 	}
 	for name, most := range map[string]float64{"linear mean error_rate": 0, "t-logistic error_rate": 1,
-		"clusters error_rate": 0, "clusters distance": 0.1, "hinge error_rate": 1, "uniform error_rate": 1,
-		"uniform distance": 1} {
+		"clusters error_rate": 0, "clusters distance": 0.1, "hinge error_rate": 1,
+		"uniform error_rate": 1,
+		"uniform distance":   1} {
 		row, ok := found[name]
 		if !ok || row.Mean > most || most == 1 && row.Mean < 0.05 {
 			t.Errorf("%s: %+v", name, row)
@@ -60,8 +63,8 @@ func TestKernelMean(t *testing.T) {
 	}
 }
 
-// TestTwoClasses: of many labels turned round, all ways learn two classes that lie apart, and hinge and t-logistic
-// loss choose a penalty that serves.
+// TestTwoClasses: of many labels turned round, all ways learn two classes that lie apart, and
+// hinge and t-logistic loss choose a penalty that serves.
 func TestTwoClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	d := &dataset.Dataset{Examples: dataset.Examples{N: 300, D: 3}, Classes: []string{"a", "b", "c"}}

@@ -21,13 +21,19 @@ import (
 )
 
 var kernelMeanUCI = &experiment{
-	Name: "kernel-mean-uci", Usage: "the mean classifier and others on two classes of small sets of UCI",
+	Name:  "kernel-mean-uci",
+	Usage: "the mean classifier and others on two classes of small sets of UCI",
 	Paper: "Symmetric noise on small sets of UCI (Section 7 of the kernel mean's paper)",
-	About: "Two classes: the first half of a set's classes, by their names, against the others. Labels are turned\n" +
-		"round at random. Two thirds of the examples train, 500 at most, the rest tests, 2000 at most; each run\n" +
-		"draws anew. No way is told C. Linear are the mean, hinge and t-logistic loss (t = 2), whose penalties\n" +
-		"are the best of five by 3 folds of the noisy labels, and softmax, which looks for its own; they see\n" +
-		"standardized features with a bias, of length 1. The kernel mean finds its gamma in noisy labels too.",
+	About: "Two classes: the first half of a set's classes, by their names, against the others. " +
+		"Labels are turned\n" +
+		"round at random. Two thirds of the examples train, 500 at most, the rest tests, 2000 at " +
+		"most; each run\n" +
+		"draws anew. No way is told C. Linear are the mean, hinge and t-logistic loss (t = 2), whose " +
+		"penalties\n" +
+		"are the best of five by 3 folds of the noisy labels, and softmax, which looks for its own; " +
+		"they see\n" +
+		"standardized features with a bias, of length 1. The kernel mean finds its gamma in noisy " +
+		"labels too.",
 	Axis: "noise rate", Sets: smallNames(), run: runKernelMeanUCI,
 }
 
@@ -41,7 +47,8 @@ type smallSet struct {
 var smallSets = []smallSet{
 	{name: "banana", path: "banana/banana.dat.gz"},
 	{name: "cancer", path: "small/sklearn_breast_cancer.csv.gz", heading: true},
-	{name: "glass", path: "small/glass.data.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}},
+	{name: "glass", path: "small/glass.data.gz",
+		options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}},
 	{name: "iris", path: "small/sklearn_iris.csv.gz", heading: true},
 	{name: "letter", path: sets[1].train, options: sets[1].options},
 	{name: "vehicle", path: "small/vehicle.csv.gz"},
@@ -126,8 +133,8 @@ func halves(d *dataset.Dataset) *dataset.Dataset {
 	return two
 }
 
-// twoClasses draws examples of d, turns labels of those that train round, and adds the test error of each way to
-// found.
+// twoClasses draws examples of d, turns labels of those that train round, and adds the test error
+// of each way to found.
 func (r *run) twoClasses(
 	ctx context.Context, d *dataset.Dataset, rate float64, seed uint64, found map[string][]float64,
 ) error {
@@ -186,7 +193,8 @@ func (r *run) twoClasses(
 // penalized learns with a penalty, and returns the share of test examples that it gets wrong.
 type penalized func(ctx context.Context, t trial, lambda float64) (float64, error)
 
-// leastPenalty returns the penalty that errs least on the noisy labels of the parts of t.train held out.
+// leastPenalty returns the penalty that errs least on the noisy labels of the parts of t.train
+// held out.
 func leastPenalty(ctx context.Context, t trial, fit penalized) (float64, error) {
 	best, least := 0.0, math.Inf(1)
 	for _, lambda := range penalties {

@@ -53,7 +53,8 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // command makes the experiment, or the picture, that the arguments ask for.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		fmt.Fprintln(stderr, "usage: papers NAME [-help] [FLAG...]\n\nplot: draw the rows of an experiment")
+		fmt.Fprintln(stderr, "usage: papers NAME [-help] [FLAG...]\n\nplot: draw the rows of an "+
+			"experiment")
 		for _, e := range experiments {
 			fmt.Fprintf(stderr, "%s: %s\n", e.Name, e.Usage)
 		}
@@ -88,15 +89,18 @@ func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []st
 	stdout, stderr io.Writer) (err error) {
 	var o options
 	flags.IntVar(&o.Runs, "runs", 10, "repeat all `R` times, at least 2, with other random numbers")
-	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the first run; the next runs have the numbers after it")
+	flags.Uint64Var(&o.Seed, "seed", 1,
+		"seed of the first run; the next runs have the numbers after it")
 	flags.StringVar(&o.DataDir, "data-dir", "", "`FOLDER` with a folder of each data set")
 	sets := flags.String("sets", "", "comma `LIST` of data sets: "+strings.Join(e.Sets, ","))
 	out := flags.String("out", "-", "`FILE` to write, JSON lines; - for standard output")
 	quiet := flags.Bool("quiet", false, "say nothing while it works")
 	name := flags.String("device", "cpu", device.Usage)
 	flags.Usage = func() {
-		fmt.Fprintf(stderr, "%s.\n\n%s\n\nEach row is a JSON object: the mean of the runs, its standard error, "+
-			"each run, and the paper's value.\nThe same flags give the same bytes on every device.\n\n", e.Paper, e.About)
+		fmt.Fprintf(stderr, "%s.\n\n%s\n\nEach row is a JSON object: the mean of the runs, its "+
+			"standard error, "+
+			"each run, and the paper's value.\nThe same flags give the same bytes on every device.\n\n",
+			e.Paper, e.About)
 		flags.PrintDefaults()
 	}
 	if err := parse(flags, args); err != nil {
@@ -106,7 +110,8 @@ func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []st
 		o.Sets = strings.Split(*sets, ",")
 	}
 	if o.Runs < 2 {
-		return fmt.Errorf("%w: -runs: got %d, want at least 2 (one run has no standard error)", errUsage, o.Runs)
+		return fmt.Errorf("%w: -runs: got %d, want at least 2 (one run has no standard error)", errUsage,
+			o.Runs)
 	}
 	if e.Sets != nil && o.DataDir == "" {
 		return fmt.Errorf("%w: -data-dir is missing", errUsage)

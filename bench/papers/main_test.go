@@ -26,7 +26,8 @@ func succeed(t *testing.T, args ...string) (printed, said string) {
 func fail(t *testing.T, want int, said string, args ...string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := start(t.Context(), args, &stdout, &stderr); code != want || !strings.Contains(stderr.String(), said) {
+	if code := start(t.Context(), args, &stdout, &stderr); code != want ||
+		!strings.Contains(stderr.String(), said) {
 		t.Errorf("%q: exit code %d and %q, want %d and %q", args, code, stderr.String(), want, said)
 	}
 }
@@ -73,7 +74,8 @@ func TestCommand(t *testing.T) {
 		writeClouds(t, filepath.Join(dir, "reuters21578", "reuters9."+name+".svm.gz"), 260, uint64(k))
 	}
 	out := filepath.Join(dir, "rows.jsonl")
-	printed, said := succeed(t, "table1", "--data-dir", dir, "--sets", "reuters", "--runs", "2", "--out", out)
+	printed, said := succeed(t, "table1", "--data-dir", dir, "--sets", "reuters", "--runs", "2",
+		"--out", out)
 	if printed != "" {
 		t.Errorf("printed %q, wanted all in the file", printed)
 	}
@@ -88,7 +90,8 @@ func TestCommand(t *testing.T) {
 		}
 		rows[r.Learner] = r
 	}
-	if r := rows["uma"]; len(rows) != 7 || r.Experiment != "table1" || r.Data != "reuters" || len(r.Runs) != 2 ||
+	if r := rows["uma"]; len(rows) != 7 || r.Experiment != "table1" || r.Data != "reuters" ||
+		len(r.Runs) != 2 ||
 		*r.Paper != 0.21 || r.Note == "" || r.Mean > 0.5 {
 		t.Errorf("found the rows %+v, wanted seven columns, two runs, and the paper's value", rows)
 	}

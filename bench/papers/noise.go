@@ -15,10 +15,14 @@ import (
 var kernelMeanNoise = &experiment{
 	Name: "kernel-mean-noise", Usage: "the kernel mean and others on real data with symmetric noise",
 	Paper: "Symmetric noise (Lemma 10 of the kernel mean's paper)",
-	About: "Labels that are wrong by chance, all wrong ones alike, up to where they say nothing: of Q classes that\n" +
-		"is a rate of 1 - 1/Q, and noise s is the rate 2s(1 - 1/Q), so that 0.5 is useless, as of two classes.\n" +
-		"Errors on test examples with right labels. The mean has all examples and a Gaussian kernel function,\n" +
-		"whose gamma is found on noisy labels held out; softmax and UMA have 500 kernel principal components of\n" +
+	About: "Labels that are wrong by chance, all wrong ones alike, up to where they say nothing: " +
+		"of Q classes that\n" +
+		"is a rate of 1 - 1/Q, and noise s is the rate 2s(1 - 1/Q), so that 0.5 is useless, as of two " +
+		"classes.\n" +
+		"Errors on test examples with right labels. The mean has all examples and a Gaussian kernel " +
+		"function,\n" +
+		"whose gamma is found on noisy labels held out; softmax and UMA have 500 kernel principal " +
+		"components of\n" +
 		"1 / the median squared distance. The first 4000 examples train, where there are more.",
 	Axis: "noise, as of two classes: 0.5 is useless", Sets: []string{"digits", "letter", "fashion"},
 	run: runKernelMeanNoise,
@@ -27,7 +31,8 @@ var kernelMeanNoise = &experiment{
 // noiseSets are the sets of Table 1 with fewer components, and a larger one.
 var noiseSets = []set{
 	{name: "digits", train: sets[0].train, test: sets[0].test, components: 500},
-	{name: "letter", train: sets[1].train, first: sets[1].first, options: sets[1].options, components: 500},
+	{name: "letter", train: sets[1].train, first: sets[1].first, options: sets[1].options,
+		components: 500},
 	{name: "fashion", train: "fashion-mnist/train-images-idx3-ubyte.gz",
 		test: "fashion-mnist/t10k-images-idx3-ubyte.gz", components: 500},
 }
@@ -48,9 +53,11 @@ func runKernelMeanNoise(ctx context.Context, r *run) error {
 	return nil
 }
 
-// The ways of the mean classifier with a kernel function: the first finds its γ, the others have the same.
+// The ways of the mean classifier with a kernel function: the first finds its γ, the others have
+// the same.
 var meanWays = []way{
-	{name: "kernel mean", params: func() learners.Params { return kernelmean.Defaults() }, blind: true},
+	{name: "kernel mean", params: func() learners.Params { return kernelmean.Defaults() },
+		blind: true},
 	{name: "kernel mean, balanced", params: balanced, blind: true},
 	{name: "kernel mean, C", params: func() learners.Params { return kernelmean.Defaults() }},
 }
@@ -63,7 +70,8 @@ func balanced() learners.Params {
 
 // componentWays learn on kernel principal components.
 var componentWays = []way{
-	{name: "softmax, C", params: forward.params}, {name: "softmax", params: forward.params, blind: true},
+	{name: "softmax, C", params: forward.params}, {name: "softmax", params: forward.params,
+		blind: true},
 	{name: "uma, C", params: umaWay.params},
 }
 
@@ -78,7 +86,8 @@ func (r *run) noiseRows(ctx context.Context, s set, shares []float64) error {
 	if err != nil {
 		return err
 	}
-	mean := trial{train: components(train, train.Examples), test: components(test, test.Examples), preparation: "none"}
+	mean := trial{train: components(train, train.Examples), test: components(test, test.Examples),
+		preparation: "none"}
 	other := trial{train: z, test: zTest, preparation: "none"}
 	for level, share := range shares {
 		q := float64(len(train.Classes))
@@ -109,7 +118,8 @@ func (r *run) noiseRows(ctx context.Context, s set, shares []float64) error {
 }
 
 // noiseRun turns labels, adds the test error of each way to found, and returns the γ of the means.
-func (r *run) noiseRun(ctx context.Context, mean, other trial, seed uint64, found map[string][]float64,
+func (r *run) noiseRun(ctx context.Context, mean, other trial, seed uint64,
+	found map[string][]float64,
 ) (float32, error) {
 	labels, err := mean.noise.Inject(mean.train.Y, seed)
 	if err != nil {

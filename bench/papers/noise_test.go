@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// TestNoise: from labels of which a third are wrong the mean and softmax still learn, and the mean needs no C.
+// TestNoise: from labels of which a third are wrong the mean and softmax still learn, and the mean
+// needs no C.
 func TestNoise(t *testing.T) {
 	var rows []Row
 	r, s := smallRun(t, &rows)
@@ -16,7 +17,8 @@ func TestNoise(t *testing.T) {
 	for k, right := range rows[:6] {
 		noisy := rows[k+6]
 		t.Logf("%s: %.3f, then %.3f", right.Learner, right.Mean, noisy.Mean)
-		if right.Learner != noisy.Learner || right.Mean > 0.12 || noisy.Mean < right.Mean || noisy.Mean > 0.25 {
+		if right.Learner != noisy.Learner || right.Mean > 0.12 || noisy.Mean < right.Mean ||
+			noisy.Mean > 0.25 {
 			t.Errorf("found %+v and with noise %+v, wanted few errors, and then some more", right, noisy)
 		}
 	}

@@ -27,10 +27,12 @@ func readRows(path string) ([]Row, error) {
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&r); err != nil || r.Experiment == "" {
-			return nil, fmt.Errorf("%s:%d: found %.40q (%v), want a row of an experiment", path, k+1, line, err)
+			return nil, fmt.Errorf("%s:%d: found %.40q (%v), want a row of an experiment", path, k+1, line,
+				err)
 		}
 		if len(rows) > 0 && r.Experiment != rows[0].Experiment {
-			return nil, fmt.Errorf("%s:%d: found a row of %s behind one of %s, wanted rows of one experiment", path, k+1,
+			return nil, fmt.Errorf("%s:%d: found a row of %s behind one of %s, wanted rows of one "+
+				"experiment", path, k+1,
 				r.Experiment, rows[0].Experiment)
 		}
 		rows = append(rows, r)
@@ -38,14 +40,15 @@ func readRows(path string) ([]Row, error) {
 	return rows, nil
 }
 
-// picture draws figures as curves of the learners, tables, whose axis has the learners, as points of the
-// data sets, and what has several measures, which are its axis, as points of the learners.
+// picture draws figures as curves of the learners, tables, whose axis has the learners, as points
+// of the data sets, and what has several measures, which are its axis, as points of the learners.
 func picture(rows []Row) (*plot.Plot, error) {
 	known := slices.IndexFunc(experiments, func(d *experiment) bool {
 		return d.Name == rows[0].Experiment
 	})
 	if known < 0 {
-		return nil, fmt.Errorf("found rows of %q, which is no experiment of this version", rows[0].Experiment)
+		return nil, fmt.Errorf("found rows of %q, which is no experiment of this version",
+			rows[0].Experiment)
 	}
 	d := experiments[known]
 	all := map[string]*chart.Series{}

@@ -16,12 +16,14 @@ const (
 		`"mean":0.1,"standard_error":0.01,"runs":[0.09,0.11],"paper":null}` + "\n"
 )
 
-// TestPlot: rows of figures, of tables and of several measures become pictures, the same each time.
+// TestPlot: rows of figures, of tables and of several measures become pictures, the same each
+// time.
 func TestPlot(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	second := strings.NewReplacer(`"x":1`, `"x":0.5`, "2.5", "1.5").Replace(figureRow)
-	accuracy := strings.NewReplacer("fig1b", "copa", "frobenius_norm", "accuracy", `"uma"`, `"copa"`).Replace(figureRow)
+	accuracy := strings.NewReplacer("fig1b", "copa", "frobenius_norm", "accuracy", `"uma"`,
+		`"copa"`).Replace(figureRow)
 	norm := strings.Replace(accuracy, "accuracy", "operator_norm", 1)
 	for name, rows := range map[string]string{
 		"figure": figureRow + second, "table": tableRow, "measures": accuracy + norm,

@@ -12,16 +12,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// The semi-supervised support vector machine of the paper's Table 1 (Bennett and Demiriz, Semi-supervised
-// support vector machines, 1998), one class against the rest, each with
+// The semi-supervised support vector machine of the paper's Table 1 (Bennett and Demiriz,
+// Semi-supervised support vector machines, 1998), one class against the rest, each with
 //
 //	λ/2·‖w‖² + mean over the labelled of ℓ(±f) + c·mean over the others of min(ℓ(f), ℓ(-f)).
 //
-// It is no learner of the catalog: what a learner is shown has a label each, and this is for examples
-// without. Bennett and Demiriz solve the problem as a mixed-integer programme, which takes tens of
-// examples; here it is solved as by Chapelle and Zien (Semi-supervised classification by low density
-// separation, 2005): ℓ is the hinge with a round corner, min(ℓ(f), ℓ(-f)) a smooth hill, the mean of f over
-// the examples without a label is held at what the labels make expected, and c grows from 0 to 1.
+// It is no learner of the catalog: what a learner is shown has a label each, and this is for
+// examples without. Bennett and Demiriz solve the problem as a mixed-integer programme, which
+// takes tens of examples; here it is solved as by Chapelle and Zien (Semi-supervised
+// classification by low density separation, 2005): ℓ is the hinge with a round corner, min(ℓ(f),
+// ℓ(-f)) a smooth hill, the mean of f over the examples without a label is held at what the labels
+// make expected, and c grows from 0 to 1.
 type s3vm struct {
 	eval    engine.Evaluator
 	n, d, q int
@@ -94,8 +95,8 @@ func newS3VM(e engine.Engine, x dataset.Examples, y []int32, q int) (*s3vm, erro
 	return s, nil
 }
 
-// offset returns what is added to the scores of class r, so that the mean of f over the examples without a
-// label is that of the labels: 2·share - 1.
+// offset returns what is added to the scores of class r, so that the mean of f over the examples
+// without a label is that of the labels: 2·share - 1.
 func (s *s3vm) offset(w engine.Weights, r int) float64 {
 	sum := float64(2*s.share[r]) - 1
 	for j, v := range w.Row(r) {
@@ -142,7 +143,8 @@ func (s *s3vm) gradient(g []float64, w engine.Weights, c float64) error {
 	return nil
 }
 
-// fit goes on from w by accelerated gradients, each class with a restart where it goes uphill, for each c.
+// fit goes on from w by accelerated gradients, each class with a restart where it goes uphill, for
+// each c.
 func (s *s3vm) fit(ctx context.Context, w engine.Weights, shares []float64) error {
 	g, at := make([]float64, len(w.W)), make([]float64, len(w.W))
 	ahead := engine.NewWeights(w.Q, w.D)
@@ -213,9 +215,11 @@ func (s *s3vm) predict(e engine.Engine, w engine.Weights, x dataset.Examples) ([
 	return classes, nil
 }
 
-// semiSupervised learns from the right labels of known and from the other examples of train without any,
-// and returns the share of test that is predicted wrong. λ is chosen on the labelled ones alone.
-func (r *run) semiSupervised(ctx context.Context, train, test *dataset.Dataset, known []int, seed uint64,
+// semiSupervised learns from the right labels of known and from the other examples of train
+// without any, and returns the share of test that is predicted wrong. λ is chosen on the labelled
+// ones alone.
+func (r *run) semiSupervised(ctx context.Context, train, test *dataset.Dataset, known []int,
+	seed uint64,
 ) (rate float64, err error) {
 	q := len(train.Classes)
 	lambda, err := r.s3vmLambda(ctx, pick(train, known, train.Y), seed)
@@ -247,7 +251,8 @@ func wrong(predicted, right []int32) float64 {
 }
 
 // s3vmLearn learns with a λ and predicts.
-func (r *run) s3vmLearn(ctx context.Context, x dataset.Examples, y []int32, q int, lambda float64, shares []float64,
+func (r *run) s3vmLearn(ctx context.Context, x dataset.Examples, y []int32, q int, lambda float64,
+	shares []float64,
 	test dataset.Examples) (predicted []int32, err error) {
 	s, err := newS3VM(r.Engine, x, y, q)
 	if err != nil {
@@ -262,9 +267,10 @@ func (r *run) s3vmLearn(ctx context.Context, x dataset.Examples, y []int32, q in
 	return s.predict(r.Engine, w, test)
 }
 
-// s3vmLambda chooses λ by how many labels of a third of the examples a machine of the other thirds predicts
-// wrong, which no example without a label takes part in.
-func (r *run) s3vmLambda(ctx context.Context, d *dataset.Dataset, seed uint64) (best float64, err error) {
+// s3vmLambda chooses λ by how many labels of a third of the examples a machine of the other thirds
+// predicts wrong, which no example without a label takes part in.
+func (r *run) s3vmLambda(ctx context.Context, d *dataset.Dataset, seed uint64) (best float64,
+	err error) {
 	fold := make([]int, d.N)
 	for k, i := range rand.New(rand.NewPCG(seed, s3vmStream)).Perm(d.N) {
 		fold[i] = k % s3vmFolds
@@ -282,7 +288,8 @@ func (r *run) s3vmLambda(ctx context.Context, d *dataset.Dataset, seed uint64) (
 				}
 			}
 			from, to := pick(d, fit, d.Y), pick(d, rest, d.Y)
-			predicted, err := r.s3vmLearn(ctx, from.Examples, from.Y, len(d.Classes), lambda, s3vmShares[:1], to.Examples)
+			predicted, err := r.s3vmLearn(ctx, from.Examples, from.Y, len(d.Classes), lambda, s3vmShares[:1],
+				to.Examples)
 			if err != nil {
 				return 0, err
 			}

@@ -21,10 +21,11 @@ type set struct {
 	train, test string // files below options.DataDir; test "" where the examples behind first test
 	options     dataset.Options
 	first       int
-	perClass    int                 // examples of each class that the rough classifier is given, the paper's m
-	components  int                 // of a Gaussian kernel; 0 for none
-	paper       map[string]*float64 // of each column
-	note        string
+	// examples of each class that the rough classifier is given, the paper's m
+	perClass   int
+	components int                 // of a Gaussian kernel; 0 for none
+	paper      map[string]*float64 // of each column
+	note       string
 }
 
 // An IDX file of images has its labels in one beside it.
@@ -36,18 +37,22 @@ const (
 )
 
 func paperRow(labels, conf, full, s3vm, uma float64) map[string]*float64 {
-	return map[string]*float64{ofLabels: &labels, ofConf: &conf, ofFull: &full, ofS3VM: &s3vm, umaWay.name: &uma}
+	return map[string]*float64{ofLabels: &labels, ofConf: &conf, ofFull: &full, ofS3VM: &s3vm,
+		umaWay.name: &uma}
 }
 
 var sets = []set{
-	{name: "digits", train: "optdigits/optdigits.tra.gz", test: "optdigits/optdigits.tes.gz", perClass: 10,
+	{name: "digits", train: "optdigits/optdigits.tra.gz", test: "optdigits/optdigits.tes.gz",
+		perClass:   10,
 		components: 640, paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)},
 	{name: "letter", train: "letter/letter-recognition.data.gz", first: 15000, perClass: 50,
 		options:    dataset.Options{Table: dataset.Table{LabelColumn: "first"}},
 		components: 1600, paper: paperRow(0.35, 0.36, 0.23, 0.49, 0.33)},
 	// The file alone does not tell how many features there are.
-	{name: "reuters", train: "reuters21578/reuters9.train.svm.gz", test: "reuters21578/reuters9.test.svm.gz",
-		perClass: 20, options: dataset.Options{Features: 19767}, paper: paperRow(0.30, 0.17, 0.01, 0.22, 0.21),
+	{name: "reuters", train: "reuters21578/reuters9.train.svm.gz",
+		test:     "reuters21578/reuters9.test.svm.gz",
+		perClass: 20, options: dataset.Options{Features: 19767}, paper: paperRow(0.30, 0.17, 0.01, 0.22,
+			0.21),
 		note: "nine classes of Reuters-21578 in the place of the paper's nine of RCV1"},
 }
 
@@ -93,7 +98,8 @@ func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Datase
 	}
 	if s.test == "" {
 		if s.first >= train.N {
-			return nil, nil, fmt.Errorf("%s: found %d examples, wanted more than %d", train.Path, train.N, s.first)
+			return nil, nil, fmt.Errorf("%s: found %d examples, wanted more than %d", train.Path, train.N,
+				s.first)
 		}
 		train, test = part(train, 0, s.first), part(train, s.first, train.N)
 	} else {
@@ -112,7 +118,8 @@ func part(d *dataset.Dataset, from, to int) *dataset.Dataset {
 }
 
 // mapped puts components of length 1 in the place of the features.
-func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (_, _ *dataset.Dataset, err error) {
+func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (_,
+	_ *dataset.Dataset, err error) {
 	if err := host.Prepare(train, "", true); err != nil {
 		return nil, nil, err
 	}
@@ -138,7 +145,8 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 }
 
 func components(d *dataset.Dataset, z dataset.Rows) *dataset.Dataset {
-	return &dataset.Dataset{Examples: z.Stored().Examples, Y: d.Y, Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
+	return &dataset.Dataset{Examples: z.Stored().Examples, Y: d.Y, Classes: d.Classes,
+		Found: dataset.Found{Path: d.Path}}
 }
 
 // preparation is what a learner still has to do to what read returns.
@@ -180,7 +188,8 @@ func draw(d *dataset.Dataset, perClass int, share float64, seed uint64) labelled
 
 // pick returns some examples of d with labels of their own.
 func pick(d *dataset.Dataset, which []int, labels []int32) *dataset.Dataset {
-	p := &dataset.Dataset{Examples: d.Pick(which), Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
+	p := &dataset.Dataset{Examples: d.Pick(which), Classes: d.Classes,
+		Found: dataset.Found{Path: d.Path}}
 	for _, i := range which {
 		p.Y = append(p.Y, labels[i])
 	}

@@ -13,18 +13,24 @@ import (
 )
 
 var kernelMeanAtoms = &experiment{
-	Name: "kernel-mean-atoms", Usage: "few atoms for all points of 16 spots (figures 1 and 2 of its paper)",
+	Name:  "kernel-mean-atoms",
+	Usage: "few atoms for all points of 16 spots (figures 1 and 2 of its paper)",
 	Paper: meanPaper + "Figures 1 and 2",
-	About: "960 points in 16 spots of the plane, whose two classes alternate; a Gaussian kernel function. Some of\n" +
-		"the points stand for all: one of each part into which farthest-first traversal cuts a class (clusters),\n" +
-		"drawn at random (uniform), or herded. The paper says that 16 of the first classify all points, and 16 of\n" +
-		"the second will with high probability miss a spot. Each has the weights of its choice. Two measures:\n" +
-		"errors on the points themselves, and how far the means are from the exact ones in feature space.",
+	About: "960 points in 16 spots of the plane, whose two classes alternate; a Gaussian kernel " +
+		"function. Some of\n" +
+		"the points stand for all: one of each part into which farthest-first traversal cuts a class " +
+		"(clusters),\n" +
+		"drawn at random (uniform), or herded. The paper says that 16 of the first classify all " +
+		"points, and 16 of\n" +
+		"the second will with high probability miss a spot. Each has the weights of its choice. Two " +
+		"measures:\n" +
+		"errors on the points themselves, and how far the means are from the exact ones in feature " +
+		"space.",
 	Axis: "atoms", run: runKernelMeanAtoms,
 }
 
-// Distance is how far a mean by few atoms is from that by all examples, in feature space; of several
-// classes the largest.
+// Distance is how far a mean by few atoms is from that by all examples, in feature space; of
+// several classes the largest.
 const Distance = "distance"
 
 // spotSize is how far the points of a spot are from its middle at most; the middles are 1 apart.
@@ -39,7 +45,8 @@ func runKernelMeanAtoms(ctx context.Context, r *run) error {
 				if err != nil {
 					return fmt.Errorf("%d atoms, %s: %w", atoms, choice, err)
 				}
-				row := Row{Data: "16 spots", Learner: choice, Level: level, X: float64(atoms), Measure: ErrorRate}
+				row := Row{Data: "16 spots", Learner: choice, Level: level, X: float64(atoms),
+					Measure: ErrorRate}
 				if choice == means.Clusters && atoms == 16 {
 					row.Paper = number(0)
 				}
@@ -53,8 +60,8 @@ func runKernelMeanAtoms(ctx context.Context, r *run) error {
 	return r.writeAll(t)
 }
 
-// spotsByAtoms draws a problem and returns the share of its points that so many atoms get wrong, and
-// the distance.
+// spotsByAtoms draws a problem and returns the share of its points that so many atoms get wrong,
+// and the distance.
 func (r *run) spotsByAtoms(
 	ctx context.Context, atoms int, choice string, seed uint64,
 ) (wrong, far float64, err error) {
@@ -79,7 +86,8 @@ func (r *run) spotsByAtoms(
 	return report.ErrorRate, slices.Max(m.Error), err
 }
 
-// newSpots draws n points in 16 spots, four by four, as many in each, whose classes alternate as on a chessboard.
+// newSpots draws n points in 16 spots, four by four, as many in each, whose classes alternate as
+// on a chessboard.
 func newSpots(n int, seed uint64) *dataset.Dataset {
 	rng := rand.New(rand.NewPCG(seed, 0x73706f7473)) // "spots"
 	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2}, Classes: classNames(2)}
@@ -89,7 +97,8 @@ func newSpots(n int, seed uint64) *dataset.Dataset {
 		for float64(a*a)+float64(b*b) > 1 {
 			a, b = 2*rng.Float64()-1, 2*rng.Float64()-1
 		}
-		d.X = append(d.X, float32(float64(row)+float64(spotSize*a)), float32(float64(column)+float64(spotSize*b)))
+		d.X = append(d.X, float32(float64(row)+float64(spotSize*a)),
+			float32(float64(column)+float64(spotSize*b)))
 		d.Y = append(d.Y, int32((row+column)%2))
 	}
 	d.SHA256 = d.Hash()

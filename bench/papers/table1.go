@@ -13,10 +13,14 @@ import (
 var table1 = &experiment{
 	Name: "table1", Usage: "learners on labels of a rough classifier (table 1 of the UMA paper)",
 	Paper: "Louche & Ralaivola (2015), Table 1",
-	About: "A rough classifier, Algorithm 2 with C = I, of 10, 50 and 20 examples a class labels all examples;\n" +
-		"5 % of them, apart from these, tell C. Test error of the perceptron on its labels (f_y), on the 5 %\n" +
-		"(f_conf) and on right labels (f_full), of a semi-supervised SVM that has the labels of the 5 % alone, of\n" +
-		"UMA (all mistakes a step, --doubt 0) and of forward-corrected softmax. In the place of RCV1 stand nine\n" +
+	About: "A rough classifier, Algorithm 2 with C = I, of 10, 50 and 20 examples a class labels " +
+		"all examples;\n" +
+		"5 % of them, apart from these, tell C. Test error of the perceptron on its labels (f_y), on " +
+		"the 5 %\n" +
+		"(f_conf) and on right labels (f_full), of a semi-supervised SVM that has the labels of the 5 " +
+		"% alone, of\n" +
+		"UMA (all mistakes a step, --doubt 0) and of forward-corrected softmax. In the place of RCV1 " +
+		"stand nine\n" +
 		"classes of Reuters-21578.",
 	Sets: setNames(), run: runTable1,
 }
@@ -47,7 +51,8 @@ func (r *run) tableRows(ctx context.Context, s set) error {
 			t.add(Row{Data: s.name, Learner: name, Level: at, X: float64(at), Measure: ErrorRate,
 				Paper: s.paper[name], Note: s.note}, found[name])
 		}
-		r.Note("%s: run %d of %d, f_y %.3f, uma %.3f", s.name, k+1, r.Runs, found[ofLabels], found[umaWay.name])
+		r.Note("%s: run %d of %d, f_y %.3f, uma %.3f", s.name, k+1, r.Runs, found[ofLabels],
+			found[umaWay.name])
 	}
 	return r.writeAll(t)
 }
@@ -88,7 +93,8 @@ func (r *run) bootstrapped(ctx context.Context, s set, train, test *dataset.Data
 }
 
 // bootstrapTrial returns the examples with the labels of the rough classifier, and C.
-func (r *run) bootstrapTrial(ctx context.Context, s set, train, test *dataset.Dataset, seed uint64) (trial, error) {
+func (r *run) bootstrapTrial(ctx context.Context, s set, train, test *dataset.Dataset,
+	seed uint64) (trial, error) {
 	known := draw(train, s.perClass, confShare, seed)
 	t := trial{test: test, preparation: s.preparation(), seed: seed}
 	var err error
@@ -99,10 +105,12 @@ func (r *run) bootstrapTrial(ctx context.Context, s set, train, test *dataset.Da
 	return t, err
 }
 
-// roughly returns the examples with the labels of a classifier that was shown some of them with right ones.
+// roughly returns the examples with the labels of a classifier that was shown some of them with
+// right ones.
 func (r *run) roughly(ctx context.Context, s set, train *dataset.Dataset, shown []int, seed uint64,
 ) (*dataset.Dataset, error) {
-	m, err := r.fit(ctx, roughWay, trial{train: pick(train, shown, train.Y), preparation: s.preparation(), seed: seed})
+	m, err := r.fit(ctx, roughWay, trial{train: pick(train, shown, train.Y),
+		preparation: s.preparation(), seed: seed})
 	if err != nil {
 		return nil, fmt.Errorf("rough classifier: %w", err)
 	}
@@ -122,7 +130,8 @@ func (r *run) estimate(s set, noisy, right *dataset.Dataset, of []int) (*confusi
 	if err != nil {
 		return nil, err
 	}
-	c := &confusion.Matrix{Classes: right.Classes, P: columnsToOne(slices.Clone(counts), len(right.Classes))}
+	c := &confusion.Matrix{Classes: right.Classes, P: columnsToOne(slices.Clone(counts),
+		len(right.Classes))}
 	_, fault := c.Invert() // of a class without examples too
 	if fault == nil {
 		return c, nil

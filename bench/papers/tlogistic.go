@@ -6,13 +6,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// tLogistic is logistic regression whose probabilities have heavy tails, for two classes (Ding and Vishwanathan,
-// t-Logistic regression, 2010, with t = 2), so that one example on the wrong side costs little more the farther it
-// is there:
+// tLogistic is logistic regression whose probabilities have heavy tails, for two classes (Ding and
+// Vishwanathan, t-Logistic regression, 2010, with t = 2), so that one example on the wrong side
+// costs little more the farther it is there:
 //
 //	λ/2·‖w‖² + mean over examples of log h(u), h(u) = 1 + √(1 + u²/4) - u/2 = 1/P(y|x), u = ±⟨w,x⟩.
 //
-// Of t = 2 the normalization has this closed form. It is no learner of the catalog: it is there to be compared with.
+// Of t = 2 the normalization has this closed form. It is no learner of the catalog: it is there to
+// be compared with.
 type tLogistic struct {
 	n, d   int
 	x      []float64 // n×d: examples times the sign of their label
@@ -25,9 +26,10 @@ const (
 	tLogisticNear  = 1e-7 // change of w that ends it, of the largest weight
 )
 
-// minimum returns a minimum of the loss near w, which is none for all if the loss has several. A step is that of the
-// paper's Section 5: with the product of all h bounded by their weighted sum, weights 1/h, the sum is made less. Here
-// the root too is bounded, by a square, so that a step is a least-squares problem, and the loss never grows.
+// minimum returns a minimum of the loss near w, which is none for all if the loss has several. A
+// step is that of the paper's Section 5: with the product of all h bounded by their weighted sum,
+// weights 1/h, the sum is made less. Here the root too is bounded, by a square, so that a step is
+// a least-squares problem, and the loss never grows.
 func (t *tLogistic) minimum(w []float64) []float64 {
 	w = append([]float64(nil), w...)
 	d, total := t.d, 0.0

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestTLogistic: probabilities of both classes sum to 1, and no weights near those found, nor any others drawn, have
-// a lower loss, computed as the paper defines it: by exp_t and a normalization found by bisection.
+// TestTLogistic: probabilities of both classes sum to 1, and no weights near those found, nor any
+// others drawn, have a lower loss, computed as the paper defines it: by exp_t and a normalization
+// found by bisection.
 func TestTLogistic(t *testing.T) {
 	expT := func(x float64) float64 { return 1 / (1 - x) }
 	probability := func(u float64) float64 {

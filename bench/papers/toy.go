@@ -55,7 +55,8 @@ func newToy(seed uint64) (*toy, error) {
 			return t, nil
 		}
 	}
-	return nil, fmt.Errorf("found %d random matrices M without an inverse at some level, wanted one with", most)
+	return nil, fmt.Errorf("found %d random matrices M without an inverse at some level, wanted "+
+		"one with", most)
 }
 
 // points draws n examples and says whether each class has one.
@@ -78,7 +79,8 @@ func points(rng *rand.Rand, w [][2]float64, n int) (d *dataset.Dataset, hasAll b
 			return nil, false
 		}
 	}
-	d = &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2, X: x}, Y: y, Classes: classNames(len(w))}
+	d = &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2, X: x}, Y: y,
+		Classes: classNames(len(w))}
 	d.SHA256 = d.Hash()
 	return d, true
 }

@@ -36,8 +36,8 @@ var (
 	forward    = way{name: "softmax", params: func() learners.Params { return softmax.Defaults() }}
 )
 
-// sure are the parameters of UMA that doubts no update vector: labels that a classifier gave are no random
-// ones, as doubts presume.
+// sure are the parameters of UMA that doubts no update vector: labels that a classifier gave are
+// no random ones, as doubts presume.
 func sure() learners.Params {
 	p := uma.Defaults()
 	p.Doubt = 0

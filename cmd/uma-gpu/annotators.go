@@ -24,14 +24,16 @@ func annotatorFlags() []cli.Flag {
 			Usage: "labels of several people instead of the data's: " +
 				"`FILE`, a CSV item,worker,label"}},
 		trustFlag(),
-		&cli.BoolFlag{Name: "no-labels", Usage: "with --annotators: all columns of the data are features"},
+		&cli.BoolFlag{Name: "no-labels",
+			Usage: "with --annotators: all columns of the data are features"},
 	}
 }
 
 // trustFlag says which annotators never err.
 func trustFlag() cli.Flag {
-	return &cli.StringFlag{Name: "trust", Usage: "comma list of `WORKERS` of --annotators whose labels are right, " +
-		"as of a checker"}
+	return &cli.StringFlag{Name: "trust",
+		Usage: "comma list of `WORKERS` of --annotators whose labels are right, " +
+			"as of a checker"}
 }
 
 // trusted returns the names of trustFlag, nil for none.
@@ -63,7 +65,8 @@ func (t *training) annotated(c *cli.Context) (err error) {
 			"--annotators and --confusion exclude each other: each annotator has a matrix, which is learned")
 	}
 	if about := t.Learner.Definition(); !about.Annotations {
-		return app.Usagef(c, "learner %s cannot learn from the labels of --annotators; use --learner softmax", about.Name)
+		return app.Usagef(c, "learner %s cannot learn from the labels of --annotators; use --learner "+
+			"softmax", about.Name)
 	}
 	withoutLabels(c, &t.read)
 	return nil
@@ -79,7 +82,8 @@ func withoutLabels(c *cli.Context, o *dataset.Options) {
 
 // judgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix, as
 // confusion estimate --annotators finds both.
-func (t *training) judgeByConsensus(ctx context.Context, d *dataset.Dataset) (*confusion.Matrix, error) {
+func (t *training) judgeByConsensus(ctx context.Context, d *dataset.Dataset) (*confusion.Matrix,
+	error) {
 	found, err := crowd.Fit(ctx, t.Annotations, t.Seed, crowd.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.annotators, err)

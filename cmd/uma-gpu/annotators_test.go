@@ -36,10 +36,12 @@ func TestTrainByAnnotators(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	data, table := annotated(t, dir, 400)
-	train := []string{"train", "--data", data, "--annotators", table, "--learner", "softmax", "--folds", "3"}
+	train := []string{"train", "--data", data, "--annotators", table, "--learner", "softmax",
+		"--folds", "3"}
 	succeed(t, with(train, "--model", path("m"), "--checkpoint", path("kept"), "--every", "150")...)
 	m := load(t, path("m"))
-	if m.Confusion != nil || m.Learned == nil || len(m.Learned.Annotators) != 3 || m.Learned.Annotators[2].Name != "eve" {
+	if m.Confusion != nil || m.Learned == nil || len(m.Learned.Annotators) != 3 ||
+		m.Learned.Annotators[2].Name != "eve" {
 		t.Fatalf("the model has %+v", m.Learned)
 	}
 	for k := range 10 {
@@ -67,10 +69,12 @@ func TestTrainByAnnotators(t *testing.T) {
 		t.Errorf("resumed: %s", what)
 	}
 	less := write(t, dir, "less.csv", strings.Join(lines[:len(lines)-1], "\n"))
-	fail(t, 1, "annotations", with(train, "--annotators", less, "--resume", path("kept"), "--model", path("x"))...)
+	fail(t, 1, "annotations", with(train, "--annotators", less, "--resume", path("kept"), "--model",
+		path("x"))...)
 
 	out, _ := succeed(t, "confusion", "show", path("m"))
-	for _, want := range []string{"learned: P(vote of the annotators", "±", "ann  ", "bob  ", "eve  ", "400 labels"} {
+	for _, want := range []string{"learned: P(vote of the annotators", "±", "ann  ", "bob  ", "eve  ",
+		"400 labels"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("confusion show prints %q, wanted %q in it", out, want)
 		}
@@ -88,14 +92,17 @@ func TestLearnConfusionFlag(t *testing.T) {
 	few := path("few.csv")
 	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
 	data, c := noisy(t, dir, few)
-	train := []string{"train", "--data", data, "--learner", "softmax", "--learn-confusion", "--folds", "3",
+	train := []string{"train", "--data", data, "--learner", "softmax", "--learn-confusion", "--folds",
+		"3",
 		"--max-steps", "80"}
 	succeed(t, with(train, "--model", path("alone"))...)
 	succeed(t, with(train, "--model", path("given"), "--confusion", c)...)
 	alone, given := load(t, path("alone")), load(t, path("given"))
-	if alone.Confusion != nil || alone.Learned == nil || given.Confusion == nil || given.Learned == nil ||
+	if alone.Confusion != nil || alone.Learned == nil || given.Confusion == nil ||
+		given.Learned == nil ||
 		given.Learned.Annotators != nil {
-		t.Errorf("given %v and %v, learned %v and %v", alone.Confusion, given.Confusion, alone.Learned, given.Learned)
+		t.Errorf("given %v and %v, learned %v and %v", alone.Confusion, given.Confusion, alone.Learned,
+			given.Learned)
 	}
 	out, _ := succeed(t, "confusion", "show", path("given"))
 	if !strings.Contains(out, "given: P(noisy") || !strings.Contains(out, "\nlearned: P(noisy") {
@@ -108,20 +115,23 @@ func TestLearnConfusionFlag(t *testing.T) {
 	}
 }
 
-// cv, compare and issues learn from the labels of annotators, each with the matrix that other examples tell.
+// cv, compare and issues learn from the labels of annotators, each with the matrix that other
+// examples tell.
 func TestJudgeByAnnotators(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	data, table := annotated(t, dir, 300)
 	args := []string{"--data", data, "--annotators", table, "--folds", "2", "--json"}
-	stdout, stderr := succeed(t, append([]string{"issues", "--out", file("i.csv"), "--write-clean", file("clean.csv"),
+	stdout, stderr := succeed(t, append([]string{"issues", "--out", file("i.csv"), "--write-clean",
+		file("clean.csv"),
 		"--clean-by", "relabel"}, args...)...)
 	r := decode[issuesReport](t, stdout)
 	var all [][]string
 	for _, line := range strings.Fields(string(read(t, file("i.csv")))) {
 		all = append(all, strings.Split(line, ","))
 	}
-	right, clean := strings.Fields(string(read(t, data))), strings.Fields(string(read(t, file("clean.csv"))))
+	right, clean := strings.Fields(string(read(t, data))), strings.Fields(string(read(t,
+		file("clean.csv"))))
 	if len(all) != 301 || len(clean) != 300 || r.Examples != 300 || r.EstimatedBy != "" ||
 		all[0][5] != "predicted_quality" {
 		t.Fatalf("found %d rows, %d clean ones, %v\n%s", len(all), len(clean), all[0], stderr)
@@ -156,7 +166,8 @@ func TestJudgeByAnnotators(t *testing.T) {
 	compared := append([]string{"compare", "--try", "--learner {softmax|classmean}"}, args...)
 	stdout, _ = succeed(t, compared...)
 	c := decode[compareReport](t, stdout)
-	if len(c.Tried) != 2 || c.JudgedBy != table || c.Tried[0].Accuracy != cv.Judgement.Corrected.Accuracy ||
+	if len(c.Tried) != 2 || c.JudgedBy != table ||
+		c.Tried[0].Accuracy != cv.Judgement.Corrected.Accuracy ||
 		*c.Tried[0].NoisyLogLoss != *cv.CorrectedLogLoss {
 		t.Errorf("found %+v, of cv %+v", c, cv.Judgement.Corrected.Accuracy)
 	}
@@ -164,18 +175,23 @@ func TestJudgeByAnnotators(t *testing.T) {
 		"--learner classmean")
 	for _, want := range []string{"first: uma-gpu confusion estimate --annotators " + table +
 		" --out estimate.csv --write-labels consensus.csv\n",
-		" --learner classmean --confusion estimate.csv --labels consensus.csv --label-column label --ignore-columns last"} {
+		" --learner classmean --confusion estimate.csv --labels consensus.csv --label-column label " +
+			"--ignore-columns last"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	fail(t, app.ExitUsage, "--annotators and --confusion exclude each other", append(compared, "--confusion", table)...)
-	fail(t, app.ExitUsage, "--no-labels is given without --annotators", "compare", "--data", data, "--no-labels")
-	fail(t, app.ExitUsage, "learner uma cannot learn from the labels", append([]string{"cv", "--learner",
-		"uma"}, args...)...)
+	fail(t, app.ExitUsage, "--annotators and --confusion exclude each other", append(compared,
+		"--confusion", table)...)
+	fail(t, app.ExitUsage, "--no-labels is given without --annotators", "compare", "--data", data,
+		"--no-labels")
+	fail(t, app.ExitUsage, "learner uma cannot learn from the labels",
+		append([]string{"cv", "--learner",
+			"uma"}, args...)...)
 }
 
-// --trust: whose labels are right has no matrix to learn, in train, in estimates and in what compare recommends.
+// --trust: whose labels are right has no matrix to learn, in train, in estimates and in what
+// compare recommends.
 func TestTrust(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
@@ -205,19 +221,23 @@ func TestTrust(t *testing.T) {
 			t.Errorf("entry %d of the chief's matrix is %v, wanted %v", k, v, want)
 		}
 	}
-	succeed(t, "confusion", "estimate", "--annotators", crowd, "--trust", "chief", "--out", file("C.csv"),
+	succeed(t, "confusion", "estimate", "--annotators", crowd, "--trust", "chief", "--out",
+		file("C.csv"),
 		"--write-labels", file("consensus.csv"))
 	for i, line := range strings.Fields(string(read(t, file("consensus.csv"))))[1:] {
 		if i%3 == 0 && strings.Split(line, ",")[1] != right[i][strings.LastIndex(right[i], ",")+1:] {
 			t.Errorf("the consensus of example %d, which was checked, is %s", i, line)
 		}
 	}
-	text, _ := succeed(t, append([]string{"compare", "--try", "--learner {softmax|classmean}"}, args...)...)
+	text, _ := succeed(t, append([]string{"compare", "--try", "--learner {softmax|classmean}"},
+		args...)...)
 	if !strings.Contains(text, "--annotators "+crowd+" --trust chief") {
 		t.Errorf("compare recommends\n%s", text)
 	}
-	fail(t, app.ExitUsage, "--trust is given without --annotators", "compare", "--data", data, "--trust", "chief")
-	fail(t, app.ExitUsage, "--trust is given without --annotators", "confusion", "estimate", "--table", crowd,
+	fail(t, app.ExitUsage, "--trust is given without --annotators", "compare", "--data", data,
+		"--trust", "chief")
+	fail(t, app.ExitUsage, "--trust is given without --annotators", "confusion", "estimate", "--table",
+		crowd,
 		"--trust", "chief", "--out", file("x"))
 }
 
@@ -229,15 +249,20 @@ func TestAnnotatorsRefuses(t *testing.T) {
 	beyond := write(t, dir, "beyond.csv", "item,worker,label\n0,a,1\n60,a,2\n")
 	short := write(t, dir, "short.csv", "item,worker,label\n0,a,1\n0,b,2\n")
 	for want, flags := range map[string][]string{
-		"--no-labels is given without --annotators":                {"--no-labels"},
-		"exclude each other":                                       {"--annotators", table, "--confusion", table},
-		"learner uma cannot learn from the labels of --annotators": {"--annotators", table, "--learner", "uma"},
-		"correction: got none with annotations":                         {"--annotators", table, "--correction", "none"},
-		"beyond.csv:3: found item":                                 {"--annotators", beyond},
-		"item 1 has no label":                                      {"--annotators", short},
-		"--trust is given without --annotators":                    {"--trust", "ann"},
-		`found no worker "zoe", whose labels are said to be right`: {"--annotators", table, "--trust", "ann,zoe"},
-		"the labels of both are said to be right":                  {"--annotators", table, "--trust", "ann,eve"},
+		"--no-labels is given without --annotators": {"--no-labels"},
+		"exclude each other": {"--annotators", table, "--confusion",
+			table},
+		"learner uma cannot learn from the labels of --annotators": {"--annotators", table, "--learner",
+			"uma"},
+		"correction: got none with annotations": {"--annotators", table,
+			"--correction", "none"},
+		"beyond.csv:3: found item":              {"--annotators", beyond},
+		"item 1 has no label":                   {"--annotators", short},
+		"--trust is given without --annotators": {"--trust", "ann"},
+		`found no worker "zoe", whose labels are said to be right`: {"--annotators", table, "--trust",
+			"ann,zoe"},
+		"the labels of both are said to be right": {"--annotators", table, "--trust",
+			"ann,eve"},
 	} {
 		code := 1
 		if strings.Contains(want, "--") || strings.Contains(want, "exclude") {

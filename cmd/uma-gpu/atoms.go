@@ -25,11 +25,15 @@ import (
 
 func atomsCommand() *cli.Command {
 	flags := append(app.DataFlags("examples"), app.NoLabelsFlag(),
-		&cli.StringFlag{Name: "kernel", Value: "rbf", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
+		&cli.StringFlag{Name: "kernel", Value: "rbf",
+			Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
 		&cli.StringFlag{Name: "atoms", Usage: "choose `K` examples"},
-		&cli.Float64Flag{Name: "atom-error", Usage: "or as few as bring their mean within `LENGTH` of that of all"},
-		&cli.StringFlag{Name: "atom-choice", Value: means.Herding, Usage: "`HOW`: uniform, clusters or herding"},
-		&cli.StringFlag{Name: "atom-weights", Value: means.Own, Usage: "`WEIGHTS`: optimal, or own of the choice"},
+		&cli.Float64Flag{Name: "atom-error",
+			Usage: "or as few as bring their mean within `LENGTH` of that of all"},
+		&cli.StringFlag{Name: "atom-choice", Value: means.Herding,
+			Usage: "`HOW`: uniform, clusters or herding"},
+		&cli.StringFlag{Name: "atom-weights", Value: means.Own,
+			Usage: "`WEIGHTS`: optimal, or own of the choice"},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
 			Usage: "`FILE`.csv for them: example, from 1, and weight (required)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
@@ -39,11 +43,16 @@ func atomsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "atoms",
 		Usage: "choose few examples that stand for all, whatever their labels",
-		Description: "The mean of the atoms in feature space, as they are weighed, comes near to that of all examples\n" +
-			"(maximum mean discrepancy); how near is printed, measured on up to 4096 examples. herding takes them\n" +
-			"one by one, each where it brings the mean nearer; clusters one of each part into which farthest-first\n" +
-			"traversal cuts the examples; uniform at random. train --learner kernelmean does so in each class.\n" +
-			"Herding computes a kernel value of each pair of examples once, in tiles, and keeps none of them.\n\n" +
+		Description: "The mean of the atoms in feature space, as they are weighed, comes near to that " +
+			"of all examples\n" +
+			"(maximum mean discrepancy); how near is printed, measured on up to 4096 examples. herding " +
+			"takes them\n" +
+			"one by one, each where it brings the mean nearer; clusters one of each part into which " +
+			"farthest-first\n" +
+			"traversal cuts the examples; uniform at random. train --learner kernelmean does so in each " +
+			"class.\n" +
+			"Herding computes a kernel value of each pair of examples once, in tiles, and keeps none of " +
+			"them.\n\n" +
 			"Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv",
 		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: chooseAtoms,
@@ -58,8 +67,8 @@ type atomsReport struct {
 	Features int           `json:"features"` // of the prepared examples
 	Plan     means.Plan    `json:"plan"`
 	Data     int64         `json:"data_bytes"` // of the prepared examples
-	// Memory is what the process takes at most, about: twice what is there at once, the examples, the plan and the
-	// copy that an engine makes, as garbage is collected no sooner.
+	// Memory is what the process takes at most, about: twice what is there at once, the examples, the
+	// plan and the copy that an engine makes, as garbage is collected no sooner.
 	Memory  int64   `json:"memory_bytes"`
 	Gamma   float32 `json:"gamma"`
 	Atoms   int     `json:"atoms"`           // different examples; 0 of a dry run
@@ -77,7 +86,8 @@ func atomsOptions(c *cli.Context) (means.Options, *fitting.Options, error) {
 		return o, nil, err
 	}
 	var err error
-	if o.Choice, err = app.OneOf(c, "atom-choice", means.Uniform, means.Clusters, means.Herding); err != nil {
+	if o.Choice, err = app.OneOf(c, "atom-choice", means.Uniform, means.Clusters,
+		means.Herding); err != nil {
 		return o, nil, err
 	}
 	if o.Weights, err = app.OneOf(c, "atom-weights", means.Optimal, means.Own); err != nil {
@@ -136,7 +146,8 @@ func chooseAtoms(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	r := atomsReport{Out: c.String("out"), Device: e.Device(), Examples: d.N, Features: d.D, Plan: plan,
+	r := atomsReport{Out: c.String("out"), Device: e.Device(), Examples: d.N, Features: d.D,
+		Plan: plan,
 		Data: 4 * int64(d.Size())}
 	r.Memory = 2 * memory.Sum(r.Data, r.Data, plan.Total())
 	if c.Bool("dry-run") {
@@ -161,14 +172,18 @@ func chooseAtoms(c *cli.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 	}
-	r.Gamma, r.Atoms, r.Error, r.Seconds = o.Function.Gamma, m.Landmarks.N, m.Error[0], time.Since(start).Seconds()
+	r.Gamma, r.Atoms, r.Error, r.Seconds = o.Function.Gamma, m.Landmarks.N, m.Error[0],
+		time.Since(start).Seconds()
 	if m.Length != nil {
 		r.Length = m.Length[0]
 	}
 	if m.Bound != nil {
 		r.Bound = m.Bound[0]
 	}
-	if err := atomicfile.Write(r.Out, func(w io.Writer) error { return writeAtoms(w, m) }); err != nil {
+	if err := atomicfile.Write(r.Out, func(w io.Writer) error {
+		return writeAtoms(w,
+			m)
+	}); err != nil {
 		return err
 	}
 	return r.print(c)
@@ -181,7 +196,8 @@ func writeAtoms(w io.Writer, m *means.Means) error {
 		return err
 	}
 	for l, row := range m.Rows {
-		err := table.Write([]string{strconv.Itoa(row + 1), strconv.FormatFloat(float64(m.Axes.W[l]), 'g', -1, 32)})
+		err := table.Write([]string{strconv.Itoa(row + 1), strconv.FormatFloat(float64(m.Axes.W[l]), 'g',
+			-1, 32)})
 		if err != nil {
 			return err
 		}
@@ -196,8 +212,10 @@ func (r atomsReport) print(c *cli.Context) error {
 	}
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
-	fmt.Fprintf(t, "data\t%d examples × %d features, %s\n", r.Examples, r.Features, app.BytesText(r.Data))
-	fmt.Fprintf(t, "memory\t%s at most, about; while atoms are chosen %s beside the data\n", app.BytesText(r.Memory),
+	fmt.Fprintf(t, "data\t%d examples × %d features, %s\n", r.Examples, r.Features,
+		app.BytesText(r.Data))
+	fmt.Fprintf(t, "memory\t%s at most, about; while atoms are chosen %s beside the data\n",
+		app.BytesText(r.Memory),
 		app.BytesText(r.Plan.Total()))
 	fmt.Fprintf(t, "kernel values\t%.3g\n", float64(r.Plan.Values))
 	if r.Atoms == 0 {

@@ -41,16 +41,21 @@ func benchCommand() *cli.Command {
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "profile",
 			Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}},
 	)
-	flags = append(append(flags, learnerFlags()...), slices.DeleteFunc(device.Flags(), func(f cli.Flag) bool {
-		return f.Names()[0] == "audit" // what is measured is the device alone
-	})...)
+	flags = append(append(flags, learnerFlags()...), slices.DeleteFunc(device.Flags(),
+		func(f cli.Flag) bool {
+			return f.Names()[0] == "audit" // what is measured is the device alone
+		})...)
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "measure what training takes on a device, beside the bandwidth of its memory",
-		Description: "Corrupts 40 % of the labels, each class to the next, makes runs with that C, and then calls each\n" +
-			"operation by itself, with weights of a run. Bandwidth is measured in between: reading by all\n" +
-			"processors for the processor and OpenCL devices that run on it, a copy on the device for others. GB\n" +
-			"are 10^9 bytes of examples that are read, as the engine counts them, or as an operation has to read\n" +
+		Description: "Corrupts 40 % of the labels, each class to the next, makes runs with that C, " +
+			"and then calls each\n" +
+			"operation by itself, with weights of a run. Bandwidth is measured in between: reading " +
+			"by all\n" +
+			"processors for the processor and OpenCL devices that run on it, a copy on the device for " +
+			"others. GB\n" +
+			"are 10^9 bytes of examples that are read, as the engine counts them, or as an operation has " +
+			"to read\n" +
 			"where it does not count; - is what is not counted.\n\n" +
 			"Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.json",
 		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
@@ -122,7 +127,8 @@ func newBenchmark(c *cli.Context) (*benchmark, error) {
 	}
 	b := &benchmark{
 		data: c.String("data"), normalize: c.String("normalize"), seed: c.Uint64("seed"),
-		steps: c.Int("steps"), repeat: c.Int("repeat"), profile: c.String("profile"), notes: app.NewNotes(c),
+		steps: c.Int("steps"), repeat: c.Int("repeat"), profile: c.String("profile"),
+		notes: app.NewNotes(c),
 	}
 	for name, value := range map[string]int{"steps": b.steps, "repeat": b.repeat} {
 		if value < 1 {
@@ -175,7 +181,8 @@ func parseShape(text string) (n, d, q int, err error) {
 		least int
 	}{{&n, "examples", 1}, {&d, "features", 1}, {&q, "classes", 2}} {
 		if *part.to, err = app.ParseCount(parts[k]); err != nil || *part.to < part.least {
-			return 0, 0, 0, fmt.Errorf("found %q for the %s, wanted a number of at least %d", parts[k], part.what, part.least)
+			return 0, 0, 0, fmt.Errorf("found %q for the %s, wanted a number of at least %d", parts[k],
+				part.what, part.least)
 		}
 	}
 	return n, d, q, nil
@@ -223,7 +230,8 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 		return about, err
 	}
 	s.Noise, s.Learner = c, b.learner
-	about = benchData{Source: b.data, Examples: s.X.N, Features: s.X.D, Classes: len(d.Classes), Storage: "dense"}
+	about = benchData{Source: b.data, Examples: s.X.N, Features: s.X.D, Classes: len(d.Classes),
+		Storage: "dense"}
 	if b.data == "" {
 		about.Source = "synthetic"
 	}
@@ -233,11 +241,13 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	return about, nil
 }
 
-// bandwidthBytes is how much memory the bandwidth is measured on; tests, which do not judge it, set less.
+// bandwidthBytes is how much memory the bandwidth is measured on; tests, which do not judge it,
+// set less.
 var bandwidthBytes = timing.BandwidthBytes
 
 // bandwidth names and measures that of the device that was opened.
-func bandwidth(d *device.Device, e engine.Engine) (name string, measure func() (bytesPerSecond float64, err error)) {
+func bandwidth(d *device.Device, e engine.Engine) (name string,
+	measure func() (bytesPerSecond float64, err error)) {
 	for _, i := range d.Try {
 		if i.ID() == e.Device().ID && !strings.Contains(i.Type, "CPU") {
 			if own, ok := e.(timing.Copier); ok {
@@ -245,5 +255,8 @@ func bandwidth(d *device.Device, e engine.Engine) (name string, measure func() (
 			}
 		}
 	}
-	return "read bandwidth", func() (float64, error) { return timing.ReadBandwidth(bandwidthBytes), nil }
+	return "read bandwidth", func() (float64, error) {
+		return timing.ReadBandwidth(bandwidthBytes),
+			nil
+	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 var small = []string{
-	"bench", "--synthetic", "300,5,3", "--learner", "uma", "--step", "pair", "--doubt", "0", "--steps", "4",
+	"bench", "--synthetic", "300,5,3", "--learner", "uma", "--step", "pair", "--doubt", "0", "--steps",
+	"4",
 	"--repeat", "2",
 }
 
@@ -31,7 +32,8 @@ func judgeBench(t *testing.T, r benchReport, device string, n, d, q, steps int) 
 		if !(0 < o.Least && o.Least <= o.Seconds && o.Seconds <= o.Most) {
 			t.Errorf("times of %+v", o)
 		}
-		if (o.BytesRead == nil) != (o.GBPerSecond == nil) || (o.BytesRead == nil) != (o.BandwidthShare == nil) ||
+		if (o.BytesRead == nil) != (o.GBPerSecond == nil) ||
+			(o.BytesRead == nil) != (o.BandwidthShare == nil) ||
 			(o.Launches == nil) != (o.Transfers == nil) {
 			t.Errorf("counts of %+v", o)
 		}
@@ -44,8 +46,10 @@ func judgeBench(t *testing.T, r benchReport, device string, n, d, q, steps int) 
 			moved[o.Name] = *o.Moved
 		}
 	}
-	if want := []string{timing.Load, timing.AssignAll, timing.AssignStill, timing.AssignStep, timing.Rescore2,
-		timing.RescoreAll, timing.Norms, timing.Vector, timing.Predict, timing.Scores}; !slices.Equal(found, want) {
+	if want := []string{timing.Load, timing.AssignAll, timing.AssignStill, timing.AssignStep,
+		timing.Rescore2,
+		timing.RescoreAll, timing.Norms, timing.Vector, timing.Predict,
+		timing.Scores}; !slices.Equal(found, want) {
 		t.Errorf("operations %q, want %q", found, want)
 	}
 	if len(moved) != 3 || moved[timing.AssignAll] != n || moved[timing.AssignStill] != 0 ||
@@ -88,7 +92,8 @@ func TestBench(t *testing.T) {
 // --no-bounds reaches the engine for processors.
 func TestBenchWithoutBounds(t *testing.T) {
 	rescored := func(flags ...string) float64 {
-		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--learner", "uma",
+		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--learner",
+			"uma",
 			"--steps", "30",
 			"--repeat", "1", "--json", "--quiet"}, flags...)
 		stdout, _ := succeed(t, args...)
@@ -110,7 +115,8 @@ func TestBenchTable(t *testing.T) {
 	if stderr != "" {
 		t.Errorf("stderr %q", stderr)
 	}
-	stdout, _ = succeed(t, "bench", "--synthetic", "300,5,3", "--steps", "4", "--repeat", "2", "--quiet")
+	stdout, _ = succeed(t, "bench", "--synthetic", "300,5,3", "--steps", "4", "--repeat", "2",
+		"--quiet")
 	if !strings.Contains(stdout, "in it: evaluate ") {
 		t.Errorf("logistic regression has no evaluations:\n%s", stdout)
 	}
@@ -137,8 +143,8 @@ func TestBenchProfile(t *testing.T) {
 			t.Errorf("event %+v", e)
 		}
 	}
-	// Of the last run alone; its last assignment of weights is followed by no step, and each of the four averages is
-	// scored and assigned as well.
+	// Of the last run alone; its last assignment of weights is followed by no step, and each of the
+	// four averages is scored and assigned as well.
 	if count["step"] != 4 || count["assign"] != 5+4 || count["choose"] != 4 || count["norms"] != 4 ||
 		count["update vectors"] < 4 || count["rescore"] != 4+4 || count["thread_name"] != 1 {
 		t.Errorf("events %v", count)
@@ -153,7 +159,8 @@ func TestBenchErrors(t *testing.T) {
 		args     []string
 	}{
 		{app.ExitUsage, `unexpected argument "all"`, []string{"all"}},
-		{app.ExitUsage, "--data and --synthetic exclude each other", []string{"--data", digits, "--synthetic", "9,2,2"}},
+		{app.ExitUsage, "--data and --synthetic exclude each other", []string{"--data", digits,
+			"--synthetic", "9,2,2"}},
 		{app.ExitUsage, `found "9,2", wanted N,D,Q`, []string{"--synthetic", "9,2"}},
 		{app.ExitUsage, `found "0" for the examples, wanted a number of at least 1`, []string{"--synthetic", "0,2,2"}},
 		{app.ExitUsage, `found "x" for the features`, []string{"--synthetic", "9,x,2"}},
@@ -164,7 +171,8 @@ func TestBenchErrors(t *testing.T) {
 		{app.ExitUsage, "--max-alloc: ", []string{"--max-alloc", "much"}},
 		{app.ExitUsage, "--format is ", []string{"--format", "xls"}},
 		{app.ExitNoDevice, `"no-such-device"`, []string{"--device", "no-such-device"}},
-		{app.ExitFailure, "no-such-folder", []string{"--profile", filepath.Join(dir, "no-such-folder", "t.json")}},
+		{app.ExitFailure, "no-such-folder", []string{"--profile", filepath.Join(dir, "no-such-folder",
+			"t.json")}},
 		{app.ExitFailure, "no-such-file", []string{"--data", filepath.Join(dir, "no-such-file")}},
 		{app.ExitMemory, "does not fit in memory", []string{"--synthetic", "4611686018427387904,9,2"}},
 	} {
@@ -175,19 +183,24 @@ func TestBenchErrors(t *testing.T) {
 	if err := os.WriteFile(data, []byte("1,0\n2,1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, app.ExitUsage, "--profile is the same file as --data", "bench", "--data", data, "--profile", data)
+	fail(t, app.ExitUsage, "--profile is the same file as --data", "bench", "--data", data,
+		"--profile", data)
 	// One class: no noise to inject.
-	fail(t, app.ExitFailure, "only one class", "bench", "--data", write(t, dir, "one.csv", "1,0\n2,0\n"))
+	fail(t, app.ExitFailure, "only one class", "bench", "--data", write(t, dir, "one.csv",
+		"1,0\n2,0\n"))
 	// Nothing to learn: no step to measure.
-	fail(t, app.ExitFailure, "no step to make", "bench", "--data", write(t, dir, "zero.csv", "0,a\n0,b\n"),
+	fail(t, app.ExitFailure, "no step to make", "bench", "--data", write(t, dir, "zero.csv",
+		"0,a\n0,b\n"),
 		"--normalize", "none")
 }
 
 func TestBenchInterrupted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.json")
-	for _, word := range []string{"", "device:", "warming up", "run 1 of 2", "measuring each operation"} {
+	for _, word := range []string{"", "device:", "warming up", "run 1 of 2",
+		"measuring each operation"} {
 		code, stdout, stderr := interrupt(t, word, append(small, "--profile", path)...)
-		if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr, "uma-gpu: interrupted") {
+		if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr,
+			"uma-gpu: interrupted") {
 			t.Errorf("interrupted at %q: exit code %d, stdout %q\n%s", word, code, stdout, stderr)
 		}
 	}

@@ -33,10 +33,12 @@ type benchData struct {
 func (r benchReport) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
-	fmt.Fprintf(t, "data\t%s, %d examples × %d features, %d classes, %s, %s\n", r.Data.Source, r.Data.Examples,
+	fmt.Fprintf(t, "data\t%s, %d examples × %d features, %d classes, %s, %s\n", r.Data.Source,
+		r.Data.Examples,
 		r.Data.Features, r.Data.Classes, r.Data.Storage, app.BytesText(r.ExampleBytes))
 	fmt.Fprintf(t, "%s\t%.1f GB/s\n", r.BandwidthName, r.Bandwidth)
-	fmt.Fprintf(t, "run\t%d steps (%s), estimated error %.4f\n", r.Run.Steps, r.Run.Stop, r.Run.EstimatedError)
+	fmt.Fprintf(t, "run\t%d steps (%s), estimated error %.4f\n", r.Run.Steps, r.Run.Stop,
+		r.Run.EstimatedError)
 	fmt.Fprintf(t, "bytes read\t%s of all examples' in each step\n", share(r.Run.BytesReadShare))
 	fmt.Fprintf(t, "rescored\t%s of all examples in each step\n", share(r.Run.RescoredShare))
 	if err := t.Flush(); err != nil {
@@ -45,7 +47,8 @@ func (r benchReport) print(w io.Writer) error {
 
 	fmt.Fprintf(w, "\nmedian of %d, least and most\n", r.Repeat)
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "%-26s\tms\tleast\tmost\tGB/s\tof bandwidth\tlaunches\ttransfers\tmoved\t\n", "operation")
+	fmt.Fprintf(t, "%-26s\tms\tleast\tmost\tGB/s\tof bandwidth\tlaunches\ttransfers\tmoved\t\n",
+		"operation")
 	line := func(o timing.Operation, name string) {
 		moved := "-"
 		if o.Moved != nil {

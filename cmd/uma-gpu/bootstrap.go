@@ -27,16 +27,21 @@ import (
 
 func bootstrapCommand() *cli.Command {
 	data := append([]cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "labelled", Usage: "examples with right labels: `FILE` (required)"}},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "unlabelled", Usage: "examples without labels: `FILE` (required)"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "labelled",
+			Usage: "examples with right labels: `FILE` (required)"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "unlabelled",
+			Usage: "examples without labels: `FILE` (required)"}},
 	}, app.DataFlags("")[1:]...) // without --data
 	data = append(data, &cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage})
 	learner := append(foldFlags(),
-		&cli.IntFlag{Name: "rounds-of-labels", Value: 1, Usage: "label the examples `R` times, each by the model before"},
+		&cli.IntFlag{Name: "rounds-of-labels", Value: 1,
+			Usage: "label the examples `R` times, each by the model before"},
 		&cli.BoolFlag{Name: "use-clean", Usage: "learn from the right labels too at the end"})
 	output := []cli.Flag{
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model", Usage: "`FILE`.npz for the trained model (required)"}},
-		&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the stages, one file each; one that is there is used (required)"},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model",
+			Usage: "`FILE`.npz for the trained model (required)"}},
+		&cli.StringFlag{Name: "dir",
+			Usage: "`FOLDER` for the stages, one file each; one that is there is used (required)"},
 		app.QuietFlag(),
 	}
 	flags := append(data, learner...)
@@ -46,14 +51,19 @@ func bootstrapCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "bootstrap",
 		Usage: "learn from few labelled examples and many that a rough model labels",
-		Description: "Louche & Ralaivola (2015), Section 4.2.1, with any learner. The stages and their files in --dir:\n\n" +
+		Description: "Louche & Ralaivola (2015), Section 4.2.1, with any learner. The stages and " +
+			"their files in --dir:\n\n" +
 			"  rough.npz      a model of the labelled examples\n" +
-			"  confusion.csv  how it errs: on labelled examples, each by a model that has not seen it (--folds)\n" +
+			"  confusion.csv  how it errs: on labelled examples, each by a model that has not seen it " +
+			"(--folds)\n" +
 			"  labels.csv     what it says of the unlabelled ones, a line each\n" +
 			"  --model        what is learned from these labels and that confusion matrix\n\n" +
-			"Of the second round on the files are model-2.npz, confusion-2.csv, labels-2.csv and so on; the model of\n" +
-			"one round labels for the next. A file that is there is used as it is: look at a stage, replace it, and\n" +
-			"run the command again; remove what comes after it. With --use-clean the labelled examples are added to\n" +
+			"Of the second round on the files are model-2.npz, confusion-2.csv, labels-2.csv and so on; " +
+			"the model of\n" +
+			"one round labels for the next. A file that is there is used as it is: look at a stage, " +
+			"replace it, and\n" +
+			"run the command again; remove what comes after it. With --use-clean the labelled examples " +
+			"are added to\n" +
 			"the last training, and the matrix is that of all labels together.\n\n" +
 			"Example: uma-gpu bootstrap --labelled few.csv --unlabelled many.csv --dir stages --model m.npz",
 		Flags:  flags,
@@ -107,11 +117,13 @@ func bootstrap(c *cli.Context) (err error) {
 }
 
 func (s *stages) read(c *cli.Context) (err error) {
-	if s.labelled, err = app.ReadData(c.Context, c.String("labelled"), s.training.read, s.notes); err != nil {
+	if s.labelled, err = app.ReadData(c.Context, c.String("labelled"), s.training.read,
+		s.notes); err != nil {
 		return err
 	}
 	o := s.training.read
-	o.NoLabels, o.Labels, o.Classes, o.Features = true, "", s.labelled.Classes, s.labelled.FeatureCount()
+	o.NoLabels, o.Labels, o.Classes, o.Features = true, "", s.labelled.Classes,
+		s.labelled.FeatureCount()
 	if o.Encoding = s.labelled.Encoding; o.Encoding != nil {
 		o.FeatureNames = s.labelled.Features
 	} else {
@@ -124,7 +136,8 @@ func (s *stages) read(c *cli.Context) (err error) {
 	}
 	if s.rest, err = app.ReadData(c.Context, c.String("unlabelled"), o, s.notes); err != nil {
 		s.close()
-		return fmt.Errorf("%w (wanted the features of --labelled and no labels; --ignore-columns leaves a column out)", err)
+		return fmt.Errorf("%w (wanted the features of --labelled and no labels; --ignore-columns "+
+			"leaves a column out)", err)
 	}
 	return nil
 }
@@ -196,7 +209,8 @@ func (s *stages) fitted(
 	if s.found(path) {
 		m, err := model.Load(path)
 		if err == nil && !slices.Equal(m.Meta.Classes, s.labelled.Classes) {
-			err = fmt.Errorf("%s: found a model of classes %.60q, wanted %.60q", path, m.Meta.Classes, s.labelled.Classes)
+			err = fmt.Errorf("%s: found a model of classes %.60q, wanted %.60q", path, m.Meta.Classes,
+				s.labelled.Classes)
 		}
 		return m, err
 	}
@@ -226,7 +240,8 @@ func (s *stages) roughNoise(ctx context.Context) (*confusion.Matrix, error) {
 }
 
 // noiseOf estimates how a model errs that has seen none of the labelled examples.
-func (s *stages) noiseOf(ctx context.Context, m *model.Model, path string) (*confusion.Matrix, error) {
+func (s *stages) noiseOf(ctx context.Context, m *model.Model, path string) (*confusion.Matrix,
+	error) {
 	if s.found(path) {
 		return s.readNoise(ctx, path)
 	}
@@ -280,7 +295,8 @@ func (s *stages) labels(ctx context.Context, m *model.Model, path string) ([]int
 }
 
 // last trains the result.
-func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.Matrix, useClean bool) error {
+func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.Matrix,
+	useClean bool) error {
 	if useClean {
 		joined, err := d.Examples.Join(s.labelled.Examples)
 		if err != nil {
@@ -296,17 +312,19 @@ func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.
 	if err := trained.Save(s.model); err != nil {
 		return err
 	}
-	s.notes.Say("%s: %d steps (%s) on %d examples, estimated error %.4f", s.model, trained.Run.Steps, trained.Meta.Stop,
+	s.notes.Say("%s: %d steps (%s) on %d examples, estimated error %.4f", s.model, trained.Run.Steps,
+		trained.Meta.Stop,
 		d.N, trained.Run.EstimatedError)
 	if trained.Run.Stop == host.Interrupted {
-		return fmt.Errorf("%w after %d steps; %s holds the weights of these", app.ErrInterrupted, trained.Run.Steps, s.model)
+		return fmt.Errorf("%w after %d steps; %s holds the weights of these", app.ErrInterrupted,
+			trained.Run.Steps, s.model)
 	}
 	return nil
 }
 
 // withClean returns the confusion matrix of noisy labels, by noise, and right ones together: of
-// each true class as many labels are right as right ones add to it. How many of the noisy ones are of
-// a class, the labels' frequencies and the matrix tell.
+// each true class as many labels are right as right ones add to it. How many of the noisy ones are
+// of a class, the labels' frequencies and the matrix tell.
 func withClean(noise *confusion.Matrix, noisy, right []int32) *confusion.Matrix {
 	q := noise.Q()
 	labels, clean := make([]int64, q), make([]float64, q)

@@ -14,8 +14,10 @@ import (
 // file, and uses files that are there.
 func TestBootstrap(t *testing.T) {
 	dir := t.TempDir()
-	few, many, test := filepath.Join(dir, "few.csv"), filepath.Join(dir, "many.csv"), filepath.Join(dir, "test.csv")
-	succeed(t, "split", "--data", digits, "--counts", "150,1150,497", "--out", few, "--out", many, "--out", test)
+	few, many, test := filepath.Join(dir, "few.csv"), filepath.Join(dir, "many.csv"),
+		filepath.Join(dir, "test.csv")
+	succeed(t, "split", "--data", digits, "--counts", "150,1150,497", "--out", few, "--out", many,
+		"--out", test)
 	bare := filepath.Join(dir, "bare.csv")
 	var text strings.Builder
 	for line := range strings.Lines(string(read(t, many))) {
@@ -23,7 +25,8 @@ func TestBootstrap(t *testing.T) {
 	}
 	write(t, dir, "bare.csv", text.String())
 	stages, m := filepath.Join(dir, "stages"), filepath.Join(dir, "m.npz")
-	args := []string{"bootstrap", "--labelled", few, "--unlabelled", bare, "--model", m, "--dir", stages,
+	args := []string{"bootstrap", "--labelled", few, "--unlabelled", bare, "--model", m, "--dir",
+		stages,
 		"--device", "cpu",
 		"--l2", "0.001", "--use-clean"}
 	_, stderr := succeed(t, append(args, "--rounds-of-labels", "2")...)

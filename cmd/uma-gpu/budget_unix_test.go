@@ -73,7 +73,8 @@ func TestMemoryBudget(t *testing.T) {
 		{small, "train --data " + letter + " --labels " + words + " --label-column last --model " + m},
 		{space, "info --data " + flat},
 		{small, "train --data " + bomb + " --model " + m},
-		{small, "train --label-column first --data " + letter + " --kernel rbf --landmarks 2000 --model " + m},
+		{small, "train --label-column first --data " + letter +
+			" --kernel rbf --landmarks 2000 --model " + m},
 		{small, "kpca fit --label-column first --data " + letter + " --landmarks 2000 --basis " + m},
 	}
 	for _, c := range tests {
@@ -83,7 +84,8 @@ func TestMemoryBudget(t *testing.T) {
 		code := exitOf(t, p.Run())
 		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
 		last := lines[len(lines)-1]
-		traced := strings.Contains(stderr.String(), "goroutine") || strings.Contains(stderr.String(), "panic")
+		traced := strings.Contains(stderr.String(), "goroutine") || strings.Contains(stderr.String(),
+			"panic")
 		if code != app.ExitMemory || traced || stdout.Len() > 0 ||
 			!strings.HasPrefix(last, "uma-gpu: ") || !strings.Contains(last, "memory") {
 			t.Errorf("%s uma-gpu %s: exit code %d\n%.600s", c.prefix, c.args, code, stderr.String())

@@ -99,7 +99,8 @@ func expand(text string) ([]string, error) {
 // candidateFlags are those of train that a candidate may have.
 func candidateFlags() []cli.Flag {
 	own := append(noisyDataFlags()[len(app.DataFlags("")):], learningFlags()...)
-	own = slices.DeleteFunc(own, func(f cli.Flag) bool { return f.Names()[0] == "seed" }) // one for all
+	// one for all
+	own = slices.DeleteFunc(own, func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return append(own, app.TrainKernelFlags()...)
 }
 
@@ -107,7 +108,8 @@ func candidateFlags() []cli.Flag {
 func newCandidate(c *cli.Context, words []string) (t *training, err error) {
 	program := &cli.App{
 		Name: "uma-gpu", Writer: io.Discard, ErrWriter: io.Discard, HideHelp: true,
-		Flags: candidateFlags(), ExitErrHandler: func(*cli.Context, error) {}, OnUsageError: app.OnUsageError,
+		Flags: candidateFlags(), ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError: app.OnUsageError,
 		Action: func(own *cli.Context) error {
 			if err := app.CheckDeclared(own); err != nil {
 				return err

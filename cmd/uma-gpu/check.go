@@ -21,10 +21,13 @@ func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "check",
 		Usage: "say whether a confusion matrix helps, and whether labels contradict it",
-		Description: "Trains --folds times with the matrix and as often without, and compares what both say of the noisy\n" +
-			"labels of examples that they have not seen. The matrix helps if these labels are likelier with it. It is\n" +
+		Description: "Trains --folds times with the matrix and as often without, and compares what " +
+			"both say of the noisy\n" +
+			"labels of examples that they have not seen. The matrix helps if these labels are likelier " +
+			"with it. It is\n" +
 			"contradicted if no true classes at all would give them. No right label is used.\n\n" +
-			"That a matrix does not help need not be its fault: where people err on hard examples, C alone says\n" +
+			"That a matrix does not help need not be its fault: where people err on hard examples, C " +
+			"alone says\n" +
 			"little; --correction em uses more.\n\n" +
 			"Example: uma-gpu confusion check --data noisy.csv --confusion C.csv",
 		Flags:  flags,
@@ -71,9 +74,11 @@ func checkNoise(c *cli.Context) error {
 	case judge.Helps:
 		fmt.Fprintf(w, "The confusion matrix helps: labels held out are likelier with it.\n\n")
 	case judge.Harms:
-		fmt.Fprintf(w, "The confusion matrix harms: labels held out are less likely with it, and no more are right.\n\n")
+		fmt.Fprintf(w, "The confusion matrix harms: labels held out are less likely with it, and no "+
+			"more are right.\n\n")
 	default:
-		fmt.Fprintf(w, "The confusion matrix does not help: it makes no clear difference to labels held out.\n\n")
+		fmt.Fprintf(w, "The confusion matrix does not help: it makes no clear difference to labels "+
+			"held out.\n\n")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	d := check.LogLikelihood
@@ -82,7 +87,8 @@ func checkNoise(c *cli.Context) error {
 	fmt.Fprintf(t, "corrected accuracy\t%+.2f ± %.2f %%\n", 100*d.Mean, 100*d.StandardError)
 	fmt.Fprintf(t, "labels it cannot explain\t%.1f %%\n", 100*check.Explained.Unexplained)
 	fmt.Fprintf(t, "probability of these by chance\t%.2g\n", check.Explained.P)
-	fmt.Fprintf(t, "estimated error with a tenth less noise, more\t%.4f, %.4f\n", check.Milder, check.Stronger)
+	fmt.Fprintf(t, "estimated error with a tenth less noise, more\t%.4f, %.4f\n", check.Milder,
+		check.Stronger)
 	return t.Flush()
 }
 

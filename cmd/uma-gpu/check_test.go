@@ -9,7 +9,8 @@ import (
 
 func TestConfusionCheck(t *testing.T) {
 	noisy, matrix := smallNoisy(t, t.TempDir())
-	args := []string{"confusion", "check", "--data", noisy, "--confusion", matrix, "--l2", "0.001", "--folds", "2",
+	args := []string{"confusion", "check", "--data", noisy, "--confusion", matrix, "--l2", "0.001",
+		"--folds", "2",
 		"--device", "cpu", "--quiet"}
 	text, _ := succeed(t, args...)
 	for _, want := range []string{
@@ -21,7 +22,8 @@ func TestConfusionCheck(t *testing.T) {
 	}
 	stdout, _ := succeed(t, append(args, "--json")...)
 	r := decode[checkReport](t, stdout)
-	if r.Verdict != "helps" || r.LogLikelihood.Mean < 0.1 || r.Milder == nil || len(r.Frequencies) != 10 {
+	if r.Verdict != "helps" || r.LogLikelihood.Mean < 0.1 || r.Milder == nil ||
+		len(r.Frequencies) != 10 {
 		t.Errorf("%+v", r)
 	}
 	fail(t, app.ExitUsage, "--confusion", "confusion", "check", "--data", noisy)

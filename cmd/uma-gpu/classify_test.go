@@ -27,7 +27,8 @@ func TestPredict(t *testing.T) {
 	bare := write(t, dir, "bare.csv", "5,0\n-5,0\n3,1\n")
 	libsvm := write(t, dir, "l.svm", "b 1:5\nb 1:-5\na 1:3 2:1\n")
 	const want = "a\nb\na\n"
-	for _, args := range [][]string{{labelled}, {bare, "--no-labels"}, {libsvm}, {libsvm, "--no-labels"}} {
+	for _, args := range [][]string{{labelled}, {bare, "--no-labels"}, {libsvm}, {libsvm,
+		"--no-labels"}} {
 		args = append([]string{"predict", "--model", m, "--data"}, args...)
 		if got, _ := succeed(t, args...); got != want {
 			t.Errorf("%s: found %q, want %q", args, got, want)
@@ -48,7 +49,8 @@ func TestEval(t *testing.T) {
 	test := write(t, dir, "test.csv", "5,0,b\n-5,0,b\n3,1,a\n4,0.5,a\n")
 	stdout, _ := succeed(t, "eval", "--model", m, "--data", test, "--json")
 	r := decode[eval.Report](t, stdout)
-	if r.Examples != 4 || r.ErrorRate != 0.25 || strings.Join(r.Classes, " ") != "a b" || r.Device.ID != "cpu" ||
+	if r.Examples != 4 || r.ErrorRate != 0.25 || strings.Join(r.Classes, " ") != "a b" ||
+		r.Device.ID != "cpu" ||
 		r.Model != m {
 		t.Errorf("found %+v", r)
 	}
@@ -63,7 +65,8 @@ func TestEval(t *testing.T) {
 	if c := r.Confusion; c[0][0] != 2 || c[0][1] != 1 || c[1][0] != 0 || c[1][1] != 1 {
 		t.Errorf("confusion %v", c)
 	}
-	for _, name := range []string{"examples", "error_rate", "confusion_rate", "operator_norm", "per_class", "recall",
+	for _, name := range []string{"examples", "error_rate", "confusion_rate", "operator_norm",
+		"per_class", "recall",
 		"precision", "confusion", "classes"} {
 		if !strings.Contains(stdout, `"`+name+`":`) {
 			t.Errorf("no %s in\n%s", name, stdout)

@@ -12,13 +12,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// shop is a table as pandas writes one, of n examples: an index, a category, a truth, a number that is missing now and
-// then, and a label that colour and member tell.
+// shop is a table as pandas writes one, of n examples: an index, a category, a truth, a number
+// that is missing now and then, and a label that colour and member tell.
 func shop(n int) string {
 	var b strings.Builder
 	b.WriteString(",colour,member,age,class\n")
 	for i := range n {
-		colour, member, age := []string{"red", "blue", "green"}[i%3], []string{"True", "False"}[i/3%2], fmt.Sprint(20+i%17)
+		colour, member, age := []string{"red", "blue", "green"}[i%3], []string{"True", "False"}[i/3%2],
+			fmt.Sprint(20+i%17)
 		if i%7 == 0 {
 			age = ""
 		}
@@ -36,14 +37,16 @@ func TestColumns(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "shop.csv", shop(84))
 	stdout, stderr := succeed(t, "info", "--data", data)
-	for _, want := range []string{"missing values     12 in column 4 (age)", "colour  category  3", "member  number    1",
+	for _, want := range []string{"missing values     12 in column 4 (age)", "colour  category  3",
+		"member  number    1",
 		"column 1 has no name and numbers the examples; it is left out"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s%s", want, stdout, stderr)
 		}
 	}
 	stdout, _ = succeed(t, "info", "--data", data, "--json")
-	if i := decode[dataset.Info](t, stdout); len(i.Columns) != 3 || len(i.Missing) != 1 || i.Missing[0].Values != 12 {
+	if i := decode[dataset.Info](t, stdout); len(i.Columns) != 3 || len(i.Missing) != 1 ||
+		i.Missing[0].Values != 12 {
 		t.Errorf("info --json: %+v", i)
 	}
 	m := filepath.Join(dir, "m.npz")
@@ -79,7 +82,8 @@ func TestColumns(t *testing.T) {
 	if string(read(t, same)) != string(read(t, svm)) {
 		t.Error("convert --encoding writes the training data otherwise")
 	}
-	fail(t, app.ExitUsage, "--missing is given with a model", "convert", "--data", data, "--encoding", m,
+	fail(t, app.ExitUsage, "--missing is given with a model", "convert", "--data", data, "--encoding",
+		m,
 		"--missing", "mean",
 		"--out", some)
 
@@ -95,25 +99,31 @@ func TestColumns(t *testing.T) {
 
 	_, stderr = succeed(t, "predict", "--model", m, "--no-labels", "--data",
 		write(t, dir, "new.csv", "member,age,colour\nyes,30,teal\nno,,red\n"))
-	warning := `warning: ` + filepath.Join(dir, "new.csv") + `: column 3 (colour) has levels that the training data ` +
+	warning := `warning: ` + filepath.Join(dir, "new.csv") +
+		`: column 3 (colour) has levels that the training data ` +
 		`did not have, "teal", the first in line 2; they count as none of its levels in 1 examples`
 	if !strings.Contains(stderr, warning) {
 		t.Errorf("no %q in %s", warning, stderr)
 	}
-	fail(t, app.ExitFailure, `new.csv:2:8: column 3 (colour): found "teal", which is none of the 3 levels`,
-		"predict", "--model", m, "--no-labels", "--data", filepath.Join(dir, "new.csv"), "--unseen", "error")
+	fail(t, app.ExitFailure,
+		`new.csv:2:8: column 3 (colour): found "teal", which is none of the 3 levels`,
+		"predict", "--model", m, "--no-labels", "--data", filepath.Join(dir, "new.csv"), "--unseen",
+		"error")
 	fail(t, app.ExitUsage, "--missing is given with a model", "predict", "--model", m, "--data", data,
 		"--missing", "mean")
 	fail(t, app.ExitUsage, `--missing is "median", wanted error, mean or indicator`,
 		"train", "--data", data, "--model", m, "--missing", "median")
 	fail(t, app.ExitUsage, "--levels is 0", "train", "--data", data, "--model", m, "--levels", "0")
-	_, stderr = succeed(t, "train", "--data", data, "--model", again, "--from", m, "--missing", "indicator")
+	_, stderr = succeed(t, "train", "--data", data, "--model", again, "--from", m, "--missing",
+		"indicator")
 	if !strings.Contains(stderr, "6 features") {
 		t.Errorf("--from: %s", stderr)
 	}
 	basis, z := filepath.Join(dir, "basis.npz"), filepath.Join(dir, "z.npy")
-	succeed(t, "kpca", "fit", "--data", data, "--missing", "mean", "--kernel", "rbf", "--components", "2",
+	succeed(t, "kpca", "fit", "--data", data, "--missing", "mean", "--kernel", "rbf", "--components",
+		"2",
 		"--basis", basis)
-	succeed(t, "kpca", "transform", "--basis", basis, "--data", data, "--no-labels", "--ignore-columns", "class",
+	succeed(t, "kpca", "transform", "--basis", basis, "--data", data, "--no-labels",
+		"--ignore-columns", "class",
 		"--out", z)
 }

@@ -12,16 +12,21 @@ func combineCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "combine",
 		Usage: "make one model of the mean classifiers of parts of the examples",
-		Description: "Say --model once for each part, in the order of the examples. The models have to be those of\n" +
-			"learner kernelmean with the same kernel function, preparation (none, or files that convert prepared)\n" +
-			"and C. The result of exact models is that of all examples to the bit; with fewer atoms a mean is no\n" +
-			"farther from the exact one than those of the parts are, weighed as they have examples. The atoms of\n" +
+		Description: "Say --model once for each part, in the order of the examples. The models have " +
+			"to be those of\n" +
+			"learner kernelmean with the same kernel function, preparation (none, or files that convert " +
+			"prepared)\n" +
+			"and C. The result of exact models is that of all examples to the bit; with fewer atoms a " +
+			"mean is no\n" +
+			"farther from the exact one than those of the parts are, weighed as they have examples. The " +
+			"atoms of\n" +
 			"all are kept: uma-gpu compress makes them fewer.\n\n" +
 			"Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz",
 		Flags: []cli.Flag{
 			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model",
 				Usage: "model of a part, `FILE`.npz (required, once for each)"}},
-			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}},
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+				Usage: "model to write, `FILE`.npz (required)"}},
 			app.QuietFlag(),
 		},
 		Action: combine,
@@ -57,7 +62,8 @@ func combine(c *cli.Context) error {
 	for _, n := range m.Meta.Kernel.Examples {
 		examples += n
 	}
-	app.NewNotes(c).Say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu calibrate",
+	app.NewNotes(c).Say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu "+
+		"calibrate",
 		c.String("out"),
 		m.Projection.Landmarks.N, examples)
 	return nil

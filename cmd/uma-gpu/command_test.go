@@ -64,7 +64,8 @@ func succeed(t *testing.T, args ...string) (stdout, stderr string) {
 func fail(t *testing.T, code int, fragment string, args ...string) {
 	t.Helper()
 	got, stdout, stderr := command(args...)
-	if got != code || !strings.Contains(stderr, fragment) || !strings.Contains(stderr, "uma-gpu: ") || stdout != "" {
+	if got != code || !strings.Contains(stderr, fragment) || !strings.Contains(stderr, "uma-gpu: ") ||
+		stdout != "" {
 		t.Errorf("uma-gpu %s:\nexit code %d, want %d\nstderr %swant %q in it\nstdout %q, want none",
 			strings.Join(args, " "), got, code, stderr, fragment, stdout)
 	}
@@ -198,14 +199,21 @@ func TestUsageErrors(t *testing.T) {
 		{append(inject, "--pairwise", "1.5"), "--pairwise is 1.5, wanted a number from 0 to 1"},
 		{append(inject, "--random", "nan"), "--random is NaN"},
 		{append(inject, "--symmetric", "-0.1"), "--symmetric is -0.1"},
-		{append(inject, "--pairwise", "0.1", "--confusion-axes", "true-rows"), "--confusion-axes is given without --confusion"},
-		{[]string{"confusion", "inject", "--data", digits, "--pairwise", "0.1", "--out", digits}, "--out is the same file as --data"},
-		{append(inject, "--pairwise", "0.1", "--write-confusion", inject[5]), "--write-confusion is the same file as --out, "},
+		{append(inject, "--pairwise", "0.1", "--confusion-axes", "true-rows"),
+			"--confusion-axes is given without --confusion"},
+		{[]string{"confusion", "inject", "--data", digits, "--pairwise", "0.1", "--out", digits},
+			"--out is the same file as --data"},
+		{append(inject, "--pairwise", "0.1", "--write-confusion", inject[5]),
+			"--write-confusion is the same file as --out, "},
 		{[]string{"train", "--data", digits, "--model", digits}, "--model is the same file as --data"},
-		{[]string{"predict", "--data", "d.csv", "--model", digits, "--out", digits}, "--out is the same file as --model"},
-		{[]string{"synth", "--examples", "9", "--out", "s.parquet"}, "s.parquet: parquet can be read but not written, wanted a name for "},
-		{append(inject, "--pairwise", "0.1", "--out", "s.arff.gz"), "s.arff.gz: arff can be read but not written"},
-		{[]string{"split", "--data", "d.csv", "--counts", "1", "--out", "s.idx"}, "s.idx: idx can be read but not written"},
+		{[]string{"predict", "--data", "d.csv", "--model", digits, "--out", digits},
+			"--out is the same file as --model"},
+		{[]string{"synth", "--examples", "9", "--out", "s.parquet"},
+			"s.parquet: parquet can be read but not written, wanted a name for "},
+		{append(inject, "--pairwise", "0.1", "--out", "s.arff.gz"),
+			"s.arff.gz: arff can be read but not written"},
+		{[]string{"split", "--data", "d.csv", "--counts", "1", "--out", "s.idx"},
+			"s.idx: idx can be read but not written"},
 		{[]string{"info"}, "--data is missing; see uma-gpu info --help"},
 		{[]string{"split"}, "--data is missing; see uma-gpu split --help"},
 		{[]string{"convert", "--data", "d.csv"}, "--out is missing; see uma-gpu convert --help"},
@@ -213,7 +221,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"confusion", "show", "C.csv", "--json"}, "flags stand before the file"},
 		{[]string{"synth", "--out", "s.csv"}, "--examples is missing"},
 		{[]string{"synth", "--examples", "0", "--out", "s.csv"}, "--examples is 0, wanted at least 1"},
-		{[]string{"synth", "--examples", "9", "--classes", "1", "--out", "s.csv"}, "--classes is 1, wanted at least 2"},
+		{[]string{"synth", "--examples", "9", "--classes", "1", "--out", "s.csv"},
+			"--classes is 1, wanted at least 2"},
 		{[]string{"devices", "all"}, `unexpected argument "all"`},
 		{[]string{"version", "--all"}, "unknown flag --all; see uma-gpu version --help"},
 	} {
@@ -227,24 +236,28 @@ func TestUsageErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for command, words := range map[string][]string{
 		"": {"train", "predict", "eval", "confusion", "devices", "version", "Exit codes"},
-		"train": {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps, --epochs STEPS",
+		"train": {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE",
+			"--max-steps, --epochs STEPS",
 			"--kernel FUNCTION", "--gamma G", "Examples: uma-gpu train"},
-		"predict":          {"--out FILE", "--no-labels", "--proba", "--scores", "Example: uma-gpu predict"},
-		"eval":             {"--json", "--confusion FILE", "Example: uma-gpu eval"},
-		"calibrate":        {"--confusion FILE", "--out FILE", "Example: uma-gpu calibrate"},
-		"confusion":        {"inject", "show"},
-		"confusion inject": {"--pairwise RATE", "--write-confusion FILE", "Example: uma-gpu confusion inject"},
-		"confusion show":   {"--classes NAMES", "Example: uma-gpu confusion show"},
-		"info":             {"--data FILE", "--no-labels", "Example: uma-gpu info"},
-		"split":            {"--fractions LIST", "--counts LIST", "Example: uma-gpu split"},
-		"convert":          {"--to FORMAT", "Example: uma-gpu convert"},
-		"synth":            {"--examples N", "Example: uma-gpu synth"},
-		"kpca":             {"fit", "transform"},
-		"kpca fit":         {"--basis FILE", "--landmark-choice HOW", "Example: uma-gpu kpca fit"},
-		"kpca transform":   {"--basis FILE", "--out FILE", "Example: uma-gpu kpca transform"},
-		"bench":            {"--synthetic N,D,Q", "--profile FILE", "--device DEVICE", "Example: uma-gpu bench"},
-		"devices":          {"--json", "Example: uma-gpu devices"},
-		"version":          {"--json", "Example: uma-gpu version"},
+		"predict": {"--out FILE", "--no-labels", "--proba", "--scores",
+			"Example: uma-gpu predict"},
+		"eval":      {"--json", "--confusion FILE", "Example: uma-gpu eval"},
+		"calibrate": {"--confusion FILE", "--out FILE", "Example: uma-gpu calibrate"},
+		"confusion": {"inject", "show"},
+		"confusion inject": {"--pairwise RATE", "--write-confusion FILE",
+			"Example: uma-gpu confusion inject"},
+		"confusion show": {"--classes NAMES", "Example: uma-gpu confusion show"},
+		"info":           {"--data FILE", "--no-labels", "Example: uma-gpu info"},
+		"split":          {"--fractions LIST", "--counts LIST", "Example: uma-gpu split"},
+		"convert":        {"--to FORMAT", "Example: uma-gpu convert"},
+		"synth":          {"--examples N", "Example: uma-gpu synth"},
+		"kpca":           {"fit", "transform"},
+		"kpca fit":       {"--basis FILE", "--landmark-choice HOW", "Example: uma-gpu kpca fit"},
+		"kpca transform": {"--basis FILE", "--out FILE", "Example: uma-gpu kpca transform"},
+		"bench": {"--synthetic N,D,Q", "--profile FILE", "--device DEVICE",
+			"Example: uma-gpu bench"},
+		"devices": {"--json", "Example: uma-gpu devices"},
+		"version": {"--json", "Example: uma-gpu version"},
 	} {
 		stdout, stderr := succeed(t, append(strings.Fields(command), "--help")...)
 		for _, w := range words {
@@ -305,7 +318,8 @@ func TestVersion(t *testing.T) {
 func TestDevicesListsTheProcessor(t *testing.T) {
 	stdout, stderr := succeed(t, "devices", "--json")
 	l := decode[devices.DeviceListing](t, stdout)
-	if plain := l.Devices[1]; plain.ID != "cpu:plain" || plain.Kind != "cpu" || plain.SelfTest != devices.Passed {
+	if plain := l.Devices[1]; plain.ID != "cpu:plain" || plain.Kind != "cpu" ||
+		plain.SelfTest != devices.Passed {
 		t.Errorf("found %+v", plain)
 	}
 	if cpu := l.Devices[0]; cpu.ID != "cpu" || cpu.Kind != "cpu" || cpu.SelfTest != devices.Passed ||
@@ -379,9 +393,11 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 				continue // it reads nothing
 			}
 			code, stdout, stderr := interrupt(t, word, args...)
-			if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr, "uma-gpu: interrupted") ||
+			if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr,
+				"uma-gpu: interrupted") ||
 				!strings.Contains(stderr, "nothing was written") {
-				t.Errorf("%s interrupted at %q: exit code %d, stdout %q\n%s", args[0], word, code, stdout, stderr)
+				t.Errorf("%s interrupted at %q: exit code %d, stdout %q\n%s", args[0], word, code, stdout,
+					stderr)
 			}
 		}
 	}

@@ -32,9 +32,11 @@ func compareCommand() *cli.Command {
 		&cli.StringSliceFlag{Name: "grid",
 			Usage: "each value of a flag, `NAME=VALUES`: a|b, 0.01..10:log7, 0..1:lin5; again and again"},
 		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings each"},
-		&cli.IntFlag{Name: "seeds", Value: 1, Usage: "do so with `N` seeds, --seed and those after it, and take means"},
+		&cli.IntFlag{Name: "seeds", Value: 1,
+			Usage: "do so with `N` seeds, --seed and those after it, and take means"},
 		app.SeedFlag(nil, "all random choices"),
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "also write the table to `FILE`.csv"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+			Usage: "also write the table to `FILE`.csv"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "picture",
 			Usage: "also draw accuracies over the numbers of the grid: `FILE`, .svg or .png"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model",
@@ -43,24 +45,34 @@ func compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "compare",
 		Usage: "try several ways to train, and choose one by examples held out",
-		Description: "A way to train is written as flags of train: its learner and that one's own flags, --normalize,\n" +
-			"--kernel and its flags, --weights, --max-steps, --confusion: a file, none to ignore the noise, or how to\n" +
-			"estimate it, auto, confident-joint, anchors or em. Each makes --folds trainings, as cv does, on the same\n" +
+		Description: "A way to train is written as flags of train: its learner and that one's own " +
+			"flags, --normalize,\n" +
+			"--kernel and its flags, --weights, --max-steps, --confusion: a file, none to ignore the " +
+			"noise, or how to\n" +
+			"estimate it, auto, confident-joint, anchors or em. Each makes --folds trainings, as cv " +
+			"does, on the same\n" +
 			"parts. All are judged by the matrix that compare is given,\n" +
 			"on the same noisy labels: the best is the one of the highest corrected accuracy.\n\n" +
-			"Behind is how much less accurate another one is, ± twice the standard error of that difference, example\n" +
-			"by example; a * marks those that these labels do not tell from the best. The noisy log-loss says how\n" +
+			"Behind is how much less accurate another one is, ± twice the standard error of that " +
+			"difference, example\n" +
+			"by example; a * marks those that these labels do not tell from the best. The noisy log-loss " +
+			"says how\n" +
 			"well a way predicts the noisy labels with its own matrix; it needs no matrix to be right.\n\n" +
-			"With --annotators, labels of several people, learners that can learn from all of these do, unless a way has\n" +
-			"a --confusion; others learn from the consensus that confusion estimate --annotators finds, and all are\n" +
+			"With --annotators, labels of several people, learners that can learn from all of these do, " +
+			"unless a way has\n" +
+			"a --confusion; others learn from the consensus that confusion estimate --annotators finds, " +
+			"and all are\n" +
 			"judged by it, through its matrix.\n\n" +
-			"--grid adds a flag to each --try, with one value after another, all combinations of several; without\n" +
-			"--try to each learner that has it. Online learners (perceptron, pa1, copa, …) of one preparation learn side\n" +
+			"--grid adds a flag to each --try, with one value after another, all combinations of " +
+			"several; without\n" +
+			"--try to each learner that has it. Online learners (perceptron, pa1, copa, …) of one " +
+			"preparation learn side\n" +
 			"by side, in one reading of the examples; each has the bits that it has alone.\n\n" +
 			"Example: uma-gpu compare --data noisy.csv --confusion C.csv\n" +
 			"Example: uma-gpu compare --data noisy.csv --confusion C.csv --try \"--l2 {0.0001|0.01}\" \\\n" +
 			"           --try \"--kernel rbf --gamma {0.01|median} --confusion {none|other.csv}\"\n" +
-			"Example: uma-gpu compare --data d.csv --grid aggressiveness=0.01..10:log7 --seeds 3 --model best.npz",
+			"Example: uma-gpu compare --data d.csv --grid aggressiveness=0.01..10:log7 --seeds 3 --model " +
+			"best.npz",
 		Flags:  flags,
 		Action: compare,
 	}
@@ -68,11 +80,12 @@ func compareCommand() *cli.Command {
 
 // compareReport is what compare --json prints.
 type compareReport struct {
-	Examples int           `json:"examples"`
-	Folds    int           `json:"folds"`
-	Seeds    int           `json:"seeds"`
-	JudgedBy string        `json:"judged_by"` // file of the matrix or of annotators; "" if labels are taken for right
-	Tried    []triedReport `json:"tried"`     // the best first
+	Examples int `json:"examples"`
+	Folds    int `json:"folds"`
+	Seeds    int `json:"seeds"`
+	// file of the matrix or of annotators; "" if labels are taken for right
+	JudgedBy string        `json:"judged_by"`
+	Tried    []triedReport `json:"tried"` // the best first
 	Failed   []failure     `json:"failed"`
 	Device   engine.Device `json:"device"`
 }
@@ -169,17 +182,20 @@ func compare(c *cli.Context) (err error) {
 	}
 	x := comparison{data: d, judge: judge, engine: e, folds: folds, seeds: seeds, notes: n,
 		consensus: table != ""}
-	report := compareReport{Examples: d.N, Folds: folds, Seeds: seeds, JudgedBy: cmp.Or(table, c.String("confusion")),
+	report := compareReport{Examples: d.N, Folds: folds, Seeds: seeds, JudgedBy: cmp.Or(table,
+		c.String("confusion")),
 		Failed: []failure{}, Device: e.Device()}
 	if err := x.tryAll(c.Context, list, &report); err != nil {
 		return err
 	}
 	if len(report.Tried) == 0 {
-		return fmt.Errorf("%s: no way to train succeeded; the first failed with %s", d.Path, report.Failed[0].Error)
+		return fmt.Errorf("%s: no way to train succeeded; the first failed with %s", d.Path,
+			report.Failed[0].Error)
 	}
 	rank(report.Tried)
 	if a := report.Tried[0].Accuracy; a.Low > 1 {
-		n.Warn("a corrected accuracy of %.4f cannot be: these labels are not noisy by %s", a.Value, report.JudgedBy)
+		n.Warn("a corrected accuracy of %.4f cannot be: these labels are not noisy by %s", a.Value,
+			report.JudgedBy)
 	}
 	if out := c.String("out"); out != "" {
 		if err := report.write(out, c.StringSlice("grid")); err != nil {
@@ -206,10 +222,11 @@ func compare(c *cli.Context) (err error) {
 	return report.print(c)
 }
 
-// judgeOf returns the matrix to judge by, nil for none. With --annotators it is that of their consensus,
-// which d's labels become, and those ways learn from the annotators' labels that can.
+// judgeOf returns the matrix to judge by, nil for none. With --annotators it is that of their
+// consensus, which d's labels become, and those ways learn from the annotators' labels that can.
 func judgeOf(
-	c *cli.Context, d *dataset.Dataset, list []candidate, noiseOf func([]string) (*confusion.Matrix, error),
+	c *cli.Context, d *dataset.Dataset, list []candidate, noiseOf func([]string) (*confusion.Matrix,
+		error),
 ) (*confusion.Matrix, error) {
 	t := &training{annotators: c.String("annotators"), notes: app.NewNotes(c)}
 	if t.annotators == "" {
@@ -259,11 +276,13 @@ func (r compareReport) print(c *cli.Context) error {
 		if c.String("trust") != "" {
 			table += " --trust " + c.String("trust")
 		}
-		fmt.Fprintf(w, "first: uma-gpu confusion estimate --annotators %s --out estimate.csv --write-labels consensus.csv\n",
+		fmt.Fprintf(w, "first: uma-gpu confusion estimate --annotators %s --out estimate.csv "+
+			"--write-labels consensus.csv\n",
 			table)
 	}
 	if m := r.Tried[0].estimates; m != "" {
-		fmt.Fprintf(w, "first: uma-gpu confusion estimate --data %s --method %s --out estimate.csv\n", c.String("data"), m)
+		fmt.Fprintf(w, "first: uma-gpu confusion estimate --data %s --method %s --out estimate.csv\n",
+			c.String("data"), m)
 	}
 	best := r.Tried[0].train
 	switch {
@@ -278,12 +297,14 @@ func (r compareReport) print(c *cli.Context) error {
 	if c.IsSet("seed") {
 		best += fmt.Sprintf(" --seed %d", c.Uint64("seed"))
 	}
-	_, err := fmt.Fprintf(w, "the best: uma-gpu train --data %s %s --model %s\n", c.String("data"), best,
+	_, err := fmt.Fprintf(w, "the best: uma-gpu train --data %s %s --model %s\n", c.String("data"),
+		best,
 		cmp.Or(c.String("model"), "m.npz"))
 	return err
 }
 
-// trainFlags are the flags by which train learns in a way, where compare has this --confusion or --annotators.
+// trainFlags are the flags by which train learns in a way, where compare has this --confusion or
+// --annotators.
 func (way candidate) trainFlags(given string) string {
 	var words []string
 	for _, w := range strings.Fields(way.flags) {

@@ -19,7 +19,8 @@ func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	noisy, matrix := smallNoisy(t, dir)
 	args := []string{"compare", "--data", noisy, "--confusion", matrix, "--folds", "3", "--seed", "4",
-		"--try", "--learner {classmean|softmax --max-steps 40}", "--try", "--max-steps 40 --confusion {none|" + matrix + "}",
+		"--try", "--learner {classmean|softmax --max-steps 40}", "--try",
+		"--max-steps 40 --confusion {none|" + matrix + "}",
 		"--try", "--max-steps 40 --kernel rbf --components 900"}
 	stdout, stderr := succeed(t, append(args, "--json")...)
 	r := decode[compareReport](t, stdout)
@@ -27,13 +28,15 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("found %+v", r)
 	}
 	if len(r.Failed) != 1 || !strings.HasSuffix(r.Failed[0].Flags, "900") ||
-		!strings.Contains(stderr, "warning: --max-steps 40") || !strings.Contains(r.Failed[0].Error, "fold 1 of 3: ") {
+		!strings.Contains(stderr, "warning: --max-steps 40") || !strings.Contains(r.Failed[0].Error,
+		"fold 1 of 3: ") {
 		t.Errorf("failed: %+v\n%s", r.Failed, stderr)
 	}
 	of := map[string]triedReport{}
 	for k, one := range r.Tried {
 		of[one.Flags] = one
-		if (one.Behind == 0) != (one.BehindError == 0) && k > 1 || one.Behind < 0 || one.NoisyLogLoss == nil ||
+		if (one.Behind == 0) != (one.BehindError == 0) && k > 1 || one.Behind < 0 ||
+			one.NoisyLogLoss == nil ||
 			math.Abs(one.Behind-(r.Tried[0].Accuracy.Value-one.Accuracy.Value)) > 1e-12 {
 			t.Errorf("found %+v", one)
 		}
@@ -44,7 +47,8 @@ func TestCompare(t *testing.T) {
 		*blind.NoisyLogLoss < *soft.NoisyLogLoss {
 		t.Errorf("found %+v, %+v and %+v", blind, same, soft)
 	}
-	stdout, _ = succeed(t, "cv", "--data", noisy, "--confusion", matrix, "--folds", "3", "--seed", "4", "--max-steps",
+	stdout, _ = succeed(t, "cv", "--data", noisy, "--confusion", matrix, "--folds", "3", "--seed", "4",
+		"--max-steps",
 		"40", "--json")
 	if c := decode[cvReport](t, stdout); c.Judgement.Corrected.Accuracy != soft.Accuracy ||
 		*c.CorrectedLogLoss != *soft.NoisyLogLoss {
@@ -76,8 +80,10 @@ func TestCompareEstimates(t *testing.T) {
 	noisy, matrix := smallNoisy(t, t.TempDir())
 	text, _ := succeed(t, "compare", "--data", noisy, "--confusion", matrix, "--folds", "2", "--quiet",
 		"--try", "--max-steps 60 --confusion {confident-joint|none}")
-	want := "\nfirst: uma-gpu confusion estimate --data " + noisy + " --method confident-joint --out estimate.csv\n" +
-		"the best: uma-gpu train --data " + noisy + " --max-steps 60 --confusion estimate.csv --model m.npz\n"
+	want := "\nfirst: uma-gpu confusion estimate --data " + noisy +
+		" --method confident-joint --out estimate.csv\n" +
+		"the best: uma-gpu train --data " + noisy +
+		" --max-steps 60 --confusion estimate.csv --model m.npz\n"
 	if !strings.HasSuffix(text, want) {
 		t.Errorf("found\n%s\nwanted at its end%s", text, want)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
-// pictureAxis returns the name of the parameter over which compare draws its picture, "" for no picture:
-// that of the grid that has the most numbers.
+// pictureAxis returns the name of the parameter over which compare draws its picture, "" for no
+// picture: that of the grid that has the most numbers.
 func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
 	if c.String("picture") == "" {
 		return "", nil
@@ -49,8 +49,8 @@ func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
 	return axis, nil
 }
 
-// picture draws the accuracy of the ways with its interval over a parameter of the grid, a curve for
-// each combination of all other flags, that of the best way first.
+// picture draws the accuracy of the ways with its interval over a parameter of the grid, a curve
+// for each combination of all other flags, that of the best way first.
 func (r *compareReport) picture(axis string) (*plot.Plot, error) {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = axis, r.measure()
@@ -72,10 +72,14 @@ func (r *compareReport) picture(axis string) (*plot.Plot, error) {
 			s = &chart.Series{}
 			all[curve], curves = s, append(curves, curve)
 		}
-		at, _ := slices.BinarySearchFunc(s.XYs, x, func(p plotter.XY, x float64) int { return cmp.Compare(p.X, x) })
+		at, _ := slices.BinarySearchFunc(s.XYs, x, func(p plotter.XY,
+			x float64) int {
+			return cmp.Compare(p.X, x)
+		})
 		a := one.Accuracy
 		s.XYs = slices.Insert(s.XYs, at, plotter.XY{X: x, Y: a.Value})
-		s.YErrors = slices.Insert(s.YErrors, at, struct{ Low, High float64 }{a.Value - a.Low, a.High - a.Value})
+		s.YErrors = slices.Insert(s.YErrors, at, struct{ Low, High float64 }{a.Value - a.Low,
+			a.High - a.Value})
 	}
 	if least := slices.Min(values); least > 0 && slices.Max(values) >= 10*least {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}

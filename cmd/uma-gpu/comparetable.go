@@ -35,7 +35,8 @@ func (r *compareReport) write(path string, grid []string) error {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	return atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
-		rows := [][]string{slices.Concat([]string{"flags"}, names, []string{"accuracy", "low", "high", "behind",
+		rows := [][]string{slices.Concat([]string{"flags"}, names, []string{"accuracy", "low", "high",
+			"behind",
 			"behind_error", "noisy_log_loss", "error"})}
 		for _, one := range r.Tried {
 			loss := ""
@@ -43,8 +44,9 @@ func (r *compareReport) write(path string, grid []string) error {
 				loss = number(*one.NoisyLogLoss)
 			}
 			a := one.Accuracy
-			rows = append(rows, slices.Concat([]string{one.Flags}, values(one.Flags), []string{number(a.Value),
-				number(a.Low), number(a.High), number(one.Behind), number(one.BehindError), loss, ""}))
+			rows = append(rows, slices.Concat([]string{one.Flags}, values(one.Flags),
+				[]string{number(a.Value),
+					number(a.Low), number(a.High), number(one.Behind), number(one.BehindError), loss, ""}))
 		}
 		for _, f := range r.Failed {
 			rows = append(rows, slices.Concat([]string{f.Flags}, values(f.Flags),
@@ -54,7 +56,8 @@ func (r *compareReport) write(path string, grid []string) error {
 	})
 }
 
-// flagOf cuts name=value, as --grid has it and as the flags of a candidate do, at whose name are dashes.
+// flagOf cuts name=value, as --grid has it and as the flags of a candidate do, at whose name are
+// dashes.
 func flagOf(text string) (name, value string) {
 	name, value, _ = strings.Cut(text, "=")
 	return strings.TrimLeft(strings.TrimSpace(name), "-"), value

@@ -35,10 +35,12 @@ type comparison struct {
 	consensus bool // the labels are that of annotators, and judge is its matrix
 }
 
-// tryAll tries all candidates, and enters those into the report. Its error is that of a cancelled ctx.
+// tryAll tries all candidates, and enters those into the report. Its error is that of a cancelled
+// ctx.
 func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compareReport) error {
 	seen := 0
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing", Unit: "way", Total: int64(len(list))})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing", Unit: "way",
+		Total: int64(len(list))})
 	defer task.End()
 	for _, group := range x.groups(list) {
 		for k, way := range group {
@@ -77,8 +79,8 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 	return app.Interrupted(ctx)
 }
 
-// groups puts those of the candidates together that can be trained side by side, as many as 1 GiB has
-// room for: the weights of a training, before, in and after a step, and their average.
+// groups puts those of the candidates together that can be trained side by side, as many as 1 GiB
+// has room for: the weights of a training, before, in and after a step, and their average.
 func (x *comparison) groups(list []candidate) (groups [][]candidate) {
 	const bytes, perWeight = 1 << 30, 52
 	most := max(1, bytes/perWeight/(len(x.data.Classes)*(x.data.D+1)))
@@ -111,7 +113,8 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 		return nil, app.AdviseKernel(app.AdviseMemory(err))
 	}
 	bySeed := make([][]triedReport, len(group))
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "every seed", Unit: "seed", Total: int64(x.seeds)})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "every seed", Unit: "seed",
+		Total: int64(x.seeds)})
 	defer task.End()
 	for range x.seeds {
 		held, err := x.outOfFold(ctx, noise, ways)
@@ -152,7 +155,8 @@ func (x *comparison) outOfFold(
 }
 
 // judged judges what a way that learned with noise says of examples held out.
-func (x *comparison) judged(held *judge.HeldOut, noise *confusion.Matrix) (r triedReport, err error) {
+func (x *comparison) judged(held *judge.HeldOut, noise *confusion.Matrix) (r triedReport,
+	err error) {
 	classes := x.data.Classes
 	if err := r.judge(x.data, engine.Predicted(held.Scores, held.Q), x.judge); err != nil {
 		return r, err
@@ -172,7 +176,8 @@ func (x *comparison) judged(held *judge.HeldOut, noise *confusion.Matrix) (r tri
 	return r, err
 }
 
-// mean is the mean over seeds. Its interval is the mean one: the examples are the same with every seed.
+// mean is the mean over seeds. Its interval is the mean one: the examples are the same with every
+// seed.
 func mean(bySeed []triedReport) triedReport {
 	m := bySeed[0]
 	n := float64(len(bySeed))
@@ -183,7 +188,8 @@ func mean(bySeed []triedReport) triedReport {
 	loss, losses := 0.0, 0
 	credits := make([]float64, len(m.credits))
 	for _, r := range bySeed {
-		a.Value, a.Low, a.High = a.Value+r.Accuracy.Value/n, a.Low+r.Accuracy.Low/n, a.High+r.Accuracy.High/n
+		a.Value, a.Low, a.High = a.Value+r.Accuracy.Value/n, a.Low+r.Accuracy.Low/n,
+			a.High+r.Accuracy.High/n
 		if r.NoisyLogLoss != nil {
 			loss, losses = loss+*r.NoisyLogLoss/n, losses+1
 		}
@@ -217,7 +223,8 @@ func (x *comparison) save(ctx context.Context, way candidate, path string) error
 }
 
 // noiseOf returns the matrix that a way learns with, nil for none.
-func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options) (*confusion.Matrix, error) {
+func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options) (*confusion.Matrix,
+	error) {
 	method := way.estimates()
 	switch {
 	case way.Annotations != nil:
@@ -227,9 +234,11 @@ func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options)
 	case way.confusion == noConfusion || method == outoffold.NoNoise:
 		return nil, nil
 	case method == "":
-		return app.ReadMatrix(ctx, way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
+		return app.ReadMatrix(ctx, way.confusion, confusion.ReadOptions{Classes: x.data.Classes,
+			TrueRows: way.trueRows})
 	}
-	found, err := outoffold.EstimateNoise(ctx, x.data, outoffold.NoiseOptions{Options: o, Method: method, Folds: x.folds})
+	found, err := outoffold.EstimateNoise(ctx, x.data, outoffold.NoiseOptions{Options: o,
+		Method: method, Folds: x.folds})
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +276,10 @@ func (r *triedReport) judge(d *dataset.Dataset, predicted []int32, noise *confus
 
 // rank orders them, the best first, and compares each with it.
 func rank(tried []triedReport) {
-	slices.SortStableFunc(tried, func(a, b triedReport) int { return -cmp.Compare(a.Accuracy.Value, b.Accuracy.Value) })
+	slices.SortStableFunc(tried, func(a, b triedReport) int {
+		return -cmp.Compare(a.Accuracy.Value,
+			b.Accuracy.Value)
+	})
 	best := tried[0].credits
 	n := float64(len(best))
 	for k := range tried {

@@ -23,7 +23,8 @@ func completionCommand() *cli.Command {
 		Name:      "completion",
 		Usage:     "print a script that lets a shell complete commands, flags and files",
 		ArgsUsage: strings.Join(shells, "|"),
-		Description: "Packages and make install put the scripts where the shells look for them. By hand:\n\n" +
+		Description: "Packages and make install put the scripts where the shells look for them. By " +
+			"hand:\n\n" +
 			"  source <(uma-gpu completion bash)                                       in ~/.bashrc\n" +
 			"  source <(uma-gpu completion zsh)                   behind compinit, in ~/.zshrc\n" +
 			"  uma-gpu completion fish > ~/.config/fish/completions/uma-gpu.fish       once\n\n" +

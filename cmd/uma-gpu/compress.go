@@ -22,7 +22,8 @@ import (
 func compressCommand() *cli.Command {
 	flags := []cli.Flag{app.ModelFlag(),
 		&cli.StringFlag{Name: "atoms", Usage: "keep `K` landmarks at most, or all (required)"},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}}}
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+			Usage: "model to write, `FILE`.npz (required)"}}}
 	flags = append(flags, app.InputFlag{StringFlag: &cli.StringFlag{Name: "data",
 		Usage: "examples on which to compare both models: `FILE`, or - for standard input"}})
 	flags = append(flags, app.DataFlags("")[1:]...)
@@ -30,12 +31,18 @@ func compressCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "compress",
 		Usage: "write a kernel model that predicts faster, by fewer landmarks",
-		Description: "Weights and components are folded to one row of landmarks' weights for each class; with\n" +
-			"--atoms K the K landmarks are kept, chosen one by one, whose span comes nearest to the scores. How\n" +
-			"far each score is from the old one in feature space is printed: at an example x it differs by at most\n" +
-			"that times √κ(x,x), which is 1 of rbf. All landmarks leave float32 rounding, which is printed too.\n" +
-			"No bit is promised to be that of the old model. A last step l2 of the components moves no class, and\n" +
-			"is left out with the temperature: calibrate again for probabilities. With --data both models predict.\n\n" +
+		Description: "Weights and components are folded to one row of landmarks' weights for each " +
+			"class; with\n" +
+			"--atoms K the K landmarks are kept, chosen one by one, whose span comes nearest to the " +
+			"scores. How\n" +
+			"far each score is from the old one in feature space is printed: at an example x it differs " +
+			"by at most\n" +
+			"that times √κ(x,x), which is 1 of rbf. All landmarks leave float32 rounding, which is " +
+			"printed too.\n" +
+			"No bit is promised to be that of the old model. A last step l2 of the components moves no " +
+			"class, and\n" +
+			"is left out with the temperature: calibrate again for probabilities. With --data both " +
+			"models predict.\n\n" +
 			"Example: uma-gpu compress --model m.npz --atoms 200 --out small.npz --data test.csv",
 		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: compress,
@@ -44,12 +51,13 @@ func compressCommand() *cli.Command {
 
 // compressReport is what compress --json prints.
 type compressReport struct {
-	Model     string    `json:"model"`
-	Landmarks [2]int    `json:"landmarks"` // before and after
-	Numbers   [2]int    `json:"numbers"`   // of an example: components before, classes after
-	Length    []float64 `json:"length"`    // of each class: ‖f‖ in feature space; none if all landmarks stay
-	Error     []float64 `json:"error"`     // ‖f - f̂‖
-	Rounding  []float64 `json:"rounding"`  // what rounding the new weights changes at most
+	Model     string `json:"model"`
+	Landmarks [2]int `json:"landmarks"` // before and after
+	Numbers   [2]int `json:"numbers"`   // of an example: components before, classes after
+	// of each class: ‖f‖ in feature space; none if all landmarks stay
+	Length   []float64 `json:"length"`
+	Error    []float64 `json:"error"`    // ‖f - f̂‖
+	Rounding []float64 `json:"rounding"` // what rounding the new weights changes at most
 	// On the examples of --data.
 	Examples int        `json:"examples,omitempty"`
 	Changed  int        `json:"changed,omitempty"` // that have another class now
@@ -99,7 +107,8 @@ func compress(c *cli.Context) (err error) {
 	}
 	r := compressReport{Model: c.String("out"),
 		Landmarks: [2]int{m.Projection.Landmarks.N, small.Projection.Landmarks.N},
-		Numbers:   [2]int{m.Meta.Kernel.Components, small.Q}, Rounding: means.Rounding(small.Map().Basis.Projection)}
+		Numbers:   [2]int{m.Meta.Kernel.Components, small.Q},
+		Rounding:  means.Rounding(small.Map().Basis.Projection)}
 	if found != nil {
 		r.Length, r.Error = found.Length, found.Error
 	}
@@ -109,7 +118,8 @@ func compress(c *cli.Context) (err error) {
 		}
 	}
 	if m.Meta.Temperature != 0 && small.Meta.Temperature == 0 {
-		n.Say("the temperature is left out with the step l2 of the components; uma-gpu calibrate fits another")
+		n.Say("the temperature is left out with the step l2 of the components; uma-gpu calibrate fits " +
+			"another")
 	}
 	if err := small.Save(r.Model); err != nil {
 		return err

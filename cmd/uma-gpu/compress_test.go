@@ -10,19 +10,24 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// TestCompressModel: models of kernel components and of kernel means by fewer landmarks classify as before.
+// TestCompressModel: models of kernel components and of kernel means by fewer landmarks classify
+// as before.
 func TestCompressModel(t *testing.T) {
 	dir := t.TempDir()
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
 	model, small := filepath.Join(dir, "m.npz"), filepath.Join(dir, "small.npz")
 	for _, how := range [][]string{
-		{"--learner", "kernelmean", "--gamma", "search"}, {"--learner", "softmax", "--components", "40", "--gamma", "1"},
+		{"--learner", "kernelmean", "--gamma", "search"}, {"--learner", "softmax", "--components", "40",
+			"--gamma", "1"},
 	} {
-		succeed(t, append([]string{"train", "--data", data, "--model", model, "--kernel", "rbf"}, how...)...)
+		succeed(t, append([]string{"train", "--data", data, "--model", model, "--kernel", "rbf"},
+			how...)...)
 		for _, atoms := range []string{"all", "80"} {
-			stdout, _ := succeed(t, "compress", "--model", model, "--atoms", atoms, "--out", small, "--data", test, "--json")
+			stdout, _ := succeed(t, "compress", "--model", model, "--atoms", atoms, "--out", small, "--data",
+				test, "--json")
 			r := decode[compressReport](t, stdout)
-			if r.Examples != 300 || r.Changed > 6 || r.Numbers[1] != 2 || (r.Error == nil) != (atoms == "all") ||
+			if r.Examples != 300 || r.Changed > 6 || r.Numbers[1] != 2 ||
+				(r.Error == nil) != (atoms == "all") ||
 				r.Rounding[0] <= 0 || r.Rounding[0] > 1 {
 				t.Errorf("%v, %s atoms: %+v", how, atoms, r)
 			}
@@ -40,7 +45,9 @@ func TestCompressModel(t *testing.T) {
 	fail(t, app.ExitFailure, "wanted 1 to 30, as many as there are landmarks", "compress", "--model",
 		small, "--atoms", "31",
 		"--out", model)
-	fail(t, app.ExitUsage, `--atoms are "few"`, "compress", "--model", model, "--atoms", "few", "--out", small)
+	fail(t, app.ExitUsage, `--atoms are "few"`, "compress", "--model", model, "--atoms", "few",
+		"--out", small)
 	succeed(t, "train", "--data", data, "--model", model)
-	fail(t, app.ExitFailure, "linear in its features", "compress", "--model", model, "--atoms", "all", "--out", small)
+	fail(t, app.ExitFailure, "linear in its features", "compress", "--model", model, "--atoms", "all",
+		"--out", small)
 }

@@ -18,11 +18,15 @@ func confusionCommand() *cli.Command {
 // sourceFlags say which confusion matrix; exactly one of them is given.
 func sourceFlags() []cli.Flag {
 	return []cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion", Usage: "confusion matrix in a `FILE`, CSV or .npy"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
+			Usage: "confusion matrix in a `FILE`, CSV or .npy"}},
 		app.AxesFlag(),
-		&cli.Float64Flag{Name: "symmetric", Usage: "labels are wrong at this `RATE`, all wrong classes alike"},
-		&cli.Float64Flag{Name: "pairwise", Usage: "class q becomes q+1, the last one the first, at this `RATE`"},
-		&cli.Float64Flag{Name: "random", Usage: "this `SHARE` of a random matrix, the rest of the identity"},
+		&cli.Float64Flag{Name: "symmetric",
+			Usage: "labels are wrong at this `RATE`, all wrong classes alike"},
+		&cli.Float64Flag{Name: "pairwise",
+			Usage: "class q becomes q+1, the last one the first, at this `RATE`"},
+		&cli.Float64Flag{Name: "random",
+			Usage: "this `SHARE` of a random matrix, the rest of the identity"},
 	}
 }
 
@@ -53,8 +57,9 @@ func matrixSource(c *cli.Context) (source, error) {
 		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
 	}
 	if len(given) != 1 {
-		return nil, app.Usagef(c, "found %d confusion matrices, wanted exactly one of --confusion, --symmetric, "+
-			"--pairwise and --random", len(given))
+		return nil, app.Usagef(c,
+			"found %d confusion matrices, wanted exactly one of --confusion, --symmetric, "+
+				"--pairwise and --random", len(given))
 	}
 	return func(classes []string) (*confusion.Matrix, error) {
 		switch given[0] {

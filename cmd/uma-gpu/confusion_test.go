@@ -23,7 +23,8 @@ func TestInject(t *testing.T) {
 		{"--symmetric", "0.4"}, {"--pairwise", "0.4"}, {"--random", "0.6"}, {"--confusion", c},
 		{"--pairwise", "0.4", "--seed", "2"}, {"--random", "0.6", "--seed", "2"},
 	} {
-		a, b, matrix := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "C.csv")
+		a, b, matrix := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir,
+			"C.csv")
 		args := append([]string{"confusion", "inject", "--data", digits}, source...)
 		_, stderr := succeed(t, append(args, "--out", a, "--write-confusion", matrix)...)
 		succeed(t, append(args, "--out", b)...)
@@ -57,7 +58,8 @@ func TestInject(t *testing.T) {
 			}
 		}
 		// The matrix that is kept does the same.
-		succeed(t, append([]string{"confusion", "inject", "--data", digits, "--confusion", matrix, "--out", b},
+		succeed(t, append([]string{"confusion", "inject", "--data", digits, "--confusion", matrix,
+			"--out", b},
 			seedOf(source)...)...)
 		if !bytes.Equal(read(t, a), read(t, b)) {
 			t.Errorf("%s: the kept matrix corrupts otherwise", source)
@@ -102,12 +104,14 @@ func TestInjectKeepsTheLayout(t *testing.T) {
 		{svm, "last", "out.CSV", "1,0,a\n0.5,2,b\n"},
 	} {
 		out := filepath.Join(dir, c.out)
-		succeed(t, "confusion", "inject", "--data", c.in, "--label-column", c.label, "--symmetric", "0", "--out", out)
+		succeed(t, "confusion", "inject", "--data", c.in, "--label-column", c.label, "--symmetric", "0",
+			"--out", out)
 		if got := string(read(t, out)); got != c.want {
 			t.Errorf("%s to %s: found %q, want %q", c.in, c.out, got, c.want)
 		}
 	}
-	if _, stderr := succeed(t, "confusion", "inject", "--data", csv, "--label-column", "first", "--pairwise", "1",
+	if _, stderr := succeed(t, "confusion", "inject", "--data", csv, "--label-column", "first",
+		"--pairwise", "1",
 		"--out", filepath.Join(dir, "q"), "--quiet"); stderr != "" {
 		t.Errorf("--quiet says %q", stderr)
 	}
@@ -118,7 +122,8 @@ func TestShow(t *testing.T) {
 	named := write(t, dir, "named.csv", "noisy\\true,\"a,b\",c\n\"a,b\",0.9,0.2\nc,0.1,0.8\n")
 	stdout, _ := succeed(t, "confusion", "show", "--json", named)
 	r := decode[showReport](t, stdout)
-	if strings.Join(r.Classes, "|") != "a,b|c" || r.Confusion[0][1] != 0.2 || !r.Invertible || r.Condition == nil ||
+	if strings.Join(r.Classes, "|") != "a,b|c" || r.Confusion[0][1] != 0.2 || !r.Invertible ||
+		r.Condition == nil ||
 		*r.Condition < 1.2 || *r.Condition > 1.8 {
 		t.Errorf("found %s", stdout)
 	}
@@ -128,11 +133,13 @@ func TestShow(t *testing.T) {
 	}
 	bare := write(t, dir, "bare.txt", "\n0.9 0.1\n0.2 0.8\n")
 	stdout, _ = succeed(t, "confusion", "show", "--confusion-axes", "true-rows", "--json", bare)
-	if r := decode[showReport](t, stdout); strings.Join(r.Classes, "|") != "0|1" || r.Confusion[0][1] != 0.2 {
+	if r := decode[showReport](t, stdout); strings.Join(r.Classes, "|") != "0|1" ||
+		r.Confusion[0][1] != 0.2 {
 		t.Errorf("found %s", stdout)
 	}
 	fail(t, app.ExitFailure, "no such file", "confusion", "show", filepath.Join(dir, "none.csv"))
-	fail(t, app.ExitFailure, "found no text", "confusion", "show", "--classes", "x,y", write(t, dir, "empty.csv", ""))
+	fail(t, app.ExitFailure, "found no text", "confusion", "show", "--classes", "x,y", write(t, dir,
+		"empty.csv", ""))
 	fail(t, app.ExitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
 	fail(t, app.ExitFailure, "say them with --classes", "confusion", "show",
 		"../../host/confusion/testdata/c-order-f8.npy")
@@ -146,10 +153,12 @@ func TestShowUnusable(t *testing.T) {
 		{"singular.csv", singular, "+Inf"}, {"nearly.csv", nearly, "1e+07"},
 	} {
 		path := write(t, dir, c.name, c.text)
-		reason := "uma-gpu: " + path + ": confusion matrix cannot be inverted: its condition number is " + c.condition
+		reason := "uma-gpu: " + path + ": confusion matrix cannot be inverted: its condition number is " +
+			c.condition
 		code, stdout, stderr := command("confusion", "show", "--classes", "x,y", path)
 		if code != app.ExitFailure || !strings.Contains(stdout, "  0.5") ||
-			!strings.Contains(stdout, "\ncondition number "+c.condition+"\n") || !strings.Contains(stderr, reason) {
+			!strings.Contains(stdout, "\ncondition number "+c.condition+"\n") || !strings.Contains(stderr,
+			reason) {
 			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
 		}
 		code, stdout, stderr = command("confusion", "show", "--json", "--classes", "x,y", path)
@@ -164,11 +173,13 @@ func TestShowUnusable(t *testing.T) {
 func TestSynth(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.svm.gz")
-	_, stderr := succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed", "9", "--out", a)
+	_, stderr := succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed",
+		"9", "--out", a)
 	if !strings.Contains(stderr, "50 examples × 3 features, 4 classes, written to "+a) {
 		t.Errorf("stderr %s", stderr)
 	}
-	succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed", "9", "--out", b, "--quiet")
+	succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed", "9",
+		"--out", b, "--quiet")
 	x, err := dataset.Read(t.Context(), a, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -24,8 +24,9 @@ func estimateCommand() *cli.Command {
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "table",
 			Usage: "counts, percentages or shares of true against noisy labels: " +
 				"`FILE`"}},
-		&cli.StringFlag{Name: "confusion-axes", Value: string(confusion.AxesAuto), Usage: "`AXES` of --table: auto, " +
-			"true-rows (as in scikit-learn), true-columns"},
+		&cli.StringFlag{Name: "confusion-axes", Value: string(confusion.AxesAuto),
+			Usage: "`AXES` of --table: auto, " +
+				"true-rows (as in scikit-learn), true-columns"},
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "clean",
 			Usage: "true classes of some examples: `FILE`, a CSV item,label, or " +
 				"noisy,true without --data"}},
@@ -40,10 +41,12 @@ func estimateCommand() *cli.Command {
 				".npy"}},
 	}
 	how := []cli.Flag{
-		&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Usage: "`METHOD` by which to estimate"},
+		&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene",
+			Usage: "`METHOD` by which to estimate"},
 		&cli.IntFlag{Name: "folds", Value: outoffold.DefaultNoiseFolds,
 			Usage: "`K` parts, each judged by models of the others"},
-		&cli.Float64Flag{Name: "pooled", Usage: "as how many `LABELS` the mean annotator counts beside each"},
+		&cli.Float64Flag{Name: "pooled",
+			Usage: "as how many `LABELS` the mean annotator counts beside each"},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 		app.SeedFlag(nil, "all random choices"),
 	}
@@ -64,20 +67,29 @@ func estimateCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "estimate",
 		Usage: "find the confusion matrix of labels",
-		Description: "From what there is: a table of true against noisy labels (--table), examples of which both labels\n" +
-			"are known (--clean), labels of several people (--annotators), or noisy labels alone (--data). It\n" +
-			"prints P(noisy = row | true = column) with the standard error of each entry, says what it assumes,\n" +
+		Description: "From what there is: a table of true against noisy labels (--table), examples of " +
+			"which both labels\n" +
+			"are known (--clean), labels of several people (--annotators), or noisy labels alone " +
+			"(--data). It\n" +
+			"prints P(noisy = row | true = column) with the standard error of each entry, says what it " +
+			"assumes,\n" +
 			"and writes the matrix (--out), which train --confusion takes.\n\n" +
 			"Tables are read as pandas' crosstab and DataFrame write and print them, scikit-learn's\n" +
 			"confusion_matrix, spreadsheets and numpy; margins All are left out.\n\n" +
-			"--method is majority, one-coin or dawid-skene of --annotators, confident-joint or anchors of\n" +
-			"--probabilities, and of --data identity, clean, confident-joint (cleanlab's), anchors, em (learned\n" +
-			"together with a model) or auto, which lets these compete. A few --clean examples decide where they\n" +
-			"are given, and are joined by the winner, which is their prior. Without them whoever makes labels held\n" +
-			"out most likely wins, and the identity unless another is better by more than one standard error.\n\n" +
+			"--method is majority, one-coin or dawid-skene of --annotators, confident-joint or " +
+			"anchors of\n" +
+			"--probabilities, and of --data identity, clean, confident-joint (cleanlab's), anchors, em " +
+			"(learned\n" +
+			"together with a model) or auto, which lets these compete. A few --clean examples decide " +
+			"where they\n" +
+			"are given, and are joined by the winner, which is their prior. Without them whoever makes " +
+			"labels held\n" +
+			"out most likely wins, and the identity unless another is better by more than one standard " +
+			"error.\n\n" +
 			"Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv\n" +
 			"          uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C.csv\n" +
-			"          uma-gpu confusion estimate --annotators labels.csv --out C.csv --write-labels consensus.csv",
+			"          uma-gpu confusion estimate --annotators labels.csv --out C.csv --write-labels " +
+			"consensus.csv",
 		Flags:  flags,
 		Action: estimateConfusion,
 	}
@@ -93,9 +105,10 @@ func texts[T ~string](names []T) (s []string) {
 
 // estimateReport is what confusion estimate --json prints.
 type estimateReport struct {
-	Method     string               `json:"method"`
-	Classes    []string             `json:"classes"`
-	Confusion  [][]float64          `json:"confusion"`                // [p][q] = P(noisy = p | true = q)
+	Method  string   `json:"method"`
+	Classes []string `json:"classes"`
+	// [p][q] = P(noisy = p | true = q)
+	Confusion  [][]float64          `json:"confusion"`
 	Error      [][]float64          `json:"standard_error,omitempty"` // absent where nothing tells
 	Assumes    string               `json:"assumes"`
 	Notes      []string             `json:"notes,omitempty"`
@@ -162,7 +175,8 @@ func (e *estimating) check() error {
 	known := []string{"table", "annotators", "data", "clean", "probabilities data", "data clean",
 		"probabilities data clean"}
 	if !slices.Contains(known, strings.Join(given, " ")) {
-		return app.Usagef(c, "found the sources %q, wanted --table, --annotators, --clean, or --data (also with --clean or "+
+		return app.Usagef(c, "found the sources %q, wanted --table, --annotators, --clean, or --data "+
+			"(also with --clean or "+
 			"--probabilities)", given)
 	}
 	e.source = given[0]
@@ -182,9 +196,10 @@ func (e *estimating) check() error {
 			app.OrList(slices.DeleteFunc(methods, func(s string) bool { return s == "" })))
 	}
 	for flag, sources := range map[string][]string{
-		"confusion-axes": {"table"}, "prior": {"table", "clean"}, "pooled": {"annotators"}, "write-labels": {"annotators"},
-		"trust": {"annotators"},
-		"folds": {"data"}, "learner": {"data"}, "kernel": {"data"}, "normalize": {"data"},
+		"confusion-axes": {"table"}, "prior": {"table", "clean"}, "pooled": {"annotators"},
+		"write-labels": {"annotators"},
+		"trust":        {"annotators"},
+		"folds":        {"data"}, "learner": {"data"}, "kernel": {"data"}, "normalize": {"data"},
 	} {
 		if c.IsSet(flag) && !slices.Contains(sources, e.source) {
 			return app.Usagef(c, "--%s is given without --%s", flag, strings.Join(sources, " or --"))
@@ -219,8 +234,9 @@ func (e *estimating) find() (*estimateReport, *confusion.Matrix, error) {
 // reportOf is the report of an estimate.
 func reportOf(m *estimate.Estimate) (*estimateReport, *confusion.Matrix, error) {
 	q := m.Q()
-	r := &estimateReport{Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q), Assumes: m.Assumes,
-		Notes: m.Notes}
+	r := &estimateReport{Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q),
+		Assumes: m.Assumes,
+		Notes:   m.Notes}
 	if m.Error != nil {
 		r.Error = app.Rows(m.Error, q)
 	}
@@ -239,12 +255,14 @@ func (e *estimating) prior(classes []string) (*confusion.Matrix, error) {
 func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 	path := e.c.String("table")
 	t, err := app.Awaited(e.c.Context, path, func(path string) (*confusion.Table, error) {
-		return confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(e.c.String("confusion-axes"))})
+		return confusion.ReadTable(path,
+			confusion.TableOptions{Axes: confusion.Axes(e.c.String("confusion-axes"))})
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	e.notes.Say("table: %s, %s of %d classes with %s, for %s", path, t.Kind, len(t.Classes), t.Axes, t.Why)
+	e.notes.Say("table: %s, %s of %d classes with %s, for %s", path, t.Kind, len(t.Classes), t.Axes,
+		t.Why)
 	prior, err := e.prior(t.Classes)
 	if err != nil {
 		return nil, nil, err
@@ -256,8 +274,9 @@ func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 		}
 	} else {
 		if prior != nil {
-			return nil, nil, app.Usagef(e.c, "--prior is given with a table of shares, wanted counts: shares do not tell how "+
-				"many examples they are of")
+			return nil, nil, app.Usagef(e.c,
+				"--prior is given with a table of shares, wanted counts: shares do not tell how "+
+					"many examples they are of")
 		}
 		shares, err := t.Share()
 		if err != nil {
@@ -327,7 +346,8 @@ func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) 
 	r.Method += ", of the consensus of annotators"
 	q := len(classes)
 	for _, one := range found.Annotators {
-		r.Annotators = append(r.Annotators, estimatedAnnotator{one.Name, one.Labels, one.Right(q), app.Rows(one.P, q),
+		r.Annotators = append(r.Annotators, estimatedAnnotator{one.Name, one.Labels, one.Right(q),
+			app.Rows(one.P, q),
 			app.Rows(one.Error, q)})
 	}
 	return r, c, err
@@ -345,7 +365,8 @@ func (e *estimating) readData() (*dataset.Dataset, []int32, error) {
 	}
 	clean, err := app.ReadClean(e.c.Context, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y})
 	if err == nil && clean.Item == nil {
-		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for pairs leave out --data",
+		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for "+
+			"pairs leave out --data",
 			path)
 	}
 	if err != nil {

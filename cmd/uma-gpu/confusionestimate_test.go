@@ -32,10 +32,12 @@ func estimated(t *testing.T, args ...string) (r estimateReport, stderr string) {
 // A table becomes a matrix that train takes, and what told its axes is said.
 func TestEstimateTable(t *testing.T) {
 	dir := t.TempDir()
-	table := write(t, dir, "crosstab.csv", "true,cat,dog,All\ncat,900,100,1000\ndog,300,1700,2000\nAll,1200,1800,3000\n")
+	table := write(t, dir, "crosstab.csv",
+		"true,cat,dog,All\ncat,900,100,1000\ndog,300,1700,2000\nAll,1200,1800,3000\n")
 	out := filepath.Join(dir, "C.csv")
 	r, stderr := estimated(t, "--table", table, "--out", out)
-	if !strings.Contains(stderr, `counts of 2 classes with true-rows, for the rows are called "true"`) {
+	if !strings.Contains(stderr,
+		`counts of 2 classes with true-rows, for the rows are called "true"`) {
 		t.Errorf("stderr %s", stderr)
 	}
 	m, err := confusion.Read(out, confusion.ReadOptions{Classes: []string{"cat", "dog"}})
@@ -44,7 +46,8 @@ func TestEstimateTable(t *testing.T) {
 	}
 	for k, want := range []float64{.9, .15, .1, .85} {
 		if got := m.P[k]; math.Abs(got-want) > 0.02 || got != r.Confusion[k/2][k%2] {
-			t.Errorf("entry %d is %v, wanted about %v, and as printed, %v", k, got, want, r.Confusion[k/2][k%2])
+			t.Errorf("entry %d is %v, wanted about %v, and as printed, %v", k, got, want,
+				r.Confusion[k/2][k%2])
 		}
 	}
 	if e := r.Error[0][0]; !(e > 0.008 && e < 0.02) {
@@ -55,7 +58,8 @@ func TestEstimateTable(t *testing.T) {
 		t.Errorf("shares: %+v", r)
 	}
 	text, _ := succeed(t, "confusion", "estimate", "--table", table)
-	for _, want := range []string{"P(noisy = row | true = column), ± standard error", "assumes that the examples"} {
+	for _, want := range []string{"P(noisy = row | true = column), ± standard error",
+		"assumes that the examples"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
@@ -82,7 +86,8 @@ func TestEstimateAnnotators(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(string(read(t, labels))), "\n")
-	if len(lines) != 301 || lines[0] != "item,label,probability" || !strings.HasPrefix(lines[300], "299,") {
+	if len(lines) != 301 || lines[0] != "item,label,probability" || !strings.HasPrefix(lines[300],
+		"299,") {
 		t.Errorf("%d lines, the first %q", len(lines), lines[0])
 	}
 	text, _ := succeed(t, "confusion", "estimate", "--annotators", table)
@@ -129,14 +134,17 @@ func TestEstimateData(t *testing.T) {
 		fmt.Fprintf(&clean, "%d,%s\n", 5*i, right.Classes[right.Y[5*i]])
 	}
 	checked := write(t, dir, "checked.csv", clean.String())
-	r, stderr := estimated(t, "--data", path("noisy.csv"), "--clean", checked, "--folds", "2", "--out", path("C.csv"))
-	if !(off(r) < 0.04) || len(r.Candidates) != 4 || !strings.Contains(r.Method, "with joint likelihood as prior") {
+	r, stderr := estimated(t, "--data", path("noisy.csv"), "--clean", checked, "--folds", "2", "--out",
+		path("C.csv"))
+	if !(off(r) < 0.04) || len(r.Candidates) != 4 || !strings.Contains(r.Method,
+		"with joint likelihood as prior") {
 		t.Errorf("auto is %v off: %s, %+v", off(r), r.Method, r.Candidates)
 	}
 	if !strings.Contains(stderr, "fold 2 of 2") {
 		t.Errorf("stderr %s", stderr)
 	}
-	succeed(t, "train", "--data", path("noisy.csv"), "--confusion", path("C.csv"), "--model", path("m.npz"),
+	succeed(t, "train", "--data", path("noisy.csv"), "--confusion", path("C.csv"), "--model",
+		path("m.npz"),
 		"--max-steps", "5")
 
 	p := make([]float64, 0, d.N*10)
@@ -158,7 +166,8 @@ func TestEstimateData(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, method := range []string{"confident-joint", "anchors"} {
-		r, _ := estimated(t, "--data", path("noisy.csv"), "--probabilities", probabilities, "--method", method)
+		r, _ := estimated(t, "--data", path("noisy.csv"), "--probabilities", probabilities, "--method",
+			method)
 		if !(off(r) < 0.03) {
 			t.Errorf("%s of given probabilities is %v off", method, off(r))
 		}
@@ -183,12 +192,13 @@ func TestEstimateUsage(t *testing.T) {
 	dir := t.TempDir()
 	table := write(t, dir, "t.csv", "true,a,b\na,5,1\nb,2,9\n")
 	for want, args := range map[string][]string{
-		`found the sources [], wanted`:                {},
-		`found the sources ["table" "data"]`:          {"--table", table, "--data", digits},
-		`found the sources ["annotators" "clean"]`:    {"--annotators", table, "--clean", table},
-		`--method is "em", wanted one for --table`:    {"--table", table, "--method", "em"},
-		`--method is "best", wanted one for --data`:   {"--data", digits, "--method", "best"},
-		"--confusion-axes is given without --table":   {"--data", digits, "--confusion-axes", "true-rows"},
+		`found the sources [], wanted`:              {},
+		`found the sources ["table" "data"]`:        {"--table", table, "--data", digits},
+		`found the sources ["annotators" "clean"]`:  {"--annotators", table, "--clean", table},
+		`--method is "em", wanted one for --table`:  {"--table", table, "--method", "em"},
+		`--method is "best", wanted one for --data`: {"--data", digits, "--method", "best"},
+		"--confusion-axes is given without --table": {"--data", digits, "--confusion-axes",
+			"true-rows"},
 		"--pooled is given without --annotators":      {"--data", digits, "--pooled", "2"},
 		"--prior is given without --table or --clean": {"--data", digits, "--prior", table},
 		"--kernel is given without --data":            {"--table", table, "--kernel", "rbf"},

@@ -63,7 +63,10 @@ func (r *estimateReport) printAnnotators(w io.Writer) error {
 		return nil
 	}
 	list := slices.Clone(r.Annotators)
-	slices.SortStableFunc(list, func(a, b estimatedAnnotator) int { return cmp.Compare(b.Right, a.Right) })
+	slices.SortStableFunc(list, func(a, b estimatedAnnotator) int {
+		return cmp.Compare(b.Right,
+			a.Right)
+	})
 	fmt.Fprintf(w, "\nannotators, by how often each is right if all classes are as frequent\n")
 	const most = 5 // of the best, and of the worst
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

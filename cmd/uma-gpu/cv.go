@@ -25,13 +25,18 @@ func cvCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "cv",
 		Usage: "judge a learner by examples held out in turn, without a right label",
-		Description: "Cuts the examples in --folds parts, trains on all but one of them, judges by that one, and so on.\n" +
-			"Preparation and kernel are fitted anew each time. Prints the mean over the parts of each measure and\n" +
-			"its standard error, and then what eval prints, of all examples. With --confusion, by which the labels\n" +
+		Description: "Cuts the examples in --folds parts, trains on all but one of them, judges by " +
+			"that one, and so on.\n" +
+			"Preparation and kernel are fitted anew each time. Prints the mean over the parts of each " +
+			"measure and\n" +
+			"its standard error, and then what eval prints, of all examples. With --confusion, by which " +
+			"the labels\n" +
 			"are noisy, the measures are corrected: those of right labels.\n\n" +
-			"With --annotators, labels of several people, the trainings learn from all of these, and are judged by the\n" +
+			"With --annotators, labels of several people, the trainings learn from all of these, and are " +
+			"judged by the\n" +
 			"consensus that confusion estimate --annotators finds, and by its matrix.\n\n" +
-			"The same data, flags and seed give the same numbers on every device. Of examples that repeat, copies\n" +
+			"The same data, flags and seed give the same numbers on every device. Of examples that " +
+			"repeat, copies\n" +
 			"may fall in several parts; then all is better here than elsewhere.\n\n" +
 			"Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10",
 		Flags:  flags,
@@ -72,7 +77,8 @@ func crossValidate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	report := cvReport{Learner: o.Learner.Definition().Name, Folds: c.Int("folds"), Classes: o.data.Classes,
+	report := cvReport{Learner: o.Learner.Definition().Name, Folds: c.Int("folds"),
+		Classes:           o.data.Classes,
 		MeasuresCorrected: o.noise != nil, Device: o.device}
 	if report.Judgement, report.Measures, err = o.judge(p, report.Folds); err != nil {
 		return err
@@ -105,7 +111,8 @@ var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_"
 
 // judge judges all examples, and each fold of them, by predictions and probabilities p; nil for
 // none of these.
-func (o *outOfFold) judge(p []float32, folds int) (all judgement.Judgement, list []averaged, err error) {
+func (o *outOfFold) judge(p []float32, folds int) (all judgement.Judgement, list []averaged,
+	err error) {
 	labels, predicted, q := o.data.Y, engine.Predicted(o.held.Scores, o.held.Q), o.held.Q
 	if all, err = judgement.Of(labels, predicted, p, o.data.Classes, o.noise); err != nil {
 		return all, nil, err

@@ -20,7 +20,8 @@ func smallNoisy(t *testing.T, dir string) (noisy, matrix string) {
 	part := filepath.Join(dir, "part.csv")
 	noisy, matrix = filepath.Join(dir, "noisy.csv"), filepath.Join(dir, "C.csv")
 	succeed(t, "split", "--data", digits, "--counts", "500", "--out", part)
-	succeed(t, "confusion", "inject", "--data", part, "--pairwise", "0.4", "--out", noisy, "--write-confusion", matrix)
+	succeed(t, "confusion", "inject", "--data", part, "--pairwise", "0.4", "--out", noisy,
+		"--write-confusion", matrix)
 	return noisy, matrix
 }
 
@@ -30,8 +31,10 @@ func TestCrossValidate(t *testing.T) {
 	noisy, matrix := smallNoisy(t, dir)
 	args := []string{"cv", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps", "60"}
 	text, stderr := succeed(t, args...)
-	for _, want := range []string{"folds    4\n", "\ncorrected accuracy           0.", " ± 0.0", "\ncorrected log-loss  ",
-		"\nAll examples, each by the training that has not seen it:\n\nexamples        500\n", "95 % intervals"} {
+	for _, want := range []string{"folds    4\n", "\ncorrected accuracy           0.", " ± 0.0",
+		"\ncorrected log-loss  ",
+		"\nAll examples, each by the training that has not seen it:\n\nexamples        500\n",
+		"95 % intervals"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -41,7 +44,8 @@ func TestCrossValidate(t *testing.T) {
 	}
 	stdout, _ := succeed(t, append(args, "--json")...)
 	r := decode[cvReport](t, stdout)
-	if len(r.Measures) != 5 || !r.MeasuresCorrected || r.Learner != "softmax" || r.Folds != 4 || r.Examples != 500 {
+	if len(r.Measures) != 5 || !r.MeasuresCorrected || r.Learner != "softmax" || r.Folds != 4 ||
+		r.Examples != 500 {
 		t.Fatalf("found %+v", r)
 	}
 	a := r.Measures[0]
@@ -55,7 +59,8 @@ func TestCrossValidate(t *testing.T) {
 		t.Errorf("found %+v", a)
 	}
 	// The parts are of one size, so that the mean of their accuracies is that of all.
-	if c := r.Judgement.Corrected.Accuracy; math.Abs(c.Value-a.Mean) > 0.01 || c.High-c.Low > 0.2 || c.Value < 0.75 {
+	if c := r.Judgement.Corrected.Accuracy; math.Abs(c.Value-a.Mean) > 0.01 || c.High-c.Low > 0.2 ||
+		c.Value < 0.75 {
 		t.Errorf("accuracy %+v, mean of the parts %v", c, a.Mean)
 	}
 
@@ -83,7 +88,8 @@ func TestCrossValidateEveryLearner(t *testing.T) {
 		}
 		stdout, _ := succeed(t, args...)
 		r := decode[cvReport](t, stdout)
-		if r.Learner != d.Name || r.MeasuresCorrected || len(r.Measures) < 4 || r.Measures[0].Mean < 0.3 ||
+		if r.Learner != d.Name || r.MeasuresCorrected || len(r.Measures) < 4 ||
+			r.Measures[0].Mean < 0.3 ||
 			math.Abs(r.Measures[0].Mean-(1-r.ErrorRate)) > 0.01 || (r.Axes == "true-rows") != (k == 0) {
 			t.Errorf("found %+v", r)
 		}
@@ -94,12 +100,14 @@ func TestCrossValidateEveryLearner(t *testing.T) {
 	}{
 		{"--data is missing", []string{"cv"}},
 		{"--folds is 1, wanted 2 to 100", []string{"cv", "--data", noisy, "--folds", "1"}},
-		{"--confusion-axes is given without --confusion", []string{"cv", "--data", noisy, "--confusion-axes", "true-rows"}},
+		{"--confusion-axes is given without --confusion", []string{"cv", "--data", noisy,
+			"--confusion-axes", "true-rows"}},
 		{`--axes is "up", wanted true-columns or true-rows`, []string{"cv", "--data", noisy, "--axes", "up"}},
 	} {
 		fail(t, app.ExitUsage, c.fragment, c.args...)
 	}
-	fail(t, app.ExitFailure, "noisy.csv: out of fold: found 100 folds for 2 examples", "cv", "--folds", "100", "--data",
+	fail(t, app.ExitFailure, "noisy.csv: out of fold: found 100 folds for 2 examples", "cv", "--folds",
+		"100", "--data",
 		write(t, t.TempDir(), "noisy.csv", "1,2,a\n2,1,b\n"))
 }
 
@@ -110,40 +118,49 @@ func TestTrainValidates(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	noisy, matrix := smallNoisy(t, dir)
 	args := []string{"--confusion", matrix, "--max-steps", "30", "--seed", "5", "--json"}
-	stdout, stderr := succeed(t, append([]string{"train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2"},
+	stdout, stderr := succeed(t, append([]string{"train", "--data", noisy, "--model", file("m.npz"),
+		"--validate", "0.2"},
 		args...)...)
 	r := decode[trainReport](t, stdout)
 	if r.Examples != 400 || r.Validation == nil ||
 		!strings.Contains(stderr, "400 examples to learn from, 100 to judge by") {
 		t.Fatalf("found %+v\n%s", r, stderr)
 	}
-	succeed(t, "split", "--data", noisy, "--fractions", "0.8,0.2", "--seed", "5", "--out", file("fit.csv"), "--out",
+	succeed(t, "split", "--data", noisy, "--fractions", "0.8,0.2", "--seed", "5", "--out",
+		file("fit.csv"), "--out",
 		file("held.csv"))
-	succeed(t, append([]string{"train", "--data", file("fit.csv"), "--model", file("same.npz")}, args...)...)
+	succeed(t, append([]string{"train", "--data", file("fit.csv"), "--model", file("same.npz")},
+		args...)...)
 	if d := differ(t, file("m.npz"), file("same.npz")); d != "" {
 		t.Errorf("the models differ in %s", d)
 	}
-	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"), "--confusion", matrix,
+	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"),
+		"--confusion", matrix,
 		"--json")
 	if judged := decode[eval.Report](t, stdout).Judgement; !reflect.DeepEqual(judged, *r.Validation) {
 		t.Errorf("found %+v, wanted %+v", r.Validation, judged)
 	}
-	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2", "--max-steps", "5",
+	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2",
+		"--max-steps", "5",
 		"--axes", "true-rows")
-	if !strings.Contains(text, "\nOn the examples held out, which were not learned from:\n\nexamples        100\n") ||
+	if !strings.Contains(text,
+		"\nOn the examples held out, which were not learned from:\n\nexamples        100\n") ||
 		!strings.Contains(text, "of the predictions, %: row = true class, column = predicted\n") {
 		t.Errorf("found\n%s", text)
 	}
 	// Prepared examples are divided too.
 	succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("p.umab"))
-	stdout, _ = succeed(t, append([]string{"train", "--data", file("p.umab"), "--model", file("p.npz"), "--validate",
+	stdout, _ = succeed(t, append([]string{"train", "--data", file("p.umab"), "--model", file("p.npz"),
+		"--validate",
 		"0.5"}, args...)...)
-	if r := decode[trainReport](t, stdout); r.Validation.Examples != 250 || r.Validation.ErrorRate > 0.7 {
+	if r := decode[trainReport](t, stdout); r.Validation.Examples != 250 ||
+		r.Validation.ErrorRate > 0.7 {
 		t.Errorf("found %+v", r.Validation)
 	}
 	train := []string{"train", "--data", noisy, "--model", file("m.npz"), "--validate"}
 	fail(t, app.ExitUsage, "--validate is 1, wanted a share above 0, below 1", append(train, "1")...)
 	fail(t, app.ExitUsage, "--validate and --annotators exclude each other", append(train, "0.5",
 		"--annotators", "a.csv")...)
-	fail(t, app.ExitFailure, "noisy.csv: train: hold out: split: part 2 of 2 would have 0", append(train, "0.0001")...)
+	fail(t, app.ExitFailure, "noisy.csv: train: hold out: split: part 2 of 2 would have 0",
+		append(train, "0.0001")...)
 }

@@ -15,9 +15,11 @@ import (
 func TestDamagedCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	train := resumable(t, dir)
-	k, m, bad := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "bad.npz")
+	k, m, bad := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir,
+		"bad.npz")
 	seen := map[string]bool{}
-	for _, more := range [][]string{nil, {"--weights", "average"}, {"--kernel", "rbf", "--components", "9"}} {
+	for _, more := range [][]string{nil, {"--weights", "average"}, {"--kernel", "rbf", "--components",
+		"9"}} {
 		args := with(train, with(more, "--model", m)...)
 		succeed(t, with(args, "--checkpoint", k, "--every", "13")...)
 		if err := os.Remove(m); err != nil {
@@ -58,7 +60,8 @@ func TestDamagedCheckpoint(t *testing.T) {
 			case "sum.npy":
 				refused(f.Name, "found a state that does not fit: found a sum of 0 weights, wanted 10×")
 			case "counts.npy":
-				refused(f.Name, "found a state that does not fit: found ", "best weights with 0 counts, wanted ")
+				refused(f.Name, "found a state that does not fit: found ",
+					"best weights with 0 counts, wanted ")
 			case "last.npy":
 				refused(f.Name, "found member ", " only")
 			case "landmarks.npy": // or those of sparse ones
@@ -70,7 +73,8 @@ func TestDamagedCheckpoint(t *testing.T) {
 		if err := z.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{"", "{", `{"begun":true}`, `{"begun":true,"random":"cGNnOg=="}`, `{"begun":1}`} {
+		for _, text := range []string{"", "{", `{"begun":true}`, `{"begun":true,"random":"cGNnOg=="}`,
+			`{"begun":1}`} {
 			rewrite(t, k, bad, "learner.bin", []byte(text))
 			refused("learner.bin "+text, "found a state that does not fit: uma: found a damaged state of ")
 		}
@@ -82,7 +86,8 @@ func TestDamagedCheckpoint(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"W.npy", confusionName, "last.npy", "sum.npy", "counts.npy", "learner.bin", "meta.json", "axes.npy",
+		"W.npy", confusionName, "last.npy", "sum.npy", "counts.npy", "learner.bin", "meta.json",
+		"axes.npy",
 	} {
 		if !seen[name] {
 			t.Errorf("no checkpoint had %s", name)

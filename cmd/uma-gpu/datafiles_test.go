@@ -9,7 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// TestDataFiles: parts of a set, by a pattern or a list, train the model of one file; nothing replaces a part.
+// TestDataFiles: parts of a set, by a pattern or a list, train the model of one file; nothing
+// replaces a part.
 func TestDataFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -19,7 +20,8 @@ func TestDataFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	for name, part := range map[string][]string{"p-1.csv": lines[:500], "p-2.csv": lines[500:501], "p-3.csv": lines[501:],
+	for name, part := range map[string][]string{"p-1.csv": lines[:500], "p-2.csv": lines[500:501],
+		"p-3.csv": lines[501:],
 		"a,b.csv": lines} {
 		if err := os.WriteFile(path(name), []byte(strings.Join(part, "")), 0o600); err != nil {
 			t.Fatal(err)
@@ -50,6 +52,8 @@ func TestDataFiles(t *testing.T) {
 	}
 	fail(t, app.ExitFailure, "fits this pattern", "info", "--data", path("q-*.csv"))
 	fail(t, app.ExitFailure, "no pattern", "info", "--data", path("p-[.csv"))
-	fail(t, app.ExitFailure, "no such data file", "info", "--data", path("p-1.csv")+","+path("p-9.csv"))
-	fail(t, app.ExitUsage, "is the same file as --", "convert", "--data", path("p-*.csv"), "--out", path("p-2.csv"))
+	fail(t, app.ExitFailure, "no such data file", "info", "--data",
+		path("p-1.csv")+","+path("p-9.csv"))
+	fail(t, app.ExitUsage, "is the same file as --", "convert", "--data", path("p-*.csv"), "--out",
+		path("p-2.csv"))
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 )
 
-// TestWantsNarrow: a device with memory of its own is given codes, unless the examples are a file that does not fit.
+// TestWantsNarrow: a device with memory of its own is given codes, unless the examples are a file
+// that does not fit.
 func TestWantsNarrow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.umab")
 	succeed(t, "synth", "--examples", "500", "--out", path)
@@ -41,10 +42,14 @@ func TestWantsNarrow(t *testing.T) {
 }
 
 func TestSelectDevice(t *testing.T) {
-	intel := gpu.Info{Platform: 0, Device: 0, Name: "Xeon 8480", PlatformName: "Portable Computing Language", Type: "CPU"}
-	a100 := gpu.Info{Platform: 1, Device: 0, Name: "NVIDIA A100", PlatformName: "NVIDIA CUDA", Type: "GPU"}
-	a100big := gpu.Info{Platform: 1, Device: 1, Name: "NVIDIA A100 80GB", PlatformName: "NVIDIA CUDA", Type: "GPU"}
-	shared := gpu.Info{Platform: 2, Device: 0, Name: "on the chip", Type: "Accelerator", SharesMemory: true}
+	intel := gpu.Info{Platform: 0, Device: 0, Name: "Xeon 8480",
+		PlatformName: "Portable Computing Language", Type: "CPU"}
+	a100 := gpu.Info{Platform: 1, Device: 0, Name: "NVIDIA A100", PlatformName: "NVIDIA CUDA",
+		Type: "GPU"}
+	a100big := gpu.Info{Platform: 1, Device: 1, Name: "NVIDIA A100 80GB", PlatformName: "NVIDIA CUDA",
+		Type: "GPU"}
+	shared := gpu.Info{Platform: 2, Device: 0, Name: "on the chip", Type: "Accelerator",
+		SharesMemory: true}
 	card := gpu.Info{Platform: 2, Device: 1, Name: "card", Type: "Accelerator"}
 	integrated := gpu.Info{Platform: 3, Device: 0, Name: "Arc", Type: "GPU", SharesMemory: true}
 	one, mixed, two := []gpu.Info{intel}, []gpu.Info{intel, a100}, []gpu.Info{intel, a100, a100big}
@@ -101,11 +106,13 @@ func TestSelectDevice(t *testing.T) {
 					t.Errorf("%q: the error does not list %s:\n%v", c.name, i.ID(), err)
 				}
 			}
-			if !strings.Contains(err.Error(), "\n  cpu ") || !strings.Contains(err.Error(), "\n  cpu:plain ") {
+			if !strings.Contains(err.Error(), "\n  cpu ") || !strings.Contains(err.Error(),
+				"\n  cpu:plain ") {
 				t.Errorf("%q: the error does not list the processor:\n%v", c.name, err)
 			}
 		}
-		if text := strings.Join(got, " "); text != c.want && (err == nil || !strings.Contains(text, c.want)) {
+		if text := strings.Join(got, " "); text != c.want && (err == nil || !strings.Contains(text,
+			c.want)) {
 			t.Errorf("%q of %d: found %s, want %s", c.name, len(c.all), text, c.want)
 		}
 		if (strings.EqualFold(c.name, "cpu") || strings.EqualFold(c.name, "cpu:plain")) == asked {
@@ -123,12 +130,14 @@ func TestAutoIsForMuchWork(t *testing.T) {
 	few := dataset.Examples{N: 4000, D: 10, X: make([]float32, 40000)}
 	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
 	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) device.Work {
-		k := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: components, Variance: variance,
+		k := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: components,
+			Variance:  variance,
 			Landmarks: landmarks}
 		return (&training{Options: host.Options{Kernel: k}}).work(&dataset.Dataset{Examples: x,
 			Classes: []string{"a", "b", "c"}})
 	}
-	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone", Type: "GPU"} // which is seen to be tried by its warning
+	// which is seen to be tried by its warning
+	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone", Type: "GPU"}
 	for _, c := range []struct {
 		name  string
 		work  device.Work
@@ -141,12 +150,15 @@ func TestAutoIsForMuchWork(t *testing.T) {
 		{"many values, few components", kernel(wide, 20, 0, 0), false},
 		{"components by variance", kernel(few, 0, 0.9, 0), true},
 		{"components by variance of few landmarks", kernel(wide, 0, 0.9, 100), false},
-		{"no kernel", (&training{}).work(&dataset.Dataset{Examples: wide, Classes: []string{"a", "b", "c"}}), true},
+		{"no kernel", (&training{}).work(&dataset.Dataset{Examples: wide, Classes: []string{"a", "b",
+			"c"}}), true},
 	} {
 		var said strings.Builder
-		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest, Auto: true}}
+		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest,
+			Auto: true}}
 		e, err := d.Open(app.Notes{W: &said}, c.work)
-		if err != nil || e.Device().ID != "cpu" || strings.Contains(said.String(), "passed over") != c.tried {
+		if err != nil || e.Device().ID != "cpu" || strings.Contains(said.String(),
+			"passed over") != c.tried {
 			t.Errorf("%s: %v, %v, said %q", c.name, e, err, said.String())
 		}
 	}
@@ -154,7 +166,8 @@ func TestAutoIsForMuchWork(t *testing.T) {
 
 // Without OpenCL only auto goes on, and says why; everything else is exit code 3.
 func TestSelectDeviceWithoutOpenCL(t *testing.T) {
-	for _, kind := range []error{gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform, gpu.ErrNoDevice} {
+	for _, kind := range []error{gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform,
+		gpu.ErrNoDevice} {
 		list := func() ([]gpu.Info, error) { return nil, fmt.Errorf("%w: install it", kind) }
 		s, err := device.Select("auto", list)
 		if s.Look(); err != nil || s.CPU == nil || s.Try != nil || !errors.Is(s.Problem, kind) {
@@ -163,11 +176,13 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 		var said strings.Builder
 		e, err := (&device.Device{Selection: s}).Open(app.Notes{W: &said, Quiet: true}, many)
 		if err != nil || e.Device().ID != "cpu" ||
-			!strings.Contains(said.String(), "warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
+			!strings.Contains(said.String(),
+				"warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
 			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
 		}
 		for _, name := range []string{"opencl", "opencl:0.0", "nvidia"} {
-			if _, err := device.Select(name, list); !errors.Is(err, kind) || app.ExitCode(err) != app.ExitNoDevice ||
+			if _, err := device.Select(name, list); !errors.Is(err, kind) ||
+				app.ExitCode(err) != app.ExitNoDevice ||
 				!strings.Contains(err.Error(), "install it") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -181,7 +196,8 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone"}
 	var said strings.Builder
 	n := app.Notes{W: &said}
-	if e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}}}).Open(n, many); err == nil {
+	if e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}}}).Open(n,
+		many); err == nil {
 		t.Errorf("opened %v", e)
 	}
 	e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest,
@@ -228,7 +244,8 @@ func TestParseBytes(t *testing.T) {
 			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "K", "-1", "+1", "1.5G", "1KB", "1 K", "1T", "0x10", "9223372036854775808",
+	for _, text := range []string{"", "K", "-1", "+1", "1.5G", "1KB", "1 K", "1T", "0x10",
+		"9223372036854775808",
 		"9007199254740992K"} {
 		if got, err := app.ParseBytes(text); err == nil {
 			t.Errorf("%q: %d, want an error", text, got)

@@ -31,8 +31,9 @@ func pagesOfDocs(t *testing.T) []docs.Page {
 	return pages
 }
 
-// TestDocsNameWhatThereIs: each command of the documentation, in blocks and in sentences, is one that there is, with
-// flags that it has; so is each target of make and each file that a command names as a program.
+// TestDocsNameWhatThereIs: each command of the documentation, in blocks and in sentences, is one
+// that there is, with flags that it has; so is each target of make and each file that a command
+// names as a program.
 func TestDocsNameWhatThereIs(t *testing.T) {
 	commands, spans := 0, 0
 	for _, p := range pagesOfDocs(t) {
@@ -67,7 +68,8 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 }
 
 // others are the programs that commands of pages call besides ours.
-const others = "apt-get awk cat curl cut do done dpkg for gzip head paste python3 sed sort tail zcat"
+const others = "apt-get awk cat curl cut do done dpkg for gzip head paste python3 sed sort tail " +
+	"zcat"
 
 // judgeCall returns what is wrong with the call of a program.
 func judgeCall(t *testing.T, call []string) string {
@@ -110,8 +112,8 @@ func judgeCall(t *testing.T, call []string) string {
 	return "that is no program that pages call; see judgeCall"
 }
 
-// judgeSpan returns what is wrong with code in a sentence, and whether it is of a kind that can be judged: calls of
-// the program and of make, and flags.
+// judgeSpan returns what is wrong with code in a sentence, and whether it is of a kind that can be
+// judged: calls of the program and of make, and flags.
 func judgeSpan(t *testing.T, code string) (problem string, judged bool) {
 	for _, call := range docs.Calls(code) {
 		switch {
@@ -180,10 +182,14 @@ var allFlags = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// judgeArguments returns what the program itself finds wrong with a command and its flags, before it does anything.
+// judgeArguments returns what the program itself finds wrong with a command and its flags, before
+// it does anything.
 func judgeArguments(args []string) string {
 	// What stands for something else is left out: an ellipsis, and the word NAME.
-	args = slices.DeleteFunc(slices.Clone(args), func(w string) bool { return w == "…" || w == "NAME" })
+	args = slices.DeleteFunc(slices.Clone(args), func(w string) bool {
+		return w == "…" ||
+			w == "NAME"
+	})
 	program := newApp(io.Discard, io.Discard)
 	reached := false
 	var disarm func(list []*cli.Command)

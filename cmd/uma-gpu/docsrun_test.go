@@ -17,7 +17,8 @@ import (
 )
 
 var (
-	runDocs  = flag.Bool("docs", false, "run the commands of all pages of the documentation, not those of a few alone")
+	runDocs = flag.Bool("docs", false,
+		"run the commands of all pages of the documentation, not those of a few alone")
 	docsData = flag.String("docs-data", "", "folder of data sets, for the commands that need them")
 )
 
@@ -40,7 +41,8 @@ var slow = regexp.MustCompile(`--gamma search|papers fig1a`)
 // written finds the files that a command writes for those after it.
 var written = regexp.MustCompile(`(?:--(?:out|model|picture|write-[a-z]+)|>) ?(\S+)`)
 
-// ofData are the commands that are run where -docs-data names a folder of data sets, for which pages say DATA.
+// ofData are the commands that are run where -docs-data names a folder of data sets, for which
+// pages say DATA.
 var ofData = regexp.MustCompile(`\bDATA\b`)
 
 // shorter has what would take long done with less of it.
@@ -57,8 +59,8 @@ var shorter = []struct {
 	{regexp.MustCompile(`^make run\b`), "sh testdata/demo.sh build/uma-gpu cpu"},
 }
 
-// TestDocs has a shell run the commands of pages, in their order, each page's in a folder of its own, and compares
-// what they print with what the page shows. make docs has all pages.
+// TestDocs has a shell run the commands of pages, in their order, each page's in a folder of its
+// own, and compares what they print with what the page shows. make docs has all pages.
 func TestDocs(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no sh, in whose language the commands of the documentation are")
@@ -123,7 +125,8 @@ func runPage(t *testing.T, p docs.Page, s shell, met map[string]bool) {
 		}
 	}
 	for _, name := range names(t, filepath.Join(s.dir, "docs")) {
-		made, kept := read(t, filepath.Join(s.dir, "docs", name)), read(t, filepath.Join(root, "docs", name))
+		made, kept := read(t, filepath.Join(s.dir, "docs", name)), read(t, filepath.Join(root, "docs",
+			name))
 		if !bytes.Equal(made, kept) {
 			t.Errorf("docs/%s is not the picture that the commands of %s make", name, p.Path)
 		}
@@ -151,8 +154,8 @@ func leftOut(command string, missing map[string]bool) string {
 	return ""
 }
 
-// A shell runs commands in a folder as a reader of the documentation would, who has the repository there, and the
-// program in PATH.
+// A shell runs commands in a folder as a reader of the documentation would, who has the repository
+// there, and the program in PATH.
 type shell struct {
 	dir  string
 	env  []string
@@ -173,7 +176,8 @@ func newShell(t *testing.T, dir string) shell {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	links := map[string]string{filepath.Join(bin, "uma-gpu"): self, filepath.Join(dir, "build", "uma-gpu"): self}
+	links := map[string]string{filepath.Join(bin, "uma-gpu"): self, filepath.Join(dir, "build",
+		"uma-gpu"): self}
 	for _, name := range []string{"testdata", "bench"} {
 		links[filepath.Join(dir, name)] = filepath.Join(repository, name)
 	}
@@ -207,17 +211,19 @@ func (s shell) shortened(command string) string {
 	for _, short := range shorter {
 		command = short.what.ReplaceAllString(command, short.with)
 	}
-	return goRun.ReplaceAllString(command, "go build -C "+s.repository+` -o "$$PWD/build/$1" ./bench/$1 && build/$1`)
+	return goRun.ReplaceAllString(command,
+		"go build -C "+s.repository+` -o "$$PWD/build/$1" ./bench/$1 && build/$1`)
 }
 
 // goRun finds programs of the repository that a reader runs from its source.
 var goRun = regexp.MustCompile(`go run \./bench/(\w+)`)
 
-// run runs a command and returns what it prints, on both streams. A server goes on behind those that follow, until the
-// test ends.
+// run runs a command and returns what it prints, on both streams. A server goes on behind those
+// that follow, until the test ends.
 func (s shell) run(t *testing.T, command string) (output string, err error) {
 	var b bytes.Buffer
-	c := exec.CommandContext(t.Context(), "sh", "-ec", strings.Replace(command, "uma-gpu serve", "exec uma-gpu serve", 1))
+	c := exec.CommandContext(t.Context(), "sh", "-ec", strings.Replace(command, "uma-gpu serve",
+		"exec uma-gpu serve", 1))
 	c.Dir, c.Env, c.Stdout, c.Stderr = s.dir, s.env, &b, &b
 	if !strings.HasPrefix(command, "uma-gpu serve") {
 		err = c.Run()

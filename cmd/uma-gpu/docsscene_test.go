@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// scene makes, in a folder that has testdata, the files that pages of the documentation speak of and do not make:
-// examples with right and wrong labels, models, tables of annotators and of counts, a pool with texts.
+// scene makes, in a folder that has testdata, the files that pages of the documentation speak of
+// and do not make: examples with right and wrong labels, models, tables of annotators and of
+// counts, a pool with texts.
 const scene = `
 uma-gpu convert --data testdata/digits.csv.gz --out all.csv
 cp all.csv big.csv
@@ -64,7 +65,8 @@ var sceneOf = map[string]string{
 printf 'weight,height,class\n4,25,cat\n5,30,cat\n25,60,dog\n35,75,dog\n' >animals.csv
 uma-gpu train --data animals.csv --model m.npz
 `,
-	"docs/kernel-mean.md": "uma-gpu train --data train.csv --learner kernelmean --kernel rbf --gamma 2 --model m.npz",
+	"docs/kernel-mean.md": "uma-gpu train --data train.csv --learner kernelmean --kernel rbf " +
+		"--gamma 2 --model m.npz",
 }
 
 // makeScene makes that folder.

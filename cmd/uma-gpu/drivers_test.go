@@ -15,8 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
-// A driver that crashes is named by each command that looks for devices, which goes on without it; and work that
-// needs none does not look.
+// A driver that crashes is named by each command that looks for devices, which goes on without it;
+// and work that needs none does not look.
 func TestBrokenDriver(t *testing.T) {
 	infos := openCL(t)
 	dir := t.TempDir()
@@ -26,7 +26,8 @@ func TestBrokenDriver(t *testing.T) {
 			fmt.Sprintf("-DFAULT=%d", fault), "../../gpu/testdata/driver.c").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		alone, beside := filepath.Join(dir, fmt.Sprint("alone", fault)), filepath.Join(dir, fmt.Sprint("beside", fault))
+		alone, beside := filepath.Join(dir, fmt.Sprint("alone", fault)), filepath.Join(dir,
+			fmt.Sprint("beside", fault))
 		for _, folder := range []string{alone, beside} {
 			if err := os.Mkdir(folder, 0o777); err != nil {
 				t.Fatal(err)
@@ -53,18 +54,21 @@ func TestBrokenDriver(t *testing.T) {
 			{alone, with(train, digits, "--device", "auto"), app.ExitOK, ""},
 			{alone, []string{"doctor", "--json"}, app.ExitFailure, ""},
 			{beside, []string{"devices"}, app.ExitOK, strings.Replace(broken, alone, beside, 1)},
-			{beside, with(train, digits, "--device", infos[0].ID()), app.ExitOK, strings.Replace(broken, alone, beside, 1)},
+			{beside, with(train, digits, "--device", infos[0].ID()), app.ExitOK, strings.Replace(broken,
+				alone, beside, 1)},
 		} {
 			var stdout, stderr bytes.Buffer
 			p := program(t, "", c.args...)
 			p.Env = append(p.Env, "OCL_ICD_VENDORS="+c.folder, "TMPDIR="+dir)
 			p.Stdout, p.Stderr = &stdout, &stderr
 			code, said := exitOf(t, p.Run()), stderr.String()
-			if code != c.code || c.wanted != "" && strings.Count(said, how) != 1 || !strings.Contains(said, c.wanted) ||
+			if code != c.code || c.wanted != "" && strings.Count(said, how) != 1 || !strings.Contains(said,
+				c.wanted) ||
 				c.wanted == "" && strings.Contains(said, "left out") {
 				t.Errorf("%q: exit code %d, wanted %d and %q\n%s", c.args, code, c.code, c.wanted, said)
 			}
-			if c.args[0] == "devices" && strings.Contains(stdout.String(), "\nopencl:0.0 ") != (c.folder == beside) {
+			if c.args[0] == "devices" && strings.Contains(stdout.String(),
+				"\nopencl:0.0 ") != (c.folder == beside) {
 				t.Errorf("%s lists\n%s", c.folder, stdout.String())
 			}
 			if c.args[0] == "doctor" && !strings.Contains(stdout.String(), how) {

@@ -32,8 +32,9 @@ type planReport struct {
 
 // hostMemory is the memory of the process, in bytes.
 type hostMemory struct {
-	Taken int64 `json:"taken_bytes"` // so far: the program, drivers, reading and preparing; 0 if unknown
-	More  int64 `json:"more_bytes"`  // that learning takes at most besides
+	// so far: the program, drivers, reading and preparing; 0 if unknown
+	Taken int64 `json:"taken_bytes"`
+	More  int64 `json:"more_bytes"` // that learning takes at most besides
 }
 
 func (m hostMemory) String() string {
@@ -47,8 +48,9 @@ func (m hostMemory) String() string {
 // garbage is about what a training run leaves to the collector besides.
 const garbage = 16 << 20
 
-// learningTakes returns how much host memory examples with this plan take, once they are prepared: what the device has
-// there, and up to half of them again, for samples and for bounds by which passes read less of them.
+// learningTakes returns how much host memory examples with this plan take, once they are prepared:
+// what the device has there, and up to half of them again, for samples and for bounds by which
+// passes read less of them.
 func learningTakes(p engine.Plan) hostMemory {
 	m := hostMemory{Taken: memory.Peak(), More: p.Examples/2 + garbage}
 	if p.InPlace {
@@ -58,7 +60,8 @@ func learningTakes(p engine.Plan) hostMemory {
 }
 
 // linearDryRun prints what training would take, without doing it.
-func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Stored, y []int32, classes int) error {
+func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Stored, y []int32,
+	classes int) error {
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
 	switch t.Learner.Definition().Loads {
 	case learners.LoadsScorer:
@@ -95,7 +98,8 @@ func (r planReport) print(w io.Writer) error {
 	line := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
 	p := r.Plan
 	line("device", "%s %s", r.Device.ID, r.Device.Name)
-	line("data", "%d examples × %d features, %d classes, %s", r.Examples, r.Features, r.Classes, r.Storage)
+	line("data", "%d examples × %d features, %d classes, %s", r.Examples, r.Features, r.Classes,
+		r.Storage)
 	line("examples", "%s", app.BytesText(p.Examples))
 	if p.Aside > 0 {
 		how := "streamed to the device in every pass"
@@ -123,9 +127,10 @@ func (r planReport) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\nA pass reads all examples and scores two classes. Every step makes one, "+
-		"and besides moves examples\n"+
-		"between class sums, which can take several times as long and depends on the labels.")
+	_, err := fmt.Fprintln(w,
+		"\nA pass reads all examples and scores two classes. Every step makes one, "+
+			"and besides moves examples\n"+
+			"between class sums, which can take several times as long and depends on the labels.")
 	return err
 }
 
@@ -148,8 +153,9 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 	if err != nil {
 		return app.AdviseKernel(err)
 	}
-	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: o.Landmarks, Components: o.Components,
-		Plan: plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
+	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: o.Landmarks,
+		Components: o.Components,
+		Plan:       plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
 	if r.Landmarks == 0 {
 		r.Landmarks = d.N
 	}

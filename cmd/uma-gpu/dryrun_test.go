@@ -22,11 +22,14 @@ func TestDryRun(t *testing.T) {
 	dir := t.TempDir()
 	stdout, stderr := succeed(t, "train", "--learner", "uma", "--data", digits, "--dry-run", "--json")
 	r := decode[planReport](t, stdout)
-	if r.Device.ID != "cpu" || r.Examples != 1797 || r.Features != 65 || r.Classes != 10 || r.Storage != "dense" ||
-		r.Plan.Examples != 4*65*1797 || r.Plan.ClassSums != 8*100*65 || !r.Plan.InPlace || r.Plan.Limit != 0 {
+	if r.Device.ID != "cpu" || r.Examples != 1797 || r.Features != 65 || r.Classes != 10 ||
+		r.Storage != "dense" ||
+		r.Plan.Examples != 4*65*1797 || r.Plan.ClassSums != 8*100*65 || !r.Plan.InPlace ||
+		r.Plan.Limit != 0 {
 		t.Errorf("found %+v", r)
 	}
-	if m := r.Memory; m.Taken < 1<<20 || m.More < r.Plan.Examples/2+r.Plan.Scores+r.Plan.ClassSums+r.Plan.Scratch {
+	if m := r.Memory; m.Taken < 1<<20 ||
+		m.More < r.Plan.Examples/2+r.Plan.Scores+r.Plan.ClassSums+r.Plan.Scratch {
 		t.Errorf("memory: found %+v", m)
 	}
 	if m := r.Estimate.Measured; m.Examples != 1797 || m.Bytes != r.Plan.Examples || m.Seconds <= 0 ||
@@ -41,10 +44,13 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("softmax, which has no class sums: found %+v", r.Plan)
 	}
 	model := filepath.Join(dir, "m.npz")
-	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--model", model, "--storage", "sparse")
-	for _, want := range []string{"device         cpu ", "1797 examples × 64 features, 10 classes, sparse\n",
+	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--model", model, "--storage",
+		"sparse")
+	for _, want := range []string{"device         cpu ",
+		"1797 examples × 64 features, 10 classes, sparse\n",
 		"\nscores         70.6 KiB\n",
-		"in all ", "\nmemory         about ", "no limit", "tiles          1, of which aside 0\n", "expected pass "} {
+		"in all ", "\nmemory         about ", "no limit", "tiles          1, of which aside 0\n",
+		"expected pass "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}
@@ -57,7 +63,8 @@ func TestDryRun(t *testing.T) {
 		filepath.Join(dir, "C.csv"))
 	fail(t, app.ExitUsage, "--data is missing", "train", "--dry-run")
 	code, stdout, stderr := interrupt(t, "device:", "train", "--data", digits, "--dry-run")
-	if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr, "nothing was written") {
+	if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr,
+		"nothing was written") {
 		t.Errorf("interrupted: exit code %d, stdout %s, stderr %s", code, stdout, stderr)
 	}
 }
@@ -173,7 +180,8 @@ func TestFirstExamples(t *testing.T) {
 			t.Errorf("dense, %d bytes: %d examples, %v, want %d", bytes, f.N, err, want)
 		}
 	}
-	for bytes, want := range map[int]int{0: 1, 16: 2, 31: 2, 32: 3, 1000: 5} { // rows of 2, 0, 2, 1, 2 values
+	// rows of 2, 0, 2, 1, 2 values
+	for bytes, want := range map[int]int{0: 1, 16: 2, 31: 2, 32: 3, 1000: 5} {
 		f := firstExamples(dense.Compressed(), bytes)
 		if err := f.Check(); err != nil || f.N != want {
 			t.Errorf("sparse, %d bytes: %d examples, %v, want %d", bytes, f.N, err, want)
@@ -184,8 +192,9 @@ func TestFirstExamples(t *testing.T) {
 func TestAdviseMemory(t *testing.T) {
 	err := app.AdviseMemory(fmt.Errorf("plan: %w: 9 bytes", engine.ErrMemory))
 	if !errors.Is(err, engine.ErrMemory) || app.ExitCode(err) != app.ExitMemory ||
-		!strings.HasSuffix(err.Error(), "9 bytes; allow more with --memory-limit and --max-alloc if you gave them, "+
-			"choose another --device, or train with fewer examples or classes") {
+		!strings.HasSuffix(err.Error(),
+			"9 bytes; allow more with --memory-limit and --max-alloc if you gave them, "+
+				"choose another --device, or train with fewer examples or classes") {
 		t.Errorf("found %v", err)
 	}
 	if other := errors.New("other"); app.AdviseMemory(other) != other || app.AdviseMemory(nil) != nil {

@@ -15,9 +15,10 @@ import (
 // passEstimate is how long one pass is expected to take: two classes scored on all
 // examples.
 type passEstimate struct {
-	SecondsPerPass float64      `json:"seconds_per_pass"`
-	Measured       measurement  `json:"measured"`
-	Streamed       *measurement `json:"streamed,omitempty"` // if the plan streams and Measured does not
+	SecondsPerPass float64     `json:"seconds_per_pass"`
+	Measured       measurement `json:"measured"`
+	// if the plan streams and Measured does not
+	Streamed *measurement `json:"streamed,omitempty"`
 }
 
 // measurement is what scoring the first examples took.
@@ -71,12 +72,14 @@ func expect(ctx context.Context, e engine.Engine, plan engine.Plan, x dataset.Ex
 		s.BytesPerSecond = float64(s.Aside) / rest
 	}
 	g.Streamed = &s
-	g.SecondsPerPass = float64(plan.Examples-plan.Aside)/m.BytesPerSecond + float64(plan.Aside)/s.BytesPerSecond
+	g.SecondsPerPass = float64(plan.Examples-plan.Aside)/m.BytesPerSecond +
+		float64(plan.Aside)/s.BytesPerSecond
 	return g, nil
 }
 
 // measure loads examples, scores two classes a few times, and frees them.
-func measure(ctx context.Context, e engine.Engine, x dataset.Examples, classes int) (m measurement, err error) {
+func measure(ctx context.Context, e engine.Engine, x dataset.Examples, classes int) (m measurement,
+	err error) {
 	p, err := e.Plan(x, nil, classes)
 	if err != nil {
 		return m, err

@@ -18,10 +18,14 @@ func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Usage: "write a model for other programs: ONNX, LIBLINEAR or JSON",
-		Description: "onnx has raw features for input X, N×d, and label and probabilities for outputs, as skl2onnx names\n" +
-			"them (scores, if the model has no temperature), kernel functions included. liblinear is the text of\n" +
-			"linear models that liblinear-predict reads: preparation folded into the weights, no probabilities, and\n" +
-			"the numbers 0, 1, … for labels unless all classes are named by integers. json is all of the model for\n" +
+		Description: "onnx has raw features for input X, N×d, and label and probabilities for " +
+			"outputs, as skl2onnx names\n" +
+			"them (scores, if the model has no temperature), kernel functions included. liblinear is the " +
+			"text of\n" +
+			"linear models that liblinear-predict reads: preparation folded into the weights, no " +
+			"probabilities, and\n" +
+			"the numbers 0, 1, … for labels unless all classes are named by integers. json is all of the " +
+			"model for\n" +
 			"people and scripts. The readers round otherwise, so scores differ in their last bits.\n\n" +
 			"Example: uma-gpu export --model m.npz --out m.onnx",
 		Flags: []cli.Flag{
@@ -52,7 +56,8 @@ func export(c *cli.Context) error {
 		case ".model":
 			format = "liblinear"
 		default:
-			return app.Usagef(c, "--out is %s, wanted a name that ends in .onnx, .json or .model, or --format", out)
+			return app.Usagef(c, "--out is %s, wanted a name that ends in .onnx, .json or .model, or "+
+				"--format", out)
 		}
 	}
 	path := c.String("model")
@@ -67,7 +72,8 @@ func export(c *cli.Context) error {
 	}
 	n := app.NewNotes(c)
 	if m.Meta.Features.Encoding != nil {
-		n.Say("the model makes its %d features of columns of a table; %s wants the features, as uma-gpu convert "+
+		n.Say("the model makes its %d features of columns of a table; %s wants the features, as "+
+			"uma-gpu convert "+
 			"--encoding %s writes them", m.Meta.Features.Count, out, path)
 	}
 	switch labels, named := exchange.Labels(m); {

@@ -17,7 +17,8 @@ func trainedDigits(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	succeed(t, "split", "--data", digits, "--counts", "300,150", "--out", at("train.csv"), "--out", at("test.csv"))
+	succeed(t, "split", "--data", digits, "--counts", "300,150", "--out", at("train.csv"), "--out",
+		at("test.csv"))
 	succeed(t, "train", "--data", at("train.csv"), "--model", at("m.npz"))
 	return dir
 }
@@ -29,18 +30,24 @@ func TestExport(t *testing.T) {
 	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
 	_, notes := succeed(t, "export", "--model", at("m.npz"), "--format", "liblinear", "--out", at("l"))
 	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.json"))
-	if !strings.HasPrefix(string(read(t, at("l"))), "solver_type MCSVM_CS\nnr_class 10\nlabel 0 1 2") || notes != "" {
+	if !strings.HasPrefix(string(read(t, at("l"))),
+		"solver_type MCSVM_CS\nnr_class 10\nlabel 0 1 2") || notes != "" {
 		t.Errorf("found %.80q and the notes %q", read(t, at("l")), notes)
 	}
-	if !json.Valid(read(t, at("m.json"))) || !bytes.Contains(read(t, at("m.onnx")), []byte("probabilities")) {
+	if !json.Valid(read(t, at("m.json"))) || !bytes.Contains(read(t, at("m.onnx")),
+		[]byte("probabilities")) {
 		t.Error("found other forms than those of the names")
 	}
-	fail(t, app.ExitUsage, "wanted a name that ends in .onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
+	fail(t, app.ExitUsage, "wanted a name that ends in .onnx", "export", "--model", at("m.npz"),
+		"--out", at("m.txt"))
 
-	succeed(t, "train", "--data", write(t, dir, "pets.csv", pets), "--model", at("k.npz"), "--kernel", "rbf")
-	fail(t, app.ExitFailure, "not linear in its features", "export", "--model", at("k.npz"), "--out", at("k.model"))
+	succeed(t, "train", "--data", write(t, dir, "pets.csv", pets), "--model", at("k.npz"), "--kernel",
+		"rbf")
+	fail(t, app.ExitFailure, "not linear in its features", "export", "--model", at("k.npz"), "--out",
+		at("k.model"))
 	succeed(t, "train", "--data", at("pets.csv"), "--model", at("p.npz"))
-	if _, notes := succeed(t, "export", "--model", at("p.npz"), "--out", at("p.model")); !strings.Contains(notes,
+	if _, notes := succeed(t, "export", "--model", at("p.npz"), "--out",
+		at("p.model")); !strings.Contains(notes,
 		`labels: 0 is "cat", 1 is "dog"`) {
 		t.Errorf("found the notes %q", notes)
 	}
@@ -56,18 +63,21 @@ func python(t *testing.T) string {
 			return name
 		}
 	}
-	t.Fatal("found no Python with NumPy, wanted one: make test installs python3-numpy on Debian and Ubuntu")
+	t.Fatal("found no Python with NumPy, wanted one: make test installs python3-numpy on Debian " +
+		"and Ubuntu")
 	return ""
 }
 
 // TestExportNumPy: the lines of Python in docs/export.md predict what uma-gpu predict does.
 func TestExportNumPy(t *testing.T) {
-	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(read(t, "../../docs/export.md"))
+	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(read(t,
+		"../../docs/export.md"))
 	if block == nil || bytes.Count(block[1], []byte("\n")) > 10 {
 		t.Fatalf("docs/export.md has no lines of Python, or more than ten")
 	}
 	dir := trainedDigits(t)
-	want, _ := succeed(t, "predict", "--model", filepath.Join(dir, "m.npz"), "--data", filepath.Join(dir, "test.csv"))
+	want, _ := succeed(t, "predict", "--model", filepath.Join(dir, "m.npz"), "--data",
+		filepath.Join(dir, "test.csv"))
 	c := exec.Command(python(t), "-c", string(block[1]))
 	c.Dir = dir
 	found, err := c.CombinedOutput()
@@ -94,20 +104,26 @@ numpy.savez("objects.npz", coef_=numpy.eye(2), classes_=numpy.array(["cat", "dog
 	if out != "cat\ndog\ndog\n" {
 		t.Errorf("predicted %q", out)
 	}
-	if out, _ := succeed(t, "eval", "--model", at("m.npz"), "--data", data, "--json"); !strings.Contains(out,
+	if out, _ := succeed(t, "eval", "--model", at("m.npz"), "--data", data,
+		"--json"); !strings.Contains(out,
 		`"error_rate": 0`) || !strings.Contains(out, `"log_loss"`) {
 		t.Errorf("judged %s", out)
 	}
 	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
-	succeed(t, "train", "--from", at("m.npz"), "--data", data, "--model", at("n.npz"), "--max-steps", "1")
+	succeed(t, "train", "--from", at("m.npz"), "--data", data, "--model", at("n.npz"), "--max-steps",
+		"1")
 
-	fail(t, app.ExitFailure, "array classes_: found an array of Python objects", "import", "--npz", at("objects.npz"),
+	fail(t, app.ExitFailure, "array classes_: found an array of Python objects", "import", "--npz",
+		at("objects.npz"),
 		"--out", at("o.npz"))
 	fail(t, app.ExitFailure, "no such file", "import", "--npz", at("none.npz"), "--out", at("o.npz"))
-	fail(t, app.ExitUsage, "--temperature is 0", "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
+	fail(t, app.ExitUsage, "--temperature is 0", "import", "--npz", at("coef.npz"), "--out",
+		at("o.npz"),
 		"--temperature", "0")
-	if _, notes := succeed(t, "import", "--npz", at("coef.npz"), "--out", at("o.npz"), "--quiet"); notes != "" {
+	if _, notes := succeed(t, "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
+		"--quiet"); notes != "" {
 		t.Errorf("said %q", notes)
 	}
-	fail(t, app.ExitFailure, "no temperature", "predict", "--proba", "--model", at("o.npz"), "--data", data)
+	fail(t, app.ExitFailure, "no temperature", "predict", "--proba", "--model", at("o.npz"), "--data",
+		data)
 }

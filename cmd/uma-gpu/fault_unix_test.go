@@ -13,14 +13,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// A file that is cut short while a training uses it ends the training with an error that names it, and nothing
-// is written. An emptied file has no bytes in any page.
+// A file that is cut short while a training uses it ends the training with an error that names it,
+// and nothing is written. An emptied file has no bytes in any page.
 func TestFileCutShortWhileUsed(t *testing.T) {
 	for _, device := range []string{"cpu"} {
 		dir := t.TempDir()
 		data := filepath.Join(dir, "d.umab")
 		succeed(t, "convert", "--data", digits, "--normalize", "auto", "--out", data)
-		c := program(t, "", "train", "--learner", "uma", "--data", data, "--model", filepath.Join(dir, "m.npz"),
+		c := program(t, "", "train", "--learner", "uma", "--data", data, "--model", filepath.Join(dir,
+			"m.npz"),
 			"--device", device, "--step", "pair", "--doubt", "0", "--max-steps", "1000000000", "--verbose")
 		stderr, err := c.StderrPipe()
 		if err != nil {
@@ -50,7 +51,8 @@ func TestFileCutShortWhileUsed(t *testing.T) {
 // openCLToo returns the devices to try: cpu, and opencl where there is one.
 func openCLToo(t *testing.T) []string {
 	t.Helper()
-	if code, _, _ := command("train", "--data", digits, "--device", "opencl", "--dry-run"); code != app.ExitOK {
+	if code, _, _ := command("train", "--data", digits, "--device", "opencl",
+		"--dry-run"); code != app.ExitOK {
 		t.Log("no OpenCL device: on the processor alone")
 		return []string{"cpu"}
 	}

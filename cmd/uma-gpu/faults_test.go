@@ -27,10 +27,12 @@ import (
 const faultsVariable = "UMA_GPU_TEST_FAULTS"
 
 var (
-	faults      = flag.Int("faults", 6, "how many OpenCL calls TestFaults lets fail, of one command; 0 for all, of each")
+	faults = flag.Int("faults", 6,
+		"how many OpenCL calls TestFaults lets fail, of one command; 0 for all, of each")
 	faultsEvery = flag.Int("faults-every", 1, "of all of them, let one in so many fail")
-	faultFlips  = flag.Int("flips", 0, "bits that TestTurnedBits turns, of each kind, command and audit; 0: few")
-	faultsFrom  = flag.Int("faults-from", 0, "from which on")
+	faultFlips  = flag.Int("flips", 0,
+		"bits that TestTurnedBits turns, of each kind, command and audit; 0: few")
+	faultsFrom = flag.Int("faults-from", 0, "from which on")
 )
 
 // faultJob is command lines to run, each with a fault of gpu/testdata/faults.c.
@@ -43,9 +45,10 @@ type faultJob struct {
 
 // faultRun is what became of one.
 type faultRun struct {
-	Fault  string
-	Code   int
-	Calls  []string // what was called, if it was asked for by an empty fault; else the calls that failed, at most 3
+	Fault string
+	Code  int
+	// what was called, if it was asked for by an empty fault; else the calls that failed, at most 3
+	Calls  []string
 	Stderr string
 	Out    []byte   // the file, if there is one
 	Left   []string // other files
@@ -70,14 +73,15 @@ func faultyLibrary(t *testing.T) string {
 	return path
 }
 
-// TestFaultyProcess is the process that runFaults starts, with a job in the environment: its command lines run in it
-// one after the other, so that PoCL need not read its kernels for each. Run by go test itself it has no job, and is
-// skipped.
+// TestFaultyProcess is the process that runFaults starts, with a job in the environment: its
+// command lines run in it one after the other, so that PoCL need not read its kernels for each.
+// Run by go test itself it has no job, and is skipped.
 func TestFaultyProcess(t *testing.T) {
 	var job faultJob
 	text := os.Getenv(faultsVariable)
 	if text == "" {
-		t.Skip("no test of its own: the process that runFaults starts, which found no job in " + faultsVariable)
+		t.Skip("no test of its own: the process that runFaults starts, which found no job in " +
+			faultsVariable)
 	}
 	if err := json.Unmarshal([]byte(text), &job); err != nil {
 		t.Fatal(err)
@@ -124,7 +128,8 @@ func TestFaultyProcess(t *testing.T) {
 	}
 }
 
-// placed replaces a share of the calls that a kind of fault concerns, such as 50%, by a number of them.
+// placed replaces a share of the calls that a kind of fault concerns, such as 50%, by a number of
+// them.
 func placed(t *testing.T, fault string, calls []string) string {
 	before, seed, found := strings.Cut(fault, "%")
 	if !found {
@@ -143,8 +148,8 @@ func placed(t *testing.T, fault string, calls []string) string {
 	return fmt.Sprintf("%s:%d%s", kind, 1+int(share/100*float64(count)), seed)
 }
 
-// runFaults runs the job in a process of its own, and a new one after each that ends before its job is done. what
-// is called with each result.
+// runFaults runs the job in a process of its own, and a new one after each that ends before its
+// job is done. what is called with each result.
 func runFaults(t *testing.T, library string, job faultJob, what func(faultRun)) {
 	t.Helper()
 	self, err := os.Executable()
@@ -167,7 +172,8 @@ func runFaults(t *testing.T, library string, job faultJob, what func(faultRun)) 
 			t.Fatal(err)
 		}
 		c := exec.CommandContext(t.Context(), self, "-test.run", "^TestFaultyProcess$")
-		c.Env = append(os.Environ(), faultsVariable+"="+string(text), gpu.LibraryVariable+"="+library, "FAULT_LOG="+log)
+		c.Env = append(os.Environ(), faultsVariable+"="+string(text), gpu.LibraryVariable+"="+library,
+			"FAULT_LOG="+log)
 		c.ExtraFiles = []*os.File{w}
 		var said bytes.Buffer
 		c.Stdout, c.Stderr = &said, &said
@@ -195,10 +201,12 @@ func runFaults(t *testing.T, library string, job faultJob, what func(faultRun)) 
 			case !slow.Stop():
 				code = hung
 			case strings.Contains(said.String(), "uma-gpu: signal "):
-				// The memory that an index names which is wrong is not there, and the kernel computes in this process.
+				// The memory that an index names which is wrong is not there, and the kernel computes in this
+				// process.
 				code = exitOf(t, err)
 			}
-			what(faultRun{Fault: job.Faults[done], Code: code, Stderr: fmt.Sprint(err, "\n", lines(said.String(), 60))})
+			what(faultRun{Fault: job.Faults[done], Code: code, Stderr: fmt.Sprint(err, "\n",
+				lines(said.String(), 60))})
 			os.RemoveAll(job.Out)
 			done++
 		}
@@ -213,8 +221,8 @@ func lines(text string, n int) string {
 	return strings.Join(all[:min(n, len(all))], "")
 }
 
-// faultyCommands are short runs of all that a device computes: one has class sums, one weighted sums, one
-// predictions, one projections of both.
+// faultyCommands are short runs of all that a device computes: one has class sums, one weighted
+// sums, one predictions, one projections of both.
 func faultyCommands(t *testing.T) []faultJob {
 	t.Helper()
 	dir, at := t.TempDir(), t.TempDir()
@@ -233,20 +241,23 @@ func faultyCommands(t *testing.T) []faultJob {
 	return []faultJob{
 		{Name: "uma", Args: with(train, "--learner", "uma"), Out: out},
 		{Name: "softmax", Args: with(train, "--learner", "softmax", "--l2", "0.01"), Out: out},
-		{Name: "predict", Args: []string{"predict", "--data", path, "--model", m, "--device", device, "--out", out + ".txt"},
+		{Name: "predict", Args: []string{"predict", "--data", path, "--model", m, "--device", device,
+			"--out", out + ".txt"},
 			Out: out + ".txt"},
-		{Name: "kernel", Args: with(train, "--learner", "uma", "--kernel", "rbf", "--gamma", "0.1", "--components", "5"),
+		{Name: "kernel", Args: with(train, "--learner", "uma", "--kernel", "rbf", "--gamma", "0.1",
+			"--components", "5"),
 			Out: out},
 	}
 }
 
-// TestFaults lets OpenCL calls fail, one or it and all that follow, and wants an error that says so, an exit code, and
-// no file, or else what comes without the fault.
+// TestFaults lets OpenCL calls fail, one or it and all that follow, and wants an error that says
+// so, an exit code, and no file, or else what comes without the fault.
 func TestFaults(t *testing.T) {
 	library := faultyLibrary(t)
 	for _, job := range faultyCommands(t) {
 		for _, kind := range []string{"fail", "lose"} {
-			if *faults > 0 && (job.Name != "uma" || kind != "lose") { // one process, and no more, in a second
+			// one process, and no more, in a second
+			if *faults > 0 && (job.Name != "uma" || kind != "lose") {
 				continue
 			}
 			t.Run(job.Name+"/"+kind, func(t *testing.T) {
@@ -302,14 +313,15 @@ func judgeFault(r, good faultRun) error {
 	case r.Code != app.ExitOK && r.Out != nil && !bytes.Equal(r.Out,
 		good.Out): // it may be whole before the device is closed
 		return fmt.Errorf("exit code %d and another result", r.Code)
-	case r.Code != app.ExitOK && !strings.Contains(r.Stderr, "\numa-gpu: ") && !strings.HasPrefix(r.Stderr, "uma-gpu: "):
+	case r.Code != app.ExitOK && !strings.Contains(r.Stderr, "\numa-gpu: ") &&
+		!strings.HasPrefix(r.Stderr, "uma-gpu: "):
 		return fmt.Errorf("exit code %d without a word", r.Code)
 	}
 	return nil
 }
 
-// TestTurnedBits turns bits in what a device reads, writes and remembers. Audited in full, no run ends with exit code
-// 0 and another result; in a sample, few do whose bits stay wrong.
+// TestTurnedBits turns bits in what a device reads, writes and remembers. Audited in full, no run
+// ends with exit code 0 and another result; in a sample, few do whose bits stay wrong.
 func TestTurnedBits(t *testing.T) {
 	library, r := faultyLibrary(t), newRandom(t)
 	for _, job := range faultyCommands(t) {
@@ -343,7 +355,8 @@ func TestTurnedBits(t *testing.T) {
 					case r.Code == app.ExitOK:
 						found[kind].none++
 					case r.Code == crashed && strings.HasPrefix(kind, "write"):
-						// A kernel that computes in this process has written by an index that was wrong, to Go's heap or C's.
+						// A kernel that computes in this process has written by an index that was wrong, to Go's
+						// heap or C's.
 						found[kind].crashed++
 					default:
 						found[kind].found++
@@ -356,7 +369,8 @@ func TestTurnedBits(t *testing.T) {
 					}
 				})
 				for kind, e := range found {
-					t.Logf("%-7s %3d found, %3d crashed, %3d wrong with exit code 0, %3d without effect", kind, e.found, e.crashed,
+					t.Logf("%-7s %3d found, %3d crashed, %3d wrong with exit code 0, %3d without effect", kind,
+						e.found, e.crashed,
 						e.wrong, e.none)
 				}
 			})
@@ -364,8 +378,9 @@ func TestTurnedBits(t *testing.T) {
 	}
 }
 
-// TestSavedWhenLost loses the device in the middle of a training: what it had learned is there, the message says how
-// to go on, and the processor goes on to the weights of a run that nothing stopped.
+// TestSavedWhenLost loses the device in the middle of a training: what it had learned is there,
+// the message says how to go on, and the processor goes on to the weights of a run that nothing
+// stopped.
 func TestSavedWhenLost(t *testing.T) {
 	job := faultyCommands(t)[1]
 	part := filepath.Join(filepath.Dir(job.Out), "part.npz")
@@ -380,10 +395,12 @@ func TestSavedWhenLost(t *testing.T) {
 	}
 	succeed(t, job.Args...)
 	job.Args, job.Out = with(job.Args, "--checkpoint", part, "--every", "1"), part
-	job.Faults = []string{"lose:93%", "lose:94%", "lose:95%", "lose:96%", "lose:97%"} // before, in and after its steps
+	// before, in and after its steps
+	job.Faults = []string{"lose:93%", "lose:94%", "lose:95%", "lose:96%", "lose:97%"}
 	saved := 0
 	runFaults(t, faultyLibrary(t), job, func(r faultRun) {
-		if !strings.Contains(r.Stderr, "have learned is in "+part+"; the same command with --resume "+part+" goes on") {
+		if !strings.Contains(r.Stderr,
+			"have learned is in "+part+"; the same command with --resume "+part+" goes on") {
 			return
 		}
 		if saved++; r.Code != app.ExitFailure {

@@ -45,7 +45,8 @@ func (r shuffled) text(names ...string) string {
 	var fields []string
 	for _, name := range names {
 		fields = append(fields, map[string]string{
-			"a": fmt.Sprint(r.A), "b": fmt.Sprint(r.B), "c": fmt.Sprint(r.C), "id": r.ID, "label": r.Label}[name])
+			"a": fmt.Sprint(r.A), "b": fmt.Sprint(r.B), "c": fmt.Sprint(r.C), "id": r.ID,
+			"label": r.Label}[name])
 	}
 	return strings.Join(fields, ",") + "\n"
 }
@@ -72,12 +73,14 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 	succeed(t, "train", "--data", train, "--model", path("m.npz"))
 	succeed(t, "kpca", "fit", "--data", train, "--basis", path("B.npz"), "--components", "5")
 	want, _ := succeed(t, "predict", "--model", path("m.npz"), "--data", train)
-	succeed(t, "kpca", "transform", "--basis", path("B.npz"), "--data", train, "--out", path("want.npz"))
+	succeed(t, "kpca", "transform", "--basis", path("B.npz"), "--data", train, "--out",
+		path("want.npz"))
 
 	csvOf(t, dir, "shuffled.csv", true, "c", "id", "label", "a", "b")
 	csvOf(t, dir, "order.csv", true, "c", "a", "b", "label")
 	var arff, raw bytes.Buffer
-	arff.WriteString("@relation r\n@attribute c real\n@attribute id string\n@attribute label {x,y,z}\n" +
+	arff.WriteString("@relation r\n@attribute c real\n@attribute id string\n@attribute label " +
+		"{x,y,z}\n" +
 		"@attribute a real\n@attribute b real\n@data\n")
 	for _, r := range shuffledRows() {
 		arff.WriteString(strings.ReplaceAll(r.text("c", "id", "label", "a", "b"), r.ID, "'"+r.ID+"'"))
@@ -90,7 +93,8 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 		t.Fatal(err)
 	}
 	succeed(t, "convert", "--data", path("order.csv"), "--out", path("order.umab"))
-	succeed(t, "convert", "--data", path("order.csv"), "--storage", "sparse", "--out", path("sparse.umab.gz"))
+	succeed(t, "convert", "--data", path("order.csv"), "--storage", "sparse", "--out",
+		path("sparse.umab.gz"))
 
 	label := []string{"--label-column", "label"}
 	for _, c := range []struct {
@@ -113,10 +117,12 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 		}
 		note := path(c.file) + ": ignored are columns that the model does not know: " + c.extra
 		got, stderr := run("predict", "--model", path("m.npz"))
-		if got != want || strings.Contains(stderr, note) != (c.extra != "") || strings.Contains(stderr, "position") {
+		if got != want || strings.Contains(stderr, note) != (c.extra != "") || strings.Contains(stderr,
+			"position") {
 			t.Errorf("%s %q: other predictions, or in\n%s the note %q", c.file, c.more, stderr, note)
 		}
-		if report, _ := run("eval", "--model", path("m.npz"), "--json"); decode[eval.Report](t, report).ErrorRate != 0 {
+		if report, _ := run("eval", "--model", path("m.npz"), "--json"); decode[eval.Report](t,
+			report).ErrorRate != 0 {
 			t.Errorf("%s %q: the error is not 0:\n%s", c.file, c.more, report)
 		}
 		run("kpca transform", "--basis", path("B.npz"), "--out", path("got.npz"))
@@ -124,8 +130,10 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 			t.Errorf("%s %q: other components", c.file, c.more)
 		}
 	}
-	for _, file := range []string{"order.csv", "shuffled.csv"} { // the label is one more column that is no feature
-		if got, _ := succeed(t, "predict", "--no-labels", "--model", path("m.npz"), "--data", path(file)); got != want {
+	// the label is one more column that is no feature
+	for _, file := range []string{"order.csv", "shuffled.csv"} {
+		if got, _ := succeed(t, "predict", "--no-labels", "--model", path("m.npz"), "--data",
+			path(file)); got != want {
 			t.Errorf("%s without labels: other predictions", file)
 		}
 	}
@@ -145,12 +153,14 @@ func TestFeaturesThatDoNotMatch(t *testing.T) {
 	if strings.Contains(stderr, "position") || strings.Contains(stderr, "ignored") {
 		t.Errorf("a note about features that agree:\n%s", stderr)
 	}
-	renamed := write(t, dir, "renamed.csv", strings.Replace(string(read(t, train)), "a,b,c", "a,B,C", 1))
+	renamed := write(t, dir, "renamed.csv", strings.Replace(string(read(t, train)), "a,b,c", "a,B,C",
+		1))
 	twice := write(t, dir, "twice.csv", strings.Replace(string(read(t, train)), "a,b,c", "b,a,b", 1))
 	twiceModel := path("twice.npz")
 	succeed(t, "train", "--data", twice, "--model", twiceModel)
 	succeed(t, "convert", "--data", train, "--normalize", "l2", "--out", path("prepared.umab"))
-	succeed(t, "convert", "--data", csvOf(t, dir, "order.csv", true, "c", "a", "b", "label"), "--normalize", "l2",
+	succeed(t, "convert", "--data", csvOf(t, dir, "order.csv", true, "c", "a", "b", "label"),
+		"--normalize", "l2",
 		"--out", path("other.umab"))
 	succeed(t, "train", "--data", path("prepared.umab"), "--model", path("l2.npz"))
 	for _, c := range []struct{ model, data, fragment string }{
@@ -174,15 +184,18 @@ func TestFeaturesThatDoNotMatch(t *testing.T) {
 		{unnamed, train, `train.csv: the features are matched by position, whatever their names`, nil},
 		{named, renamed, `renamed.csv: the features are matched by position, whatever their names`, []string{"--match-features", "position"}},
 	} {
-		got, stderr := succeed(t, append([]string{"predict", "--model", c.model, "--data", c.data}, c.more...)...)
+		got, stderr := succeed(t, append([]string{"predict", "--model", c.model, "--data", c.data},
+			c.more...)...)
 		if got != want || !strings.Contains(stderr, c.note) {
 			t.Errorf("%s: other predictions, or in\n%s no note %q", c.data, stderr, c.note)
 		}
 	}
-	if got, _ := succeed(t, "predict", "--model", twiceModel, "--data", twice); got != want { // equal lists match
+	// equal lists match
+	if got, _ := succeed(t, "predict", "--model", twiceModel, "--data", twice); got != want {
 		t.Error("names that occur twice, in the same order: other predictions")
 	}
-	fail(t, app.ExitUsage, `--match-features is "x"`, "eval", "--model", named, "--data", train, "--match-features", "x")
+	fail(t, app.ExitUsage, `--match-features is "x"`, "eval", "--model", named, "--data", train,
+		"--match-features", "x")
 }
 
 // What looks like a mistake in the data is a warning, which --quiet does not silence,
@@ -194,10 +207,12 @@ func TestWarningsOfData(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%s", i, r.text("a", "b", "label"))
 	}
 	data := write(t, dir, "data.csv", text.String())
-	const want = "data.csv: column 1 numbers the examples and is taken as a feature; if it is an index, leave it out " +
+	const want = "data.csv: column 1 numbers the examples and is taken as a feature; if it is an " +
+		"index, leave it out " +
 		"(--ignore-columns 1)"
 	m := filepath.Join(dir, "m.npz")
-	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model", m); !strings.Contains(stderr, want) ||
+	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model",
+		m); !strings.Contains(stderr, want) ||
 		!strings.HasPrefix(stderr, "warning: ") {
 		t.Errorf("stderr is\n%s", stderr)
 	}
@@ -205,13 +220,16 @@ func TestWarningsOfData(t *testing.T) {
 		t.Errorf("no warning in\n%s", stdout)
 	}
 	stdout, _ := succeed(t, "info", "--data", data, "--json")
-	if i := decode[dataset.Info](t, stdout); len(i.Warnings) != 1 || !strings.HasSuffix(i.Warnings[0], want) {
+	if i := decode[dataset.Info](t, stdout); len(i.Warnings) != 1 || !strings.HasSuffix(i.Warnings[0],
+		want) {
 		t.Errorf("warnings %q", i.Warnings)
 	}
-	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model", m, "--ignore-columns", "1"); stderr != "" {
+	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model", m, "--ignore-columns",
+		"1"); stderr != "" {
 		t.Errorf("without the column stderr is\n%s", stderr)
 	}
-	if _, stderr := succeed(t, "eval", "--quiet", "--data", data, "--model", m, "--ignore-columns", "1"); stderr != "" {
+	if _, stderr := succeed(t, "eval", "--quiet", "--data", data, "--model", m, "--ignore-columns",
+		"1"); stderr != "" {
 		t.Errorf("of eval stderr is\n%s", stderr)
 	}
 }

@@ -44,7 +44,8 @@ func TestFrom(t *testing.T) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	data := named(t, dir, "abc.csv", "a", "b", "c", "label")
 	first, want := path("first.npz"), path("want.npz")
-	succeed(t, "train", "--learner", "uma", "--data", data, "--model", first, "--max-steps", "7", "--weights", "last")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", first, "--max-steps", "7",
+		"--weights", "last")
 
 	// Of no step, the model is the first one but for what the run says of itself.
 	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want,
@@ -63,7 +64,8 @@ func TestFrom(t *testing.T) {
 	}
 
 	// Last weights, no random numbers: seven steps and thirteen are twenty.
-	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want, "--max-steps", "20", "--weights", "last")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want, "--max-steps", "20",
+		"--weights", "last")
 	m := path("m.npz")
 	succeed(t, "train", "--learner", "uma", "--data", data, "--model", m,
 		"--from", first, "--max-steps", "13", "--weights", "last")
@@ -75,7 +77,8 @@ func TestFrom(t *testing.T) {
 	for _, columns := range []string{"c label b a", "label b x a c"} {
 		other := named(t, dir, "other.csv", strings.Fields(columns)...)
 		got := path("other.npz")
-		_, stderr := succeed(t, "train", "--learner", "uma", "--data", other, "--label-column", "label", "--model", got,
+		_, stderr := succeed(t, "train", "--learner", "uma", "--data", other, "--label-column", "label",
+			"--model", got,
 			"--from", first, "--max-steps", "13", "--weights", "last")
 		if !bytes.Equal(read(t, got), read(t, m)) {
 			t.Errorf("columns %s: %s differs\n%s", columns, differ(t, got, m), stderr)
@@ -96,7 +99,8 @@ func TestFrom(t *testing.T) {
 	// It goes on as well, and remembers where it began.
 	k := path("k.npz")
 	for _, rule := range []string{"best", "average", "last"} {
-		args := []string{"train", "--learner", "uma", "--data", data, "--max-steps", "13", "--weights", rule}
+		args := []string{"train", "--learner", "uma", "--data", data, "--max-steps", "13", "--weights",
+			rule}
 		succeed(t, with(args, "--model", m, "--from", first, "--checkpoint", k, "--every", "8")...)
 		succeed(t, with(args, "--model", path("on.npz"), "--resume", k)...)
 		if !bytes.Equal(read(t, path("on.npz")), read(t, m)) {
@@ -104,13 +108,15 @@ func TestFrom(t *testing.T) {
 		}
 		// A checkpoint, and a model of kernel PCA, are models to begin with.
 		succeed(t, with(args, "--model", path("on.npz"), "--from", k)...)
-		if got, want := load(t, path("on.npz")).Meta.From, load(t, m).Meta.From; got == want || got == "" {
+		if got, want := load(t, path("on.npz")).Meta.From, load(t, m).Meta.From; got == want ||
+			got == "" {
 			t.Errorf("from a checkpoint: %q", got)
 		}
 	}
 	succeed(t, "train", "--learner", "uma", "--data", data, "--model", k,
 		"--max-steps", "7", "--kernel", "rbf", "--components", "9")
-	succeed(t, "train", "--learner", "uma", "--data", data, "--model", m, "--max-steps", "7", "--from", k)
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", m, "--max-steps", "7", "--from",
+		k)
 	for _, name := range []string{"landmarks.npy", "axes.npy", "offset.npy"} {
 		if !bytes.Equal(member(t, m, name), member(t, k, name)) {
 			t.Errorf("%s is not that of the model to begin with", name)
@@ -130,7 +136,8 @@ func TestFrom(t *testing.T) {
 		{app.ExitUsage, "--gamma is given with", []string{"--gamma", "1"}},
 		{app.ExitFailure, "digits.csv.gz: found ", []string{"--from", digits}},
 	} {
-		args := []string{"train", "--learner", "uma", "--data", data, "--model", path("none.npz"), "--from", first}
+		args := []string{"train", "--learner", "uma", "--data", data, "--model", path("none.npz"),
+			"--from", first}
 		fail(t, c.code, c.want, with(args, c.args...)...)
 	}
 	fail(t, app.ExitUsage, "--match-features is given without --resume or --from",
@@ -142,18 +149,21 @@ func TestResumeMatchesNames(t *testing.T) {
 	dir := t.TempDir()
 	data := named(t, dir, "abc.csv", "a", "b", "c", "label")
 	other := named(t, dir, "other.csv", "c", "x", "label", "a", "b")
-	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
+	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir,
+		"want.npz")
 	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want,
 		"--checkpoint", k, "--every", "8", "--max-steps", "13")
 	mapped := filepath.Join(dir, "other.umab")
 	succeed(t, "convert", "--data", other, "--label-column", "label", "--out", mapped)
 	for _, data := range []string{other, mapped} {
-		succeed(t, "train", "--learner", "uma", "--data", data, "--label-column", "label", "--model", m, "--resume", k)
+		succeed(t, "train", "--learner", "uma", "--data", data, "--label-column", "label", "--model", m,
+			"--resume", k)
 		if !bytes.Equal(read(t, m), read(t, want)) {
 			t.Errorf("%s: %s differs", data, differ(t, m, want))
 		}
 	}
 	// Read by position they are others.
 	cab := named(t, dir, "cab.csv", "c", "a", "b", "label")
-	fail(t, app.ExitFailure, k+": ", "train", "--data", cab, "--match-features", "position", "--model", m, "--resume", k)
+	fail(t, app.ExitFailure, k+": ", "train", "--data", cab, "--match-features", "position", "--model",
+		m, "--resume", k)
 }

@@ -14,14 +14,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// gridTries returns the flags --try of compare, each with those that --grid stands for behind it. Without
+// gridTries returns the flags --try of compare, each with those that --grid stands for behind it.
+// Without
 // --try they are those of each learner that has all parameters of the grid.
 func gridTries(c *cli.Context) (tries []string, err error) {
 	flags, names := "", []string(nil)
 	for _, text := range c.StringSlice("grid") {
 		name, values := flagOf(text)
 		if name == "" || values == "" {
-			return nil, app.Usagef(c, "--grid is %q, wanted NAME=VALUES, such as aggressiveness=0.01..10:log7", text)
+			return nil, app.Usagef(c,
+				"--grid is %q, wanted NAME=VALUES, such as aggressiveness=0.01..10:log7", text)
 		}
 		if slices.Contains(names, name) {
 			return nil, app.Usagef(c, "--grid names %s twice, wanted one list of values for each", name)

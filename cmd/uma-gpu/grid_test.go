@@ -18,9 +18,11 @@ func TestCompareGrid(t *testing.T) {
 	noisy, matrix := smallNoisy(t, dir)
 	best, table := filepath.Join(dir, "best.npz"), filepath.Join(dir, "table.csv")
 	picture := filepath.Join(dir, "grid.svg")
-	judge := []string{"compare", "--data", noisy, "--confusion", matrix, "--folds", "2", "--seed", "4", "--quiet"}
+	judge := []string{"compare", "--data", noisy, "--confusion", matrix, "--folds", "2", "--seed", "4",
+		"--quiet"}
 	args := append(slices.Clone(judge), "--try", "--learner {pa1|copa} --epochs 2", "--grid",
-		"aggressiveness=0.01..1:log3", "--grid", "no-average=true|false", "--seeds", "2", "--out", table, "--picture",
+		"aggressiveness=0.01..1:log3", "--grid", "no-average=true|false", "--seeds", "2", "--out", table,
+		"--picture",
 		picture, "--model", best)
 	stdout, _ := succeed(t, append(args, "--json")...)
 	r := decode[compareReport](t, stdout)
@@ -28,7 +30,8 @@ func TestCompareGrid(t *testing.T) {
 		t.Fatalf("found %+v", r)
 	}
 	rows, err := csv.NewReader(strings.NewReader(string(read(t, table)))).ReadAll()
-	const header = "flags aggressiveness no-average accuracy low high behind behind_error noisy_log_loss error"
+	const header = "flags aggressiveness no-average accuracy low high behind behind_error " +
+		"noisy_log_loss error"
 	if err != nil || len(rows) != 13 || strings.Join(rows[0], " ") != header {
 		t.Fatalf("found %q, %v", rows, err)
 	}
@@ -36,8 +39,10 @@ func TestCompareGrid(t *testing.T) {
 	for k, one := range r.Tried {
 		seen[one.Flags] = true
 		row, a := rows[k+1], one.Accuracy
-		if row[0] != one.Flags || !strings.Contains(one.Flags, " --aggressiveness="+row[1]+" --no-average="+row[2]) ||
-			row[3] != fmt.Sprint(a.Value) || row[6] != fmt.Sprint(one.Behind) || row[8] != fmt.Sprint(*one.NoisyLogLoss) {
+		if row[0] != one.Flags || !strings.Contains(one.Flags,
+			" --aggressiveness="+row[1]+" --no-average="+row[2]) ||
+			row[3] != fmt.Sprint(a.Value) || row[6] != fmt.Sprint(one.Behind) ||
+			row[8] != fmt.Sprint(*one.NoisyLogLoss) {
 			t.Errorf("row %d is %q, wanted %+v", k+1, row, one)
 		}
 	}
@@ -47,7 +52,8 @@ func TestCompareGrid(t *testing.T) {
 
 	drawn := string(read(t, picture))
 	for _, want := range []string{">aggressiveness<", ">corrected accuracy<", ">0.1<",
-		">--learner pa1 --epochs 2 --no-average=true<", ">--learner copa --epochs 2 --no-average=false<"} {
+		">--learner pa1 --epochs 2 --no-average=true<",
+		">--learner copa --epochs 2 --no-average=false<"} {
 		if strings.Count(drawn, want) != 1 {
 			t.Errorf("the picture has %q %d times, wanted once", want, strings.Count(drawn, want))
 		}
@@ -57,12 +63,14 @@ func TestCompareGrid(t *testing.T) {
 	one := r.Tried[5]
 	var accuracy, loss float64
 	for _, seed := range []string{"4", "5"} {
-		stdout, _ := succeed(t, append(slices.Clone(judge), "--seed", seed, "--try", one.Flags, "--json")...)
+		stdout, _ := succeed(t, append(slices.Clone(judge), "--seed", seed, "--try", one.Flags,
+			"--json")...)
 		alone := decode[compareReport](t, stdout).Tried[0]
 		accuracy, loss = accuracy+alone.Accuracy.Value/2, loss+*alone.NoisyLogLoss/2
 	}
 	if accuracy != one.Accuracy.Value || loss != *one.NoisyLogLoss {
-		t.Errorf("%s has accuracy %v and loss %v, alone %v and %v", one.Flags, one.Accuracy.Value, *one.NoisyLogLoss,
+		t.Errorf("%s has accuracy %v and loss %v, alone %v and %v", one.Flags, one.Accuracy.Value,
+			*one.NoisyLogLoss,
 			accuracy, loss)
 	}
 
@@ -83,38 +91,45 @@ func TestCompareGrid(t *testing.T) {
 // Without --try a grid is for the learners that have all its parameters; a way that fails does not
 // take those with it that learn beside it.
 func TestCompareGridFailures(t *testing.T) {
-	rows := strings.Repeat("-1,0,a\n", 18) + strings.Repeat("0,1.2e19,b\n", 2) // whose squares float32 holds but once
+	// whose squares float32 holds but once
+	rows := strings.Repeat("-1,0,a\n", 18) + strings.Repeat("0,1.2e19,b\n", 2)
 	data := write(t, t.TempDir(), "d.csv", rows)
 	args := []string{"compare", "--data", data, "--folds", "2", "--json", "--quiet", "--grid",
 		"class-weights=equal|balanced"}
-	stdout, _ := succeed(t, append(args, "--try", "--normalize none --learner perceptron --epochs 3")...)
+	stdout, _ := succeed(t, append(args, "--try",
+		"--normalize none --learner perceptron --epochs 3")...)
 	r := decode[compareReport](t, stdout)
 	if len(r.Tried) != 1 || len(r.Failed) != 1 || !strings.HasSuffix(r.Tried[0].Flags, "equal") ||
-		!strings.HasSuffix(r.Failed[0].Flags, "balanced") || !strings.Contains(r.Failed[0].Error, "too large for float32") {
+		!strings.HasSuffix(r.Failed[0].Flags, "balanced") || !strings.Contains(r.Failed[0].Error,
+		"too large for float32") {
 		t.Errorf("found %+v", r)
 	}
 	stdout, _ = succeed(t, append(args, "--grid", "aggressiveness=1")...)
-	if r := decode[compareReport](t, stdout); len(r.Tried) != 4 || r.Seeds != 1 { // pa1 and pa2: copa weighs by itself
+	// pa1 and pa2: copa weighs by itself
+	if r := decode[compareReport](t, stdout); len(r.Tried) != 4 || r.Seeds != 1 {
 		t.Errorf("found %+v", r)
 	}
 }
 
 func TestSpread(t *testing.T) {
 	for text, want := range map[string]string{
-		"0.01..10:log7": "0.01 0.0316228 0.1 0.316228 1 3.16228 10", "-1..1:lin3": "-1 0 1", "1e-2..1:log2": "1e-2 1",
-		"a": "a", "": "", "../C.csv": "../C.csv", "mix:0.1": "mix:0.1",
+		"0.01..10:log7": "0.01 0.0316228 0.1 0.316228 1 3.16228 10", "-1..1:lin3": "-1 0 1",
+		"1e-2..1:log2": "1e-2 1",
+		"a":            "a", "": "", "../C.csv": "../C.csv", "mix:0.1": "mix:0.1",
 	} {
 		if got, err := spread(text); err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%q: found %q, %v, wanted %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"1..2:log", "1..2:cubic3", "2..1:log3", "0..1:log3", "1..2:log1", "1..2:lin1001",
+	for _, text := range []string{"1..2:log", "1..2:cubic3", "2..1:log3", "0..1:log3", "1..2:log1",
+		"1..2:lin1001",
 		"a..b:log2"} {
 		if got, err := spread(text); err == nil {
 			t.Errorf("%q: found %q", text, got)
 		}
 	}
-	if got, err := expand("x {1|2..4:lin3}"); err != nil || !slices.Equal(got, []string{"x 1", "x 2", "x 3", "x 4"}) {
+	if got, err := expand("x {1|2..4:lin3}"); err != nil || !slices.Equal(got, []string{"x 1", "x 2",
+		"x 3", "x 4"}) {
 		t.Errorf("found %q, %v", got, err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// Each command and each flag that help shows has a group, and one only; no group has a name that nothing has.
+// Each command and each flag that help shows has a group, and one only; no group has a name that
+// nothing has.
 func TestGroups(t *testing.T) {
 	check := func(what string, groups []app.Group, used map[string]string) {
 		listed := map[string]bool{}
@@ -44,9 +45,11 @@ func TestGroups(t *testing.T) {
 	})
 	check("command", app.CommandGroups, commands)
 	check("flag", app.FlagGroups, flags)
-	if headings := app.Sections(trainCommand().Flags); !slices.ContainsFunc(headings, func(s app.Section) bool {
-		return s.Heading == "Kernel" && slices.ContainsFunc(s.Items, func(i app.Item) bool { return i.Term == "--gamma G" })
-	}) {
+	if headings := app.Sections(trainCommand().Flags); !slices.ContainsFunc(headings,
+		func(s app.Section) bool {
+			return s.Heading == "Kernel" && slices.ContainsFunc(s.Items,
+				func(i app.Item) bool { return i.Term == "--gamma G" })
+		}) {
 		t.Errorf("train has no group Kernel with --gamma: %+v", headings)
 	}
 }

@@ -57,8 +57,8 @@ type outOfFold struct {
 	device      engine.Device
 }
 
-// newOutOfFold checks the flags of such a command, reads its data and makes its trainings. Labels of
-// annotators become their consensus, and the matrix that of it, unless the command estimates C.
+// newOutOfFold checks the flags of such a command, reads its data and makes its trainings. Labels
+// of annotators become their consensus, and the matrix that of it, unless the command estimates C.
 func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfFold, err error) {
 	t, err := newTraining(c, required...)
 	if err != nil {

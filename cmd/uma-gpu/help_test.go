@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// TestHelpIsNarrow: no line of a help text is wider than the window, or than is read with ease; every flag is there;
-// and no default is told that says nothing, or twice.
+// TestHelpIsNarrow: no line of a help text is wider than the window, or than is read with ease;
+// every flag is there; and no default is told that says nothing, or twice.
 func TestHelpIsNarrow(t *testing.T) {
 	commands := []string{""}
 	var collect func(prefix string, list []*cli.Command)
@@ -42,7 +42,8 @@ func TestHelpIsNarrow(t *testing.T) {
 				line = strings.TrimSuffix(line, "\n")
 				width := utf8.RuneCountInString(line)
 				if most := min(columns, 110); width > most && len(strings.Fields(line)) > 1 {
-					t.Errorf("help of %q has a line of %d columns, want at most %d:\n%s", command, width, most, line)
+					t.Errorf("help of %q has a line of %d columns, want at most %d:\n%s", command, width, most,
+						line)
 				}
 			}
 		}
@@ -73,7 +74,8 @@ func TestWrap(t *testing.T) {
 		{app.Wrap("", 7, 0), ""},
 		{app.Wrap("incomprehensible", 7, 0), "incomprehensible"},
 		{app.WrapLine("  a.csv   what it is about", 20), "  a.csv   what it is\n          about"},
-		{app.WrapLine("Example: uma-gpu info --data train.csv", 30), "Example: uma-gpu info \\\n    --data train.csv"},
+		{app.WrapLine("Example: uma-gpu info --data train.csv", 30),
+			"Example: uma-gpu info \\\n    --data train.csv"},
 		{app.WrapLine("  short  enough", 20), "  short  enough"},
 	} {
 		if c.found != c.want {
@@ -104,7 +106,8 @@ func TestDidYouMean(t *testing.T) {
 		{[]string{"learners", "bmp"}, "Did you mean bpm?"},
 	} {
 		code, _, stderr := command(c.args...)
-		if code != app.ExitUsage || !strings.Contains(stderr, c.want) || c.want == "" && strings.Contains(stderr, "mean") {
+		if code != app.ExitUsage || !strings.Contains(stderr, c.want) || c.want == "" &&
+			strings.Contains(stderr, "mean") {
 			t.Errorf("%q: exit code %d, %q, wanted %q", c.args, code, stderr, c.want)
 		}
 	}
@@ -158,13 +161,15 @@ func TestCompletion(t *testing.T) {
 
 // Whole numbers may have an exponent, and have to be whole.
 func TestCounts(t *testing.T) {
-	for text, want := range map[string]int{"0": 0, "300": 300, "-2": -2, "1e3": 1000, "1E3": 1000, "2.5e+2": 250,
-		"0x10": 16, "1_000": 1000, "12e0": 12, "9e18": 9e18} {
+	for text, want := range map[string]int{"0": 0, "300": 300, "-2": -2, "1e3": 1000, "1E3": 1000,
+		"2.5e+2": 250,
+		"0x10":   16, "1_000": 1000, "12e0": 12, "9e18": 9e18} {
 		if n, err := app.ParseCount(text); err != nil || n != want {
 			t.Errorf("%q: found %d, %v, want %d", text, n, err, want)
 		}
 	}
-	for _, text := range []string{"", "1.5", "1.0", "1e-3", "1.25e1", "1e19", "1e99", "1e999999999", "e3", "1e",
+	for _, text := range []string{"", "1.5", "1.0", "1e-3", "1.25e1", "1e19", "1e99", "1e999999999",
+		"e3", "1e",
 		"nan", "1/1e1",
 		"99999999999999999999", " 1e3", "١e3"} {
 		if n, err := app.ParseCount(text); err == nil {
@@ -182,11 +187,14 @@ func TestCounts(t *testing.T) {
 	if steps := load(t, m).Meta.Steps; steps != 2 {
 		t.Errorf("%d steps were made, want 2", steps)
 	}
-	a, _ := succeed(t, "train", "--data", data, "--model", m, "--learner", "copa", "--epochs", "3e0", "--json")
-	b, _ := succeed(t, "train", "--data", data, "--model", m, "--learner", "copa", "--max-steps", "3", "--json")
+	a, _ := succeed(t, "train", "--data", data, "--model", m, "--learner", "copa", "--epochs", "3e0",
+		"--json")
+	b, _ := succeed(t, "train", "--data", data, "--model", m, "--learner", "copa", "--max-steps", "3",
+		"--json")
 	if !strings.Contains(a, `"steps": 3`) || !strings.Contains(b, `"steps": 3`) {
 		t.Errorf("found %s and %s", a, b)
 	}
-	fail(t, app.ExitUsage, `invalid value "1.5e0" for flag -max-steps: 1.5e0 is 1.50; wanted a whole number`,
+	fail(t, app.ExitUsage,
+		`invalid value "1.5e0" for flag -max-steps: 1.5e0 is 1.50; wanted a whole number`,
 		"train", "--data", data, "--model", m, "--max-steps", "1.5e0")
 }

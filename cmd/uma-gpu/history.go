@@ -77,7 +77,8 @@ func readHistory(path string) (moments []judge.Moment, err error) {
 			d := json.NewDecoder(bytes.NewReader(line))
 			d.DisallowUnknownFields()
 			if err := d.Decode(&m); err != nil {
-				return nil, fmt.Errorf("%s:%d: found %.40q (%v), wanted a line that train --history wrote", path, k+1, line, err)
+				return nil, fmt.Errorf("%s:%d: found %.40q (%v), wanted a line that train --history wrote",
+					path, k+1, line, err)
 			}
 			moments = append(moments, m)
 		}
@@ -86,7 +87,8 @@ func readHistory(path string) (moments []judge.Moment, err error) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord = len(historyHeader)
 	records, err := r.ReadAll()
-	if err != nil || len(records) == 0 || strings.Join(records[0], ",") != strings.Join(historyHeader, ",") {
+	if err != nil || len(records) == 0 || strings.Join(records[0], ",") != strings.Join(historyHeader,
+		",") {
 		return nil, fmt.Errorf("%s: found no table %s (%v), wanted what train --history wrote", path,
 			strings.Join(historyHeader, ","), err)
 	}
@@ -102,7 +104,8 @@ func readHistory(path string) (moments []judge.Moment, err error) {
 		}
 		for j, err := range errs {
 			if err != nil {
-				return nil, fmt.Errorf("%s:%d: found %q as %s, wanted a number", path, k+2, fields[j], historyHeader[j])
+				return nil, fmt.Errorf("%s:%d: found %q as %s, wanted a number", path, k+2, fields[j],
+					historyHeader[j])
 			}
 		}
 		moments = append(moments, m)

@@ -40,20 +40,24 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 	}
 	write(t, dir, "d.csv", csv)
 	write(t, dir, "d.tsv", strings.ReplaceAll(csv, ",", "\t"))
-	write(t, dir, "d.arff", "@relation r\n@attribute length real\n@attribute width real\n@attribute height real\n"+
-		"@attribute depth real\n@attribute weight real\n@attribute kind {ash,oak,elm}\n@data\n"+
-		csv[strings.Index(csv, "\n")+1:])
+	write(t, dir, "d.arff",
+		"@relation r\n@attribute length real\n@attribute width real\n@attribute height real\n"+
+			"@attribute depth real\n@attribute weight real\n@attribute kind {ash,oak,elm}\n@data\n"+
+			csv[strings.Index(csv, "\n")+1:])
 	for _, name := range []string{"d.svm", "d.npz", "d.umab", "d.csv.gz", "d.csv.zst", "d.svm.gz"} {
 		succeed(t, "convert", "--data", path("d.csv"), "--out", path(name), "--quiet")
 	}
 	for _, name := range []string{"sparse.umab", "sparse.npz"} {
-		succeed(t, "convert", "--data", path("d.csv"), "--storage", "sparse", "--out", path(name), "--quiet")
+		succeed(t, "convert", "--data", path("d.csv"), "--storage", "sparse", "--out", path(name),
+			"--quiet")
 	}
-	succeed(t, "convert", "--data", path("d.csv"), "--normalize", "auto", "--out", path("prepared.umab"), "--quiet")
+	succeed(t, "convert", "--data", path("d.csv"), "--normalize", "auto", "--out",
+		path("prepared.umab"), "--quiet")
 	writeTables(t, dir, csv)
 	n := 6 * *hostileFactor
 	sealed := func(extra ...damage) []damage { // formats with check sums: no bit may go unseen
-		return slices.Concat(always(), cuts(0.01, 0.25, 0.75, 0.99, 1), flips(rng, n), blots(rng, n/2), extra)
+		return slices.Concat(always(), cuts(0.01, 0.25, 0.75, 0.99, 1), flips(rng, n), blots(rng, n/2),
+			extra)
 	}
 	line := strings.Split(csv, "\n")[30]
 	table := func(separator string) []damage {
@@ -61,41 +65,57 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 		return slices.Concat(always()[3:], inText(number, separator), []damage{
 			swap(sep(line), sep(line+",ash")), swap(sep(line), sep(line[:strings.LastIndex(line, ",")])),
 			swap(sep(",height"), sep(",")), swap(sep(line), `"`+sep(line)), more("\"\n"), more("1\n"),
-			swap(sep("ash\n"), sep(" \n")), swap(sep("ash\n"), sep("as\x00h\n")), swap(sep("ash\n"), "\x1b]0;owned\x07\n"),
+			swap(sep("ash\n"), sep(" \n")), swap(sep("ash\n"), sep("as\x00h\n")), swap(sep("ash\n"),
+				"\x1b]0;owned\x07\n"),
 		})
 	}
 	return map[string][]damage{
 		"d.csv": table(","), "d.tsv": table("\t"),
 		"d.svm": slices.Concat(always()[3:], inText(number, ":"), []damage{
-			swap(" 2:", " 1:"), swap(" 2:", " 0:"), swap(" 2:", " -2:"), swap(" 2:", " 99999999999:"), swap(" 2:", " x:"),
-			swap(" 2:", " 2;"), swap(" 2:", " :"), more("ash 1\n"), more("ash 5:1 4:1\n"), more("ash 3:1 3:2\n"),
+			swap(" 2:", " 1:"), swap(" 2:", " 0:"), swap(" 2:", " -2:"), swap(" 2:", " 99999999999:"),
+			swap(" 2:", " x:"),
+			swap(" 2:", " 2;"), swap(" 2:", " :"), more("ash 1\n"), more("ash 5:1 4:1\n"),
+			more("ash 3:1 3:2\n"),
 			more("ash 3:\n"),
 			swap("ash ", "as\x07h "), more("ash 4294967297:1\n")}),
 		"d.arff": slices.Concat(always()[3:], inText(number, ","), []damage{
-			swap("real", "date"), swap("real", "relational"), swap("@data", "@dta"), swap("{ash,oak,elm}", "{ash,oak}"),
-			swap("{ash,oak,elm}", "{ash,oak,elm"), swap("@attribute depth", "@attribute"), swap("@relation r", "{}"),
+			swap("real", "date"), swap("real", "relational"), swap("@data", "@dta"), swap("{ash,oak,elm}",
+				"{ash,oak}"),
+			swap("{ash,oak,elm}", "{ash,oak,elm"), swap("@attribute depth", "@attribute"),
+			swap("@relation r", "{}"),
 			swap(line, line+",1"), swap("@attribute width real\n", "")}),
-		"d.npz": sealed(more("x"), swap("X.npy", "Z.npy")), "sparse.npz": sealed(more("x"), swap("indptr", "indxyz")),
-		"packed.npz":  sealed(more("x")),
-		"d.umab":      sealed(more("x"), swap("binary 2", "binary 1"), swap("binary 2", "binary 9"), swap(`"ash"`, `"oak"`)),
+		"d.npz": sealed(more("x"), swap("X.npy", "Z.npy")), "sparse.npz": sealed(more("x"), swap("indptr",
+			"indxyz")),
+		"packed.npz": sealed(more("x")),
+		"d.umab": sealed(more("x"), swap("binary 2", "binary 1"), swap("binary 2", "binary 9"),
+			swap(`"ash"`, `"oak"`)),
 		"sparse.umab": sealed(more("x"), swap(`"sparse"`, `"dense"`)), "prepared.umab": sealed(more("x")),
 		"d.csv.gz": sealed(more("x")), "d.csv.zst": sealed(more("x")), "d.svm.gz": sealed(more("x")),
 		"d.parquet": sealed(more("x")), "snappy.parquet": sealed(more("x")),
-		"x.npy": slices.Concat(always(), cuts(0.01, 0.99, 1), []damage{more("x"), swap("<f4", "<c8"), swap("<f4", "|O8"),
-			swap("<f4", "<U1"), swap("<f4", "<f2"), swap("<f4", "<f8"), swap("False", "Flase"), swap("(60, 5)", "(-6, 5)"),
-			swap("(60, 5)", "(61, 5)"), swap("(60, 5)", "(6,  5)"), swap("(60, 5)", "(300, )"), swap("descr", "descs"),
-			swap("(60, 5), }                       ", "(60, 5000000000000000000), }     "), at(6, 9), at(8, 255, 255),
+		"x.npy": slices.Concat(always(), cuts(0.01, 0.99, 1), []damage{more("x"), swap("<f4", "<c8"),
+			swap("<f4", "|O8"),
+			swap("<f4", "<U1"), swap("<f4", "<f2"), swap("<f4", "<f8"), swap("False", "Flase"),
+			swap("(60, 5)", "(-6, 5)"),
+			swap("(60, 5)", "(61, 5)"), swap("(60, 5)", "(6,  5)"), swap("(60, 5)", "(300, )"), swap("descr",
+				"descs"),
+			swap("(60, 5), }                       ", "(60, 5000000000000000000), }     "), at(6, 9), at(8,
+				255, 255),
 			at(0, 0x92),
 			at(128, 0, 0, 0xc0, 0x7f), at(132, 0, 0, 0x80, 0x7f), at(200, 0, 0, 0x80, 0xff)}),
-		"x.idx": slices.Concat(always(), cuts(0.99, 1), []damage{more("x"), at(0, 1), at(2, 7), at(3, 0), at(3, 9),
-			at(4, 255, 255, 255, 255), at(7, 61), at(8, 127), at(11, 0), at(4, 0, 0, 0, 0), at(3, 1), at(2, 14)}),
-		"y.txt": slices.Concat(always()[3:5], []damage{more("ash\n"), swap("oak\n", ""), swap("oak\n", "o\x00ak\n"),
+		"x.idx": slices.Concat(always(), cuts(0.99, 1), []damage{more("x"), at(0, 1), at(2, 7), at(3, 0),
+			at(3, 9),
+			at(4, 255, 255, 255, 255), at(7, 61), at(8, 127), at(11, 0), at(4, 0, 0, 0, 0), at(3, 1), at(2,
+				14)}),
+		"y.txt": slices.Concat(always()[3:5], []damage{more("ash\n"), swap("oak\n", ""), swap("oak\n",
+			"o\x00ak\n"),
 			swap("oak\n", "\xff\n"), swap("oak\n", "oak,1\n"), utf16(binary.LittleEndian, true)}),
-		"y.npy": slices.Concat(always(), cuts(0.99, 1), []damage{more("x"), swap("<U3", "<U0"), swap("<U3", "<f2"),
+		"y.npy": slices.Concat(always(), cuts(0.99, 1), []damage{more("x"), swap("<U3", "<U0"),
+			swap("<U3", "<f2"),
 			swap("<U3", "|O8"),
 			swap("(60,)", "(59,)"), swap("(60,)", "(61,)"), swap("(60,)", "(60)"), at(128, 0, 0, 0x11, 0),
 			at(132, 0, 0xd8, 0, 0), at(136, 7)}),
-		"y.idx": slices.Concat(always(), cuts(0.99, 1), []damage{more("x"), at(2, 0), at(7, 59), at(7, 61),
+		"y.idx": slices.Concat(always(), cuts(0.99, 1), []damage{more("x"), at(2, 0), at(7, 59), at(7,
+			61),
 			at(3, 2), at(3, 0)}),
 	}
 }
@@ -117,7 +137,8 @@ func writeTables(t *testing.T, dir, csv string) {
 	idxLabels, text := []byte{0, 0, 8, 1, 0, 0, 0, byte(d.N)}, ""
 	for i := range d.N {
 		x, class := d.Row(i), d.Classes[d.Y[i]]
-		rows = append(rows, row{float64(x[0]), float64(x[1]), float64(x[2]), float64(x[3]), float64(x[4]), class})
+		rows = append(rows, row{float64(x[0]), float64(x[1]), float64(x[2]), float64(x[3]), float64(x[4]),
+			class})
 		for _, v := range x {
 			idx = append(idx, byte(v))
 		}
@@ -157,7 +178,8 @@ func writeTables(t *testing.T, dir, csv string) {
 		t.Fatal(err)
 	}
 	for name, raw := range map[string][]byte{"d.parquet": plain.Bytes(),
-		"snappy.parquet": snappy.Bytes(), "packed.npz": packed.Bytes(), "x.npy": npy, "x.idx": idx, "y.txt": []byte(text),
+		"snappy.parquet": snappy.Bytes(), "packed.npz": packed.Bytes(), "x.npy": npy, "x.idx": idx,
+		"y.txt": []byte(text),
 		"y.npy": names, "y.idx": idxLabels} {
 		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o666); err != nil {
 			t.Fatal(err)
@@ -165,8 +187,8 @@ func writeTables(t *testing.T, dir, csv string) {
 	}
 }
 
-// TestHostileFiles: data files in all formats, damaged in every way that can be told from a whole one. Each is refused
-// with a message that names it, or is read as the whole one is.
+// TestHostileFiles: data files in all formats, damaged in every way that can be told from a whole
+// one. Each is refused with a message that names it, or is read as the whole one is.
 func TestHostileFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

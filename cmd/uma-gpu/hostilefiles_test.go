@@ -55,13 +55,15 @@ func hostileWorld(t *testing.T, dir string) {
 		}
 	}
 	t.Chdir(dir)
-	write(t, dir, "C.csv", "noisy\\true,ash,elm,oak\nash,0.8,0.1,0.1\nelm,0.1,0.8,0.1\noak,0.1,0.1,0.8\n")
+	write(t, dir, "C.csv",
+		"noisy\\true,ash,elm,oak\nash,0.8,0.1,0.1\nelm,0.1,0.8,0.1\noak,0.1,0.1,0.8\n")
 	lines := strings.SplitAfter(string(read(t, "d.csv")), "\n")
 	write(t, dir, "few.csv", strings.Join(lines[:13], ""))
 	table := "item,worker,label\n"
 	for i := range 60 {
 		for w := range 3 {
-			table += strings.Join([]string{itoa(i), "w" + itoa(w), []string{"ash", "oak", "elm"}[i%3]}, ",") + "\n"
+			table += strings.Join([]string{itoa(i), "w" + itoa(w), []string{"ash", "oak", "elm"}[i%3]},
+				",") + "\n"
 		}
 	}
 	write(t, dir, "A.csv", table)
@@ -96,8 +98,8 @@ func hostileWorld(t *testing.T, dir string) {
 
 func itoa(i int) string { return string(rune('0'+i/10)) + string(rune('0'+i%10)) }
 
-// TestHostileCommands: every command whose command line is right but for one file: an input that is not there, cannot
-// be read, or holds something else, or an output that cannot be written.
+// TestHostileCommands: every command whose command line is right but for one file: an input that
+// is not there, cannot be read, or holds something else, or an output that cannot be written.
 func TestHostileCommands(t *testing.T) {
 	dir := t.TempDir()
 	hostileWorld(t, dir)
@@ -117,7 +119,8 @@ func TestHostileCommands(t *testing.T) {
 		if tried++; later(tried, lines, 8) {
 			return
 		}
-		h := hostile{name: strings.Join(words, " ") + ": " + what + " for " + words[at], args: slices.Clone(words), dir: dir,
+		h := hostile{name: strings.Join(words, " ") + ": " + what + " for " + words[at],
+			args: slices.Clone(words), dir: dir,
 			file: file}
 		for k, word := range words {
 			if strings.HasPrefix(word, "OUT.") {

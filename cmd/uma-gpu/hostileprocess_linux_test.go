@@ -83,8 +83,9 @@ const (
 	mostTime = time.Minute
 )
 
-// judge runs the process in the folder dir: within ten seconds of the processor's time it ends, with an exit code of
-// uma-gpu's own, which is not 0 unless the result is as it should be; it says why, and leaves nothing.
+// judge runs the process in the folder dir: within ten seconds of the processor's time it ends,
+// with an exit code of uma-gpu's own, which is not 0 unless the result is as it should be; it says
+// why, and leaves nothing.
 func (s surrounded) judge(t *testing.T, dir string, want result) {
 	t.Helper()
 	before := names(t, dir)
@@ -99,7 +100,8 @@ func (s surrounded) judge(t *testing.T, dir string, want result) {
 		t.Fatal(err)
 	}
 	group := -p.Process.Pid
-	hanging := context.AfterFunc(ctx, func() { syscall.Kill(group, syscall.SIGKILL) }) // or it has just ended
+	// or it has just ended
+	hanging := context.AfterFunc(ctx, func() { syscall.Kill(group, syscall.SIGKILL) })
 	if s.during != nil {
 		s.during(p.Process)
 	}
@@ -116,7 +118,8 @@ func (s surrounded) judge(t *testing.T, dir string, want result) {
 		}
 	}
 	if bad := s.wrong(p.ProcessState, hung, stdout.String(), stderr.String(), want); bad != "" {
-		t.Errorf("%s: uma-gpu %.300s: %s\n%.1500s", s.name, strings.Join(s.args, " "), bad, stderr.String())
+		t.Errorf("%s: uma-gpu %.300s: %s\n%.1500s", s.name, strings.Join(s.args, " "), bad,
+			stderr.String())
 	}
 	if s.made != "" {
 		s.judgeFile(t, want.file)
@@ -135,8 +138,8 @@ func (s surrounded) judge(t *testing.T, dir string, want result) {
 	}
 }
 
-// judgeFile looks at what is where the file should be written, which is the whole file or none; a training that a
-// signal ended leaves what it had learned, which is a model too.
+// judgeFile looks at what is where the file should be written, which is the whole file or none; a
+// training that a signal ended leaves what it had learned, which is a model too.
 func (s surrounded) judgeFile(t *testing.T, want []byte) {
 	t.Helper()
 	raw, err := os.ReadFile(s.made)
@@ -149,7 +152,8 @@ func (s surrounded) judgeFile(t *testing.T, want []byte) {
 	if !bytes.Equal(raw, want) && (s.line != "long" || s.args[0] == "train") {
 		code, _, stderr := command("inspect", "--model", s.made)
 		if s.may != stopped || s.args[0] != "train" || code != app.ExitOK {
-			t.Errorf("%s: uma-gpu %.300s: left half a file, or another\n%s", s.name, strings.Join(s.args, " "), stderr)
+			t.Errorf("%s: uma-gpu %.300s: left half a file, or another\n%s", s.name, strings.Join(s.args,
+				" "), stderr)
 		}
 	}
 	if err := os.Remove(s.made); err != nil {
@@ -158,7 +162,8 @@ func (s surrounded) judgeFile(t *testing.T, want []byte) {
 }
 
 // wrong says what is wrong with what became of a process, "" if nothing is.
-func (s surrounded) wrong(state *os.ProcessState, hung bool, stdout, stderr string, want result) string {
+func (s surrounded) wrong(state *os.ProcessState, hung bool, stdout, stderr string,
+	want result) string {
 	code := state.ExitCode()
 	status := state.Sys().(syscall.WaitStatus)
 	switch {
@@ -173,7 +178,10 @@ func (s surrounded) wrong(state *os.ProcessState, hung bool, stdout, stderr stri
 	case strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "panic") ||
 		strings.Contains(stderr, "runtime error") || strings.Contains(stderr, "fatal error"):
 		return "a trace in the message"
-	case strings.ContainsFunc(stderr, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
+	case strings.ContainsFunc(stderr, func(r rune) bool {
+		return r < ' ' && r != '\n' && r != '\t' ||
+			r == 0x7f
+	}):
 		return fmt.Sprintf("control characters in %q", stderr)
 	case code == app.ExitOK && s.may == refused:
 		return "taken"

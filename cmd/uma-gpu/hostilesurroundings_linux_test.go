@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// TestHostileSurroundings: every command line of whole as a process of its own, where something around it is not as it
-// should be: outputs, limits, rights, disks, devices and pipes as files, names, environment, signals.
+// TestHostileSurroundings: every command line of whole as a process of its own, where something
+// around it is not as it should be: outputs, limits, rights, disks, devices and pipes as files,
+// names, environment, signals.
 func TestHostileSurroundings(t *testing.T) {
 	dir := t.TempDir()
 	big, err := filepath.Abs(digits)
@@ -58,7 +59,8 @@ func TestHostileSurroundings(t *testing.T) {
 	}
 }
 
-// surroundingsTest is the folder of the tests, and what its command lines do when nothing is wrong.
+// surroundingsTest is the folder of the tests, and what its command lines do when nothing is
+// wrong.
 type surroundingsTest struct {
 	dir   string
 	big   string // data that take long to learn
@@ -69,7 +71,8 @@ type surroundingsTest struct {
 // with makes a case of a line of whole.
 func (s *surroundingsTest) with(line, name, prefix string, may fate, says ...string) surrounded {
 	words, made := wordsOf(line)
-	return surrounded{name: name, prefix: prefix, line: line, args: words, made: made, may: may, says: says}
+	return surrounded{name: name, prefix: prefix, line: line, args: words, made: made, may: may,
+		says: says}
 }
 
 // writes are the lines of whole that write a file.
@@ -100,7 +103,8 @@ func (s *surroundingsTest) outputs(*testing.T) (all []surrounded) {
 			{"exec <&-;", right, false}, {"exec 2>&-;", right, true}, {"exec 2>/dev/full;", right, true},
 			// Go opens /dev/null in the place of a closed output.
 			{"exec >&-;", right, false}, {"exec >/dev/full;", prints, false},
-			{"exec >&- 2>&-;", right, true}, {"exec <&- >&- 2>&-;", right, true}, {"exec >/dev/full 2>&1;", prints, true},
+			{"exec >&- 2>&-;", right, true}, {"exec <&- >&- 2>&-;", right, true}, {"exec >/dev/full 2>&1;",
+				prints, true},
 			{"exec 1<&0 </dev/null;", prints, false}, // an output that can only be read
 		} {
 			h := s.with(line, c.prefix, c.prefix, c.may, "write to standard output")
@@ -108,7 +112,8 @@ func (s *surroundingsTest) outputs(*testing.T) (all []surrounded) {
 			all = append(all, h)
 		}
 		// A shell that says what became of the left side of a pipe whose right side reads nothing.
-		h := s.with(line, "| reader gone", `mkfifo gone; exec 3<>gone 4>gone 3<&-; rm gone; exec >&4 4>&-;`, prints,
+		h := s.with(line, "| reader gone",
+			`mkfifo gone; exec 3<>gone 4>gone 3<&-; rm gone; exec >&4 4>&-;`, prints,
 			"write to standard output")
 		all = append(all, h)
 	}
@@ -143,16 +148,18 @@ func (s *surroundingsTest) limits(*testing.T) (all []surrounded) {
 	for _, line := range []string{"synth --examples 10000000 --features 100 --out new.csv",
 		"train --data " + s.big + " --learner bpm --model new.npz --kernel rbf",
 		"bench --synthetic 1000000,100,10"} {
-		all = append(all, surrounded{name: "ulimit -t 1", prefix: "ulimit -S -t 1;", args: strings.Fields(line),
-			may: stopped, made: "new.npz"})
+		all = append(all, surrounded{name: "ulimit -t 1", prefix: "ulimit -S -t 1;",
+			args: strings.Fields(line),
+			may:  stopped, made: "new.npz"})
 	}
 	return all
 }
 
-// disks that are full, have no room for names, or are only to be read. They last as long as a process, which sees
-// them alone.
+// disks that are full, have no room for names, or are only to be read. They last as long as a
+// process, which sees them alone.
 func (s *surroundingsTest) disks(t *testing.T) (all []surrounded) {
-	if out, err := exec.CommandContext(t.Context(), "unshare", "-m", "mount", "-t", "tmpfs", "none", s.dir).
+	if out, err := exec.CommandContext(t.Context(), "unshare", "-m", "mount", "-t", "tmpfs", "none",
+		s.dir).
 		CombinedOutput(); err != nil {
 		t.Logf("not tried, for want of the right to mount: %v, %s", err, out)
 		return nil
@@ -162,9 +169,12 @@ func (s *surroundingsTest) disks(t *testing.T) (all []surrounded) {
 	}
 	for _, line := range s.writes() {
 		for _, c := range []struct{ name, mount, says string }{
-			{"full", "mount -t tmpfs -o size=4k none disk; echo all of it >disk/other;", "no space left on device"},
-			{"nearly full", "mount -t tmpfs -o size=8k none disk; echo half of it >disk/other;", "no space left on device"},
-			{"no inodes", "mount -t tmpfs -o nr_inodes=2 none disk; echo last >disk/other;", "no space left on device"},
+			{"full", "mount -t tmpfs -o size=4k none disk; echo all of it >disk/other;",
+				"no space left on device"},
+			{"nearly full", "mount -t tmpfs -o size=8k none disk; echo half of it >disk/other;",
+				"no space left on device"},
+			{"no inodes", "mount -t tmpfs -o nr_inodes=2 none disk; echo last >disk/other;",
+				"no space left on device"},
 			{"read-only", "mount -t tmpfs -o ro none disk;", "read-only file system"},
 		} {
 			may := refused
@@ -187,7 +197,8 @@ func (s *surroundingsTest) disks(t *testing.T) (all []surrounded) {
 // rights: files and folders that a process without root's powers may not use.
 func (s *surroundingsTest) rights(t *testing.T) (all []surrounded) {
 	const powerless = `exec setpriv --bounding-set=-all "$0" "$@";`
-	out, err := exec.CommandContext(t.Context(), "setpriv", "--bounding-set=-all", "true").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "setpriv", "--bounding-set=-all",
+		"true").CombinedOutput()
 	if err != nil {
 		t.Logf("not tried, for want of the right to give up rights: %v, %s", err, out)
 		return nil
@@ -201,15 +212,21 @@ func (s *surroundingsTest) rights(t *testing.T) (all []surrounded) {
 				continue
 			}
 			for name, spoil := range map[string]string{
-				"unreadable":                  "cp %[1]s theirs%[2]s; chmod 000 theirs%[2]s;",
-				"of another":                  "cp %[1]s theirs%[2]s; chmod 600 theirs%[2]s; chown 65534 theirs%[2]s;",
-				"in a folder without passage": "mkdir no; cp %[1]s no/f%[2]s; chmod 644 no; ln -s no/f%[2]s theirs%[2]s;",
+				"unreadable": "cp %[1]s theirs%[2]s; chmod 000 theirs%[2]s;",
+				"of another": "cp %[1]s theirs%[2]s; chmod 600 theirs%[2]s; chown 65534 " +
+					"theirs%[2]s;",
+				"in a folder without passage": "mkdir no; cp %[1]s no/f%[2]s; chmod 644 no; ln -s no/f%[2]s " +
+					"theirs%[2]s;",
 				"in a folder of another": "mkdir no; cp %[1]s no/f%[2]s; chmod 700 no; chown 65534 no; " +
 					"ln -s no/f%[2]s theirs%[2]s;",
 			} {
 				bad := "theirs" + filepath.Ext(word)
-				h := s.with(line, name+" "+word, fmt.Sprintf(spoil, word, filepath.Ext(word))+powerless, refused, bad)
-				h.args[k], h.after = bad, func() error { return errors.Join(os.Remove(bad), os.RemoveAll("no")) }
+				h := s.with(line, name+" "+word, fmt.Sprintf(spoil, word, filepath.Ext(word))+powerless,
+					refused, bad)
+				h.args[k], h.after = bad, func() error {
+					return errors.Join(os.Remove(bad),
+						os.RemoveAll("no"))
+				}
 				all = append(all, h)
 			}
 		}
@@ -246,7 +263,8 @@ func (s *surroundingsTest) noFiles(t *testing.T) (all []surrounded) {
 				continue
 			}
 			for _, place := range []string{
-				"/dev/null", "/dev/zero", "/dev/urandom", "/dev/full", "/proc/self/mem", "/proc/self/maps", "/proc/self/exe",
+				"/dev/null", "/dev/zero", "/dev/urandom", "/dev/full", "/proc/self/mem", "/proc/self/maps",
+				"/proc/self/exe",
 				"/proc/self/root", "/proc/self/fd/99", "/dev/stdin", "/sys/kernel", "-",
 			} {
 				h := s.with(line, place+" for "+word, "exec </dev/null;", refused, place, "standard input",
@@ -264,7 +282,8 @@ func (s *surroundingsTest) noFiles(t *testing.T) (all []surrounded) {
 				all = append(all, h)
 			}
 		}
-		for _, place := range []string{"/dev/full", "/dev/stdout", "/proc/new", "/sys/new", "/proc/self/mem", "pipe"} {
+		for _, place := range []string{"/dev/full", "/dev/stdout", "/proc/new", "/sys/new",
+			"/proc/self/mem", "pipe"} {
 			if h := s.with(line, place+" to write", "mkfifo pipe;", refused, place); h.made != "" {
 				for k, word := range h.args {
 					if word == h.made {
@@ -297,7 +316,8 @@ func (s *surroundingsTest) pipes(*testing.T) (all []surrounded) {
 			pipe("whole", "cat "+word+" >pipe 2>&- &", either, "pipe")
 			pipe("empty", ": >pipe &", refused, "pipe")
 			pipe("short", "head -c 20 "+word+" >pipe 2>&- &", refused, "pipe")
-			pipe("waiting", "", stopped, "found a pipe, wanted a regular file").during = func(p *os.Process) {
+			pipe("waiting", "", stopped,
+				"found a pipe, wanted a regular file").during = func(p *os.Process) {
 				time.Sleep(300 * time.Millisecond)
 				p.Signal(syscall.SIGTERM) // it has not ended: nobody writes
 			}
@@ -317,7 +337,8 @@ func (s *surroundingsTest) pipes(*testing.T) (all []surrounded) {
 // names of files that shells, terminals and parsers of flags may take for something else.
 func (s *surroundingsTest) names(*testing.T) (all []surrounded) {
 	odd := []string{
-		"-x", "--", "--data", "a b", " ", "line\nbreak", "tab\t", "\xff\xfe", "\x1b[31mred", "\u202eright to left", "%s%n%d",
+		"-x", "--", "--data", "a b", " ", "line\nbreak", "tab\t", "\xff\xfe", "\x1b[31mred",
+		"\u202eright to left", "%s%n%d",
 		"$(touch owned)", "'\"`", "a=b", "a,b", "*", "é", strings.Repeat("n", 240), "😀", "\x7f", "a:1", "con", "#x",
 	}
 	for j, name := range odd {

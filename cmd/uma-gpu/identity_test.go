@@ -10,7 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// TestIdentities: each rank says which rank has another program, another contract or other data than rank 0.
+// TestIdentities: each rank says which rank has another program, another contract or other data
+// than rank 0.
 func TestIdentities(t *testing.T) {
 	same := device.Identity{1 << 62, 2, -3}
 	for _, c := range []struct {

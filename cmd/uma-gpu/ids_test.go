@@ -13,13 +13,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 )
 
-// tableOfIDs writes a table of n examples with names, in the format that its own says, and returns them.
+// tableOfIDs writes a table of n examples with names, in the format that its own says, and returns
+// them.
 func tableOfIDs(t *testing.T, dir, name string, n int) (path string, ids []string) {
 	t.Helper()
 	var text strings.Builder
 	text.WriteString(map[string]string{
 		".csv": "x,who,y,class\n", ".tsv": "x\twho\ty\tclass\n",
-		".arff": "@relation r\n@attribute x real\n@attribute who string\n@attribute y real\n@attribute class {a,b}\n@data\n",
+		".arff": "@relation r\n@attribute x real\n@attribute who string\n@attribute y " +
+			"real\n@attribute class {a,b}\n@data\n",
 	}[filepath.Ext(name)])
 	type row struct {
 		X     float64 `parquet:"x"`
@@ -76,7 +78,8 @@ func TestIDs(t *testing.T) {
 		if !strings.HasPrefix(table, "id,a,b\n<item a0>,") {
 			t.Errorf("%s: scores %.60q", name, table)
 		}
-		table, _ = succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who", "--proba", "--to", "jsonl")
+		table, _ = succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who", "--proba",
+			"--to", "jsonl")
 		if !strings.HasPrefix(table, `{"example":1,"id":"<item a0>","class":"a",`) {
 			t.Errorf("%s: probabilities %.60q", name, table)
 		}
@@ -85,7 +88,8 @@ func TestIDs(t *testing.T) {
 		if k == 0 {
 			predicted, issues = got, list
 			stdout, _ := succeed(t, "issues", "--data", data, "--id", "who", "--out", out+".json", "--json")
-			if r := decode[issuesReport](t, stdout); len(r.Rows) == 0 || *r.Rows[0].ID != ids[r.Rows[0].Example-1] {
+			if r := decode[issuesReport](t, stdout); len(r.Rows) == 0 ||
+				*r.Rows[0].ID != ids[r.Rows[0].Example-1] {
 				t.Errorf("issues --json: %+v", r.Rows)
 			}
 			if text := string(read(t, out+".json")); !strings.Contains(text, `"id":"<item `) {
@@ -118,10 +122,12 @@ func TestIDs(t *testing.T) {
 			t.Errorf("%s wrote %q", args, got[:2])
 		}
 	}
-	succeed(t, "split", "--data", data, "--id-column", "who", "--counts", "30,10", "--out", out+".1.csv",
+	succeed(t, "split", "--data", data, "--id-column", "who", "--counts", "30,10", "--out",
+		out+".1.csv",
 		"--out", out+".2.csv")
 	for _, id := range ids {
-		in := strings.Contains(string(read(t, out+".1.csv")), id) != strings.Contains(string(read(t, out+".2.csv")), id)
+		in := strings.Contains(string(read(t, out+".1.csv")), id) != strings.Contains(string(read(t,
+			out+".2.csv")), id)
 		if !in {
 			t.Errorf("split lost %q or has it twice", id)
 		}
@@ -132,9 +138,11 @@ func TestIDs(t *testing.T) {
 	}
 
 	// A format without columns, a column that is not there or is the label, names that come twice.
-	fail(t, app.ExitFailure, "out.svm: found the format libsvm, whose columns have no names, wanted a table",
+	fail(t, app.ExitFailure,
+		"out.svm: found the format libsvm, whose columns have no names, wanted a table",
 		"train", "--data", out+".svm", "--id-column", "who", "--model", m)
-	fail(t, app.ExitFailure, `d.csv:1: found the columns "x", "who", "y", "class", wanted the column of ids "whom"`,
+	fail(t, app.ExitFailure,
+		`d.csv:1: found the columns "x", "who", "y", "class", wanted the column of ids "whom"`,
 		"train", "--data", data, "--id-column", "whom", "--model", m)
 	fail(t, app.ExitFailure, `found the label column "class" to be the column of ids`,
 		"train", "--data", data, "--id-column", "class", "--label-column", "class", "--model", m)
@@ -142,9 +150,11 @@ func TestIDs(t *testing.T) {
 		"predict", "--model", m, "--data", data, "--id-column", "who", "--scores", "--out", out+".npy")
 	last := write(t, dir, "last.csv", "x,class,who\n1,a,p\n2,b,q\n3,a,p\n")
 	_, stderr = succeed(t, "info", "--data", last, "--id-column", "who")
-	if !strings.Contains(stderr, `1 examples have the id of an earlier one, such as "p" of examples 1 and 3`) {
+	if !strings.Contains(stderr,
+		`1 examples have the id of an earlier one, such as "p" of examples 1 and 3`) {
 		t.Error(stderr)
 	}
-	succeed(t, "train", "--data", data, "--id-column", "who", "--model", m, "--learner", "pa1", "--stream",
+	succeed(t, "train", "--data", data, "--id-column", "who", "--model", m, "--learner", "pa1",
+		"--stream",
 		"--normalize", "bias,l2")
 }

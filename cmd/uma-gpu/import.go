@@ -17,16 +17,23 @@ func importCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "import",
 		Usage: "make a model of the coefficients of a linear classifier, as scikit-learn has them",
-		Description: "The file has the arrays coef_ and classes_, and perhaps intercept_ and feature_names_in_, by\n\n" +
-			"  numpy.savez(\"coef.npz\", coef_=clf.coef_, intercept_=clf.intercept_, classes_=clf.classes_)\n\n" +
-			"Texts want .astype(str). Features are taken as they are: what prepared them before clf has to prepare\n" +
+		Description: "The file has the arrays coef_ and classes_, and perhaps intercept_ and " +
+			"feature_names_in_, by\n\n" +
+			"  numpy.savez(\"coef.npz\", coef_=clf.coef_, intercept_=clf.intercept_, " +
+			"classes_=clf.classes_)\n\n" +
+			"Texts want .astype(str). Features are taken as they are: what prepared them before clf has " +
+			"to prepare\n" +
 			"them again. Numbers are rounded to float32. --temperature 1 gives the probabilities of\n" +
-			"LogisticRegression; other scores are no logarithms, and calibrate fits a temperature to them.\n" +
-			"The model predicts, is judged, exported and served like any other, and train --from begins with it.\n\n" +
+			"LogisticRegression; other scores are no logarithms, and calibrate fits a temperature to " +
+			"them.\n" +
+			"The model predicts, is judged, exported and served like any other, and train --from begins " +
+			"with it.\n\n" +
 			"Example: uma-gpu import --npz coef.npz --out m.npz",
 		Flags: []cli.Flag{
-			app.InputFlag{StringFlag: &cli.StringFlag{Name: "npz", Usage: "coefficients: `FILE`.npz (required)"}},
-			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}},
+			app.InputFlag{StringFlag: &cli.StringFlag{Name: "npz",
+				Usage: "coefficients: `FILE`.npz (required)"}},
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+				Usage: "model to write, `FILE`.npz (required)"}},
 			&cli.Float64Flag{Name: "temperature", DefaultText: "none",
 				Usage: "`T` by which scores are divided to be softmax's"},
 			app.QuietFlag(),
@@ -51,7 +58,8 @@ func importModel(c *cli.Context) error {
 	if err := m.Save(c.String("out")); err != nil {
 		return err
 	}
-	app.NewNotes(c).Say("model: %s, %d classes × %d features", c.String("out"), m.Q, m.Meta.Features.Count)
+	app.NewNotes(c).Say("model: %s, %d classes × %d features", c.String("out"), m.Q,
+		m.Meta.Features.Count)
 	return nil
 }
 

@@ -15,7 +15,8 @@ func TestInfo(t *testing.T) {
 	stdout, _ := succeed(t, "info", "--data", digits, "--json")
 	i := decode[dataset.Info](t, stdout)
 	// testdata/README.md: 1797 images of 8×8 pixels of 0 to 16.
-	if i.Path != digits || i.Format != "csv" || i.Examples != 1797 || i.Features != 64 || len(i.Classes) != 10 ||
+	if i.Path != digits || i.Format != "csv" || i.Examples != 1797 || i.Features != 64 ||
+		len(i.Classes) != 10 ||
 		i.Storage != "dense" || i.Bytes != 4*64*1797 || i.Min != 0 || i.Max != 16 ||
 		i.Classes[3] != (dataset.ClassCount{Class: "3", Examples: 183}) ||
 		i.EmptyFeatures != 3 || i.Duplicates != 0 || len(i.SHA256) != 64 {
@@ -23,7 +24,8 @@ func TestInfo(t *testing.T) {
 	}
 	stdout, _ = succeed(t, "info", "--data", digits, "--storage", "sparse", "--json")
 	s := decode[dataset.Info](t, stdout)
-	if s.Storage != "sparse" || s.SHA256 != i.SHA256 || s.Density != i.Density || s.MeanAbs != i.MeanAbs ||
+	if s.Storage != "sparse" || s.SHA256 != i.SHA256 || s.Density != i.Density ||
+		s.MeanAbs != i.MeanAbs ||
 		s.ConstantFeatures != i.ConstantFeatures {
 		t.Errorf("sparse %+v, dense %+v", s, i)
 	}
@@ -31,15 +33,18 @@ func TestInfo(t *testing.T) {
 
 func TestInfoForPeople(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "d.csv", "x,y,z,kind\n1,0,-2.5,cat\n1,0,3,dog\n1,0,bad,dog\n1,0,-2.5,dog\n1,0,1e-40,cat\n")
+	data := write(t, dir, "d.csv",
+		"x,y,z,kind\n1,0,-2.5,cat\n1,0,3,dog\n1,0,bad,dog\n1,0,-2.5,dog\n1,0,1e-40,cat\n")
 	stdout, stderr := succeed(t, "info", "--data", data, "--skip-bad")
 	for _, want := range []string{
 		"data               " + data + "\n", "format             csv\n", "content hash ",
 		"examples           4\n", "features           3\n", "classes            2\n",
-		"storage            dense, 48 bytes in memory\n", "density            58.3 % (7 values are not zero)\n",
+		"storage            dense, 48 bytes in memory\n",
+		"density            58.3 % (7 values are not zero)\n",
 		"values             -2.5 to 3, mean |value| 1\n", "subnormals         1, read as 0\n",
 		"constant features  2, of which zero in every example 1\n", "empty examples     0\n",
-		"duplicates         1, of which labelled otherwise than the first 1\n", "skipped            1 bad examples, at 4\n",
+		"duplicates         1, of which labelled otherwise than the first 1\n",
+		"skipped            1 bad examples, at 4\n",
 		"\nclass  examples  share\ncat    2         50.00 %\ndog    2         50.00 %\n",
 	} {
 		if !strings.Contains(stdout, want) {
@@ -49,9 +54,11 @@ func TestInfoForPeople(t *testing.T) {
 	if !strings.Contains(stderr, "1 bad examples were skipped, at 4") {
 		t.Errorf("stderr %s", stderr)
 	}
-	stdout, stderr = succeed(t, "info", "--data", data, "--no-labels", "--ignore-columns", "kind,z", "--quiet")
+	stdout, stderr = succeed(t, "info", "--data", data, "--no-labels", "--ignore-columns", "kind,z",
+		"--quiet")
 	if !strings.Contains(stdout, "classes            none, read without labels\n") ||
-		!strings.Contains(stdout, "duplicates         4\n") || strings.Contains(stdout, "class ") || stderr != "" {
+		!strings.Contains(stdout, "duplicates         4\n") || strings.Contains(stdout, "class ") ||
+		stderr != "" {
 		t.Errorf("stdout %s\nstderr %s", stdout, stderr)
 	}
 	fail(t, app.ExitFailure, `d.csv:4:5: column 3 (z): found "bad"`, "info", "--data", data)
@@ -79,7 +86,8 @@ func TestInfoOfStandardInput(t *testing.T) {
 		defer func(old *os.File) { os.Stdin = old }(os.Stdin)
 		os.Stdin = f
 		stdout, _ := succeed(t, "info", "--data", "-")
-		if !strings.Contains(stdout, "data               standard input\nformat             "+format+"\n") {
+		if !strings.Contains(stdout,
+			"data               standard input\nformat             "+format+"\n") {
 			t.Errorf("%s: stdout %s", format, stdout)
 		}
 		part := filepath.Join(dir, format+"-part")
@@ -92,7 +100,8 @@ func TestInfoOfStandardInput(t *testing.T) {
 }
 
 func TestSmallBytesText(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1024: "1 KiB", 1536: "1.5 KiB",
+	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1024: "1 KiB",
+		1536:    "1.5 KiB",
 		3 << 20: "3 MiB", 5 << 40: "5 TiB", 9 << 50: "9216 TiB"} {
 		if got := app.BytesText(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
@@ -127,7 +136,8 @@ func TestConvert(t *testing.T) {
 		t.Error("not packed, or the label is not first")
 	}
 	for _, from := range []string{"a.svm", "a.npz"} {
-		if again := filepath.Join(dir, "again.csv"); succeedTo(t, again, filepath.Join(dir, from)) && hash(again) != want {
+		if again := filepath.Join(dir, "again.csv"); succeedTo(t, again, filepath.Join(dir, from)) &&
+			hash(again) != want {
 			t.Errorf("%s: the copy of a copy has another content", from)
 		}
 	}
@@ -158,11 +168,13 @@ func TestConvertKeepsTheTable(t *testing.T) {
 		t.Errorf("found %q, want %q", got, text)
 	}
 	succeedTo(t, filepath.Join(dir, "plain"), data, "--label-column", "kind", "--to", "libsvm")
-	if got, want := string(read(t, filepath.Join(dir, "plain"))), "cat 1:1\ndog 1:2 2:3\n"; got != want {
+	if got, want := string(read(t, filepath.Join(dir, "plain"))),
+		"cat 1:1\ndog 1:2 2:3\n"; got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}
 	if _, stderr := succeed(t, "convert", "--data", data, "--label-column", "kind",
-		"--out", filepath.Join(dir, "d.svm")); !strings.Contains(stderr, "the names of the features are left out") {
+		"--out", filepath.Join(dir, "d.svm")); !strings.Contains(stderr,
+		"the names of the features are left out") {
 		t.Errorf("stderr %s", stderr)
 	}
 	// Where columns are left out, the label comes as near to its place as it can.
@@ -183,6 +195,7 @@ func TestConvertKeepsTheTable(t *testing.T) {
 		{"--out", data},
 		{},
 	} {
-		fail(t, app.ExitUsage, "; see uma-gpu convert --help", append([]string{"convert", "--data", data}, args...)...)
+		fail(t, app.ExitUsage, "; see uma-gpu convert --help", append([]string{"convert", "--data", data},
+			args...)...)
 	}
 }

@@ -12,14 +12,18 @@ func injectCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "inject",
 		Usage: "write a copy of the data with labels corrupted at random by a confusion matrix",
-		Description: "The copy has the format and the label column of the original, unless its name (.csv, .tsv, .svm,\n" +
-			".libsvm, .svmlight, .npz, and .gz or .zst behind it) asks for another format. The same seed corrupts\n" +
+		Description: "The copy has the format and the label column of the original, unless its name " +
+			"(.csv, .tsv, .svm,\n" +
+			".libsvm, .svmlight, .npz, and .gz or .zst behind it) asks for another format. The same seed " +
+			"corrupts\n" +
 			"the same labels. Rates and shares are from 0 to 1.\n\n" +
-			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv \\\n" +
+			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv " +
+			"\\\n" +
 			"           --write-confusion C.csv",
 		Flags: append(flags,
 			app.SeedFlag(nil, "the corruption and of --random"),
-			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "copy to write, `FILE` (required)"}},
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+				Usage: "copy to write, `FILE` (required)"}},
 			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-confusion",
 				Usage: "also write the confusion matrix, `FILE`.csv"}},
 			app.QuietFlag()),
@@ -78,13 +82,15 @@ func inject(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := app.WriteData(c.Context, out, d, app.Together(&files, app.CopyOptions(out, d))); err != nil {
+	if err := app.WriteData(c.Context, out, d, app.Together(&files, app.CopyOptions(out,
+		d))); err != nil {
 		return err
 	}
 	if err := files.Commit(); err != nil {
 		return err
 	}
 	n.IDsLeftOut(d, out, app.CopyOptions(out, d).Format)
-	n.Say("changed %d of %d labels (%.1f %%), written to %s", changed, d.N, 100*float64(changed)/float64(d.N), out)
+	n.Say("changed %d of %d labels (%.1f %%), written to %s", changed, d.N,
+		100*float64(changed)/float64(d.N), out)
 	return nil
 }

@@ -38,7 +38,8 @@ func TestInspect(t *testing.T) {
 			}
 		}
 		want := float64(w[0])*float64(p.B[0]) + float64(w[1])*float64(p.B[1]) + float64(w[2])
-		if math.Abs(*c.Constant-want) > 1e-12 || math.Abs(c.Norm-math.Sqrt(float64(w[0]*w[0]+w[1]*w[1]+w[2]*w[2]))) > 1e-6 {
+		if math.Abs(*c.Constant-want) > 1e-12 ||
+			math.Abs(c.Norm-math.Sqrt(float64(w[0]*w[0]+w[1]*w[1]+w[2]*w[2]))) > 1e-6 {
 			t.Errorf("found %+v, want the constant %v", c, want)
 		}
 	}
@@ -47,11 +48,13 @@ func TestInspect(t *testing.T) {
 		g.Largest[0] != (inspect.ConfusedPair{True: "dog", Noisy: "cat", P: 0.2}) || r.Learned != nil {
 		t.Errorf("found %+v", g)
 	}
-	if r.Provenance.Seed != 7 || r.Provenance.DataSHA256 != m.Meta.DataSHA256 || r.Provenance.Learner != "softmax" {
+	if r.Provenance.Seed != 7 || r.Provenance.DataSHA256 != m.Meta.DataSHA256 ||
+		r.Provenance.Learner != "softmax" {
 		t.Errorf("found %+v", r.Provenance)
 	}
 	text, _ := succeed(t, "inspect", "--model", at("m.npz"), "--top", "1")
-	for _, want := range []string{"seed 7", m.Meta.DataSHA256, "85.0 % of labels right", "20.0 % of dog are labelled cat",
+	for _, want := range []string{"seed 7", m.Meta.DataSHA256, "85.0 % of labels right",
+		"20.0 % of dog are labelled cat",
 		r.Classes[0].Top[0].Feature} {
 		if !strings.Contains(text, want) {
 			t.Errorf("found no %q in\n%s", want, text)
@@ -70,10 +73,12 @@ func TestInspectKernel(t *testing.T) {
 	succeed(t, "train", "--data", data, "--model", at, "--kernel", "rbf", "--components", "2")
 	out, _ := succeed(t, "inspect", "--model", at, "--json")
 	r := decode[inspect.Inspection](t, out)
-	if r.Kernel.Function.Kind != "rbf" || r.Kernel.Components != 2 || r.Classes[1].Top != nil || r.Classes[1].Norm == 0 {
+	if r.Kernel.Function.Kind != "rbf" || r.Kernel.Components != 2 || r.Classes[1].Top != nil ||
+		r.Classes[1].Norm == 0 {
 		t.Errorf("found %s", out)
 	}
-	if text, _ := succeed(t, "inspect", "--model", at); !strings.Contains(text, "2 components of 6 landmarks") {
+	if text, _ := succeed(t, "inspect", "--model", at); !strings.Contains(text,
+		"2 components of 6 landmarks") {
 		t.Errorf("found %s", text)
 	}
 }

@@ -16,7 +16,8 @@ func TestTrainInverse(t *testing.T) {
 	noisy, matrix := smallNoisy(t, dir)
 	m := filepath.Join(dir, "m.npz")
 	train := func(more ...string) []string {
-		return append([]string{"train", "--data", noisy, "--learner", "uma", "--max-steps", "20", "--device", "cpu",
+		return append([]string{"train", "--data", noisy, "--learner", "uma", "--max-steps", "20",
+			"--device", "cpu",
 			"--model", m}, more...)
 	}
 	succeed(t, train("--confusion", matrix)...)
@@ -36,6 +37,7 @@ func TestTrainInverse(t *testing.T) {
 	singular := write(t, dir, "flat.csv", flat.String())
 	fail(t, app.ExitFailure, "(--inverse pinv)", train("--confusion", singular)...)
 	succeed(t, train("--confusion", singular, "--inverse", "pinv")...)
-	fail(t, app.ExitUsage, "--inverse: found the inverse \"best\"", train("--confusion", matrix, "--inverse", "best")...)
+	fail(t, app.ExitUsage, "--inverse: found the inverse \"best\"", train("--confusion", matrix,
+		"--inverse", "best")...)
 	fail(t, app.ExitUsage, "--inverse is given without --confusion", train("--inverse", "pinv")...)
 }

@@ -28,7 +28,8 @@ func issuesCommand() *cli.Command {
 	output := []cli.Flag{
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
 			Usage: "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"}},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-clean", Usage: "also write the data, cleaned, to `FILE`"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-clean",
+			Usage: "also write the data, cleaned, to `FILE`"}},
 		&cli.StringFlag{Name: "clean-by", Value: filterRows,
 			Usage: "`HOW` to clean rows of wrong labels: filter or relabel"},
 		app.JSONFlag(), app.QuietFlag(),
@@ -41,22 +42,34 @@ func issuesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "issues",
 		Usage: "find the rows whose label is likely wrong",
-		Description: "Trains without each part of the data in turn, as cv does, and ranks the rows by how likely their\n" +
-			"label is by the model that has not seen them and by C. A label is an issue if it is more likely wrong than\n" +
-			"right. Rows of equal features are judged together. Prints how many there are, by class and by pair of\n" +
+		Description: "Trains without each part of the data in turn, as cv does, and ranks the rows by " +
+			"how likely their\n" +
+			"label is by the model that has not seen them and by C. A label is an issue if it is more " +
+			"likely wrong than\n" +
+			"right. Rows of equal features are judged together. Prints how many there are, by class and " +
+			"by pair of\n" +
 			"classes, and the worst 20; the JSON object has all that are wrong.\n\n" +
-			"--out writes every row, the least likely label first, with the columns that cleanlab has, is_label_issue,\n" +
-			"label_quality (the probability that the label is right), given_label, predicted_label (the most likely\n" +
-			"class), and with example, the row's number from 1 in the order read; predicted_quality, the probability\n" +
-			"of the predicted label; duplicate_of, the number of the first row with equal features, 0 for none before\n" +
-			"it; and conflict, whether equal rows have other labels. --id-column adds id, and --write-clean keeps that\n" +
+			"--out writes every row, the least likely label first, with the columns that cleanlab has, " +
+			"is_label_issue,\n" +
+			"label_quality (the probability that the label is right), given_label, predicted_label (the " +
+			"most likely\n" +
+			"class), and with example, the row's number from 1 in the order read; predicted_quality, the " +
+			"probability\n" +
+			"of the predicted label; duplicate_of, the number of the first row with equal features, 0 " +
+			"for none before\n" +
+			"it; and conflict, whether equal rows have other labels. --id-column adds id, and " +
+			"--write-clean keeps that\n" +
 			"column in a CSV.\n\n" +
-			"With --annotators, labels of several people, the given label is what most of them say, and the predicted\n" +
-			"one the consensus of all, each believed by the matrix that was learned without the row, and the model.\n" +
+			"With --annotators, labels of several people, the given label is what most of them say, and " +
+			"the predicted\n" +
+			"one the consensus of all, each believed by the matrix that was learned without the row, and " +
+			"the model.\n" +
 			"--clean-by relabel writes that consensus.\n\n" +
-			"Without --confusion C is learned from the labels first, as confusion estimate --method em does.\n\n" +
+			"Without --confusion C is learned from the labels first, as confusion estimate --method em " +
+			"does.\n\n" +
 			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --kernel rbf --out issues.csv\n" +
-			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv --clean-by relabel\n" +
+			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv " +
+			"--clean-by relabel\n" +
 			"Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv",
 		Flags:  flags,
 		Action: issues,
@@ -180,7 +193,8 @@ func issues(c *cli.Context) error {
 func (o *outOfFold) issues() (found []estimate.Issue, same []int32, err error) {
 	p, err := o.held.Probabilities()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another learner or kernel, "+
+		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another "+
+			"learner or kernel, "+
 			"or check the confusion matrix", o.training.data, err)
 	}
 	same = o.data.Firsts()
@@ -205,7 +219,8 @@ func issueRows(d *dataset.Dataset, found []estimate.Issue, same []int32) []issue
 	}
 	rows := make([]issueRow, d.N)
 	for i, f := range found {
-		rows[i] = issueRow{Example: int64(i + 1), Wrong: f.Wrong, Quality: f.Quality, Given: d.Classes[d.Y[i]],
+		rows[i] = issueRow{Example: int64(i + 1), Wrong: f.Wrong, Quality: f.Quality,
+			Given:     d.Classes[d.Y[i]],
 			Predicted: d.Classes[f.Likely], Sure: f.Sure, Conflict: conflict[same[i]]}
 		if d.IDs != nil {
 			rows[i].ID = &d.IDs[i]
@@ -287,7 +302,8 @@ func (r issuesReport) print(c *cli.Context) error {
 		if row.ID != nil {
 			id = app.Brief(*row.ID) + "\t"
 		}
-		fmt.Fprintf(t, "%d\t%s%s\t%s\t%.3g\n", row.Example, id, app.Brief(row.Given), app.Brief(row.Predicted), row.Quality)
+		fmt.Fprintf(t, "%d\t%s%s\t%s\t%.3g\n", row.Example, id, app.Brief(row.Given),
+			app.Brief(row.Predicted), row.Quality)
 	}
 	return t.Flush()
 }

@@ -27,10 +27,13 @@ func TestIssues(t *testing.T) {
 		return d
 	}
 	right, wrong := load(file("part.csv")), load(noisy)
-	args := []string{"issues", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps", "80"}
-	stdout, stderr := succeed(t, append(args, "--json", "--out", file("i.csv"), "--write-clean", file("filtered.csv"))...)
+	args := []string{"issues", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps",
+		"80"}
+	stdout, stderr := succeed(t, append(args, "--json", "--out", file("i.csv"), "--write-clean",
+		file("filtered.csv"))...)
 	r := decode[issuesReport](t, stdout)
-	if r.Examples != 500 || r.Issues != len(r.Rows) || r.Learner != "softmax" || r.Folds != 4 || len(r.PerClass) != 10 ||
+	if r.Examples != 500 || r.Issues != len(r.Rows) || r.Learner != "softmax" || r.Folds != 4 ||
+		len(r.PerClass) != 10 ||
 		!strings.Contains(stderr, "issues: 500 rows, ranked, written to") {
 		t.Fatalf("found %+v\n%s", r, stderr)
 	}
@@ -43,7 +46,8 @@ func TestIssues(t *testing.T) {
 	last := 0.0
 	for _, row := range r.Rows {
 		i := row.Example - 1
-		if row.Given != wrong.Classes[wrong.Y[i]] || row.Quality < last || row.Quality >= 0.5 || !row.Wrong {
+		if row.Given != wrong.Classes[wrong.Y[i]] || row.Quality < last || row.Quality >= 0.5 ||
+			!row.Wrong {
 			t.Fatalf("found %+v after %v, labelled %s", row, last, wrong.Classes[wrong.Y[i]])
 		}
 		last = row.Quality
@@ -52,8 +56,10 @@ func TestIssues(t *testing.T) {
 		}
 	}
 	precision, recall := float64(found)/float64(r.Issues), float64(found)/float64(corrupted)
-	if precision < 0.9 || recall < 0.9 || math.Abs(r.ExpectedWrong-float64(corrupted)) > 0.1*float64(corrupted) {
-		t.Errorf("precision %v, recall %v; expected %v of %d", precision, recall, r.ExpectedWrong, corrupted)
+	if precision < 0.9 || recall < 0.9 ||
+		math.Abs(r.ExpectedWrong-float64(corrupted)) > 0.1*float64(corrupted) {
+		t.Errorf("precision %v, recall %v; expected %v of %d", precision, recall, r.ExpectedWrong,
+			corrupted)
 	}
 	issues, pairs := 0, 0
 	for _, p := range r.PerClass {
@@ -69,38 +75,44 @@ func TestIssues(t *testing.T) {
 	// The table has all rows, those of the report first.
 	table, err := csv.NewReader(strings.NewReader(string(read(t, file("i.csv"))))).ReadAll()
 	if err != nil || len(table) != 501 || strings.Join(table[0], " ") !=
-		"example is_label_issue label_quality given_label predicted_label predicted_quality duplicate_of conflict" {
+		"example is_label_issue label_quality given_label predicted_label predicted_quality "+
+			"duplicate_of conflict" {
 		t.Fatalf("%d rows, %v, %v", len(table), table[0], err)
 	}
 	for k, row := range r.Rows {
-		if got := table[k+1]; got[0] != fmt.Sprint(row.Example) || got[1] != "True" || got[3] != row.Given ||
+		if got := table[k+1]; got[0] != fmt.Sprint(row.Example) || got[1] != "True" ||
+			got[3] != row.Given ||
 			got[2] != strconv.FormatFloat(row.Quality, 'g', -1, 64) || got[4] != row.Predicted {
 			t.Fatalf("found %v, wanted %+v", got, row)
 		}
 	}
 	succeed(t, append(args, "--quiet", "--out", file("i.json"))...)
 	var all []issueRow
-	if err := json.Unmarshal(read(t, file("i.json")), &all); err != nil || len(all) != 500 || all[3] != r.Rows[3] {
+	if err := json.Unmarshal(read(t, file("i.json")), &all); err != nil || len(all) != 500 ||
+		all[3] != r.Rows[3] {
 		t.Errorf("%d rows, %v", len(all), err)
 	}
 	succeed(t, append(args, "--quiet", "--out", file("i.parquet"))...)
 	d, err := dataset.Read(t.Context(), file("i.parquet"), dataset.Options{Table: dataset.Table{
 		LabelColumn: "given_label", Ignore: []string{"is_label_issue", "predicted_label", "conflict"}}})
-	if err != nil || d.N != 500 || d.Row(0)[0] != float32(all[0].Example) || d.Row(499)[1] != float32(all[499].Quality) {
+	if err != nil || d.N != 500 || d.Row(0)[0] != float32(all[0].Example) ||
+		d.Row(499)[1] != float32(all[499].Quality) {
 		t.Errorf("found %+v, %v", d, err)
 	}
 
 	if clean := load(file("filtered.csv")); clean.N != 500-r.Issues {
 		t.Errorf("%d rows are left, wanted %d", clean.N, 500-r.Issues)
 	}
-	text, stderr := succeed(t, append(args, "--write-clean", file("relabelled.csv"), "--clean-by", "relabel")...)
+	text, stderr := succeed(t, append(args, "--write-clean", file("relabelled.csv"), "--clean-by",
+		"relabel")...)
 	clean, agree := load(file("relabelled.csv")), 0
 	for i, y := range clean.Y {
 		if clean.Classes[y] == right.Classes[right.Y[i]] {
 			agree++
 		}
 	}
-	if clean.N != 500 || agree < 470 || !strings.Contains(stderr, "of 500 rows relabelled, written to") {
+	if clean.N != 500 || agree < 470 || !strings.Contains(stderr,
+		"of 500 rows relabelled, written to") {
 		t.Errorf("%d of %d labels are right\n%s", agree, clean.N, stderr)
 	}
 	for _, want := range []string{"examples               500\n", "\nlikely wrong labels    ",
@@ -127,7 +139,8 @@ func TestIssuesOfDuplicates(t *testing.T) {
 	}
 	dir := t.TempDir()
 	noise := write(t, dir, "C.csv", "0.7,0.3\n0.3,0.7\n")
-	stdout, _ := succeed(t, "issues", "--data", write(t, dir, "d.csv", rows.String()), "--confusion", noise, "--json",
+	stdout, _ := succeed(t, "issues", "--data", write(t, dir, "d.csv", rows.String()), "--confusion",
+		noise, "--json",
 		"--out", filepath.Join(dir, "i.json"))
 	r := decode[issuesReport](t, stdout)
 	if r.Duplicates != 2 || r.Conflicts != 3 {
@@ -157,10 +170,12 @@ func TestIssuesWithoutMatrix(t *testing.T) {
 	dir := t.TempDir()
 	noisy, _ := smallNoisy(t, dir)
 	for path, most := range map[string]int{noisy: 300, filepath.Join(dir, "part.csv"): 30} {
-		stdout, stderr := succeed(t, "issues", "--data", path, "--folds", "2", "--max-steps", "60", "--json")
+		stdout, stderr := succeed(t, "issues", "--data", path, "--folds", "2", "--max-steps", "60",
+			"--json")
 		r := decode[issuesReport](t, stdout)
 		if r.EstimatedBy != "em" || r.Issues > most || r.Issues < most/3 && path == noisy ||
-			!strings.Contains(stderr, "confusion matrix: estimated by em") || strings.Contains(stderr, "taken to be right") {
+			!strings.Contains(stderr, "confusion matrix: estimated by em") || strings.Contains(stderr,
+			"taken to be right") {
 			t.Errorf("%s: found %d issues, C by %q\n%s", path, r.Issues, r.EstimatedBy, stderr)
 		}
 	}
@@ -172,10 +187,13 @@ func TestIssuesUsage(t *testing.T) {
 		args     []string
 	}{
 		{"--data is missing", nil},
-		{"--out is i.txt, wanted a name that ends in .csv, .json or .parquet", []string{"--data", "d.csv", "--out", "i.txt"}},
+		{"--out is i.txt, wanted a name that ends in .csv, .json or .parquet", []string{"--data", "d.csv",
+			"--out", "i.txt"}},
 		{`--clean-by is "drop", wanted filter or relabel`, []string{"--data", "d.csv", "--clean-by", "drop"}},
-		{"--clean-by is given without --write-clean", []string{"--data", "d.csv", "--clean-by", "filter"}},
-		{"an .npy file has no place for the labels", []string{"--data", "d.csv", "--write-clean", "c.npy"}},
+		{"--clean-by is given without --write-clean", []string{"--data", "d.csv", "--clean-by",
+			"filter"}},
+		{"an .npy file has no place for the labels", []string{"--data", "d.csv", "--write-clean",
+			"c.npy"}},
 		{"--folds is 200, wanted 2 to 100", []string{"--data", "d.csv", "--folds", "200"}},
 	} {
 		fail(t, app.ExitUsage, c.fragment, append([]string{"issues"}, c.args...)...)

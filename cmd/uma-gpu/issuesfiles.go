@@ -68,7 +68,8 @@ func writeIssuesCSV(out io.Writer, rows []issueRow) error {
 		if named {
 			fields = append(fields, *r.ID)
 		}
-		fields = append(fields, truth[r.Wrong], strconv.FormatFloat(r.Quality, 'g', -1, 64), r.Given, r.Predicted,
+		fields = append(fields, truth[r.Wrong], strconv.FormatFloat(r.Quality, 'g', -1, 64), r.Given,
+			r.Predicted,
 			strconv.FormatFloat(r.Sure, 'g', -1, 64), strconv.FormatInt(r.Duplicate, 10), truth[r.Conflict])
 		if err := w.Write(fields); err != nil {
 			return err
@@ -148,7 +149,8 @@ func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, pat
 		}
 	}
 	clean.SHA256 = clean.Hash()
-	if err := app.WriteData(ctx, path, &clean, app.Together(files, app.CopyOptions(path, &clean))); err != nil {
+	if err := app.WriteData(ctx, path, &clean, app.Together(files, app.CopyOptions(path,
+		&clean))); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, o.data.N, what, path), nil

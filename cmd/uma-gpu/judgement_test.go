@@ -20,9 +20,11 @@ func TestEvalCorrects(t *testing.T) {
 	dir := noisyParts(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	m := file("m.npz")
-	succeed(t, "train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--model", m, "--max-steps", "40")
+	succeed(t, "train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--model", m,
+		"--max-steps", "40")
 	eval := func(data string, args ...string) (eval.Report, string) {
-		stdout, stderr := succeed(t, append([]string{"eval", "--quiet", "--json", "--model", m, "--data", file(data)},
+		stdout, stderr := succeed(t, append([]string{"eval", "--quiet", "--json", "--model", m, "--data",
+			file(data)},
 			args...)...)
 		return decode[eval.Report](t, stdout), stderr
 	}
@@ -32,7 +34,8 @@ func TestEvalCorrects(t *testing.T) {
 	}
 	noisy, stderr := eval("held.csv", "--confusion", file("C.csv"))
 	c := noisy.Corrected
-	if a := c.Accuracy; a.Low > 1-right.ErrorRate || a.High < 1-right.ErrorRate || a.High-a.Low > 0.18 || stderr != "" {
+	if a := c.Accuracy; a.Low > 1-right.ErrorRate || a.High < 1-right.ErrorRate ||
+		a.High-a.Low > 0.18 || stderr != "" {
 		t.Errorf("found %+v, wanted %v within\n%s", a, 1-right.ErrorRate, stderr)
 	}
 	inside := 0
@@ -44,7 +47,8 @@ func TestEvalCorrects(t *testing.T) {
 	if inside < 8 || math.Abs(*c.MacroF1-right.MacroF1) > 0.1 || noisy.ErrorRate < 0.3 {
 		t.Errorf("%d of 10 recalls are inside; macro F1 %v and %v", inside, *c.MacroF1, right.MacroF1)
 	}
-	text, _ := succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--confusion", file("C.csv"))
+	text, _ := succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--confusion",
+		file("C.csv"))
 	for _, want := range []string{"\nmacro F1           0.", "\ncorrected accuracy  0.", " to 0.",
 		"\nkappa               0.",
 		"\nestimated confusion matrix, examples: column = true class, row = predicted\n"} {
@@ -58,7 +62,8 @@ func TestEvalCorrects(t *testing.T) {
 	for i := range 300 {
 		pairs = append(pairs, fmt.Sprintf("%d,%d\n", (i%10+i/10*2/5%2)%10, i%10))
 	}
-	succeed(t, "confusion", "estimate", "--clean", write(t, dir, "pairs.csv", strings.Join(pairs, "")), "--out", few)
+	succeed(t, "confusion", "estimate", "--clean", write(t, dir, "pairs.csv", strings.Join(pairs, "")),
+		"--out", few)
 	known, _ := eval("held.csv", "--confusion", write(t, dir, "known.csv",
 		strings.Split(string(read(t, few)), "\nstandard error,")[0]+"\n"))
 	estimated, _ := eval("held.csv", "--confusion", few)
@@ -70,28 +75,34 @@ func TestEvalCorrects(t *testing.T) {
 	// scikit-learn's orientation.
 	turned, _ := eval("held.csv", "--confusion", file("C.csv"), "--axes", "true-rows")
 	if !reflect.DeepEqual(judgement.Transposed(turned.Report.Confusion), noisy.Report.Confusion) ||
-		!reflect.DeepEqual(judgement.Transposed(turned.Corrected.Confusion), c.Confusion) || turned.Axes != "true-rows" ||
+		!reflect.DeepEqual(judgement.Transposed(turned.Corrected.Confusion), c.Confusion) ||
+		turned.Axes != "true-rows" ||
 		reflect.DeepEqual(turned.Report.Confusion, noisy.Report.Confusion) {
 		t.Errorf("found %v, before %v", turned.Report.Confusion, noisy.Report.Confusion)
 	}
 	text, _ = succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--axes", "true-rows")
-	if !strings.Contains(text, "\nconfusion matrix, examples: row = true class, column = predicted\n") {
+	if !strings.Contains(text,
+		"\nconfusion matrix, examples: row = true class, column = predicted\n") {
 		t.Errorf("found\n%s", text)
 	}
 
 	// More noise than there is: right labels are no labels with 49 % noise.
 	much := file("much.csv")
-	succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.45", "--out", file("unused.csv"),
+	succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.45", "--out",
+		file("unused.csv"),
 		"--write-confusion", much)
 	wrong, stderr := eval("righttoo.csv", "--confusion", much)
-	if len(wrong.Warnings) != 1 || !strings.Contains(stderr, "cannot be: these labels are not noisy by this") {
+	if len(wrong.Warnings) != 1 || !strings.Contains(stderr,
+		"cannot be: these labels are not noisy by this") {
 		t.Errorf("found %+v %q\n%s", wrong.Corrected.Accuracy, wrong.Warnings, stderr)
 	}
 	even := write(t, dir, "even.csv", strings.Repeat(strings.Repeat("0.1,", 9)+"0.1\n", 10))
-	if wrong, stderr = eval("held.csv", "--confusion", even); wrong.Corrected != nil || wrong.CorrectedLogLoss == nil ||
+	if wrong, stderr = eval("held.csv", "--confusion", even); wrong.Corrected != nil ||
+		wrong.CorrectedLogLoss == nil ||
 		!strings.Contains(stderr, "no corrected accuracy: confusion matrix cannot be inverted") {
 		t.Errorf("found %+v\n%s", wrong.Corrected, stderr)
 	}
-	fail(t, app.ExitUsage, `--axes is "rows", wanted true-columns or true-rows`, "eval", "--model", m, "--data", much,
+	fail(t, app.ExitUsage, `--axes is "rows", wanted true-columns or true-rows`, "eval", "--model", m,
+		"--data", much,
 		"--axes", "rows")
 }

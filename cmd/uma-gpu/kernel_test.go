@@ -23,7 +23,8 @@ func ringsFile(t *testing.T, dir, name string, seed uint64) string {
 	var text strings.Builder
 	for i := range 300 {
 		radius, angle := 1+2*float64(i%2)+0.25*rng.NormFloat64(), 2*math.Pi*rng.Float64()
-		fmt.Fprintf(&text, "%.4f,%.4f,%s\n", radius*math.Cos(angle), radius*math.Sin(angle), []string{"in", "out"}[i%2])
+		fmt.Fprintf(&text, "%.4f,%.4f,%s\n", radius*math.Cos(angle), radius*math.Sin(angle),
+			[]string{"in", "out"}[i%2])
 	}
 	return write(t, dir, name, text.String())
 }
@@ -48,7 +49,8 @@ func TestTrainKernel(t *testing.T) {
 	}
 	for _, device := range devices {
 		_, said := succeed(t, "train", "--data", data, "--model", model, "--device", device,
-			"--kernel", "rbf", "--components", "30", "--landmarks", "100", "--gamma", "search", "--max-steps", "50")
+			"--kernel", "rbf", "--components", "30", "--landmarks", "100", "--gamma", "search",
+			"--max-steps", "50")
 		if !strings.Contains(said, "is taken") || !strings.Contains(said, " components of ") {
 			t.Errorf("%s: said %s", device, said)
 		}
@@ -69,10 +71,13 @@ func TestTrainKernel(t *testing.T) {
 	for _, more := range [][]string{
 		{"--kernel", "poly", "--degree", "2", "--gamma", "1"},
 		{"--kernel", "rbf", "--variance", "0.9"},
-		{"--kernel", "rbf", "--landmarks", "50", "--landmark-choice", "farthest", "--normalize-components", "l2"},
-		{"--kernel", "rbf", "--landmarks", "50", "--landmark-choice", "kmeans++", "--storage", "sparse", "--normalize", "none"},
+		{"--kernel", "rbf", "--landmarks", "50", "--landmark-choice", "farthest",
+			"--normalize-components", "l2"},
+		{"--kernel", "rbf", "--landmarks", "50", "--landmark-choice", "kmeans++", "--storage", "sparse",
+			"--normalize", "none"},
 	} {
-		succeed(t, append([]string{"train", "--data", data, "--model", model, "--max-steps", "200"}, more...)...)
+		succeed(t, append([]string{"train", "--data", data, "--model", model, "--max-steps", "200"},
+			more...)...)
 		if rate := evaluate(); rate > 0.06 {
 			t.Errorf("%v: error rate %v", more, rate)
 		}
@@ -96,26 +101,37 @@ func TestTrainKernelErrors(t *testing.T) {
 		args     []string
 	}{
 		{app.ExitUsage, "--components is given without --kernel", []string{"--components", "3"}},
-		{app.ExitUsage, "--normalize-components is given without --kernel", []string{"--normalize-components", "l2"}},
+		{app.ExitUsage, "--normalize-components is given without --kernel",
+			[]string{"--normalize-components", "l2"}},
 		{app.ExitUsage, `--kernel is "sigmoid"`, []string{"--kernel", "sigmoid"}},
-		{app.ExitUsage, "gamma is 0, want a finite number above 0", []string{"--kernel", "rbf", "--gamma", "0"}},
+		{app.ExitUsage, "gamma is 0, want a finite number above 0", []string{"--kernel", "rbf", "--gamma",
+			"0"}},
 		{app.ExitUsage, "gamma is -1", []string{"--kernel", "rbf", "--gamma", "-1"}},
 		{app.ExitUsage, `--gamma is "big", wanted a number above 0, median, search or mean`, []string{"--kernel", "rbf", "--gamma", "big"}},
-		{app.ExitUsage, "--gamma says nothing about --kernel linear, only about rbf and poly", []string{"--kernel", "linear", "--gamma", "search"}},
-		{app.ExitUsage, "--degree says nothing about --kernel rbf, only about poly", []string{"--kernel", "rbf", "--degree", "2"}},
+		{app.ExitUsage, "--gamma says nothing about --kernel linear, only about rbf and poly",
+			[]string{"--kernel", "linear", "--gamma", "search"}},
+		{app.ExitUsage, "--degree says nothing about --kernel rbf, only about poly", []string{"--kernel",
+			"rbf", "--degree", "2"}},
 		{app.ExitUsage, "degree is 0", []string{"--kernel", "poly", "--degree", "0"}},
-		{app.ExitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf", "--components", "0"}},
-		{app.ExitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf", "--components", "5", "--variance", "0.5"}},
+		{app.ExitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf",
+			"--components", "0"}},
+		{app.ExitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf",
+			"--components", "5", "--variance", "0.5"}},
 		{app.ExitUsage, "--variance is 1.5", []string{"--kernel", "rbf", "--variance", "1.5"}},
 		{app.ExitUsage, `--landmarks is "0"`, []string{"--kernel", "rbf", "--landmarks", "0"}},
 		{app.ExitUsage, `--landmark-choice is "best"`, []string{"--kernel", "rbf", "--landmark-choice", "best"}},
 		{app.ExitUsage, "--kernel-memory: found", []string{"--kernel", "rbf", "--kernel-memory", "much"}},
-		{app.ExitUsage, "--normalize-components: ", []string{"--kernel", "rbf", "--normalize-components", "whiten"}},
-		{app.ExitFailure, "train.csv: kernel PCA cannot be fitted so: found 301 landmarks, wanted at most one per example (300)", []string{"--kernel", "rbf", "--landmarks", "301"}},
-		{app.ExitFailure, "found 300 components, wanted at most 299", []string{"--kernel", "rbf", "--components", "300"}},
-		{app.ExitFailure, "found 4 components, wanted at most 2", []string{"--kernel", "linear", "--components", "4"}},
+		{app.ExitUsage, "--normalize-components: ", []string{"--kernel", "rbf", "--normalize-components",
+			"whiten"}},
+		{app.ExitFailure, "train.csv: kernel PCA cannot be fitted so: found 301 landmarks, wanted at " +
+			"most one per example (300)", []string{"--kernel", "rbf", "--landmarks", "301"}},
+		{app.ExitFailure, "found 300 components, wanted at most 299", []string{"--kernel", "rbf",
+			"--components", "300"}},
+		{app.ExitFailure, "found 4 components, wanted at most 2", []string{"--kernel", "linear",
+			"--components", "4"}},
 		{app.ExitMemory, "--kernel-memory", []string{"--kernel", "rbf", "--kernel-memory", "1K"}},
-		{app.ExitFailure, "same.csv: the examples are all the same in feature space", []string{"--data", same, "--kernel", "rbf", "--gamma", "1"}},
+		{app.ExitFailure, "same.csv: the examples are all the same in feature space", []string{"--data",
+			same, "--kernel", "rbf", "--gamma", "1"}},
 	} {
 		fail(t, c.code, c.fragment, append(train, c.args...)...)
 	}
@@ -129,7 +145,8 @@ func TestKPCA(t *testing.T) {
 	dir := t.TempDir()
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
 	basis := filepath.Join(dir, "b.npz")
-	stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5", "--components", "7",
+	stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5",
+		"--components", "7",
 		"--basis", basis, "--json")
 	r := decode[kpcaReport](t, stdout)
 	if r.Examples != 300 || r.Features != 2 || r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 ||
@@ -137,7 +154,8 @@ func TestKPCA(t *testing.T) {
 		t.Errorf("found %+v", r)
 	}
 	if stdout, _ := succeed(t, "kpca", "fit", "--data", data,
-		"--components", "7", "--basis", basis); !strings.Contains(stdout, "components  7 of 300 landmarks") {
+		"--components", "7", "--basis", basis); !strings.Contains(stdout,
+		"components  7 of 300 landmarks") {
 		t.Errorf("said %s", stdout)
 	}
 	var first []float32
@@ -172,12 +190,17 @@ func TestKPCA(t *testing.T) {
 		args     []string
 	}{
 		{app.ExitUsage, "--basis is missing", []string{"fit", "--data", data}},
-		{app.ExitUsage, "--basis is the same file as --data", []string{"fit", "--data", data, "--basis", data}},
+		{app.ExitUsage, "--basis is the same file as --data", []string{"fit", "--data", data, "--basis",
+			data}},
 		{app.ExitUsage, "median", []string{"fit", "--data", data, "--basis", out, "--gamma", "search"}},
-		{app.ExitUsage, "z.parquet: wanted a name for", []string{"transform", "--basis", basis, "--data", test, "--out", "z.parquet"}},
-		{app.ExitFailure, "found no basis.json", []string{"transform", "--basis", model, "--data", test, "--out", out}},
-		{app.ExitFailure, "none.npz: ", []string{"transform", "--basis", "none.npz", "--data", test, "--out", out}},
-		{app.ExitFailure, "wide.csv", []string{"transform", "--basis", basis, "--data", wide, "--out", out}},
+		{app.ExitUsage, "z.parquet: wanted a name for", []string{"transform", "--basis", basis, "--data",
+			test, "--out", "z.parquet"}},
+		{app.ExitFailure, "found no basis.json", []string{"transform", "--basis", model, "--data", test,
+			"--out", out}},
+		{app.ExitFailure, "none.npz: ", []string{"transform", "--basis", "none.npz", "--data", test,
+			"--out", out}},
+		{app.ExitFailure, "wide.csv", []string{"transform", "--basis", basis, "--data", wide, "--out",
+			out}},
 	} {
 		fail(t, c.code, c.fragment, append([]string{"kpca"}, c.args...)...)
 	}
@@ -219,14 +242,17 @@ func TestGammaSearchOfFewExamples(t *testing.T) {
 			variants = variants[:1] // the others take seconds, and are about the same limits
 		}
 		for _, more := range variants {
-			args := append([]string{"train", "--data", data, "--model", model, "--max-steps", "20", "--kernel", "rbf",
+			args := append([]string{"train", "--data", data, "--model", model, "--max-steps", "20",
+				"--kernel", "rbf",
 				"--gamma", "search"}, more...)
-			if code, _, said := command(args...); code != app.ExitOK || strings.Count(said, "estimated error") != 14 {
+			if code, _, said := command(args...); code != app.ExitOK || strings.Count(said,
+				"estimated error") != 14 {
 				t.Errorf("%s, %v: exit code %d\n%s", c.name, more, code, said)
 			}
 		}
 	}
 	data := write(t, dir, "none.csv", "1,2,a\n2,1,b\n3,4,c\n")
-	fail(t, app.ExitFailure, "name a gamma", "train", "--data", data, "--model", model, "--kernel", "rbf",
+	fail(t, app.ExitFailure, "name a gamma", "train", "--data", data, "--model", model, "--kernel",
+		"rbf",
 		"--gamma", "search")
 }

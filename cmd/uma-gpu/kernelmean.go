@@ -17,8 +17,10 @@ func kernelmeanCommand() *cli.Command {
 		Subcommands: []*cli.Command{{
 			Name:  "table",
 			Usage: "which losses are immune to symmetric label noise, and why",
-			Description: "With labels flipped at rate s the expected loss of a score v is (1-2s)·loss + s·S(v), where\n" +
-				"S(v) is the loss of label 1 plus that of label -1. If S is constant, noise moves no minimum\n" +
+			Description: "With labels flipped at rate s the expected loss of a score v is (1-2s)·loss + " +
+				"s·S(v), where\n" +
+				"S(v) is the loss of label 1 plus that of label -1. If S is constant, noise moves no " +
+				"minimum\n" +
 				"(van Rooyen et al., Sparse robust classification via the kernel mean, Theorem 15). S is\n" +
 				"computed at scores from -4 to 4.\n\n" +
 				"Example: uma-gpu kernelmean table",
@@ -54,7 +56,8 @@ func lossTable(c *cli.Context) error {
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "loss\tof margin m = y·v\tconvex\timmune\tbecause l(1,v) + l(-1,v)")
 	for _, r := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.Loss, r.Formula, yesNo(r.Convex), yesNo(r.Immune), r.because())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.Loss, r.Formula, yesNo(r.Convex), yesNo(r.Immune),
+			r.because())
 	}
 	return t.Flush()
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 )
 
-// TestTrainKernelMean: the mean classifier with a kernel function, of which every example is a landmark.
+// TestTrainKernelMean: the mean classifier with a kernel function, of which every example is a
+// landmark.
 func TestTrainKernelMean(t *testing.T) {
 	dir := t.TempDir()
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
@@ -31,11 +32,13 @@ func TestTrainKernelMean(t *testing.T) {
 		t.Errorf("dry run: %s", stdout)
 	}
 	succeed(t, train...)
-	if _, said := succeed(t, append(train, "--kernel", "rbf", "--gamma", "mean", "--atoms", "50")...); !strings.Contains(
+	if _, said := succeed(t, append(train, "--kernel", "rbf", "--gamma", "mean", "--atoms",
+		"50")...); !strings.Contains(
 		said, "means are ") || !strings.Contains(said, "means of 2 classes by ") {
 		t.Errorf("said %s", said)
 	}
-	succeed(t, "train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "mean", "--components", "20")
+	succeed(t, "train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "mean",
+		"--components", "20")
 	stdout, _ = succeed(t, "eval", "--model", model, "--data", test, "--json")
 	if rate := decode[eval.Report](t, stdout).ErrorRate; rate > 0.05 {
 		t.Errorf("softmax, gamma of the means: error rate %v", rate)
@@ -70,12 +73,15 @@ func TestCombineModels(t *testing.T) {
 	dir := t.TempDir()
 	data := ringsFile(t, dir, "train.csv", 1)
 	at := func(name string) string { return filepath.Join(dir, name) }
-	succeed(t, "split", "--data", data, "--fractions", "0.3,0.7", "--out", at("a.csv"), "--out", at("b.csv"))
+	succeed(t, "split", "--data", data, "--fractions", "0.3,0.7", "--out", at("a.csv"), "--out",
+		at("b.csv"))
 	for _, name := range []string{"train", "a", "b"} {
-		succeed(t, "train", "--data", at(name+".csv"), "--model", at(name+".npz"), "--learner", "kernelmean",
+		succeed(t, "train", "--data", at(name+".csv"), "--model", at(name+".npz"), "--learner",
+			"kernelmean",
 			"--kernel", "rbf", "--gamma", "2", "--normalize", "none")
 	}
-	_, said := succeed(t, "kernelmean", "combine", "--model", at("a.npz"), "--model", at("b.npz"), "--out", at("all.npz"))
+	_, said := succeed(t, "kernelmean", "combine", "--model", at("a.npz"), "--model", at("b.npz"),
+		"--out", at("all.npz"))
 	if !strings.Contains(said, "300 atoms, the means of 300 examples") {
 		t.Errorf("said %s", said)
 	}
@@ -87,16 +93,19 @@ func TestCombineModels(t *testing.T) {
 		t.Error("the parts predict otherwise than the whole")
 	}
 	fail(t, app.ExitUsage, "--model is missing", "kernelmean", "combine", "--out", at("x.npz"))
-	fail(t, app.ExitUsage, "--out is the same file as --model", "kernelmean", "combine", "--model", at("a.npz"), "--out",
+	fail(t, app.ExitUsage, "--out is the same file as --model", "kernelmean", "combine", "--model",
+		at("a.npz"), "--out",
 		at("a.npz"))
-	succeed(t, "train", "--data", at("b.csv"), "--model", at("b.npz"), "--learner", "kernelmean", "--kernel", "rbf",
+	succeed(t, "train", "--data", at("b.csv"), "--model", at("b.npz"), "--learner", "kernelmean",
+		"--kernel", "rbf",
 		"--gamma", "1", "--normalize", "none")
 	fail(t, app.ExitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine",
 		"--model", at("a.npz"),
 		"--model", at("b.npz"), "--out", at("all.npz"))
 }
 
-// TestMargin: a model stands more where more may be lost, and no less where it is asked of its own predictions.
+// TestMargin: a model stands more where more may be lost, and no less where it is asked of its own
+// predictions.
 func TestMargin(t *testing.T) {
 	dir := t.TempDir()
 	data := ringsFile(t, dir, "train.csv", 1)
@@ -107,7 +116,8 @@ func TestMargin(t *testing.T) {
 	stdout, _ := succeed(t, append(margin, "--json")...)
 	r := decode[[]meanmodel.Margin](t, stdout)
 	for k, m := range r {
-		if m.Share != meanmodel.MarginShares[k] || !(m.Error > 0) || m.Labels != m.Error || m.Landmarks < 1 ||
+		if m.Share != meanmodel.MarginShares[k] || !(m.Error > 0) || m.Labels != m.Error ||
+			m.Landmarks < 1 ||
 			k > 0 && (m.Error < r[k-1].Error || m.Noise < r[k-1].Noise || m.Landmarks > r[k-1].Landmarks) {
 			t.Errorf("%d: %+v behind %+v", k, m, r[max(0, k-1)])
 		}
@@ -115,12 +125,14 @@ func TestMargin(t *testing.T) {
 	if len(r) != len(meanmodel.MarginShares) || r[len(r)-1].Labels == 0 {
 		t.Errorf("found %+v", r)
 	}
-	text, _ := succeed(t, append(margin, "--landmarks", "2", "--ignore-columns", "last", "--no-labels")...)
+	text, _ := succeed(t, append(margin, "--landmarks", "2", "--ignore-columns", "last",
+		"--no-labels")...)
 	if !strings.Contains(text, "more than 2") || !strings.Contains(text, "of other classes than now") {
 		t.Errorf("printed %s", text)
 	}
 	succeed(t, append(train, "--components", "20")...)
-	if text, _ = succeed(t, margin...); strings.Contains(text, "labels") || !strings.Contains(text, "landmarks") {
+	if text, _ = succeed(t, margin...); strings.Contains(text, "labels") || !strings.Contains(text,
+		"landmarks") {
 		t.Errorf("of another learner: %s", text)
 	}
 	succeed(t, train[:5]...)
@@ -129,14 +141,16 @@ func TestMargin(t *testing.T) {
 
 	// Classes of the same examples: weights cancel in what tells them apart.
 	same := write(t, dir, "same.csv", strings.Repeat("1,2,a\n1,2,b\n", 10))
-	succeed(t, "train", "--data", same, "--model", model, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "1")
+	succeed(t, "train", "--data", same, "--model", model, "--learner", "kernelmean", "--kernel", "rbf",
+		"--gamma", "1")
 	text, _ = succeed(t, "kernelmean", "margin", "--model", model, "--data", same)
 	if !strings.Contains(text, "no margin") {
 		t.Errorf("of equal scores: %s", text)
 	}
 }
 
-// TestAtomsCommand: atoms are different examples whose weights sum to 1, few are near, and a dry run chooses none.
+// TestAtomsCommand: atoms are different examples whose weights sum to 1, few are near, and a dry
+// run chooses none.
 func TestAtomsCommand(t *testing.T) {
 	dir := t.TempDir()
 	data, out := ringsFile(t, dir, "train.csv", 1), filepath.Join(dir, "atoms.csv")
@@ -174,11 +188,13 @@ func TestAtomsCommand(t *testing.T) {
 	if 2*far["herding"] > far["uniform"] {
 		t.Errorf("errors %v", far)
 	}
-	stdout, _ := succeed(t, append(atoms, "--atom-error", "0.05", "--atom-weights", "optimal", "--json")...)
+	stdout, _ := succeed(t, append(atoms, "--atom-error", "0.05", "--atom-weights", "optimal",
+		"--json")...)
 	if r := decode[atomsReport](t, stdout); r.Error > 0.05 || r.Atoms > 100 {
 		t.Errorf("within 0.05: %+v", r)
 	}
 	fail(t, app.ExitUsage, "wanted --atoms or --atom-error", atoms...)
-	fail(t, app.ExitUsage, "wanted --atoms or --atom-error", append(atoms, "--atoms", "5", "--atom-error", "1")...)
+	fail(t, app.ExitUsage, "wanted --atoms or --atom-error", append(atoms, "--atoms", "5",
+		"--atom-error", "1")...)
 	fail(t, app.ExitFailure, "wanted 1 to 300", append(atoms, "--atoms", "301")...)
 }

@@ -32,9 +32,11 @@ func TestKills(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, m, k := filepath.Join(at, "want.npz"), filepath.Join(at, "m.npz"), filepath.Join(at, "k.npz")
+			want, m, k := filepath.Join(at, "want.npz"), filepath.Join(at, "m.npz"), filepath.Join(at,
+				"k.npz")
 			// Steps enough for the learning to be what is killed most often.
-			args := with(c.train(m), "--max-steps", "400", "--device", device, "--checkpoint", k, "--every", "1")
+			args := with(c.train(m), "--max-steps", "400", "--device", device, "--checkpoint", k, "--every",
+				"1")
 			start := time.Now()
 			if out, err := program(t, "", with(args, "--model", want)...).CombinedOutput(); err != nil {
 				t.Fatalf("uma-gpu %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -81,7 +83,8 @@ func TestKills(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: %d trainings killed %d times went on from %d checkpoints to their end; %d temporary files were left",
+		t.Logf("%s: %d trainings killed %d times went on from %d checkpoints to their end; %d "+
+			"temporary files were left",
 			device, ended, killed, resumed, left)
 		// A file has a name for the moment between its last byte and its place.
 		if left > 2+killed/10 {

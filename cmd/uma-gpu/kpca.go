@@ -21,13 +21,17 @@ import (
 
 func kpcaCommand() *cli.Command {
 	fit := append(app.DataFlags("examples"), app.NoLabelsFlag(),
-		&cli.StringFlag{Name: "kernel", Value: "rbf", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "basis", Usage: "basis to write, `FILE`.npz (required)"}},
+		&cli.StringFlag{Name: "kernel", Value: "rbf",
+			Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "basis",
+			Usage: "basis to write, `FILE`.npz (required)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 		app.SeedFlag(nil, "landmarks"))
-	fit = append(append(append(fit, app.KernelFlags()...), device.Flags()...), app.JSONFlag(), app.QuietFlag())
+	fit = append(append(append(fit, app.KernelFlags()...), device.Flags()...), app.JSONFlag(),
+		app.QuietFlag())
 	transform := append(app.DataFlags("examples"), app.NoLabelsFlag(), app.MatchFlag(),
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "basis",
+			Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
 			Usage: "`FILE` for the components, of a format of convert (required)"}})
 	transform = append(append(transform, device.Flags()...), app.QuietFlag())
@@ -38,14 +42,18 @@ func kpcaCommand() *cli.Command {
 			{
 				Name:  "fit",
 				Usage: "find the kernel principal components of a data set",
-				Description: "Labels are read and left aside. --gamma median is 1 / the median squared distance " +
+				Description: "Labels are read and left aside. --gamma median is 1 / the median squared " +
+					"distance " +
 					"of examples; train\n" +
-					"has search besides: the best of seven values around that, by the estimated error on a fifth of the\n" +
+					"has search besides: the best of seven values around that, by the estimated error on a " +
+					"fifth of the\n" +
 					"examples held out.\n\n" +
-					"--landmarks are examples that stand for all (Nyström): auto are all of up to 5000 examples, else\n" +
+					"--landmarks are examples that stand for all (Nyström): auto are all of up to 5000 " +
+					"examples, else\n" +
 					"4000; farthest takes each the farthest from those before. --variance takes the place of\n" +
 					"--components.\n\n" +
-					"Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 --basis B.npz",
+					"Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 " +
+					"--basis B.npz",
 				Flags:  fit,
 				Action: kpcaFit,
 			},

@@ -24,14 +24,16 @@ func TestLayouts(t *testing.T) {
 	m := filepath.Join(dir, "m.npz")
 	a, b := write(t, dir, "blanks.txt", blanks.String()), write(t, dir, "commas.csv", commas.String())
 	_, stderr := succeed(t, "train", "--data", a, "--model", m)
-	if !strings.Contains(stderr, "1 lines that begin with # are taken as comments, the first is line 1") {
+	if !strings.Contains(stderr,
+		"1 lines that begin with # are taken as comments, the first is line 1") {
 		t.Error(stderr)
 	}
 	want, _ := succeed(t, "predict", "--model", m, "--data", a)
 	if got, _ := succeed(t, "predict", "--model", m, "--data", b, "--decimal", ","); got != want {
 		t.Error("decimal commas predict otherwise")
 	}
-	fail(t, app.ExitFailure, "if these are decimal commas, say so (--decimal comma)", "train", "--data", b, "--model", m)
+	fail(t, app.ExitFailure, "if these are decimal commas, say so (--decimal comma)", "train",
+		"--data", b, "--model", m)
 	fail(t, app.ExitUsage, `--separator: unknown separator "::", wanted auto, comma, tab`,
 		"info", "--data", a, "--separator", "::")
 	fail(t, app.ExitUsage, "--separator: asked for decimal commas between commas",
@@ -53,10 +55,13 @@ func TestLongLabels(t *testing.T) {
 	data, m := write(t, dir, "long.csv", text.String()), filepath.Join(dir, "m.npz")
 	c := filepath.Join(dir, "C.csv")
 	for _, args := range [][]string{
-		{"confusion", "inject", "--data", data, "--pairwise", "0.3", "--out", filepath.Join(dir, "noisy.csv"),
+		{"confusion", "inject", "--data", data, "--pairwise", "0.3", "--out", filepath.Join(dir,
+			"noisy.csv"),
 			"--write-confusion", c},
-		{"info", "--data", data}, {"train", "--data", data, "--model", m, "--confusion", c, "--validate", "0.3"},
-		{"eval", "--model", m, "--data", data, "--confusion", c}, {"issues", "--data", data}, {"inspect", "--model", m},
+		{"info", "--data", data}, {"train", "--data", data, "--model", m, "--confusion", c, "--validate",
+			"0.3"},
+		{"eval", "--model", m, "--data", data, "--confusion", c}, {"issues", "--data", data}, {"inspect",
+			"--model", m},
 		{"cv", "--data", data, "--folds", "3"}, {"report", "--data", data, "--model", m},
 		{"confusion", "check", "--data", data, "--confusion", c},
 	} {

@@ -21,7 +21,8 @@ func learnersCommand() *cli.Command {
 		Name:      "learners",
 		Usage:     "list the learners, or describe one with its parameters",
 		ArgsUsage: "[NAME]",
-		Description: "Each learner has flags of its own, which train and bench take together with --learner NAME.\n\n" +
+		Description: "Each learner has flags of its own, which train and bench take together with " +
+			"--learner NAME.\n\n" +
 			"Example: uma-gpu learners uma",
 		Flags:  []cli.Flag{app.JSONFlag()},
 		Action: listLearners,
@@ -77,7 +78,8 @@ func listLearners(c *cli.Context) error {
 
 func reportLearner(d *learners.Definition) learnerReport {
 	r := learnerReport{
-		Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step, MaxSteps: d.MaxSteps, Weights: d.Weights,
+		Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step, MaxSteps: d.MaxSteps,
+		Weights:    d.Weights,
 		Parameters: []parameterReport{},
 	}
 	for _, p := range d.New().Parameters() {
@@ -213,7 +215,8 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 	}
 	var wrong *learners.ParameterError
 	if err := p.Check(); errors.As(err, &wrong) {
-		return nil, app.Usagef(c, "--%s: got %s, want %s", parameterFlag(wrong.Parameter), wrong.Got, wrong.Want)
+		return nil, app.Usagef(c, "--%s: got %s, want %s", parameterFlag(wrong.Parameter), wrong.Got,
+			wrong.Want)
 	} else if err != nil {
 		return nil, app.Usagef(c, "%v", err)
 	}

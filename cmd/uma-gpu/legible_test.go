@@ -25,18 +25,24 @@ func TestLegible(t *testing.T) {
 // Names in a file and of a file reach a terminal as text alone.
 func TestNamesDoNothingToTerminals(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "d\x1b]0;x\x07.csv", "a\x1b[2J,b,label\n"+strings.Repeat("1,2,x\n3,5,y\n", 20))
+	data := write(t, dir, "d\x1b]0;x\x07.csv", "a\x1b[2J,b,label\n"+strings.Repeat("1,2,x\n3,5,y\n",
+		20))
 	m := filepath.Join(dir, "m\x1b[31m.npz")
 	for _, args := range [][]string{
-		{"train", "--data", data, "--model", m, "--max-steps", "3"}, {"inspect", "--model", m}, {"info", "--data", data},
+		{"train", "--data", data, "--model", m, "--max-steps", "3"}, {"inspect", "--model", m}, {"info",
+			"--data", data},
 		{"eval", "--model", m, "--data", data}, {"predict", "--model", m, "--data", data},
-		{"train", "--data", data, "--model", m, "--ignore-columns", "label"}, {"eval", "--model", m + "x", "--data", data},
-		{"kpca", "fit", "--data", data, "--kernel", "rbf", "--components", "2", "--basis", filepath.Join(dir, "\rb.npz")},
+		{"train", "--data", data, "--model", m, "--ignore-columns", "label"}, {"eval", "--model", m + "x",
+			"--data", data},
+		{"kpca", "fit", "--data", data, "--kernel", "rbf", "--components", "2", "--basis",
+			filepath.Join(dir, "\rb.npz")},
 		{"issues", "--data", data, "--folds", "2", "--out", filepath.Join(dir, "\x9bi.csv")},
-		{"report", "--model", m, "--data", data}, {"convert", "--data", data, "--out", filepath.Join(dir, "c\x08.svm")},
+		{"report", "--model", m, "--data", data}, {"convert", "--data", data, "--out", filepath.Join(dir,
+			"c\x08.svm")},
 	} {
 		_, stdout, stderr := command(args...)
-		if text := stdout + stderr; !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\x07\r\x08\u009b") {
+		if text := stdout + stderr; !utf8.ValidString(text) || strings.ContainsAny(text,
+			"\x1b\x07\r\x08\u009b") {
 			t.Errorf("%q printed %q", args, text)
 		}
 	}

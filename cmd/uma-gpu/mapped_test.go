@@ -17,7 +17,8 @@ import (
 func TestTrainFromBinary(t *testing.T) {
 	dir := t.TempDir()
 	devices := []string{"cpu"}
-	if code, _, _ := command("train", "--data", digits, "--device", "opencl", "--dry-run"); code == app.ExitOK {
+	if code, _, _ := command("train", "--data", digits, "--device", "opencl",
+		"--dry-run"); code == app.ExitOK {
 		devices = append(devices, "opencl")
 	} else {
 		t.Log("no OpenCL device: on the processor alone")
@@ -37,7 +38,8 @@ func TestTrainFromBinary(t *testing.T) {
 		for _, device := range devices {
 			var want []byte
 			for _, from := range []string{data, raw, prepared} {
-				args := []string{"train", "--data", from, "--storage", s.storage, "--confusion", c, "--max-steps", "30",
+				args := []string{"train", "--data", from, "--storage", s.storage, "--confusion", c,
+					"--max-steps", "30",
 					"--device", device, "--quiet", "--model", filepath.Join(dir, "m.npz")}
 				if from != prepared {
 					args = append(args, "--normalize", s.steps)
@@ -48,7 +50,8 @@ func TestTrainFromBinary(t *testing.T) {
 					want = got
 				}
 				if !bytes.Equal(got, want) {
-					t.Errorf("%s, %s: the model from %s is another than that from the original", what, device, from)
+					t.Errorf("%s, %s: the model from %s is another than that from the original", what, device,
+						from)
 				}
 			}
 		}
@@ -66,21 +69,25 @@ func TestTrainFromBinary(t *testing.T) {
 func TestPreparedData(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	_, stderr := succeed(t, "convert", "--data", digits, "--out", path("p.umab"), "--normalize", "auto")
+	_, stderr := succeed(t, "convert", "--data", digits, "--out", path("p.umab"), "--normalize",
+		"auto")
 	if !strings.Contains(stderr, "1797 examples × 64 features, 10 classes written to "+path("p.umab")+
 		" as binary, 472 KiB, prepared by standardize,bias,l2\n") {
 		t.Errorf("stderr %s", stderr)
 	}
 	_, stderr = succeed(t, "train", "--data", path("p.umab"), "--normalize", "l2,bias,standardize",
 		"--model", path("m.npz"), "--max-steps", "20")
-	if !strings.Contains(stderr, "p.umab, 1797 examples × 64 features, 10 classes, prepared by standardize,bias,l2\n") {
+	if !strings.Contains(stderr,
+		"p.umab, 1797 examples × 64 features, 10 classes, prepared by standardize,bias,l2\n") {
 		t.Errorf("stderr %s", stderr)
 	}
-	if m := load(t, path("m.npz")); m.D != 65 || m.Meta.Features.Count != 64 || m.Meta.Preparation.D != 64 {
+	if m := load(t, path("m.npz")); m.D != 65 || m.Meta.Features.Count != 64 ||
+		m.Meta.Preparation.D != 64 {
 		t.Errorf("model of %d columns, %+v", m.D, m.Meta.Features)
 	}
 	predictions := func(data string, more ...string) string {
-		stdout, _ := succeed(t, append([]string{"predict", "--quiet", "--model", path("m.npz"), "--data", data}, more...)...)
+		stdout, _ := succeed(t, append([]string{"predict", "--quiet", "--model", path("m.npz"), "--data",
+			data}, more...)...)
 		return stdout
 	}
 	want := predictions(digits)
@@ -90,13 +97,15 @@ func TestPreparedData(t *testing.T) {
 		}
 	}
 	a, _ := succeed(t, "eval", "--quiet", "--model", path("m.npz"), "--data", digits)
-	if b, _ := succeed(t, "eval", "--quiet", "--model", path("m.npz"), "--data", path("p.umab")); a != b {
+	if b, _ := succeed(t, "eval", "--quiet", "--model", path("m.npz"), "--data",
+		path("p.umab")); a != b {
 		t.Errorf("eval of prepared data\n%s\nof the original\n%s", b, a)
 	}
 	stdout, _ := succeed(t, "info", "--data", path("p.umab"), "--json")
 	i, original := decode[dataset.Info](t, stdout), dataset.Info{}
 	stdout, _ = succeed(t, "info", "--data", digits, "--json")
-	if original = decode[dataset.Info](t, stdout); i.Prepared != dataset.DefaultSteps || i.Format != "binary" ||
+	if original = decode[dataset.Info](t, stdout); i.Prepared != dataset.DefaultSteps ||
+		i.Format != "binary" ||
 		i.Features != 65 || i.SHA256 != original.SHA256 {
 		t.Errorf("found %+v", i)
 	}
@@ -117,20 +126,28 @@ func TestPreparedData(t *testing.T) {
 		fragment string
 		args     []string
 	}{
-		{app.ExitFailure, "were prepared by standardize,bias,l2 before, wanted none; ask for no preparation", []string{"train", "--normalize", "none", "--model", path("n.npz")}},
-		{app.ExitFailure, "prepared by standardize,bias,l2 before, wanted l2", []string{"convert", "--normalize", "l2", "--out", path("n.umab")}},
-		{app.ExitFailure, "n.csv: found examples prepared by standardize,bias,l2, wanted raw ones: csv could not say", []string{"convert", "--out", path("n.csv")}},
-		{app.ExitFailure, "split the original data", []string{"split", "--fractions", "0.5,0.5", "--out", path("n.umab"), "--out", path("o.umab")}},
-		{app.ExitFailure, "corrupt the original data", []string{"confusion", "inject", "--symmetric", "0.1", "--out", path("n.umab")}},
+		{app.ExitFailure, "were prepared by standardize,bias,l2 before, wanted none; ask for no " +
+			"preparation", []string{"train", "--normalize", "none", "--model", path("n.npz")}},
+		{app.ExitFailure, "prepared by standardize,bias,l2 before, wanted l2", []string{"convert",
+			"--normalize", "l2", "--out", path("n.umab")}},
+		{app.ExitFailure, "n.csv: found examples prepared by standardize,bias,l2, wanted raw ones: " +
+			"csv could not say", []string{"convert", "--out", path("n.csv")}},
+		{app.ExitFailure, "split the original data", []string{"split", "--fractions", "0.5,0.5", "--out",
+			path("n.umab"), "--out", path("o.umab")}},
+		{app.ExitFailure, "corrupt the original data", []string{"confusion", "inject", "--symmetric",
+			"0.1", "--out", path("n.umab")}},
 	} {
 		fail(t, c.code, c.fragment, append(c.args, "--data", path("p.umab"))...)
 	}
-	fail(t, app.ExitFailure, "found examples prepared otherwise than wanted: by l2, wanted standardize,bias,l2; "+
-		"take the original data", "predict", "--model", path("m.npz"), "--data", path("l2.umab"))
-	fail(t, app.ExitUsage, "--normalize is given with an output in format csv, wanted binary", "convert",
+	fail(t, app.ExitFailure,
+		"found examples prepared otherwise than wanted: by l2, wanted standardize,bias,l2; "+
+			"take the original data", "predict", "--model", path("m.npz"), "--data", path("l2.umab"))
+	fail(t, app.ExitUsage, "--normalize is given with an output in format csv, wanted binary",
+		"convert",
 		"--data", digits,
 		"--normalize", "l2", "--out", path("n.csv"))
-	fail(t, app.ExitUsage, `--normalize: normalization "l3"`, "convert", "--data", digits, "--normalize", "l3",
+	fail(t, app.ExitUsage, `--normalize: normalization "l3"`, "convert", "--data", digits,
+		"--normalize", "l3",
 		"--out", path("n.umab"))
 	fail(t, app.ExitUsage, "--out is the same file as --data", "convert", "--data", path("p.umab"),
 		"--out", path("p.umab"))
@@ -139,14 +156,15 @@ func TestPreparedData(t *testing.T) {
 	}
 }
 
-// Every command finds damage anywhere in a file, by its checksums; one that is told to trust them finds it by the
-// content's hash if it reads all of the file anyway.
+// Every command finds damage anywhere in a file, by its checksums; one that is told to trust them
+// finds it by the content's hash if it reads all of the file anyway.
 func TestDamagedBinary(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "d.umab")
 	succeed(t, "convert", "--data", digits, "--out", path)
 	raw := read(t, path)
-	const damaged = "d.umab: the file is damaged: block 4 of 8, 65536 bytes from byte 196608 on, has the checksum "
+	const damaged = "d.umab: the file is damaged: block 4 of 8, 65536 bytes from byte 196608 on, " +
+		"has the checksum "
 	raw[len(raw)/2] ^= 1
 	write(t, dir, "d.umab", string(raw))
 	for _, args := range [][]string{
@@ -156,7 +174,8 @@ func TestDamagedBinary(t *testing.T) {
 		{"confusion", "inject", "--symmetric", "0.1", "--out", filepath.Join(dir, "e.csv")},
 	} {
 		args = append(args, "--data", path)
-		fail(t, app.ExitFailure, "d.umab: the file is damaged: found the content hash ", append(args, "--trust-data")...)
+		fail(t, app.ExitFailure, "d.umab: the file is damaged: found the content hash ", append(args,
+			"--trust-data")...)
 		fail(t, app.ExitFailure, damaged, args...)
 	}
 	succeed(t, "train", "--data", digits, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "3")
@@ -173,7 +192,8 @@ func TestDamagedBinary(t *testing.T) {
 	if after := names(t, dir); !slices.Equal(after, before) {
 		t.Errorf("found %q, want %q", after, before)
 	}
-	succeed(t, "train", "--model", filepath.Join(dir, "n.npz"), "--data", path, "--trust-data", "--max-steps", "3")
+	succeed(t, "train", "--model", filepath.Join(dir, "n.npz"), "--data", path, "--trust-data",
+		"--max-steps", "3")
 	write(t, dir, "d.umab", string(raw[:len(raw)-1]))
 	fail(t, app.ExitFailure, "d.umab: found section sums of 36 bytes", "train", "--data", path,
 		"--model", filepath.Join(dir, "m.npz"))
@@ -204,7 +224,8 @@ func TestBinaryCopies(t *testing.T) {
 		if from == "b.csv" {
 			more = []string{"--label-column", "first"}
 		}
-		succeed(t, append([]string{"confusion", "inject", "--data", path(from), "--pairwise", "0.3", "--seed", "5",
+		succeed(t, append([]string{"confusion", "inject", "--data", path(from), "--pairwise", "0.3",
+			"--seed", "5",
 			"--out", path(from + ".umab")}, more...)...)
 		succeed(t, append([]string{"split", "--data", path(from), "--fractions", "0.2,0.8",
 			"--out", path(from + ".1.umab"), "--out", path(from + ".2.umab")}, more...)...)

@@ -20,12 +20,18 @@ func marginCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "margin",
 		Usage: "how much a kernel model stands: scores off, fewer landmarks, wrong labels",
-		Description: "The margin for error of a classifier is how far each of its scores may be off and no more than a\n" +
-			"share of the examples becomes wrong (van Rooyen et al., Section 4.1). From it follow, for that share:\n" +
-			"to how few landmarks uma-gpu compress may bring the model, powers of 2 being tried; and, of the mean\n" +
-			"classifier of right labels, which rate of symmetric noise its labels could have had (Lemma 9, 95 times of\n" +
-			"100) and which part of them may be wrong in the worst way (Corollary 8). These are promises: what a\n" +
-			"model really stands is more, and often far more. With --no-labels the classes are those it predicts.\n\n" +
+		Description: "The margin for error of a classifier is how far each of its scores may be off " +
+			"and no more than a\n" +
+			"share of the examples becomes wrong (van Rooyen et al., Section 4.1). From it follow, for " +
+			"that share:\n" +
+			"to how few landmarks uma-gpu compress may bring the model, powers of 2 being tried; and, of " +
+			"the mean\n" +
+			"classifier of right labels, which rate of symmetric noise its labels could have had (Lemma " +
+			"9, 95 times of\n" +
+			"100) and which part of them may be wrong in the worst way (Corollary 8). These are " +
+			"promises: what a\n" +
+			"model really stands is more, and often far more. With --no-labels the classes are those it " +
+			"predicts.\n\n" +
 			"Example: uma-gpu kernelmean margin --model m.npz --data train.csv",
 		Flags:  append(append(flags, device.Flags()...), app.JSONFlag(), app.QuietFlag()),
 		Action: margin,
@@ -82,7 +88,8 @@ func printMargins(c *cli.Context, found []meanmodel.Margin, own bool, most int) 
 		lost = "of other classes than now"
 	}
 	if len(found) == 0 {
-		_, err := fmt.Fprintln(c.App.Writer, "no margin: the score of no example's class is above those of the others")
+		_, err := fmt.Fprintln(c.App.Writer,
+			"no margin: the score of no example's class is above those of the others")
 		return err
 	}
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// TestTrainMemory: training takes twice the memory of the features at most, however a binary file has them, and
+// TestTrainMemory: training takes twice the memory of the features at most, however a binary file
+// has them, and
 // --dry-run has said so.
 func TestTrainMemory(t *testing.T) {
 	dir := t.TempDir()
@@ -23,23 +24,29 @@ func TestTrainMemory(t *testing.T) {
 	const features, program, processors = 4 * 60000 * 200, 40 << 20, "GOMAXPROCS=2; export GOMAXPROCS;"
 	for _, learner := range []string{"uma", "softmax", "uma --validate 0.2"} {
 		for _, data := range []string{raw, prepared} {
-			args := append([]string{"train", "--data", data, "--device", "cpu", "--learner"}, strings.Fields(learner)...)
+			args := append([]string{"train", "--data", data, "--device", "cpu", "--learner"},
+				strings.Fields(learner)...)
 			said, _ := ran(t, processors, append(args, "--dry-run", "--json")...)
 			m := decode[planReport](t, said).Memory
-			_, most := ran(t, processors, append(args, "--max-steps", "10", "--model", filepath.Join(dir, "m.npz"))...)
+			_, most := ran(t, processors, append(args, "--max-steps", "10", "--model", filepath.Join(dir,
+				"m.npz"))...)
 			name := learner + " of " + filepath.Base(data)
-			t.Logf("%s: %d MB for %d MB of features, said %d and %d", name, most>>20, features>>20, m.Taken>>20, m.More>>20)
+			t.Logf("%s: %d MB for %d MB of features, said %d and %d", name, most>>20, features>>20,
+				m.Taken>>20, m.More>>20)
 			if most > 2*features+program {
-				t.Errorf("%s: it took %d bytes for %d of features, wanted twice as much at most", name, most, features)
+				t.Errorf("%s: it took %d bytes for %d of features, wanted twice as much at most", name, most,
+					features)
 			}
-			if told := m.Taken + m.More; float64(told) < 0.9*float64(most) || float64(told) > 1.25*float64(most)+garbage {
+			if told := m.Taken + m.More; float64(told) < 0.9*float64(most) ||
+				float64(told) > 1.25*float64(most)+garbage {
 				t.Errorf("%s: it took %d bytes, and --dry-run said %d", name, most, told)
 			}
 		}
 	}
 }
 
-// ran runs a command line in a process of its own, and returns what it printed, and the most memory that it had.
+// ran runs a command line in a process of its own, and returns what it printed, and the most
+// memory that it had.
 func ran(t *testing.T, prefix string, args ...string) (stdout string, most int64) {
 	t.Helper()
 	c := program(t, prefix, args...)
@@ -63,8 +70,8 @@ func ran(t *testing.T, prefix string, args ...string) (stdout string, most int64
 	}
 }
 
-// peak returns the most bytes that a process with these arguments has had. What getrusage tells in the end counts the
-// memory of these tests, too, of which the process was a copy for a moment.
+// peak returns the most bytes that a process with these arguments has had. What getrusage tells in
+// the end counts the memory of these tests, too, of which the process was a copy for a moment.
 func peak(pid int, args []string) (bytes int64) {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if !strings.HasSuffix(string(line), strings.Join(args, "\x00")+"\x00") {

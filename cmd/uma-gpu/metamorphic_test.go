@@ -27,7 +27,8 @@ func TestMetamorphic(t *testing.T) {
 	r := newRandom(t)
 	dir := keptFolder(t)
 	all := corpora(t, dir)
-	want, got, kept := filepath.Join(dir, "want.npz"), filepath.Join(dir, "got.npz"), filepath.Join(dir, "kept.npz")
+	want, got, kept := filepath.Join(dir, "want.npz"), filepath.Join(dir, "got.npz"),
+		filepath.Join(dir, "kept.npz")
 	made := map[string]int{}
 	for n := 0; n < shortly(*runs) && !t.Failed(); {
 		c := newRecipe(t, r, pick(r, all...))
@@ -88,7 +89,8 @@ func newVariant(t *testing.T, r *rand.Rand, c recipe, model string) variant {
 			v.args = append(v.args, args...)
 		}
 	}
-	v.args = slices.Concat([]string{"train", "--model", model, "--quiet", "--data", pick(r, c.files...)}, c.args)
+	v.args = slices.Concat([]string{"train", "--model", model, "--quiet", "--data", pick(r,
+		c.files...)}, c.args)
 	device := pick(r, append(devicesHere(t), "cpu", "cpu:plain")...)
 	if r.IntN(3) == 0 {
 		device += pick(r, "+cpu", "+cpu:plain", "+cpu+cpu:plain+cpu")

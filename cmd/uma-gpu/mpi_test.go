@@ -46,22 +46,29 @@ func TestRanksTrain(t *testing.T) {
 	if err := os.WriteFile(people, []byte(peopleTable(6000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table := []string{"--data", people, "--missing", "indicator", "--text", "words", "--id-column", "id", "--skip-bad"}
+	table := []string{"--data", people, "--missing", "indicator", "--text", "words", "--id-column",
+		"id", "--skip-bad"}
 	for _, c := range [][]string{
 		append([]string{"--learner", "softmax", "--iterations", "5", "--validate", "0.2"}, table...),
-		append([]string{"--learner", "uma", "--max-steps", "8", "--storage", "dense", "--temperature-folds", "2"},
+		append([]string{"--learner", "uma", "--max-steps", "8", "--storage", "dense",
+			"--temperature-folds", "2"},
 			table...),
 		{"--data", raw, "--learner", "uma", "--max-steps", "8"},
-		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir, "c.npz"),
+		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir,
+			"c.npz"),
 			"--every", "3"},
 		{"--data", mapped, "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
-		{"--data", data, "--kernel", "rbf", "--landmarks", "40", "--gamma", "0.1", "--l2", "0.01", "--storage", "sparse"},
-		{"--data", data, "--kernel", "rbf", "--landmarks", "300", "--components", "40", "--gamma", "mean", "--iterations",
+		{"--data", data, "--kernel", "rbf", "--landmarks", "40", "--gamma", "0.1", "--l2", "0.01",
+			"--storage", "sparse"},
+		{"--data", data, "--kernel", "rbf", "--landmarks", "300", "--components", "40", "--gamma", "mean",
+			"--iterations",
 			"9", "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
-		{"--data", raw, "--kernel", "poly", "--landmarks", "30", "--landmark-choice", "farthest", "--learner", "uma",
+		{"--data", raw, "--kernel", "poly", "--landmarks", "30", "--landmark-choice", "farthest",
+			"--learner", "uma",
 			"--max-steps", "8", "--temperature-folds", "2"},
 		{"--data", data, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "0.1", "--atoms", "50"},
-		{"--data", mapped, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "search", "--atoms", "auto",
+		{"--data", mapped, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "search", "--atoms",
+			"auto",
 			"--normalize", "standardize,bias,l2"},
 	} {
 		one, many := filepath.Join(dir, "one.npz"), filepath.Join(dir, "many.npz")
@@ -79,7 +86,8 @@ func TestRanksTrain(t *testing.T) {
 	}
 }
 
-// peopleTable is a table of more than numbers, with quotes around line ends, and some bad examples.
+// peopleTable is a table of more than numbers, with quotes around line ends, and some bad
+// examples.
 func peopleTable(n int) string {
 	var b strings.Builder
 	b.WriteString("id,colour,size,words,class\n")
@@ -118,9 +126,12 @@ func TestRanksFolds(t *testing.T) {
 	if err := os.WriteFile(people, []byte(peopleTable(6000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, kernel := range [][]string{nil, {"--kernel", "rbf", "--landmarks", "30", "--components", "10"}} {
-		args := append([]string{"cv", "--data", people, "--missing", "mean", "--text", "words", "--id-column", "id",
-			"--skip-bad", "--learner", "uma", "--max-steps", "5", "--folds", "3", "--json", "--quiet", "--device", "cpu"},
+	for _, kernel := range [][]string{nil, {"--kernel", "rbf", "--landmarks", "30", "--components",
+		"10"}} {
+		args := append([]string{"cv", "--data", people, "--missing", "mean", "--text", "words",
+			"--id-column", "id",
+			"--skip-bad", "--learner", "uma", "--max-steps", "5", "--folds", "3", "--json", "--quiet",
+			"--device", "cpu"},
 			kernel...)
 		one, _ := succeed(t, args...)
 		c := mpirun(t, 2, args...)
@@ -152,10 +163,12 @@ func TestRanksEnd(t *testing.T) {
 		{exitFailure, "rank 0 of 2 ends all: rank 1: " + mistaken + ":4001:3: ",
 			[]string{"train", "--data", mistaken, "--model", model}},
 		{exitUsage, "several ranks run train, eval, cv or predict", []string{"synth", "--out", model}},
-		{exitFailure, "rank 1 of 2 ends all: " + filepath.Join(dir, "none.csv") + ": no such data file", []string{"train",
-			"--model", model, "--data", data, ":", "-n", "1", os.Args[0], "train", "--model", model,
-			"--data", filepath.Join(dir, "none.csv")}},
-		{exitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model, "--data", data,
+		{exitFailure, "rank 1 of 2 ends all: " + filepath.Join(dir, "none.csv") + ": no such data file",
+			[]string{"train",
+				"--model", model, "--data", data, ":", "-n", "1", os.Args[0], "train", "--model", model,
+				"--data", filepath.Join(dir, "none.csv")}},
+		{exitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model, "--data",
+			data,
 			":", "-n", "1", os.Args[0], "train", "--model", model, "--data", digits}},
 	} {
 		var out []byte
@@ -179,7 +192,8 @@ func TestRankKilled(t *testing.T) {
 	dir := t.TempDir()
 	data, model := filepath.Join(dir, "d.csv"), filepath.Join(dir, "m.npz")
 	succeed(t, "synth", "--examples", "3000", "--features", "20", "--classes", "5", "--out", data)
-	c := mpirun(t, 3, "train", "--data", data, "--model", model, "--learner", "uma", "--max-steps", "100000000",
+	c := mpirun(t, 3, "train", "--data", data, "--model", model, "--learner", "uma", "--max-steps",
+		"100000000",
 		"--tol", "0", "--verbose")
 	var out transcript
 	c.Stdout, c.Stderr = &out, &out
@@ -196,7 +210,8 @@ func TestRankKilled(t *testing.T) {
 	begin := time.Now()
 	code := exitOf(t, c.Wait())
 	if took := time.Since(begin); code == 0 || took > 10*time.Second || !blames(out.String(), 2, pid) {
-		t.Errorf("exit code %d after %v:\n%.2000s", code, took, out.String()[max(0, len(out.String())-2000):])
+		t.Errorf("exit code %d after %v:\n%.2000s", code, took, out.String()[max(0,
+			len(out.String())-2000):])
 	}
 	if _, err := os.Stat(model); err == nil {
 		t.Error("wrote a model")

@@ -14,11 +14,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
-// TestRankComputesWrong: of three ranks one has a device from which wrong bits come from some moment on. It is named,
-// with what is wrong and what to do, and there is no model.
+// TestRankComputesWrong: of three ranks one has a device from which wrong bits come from some
+// moment on. It is named, with what is wrong and what to do, and there is no model.
 func TestRankComputesWrong(t *testing.T) {
 	dir := t.TempDir()
-	data, model, one := filepath.Join(dir, "d.csv"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "one.npz")
+	data, model, one := filepath.Join(dir, "d.csv"), filepath.Join(dir, "m.npz"), filepath.Join(dir,
+		"one.npz")
 	log := filepath.Join(dir, "log")
 	succeed(t, "synth", "--examples", "3000", "--features", "20", "--classes", "5", "--out", data)
 	self, err := os.Executable()
@@ -35,9 +36,11 @@ func TestRankComputesWrong(t *testing.T) {
 		run := func(fault string) (string, int) {
 			t.Helper()
 			right := append(slices.Clone(train), "--device", "cpu")
-			wrong := slices.Concat([]string{"-n", "1", "env", gpu.LibraryVariable + "=" + library, "FAULT=" + fault,
+			wrong := slices.Concat([]string{"-n", "1", "env", gpu.LibraryVariable + "=" + library, "FAULT=" +
+				fault,
 				"FAULT_LOG=" + log, self}, train, []string{"--device", device, "--audit", "full"})
-			out, err := mpirun(t, 1, slices.Concat(right, []string{":"}, wrong, []string{":", "-n", "1", self},
+			out, err := mpirun(t, 1, slices.Concat(right, []string{":"}, wrong, []string{":", "-n", "1",
+				self},
 				right)...).CombinedOutput()
 			return string(out), exitOf(t, err)
 		}
@@ -56,7 +59,8 @@ func TestRankComputesWrong(t *testing.T) {
 			out, code := run(fault)
 			named := strings.Contains(out, "rank 1: ") || strings.Contains(out, "rank 1 of 3 ends all: ")
 			if code != exitFailure || !named || !strings.Contains(out, "is at fault") {
-				t.Errorf("%s, FAULT=%s: exit code %d, wanted %d and the device of rank 1 named:\n%s", learner[1], fault, code,
+				t.Errorf("%s, FAULT=%s: exit code %d, wanted %d and the device of rank 1 named:\n%s",
+					learner[1], fault, code,
 					exitFailure, out)
 			}
 			if strings.Contains(out, "audit of ") && strings.Contains(out, "begin again with --device cpu") {
@@ -74,26 +78,29 @@ func TestRankComputesWrong(t *testing.T) {
 	}
 }
 
-// TestRanksResume: a checkpoint of three ranks goes on to the bytes of one process on other numbers of ranks, and on
-// other devices.
+// TestRanksResume: a checkpoint of three ranks goes on to the bytes of one process on other
+// numbers of ranks, and on other devices.
 func TestRanksResume(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "d.csv")
 	succeed(t, "synth", "--examples", "2500", "--features", "12", "--classes", "4", "--out", data)
 	mapped := filepath.Join(dir, "d.umab")
 	succeed(t, "convert", "--data", data, "--storage", "sparse", "--out", mapped)
-	want, got, checkpoint := filepath.Join(dir, "want.npz"), filepath.Join(dir, "got.npz"), filepath.Join(dir, "c.npz")
+	want, got, checkpoint := filepath.Join(dir, "want.npz"), filepath.Join(dir, "got.npz"),
+		filepath.Join(dir, "c.npz")
 	device := openCL(t)[0].ID()
 	for _, begun := range [][]string{
 		{"--data", data, "--learner", "uma", "--tol", "0", "--max-steps", "13"},
 		{"--data", mapped, "--learner", "softmax", "--iterations", "13", "--l2", "0.001"},
-		{"--data", data, "--learner", "uma", "--tol", "0", "--max-steps", "13", "--kernel", "rbf", "--landmarks", "40",
+		{"--data", data, "--learner", "uma", "--tol", "0", "--max-steps", "13", "--kernel", "rbf",
+			"--landmarks", "40",
 			"--gamma", "0.1"},
 	} {
 		args := append([]string{"train", "--device", "cpu", "--model", want}, begun...)
 		succeed(t, args...)
 		args = with(args, "--model", got)
-		out, err := mpirun(t, 3, append(args, "--checkpoint", checkpoint, "--every", "5")...).CombinedOutput()
+		out, err := mpirun(t, 3, append(args, "--checkpoint", checkpoint, "--every",
+			"5")...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
@@ -107,7 +114,8 @@ func TestRanksResume(t *testing.T) {
 			if err := os.Remove(got); err != nil {
 				t.Fatal(err)
 			}
-			out, err := mpirun(t, c.ranks, "train", "--data", begun[1], "--resume", checkpoint, "--model", got,
+			out, err := mpirun(t, c.ranks, "train", "--data", begun[1], "--resume", checkpoint, "--model",
+				got,
 				"--device", c.device).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v, gone on on %d ranks of %s: %v\n%s", begun, c.ranks, c.device, err, out)

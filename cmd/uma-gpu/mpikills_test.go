@@ -17,9 +17,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
 )
 
-// TestRanksKills kills random ranks of trainings at random moments, and goes on from their checkpoints on other
-// numbers of ranks: all end within ten seconds, with the number of the rank and no model, or the whole of it,
-// and in the end with the bytes of one process.
+// TestRanksKills kills random ranks of trainings at random moments, and goes on from their
+// checkpoints on other numbers of ranks: all end within ten seconds, with the number of the rank
+// and no model, or the whole of it, and in the end with the bytes of one process.
 func TestRanksKills(t *testing.T) {
 	r := newRandom(t)
 	dir := keptFolder(t)
@@ -31,7 +31,8 @@ func TestRanksKills(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, m, k := filepath.Join(at, "want.npz"), filepath.Join(at, "m.npz"), filepath.Join(at, "k.npz")
+		want, m, k := filepath.Join(at, "want.npz"), filepath.Join(at, "m.npz"), filepath.Join(at,
+			"k.npz")
 		args := append([]string{"train", "--data", data, "--checkpoint", k, "--every", "1"}, pick(r,
 			[]string{"--learner", "uma", "--tol", "0", "--max-steps", "400"},
 			[]string{"--learner", "uma", "--tol", "0", "--max-steps", "400", "--storage", "sparse"},
@@ -64,7 +65,8 @@ func TestRanksKills(t *testing.T) {
 		}
 		ended++
 		if !bytes.Equal(read(t, m), read(t, want)) {
-			t.Errorf("killed and gone on, uma-gpu %s makes another %s", strings.Join(args, " "), differ(t, m, want))
+			t.Errorf("killed and gone on, uma-gpu %s makes another %s", strings.Join(args, " "), differ(t, m,
+				want))
 		}
 		for _, name := range names(t, at) {
 			switch {
@@ -75,15 +77,17 @@ func TestRanksKills(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d trainings, %d ranks killed, gone on %d times; the last process ended %v after the kill at most; "+
+	t.Logf("%d trainings, %d ranks killed, gone on %d times; the last process ended %v after the "+
+		"kill at most; "+
 		"%d temporary files were left", ended, killed, resumed, longest.Round(time.Millisecond), left)
 	if left > 2+killed/10 {
 		t.Errorf("%d temporary files left by %d kills", left, killed)
 	}
 }
 
-// killRank runs c, and kills a rank some time after it has begun, unless all end before. It returns what was
-// said, how long c ran on after the kill, negative if there was none, the exit code and the process that was killed.
+// killRank runs c, and kills a rank some time after it has begun, unless all end before. It
+// returns what was said, how long c ran on after the kill, negative if there was none, the exit
+// code and the process that was killed.
 func killRank(t *testing.T, c *exec.Cmd, mark string, rank int, wait time.Duration) (
 	said string, took time.Duration, code, pid int,
 ) {
@@ -124,7 +128,8 @@ func killRank(t *testing.T, c *exec.Cmd, mark string, rank int, wait time.Durati
 	return out.String(), -1, 0, 0
 }
 
-// TestRanksUrgent: signals by which Go interrupts its goroutines, and that mpirun may forward, change nothing.
+// TestRanksUrgent: signals by which Go interrupts its goroutines, and that mpirun may forward,
+// change nothing.
 func TestRanksUrgent(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "d.csv")
@@ -180,7 +185,8 @@ func TestRankOfAnotherProgram(t *testing.T) {
 	}
 	args := []string{"train", "--data", synthetic(t, dir), "--model", model}
 	out, err := mpirun(t, 1, append(append(args, ":", "-n", "1", other), args...)...).CombinedOutput()
-	if exitOf(t, err) == 0 || !strings.Contains(string(out), "rank 1 has another program than rank 0") {
+	if exitOf(t, err) == 0 || !strings.Contains(string(out),
+		"rank 1 has another program than rank 0") {
 		t.Errorf("%v:\n%s", err, out)
 	}
 	if _, err := os.Stat(model); err == nil {
@@ -188,8 +194,8 @@ func TestRankOfAnotherProgram(t *testing.T) {
 	}
 }
 
-// TestRankStopped: a rank that is stopped, when ranks begin or while they train, is the one that does not say
-// that it waits; when it goes on all end well.
+// TestRankStopped: a rank that is stopped, when ranks begin or while they train, is the one that
+// does not say that it waits; when it goes on all end well.
 func TestRankStopped(t *testing.T) {
 	data := synthetic(t, t.TempDir())
 	for _, training := range []bool{false, true} {

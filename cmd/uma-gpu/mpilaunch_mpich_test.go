@@ -10,6 +10,6 @@ var launcher = []string{"mpirun.mpich"}
 // rankVariable has the number of a rank in its environment.
 const rankVariable = "PMI_RANK"
 
-// blames reports whether mpirun has said that a process was killed: it does not say which, but the first of those
-// that it has then ended itself.
+// blames reports whether mpirun has said that a process was killed: it does not say which, but the
+// first of those that it has then ended itself.
 func blames(out string, _, _ int) bool { return strings.Contains(out, "BAD TERMINATION") }

@@ -47,7 +47,8 @@ func TestTrainSameWeightsOnAllDevices(t *testing.T) {
 			train := func(name, device string, more ...string) string {
 				t.Helper()
 				path := filepath.Join(dir, name)
-				_, stderr := succeed(t, append([]string{"train", "--data", data, "--label-column", set.label, "--confusion", c,
+				_, stderr := succeed(t, append([]string{"train", "--data", data, "--label-column", set.label,
+					"--confusion", c,
 					"--model", path, "--device", device, "--max-steps", set.steps}, more...)...)
 				if !strings.Contains(stderr, "device: "+device+" ") {
 					t.Errorf("stderr does not name %s:\n%s", device, stderr)
@@ -58,7 +59,8 @@ func TestTrainSameWeightsOnAllDevices(t *testing.T) {
 			for _, i := range infos {
 				path := train("opencl.npz", i.ID())
 				device := load(t, path).Meta.Device
-				if want := (model.Device{Kind: "opencl", Name: i.Name, Platform: i.PlatformName, Driver: i.Driver,
+				if want := (model.Device{Kind: "opencl", Name: i.Name, Platform: i.PlatformName,
+					Driver:     i.Driver,
 					Conforming: true}); device != want {
 					t.Errorf("device %+v, want %+v", device, want)
 				}
@@ -130,7 +132,8 @@ func TestDevicesListsOpenCL(t *testing.T) {
 	}
 	for k, i := range infos {
 		d := l.Devices[len(device.Processors)+k]
-		if d.Info == nil || d.ID != i.ID() || d.Kind != "opencl" || d.Name != i.Name || d.Driver != i.Driver ||
+		if d.Info == nil || d.ID != i.ID() || d.Kind != "opencl" || d.Name != i.Name ||
+			d.Driver != i.Driver ||
 			d.PlatformName != i.PlatformName || d.Memory != i.Memory || d.MaxAlloc != i.MaxAlloc ||
 			d.ComputeUnits != i.ComputeUnits || d.FP != i.FP || d.SelfTest != devices.Passed {
 			t.Errorf("found %+v %+v, want %+v", d, d.Info, i)
@@ -153,13 +156,15 @@ func TestAuto(t *testing.T) {
 	})
 	dir := t.TempDir()
 	few, data := synthetic(t, dir), filepath.Join(dir, "many.csv")
-	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2",
+	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"),
+		"--max-steps", "2",
 		"--device", "auto", "--json")
 	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" {
 		t.Errorf("device %+v for few data", r.Device)
 	}
 	succeed(t, "synth", "--examples", "9000", "--features", "120", "--out", data)
-	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2",
+	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"),
+		"--max-steps", "2",
 		"--device", "auto", "--json")
 	if r := decode[trainReport](t, stdout); (r.Device.Kind == "opencl") != accelerated ||
 		!strings.Contains(stderr, "device: "+r.Device.ID+" ") {
@@ -167,7 +172,8 @@ func TestAuto(t *testing.T) {
 	}
 	// Too little memory for anything: auto says so and goes on, a device that was
 	// asked for ends the command.
-	stdout, stderr = succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2",
+	stdout, stderr = succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"),
+		"--max-steps", "2",
 		"--device", "auto", "--max-alloc", "16", "--json")
 	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" ||
 		strings.Contains(stderr, "warning: this device is passed over: ") != accelerated {
@@ -198,7 +204,8 @@ func TestDryRunOnOpenCL(t *testing.T) {
 				t.Errorf("%s, limit %s: found %+v", i.ID(), limit, r)
 			}
 		}
-		fail(t, app.ExitMemory, "are allowed; allow more with --memory-limit", append(args, "--memory-limit", "900K")...)
+		fail(t, app.ExitMemory, "are allowed; allow more with --memory-limit", append(args,
+			"--memory-limit", "900K")...)
 		// The device can be opened a second time, with less memory.
 		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{i}}}
 		e, err := d.Reopen(i.ID(), 4<<20)

@@ -15,7 +15,8 @@ import (
 
 // train --json has what an online learner tells of each pass.
 func TestPassesInJSON(t *testing.T) {
-	printed, _ := succeed(t, "train", "--data", digits, "--learner", "copa", "--epochs", "3", "--json", "--quiet",
+	printed, _ := succeed(t, "train", "--data", digits, "--learner", "copa", "--epochs", "3", "--json",
+		"--quiet",
 		"--model", filepath.Join(t.TempDir(), "m.npz"))
 	var report struct {
 		Steps  int
@@ -28,15 +29,17 @@ func TestPassesInJSON(t *testing.T) {
 		t.Fatalf("found %d passes of %d steps, wanted 3", len(report.Passes), report.Steps)
 	}
 	for k, p := range report.Passes {
-		if p["step"] != float64(k+1) || p["updates"] == 0 || p["mistakes"] == 0 || p["confusion_risk"] == 0 ||
+		if p["step"] != float64(k+1) || p["updates"] == 0 || p["mistakes"] == 0 ||
+			p["confusion_risk"] == 0 ||
 			p["bound"] <= p["confusion_risk"] {
 			t.Errorf("pass %d is %v, wanted its mistakes, updates, risk and a bound above that", k+1, p)
 		}
 	}
 }
 
-// Each online learner has all options of the family: passes and what they tell, the order, the average, weights of
-// the classes, steps through C, the best pass, checkpoints, a model to begin with, and streams.
+// Each online learner has all options of the family: passes and what they tell, the order, the
+// average, weights of the classes, steps through C, the best pass, checkpoints, a model to begin
+// with, and streams.
 func TestOnlineOptions(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -46,7 +49,8 @@ func TestOnlineOptions(t *testing.T) {
 		fmt.Fprintf(&rows, "%d,%d,%d,%c\n", (i*i*7+i)%31+9*k, (i*i*5)%29-9*k, i*i*3%23, 'a'+k)
 	}
 	data, matrix := at("noisy.csv"), at("C.csv")
-	succeed(t, "confusion", "inject", "--data", write(t, dir, "right.csv", rows.String()), "--pairwise", "0.2", "--out",
+	succeed(t, "confusion", "inject", "--data", write(t, dir, "right.csv", rows.String()),
+		"--pairwise", "0.2", "--out",
 		data, "--write-confusion", matrix)
 	online := 0
 	for _, d := range catalog.All() {
@@ -60,7 +64,8 @@ func TestOnlineOptions(t *testing.T) {
 			if !strings.Contains(flags, "--from") && !strings.Contains(flags, "--resume") {
 				flags += " --normalize bias,l2"
 			}
-			printed, _ := succeed(t, append([]string{"train", "--data", data, "--device", "cpu", "--learner", d.Name,
+			printed, _ := succeed(t, append([]string{"train", "--data", data, "--device", "cpu", "--learner",
+				d.Name,
 				"--model", m, "--json", "--quiet"}, strings.Fields(flags)...)...)
 			return member(t, m, "W.npy"), decode[trainReport](t, printed)
 		}
@@ -92,7 +97,8 @@ func TestOnlineOptions(t *testing.T) {
 		straight, _ := model("--epochs 3 --no-shuffle --no-average")
 		model("--epochs 2 --no-shuffle --no-average")
 		two := write(t, dir, "two.npz", string(read(t, at("m.npz"))))
-		if on, _ := model("--epochs 1 --no-shuffle --no-average --from " + two); !bytes.Equal(on, straight) {
+		if on, _ := model("--epochs 1 --no-shuffle --no-average --from " + two); !bytes.Equal(on,
+			straight) {
 			t.Errorf("%s: two passes and one are not three", d.Name)
 		}
 		if d.Name == "copa" {

@@ -14,19 +14,21 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// A matrix from a pipe: who writes late is waited for, what a writer left behind is read, and an interrupt ends
-// the waiting for one who never comes.
+// A matrix from a pipe: who writes late is waited for, what a writer left behind is read, and an
+// interrupt ends the waiting for one who never comes.
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	data := synthetic(t, dir)
 	matrix := filepath.Join(dir, "C.csv")
-	succeed(t, "confusion", "inject", "--data", data, "--symmetric", "0.2", "--out", filepath.Join(dir, "noisy.csv"),
+	succeed(t, "confusion", "inject", "--data", data, "--symmetric", "0.2", "--out", filepath.Join(dir,
+		"noisy.csv"),
 		"--write-confusion", matrix)
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	train := []string{"train", "--data", filepath.Join(dir, "noisy.csv"), "--confusion", pipe, "--device", "cpu",
+	train := []string{"train", "--data", filepath.Join(dir, "noisy.csv"), "--confusion", pipe,
+		"--device", "cpu",
 		"--max-steps", "3", "--model", filepath.Join(dir, "m.npz")}
 	text := read(t, matrix)
 	go func() {
@@ -49,13 +51,18 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// The files of a command find their places together: of a split whose second part cannot be written there is nothing.
+// The files of a command find their places together: of a split whose second part cannot be
+// written there is nothing.
 func TestSplitIsAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "leaves.csv", "long,wide,tree\n"+strings.Repeat("1,2,red oak\n3,4,ash\n", 20))
-	first, second := filepath.Join(dir, "first.csv"), filepath.Join(dir, "second.svm") // which has no room for a space
-	code, _, stderr := command("split", "--data", data, "--fractions", "0.5,0.5", "--out", first, "--out", second)
-	if code != app.ExitFailure || !strings.Contains(stderr, "second.svm") || strings.Contains(stderr, "written to") {
+	data := write(t, dir, "leaves.csv", "long,wide,tree\n"+strings.Repeat("1,2,red oak\n3,4,ash\n",
+		20))
+	// which has no room for a space
+	first, second := filepath.Join(dir, "first.csv"), filepath.Join(dir, "second.svm")
+	code, _, stderr := command("split", "--data", data, "--fractions", "0.5,0.5", "--out", first,
+		"--out", second)
+	if code != app.ExitFailure || !strings.Contains(stderr, "second.svm") || strings.Contains(stderr,
+		"written to") {
 		t.Errorf("%d, %s", code, stderr)
 	}
 	for _, path := range []string{first, second} {

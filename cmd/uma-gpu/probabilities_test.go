@@ -29,7 +29,8 @@ func noisyParts(t *testing.T) (dir string) {
 		"--out", file("righttoo.csv"), "--out", file("test.csv"))
 	succeed(t, "confusion", "inject", "--data", file("right.csv"), "--pairwise", "0.4", "--seed", "1",
 		"--out", file("train.csv"), "--write-confusion", file("C.csv"))
-	succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.4", "--seed", "2",
+	succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.4", "--seed",
+		"2",
 		"--out", file("held.csv"))
 	return dir
 }
@@ -66,7 +67,8 @@ func TestPredictTables(t *testing.T) {
 			if top := slices.Index(p, slices.Max(p)); strconv.Itoa(top) != class {
 				t.Errorf("%s, example %d: %v, predicted %s", what, i+1, p, class)
 			}
-			if sum := float64(p[0]) + float64(p[1]) + float64(p[2]); what == "proba" && !(math.Abs(sum-1) < 1e-6) {
+			if sum := float64(p[0]) + float64(p[1]) + float64(p[2]); what == "proba" &&
+				!(math.Abs(sum-1) < 1e-6) {
 				t.Errorf("example %d: %v", i+1, p)
 			}
 			var line struct {
@@ -94,10 +96,12 @@ func TestPredictTables(t *testing.T) {
 			t.Errorf("%d lines", len(lines))
 		}
 	}
-	if again, _ := succeed(t, "predict", "--model", m, "--data", data, "--scores", "--to", "npy"); again == "" {
+	if again, _ := succeed(t, "predict", "--model", m, "--data", data, "--scores", "--to",
+		"npy"); again == "" {
 		t.Error("nothing on standard output")
 	}
-	text, _ := succeed(t, "predict", "--model", fourPoints(t, dir), "--data", write(t, dir, "one.csv", "1,0\n"),
+	text, _ := succeed(t, "predict", "--model", fourPoints(t, dir), "--data", write(t, dir, "one.csv",
+		"1,0\n"),
 		"--no-labels", "--proba", "--to", "jsonl")
 	if !strings.HasPrefix(text, `{"example":1,"class":"a","probabilities":{"a":0.`) {
 		t.Errorf("found %s", text)
@@ -107,7 +111,8 @@ func TestPredictTables(t *testing.T) {
 // A class may have any name.
 func TestPredictTablesQuoteNames(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "names.csv", "1,\"<=50K, \"\"net\"\"\"\n2,\"<=50K, \"\"net\"\"\"\n-1,é\n-2,é\n")
+	data := write(t, dir, "names.csv",
+		"1,\"<=50K, \"\"net\"\"\"\n2,\"<=50K, \"\"net\"\"\"\n-1,é\n-2,é\n")
 	m := filepath.Join(dir, "m.npz")
 	succeed(t, "train", "--data", data, "--model", m)
 	text, _ := succeed(t, "predict", "--model", m, "--data", data, "--proba")
@@ -125,7 +130,8 @@ func TestPredictTablesQuoteNames(t *testing.T) {
 func TestCalibrate(t *testing.T) {
 	dir := noisyParts(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
-	train := []string{"train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--learner", "uma", "--step",
+	train := []string{"train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--learner",
+		"uma", "--step",
 		"pair", "--weights", "best", "--max-steps", "300", "--model"}
 	succeed(t, append(train, file("m.npz"))...)
 	succeed(t, append(train, file("folds.npz"), "--temperature-folds", "3")...)
@@ -133,7 +139,8 @@ func TestCalibrate(t *testing.T) {
 		"--confusion", file("C.csv"), "--out", file("held.npz"), "--json")
 	r := decode[calibrate.Report](t, stdout)
 	m, held, folds := load(t, file("m.npz")), load(t, file("held.npz")), load(t, file("folds.npz"))
-	if r.Temperature != held.Meta.Temperature || *r.Before != m.Meta.Temperature || r.Model != file("held.npz") ||
+	if r.Temperature != held.Meta.Temperature || *r.Before != m.Meta.Temperature ||
+		r.Model != file("held.npz") ||
 		r.Examples != 449 || strings.Contains(stderr, "identity") {
 		t.Errorf("found %+v\n%s", r, stderr)
 	}
@@ -145,7 +152,8 @@ func TestCalibrate(t *testing.T) {
 		return decode[eval.Report](t, stdout)
 	}
 	own, other, cut := evaluate("m.npz"), evaluate("held.npz"), evaluate("folds.npz")
-	t.Logf("own examples %+v, held out %+v, folds %+v", *own.Probabilities, *other.Probabilities, *cut.Probabilities)
+	t.Logf("own examples %+v, held out %+v, folds %+v", *own.Probabilities, *other.Probabilities,
+		*cut.Probabilities)
 	for _, better := range []eval.Report{other, cut} {
 		if !(better.CalibrationError < own.CalibrationError && better.LogLoss < own.LogLoss &&
 			better.BrierScore < own.BrierScore) || better.ErrorRate != own.ErrorRate {
@@ -166,7 +174,8 @@ func TestEvalProbabilities(t *testing.T) {
 	test := write(t, dir, "test.csv", "5,0,b\n-5,0,b\n3,1,a\n4,0.5,a\n")
 	noise := write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
 	stdout, _ := succeed(t, "eval", "--model", m, "--data", test, "--confusion", noise, "--json")
-	for _, name := range []string{"log_loss", "brier_score", "calibration_error", "corrected_log_loss"} {
+	for _, name := range []string{"log_loss", "brier_score", "calibration_error",
+		"corrected_log_loss"} {
 		if !strings.Contains(stdout, `"`+name+`":`) {
 			t.Errorf("no %s in\n%s", name, stdout)
 		}
@@ -193,13 +202,15 @@ func TestEvalProbabilities(t *testing.T) {
 		t.Errorf("found %v, %v, wanted %v, %v", r.LogLoss, *r.CorrectedLogLoss, loss, corrected)
 	}
 	stdout, _ = succeed(t, "eval", "--model", m, "--data", test, "--confusion", noise)
-	for _, want := range []string{"\n\nlog-loss            1.", "\nBrier score         0.", "\ncalibration error   0.",
+	for _, want := range []string{"\n\nlog-loss            1.", "\nBrier score         0.",
+		"\ncalibration error   0.",
 		"\ncorrected log-loss  0."} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	if stdout, _ = succeed(t, "eval", "--model", m, "--data", test); strings.Contains(stdout, "corrected") {
+	if stdout, _ = succeed(t, "eval", "--model", m, "--data", test); strings.Contains(stdout,
+		"corrected") {
 		t.Errorf("found\n%s", stdout)
 	}
 }
@@ -212,7 +223,8 @@ func TestNoTemperature(t *testing.T) {
 	noise := write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
 	const advice = "the model has no temperature, without which its scores make no probabilities: " +
 		"uma-gpu calibrate fits one"
-	fail(t, app.ExitFailure, oldModel+": "+advice, "predict", "--model", oldModel, "--data", data, "--proba")
+	fail(t, app.ExitFailure, oldModel+": "+advice, "predict", "--model", oldModel, "--data", data,
+		"--proba")
 	stdout, stderr := succeed(t, "eval", "--model", oldModel, "--data", data, "--confusion", noise)
 	if !strings.Contains(stdout, "corrected accuracy") || strings.Contains(stdout, "log-loss") ||
 		!strings.Contains(stderr, advice) {
@@ -229,7 +241,8 @@ func TestNoTemperature(t *testing.T) {
 	succeed(t, "predict", "--model", oldModel, "--data", data, "--scores")
 	out := filepath.Join(dir, "m.npz")
 	stdout, stderr = succeed(t, "calibrate", "--model", oldModel, "--data", data, "--out", out)
-	if !strings.Contains(stdout, "(before: none)") || !strings.Contains(stderr, "confusion matrix: none given") {
+	if !strings.Contains(stdout, "(before: none)") || !strings.Contains(stderr,
+		"confusion matrix: none given") {
 		t.Errorf("found\n%s%s", stdout, stderr)
 	}
 	succeed(t, "predict", "--model", out, "--data", data, "--proba")
@@ -247,9 +260,12 @@ func TestProbabilityUsage(t *testing.T) {
 		{append(predict, "--proba", "--scores"), "--proba and --scores exclude each other"},
 		{append(predict, "--to", "npy"), "--to is given without --proba or --scores"},
 		{append(predict, "--proba", "--to", "xml"), `--to is "xml", wanted auto, csv, jsonl or npy`},
-		{append(predict, "--proba", "--out", "p.csv.gz"), "--out is p.csv.gz, wanted a name without .gz or .zst"},
-		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv"}, "--out is missing; see uma-gpu calibrate --help"},
-		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv", "--out", "o.npz", "--confusion-axes", "true-rows"},
+		{append(predict, "--proba", "--out", "p.csv.gz"),
+			"--out is p.csv.gz, wanted a name without .gz or .zst"},
+		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv"},
+			"--out is missing; see uma-gpu calibrate --help"},
+		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv", "--out", "o.npz",
+			"--confusion-axes", "true-rows"},
 			"--confusion-axes is given without --confusion"},
 		{[]string{"eval", "--model", "m.npz", "--data", "d.csv", "--confusion-axes", "true-rows"},
 			"--confusion-axes is given without --confusion"},

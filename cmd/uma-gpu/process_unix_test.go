@@ -27,7 +27,8 @@ func program(t *testing.T, prefix string, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), "sh", append([]string{"-c", prefix + ` exec "$0" "$@"`, self}, args...)...)
+	c := exec.CommandContext(t.Context(), "sh",
+		append([]string{"-c", prefix + ` exec "$0" "$@"`, self}, args...)...)
 	c.Env = append(os.Environ(), runVariable+"=1")
 	return c
 }
@@ -66,7 +67,8 @@ func TestFullDisk(t *testing.T) {
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
 		if code != app.ExitFailure ||
-			!strings.Contains(stderr.String(), target+": cannot be written (nothing was changed): file too large") {
+			!strings.Contains(stderr.String(),
+				target+": cannot be written (nothing was changed): file too large") {
 			t.Errorf("%s: exit code %d\n%s", args[0], code, stderr.String())
 		}
 		if left := names(t, dir); left != nil {
@@ -82,7 +84,8 @@ func TestSignal(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		dir := t.TempDir()
 		m := filepath.Join(dir, "m.npz")
-		c := program(t, "", "train", "--learner", "uma", "--data", data, "--model", m, "--step", "pair", "--doubt", "0",
+		c := program(t, "", "train", "--learner", "uma", "--data", data, "--model", m, "--step", "pair",
+			"--doubt", "0",
 			"--max-steps", "1000000000", "--verbose")
 		stderr, err := c.StderrPipe()
 		if err != nil {
@@ -215,17 +218,20 @@ func TestDemo(t *testing.T) {
 func TestCheckpointOnFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	train := resumable(t, dir)
-	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
+	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir,
+		"want.npz")
 	succeed(t, append(train, "--model", want, "--checkpoint", k, "--every", "13")...)
 	kept, before := read(t, k), names(t, dir)
 	for _, more := range [][]string{nil, {"--resume", k, "--every", "2"}} {
 		var stderr bytes.Buffer
-		c := program(t, "ulimit -f 1;", append(append(train, "--model", m, "--checkpoint", k), more...)...)
+		c := program(t, "ulimit -f 1;", append(append(train, "--model", m, "--checkpoint", k),
+			more...)...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
 		if code != app.ExitFailure ||
-			!strings.Contains(stderr.String(), k+": cannot be written (nothing was changed): file too large; "+
-				"raise the limit") {
+			!strings.Contains(stderr.String(),
+				k+": cannot be written (nothing was changed): file too large; "+
+					"raise the limit") {
 			t.Errorf("%v: exit code %d\n%s", more, code, stderr.String())
 		}
 		if left := names(t, dir); !bytes.Equal(read(t, k), kept) || !slices.Equal(left, before) {
@@ -251,7 +257,8 @@ func TestStandardInputIsProtected(t *testing.T) {
 	c := program(t, "", "convert", "--data", "-", "--out", data)
 	c.Stdin, c.Stderr = in, &stderr
 	code := exitOf(t, c.Run())
-	if code != app.ExitUsage || !strings.Contains(stderr.String(), "--out is the same file as --data") {
+	if code != app.ExitUsage || !strings.Contains(stderr.String(),
+		"--out is the same file as --data") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// TestProgressOnATerminal draws on a pseudo-terminal of 60 columns, whose other end sees what a user would.
+// TestProgressOnATerminal draws on a pseudo-terminal of 60 columns, whose other end sees what a
+// user would.
 func TestProgressOnATerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "1")
@@ -40,7 +41,8 @@ func TestProgressOnATerminal(t *testing.T) {
 	m := app.NewMeter(tty)
 	now := time.Unix(1e9, 0)
 	m.Now, m.Last = func() time.Time { return now }, now
-	_, task := progress.Begin(progress.With(t.Context(), m), progress.Work{Name: "learning", Unit: "step", Total: 10})
+	_, task := progress.Begin(progress.With(t.Context(), m), progress.Work{Name: "learning",
+		Unit: "step", Total: 10})
 	now = now.Add(time.Second)
 	task.Estimate(0.5)
 	task.Reach(5)

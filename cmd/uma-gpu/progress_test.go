@@ -28,11 +28,13 @@ func clocked(w *bytes.Buffer) (*app.Meter, *time.Time) {
 
 // fold makes a task of 1000 steps in the third of five folds, which began 20 s ago.
 func fold(t *testing.T, m *app.Meter, now *time.Time) (folds, learning *progress.Task) {
-	ctx, folds := progress.Begin(progress.With(t.Context(), m), progress.Work{Name: "folds", Unit: "fold", Total: 5})
+	ctx, folds := progress.Begin(progress.With(t.Context(), m), progress.Work{Name: "folds",
+		Unit: "fold", Total: 5})
 	*now = now.Add(8 * time.Second)
 	folds.Add(2)
 	*now = now.Add(10 * time.Second)
-	_, learning = progress.Begin(ctx, progress.Work{Name: "learning", Unit: "step", Total: 1000, AtMost: true})
+	_, learning = progress.Begin(ctx, progress.Work{Name: "learning", Unit: "step", Total: 1000,
+		AtMost: true})
 	learning.Estimate(0.25)
 	*now = now.Add(2 * time.Second)
 	return folds, learning
@@ -46,14 +48,16 @@ func TestProgressInPlainLines(t *testing.T) {
 		learning.Add(1)
 		*now = now.Add(5 * time.Millisecond)
 	}
-	want := "progress: folds: fold 3/5, learning: step 1/1000, 40 % done, 30s left, 0.5/s, estimated error 0.2500\n"
+	want := "progress: folds: fold 3/5, learning: step 1/1000, 40 % done, 30s left, 0.5/s, " +
+		"estimated error 0.2500\n"
 	if w.String() != want {
 		t.Errorf("found %q, want %q and nothing more within ten seconds", w.String(), want)
 	}
 	w.Reset()
 	*now = now.Add(7500 * time.Millisecond)
 	learning.Add(1)
-	want = "progress: folds: fold 3/5, learning: step 501/1000, 50 % done, 30s left, 42/s, estimated error 0.2500\n"
+	want = "progress: folds: fold 3/5, learning: step 501/1000, 50 % done, 30s left, 42/s, " +
+		"estimated error 0.2500\n"
 	if w.String() != want {
 		t.Errorf("found %q, want %q", w.String(), want)
 	}
@@ -110,7 +114,8 @@ func TestProgressOfManyKindsFits(t *testing.T) {
 			"reading standard input 256 MiB, 64 MiB/s"},
 		{progress.Work{Name: "learning", Unit: "step", Total: 100000, AtMost: true, From: 50000}, 50001,
 			" 50% [=>   ]  step 50001/100000, <56h left, 0.25/s"},
-		{progress.Work{Name: "reading a\x1b[2Jb" + strings.Repeat("界", 50), Unit: progress.Bytes, Total: 4}, 8,
+		{progress.Work{Name: "reading a\x1b[2Jb" + strings.Repeat("界", 50), Unit: progress.Bytes,
+			Total: 4}, 8,
 			` 99% [===> ]  reading a\x1b[2Jb` + strings.Repeat("界", 24)},
 	} {
 		var w bytes.Buffer
@@ -155,7 +160,8 @@ func TestNoProgress(t *testing.T) {
 func TestVerboseSteps(t *testing.T) {
 	var w bytes.Buffer
 	app.Notes{W: &w}.Step(host.Report{Step: 3, EstimatedError: 0.25, Fields: []learners.Field{
-		{Name: "pair", Value: engine.Pair{P: 0, Q: 1}}, {Name: "‖z‖", Value: 0.5}, {Name: "moved", Value: 3},
+		{Name: "pair", Value: engine.Pair{P: 0, Q: 1}}, {Name: "‖z‖", Value: 0.5}, {Name: "moved",
+			Value: 3},
 	}}, []string{"cat", "a very long class name"})
 	want := `step 3: predicted "cat" to true "a very long class name", ‖z‖ 0.5, moved 3, estimated error 0.2500` + "\n"
 	if w.String() != want {
@@ -177,31 +183,41 @@ func (h *heard) Ended(t *progress.Task) {
 	h.tasks[t.Name+", "+t.Unit] = t
 }
 
-// TestLongWorkTells: what may take long tells how far it is: of what, in which units, and of how many.
+// TestLongWorkTells: what may take long tells how far it is: of what, in which units, and of how
+// many.
 func TestLongWorkTells(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	small := write(t, dir, "a.csv", "a,b,label\n"+strings.Repeat("1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n", 600))
+	small := write(t, dir, "a.csv", "a,b,label\n"+strings.Repeat("1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n",
+		600))
 	few := write(t, dir, "few.csv", "a,b,label\n1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n")
 	matrix := write(t, dir, "C.csv", "noisy\\true,x,y\nx,0.9,0.1\ny,0.1,0.9\n")
-	votes := write(t, dir, "votes.csv", "item,worker,label\n0,a,x\n0,b,x\n1,a,y\n1,b,x\n2,a,x\n2,b,x\n3,a,y\n3,b,y\n")
+	votes := write(t, dir, "votes.csv",
+		"item,worker,label\n0,a,x\n0,b,x\n1,a,y\n1,b,x\n2,a,x\n2,b,x\n3,a,y\n3,b,y\n")
 	pairs := write(t, dir, "pairs.csv", "noisy,true\nx,x\nx,y\ny,y\ny,x\n")
-	texts := write(t, dir, "texts.csv", "note,label\n"+strings.Repeat("some words,x\nother words,y\n", 9))
-	kernel := []string{"train", "--data", small, "--model", at("k.npz"), "--learner", "kernelmean", "--kernel", "rbf"}
+	texts := write(t, dir, "texts.csv", "note,label\n"+strings.Repeat("some words,x\nother words,y\n",
+		9))
+	kernel := []string{"train", "--data", small, "--model", at("k.npz"), "--learner", "kernelmean",
+		"--kernel", "rbf"}
 	for _, c := range []struct {
 		args []string
 		want []string // names and units
 	}{
 		{[]string{"train", "--data", small, "--model", at("m.npz"), "--kernel", "rbf", "--gamma", "0.1"},
-			[]string{"reading " + small + ", byte", "hashing the data, example", "fitting the kernel, ", "learning, step"}},
-		{[]string{"train", "--data", small, "--model", at("m.npz"), "--history", at("h.csv"), "--validate", "0.3"},
+			[]string{"reading " + small + ", byte", "hashing the data, example", "fitting the kernel, ",
+				"learning, step"}},
+		{[]string{"train", "--data", small, "--model", at("m.npz"), "--history", at("h.csv"),
+			"--validate", "0.3"},
 			[]string{"judging weights of the run, step"}},
-		{append(kernel, "--gamma", "mean"), []string{"how far kernel functions set classes apart, kernel function"}},
+		{append(kernel, "--gamma", "mean"),
+			[]string{"how far kernel functions set classes apart, kernel function"}},
 		{append(kernel, "--gamma", "0.1", "--atoms", "9", "--atom-choice", "herding"),
 			[]string{"fitting the means, class", "herding, atom"}},
 		{[]string{"cv", "--data", small, "--folds", "2"}, []string{"learning without each fold, fold"}},
-		{[]string{"compare", "--data", small, "--folds", "2", "--seeds", "2", "--try", "--max-steps=2", "--try",
-			"--learner=svm"}, []string{"comparing, way", "every seed, seed", "learning without each fold, fold"}},
+		{[]string{"compare", "--data", small, "--folds", "2", "--seeds", "2", "--try", "--max-steps=2",
+			"--try",
+			"--learner=svm"}, []string{"comparing, way", "every seed, seed",
+			"learning without each fold, fold"}},
 		{[]string{"confusion", "estimate", "--data", small}, []string{"estimating C, method"}},
 		{[]string{"confusion", "inject", "--data", small, "--confusion", matrix, "--out", at("n.csv")},
 			[]string{"writing " + at("n.csv") + ", example"}},
@@ -213,22 +229,28 @@ func TestLongWorkTells(t *testing.T) {
 		{[]string{"calibrate", "--data", small, "--model", at("m.npz"), "--out", at("c.npz")},
 			[]string{"fitting the temperature, reading"}},
 		{[]string{"info", "--data", texts, "--text", "note"}, []string{"making features, example"}},
-		{[]string{"compress", "--data", small, "--model", at("k.npz"), "--atoms", "2", "--out", at("less.npz")},
+		{[]string{"compress", "--data", small, "--model", at("k.npz"), "--atoms", "2", "--out",
+			at("less.npz")},
 			[]string{"choosing landmarks, landmark"}},
-		{[]string{"convert", "--data", small, "--out", at("a.umab")}, []string{"writing " + at("a.umab") + ", byte"}},
-		{[]string{"convert", "--data", small, "--out", at("a.svm")}, []string{"writing " + at("a.svm") + ", example"}},
+		{[]string{"convert", "--data", small, "--out", at("a.umab")}, []string{"writing " + at("a.umab") +
+			", byte"}},
+		{[]string{"convert", "--data", small, "--out", at("a.svm")}, []string{"writing " + at("a.svm") +
+			", example"}},
 		{[]string{"info", "--data", at("a.umab")}, []string{"checking the data, byte"}},
 		{[]string{"predict", "--data", small, "--model", at("m.npz"), "--out", at("p.txt")},
 			[]string{"predicting, example"}},
 		{[]string{"predict", "--data", small, "--model", at("k.npz"), "--out", at("p.txt")},
 			[]string{"predicting, example"}},
-		{[]string{"report", "--data", small, "--model", at("m.npz"), "--out", at("r.html"), "--judge", "folds"},
+		{[]string{"report", "--data", small, "--model", at("m.npz"), "--out", at("r.html"), "--judge",
+			"folds"},
 			[]string{"judging the settings, way", "learning without each fold, fold"}},
 		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "bpm"},
 			[]string{"version spaces, class", "centres of version spaces, class", "chains, step"}},
-		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "maxmin"},
+		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy",
+			"maxmin"},
 			[]string{"halving version spaces, example"}},
-		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "committee"},
+		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy",
+			"committee"},
 			[]string{"a committee, member"}},
 		{[]string{"synth", "--examples", "9", "--out", at("s.csv")}, []string{"synthetic data, example"}},
 		{[]string{"bench", "--data", small, "--steps", "2", "--repeat", "1"},
@@ -237,7 +259,8 @@ func TestLongWorkTells(t *testing.T) {
 		h := &heard{tasks: map[string]*progress.Task{}}
 		var out bytes.Buffer
 		program := newApp(&out, &out)
-		if err := program.RunContext(progress.With(t.Context(), h), append([]string{"uma-gpu"}, c.args...)); err != nil {
+		if err := program.RunContext(progress.With(t.Context(), h), append([]string{"uma-gpu"},
+			c.args...)); err != nil {
 			t.Errorf("uma-gpu %s: %v\n%s", strings.Join(c.args, " "), err, &out)
 		}
 		for _, want := range c.want {
@@ -246,7 +269,8 @@ func TestLongWorkTells(t *testing.T) {
 				t.Errorf("uma-gpu %s: nothing was heard of %q, only of %q", strings.Join(c.args, " "), want,
 					slices.Sorted(maps.Keys(h.tasks)))
 			} else if task.Unit != "" && (task.Total == 0 || task.Done() > task.Total && !task.AtMost) {
-				t.Errorf("uma-gpu %s: %s: %d of %d were done", strings.Join(c.args, " "), want, task.Done(), task.Total)
+				t.Errorf("uma-gpu %s: %s: %d of %d were done", strings.Join(c.args, " "), want, task.Done(),
+					task.Total)
 			}
 		}
 	}

@@ -21,9 +21,12 @@ func queryCommand() *cli.Command {
 	data := append([]cli.Flag{
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "pool",
 			Usage: "examples to ask about: `FILE` (required, to begin)"}},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "labelled", Usage: "examples whose label is known: `FILE`"}},
-		&cli.StringFlag{Name: "classes", Usage: "comma `LIST` of all classes, where --labelled has not all of them"},
-		&cli.StringFlag{Name: "show", Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "labelled",
+			Usage: "examples whose label is known: `FILE`"}},
+		&cli.StringFlag{Name: "classes",
+			Usage: "comma `LIST` of all classes, where --labelled has not all of them"},
+		&cli.StringFlag{Name: "show",
+			Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "show-file",
 			Usage: "`FILE` with a line for each example of the pool, to show instead"}},
 	}, noisyDataFlags()[1:]...) // without --data
@@ -33,14 +36,17 @@ func queryCommand() *cli.Command {
 		&cli.IntFlag{Name: "k", Value: 10, Usage: "ask about `K` examples at a time"},
 		&cli.Float64Flag{Name: "diversity", Value: 0.3,
 			Usage: "`SHARE`, 0 to 1, of what counts that is being unlike the other questions"},
-		&cli.Float64Flag{Name: "balance", Usage: "`WEIGHT` of having few labels of the predicted class, 0 and above"},
+		&cli.Float64Flag{Name: "balance",
+			Usage: "`WEIGHT` of having few labels of the predicted class, 0 and above"},
 		&cli.IntFlag{Name: "committee", Value: 7, Usage: "`MEMBERS` of strategy committee"},
 		&cli.Float64Flag{Name: "slack",
 			Usage: "`SHARE` by which svm, maxmin, ratio, analytic and bpm may be wrong; 0 as needed"},
-		&cli.StringFlag{Name: "sampler", Value: billiard, Usage: "`WAY` to the centroid of bpm: billiard or hit-and-run"},
+		&cli.StringFlag{Name: "sampler", Value: billiard,
+			Usage: "`WAY` to the centroid of bpm: billiard or hit-and-run"},
 	}
 	output := []cli.Flag{
-		&cli.StringFlag{Name: "session", Usage: "`FOLDER` that keeps questions and answers, to go on with"},
+		&cli.StringFlag{Name: "session",
+			Usage: "`FOLDER` that keeps questions and answers, to go on with"},
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "answers",
 			Usage: "`FILE` with answers, a CSV with columns id and label"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-",
@@ -58,19 +64,27 @@ func queryCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "query",
 		Usage: "choose which examples an expert should label next",
-		Description: "Learns from the labelled examples and prints which of the pool are worth a label most: a CSV of\n" +
-			"id, what --show shows, and an empty column label. With --session the same file is FOLDER/round-1.csv:\n" +
+		Description: "Learns from the labelled examples and prints which of the pool are worth a " +
+			"label most: a CSV of\n" +
+			"id, what --show shows, and an empty column label. With --session the same file is " +
+			"FOLDER/round-1.csv:\n" +
 			"fill in the labels, with ? for what the expert cannot tell, and give it back:\n\n" +
 			"  uma-gpu query --pool P.csv --labelled L.csv --show text --session S\n" +
 			"  uma-gpu query --session S --answers S/round-1.csv\n\n" +
-			"and so on. Rows may come in any order, in any number of files; as long as some are missing, the same\n" +
-			"questions are asked again. The session knows the other flags. It may be killed at any time: the same\n" +
-			"command goes on with the same questions. Its folder has session.json, which is all of it, the questions\n" +
+			"and so on. Rows may come in any order, in any number of files; as long as some are missing, " +
+			"the same\n" +
+			"questions are asked again. The session knows the other flags. It may be killed at any time: " +
+			"the same\n" +
+			"command goes on with the same questions. Its folder has session.json, which is all of it, " +
+			"the questions\n" +
 			"of each round, labels.csv, all answers so far, and model.npz, what was learned from them.\n\n" +
-			"Strategies: " + strings.Join(strategyNames(), ", ") + ".\ndocs/active.md says what each is, and when it " +
+			"Strategies: " + strings.Join(strategyNames(), ", ") +
+			".\ndocs/active.md says what each is, and when it " +
 			"loses.\n\n" +
-			"A note advises to stop when predictions hardly change any more: kappa of one round's and the next one's\n" +
-			"of 0.99 or more, as a mean of three. It says that the model has settled, not that it is good.\n\n" +
+			"A note advises to stop when predictions hardly change any more: kappa of one round's and " +
+			"the next one's\n" +
+			"of 0.99 or more, as a mean of three. It says that the model has settled, not that it is " +
+			"good.\n\n" +
 			"--confusion tells how the expert errs, for learners that correct.\n\n" +
 			"Example: uma-gpu query --pool pool.csv --labelled few.csv --k 10\n" +
 			"Example: uma-gpu query --pool pool.svm --classes spam,ham --show-file mails.txt --session S",
@@ -167,12 +181,14 @@ func newQuestions(c *cli.Context) (*questions, error) {
 		return nil, app.Usagef(c, "--show and --show-file exclude each other")
 	}
 	if q.Kernel != nil && (q.Kernel.Search || q.Kernel.Mean) {
-		return nil, app.Usagef(c, "--gamma is %s, which takes more labels than there are; give a number or median",
+		return nil, app.Usagef(c,
+			"--gamma is %s, which takes more labels than there are; give a number or median",
 			c.String("gamma"))
 	}
 	if q.ownMap() {
-		return nil, app.Usagef(c, "learner %s has a kernel map of its own, which needs labels; leave --kernel out, or "+
-			"choose another learner", q.Learner.Definition().Name)
+		return nil, app.Usagef(c,
+			"learner %s has a kernel map of its own, which needs labels; leave --kernel out, or "+
+				"choose another learner", q.Learner.Definition().Name)
 	}
 	if out := c.String("write-labelled"); out != "" {
 		return q, app.CheckFormat(c, out)
@@ -228,8 +244,8 @@ func (q *questions) next(c *cli.Context) (err error) {
 	return q.keep()
 }
 
-// choose makes a pool of all examples, trains if two classes have labels, and returns which of those to ask about
-// are worth most, with what the model predicts of them.
+// choose makes a pool of all examples, trains if two classes have labels, and returns which of
+// those to ask about are worth most, with what the model predicts of them.
 func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int32) (
 	asked []int, predicted []int32, err error) {
 	p, err := active.NewPool(ctx, d, q.Options)
@@ -293,6 +309,7 @@ func (q *questions) advice() string {
 	for _, r := range rounds[len(rounds)-3:] {
 		kappas = append(kappas, fmt.Sprintf("%.3f", r.Kappa))
 	}
-	return "predictions hardly change any more (kappa " + strings.Join(kappas, ", ") + "): more labels of this kind " +
+	return "predictions hardly change any more (kappa " + strings.Join(kappas, ", ") +
+		"): more labels of this kind " +
 		"will change little; stop, or look for surprises with --strategy random in a session of its own"
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// leaves writes a table of leaves with ids, texts, two features and their tree, and returns the trees.
+// leaves writes a table of leaves with ids, texts, two features and their tree, and returns the
+// trees.
 func leaves(t *testing.T, dir, name string, first, n int) (tree map[string]string) {
 	t.Helper()
 	random, text := rand.New(rand.NewPCG(7, uint64(first))), strings.Builder{}
@@ -30,8 +31,10 @@ func leaves(t *testing.T, dir, name string, first, n int) (tree map[string]strin
 	return tree
 }
 
-// fillIn fills in the labels of questions, of which it passes over every so manieth if that is not 0.
-func fillIn(t *testing.T, questions, out string, tree map[string]string, without int) (ids []string) {
+// fillIn fills in the labels of questions, of which it passes over every so manieth if that is not
+// 0.
+func fillIn(t *testing.T, questions, out string, tree map[string]string,
+	without int) (ids []string) {
 	t.Helper()
 	rows, err := csv.NewReader(bytes.NewReader(read(t, questions))).ReadAll()
 	if err != nil || strings.Join(rows[0], " ") != "id text label" {
@@ -59,12 +62,14 @@ func TestQuery(t *testing.T) {
 	leaves(t, dir, "few.csv", 0, 6)
 	tree := leaves(t, dir, "pool.csv", 6, 200)
 	test := leaves(t, dir, "test.csv", 1000, 300)
-	args := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show", "text",
+	args := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show",
+		"text",
 		"--label-column", "tree", "--k", "8"}
 	for _, strategy := range []string{"margin", "bpm"} {
 		s := strategy
 		stdout, stderr := succeed(t, append(args, "--session", s, "--strategy", strategy)...)
-		if stdout != string(read(t, s+"/round-1.csv")) || !strings.Contains(stderr, "questions: round 1, 8 of them, in ") {
+		if stdout != string(read(t, s+"/round-1.csv")) || !strings.Contains(stderr,
+			"questions: round 1, 8 of them, in ") {
 			t.Errorf("stdout\n%s\nstderr\n%s", stdout, stderr)
 		}
 		seen := map[string]bool{}
@@ -80,9 +85,11 @@ func TestQuery(t *testing.T) {
 			if len(ids) != 8 {
 				t.Errorf("%s: %d questions", strategy, len(ids))
 			}
-			stdout, _ = succeed(t, "query", "--session", s, "--answers", file, "--json", "--write-labelled", s+".csv")
+			stdout, _ = succeed(t, "query", "--session", s, "--answers", file, "--json", "--write-labelled",
+				s+".csv")
 			r := decode[queryReport](t, stdout)
-			if r.Round != round+1 || r.Labelled != 6+8*round || r.Left != 200-8*(round+1) || len(r.Questions) != 8 ||
+			if r.Round != round+1 || r.Labelled != 6+8*round || r.Left != 200-8*(round+1) ||
+				len(r.Questions) != 8 ||
 				string(r.Strategy) != strategy || r.Agreement == nil || r.Device == nil {
 				t.Errorf("found %+v", r)
 			}
@@ -98,7 +105,8 @@ func TestQuery(t *testing.T) {
 		// The model predicts, and what --write-labelled wrote is data to train on.
 		succeed(t, "train", "--data", s+".csv", "--model", s+".npz", "--quiet")
 		for _, model := range []string{s + ".npz", s + "/model.npz"} {
-			stdout, _ = succeed(t, "predict", "--model", model, "--data", "test.csv", "--no-labels", "--quiet")
+			stdout, _ = succeed(t, "predict", "--model", model, "--data", "test.csv", "--no-labels",
+				"--quiet")
 			right := 0
 			for k, class := range strings.Fields(stdout) {
 				if class == test[fmt.Sprintf("leaf-%d", 1000+k)] {
@@ -112,14 +120,15 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestQueryOpenQuestions: as long as answers are missing the same questions are asked, whatever is given twice; what
-// the expert cannot tell is put aside; an answer may be mended.
+// TestQueryOpenQuestions: as long as answers are missing the same questions are asked, whatever is
+// given twice; what the expert cannot tell is put aside; an answer may be mended.
 func TestQueryOpenQuestions(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	leaves(t, dir, "few.csv", 0, 6)
 	tree := leaves(t, dir, "pool.csv", 6, 30)
-	args := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show", "text",
+	args := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show",
+		"text",
 		"--label-column", "tree", "--k", "6", "--session", "s"}
 	first, _ := succeed(t, args...)
 	if again, _ := succeed(t, "query", "--session", "s"); again != first {
@@ -127,7 +136,8 @@ func TestQueryOpenQuestions(t *testing.T) {
 	}
 	ids := fillIn(t, "s/round-1.csv", "a.csv", tree, 3)
 	open, stderr := succeed(t, "query", "--session", "s", "--answers", "a.csv")
-	if want := fmt.Sprintf("%s,", ids[3]); strings.Count(open, "\n") != 3 || !strings.Contains(open, want) ||
+	if want := fmt.Sprintf("%s,", ids[3]); strings.Count(open, "\n") != 3 || !strings.Contains(open,
+		want) ||
 		!strings.Contains(stderr, "answers: 4 in a.csv, 4 of them new; 2 questions are open") {
 		t.Errorf("stdout\n%s\nstderr\n%s", open, stderr)
 	}
@@ -142,7 +152,8 @@ func TestQueryOpenQuestions(t *testing.T) {
 		mended = "1 put aside"
 	}
 	second, stderr := succeed(t, "query", "--session", "s", "--answers", "b.csv")
-	if !strings.Contains(stderr, mended) || !strings.Contains(stderr, "1 put aside; 0 questions are open") {
+	if !strings.Contains(stderr, mended) || !strings.Contains(stderr,
+		"1 put aside; 0 questions are open") {
 		t.Errorf("stderr\n%s", stderr)
 	}
 	if !strings.Contains(string(read(t, "s/labels.csv")), ids[0]+",?,1\n") {
@@ -163,7 +174,8 @@ func TestQueryOpenQuestions(t *testing.T) {
 			break
 		}
 	}
-	if !strings.Contains(stderr, "none is left") || strings.Count(string(read(t, "s/labels.csv")), "\n") != 31 {
+	if !strings.Contains(stderr, "none is left") || strings.Count(string(read(t, "s/labels.csv")),
+		"\n") != 31 {
 		t.Errorf("stderr\n%s", stderr)
 	}
 	succeed(t, "query", "--session", "s")
@@ -183,8 +195,8 @@ func TestQueryWithoutHeader(t *testing.T) {
 	}
 }
 
-// TestQueryWithoutLabels: with nothing but names of classes the first questions are random ones; LIBSVM files tell
-// texts in another file, and need not have one width.
+// TestQueryWithoutLabels: with nothing but names of classes the first questions are random ones;
+// LIBSVM files tell texts in another file, and need not have one width.
 func TestQueryWithoutLabels(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -208,7 +220,8 @@ func TestQueryWithoutLabels(t *testing.T) {
 	if r := decode[queryReport](t, stdout); r.Labelled != 5 || r.Agreement != nil {
 		t.Errorf("found %+v", r)
 	}
-	stdout, _ = succeed(t, append(args, "--labelled", "few.svm", "--write-labelled", "l.svm", "--out", "q.csv")...)
+	stdout, _ = succeed(t, append(args, "--labelled", "few.svm", "--write-labelled", "l.svm", "--out",
+		"q.csv")...)
 	if stdout != "" || strings.Count(string(read(t, "q.csv")), "\n") != 6 ||
 		!strings.Contains(string(read(t, "l.svm")), "beech") {
 		t.Errorf("stdout %s, q.csv %s", stdout, read(t, "q.csv"))
@@ -223,7 +236,8 @@ func TestQueryRefuses(t *testing.T) {
 	leaves(t, dir, "other.csv", 6, 31)
 	write(t, dir, "bare.csv", "long\n1\n2\n")
 	twice := write(t, dir, "twice.csv", "id,text,long,wide\nx,a,1,2\nx,b,3,4\n")
-	begin := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show", "text",
+	begin := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show",
+		"text",
 		"--label-column", "tree"}
 	succeed(t, append(begin, "--k", "3", "--session", "s")...)
 	rows := strings.Split(string(read(t, "s/round-1.csv")), "\n")
@@ -232,7 +246,8 @@ func TestQueryRefuses(t *testing.T) {
 	files := 0
 	answers := func(text string) []string {
 		files++
-		return []string{"query", "--session", "s", "--answers", write(t, dir, fmt.Sprintf("%d-a.csv", files), text)}
+		return []string{"query", "--session", "s", "--answers", write(t, dir, fmt.Sprintf("%d-a.csv",
+			files), text)}
 	}
 	for _, c := range []struct {
 		code int
@@ -240,33 +255,45 @@ func TestQueryRefuses(t *testing.T) {
 		args []string
 	}{
 		{app.ExitUsage, "--pool is missing", []string{"query"}},
-		{app.ExitUsage, "--labelled is missing; to begin without any label", []string{"query", "--pool", "pool.csv"}},
+		{app.ExitUsage, "--labelled is missing; to begin without any label", []string{"query", "--pool",
+			"pool.csv"}},
 		{app.ExitUsage, `--strategy is "guess", wanted random, margin`, append(begin, "--strategy", "guess")},
 		{app.ExitUsage, "--k is 0, wanted at least 1", append(begin, "--k", "0")},
 		{app.ExitUsage, "--diversity is 2, wanted 0 to 1", append(begin, "--diversity", "2")},
 		{app.ExitUsage, "--committee is 1, wanted 2 to 100", append(begin, "--committee", "1")},
 		{app.ExitUsage, `--sampler is "dice"`, append(begin, "--sampler", "dice")},
-		{app.ExitUsage, "--show and --show-file exclude each other", append(begin, "--show-file", "few.csv")},
-		{app.ExitUsage, "--gamma is search, which takes more labels", append(begin, "--kernel", "rbf", "--gamma", "search")},
+		{app.ExitUsage, "--show and --show-file exclude each other", append(begin, "--show-file",
+			"few.csv")},
+		{app.ExitUsage, "--gamma is search, which takes more labels", append(begin, "--kernel", "rbf",
+			"--gamma", "search")},
 		{app.ExitUsage, "--answers is given without --session", append(begin, "--answers", "few.csv")},
 		{app.ExitUsage, `--classes is "a", wanted two classes`, []string{"query", "--pool", "bare.csv", "--classes", "a"}},
 		{app.ExitUsage, `--classes is "a,a", wanted different`, []string{"query", "--pool", "bare.csv", "--classes", "a,a"}},
-		{app.ExitFailure, "none/session.json: cannot read the session", []string{"query", "--session", "none", "--answers", "few.csv"}},
+		{app.ExitFailure, "none/session.json: cannot read the session", []string{"query", "--session",
+			"none", "--answers", "few.csv"}},
 		{app.ExitFailure, `wanted the column of ids "name"`, append(begin, "--id", "name")},
 		{app.ExitFailure, `twice.csv: found the id "x" of example 1 and of 2`, append(begin, "--pool", twice)},
-		{app.ExitFailure, "bare.csv:1: ", append(begin[:5:5], "--pool", "bare.csv", "--ignore-columns", "id,text")},
-		{app.ExitUsage, "--k is 4, and was 3 when the session in s began", []string{"query", "--session", "s", "--k", "4"}},
-		{app.ExitUsage, "--seed is 2, and was not given when", []string{"query", "--session", "s", "--seed", "2"}},
-		{app.ExitFailure, "a.csv:2: found the id \"leaf-0\", wanted one of the questions: no example of the pool",
+		{app.ExitFailure, "bare.csv:1: ", append(begin[:5:5], "--pool", "bare.csv", "--ignore-columns",
+			"id,text")},
+		{app.ExitUsage, "--k is 4, and was 3 when the session in s began", []string{"query", "--session",
+			"s", "--k", "4"}},
+		{app.ExitUsage, "--seed is 2, and was not given when", []string{"query", "--session", "s",
+			"--seed", "2"}},
+		{app.ExitFailure, "a.csv:2: found the id \"leaf-0\", wanted one of the questions: no example " +
+			"of the pool",
 			answers("id,label\nleaf-0,ash\n")},
-		{app.ExitFailure, "a.csv:3: found the label \"elm\", wanted one of [\"ash\" \"beech\" \"cedar\"], or ?",
+		{app.ExitFailure, "a.csv:3: found the label \"elm\", wanted one of [\"ash\" \"beech\" " +
+			"\"cedar\"], or ?",
 			answers("id,label\n" + id + ",ash\n" + id + ",elm\n")},
-		{app.ExitFailure, "with the label \"beech\", wanted that of line 2", answers("id,label\n" + id + ",ash\n" + id + ",beech\n")},
-		{app.ExitFailure, "a.csv:1: found the columns [\"id\" \"tree\"]", answers("id,tree\n" + id + ",ash\n")},
+		{app.ExitFailure, "with the label \"beech\", wanted that of line 2", answers("id,label\n" + id +
+			",ash\n" + id + ",beech\n")},
+		{app.ExitFailure, "a.csv:1: found the columns [\"id\" \"tree\"]", answers("id,tree\n" + id +
+			",ash\n")},
 		{app.ExitFailure, "a.csv:2: found 1 fields, wanted 2", answers("id,label\n" + id + "\n")},
 		{app.ExitFailure, "a.csv:2:", answers("id,label\n\"" + id + ",ash\n")},
 		{app.ExitFailure, "a.csv: found an empty file", answers("")},
-		{app.ExitFailure, "cannot read the answers", []string{"query", "--session", "s", "--answers", "gone.csv"}},
+		{app.ExitFailure, "cannot read the answers", []string{"query", "--session", "s", "--answers",
+			"gone.csv"}},
 	} {
 		fail(t, c.code, c.want, c.args...)
 	}
@@ -276,13 +303,16 @@ func TestQueryRefuses(t *testing.T) {
 	// The hashes of the same data in an earlier version.
 	session := decode[map[string]any](t, string(kept))
 	write(t, filepath.Join(dir, "s"), "session.json", strings.NewReplacer(
-		session["pool_sha256"].(string), "75d08a09b2761d778c43ccd41f4658b9d95b17a460a183ab50be68ef7c4f5cfe",
-		session["labelled_sha256"].(string), "d6d149f3d516f39fe63b20d854de86debdfc92f3b0b4cbaa68f19f30446c4846",
+		session["pool_sha256"].(string),
+		"75d08a09b2761d778c43ccd41f4658b9d95b17a460a183ab50be68ef7c4f5cfe",
+		session["labelled_sha256"].(string),
+		"d6d149f3d516f39fe63b20d854de86debdfc92f3b0b4cbaa68f19f30446c4846",
 	).Replace(string(kept)))
 	succeed(t, "query", "--session", "s")
 	// Other data under the same name, and a damaged session.
 	write(t, dir, "pool.csv", string(read(t, "other.csv")))
-	fail(t, app.ExitFailure, "pool.csv: found other examples than the session in s began with", "query", "--session", "s")
+	fail(t, app.ExitFailure, "pool.csv: found other examples than the session in s began with",
+		"query", "--session", "s")
 	write(t, filepath.Join(dir, "s"), "session.json", string(kept[:len(kept)/2]))
 	fail(t, app.ExitFailure, "session.json:", "query", "--session", "s")
 	write(t, dir, "file", "")
@@ -301,8 +331,8 @@ func folder(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestQueryEverywhere: a session that changes from device to device has the files of one that does not, but for the
-// device that the model names.
+// TestQueryEverywhere: a session that changes from device to device has the files of one that does
+// not, but for the device that the model names.
 func TestQueryEverywhere(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -317,7 +347,8 @@ func TestQueryEverywhere(t *testing.T) {
 			}
 			return devices[(round+1)%len(devices)]
 		}
-		succeed(t, "query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show", "text", "--label-column",
+		succeed(t, "query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show", "text",
+			"--label-column",
 			"tree", "--session", s, "--strategy", "bpm", "--device", on(0))
 		fillIn(t, s+"/round-1.csv", "a.csv", tree, 0)
 		succeed(t, "query", "--session", s, "--answers", "a.csv", "--device", on(1))

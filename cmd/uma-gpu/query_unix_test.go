@@ -12,15 +12,16 @@ import (
 	"time"
 )
 
-// TestQueryKills kills a session at random instants of each round, and goes on by the same command: to the files of a
-// session that nothing stopped.
+// TestQueryKills kills a session at random instants of each round, and goes on by the same
+// command: to the files of a session that nothing stopped.
 func TestQueryKills(t *testing.T) {
 	r := newRandom(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	leaves(t, dir, "few.csv", 0, 6)
 	tree := leaves(t, dir, "pool.csv", 6, 300)
-	begin := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show", "text",
+	begin := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show",
+		"text",
 		"--label-column", "tree"}
 	commands := func(s string, run func(args []string)) map[string]string {
 		run(with(begin, "--session", s))
@@ -39,7 +40,8 @@ func TestQueryKills(t *testing.T) {
 		}
 		took = max(took, time.Since(start))
 	})
-	// A session that ends before the first kill shows nothing: another one follows, whose kills come sooner.
+	// A session that ends before the first kill shows nothing: another one follows, whose kills come
+	// sooner.
 	killed, session, got := 0, "", map[string]string(nil)
 	for round := 0; killed == 0; round++ {
 		session = fmt.Sprintf("killed-%d", round)

@@ -30,9 +30,10 @@ type answered struct {
 	line  int
 }
 
-// readAnswers reads the rows of a table that have a label. Its first record names the columns id and label; others
-// are passed over. refuse says what is wrong with an id, "" if nothing is.
-func readAnswers(path string, classes []string, refuse func(id string) string) (list []answered, err error) {
+// readAnswers reads the rows of a table that have a label. Its first record names the columns id
+// and label; others are passed over. refuse says what is wrong with an id, "" if nothing is.
+func readAnswers(path string, classes []string, refuse func(id string) string) (list []answered,
+	err error) {
 	text, err := smallfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the answers: %w", path, err)
@@ -43,7 +44,8 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 	header, err := r.Read()
 	id, label := slices.Index(header, "id"), slices.Index(header, "label")
 	if err == nil && (id < 0 || label < 0) {
-		return nil, fmt.Errorf("%s:1: found the columns %.80q, wanted a header with id and label, as in the questions", path,
+		return nil, fmt.Errorf("%s:1: found the columns %.80q, wanted a header with id and label, as "+
+			"in the questions", path,
 			header)
 	}
 	lines := map[string]int{} // of ids
@@ -55,7 +57,8 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 		}
 		line, _ := r.FieldPos(0)
 		if len(row) != len(header) {
-			return nil, fmt.Errorf("%s:%d: found %d fields, wanted %d as in the header", path, line, len(row), len(header))
+			return nil, fmt.Errorf("%s:%d: found %d fields, wanted %d as in the header", path, line,
+				len(row), len(header))
 		}
 		name, class := strings.TrimSpace(row[id]), strings.TrimSpace(row[label])
 		if class == "" {
@@ -65,15 +68,19 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 		if a.label < 0 && class == cannotTell {
 			a.label = active.Aside
 		} else if a.label < 0 {
-			return nil, fmt.Errorf("%s:%d: found the label %.60q, wanted one of %.200q, or %s where the expert cannot tell; "+
-				"a new class needs a session of its own, begun with --classes", path, line, class, classes, cannotTell)
+			return nil, fmt.Errorf("%s:%d: found the label %.60q, wanted one of %.200q, or %s where the "+
+				"expert cannot tell; "+
+				"a new class needs a session of its own, begun with --classes", path, line, class, classes,
+				cannotTell)
 		}
 		if fault := refuse(name); fault != "" {
-			return nil, fmt.Errorf("%s:%d: found the id %q, wanted one of the questions: %s", path, line, name, fault)
+			return nil, fmt.Errorf("%s:%d: found the id %q, wanted one of the questions: %s", path, line,
+				name, fault)
 		}
 		if before, twice := lines[name]; twice {
 			if at[name] != a.label {
-				return nil, fmt.Errorf("%s:%d: found the id %q with the label %.60q, wanted that of line %d; give one of them",
+				return nil, fmt.Errorf("%s:%d: found the id %q with the label %.60q, wanted that of line "+
+					"%d; give one of them",
 					path, line, name, class, before)
 			}
 			continue
@@ -84,7 +91,8 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 	var bad *csv.ParseError
 	switch {
 	case errors.As(err, &bad):
-		return nil, fmt.Errorf("%s:%d:%d: %w: wanted a CSV of id and label", path, bad.Line, bad.Column, bad.Err)
+		return nil, fmt.Errorf("%s:%d:%d: %w: wanted a CSV of id and label", path, bad.Line, bad.Column,
+			bad.Err)
 	case err != io.EOF:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case header == nil:
@@ -166,15 +174,17 @@ func writeAnswers(out io.Writer, s *active.Session, ids []string) error {
 
 // queryReport is what query --json prints.
 type queryReport struct {
-	Strategy  active.Strategy   `json:"strategy"`
-	Learner   string            `json:"learner"`
-	Round     int               `json:"round"`
-	Questions []question        `json:"questions"` // the one that is worth most first
-	Labelled  int               `json:"labelled"`  // examples with a label, those of the beginning included
-	Left      int               `json:"left"`      // of the pool, that nobody was asked about
-	Agreement *active.Agreement `json:"agreement"` // of this round's model with the one before; null if there is none
-	Advice    string            `json:"advice"`    // to stop; "" as long as there is none
-	Device    *engine.Device    `json:"device"`    // null where nothing was computed
+	Strategy  active.Strategy `json:"strategy"`
+	Learner   string          `json:"learner"`
+	Round     int             `json:"round"`
+	Questions []question      `json:"questions"` // the one that is worth most first
+	// examples with a label, those of the beginning included
+	Labelled int `json:"labelled"`
+	Left     int `json:"left"` // of the pool, that nobody was asked about
+	// of this round's model with the one before; null if there is none
+	Agreement *active.Agreement `json:"agreement"`
+	Advice    string            `json:"advice"` // to stop; "" as long as there is none
+	Device    *engine.Device    `json:"device"` // null where nothing was computed
 }
 
 type question struct {
@@ -194,7 +204,8 @@ func (q *questions) tell(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r := queryReport{Strategy: q.ask.Strategy, Learner: q.Learner.Definition().Name, Round: len(q.session.Rounds),
+	r := queryReport{Strategy: q.ask.Strategy, Learner: q.Learner.Definition().Name,
+		Round:     len(q.session.Rounds),
 		Questions: []question{}, Advice: q.advice()}
 	for _, i := range q.asked() {
 		asked := question{ID: q.ids[i], Example: i + 1}
@@ -220,7 +231,8 @@ func (q *questions) tell(c *cli.Context) error {
 		r.Device = &device
 	}
 	if r.Agreement != nil {
-		q.notes.Say("model: of %d labels; %.2f %% of the pool are predicted otherwise than a round ago (kappa %.3f)",
+		q.notes.Say("model: of %d labels; %.2f %% of the pool are predicted otherwise than a round "+
+			"ago (kappa %.3f)",
 			r.Labelled, 100*r.Agreement.Changed, r.Agreement.Kappa)
 	}
 	if len(r.Questions) == 0 {

@@ -36,7 +36,8 @@ func (q *questions) open(c *cli.Context) error {
 	}
 	info, err := os.Stat(q.folder)
 	if err == nil && !info.IsDir() {
-		return fmt.Errorf("%s: found a file, wanted a folder for the session; choose another name", q.folder)
+		return fmt.Errorf("%s: found a file, wanted a folder for the session; choose another name",
+			q.folder)
 	}
 	kept, err := active.LoadSession(q.file("session.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +67,8 @@ func (q *questions) open(c *cli.Context) error {
 			if ok {
 				was = "was " + old
 			}
-			return app.Usagef(c, "--%s is %s, and %s when the session in %s began; leave it out, or begin another session in "+
+			return app.Usagef(c, "--%s is %s, and %s when the session in %s began; leave it out, or "+
+				"begin another session in "+
 				"another folder, with --labelled from --write-labelled", name, value, was, q.folder)
 		}
 	}
@@ -108,11 +110,13 @@ func (q *questions) read(c *cli.Context) error {
 			pool.Features, pool.LabelColumn = q.labelled.FeatureCount(), cmp.Or(pool.LabelColumn, "last")
 		}
 	} else if c.String("classes") == "" {
-		return app.Usagef(c, "--labelled is missing; to begin without any label, name the classes: --classes a,b,c")
+		return app.Usagef(c, "--labelled is missing; to begin without any label, name the classes: "+
+			"--classes a,b,c")
 	}
 	pool.NoLabels, pool.Labels = true, ""
 	if q.rest, err = app.ReadData(c.Context, c.String("pool"), pool, q.notes); err != nil {
-		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it has is named by "+
+		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it "+
+			"has is named by "+
 			"--label-column)", err)
 	}
 	return errors.Join(q.alike(), q.name(c), q.same(c))
@@ -125,7 +129,8 @@ func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, er
 	o.IDColumn = "" // only the pool has to have it
 	for _, flag := range []string{"id-column", "show"} {
 		name := c.String(flag)
-		if name == "" || slices.Contains(o.Ignore, name) || o.Encode != nil && slices.Contains(o.Encode.Text.Columns, name) {
+		if name == "" || slices.Contains(o.Ignore, name) || o.Encode != nil &&
+			slices.Contains(o.Encode.Text.Columns, name) {
 			continue // a text may be shown and learned from
 		}
 		if path == c.String("pool") && flag == "id-column" {
@@ -139,7 +144,8 @@ func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, er
 		if has {
 			o.Ignore = append(o.Ignore, name)
 		} else if path == c.String("pool") {
-			return o, fmt.Errorf("%s: found no header with a column %q, wanted one for --%s; the pool must be a CSV", path,
+			return o, fmt.Errorf("%s: found no header with a column %q, wanted one for --%s; the pool "+
+				"must be a CSV", path,
 				name, flag)
 		}
 	}
@@ -163,7 +169,8 @@ func (q *questions) alike() error {
 	for _, d := range []*dataset.Dataset{q.labelled, q.rest} {
 		if d.D < widest {
 			if d.Format != "libsvm" {
-				return fmt.Errorf("%s: found %d features, wanted %d as in the other file; --ignore-columns leaves out columns, "+
+				return fmt.Errorf("%s: found %d features, wanted %d as in the other file; --ignore-columns "+
+					"leaves out columns, "+
 					"and --label-column names the label's", d.Path, d.D, widest)
 			}
 			d.Examples = d.Compressed()
@@ -182,7 +189,8 @@ func (q *questions) alike() error {
 func (q *questions) name(c *cli.Context) (err error) {
 	n, pool := q.rest.N, c.String("pool")
 	if len(q.rest.Skipped.At) > 0 && (c.String("show") != "" || c.String("show-file") != "") {
-		return fmt.Errorf("%s: found bad examples that were skipped, wanted none, since texts are by place", pool)
+		return fmt.Errorf("%s: found bad examples that were skipped, wanted none, since texts are by "+
+			"place", pool)
 	}
 	if q.ids = q.rest.IDs; q.ids == nil {
 		q.ids = make([]string, n)
@@ -193,7 +201,8 @@ func (q *questions) name(c *cli.Context) (err error) {
 	q.place = make(map[string]int, n)
 	for i, id := range q.ids {
 		if k, twice := q.place[id]; twice {
-			return fmt.Errorf("%s: found the id %q of example %d and of %d, wanted an id of its own for each; "+
+			return fmt.Errorf("%s: found the id %q of example %d and of %d, wanted an id of its own for "+
+				"each; "+
 				"without --id-column it is the number of the example", pool, id, k+1, i+1)
 		}
 		q.place[id] = i
@@ -220,7 +229,8 @@ func (q *questions) same(c *cli.Context) error {
 		classes = strings.Split(c.String("classes"), ",")
 	}
 	for k, name := range classes {
-		if classes[k] = strings.TrimSpace(name); classes[k] == "" || slices.Contains(classes[:k], classes[k]) {
+		if classes[k] = strings.TrimSpace(name); classes[k] == "" || slices.Contains(classes[:k],
+			classes[k]) {
 			return app.Usagef(c, "--classes is %q, wanted different names", c.String("classes"))
 		}
 	}
@@ -293,7 +303,8 @@ func (q *questions) answer(c *cli.Context) error {
 	if aside > 0 {
 		said = fmt.Sprintf(", %d put aside", aside)
 	}
-	q.notes.Say("answers: %d in %s, %d of them new%s; %d questions are open", len(answers), path, fresh, said,
+	q.notes.Say("answers: %d in %s, %d of them new%s; %d questions are open", len(answers), path,
+		fresh, said,
 		q.session.Open())
 	return q.session.Save(q.file("session.json"))
 }
@@ -314,8 +325,8 @@ func (q *questions) keep() error {
 	return q.session.Save(q.file("session.json"))
 }
 
-// written writes the files for people, each whole or not at all. Questions that are there stay: their labels may
-// be half filled in.
+// written writes the files for people, each whole or not at all. Questions that are there stay:
+// their labels may be half filled in.
 func (q *questions) written() error {
 	number := len(q.session.Rounds)
 	path := q.file(fmt.Sprintf("round-%d.csv", number))

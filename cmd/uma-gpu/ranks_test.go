@@ -10,11 +10,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// TestRanksWithoutMPI: a program that mpirun starts but that knows no MPI trains nothing, where it would
-// train the same model on each rank, all into one file.
+// TestRanksWithoutMPI: a program that mpirun starts but that knows no MPI trains nothing, where it
+// would train the same model on each rank, all into one file.
 func TestRanksWithoutMPI(t *testing.T) {
 	dir := t.TempDir()
-	c := program(t, "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1", "train",
+	c := program(t, "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1",
+		"train",
 		"--data", synthetic(t, dir), "--model", filepath.Join(dir, "m.npz"))
 	out, err := c.CombinedOutput()
 	if exitOf(t, err) != app.ExitFailure || !strings.Contains(string(out), "rank 1 of 2") ||

@@ -17,10 +17,12 @@ import (
 )
 
 // randomSeed is for who wants to see a random test once more.
-var randomSeed = flag.Uint64("random-seed", 0, "seed of tests with random runs; 0 for one by the time")
+var randomSeed = flag.Uint64("random-seed", 0,
+	"seed of tests with random runs; 0 for one by the time")
 
 // randomLearners are those that are drawn.
-var randomLearners = flag.String("random-learners", "", "comma list of learners in random runs; all if empty")
+var randomLearners = flag.String("random-learners", "",
+	"comma list of learners in random runs; all if empty")
 
 // newRandom returns the source of a test's random choices, whose seed the test tells.
 func newRandom(t *testing.T) *rand.Rand {
@@ -73,11 +75,13 @@ type corpus struct {
 func corpora(t *testing.T, dir string) (all []corpus) {
 	t.Helper()
 	for name, from := range map[string][]string{
-		"all-digits": {digits, "last", "1700"}, "digits": {digits, "last", "260"}, "letter": {letter, "first", "260"},
+		"all-digits": {digits, "last", "1700"}, "digits": {digits, "last", "260"}, "letter": {letter,
+			"first", "260"},
 	} {
 		few, data := filepath.Join(dir, name+"-few.csv"), filepath.Join(dir, name+".csv")
 		s := corpus{files: []string{data}, confusion: filepath.Join(dir, name+"-C.csv")}
-		succeed(t, "split", "--data", from[0], "--label-column", from[1], "--counts", from[2], "--out", few)
+		succeed(t, "split", "--data", from[0], "--label-column", from[1], "--counts", from[2], "--out",
+			few)
 		succeed(t, "confusion", "inject", "--data", few, "--label-column", from[1], "--pairwise", "0.3",
 			"--out", data, "--write-confusion", s.confusion)
 		if from[1] == "first" { // to its usual place
@@ -88,7 +92,8 @@ func corpora(t *testing.T, dir string) (all []corpus) {
 			}
 			succeed(t, "convert", "--data", data+".umab", "--out", data)
 		}
-		for _, format := range []string{".tsv", ".csv.gz", ".csv.zst", ".npz", ".svm", ".svm.gz", ".umab"} {
+		for _, format := range []string{".tsv", ".csv.gz", ".csv.zst", ".npz", ".svm", ".svm.gz",
+			".umab"} {
 			copied := filepath.Join(dir, name+"-copy"+format)
 			succeed(t, "convert", "--data", data, "--out", copied)
 			s.files = append(s.files, copied)
@@ -112,7 +117,8 @@ type recipe struct {
 func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	t.Helper()
 	c := recipe{corpus: s, steps: 1 + r.IntN(60)}
-	normalize := pick(r, "standardize,bias,l2", "l2", "maxabs,l2", "none", "maxabs,bias", "standardize")
+	normalize := pick(r, "standardize,bias,l2", "l2", "maxabs,l2", "none", "maxabs,bias",
+		"standardize")
 	preparation, err := dataset.ParseSteps(normalize)
 	if err != nil {
 		t.Fatal(err)
@@ -133,12 +139,14 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	}
 	for _, f := range [][]string{
 		{"select", "error", "confusion", "random", "random"}, {"alpha", "0", "0.0001", "0.1"}, steps,
-		{"alpha-unit", "weights", "score"}, {"doubt", "0", "1"}, {"correction", "forward", "em", "none", "steps"},
+		{"alpha-unit", "weights", "score"}, {"doubt", "0", "1"}, {"correction", "forward", "em", "none",
+			"steps"},
 		{"multiclass", "max", "all", "ovr"},
 	} {
 		name, value := f[0], pick(r, f[1:]...)
 		params := d.New()
-		if p, ok := parameterOf(params, name); ok && p.Set(value) == nil && params.Check() == nil { // the learner has it
+		// the learner has it
+		if p, ok := parameterOf(params, name); ok && p.Set(value) == nil && params.Check() == nil {
 			c.args = append(c.args, "--"+name, value)
 		}
 	}
@@ -147,9 +155,11 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	}
 	c.args = append(c.args, "--kernel", pick(r, "rbf", "poly", "linear", "cosine"))
 	if _, own := d.New().(learners.Mapper); own {
-		c.args = append(c.args, "--atoms", pick(r, "all", "40"), "--atom-choice", pick(r, "uniform", "clusters", "herding"))
+		c.args = append(c.args, "--atoms", pick(r, "all", "40"), "--atom-choice", pick(r, "uniform",
+			"clusters", "herding"))
 	} else {
-		c.args = append(c.args, "--components", fmt.Sprint(2+r.IntN(12)), "--landmarks", fmt.Sprint(20+r.IntN(40)),
+		c.args = append(c.args, "--components", fmt.Sprint(2+r.IntN(12)), "--landmarks",
+			fmt.Sprint(20+r.IntN(40)),
 			"--landmark-choice", pick(r, "uniform", "kmeans++", "farthest"))
 	}
 	return c

@@ -53,14 +53,21 @@ func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "report",
 		Usage: "show a model, its labels and how far to trust both, as one page",
-		Description: "Writes a page of HTML that needs nothing else, neither scripts nor a network, and the same numbers\n" +
-			"as JSON beside it. Its first line says whether the confusion matrix helps, by how much, and on\n" +
-			"what evidence; then follow the learning curve, calibration, predictions and noise as heat maps,\n" +
-			"the hardest pairs of classes, a table of the classes, and the labels that are most likely wrong.\n" +
+		Description: "Writes a page of HTML that needs nothing else, neither scripts nor a network, " +
+			"and the same numbers\n" +
+			"as JSON beside it. Its first line says whether the confusion matrix helps, by how much, and " +
+			"on\n" +
+			"what evidence; then follow the learning curve, calibration, predictions and noise as heat " +
+			"maps,\n" +
+			"the hardest pairs of classes, a table of the classes, and the labels that are most likely " +
+			"wrong.\n" +
 			"Without --out the most of it is printed as text.\n\n" +
-			"Of the data that the model learned from, each example is judged by a training without it, with the\n" +
-			"model's settings (--judge folds), and as many trainings without C tell whether C helps; of other\n" +
-			"data by the model, and their labels are taken for right unless --confusion says otherwise. γ and\n" +
+			"Of the data that the model learned from, each example is judged by a training without it, " +
+			"with the\n" +
+			"model's settings (--judge folds), and as many trainings without C tell whether C helps; of " +
+			"other\n" +
+			"data by the model, and their labels are taken for right unless --confusion says otherwise. " +
+			"γ and\n" +
 			"the number of components stay those of the model.\n\n" +
 			"train --report FILE.html trains and reports in one go.\n\n" +
 			"Example: uma-gpu report --model m.npz --data noisy.csv --out report.html",
@@ -82,7 +89,8 @@ func newReporter(c *cli.Context, out, file string, m *model.Model) *reporter {
 	r.Command = commandLine(c)
 	r.Model, r.Classes = report.NewModel(file, m), m.Meta.Classes
 	if m.Confusion != nil {
-		r.Noise = &report.Noise{Source: "the one that was given to the training", Matrix: app.Rows(m.Confusion, m.Q)}
+		r.Noise = &report.Noise{Source: "the one that was given to the training",
+			Matrix: app.Rows(m.Confusion, m.Q)}
 	} else if l := m.Learned; l != nil {
 		r.Noise = &report.Noise{Source: "the one that was learned from the labels, with the model",
 			Matrix: app.Rows(l.Confusion, m.Q),
@@ -152,7 +160,10 @@ func (r *reporter) write(c *cli.Context) error {
 	defer files.Discard()
 	err := files.Write(numbers, r.WriteJSON)
 	if err == nil {
-		err = files.Write(r.out, func(w io.Writer) error { return r.WriteHTML(w, filepath.Base(numbers)) })
+		err = files.Write(r.out, func(w io.Writer) error {
+			return r.WriteHTML(w,
+				filepath.Base(numbers))
+		})
 	}
 	if err == nil {
 		err = files.Commit()
@@ -173,7 +184,8 @@ func commandLine(c *cli.Context) string {
 	args, _ := c.App.Metadata["args"].([]string)
 	for _, a := range args {
 		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
-			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%", r)
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz"+
+				"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%", r)
 		}) {
 			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}
@@ -183,21 +195,25 @@ func commandLine(c *cli.Context) string {
 }
 
 // reported adds the report that train --report asks for.
-func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confusion.Matrix, h *judge.History) error {
+func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confusion.Matrix,
+	h *judge.History) error {
 	if t.page == "" {
 		return nil
 	}
 	r := newReporter(c, t.page, t.model, trained.Model)
 	r.History, r.Doubts = h.Moments, trained.Doubts
 	s := t.seconds
-	for _, p := range []report.Phase{{Name: "read", Seconds: s.Read}, {Name: "prepare", Seconds: s.Prepare},
-		{Name: "open device", Seconds: s.Open}, {Name: "kernel", Seconds: s.Kernel}, {Name: "upload", Seconds: s.Upload},
+	for _, p := range []report.Phase{{Name: "read", Seconds: s.Read}, {Name: "prepare",
+		Seconds: s.Prepare},
+		{Name: "open device", Seconds: s.Open}, {Name: "kernel", Seconds: s.Kernel}, {Name: "upload",
+			Seconds: s.Upload},
 		{Name: "train", Seconds: s.Train}} {
 		if p.Seconds > 0 {
 			r.Phases = append(r.Phases, p)
 		}
 	}
-	err := r.judge(c, &grounds{data: t.data, read: t.read, device: t.device, model: trained.Model, judge: byFolds,
+	err := r.judge(c, &grounds{data: t.data, read: t.read, device: t.device, model: trained.Model,
+		judge: byFolds,
 		folds: reportFolds, noiseOf: func([]string) (*confusion.Matrix, error) { return noise, nil }})
 	if err != nil {
 		return fmt.Errorf("the model was written, its report was not: %w", err)
@@ -230,7 +246,8 @@ func (t *training) checkReport(c *cli.Context) (err error) {
 			"--report wants to read the data twice, and standard input can be read once; write it to a file")
 	case c.Bool("stream") || t.annotators != "":
 		return app.Usagef(c,
-			"--report goes neither with --stream nor with --annotators; give report a model and data with labels")
+			"--report goes neither with --stream nor with --annotators; give report a model and data "+
+				"with labels")
 	case t.model != "" && app.SamePlace(c, jsonName(t.page), t.model):
 		return app.Usagef(c, "--report writes its numbers to %s, which is --model", jsonName(t.page))
 	}

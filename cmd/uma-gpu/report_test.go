@@ -19,7 +19,8 @@ import (
 func inDigits(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	succeed(t, "convert", "--data", "../../testdata/digits.csv.gz", "--out", filepath.Join(dir, "digits.csv"))
+	succeed(t, "convert", "--data", "../../testdata/digits.csv.gz", "--out", filepath.Join(dir,
+		"digits.csv"))
 	t.Chdir(dir)
 	return dir
 }
@@ -47,10 +48,12 @@ func pageOf(t *testing.T, path string) string {
 				t.Errorf("%s: found an element %s", path, n.Data)
 			}
 			for _, a := range n.Attr {
-				if a.Key == "href" || a.Key == "xlink:href" || a.Key == "style" && strings.Contains(a.Val, "url(") {
+				if a.Key == "href" || a.Key == "xlink:href" || a.Key == "style" && strings.Contains(a.Val,
+					"url(") {
 					t.Errorf("%s: %s has %s=%q, which leads elsewhere", path, n.Data, a.Key, a.Val)
 				}
-				if strings.HasPrefix(a.Key, "on") || a.Key == "src" && !strings.HasPrefix(a.Val, "data:image/png;base64,") {
+				if strings.HasPrefix(a.Key, "on") || a.Key == "src" && !strings.HasPrefix(a.Val,
+					"data:image/png;base64,") {
 					t.Errorf("%s: %s has %s=%.40q", path, n.Data, a.Key, a.Val)
 				}
 			}
@@ -68,26 +71,32 @@ func numbersOf(t *testing.T, path string) (r report.Report) {
 	return r
 }
 
-// A training with a report: the page and the numbers tell whether C helps, and the same of a report on its
-// own; on test data, whose labels are right, they tell what eval tells.
+// A training with a report: the page and the numbers tell whether C helps, and the same of a
+// report on its own; on test data, whose labels are right, they tell what eval tells.
 func TestReport(t *testing.T) {
 	dir := inDigits(t)
-	succeed(t, "split", "--data", "digits.csv", "--fractions", "0.7,0.3", "--out", "train.csv", "--out", "test.csv")
+	succeed(t, "split", "--data", "digits.csv", "--fractions", "0.7,0.3", "--out", "train.csv",
+		"--out", "test.csv")
 	succeed(t, "confusion", "inject", "--data", "train.csv", "--pairwise", "0.3", "--out", "noisy.csv",
 		"--write-confusion", "C.csv")
-	succeed(t, "train", "--data", "noisy.csv", "--confusion", "C.csv", "--model", "m.npz", "--device", "cpu",
+	succeed(t, "train", "--data", "noisy.csv", "--confusion", "C.csv", "--model", "m.npz", "--device",
+		"cpu",
 		"--history", "h.jsonl", "--report", "r.html", "--normalize", "bias,l2")
 	page, r := pageOf(t, "r.html"), numbersOf(t, "r.json")
 	if r.Check == nil || r.Check.Verdict != "helps" || !strings.Contains(r.Verdict.Text, "helps") {
 		t.Errorf("the verdict is %q", r.Verdict.Text)
 	}
-	if r.Judged == nil || r.Judged.Corrected == nil || r.Judged.Corrected.Accuracy.Value < 0.85 || r.Judged.Folds != 5 {
+	if r.Judged == nil || r.Judged.Corrected == nil || r.Judged.Corrected.Accuracy.Value < 0.85 ||
+		r.Judged.Folds != 5 {
 		t.Errorf("judged: %+v", r.Judged)
 	}
-	if r.Issues < 250 || len(r.Suspects) != report.MostSuspects || len(r.History) < 10 || len(r.Phases) < 3 {
-		t.Errorf("%d issues, %d suspects, %d moments, %d phases", r.Issues, len(r.Suspects), len(r.History), len(r.Phases))
+	if r.Issues < 250 || len(r.Suspects) != report.MostSuspects || len(r.History) < 10 ||
+		len(r.Phases) < 3 {
+		t.Errorf("%d issues, %d suspects, %d moments, %d phases", r.Issues, len(r.Suspects),
+			len(r.History), len(r.Phases))
 	}
-	for _, text := range []string{r.Verdict.Text, "Learning curve", "Calibration", "The predictions", "The labels",
+	for _, text := range []string{r.Verdict.Text, "Learning curve", "Calibration", "The predictions",
+		"The labels",
 		"Hardest pairs", "Classes", "Labels most likely to be wrong", "--report r.html"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page does not have %q", text)
@@ -95,11 +104,13 @@ func TestReport(t *testing.T) {
 	}
 	// The same by a command of its own, with pictures, twice with the same bytes.
 	for _, out := range []string{"a.html", "b.html"} {
-		succeed(t, "report", "--model", "m.npz", "--data", "noisy.csv", "--history", "h.jsonl", "--device", "cpu", "--out",
+		succeed(t, "report", "--model", "m.npz", "--data", "noisy.csv", "--history", "h.jsonl",
+			"--device", "cpu", "--out",
 			out, "--pictures", "8x8")
 	}
 	again := numbersOf(t, "a.json")
-	if again.Verdict.Text != r.Verdict.Text || !strings.HasPrefix(again.Suspects[0].Picture, "data:image/png") {
+	if again.Verdict.Text != r.Verdict.Text || !strings.HasPrefix(again.Suspects[0].Picture,
+		"data:image/png") {
 		t.Errorf("report says %q, train --report %q", again.Verdict.Text, r.Verdict.Text)
 	}
 	if a, b := read(t, "a.html"), read(t, "b.html"); strings.ReplaceAll(string(a), "a.", "b.") !=
@@ -107,24 +118,31 @@ func TestReport(t *testing.T) {
 		t.Error("the same report has other bytes")
 	}
 	pageOf(t, "a.html")
-	succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--device", "cpu", "--out", "t.html")
-	judged, _ := succeed(t, "eval", "--model", "m.npz", "--data", "test.csv", "--device", "cpu", "--json")
+	succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--device", "cpu", "--out",
+		"t.html")
+	judged, _ := succeed(t, "eval", "--model", "m.npz", "--data", "test.csv", "--device", "cpu",
+		"--json")
 	eval := decode[eval.Report](t, judged)
-	if r := numbersOf(t, "t.json"); r.Judged.ErrorRate != eval.ErrorRate || r.Judged.LogLoss != eval.LogLoss ||
+	if r := numbersOf(t, "t.json"); r.Judged.ErrorRate != eval.ErrorRate ||
+		r.Judged.LogLoss != eval.LogLoss ||
 		r.Judged.Folds != 0 || r.Judged.Corrected != nil || r.Check != nil {
 		t.Errorf("judged by test data: %+v", r.Judged)
 	}
-	text, _ := succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--history", "h.jsonl", "--device", "cpu")
-	for _, want := range []string{"of the predictions are right, if the labels are", "Error by steps", "█",
+	text, _ := succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--history", "h.jsonl",
+		"--device", "cpu")
+	for _, want := range []string{"of the predictions are right, if the labels are", "Error by steps",
+		"█",
 		"Hardest pairs"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not have %q:\n%s", want, text)
 		}
 	}
 	// What files say is text, whatever is in it.
-	hostile := strings.ReplaceAll(string(read(t, "test.csv")), ",3\n", ",\"<script>alert('3')</script>\"\n")
+	hostile := strings.ReplaceAll(string(read(t, "test.csv")), ",3\n",
+		",\"<script>alert('3')</script>\"\n")
 	write(t, dir, "hostile.csv", hostile)
-	succeed(t, "train", "--data", "hostile.csv", "--model", "x.npz", "--device", "cpu", "--max-steps", "5",
+	succeed(t, "train", "--data", "hostile.csv", "--model", "x.npz", "--device", "cpu", "--max-steps",
+		"5",
 		"--report", "x.html")
 	if page := pageOf(t, "x.html"); !strings.Contains(page, "<script>alert('3')</script>") {
 		t.Error("the page does not have the class's name as text")
@@ -134,7 +152,8 @@ func TestReport(t *testing.T) {
 // History: a step each, both formats alike, and held-out errors where examples are held out.
 func TestHistoryFiles(t *testing.T) {
 	dir := inDigits(t)
-	args := []string{"train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu", "--validate",
+	args := []string{"train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu",
+		"--validate",
 		"0.3", "--learner",
 		"uma", "--max-steps", "20", "--history"}
 	succeed(t, append(args, "h.csv")...)
@@ -149,10 +168,12 @@ func TestHistoryFiles(t *testing.T) {
 	}
 	a, _ := json.Marshal(table)
 	b, _ := json.Marshal(lines)
-	if string(a) != string(b) || len(table) != 20 || table[0].HeldOutError != nil || table[19].HeldOutError == nil {
+	if string(a) != string(b) || len(table) != 20 || table[0].HeldOutError != nil ||
+		table[19].HeldOutError == nil {
 		t.Errorf("histories:\n%s\n%s", a, b)
 	}
-	for _, bad := range []string{"", "step,estimated_error\n1,2\n", "step,estimated_error,held_out_error\n1,x,\n"} {
+	for _, bad := range []string{"", "step,estimated_error\n1,2\n",
+		"step,estimated_error,held_out_error\n1,x,\n"} {
 		write(t, dir, "bad.csv", bad)
 		if _, err := readHistory("bad.csv"); err == nil || !strings.HasPrefix(err.Error(), "bad.csv") {
 			t.Errorf("%q: %v", bad, err)
@@ -163,7 +184,8 @@ func TestHistoryFiles(t *testing.T) {
 // Bad usage ends before anything is written.
 func TestReportUsage(t *testing.T) {
 	dir := inDigits(t)
-	succeed(t, "train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu", "--max-steps", "3")
+	succeed(t, "train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu", "--max-steps",
+		"3")
 	train := []string{"train", "--data", "digits.csv", "--model", "n.npz", "--device", "cpu"}
 	for _, c := range []struct {
 		code int
@@ -174,10 +196,14 @@ func TestReportUsage(t *testing.T) {
 		{app.ExitUsage, "ends in .html", append(train[:7:7], "--report", "r")},
 		{app.ExitUsage, "ends in .csv or .jsonl", append(train[:7:7], "--history", "h")},
 		{app.ExitUsage, "standard input", append(train[:7:7], "--data", "-", "--report", "r.html")},
-		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias", "--stream", "--report", "r.html")},
-		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias", "--stream", "--history", "h.csv")},
-		{app.ExitUsage, "--pictures", []string{"report", "--model", "m.npz", "--data", "digits.csv", "--pictures", "8"}},
-		{app.ExitFailure, "64 features, wanted 7×7", []string{"report", "--model", "m.npz", "--data", "digits.csv", "--pictures", "7x7"}},
+		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias",
+			"--stream", "--report", "r.html")},
+		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias",
+			"--stream", "--history", "h.csv")},
+		{app.ExitUsage, "--pictures", []string{"report", "--model", "m.npz", "--data", "digits.csv",
+			"--pictures", "8"}},
+		{app.ExitFailure, "64 features, wanted 7×7", []string{"report", "--model", "m.npz", "--data",
+			"digits.csv", "--pictures", "7x7"}},
 		{app.ExitUsage, "--folds", []string{"report", "--model", "m.npz", "--folds", "1"}},
 		{app.ExitUsage, "without --data", []string{"report", "--model", "m.npz", "--confusion", "m.npz"}},
 		{app.ExitUsage, "same file", append(train[:7:7], "--report", "r.html", "--history", "r.html")},

@@ -25,13 +25,14 @@ import (
 
 // grounds are the examples that a report judges by.
 type grounds struct {
-	data          string
-	read          dataset.Options
-	device        *device.Device
-	model         *model.Model
-	judge         string // auto, folds or model
-	folds         int
-	width, height int                                               // of pictures: 0 none, -1 of the format
+	data   string
+	read   dataset.Options
+	device *device.Device
+	model  *model.Model
+	judge  string // auto, folds or model
+	folds  int
+	// of pictures: 0 none, -1 of the format
+	width, height int
 	noiseOf       func(classes []string) (*confusion.Matrix, error) // of those given
 }
 
@@ -59,7 +60,8 @@ func newGrounds(c *cli.Context) (g *grounds, err error) {
 		var errs [2]error
 		g.width, errs[0] = strconv.Atoi(width)
 		g.height, errs[1] = strconv.Atoi(height)
-		if !ok || errors.Join(errs[:]...) != nil || g.width < 1 || g.height < 1 || g.width > 1<<12 || g.height > 1<<12 {
+		if !ok || errors.Join(errs[:]...) != nil || g.width < 1 || g.height < 1 || g.width > 1<<12 ||
+			g.height > 1<<12 {
 			return nil, app.Usagef(c, "--pictures is %q, wanted such as 28x28, or none", text)
 		}
 	}
@@ -82,7 +84,8 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 	if err != nil {
 		return err
 	}
-	o := &outOfFold{data: d, noise: noise, training: &training{data: g.data, device: g.device, notes: r.notes}}
+	o := &outOfFold{data: d, noise: noise, training: &training{data: g.data, device: g.device,
+		notes: r.notes}}
 	if folded {
 		err = r.fold(c, g, o)
 	} else {
@@ -131,8 +134,8 @@ func (g *grounds) readData(c *cli.Context, n app.Notes) (*dataset.Dataset, error
 	return app.ReadFor(c, o, g.model.Meta.Features, n)
 }
 
-// noise returns the matrix by which the labels are noisy, nil if they are right: those that the model learned from are
-// noisy by its own, and others, as for eval, only by one that is given.
+// noise returns the matrix by which the labels are noisy, nil if they are right: those that the
+// model learned from are noisy by its own, and others, as for eval, only by one that is given.
 func (r *reporter) noise(g *grounds, learned bool) (*confusion.Matrix, error) {
 	given, err := g.noiseOf(r.Classes)
 	if err != nil {
@@ -156,8 +159,8 @@ func (r *reporter) noise(g *grounds, learned bool) (*confusion.Matrix, error) {
 	return nil, nil
 }
 
-// fold has trainings with the settings of the model judge the examples that they have not seen, and tells by as many
-// without the matrix whether it helps.
+// fold has trainings with the settings of the model judge the examples that they have not seen,
+// and tells by as many without the matrix whether it helps.
 func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 	settings, told, err := host.Settings(g.model, o.data.N-(o.data.N+g.folds-1)/g.folds)
 	if err != nil {
@@ -188,7 +191,8 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 	with := o.held
 	if told == nil {
 		if noise != nil { // that the model has learned: the trainings were not told it
-			if with.Temperature, err = confusion.Temperature(ctx, with.Scores, o.data.Y, with.Q, noise); err != nil {
+			if with.Temperature, err = confusion.Temperature(ctx, with.Scores, o.data.Y, with.Q,
+				noise); err != nil {
 				with.Temperature = 0
 			}
 		}
@@ -281,7 +285,8 @@ func (r *reporter) suspect(c *cli.Context, g *grounds, o *outOfFold) error {
 		if k >= report.MostSuspects || !row.Wrong {
 			continue
 		}
-		s := report.Suspect{Example: row.Example, Given: row.Given, Likely: row.Predicted, Quality: row.Quality}
+		s := report.Suspect{Example: row.Example, Given: row.Given, Likely: row.Predicted,
+			Quality: row.Quality}
 		if row.ID != nil {
 			s.ID = *row.ID
 		}
@@ -307,7 +312,8 @@ func (g *grounds) pictureSize(d *dataset.Dataset) (width, height int, err error)
 	case g.width == 0 || d.Prepared != nil:
 		return 0, 0, nil
 	case g.width > 0 && g.width*g.height != d.D:
-		return 0, 0, fmt.Errorf("%s: found %d features, wanted %d×%d = %d, the pixels of --pictures", d.Path, d.D, g.width,
+		return 0, 0, fmt.Errorf("%s: found %d features, wanted %d×%d = %d, the pixels of --pictures",
+			d.Path, d.D, g.width,
 			g.height, g.width*g.height)
 	case g.width > 0:
 		return g.width, g.height, nil

@@ -17,7 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// ifItFails is the checkpoint of a training of which none is asked for: beside the model, and only if it fails.
+// ifItFails is the checkpoint of a training of which none is asked for: beside the model, and only
+// if it fails.
 func ifItFails(model string) host.Checkpoint {
 	return host.Checkpoint{Path: strings.TrimSuffix(model, ".npz") + ".checkpoint.npz", Failed: true}
 }
@@ -59,9 +60,11 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 	case resume != "" && from != "":
 		return nil, app.Usagef(c, "--resume and --from exclude each other")
 	case from != "":
-		for _, name := range append([]string{"kernel", "normalize"}, app.FlagNames(app.KernelFlags())...) {
+		for _, name := range append([]string{"kernel", "normalize"},
+			app.FlagNames(app.KernelFlags())...) {
 			if c.IsSet(name) {
-				return nil, app.Usagef(c, "--%s is given with --from, whose model has a preparation and kernel of its own", name)
+				return nil, app.Usagef(c,
+					"--%s is given with --from, whose model has a preparation and kernel of its own", name)
 			}
 		}
 		var err error
@@ -97,7 +100,8 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 	}
 	t.Seed = m.Meta.Seed
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") && steps < m.Meta.Steps {
-		return nil, app.Usagef(c, "--max-steps is %d, wanted at least %d, the steps that the training has made",
+		return nil, app.Usagef(c,
+			"--max-steps is %d, wanted at least %d, the steps that the training has made",
 			steps, m.Meta.Steps)
 	}
 	t.notes.Say("resume: %s, after %d steps", resume, m.Meta.Steps)
@@ -153,7 +157,8 @@ func (t *training) checkMapped(c *cli.Context, m *model.Model) error {
 		// There may have been fewer than were asked for.
 		{"components", k.Components > 0, min(k.Components, then.Components), then.Components},
 		{"landmarks", k.Landmarks > 0, min(k.Landmarks, then.Landmarks), then.Landmarks},
-		{"normalize-components", k.Steps != nil, c.String("normalize-components"), then.Preparation.Steps.String()},
+		{"normalize-components", k.Steps != nil, c.String("normalize-components"),
+			then.Preparation.Steps.String()},
 	} {
 		if f.told {
 			if err := asBegun(c, f.flag, f.now, f.then); err != nil {
@@ -167,13 +172,15 @@ func (t *training) checkMapped(c *cli.Context, m *model.Model) error {
 // adviseResume adds to an error of going on with another training what to do.
 func (t *training) adviseResume(c *cli.Context, err error) error {
 	if saved := (*host.Saved)(nil); errors.As(err, &saved) {
-		return fmt.Errorf("%w; the same command with --resume %s goes on, to the same bytes, on this device or another, "+
+		return fmt.Errorf("%w; the same command with --resume %s goes on, to the same bytes, on this "+
+			"device or another, "+
 			"such as --device cpu", err, saved.Path)
 	}
 	if !errors.Is(err, host.ErrResume) {
 		return err
 	}
 	resume := c.String("resume")
-	return fmt.Errorf("%s: %w; give what the training began with, or --from %[1]s to begin anew with its weights",
+	return fmt.Errorf("%s: %w; give what the training began with, or --from %[1]s to begin anew "+
+		"with its weights",
 		resume, err)
 }

@@ -29,17 +29,21 @@ func TestResumeEqualsStraight(t *testing.T) {
 	sparse := filepath.Join(dir, "sparse.svm")
 	succeed(t, "convert", "--data", train[2], "--out", sparse)
 	for name, more := range map[string][]string{
-		"best average":      nil,
-		"best, region":      {"--weights", "best", "--step", "region", "--doubt", "0"},
-		"average":           {"--weights", "average"},
-		"last, random":      {"--weights", "last", "--step", "pair", "--select", "random", "--seed", "5"},
-		"average, random":   {"--weights", "average", "--step", "pair", "--select", "random", "--alpha", "0.0001"},
+		"best average": nil,
+		"best, region": {"--weights", "best", "--step", "region", "--doubt", "0"},
+		"average":      {"--weights", "average"},
+		"last, random": {"--weights", "last", "--step", "pair", "--select", "random", "--seed", "5"},
+		"average, random": {"--weights", "average", "--step", "pair", "--select", "random", "--alpha",
+			"0.0001"},
 		"sparse, confusion": {"--data", sparse, "--storage", "sparse", "--select", "confusion"},
 		"rbf":               {"--kernel", "rbf", "--components", "20"},
-		"rbf, sought":       {"--kernel", "rbf", "--components", "20", "--gamma", "search", "--weights", "average"},
-		"poly, landmarks": {"--kernel", "poly", "--components", "9", "--landmarks", "40", "--landmark-choice", "kmeans++",
+		"rbf, sought": {"--kernel", "rbf", "--components", "20", "--gamma", "search", "--weights",
+			"average"},
+		"poly, landmarks": {"--kernel", "poly", "--components", "9", "--landmarks", "40",
+			"--landmark-choice", "kmeans++",
 			"--select", "random"},
-		"cosine, sparse": {"--data", sparse, "--kernel", "cosine", "--variance", "0.5", "--storage", "sparse"},
+		"cosine, sparse": {"--data", sparse, "--kernel", "cosine", "--variance", "0.5", "--storage",
+			"sparse"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -98,12 +102,14 @@ func TestResumeEqualsStraight(t *testing.T) {
 func TestResumeAgain(t *testing.T) {
 	dir := t.TempDir()
 	train := resumable(t, dir)
-	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
+	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir,
+		"want.npz")
 	for _, rule := range []string{"best", "average", "last"} {
 		args := with(train, "--weights", rule, "--select", "random")
 		succeed(t, with(args, "--model", m, "--checkpoint", k, "--every", "9", "--max-steps", "10")...)
 		for _, steps := range []string{"11", "20", "31"} {
-			succeed(t, with(args, "--model", m, "--checkpoint", k, "--resume", k, "--every", "10", "--max-steps", steps)...)
+			succeed(t, with(args, "--model", m, "--checkpoint", k, "--resume", k, "--every", "10",
+				"--max-steps", steps)...)
 			succeed(t, with(args, "--model", want, "--max-steps", steps)...)
 			if !bytes.Equal(read(t, m), read(t, want)) {
 				t.Errorf("%s, %s steps: %s differs from the straight run's", rule, steps, differ(t, m, want))
@@ -129,7 +135,8 @@ func TestResumeAgain(t *testing.T) {
 func TestResumeInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	train := resumable(t, dir)
-	m, k, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "k.npz"), filepath.Join(dir, "want.npz")
+	m, k, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "k.npz"), filepath.Join(dir,
+		"want.npz")
 	for _, more := range [][]string{
 		nil, {"--weights", "average"}, {"--weights", "last", "--select", "random"},
 		{"--kernel", "rbf", "--components", "12"},
@@ -142,7 +149,8 @@ func TestResumeInterrupted(t *testing.T) {
 			}
 			succeed(t, "eval", "--model", m, "--data", train[2])
 			if line == "step 1:" { // and once more
-				code, _, _ = interrupt(t, "step 3:", with(args, "--verbose", "--model", m, "--resume", m, "--checkpoint", k)...)
+				code, _, _ = interrupt(t, "step 3:", with(args, "--verbose", "--model", m, "--resume", m,
+					"--checkpoint", k)...)
 				if code != app.ExitInterrupted {
 					t.Fatalf("exit code %d", code)
 				}
@@ -160,7 +168,8 @@ func TestResumeInterrupted(t *testing.T) {
 func TestResumeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	train := resumable(t, dir)
-	m, k, done := filepath.Join(dir, "m.npz"), filepath.Join(dir, "k.npz"), filepath.Join(dir, "done.npz")
+	m, k, done := filepath.Join(dir, "m.npz"), filepath.Join(dir, "k.npz"), filepath.Join(dir,
+		"done.npz")
 	succeed(t, with(train, "--model", done, "--checkpoint", k, "--every", "13",
 		"--kernel", "poly", "--gamma", "0.1", "--components", "20", "--landmarks", "50")...)
 	linear := filepath.Join(dir, "linear.npz")
@@ -188,21 +197,25 @@ func TestResumeRefuses(t *testing.T) {
 		{"--normalize-components", "bias", "--normalize-components is bias, wanted standardize,l2"},
 	} {
 		more := []string{c.flag, c.value}
-		if strings.Contains("--gamma --coef0 --degree --components --landmarks --normalize-components", c.flag) {
+		if strings.Contains("--gamma --coef0 --degree --components --landmarks --normalize-components",
+			c.flag) {
 			more = append(more, "--kernel", "poly")
 		}
 		fail(t, app.ExitUsage, c.want+" as the training to go on with began", with(resume, more...)...)
 	}
 	fail(t, app.ExitUsage, "--kernel is rbf, wanted none as", with(train,
 		"--model", m, "--resume", linear, "--kernel", "rbf")...)
-	fail(t, app.ExitUsage, "--max-steps is 12, wanted at least 13, the steps that the training has made",
+	fail(t, app.ExitUsage,
+		"--max-steps is 12, wanted at least 13, the steps that the training has made",
 		with(resume, "--max-steps", "12")...)
 	fail(t, app.ExitUsage, "--resume and --from exclude each other", with(resume, "--from", done)...)
 	fail(t, app.ExitFailure,
 		done+": found a model whose training had ended (max-steps after 24 steps), wanted a checkpoint",
 		with(train, "--model", m, "--resume", done)...)
-	fail(t, app.ExitFailure, "no such file", with(train, "--model", m, "--resume", filepath.Join(dir, "none.npz"))...)
-	fail(t, app.ExitUsage, "--every is given without --checkpoint", with(train, "--model", m, "--every", "3")...)
+	fail(t, app.ExitFailure, "no such file", with(train, "--model", m, "--resume", filepath.Join(dir,
+		"none.npz"))...)
+	fail(t, app.ExitUsage, "--every is given without --checkpoint", with(train, "--model", m,
+		"--every", "3")...)
 	for _, every := range []string{"0", "-1", "0s", "-3s", "often", "1.5"} {
 		fail(t, app.ExitUsage, fmt.Sprintf("--every is %q, wanted a time above 0", every),
 			with(train, "--model", m, "--checkpoint", k, "--every", every)...)
@@ -217,8 +230,10 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	slightly := strings.NewReplacer("\n0,0.6,", "\n0,0.6000001,", "\n1,0.4,", "\n1,0.3999999,")
 	table := slightly.Replace(string(read(t, matrix)))
-	for _, words := range []string{k + ": ", "cannot be resumed: confusion matrix: got another one", advice} {
-		fail(t, app.ExitFailure, words, with(resume, "--confusion", write(t, other, "other.csv", table))...)
+	for _, words := range []string{k + ": ", "cannot be resumed: confusion matrix: got another one",
+		advice} {
+		fail(t, app.ExitFailure, words, with(resume, "--confusion", write(t, other, "other.csv",
+			table))...)
 	}
 	if left := names(t, other); len(left) != 3 {
 		t.Errorf("found %q", left)

@@ -61,7 +61,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := execute(ctx, args, stdout, stderr)
 	if err != nil {
-		fmt.Fprintf(stderr, "uma-gpu: %s\n", app.Legible(err.Error())) // if that fails there is nobody to tell
+		// if that fails there is nobody to tell
+		fmt.Fprintf(stderr, "uma-gpu: %s\n", app.Legible(err.Error()))
 	}
 	return app.ExitCode(err)
 }
@@ -76,7 +77,10 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	program := newApp(out, m)
 	ctx = progress.With(ctx, m)
 	program.Metadata = map[string]any{"args": args}
-	err := dataset.Guard(func() error { return program.RunContext(ctx, append([]string{"uma-gpu"}, args...)) })
+	err := dataset.Guard(func() error {
+		return program.RunContext(ctx, append([]string{"uma-gpu"},
+			args...))
+	})
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
 	}
@@ -88,13 +92,16 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	program := &cli.App{
 		Name:     "uma-gpu",
 		HelpName: "uma-gpu",
-		Usage:    "train classifiers from labels that are wrong in a known way, with the same bits on every device",
-		Version:  app.Version,
+		Usage: "train classifiers from labels that are wrong in a known way, with the same bits on " +
+			"every device",
+		Version: app.Version,
 		Description: "A typical run: corrupt, train, judge.\n\n" +
-			"  uma-gpu confusion inject --data train.csv --pairwise 0.4 --out noisy.csv --write-confusion C.csv\n" +
+			"  uma-gpu confusion inject --data train.csv --pairwise 0.4 --out noisy.csv " +
+			"--write-confusion C.csv\n" +
 			"  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
 			"  uma-gpu eval  --model m.npz --data test.csv\n\n" +
-			"Exit codes: 0 done, 1 failure, 2 wrong usage, 3 no such device, 4 does not fit in memory, 130 interrupted.",
+			"Exit codes: 0 done, 1 failure, 2 wrong usage, 3 no such device, 4 does not fit in memory, " +
+			"130 interrupted.",
 		Suggest: true, EnableBashCompletion: true,
 		// A comma in the name of a file is part of it.
 		DisableSliceFlagSeparator: true,
@@ -104,12 +111,15 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
-			trainCommand(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run), cvCommand(), compareCommand(),
+			trainCommand(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run), cvCommand(),
+			compareCommand(),
 			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrate.New(calibrate.Run),
 			inspect.New(inspect.Run),
 			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
-			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run), kpcaCommand(),
-			kernelmeanCommand(), compressCommand(), benchCommand(), devices.New(devices.Run), version.New(version.Run),
+			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run),
+			kpcaCommand(),
+			kernelmeanCommand(), compressCommand(), benchCommand(), devices.New(devices.Run),
+			version.New(version.Run),
 			doctor.New(doctor.Run), completionCommand(), manCommand(),
 		},
 	}

@@ -32,7 +32,8 @@ func differ(t *testing.T, a, b string) string {
 		if m.name != "meta.json" && !bytes.Equal(m.data, other.data) {
 			return m.name
 		}
-		if m.name == "meta.json" && !reflect.DeepEqual(withoutDevice(t, m.data), withoutDevice(t, other.data)) {
+		if m.name == "meta.json" && !reflect.DeepEqual(withoutDevice(t, m.data), withoutDevice(t,
+			other.data)) {
 			return "meta.json\n" + string(m.data) + "\n" + string(other.data)
 		}
 	}

@@ -20,17 +20,22 @@ func serveCommand() *cli.Command {
 		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080",
 			Usage: "`ADDRESS` to listen at; port 0 is one that is free"},
 		&cli.StringFlag{Name: "max-body", Value: "16M", Usage: "`SIZE` of the largest request"},
-		&cli.IntFlag{Name: "max-rows", Value: 20000, Usage: "most examples, `N`, of a request, and predicted together"},
-		&cli.DurationFlag{Name: "time-limit", Value: 30e9, Usage: "`TIME` to read a request, and again to answer it"},
-		&cli.IntFlag{Name: "concurrency", Value: 64, Usage: "answer `N` requests at a time; more get 503"},
+		&cli.IntFlag{Name: "max-rows", Value: 20000,
+			Usage: "most examples, `N`, of a request, and predicted together"},
+		&cli.DurationFlag{Name: "time-limit", Value: 30e9,
+			Usage: "`TIME` to read a request, and again to answer it"},
+		&cli.IntFlag{Name: "concurrency", Value: 64,
+			Usage: "answer `N` requests at a time; more get 503"},
 		&cli.DurationFlag{Name: "drain", Value: 1e9,
 			Usage: "`TIME` to go on with new requests after the signal to end"},
 	}
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "answer predictions of a model over HTTP",
-		Description: "POST /v1/predict takes JSON, {\"columns\": [\"u\", \"v\"], \"rows\": [[5.1, 3.5], …]}, CSV, or an\n" +
-			"array of NumPy, and answers labels and probabilities, or probabilities as an array to who accepts\n" +
+		Description: "POST /v1/predict takes JSON, {\"columns\": [\"u\", \"v\"], \"rows\": [[5.1, " +
+			"3.5], …]}, CSV, or an\n" +
+			"array of NumPy, and answers labels and probabilities, or probabilities as an array to who " +
+			"accepts\n" +
 			"application/x-npy, to the bits of predict. Also there: GET /v1/model, /health, /metrics for\n" +
 			"Prometheus, and /openapi.json, which describes them all. Nothing is written, and\n" +
 			"nobody is asked who they are: an address that other machines reach wants a proxy before it.\n" +
@@ -73,7 +78,8 @@ func serveModel(c *cli.Context) (err error) {
 	}
 	listener, err := new(net.ListenConfig).Listen(c.Context, "tcp", c.String("listen"))
 	if err != nil {
-		return fmt.Errorf("--listen %s: %w: give another address, such as 127.0.0.1:0", c.String("listen"), err)
+		return fmt.Errorf("--listen %s: %w: give another address, such as 127.0.0.1:0",
+			c.String("listen"), err)
 	}
 	defer listener.Close() // closed already, unless the device cannot be opened
 	n := app.NewNotes(c)
@@ -86,9 +92,11 @@ func serveModel(c *cli.Context) (err error) {
 		n.Warn("%s is open to other machines, and whoever reaches it may ask", a)
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // the heap is small and a request much of it: half the time was spent collecting
+		// the heap is small and a request much of it: half the time was spent collecting
+		debug.SetGCPercent(400)
 	}
-	n.Say("serving %s at http://%s, POST /v1/predict; Ctrl-C ends it", c.String("model"), listener.Addr())
+	n.Say("serving %s at http://%s, POST /v1/predict; Ctrl-C ends it", c.String("model"),
+		listener.Addr())
 	if err := serve.New(m, e, o).Serve(c.Context, listener); err != nil {
 		return err
 	}

@@ -42,7 +42,8 @@ func TestServe(t *testing.T) {
 	var stderr lockedBuffer
 	ended := make(chan int)
 	go func() {
-		ended <- runContext(ctx, []string{"serve", "--model", at, "--listen", "127.0.0.1:0", "--drain", "1ms"},
+		ended <- runContext(ctx, []string{"serve", "--model", at, "--listen", "127.0.0.1:0", "--drain",
+			"1ms"},
 			io.Discard, &stderr)
 	}()
 	var url []string
@@ -56,7 +57,8 @@ func TestServe(t *testing.T) {
 		}
 	}
 	rows := strings.ReplaceAll(strings.ReplaceAll(pets, ",cat", ""), ",dog", "")
-	r, err := http.Post(url[1]+"/v1/predict", "text/csv", strings.NewReader(strings.Replace(rows, ",kind", "", 1)))
+	r, err := http.Post(url[1]+"/v1/predict", "text/csv", strings.NewReader(strings.Replace(rows,
+		",kind", "", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,8 @@ func TestServeUsage(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
-	code := runContext(ctx, []string{"serve", "--model", at, "--listen", ":0", "--drain", "1ms"}, io.Discard, &stderr)
+	code := runContext(ctx, []string{"serve", "--model", at, "--listen", ":0", "--drain", "1ms"},
+		io.Discard, &stderr)
 	if code != app.ExitOK || !strings.Contains(stderr.String(), "is open to other machines") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}

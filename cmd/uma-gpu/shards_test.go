@@ -15,7 +15,8 @@ import (
 // TestSeveralDevices: devices with + between them compute together, and the model is that of one.
 func TestSeveralDevices(t *testing.T) {
 	dir := t.TempDir()
-	data, one, other := synthetic(t, dir), filepath.Join(dir, "one.npz"), filepath.Join(dir, "other.npz")
+	data, one, other := synthetic(t, dir), filepath.Join(dir, "one.npz"), filepath.Join(dir,
+		"other.npz")
 	lists := []string{"cpu+cpu:plain", "CPU + cpu + cpu:plain"}
 	if gpu.Built {
 		lists = append(lists, "cpu+opencl")
@@ -47,20 +48,23 @@ func TestSeveralDevices(t *testing.T) {
 		{"--shares: found 3 shares, wanted 2", []string{"--device", "cpu+cpu", "--shares", "1,1,1"}},
 		{"--shares is of several devices", []string{"--device", "cpu", "--shares", "1"}},
 	} {
-		fail(t, app.ExitUsage, c.fragment, append([]string{"train", "--data", data, "--model", other}, c.more...)...)
+		fail(t, app.ExitUsage, c.fragment, append([]string{"train", "--data", data, "--model", other},
+			c.more...)...)
 	}
 	for _, list := range []string{"cpu+auto", "cpu+nothing", "cpu+"} {
 		fail(t, app.ExitNoDevice, "device", "train", "--data", data, "--model", other, "--device", list)
 	}
 }
 
-// TestMeasuredShares: work for which measuring pays has shares by speed, and the plan of an engine of
-// several devices can be measured with less memory.
+// TestMeasuredShares: work for which measuring pays has shares by speed, and the plan of an engine
+// of several devices can be measured with less memory.
 func TestMeasuredShares(t *testing.T) {
 	var said strings.Builder
-	d := &device.Device{Parts: []*device.Device{{Selection: device.Selection{CPU: device.Processors[0].New}},
+	d := &device.Device{Parts: []*device.Device{
+		{Selection: device.Selection{CPU: device.Processors[0].New}},
 		{Selection: device.Selection{CPU: device.Processors[1].New}}}}
-	e, err := d.Open(app.Notes{W: &said}, device.Work{Features: 20, Classes: 3, Values: device.ProcessorValues})
+	e, err := d.Open(app.Notes{W: &said}, device.Work{Features: 20, Classes: 3,
+		Values: device.ProcessorValues})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +79,8 @@ func TestMeasuredShares(t *testing.T) {
 	if err := again.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := device.SharesText([]engine.Engine{e, e, e, e}, slices.Repeat([]int{3}, 4)); !strings.Contains(got, "25 %") {
+	if got := device.SharesText([]engine.Engine{e, e, e, e}, slices.Repeat([]int{3},
+		4)); !strings.Contains(got, "25 %") {
 		t.Errorf("found %s", got)
 	}
 }

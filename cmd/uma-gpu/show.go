@@ -26,14 +26,18 @@ func showCommand() *cli.Command {
 		Name:      "show",
 		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
 		ArgsUsage: "FILE",
-		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names come from the header,\n" +
-			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would refuse\n" +
-			"the matrix. Of a model, FILE.npz, it prints the matrix that was given and the one that was learned,\n" +
+		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names " +
+			"come from the header,\n" +
+			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train " +
+			"would refuse\n" +
+			"the matrix. Of a model, FILE.npz, it prints the matrix that was given and the one that was " +
+			"learned,\n" +
 			"with standard errors, and which annotators were best and worst.\n\n" +
 			"Example: uma-gpu confusion show C.csv",
 		Flags: []cli.Flag{
 			app.AxesFlag(),
-			&cli.StringFlag{Name: "classes", Usage: "comma list of class `NAMES`, in the order of the matrix"},
+			&cli.StringFlag{Name: "classes",
+				Usage: "comma list of class `NAMES`, in the order of the matrix"},
 			app.JSONFlag(),
 		},
 		Action: show,
@@ -55,7 +59,8 @@ func show(c *cli.Context) error {
 	case path == "":
 		return app.Usagef(c, "the file of the confusion matrix is missing")
 	case c.Args().Len() > 1:
-		return app.Usagef(c, "unexpected argument %q behind %s; flags stand before the file", c.Args().Get(1), path)
+		return app.Usagef(c, "unexpected argument %q behind %s; flags stand before the file",
+			c.Args().Get(1), path)
 	}
 	axes, err := app.TrueRows(c)
 	if err != nil {
@@ -125,7 +130,10 @@ func matrixClasses(path string) ([]string, error) {
 		}
 		return header[1:], nil
 	}
-	fields := strings.FieldsFunc(first, func(r rune) bool { return strings.ContainsRune(",; \t\r", r) })
+	fields := strings.FieldsFunc(first, func(r rune) bool {
+		return strings.ContainsRune(",; \t\r",
+			r)
+	})
 	names := make([]string, len(fields))
 	for i := range names {
 		names[i] = strconv.Itoa(i)
@@ -140,7 +148,8 @@ func openRegular(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("found %s, wanted a regular file, or the names of the classes with --classes",
+		return nil, fmt.Errorf("found %s, wanted a regular file, or the names of the classes with "+
+			"--classes",
 			fileerr.Kind(info.Mode()))
 	}
 	return os.Open(path)

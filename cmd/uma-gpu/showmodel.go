@@ -60,9 +60,13 @@ func showModel(c *cli.Context, path string) error {
 		r.Learned, r.Error = app.Rows(l.Confusion, q), app.Rows(l.Error, q)
 		for k, a := range l.Annotators {
 			one := confusion.Annotator{P: l.Matrices[k*q*q : (k+1)*q*q]}
-			r.Annotators = append(r.Annotators, annotatorReport{a.Name, a.Labels, one.Right(q), app.Rows(one.P, q)})
+			r.Annotators = append(r.Annotators, annotatorReport{a.Name, a.Labels, one.Right(q),
+				app.Rows(one.P, q)})
 		}
-		slices.SortStableFunc(r.Annotators, func(a, b annotatorReport) int { return cmp.Compare(b.Right, a.Right) })
+		slices.SortStableFunc(r.Annotators, func(a, b annotatorReport) int {
+			return cmp.Compare(b.Right,
+				a.Right)
+		})
 	}
 	if c.Bool("json") {
 		return app.PrintJSON(c.App.Writer, r)

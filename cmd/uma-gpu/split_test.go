@@ -15,7 +15,8 @@ func TestSplit(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	a, b := path("train, all.csv"), path("test.svm.gz") // a comma is part of a name
-	_, stderr := succeed(t, "split", "--data", digits, "--fractions", "0.7, 0.3", "--out", a, "--out", b)
+	_, stderr := succeed(t, "split", "--data", digits, "--fractions", "0.7, 0.3", "--out", a, "--out",
+		b)
 	for _, want := range []string{"1258 of 1797 examples written to " + a + "\n",
 		"539 of 1797 examples written to " + b + "\n"} {
 		if !strings.Contains(stderr, want) {
@@ -60,7 +61,8 @@ func TestSplitCounts(t *testing.T) {
 	} {
 		data := write(t, dir, name, text)
 		outs := []string{filepath.Join(dir, name+"-1"), filepath.Join(dir, name+"-2")}
-		args := []string{"split", "--data", data, "--counts", "2,rest", "--out", outs[0], "--out", outs[1]}
+		args := []string{"split", "--data", data, "--counts", "2,rest", "--out", outs[0], "--out",
+			outs[1]}
 		if name == "d.csv" {
 			args = append(args, "--label-column", "kind")
 		}
@@ -111,21 +113,29 @@ func TestSplitErrors(t *testing.T) {
 		args     []string
 	}{
 		{app.ExitUsage, "wanted exactly one of --fractions and --counts", []string{"--out", x}},
-		{app.ExitUsage, "wanted exactly one of --fractions and --counts", []string{"--fractions", "1", "--counts", "1", "--out", x}},
-		{app.ExitUsage, "found --out 1 times, wanted it 2 times", []string{"--fractions", "0.5,0.5", "--out", x}},
+		{app.ExitUsage, "wanted exactly one of --fractions and --counts", []string{"--fractions", "1",
+			"--counts", "1", "--out", x}},
+		{app.ExitUsage, "found --out 1 times, wanted it 2 times", []string{"--fractions", "0.5,0.5",
+			"--out", x}},
 		{app.ExitUsage, "found --out 0 times", []string{"--fractions", "0.5,0.5"}},
-		{app.ExitUsage, "--out is the same file as --out, ", []string{"--counts", "1,1", "--out", x, "--out", dir + "/./x.csv"}},
-		{app.ExitUsage, "is the same file as --data", []string{"--counts", "1,1", "--out", x, "--out", data}},
+		{app.ExitUsage, "--out is the same file as --out, ", []string{"--counts", "1,1", "--out", x,
+			"--out", dir + "/./x.csv"}},
+		{app.ExitUsage, "is the same file as --data", []string{"--counts", "1,1", "--out", x, "--out",
+			data}},
 		{app.ExitUsage, `--fractions: found "half"`, []string{"--fractions", "half", "--out", x}},
 		{app.ExitUsage, `--fractions: found "-0.5"`, []string{"--fractions", "-0.5", "--out", x}},
-		{app.ExitUsage, "--fractions sum to 1.2", []string{"--fractions", "0.6,0.6", "--out", x, "--out", y}},
+		{app.ExitUsage, "--fractions sum to 1.2", []string{"--fractions", "0.6,0.6", "--out", x, "--out",
+			y}},
 		{app.ExitUsage, `--counts: found "1.5"`, []string{"--counts", "1.5", "--out", x}},
 		{app.ExitUsage, `--counts: found "0"`, []string{"--counts", "0", "--out", x}},
 		{app.ExitUsage, `--counts: found "-1"`, []string{"--counts", "-1", "--out", x}},
 		{app.ExitUsage, "found rest twice", []string{"--counts", "rest,rest", "--out", x, "--out", y}},
-		{app.ExitFailure, "part 2 of 2 asks for 2 examples, and only 1 of 3 are left", []string{"--counts", "2,2", "--out", x, "--out", y}},
-		{app.ExitFailure, "part 2 of 2 would have 0 of the 3 examples", []string{"--fractions", "0.9,0.1", "--out", x, "--out", y}},
-		{app.ExitFailure, "no-such-folder", []string{"--counts", "1", "--out", filepath.Join(dir, "no-such-folder", "x.csv")}},
+		{app.ExitFailure, "part 2 of 2 asks for 2 examples, and only 1 of 3 are left",
+			[]string{"--counts", "2,2", "--out", x, "--out", y}},
+		{app.ExitFailure, "part 2 of 2 would have 0 of the 3 examples", []string{"--fractions", "0.9,0.1",
+			"--out", x, "--out", y}},
+		{app.ExitFailure, "no-such-folder", []string{"--counts", "1", "--out", filepath.Join(dir,
+			"no-such-folder", "x.csv")}},
 	} {
 		fail(t, c.code, c.fragment, append([]string{"split", "--data", data}, c.args...)...)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
 )
 
-// start is run, or what becomes of it for a rank of several: all compute, rank 0 speaks and writes,
-// and one that fails ends all. Signals are not waited for: ranks that each finished their step would
-// not all finish the same.
+// start is run, or what becomes of it for a rank of several: all compute, rank 0 speaks and
+// writes, and one that fails ends all. Signals are not waited for: ranks that each finished their
+// step would not all finish the same.
 func start(args []string, stdout, stderr io.Writer) int {
 	if device.Launch.Ranks == 1 {
 		return run(args, stdout, stderr)
@@ -44,7 +44,8 @@ func start(args []string, stdout, stderr io.Writer) int {
 		time.Sleep(300 * time.Millisecond) // what all have found out rank 0 says, and ends them
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "uma-gpu: rank %d of %d ends all: %v\n", device.Launch.Rank, device.Launch.Ranks, err)
+		fmt.Fprintf(stderr, "uma-gpu: rank %d of %d ends all: %v\n", device.Launch.Rank,
+			device.Launch.Ranks, err)
 		if device.World != nil {
 			if mpi.JoinFirst {
 				time.Sleep(100 * time.Millisecond) // its mpirun drops what it has not read when it ends all

@@ -22,7 +22,8 @@ func TestBenchStorage(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x.npz")
-	if err := dataset.Write(t.Context(), path, &dataset.Dataset{Examples: x, Y: y, Classes: []string{"0", "1", "2"}},
+	if err := dataset.Write(t.Context(), path, &dataset.Dataset{Examples: x, Y: y,
+		Classes: []string{"0", "1", "2"}},
 		dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,8 @@ func TestBenchStorage(t *testing.T) {
 		{4, []string{"--storage", "dense"}},
 		{map[bool]int64{true: 4, false: 1}[infos[0].SharesMemory], []string{"--no-bounds"}},
 	} {
-		args := append([]string{"bench", "--data", path, "--device", infos[0].ID(), "--steps", "1", "--repeat", "1",
+		args := append([]string{"bench", "--data", path, "--device", infos[0].ID(), "--steps", "1",
+			"--repeat", "1",
 			"--json"}, c.flags...)
 		stdout, _ := succeed(t, args...)
 		if got := decode[benchReport](t, stdout).ExampleBytes; got != c.bytes*n*(d+1) {

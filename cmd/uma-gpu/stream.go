@@ -17,8 +17,10 @@ import (
 // streamFlags say that examples are seen once, and what cannot be known before the last.
 func streamFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "stream", Usage: "see each example once and keep none: online learners, CSV or LIBSVM"},
-		&cli.StringFlag{Name: "classes", DefaultText: "those read first", Usage: "comma `LIST` of all classes of a stream"},
+		&cli.BoolFlag{Name: "stream",
+			Usage: "see each example once and keep none: online learners, CSV or LIBSVM"},
+		&cli.StringFlag{Name: "classes", DefaultText: "those read first",
+			Usage: "comma `LIST` of all classes of a stream"},
 		&cli.IntFlag{Name: "features", DefaultText: "as many as those read first",
 			Usage: "number `D` of features of a LIBSVM stream"},
 	}
@@ -36,20 +38,24 @@ func (t *training) streamed(c *cli.Context) error {
 		return nil
 	}
 	for _, name := range []string{
-		"labels", "annotators", "validate", "temperature-folds", "checkpoint", "resume", "kernel", "dry-run",
+		"labels", "annotators", "validate", "temperature-folds", "checkpoint", "resume", "kernel",
+		"dry-run",
 	} {
 		if c.IsSet(name) {
-			return app.Usagef(c, "--%s is given with --stream, which sees each example once and keeps none", name)
+			return app.Usagef(c, "--%s is given with --stream, which sees each example once and keeps none",
+				name)
 		}
 	}
 	about := t.Learner.Definition()
 	if _, ok := t.Learner.(learners.Streamer); !ok {
-		return app.Usagef(c, "--stream is given with learner %s, which needs all examples at once; take an online learner, "+
+		return app.Usagef(c, "--stream is given with learner %s, which needs all examples at once; "+
+			"take an online learner, "+
 			"such as --learner pa1", about.Name)
 	}
 	if t.MaxSteps > 1 || t.MaxSteps < 0 || t.Weights != "" && t.Weights != learners.Last {
 		return app.Usagef(c,
-			"--max-steps and --weights are given with --stream, which is one pass and keeps its last weights")
+			"--max-steps and --weights are given with --stream, which is one pass and keeps its last "+
+				"weights")
 	}
 	if inOrder, ok := learners.Lookup(t.Learner, "no_shuffle"); ok {
 		if err := inOrder.Set("true"); err != nil {
@@ -103,7 +109,8 @@ func (t *training) stream(c *cli.Context) (err error) {
 	}
 	defer s.Close()
 	first := s.First
-	t.notes.Say("data: %s, a stream of examples × %d features%s", t.data, first.D, app.ClassesOf(first))
+	t.notes.Say("data: %s, a stream of examples × %d features%s", t.data, first.D,
+		app.ClassesOf(first))
 	for _, note := range first.Notes {
 		t.notes.Say("data: %s", note)
 	}
@@ -137,7 +144,8 @@ func (t *training) stream(c *cli.Context) (err error) {
 		return err
 	}
 	if trained.Run.Stop == host.Interrupted {
-		return fmt.Errorf("%w after %d examples; %s holds the weights of these, and --from %s goes on with the next ones",
+		return fmt.Errorf("%w after %d examples; %s holds the weights of these, and --from %s goes on "+
+			"with the next ones",
 			app.ErrInterrupted, report.Examples, t.model, t.model)
 	}
 	return nil

@@ -9,24 +9,30 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// A stream of a table gives the weights of the table, and a model to begin with gives its preparation.
+// A stream of a table gives the weights of the table, and a model to begin with gives its
+// preparation.
 func TestStreamOfATable(t *testing.T) {
 	dir := t.TempDir()
-	base, whole, parts := filepath.Join(dir, "b.npz"), filepath.Join(dir, "w.npz"), filepath.Join(dir, "p.npz")
-	succeed(t, "train", "--data", digits, "--learner", "perceptron", "--model", base, "--epochs", "1", "--quiet")
+	base, whole, parts := filepath.Join(dir, "b.npz"), filepath.Join(dir, "w.npz"), filepath.Join(dir,
+		"p.npz")
+	succeed(t, "train", "--data", digits, "--learner", "perceptron", "--model", base, "--epochs", "1",
+		"--quiet")
 	for _, how := range [][]string{{"--normalize", "bias,l2"}, {"--from", base}} {
-		args := append([]string{"train", "--data", digits, "--learner", "pa1", "--no-average", "--json"}, how...)
+		args := append([]string{"train", "--data", digits, "--learner", "pa1", "--no-average", "--json"},
+			how...)
 		succeed(t, append(args, "--epochs", "1", "--no-shuffle", "--model", whole)...)
 		printed, _ := succeed(t, append(args, "--stream", "--model", parts)...)
 		if !bytes.Equal(member(t, whole, "W.npy"), member(t, parts, "W.npy")) {
 			t.Errorf("%v: a stream gave other weights than the file", how)
 		}
 		report := decode[trainReport](t, printed)
-		if !report.Stream || report.Examples != load(t, parts).Meta.Steps*1797 || len(report.Passes) != 1 {
+		if !report.Stream || report.Examples != load(t, parts).Meta.Steps*1797 ||
+			len(report.Passes) != 1 {
 			t.Errorf("%v: found %+v, wanted a pass over all examples", how, report)
 		}
 	}
-	printed, said := succeed(t, "train", "--data", digits, "--learner", "pa1", "--stream", "--normalize", "l2",
+	printed, said := succeed(t, "train", "--data", digits, "--learner", "pa1", "--stream",
+		"--normalize", "l2",
 		"--model", parts)
 	if !strings.Contains(printed, "of each example before it was learned from") ||
 		!strings.Contains(said, "a stream of examples × 64 features, 10 classes") {
@@ -49,6 +55,8 @@ func TestStreamUsage(t *testing.T) {
 	} {
 		fail(t, app.ExitUsage, said, append(stream, args...)...)
 	}
-	fail(t, app.ExitFailure, "standardize,bias,l2 takes statistics of all examples", append(stream, "pa1")...)
-	fail(t, app.ExitFailure, "the sizes of all classes have to be known", append(stream, "copa", "--normalize", "l2")...)
+	fail(t, app.ExitFailure, "standardize,bias,l2 takes statistics of all examples", append(stream,
+		"pa1")...)
+	fail(t, app.ExitFailure, "the sizes of all classes have to be known", append(stream, "copa",
+		"--normalize", "l2")...)
 }

@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-var streamRows = flag.Int("stream-rows", 70000, "how many examples TestStreamInLittleMemory sends through a pipe")
+var streamRows = flag.Int("stream-rows", 70000,
+	"how many examples TestStreamInLittleMemory sends through a pipe")
 
 // writeRows writes sparse examples of four classes, ten of 50,000 features in each.
 func writeRows(to io.Writer, rows int) error {
@@ -41,13 +42,14 @@ func writeRows(to io.Writer, rows int) error {
 	return w.Flush()
 }
 
-// TestStreamInLittleMemory trains from a pipe: with the weights that the file gives, and the memory of a tenth of
-// the examples.
+// TestStreamInLittleMemory trains from a pipe: with the weights that the file gives, and the
+// memory of a tenth of the examples.
 func TestStreamInLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	learner := []string{"--learner", "pa1", "--aggressiveness", "0.1", "--quiet", "--device", "cpu"}
 	piped := func(rows int, model string) int64 {
-		c := program(t, "", append([]string{"train", "--data", "-", "--format", "libsvm", "--stream", "--features", "50000",
+		c := program(t, "", append([]string{"train", "--data", "-", "--format", "libsvm", "--stream",
+			"--features", "50000",
 			"--classes", "0,1,2,3", "--model", model}, learner...)...)
 		in, err := c.StdinPipe()
 		if err != nil {
@@ -90,7 +92,8 @@ func TestStreamInLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := filepath.Join(dir, "whole.npz")
-	succeed(t, append([]string{"train", "--data", file, "--epochs", "1", "--no-shuffle", "--model", whole},
+	succeed(t, append([]string{"train", "--data", file, "--epochs", "1", "--no-shuffle", "--model",
+		whole},
 		learner...)...)
 	if !bytes.Equal(member(t, few, "W.npy"), member(t, whole, "W.npy")) {
 		t.Error("the pipe gave other weights than the file")

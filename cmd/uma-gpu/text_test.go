@@ -12,7 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// talks is a table with a text that tells the class of all but some examples, and a number that tells it of those.
+// talks is a table with a text that tells the class of all but some examples, and a number that
+// tells it of those.
 func talks(n int) string {
 	var b strings.Builder
 	b.WriteString("item,said,stars,class\n")
@@ -22,7 +23,8 @@ func talks(n int) string {
 		if i%8 > 5 {
 			said = "number %d"
 		}
-		fmt.Fprintf(&b, "t%d,\"%s\",%d,%s\n", i, strings.ReplaceAll(fmt.Sprintf(said, i%5), `"`, `""`), 100*stars, class)
+		fmt.Fprintf(&b, "t%d,\"%s\",%d,%s\n", i, strings.ReplaceAll(fmt.Sprintf(said, i%5), `"`, `""`),
+			100*stars, class)
 	}
 	return b.String()
 }
@@ -34,7 +36,8 @@ func TestText(t *testing.T) {
 	how := []string{"--id-column", "item", "--text", "said"}
 	stdout, _ := succeed(t, append([]string{"info", "--data", data, "--json"}, how...)...)
 	if i := decode[dataset.Info](t, stdout); i.Storage != "sparse" || len(i.Columns) != 2 ||
-		i.Columns[0].Kind != "text" || i.Columns[0].Levels != i.Columns[0].Features || i.Columns[0].Features < 10 {
+		i.Columns[0].Kind != "text" || i.Columns[0].Levels != i.Columns[0].Features ||
+		i.Columns[0].Features < 10 {
 		t.Errorf("info: %+v", i)
 	}
 	_, stderr := succeed(t, append([]string{"train", "--data", data, "--model", m}, how...)...)
@@ -54,7 +57,8 @@ func TestText(t *testing.T) {
 	all, _ := succeed(t, "predict", "--model", m, "--data", data, "--scores")
 	few := write(t, dir, "few.csv", "stars,said\n500,\"A very GOOD book: 0\"\n100,unheard\n")
 	got, stderr := succeed(t, "predict", "--model", m, "--data", few, "--no-labels", "--scores")
-	if first := strings.Split(all, "\n")[1]; !strings.HasPrefix(got, "example,blame,praise\n"+first+"\n") {
+	if first := strings.Split(all, "\n")[1]; !strings.HasPrefix(got,
+		"example,blame,praise\n"+first+"\n") {
 		t.Errorf("scores %q, wanted those of %q first", got, first)
 	}
 	if !strings.Contains(stderr, "column 2 (said): 1 of 2 examples have no word of the vocabulary") {
@@ -80,8 +84,11 @@ func TestText(t *testing.T) {
 		"train", "--data", data, "--model", m, "--text-features", "9")
 	fail(t, app.ExitUsage, "--text-ngrams is 9, wanted 1 to 5",
 		append([]string{"info", "--data", data, "--text-ngrams", "9"}, how...)...)
-	fail(t, app.ExitUsage, "--text is given with a model", "predict", "--data", data, "--model", m, "--text", "said")
-	fail(t, app.ExitFailure, "take it for a text of words (--text said)", "train", "--data", write(t, dir, "long.csv",
-		strings.ReplaceAll(talks(80), "number", "")+strings.Repeat("x,y,1,blame\n", 2)), "--model", m, "--id-column", "item",
+	fail(t, app.ExitUsage, "--text is given with a model", "predict", "--data", data, "--model", m,
+		"--text", "said")
+	fail(t, app.ExitFailure, "take it for a text of words (--text said)", "train", "--data", write(t,
+		dir, "long.csv",
+		strings.ReplaceAll(talks(80), "number", "")+strings.Repeat("x,y,1,blame\n", 2)), "--model", m,
+		"--id-column", "item",
 		"--levels", "3")
 }

@@ -40,7 +40,8 @@ func trainCommand() *cli.Command {
 			Usage: "go on from a checkpoint or an interrupted run's model, `FILE`.npz"}},
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "from",
 			Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of memory and time, and stop"},
+		&cli.BoolFlag{Name: "dry-run",
+			Usage: "print what training would take of memory and time, and stop"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "history",
 			Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
@@ -57,31 +58,50 @@ func trainCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "train",
 		Usage: "learn a classifier from noisy labels and write a model",
-		Description: "Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q), prepares the features,\n" +
-			"trains, and writes the model. Without C the labels are taken to be right. The same data, flags and\n" +
-			"seed give the same bytes, and on every device the same weights. With --kernel the classifier is\n" +
+		Description: "Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q), " +
+			"prepares the features,\n" +
+			"trains, and writes the model. Without C the labels are taken to be right. The same data, " +
+			"flags and\n" +
+			"seed give the same bytes, and on every device the same weights. With --kernel the " +
+			"classifier is\n" +
 			"linear in kernel principal components, and curved in the features.\n\n" +
-			"With --annotators labels come from a table item,worker,label, whose items are examples, 0 for the\n" +
-			"first; what the data have as labels does not count, and each worker has a matrix, which is learned;\n" +
+			"With --annotators labels come from a table item,worker,label, whose items are examples, 0 " +
+			"for the\n" +
+			"first; what the data have as labels does not count, and each worker has a matrix, which is " +
+			"learned;\n" +
 			"those whom you --trust are right, and so tell how the others err.\n\n" +
-			"--validate 0.2 learns from four fifths of the examples and judges the model by the others as eval does,\n" +
-			"by their noisy labels through C; cv judges by all of them, in as many trainings as there are folds.\n\n" +
-			"--stream sees each example once and keeps none, so that memory does not grow with their number: for online\n" +
-			"learners, and a preparation that needs no statistics (--normalize bias,l2) or is that of --from.\n\n" +
-			"What speaks against the confusion matrix or the result is a warning, and in the JSON object an element of\n" +
-			"doubts, with a code, a text and an advice. --history has the estimated error of the weights after each step\n" +
-			"and, with --validate, the error of some of them on the examples held out. --report trains five times more\n" +
-			"with C and five times without, each time without a fifth of the data, to say whether C helps.\n\n" +
-			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
-			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
-			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
-			"steps. Without --checkpoint, a training that fails after half a minute, for instance because its\n" +
+			"--validate 0.2 learns from four fifths of the examples and judges the model by the others " +
+			"as eval does,\n" +
+			"by their noisy labels through C; cv judges by all of them, in as many trainings as there " +
+			"are folds.\n\n" +
+			"--stream sees each example once and keeps none, so that memory does not grow with their " +
+			"number: for online\n" +
+			"learners, and a preparation that needs no statistics (--normalize bias,l2) or is that of " +
+			"--from.\n\n" +
+			"What speaks against the confusion matrix or the result is a warning, and in the JSON object " +
+			"an element of\n" +
+			"doubts, with a code, a text and an advice. --history has the estimated error of the weights " +
+			"after each step\n" +
+			"and, with --validate, the error of some of them on the examples held out. --report trains " +
+			"five times more\n" +
+			"with C and five times without, each time without a fifth of the data, to say whether C " +
+			"helps.\n\n" +
+			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that " +
+			"model, or\n" +
+			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C " +
+			"ends the\n" +
+			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or " +
+			"so many\n" +
+			"steps. Without --checkpoint, a training that fails after half a minute, for instance " +
+			"because its\n" +
 			"device is lost, leaves what it had learned in MODEL.checkpoint.npz.\n\n" +
 			app.NormalizeHelp + "\n" +
-			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and\n" +
+			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help " +
+			"(kernels) and\n" +
 			"devices --help (devices).\n\n" +
 			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
-			"          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search",
+			"          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf " +
+			"--gamma search",
 		Flags:  flags,
 		Action: train,
 	}
@@ -93,8 +113,9 @@ func noisyDataFlags() []cli.Flag {
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
 			Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
 		app.AxesFlag(),
-		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Usage: "`RULE` for its inverse: exact, " +
-			"pinv, tikhonov or mix[:STRENGTH]"},
+		&cli.StringFlag{Name: "inverse", Value: confusion.Exact,
+			Usage: "`RULE` for its inverse: exact, " +
+				"pinv, tikhonov or mix[:STRENGTH]"},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 	)
 }
@@ -211,8 +232,8 @@ func train(c *cli.Context) (err error) {
 		app.ErrInterrupted, trained.Run.Steps, t.model, t.model)
 }
 
-// giveUp lets the training have the examples d, which nobody else needs, and says how to prepare them and
-// when to open the device.
+// giveUp lets the training have the examples d, which nobody else needs, and says how to prepare
+// them and when to open the device.
 func (t *training) giveUp(d *dataset.Dataset) {
 	if t.base() == nil {
 		t.Preparation = t.steps
@@ -261,8 +282,8 @@ func (t *training) closeEngine() error {
 	return t.Engine.Close()
 }
 
-// watch has the training tell of its steps, as far as anybody looks. It returns the errors step by step, and
-// the passes of an online learner.
+// watch has the training tell of its steps, as far as anybody looks. It returns the errors step by
+// step, and the passes of an online learner.
 func (t *training) watch(c *cli.Context, classes []string) (*judge.History, *[]map[string]any) {
 	history := &judge.History{Keeps: t.HoldOut > 0 && (t.history != "" || t.page != "")}
 	passes := new([]map[string]any)
@@ -312,8 +333,10 @@ func (t *training) report(trained *host.Trained) trainReport {
 	return trainReport{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
 		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
-		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
-		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
+		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1,
+			meta.Condition),
+		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]learners.Doubt{},
+			trained.Doubts...),
 		CompressionSet: run.CompressionSet, Traffic: device.TrafficOfRanks(),
 	}
 }
@@ -379,13 +402,15 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	}
 	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
 		(t.TemperatureFolds < 2 || t.TemperatureFolds > judge.MostFolds) {
-		return nil, app.Usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, judge.MostFolds)
+		return nil, app.Usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds,
+			judge.MostFolds)
 	}
 	if t.HoldOut = c.Float64("validate"); c.IsSet("validate") && !(t.HoldOut > 0 && t.HoldOut < 1) {
 		return nil, app.Usagef(c, "--validate is %v, wanted a share above 0, below 1", t.HoldOut)
 	}
 	if t.HoldOut > 0 && t.annotators != "" {
-		return nil, app.Usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
+		return nil, app.Usagef(c,
+			"--validate and --annotators exclude each other: judge by eval, on labels of their own")
 	}
 	if err := t.streamed(c); err != nil {
 		return nil, err
@@ -458,7 +483,8 @@ func (t *training) readLabelled(c *cli.Context) (*dataset.Dataset, *confusion.Ma
 	return d, noise, err
 }
 
-// checkInverse inverts the confusion matrix, so that one without an inverse is told before trainings begin.
+// checkInverse inverts the confusion matrix, so that one without an inverse is told before
+// trainings begin.
 func (t *training) checkInverse(noise *confusion.Matrix) error {
 	if noise == nil {
 		return nil
@@ -493,14 +519,15 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 		o.Storage = "dense"
 	}
 	d, err := app.ReadFor(c, o, base.Meta.Features, t.notes)
-	if err == nil && d.SHA256 == "" && d.Prepared == nil { // a mapped file, whose columns traded places, or an old one
+	// a mapped file, whose columns traded places, or an old one
+	if err == nil && d.SHA256 == "" && d.Prepared == nil {
 		d.SHA256 = d.Hash()
 	}
 	return d, err
 }
 
-// sharesExamples reports whether no step of the training needs other examples than those of the rank that makes it,
-// but for some that it picks.
+// sharesExamples reports whether no step of the training needs other examples than those of the
+// rank that makes it, but for some that it picks.
 func (t *training) sharesExamples() bool {
 	return t.Learner.Definition().Shared && t.page == "" && !t.estimates
 }
@@ -509,7 +536,8 @@ func (t *training) sharesExamples() bool {
 func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.Matrix, error) {
 	switch {
 	case t.confusion != "":
-		m, err := app.ReadMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+		m, err := app.ReadMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes,
+			TrueRows: t.trueRows})
 		if err == nil {
 			m.Inversion = t.inverse
 		}
@@ -540,7 +568,8 @@ func (t *training) mapped() bool {
 	return t.Kernel != nil || t.base() != nil && t.base().Projection != nil
 }
 
-// ownMap says whether the kernel function is for a map of the learner's own, instead of kernel PCA.
+// ownMap says whether the kernel function is for a map of the learner's own, instead of kernel
+// PCA.
 func (t *training) ownMap() bool {
 	_, own := t.Learner.(learners.Mapper)
 	return own && t.Kernel != nil

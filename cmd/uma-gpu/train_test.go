@@ -28,7 +28,8 @@ func TestTrain(t *testing.T) {
 	dir := t.TempDir()
 	data, c := noisy(t, dir, digits)
 	path := filepath.Join(dir, "m.npz")
-	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path, "--learner", "uma",
+	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path,
+		"--learner", "uma",
 		"--max-steps", "40", "--seed", "7", "--json")
 	for _, want := range []string{
 		"data: " + data + ", 1797 examples × 64 features, 10 classes\n",
@@ -40,8 +41,10 @@ func TestTrain(t *testing.T) {
 		}
 	}
 	r := decode[trainReport](t, stdout)
-	if r.Steps != 40 || r.Stop != "max-steps" || r.Examples != 1797 || r.Features != 64 || r.Condition != 5 ||
-		r.Device.ID != "cpu" || !r.Device.Conforming || r.Model != path || strings.Join(r.Classes, "") != "0123456789" {
+	if r.Steps != 40 || r.Stop != "max-steps" || r.Examples != 1797 || r.Features != 64 ||
+		r.Condition != 5 ||
+		r.Device.ID != "cpu" || !r.Device.Conforming || r.Model != path || strings.Join(r.Classes,
+		"") != "0123456789" {
 		t.Errorf("found %+v", r)
 	}
 	if r.EstimatedError < 0.01 || r.EstimatedError > 0.3 {
@@ -62,8 +65,10 @@ func TestTrain(t *testing.T) {
 
 	m := load(t, path)
 	want := model.Meta{
-		FormatVersion: model.FormatVersion, ToolVersion: app.Version, ContractVersion: 1, Classes: r.Classes,
-		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(learners.BestAverage),
+		FormatVersion: model.FormatVersion, ToolVersion: app.Version, ContractVersion: 1,
+		Classes:  r.Classes,
+		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7,
+		Weights:     string(learners.BestAverage),
 		Preparation: m.Meta.Preparation,
 		DataSHA256:  m.Meta.DataSHA256,
 		Parameters: json.RawMessage(
@@ -87,22 +92,26 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// train --json has what it warns of, with codes for programs; an empty list where there is nothing.
+// train --json has what it warns of, with codes for programs; an empty list where there is
+// nothing.
 func TestTrainTellsDoubts(t *testing.T) {
 	dir := t.TempDir()
 	data, c := noisy(t, dir, digits)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	much := file("much.csv")
-	succeed(t, "confusion", "inject", "--data", digits, "--pairwise", "0.49", "--out", file("unused.csv"),
+	succeed(t, "confusion", "inject", "--data", digits, "--pairwise", "0.49", "--out",
+		file("unused.csv"),
 		"--write-confusion", much)
-	args := []string{"train", "--data", data, "--model", file("m.npz"), "--max-steps", "60", "--l2", "0.001", "--json"}
+	args := []string{"train", "--data", data, "--model", file("m.npz"), "--max-steps", "60", "--l2",
+		"0.001", "--json"}
 	stdout, stderr := succeed(t, append(args, "--confusion", c)...)
 	if !strings.Contains(stdout, `"doubts": []`) || strings.Contains(stderr, "warning: ") {
 		t.Errorf("of the right matrix: %s\n%s", stdout, stderr)
 	}
 	stdout, stderr = succeed(t, append(args, "--confusion", much)...)
 	r := decode[trainReport](t, stdout)
-	if len(r.Doubts) != 2 || r.Doubts[0].Code != judge.NegativeError || r.Doubts[1].Code != judge.UnexplainedLabels {
+	if len(r.Doubts) != 2 || r.Doubts[0].Code != judge.NegativeError ||
+		r.Doubts[1].Code != judge.UnexplainedLabels {
 		t.Fatalf("found %+v", r.Doubts)
 	}
 	for _, d := range r.Doubts {
@@ -132,14 +141,16 @@ func TestTrainForPeople(t *testing.T) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}
 	}
-	if !strings.Contains(stderr, "confusion matrix: none given, so the identity") || strings.Contains(stderr, "step") {
+	if !strings.Contains(stderr, "confusion matrix: none given, so the identity") ||
+		strings.Contains(stderr, "step") {
 		t.Errorf("stderr %s", stderr)
 	}
 	if _, stderr = succeed(t, append(args, "--quiet")...); stderr != "" {
 		t.Errorf("--quiet says %q", stderr)
 	}
 	_, stderr = succeed(t, append(args, "--verbose")...)
-	if n := strings.Count(stderr, "\nstep "); n != 5 || !strings.Contains(stderr, "\nstep 1: predicted \"0\" to true ") {
+	if n := strings.Count(stderr, "\nstep "); n != 5 || !strings.Contains(stderr,
+		"\nstep 1: predicted \"0\" to true ") {
 		t.Errorf("--verbose shows %d steps, want 5:\n%s", n, stderr)
 	}
 }
@@ -158,7 +169,8 @@ func TestTrainSameBytes(t *testing.T) {
 			bytesOf := func(name, data string, more ...string) []byte {
 				t.Helper()
 				path := filepath.Join(dir, name)
-				succeed(t, append([]string{"train", "--data", data, "--label-column", label, "--confusion", c, "--model", path,
+				succeed(t, append([]string{"train", "--data", data, "--label-column", label, "--confusion", c,
+					"--model", path,
 					"--learner", "uma", "--max-steps", "10"}, more...)...)
 				return read(t, path)
 			}
@@ -168,7 +180,8 @@ func TestTrainSameBytes(t *testing.T) {
 			}
 			for _, copied := range []string{"copy.svm", "copy.svm.gz", "copy.tsv", "copy.csv.gz"} {
 				path := filepath.Join(dir, copied)
-				succeed(t, "confusion", "inject", "--data", data, "--label-column", label, "--symmetric", "0", "--out", path)
+				succeed(t, "confusion", "inject", "--data", data, "--label-column", label, "--symmetric", "0",
+					"--out", path)
 				if got := bytesOf(copied+".npz", path); !bytes.Equal(got, want) {
 					t.Errorf("%s gives another model", copied)
 				}
@@ -181,7 +194,8 @@ func TestTrainSameBytes(t *testing.T) {
 					t.Errorf("%d processors give another model", processors)
 				}
 			}
-			for _, other := range [][]string{{"--max-steps", "9"}, {"--select", "random"}, {"--weights", "last"},
+			for _, other := range [][]string{{"--max-steps", "9"}, {"--select", "random"}, {"--weights",
+				"last"},
 				{"--alpha", "0.01"}, {"--normalize", "l2"}} {
 				if bytes.Equal(bytesOf("other.npz", data, other...), want) {
 					t.Errorf("%s gives the same model", other)
@@ -200,15 +214,18 @@ func TestTrainTransposedConfusion(t *testing.T) {
 	a, b := filepath.Join(dir, "a.npz"), filepath.Join(dir, "b.npz")
 	succeed(t, "train", "--data", data, "--confusion", columns, "--model", a, "--max-steps", "9")
 	for _, c := range []string{trueRows, bare} {
-		succeed(t, "train", "--data", data, "--confusion", c, "--confusion-axes", "true-rows", "--model", b,
+		succeed(t, "train", "--data", data, "--confusion", c, "--confusion-axes", "true-rows", "--model",
+			b,
 			"--max-steps", "9")
 		if !bytes.Equal(read(t, a), read(t, b)) {
 			t.Errorf("%s gives another model", c)
 		}
 	}
-	fail(t, app.ExitFailure, "bare.txt: confusion matrix: the column of true class", "train", "--data", data,
+	fail(t, app.ExitFailure, "bare.txt: confusion matrix: the column of true class", "train", "--data",
+		data,
 		"--confusion", bare, "--model", b)
-	fail(t, app.ExitFailure, "use --confusion-axes true-rows", "train", "--data", data, "--confusion", bare, "--model", b)
+	fail(t, app.ExitFailure, "use --confusion-axes true-rows", "train", "--data", data, "--confusion",
+		bare, "--model", b)
 }
 
 func TestTrainStops(t *testing.T) {
@@ -216,14 +233,16 @@ func TestTrainStops(t *testing.T) {
 	m := filepath.Join(dir, "m.npz")
 	separable := write(t, dir, "two.csv", "1,0,a\n2,0.5,a\n-1,0,b\n-2,1,b\n")
 	stdout, _ := succeed(t, "train", "--data", separable, "--model", m, "--json")
-	if r := decode[trainReport](t, stdout); r.Stop != "converged" || r.EstimatedError != 0 || r.Steps == 0 {
+	if r := decode[trainReport](t, stdout); r.Stop != "converged" || r.EstimatedError != 0 ||
+		r.Steps == 0 {
 		t.Errorf("separable classes: %+v", r)
 	}
 	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--max-steps", "0", "--json")
 	if r := decode[trainReport](t, stdout); r.Stop != "max-steps" || r.Steps != 0 {
 		t.Errorf("no steps: %+v", r)
 	}
-	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--learner", "uma", "--tol", "10", "--json")
+	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--learner", "uma", "--tol",
+		"10", "--json")
 	if r := decode[trainReport](t, stdout); r.Stop != "converged" || r.Steps != 0 {
 		t.Errorf("large tolerance: %+v", r)
 	}
@@ -233,10 +252,12 @@ func TestTrainInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	data, c := noisy(t, dir, digits)
 	path, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
-	args := []string{"train", "--data", data, "--confusion", c, "--weights", "last", "--json", "--model"}
+	args := []string{"train", "--data", data, "--confusion", c, "--weights", "last", "--json",
+		"--model"}
 	code, stdout, stderr := interrupt(t, "step 6:", append(args, path, "--verbose")...)
 	if code != app.ExitInterrupted ||
-		!strings.Contains(stderr, "uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
+		!strings.Contains(stderr,
+			"uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
 		t.Errorf("exit code %d, stderr\n%s", code, stderr)
 	}
 	if r := decode[trainReport](t, stdout); r.Stop != "interrupted" || r.Steps != 6 {

@@ -21,22 +21,24 @@ type trainReport struct {
 	Steps          int     `json:"steps"`
 	Stop           string  `json:"stop"`
 	EstimatedError float64 `json:"estimated_error"`
-	// Stream says that the estimates are of the predictions of each example before it was learned from.
+	// Stream says that the estimates are of the predictions of each example before it was learned
+	// from.
 	Stream bool `json:"stream,omitempty"`
 	// Passes are what online learners told of each pass, by the names that --verbose prints.
 	Passes []map[string]any `json:"passes,omitempty"`
 	// P(predicted = row | true = column) as far as noisy labels tell.
-	EstimatedConfusion [][]float64          `json:"estimated_confusion"`
-	Classes            []string             `json:"classes"`
-	Examples           int                  `json:"examples"`
-	Features           int                  `json:"features"`
-	Condition          float64              `json:"condition_number"`
-	Device             engine.Device        `json:"device"`
-	Model              string               `json:"model"`
-	Seconds            trainSeconds         `json:"seconds"`
-	Axes               string               `json:"axes"`   // of the matrices
-	Doubts             []learners.Doubt     `json:"doubts"` // what was warned of; none is an empty list
-	Validation         *judgement.Judgement `json:"validation,omitempty"`
+	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
+	Classes            []string      `json:"classes"`
+	Examples           int           `json:"examples"`
+	Features           int           `json:"features"`
+	Condition          float64       `json:"condition_number"`
+	Device             engine.Device `json:"device"`
+	Model              string        `json:"model"`
+	Seconds            trainSeconds  `json:"seconds"`
+	Axes               string        `json:"axes"` // of the matrices
+	// what was warned of; none is an empty list
+	Doubts     []learners.Doubt     `json:"doubts"`
+	Validation *judgement.Judgement `json:"validation,omitempty"`
 	// CompressionSet are the examples, counted from 0, of which W is a sum, of a learner that tells.
 	CompressionSet []int `json:"compression_set,omitempty"`
 	// Traffic is between ranks, if there are several.
@@ -80,10 +82,12 @@ func (r trainReport) print(c *cli.Context, axes string) error {
 	if s.Kernel > 0 {
 		kernel = fmt.Sprintf(", kernel %.3f", s.Kernel)
 	}
-	fmt.Fprintf(t, "seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train %.3f\n",
+	fmt.Fprintf(t, "seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train "+
+		"%.3f\n",
 		s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
 	if a := r.Traffic; a != nil {
-		fmt.Fprintf(t, "traffic\t%s summed and %s broadcast in %d calls, %.3f s\n", app.BytesText(a.Summed),
+		fmt.Fprintf(t, "traffic\t%s summed and %s broadcast in %d calls, %.3f s\n",
+			app.BytesText(a.Summed),
 			app.BytesText(a.Broadcast), a.Calls, a.Seconds)
 	}
 	if err := t.Flush(); err != nil {

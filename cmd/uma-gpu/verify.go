@@ -25,18 +25,25 @@ import (
 )
 
 func verifyCommand() *cli.Command {
-	flags := append([]cli.Flag{app.ModelFlag()}, app.DataFlags("examples, those of the training for --retrain")...)
+	flags := append([]cli.Flag{app.ModelFlag()},
+		app.DataFlags("examples, those of the training for --retrain")...)
 	flags = append(flags, app.MatchFlag(),
 		&cli.BoolFlag{Name: "retrain", Usage: "also train again on the processor, and compare the bytes"})
-	flags = append(flags, slices.DeleteFunc(device.Flags(), func(f cli.Flag) bool { return f.Names()[0] == "audit" })...)
+	flags = append(flags, slices.DeleteFunc(device.Flags(),
+		func(f cli.Flag) bool { return f.Names()[0] == "audit" })...)
 	return &cli.Command{
-		Name:  "verify",
-		Usage: "find out whether a model is whole, computes the same on two engines, and comes of its data",
-		Description: "Reads the model, whose checksums have to be right; computes scores, predictions and class sums\n" +
-			"of the examples on the device and once more by cpu:plain, the loops that define every result; and,\n" +
-			"with --retrain, trains again on cpu by what the model tells of its training. All bits are compared.\n" +
+		Name: "verify",
+		Usage: "find out whether a model is whole, computes the same on two engines, and comes of its " +
+			"data",
+		Description: "Reads the model, whose checksums have to be right; computes scores, predictions " +
+			"and class sums\n" +
+			"of the examples on the device and once more by cpu:plain, the loops that define every " +
+			"result; and,\n" +
+			"with --retrain, trains again on cpu by what the model tells of its training. All bits are " +
+			"compared.\n" +
 			"The first that differs is an error that names it, and the exit code is 1.\n\n" +
-			"--retrain wants the data of the training, by their hash, and a training that began with nothing but them:\n" +
+			"--retrain wants the data of the training, by their hash, and a training that began with " +
+			"nothing but them:\n" +
 			"neither --from nor --annotators. The device may differ, and nothing else.\n\n" +
 			"Example: uma-gpu verify --model m.npz --data noisy.csv --device opencl --retrain",
 		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
@@ -96,7 +103,8 @@ func verify(c *cli.Context) error {
 }
 
 // score compares what the device and cpu:plain make of the examples.
-func (v *verification) score(c *cli.Context, g *grounds, where *device.Device, n app.Notes) (err error) {
+func (v *verification) score(c *cli.Context, g *grounds, where *device.Device,
+	n app.Notes) (err error) {
 	d, err := g.readData(c, n)
 	if err != nil {
 		return err
@@ -168,12 +176,14 @@ func (v *verification) retrain(c *cli.Context, g *grounds, n app.Notes) error {
 		is   bool
 		what string
 	}{
-		{!v.TrainingData, "these are not the data that it was trained on, whose SHA-256 is " + meta.DataSHA256},
+		{!v.TrainingData, "these are not the data that it was trained on, whose SHA-256 is " +
+			meta.DataSHA256},
 		{meta.From != "", "its training began with the weights of another model, which are not in it"},
 		{meta.AnnotationsSHA256 != "", "it was trained on the labels of annotators, which are not in it"},
 		{g.model.State != nil, "its training had not ended"},
-		{meta.ContractVersion != contract.Version, fmt.Sprintf("its weights were computed by version %d of the "+
-			"contract, and this program computes by version %d", meta.ContractVersion, contract.Version)},
+		{meta.ContractVersion != contract.Version,
+			fmt.Sprintf("its weights were computed by version %d of the "+
+				"contract, and this program computes by version %d", meta.ContractVersion, contract.Version)},
 	} {
 		if missing.is {
 			return fmt.Errorf("it cannot be trained again: %s", missing.what)
@@ -205,7 +215,8 @@ func (v *verification) retrain(c *cli.Context, g *grounds, n app.Notes) error {
 func sameModel(found, wanted *model.Model) error {
 	for k, w := range wanted.W[:min(len(wanted.W), len(found.W))] {
 		if f := found.W[k]; f != w {
-			return fmt.Errorf("it has other weights: of class %q in column %d found %v (%[3]x), wanted %v (%[4]x)",
+			return fmt.Errorf("it has other weights: of class %q in column %d found %v (%[3]x), wanted "+
+				"%v (%[4]x)",
 				wanted.Meta.Classes[k/wanted.D], k%wanted.D, f, w)
 		}
 	}
@@ -216,7 +227,8 @@ func sameModel(found, wanted *model.Model) error {
 		return err
 	}
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
-		return errors.New("it has the same weights, and something else differs; see uma-gpu inspect --json of both")
+		return errors.New("it has the same weights, and something else differs; see uma-gpu inspect " +
+			"--json of both")
 	}
 	return nil
 }
@@ -233,7 +245,8 @@ func (v *verification) print(w io.Writer, size int) error {
 	fmt.Fprintf(w, "verified: %s: %s\n\n", v.Model, verdict)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "file\t%d bytes, SHA-256 %s\n", size, v.SHA256)
-	fmt.Fprintf(t, "results\tscores, predictions and class sums of %d examples: the same bits on %s and cpu:plain\n",
+	fmt.Fprintf(t, "results\tscores, predictions and class sums of %d examples: the same bits on "+
+		"%s and cpu:plain\n",
 		v.Examples, v.Device.ID)
 	fmt.Fprintf(t, "data\t%s\ntrained again\t%s\n", data, retrained)
 	return t.Flush()

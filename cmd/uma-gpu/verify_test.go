@@ -10,15 +10,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 )
 
-// A model is verified on every device, by the data of its training and by others, and trained again to its bytes.
+// A model is verified on every device, by the data of its training and by others, and trained
+// again to its bytes.
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	few, c := noisy(t, dir, digits, "--label-column", "last")
 	m := filepath.Join(dir, "m.npz")
 	for _, more := range [][]string{
 		{"--learner", "uma", "--max-steps", "40"},
-		{"--learner", "softmax", "--max-steps", "10", "--inverse", "tikhonov:0.1", "--normalize", "standardize,bias"},
-		{"--learner", "softmax", "--max-steps", "5", "--kernel", "rbf", "--gamma", "search", "--components", "30", "--seed", "3"},
+		{"--learner", "softmax", "--max-steps", "10", "--inverse", "tikhonov:0.1", "--normalize",
+			"standardize,bias"},
+		{"--learner", "softmax", "--max-steps", "5", "--kernel", "rbf", "--gamma", "search",
+			"--components", "30", "--seed", "3"},
 		{"--learner", "kernelmean", "--kernel", "rbf", "--gamma", "0.05", "--temperature-folds", "2"},
 		{"--learner", "pa1", "--epochs", "2", "--weights", "best"},
 	} {
@@ -26,25 +29,30 @@ func TestVerify(t *testing.T) {
 		for _, device := range openCLToo(t) {
 			stdout, _ := succeed(t, "verify", "--model", m, "--data", few, "--retrain", "--device", device)
 			verdict := "verified: " + m + ": it is whole, and " + device
-			if !strings.HasPrefix(stdout, verdict) || !strings.Contains(stdout, "; its data give the same file again\n") ||
+			if !strings.HasPrefix(stdout, verdict) || !strings.Contains(stdout,
+				"; its data give the same file again\n") ||
 				!strings.Contains(stdout, " 1797 examples: the same bits on "+device) ||
 				!strings.Contains(stdout, "\ntrained again  on cpu, to the same bytes\n") {
 				t.Errorf("%q on %s: printed\n%s", more, device, stdout)
 			}
 		}
 		stdout, _ := succeed(t, "verify", "--model", m, "--data", digits, "--json")
-		if v := decode[verification](t, stdout); v.TrainingData || v.Retrained || v.Examples != 1797 || len(v.SHA256) != 64 {
+		if v := decode[verification](t, stdout); v.TrainingData || v.Retrained || v.Examples != 1797 ||
+			len(v.SHA256) != 64 {
 			t.Errorf("%q: found %+v", more, v)
 		}
-		fail(t, app.ExitFailure, "it cannot be trained again: these are not the data that it was trained on",
+		fail(t, app.ExitFailure,
+			"it cannot be trained again: these are not the data that it was trained on",
 			"verify", "--model", m, "--data", digits, "--retrain")
 	}
 }
 
-// A model that does not come of its data, or whose file is damaged, is not verified, and why is said.
+// A model that does not come of its data, or whose file is damaged, is not verified, and why is
+// said.
 func TestVerifyRefuses(t *testing.T) {
 	dir := t.TempDir()
-	m, other, cut := filepath.Join(dir, "m.npz"), filepath.Join(dir, "other.npz"), filepath.Join(dir, "cut.npz")
+	m, other, cut := filepath.Join(dir, "m.npz"), filepath.Join(dir, "other.npz"), filepath.Join(dir,
+		"cut.npz")
 	train := []string{"train", "--data", digits, "--learner", "uma", "--max-steps", "5", "--model"}
 	verify := []string{"verify", "--data", digits, "--retrain", "--model"}
 	succeed(t, with(train, m)...)
@@ -54,21 +62,25 @@ func TestVerifyRefuses(t *testing.T) {
 	if err := changed.Save(other); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, app.ExitFailure, "is not verified: trained again, it has other weights: of class \"0\" in column 7 found ",
+	fail(t, app.ExitFailure,
+		"is not verified: trained again, it has other weights: of class \"0\" in column 7 found ",
 		with(verify, other)...)
 	changed = load(t, m)
 	changed.Meta.Steps++
 	if err := changed.Save(other); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, app.ExitFailure, "it has the same weights, and something else differs", with(verify, other)...)
+	fail(t, app.ExitFailure, "it has the same weights, and something else differs", with(verify,
+		other)...)
 	changed.Meta.ContractVersion = contract.Version + 1
 	if err := changed.Save(other); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, app.ExitFailure, "it cannot be trained again: its weights were computed by version", with(verify, other)...)
+	fail(t, app.ExitFailure, "it cannot be trained again: its weights were computed by version",
+		with(verify, other)...)
 	succeed(t, append(with(train, other), "--from", m)...)
-	fail(t, app.ExitFailure, "it cannot be trained again: its training began with the weights of another model",
+	fail(t, app.ExitFailure,
+		"it cannot be trained again: its training began with the weights of another model",
 		with(verify, other)...)
 
 	text := read(t, m)
@@ -76,5 +88,6 @@ func TestVerifyRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	fail(t, app.ExitFailure, cut, with(verify, cut)...)
-	fail(t, app.ExitUsage, "--retrain reads the data twice", "verify", "--data", "-", "--retrain", "--model", m)
+	fail(t, app.ExitUsage, "--retrain reads the data twice", "verify", "--data", "-", "--retrain",
+		"--model", m)
 }

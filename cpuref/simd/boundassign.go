@@ -46,10 +46,12 @@ func (r *resident) boundTask(task int, _ *worker) {
 	from, to := task*placeBlocks, min((task+1)*placeBlocks, r.blocks)
 	scores := r.scores[from*r.q*lanes : to*r.q*lanes]
 	for _, p := range s.changes {
-		r.k.bounds.estimate(s.sketch[from*s.depth*lanes:to*s.depth*lanes], s.depth, p.w, p.lines, scores, r.q*lanes)
+		r.k.bounds.estimate(s.sketch[from*s.depth*lanes:to*s.depth*lanes], s.depth, p.w, p.lines, scores,
+			r.q*lanes)
 	}
 	h, first, end := r.bounds.History, from*lanes, to*lanes
-	r.k.bounds.open(scores, r.q, r.cells.alpha, s.rho[first:end], s.nu[first:end], s.slack, h.Eta, h.Theta,
+	r.k.bounds.open(scores, r.q, r.cells.alpha, s.rho[first:end], s.nu[first:end], s.slack, h.Eta,
+		h.Theta,
 		s.scored[first:end], r.now(), r.cells.place[first:end], s.open[from:to])
 }
 
@@ -59,7 +61,8 @@ func (r *resident) listTask(task int, own *worker) {
 	blocks := blocksOf(len(list))
 	if r.window > 0 {
 		rows := list[task*listBlocks*lanes : min((task+1)*listBlocks*lanes, len(list))]
-		r.x.Pages().FetchSome(int(rows[0]), int(rows[len(rows)-1])+1, len(rows), func(k int) int { return int(rows[k]) })
+		r.x.Pages().FetchSome(int(rows[0]), int(rows[len(rows)-1])+1, len(rows),
+			func(k int) int { return int(rows[k]) })
 	}
 	for k := task * listBlocks; k < min((task+1)*listBlocks, blocks); k++ {
 		r.listBlock(k, own)

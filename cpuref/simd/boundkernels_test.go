@@ -27,7 +27,8 @@ func TestEstimate(t *testing.T) {
 				want := slices.Clone(scores)
 				estimateGo(sketch, depth, coef, lines, want, q*lanes)
 				got := guarded(t, scores, atEnd)
-				k.bounds.estimate(guarded(t, sketch, atEnd), depth, guarded(t, coef, atEnd), lines, got, q*lanes)
+				k.bounds.estimate(guarded(t, sketch, atEnd), depth, guarded(t, coef, atEnd), lines, got,
+					q*lanes)
 				equal(t, fmt.Sprintf("%d directions, %d blocks", depth, blocks), got, want)
 			}
 		}
@@ -60,7 +61,8 @@ func TestOpen(t *testing.T) {
 							scores[i] = odd[rng.IntN(len(odd))]
 						}
 					}
-					rho, nu, slack, eta, theta := some(n, 0.1), some(n, 1), some(q, 0.01), some(rounds*q, 0.3), some(rounds*q, 0.01)
+					rho, nu, slack, eta, theta := some(n, 0.1), some(n, 1), some(q, 0.01), some(rounds*q, 0.3),
+						some(rounds*q, 0.01)
 					scored, place := make([]int32, n), make([]int32, n)
 					for i := range scored {
 						scored[i] = int32(rng.IntN(rounds) * q)

@@ -60,7 +60,8 @@ func (k rescorer) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) 
 			copy(lines[t*n+block*lanes:], products[at:at+lanes])
 		}
 	}
-	r.sweep(score, r.denseTasks(), r.dense.blocksPerTask()*lanes, n*r.x.D*depth, r.dense.blocksPerTask()*depth*lanes)
+	r.sweep(score, r.denseTasks(), r.dense.blocksPerTask()*lanes, n*r.x.D*depth,
+		r.dense.blocksPerTask()*depth*lanes)
 	r.e.exampleBytes.Add(4 * int64(r.x.Size()))
 
 	tile := basis.Sketch(r.x.X, lines, n)

@@ -74,11 +74,13 @@ func TestBoundsOfManyExamples(t *testing.T) {
 		r := load(e)
 		wander(t, r, steps, func(step int, a engine.Assignment) {
 			if !reflect.DeepEqual(a, want[step]) || !reflect.DeepEqual(sums(r), wantSums[step]) {
-				t.Fatalf("%s, step %d: assignment %+v, want %+v, and the same class sums", l, step, a, want[step])
+				t.Fatalf("%s, step %d: assignment %+v, want %+v, and the same class sums", l, step, a,
+					want[step])
 			}
 		})
 		if got := e.(engine.Counting).Work().Rescored; got <= n || got > steps*n*3/4 {
-			t.Errorf("%s: %d examples rescored in %d steps of %d, wanted some to be spared", l, got, steps, n)
+			t.Errorf("%s: %d examples rescored in %d steps of %d, wanted some to be spared", l, got, steps,
+				n)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 type dense struct {
 	d     int       // columns of a row
 	whole []float32 // the whole blocks: the caller's memory, if it has four columns
-	last  []float32 // a copy of the block that is not whole, filled up with zeros; nil if there is none
+	// a copy of the block that is not whole, filled up with zeros; nil if there is none
+	last []float32
 }
 
 func newDense(x dataset.Examples) dense {
@@ -101,8 +102,8 @@ func (r *resident) denseBlocks(task int) (from, to int) {
 	return task * per, min((task+1)*per, r.blocks)
 }
 
-// scoreDense computes the scores of all passes for blocks from..to-1. Those of the next block lie step values further
-// on.
+// scoreDense computes the scores of all passes for blocks from..to-1. Those of the next block lie
+// step values further on.
 func (r *resident) scoreDense(from, to int, scores []float32, step int) {
 	v := &r.dense
 	whole := to

@@ -68,8 +68,9 @@ func (unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, e
 
 func plan(x dataset.Examples, classes int, labelled bool) engine.Plan {
 	n, q := int64(blocksOf(x.N)*lanes), int64(classes)
-	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
-		Scores: 4 * n * q}
+	p := engine.Plan{Tiles: 1, InPlace: true,
+		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
+		Scores:   4 * n * q}
 	if labelled {
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
@@ -84,7 +85,8 @@ func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
 
 func (e *processor) load(x dataset.Examples, classes int) *resident {
 	blocks := blocksOf(x.N)
-	r := &resident{e: e, k: e.k, x: x, q: classes, blocks: blocks, window: max(e.window, x.Pages().Window()),
+	r := &resident{e: e, k: e.k, x: x, q: classes, blocks: blocks, window: max(e.window,
+		x.Pages().Window()),
 		scores: make([]float32, blocks*lanes*classes)}
 	if !x.Sparse() {
 		r.dense = newDense(x)
@@ -173,9 +175,10 @@ func (r *resident) run(do func(r *resident, task int, own *worker), tasks, work,
 	parallel.Share(workers, tasks, func(worker, task int) { do(r, task, r.workers[worker]) })
 }
 
-// sweep is run for tasks that read all examples in order, so many each. Those of a file larger than memory are read
-// ahead.
-func (r *resident) sweep(do func(r *resident, task int, own *worker), tasks, examples, work, scratch int) {
+// sweep is run for tasks that read all examples in order, so many each. Those of a file larger
+// than memory are read ahead.
+func (r *resident) sweep(do func(r *resident, task int, own *worker), tasks, examples, work,
+	scratch int) {
 	if r.window == 0 || examples == 0 {
 		r.run(do, tasks, work, scratch)
 		return

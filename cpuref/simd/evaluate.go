@@ -27,7 +27,8 @@ type evaluator struct {
 	sums  []int64   // the caller's
 }
 
-func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int,
+	f numerics.FixedPoint) (engine.Evaluator, error) {
 	x := rows.Stored().Examples
 	v := &evaluator{resident: e.load(x, classes), classes: make([]int, classes)}
 	v.fixed = f

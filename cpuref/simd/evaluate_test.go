@@ -51,7 +51,8 @@ func TestSpread(t *testing.T) {
 // Scores and targets of every size, among them those that end in a refusal.
 func TestResiduals(t *testing.T) {
 	inf := float32(math.Inf(1))
-	odd := []float32{inf, -inf, float32(math.NaN()), math.MaxFloat32, -math.MaxFloat32, 0x1p15, -0x1p14}
+	odd := []float32{inf, -inf, float32(math.NaN()), math.MaxFloat32, -math.MaxFloat32, 0x1p15,
+		-0x1p14}
 	eachKernel(t, func(t *testing.T, k *kernels, rng *rand.Rand, atEnd bool) {
 		refusals, accepted := 0, 0
 		for _, q := range []int{1, 2, 3, 10, 33} {
@@ -79,7 +80,8 @@ func TestResiduals(t *testing.T) {
 						kernel, twin residualKernel
 					}{{"posterior", k.posterior, posteriorGo}, {"given", k.given, givenGo}} {
 						a, losses, refused := draw(rng, n), draw(rng, blocks*lanes), make([]uint16, blocks)
-						gotA, gotLosses, gotRefused := guarded(t, a, atEnd), guarded(t, losses, atEnd), guarded(t, refused, atEnd)
+						gotA, gotLosses, gotRefused := guarded(t, a, atEnd), guarded(t, losses, atEnd), guarded(t,
+							refused, atEnd)
 						gs, gw := guarded(t, scores, atEnd), guarded(t, weight, atEnd)
 						if kind.name == "given" {
 							for i, v := range targets {

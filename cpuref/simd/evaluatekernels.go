@@ -12,11 +12,13 @@ type evaluateKernels struct {
 	mostRows         int // of weighted
 	spread           func(t []float32, q int, values []float32, rows []int64)
 	posterior, given residualKernel
-	columnSums       func(starts []int64, rows []int32, values, a []float32, scale float32, sums []int64)
+	columnSums       func(starts []int64, rows []int32, values, a []float32, scale float32,
+		sums []int64)
 }
 
 type (
-	weightedKernel func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
+	weightedKernel func(x []float32, stride, columns, examples int, a []float32, step, rows int,
+		totals []float32,
 		width int)
 	residualKernel func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)
 )
@@ -26,7 +28,8 @@ type (
 // x[i·stride] and its coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r
 // go to totals from r·width.
 func weightedGo(
-	x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32, width int,
+	x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
+	width int,
 ) {
 	for r := range rows {
 		total := totals[r*width : r*width+columns]
@@ -96,13 +99,15 @@ func givenGo(scores []float32, q int, t, a, weight, losses []float32, refused []
 				a[k] = (float32(a[k]*r) - t[k]) * u
 			}
 			loss *= u
-			judgeGo(odd == 0 && math.Abs(float64(loss)) <= numerics.MostLoss, loss, a, q, losses, refused, b, l)
+			judgeGo(odd == 0 && math.Abs(float64(loss)) <= numerics.MostLoss, loss, a, q, losses, refused, b,
+				l)
 		}
 	}
 }
 
 // judgeGo notes what became of lane l of block b, whose residuals are every 16th of a.
-func judgeGo(counts bool, loss float32, a []float32, q int, losses []float32, refused []uint16, b, l int) {
+func judgeGo(counts bool, loss float32, a []float32, q int, losses []float32, refused []uint16, b,
+	l int) {
 	if !counts {
 		refused[b] |= 1 << l
 		loss = 0

@@ -16,14 +16,16 @@ var evaluationMutants = []struct {
 }{
 	{"the last example of a span left out", func(k *kernels) {
 		weighted := k.weighted
-		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
+		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
+			totals []float32,
 			width int) {
 			weighted(x, stride, columns, max(1, examples-1), a, step, rows, totals, width)
 		}
 	}},
 	{"the last column left out", func(k *kernels) {
 		weighted := k.weighted
-		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
+		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
+			totals []float32,
 			width int) {
 			weighted(x, stride, columns, examples, a, step, rows, totals, width)
 			totals[columns-1] = 0
@@ -31,7 +33,8 @@ var evaluationMutants = []struct {
 	}},
 	{"the coefficients of the second block those of the first", func(k *kernels) {
 		weighted := k.weighted
-		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
+		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
+			totals []float32,
 			width int) {
 			if a = slices.Clone(a); examples > lanes {
 				copy(a[step:], a[:rows*lanes])
@@ -41,7 +44,8 @@ var evaluationMutants = []struct {
 	}},
 	{"sparse blocks cut one example early", func(k *kernels) {
 		sums := k.columnSums
-		k.columnSums = func(starts []int64, rows []int32, values, a []float32, scale float32, out []int64) {
+		k.columnSums = func(starts []int64, rows []int32, values, a []float32, scale float32,
+			out []int64) {
 			rows = slices.Clone(rows)
 			for i := range rows {
 				rows[i]++
@@ -51,7 +55,8 @@ var evaluationMutants = []struct {
 	}},
 	{"the last column of a task left out", func(k *kernels) {
 		sums := k.columnSums
-		k.columnSums = func(starts []int64, rows []int32, values, a []float32, scale float32, out []int64) {
+		k.columnSums = func(starts []int64, rows []int32, values, a []float32, scale float32,
+			out []int64) {
 			clear(out)
 			sums(starts[:len(starts)-1], rows, values, a, scale, out)
 		}
@@ -95,7 +100,8 @@ var evaluationMutants = []struct {
 
 // judged changes what a kernel is told and what it answers.
 func judged(
-	kernel residualKernel, before func(weight []float32), after func(a, losses []float32, refused []uint16),
+	kernel residualKernel, before func(weight []float32), after func(a, losses []float32,
+		refused []uint16),
 ) residualKernel {
 	return func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16) {
 		weight = slices.Clone(weight)

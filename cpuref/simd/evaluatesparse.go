@@ -17,7 +17,8 @@ type columns struct {
 
 func newColumns(x dataset.Examples) columns {
 	c := columns{
-		starts: make([]int64, x.D+1), rows: make([]int32, len(x.Values)), values: make([]float32, len(x.Values)),
+		starts: make([]int64, x.D+1), rows: make([]int32, len(x.Values)), values: make([]float32,
+			len(x.Values)),
 	}
 	for _, j := range x.Columns {
 		c.starts[j+1]++

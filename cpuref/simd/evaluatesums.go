@@ -30,7 +30,8 @@ type share struct {
 	loss           [span]int64 // sums of losses, as many as a span has examples
 	refused        int64
 	totals         []float32 // of the kernel weighted
-	sums           []int64   // of all rows and columns, or of 16 rows for some columns of sparse examples
+	// of all rows and columns, or of 16 rows for some columns of sparse examples
+	sums []int64
 }
 
 func (s *share) begin(v *evaluator) {
@@ -47,8 +48,8 @@ func (s *share) begin(v *evaluator) {
 	}
 }
 
-// each does all tasks by workers whose share has begun. Tasks that read all examples in order have so many each,
-// others none.
+// each does all tasks by workers whose share has begun. Tasks that read all examples in order have
+// so many each, others none.
 func (v *evaluator) each(tasks, examples, work int, do func(task int, own *worker)) {
 	v.sweep(func(_ *resident, task int, own *worker) {
 		if !own.share.begun {
@@ -61,7 +62,8 @@ func (v *evaluator) each(tasks, examples, work int, do func(task int, own *worke
 // sum computes the weighted sums of count coefficients of each example (clause 14), and
 // returns what the shares have found. fill writes the coefficients of a span: row r of its
 // example i is a[(i/16·count + r)·16 + i%16].
-func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int, a []float32)) engine.Evaluation {
+func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int,
+	a []float32)) engine.Evaluation {
 	v.sums, v.count = sums, count
 	for _, w := range v.workers {
 		w.share.begun = false
@@ -83,7 +85,10 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int, 
 		v.addShares()
 	default:
 		v.held = resize(v.held, spans*span*count)
-		v.each(spans, span, work, func(at int, own *worker) { fill(own, at, v.held[at*span*count:(at+1)*span*count]) })
+		v.each(spans, span, work, func(at int, own *worker) {
+			fill(own, at,
+				v.held[at*span*count:(at+1)*span*count])
+		})
 		v.readAgain()
 		clear(sums)
 		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), 0, work, v.sumStrip)
@@ -102,7 +107,8 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int, 
 
 // sumSpan adds the weighted sums of a span to sums, for rows r..rEnd-1 of its coefficients and
 // columns j..jEnd-1.
-func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd int, totals []float32) {
+func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd int,
+	totals []float32) {
 	d, n, scale := v.x.D, v.examples(at), v.fixed.Scale()
 	passes := panels(rEnd-r, v.k.mostRows)
 	per := panels(rEnd-r, passes) // as many in each, more or less
@@ -110,7 +116,8 @@ func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd 
 		columns := min(sumColumns, jEnd-j)
 		for row := r; row < rEnd; row += per {
 			rows := min(per, rEnd-row)
-			v.k.weighted(v.x.X[at*span*d+j:], d, columns, n, a[row*lanes:], v.count*lanes, rows, totals, sumColumns)
+			v.k.weighted(v.x.X[at*span*d+j:], d, columns, n, a[row*lanes:], v.count*lanes, rows, totals,
+				sumColumns)
 			for k := range rows {
 				total := totals[k*sumColumns:][:columns]
 				v.k.add(sums[(row+k)*d+j:][:columns], total, scale, total)
@@ -125,7 +132,8 @@ func (v *evaluator) sumStrip(task int, own *worker) {
 	j, r := task%strips*sumColumns, task/strips*sumRows
 	for at := range panels(v.x.N, span) {
 		a := v.held[at*span*v.count : (at+1)*span*v.count]
-		v.sumSpan(at, a, v.sums, r, min(r+sumRows, v.count), j, min(j+sumColumns, v.x.D), own.share.totals)
+		v.sumSpan(at, a, v.sums, r, min(r+sumRows, v.count), j, min(j+sumColumns, v.x.D),
+			own.share.totals)
 	}
 }
 

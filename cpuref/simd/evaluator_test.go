@@ -28,7 +28,8 @@ func drawTargets(rng *rand.Rand, n, q int) []engine.Targets {
 	for k := range soft {
 		soft[k] = rng.Float32()
 	}
-	row3, rowQ, weight, light := make([]int32, n), make([]int32, n), make([]float32, n), make([]float32, n)
+	row3, rowQ, weight, light := make([]int32, n), make([]int32, n), make([]float32, n),
+		make([]float32, n)
 	for i := range row3 {
 		row3[i], rowQ[i] = int32(rng.IntN(3)), int32(rng.IntN(q))
 		weight[i], light[i] = rng.Float32(), rng.Float32()/3
@@ -42,7 +43,8 @@ func drawTargets(rng *rand.Rand, n, q int) []engine.Targets {
 // What the conformance suite is too small for: so many examples that tasks are shared out to
 // all processors.
 func TestEvaluationsOfManyExamples(t *testing.T) {
-	for _, s := range []struct{ n, d, q int }{{3005, 67, 11}, {3000, 3, 17}, {300, 1100, 3}, {300, 17, 47}, {77, 5, 1}} {
+	for _, s := range []struct{ n, d, q int }{{3005, 67, 11}, {3000, 3, 17}, {300, 1100, 3}, {300, 17,
+		47}, {77, 5, 1}} {
 		rng := rand.New(rand.NewPCG(1, uint64(s.n)))
 		x, _, _ := problem(rng, s.n, s.d, s.q)
 		want, err := cpuref.New().LoadEvaluator(x, s.q, numerics.FixedPoint{})
@@ -83,7 +85,8 @@ func TestEvaluationsOfManyExamples(t *testing.T) {
 }
 
 // evaluated returns all that an evaluator says.
-func evaluated(t *testing.T, v engine.Evaluator, target engine.Targets, w engine.Weights, a []float32) map[string]any {
+func evaluated(t *testing.T, v engine.Evaluator, target engine.Targets, w engine.Weights,
+	a []float32) map[string]any {
 	t.Helper()
 	n, d, q := v.Shape()
 	sums, scores, weighted := make([]int64, q*d), make([]float32, n*q), make([]int64, len(a)/n*d)

@@ -22,7 +22,8 @@ type kernels struct {
 	sparse       []sparseKernel // one for each of sparseWidths
 	sparseWidths []int          // 2, 8 and perhaps more
 
-	region               func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)
+	region func(scores []float32, q int, alpha float32, before, now []int32,
+		changed []uint16)
 	bounds               boundKernels
 	add, sub             func(sum []int64, x []float32, scale float32, next []float32)
 	transfer             func(from, to []int64, x []float32, scale float32, next []float32)
@@ -39,7 +40,8 @@ type kernels struct {
 func available() []*kernels { return append([]*kernels{&portable}, assembly()...) }
 
 type (
-	denseKernel  func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int)
+	denseKernel func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
+		ahead int)
 	sparseKernel func(starts []int64, columns []int32, values, w, out []float32)
 )
 
@@ -61,7 +63,8 @@ var portable = kernels{
 // for block b go to the 16 lanes from scores[b·step + lines[c]]. w are packed
 // weights (see pack). ahead says how many bytes before its use the assembly
 // fetches x.
-func denseGo(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int) {
+func denseGo(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
+	ahead int) {
 	n := len(lines)
 	shift := (4 - d%4) % 4 // columns by which the last group begins too early
 	for i := range lanes * blocks {

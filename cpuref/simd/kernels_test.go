@@ -12,7 +12,8 @@ import (
 // twins in Go, with slices that end, and then begin, at a forbidden page.
 func eachKernel(t *testing.T, f func(t *testing.T, k *kernels, rng *rand.Rand, atEnd bool)) {
 	levels := assembly()
-	if len(levels) == 0 { // then Go's own level, whose table may be wrong, and which may read too far as well
+	// then Go's own level, whose table may be wrong, and which may read too far as well
+	if len(levels) == 0 {
 		levels = available()
 	}
 	for _, k := range levels {
@@ -25,7 +26,8 @@ func eachKernel(t *testing.T, f func(t *testing.T, k *kernels, rng *rand.Rand, a
 }
 
 // hard are float32 values that arithmetic likes to get wrong.
-var hard = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -1.5, 0x1p-149, -0x1p-130, 0x1p-70,
+var hard = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -1.5, 0x1p-149, -0x1p-130,
+	0x1p-70,
 	0x1p100, math.MaxFloat32}
 
 func draw(rng *rand.Rand, n int) []float32 {
@@ -43,7 +45,8 @@ func draw(rng *rand.Rand, n int) []float32 {
 func equal(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {
-		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] ||
+			want[i] == want[i]) {
 			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
 		}
 	}
@@ -51,7 +54,8 @@ func equal(t *testing.T, what string, got, want []float32) {
 
 func TestDense(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *kernels, rng *rand.Rand, atEnd bool) {
-		for _, d := range []int{4, 5, 6, 7, 8, 15, 16, 17, 65, 254, 255, 256, 257, 258, 260, 511, 512, 513, 517} {
+		for _, d := range []int{4, 5, 6, 7, 8, 15, 16, 17, 65, 254, 255, 256, 257, 258, 260, 511, 512,
+			513, 517} {
 			for at, n := range k.widths {
 				v, blocks, step := dense{d: d}, 1+rng.IntN(3), (n+1)*lanes
 				x := draw(rng, blocks*lanes*d)
@@ -122,7 +126,8 @@ func TestRegion(t *testing.T) {
 				}
 				want, wantChanged := make([]int32, blocks*lanes), make([]uint16, blocks)
 				regionGo(scores, q, alpha, before, want, wantChanged)
-				got, gotChanged := guarded(t, make([]int32, blocks*lanes), atEnd), guarded(t, make([]uint16, blocks), atEnd)
+				got, gotChanged := guarded(t, make([]int32, blocks*lanes), atEnd), guarded(t,
+					make([]uint16, blocks), atEnd)
 				k.region(guarded(t, scores, atEnd), q, alpha, guarded(t, before, atEnd), got, gotChanged)
 				if !slices.Equal(got, want) || !slices.Equal(gotChanged, wantChanged) {
 					t.Fatalf("q=%d alpha=%v: %v %v, want %v %v", q, alpha, got, gotChanged, want, wantChanged)
@@ -150,16 +155,25 @@ func TestSums(t *testing.T) {
 				wantLess, wantMore := slices.Clone(sum), slices.Clone(sum)
 				transferGo(wantLess, wantMore, x, scale, x)
 				if !slices.Equal(less, wantLess) || !slices.Equal(more, wantMore) {
-					t.Fatalf("transfer of %d values at scale %v: %v %v, want %v %v", n, scale, less, more, wantLess, wantMore)
+					t.Fatalf("transfer of %d values at scale %v: %v %v, want %v %v", n, scale, less, more,
+						wantLess, wantMore)
 				}
 				for _, c := range []struct {
 					what      string
 					got, want func(sum []int64)
 				}{
-					{"add", func(s []int64) { k.add(s, guarded(t, x, atEnd), scale, x) }, func(s []int64) { addGo(s, x, scale, x) }},
-					{"sub", func(s []int64) { k.sub(s, guarded(t, x, atEnd), scale, x) }, func(s []int64) { subGo(s, x, scale, x) }},
-					{"add sparse", func(s []int64) { k.addSparse(s, guarded(t, columns, atEnd), guarded(t, x, atEnd), scale) }, func(s []int64) { addSparseGo(s, columns, x, scale) }},
-					{"sub sparse", func(s []int64) { k.subSparse(s, guarded(t, columns, atEnd), guarded(t, x, atEnd), scale) }, func(s []int64) { subSparseGo(s, columns, x, scale) }},
+					{"add", func(s []int64) { k.add(s, guarded(t, x, atEnd), scale, x) },
+						func(s []int64) { addGo(s, x, scale, x) }},
+					{"sub", func(s []int64) { k.sub(s, guarded(t, x, atEnd), scale, x) },
+						func(s []int64) { subGo(s, x, scale, x) }},
+					{"add sparse", func(s []int64) {
+						k.addSparse(s, guarded(t, columns, atEnd), guarded(t, x,
+							atEnd), scale)
+					}, func(s []int64) { addSparseGo(s, columns, x, scale) }},
+					{"sub sparse", func(s []int64) {
+						k.subSparse(s, guarded(t, columns, atEnd), guarded(t, x,
+							atEnd), scale)
+					}, func(s []int64) { subSparseGo(s, columns, x, scale) }},
 				} {
 					got, want := guarded(t, sum, atEnd), slices.Clone(sum)
 					c.got(got)

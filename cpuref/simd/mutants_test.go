@@ -24,11 +24,20 @@ var mutants = []struct {
 	ask    func(q *question)   // changes what open is asked, if not nil
 	answer func(open []uint16) // changes what it answers, if not nil
 }{
-	{name: "what the sketch leaves ignored", ask: func(q *question) { q.eta = make([]float32, len(q.eta)) }},
-	{name: "the error of the sketch ignored", ask: func(q *question) { q.theta = make([]float32, len(q.theta)) }},
+	{name: "what the sketch leaves ignored", ask: func(q *question) {
+		q.eta = make([]float32,
+			len(q.eta))
+	}},
+	{name: "the error of the sketch ignored", ask: func(q *question) {
+		q.theta = make([]float32,
+			len(q.theta))
+	}},
 	{name: "rounding ignored", ask: func(q *question) { q.slack = make([]float32, len(q.slack)) }},
 	{name: "examples taken for short", ask: func(q *question) { q.nu = make([]float32, len(q.nu)) }},
-	{name: "examples taken for what the sketch says", ask: func(q *question) { q.rho = make([]float32, len(q.rho)) }},
+	{name: "examples taken for what the sketch says", ask: func(q *question) {
+		q.rho = make([]float32,
+			len(q.rho))
+	}},
 	{name: "only the last change counts", ask: func(q *question) {
 		n := int32(len(q.slack))
 		span := int32(len(q.eta)) / n
@@ -63,13 +72,15 @@ func TestMutantsAreCaught(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			broken := *k
-			broken.bounds.open = func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32,
+			broken.bounds.open = func(scores []float32, q int, alpha float32, rho, nu, slack, eta,
+				theta []float32,
 				scored []int32, now int32, place []int32, open []uint16) {
 				a := question{alpha, rho, nu, slack, eta, theta, scored, now, place}
 				if m.ask != nil {
 					m.ask(&a)
 				}
-				k.bounds.open(scores, q, a.alpha, a.rho, a.nu, a.slack, a.eta, a.theta, a.scored, a.now, a.place, open)
+				k.bounds.open(scores, q, a.alpha, a.rho, a.nu, a.slack, a.eta, a.theta, a.scored, a.now,
+					a.place, open)
 				if m.answer != nil {
 					m.answer(open)
 				}

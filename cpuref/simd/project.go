@@ -55,8 +55,9 @@ type projection struct {
 	first, last int
 	group       int         // landmarks of a panel: 32, or 8 for sparse examples
 	landmarks   [][]float32 // a panel for each group: for each feature, the landmarks side by side
-	axes        [][]float32 // a panel for each chunk of landmarks and 32 axes: for each landmark, the axes side by side
-	yy          []float32   // ⟨y,y⟩ of each landmark, and 0 up to whole groups
+	// a panel for each chunk of landmarks and 32 axes: for each landmark, the axes side by side
+	axes [][]float32
+	yy   []float32 // ⟨y,y⟩ of each landmark, and 0 up to whole groups
 }
 
 // panels returns how many groups of count make n.
@@ -155,7 +156,8 @@ func (t *task) project(first int) {
 		}
 		for a := 0; a < t.step; a += productColumns {
 			panel := t.axes[a/productColumns*chunks(t.last-t.first)+from/chunk]
-			t.k.product(t.values, chunk, panels(rows, productRows), n, panel, t.totals[a:], t.step, t.first+from == 0)
+			t.k.product(t.values, chunk, panels(rows, productRows), n, panel, t.totals[a:], t.step,
+				t.first+from == 0)
 		}
 	}
 	if t.step == 0 {
@@ -185,7 +187,8 @@ func (t *task) denseDots(first, rows, from, n int) {
 			panel := t.landmarks[(from+l)/productColumns][j*productColumns:]
 			t.k.product(t.x.X[first*d+j:], d, whole, columns, panel, t.values[l:], chunk, j == 0)
 			if whole*productRows < rows {
-				t.k.product(t.rest, chunk, 1, columns, panel, t.values[whole*productRows*chunk+l:], chunk, j == 0)
+				t.k.product(t.rest, chunk, 1, columns, panel, t.values[whole*productRows*chunk+l:], chunk,
+					j == 0)
 			}
 		}
 	}
@@ -195,7 +198,8 @@ func (t *task) denseDots(first, rows, from, n int) {
 func (t *task) sparseDots(first, rows, from, n int) {
 	few := t.few[:rows*sparseGroup]
 	for l := 0; l < n; l += sparseGroup {
-		t.k.sparse[1](t.x.Starts[first:first+rows+1], t.x.Columns, t.x.Values, t.landmarks[(from+l)/sparseGroup], few)
+		t.k.sparse[1](t.x.Starts[first:first+rows+1], t.x.Columns, t.x.Values,
+			t.landmarks[(from+l)/sparseGroup], few)
 		for i := range rows {
 			copy(t.values[i*chunk+l:], few[i*sparseGroup:(i+1)*sparseGroup])
 		}

@@ -40,7 +40,8 @@ func TestKernelValues(t *testing.T) {
 				for l := range yy {
 					yy[l] = float32(rng.Float64() * 90)
 					if rng.IntN(10) == 0 {
-						yy[l] = []float32{0x1.5d589ep6, math.Nextafter32(0x1.5d589ep6, inf), 0, inf, 0x1p-149}[rng.IntN(5)]
+						yy[l] = []float32{0x1.5d589ep6, math.Nextafter32(0x1.5d589ep6, inf), 0, inf,
+							0x1p-149}[rng.IntN(5)]
 						values[l] = []float32{0, inf, -inf, 1}[rng.IntN(4)]
 					}
 				}

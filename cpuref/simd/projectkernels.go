@@ -21,7 +21,8 @@ type projectKernels struct {
 // (clause 1). Row i of x has columns values from x[i·stride]; w has the 32 values of the
 // panel for each of them; the totals of row i are the 32 from totals[i·step], counted as 0 if
 // this is the first chunk.
-func productGo(x []float32, stride, blocks, columns int, w, totals []float32, step int, first bool) {
+func productGo(x []float32, stride, blocks, columns int, w, totals []float32, step int,
+	first bool) {
 	for i := range productRows * blocks {
 		var acc [productColumns]float32
 		for j, v := range x[i*stride : i*stride+columns] {

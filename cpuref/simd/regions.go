@@ -9,22 +9,25 @@ import (
 
 // cells is what an assignment needs and brings up to date.
 type cells struct {
-	place     []int32  // of each example: 2·prediction, plus 1 if it is in the region; -1 before the first assignment
-	now       []int32  // the same for the assignment under way
-	changed   []uint16 // one bit for each example: whether they differ
-	alpha     float32  // of the assignment under way
-	moved     int      // examples, in the assignment under way
-	moves     []move   // those of them whose values are still to be moved
-	moveTasks int      // tasks that share out the columns: few, because an example is in one piece in memory
-	regions   []int64  // N, Q×Q
-	predicted []int64  // N at α = 0, Q×Q
-	sums      []int64  // Γ, Q×Q×d: [(p·Q+k)·d + j]
+	// of each example: 2·prediction, plus 1 if it is in the region; -1 before the first assignment
+	place   []int32
+	now     []int32  // the same for the assignment under way
+	changed []uint16 // one bit for each example: whether they differ
+	alpha   float32  // of the assignment under way
+	moved   int      // examples, in the assignment under way
+	moves   []move   // those of them whose values are still to be moved
+	// tasks that share out the columns: few, because an example is in one piece in memory
+	moveTasks int
+	regions   []int64 // N, Q×Q
+	predicted []int64 // N at α = 0, Q×Q
+	sums      []int64 // Γ, Q×Q×d: [(p·Q+k)·d + j]
 	norms     norms
 }
 
 func newCells(blocks, d, q int) *cells {
 	c := &cells{
-		place: make([]int32, blocks*lanes), now: make([]int32, blocks*lanes), changed: make([]uint16, blocks),
+		place: make([]int32, blocks*lanes), now: make([]int32, blocks*lanes), changed: make([]uint16,
+			blocks),
 		regions: make([]int64, q*q), predicted: make([]int64, q*q),
 		sums:  make([]int64, q*q*d),
 		norms: newNorms(q),
@@ -104,7 +107,8 @@ func (r *resident) placeTasks() int { return (r.blocks + placeBlocks - 1) / plac
 func (r *resident) placeTask(task int, _ *worker) {
 	c := r.cells
 	from, to := task*placeBlocks, min((task+1)*placeBlocks, r.blocks)
-	r.k.region(r.scores[from*r.q*lanes:], r.q, c.alpha, c.place[from*lanes:], c.now[from*lanes:], c.changed[from:to])
+	r.k.region(r.scores[from*r.q*lanes:], r.q, c.alpha, c.place[from*lanes:], c.now[from*lanes:],
+		c.changed[from:to])
 }
 
 // follow brings place and counts of an example up to date, and notes its move unless

@@ -30,7 +30,8 @@ func (r *resident) rescore(w engine.Weights, classes []int) {
 	work := r.x.Size() * len(classes)
 	r.prepare(w, classes)
 	if r.x.Sparse() {
-		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost, lanes*sparseMost)
+		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost,
+			lanes*sparseMost)
 		return
 	}
 	r.sweep((*resident).denseTask, r.denseTasks(), r.dense.blocksPerTask()*lanes, work, 0)

@@ -27,7 +27,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Bounds that begin at once see sizes that no training would use them for, and so do windows of files.
+// Bounds that begin at once see sizes that no training would use them for, and so do windows of
+// files.
 func TestConformanceWithBounds(t *testing.T) {
 	for _, l := range simd.Levels() {
 		t.Run(string(l), func(t *testing.T) {

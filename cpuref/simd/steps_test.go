@@ -66,7 +66,8 @@ func TestStepsOfManyExamples(t *testing.T) {
 			got := outcome(t, r, w, classes, inv)
 			for what := range want {
 				if !reflect.DeepEqual(got[what], want[what]) {
-					t.Fatalf("step %d, resident %d (dense, sparse for each of %v): %s differ", step, i, simd.Levels(), what)
+					t.Fatalf("step %d, resident %d (dense, sparse for each of %v): %s differ", step, i,
+						simd.Levels(), what)
 				}
 			}
 		}
@@ -75,7 +76,8 @@ func TestStepsOfManyExamples(t *testing.T) {
 }
 
 // outcome takes a step and returns all that an engine can say after it.
-func outcome(t *testing.T, r engine.Cells, w engine.Weights, classes []int, inv []float32) map[string]any {
+func outcome(t *testing.T, r engine.Cells, w engine.Weights, classes []int,
+	inv []float32) map[string]any {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -96,8 +98,9 @@ func outcome(t *testing.T, r engine.Cells, w engine.Weights, classes []int, inv 
 	}
 	must(r.Norms(norms, inv))
 	must(r.UpdateVectors(z, []engine.Pair{{P: 3, Q: 1}, {P: 2, Q: 0}}, inv))
-	return map[string]any{"scores": scores, "predictions": predictions, "assignments": a, "class sums": sums,
-		"norms": norms, "update vectors": z}
+	return map[string]any{"scores": scores, "predictions": predictions, "assignments": a,
+		"class sums": sums,
+		"norms":      norms, "update vectors": z}
 }
 
 // A step on small data wakes no goroutine and takes no memory, but for the two
@@ -118,7 +121,8 @@ func TestSmallStepAllocates(t *testing.T) {
 				w.W[rng.IntN(len(w.W))]++
 				_, err := r.Assign(0)
 				for _, err := range []error{
-					err, r.Rescore(w, []int{3, 1}), r.Norms(norms, inv), r.UpdateVectors(z, pairs, inv), r.Predict(predictions),
+					err, r.Rescore(w, []int{3, 1}), r.Norms(norms, inv), r.UpdateVectors(z, pairs, inv),
+					r.Predict(predictions),
 				} {
 					if err != nil {
 						t.Fatal(err)
@@ -141,7 +145,8 @@ func TestLevels(t *testing.T) {
 		t.Fatalf("levels %v, want Go first", levels)
 	}
 	best := atLevel(t, levels[len(levels)-1]).Device()
-	if got := simd.New().Device(); got != best || got.Kind != "cpu" || got.ID != "cpu" || !got.Conforming {
+	if got := simd.New().Device(); got != best || got.Kind != "cpu" || got.ID != "cpu" ||
+		!got.Conforming {
 		t.Errorf("New gives %+v, the last level %+v", got, best)
 	}
 	var names []string

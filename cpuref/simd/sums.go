@@ -5,20 +5,23 @@ import (
 )
 
 const (
-	moveAhead      = 4        // how many moves before its own an example is fetched
-	moveColumns    = 128      // columns of a task that moves dense examples, at least if there are so many
-	moveBytes      = 64 << 20 // of examples that tasks move before they wait for each other; see moveSums
-	moveCost       = 4        // of a dense value that moves, beside the multiplication of one
-	moveSparseCost = 16       // of a stored one
+	moveAhead = 4 // how many moves before its own an example is fetched
+	// columns of a task that moves dense examples, at least if there are so many
+	moveColumns = 128
+	// of examples that tasks move before they wait for each other; see moveSums
+	moveBytes      = 64 << 20
+	moveCost       = 4  // of a dense value that moves, beside the multiplication of one
+	moveSparseCost = 16 // of a stored one
 
 	// sparseOwners are the tasks that move sparse examples: a prime, so that they share
 	// out rows and columns of the table alike.
 	sparseOwners = 31
 )
 
-// moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns of dense examples, and cells of
-// sparse ones, whose values lie anywhere. Tasks that own columns do not get far from each other: of a file that is
-// larger than memory each would read all by itself; and what they are about to read of it is brought before.
+// moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns of dense
+// examples, and cells of sparse ones, whose values lie anywhere. Tasks that own columns do not get
+// far from each other: of a file that is larger than memory each would read all by itself; and
+// what they are about to read of it is brought before.
 func (r *resident) moveSums() {
 	moves := len(r.cells.moves)
 	if r.x.Sparse() {
@@ -128,7 +131,8 @@ const (
 	groupBytes = 512 << 10 // of their sums, about what a second-level cache can spare
 )
 
-// sum returns the sum of d columns of the examples that go from one cell to another, nil if there is no room.
+// sum returns the sum of d columns of the examples that go from one cell to another, nil if there
+// is no room.
 func (s *groups) sum(from, to int32, d int) []int64 {
 	pair := [2]int32{from, to}
 	for g, p := range s.pairs {

@@ -23,7 +23,8 @@ import (
 // clouds returns n examples of q classes around points on a circle, and their classes.
 func clouds(n, d, q int, seed uint64) (*dataset.Dataset, []int32) {
 	random := rand.New(rand.NewPCG(seed, 3))
-	x, names := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}, strings.Fields("ash beech cedar durmast elm")[:q]
+	x, names := dataset.Examples{N: n, D: d, X: make([]float32, n*d)},
+		strings.Fields("ash beech cedar durmast elm")[:q]
 	y := make([]int32, n)
 	for i := range n {
 		y[i] = int32(i % q)
@@ -38,7 +39,8 @@ func clouds(n, d, q int, seed uint64) (*dataset.Dataset, []int32) {
 }
 
 // begun returns a pool of which the first known examples are labelled.
-func begun(t testing.TB, e engine.Engine, d *dataset.Dataset, y []int32, known int, o host.Options) *Pool {
+func begun(t testing.TB, e engine.Engine, d *dataset.Dataset, y []int32, known int,
+	o host.Options) *Pool {
 	t.Helper()
 	o.Engine = e
 	p, err := NewPool(t.Context(), d, o)
@@ -62,8 +64,8 @@ func ask(t testing.TB, p *Pool, o Options) []int {
 	return which
 }
 
-// TestAskOnEveryEngine: each strategy asks about as many examples as wanted, none twice, none with a label or put
-// aside, and about the same ones on every engine and in both storages.
+// TestAskOnEveryEngine: each strategy asks about as many examples as wanted, none twice, none with
+// a label or put aside, and about the same ones on every engine and in both storages.
 func TestAskOnEveryEngine(t *testing.T) {
 	d, y := clouds(60, 5, 3, 3)
 	want := map[Strategy][]int{}
@@ -79,7 +81,8 @@ func TestAskOnEveryEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range Strategies {
-			o := Options{Strategy: s, K: 4, Seed: 5, Diversity: 0.3, Balance: 0.2, Members: 2, Train: host.Options{Engine: e}}
+			o := Options{Strategy: s, K: 4, Seed: 5, Diversity: 0.3, Balance: 0.2, Members: 2,
+				Train: host.Options{Engine: e}}
 			got, err := p.Ask(t.Context(), o, trained.Model)
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +91,8 @@ func TestAskOnEveryEngine(t *testing.T) {
 				want[s] = got
 			}
 			if !slices.Equal(got, want[s]) {
-				t.Errorf("%s, %s, sparse %v: found %v, wanted %v", s, e.Device().ID, data.Sparse(), got, want[s])
+				t.Errorf("%s, %s, sparse %v: found %v, wanted %v", s, e.Device().ID, data.Sparse(), got,
+					want[s])
 			}
 			distinct := slices.Compact(slices.Sorted(slices.Values(got)))
 			if len(distinct) != 4 || distinct[0] < 9 || slices.Contains(got, 20) {
@@ -98,7 +102,8 @@ func TestAskOnEveryEngine(t *testing.T) {
 	}
 }
 
-// TestAskBeginsAtRandom: without labels of two classes nothing is known to ask by, and at the end little is left.
+// TestAskBeginsAtRandom: without labels of two classes nothing is known to ask by, and at the end
+// little is left.
 func TestAskBeginsAtRandom(t *testing.T) {
 	d, y := clouds(12, 3, 2, 1)
 	e := simd.New()
@@ -126,7 +131,8 @@ func TestAskBeginsAtRandom(t *testing.T) {
 	}
 }
 
-// naive returns the examples of the constraints of class 1 against class 0, with another one: rows with signs.
+// naive returns the examples of the constraints of class 1 against class 0, with another one: rows
+// with signs.
 func naive(p *Pool, more ...float64) []float64 {
 	var rows []float64
 	for _, i := range p.Labelled() {
@@ -137,9 +143,9 @@ func naive(p *Pool, more ...float64) []float64 {
 	return append(rows, more...)
 }
 
-// TestCentresAreThoseOfFeatures: what is found in the span of the labelled examples is what versionspace finds in
-// the features themselves, be they more or fewer than examples. A margin that is exact to 1e-9 leaves the direction
-// some 1e-4.
+// TestCentresAreThoseOfFeatures: what is found in the span of the labelled examples is what
+// versionspace finds in the features themselves, be they more or fewer than examples. A margin
+// that is exact to 1e-9 leaves the direction some 1e-4.
 func TestCentresAreThoseOfFeatures(t *testing.T) {
 	e := simd.New()
 	defer e.Close()
@@ -183,13 +189,15 @@ func TestCentresAreThoseOfFeatures(t *testing.T) {
 			}
 		}
 		if far := math.Sqrt(max(0, 2-2*dot/math.Sqrt(square))); far > c.apart {
-			t.Errorf("%s, %d features, %d examples: %g from the centre in features, wanted %g", c.strategy, c.d, c.known,
+			t.Errorf("%s, %d features, %d examples: %g from the centre in features, wanted %g", c.strategy,
+				c.d, c.known,
 				far, c.apart)
 		}
 	}
 }
 
-// TestHalves: MaxMin and Ratio by the definition: margins of all labelled examples with the one more.
+// TestHalves: MaxMin and Ratio by the definition: margins of all labelled examples with the one
+// more.
 func TestHalves(t *testing.T) {
 	e := simd.New()
 	defer e.Close()
@@ -262,7 +270,8 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestDiversity: of examples that come thrice a batch that minds diversity has none twice; without, it has.
+// TestDiversity: of examples that come thrice a batch that minds diversity has none twice;
+// without, it has.
 func TestDiversity(t *testing.T) {
 	e := simd.New()
 	defer e.Close()
@@ -274,7 +283,8 @@ func TestDiversity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := begun(t, e, &dataset.Dataset{Examples: three, Classes: d.Classes}, y, 6, host.Options{Preparation: "bias,l2"})
+	p := begun(t, e, &dataset.Dataset{Examples: three, Classes: d.Classes}, y, 6,
+		host.Options{Preparation: "bias,l2"})
 	for _, s := range []Strategy{Margin, Entropy, SVM, BPM} {
 		for _, diversity := range []float64{0, 0.7} {
 			o := Options{Strategy: s, K: 6, Diversity: diversity, Train: host.Options{Engine: e}}
@@ -314,7 +324,8 @@ func TestBalance(t *testing.T) {
 }
 
 // learned asks round for round, and returns the errors on the pool after each.
-func learned(t *testing.T, p *Pool, y []int32, rounds int, o Options, answers []int32) (wrong []int) {
+func learned(t *testing.T, p *Pool, y []int32, rounds int, o Options,
+	answers []int32) (wrong []int) {
 	t.Helper()
 	for range rounds {
 		trained, err := p.Fit(t.Context(), o.Noise, o.Train)
@@ -343,8 +354,8 @@ func learned(t *testing.T, p *Pool, y []int32, rounds int, o Options, answers []
 	return wrong
 }
 
-// TestFewLabelsGoFar: with few labels of a noisy expert, whose C is known, as with right ones, the model is nearly
-// as good as one of all labels, with another learner and a kernel map too.
+// TestFewLabelsGoFar: with few labels of a noisy expert, whose C is known, as with right ones, the
+// model is nearly as good as one of all labels, with another learner and a kernel map too.
 func TestFewLabelsGoFar(t *testing.T) {
 	e := simd.New()
 	defer e.Close()
@@ -405,7 +416,8 @@ func TestFitPredictsRaw(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := NewPool(t.Context(), d, host.Options{Engine: e, Kernel: &fitting.Options{Search: true}}); err == nil {
+	if _, err := NewPool(t.Context(), d, host.Options{Engine: e,
+		Kernel: &fitting.Options{Search: true}}); err == nil {
 		t.Error("a γ to search for is no error")
 	}
 }

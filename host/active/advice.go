@@ -37,9 +37,9 @@ const (
 	steadyKappa  = 0.99
 )
 
-// Steady advises to stop asking: the mean kappa of the last three rounds is 0.99 or more (Bloodgood and
-// Vijay-Shanker, A method for stopping active learning based on stabilizing predictions, 2009). It says that the
-// model has settled, not that it is good.
+// Steady advises to stop asking: the mean kappa of the last three rounds is 0.99 or more
+// (Bloodgood and Vijay-Shanker, A method for stopping active learning based on stabilizing
+// predictions, 2009). It says that the model has settled, not that it is good.
 func Steady(rounds []Agreement) bool {
 	if len(rounds) < steadyRounds {
 		return false

@@ -8,9 +8,9 @@ import (
 // window is how many times as many examples as are asked about may be part of a batch.
 const window = 10
 
-// batch returns the K examples to ask about: the first is worth most, and each other one costs least of the best
-// 10·K, by its rank among these, by the largest cosine with those chosen before, and by how many labels its
-// predicted class has or would have by then.
+// batch returns the K examples to ask about: the first is worth most, and each other one costs
+// least of the best 10·K, by its rank among these, by the largest cosine with those chosen before,
+// and by how many labels its predicted class has or would have by then.
 func (p *Pool) batch(o Options, w worth) []int {
 	order := make([]int, len(w.which))
 	for k := range order {

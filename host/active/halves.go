@@ -12,9 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// judgeByHalves fills w for MaxMin and Ratio: of the examples that SVM would ask first, by the largest
-// margins that either answer leaves. Of several classes it is the space of the predicted one against the
-// rest.
+// judgeByHalves fills w for MaxMin and Ratio: of the examples that SVM would ask first, by the
+// largest margins that either answer leaves. Of several classes it is the space of the predicted
+// one against the rest.
 func (p *Pool) judgeByHalves(ctx context.Context, o Options, w *worth) error {
 	weights, slack, err := p.centre(ctx, o)
 	if err != nil {
@@ -31,7 +31,8 @@ func (p *Pool) judgeByHalves(ctx context.Context, o Options, w *worth) error {
 	order = order[:min(len(order), max(o.Tried, window*o.K))]
 	near := worth{tie: make([]float64, len(order)), value: make([]float64, len(order))}
 	for at, k := range order {
-		near.which, near.predicted = append(near.which, w.which[k]), append(near.predicted, w.predicted[k])
+		near.which, near.predicted = append(near.which, w.which[k]), append(near.predicted,
+			w.predicted[k])
 		near.tie[at] = w.value[k]
 	}
 	*w = near
@@ -57,8 +58,8 @@ func (p *Pool) judgeByHalves(ctx context.Context, o Options, w *worth) error {
 	return errors.Join(failed...)
 }
 
-// halves returns the largest margin that class r against the rest has, if example i is of class r and if it
-// is not. 0 says that no classifier is right about all.
+// halves returns the largest margin that class r against the rest has, if example i is of class r
+// and if it is not. 0 says that no classifier is right about all.
 func (s *span) halves(i int, r int32) (with, against float64, err error) {
 	row, left := s.project(i)
 	if left += s.slack; left > 1e-10*float64(s.p.inner(i, i)+s.slack) {

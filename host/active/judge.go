@@ -27,8 +27,8 @@ func contend(row []float32) float64 {
 	return float64(first) - float64(second)
 }
 
-// judgeByModel fills w for strategies that look at the model alone. Differences of scores settle equal values:
-// where a model is sure of itself, float32 tells its probabilities apart no more.
+// judgeByModel fills w for strategies that look at the model alone. Differences of scores settle
+// equal values: where a model is sure of itself, float32 tells its probabilities apart no more.
 func (p *Pool) judgeByModel(o Options, m *model.Model, w *worth) error {
 	scores, err := p.Scores(o.Train.Engine, m)
 	if err != nil {
@@ -71,8 +71,8 @@ func entropy(p []float32) (sum float64) {
 	return sum
 }
 
-// gradient returns the length that the gradient of the logistic loss has, by the scores, if the label is drawn by
-// the probabilities p: Σ_k p_k·‖p − e_k‖.
+// gradient returns the length that the gradient of the logistic loss has, by the scores, if the
+// label is drawn by the probabilities p: Σ_k p_k·‖p − e_k‖.
 func gradient(p []float32) (sum float64) {
 	square := 0.0
 	for _, v := range p {
@@ -85,9 +85,9 @@ func gradient(p []float32) (sum float64) {
 	return sum
 }
 
-// judgeByWeights fills w by how near examples are to where two classes contend: differences of scores, of
-// examples of length 1. Example i is the hyperplane ⟨v, x_i⟩ = 0 among the classifiers v, and that is how far the
-// classifier is from it.
+// judgeByWeights fills w by how near examples are to where two classes contend: differences of
+// scores, of examples of length 1. Example i is the hyperplane ⟨v, x_i⟩ = 0 among the classifiers
+// v, and that is how far the classifier is from it.
 func (p *Pool) judgeByWeights(o Options, weights engine.Weights, w *worth) error {
 	scores, err := engine.Scores(o.Train.Engine, weights, p.Examples)
 	if err != nil {
@@ -102,13 +102,15 @@ func (p *Pool) judgeByWeights(o Options, weights engine.Weights, w *worth) error
 	return nil
 }
 
-// judgeByCommittee fills w by the entropy of the votes of models, each of as many labelled examples as there are,
-// drawn with replacement. The mean of their differences of scores settles ties.
+// judgeByCommittee fills w by the entropy of the votes of models, each of as many labelled
+// examples as there are, drawn with replacement. The mean of their differences of scores settles
+// ties.
 func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error {
 	known, q := p.Labelled(), len(p.Classes)
 	votes, sums := make([]float32, p.N*q), make([]float32, p.N*q)
 	w.tie = make([]float64, len(w.which))
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "a committee", Unit: "member", Total: int64(o.Members)})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "a committee", Unit: "member",
+		Total: int64(o.Members)})
 	defer task.End()
 	for member := range o.Members {
 		task.Reach(int64(member))
@@ -147,7 +149,8 @@ func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error 
 	return nil
 }
 
-// resample draws as many of the examples known as there are, of two classes at least, as these are.
+// resample draws as many of the examples known as there are, of two classes at least, as these
+// are.
 func (p *Pool) resample(known []int, seed uint64, member int) []int {
 	random := rand.New(rand.NewPCG(seed, uint64(len(known))<<8|uint64(member)))
 	which := make([]int, len(known))

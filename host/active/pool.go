@@ -23,26 +23,30 @@ const (
 type Pool struct {
 	dataset.Examples          // prepared, as a learner sees them
 	Classes          []string // two at least
-	Labels           []int32  // of each example its class, Unknown or Aside; the caller changes it between questions
+	// of each example its class, Unknown or Aside; the caller changes it between questions
+	Labels []int32
 
 	features    []string             // their names; nil for none
 	preparation *dataset.Preparation // of the raw examples
 	kernel      *featuremap.Map      // of the prepared ones; nil for none
 }
 
-// NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation, and maps them by
-// o.Kernel on o.Engine if that is not nil: both are fitted to all of them, since that takes no label. The examples
-// of data, if they were prepared before, are shared. A γ that takes labels to find is an error, and so are less
-// than two classes; other errors are those of host.Prepare and featuremap.Fit.
+// NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation, and
+// maps them by o.Kernel on o.Engine if that is not nil: both are fitted to all of them, since that
+// takes no label. The examples of data, if they were prepared before, are shared. A γ that takes
+// labels to find is an error, and so are less than two classes; other errors are those of
+// host.Prepare and featuremap.Fit.
 func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool, error) {
 	if len(data.Classes) < 2 {
-		return nil, fmt.Errorf("pool of examples: found the classes %.60q, wanted two at least", data.Classes)
+		return nil, fmt.Errorf("pool of examples: found the classes %.60q, wanted two at least",
+			data.Classes)
 	}
 	d := *data
 	if err := host.Prepare(&d, o.Preparation, o.Kernel != nil); err != nil {
 		return nil, err
 	}
-	p := &Pool{Examples: d.Examples, Classes: d.Classes, Labels: make([]int32, d.N), features: d.Features,
+	p := &Pool{Examples: d.Examples, Classes: d.Classes, Labels: make([]int32, d.N),
+		features:    d.Features,
 		preparation: d.Prepared}
 	for i := range p.Labels {
 		p.Labels[i] = Unknown
@@ -51,7 +55,8 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 		return p, nil
 	}
 	if o.Kernel.Search || o.Kernel.Mean {
-		return nil, fmt.Errorf("pool of examples: found a γ to search for, which takes more labels than there are: " +
+		return nil, fmt.Errorf("pool of examples: found a γ to search for, which takes more labels " +
+			"than there are: " +
 			"give γ as a number, or leave it to the median distance")
 	}
 	found, note, err := o.Kernel.FindPCA(o.Engine, p.Examples, o.Seed)
@@ -76,8 +81,10 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 	return p, nil
 }
 
-// Apply returns raw examples as those of the pool are. The errors are those of preparing and mapping.
-func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples) (dataset.Examples, error) {
+// Apply returns raw examples as those of the pool are. The errors are those of preparing and
+// mapping.
+func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples) (dataset.Examples,
+	error) {
 	x, err := p.preparation.Apply(raw)
 	if err != nil || p.kernel == nil {
 		return x, err
@@ -121,15 +128,17 @@ func (p *Pool) counts() (of []int, classes int) {
 	return of, classes
 }
 
-// Fit learns a model of the labels so far, which are wrong as noise says, nil if they are right. Preparation and
-// kernel of o do not count: the model has those of the pool, and predicts from raw examples. The errors are those
-// of host.Train; a cancelled ctx is one, too.
-func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options) (*host.Trained, error) {
+// Fit learns a model of the labels so far, which are wrong as noise says, nil if they are right.
+// Preparation and kernel of o do not count: the model has those of the pool, and predicts from raw
+// examples. The errors are those of host.Train; a cancelled ctx is one, too.
+func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options) (*host.Trained,
+	error) {
 	return p.fit(ctx, p.Labelled(), noise, o)
 }
 
 // fit learns from the examples that which names; one may be named twice.
-func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix, o host.Options) (*host.Trained, error) {
+func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix,
+	o host.Options) (*host.Trained, error) {
 	d := &dataset.Dataset{Examples: p.Pick(which), Classes: p.Classes, Features: p.features,
 		Prepared: p.preparation}
 	for _, i := range which {
@@ -147,7 +156,8 @@ func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix, o 
 		return nil, err
 	}
 	if p.kernel != nil {
-		t.Meta.Features, t.Meta.Preparation = model.Features{Count: p.preparation.D, Names: p.features}, *p.preparation
+		t.Meta.Features, t.Meta.Preparation = model.Features{Count: p.preparation.D, Names: p.features},
+			*p.preparation
 		t.SetMap(p.kernel)
 	}
 	return t, nil

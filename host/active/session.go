@@ -15,27 +15,30 @@ import (
 // sessionVersion is the version of the session file.
 const sessionVersion = 1
 
-// Session is all that is known of a series of questions to an expert, which one file holds: what there is besides
-// follows from it, the data and the options.
+// Session is all that is known of a series of questions to an expert, which one file holds: what
+// there is besides follows from it, the data and the options.
 type Session struct {
 	Version int `json:"format_version"`
 	// Settings are those of who began it, by which everything follows; it goes on with the same ones.
 	Settings map[string]string `json:"settings"`
-	Pool     string            `json:"pool_sha256"`     // dataset.Hash of the examples to ask about
-	Labelled string            `json:"labelled_sha256"` // of those labelled at the beginning; "" for none
-	Classes  []string          `json:"classes"`
-	Examples int               `json:"examples"` // of the pool
-	// Predicted is the class of each example of the pool, by the model that the last questions came from; empty
-	// as long as there is no model.
+	Pool     string            `json:"pool_sha256"` // dataset.Hash of the examples to ask about
+	// of those labelled at the beginning; "" for none
+	Labelled string   `json:"labelled_sha256"`
+	Classes  []string `json:"classes"`
+	Examples int      `json:"examples"` // of the pool
+	// Predicted is the class of each example of the pool, by the model that the last questions came
+	// from; empty as long as there is no model.
 	Predicted []int32 `json:"predicted"`
 	Rounds    []Round `json:"rounds"`
 }
 
 // Round are the questions that were asked at a time.
 type Round struct {
-	Asked   []int   `json:"asked"`   // examples of the pool, counted from 0, the one worth most first
-	Answers []int32 `json:"answers"` // of each its class, Unknown as long as there is no answer, or Aside
-	// Agreement compares the model that they came from with that of the round before; nil if there are none.
+	Asked []int `json:"asked"` // examples of the pool, counted from 0, the one worth most first
+	// of each its class, Unknown as long as there is no answer, or Aside
+	Answers []int32 `json:"answers"`
+	// Agreement compares the model that they came from with that of the round before; nil if there
+	// are none.
 	Agreement *Agreement `json:"agreement,omitempty"`
 }
 
@@ -115,8 +118,8 @@ func encode(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// LoadSession reads a session file, and trusts nothing in it. The error names path, and wraps fs.ErrNotExist if
-// there is none.
+// LoadSession reads a session file, and trusts nothing in it. The error names path, and wraps
+// fs.ErrNotExist if there is none.
 func LoadSession(path string) (*Session, error) {
 	text, err := smallfile.Read(path)
 	if err != nil {
@@ -164,11 +167,13 @@ func (s *Session) check() string {
 	asked := make([]bool, s.Examples)
 	for number, r := range s.Rounds {
 		if len(r.Answers) != len(r.Asked) {
-			return fmt.Sprintf("round %d of %d questions and %d answers", number+1, len(r.Asked), len(r.Answers))
+			return fmt.Sprintf("round %d of %d questions and %d answers", number+1, len(r.Asked),
+				len(r.Answers))
 		}
 		for k, i := range r.Asked {
 			if i < 0 || i >= s.Examples || asked[i] {
-				return fmt.Sprintf("example %d (counted from 0) among the questions of round %d, out of range or asked before",
+				return fmt.Sprintf("example %d (counted from 0) among the questions of round %d, out of "+
+					"range or asked before",
 					i, number+1)
 			}
 			asked[i] = true

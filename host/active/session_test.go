@@ -28,7 +28,8 @@ func TestCompare(t *testing.T) {
 	for _, c := range []struct {
 		kappas []float64
 		want   bool
-	}{{nil, false}, {[]float64{1, 1}, false}, {[]float64{0, 1, 0.99, 0.985}, true}, {[]float64{1, 1, 1, 0.9}, false}} {
+	}{{nil, false}, {[]float64{1, 1}, false}, {[]float64{0, 1, 0.99, 0.985}, true},
+		{[]float64{1, 1, 1, 0.9}, false}} {
 		var all []Agreement
 		for _, k := range c.kappas {
 			all = append(all, Agreement{Kappa: k})
@@ -40,7 +41,8 @@ func TestCompare(t *testing.T) {
 }
 
 func session() *Session {
-	return &Session{Settings: map[string]string{"k": "2", "pool": "<p>.csv"}, Pool: "ab", Classes: []string{"<a", "b"},
+	return &Session{Settings: map[string]string{"k": "2", "pool": "<p>.csv"}, Pool: "ab",
+		Classes:  []string{"<a", "b"},
 		Examples: 5, Predicted: []int32{0, 1, 0, 1, 1}, Rounds: []Round{
 			{Asked: []int{4, 2}, Answers: []int32{1, Aside}},
 			{Asked: []int{0, 3}, Answers: []int32{Unknown, 0}, Agreement: &Agreement{0.2, 0.5}}}}
@@ -65,7 +67,8 @@ func TestSessionComesBack(t *testing.T) {
 	if got := s.Labels(); !slices.Equal(got, []int32{Unknown, Unknown, Aside, 0, 1}) || s.Open() != 1 {
 		t.Errorf("found the labels %v, %d open", got, s.Open())
 	}
-	if _, err := LoadSession(path + "x"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+	if _, err := LoadSession(path + "x"); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), path) {
 		t.Errorf("found the error %v", err)
 	}
 }

@@ -10,21 +10,22 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 )
 
-// span are coordinates for what the labelled examples span. A classifier of the version space need be looked for
-// nowhere else: what is orthogonal to all examples changes nothing, and the centre of a space that is a ball in
-// those directions has none of it.
+// span are coordinates for what the labelled examples span. A classifier of the version space need
+// be looked for nowhere else: what is orthogonal to all examples changes nothing, and the centre
+// of a space that is a ball in those directions has none of it.
 type span struct {
 	p     *Pool
 	known []int
-	// at has the coordinates of each known example, of up to dim numbers; those behind are 0: rows of Cholesky's
-	// factor of the inner products, without columns of examples that those before them span.
+	// at has the coordinates of each known example, of up to dim numbers; those behind are 0: rows of
+	// Cholesky's factor of the inner products, without columns of examples that those before them
+	// span.
 	at    [][]float64
 	bases []int // which of known span, dim of them, one a column
 	slack float64
 }
 
-// newSpan returns the coordinates, with slack added to the squared length of each example, which gives each a
-// direction of its own.
+// newSpan returns the coordinates, with slack added to the squared length of each example, which
+// gives each a direction of its own.
 func newSpan(p *Pool, share float64) *span {
 	s := &span{p: p, known: p.Labelled()}
 	for _, i := range s.known {
@@ -47,8 +48,8 @@ func newSpan(p *Pool, share float64) *span {
 	return s
 }
 
-// project returns the coordinates of example i of the pool by the bases so far, and the square of what they leave
-// of it.
+// project returns the coordinates of example i of the pool by the bases so far, and the square of
+// what they leave of it.
 func (s *span) project(i int) (row []float64, left float64) {
 	row = make([]float64, len(s.bases), len(s.bases)+1)
 	left = s.p.inner(i, i)
@@ -64,8 +65,8 @@ func (s *span) project(i int) (row []float64, left float64) {
 	return row, max(left, 0)
 }
 
-// space returns the version space of class r against the rest, in dim dimensions at least as many as the bases,
-// with further constraints behind those of the known examples.
+// space returns the version space of class r against the rest, in dim dimensions at least as many
+// as the bases, with further constraints behind those of the known examples.
 func (s *span) space(r int32, dim int, more ...[]float64) (*versionspace.Space, error) {
 	rows := make([]float64, 0, (len(s.at)+len(more))*dim)
 	add := func(row []float64, sign float64) {
@@ -91,9 +92,9 @@ func (s *span) space(r int32, dim int, more ...[]float64) (*versionspace.Space, 
 	return versionspace.New(dim, rows)
 }
 
-// addWeights adds a·w to the weights of a class: w in coordinates is the combination of the bases' examples
-// whose coefficients solve an upper triangular system. What slack has added is left out, since other examples have
-// nothing of it.
+// addWeights adds a·w to the weights of a class: w in coordinates is the combination of the bases'
+// examples whose coefficients solve an upper triangular system. What slack has added is left out,
+// since other examples have nothing of it.
 func (s *span) addWeights(to, w []float64) {
 	b := make([]float64, len(s.bases))
 	for c := len(b) - 1; c >= 0; c-- {
@@ -108,10 +109,11 @@ func (s *span) addWeights(to, w []float64) {
 	}
 }
 
-// Centre returns the classifiers that SVM, MaxMin and Ratio (centre of the largest ball), Analytic (analytic centre)
-// or BPM (centroid) ask by, of length 1 each: row r of the weights is class r against the rest, and of two classes row
-// 0 is the negative of row 1. slack is the share that it took. At least two classes have labels. Errors: those of
-// versionspace but ErrEmpty, and labelled examples that are all zeros.
+// Centre returns the classifiers that SVM, MaxMin and Ratio (centre of the largest ball), Analytic
+// (analytic centre) or BPM (centroid) ask by, of length 1 each: row r of the weights is class r
+// against the rest, and of two classes row 0 is the negative of row 1. slack is the share that it
+// took. At least two classes have labels. Errors: those of versionspace but ErrEmpty, and labelled
+// examples that are all zeros.
 func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
 	return p.centre(context.Background(), o)
 }
@@ -126,7 +128,8 @@ func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack f
 	q := len(p.Classes)
 	w = engine.Weights{Q: q, D: p.D, W: make([]float32, q*p.D)}
 	sum := make([]float64, p.D)
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "centres of version spaces", Unit: "class", Total: int64(q)})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "centres of version spaces", Unit: "class",
+		Total: int64(q)})
 	defer task.End()
 	for r, space := range spaces {
 		task.Reach(int64(r))
@@ -149,14 +152,15 @@ func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack f
 	return w, slack, nil
 }
 
-// roomy returns the coordinates in which the version space of each class has an inside, and these spaces: by
-// o.Slack, or by DefaultSlack where that is 0 and labels contradict each other. Of two classes the first has none,
-// nil, since it is the other one's mirror image.
+// roomy returns the coordinates in which the version space of each class has an inside, and these
+// spaces: by o.Slack, or by DefaultSlack where that is 0 and labels contradict each other. Of two
+// classes the first has none, nil, since it is the other one's mirror image.
 func (p *Pool) roomy(ctx context.Context, o Options) (
 	s *span, spaces []*versionspace.Space, slack float64, err error,
 ) {
 	slack = o.Slack
-	_, task := progress.Begin(ctx, progress.Work{Name: "version spaces", Unit: "class", Total: int64(len(p.Classes))})
+	_, task := progress.Begin(ctx, progress.Work{Name: "version spaces", Unit: "class",
+		Total: int64(len(p.Classes))})
 	defer task.End()
 	for {
 		if err := ctx.Err(); err != nil {
@@ -164,7 +168,8 @@ func (p *Pool) roomy(ctx context.Context, o Options) (
 		}
 		s = newSpan(p, slack)
 		if len(s.bases) == 0 {
-			return nil, nil, 0, fmt.Errorf("active: found zeros alone in the %d labelled examples, wanted one with a "+
+			return nil, nil, 0, fmt.Errorf("active: found zeros alone in the %d labelled examples, "+
+				"wanted one with a "+
 				"direction: label others, or prepare features with a bias", len(s.known))
 		}
 		spaces = make([]*versionspace.Space, len(p.Classes))
@@ -190,7 +195,8 @@ func (p *Pool) roomy(ctx context.Context, o Options) (
 }
 
 // centre returns the centre of the version space of class r, of length 1.
-func (s *span) centre(ctx context.Context, space *versionspace.Space, r int32, o Options) ([]float64, error) {
+func (s *span) centre(ctx context.Context, space *versionspace.Space, r int32,
+	o Options) ([]float64, error) {
 	var w []float64
 	switch o.Strategy {
 	case Analytic:

@@ -18,23 +18,31 @@ import (
 // Strategy says which examples are worth a question.
 type Strategy string
 
-// The strategies. Examples where two classes contend are those with the least difference between the two largest
-// scores, which of two classes is the distance to the boundary.
+// The strategies. Examples where two classes contend are those with the least difference between
+// the two largest scores, which of two classes is the distance to the boundary.
 const (
-	Random    Strategy = "random"    // any
-	Margin    Strategy = "margin"    // where two classes contend in the model (Scheffer, Decomain and Wrobel 2001)
-	Entropy   Strategy = "entropy"   // of the model's probabilities, the largest (Lewis and Gale 1994; Settles 2010)
-	Change    Strategy = "change"    // expected length of the loss's gradient (Settles, Craven and Ray 2008)
+	Random Strategy = "random" // any
+	// where two classes contend in the model (Scheffer, Decomain and Wrobel 2001)
+	Margin Strategy = "margin"
+	// of the model's probabilities, the largest (Lewis and Gale 1994; Settles 2010)
+	Entropy Strategy = "entropy"
+	// expected length of the loss's gradient (Settles, Craven and Ray 2008)
+	Change    Strategy = "change"
 	Committee Strategy = "committee" // models of resampled labels disagree (Abe and Mamitsuka 1998)
-	SVM       Strategy = "svm"       // where two classes contend at largest margin (Tong and Koller 2001, SIMPLE)
-	MaxMin    Strategy = "maxmin"    // either label leaves a small version space (Tong and Koller 2001)
-	Ratio     Strategy = "ratio"     // either label leaves about as much of it (Tong and Koller 2001)
-	Analytic  Strategy = "analytic"  // where two contend at the analytic centre (Trafalis and Malyscheff 2002)
-	BPM       Strategy = "bpm"       // where two contend at the centroid of the version space (Louche, Algorithm 10)
+	// where two classes contend at largest margin (Tong and Koller 2001, SIMPLE)
+	SVM Strategy = "svm"
+	// either label leaves a small version space (Tong and Koller 2001)
+	MaxMin Strategy = "maxmin"
+	Ratio  Strategy = "ratio" // either label leaves about as much of it (Tong and Koller 2001)
+	// where two contend at the analytic centre (Trafalis and Malyscheff 2002)
+	Analytic Strategy = "analytic"
+	// where two contend at the centroid of the version space (Louche, Algorithm 10)
+	BPM Strategy = "bpm"
 )
 
 // Strategies are all of them.
-var Strategies = []Strategy{Random, Margin, Entropy, Change, Committee, SVM, MaxMin, Ratio, Analytic, BPM}
+var Strategies = []Strategy{Random, Margin, Entropy, Change, Committee, SVM, MaxMin, Ratio,
+	Analytic, BPM}
 
 // needsModel says whether Ask looks at a model that Fit made.
 func (s Strategy) needsModel() bool { return s == Margin || s == Entropy || s == Change }
@@ -45,20 +53,23 @@ type Options struct {
 	K        int      // how many examples to ask about; 0 for 10
 	Seed     uint64   // of all random choices
 
-	// Diversity, 0 to 1, is how much it counts against an example that it is like another one of the same batch
-	// (Brinker 2003): of those that are worth most it is the share of the largest cosine in what is compared, and
-	// the rank has the rest. It means nothing to Random.
+	// Diversity, 0 to 1, is how much it counts against an example that it is like another one of the
+	// same batch (Brinker 2003): of those that are worth most it is the share of the largest cosine
+	// in what is compared, and the rank has the rest. It means nothing to Random.
 	Diversity float64
-	// Balance, 0 or more, is how much it counts against an example that its predicted class has many labels.
+	// Balance, 0 or more, is how much it counts against an example that its predicted class has many
+	// labels.
 	Balance float64
 
 	Members int // of the Committee; 0 for 7
 	Tried   int // by MaxMin and Ratio: the examples that SVM would ask first; 0 for 100
-	// Slack, 0 or more, is what is added to the squared length of each labelled example, as a share of their mean,
-	// so that the version space also has classifiers that are wrong about some (Tong and Koller 2001, Section 3). At
-	// 0 labels are believed as long as some classifier is right about all of them, then DefaultSlack is taken.
+	// Slack, 0 or more, is what is added to the squared length of each labelled example, as a share
+	// of their mean, so that the version space also has classifiers that are wrong about some (Tong
+	// and Koller 2001, Section 3). At 0 labels are believed as long as some classifier is right about
+	// all of them, then DefaultSlack is taken.
 	Slack float64
-	// Centroid is how BPM samples, by HitAndRun or a billiard; its Seed does not count. Of the zero value Angle is
+	// Centroid is how BPM samples, by HitAndRun or a billiard; its Seed does not count. Of the zero
+	// value Angle is
 	// 0.01, and MaxSteps 4096: of eight times as many the gain was within the error of six runs.
 	Centroid  versionspace.Options
 	HitAndRun bool
@@ -78,7 +89,8 @@ func (o Options) Check() error {
 		for k, s := range Strategies {
 			names[k] = string(s)
 		}
-		return fmt.Errorf("active: found the strategy %q, wanted %s", o.Strategy, strings.Join(names, ", "))
+		return fmt.Errorf("active: found the strategy %q, wanted %s", o.Strategy, strings.Join(names,
+			", "))
 	case o.K < 0:
 		return fmt.Errorf("active: found %d examples to ask about, wanted 1 or more", o.K)
 	case !(o.Diversity >= 0 && o.Diversity <= 1):
@@ -107,10 +119,11 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Ask returns which examples to ask about, the one that is worth most first: K of those whose label is Unknown, or
-// all that there are. As long as fewer than two classes have labels, it draws them at random. m is a model that
-// Fit made of these labels, for strategies with needsModel; others may be given nil, and then Balance goes by what
-// they themselves predict. Errors: those of Check, of host.Train and of the engine; a cancelled ctx.
+// Ask returns which examples to ask about, the one that is worth most first: K of those whose
+// label is Unknown, or all that there are. As long as fewer than two classes have labels, it draws
+// them at random. m is a model that Fit made of these labels, for strategies with needsModel;
+// others may be given nil, and then Balance goes by what they themselves predict. Errors: those of
+// Check, of host.Train and of the engine; a cancelled ctx.
 func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -137,7 +150,8 @@ func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error
 	return p.batch(o, w), nil
 }
 
-// AskBy returns what Ask does for SVM, Analytic and BPM, by weights that Centre returned for these labels and options.
+// AskBy returns what Ask does for SVM, Analytic and BPM, by weights that Centre returned for these
+// labels and options.
 func (p *Pool) AskBy(o Options, weights engine.Weights) ([]int, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

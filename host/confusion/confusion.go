@@ -30,8 +30,8 @@ type Matrix struct {
 	Classes []string  // Q distinct names, in the order of the class indices
 	P       []float64 // Q·Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
 
-	// Error is the standard error of each entry, Q×Q as P, each in [0, 1]; nil where nothing tells. It is
-	// for whoever judges by C: no learner asks for it.
+	// Error is the standard error of each entry, Q×Q as P, each in [0, 1]; nil where nothing tells.
+	// It is for whoever judges by C: no learner asks for it.
 	Error []float64
 
 	Inversion Inversion // what stands for C⁻¹
@@ -67,16 +67,19 @@ func (m *Matrix) check(trueRows bool) error {
 	}
 	for i, v := range m.P {
 		if !isProbability(v) {
-			return fmt.Errorf("confusion matrix: P(noisy = %.60q | true = %.60q) is %v, wanted a number from 0 to 1",
+			return fmt.Errorf("confusion matrix: P(noisy = %.60q | true = %.60q) is %v, wanted a number "+
+				"from 0 to 1",
 				m.Classes[i/q], m.Classes[i%q], v)
 		}
 	}
 	if m.Error != nil && len(m.Error) != q*q {
-		return fmt.Errorf("confusion matrix has %d standard errors, wanted %d×%d = %d, or none", len(m.Error), q, q, q*q)
+		return fmt.Errorf("confusion matrix has %d standard errors, wanted %d×%d = %d, or none",
+			len(m.Error), q, q, q*q)
 	}
 	for i, v := range m.Error {
 		if !isProbability(v) {
-			return fmt.Errorf("confusion matrix: the standard error of P(noisy = %.60q | true = %.60q) is %v, wanted a number "+
+			return fmt.Errorf("confusion matrix: the standard error of P(noisy = %.60q | true = %.60q) "+
+				"is %v, wanted a number "+
 				"from 0 to 1", m.Classes[i/q], m.Classes[i%q], v)
 		}
 	}
@@ -91,21 +94,25 @@ func (m *Matrix) check(trueRows bool) error {
 	if bad < 0 {
 		return nil
 	}
-	err := fmt.Errorf("confusion matrix: the column of true class %.60q sums to %v, wanted 1 within %v",
+	err := fmt.Errorf("confusion matrix: the column of true class %.60q sums to %v, wanted 1 "+
+		"within %v",
 		m.Classes[bad], sum, SumTolerance)
 	if badRow, _ := firstBadSum(rows); badRow >= 0 {
 		return fmt.Errorf("%w; divide each column by its sum if these are counts or rounded numbers", err)
 	}
 	if trueRows {
-		return fmt.Errorf("%w; its rows do sum to 1, so the table has noisy classes in rows: leave out %s", err, axesFlag)
+		return fmt.Errorf("%w; its rows do sum to 1, so the table has noisy classes in rows: leave "+
+			"out %s", err, axesFlag)
 	}
-	return fmt.Errorf("%w; its rows do sum to 1, so the table has true classes in rows: use %s", err, axesFlag)
+	return fmt.Errorf("%w; its rows do sum to 1, so the table has true classes in rows: use %s", err,
+		axesFlag)
 }
 
 // CheckClasses returns an error unless there are two or more distinct names.
 func CheckClasses(classes []string) error {
 	if len(classes) < 2 {
-		return fmt.Errorf("confusion matrix of %d classes (%s), wanted 2 or more", len(classes), labelfile.Quoted(classes))
+		return fmt.Errorf("confusion matrix of %d classes (%s), wanted 2 or more", len(classes),
+			labelfile.Quoted(classes))
 	}
 	seen := make(map[string]bool, len(classes))
 	for _, c := range classes {
@@ -145,7 +152,8 @@ func New(classes []string) (*Matrix, error) {
 	if err := CheckMemory(len(classes)); err != nil {
 		return nil, err
 	}
-	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes)), known: &known{}}, nil
+	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes)),
+		known: &known{}}, nil
 }
 
 // Normalise divides the columns of a q×q matrix by their sums.

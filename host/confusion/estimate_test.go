@@ -24,7 +24,8 @@ func TestEstimatesByHand(t *testing.T) {
 	if got := v.EstimatedError(counts, 64); got != .25 {
 		t.Errorf("estimated error %v, wanted 0.25", got)
 	}
-	if got, want := v.EstimatedConfusion(counts, 64), []float64{.75, .25, .25, .75}; !slices.Equal(got, want) {
+	if got, want := v.EstimatedConfusion(counts, 64), []float64{.75, .25, .25, .75}; !slices.Equal(got,
+		want) {
 		t.Errorf("estimated confusion %v, wanted %v", got, want)
 	}
 	if got, want := v.Priors([]int64{40, 24}, 64), []float64{.5, .5}; !slices.Equal(got, want) {
@@ -44,10 +45,12 @@ func TestEstimatesByHand3(t *testing.T) {
 	if got := v.EstimatedError(counts, 16); got != .25 {
 		t.Errorf("estimated error %v, wanted 0.25", got)
 	}
-	if got, want := v.EstimatedConfusion(counts, 16), []float64{1, 0, 0, 0, 1, 1, 0, 0, 0}; !slices.Equal(got, want) {
+	if got, want := v.EstimatedConfusion(counts, 16), []float64{1, 0, 0, 0, 1, 1, 0, 0,
+		0}; !slices.Equal(got, want) {
 		t.Errorf("estimated confusion %v, wanted %v", got, want)
 	}
-	if got, want := v.Priors([]int64{11, 3, 2}, 16), []float64{.5, .25, .25}; !slices.Equal(got, want) {
+	if got, want := v.Priors([]int64{11, 3, 2}, 16), []float64{.5, .25, .25}; !slices.Equal(got,
+		want) {
 		t.Errorf("priors %v, wanted %v", got, want)
 	}
 }
@@ -58,7 +61,8 @@ func TestEstimatesOutsideTheSimplex(t *testing.T) {
 	if got, want := v.Priors([]int64{16, 0}, 16), []float64{2, 1. / 16}; !slices.Equal(got, want) {
 		t.Errorf("priors %v, wanted %v", got, want)
 	}
-	if got, want := v.EstimatedConfusion([]int64{16, 0, 0, 0}, 16), []float64{1, 0, 0, 0}; !slices.Equal(got, want) {
+	if got, want := v.EstimatedConfusion([]int64{16, 0, 0, 0}, 16), []float64{1, 0, 0,
+		0}; !slices.Equal(got, want) {
 		t.Errorf("estimated confusion %v, wanted %v", got, want)
 	}
 	if got := v.EstimatedError([]int64{16, 0, 0, 0}, 16); got != -1 {

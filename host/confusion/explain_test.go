@@ -41,7 +41,10 @@ func must(c *confusion.Matrix, err error) *confusion.Matrix {
 func TestExplain(t *testing.T) {
 	classes := []string{"a", "b", "c", "d", "e", "f"}
 	pair := func(rate float64) *confusion.Matrix { return must(confusion.Pairwise(classes, rate)) }
-	symmetric := func(rate float64) *confusion.Matrix { return must(confusion.Symmetric(classes, rate)) }
+	symmetric := func(rate float64) *confusion.Matrix {
+		return must(confusion.Symmetric(classes,
+			rate))
+	}
 	turned := pair(0.4)
 	for p := range 6 {
 		for q := range p {
@@ -53,7 +56,8 @@ func TestExplain(t *testing.T) {
 		claim, true *confusion.Matrix
 		want        bool // a contradiction
 	}{
-		{"right", pair(0.4), pair(0.4), false}, {"right, symmetric", symmetric(0.3), symmetric(0.3), false},
+		{"right", pair(0.4), pair(0.4), false}, {"right, symmetric", symmetric(0.3), symmetric(0.3),
+			false},
 		{"49 for 40 %", pair(0.49), pair(0.4), true}, {"45 for 40 %", pair(0.45), pair(0.4), true},
 		{"turned", turned, pair(0.4), true}, {"40 for 0 %", symmetric(0.4), symmetric(0), true},
 		{"40 for 30 %", symmetric(0.4), symmetric(0.3), true},

@@ -38,7 +38,8 @@ func FuzzReadText(f *testing.F) {
 	for _, s := range []string{
 		"", "noisy\\true,a,b\na,.75,.5\nb,.25,.5\n", "true\\noisy,b,a\na,.25,.75\nb,.5,.5\n",
 		"noisy\\true,\"a\",b\r\nb,1,0\r\na,0,1", "noisy\\true,a,c\n", "noisy\\true\na\n",
-		"1,0\n0,1\n", "1;0\n0;1", "0.5\t1e-1\n.5\t9e-1\n", "\ufeff1 0\n\n0 1\n", "nan,1\n0,0\n", "0x1p-1 1\n",
+		"1,0\n0,1\n", "1;0\n0;1", "0.5\t1e-1\n.5\t9e-1\n", "\ufeff1 0\n\n0 1\n", "nan,1\n0,0\n",
+		"0x1p-1 1\n",
 		"\x1f\x8b\x08", "PK\x03\x04", "\"",
 	} {
 		f.Add([]byte(s), false)

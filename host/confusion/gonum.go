@@ -12,7 +12,8 @@ import (
 func FromMatrix(classes []string, m mat.Matrix) (*Matrix, error) {
 	q := len(classes)
 	if r, c := m.Dims(); r != q || c != q {
-		return nil, fmt.Errorf("confusion matrix: found %d×%d numbers, wanted %d×%d for its %d classes", r, c, q, q, q)
+		return nil, fmt.Errorf("confusion matrix: found %d×%d numbers, wanted %d×%d for its %d classes",
+			r, c, q, q, q)
 	}
 	made, err := New(classes)
 	if err != nil {

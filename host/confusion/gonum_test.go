@@ -54,9 +54,11 @@ func TestFromMatrixBad(t *testing.T) {
 		{[]string{"a", "b"}, mat.NewDense(2, 3, nil), "found 2×3 numbers, wanted 2×2 for its 2 classes"},
 		{[]string{"a", "a"}, mat.NewDense(2, 2, []float64{1, 0, 0, 1}), `"a"`},
 		{[]string{"a", "b"}, mat.NewDense(2, 2, []float64{0.9, 0.1, 0.2, 0.8}), "its rows do sum to 1"},
-		{[]string{"a", "b"}, mat.NewDense(2, 2, []float64{math.NaN(), 0, 0, 1}), "is NaN, wanted a number from 0 to 1"},
+		{[]string{"a", "b"}, mat.NewDense(2, 2, []float64{math.NaN(), 0, 0, 1}),
+			"is NaN, wanted a number from 0 to 1"},
 	} {
-		if _, err := confusion.FromMatrix(c.classes, c.m); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := confusion.FromMatrix(c.classes, c.m); err == nil || !strings.Contains(err.Error(),
+			c.want) {
 			t.Errorf("found %v, wanted %q", err, c.want)
 		}
 	}

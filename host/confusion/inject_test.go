@@ -65,7 +65,8 @@ func TestInjectGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []int32{1, 2, 0, 0, 0, 2, 1, 1, 2, 0, 1, 0, 0, 1, 1, 0, 0, 2, 2, 1, 1, 1, 2, 2, 0, 1, 0, 0, 0, 2, 1, 1}
+	want := []int32{1, 2, 0, 0, 0, 2, 1, 1, 2, 0, 1, 0, 0, 1, 1, 0, 0, 2, 2, 1, 1, 1, 2, 2, 0, 1, 0, 0,
+		0, 2, 1, 1}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
@@ -157,7 +158,8 @@ func TestInjectErrors(t *testing.T) {
 	wantError(t, err, "inject label noise: example 0 (counted from 0) has label -1, wanted 0 to 2")
 	m.P[0] = 2
 	_, err = m.Inject([]int32{0}, 1)
-	wantError(t, err, `confusion matrix: P(noisy = "a" | true = "a") is 2, wanted a number from 0 to 1`)
+	wantError(t, err,
+		`confusion matrix: P(noisy = "a" | true = "a") is 2, wanted a number from 0 to 1`)
 	m.P[0] = .6
 	if got, err := m.Inject(nil, 1); err != nil || len(got) != 0 {
 		t.Errorf("no labels: %v, %v", got, err)

@@ -121,12 +121,14 @@ func (m *Matrix) invert() (*Inverse, error) {
 	}
 	// The matrix, both sides of its decomposition, and the work of it.
 	need := memory.Product(q, q, 40)
-	if err := memory.Check(need, fmt.Sprintf("inverting the confusion matrix of %d classes", q)); err != nil {
+	if err := memory.Check(need, fmt.Sprintf("inverting the confusion matrix of %d classes",
+		q)); err != nil {
 		return nil, err
 	}
 	d, ok := m.decompose()
 	if !ok {
-		return nil, fmt.Errorf("confusion matrix: the singular value decomposition of this %d×%d matrix did not converge; "+
+		return nil, fmt.Errorf("confusion matrix: the singular value decomposition of this %d×%d "+
+			"matrix did not converge; "+
 			"use a better estimate of it", q, q)
 	}
 	cond := d.condition()
@@ -154,8 +156,10 @@ type InseparableError struct {
 }
 
 func (e *InseparableError) Error() string {
-	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at most %.4g; "+
-		"its noisy labels cannot tell these classes apart: %s; merge them, use a better estimate of the matrix, or "+
+	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted "+
+		"at most %.4g; "+
+		"its noisy labels cannot tell these classes apart: %s; merge them, use a better estimate of "+
+		"the matrix, or "+
 		"what stands for an inverse (--inverse pinv)",
 		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes))
 }

@@ -26,7 +26,10 @@ func TestInvertByHand(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		// Not exact: 1/0.75 is not a float64.
-		if v.Q != q || !slices.EqualFunc(v.V, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+		if v.Q != q || !slices.EqualFunc(v.V, c.want, func(a,
+			b float64) bool {
+			return math.Abs(a-b) < 1e-15
+		}) {
 			t.Errorf("%s: inverse of Q %d is %v, wanted %v", c.name, v.Q, v.V, c.want)
 		}
 		if !slices.Equal(m.P, c.p) {
@@ -84,8 +87,10 @@ func TestInvertRandom(t *testing.T) {
 			if n := mat.Norm(&eye, 2); n > 1e-12 {
 				t.Errorf("Q %d, share %v: ‖C·C⁻¹ - I‖ = %v", q, share, n)
 			}
-			if want := mat.Cond(c, 2); math.Abs(m.Condition()/want-1) > 1e-12 || v.Condition != m.Condition() {
-				t.Errorf("Q %d, share %v: condition %v and %v, wanted %v", q, share, m.Condition(), v.Condition, want)
+			if want := mat.Cond(c, 2); math.Abs(m.Condition()/want-1) > 1e-12 ||
+				v.Condition != m.Condition() {
+				t.Errorf("Q %d, share %v: condition %v and %v, wanted %v", q, share, m.Condition(), v.Condition,
+					want)
 			}
 		}
 	}
@@ -116,7 +121,8 @@ func TestCondition(t *testing.T) {
 }
 
 func TestInvertRefuses(t *testing.T) {
-	const tail = "; merge them, use a better estimate of the matrix, or what stands for an inverse (--inverse pinv)"
+	const tail = "; merge them, use a better estimate of the matrix, or what stands for an inverse " +
+		"(--inverse pinv)"
 	for _, c := range []struct {
 		name    string
 		classes string

@@ -42,15 +42,18 @@ func ParseInversion(text string) (Inversion, error) {
 		return v, nil
 	case Tikhonov, Mix:
 	default:
-		return v, fmt.Errorf("found the inverse %q, wanted exact, pinv, tikhonov or mix, of which the last two may have "+
+		return v, fmt.Errorf("found the inverse %q, wanted exact, pinv, tikhonov or mix, of which the "+
+			"last two may have "+
 			"a strength, such as tikhonov:0.1", text)
 	}
 	v.Strength = DefaultStrength
 	if given {
 		var err error
 		v.Strength, err = strconv.ParseFloat(strength, 64)
-		if err != nil || !(v.Strength > 0 && v.Strength <= math.MaxFloat64) || rule == Mix && v.Strength >= 1 {
-			return v, fmt.Errorf("found the strength %q of the inverse %s, wanted a number above 0 (of mix below 1)",
+		if err != nil || !(v.Strength > 0 && v.Strength <= math.MaxFloat64) || rule == Mix &&
+			v.Strength >= 1 {
+			return v, fmt.Errorf("found the strength %q of the inverse %s, wanted a number above 0 (of "+
+				"mix below 1)",
 				strength, rule)
 		}
 	}
@@ -70,8 +73,8 @@ func (v Inversion) String() string {
 
 func (v Inversion) exact() bool { return v.Rule == "" || v.Rule == Exact }
 
-// of returns what stands for the inverse of c, Q×Q; false if there is none. Each product is rounded
-// before it is added, so that all machines agree.
+// of returns what stands for the inverse of c, Q×Q; false if there is none. Each product is
+// rounded before it is added, so that all machines agree.
 func (v Inversion) of(c []float64, q int) ([]float64, bool) {
 	a := make([]float64, q*q)
 	if v.Rule == Mix {

@@ -85,8 +85,10 @@ func TestInversionChanges(t *testing.T) {
 }
 
 func TestParseInversion(t *testing.T) {
-	for _, text := range []string{"", "exact:1", "tikhonov:", "tikhonov:-1", "tikhonov:NaN", "mix:1", "nnls", "pinv:2"} {
-		if v, err := confusion.ParseInversion(text); err == nil || !strings.Contains(err.Error(), "wanted") {
+	for _, text := range []string{"", "exact:1", "tikhonov:", "tikhonov:-1", "tikhonov:NaN", "mix:1",
+		"nnls", "pinv:2"} {
+		if v, err := confusion.ParseInversion(text); err == nil || !strings.Contains(err.Error(),
+			"wanted") {
 			t.Errorf("%q: %v, %v", text, v, err)
 		}
 	}

@@ -18,7 +18,8 @@ func parseNPY(path string, data []byte, q int) ([]float64, error) {
 	}
 	for i, v := range table {
 		if !isProbability(v) {
-			return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), wanted a number from 0 to 1",
+			return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), wanted a number "+
+				"from 0 to 1",
 				path, v, i/q, i%q)
 		}
 	}
@@ -34,7 +35,8 @@ func arrayNPY(path string, data []byte, q int) ([]float64, int, error) {
 	}
 	if q == 0 {
 		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || a.Shape[0] < 2 {
-			return nil, 0, fmt.Errorf("%s: found an array of shape %v, wanted one row and column per class", path, a.Shape)
+			return nil, 0, fmt.Errorf("%s: found an array of shape %v, wanted one row and column per class",
+				path, a.Shape)
 		}
 		if q = a.Shape[0]; q > rest.Len() { // more than there are bytes
 			return nil, 0, fmt.Errorf("%s: found an array of shape %v in %d bytes; the file is cut short",
@@ -42,17 +44,20 @@ func arrayNPY(path string, data []byte, q int) ([]float64, int, error) {
 		}
 	}
 	if len(a.Shape) != 2 || a.Shape[0] != q || a.Shape[1] != q {
-		return nil, 0, fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], one row and column per class of "+
+		return nil, 0, fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], one row and column "+
+			"per class of "+
 			"the data",
 			path, a.Shape, q, q)
 	}
 	decode := npyfile.Decoder(a.Type, func(v float64) float64 { return v })
 	if err != nil || decode == nil || a.Type.Kind == 'b' {
-		return nil, 0, fmt.Errorf("%s: found elements of type %.20q, wanted float32, float64 or integers; convert "+
+		return nil, 0, fmt.Errorf("%s: found elements of type %.20q, wanted float32, float64 or "+
+			"integers; convert "+
 			"with astype", path, a.Descr)
 	}
 	if want := q * q * a.Type.Size; rest.Len() != want {
-		return nil, 0, fmt.Errorf("%s: found %d bytes after the .npy header, wanted %d for %d×%d elements of type %s",
+		return nil, 0, fmt.Errorf("%s: found %d bytes after the .npy header, wanted %d for %d×%d "+
+			"elements of type %s",
 			path, rest.Len(), want, q, q, a.Descr)
 	}
 	table := make([]float64, q*q)
@@ -77,9 +82,11 @@ func headerFault(data []byte, a npyfile.Array, err error) string {
 	case len(data) < len(npyfile.Magic)+2:
 		return fmt.Sprintf("%d bytes of a .npy header, wanted more; the file is cut short", len(data))
 	case a.Major == 3 || kind == npyfile.Version:
-		return fmt.Sprintf(".npy format version %d, wanted 1 or 2, which numpy.save writes for numbers", a.Major)
+		return fmt.Sprintf(".npy format version %d, wanted 1 or 2, which numpy.save writes for numbers",
+			a.Major)
 	case kind == npyfile.Cut || a.Size > len(data):
-		return fmt.Sprintf("%d bytes, wanted more for the .npy header alone; the file is cut short", len(data))
+		return fmt.Sprintf("%d bytes, wanted more for the .npy header alone; the file is cut short",
+			len(data))
 	case kind == npyfile.Long:
 		return fmt.Sprintf("an .npy header of %d bytes, wanted at most %d", a.Size, npyfile.MaxHeader)
 	}
@@ -89,11 +96,13 @@ func headerFault(data []byte, a npyfile.Array, err error) string {
 	case !strings.HasSuffix(a.Text, "\n") || descr > order || order > shape:
 		return "a damaged .npy header, wanted one that numpy.save writes"
 	case kind == npyfile.Dictionary:
-		return "a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid dictionary format"
+		return "a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid " +
+			"dictionary format"
 	case kind == npyfile.Order:
 		_, value, _ := strings.Cut(a.Text[order:shape], ":")
 		value, _, _ = strings.Cut(value, ",")
-		return fmt.Sprintf("a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid "+
+		return fmt.Sprintf("a .npy header that cannot be read, wanted one that numpy.save writes: "+
+			"npy: invalid "+
 			"'fortran_order' value (%s)", strings.TrimSpace(value))
 	}
 	return ""

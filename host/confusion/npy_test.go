@@ -61,7 +61,8 @@ func TestReadNPYAxes(t *testing.T) {
 		{"False", false, []float64{.75, .5, .25, .5}},
 		{"True", true, []float64{.75, .5, .25, .5}},
 	} {
-		path := save(t, "c.npy", npyFile(npyDict("<f8", c.order, "(2, 2)"), float64Bytes(.75, .5, .25, .5)))
+		path := save(t, "c.npy", npyFile(npyDict("<f8", c.order, "(2, 2)"), float64Bytes(.75, .5, .25,
+			.5)))
 		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, TrueRows: c.trueRows})
 		if err != nil {
 			t.Errorf("%v: %v", c, err)
@@ -70,7 +71,8 @@ func TestReadNPYAxes(t *testing.T) {
 		}
 	}
 	// Negative zero, which numpy prints and keeps, is a plain 0 afterwards.
-	path := save(t, "c.npy", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.Copysign(0, -1), 0, 1)))
+	path := save(t, "c.npy", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1,
+		math.Copysign(0, -1), 0, 1)))
 	m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}})
 	if err != nil || math.Signbit(m.P[1]) {
 		t.Errorf("negative zero: %v, %v", m, err)
@@ -87,19 +89,26 @@ func TestReadNPYErrors(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"magic alone", whole[:6], ": found 6 bytes of a .npy header, wanted more; the file is cut short"},
-		{"no length", whole[:9], ": found 9 bytes, wanted more for the .npy header alone; the file is cut short"},
-		{"header cut", whole[:40], ": found 40 bytes, wanted more for the .npy header alone; the file is cut short"},
-		{"data cut", whole[:len(whole)-1], ": found 31 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
-		{"data too long", append(slices.Clone(whole), 0), ": found 33 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
+		{"magic alone", whole[:6],
+			": found 6 bytes of a .npy header, wanted more; the file is cut short"},
+		{"no length", whole[:9],
+			": found 9 bytes, wanted more for the .npy header alone; the file is cut short"},
+		{"header cut", whole[:40],
+			": found 40 bytes, wanted more for the .npy header alone; the file is cut short"},
+		{"data cut", whole[:len(whole)-1],
+			": found 31 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
+		{"data too long", append(slices.Clone(whole), 0),
+			": found 33 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
 		{"huge header", []byte(npyMagic + "\x02\x00\xff\xff\xff\xff{}"),
 			": found 14 bytes, wanted more for the .npy header alone; the file is cut short"},
 		{"version 3", []byte(npyMagic + "\x03\x00\x00\x00\x00\x00"),
 			": found .npy format version 3, wanted 1 or 2, which numpy.save writes for numbers"},
 		{"no newline", append([]byte(npyMagic+"\x01\x00\x02\x00"), "{}"...), damaged},
 		{"empty dictionary", npyFile("{}", eye),
-			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid dictionary format"},
-		{"keys in another order", npyFile("{'shape': (2, 2), 'fortran_order': False, 'descr': '<f8', }", eye), damaged},
+			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid " +
+				"dictionary format"},
+		{"keys in another order", npyFile("{'shape': (2, 2), 'fortran_order': False, 'descr': '<f8', }",
+			eye), damaged},
 		{"order", npyFile(npyDict("<f8", "Perhaps", "(2, 2)"), eye),
 			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: " +
 				"invalid 'fortran_order' value (Perhaps)"},
@@ -112,7 +121,8 @@ func TestReadNPYErrors(t *testing.T) {
 		{"wrong Q", npyFile(npyDict("<f8", "False", "(3, 3)"), make([]byte, 72)),
 			": found an array of shape [3 3], wanted [2 2], one row and column per class of the data"},
 		{"huge shape", npyFile(npyDict("<f8", "False", "(1073741824, 1073741824)"), nil),
-			": found an array of shape [1073741824 1073741824], wanted [2 2], one row and column per class of the data"},
+			": found an array of shape [1073741824 1073741824], wanted [2 2], one row and column per " +
+				"class of the data"},
 		{"negative shape", npyFile(npyDict("<f8", "False", "(-2, -2)"), eye),
 			": found an array of shape [-2 -2], wanted [2 2], one row and column per class of the data"},
 		{"complex", npyFile(npyDict("<c16", "False", "(2, 2)"), make([]byte, 64)),
@@ -154,13 +164,15 @@ func TestReadNPYDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range whole {
-		if _, err := parse("F", whole[:i], ReadOptions{Classes: abc}); err == nil || !strings.HasPrefix(err.Error(), "F:") {
+		if _, err := parse("F", whole[:i], ReadOptions{Classes: abc}); err == nil ||
+			!strings.HasPrefix(err.Error(), "F:") {
 			t.Errorf("first %d bytes: %v", i, err)
 		}
 		for _, v := range []byte{0, ' ', '9', '(', ',', '}', '\'', '\n', 0xff} {
 			changed := slices.Clone(whole)
 			changed[i] = v
-			if _, err := parse("F", changed, ReadOptions{Classes: abc}); err != nil && !strings.HasPrefix(err.Error(), "F:") {
+			if _, err := parse("F", changed, ReadOptions{Classes: abc}); err != nil &&
+				!strings.HasPrefix(err.Error(), "F:") {
 				t.Errorf("byte %d = %#x: %v", i, v, err)
 			}
 		}

@@ -21,7 +21,8 @@ const (
 	cornerTrueRows  = `true\noisy`
 )
 
-// cornerErrors begins the header of the table of standard errors, whose axes are those of the first.
+// cornerErrors begins the header of the table of standard errors, whose axes are those of the
+// first.
 const cornerErrors = "standard error"
 
 // ReadOptions says what a file is to be read for.
@@ -81,7 +82,8 @@ func maxBytes(classes []string) int64 {
 func readAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it holds more than %d bytes, far too many for this number of classes; is it another file?", limit)
+		err = fmt.Errorf("it holds more than %d bytes, far too many for this number of classes; is it "+
+			"another file?", limit)
 	}
 	return data, err
 }
@@ -140,7 +142,8 @@ func parseTable(path string, data []byte, o ReadOptions) (table, errs []float64,
 		return table, nil, err
 	}
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
-		return nil, nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted CSV or one .npy array; "+
+		return nil, nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted CSV or one .npy "+
+			"array; "+
 			"save the matrix by itself", path)
 	}
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
@@ -154,7 +157,8 @@ func parseTable(path string, data []byte, o ReadOptions) (table, errs []float64,
 		return parseNamed(path, text, o)
 	}
 	if f, _ := splitFields(first); !isNumber(f[0]) {
-		return nil, nil, fmt.Errorf("%s:%d: the first field is %.40q, wanted %s and a header of class names, or a number",
+		return nil, nil, fmt.Errorf("%s:%d: the first field is %.40q, wanted %s and a header of class "+
+			"names, or a number",
 			path, line, f[0], corners(o.TrueRows))
 	}
 	table, err = parseBare(path, text, o.Classes)

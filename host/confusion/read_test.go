@@ -21,21 +21,26 @@ func TestReadText(t *testing.T) {
 		trueRows   bool
 	}{
 		{"named", "noisy\\true,a,b,c\na,.5,.25,.125\nb,.375,.5,.125\nc,.125,.25,.75\n", false},
-		{"named, other order", "noisy\\true,c,a,b\nb,.125,.375,.5\nc,.75,.125,.25\na,.125,.5,.25\n", false},
+		{"named, other order", "noisy\\true,c,a,b\nb,.125,.375,.5\nc,.75,.125,.25\na,.125,.5,.25\n",
+			false},
 		{"named, true rows", "true\\noisy,c,b,a\nb,.25,.5,.25\na,.125,.375,.5\nc,.75,.125,.125\n", true},
 		{"named, quoted, CRLF, BOM, no last newline",
-			"\ufeff\"noisy\\true\",\"a\",b,c\r\n\"a\",\".5\",.25,.125\r\nb,.375,.5,.125\r\nc,.125,.25,.75", false},
+			"\ufeff\"noisy\\true\",\"a\",b,c\r\n\"a\",\".5\",.25,.125\r\nb,.375,.5,.125\r\nc,.125,.25,.75",
+			false},
 		{"named, blank lines and spaces around numbers",
 			"\nnoisy\\true,a,b,c\n\na, .5 , .25,.125\nb,.375,.5,.125\nc,.125,.25,.75\n\n", false},
 		{"bare, commas", ".5,.25,.125\n.375,.5,.125\n.125,.25,.75\n", false},
 		{"bare, commas and spaces", " 0.5, 0.25, 0.125\n 0.375, 0.5, 0.125\n 0.125, 0.25, 0.75", false},
 		{"bare, semicolons", ".5;.25;.125\n.375;.5;.125\n.125;.25;.75\n", false},
 		{"bare, tabs", ".5\t.25\t.125\n.375\t.5\t.125\n.125\t.25\t.75\n", false},
-		{"bare, spaces, CRLF, blank lines", "\r\n.5  .25 .125\r\n\r\n.375 .5 .125\r\n.125 .25 .75\r\n\r\n", false},
-		{"bare, numpy.savetxt", "5.0e-01 2.5e-01 1.25e-01\n3.75e-01 5e-01 1.25E-1\n+.125 .25 .75\n", false},
+		{"bare, spaces, CRLF, blank lines",
+			"\r\n.5  .25 .125\r\n\r\n.375 .5 .125\r\n.125 .25 .75\r\n\r\n", false},
+		{"bare, numpy.savetxt", "5.0e-01 2.5e-01 1.25e-01\n3.75e-01 5e-01 1.25E-1\n+.125 .25 .75\n",
+			false},
 		{"bare, true rows", ".5,.375,.125\n.25,.5,.25\n.125,.125,.75\n", true},
 	} {
-		for kind, data := range map[string][]byte{"plain": []byte(c.text), "gzip": gzipped(t, []byte(c.text))} {
+		for kind, data := range map[string][]byte{"plain": []byte(c.text), "gzip": gzipped(t,
+			[]byte(c.text))} {
 			m, err := Read(save(t, "c.csv", data), ReadOptions{Classes: abc, TrueRows: c.trueRows})
 			if err != nil {
 				t.Errorf("%s, %s: %v", c.name, kind, err)
@@ -48,7 +53,8 @@ func TestReadText(t *testing.T) {
 
 func TestReadNamesWithCommas(t *testing.T) {
 	classes := []string{`x,"y"`, " z"}
-	m, err := Read(save(t, "c", []byte("noisy\\true, z,\"x,\"\"y\"\"\"\n z,.5,.25\n\"x,\"\"y\"\"\",.5,.75\n")),
+	m, err := Read(save(t, "c",
+		[]byte("noisy\\true, z,\"x,\"\"y\"\"\"\n z,.5,.25\n\"x,\"\"y\"\"\",.5,.75\n")),
 		ReadOptions{Classes: classes})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +97,8 @@ func TestReadTextErrors(t *testing.T) {
 		{"header of others", "noisy\\true,a,d,e\n", false,
 			`:1: the header has names that are no class of the data: "d", "e"; and lacks classes of the data: "b"`},
 		{"header with one more", "noisy\\true,a,b,d\n", false,
-			`:1: the header has names that are no class of the data: "d"; the data have "a", "b": ` + others},
+			`:1: the header has names that are no class of the data: "d"; the data have "a", "b": ` +
+				others},
 		{"space before a name", "noisy\\true,a, b\n", false,
 			`:1: the header has names that are no class of the data: " b"; and lacks classes of the data: "b"`},
 		{"header alone", "noisy\\true,a,b\n", false,
@@ -169,16 +176,19 @@ func TestReadFileErrors(t *testing.T) {
 	whole := gzipped(t, []byte("1,0\n0,1\n"))
 	cut := save(t, "cut.csv.gz", whole[:len(whole)-9])
 	_, err = Read(cut, two)
-	wantError(t, err, cut+": cannot unpack the gzip data: it is cut short; copy or make the file again")
+	wantError(t, err, cut+": cannot unpack the gzip data: it is cut short; copy or make the file "+
+		"again")
 	whole[len(whole)-6] ^= 1
 	damaged := save(t, "damaged.csv.gz", whole)
 	_, err = Read(damaged, two)
 	wantError(t, err, damaged+": cannot unpack the gzip data: gzip: invalid checksum")
 	stub := save(t, "stub.gz", []byte("\x1f\x8b"))
 	_, err = Read(stub, two)
-	wantError(t, err, stub+": cannot unpack the gzip data: it is cut short; copy or make the file again")
+	wantError(t, err, stub+": cannot unpack the gzip data: it is cut short; copy or make the file "+
+		"again")
 
-	const limit = " holds more than 1049120 bytes, far too many for this number of classes; is it another file?"
+	const limit = " holds more than 1049120 bytes, far too many for this number of classes; is it " +
+		"another file?"
 	big := []byte(strings.Repeat("1,0\n", 300_000))
 	large := save(t, "large.csv", big)
 	_, err = Read(large, two)

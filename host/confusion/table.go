@@ -33,12 +33,13 @@ const (
 
 // Table is a table of true against noisy labels as people keep it.
 type Table struct {
-	Classes []string  // Q distinct names
-	V       []float64 // Q×Q, row-major: V[p*Q+q] is of the examples with noisy label p and true class q; at least 0
-	Kind    Kind      // of V; shares and joint shares are of 1, even if the file has percentages
-	Axes    Axes      // of the file, never AxesAuto
-	Why     string    // what told the axes: a part of a sentence
-	Notes   []string  // what is odd about it, a sentence each
+	Classes []string // Q distinct names
+	// Q×Q, row-major: V[p*Q+q] is of the examples with noisy label p and true class q; at least 0
+	V     []float64
+	Kind  Kind     // of V; shares and joint shares are of 1, even if the file has percentages
+	Axes  Axes     // of the file, never AxesAuto
+	Why   string   // what told the axes: a part of a sentence
+	Notes []string // what is odd about it, a sentence each
 }
 
 // TableOptions say what a table is to be read for.
@@ -132,11 +133,13 @@ func gridOf(path string, data []byte) (*grid, error) {
 		return g, nil
 	}
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
-		return nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted text or one .npy array; "+
+		return nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted text or one .npy "+
+			"array; "+
 			"save the table by itself", path)
 	}
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
-	if strings.HasPrefix(text, cornerNoisyRows) { // as Matrix.Write writes it: standard errors are no counts
+	// as Matrix.Write writes it: standard errors are no counts
+	if strings.HasPrefix(text, cornerNoisyRows) {
 		header, _, _ := strings.Cut(text, "\n")
 		text, _, _ = strings.Cut(text, "\n"+cornerErrors+header[len(cornerNoisyRows):]+"\n")
 	}
@@ -166,12 +169,14 @@ func (t *Table) remark() {
 		}
 	}
 	if empty != nil {
-		t.Notes = append(t.Notes, fmt.Sprintf("no example has the true class %s: nothing is known of its noise",
-			strings.Join(empty, ", ")))
+		t.Notes = append(t.Notes,
+			fmt.Sprintf("no example has the true class %s: nothing is known of its noise",
+				strings.Join(empty, ", ")))
 	}
 	if 2*len(odd) > q-len(empty) {
-		t.Notes = append(t.Notes, fmt.Sprintf("of most classes (%s) another label is more frequent than the right one: "+
-			"are rows and columns in the same order?", labelfile.Quoted(odd)))
+		t.Notes = append(t.Notes,
+			fmt.Sprintf("of most classes (%s) another label is more frequent than the right one: "+
+				"are rows and columns in the same order?", labelfile.Quoted(odd)))
 	}
 }
 
@@ -189,7 +194,8 @@ func (t *Table) Share() (*Matrix, error) {
 			sum += t.V[p*q+c]
 		}
 		if !(sum > 0) {
-			return nil, fmt.Errorf("table: no example has the true class %.60q: add some, or smooth the estimate", t.Classes[c])
+			return nil, fmt.Errorf("table: no example has the true class %.60q: add some, or smooth the "+
+				"estimate", t.Classes[c])
 		}
 		for p := range q {
 			m.P[p*q+c] = t.V[p*q+c] / sum

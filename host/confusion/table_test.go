@@ -33,22 +33,31 @@ func TestReadTableCounts(t *testing.T) {
 		{"the other corner", "true\\noisy,a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", "", TrueRows},
 		{"corner by slash", "Actual / Predicted,a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", "", TrueRows},
 		{"crosstab(...).to_csv()", "true,a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", "", TrueRows},
-		{"crosstab of the other order", "noisy_label,a,b,c\na,50,7,3\nb,4,61,5\nc,2,9,70\n", "", TrueColumns},
-		{"crosstab with margins", "true,a,b,c,All\na,50,4,2,56\nb,7,61,9,77\nc,3,5,70,78\nAll,60,70,81,211\n", "", TrueRows},
-		{"spreadsheet with totals", "given;a;b;c;Total\na;50;7;3;60\nb;4;61;5;70\nc;2;9;70;81\nTotal;56;77;78;211\n", "",
+		{"crosstab of the other order", "noisy_label,a,b,c\na,50,7,3\nb,4,61,5\nc,2,9,70\n", "",
+			TrueColumns},
+		{"crosstab with margins",
+			"true,a,b,c,All\na,50,4,2,56\nb,7,61,9,77\nc,3,5,70,78\nAll,60,70,81,211\n", "", TrueRows},
+		{"spreadsheet with totals",
+			"given;a;b;c;Total\na;50;7;3;60\nb;4;61;5;70\nc;2;9;70;81\nTotal;56;77;78;211\n", "",
 			TrueColumns},
 		{"crosstab, printed", "noisy   a   b   c  All\ntrue                  \n" +
-			"a      50   4   2   56\nb       7  61   9   77\nc       3   5  70   78\nAll    60  70  81  211\n", "", TrueRows},
+			"a      50   4   2   56\nb       7  61   9   77\nc       3   5  70   78\nAll    60  70  81  " +
+			"211\n", "", TrueRows},
 		{"to_csv", ",a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", TrueRows, TrueRows},
-		{"to_csv of floats", ",a,b,c\na,50.0,4.0,2.0\nb,7.0,61.0,9.0\nc,3.0,5.0,70.0\n", TrueRows, TrueRows},
+		{"to_csv of floats", ",a,b,c\na,50.0,4.0,2.0\nb,7.0,61.0,9.0\nc,3.0,5.0,70.0\n", TrueRows,
+			TrueRows},
 		{"to_csv(index=False)", "a,b,c\n50,4,2\n7,61,9\n3,5,70\n", TrueRows, TrueRows},
 		{"names before the rows alone", "a,50,7,3\nb,4,61,5\nc,2,9,70\n", TrueColumns, TrueColumns},
-		{"write.table", "\"a\" \"b\" \"c\"\n\"a\" 50 7 3\n\"b\" 4 61 5\n\"c\" 2 9 70\n", TrueColumns, TrueColumns},
-		{"printed DataFrame", "    a   b   c\na  50   7   3\nb   4  61   5\nc   2   9  70\n", TrueColumns, TrueColumns},
+		{"write.table", "\"a\" \"b\" \"c\"\n\"a\" 50 7 3\n\"b\" 4 61 5\n\"c\" 2 9 70\n", TrueColumns,
+			TrueColumns},
+		{"printed DataFrame", "    a   b   c\na  50   7   3\nb   4  61   5\nc   2   9  70\n", TrueColumns,
+			TrueColumns},
 		{"rows in another order", ",c,a,b\nb,5,4,61\na,3,50,7\nc,70,2,9\n", TrueColumns, TrueColumns},
-		{"tabs, BOM, CRLF", "\ufefftruth\ta\tb\tc\r\na\t50\t4\t2\r\nb\t7\t61\t9\r\nc\t3\t5\t70\r\n", "", TrueRows},
+		{"tabs, BOM, CRLF", "\ufefftruth\ta\tb\tc\r\na\t50\t4\t2\r\nb\t7\t61\t9\r\nc\t3\t5\t70\r\n", "",
+			TrueRows},
 		{"confusion_matrix, printed", "[[50  4  2]\n [ 7 61  9]\n [ 3  5 70]]\n", TrueRows, TrueRows},
-		{"confusion_matrix, repr", "array([[50,  4,  2],\n       [ 7, 61,  9],\n       [ 3,  5, 70]])\n", TrueRows, TrueRows},
+		{"confusion_matrix, repr", "array([[50,  4,  2],\n       [ 7, 61,  9],\n       [ 3,  5, 70]])\n",
+			TrueRows, TrueRows},
 		{"a long row, printed", "[[50  4\n   2]\n [ 7 61\n   9]\n [ 3  5\n  70]]\n", TrueRows, TrueRows},
 		{"JSON", "[[50,7,3],[4,61,5],[2,9,70]]", TrueColumns, TrueColumns},
 		{"savetxt", "5.000000000000000000e+01 4.000000000000000000e+00 2.000000000000000000e+00\n" +
@@ -77,15 +86,22 @@ func TestReadTableNames(t *testing.T) {
 		{"none", "5 1\n2 7\n", TrueColumns, []string{"0", "1"}, []float64{5, 1, 2, 7}},
 		{"columns", "x,y\n5,1\n2,7\n", TrueColumns, []string{"x", "y"}, []float64{5, 1, 2, 7}},
 		{"rows", "x,5,1\ny,2,7\n", TrueColumns, []string{"x", "y"}, []float64{5, 1, 2, 7}},
-		{"numbers at both", ",3,8\n3,5,1\n8,2,7\n", TrueColumns, []string{"3", "8"}, []float64{5, 1, 2, 7}},
-		{"numbers at both, named", "noisy,3,8\n3,5,1\n8,2,7\n", "", []string{"3", "8"}, []float64{5, 1, 2, 7}},
+		{"numbers at both", ",3,8\n3,5,1\n8,2,7\n", TrueColumns, []string{"3", "8"}, []float64{5, 1, 2,
+			7}},
+		{"numbers at both, named", "noisy,3,8\n3,5,1\n8,2,7\n", "", []string{"3", "8"}, []float64{5, 1, 2,
+			7}},
 		{"numbers above", "3,8\n5,1\n2,7\n", TrueColumns, []string{"3", "8"}, []float64{5, 1, 2, 7}},
 		{"numbers before", "3,5,1\n8,2,7\n", TrueColumns, []string{"3", "8"}, []float64{5, 1, 2, 7}},
-		{"numbers at both, printed", "   3  8\n3  5  1\n8  2  7\n", TrueColumns, []string{"3", "8"}, []float64{5, 1, 2, 7}},
-		{"a noisy class that never is true", "true,x,y\nx,5,2\n", "", []string{"x", "y"}, []float64{5, 0, 2, 0}},
-		{"a true class that never is given", "true,x\nx,5\ny,2\n", "", []string{"x", "y"}, []float64{5, 2, 0, 0}},
-		{"a comma in a name", "true,\"x, y\",z\n\"x, y\",5,2\nz,1,7\n", "", []string{"x, y", "z"}, []float64{5, 1, 2, 7}},
-		{"a class called All", "true,All,x\nAll,5,2\nx,1,7\n", "", []string{"All", "x"}, []float64{5, 1, 2, 7}},
+		{"numbers at both, printed", "   3  8\n3  5  1\n8  2  7\n", TrueColumns, []string{"3", "8"},
+			[]float64{5, 1, 2, 7}},
+		{"a noisy class that never is true", "true,x,y\nx,5,2\n", "", []string{"x", "y"}, []float64{5, 0,
+			2, 0}},
+		{"a true class that never is given", "true,x\nx,5\ny,2\n", "", []string{"x", "y"}, []float64{5, 2,
+			0, 0}},
+		{"a comma in a name", "true,\"x, y\",z\n\"x, y\",5,2\nz,1,7\n", "", []string{"x, y", "z"},
+			[]float64{5, 1, 2, 7}},
+		{"a class called All", "true,All,x\nAll,5,2\nx,1,7\n", "", []string{"All", "x"}, []float64{5, 1,
+			2, 7}},
 	} {
 		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Axes: c.axes})
 		if err != nil {
@@ -114,7 +130,8 @@ func TestReadTableShares(t *testing.T) {
 		{"two digits", ".5,.38,.13\n.25,.5,.25\n.13,.13,.75\n", TrueRows},
 		{"percentages", "50,25,12.5\n37.5,50,12.5\n12.5,25,75\n", TrueColumns},
 		{"percent signs", ",a,b,c\na,50%,38%,13%\nb,25%,50%,25%\nc,13%,13%,75%\n", TrueRows},
-		{"decimal commas", ";a;b;c\na;0,5;0,25;0,125\nb;0,375;0,5;0,125\nc;0,125;0,25;0,75\n", TrueColumns},
+		{"decimal commas", ";a;b;c\na;0,5;0,25;0,125\nb;0,375;0,5;0,125\nc;0,125;0,25;0,75\n",
+			TrueColumns},
 		{"crosstab(normalize='index') with a margin",
 			"true,a,b,c\na,.5,.375,.125\nb,.25,.5,.25\nc,.125,.125,.75\nAll,.3,.3,.4\n", TrueRows},
 		{"crosstab(normalize='columns') with a margin",
@@ -147,7 +164,8 @@ func TestReadTableShares(t *testing.T) {
 // What numpy saves, of counts as of shares.
 func TestReadTableNPY(t *testing.T) {
 	got, err := ReadTable("testdata/fortran-f4.npy", TableOptions{})
-	if err != nil || !slices.Equal(got.V, sample) || got.Axes != TrueColumns || !slices.Equal(got.Classes, names012) {
+	if err != nil || !slices.Equal(got.V, sample) || got.Axes != TrueColumns ||
+		!slices.Equal(got.Classes, names012) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	file := npyFile(npyDict("<f8", "False", "(3, 3)"), float64Bytes(transposed(counted, 3)...))
@@ -157,7 +175,8 @@ func TestReadTableNPY(t *testing.T) {
 	}
 	bad := npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.NaN(), 0, 1))
 	_, err = parseAnyTable("F", bad, TableOptions{})
-	wantError(t, err, `F: found NaN in row 0, column 1 (counted from 0), wanted a count, a percentage or a share`)
+	wantError(t, err,
+		`F: found NaN in row 0, column 1 (counted from 0), wanted a count, a percentage or a share`)
 	bad = npyFile(npyDict("<f8", "False", "(2, 3)"), nil)
 	_, err = parseAnyTable("F", bad, TableOptions{})
 	wantError(t, err, `F: found an array of shape [2 3], wanted one row and column per class`)
@@ -168,7 +187,8 @@ var names012 = []string{"0", "1", "2"}
 // Odd tables are read, and said to be odd.
 func TestReadTableNotes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"noisy,a,b,c\na,5,0,1\nb,1,0,1\nc,1,0,7\n", "no example has the true class b: nothing is known of its noise"},
+		{"noisy,a,b,c\na,5,0,1\nb,1,0,1\nc,1,0,7\n",
+			"no example has the true class b: nothing is known of its noise"},
 		{"noisy,a,b,c\na,1,5,9\nb,7,1,1\nc,1,1,1\n", `of most classes ("a", "b", "c") another label is more frequent`},
 		{"noisy,a,b,c\na,90,5,9\nb,9,90,1\nc,1,5,90\n", "sum to 100 are taken as percentages"},
 	} {
@@ -244,10 +264,12 @@ func TestReadTableErrors(t *testing.T) {
 		{"both axes fit, not symmetric", ".6,0,.4\n.4,.6,0\n0,.4,.6\n", "",
 			`F: found rows and columns that all sum to 1, so that nothing says which are the true classes: ` +
 				`say true-rows or true-columns`},
-		{"both axes fit badly", ".75,.25\n.5,.25\n", "", `F: found columns that sum to 0.5 and rows that sum to 0.75, ` +
-			`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
-		{"percentages fit badly", "50%,20%\n30%,70%\n", "", `F: found columns that sum to 80 and rows that sum to 70, ` +
-			`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
+		{"both axes fit badly", ".75,.25\n.5,.25\n", "",
+			`F: found columns that sum to 0.5 and rows that sum to 0.75, ` +
+				`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
+		{"percentages fit badly", "50%,20%\n30%,70%\n", "",
+			`F: found columns that sum to 80 and rows that sum to 70, ` +
+				`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
 		{"rows asked, columns fit", ".75,.5\n.25,.5\n", TrueRows,
 			`F: found columns that sum to 1 and a row that sums to 1.25, ` +
 				`so columns are the true classes, and not rows as was asked for: say true-columns, or mend the table`},
@@ -292,8 +314,10 @@ func TestReadTableErrors(t *testing.T) {
 // Whatever a file says, there is an error that names it or a table that is one.
 func FuzzReadTable(f *testing.F) {
 	for _, s := range []string{
-		"", "true,a,b\na,5,1\nb,2,7\n", "noisy  a  b\ntrue\na  5  1\nb  2  7\n", "[[5 1]\n [2 7]]", ".5;.5\n.5;.5\n",
-		"true,a,b,All\na,5,1,6\nb,7,2,9\nAll,12,3,15\n", "\x1f\x8b\x08", "PK\x03\x04", "\"", "50%,50%\n50%,50%\n", "[", "]",
+		"", "true,a,b\na,5,1\nb,2,7\n", "noisy  a  b\ntrue\na  5  1\nb  2  7\n", "[[5 1]\n [2 7]]",
+		".5;.5\n.5;.5\n",
+		"true,a,b,All\na,5,1,6\nb,7,2,9\nAll,12,3,15\n", "\x1f\x8b\x08", "PK\x03\x04", "\"",
+		"50%,50%\n50%,50%\n", "[", "]",
 		"All,All,All\nAll,1,1\nAll,2,2\n", "a\nb\n", ",\n,\n", "\ufeff1 0\n\n0 1\n",
 		string(npyFile(npyDict("<f8", "True", "(99999999999, 99999999999)"), nil)),
 	} {
@@ -312,7 +336,8 @@ func FuzzReadTable(f *testing.F) {
 			}
 			return
 		}
-		if err := CheckClasses(got.Classes); err != nil || got.Axes == "" || got.Kind == "" || got.Why == "" {
+		if err := CheckClasses(got.Classes); err != nil || got.Axes == "" || got.Kind == "" ||
+			got.Why == "" {
 			t.Fatalf("%+v: %v", got, err)
 		}
 		if len(got.V) != len(got.Classes)*len(got.Classes) || slices.Min(got.V) < 0 {

@@ -29,7 +29,8 @@ func cellsOf(path, text string) (*cells, error) {
 	switch {
 	case first == "":
 		return nil, fmt.Errorf("%s:1: found no text, wanted a table of true against noisy labels", path)
-	case strings.HasPrefix(first, "[") || strings.Contains(first, "array([") || strings.Contains(first, "=[") ||
+	case strings.HasPrefix(first, "[") || strings.Contains(first, "array([") || strings.Contains(first,
+		"=[") ||
 		strings.Contains(first, "= ["):
 		return bracketed(path, text)
 	case strings.Contains(first, "\t"):
@@ -39,7 +40,8 @@ func cellsOf(path, text string) (*cells, error) {
 	case strings.Contains(first, ","):
 		return separated(path, text, ',')
 	case strings.HasSuffix(first, `\`):
-		return nil, fmt.Errorf("%s:%d: found a printed table whose columns go on below, wanted whole rows: write it with "+
+		return nil, fmt.Errorf("%s:%d: found a printed table whose columns go on below, wanted whole "+
+			"rows: write it with "+
 			"to_csv", path, at)
 	}
 	return printed(text), nil
@@ -88,7 +90,8 @@ func printed(text string) *cells {
 			c.rows, c.lines = append(c.rows, fields), append(c.lines, n)
 		}
 	}
-	if len(c.rows) > 2 && len(c.rows[1]) == 1 && len(c.rows[0]) > 1 && len(c.rows[0]) == len(c.rows[2]) {
+	if len(c.rows) > 2 && len(c.rows[1]) == 1 && len(c.rows[0]) > 1 &&
+		len(c.rows[0]) == len(c.rows[2]) {
 		c.columnAxis, c.rowAxis = c.rows[0][0], c.rows[1][0]
 		c.rows[0][0] = ""
 		c.rows = append(c.rows[:1:1], c.rows[2:]...)
@@ -107,7 +110,8 @@ func bracketed(path, text string) (*cells, error) {
 			line++
 		case '[':
 			if depth++; depth > 2 {
-				return nil, fmt.Errorf("%s:%d: found brackets in a row, wanted a table: [[...], [...]]", path, line)
+				return nil, fmt.Errorf("%s:%d: found brackets in a row, wanted a table: [[...], [...]]", path,
+					line)
 			}
 			from = at + 1
 			if depth == 2 {
@@ -130,10 +134,12 @@ func bracketed(path, text string) (*cells, error) {
 	}
 	switch {
 	case strings.Contains(text, "..."):
-		return nil, fmt.Errorf("%s: found ... where numpy left out numbers, wanted all: save the array by numpy.save, or "+
+		return nil, fmt.Errorf("%s: found ... where numpy left out numbers, wanted all: save the "+
+			"array by numpy.save, or "+
 			"print it after numpy.set_printoptions(threshold=sys.maxsize)", path)
 	case depth != 0 || len(c.rows) == 0:
-		return nil, fmt.Errorf("%s:%d: found brackets that do not match, wanted a table: [[...], [...]]", path, line)
+		return nil, fmt.Errorf("%s:%d: found brackets that do not match, wanted a table: [[...], [...]]",
+			path, line)
 	}
 	return c, nil
 }

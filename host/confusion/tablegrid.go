@@ -56,7 +56,8 @@ func (c *cells) grid(path string) (*grid, error) {
 		for at, field := range fields {
 			v, decimals, percent, err := c.number(field)
 			if err != nil {
-				return nil, fmt.Errorf("%s:%d: found %w in column %d of the numbers, wanted a count, a percentage or a share",
+				return nil, fmt.Errorf("%s:%d: found %w in column %d of the numbers, wanted a count, a "+
+					"percentage or a share",
 					path, lines[k], err, at+1)
 			}
 			values[at], g.percent = v, g.percent || percent
@@ -65,7 +66,8 @@ func (c *cells) grid(path string) (*grid, error) {
 		g.rows = append(g.rows, values)
 	}
 	if len(g.rows) == 0 {
-		return nil, fmt.Errorf("%s:%d: found names and no numbers, wanted a table of true against noisy labels",
+		return nil, fmt.Errorf("%s:%d: found names and no numbers, wanted a table of true against "+
+			"noisy labels",
 			path, c.lines[0])
 	}
 	if header && len(g.columnNames) != width {
@@ -91,14 +93,17 @@ func (c *cells) borders(path string) (header, index bool, err error) {
 	case len(first) == width-1: // as R's write.table has it, and pandas prints it
 		return true, true, nil
 	case len(first) != width:
-		return false, false, fmt.Errorf("%s:%d: found %d fields, wanted %d as in line %d, or one less", path, c.lines[0],
+		return false, false, fmt.Errorf("%s:%d: found %d fields, wanted %d as in line %d, or one less",
+			path, c.lines[0],
 			len(first), width, c.lines[1])
-	case c.isName(first[0]) && !header: // ",0,1": a corner over names that are numbers, or a name before numbers
+	// ",0,1": a corner over names that are numbers, or a name before numbers
+	case c.isName(first[0]) && !header:
 		header = !index || len(rest) == width-1 || first[0] == "" || AxisOf(first[0]) != "" ||
 			strings.ContainsAny(first[0], `\/`)
 		return header, true, nil
 	case header && !index: // names that are numbers before the rows, or none
-		index = first[0] == "" || AxisOf(first[0]) != "" || strings.ContainsAny(first[0], `\/`) || len(rest) == width-1
+		index = first[0] == "" || AxisOf(first[0]) != "" || strings.ContainsAny(first[0], `\/`) ||
+			len(rest) == width-1
 	case !header && !index: // only numbers: one row or column more than the others are names
 		header, index = len(rest) == width, len(rest)+1 == width-1
 	}
@@ -142,7 +147,8 @@ func (g *grid) name(classes []string) error {
 	}
 	height, width := len(g.rows), len(g.rows[0])
 	if (g.rowNames == nil || g.columnNames == nil) && height != width {
-		return fmt.Errorf("found a table of %d×%d numbers, wanted as many rows as columns, or names at both borders",
+		return fmt.Errorf("found a table of %d×%d numbers, wanted as many rows as columns, or names "+
+			"at both borders",
 			height, width)
 	}
 	if names[0] == nil {
@@ -152,7 +158,8 @@ func (g *grid) name(classes []string) error {
 			}
 		}
 		if len(classes) != height {
-			return fmt.Errorf("found a table of %d×%d numbers without names, wanted a row for each class of the data (%s)",
+			return fmt.Errorf("found a table of %d×%d numbers without names, wanted a row for each class "+
+				"of the data (%s)",
 				height, width, labelfile.Quoted(classes))
 		}
 		names = [2][]string{classes, classes}

@@ -10,12 +10,15 @@ import (
 // AxisOf returns which classes an axis of this name has: TrueRows for the true ones,
 // TrueColumns for the noisy ones (those of the other axis are true), "" if the name does not tell.
 func AxisOf(name string) Axes {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(" _-.", r) })
+	words := strings.FieldsFunc(strings.ToLower(name),
+		func(r rune) bool { return strings.ContainsRune(" _-.", r) })
 	of := func(list ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 	}
-	isTrue := of("true", "truth", "actual", "clean", "right", "gold", "golden", "reference", "real", "correct")
-	isNoisy := of("noisy", "noise", "given", "observed", "predicted", "pred", "prediction", "annotated", "annotation",
+	isTrue := of("true", "truth", "actual", "clean", "right", "gold", "golden", "reference", "real",
+		"correct")
+	isNoisy := of("noisy", "noise", "given", "observed", "predicted", "pred", "prediction",
+		"annotated", "annotation",
 		"annotator", "worker", "wrong")
 	switch {
 	case isTrue == isNoisy:
@@ -31,7 +34,8 @@ func (g *grid) named() (Axes, string, error) {
 	row, column := AxisOf(g.rowAxis), AxisOf(g.columnAxis)
 	switch {
 	case row != "" && row == column:
-		return "", "", fmt.Errorf("the axes are called %q and %q, wanted one of true and one of noisy classes",
+		return "", "", fmt.Errorf("the axes are called %q and %q, wanted one of true and one of noisy "+
+			"classes",
 			g.rowAxis, g.columnAxis)
 	case row != "":
 		return row, fmt.Sprintf("the rows are called %q", g.rowAxis), nil
@@ -100,7 +104,8 @@ func (g *grid) table(asked Axes) (*Table, error) {
 		asked = AxesAuto
 	case AxesAuto, TrueRows, TrueColumns:
 	default:
-		return nil, fmt.Errorf("found axes %q, wanted %s, %s or %s", asked, AxesAuto, TrueRows, TrueColumns)
+		return nil, fmt.Errorf("found axes %q, wanted %s, %s or %s", asked, AxesAuto, TrueRows,
+			TrueColumns)
 	}
 	named, why, err := g.named()
 	if err != nil {
@@ -108,7 +113,8 @@ func (g *grid) table(asked Axes) (*Table, error) {
 	}
 	if asked != AxesAuto {
 		if named != "" && named != asked {
-			return nil, fmt.Errorf("%s, so the table has %s, and %s are asked for", why, axesText(named), asked)
+			return nil, fmt.Errorf("%s, so the table has %s, and %s are asked for", why, axesText(named),
+				asked)
 		}
 		named, why = asked, "that was asked for"
 	}
@@ -122,8 +128,10 @@ func (g *grid) table(asked Axes) (*Table, error) {
 		if slices.Max(s.columns) > 10 {
 			unit = 100
 		}
-		return nil, fmt.Errorf("found columns that sum to %v and rows that sum to %v, wanted 1 or 100 for one of them "+
-			"within rounding, or counts: is a row or column missing?", off(s.columns, unit), off(s.rows, unit))
+		return nil, fmt.Errorf("found columns that sum to %v and rows that sum to %v, wanted 1 or 100 "+
+			"for one of them "+
+			"within rounding, or counts: is a row or column missing?", off(s.columns, unit), off(s.rows,
+			unit))
 	}
 	t := &Table{Classes: g.classes, Kind: kind, Axes: named, Why: why}
 	if kind == Shares {
@@ -131,12 +139,14 @@ func (g *grid) table(asked Axes) (*Table, error) {
 			return nil, err
 		}
 	} else if named == "" {
-		return nil, fmt.Errorf("found %s, of which nothing says whether rows or columns are the true classes: "+
+		return nil, fmt.Errorf("found %s, of which nothing says whether rows or columns are the true "+
+			"classes: "+
 			"say %s (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or %s",
 			kindText(kind), TrueRows, TrueColumns)
 	}
 	if kind == Shares && unit == 100 && g.whole() && !g.percent {
-		t.Notes = append(t.Notes, "whole numbers of which those of each true class sum to 100 are taken as percentages")
+		t.Notes = append(t.Notes,
+			"whole numbers of which those of each true class sum to 100 are taken as percentages")
 	}
 	t.fill(g, unit)
 	return t, nil
@@ -197,17 +207,20 @@ func (g *grid) kind(s sums, named Axes) (k Kind, unit float64, byColumns, byRows
 func (t *Table) orient(g *grid, s sums, unit float64, byColumns, byRows bool) error {
 	switch {
 	case byColumns && byRows && t.Axes == "" && !g.symmetric():
-		return fmt.Errorf("found rows and columns that all sum to %v, so that nothing says which are the true classes: "+
+		return fmt.Errorf("found rows and columns that all sum to %v, so that nothing says which are "+
+			"the true classes: "+
 			"say %s or %s", unit, TrueRows, TrueColumns)
 	case byColumns && byRows && t.Axes == "":
 		t.Axes, t.Why = TrueColumns, "the table is symmetric, so that both are the same"
 	case byColumns && byRows:
 	case byColumns && t.Axes == TrueRows:
-		return fmt.Errorf("found columns that sum to %v and a row that sums to %v, so columns are the true classes, "+
+		return fmt.Errorf("found columns that sum to %v and a row that sums to %v, so columns are the "+
+			"true classes, "+
 			"and not rows as %s: say %s, or mend the table",
 			unit, off(s.rows, unit), strings.TrimPrefix(t.Why, "that "), TrueColumns)
 	case byRows && t.Axes == TrueColumns:
-		return fmt.Errorf("found rows that sum to %v and a column that sums to %v, so rows are the true classes, "+
+		return fmt.Errorf("found rows that sum to %v and a column that sums to %v, so rows are the "+
+			"true classes, "+
 			"and not columns as %s: say %s, or mend the table",
 			unit, off(s.columns, unit), strings.TrimPrefix(t.Why, "that "), TrueRows)
 	case byColumns:

@@ -29,13 +29,15 @@ var errNoTemperature = errors.New("temperature: the scores say nothing of the la
 //
 // It takes some twenty readings of the scores, and for each example as many products as C has
 // entries other than 0; ctx hears how many are done, and does not end it.
-func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise *Matrix) (float32, error) {
+func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise *Matrix) (float32,
+	error) {
 	f, err := newTemperatureFit(scores, y, q, noise)
 	if err != nil {
 		return 0, err
 	}
 	const down, bits = 10, 12 // readings on the way down, mostly, and those that find the bits
-	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading", Total: down + bits})
+	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading",
+		Total: down + bits})
 	defer task.End()
 	_, exponent := math.Frexp(f.spread)
 	t := math.Ldexp(1, exponent+4) // where probabilities are all but uniform
@@ -56,7 +58,8 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 		}
 	}
 	if high < 0x1p-126 || high > math.MaxFloat32 {
-		return 0, fmt.Errorf("temperature: found %v, wanted a normal float32: prepare the features (standardize, l2)", high)
+		return 0, fmt.Errorf("temperature: found %v, wanted a normal float32: prepare the features "+
+			"(standardize, l2)", high)
 	}
 	return float32(high), nil
 }
@@ -74,26 +77,30 @@ type temperatureFit struct {
 func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temperatureFit, error) {
 	n := len(y)
 	if q < 2 || n == 0 || len(scores)/q != n || len(scores)%q != 0 {
-		return nil, fmt.Errorf("temperature: found %d scores for %d labels, wanted %d for each of at least one",
+		return nil, fmt.Errorf("temperature: found %d scores for %d labels, wanted %d for each of at "+
+			"least one",
 			len(scores), n, q)
 	}
 	f := &temperatureFit{q: q, y: y, below: make([]float64, len(scores)), terms: make([]float64, n)}
 	if noise != nil {
 		if noise.Q() != q {
-			return nil, fmt.Errorf("temperature: found a confusion matrix of %d classes, wanted %d", noise.Q(), q)
+			return nil, fmt.Errorf("temperature: found a confusion matrix of %d classes, wanted %d",
+				noise.Q(), q)
 		}
 		f.noise = rowsOf(noise.P, q)
 	}
 	sum := 0.0
 	for i, k := range y {
 		if k < 0 || int(k) >= q {
-			return nil, fmt.Errorf("temperature: example %d (from 0) has label %d, wanted 0 to %d", i, k, q-1)
+			return nil, fmt.Errorf("temperature: example %d (from 0) has label %d, wanted 0 to %d", i, k,
+				q-1)
 		}
 		row := scores[i*q : (i+1)*q]
 		top, least := row[0], row[0]
 		for _, s := range row {
 			if d := s - s; d != 0 { // NaN of infinite numbers too
-				return nil, fmt.Errorf("temperature: example %d (from 0) has the score %v, wanted finite numbers", i, s)
+				return nil, fmt.Errorf("temperature: example %d (from 0) has the score %v, wanted finite "+
+					"numbers", i, s)
 			}
 			top, least = max(top, s), min(least, s)
 		}

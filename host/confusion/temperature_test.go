@@ -9,7 +9,8 @@ import (
 )
 
 // forecasts draws n rows of q scores, labels by softmax(scores/t), and noisy ones by m.
-func forecasts(t *testing.T, m *Matrix, n int, temperature float64) (scores []float32, noisy []int32) {
+func forecasts(t *testing.T, m *Matrix, n int, temperature float64) (scores []float32,
+	noisy []int32) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 11))
 	q := m.Q()
@@ -80,8 +81,8 @@ func TestTemperatureIsFound(t *testing.T) {
 	}
 }
 
-// The twin looks at corrected Brier scores on finer and finer grids, with the exponential of package
-// math and the definition of the score.
+// The twin looks at corrected Brier scores on finer and finer grids, with the exponential of
+// package math and the definition of the score.
 func TestTemperatureAgainstTwin(t *testing.T) {
 	for k, m := range matrices(t, 4) {
 		scores, noisy := forecasts(t, m, 500, 0.3)
@@ -219,7 +220,8 @@ func TestTemperatureErrors(t *testing.T) {
 		{[]float32{1, 2}, nil, "found 2 scores for 0 labels, wanted 2 for each of at least one"},
 		{[]float32{1, 2, 3}, []int32{0}, "found 3 scores for 1 labels, wanted 2 for each"},
 		{[]float32{1, 2, 1, 2}, []int32{0, 2}, "example 1 (from 0) has label 2, wanted 0 to 1"},
-		{[]float32{1, 2, 1, nan}, []int32{0, 1}, "example 1 (from 0) has the score NaN, wanted finite numbers"},
+		{[]float32{1, 2, 1, nan}, []int32{0, 1},
+			"example 1 (from 0) has the score NaN, wanted finite numbers"},
 		{[]float32{1, 1, 2, 2}, []int32{0, 1}, "the scores say nothing of the labels"},
 		{[]float32{1, 2, 2, 1}, []int32{0, 1}, "the scores say nothing of the labels"},
 		{[]float32{1e-44, 0, 0, 1e-44}, []int32{0, 1}, "wanted a normal float32"},

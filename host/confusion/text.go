@@ -40,7 +40,8 @@ func namedRows(
 		return nil, nil, 0, fmt.Errorf("%s:%d: the header %w", path, line, err)
 	}
 	if missing := absent(column, classes); missing != "" {
-		return nil, nil, 0, fmt.Errorf("%s:%d: the header lacks classes of the data: %s", path, line, missing)
+		return nil, nil, 0, fmt.Errorf("%s:%d: the header lacks classes of the data: %s", path, line,
+			missing)
 	}
 	q := len(classes)
 	table = make([]float64, q*q)
@@ -64,7 +65,8 @@ func namedRows(
 		}
 		p := one[0]
 		if before, ok := rowOf[p]; ok {
-			return nil, nil, 0, fmt.Errorf("%s:%d: the row of class %.60q is here and in line %d, wanted once",
+			return nil, nil, 0, fmt.Errorf("%s:%d: the row of class %.60q is here and in line %d, wanted "+
+				"once",
 				path, line, fields[0], before)
 		}
 		rowOf[p] = line
@@ -76,14 +78,16 @@ func namedRows(
 		for i, field := range fields[1:] {
 			v, err := parseProbability(field)
 			if err != nil {
-				return nil, nil, 0, fmt.Errorf("%s:%d: found %w in the column of class %.60q, wanted a number from 0 to 1",
+				return nil, nil, 0, fmt.Errorf("%s:%d: found %w in the column of class %.60q, wanted a "+
+					"number from 0 to 1",
 					path, line, err, header[1+i])
 			}
 			table[p*q+column[i]] = v
 		}
 	}
 	if missing := absent(row, classes); missing != "" {
-		return nil, nil, 0, fmt.Errorf("%s:%d: the file ends without the rows of these classes of the data: %s",
+		return nil, nil, 0, fmt.Errorf("%s:%d: the file ends without the rows of these classes of the "+
+			"data: %s",
 			path, line, missing)
 	}
 	return table, nil, 0, nil
@@ -96,9 +100,11 @@ func checkCorner(corner string, trueRows bool) error {
 	case corner == corners(trueRows):
 		return nil
 	case corner == cornerTrueRows:
-		return fmt.Errorf("the header begins with %s, so its rows are true classes: use %s", corner, axesFlag)
+		return fmt.Errorf("the header begins with %s, so its rows are true classes: use %s", corner,
+			axesFlag)
 	case corner == cornerNoisyRows:
-		return fmt.Errorf("the header begins with %s, so its rows are noisy classes: leave out %s", corner, axesFlag)
+		return fmt.Errorf("the header begins with %s, so its rows are noisy classes: leave out %s",
+			corner, axesFlag)
 	}
 	return fmt.Errorf("the header begins with %.40q, wanted %s and class names, separated by commas",
 		corner, corners(trueRows))
@@ -137,7 +143,8 @@ func parseBare(path, text string, classes []string) ([]float64, error) {
 			continue
 		}
 		if len(table) == q*q {
-			return nil, fmt.Errorf("%s:%d: found another row after %d, wanted %d rows, one per class of the data (%s)",
+			return nil, fmt.Errorf("%s:%d: found another row after %d, wanted %d rows, one per class of "+
+				"the data (%s)",
 				path, n, q, q, labelfile.Quoted(classes))
 		}
 		fields := splitAt(l, separator)
@@ -148,13 +155,15 @@ func parseBare(path, text string, classes []string) ([]float64, error) {
 		for i, field := range fields {
 			v, err := parseProbability(field)
 			if err != nil {
-				return nil, fmt.Errorf("%s:%d: found %w in field %d, wanted a number from 0 to 1", path, n, err, i+1)
+				return nil, fmt.Errorf("%s:%d: found %w in field %d, wanted a number from 0 to 1", path, n, err,
+					i+1)
 			}
 			table = append(table, v)
 		}
 	}
 	if len(table) < q*q {
-		return nil, fmt.Errorf("%s:%d: the file ends after %d rows, wanted %d, one per class of the data (%s)",
+		return nil, fmt.Errorf("%s:%d: the file ends after %d rows, wanted %d, one per class of the "+
+			"data (%s)",
 			path, n, len(table)/q, q, labelfile.Quoted(classes))
 	}
 	return table, nil

@@ -53,7 +53,8 @@ func (m *Matrix) csv() ([]byte, error) {
 	w.Write(append([]string{cornerNoisyRows}, m.Classes...))
 	for _, name := range m.Classes {
 		if strings.Contains(name, "\r") {
-			return nil, fmt.Errorf("class %.60q has a carriage return in its name, wanted a name that CSV can hold", name)
+			return nil, fmt.Errorf("class %.60q has a carriage return in its name, wanted a name that "+
+				"CSV can hold", name)
 		}
 	}
 	rows := func(of []float64) {

@@ -18,7 +18,8 @@ func TestWriteText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "noisy\\true,a,\"b,\"\"c\"\"\",\" d\"\na,0.1,0,1\n\"b,\"\"c\"\"\",0.2,1,0\n\" d\",0.7,0,0\n"
+	want := "noisy\\true,a,\"b,\"\"c\"\"\",\" d\"\na,0.1,0,1\n\"b,\"\"c\"\"\",0.2,1,0\n\" " +
+		"d\",0.7,0,0\n"
 	if string(got) != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -68,7 +69,8 @@ func TestWriteReadsBack(t *testing.T) {
 // Standard errors are kept, whatever the order of the classes; other tables of the file are not.
 func TestWriteReadsErrorsBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.csv")
-	m := &Matrix{Classes: []string{"a", cornerErrors, "c"}, P: []float64{0.8, 0.1, 0, 0.2, 0.7, 0.1, 0, 0.2, 0.9},
+	m := &Matrix{Classes: []string{"a", cornerErrors, "c"}, P: []float64{0.8, 0.1, 0, 0.2, 0.7, 0.1, 0,
+		0.2, 0.9},
 		Error: []float64{0.1, 0.05, 0.01, 0.11, 0.06, 0.02, 1. / 3, 0.07, 0.03}}
 	if err := m.Write(path); err != nil {
 		t.Fatal(err)
@@ -80,7 +82,8 @@ func TestWriteReadsErrorsBack(t *testing.T) {
 	for i := range 3 {
 		for j := range 3 {
 			if at := (i+1)%3*3 + (j+1)%3; back.P[at] != m.P[i*3+j] || back.Error[at] != m.Error[i*3+j] {
-				t.Errorf("%d, %d: found %v ± %v, wanted %v ± %v", i, j, back.P[at], back.Error[at], m.P[i*3+j], m.Error[i*3+j])
+				t.Errorf("%d, %d: found %v ± %v, wanted %v ± %v", i, j, back.P[at], back.Error[at], m.P[i*3+j],
+					m.Error[i*3+j])
 			}
 		}
 	}
@@ -100,8 +103,9 @@ func TestWriteReadsErrorsBack(t *testing.T) {
 		t.Errorf("half a table of standard errors is read: %s", cut)
 	}
 	m.Error[4] = 1.5
-	wantError(t, m.Write(path), path+`: cannot write the confusion matrix: confusion matrix: the standard error of `+
-		`P(noisy = "standard error" | true = "standard error") is 1.5, wanted a number from 0 to 1`)
+	wantError(t, m.Write(path),
+		path+`: cannot write the confusion matrix: confusion matrix: the standard error of `+
+			`P(noisy = "standard error" | true = "standard error") is 1.5, wanted a number from 0 to 1`)
 }
 
 func TestWriteErrors(t *testing.T) {

@@ -99,7 +99,8 @@ func (r *arffReader) header() error {
 // resolve chooses the columns and refuses features that are not numbers.
 func (r *arffReader) resolve() error {
 	if len(r.attributes) > r.src.limits.columns {
-		return r.src.errorf("found %d attributes, wanted at most %d", len(r.attributes), r.src.limits.columns)
+		return r.src.errorf("found %d attributes, wanted at most %d", len(r.attributes),
+			r.src.limits.columns)
 	}
 	names := make([]string, len(r.attributes))
 	for j, a := range r.attributes {
@@ -135,7 +136,8 @@ func (r *arffReader) resolve() error {
 	return nil
 }
 
-// kinds returns what the attributes that are features hold, in their order, and refuses what is no feature.
+// kinds returns what the attributes that are features hold, in their order, and refuses what is no
+// feature.
 func (r *arffReader) kinds() (kinds []string, err error) {
 	asked, fault := r.columns.asked(r.o.Encode)
 	if fault != "" {
@@ -183,7 +185,8 @@ func (r *arffReader) example(line []byte) error {
 			return r.src.errorfAt(f.from-1, "%s", fault)
 		}
 		if end < len(line) && line[end] != ',' {
-			return r.src.errorfAt(end, "found %s, wanted a comma or the end of the line", quote(string(line[end:])))
+			return r.src.errorfAt(end, "found %s, wanted a comma or the end of the line",
+				quote(string(line[end:])))
 		}
 		r.fields = append(r.fields, f)
 		if i = end; i >= len(line) {
@@ -191,7 +194,8 @@ func (r *arffReader) example(line []byte) error {
 		}
 	}
 	if len(r.fields) != len(r.attributes) {
-		return r.src.errorfAt(len(line), "found %d fields, wanted %d, one per attribute", len(r.fields), len(r.attributes))
+		return r.src.errorfAt(len(line), "found %d fields, wanted %d, one per attribute", len(r.fields),
+			len(r.attributes))
 	}
 	for k, f := range r.fields {
 		if err := r.value(line, k, f); err != nil {
@@ -207,10 +211,12 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 	case label:
 		text := f.text(line)
 		if string(text) == "?" && !f.quoted {
-			return r.src.errorfAt(f.from, "%s: found ?, a missing label, wanted a class name", r.columns.describe(k))
+			return r.src.errorfAt(f.from, "%s: found ?, a missing label, wanted a class name",
+				r.columns.describe(k))
 		}
 		if r.declared != nil && !r.declared[string(text)] {
-			return r.src.errorfAt(f.from, "%s: found %s, wanted one of %s as declared", r.columns.describe(k),
+			return r.src.errorfAt(f.from, "%s: found %s, wanted one of %s as declared",
+				r.columns.describe(k),
 				quote(string(text)), quoteList(r.attributes[k].nominal))
 		}
 		if fault := r.labels.set(text); fault != "" {
@@ -253,7 +259,8 @@ func (a *attribute) zero() string {
 	return ""
 }
 
-// leftOut enters what a sparse line does not name, of attributes from..to-1, unless that is the number 0.
+// leftOut enters what a sparse line does not name, of attributes from..to-1, unless that is the
+// number 0.
 func (r *arffReader) leftOut(from, to int) error {
 	for k := from; k < to; k++ {
 		if r.columns.role[k] == identity {
@@ -264,7 +271,8 @@ func (r *arffReader) leftOut(from, to int) error {
 		if r.columns.role[k] != feature || len(r.attributes[k].nominal) == 0 || r.cells == nil {
 			continue
 		}
-		if fault := r.cells.set(int(r.places[k]), []byte(r.attributes[k].nominal[0]), &r.subnormals); fault != "" {
+		if fault := r.cells.set(int(r.places[k]), []byte(r.attributes[k].nominal[0]),
+			&r.subnormals); fault != "" {
 			return r.src.errorfAt(0, "%s: %s", r.columns.describe(k), fault)
 		}
 	}
@@ -331,7 +339,8 @@ func (r *arffReader) sparse(line []byte, i int) error {
 	if r.columns.label >= 0 && !labelled {
 		a := r.attributes[r.columns.label]
 		if a.kind != "nominal" || len(a.nominal) == 0 {
-			return r.src.errorfAt(0, "found no label, wanted a value of %s", r.columns.describe(r.columns.label))
+			return r.src.errorfAt(0, "found no label, wanted a value of %s",
+				r.columns.describe(r.columns.label))
 		}
 		if fault := r.labels.set([]byte(a.nominal[0])); fault != "" {
 			return r.src.errorfAt(0, "%s", fault)

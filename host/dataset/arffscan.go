@@ -31,7 +31,8 @@ func parseAttribute(text string) (a attribute, fault string) {
 	case kind == "string" || kind == "date" || kind == "relational":
 		a.kind = kind
 	default:
-		return a, fmt.Sprintf("found the type %s of attribute %s, wanted numeric, real, integer, {…}, string or date",
+		return a, fmt.Sprintf("found the type %s of attribute %s, wanted numeric, real, integer, {…}, "+
+			"string or date",
 			quote(rest), quote(a.name))
 	}
 	return a, ""

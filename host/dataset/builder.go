@@ -10,18 +10,19 @@ import (
 )
 
 // builder makes a data set of the examples of one file, whatever its format. A reader enters the
-// values of one example, dense (x) or sparse (counts, columns, values), and then accepts or rejects
-// it; finish returns the data set.
+// values of one example, dense (x) or sparse (counts, columns, values), and then accepts or
+// rejects it; finish returns the data set.
 type builder struct {
 	faults
 	src      *source
 	o        Options
-	labels   *labels        // the label of each accepted example
-	external *external      // the labels, if they do not stand with the features
-	ids      *ids           // the name of each accepted example; nil without Options.IDColumn
-	cells    *cells         // takes the values in place of x, columns and values; nil if all are numbers
-	about    func(*Dataset) // enters what the reader knows of columns; nil if nothing
-	notes    []string
+	labels   *labels   // the label of each accepted example
+	external *external // the labels, if they do not stand with the features
+	ids      *ids      // the name of each accepted example; nil without Options.IDColumn
+	// takes the values in place of x, columns and values; nil if all are numbers
+	cells *cells
+	about func(*Dataset) // enters what the reader knows of columns; nil if nothing
+	notes []string
 
 	n          int // accepted examples
 	seen       int // accepted and rejected ones
@@ -39,8 +40,8 @@ type builder struct {
 	settled bool  // a block was given away: the next ones have its width, storage and classes
 }
 
-// entered are the examples that are in no segment yet, the unfinished one last. A reader uses either
-// x or columns and values.
+// entered are the examples that are in no segment yet, the unfinished one last. A reader uses
+// either x or columns and values.
 type entered struct {
 	x       []float32
 	counts  []int32
@@ -138,13 +139,14 @@ func (b *builder) accept(place int) error {
 	return nil
 }
 
-// takesAll makes room for all rows, if the file has promised and shown that they are there, and the first ones are not
-// mostly zeros: then they need no segments.
+// takesAll makes room for all rows, if the file has promised and shown that they are there, and
+// the first ones are not mostly zeros: then they need no segments.
 func (b *builder) takesAll() bool {
 	total := b.promised * b.width
 	b.promised = 0
 	if total <= len(b.x) || len(b.segments) > 0 || b.spills() && 4*total >= spillFrom ||
-		sparseIsSmaller(countStored(b.x), len(b.x)/b.width, b.width) || memory.Check(int64(4*total), "all rows") != nil {
+		sparseIsSmaller(countStored(b.x), len(b.x)/b.width, b.width) || memory.Check(int64(4*total),
+		"all rows") != nil {
 		return false
 	}
 	b.x = append(make([]float32, 0, total+total/b.width), b.x...)
@@ -169,7 +171,8 @@ func (b *builder) checkGrowth() error {
 	if len(b.segments)%segments != 0 {
 		return nil
 	}
-	if err := memory.Check(bytes, fmt.Sprintf("the next %d mebibytes after %d examples", bytes>>20, b.n)); err != nil {
+	if err := memory.Check(bytes, fmt.Sprintf("the next %d mebibytes after %d examples", bytes>>20,
+		b.n)); err != nil {
 		return b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
 	}
 	return nil
@@ -188,7 +191,8 @@ func (b *builder) admit(place int) (ok bool, err error) {
 		}
 	}
 	if b.n >= b.src.limits.rows {
-		return false, b.fatal(b.src.errorf("found more than %d examples, which is more than can be numbered; "+
+		return false, b.fatal(b.src.errorf("found more than %d examples, which is more than can be "+
+			"numbered; "+
 			"split the file", b.src.limits.rows))
 	}
 	if b.labels != nil {
@@ -228,8 +232,8 @@ func (b *builder) lines(line func(line []byte) (entered bool, err error)) error 
 	}
 }
 
-// decide accepts the entered example, or rejects it because of fault. It returns an error that ends
-// reading.
+// decide accepts the entered example, or rejects it because of fault. It returns an error that
+// ends reading.
 func (b *builder) decide(fault error, place int) error {
 	switch {
 	case fault == nil:
@@ -298,7 +302,8 @@ func (b *builder) finish() (*Dataset, error) {
 	}
 	if b.n == 0 && !b.settled {
 		if len(b.skipped.At) > 0 {
-			return nil, fmt.Errorf("%s: all %d examples were bad and skipped, wanted at least one good; the first: %w",
+			return nil, fmt.Errorf("%s: all %d examples were bad and skipped, wanted at least one good; "+
+				"the first: %w",
 				b.src.path, len(b.skipped.At), b.skipped.First[0])
 		}
 		return nil, emptyFault(b.src, "")
@@ -325,7 +330,8 @@ func (b *builder) seal() {
 
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*Dataset, error) {
-	d := &Dataset{Found: Found{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}, scratch: b.scratch}
+	d := &Dataset{Found: Found{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped},
+		scratch: b.scratch}
 	x, err := b.examples()
 	d.Put(x)
 	if err != nil {

@@ -50,7 +50,8 @@ func open(t *testing.T) int {
 // settled waits until no more goroutines run than before.
 func settled(t *testing.T, before int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+	deadline := time.Now().Add(10 * time.Second)
+	for ; runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines run, %d before", runtime.NumGoroutine(), before)
 		}
@@ -63,7 +64,8 @@ func cancelFiles(t *testing.T) map[string]Options {
 	dir, rng := t.TempDir(), rand.New(rand.NewPCG(3, 4))
 	d := randomDataset(rng, 900, 300, []string{"a", "b", "c"})
 	files := map[string]Options{}
-	for _, name := range []string{"d.csv", "d.csv.gz", "d.csv.zst", "d.svm", "d.npz", "d.umab", "d.umab.gz"} {
+	for _, name := range []string{"d.csv", "d.csv.gz", "d.csv.zst", "d.svm", "d.npz", "d.umab",
+		"d.umab.gz"} {
 		path := filepath.Join(dir, name)
 		if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
 			t.Fatal(err)
@@ -83,7 +85,8 @@ func cancelFiles(t *testing.T) map[string]Options {
 	if err := parquet.Write(&b, rows); err != nil {
 		t.Fatal(err)
 	}
-	arff := "@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n" + strings.Repeat("1,a\n2,b\n", 300_000)
+	arff := "@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n" +
+		strings.Repeat("1,a\n2,b\n", 300_000)
 	for name, text := range map[string]string{"d.parquet": b.String(), "d.arff": arff,
 		"labels": strings.Repeat("a\nb\nc\n", 300)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -189,7 +192,8 @@ func TestWriteEndsWithItsContext(t *testing.T) {
 			if err == nil {
 				break
 			}
-			if now, readErr := os.ReadFile(path); !errors.Is(err, context.Canceled) || readErr != nil || string(now) != "old" {
+			if now, readErr := os.ReadFile(path); !errors.Is(err, context.Canceled) || readErr != nil ||
+				string(now) != "old" {
 				t.Fatalf("%s after %d looks: %v", name, looks, err)
 			}
 		}

@@ -12,12 +12,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// ErrMissing is what the error of a missing value wraps, if Options.Encode could say what stands for it.
+// ErrMissing is what the error of a missing value wraps, if Options.Encode could say what stands
+// for it.
 var ErrMissing = errors.New("say what stands for missing values (--missing mean or indicator)")
 
-// cells collects the examples of a table that holds more than numbers. What its levels and means are is
-// known at the end alone, so each number, level and missing value gets a mark at first, in the order of
-// their appearance, and an example is a sparse row of marks. encode makes features of them.
+// cells collects the examples of a table that holds more than numbers. What its levels and means
+// are is known at the end alone, so each number, level and missing value gets a mark at first, in
+// the order of their appearance, and an example is a sparse row of marks. encode makes features of
+// them.
 type cells struct {
 	path    string
 	o       EncodeOptions
@@ -80,14 +82,16 @@ type markedValue struct {
 // noMark is the number of a mark that was not needed yet.
 const noMark = -1
 
-// newCells returns nil if there is nothing but numbers. kinds are the kinds of the columns of c that are features, in
-// their order, as learned from the table; they do not matter where o.Encoding knows them.
+// newCells returns nil if there is nothing but numbers. kinds are the kinds of the columns of c
+// that are features, in their order, as learned from the table; they do not matter where
+// o.Encoding knows them.
 func newCells(path, places string, c *columns, kinds []string, o Options) (*cells, string) {
 	if o.Encoding == nil && o.Encode == nil {
 		return nil, ""
 	}
-	s := &cells{path: path, places: places, recipe: o.Encoding, missing: missingError, strict: o.Unseen == unseenError,
-		first: map[int32]int{}}
+	s := &cells{path: path, places: places, recipe: o.Encoding, missing: missingError,
+		strict: o.Unseen == unseenError,
+		first:  map[int32]int{}}
 	if o.Encode != nil {
 		s.o = *o.Encode
 		if s.o.Missing != "" {
@@ -118,13 +122,15 @@ func newCells(path, places string, c *columns, kinds []string, o Options) (*cell
 		return nil, ""
 	}
 	for _, text := range s.o.Categories {
-		if j, fault := c.find(strings.TrimSpace(text), "a column that is a category"); fault == "" && c.role[j] == feature {
+		if j, fault := c.find(strings.TrimSpace(text), "a column that is a category"); fault == "" &&
+			c.role[j] == feature {
 			s.columns[c.featureAt(j)].chosen = true
 		}
 	}
 	for k := range s.columns {
 		if s.columns[k].kind != kindNumber {
-			s.columns[k].levels, s.columns[k].longest = map[string]int32{}, cmp.Or(s.o.Text.Words, DefaultTextWords)
+			s.columns[k].levels, s.columns[k].longest = map[string]int32{}, cmp.Or(s.o.Text.Words,
+				DefaultTextWords)
 		}
 	}
 	return s, ""
@@ -137,7 +143,8 @@ func (s *cells) follow(byName bool) string {
 		at[c.Name] = k
 	}
 	if len(s.columns) != len(s.recipe.Columns) { // and then chooseColumns said so
-		return fmt.Sprintf("found %d columns, wanted the %d of the model", len(s.columns), len(s.recipe.Columns))
+		return fmt.Sprintf("found %d columns, wanted the %d of the model", len(s.columns),
+			len(s.recipe.Columns))
 	}
 	for k := range s.columns {
 		c := &s.columns[k]
@@ -171,7 +178,8 @@ func (s *cells) checkGrowth() error {
 		return nil
 	}
 	s.checked = s.bytes
-	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d levels and words", len(s.marks)))
+	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d levels and words",
+		len(s.marks)))
 }
 
 // broken reports whether reading has to end.
@@ -180,8 +188,8 @@ func (s *cells) broken() bool { return s != nil && s.fault != nil }
 // begin starts the example at a place.
 func (s *cells) begin(place int) { s.row, s.place = s.row[:0], place }
 
-// set enters the text that stands in column k of the current example, and counts a number that is subnormal; it
-// returns what is wrong with it, "" if nothing is.
+// set enters the text that stands in column k of the current example, and counts a number that is
+// subnormal; it returns what is wrong with it, "" if nothing is.
 func (s *cells) set(k int, text []byte, subnormals *int) string {
 	if s.columns[k].kind == kindText {
 		return s.setText(k, text)
@@ -240,15 +248,19 @@ func (s *cells) setLevel(k int, text []byte) string {
 	case known:
 	case s.recipe != nil && s.strict:
 		levels := s.recipe.Columns[c.at].Levels
-		return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take such levels for none "+
-			"of them (--unseen zero), or train on data that have them", quote(string(text)), len(levels), quoteList(levels))
+		return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take "+
+			"such levels for none "+
+			"of them (--unseen zero), or train on data that have them", quote(string(text)), len(levels),
+			quoteList(levels))
 	case !utf8.Valid(text):
-		return "found " + quote(string(text)) + ", which is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
+		return "found " + quote(string(text)) +
+			", which is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
 	case s.recipe != nil:
 		at = s.newUnseen(k, string(text))
 	default:
 		if most := s.mostLevels(); len(c.levels) == most {
-			fault := fmt.Sprintf("found more than %d different texts, such as %s, wanted a category of at most "+
+			fault := fmt.Sprintf("found more than %d different texts, such as %s, wanted a category of "+
+				"at most "+
 				"%d levels; %s", most, quote(string(text)), most, c.advice())
 			s.fault = errors.New(fault)
 			return fault
@@ -273,8 +285,8 @@ func (s *cells) tooMany() bool {
 // mostUnseen is how many unknown levels of a column are told apart.
 const mostUnseen = 100
 
-// newUnseen returns the mark of a level that the recipe does not know. It is a level all the same, which becomes no
-// feature, so that it can be counted.
+// newUnseen returns the mark of a level that the recipe does not know. It is a level all the same,
+// which becomes no feature, so that it can be counted.
 func (s *cells) newUnseen(k int, text string) int32 {
 	c := &s.columns[k]
 	if c.unseen == mostUnseen {
@@ -289,8 +301,10 @@ func (s *cells) newUnseen(k int, text string) int32 {
 
 // advice says what to do with a category of too many levels.
 func (c *cellColumn) advice() string {
-	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), say that it names the examples "+
-		"(--id-column %[1]s), allow more levels (--levels), or take it for a text of words (--text %[1]s)", c.option())
+	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), say that it names the "+
+		"examples "+
+		"(--id-column %[1]s), allow more levels (--levels), or take it for a text of words (--text "+
+		"%[1]s)", c.option())
 }
 
 // option names c in a flag.
@@ -303,7 +317,8 @@ func (c *cellColumn) option() string {
 	return position
 }
 
-// isMissing reports whether a field says that its value is missing, in the words of pandas and ARFF.
+// isMissing reports whether a field says that its value is missing, in the words of pandas and
+// ARFF.
 func isMissing(text []byte) bool {
 	if len(text) == 0 {
 		return true
@@ -312,7 +327,8 @@ func isMissing(text []byte) bool {
 		return false
 	}
 	switch string(text) {
-	case "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "#N/A", "#N/A N/A",
+	case "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "#N/A",
+		"#N/A N/A",
 		"#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN":
 		return true
 	}

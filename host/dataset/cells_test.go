@@ -12,7 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// people is a table as pandas writes one: an index, a category, a truth, numbers, of which one is missing.
+// people is a table as pandas writes one: an index, a category, a truth, numbers, of which one is
+// missing.
 const people = `,colour,member,age,city,class
 0,red,True,30,Oslo,a
 1,blue,False,,Rome,b
@@ -39,7 +40,8 @@ func TestMixedTable(t *testing.T) {
 	}{
 		{"mean", "colour=blue colour=green colour=red member age city=Oslo city=Rome",
 			"[0 0 1 1 30 1 0]\n[1 0 0 0 40 0 1]\n[0 0 1 1 50 1 0]\n[0 1 0 0 40 0 0]\n"},
-		{"indicator", "colour=blue colour=green colour=red member age age (missing) city=Oslo city=Rome city (missing)",
+		{"indicator", "colour=blue colour=green colour=red member age age (missing) city=Oslo " +
+			"city=Rome city (missing)",
 			"[0 0 1 1 30 0 1 0 0]\n[1 0 0 0 40 1 0 1 0]\n[0 0 1 1 50 0 1 0 0]\n[0 1 0 0 40 0 0 0 1]\n"},
 	} {
 		for _, storage := range []string{"dense", "sparse"} {
@@ -80,7 +82,8 @@ func mixedParquet(t testing.TB) string {
 	city := func(v string) *string { return &v }
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[mixedRow](&b, parquet.MaxRowsPerRowGroup(3))
-	if _, err := w.Write([]mixedRow{{"red", true, age(30), city("Oslo"), "a"}, {"blue", false, nil, city("Rome"), "b"},
+	if _, err := w.Write([]mixedRow{{"red", true, age(30), city("Oslo"), "a"}, {"blue", false, nil,
+		city("Rome"), "b"},
 		{"red", true, age(50), city("Oslo"), "a"}, {"green", false, age(40), nil, "b"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +106,8 @@ blue, False, ?, Rome, b
 green, False, 40, ?, b
 `
 
-// The same table is the same examples and the same recipe in every format, and the recipe of one reads the others.
+// The same table is the same examples and the same recipe in every format, and the recipe of one
+// reads the others.
 func TestMixedFormatsAgree(t *testing.T) {
 	for _, missing := range []string{"mean", "indicator"} {
 		want, err := readText("f.csv", people, mixed(missing))
@@ -118,10 +122,12 @@ func TestMixedFormatsAgree(t *testing.T) {
 			}
 			if got.SHA256 != want.SHA256 || !reflect.DeepEqual(got.Encoding, want.Encoding) ||
 				!reflect.DeepEqual(got.Features, want.Features) {
-				t.Errorf("%s: read %v\n%s%+v\nwanted %v\n%s%+v", name, got.Features, rows(got.Examples), got.Encoding,
+				t.Errorf("%s: read %v\n%s%+v\nwanted %v\n%s%+v", name, got.Features, rows(got.Examples),
+					got.Encoding,
 					want.Features, rows(want.Examples), want.Encoding)
 			}
-			o := Options{Table: Table{Encoding: got.Encoding}, FeatureNames: got.Features, Classes: got.Classes}
+			o := Options{Table: Table{Encoding: got.Encoding}, FeatureNames: got.Features,
+				Classes: got.Classes}
 			again, err := readText("f.csv", people, o)
 			if err != nil {
 				t.Fatal(err)
@@ -133,8 +139,8 @@ func TestMixedFormatsAgree(t *testing.T) {
 	}
 }
 
-// A model's recipe, kept as JSON, reads columns in another order, with levels it does not know and other columns
-// between, and tables that have its features themselves.
+// A model's recipe, kept as JSON, reads columns in another order, with levels it does not know and
+// other columns between, and tables that have its features themselves.
 func TestRecipe(t *testing.T) {
 	learned, err := readText("f.csv", people, mixed("mean"))
 	if err != nil {
@@ -148,9 +154,11 @@ func TestRecipe(t *testing.T) {
 	if err := json.Unmarshal(text, recipe); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Table: Table{Encoding: recipe}, FeatureNames: learned.Features, Features: len(learned.Features),
-		Classes: learned.Classes}
-	d, err := readText("g.csv", "class,city,more,age,member,colour\na,Rome,x,null,yes,teal\nb,Bonn,y,7,0,red\n",
+	o := Options{Table: Table{Encoding: recipe}, FeatureNames: learned.Features,
+		Features: len(learned.Features),
+		Classes:  learned.Classes}
+	d, err := readText("g.csv",
+		"class,city,more,age,member,colour\na,Rome,x,null,yes,teal\nb,Bonn,y,7,0,red\n",
 		with(o, func(o *Options) { o.LabelColumn = "class" }))
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +174,8 @@ func TestRecipe(t *testing.T) {
 			t.Errorf("warnings %s\nwanted %s", said, want)
 		}
 	}
-	plain, err := readText("h.csv", strings.Join(learned.Features, ",")+",class\n0,0,1,1,30,1,0,a\n1,0,0,0,40,0,1,b\n", o)
+	plain, err := readText("h.csv", strings.Join(learned.Features,
+		",")+",class\n0,0,1,1,30,1,0,a\n1,0,0,0,40,0,1,b\n", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,8 +186,9 @@ func TestRecipe(t *testing.T) {
 		text, want string
 		change     func(*Options)
 	}{
-		{"colour,member,age,city,class\nteal,True,3,Oslo,a\n", `g.csv:2:1: column 1 (colour): found "teal", which is none ` +
-			`of the 3 levels of the training data, "blue", "green", "red"`,
+		{"colour,member,age,city,class\nteal,True,3,Oslo,a\n",
+			`g.csv:2:1: column 1 (colour): found "teal", which is none ` +
+				`of the 3 levels of the training data, "blue", "green", "red"`,
 			func(o *Options) { o.Unseen = "error" }},
 		{"colour,member,age,class\nred,True,3,a\n", `g.csv:1: found the features "colour", "member", "age", wanted also "city"`, nil},
 		{"colour,member,age,city,class\nred,True,old,Oslo,a\n", `g.csv:2:10: column 3 (age): found "old", wanted a decimal number`, nil},
@@ -188,7 +198,8 @@ func TestRecipe(t *testing.T) {
 		if change == nil {
 			change = func(*Options) {}
 		}
-		if _, err := readText("g.csv", c.text, with(o, change)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := readText("g.csv", c.text, with(o, change)); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v\nwanted %s", c.text, err, c.want)
 		}
 	}
@@ -226,7 +237,8 @@ func TestMixedBad(t *testing.T) {
 		{"dates", "f", "day,x,class\n2024-01-31,1,a\n2024-02-01 12:00,2,b\n", mixed(""), `f:1: column 1 (day): found dates or times such as "2024-01-31", which are neither numbers nor categories; leave the column out (--ignore-columns day)`},
 		{"ARFF dates", "f.arff", "@relation r\n@attribute d date\n@attribute c {a,b}\n@data\n", mixed(""), `f.arff:4: column 1 (d): found dates, which are neither`},
 		{"no such column", "f", good, Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"z"}}}}, `f:1: found the columns "x", "y", "class", wanted a category "z"`},
-		{"the label", "f", good, Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"class"}}}},
+		{"the label", "f", good,
+			Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"class"}}}},
 			`f:1: found column 3 (class), asked for as a category, among the columns that are no features`},
 		{"bad UTF-8", "f", "x,y,class\nu,2,a\n\xff,4,b\nu,2,b\n", mixed(""), `f:3:1: column 1 (x): found "\xff", which is not UTF-8`},
 		{"choice", "f", good, mixed("median"), `unknown choice "median" for missing values, wanted error, mean or indicator`},
@@ -246,7 +258,8 @@ func TestMixedBad(t *testing.T) {
 			}
 		}
 	}
-	d, err := readText("f", own.String(), Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"name"}}}})
+	d, err := readText("f", own.String(),
+		Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"name"}}}})
 	if err != nil || d.D != 31 {
 		t.Errorf("a category that was asked for: %v, %v", d, err)
 	}
@@ -307,15 +320,22 @@ func TestEncodingCheck(t *testing.T) {
 		{`found the choice ""`, &Encoding{Columns: []Column{{Kind: "number"}}}},
 		{"found no column", &Encoding{Missing: "error"}},
 		{`found the kind "x"`, &Encoding{Missing: "error", Columns: []Column{{Kind: "x"}}}},
-		{"found levels of a number", &Encoding{Missing: "error", Columns: []Column{{Kind: "number", Levels: []string{"a"}}}}},
+		{"found levels of a number", &Encoding{Missing: "error", Columns: []Column{{Kind: "number",
+			Levels: []string{"a"}}}}},
 		{`found the level "a" twice`, &Encoding{Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"a", "a"}}}}},
-		{"a category without any level", &Encoding{Missing: "error", Columns: []Column{{Kind: "category"}}}},
-		{"found a mean where missing", &Encoding{Missing: "error", Columns: []Column{{Kind: "number", Mean: &mean}}}},
-		{"found an indicator", &Encoding{Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean, Indicator: true}}}},
-		{"which is not UTF-8; convert", &Encoding{Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"\xff"}}}}},
-		{"missing values are mean and the", &Encoding{Missing: "mean", Columns: []Column{{Kind: "number"}}}},
+		{"a category without any level", &Encoding{Missing: "error",
+			Columns: []Column{{Kind: "category"}}}},
+		{"found a mean where missing", &Encoding{Missing: "error", Columns: []Column{{Kind: "number",
+			Mean: &mean}}}},
+		{"found an indicator", &Encoding{Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean,
+			Indicator: true}}}},
+		{"which is not UTF-8; convert", &Encoding{Missing: "error",
+			Columns: []Column{{Kind: "category", Levels: []string{"\xff"}}}}},
+		{"missing values are mean and the", &Encoding{Missing: "mean",
+			Columns: []Column{{Kind: "number"}}}},
 	} {
-		if err := c.e.Check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := c.e.Check(); (err == nil) != (c.want == "") || err != nil &&
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, wanted %s", c.e, err, c.want)
 		}
 	}
@@ -347,7 +367,8 @@ func TestMixedStream(t *testing.T) {
 		}
 		rows += d.N
 		warned += strings.Join(d.Warnings, "")
-		if got := strings.Join(d.Features, " "); got != "colour=blue colour=green colour=red size" || d.Encoding != recipe {
+		if got := strings.Join(d.Features, " "); got != "colour=blue colour=green colour=red size" ||
+			d.Encoding != recipe {
 			t.Errorf("block %d: features %s", blocks, got)
 		}
 		return true
@@ -371,8 +392,10 @@ func TestEncodeRows(t *testing.T) {
 	for _, columns := range [][]string{nil, names[:4], names} {
 		var table [][]*string
 		for _, r := range [][]*string{
-			{text("red"), text("true"), text("30"), text("Oslo")}, {text("blue"), text("0"), nil, text("Rome")},
-			{text("red"), text("1"), text("5e1"), text("Oslo")}, {text("green"), text("false"), text("40"), nil}} {
+			{text("red"), text("true"), text("30"), text("Oslo")}, {text("blue"), text("0"), nil,
+				text("Rome")},
+			{text("red"), text("1"), text("5e1"), text("Oslo")}, {text("green"), text("false"), text("40"),
+				nil}} {
 			if len(columns) > 4 {
 				r = append(r, nil)
 			}
@@ -386,9 +409,11 @@ func TestEncodeRows(t *testing.T) {
 			t.Errorf("columns %v:\n%swanted\n%s", columns, got, want)
 		}
 	}
-	_, warnings, err := d.Encoding.Encode(nil, [][]*string{{text("teal"), text("1"), text("2"), nil}}, "")
+	_, warnings, err := d.Encoding.Encode(nil, [][]*string{{text("teal"), text("1"), text("2"), nil}},
+		"")
 	if err != nil || len(warnings) != 1 ||
-		!strings.Contains(warnings[0], `column 1 has levels that the training data did not have, "teal"`) {
+		!strings.Contains(warnings[0],
+			`column 1 has levels that the training data did not have, "teal"`) {
 		t.Error(warnings, err)
 	}
 	for want, r := range map[string][]*string{

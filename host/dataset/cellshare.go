@@ -6,7 +6,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// errAlone says that one reader has to tell what is wrong, where ranks that have a part each cannot.
+// errAlone says that one reader has to tell what is wrong, where ranks that have a part each
+// cannot.
 var errAlone = errors.New("a mistake that shows in the whole file alone")
 
 // census counts what the examples have of each mark.
@@ -38,8 +39,8 @@ type toldMarks struct {
 	First   []int      `json:"first"` // where unknown levels are found first
 }
 
-// meet makes marks of all that any rank has, and returns the census of all examples; it takes all ranks. Marks have
-// other numbers on each rank, which shows in nothing.
+// meet makes marks of all that any rank has, and returns the census of all examples; it takes all
+// ranks. Marks have other numbers on each rank, which shows in nothing.
 func (s *cells) meet(share *store.Ranks, own *census) (*census, error) {
 	if share == nil {
 		return own, nil

@@ -26,8 +26,8 @@ func (o *onReading) Moved(task *progress.Task) {
 	}
 }
 
-// A file that somebody writes to while it is read is refused, in every format; one that gives place to another is read
-// as it was.
+// A file that somebody writes to while it is read is refused, in every format; one that gives
+// place to another is read as it was.
 func TestFileChangesWhileRead(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -63,8 +63,11 @@ func TestFileChangesWhileRead(t *testing.T) {
 				later := time.Now().Add(time.Minute) // clocks of file systems are coarse
 				return os.Chtimes(path(name), later, later)
 			},
-			"lengthened": func() error { return os.WriteFile(path(name), append(raw[:len(raw):len(raw)], raw...), 0o666) },
-			"replaced":   func() error { return os.Rename(path("other"), path(name)) },
+			"lengthened": func() error {
+				return os.WriteFile(path(name), append(raw[:len(raw):len(raw)],
+					raw...), 0o666)
+			},
+			"replaced": func() error { return os.Rename(path("other"), path(name)) },
 		} {
 			for file, content := range map[string][]byte{name: raw, "other": []byte("1,a\n2,b\n")} {
 				if err := os.WriteFile(path(file), content, 0o666); err != nil {

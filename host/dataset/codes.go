@@ -29,7 +29,8 @@ func (p *Preparation) newCodes(e Stored, share *store.Ranks) (*store.Codes, erro
 		for i := first + from; i < first+to && !other.Load(); i++ {
 			for _, v := range e.Row(i) {
 				low, high = min(low, v), max(high, v)
-				if !(v >= -integers && v <= integers) || float32(int32(v)) != v || math.Float32bits(v) == 1<<31 {
+				if !(v >= -integers && v <= integers) || float32(int32(v)) != v ||
+					math.Float32bits(v) == 1<<31 {
 					other.Store(true)
 					return
 				}

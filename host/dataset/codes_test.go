@@ -30,7 +30,8 @@ func TestNarrow(t *testing.T) {
 		{"minus zero", 0, 255, minusZero, 0},
 		{"too large", 0, 10, 1 << 23, 0},
 	} {
-		for _, steps := range []string{"none", "standardize,bias,l2", "maxabs", "bias", "l2", "maxabs,l2"} {
+		for _, steps := range []string{"none", "standardize,bias,l2", "maxabs", "bias", "l2",
+			"maxabs,l2"} {
 			const n, d = 203, 7
 			e := Examples{N: n, D: d, X: make([]float32, n*d)}
 			for k := range e.X {

@@ -8,7 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/columnar"
 )
 
-// openParquet opens a Parquet file; nil if the program does not import package host/dataset/parquet.
+// openParquet opens a Parquet file; nil if the program does not import package
+// host/dataset/parquet.
 var openParquet columnar.Open
 
 // RegisterParquet makes Read read Parquet by open. Package host/dataset/parquet calls it, so that
@@ -27,7 +28,8 @@ type columnarReader struct {
 func enterParquet(b *builder) error {
 	s := b.src
 	if openParquet == nil {
-		return s.errorf("found Parquet, which this program does not read (import package host/dataset/parquet, " +
+		return s.errorf("found Parquet, which this program does not read (import package " +
+			"host/dataset/parquet, " +
 			"or write the table as CSV)")
 	}
 	at, size, err := s.whole()
@@ -119,11 +121,13 @@ func (r *columnarReader) kinds() (kinds []string, fault string) {
 		isText := c.Number.Kind == 'S' && !c.Decimal
 		switch {
 		case c.Nested:
-			return nil, r.columns.describe(j) + " is nested, wanted one plain value per example; leave it out"
+			return nil, r.columns.describe(j) +
+				" is nested, wanted one plain value per example; leave it out"
 		case c.Number.Kind == 0 && isFeature && mixed && c.Date:
 			return nil, datesFault(&r.columns, j, "values of type "+c.Type)
 		case c.Number.Kind == 0 || isText && isFeature && !mixed:
-			return nil, fmt.Sprintf("%s is of type %s, wanted float, double, decimals, integers or booleans; "+
+			return nil, fmt.Sprintf("%s is of type %s, wanted float, double, decimals, integers or "+
+				"booleans; "+
 				"leave it out or make it numbers", r.columns.describe(j), c.Type)
 		case !isFeature:
 			continue
@@ -139,12 +143,14 @@ func (r *columnarReader) kinds() (kinds []string, fault string) {
 	return kinds, ""
 }
 
-// checkGroup refuses a row group that claims more memory than it may, or other columns than the table.
+// checkGroup refuses a row group that claims more memory than it may, or other columns than the
+// table.
 func (r *columnarReader) checkGroup(g int, n int64) error {
 	d := r.width
 	limit := max(r.src.limits.dense, r.src.limits.perByte*r.src.text)
 	if n < 0 || n > int64(r.src.limits.rows) || float64(n)*float64(d)*4 > float64(limit) {
-		return r.src.errorf("found a row group of %d examples × %d features, wanted at most %d bytes in memory; "+
+		return r.src.errorf("found a row group of %d examples × %d features, wanted at most %d bytes "+
+			"in memory; "+
 			"write the file with smaller row groups", n, d, limit)
 	}
 	for j := range r.held {
@@ -166,7 +172,8 @@ type columnTexts struct {
 }
 
 // take returns a function that keeps values; toText returns what is wrong with one.
-func (c *columnTexts) take(n int, toText func(raw []byte) ([]byte, string)) func(i int, raw []byte) {
+func (c *columnTexts) take(n int, toText func(raw []byte) ([]byte, string)) func(i int,
+	raw []byte) {
 	c.rows, c.known, c.faults = make([]*string, n), map[string]*string{}, map[int]string{}
 	return func(i int, raw []byte) {
 		if raw == nil {
@@ -284,7 +291,8 @@ func decodeDecimal(dst []float32, text []byte) {
 func (t numberType) text(raw []byte) ([]byte, string) {
 	switch {
 	case t.Kind == 'f' && t.Size == 4:
-		return strconv.AppendFloat(nil, float64(math.Float32frombits(t.Order().Uint32(raw))), 'g', -1, 32), ""
+		return strconv.AppendFloat(nil, float64(math.Float32frombits(t.Order().Uint32(raw))), 'g', -1,
+			32), ""
 	case t.Kind == 'f':
 		return strconv.AppendFloat(nil, math.Float64frombits(t.Order().Uint64(raw)), 'g', -1, 64), ""
 	case t.Kind != 'S':
@@ -293,9 +301,10 @@ func (t numberType) text(raw []byte) ([]byte, string) {
 	return raw, ""
 }
 
-// mixedGroup enters the examples of a row group of more than numbers: of each feature its texts, or its
-// column of x.
-func (r *columnarReader) mixedGroup(x []float32, texts []*columnTexts, setOthers func(i int) error) error {
+// mixedGroup enters the examples of a row group of more than numbers: of each feature its texts,
+// or its column of x.
+func (r *columnarReader) mixedGroup(x []float32, texts []*columnTexts,
+	setOthers func(i int) error) error {
 	names, d := r.columns.featureNames(), r.width
 	for i := range len(x) / d {
 		r.cells.begin(r.number())

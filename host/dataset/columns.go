@@ -51,16 +51,20 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 	}
 	switch {
 	case c.features == 0 && c.label >= 0 && width == 1:
-		return c, "found no column but the label, wanted features as well; what separates the columns (--separator)?"
+		return c, "found no column but the label, wanted features as well; what separates the columns " +
+			"(--separator)?"
 	case c.features == 0:
-		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label and "+
+		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the "+
+			"label and "+
 			"those left out", width)
 	case o.Features > 0 && c.features != o.Features:
-		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features, o.Features)
+		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features,
+			o.Features)
 	}
 	if first := slices.Index(c.role, feature); o.remarks != nil {
 		o.remarks.leading = first == 0
-		o.remarks.leadingNoName = first == 0 && names != nil && names[0] == "" && !slices.Contains(names[1:], "")
+		o.remarks.leadingNoName = first == 0 && names != nil && names[0] == "" &&
+			!slices.Contains(names[1:], "")
 	}
 	return c, ""
 }
@@ -92,12 +96,14 @@ func (c *columns) chooseLabel(o Options) string {
 		return fault
 	}
 	if column == "last" {
-		for j > 0 && (j == c.id && o.LabelColumn == "" || c.names != nil && strings.HasPrefix(c.names[j], parquetIndex)) {
+		for j > 0 && (j == c.id && o.LabelColumn == "" || c.names != nil && strings.HasPrefix(c.names[j],
+			parquetIndex)) {
 			j--
 		}
 	}
 	if c.role[j] == identity && inline {
-		return fmt.Sprintf("found the label column %s to be the column of ids, wanted one or the other", quote(column))
+		return fmt.Sprintf("found the label column %s to be the column of ids, wanted one or the other",
+			quote(column))
 	}
 	if c.role[j] == ignored && inline {
 		return fmt.Sprintf("found the label column %s among the columns to leave out, "+
@@ -131,7 +137,8 @@ func (c *columns) leaveOutIndex(o Options) {
 		enough := o.Features > 0 && o.FeatureNames == nil && c.features <= o.Features
 		if c.role[j] == feature && !enough && c.features > 1 && !slices.Contains(o.FeatureNames, name) {
 			c.leaveOut(j)
-			o.remarks.note("column %d (%s) is an index and is left out; rename it if it is a feature", j+1, name)
+			o.remarks.note("column %d (%s) is an index and is left out; rename it if it is a feature", j+1,
+				name)
 		}
 	}
 }
@@ -187,7 +194,8 @@ func (c *columns) find(text, what string) (int, string) {
 	if text != "first" && text != "last" {
 		named, twice := findName(c.names, text)
 		if twice {
-			return 0, fmt.Sprintf("found several columns named %s, wanted one as %s; rename one of them", quote(text), what)
+			return 0, fmt.Sprintf("found several columns named %s, wanted one as %s; rename one of them",
+				quote(text), what)
 		}
 		if named >= 0 {
 			return named, ""
@@ -199,7 +207,8 @@ func (c *columns) find(text, what string) (int, string) {
 	case isInteger(text):
 		return 0, fmt.Sprintf("found %d columns, wanted %s in position %s", width, what, quote(text))
 	case c.names == nil:
-		return 0, fmt.Sprintf("found no header, wanted one with %s %s; give the column's position, first or last",
+		return 0, fmt.Sprintf("found no header, wanted one with %s %s; give the column's position, "+
+			"first or last",
 			what, quote(text))
 	}
 	return 0, fmt.Sprintf("found the columns %s, wanted %s %s", quoteList(c.names), what, quote(text))

@@ -55,8 +55,8 @@ func enterCSV(b *builder) error {
 	return nil
 }
 
-// shareLines leaves this rank its part of the records, if ranks share them. Comments are for one reader, and so are
-// quotes among fields that are between blanks.
+// shareLines leaves this rank its part of the records, if ranks share them. Comments are for one
+// reader, and so are quotes among fields that are between blanks.
 func (r *csvReader) shareLines() error {
 	if !r.shares() {
 		return nil
@@ -183,14 +183,15 @@ func (r *csvReader) mixedRow() error {
 	return nil
 }
 
-// pointed returns a field that is a number with a decimal comma as one with a point, and says what is wrong with one
-// that has a point, if numbers have commas; any other field as it is.
+// pointed returns a field that is a number with a decimal comma as one with a point, and says what
+// is wrong with one that has a point, if numbers have commas; any other field as it is.
 func (r *record) pointed(field []byte) ([]byte, string) {
 	if !r.layout.comma || len(bytes.Trim(field, "0123456789+-eE,. \t")) > 0 {
 		return field, ""
 	}
 	if bytes.IndexByte(field, '.') >= 0 {
-		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone (--decimal comma)",
+		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
+			"(--decimal comma)",
 			quote(string(trimSpace(field))))
 	}
 	at := bytes.IndexByte(field, ',')
@@ -204,14 +205,16 @@ func (r *record) pointed(field []byte) ([]byte, string) {
 
 // widthFault is the error of a record that has not as many fields as the first.
 func (r *csvReader) widthFault() error {
-	return r.record.src.errorAt(r.line, r.column(len(r.columns.role)), "found %d fields, wanted %d as in line %d%s",
+	return r.record.src.errorAt(r.line, r.column(len(r.columns.role)),
+		"found %d fields, wanted %d as in line %d%s",
 		len(r.ends), len(r.columns.role), r.first, r.rowNamesHint())
 }
 
 // rowNamesHint tells what R's write.table does to every record but the header.
 func (r *csvReader) rowNamesHint() string {
 	if r.header && r.number() == 1 && len(r.ends) == len(r.columns.role)+1 {
-		return " (row names of R without a place in the header? write with row.names=FALSE, or col.names=NA)"
+		return " (row names of R without a place in the header? write with row.names=FALSE, or " +
+			"col.names=NA)"
 	}
 	return ""
 }
@@ -276,9 +279,11 @@ func (r *csvReader) fault(j int, what string) error {
 	line, column := r.place(j)
 	if r.o.Encode != nil && r.columns.role[j] == feature && !r.cells.broken() {
 		if text := trimSpace(r.field(j)); isMissing(text) {
-			return r.record.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint, ErrMissing)
+			return r.record.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
+				ErrMissing)
 		} else if hint == "" && !isNonFinite(string(text)) && !beyondRange(text) {
-			hint = fmt.Sprintf("; if the column is a category, say so (--categories %s)", r.columns.option(j))
+			hint = fmt.Sprintf("; if the column is a category, say so (--categories %s)",
+				r.columns.option(j))
 		}
 	}
 	return r.record.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)
@@ -291,7 +296,8 @@ func (r *csvReader) resolve() error {
 	r.first, r.usual = r.line, len(r.ends)
 	width := len(r.ends)
 	if width > r.record.src.limits.columns {
-		return r.record.src.errorAt(r.line, 0, "found %d columns, wanted at most %d", width, r.record.src.limits.columns)
+		return r.record.src.errorAt(r.line, 0, "found %d columns, wanted at most %d", width,
+			r.record.src.limits.columns)
 	}
 	names := r.fields()
 	r.o = r.o.forTable(names)

@@ -23,7 +23,8 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 		features = append(features, text)
 		number, comma := r.pointed([]byte(text))
 		switch _, ok := parseNumber(number); {
-		case ok || comma != "" || isNonFinite(text) || strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
+		case ok || comma != "" || isNonFinite(text) || strings.EqualFold(text, "true") ||
+			strings.EqualFold(text, "false"):
 			numbers = true
 		case text != "" && !(len(features) == 1 && isIndexName(text)):
 			words = true
@@ -112,7 +113,8 @@ func (r *csvReader) numbersColumns(fields, features []string) bool {
 		_, number := parseNumber([]byte(fields[at]))
 		word = !number && fields[at] != ""
 	}
-	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) || isInteger(r.nextField(at))) {
+	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) ||
+		isInteger(r.nextField(at))) {
 		r.o.remarks.note("line %d (%s) is taken as the header; if it is an example, say so (--header no)",
 			r.line, printable(strings.Join(fields, ",")))
 		return true
@@ -152,7 +154,8 @@ func (r *csvReader) nextField(j int) string {
 	if end := bytes.LastIndexByte(head, '\n'); end >= 0 {
 		head = head[:end+1]
 	}
-	next := record{src: &source{limits: r.record.src.limits, r: bufio.NewReader(bytes.NewReader(head))},
+	next := record{src: &source{limits: r.record.src.limits,
+		r: bufio.NewReader(bytes.NewReader(head))},
 		layout: r.record.layout, delim: r.delim, usual: r.usual}
 	if next.next() != nil || next.bad != nil {
 		return ""

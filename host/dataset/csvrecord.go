@@ -127,7 +127,8 @@ func (r *record) unquote(line []byte) error {
 				}
 			}
 			if i < len(line) && line[i] != r.delim {
-				r.bad = r.src.errorfAt(i, "column %d: found %s after a closing quote, wanted %q or the end of the line",
+				r.bad = r.src.errorfAt(i,
+					"column %d: found %s after a closing quote, wanted %q or the end of the line",
 					len(r.ends)+1, quote(string(line[i:])), r.delim)
 				return nil
 			}
@@ -138,7 +139,8 @@ func (r *record) unquote(line []byte) error {
 			}
 			field := line[i : i+end]
 			if at := bytes.IndexByte(field, '"'); at >= 0 {
-				r.bad = r.src.errorfAt(i+at, `column %d: found a " within %s, wanted the whole field in quotes and the " doubled`,
+				r.bad = r.src.errorfAt(i+at,
+					`column %d: found a " within %s, wanted the whole field in quotes and the " doubled`,
 					len(r.ends)+1, quote(string(field)))
 				return nil
 			}
@@ -173,7 +175,8 @@ func (r *record) isComment(line []byte) bool {
 // keep makes the current record outlast a look at what follows it.
 func (r *record) keep() { r.text, r.raw = bytes.Clone(r.text), bytes.Clone(r.raw) }
 
-// detect finds out what separates fields, from the first line, which it returns, and the lines behind it.
+// detect finds out what separates fields, from the first line, which it returns, and the lines
+// behind it.
 func (r *record) detect(line []byte) []byte {
 	line = bytes.Clone(line) // peek moves what it lies in
 	telling := [][]byte{line}
@@ -242,8 +245,8 @@ func (r *record) join(line []byte) []byte {
 	return r.joined
 }
 
-// rawColumn returns where field j of the first line of the current record begins, counted from 1, of fields between
-// blanks; behind the line if it has no such field.
+// rawColumn returns where field j of the first line of the current record begins, counted from 1,
+// of fields between blanks; behind the line if it has no such field.
 func (r *record) rawColumn(j int) int {
 	quoted, between := false, true
 	for i, c := range r.raw {
@@ -262,10 +265,10 @@ func (r *record) rawColumn(j int) int {
 	return len(r.raw) + 1
 }
 
-// detectDelimiter returns the comma if the first of lines has one outside of
-// quotes, else the tab or the semicolon, whichever it has. In a
-// .tsv file the tab comes first, with decimal commas the comma last. Without any of these they are blanks in a row, if
-// they may be, and if the second line has as many fields between them, or one more, as R's have; else commas.
+// detectDelimiter returns the comma if the first of lines has one outside of quotes, else the tab
+// or the semicolon, whichever it has. In a .tsv file the tab comes first, with decimal commas the
+// comma last. Without any of these they are blanks in a row, if they may be, and if the second
+// line has as many fields between them, or one more, as R's have; else commas.
 func detectDelimiter(lines [][]byte, tsv bool, l layout) byte {
 	var seen [256]bool
 	quoted := false

@@ -26,7 +26,8 @@ func damageArchives(t *testing.T) map[string][]string {
 		golden("other.npz"):  {"features", "target"},
 		golden("sparse.npz"): {"format", "shape", "indptr", "indices", "data"},
 	}
-	words := Dataset{Examples: examples(2, 1, 2, 3, 0, 0, 4), Y: []int32{0, 1, 0}, Classes: []string{"a", "büro"}}
+	words := Dataset{Examples: examples(2, 1, 2, 3, 0, 0, 4), Y: []int32{0, 1, 0},
+		Classes: []string{"a", "büro"}}
 	numbers := words
 	numbers.Classes, numbers.Examples = []string{"0", "1"}, words.Examples.Compressed()
 	write := func(name string, raw []byte) string {
@@ -118,7 +119,8 @@ func TestNPZLongArray(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"X", "y"} {
-		d, err := readText("f.npz", string(editMember(t, raw, name, func(b []byte) []byte { return append(b, 0) })),
+		d, err := readText("f.npz", string(editMember(t, raw, name,
+			func(b []byte) []byte { return append(b, 0) })),
 			Options{})
 		if want := "found more bytes behind the data that the header promises"; err == nil ||
 			!strings.Contains(err.Error(), want) {
@@ -127,7 +129,8 @@ func TestNPZLongArray(t *testing.T) {
 	}
 }
 
-// An archive of very many arrays takes time in proportion to them, whether it has the two that are read or not.
+// An archive of very many arrays takes time in proportion to them, whether it has the two that are
+// read or not.
 func TestNPZManyArrays(t *testing.T) {
 	raw, err := os.ReadFile(golden("arrays.npz"))
 	if err != nil {
@@ -185,7 +188,8 @@ func TestNotUTF32(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := fmt.Sprintf("%s: label 2: found %#x in a text of UTF-32", path, c)
-			if _, err := readLabels(t.Context(), path, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			if _, err := readLabels(t.Context(), path, Options{}); err == nil ||
+				!strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		}
@@ -204,7 +208,8 @@ func TestPackedDamage(t *testing.T) {
 	}
 	files := map[string]file{}
 	for name, o := range map[string]Options{
-		"x.csv": {}, "f4.npy": {NoLabels: true}, "f8fortran.npy": {NoLabels: true}, "i2-idx2": {NoLabels: true},
+		"x.csv": {}, "f4.npy": {NoLabels: true}, "f8fortran.npy": {NoLabels: true},
+		"i2-idx2":    {NoLabels: true},
 		"arrays.npz": {},
 	} {
 		raw, err := os.ReadFile(golden(name))
@@ -229,7 +234,8 @@ func TestPackedDamage(t *testing.T) {
 		files[name] = file{b.Bytes(), false, Options{}}
 	}
 	files["parquet"] = file{parquetBytes(t, 5), false, Options{}}
-	files["arff"] = file{[]byte("@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\n2,b\n"), false,
+	files["arff"] = file{[]byte("@relation r\n@attribute x real\n@attribute c " +
+		"{a,b}\n@data\n1,a\n2,b\n"), false,
 		Options{}}
 	files["labels"] = file{[]byte("a\nb\nc\nd\na"), true, Options{}}
 	for _, name := range []string{"y.npy", "names.npy", "labels-idx1-ubyte.gz"} {
@@ -260,8 +266,9 @@ func TestPackedDamage(t *testing.T) {
 			_, err := readLabels(t.Context(), data, f.o)
 			return err
 		}
-		for kind, packed := range map[string][]byte{"gzip": []byte(pack(t, string(f.raw))), "zstd": zstdPack(t,
-			f.raw)} {
+		for kind, packed := range map[string][]byte{"gzip": []byte(pack(t, string(f.raw))),
+			"zstd": zstdPack(t,
+				f.raw)} {
 			if err := read(packed); err != nil {
 				t.Fatalf("%s, %s: %v", name, kind, err)
 			}
@@ -269,7 +276,8 @@ func TestPackedDamage(t *testing.T) {
 			for k := range sums {
 				raw := bytes.Clone(packed)
 				raw[len(raw)-1-k] ^= 4
-				if err := read(raw); err == nil || !strings.Contains(err.Error(), "the "+kind+" data are corrupt") {
+				if err := read(raw); err == nil || !strings.Contains(err.Error(),
+					"the "+kind+" data are corrupt") {
 					t.Errorf("%s, %s: byte %d of the check sum: %v", name, kind, k, err)
 				}
 			}
@@ -299,7 +307,8 @@ func editMember(t testing.TB, raw []byte, name string, change func([]byte) []byt
 	})
 }
 
-func copyArchive(t testing.TB, raw []byte, method uint16, change func(name string, b []byte) []byte) []byte {
+func copyArchive(t testing.TB, raw []byte, method uint16, change func(name string,
+	b []byte) []byte) []byte {
 	t.Helper()
 	from, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {

@@ -22,9 +22,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Dataset is labelled examples: raw, as a file has them, or prepared. Read makes one. Whoever holds
-// it may replace Y, to corrupt labels, and then asks for a new Hash. Close gives memory back, which
-// matters for a binary file and with Options.Spill.
+// Dataset is labelled examples: raw, as a file has them, or prepared. Read makes one. Whoever
+// holds it may replace Y, to corrupt labels, and then asks for a new Hash. Close gives memory
+// back, which matters for a binary file and with Options.Spill.
 type Dataset struct {
 	// Examples are the raw values: each the float32 nearest to the decimal text, finite, never
 	// subnormal. -0 stays -0.
@@ -69,8 +69,10 @@ func (d *Dataset) CheckNarrow() error {
 	if !d.narrow || d.at.Narrow() != nil {
 		return nil
 	}
-	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, "+
-		"the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
+	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of "+
+		"them -0, "+
+		"the largest at most 65535 above the least (and 1, with bias), and found others; use "+
+		"--storage dense", d.Path)
 }
 
 // Found is what Read says of a file besides its examples.
@@ -139,7 +141,8 @@ func (d *Dataset) checkAbout() error {
 			return err
 		}
 		if p.Width() != d.D {
-			return fmt.Errorf("dataset: examples of %d columns, wanted %d as normalization %s of %d features gives",
+			return fmt.Errorf("dataset: examples of %d columns, wanted %d as normalization %s of %d "+
+				"features gives",
 				d.D, p.Width(), p.Steps, p.D)
 		}
 	}
@@ -205,11 +208,13 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 
 // notFinite is the error of a value that is not, places counted from 1.
 func notFinite(example, column int, v float32) error {
-	return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",
+	return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted "+
+		"from 1)",
 		example, column, v)
 }
 
-// maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz file holds.
+// maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz
+// file holds.
 const maxName = 4 << 16
 
 // classNameFault says what is wrong with a class name, "" if nothing is. Names
@@ -225,7 +230,10 @@ func classNameFault(name string) string {
 		return "is not valid UTF-8"
 	case strings.Trim(name, " \t") != name:
 		return "begins or ends with a space"
-	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\ufeff' }):
+	case strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsControl(r) ||
+			r == '\ufeff'
+	}):
 		return "holds a control character or a byte order mark (is a quote not closed?)"
 	}
 	return ""
@@ -255,7 +263,8 @@ func shorten(text string) string {
 	return text[:cut]
 }
 
-// printable returns text for an error message, shortened if long, without characters that steer a terminal.
+// printable returns text for an error message, shortened if long, without characters that steer a
+// terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

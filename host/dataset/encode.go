@@ -12,10 +12,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// encode makes features of examples that are rows of marks: those of this rank, if ranks share them, all of which it
-// takes. The first time it learns the recipe from them, if there is none. It tells its progress through ctx, and ends
-// with it where nobody waits for it.
-func (s *cells) encode(ctx context.Context, room *store.Scratch, e Examples, share *store.Ranks) (Examples, error) {
+// encode makes features of examples that are rows of marks: those of this rank, if ranks share
+// them, all of which it takes. The first time it learns the recipe from them, if there is none. It
+// tells its progress through ctx, and ends with it where nobody waits for it.
+func (s *cells) encode(ctx context.Context, room *store.Scratch, e Examples,
+	share *store.Ranks) (Examples, error) {
 	all, err := s.meet(share, s.count(e))
 	if err == nil && s.recipe == nil {
 		err = s.learn(e, share, all)
@@ -83,10 +84,12 @@ func (s *cells) learn(e Examples, share *store.Ranks, all *census) error {
 	return nil
 }
 
-// means returns the mean of each column's numbers, summed in the order of the examples; 0 if it has none.
+// means returns the mean of each column's numbers, summed in the order of the examples; 0 if it
+// has none.
 func (s *cells) means(e Examples, share *store.Ranks, all *census) ([]float32, error) {
 	sums := make([]float64, len(s.columns))
-	err := store.InOrder(&store.Store{Ranks: share}, sums, columnStep, func(sums []float64, from, to int) error {
+	err := store.InOrder(&store.Store{Ranks: share}, sums, columnStep, func(sums []float64, from,
+		to int) error {
 		for k, m := range e.Columns {
 			if of := int(s.marks[m].column); s.marks[m].kind == isNumber && from <= of && of < to {
 				sums[of-from] += float64(e.Values[k])
@@ -113,10 +116,12 @@ func (s *cells) means(e Examples, share *store.Ranks, all *census) ([]float32, e
 func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 	switch {
 	case len(levels) == 0:
-		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the column out "+
+		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the "+
+			"column out "+
 			"(--ignore-columns %s)", s.path, c.text, c.option())
 	case s.o.Levels == 0 && !c.chosen && n >= fewExamples && 2*len(levels) > n:
-		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a category, whose levels "+
+		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a "+
+			"category, whose levels "+
 			"come again; %s", s.path, c.text, len(levels), n, quote(levels[0]), c.advice())
 	}
 	return nil
@@ -128,7 +133,8 @@ const noFeature = -1
 // features makes examples of the recipe's features of rows of marks.
 func (s *cells) features(ctx context.Context, room *store.Scratch, e Examples) (Examples, error) {
 	const told = 1 << 12 // examples at a time
-	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example", Total: int64(e.N)})
+	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example",
+		Total: int64(e.N)})
 	defer task.End()
 	first := make([]int32, len(s.recipe.Columns)) // the first feature of each column
 	next := int32(0)
@@ -261,9 +267,11 @@ func (s *cells) unknownLevels() (warnings []string) {
 			}
 		}
 		SortClasses(names)
-		warnings = append(warnings, fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first "+
-			"in %s %d; they count as none of its levels in %d examples (--unseen error refuses them)", s.path, c.text,
-			quoteList(names), s.places, place, c.strange))
+		warnings = append(warnings,
+			fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first "+
+				"in %s %d; they count as none of its levels in %d examples (--unseen error refuses them)",
+				s.path, c.text,
+				quoteList(names), s.places, place, c.strange))
 		c.unseen, c.strange = 0, 0
 	}
 	clear(s.first)

@@ -41,12 +41,13 @@ type Encoding struct {
 type Column struct {
 	// Name is the column's in the header, "" in a table without one.
 	Name string `json:"name,omitempty"`
-	// Kind is "number", one feature; "category", a feature for each of Levels, which is 1
-	// where the column has that level and else 0; or "text", a feature for each of Terms (TextOptions).
+	// Kind is "number", one feature; "category", a feature for each of Levels, which is 1 where the
+	// column has that level and else 0; or "text", a feature for each of Terms (TextOptions).
 	Kind string `json:"kind"`
 	// Levels are the levels of the training data, in the order of SortClasses.
 	Levels []string `json:"levels,omitempty"`
-	// Terms are the words and runs of words, sorted, of a text's vocabulary, and IDF what each is worth.
+	// Terms are the words and runs of words, sorted, of a text's vocabulary, and IDF what each is
+	// worth.
 	Terms []string  `json:"terms,omitempty"`
 	IDF   []float32 `json:"idf,omitempty"`
 	// Mean is that of the training data's numbers, nil unless it stands for missing ones.
@@ -64,7 +65,8 @@ type EncodeOptions struct {
 	// a string. true and false, yes and no are numbers: 1 and 0.
 	Categories []string
 	// Missing is "error" (the same as ""), "mean" or "indicator"; see Encoding.Missing. Missing
-	// values are an empty field, what pandas takes for one (NA, N/A, NaN, null, None, …), ? and a null.
+	// values are an empty field, what pandas takes for one (NA, N/A, NaN, null, None, …), ? and a
+	// null.
 	Missing string
 	// Levels is the most levels that a category may have. 0 means DefaultLevels, and that it is an
 	// error if more than half of the examples have a level of their own, as names of examples do.
@@ -84,8 +86,10 @@ func (o *EncodeOptions) check() error {
 	case o.Levels < 0:
 		return fmt.Errorf("dataset: asked for categories of at most %d levels, wanted 0 (%d) or more",
 			o.Levels, DefaultLevels)
-	case o.Missing != "" && o.Missing != missingError && o.Missing != missingMean && o.Missing != missingIndicator:
-		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted error, mean or indicator", quote(o.Missing))
+	case o.Missing != "" && o.Missing != missingError && o.Missing != missingMean &&
+		o.Missing != missingIndicator:
+		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted error, mean or "+
+			"indicator", quote(o.Missing))
 	}
 	return o.Text.check()
 }
@@ -93,7 +97,8 @@ func (o *EncodeOptions) check() error {
 // Check says what keeps e from being an encoding.
 func (e *Encoding) Check() error {
 	if e.Missing != missingError && e.Missing != missingMean && e.Missing != missingIndicator {
-		return fmt.Errorf("encoding: found the choice %s for missing values, wanted error, mean or indicator",
+		return fmt.Errorf("encoding: found the choice %s for missing values, wanted error, mean or "+
+			"indicator",
 			quote(e.Missing))
 	}
 	if len(e.Columns) == 0 {
@@ -113,7 +118,8 @@ func (c *Column) fault(missing string) string {
 	seen := make(map[string]bool, len(c.Levels))
 	for k, name := range append([]string{c.Name}, c.Levels...) {
 		if !utf8.ValidString(name) {
-			return fmt.Sprintf("found %s, which is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)", quote(name))
+			return fmt.Sprintf("found %s, which is not UTF-8; convert the data file to UTF-8 (iconv -t "+
+				"UTF-8)", quote(name))
 		}
 		if seen[name] {
 			return fmt.Sprintf("found the level %s twice", quote(name))
@@ -130,7 +136,8 @@ func (c *Column) fault(missing string) string {
 	case c.Mean != nil && !finite(*c.Mean):
 		return fmt.Sprintf("found the mean %v, wanted a finite number", *c.Mean)
 	case (c.Mean != nil) != (number && missing != missingError):
-		return fmt.Sprintf("found a mean where missing values are %s and the column is a %s", missing, c.Kind)
+		return fmt.Sprintf("found a mean where missing values are %s and the column is a %s", missing,
+			c.Kind)
 	case c.Indicator && (text || missing != missingIndicator):
 		return "found an indicator, wanted none as missing values have none"
 	case c.width() == 0:
@@ -230,9 +237,9 @@ func (e *Encoding) withoutFirst() *Encoding {
 	return &Encoding{Missing: e.Missing, Columns: e.Columns[1:]}
 }
 
-// forTable returns o as it is for a table with columns of those names, nil if they have none: of a model with
-// an encoding, the columns that its features are made of are wanted, unless the table has the features themselves,
-// as convert writes them.
+// forTable returns o as it is for a table with columns of those names, nil if they have none: of a
+// model with an encoding, the columns that its features are made of are wanted, unless the table
+// has the features themselves, as convert writes them.
 func (o Options) forTable(names []string) Options {
 	e := o.Encoding
 	if e == nil {
@@ -240,7 +247,8 @@ func (o Options) forTable(names []string) Options {
 	}
 	columns, there := e.ColumnNames(), set(names)
 	has := func(wanted []string) bool {
-		return wanted != nil && !slices.ContainsFunc(wanted, func(name string) bool { return !there[name] })
+		return wanted != nil && !slices.ContainsFunc(wanted,
+			func(name string) bool { return !there[name] })
 	}
 	if !has(columns) && has(e.FeatureNames()) {
 		o.Encoding, o.Encode = nil, nil

@@ -95,8 +95,8 @@ func (e Examples) Pick(which []int) Examples {
 // pickGrain is how many values it is worth a processor to copy.
 const pickGrain = 1 << 16
 
-// pickInto copies the dense examples that which names to p, and lets go of those of a mapped file if they are copied
-// in their order.
+// pickInto copies the dense examples that which names to p, and lets go of those of a mapped file
+// if they are copied in their order.
 func (e Examples) pickInto(p Examples, which []int) {
 	sorted := slices.IsSorted(which)
 	parallel.Ranges(p.N, 1+pickGrain/max(1, p.D), func(from, to int) {
@@ -131,11 +131,13 @@ func (e Examples) Check() error { return e.check(0, e.N) }
 // check is Check, which looks at examples from..to-1.
 func (e Examples) check(from, to int) error {
 	if e.N < 0 || e.D < 0 || (e.D > 0 && e.N > math.MaxInt/e.D) {
-		return fmt.Errorf("dataset: examples of shape %d×%d are negative or beyond the address space", e.N, e.D)
+		return fmt.Errorf("dataset: examples of shape %d×%d are negative or beyond the address space",
+			e.N, e.D)
 	}
 	if !e.Sparse() {
 		if len(e.X) != e.N*e.D || e.Columns != nil || e.Values != nil {
-			return fmt.Errorf("dataset: dense examples of shape %d×%d hold %d values, wanted their product", e.N, e.D, len(e.X))
+			return fmt.Errorf("dataset: dense examples of shape %d×%d hold %d values, wanted their product",
+				e.N, e.D, len(e.X))
 		}
 		return nil
 	}
@@ -147,7 +149,8 @@ func (e Examples) check(from, to int) error {
 	}
 	for i := range e.N {
 		if e.Starts[i] > e.Starts[i+1] || e.Starts[i+1] > int64(len(e.Values)) {
-			return fmt.Errorf("dataset: sparse example %d ends at %d, before it begins or beyond the %d values",
+			return fmt.Errorf("dataset: sparse example %d ends at %d, before it begins or beyond the %d "+
+				"values",
 				i, e.Starts[i+1], len(e.Values))
 		}
 		if i < from || i >= to {
@@ -187,7 +190,8 @@ func (e Examples) Compressed() Examples {
 	if e.Sparse() {
 		return e
 	}
-	s := Examples{N: e.N, D: e.D, Starts: make([]int64, 1, e.N+1), Columns: []int32{}, Values: []float32{}}
+	s := Examples{N: e.N, D: e.D, Starts: make([]int64, 1, e.N+1), Columns: []int32{},
+		Values: []float32{}}
 	for i := range e.N {
 		for j, v := range e.Row(i) {
 			if math.Float32bits(v) != 0 {

@@ -14,7 +14,8 @@ import (
 )
 
 // fuzzLimits keep a fuzzer from filling the memory with lawful zeros.
-var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64, whole: 1 << 24, page: 1 << 20,
+var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64, whole: 1 << 24,
+	page:   1 << 20,
 	window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
 
 // fuzzMemory is what buffers and tables of unpackers may take whatever the input.
@@ -41,8 +42,10 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 	d, err := readSource(s, o)
 	runtime.ReadMemStats(&after)
 	// All that was ever asked for, also what was given back.
-	if took, most := after.TotalAlloc-before.TotalAlloc, 64*uint64(s.text)+256*uint64(len(text))+fuzzMemory; took > most {
-		t.Fatalf("took %d bytes of memory for %d bytes, %d unpacked; wanted at most %d", took, len(text), s.text, most)
+	if took, most := after.TotalAlloc-before.TotalAlloc,
+		64*uint64(s.text)+256*uint64(len(text))+fuzzMemory; took > most {
+		t.Fatalf("took %d bytes of memory for %d bytes, %d unpacked; wanted at most %d", took, len(text),
+			s.text, most)
 	}
 	if err != nil {
 		if err.Error() == "" {
@@ -80,7 +83,8 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Format: f.name, Table: Table{Header: header}, NoLabels: o.NoLabels, Classes: d.Classes, Features: d.D}
+		o := Options{Format: f.name, Table: Table{Header: header}, NoLabels: o.NoLabels,
+			Classes: d.Classes, Features: d.D}
 		if d.IDs != nil && f.name == "csv" {
 			_, at, _ := d.layout(WriteOptions{})
 			o.IDColumn = strconv.Itoa(at + 1)
@@ -99,10 +103,13 @@ func FuzzReadCSV(f *testing.F) {
 	for _, text := range []string{
 		"1,2,a\n3,4,b\n", "x,y,class\r\n1,2,a\r\n3,4,b", "\ufeffx\ty\n1\ta\n2\tb\n", "1;2;5\n1;2;6",
 		"\"1\",\"a\"\"b\"\n2,c\n",
-		"\"x\ny\",z\n1,a\n2,b\n", "1e-40,-0,a\n3.4e38,.5,b\n", "1,nan,a\n", "1,2\n1,2,3\n", "\x1f\x8b\x08",
+		"\"x\ny\",z\n1,a\n2,b\n", "1e-40,-0,a\n3.4e38,.5,b\n", "1,nan,a\n", "1,2\n1,2,3\n",
+		"\x1f\x8b\x08",
 		",,\n", "1,\"a\n",
-		"0,1,2\n3,4,5\n", "class,1x1\na,1\nb,2\n", "# c\nx y  class\n 1 2\ta\n#\n3 4 b\n", "#x,y\n#1,2\n3,4\n# \"e\n",
-		"\xff\xfex\x00,\x00y\x00\n\x001\x00,\x00a\x00\n\x002\x00,\x00b\x00", "x;y;class\n1,5;2;a\n\"2,5\";-0,1;b\n",
+		"0,1,2\n3,4,5\n", "class,1x1\na,1\nb,2\n", "# c\nx y  class\n 1 2\ta\n#\n3 4 b\n",
+		"#x,y\n#1,2\n3,4\n# \"e\n",
+		"\xff\xfex\x00,\x00y\x00\n\x001\x00,\x00a\x00\n\x002\x00,\x00b\x00",
+		"x;y;class\n1,5;2;a\n\"2,5\";-0,1;b\n",
 	} {
 		for _, column := range []string{"", "first", "class", "2"} {
 			f.Add([]byte(text), column, false)
@@ -114,9 +121,11 @@ func FuzzReadCSV(f *testing.F) {
 			checkRead(t, "f.tsv", text, Options{Format: "csv",
 				Table: Table{LabelColumn: column, Header: header}, NoLabels: noLabels})
 		}
-		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column}, NoLabels: noLabels, Features: 2})
+		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column}, NoLabels: noLabels,
+			Features: 2})
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column}, NoLabels: noLabels})
-		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, IDColumn: "first", DecimalComma: true},
+		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, IDColumn: "first",
+			DecimalComma: true},
 			NoLabels: noLabels})
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, Separator: "blanks",
 			Encode: &EncodeOptions{Missing: "mean", Text: TextOptions{Columns: []string{"1"}}}},
@@ -126,8 +135,10 @@ func FuzzReadCSV(f *testing.F) {
 
 func FuzzReadLIBSVM(f *testing.F) {
 	for _, text := range []string{
-		"a 1:1 2:2\nb 1:3 2:4\n", "# c\n+1\n-1 3:7 # x\r\n", "1 0:1\n", "1 2:1 1:1\n", "1 2000000000:1\n2\n", "1,2 3:4\n",
-		"1:1 2:2\n", "a 1:1e-40\nb 5:-0\n", "a 1:nan\n", "a qid:1 1:1\n", "\ufeffa\t1:1\nb 1:0\n", "\x1f\x8b\x08",
+		"a 1:1 2:2\nb 1:3 2:4\n", "# c\n+1\n-1 3:7 # x\r\n", "1 0:1\n", "1 2:1 1:1\n",
+		"1 2000000000:1\n2\n", "1,2 3:4\n",
+		"1:1 2:2\n", "a 1:1e-40\nb 5:-0\n", "a 1:nan\n", "a qid:1 1:1\n", "\ufeffa\t1:1\nb 1:0\n",
+		"\x1f\x8b\x08",
 		"a 99999999999:1\n",
 	} {
 		f.Add([]byte(text), uint8(0), false)
@@ -142,7 +153,8 @@ func FuzzReadLIBSVM(f *testing.F) {
 func FuzzReadARFF(f *testing.F) {
 	for _, text := range []string{
 		"@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\n2,b\n",
-		"@relation 'r'\n@attribute 'x y' numeric[1,2]\n@attribute c string\n@data\n{0 1, 1 'a'}\n{1 b}\n% c\n-0,'a'\n",
+		"@relation 'r'\n@attribute 'x y' numeric[1,2]\n@attribute c string\n@data\n{0 1, 1 'a'}\n{1 " +
+			"b}\n% c\n-0,'a'\n",
 		"@attribute c {a,'b\\'}'}\n@data\n", "@data\n", "@relation", "@attribute x {",
 	} {
 		f.Add([]byte(text), "", false)
@@ -150,14 +162,16 @@ func FuzzReadARFF(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, column string, noLabels bool) {
 		for _, storage := range []string{"auto", "dense", "sparse"} {
-			checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column}, NoLabels: noLabels,
-				Storage: storage, SkipBad: true})
+			checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column},
+				NoLabels: noLabels,
+				Storage:  storage, SkipBad: true})
 		}
 		checkRead(t, "f", text, Options{Format: "arff",
 			Table: Table{LabelColumn: column, Ignore: []string{"2"}}, MaxErrors: 3})
 		checkRead(t, "f", text, Options{Format: "arff",
 			Table: Table{LabelColumn: column, IDColumn: "2",
-				Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"first"}}}}, NoLabels: noLabels})
+				Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"first"}}}},
+			NoLabels: noLabels})
 	})
 }
 
@@ -226,14 +240,17 @@ func FuzzReadParquet(f *testing.F) {
 		parquet.MaxRowsPerRowGroup(4)))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkRead(t, "f.parquet", raw, Options{})
-		checkRead(t, "f.parquet", raw, Options{NoLabels: true, Table: Table{Ignore: []string{"first"}}, SkipBad: true})
-		checkRead(t, "f.parquet", raw, Options{Table: Table{IDColumn: "2", Encode: &EncodeOptions{Missing: "mean",
-			Text: TextOptions{Columns: []string{"3"}}}}})
+		checkRead(t, "f.parquet", raw, Options{NoLabels: true, Table: Table{Ignore: []string{"first"}},
+			SkipBad: true})
+		checkRead(t, "f.parquet", raw, Options{Table: Table{IDColumn: "2",
+			Encode: &EncodeOptions{Missing: "mean",
+				Text: TextOptions{Columns: []string{"3"}}}}})
 	})
 }
 
 func FuzzReadLabels(f *testing.F) {
-	for _, text := range []string{"a\nb\n", "label\n1\n2\n", "p,q\n1,\"b\"\n2,c\n", "1,2\n3\n", "\"a\n", "",
+	for _, text := range []string{"a\nb\n", "label\n1\n2\n", "p,q\n1,\"b\"\n2,c\n", "1,2\n3\n",
+		"\"a\n", "",
 		"\ufeff\r\n1"} {
 		f.Add([]byte(text))
 	}
@@ -243,7 +260,8 @@ func FuzzReadLabels(f *testing.F) {
 // checkLabels reads raw as labels in several ways.
 func checkLabels(t *testing.T, raw []byte) {
 	t.Helper()
-	for _, o := range []Options{{}, {Table: Table{LabelColumn: "q"}}, {Table: Table{LabelColumn: "2"}, SkipBad: true},
+	for _, o := range []Options{{}, {Table: Table{LabelColumn: "q"}}, {Table: Table{LabelColumn: "2"},
+		SkipBad: true},
 		{Classes: []string{"a", "1"}, MaxErrors: 2}} {
 		s, err := newSource(t.Context(), "labels", bytes.NewReader(raw), fuzzLimits)
 		if err != nil {
@@ -266,7 +284,8 @@ func checkLabels(t *testing.T, raw []byte) {
 }
 
 func FuzzParseNumber(f *testing.F) {
-	for _, text := range []string{"1", "-0.5e-3", "1_0", "0x1", "inf", "9007199254740993", "1e-40", ".", "1e22"} {
+	for _, text := range []string{"1", "-0.5e-3", "1_0", "0x1", "inf", "9007199254740993", "1e-40",
+		".", "1e22"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -15,8 +15,8 @@ type ids struct {
 	checked int // of bytes, when memory was last looked at
 }
 
-// set takes the id of the next example, which commit then keeps; it returns what is wrong with it, "" if nothing is.
-// An empty one is as good as another.
+// set takes the id of the next example, which commit then keeps; it returns what is wrong with it,
+// "" if nothing is. An empty one is as good as another.
 func (s *ids) set(text []byte) string {
 	s.pending = string(trimSpace(text))
 	if fault := classNameFault(s.pending); fault != "" && s.pending != "" {
@@ -25,7 +25,8 @@ func (s *ids) set(text []byte) string {
 	return ""
 }
 
-// commit gives the next example the id set last, and returns an error where memory would not hold many more.
+// commit gives the next example the id set last, and returns an error where memory would not hold
+// many more.
 func (s *ids) commit() error {
 	s.texts.push(s.pending)
 	s.bytes += len(s.pending) + 32
@@ -35,7 +36,8 @@ func (s *ids) commit() error {
 		return nil
 	}
 	s.checked = s.bytes
-	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d ids", s.texts.len()))
+	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d ids",
+		s.texts.len()))
 }
 
 // chooseID finds the column that names the examples, if one is asked for.
@@ -49,7 +51,8 @@ func (c *columns) chooseID(o Options) string {
 	case fault != "":
 		return fault
 	case c.role[j] == ignored:
-		return fmt.Sprintf("found the column of ids %s among the columns to leave out, wanted one or the other", quote(text))
+		return fmt.Sprintf("found the column of ids %s among the columns to leave out, wanted one or "+
+			"the other", quote(text))
 	}
 	c.leaveOut(j)
 	c.role[j], c.id = identity, j
@@ -68,14 +71,17 @@ func (d *Dataset) judgeIDs() {
 		}
 	}
 	if repeated > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d examples have the id of an earlier one, such as %s; "+
-			"is it the column of their names (--id-column)?",
-			d.Path, repeated, example))
+		d.Warnings = append(d.Warnings,
+			fmt.Sprintf("%s: %d examples have the id of an earlier one, such as %s; "+
+				"is it the column of their names (--id-column)?",
+				d.Path, repeated, example))
 	}
 }
 
 // idFault refuses ids of a format that has no columns.
 func idFault(s *source, f format, o Options) error {
-	return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, ARFF, Parquet) with "+
-		"the column of ids %s; leave --id-column out: examples are numbered from 1", s.path, f.name, quote(o.IDColumn))
+	return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
+		"ARFF, Parquet) with "+
+		"the column of ids %s; leave --id-column out: examples are numbered from 1", s.path, f.name,
+		quote(o.IDColumn))
 }

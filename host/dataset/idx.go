@@ -21,7 +21,8 @@ var idxTypes = map[byte]numberType{
 
 // isIDX recognises two zeros, a type, and one to eight dimensions.
 func isIDX(head []byte) bool {
-	return len(head) >= 8 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]].Size > 0 && head[3] >= 1 && head[3] <= 8
+	return len(head) >= 8 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]].Size > 0 &&
+		head[3] >= 1 && head[3] <= 8
 }
 
 // enterIDX reads the examples of an IDX file (MNIST and others): the first
@@ -33,7 +34,8 @@ func enterIDX(b *builder) error {
 		return err
 	}
 	if b.inline() {
-		return fmt.Errorf("%s: an IDX file has no labels, wanted a second file with them (or to read without)", s.path)
+		return fmt.Errorf("%s: an IDX file has no labels, wanted a second file with them (or to read "+
+			"without)", s.path)
 	}
 	t, shape, err := readIDXHeader(s)
 	if err != nil {
@@ -54,7 +56,8 @@ func readIDXHeader(r io.Reader) (numberType, []int, error) {
 	}
 	t := idxTypes[head[2]]
 	if head[0] != 0 || head[1] != 0 || t.Size == 0 || head[3] == 0 {
-		return t, nil, fmt.Errorf("found the bytes % x, wanted the beginning of an IDX file: 00 00, a type, "+
+		return t, nil, fmt.Errorf("found the bytes % x, wanted the beginning of an IDX file: 00 00, a "+
+			"type, "+
 			"the number of dimensions", head)
 	}
 	sizes := make([]byte, 4*int(head[3]))
@@ -74,7 +77,8 @@ func readIDXHeader(r io.Reader) (numberType, []int, error) {
 
 func idxCut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fmt.Errorf("found the end of the file within the IDX header; the file is cut short, fetch it again")
+		return fmt.Errorf("found the end of the file within the IDX header; the file is cut short, " +
+			"fetch it again")
 	}
 	return err
 }

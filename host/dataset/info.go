@@ -24,8 +24,9 @@ type Info struct {
 	Subnormals int     `json:"subnormals"`     // Dataset.Subnormals
 	Empty      int     `json:"empty_examples"` // all of whose values are zero
 
-	ConstantFeatures int `json:"constant_features"` // of the same value in every example, EmptyFeatures included
-	EmptyFeatures    int `json:"empty_features"`    // zero in every example
+	// of the same value in every example, EmptyFeatures included
+	ConstantFeatures int `json:"constant_features"`
+	EmptyFeatures    int `json:"empty_features"` // zero in every example
 
 	// Duplicates counts the examples all of whose values equal those of an
 	// earlier one; Conflicting, those of them whose label is not that of the
@@ -34,8 +35,8 @@ type Info struct {
 	Duplicates  int `json:"duplicate_examples"`
 	Conflicting int `json:"conflicting_duplicates"`
 
-	// Columns says which columns of a table the features were made of, nil if each is a column of numbers;
-	// Missing how many values they lack.
+	// Columns says which columns of a table the features were made of, nil if each is a column of
+	// numbers; Missing how many values they lack.
 	Columns []ColumnInfo   `json:"columns,omitempty"`
 	Missing []MissingCount `json:"missing,omitempty"`
 
@@ -73,7 +74,8 @@ func Describe(d *Dataset) Info {
 	i.Missing = d.Missing
 	if d.Encoding != nil {
 		for _, c := range d.Encoding.Columns {
-			i.Columns = append(i.Columns, ColumnInfo{c.Name, c.Kind, len(c.Levels) + len(c.Terms), c.width()})
+			i.Columns = append(i.Columns, ColumnInfo{c.Name, c.Kind, len(c.Levels) + len(c.Terms),
+				c.width()})
 		}
 	}
 	if d.Prepared != nil {

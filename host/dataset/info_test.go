@@ -20,12 +20,14 @@ func TestDescribe(t *testing.T) {
 			-2, 0, 5, 3, // example 1 with the same label
 			1, 0, 5, 0), // example 0 with the same label
 		Y: []int32{0, 1, 1, 0, 1, 0}, Classes: []string{"a", "b", "never"},
-		Found: Found{Subnormals: 2, Skipped: Skipped{At: []int{7}}, Notes: []string{"a note"}, SHA256: "12", Path: "p.csv"},
+		Found: Found{Subnormals: 2, Skipped: Skipped{At: []int{7}}, Notes: []string{"a note"},
+			SHA256: "12", Path: "p.csv"},
 	}
 	want := Info{
 		Path: "p.csv", SHA256: "12", Examples: 6, Features: 4,
 		Classes: []ClassCount{{"a", 3}, {"b", 3}, {"never", 0}},
-		Storage: "dense", Bytes: 96, NonZero: 13, Density: 13. / 24, Min: -2, Max: 5, MeanAbs: (7 + 30 + 6) / 24.,
+		Storage: "dense", Bytes: 96, NonZero: 13, Density: 13. / 24, Min: -2, Max: 5, MeanAbs: (7 + 30 +
+			6) / 24.,
 		Subnormals: 2, ConstantFeatures: 2, EmptyFeatures: 1, Duplicates: 3, Conflicting: 1,
 		SkippedAt: []int{7}, Notes: []string{"a note"},
 	}
@@ -51,7 +53,8 @@ func TestDescribeExtremes(t *testing.T) {
 		"one example": {examples(2, 3, -4),
 			Info{Examples: 1, Features: 2, Storage: "dense", Bytes: 8, NonZero: 2,
 				Density: 1, Min: -4, Max: 3, MeanAbs: 3.5, ConstantFeatures: 2}},
-		"all zero": {examples(1, 0, negativeZero), Info{Examples: 2, Features: 1, Storage: "dense", Bytes: 8, Empty: 2,
+		"all zero": {examples(1, 0, negativeZero), Info{Examples: 2, Features: 1, Storage: "dense",
+			Bytes: 8, Empty: 2,
 			ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
 		"all zero, sparse": {examples(1, 0, 0).Compressed(),
 			Info{Examples: 2, Features: 1, Storage: "sparse", Bytes: 24, Empty: 2,
@@ -70,7 +73,8 @@ func TestDescribeExtremes(t *testing.T) {
 func TestDuplicates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
-		d := &Dataset{Examples: Examples{N: 1 + rng.IntN(600), D: 1 + rng.IntN(4)}, Classes: []string{"a", "b"}}
+		d := &Dataset{Examples: Examples{N: 1 + rng.IntN(600), D: 1 + rng.IntN(4)}, Classes: []string{"a",
+			"b"}}
 		for range d.N * d.D {
 			d.X = append(d.X, float32(rng.IntN(3)))
 		}
@@ -114,8 +118,9 @@ func TestDuplicates(t *testing.T) {
 }
 
 func TestFormatNames(t *testing.T) {
-	for name, want := range map[string]string{"a.csv": "csv", "dir.svm/a.TSV.gz": "csv", "a.svm.zst": "libsvm",
-		"a.gz": "", "a": "", "dir.csv/a": "", "a.json": "", "a.npy.gz": "npy", "a.NPZ": "npz"} {
+	for name, want := range map[string]string{"a.csv": "csv", "dir.svm/a.TSV.gz": "csv",
+		"a.svm.zst": "libsvm",
+		"a.gz":      "", "a": "", "dir.csv/a": "", "a.json": "", "a.npy.gz": "npy", "a.NPZ": "npz"} {
 		if got := FormatOfName(name); got != want {
 			t.Errorf("%s: found %q, want %q", name, got, want)
 		}

@@ -17,12 +17,14 @@ func TestJoin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := j.Check(); err != nil || !slices.Equal(j.Dense().X, dense.X) || j.Sparse() != e.Sparse() {
+			if err := j.Check(); err != nil || !slices.Equal(j.Dense().X, dense.X) ||
+				j.Sparse() != e.Sparse() {
 				t.Errorf("cut at %d: %+v, %v", at, j, err)
 			}
 		}
 	}
-	if _, err := dense.Join(dense.Compressed()); err == nil || !strings.Contains(err.Error(), "wanted the same") {
+	if _, err := dense.Join(dense.Compressed()); err == nil || !strings.Contains(err.Error(),
+		"wanted the same") {
 		t.Error(err)
 	}
 }

@@ -40,7 +40,8 @@ func (b *builder) examples() (Stored, error) {
 	return e.Stored(), err
 }
 
-// checkRoom refuses a dense copy of n examples of d features that does not fit in memory, if it is to lie there.
+// checkRoom refuses a dense copy of n examples of d features that does not fit in memory, if it is
+// to lie there.
 func (b *builder) checkRoom(n, d int) error {
 	if b.scratch != nil {
 		return nil
@@ -124,7 +125,8 @@ func (b *builder) checkDense() error {
 		if b.widest > 0 {
 			where = fmt.Sprintf(" (is the index in line %d right?)", b.widest)
 		}
-		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a file of %d "+
+		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for "+
+			"a file of %d "+
 			"bytes, wanted at most %d; ask for sparse storage",
 			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.passed+b.src.text, limit)
 	}
@@ -133,7 +135,8 @@ func (b *builder) checkDense() error {
 
 // checkDenseMemory refuses a dense copy of n examples of d features that does not fit.
 func checkDenseMemory(path string, n, d int) error {
-	err := memory.Check(memory.Product(n, d, 4), fmt.Sprintf("dense storage of %d examples × %d features", n, d))
+	err := memory.Check(memory.Product(n, d, 4),
+		fmt.Sprintf("dense storage of %d examples × %d features", n, d))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -22,7 +22,8 @@ func little(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 }
 
-// TestKeepSpills: examples for which there is no memory are kept in a file that has no name, with the same bits.
+// TestKeepSpills: examples for which there is no memory are kept in a file that has no name, with
+// the same bits.
 func TestKeepSpills(t *testing.T) {
 	d := randomDataset(rand.New(rand.NewPCG(5, 6)), 3000, 7, []string{"a", "b"})
 	dir := t.TempDir()
@@ -66,10 +67,12 @@ func TestKeepSpills(t *testing.T) {
 	}
 }
 
-// TestKeep: what is kept is what Pick picks, with room for a column, few or many, of memory or a file.
+// TestKeep: what is kept is what Pick picks, with room for a column, few or many, of memory or a
+// file.
 func TestKeep(t *testing.T) {
 	some := randomDataset(rand.New(rand.NewPCG(7, 6)), 20_000, 40, []string{"a", "b"})
-	for what, e := range map[string]Examples{"memory": some.Examples, "a file": stored(t, some, Options{}).Examples} {
+	for what, e := range map[string]Examples{"memory": some.Examples, "a file": stored(t, some,
+		Options{}).Examples} {
 		for _, step := range []int{1, 2, 1000} {
 			var which []int
 			for i := step / 2; i < e.N; i += step {
@@ -80,7 +83,8 @@ func TestKeep(t *testing.T) {
 				t.Fatalf("%s, one of %d: kept other examples, or %v", what, step, err)
 			}
 			if room := cap(kept.X) - len(kept.X); store.CanReserve && step < 1000 && room < kept.N {
-				t.Errorf("%s, one of %d: room for %d values behind %d examples, wanted one each", what, step, room, kept.N)
+				t.Errorf("%s, one of %d: room for %d values behind %d examples, wanted one each", what, step,
+					room, kept.N)
 			}
 			release()
 		}
@@ -97,8 +101,8 @@ func (a addressError) Error() string { return "fault" }
 func (a addressError) Addr() uintptr { return uintptr(a) }
 func (a addressError) RuntimeError() {}
 
-// TestRoomToPrepare: a raw file is refused before it is read where its copy does not fit, with what to do; not if
-// nobody wants a copy, and not if it is prepared.
+// TestRoomToPrepare: a raw file is refused before it is read where its copy does not fit, with
+// what to do; not if nobody wants a copy, and not if it is prepared.
 func TestRoomToPrepare(t *testing.T) {
 	raw := randomDataset(rand.New(rand.NewPCG(7, 8)), 900, 40, []string{"a", "b"})
 	raw.SHA256 = raw.Hash()
@@ -110,7 +114,8 @@ func TestRoomToPrepare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, bytes.Replace(text, text[8192:8193], []byte{text[8192] + 1}, 1), 0o600); err != nil {
+	if err := os.WriteFile(path, bytes.Replace(text, text[8192:8193], []byte{text[8192] + 1}, 1),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	little(t)
@@ -127,7 +132,8 @@ func TestRoomToPrepare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Prepare(Steps{L2: true}); !errors.Is(err, memory.ErrBudget) || !strings.Contains(err.Error(), advice) {
+	if err := d.Prepare(Steps{L2: true}); !errors.Is(err, memory.ErrBudget) ||
+		!strings.Contains(err.Error(), advice) {
 		t.Errorf("prepared: %v", err)
 	}
 	if err := d.Close(); err != nil {

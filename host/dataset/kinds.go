@@ -39,8 +39,8 @@ func (t *tally) count(text []byte) {
 	}
 }
 
-// kind is what the column holds: words make it a category, unless there are more numbers, among which they are
-// mistakes.
+// kind is what the column holds: words make it a category, unless there are more numbers, among
+// which they are mistakes.
 func (t *tally) kind() string {
 	if t.words > 0 && t.words+t.truths > t.numbers {
 		return kindCategory
@@ -55,7 +55,8 @@ func (t *tally) fault(c *columns, j int) string {
 	case 2*t.dates > t.words:
 		return datesFault(c, j, "dates or times such as "+quote(t.date))
 	case 2*t.commas > t.words:
-		return fmt.Sprintf("%s: found numbers with commas such as %s; if these are decimal commas, say so "+
+		return fmt.Sprintf("%s: found numbers with commas such as %s; if these are decimal commas, "+
+			"say so "+
 			"(--decimal comma), and if they are words, take the column for a category (--categories %s)",
 			c.describe(j), quote(t.comma), c.option(j))
 	}
@@ -72,20 +73,23 @@ func hasDecimalComma(text string) bool {
 func datesFault(c *columns, j int, found string) string {
 	option := c.option(j)
 	return fmt.Sprintf("%s: found %s, which are neither numbers nor categories; leave the column out "+
-		"(--ignore-columns %s), or make numbers of it, such as the day of the week or the days since a day, or, if the "+
-		"same ones come again, take it for a category (--categories %s)", c.describe(j), found, option, option)
+		"(--ignore-columns %s), or make numbers of it, such as the day of the week or the days since "+
+		"a day, or, if the "+
+		"same ones come again, take it for a category (--categories %s)", c.describe(j), found, option,
+		option)
 }
 
 // option names column j as flags do.
 func (c *columns) option(j int) string {
-	if c.names != nil && c.names[j] != "" && c.names[j] == shorten(c.names[j]) && !strings.Contains(c.names[j], ",") {
+	if c.names != nil && c.names[j] != "" && c.names[j] == shorten(c.names[j]) &&
+		!strings.Contains(c.names[j], ",") {
 		return c.names[j]
 	}
 	return fmt.Sprint(j + 1)
 }
 
-// kinds returns what the feature columns hold, in their order, by the current record, unless it is a
-// header, and by the records in the buffer.
+// kinds returns what the feature columns hold, in their order, by the current record, unless it is
+// a header, and by the records in the buffer.
 func (r *csvReader) kinds() (kinds []string, err error) {
 	tallies := make([]tally, len(r.columns.role))
 	if !r.header {
@@ -95,10 +99,12 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 	}
 	r.keep()
 	head := r.record.src.peek(sniffed)
-	if end := bytes.LastIndexByte(head, '\n'); end >= 0 && len(head) >= min(sniffed, r.record.src.limits.buffer) {
+	if end := bytes.LastIndexByte(head, '\n'); end >= 0 && len(head) >= min(sniffed,
+		r.record.src.limits.buffer) {
 		head = head[:end+1] // the last line may go on
 	}
-	s := &source{ctx: r.record.src.ctx, limits: r.record.src.limits, r: bufio.NewReader(bytes.NewReader(head))}
+	s := &source{ctx: r.record.src.ctx, limits: r.record.src.limits,
+		r: bufio.NewReader(bytes.NewReader(head))}
 	next := record{src: s, layout: r.record.layout, delim: r.delim, usual: r.usual}
 	for next.next() == nil {
 		if next.bad != nil {
@@ -149,11 +155,13 @@ func (c *columns) asked(o *EncodeOptions) (asked map[int]string, fault string) {
 		for _, text := range list.columns {
 			j, fault := c.find(strings.TrimSpace(text), list.what)
 			if fault == "" && c.role[j] != feature {
-				fault = fmt.Sprintf("found %s, asked for as %s, among the columns that are no features, wanted one or the other",
+				fault = fmt.Sprintf("found %s, asked for as %s, among the columns that are no features, "+
+					"wanted one or the other",
 					c.describe(j), list.what)
 			}
 			if fault == "" && asked[j] != "" && asked[j] != list.kind {
-				fault = fmt.Sprintf("found %s, asked for as a category, among the texts, wanted one or the other", c.describe(j))
+				fault = fmt.Sprintf("found %s, asked for as a category, among the texts, wanted one or the "+
+					"other", c.describe(j))
 			}
 			if fault != "" {
 				return nil, fault
@@ -169,7 +177,8 @@ func beyondRange(text []byte) bool {
 	return strings.Contains(numberFault(text), "range of float32")
 }
 
-// isDate reports whether a text is three numbers that a date has, perhaps with a time behind them, or a time.
+// isDate reports whether a text is three numbers that a date has, perhaps with a time behind them,
+// or a time.
 func isDate(text string) bool {
 	date, _, timed := strings.Cut(text, " ")
 	if day, _, found := strings.Cut(text, "T"); found && !timed {
@@ -177,9 +186,10 @@ func isDate(text string) bool {
 	}
 	for _, separator := range []string{"-", "/", ".", ":"} {
 		parts := strings.Split(date, separator)
-		if len(parts) != 3 && !(separator == ":" && len(parts) == 2) || slices.ContainsFunc(parts, func(p string) bool {
-			return p == "" || len(p) > 4 || strings.Trim(p, "0123456789") != ""
-		}) {
+		if len(parts) != 3 && !(separator == ":" && len(parts) == 2) || slices.ContainsFunc(parts,
+			func(p string) bool {
+				return p == "" || len(p) > 4 || strings.Trim(p, "0123456789") != ""
+			}) {
 			continue
 		}
 		if separator == ":" || len(parts[0]) == 4 && len(parts[1]) <= 2 && len(parts[2]) <= 2 ||

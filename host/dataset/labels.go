@@ -54,7 +54,8 @@ func (l *labels) set(text []byte) string {
 			return "label " + quote(name) + " " + fault
 		}
 		if l.first {
-			return fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name all classes (--classes)",
+			return fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name all "+
+				"classes (--classes)",
 				quote(name), len(l.names), quoteList(l.names))
 		}
 		if l.fixed {
@@ -79,7 +80,8 @@ func (l *labels) checkGrowth() error {
 		return nil
 	}
 	l.checked = l.bytes
-	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d names of classes", len(l.names)))
+	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d names of classes",
+		len(l.names)))
 }
 
 // commit gives the next example the label set last.

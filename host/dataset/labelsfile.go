@@ -59,7 +59,8 @@ func ReadLabels(ctx context.Context, path string, classes []string, n int) ([]in
 		return nil, err
 	}
 	if len(e.codes) != n {
-		return nil, fmt.Errorf("%s: found %d labels, wanted one for each of %d examples; are the files a pair?",
+		return nil, fmt.Errorf("%s: found %d labels, wanted one for each of %d examples; are the "+
+			"files a pair?",
 			path, len(e.codes), n)
 	}
 	return e.codes, nil
@@ -85,7 +86,8 @@ func readLabelSource(s *source, o Options) (*external, error) {
 
 // readLabelArray reads labels from an array of n elements, or of n rows of which
 // LabelColumn says the element; name stands for it in messages.
-func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options) (*external, error) {
+func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options) (*external,
+	error) {
 	e, f, err := newExternal(name, o)
 	if err != nil {
 		return nil, err
@@ -100,11 +102,14 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 	}
 	switch {
 	case !h.isLabel():
-		return nil, fmt.Errorf("%s: found elements of type %s, wanted labels: integers or texts", name, h.numberType)
+		return nil, fmt.Errorf("%s: found elements of type %s, wanted labels: integers or texts", name,
+			h.numberType)
 	case len(h.shape) < 1 || len(h.shape) > 2:
-		return nil, fmt.Errorf("%s: found an array of %d dimensions, wanted one label per example", name, len(h.shape))
+		return nil, fmt.Errorf("%s: found an array of %d dimensions, wanted one label per example", name,
+			len(h.shape))
 	case width > 1 && h.fortran:
-		return nil, fmt.Errorf("%s: found several columns of labels in Fortran order, wanted C order", name)
+		return nil, fmt.Errorf("%s: found several columns of labels in Fortran order, wanted C order",
+			name)
 	case column < 0:
 		return nil, fmt.Errorf("%s: found %d columns of labels and the label column %s, "+
 			"wanted its position, first or last", name, width, quote(o.LabelColumn))
@@ -127,7 +132,10 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 		}
 		var fault string
 		text, fault = h.appendLabel(text[:0], row[column*h.Size:(column+1)*h.Size])
-		err := e.add(f, text, fault, func(fault string) error { return fmt.Errorf("%s: label %d: %s", name, i+1, fault) })
+		err := e.add(f, text, fault, func(fault string) error {
+			return fmt.Errorf("%s: label %d: %s",
+				name, i+1, fault)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +203,8 @@ func (r *labelText) read(o Options) error {
 			r.split()
 		}
 		if fault == nil && len(r.ends) != len(first) {
-			fault = r.src.errorAt(r.line, r.record.column(len(first)), "found %d fields, wanted %d as in line %d",
+			fault = r.src.errorAt(r.line, r.record.column(len(first)),
+				"found %d fields, wanted %d as in line %d",
 				len(r.ends), len(first), line)
 		}
 		if fault != nil {
@@ -249,8 +258,9 @@ func (r *labelText) choose(first []string, o Options) (header bool, err error) {
 	case len(first) == 1 && (column == "" || column == "last" || column == "first"):
 		return header, nil
 	case column == "":
-		return header, r.src.errorAt(r.line, 0, "found %d columns (%s), wanted to know which holds the label; "+
-			"name the label column", len(first), quoteList(first))
+		return header, r.src.errorAt(r.line, 0,
+			"found %d columns (%s), wanted to know which holds the label; "+
+				"name the label column", len(first), quoteList(first))
 	}
 	var fault string
 	if r.column, fault = r.columns.find(column, "the label column"); fault != "" {
@@ -272,7 +282,8 @@ type external struct {
 // that the example has no good label, err that reading cannot go on.
 func (e *external) choose(k int) (fault, err error) {
 	if k >= len(e.codes) {
-		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more examples; "+
+		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more "+
+			"examples; "+
 			"are the files a pair?", e.name, len(e.codes))
 	}
 	if e.codes[k] < 0 {
@@ -284,7 +295,8 @@ func (e *external) choose(k int) (fault, err error) {
 
 // tooMany words that the data file has only n examples.
 func (e *external) tooMany(path string, n int) error {
-	return fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the files a pair? "+
+	return fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the files a "+
+		"pair? "+
 		"(does the label file begin with a header? then name the column)",
 		e.name, len(e.codes), n, path)
 }

@@ -28,18 +28,25 @@ func TestLayouts(t *testing.T) {
 			Options{Table: Table{Separator: "blanks"}}, usual, ""},
 		{"blanks without a header", blanks[len("x  y  class\n"):], Options{}, bare, ""},
 		{"tabs and blanks", strings.ReplaceAll(usual, ",", " \t "), Options{}, usual, ""},
-		{"a separator of its own", strings.ReplaceAll(usual, ",", "|"), Options{Table: Table{Separator: "|"}}, usual, ""},
-		{"semicolons said", strings.ReplaceAll(usual, ",", ";"), Options{Table: Table{Separator: "semicolon"}}, usual, ""},
+		{"a separator of its own", strings.ReplaceAll(usual, ",", "|"),
+			Options{Table: Table{Separator: "|"}}, usual, ""},
+		{"semicolons said", strings.ReplaceAll(usual, ",", ";"),
+			Options{Table: Table{Separator: "semicolon"}}, usual, ""},
 		{"decimal commas", commas, Options{Table: Table{DecimalComma: true}}, usual, ""},
-		{"decimal commas without a header", commas[len("x;y;class\n"):], Options{Table: Table{DecimalComma: true}}, bare, ""},
-		{"decimal commas and tabs", strings.ReplaceAll(commas, ";", "\t"), Options{Table: Table{DecimalComma: true}}, usual, ""},
+		{"decimal commas without a header", commas[len("x;y;class\n"):],
+			Options{Table: Table{DecimalComma: true}}, bare, ""},
+		{"decimal commas and tabs", strings.ReplaceAll(commas, ";", "\t"),
+			Options{Table: Table{DecimalComma: true}}, usual, ""},
 		{"decimal commas and blanks", strings.NewReplacer("b b", `"b b"`, ";", " ").Replace(commas),
 			Options{Table: Table{DecimalComma: true, Separator: "blanks"}}, usual, ""},
-		{"decimal commas in quotes", "x,y,class\n\"1,5\",-2,a\n\"0,25\",4e2,b b\n", Options{Table: Table{DecimalComma: true}}, usual, ""},
-		{"comments", "# by hand; of 1, 2\n#\n" + strings.ReplaceAll(usual, "\n0", "\n# isn't \"it\n0") + "# end",
+		{"decimal commas in quotes", "x,y,class\n\"1,5\",-2,a\n\"0,25\",4e2,b b\n",
+			Options{Table: Table{DecimalComma: true}}, usual, ""},
+		{"comments", "# by hand; of 1, 2\n#\n" + strings.ReplaceAll(usual, "\n0", "\n# isn't \"it\n0") +
+			"# end",
 			Options{}, usual, "f: 4 lines that begin with # are taken as comments, the first is line 1"},
 		{"comments before blanks", "# x y\n" + blanks, Options{}, usual, "f: 1 lines that begin with #"},
-		{"no comment, of as many fields", "#x,y,class\n#1,2,a\n3,4,b\n", Options{Table: Table{Ignore: []string{"1"}}}, "y,class\n2,a\n4,b\n", ""},
+		{"no comment, of as many fields", "#x,y,class\n#1,2,a\n3,4,b\n",
+			Options{Table: Table{Ignore: []string{"1"}}}, "y,class\n2,a\n4,b\n", ""},
 		{"UTF-16LE", inUTF16(binary.LittleEndian, usual), Options{}, usual, ""},
 		{"UTF-16BE", inUTF16(binary.BigEndian, usual), Options{}, usual, ""},
 	} {
@@ -59,7 +66,8 @@ func TestLayouts(t *testing.T) {
 			if got.SHA256 != want.SHA256 || fmt.Sprint(got.Features) != fmt.Sprint(want.Features) {
 				t.Errorf("%s: read %v\n%s%v", c.what, got.Features, rows(got.Examples), got.Classes)
 			}
-			if notes := strings.Join(got.Notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
+			if notes := strings.Join(got.Notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" &&
+				notes != "" {
 				t.Errorf("%s: notes %q", c.what, notes)
 			}
 		}
@@ -83,23 +91,28 @@ func TestLayoutsBad(t *testing.T) {
 	}{
 		{"place between blanks", "x  y  class\n1  2 a\n3   x  b\n", Options{}, `f:3:5: column 2 (y): found "x"`},
 		{"place in the last column", "x y class\n1 2 a\n 3   4\n", Options{}, `f:3:7: found 2 fields, wanted 3`},
-		{"names of R's rows", "x y class\n1 1 2 a\n2 3 4 b\n", Options{}, "row names of R without a place in the header"},
+		{"names of R's rows", "x y class\n1 1 2 a\n2 3 4 b\n", Options{},
+			"row names of R without a place in the header"},
 		{"a point among commas", "x;y;c\n1,5;2;a\n1.234;2;b\n", Options{Table: Table{DecimalComma: true}},
 			`f:3:1: column 1 (x): found "1.234", a number with a point, wanted decimal commas alone`},
 		{"two commas", "x;y;c\n1,5;2;a\n1,234,5;2;b\n", Options{Table: Table{DecimalComma: true}}, `found "1,234,5"`},
 		{"decimal commas unsaid", "x;y;c\n1,5;2;a\n", Options{},
 			`found "1,5", wanted a decimal number such as 12, -0.5 or 1e-3; if that is a decimal comma, say so (--decimal`},
-		{"decimal commas unsaid, of a table", "x;y;c\n1,5;2;a\n2,5;2;b\n", Options{Table: Table{Encode: &EncodeOptions{}}},
+		{"decimal commas unsaid, of a table", "x;y;c\n1,5;2;a\n2,5;2;b\n",
+			Options{Table: Table{Encode: &EncodeOptions{}}},
 			`column 1 (x): found numbers with commas such as "1,5"; if these are decimal commas, say so (--decimal comma)`},
-		{"decimal commas between commas", "x,y,c\n", Options{Table: Table{DecimalComma: true, Separator: "comma"}},
+		{"decimal commas between commas", "x,y,c\n", Options{Table: Table{DecimalComma: true,
+			Separator: "comma"}},
 			"asked for decimal commas between"},
 		{"a separator of numbers", "x,y,c\n", Options{Table: Table{Separator: "5"}}, `unknown separator "5", wanted auto`},
 		{"a separator of two", "x,y,c\n", Options{Table: Table{Separator: "||"}}, `unknown separator "||"`},
 		{"a separator of LIBSVM", "a 1:2\n", Options{Table: Table{Separator: "blanks"}, Format: "libsvm"},
 			"leave --separator and --decimal out"},
 		{"nothing but comments", "# a\n# b\n", Options{}, "f:1: found no column but the label"},
-		{"UTF-16 cut", little[:len(little)-1], Options{}, "cannot read: found 47 bytes of UTF-16, wanted an even number"},
-		{"UTF-16 torn", little[:32] + little[34:], Options{}, "found half of a character of UTF-16 before byte"},
+		{"UTF-16 cut", little[:len(little)-1], Options{},
+			"cannot read: found 47 bytes of UTF-16, wanted an even number"},
+		{"UTF-16 torn", little[:32] + little[34:], Options{},
+			"found half of a character of UTF-16 before byte"},
 		{"UTF-16 without a mark", little[2:], Options{},
 			"f: found a text of UTF-16LE without the mark that should begin it, wanted UTF-8"},
 		{"UTF-16BE without a mark", inUTF16(binary.BigEndian, "x,y,class\n1,2,a\n")[2:], Options{},
@@ -165,9 +178,11 @@ func TestParquetDecimals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.SHA256 != want.SHA256 || fmt.Sprint(got.Features) != fmt.Sprint(want.Features) {
-		t.Errorf("read %v\n%swanted %v\n%s", got.Features, rows(got.Examples), want.Features, rows(want.Examples))
+		t.Errorf("read %v\n%swanted %v\n%s", got.Features, rows(got.Examples), want.Features,
+			rows(want.Examples))
 	}
-	for _, column := range []string{"fixed", "large", "small", "text"} { // as a label, and as what names the examples
+	// as a label, and as what names the examples
+	for _, column := range []string{"fixed", "large", "small", "text"} {
 		o := Options{Table: Table{LabelColumn: column, IDColumn: "text", Ignore: []string{"class"}}}
 		if column == "text" {
 			o.IDColumn = "fixed"
@@ -180,7 +195,8 @@ func TestParquetDecimals(t *testing.T) {
 		want, err := readText("f.csv", csv, o)
 		if err != nil || got.SHA256 != want.SHA256 || fmt.Sprint(got.Classes, got.Y, got.IDs) !=
 			fmt.Sprint(want.Classes, want.Y, want.IDs) {
-			t.Errorf("%s as the label: found the classes %v, %v of %v, wanted %v, %v of %v, %v", column, got.Classes, got.Y,
+			t.Errorf("%s as the label: found the classes %v, %v of %v, wanted %v, %v of %v, %v", column,
+				got.Classes, got.Y,
 				got.IDs, want.Classes, want.Y, want.IDs, err)
 		}
 	}

@@ -38,13 +38,15 @@ func enterLIBSVM(b *builder) error {
 		if b.width == 0 {
 			b.note("%s: found no index:value; all %d features are zero", s.path, o.Features)
 		} else if b.width < o.Features {
-			b.note("%s: the highest feature index is %d of %d; the other features are zero", s.path, b.width-1+r.base,
+			b.note("%s: the highest feature index is %d of %d; the other features are zero", s.path,
+				b.width-1+r.base,
 				o.Features-1+r.base)
 		}
 		b.width, b.widest = o.Features, 0
 	}
 	if b.width == 0 && b.n > 0 {
-		return b.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one feature", s.path, b.n))
+		return b.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one feature",
+			s.path, b.n))
 	}
 	return nil
 }
@@ -124,7 +126,8 @@ func (r *libsvmReader) label(line []byte, i int) (int, error) {
 	end := i + len(field)
 	switch {
 	case colon >= 0 && r.inline():
-		return 0, r.src.errorfAt(i, "found %s where the label belongs, wanted label index:value …", quote(string(field)))
+		return 0, r.src.errorfAt(i, "found %s where the label belongs, wanted label index:value …",
+			quote(string(field)))
 	case colon >= 0:
 		end = i
 	case bytes.IndexByte(field, ',') >= 0:
@@ -149,7 +152,8 @@ func (r *libsvmReader) query(line []byte, i int) int {
 		return i
 	}
 	if len(r.notes) == 0 {
-		r.note("%s:%d: query numbers (qid:N) are ignored, here and in later lines", r.src.path, r.src.line)
+		r.note("%s:%d: query numbers (qid:N) are ignored, here and in later lines", r.src.path,
+			r.src.line)
 	}
 	field, _ := cutField(line[i:])
 	return i + len(field)
@@ -166,15 +170,18 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 		return r.src.errorfAt(start, "found %s, wanted index:value with a whole index from %d to %d",
 			quote(string(field)), r.base, r.src.limits.columns-1+r.base)
 	case column < 0:
-		return r.src.errorfAt(start, "found feature index 0, wanted indices from 1; if the file counts from 0, say so")
+		return r.src.errorfAt(start,
+			"found feature index 0, wanted indices from 1; if the file counts from 0, say so")
 	case column == last:
 		return r.src.errorfAt(start, "found feature index %d twice, wanted increasing indices", index)
 	case column < last:
-		return r.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices", index, last+r.base)
+		return r.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices", index,
+			last+r.base)
 	}
 	if r.settled && r.o.Features == 0 {
-		return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the largest in what was read first; "+
-			"say how many features there are (--features)", index, r.most-1+r.base)
+		return r.src.errorfAt(start,
+			"found feature index %d, wanted at most %d, the largest in what was read first; "+
+				"say how many features there are (--features)", index, r.most-1+r.base)
 	}
 	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
 		index, r.most-1+r.base)

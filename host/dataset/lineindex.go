@@ -10,12 +10,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// lineIndex says where the records of a text file are: each rank has counted them in a part of the file, piece by
-// piece, and all know the counts of all.
+// lineIndex says where the records of a text file are: each rank has counted them in a part of the
+// file, piece by piece, and all know the counts of all.
 type lineIndex struct {
 	lineScan
-	file    io.ReaderAt
-	from    int64 // where the first line with an example may begin, and in which line of the file that is
+	file io.ReaderAt
+	// where the first line with an example may begin, and in which line of the file that is
+	from    int64
 	line    int64
 	size    int64
 	piece   int64
@@ -25,7 +26,8 @@ type lineIndex struct {
 	hashes  int64   // records that begin with #, and so may be comments of a CSV
 }
 
-// lineScan finds in a text the lines that are records, as the readers do: others are blank or a comment.
+// lineScan finds in a text the lines that are records, as the readers do: others are blank or a
+// comment.
 type lineScan struct {
 	tabs    bool // are blank, too
 	comment byte // begins one; 0 for none
@@ -37,10 +39,11 @@ type lineScan struct {
 	start  int64 // of the line
 }
 
-// over goes over the text b, which begins at byte at, and calls record with the beginning of each line that is a
-// record, and its first byte that is no blank, as soon as that is known, until record returns false, and ended with
-// the places of line ends.
-func (s *lineScan) over(b []byte, at int64, record func(start int64, c byte) bool, ended func(at int64)) bool {
+// over goes over the text b, which begins at byte at, and calls record with the beginning of each
+// line that is a record, and its first byte that is no blank, as soon as that is known, until
+// record returns false, and ended with the places of line ends.
+func (s *lineScan) over(b []byte, at int64, record func(start int64, c byte) bool,
+	ended func(at int64)) bool {
 	for i := 0; i < len(b); {
 		if s.within {
 			if i += s.toEnd(b[i:]); i == len(b) {
@@ -92,7 +95,8 @@ func (s *lineScan) toEnd(b []byte) int {
 	return len(b)
 }
 
-// newLineIndex counts the records of s's file from byte from on, in line line, together with the other ranks.
+// newLineIndex counts the records of s's file from byte from on, in line line, together with the
+// other ranks.
 func newLineIndex(
 	ctx context.Context, r ranks.Reducer, s *source, from, line int64, scan lineScan,
 ) (*lineIndex, error) {
@@ -105,7 +109,8 @@ func newLineIndex(
 	sum := func() error {
 		table := make([]int64, 3*count+1)
 		quotes := x.quotes
-		x.records, x.ends, x.quotes, x.hashes = table[:count], table[count:2*count], table[2*count:3*count], 0
+		x.records, x.ends, x.quotes, x.hashes = table[:count], table[count:2*count],
+			table[2*count:3*count], 0
 		err := x.count(max(first, from), last, quotes)
 		table[3*count] = x.hashes
 		if err = ranks.Agree(ctx, r, err); err != nil {
@@ -132,8 +137,8 @@ func (x *lineIndex) hasQuotes() bool {
 	return slices.ContainsFunc(x.quotes, func(n int64) bool { return n > 0 })
 }
 
-// at prepares the scan for the text from byte at on, the beginning of a piece or of the records; quotes are those in
-// each piece.
+// at prepares the scan for the text from byte at on, the beginning of a piece or of the records;
+// quotes are those in each piece.
 func (x *lineIndex) at(at int64, quotes []int64) error {
 	x.within, x.quoted, x.cr, x.start = false, false, false, at
 	if at <= x.from {
@@ -220,7 +225,8 @@ func (x *lineIndex) total() (n int64) {
 	return n
 }
 
-// find returns where record k begins, counted from 0, and in which line; where the file ends for one behind the last.
+// find returns where record k begins, counted from 0, and in which line; where the file ends for
+// one behind the last.
 func (x *lineIndex) find(k int64) (at, line int64, err error) {
 	line = x.line
 	p := 0

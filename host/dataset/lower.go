@@ -38,7 +38,8 @@ func endsWord(before, after []byte) bool {
 }
 
 func cased(c rune) bool {
-	return unicode.In(c, unicode.Ll, unicode.Lu, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
+	return unicode.In(c, unicode.Ll, unicode.Lu, unicode.Lt, unicode.Other_Lowercase,
+		unicode.Other_Uppercase)
 }
 
 // caseIgnorable reports whether a character stands within words, as a mark or an apostrophe does.

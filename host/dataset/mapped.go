@@ -114,10 +114,10 @@ type binaryFile struct {
 	sums    []byte             // the section of that name, nil in version 1
 }
 
-// Close gives back the memory into which a binary file was mapped, what Options.Spill has used, and the memory of
-// examples that ranks share. The Examples and the labels of d, and whatever shares them, must not be used any more:
-// an engine that was handed them is closed first. Of a Dataset that owns its memory nothing happens. It may be called
-// twice.
+// Close gives back the memory into which a binary file was mapped, what Options.Spill has used,
+// and the memory of examples that ranks share. The Examples and the labels of d, and whatever
+// shares them, must not be used any more: an engine that was handed them is closed first. Of a
+// Dataset that owns its memory nothing happens. It may be called twice.
 func (d *Dataset) Close() error {
 	none := Examples{N: d.N, D: d.D}.Stored() // which nobody can read by mistake
 	if d.scratch != nil {
@@ -154,17 +154,16 @@ func (d *Dataset) Mapped() []byte {
 	return d.file.raw
 }
 
-// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a mapped binary
-// file where it cannot be read any more, since somebody shortened it or its disk failed, f ends there, what it
-// deferred is done, and the error names the file. Any other panic goes on. What f has goroutines of its own or
-// other languages do is not guarded.
+// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a
+// mapped binary file where it cannot be read any more, since somebody shortened it or its disk
+// failed, f ends there, what it deferred is done, and the error names the file. Any other panic
+// goes on. What f has goroutines of its own or other languages do is not guarded.
 func Guard(f func() error) error { return store.Guard(f) }
 
-// Verify reads all of the binary file in which d lies and returns an error if a
-// value is not finite, or if the content has not the hash that was stored with
-// it. Read does not do that, for it would take many times as long as comparing checksums. Of other files
-// Read has looked at every value, and Verify returns nil. If ctx ends, the error wraps
-// ctx.Err().
+// Verify reads all of the binary file in which d lies and returns an error if a value is not
+// finite, or if the content has not the hash that was stored with it. Read does not do that, for
+// it would take many times as long as comparing checksums. Of other files Read has looked at every
+// value, and Verify returns nil. If ctx ends, the error wraps ctx.Err().
 func (d *Dataset) Verify(ctx context.Context) error {
 	if d.file == nil {
 		return nil
@@ -185,7 +184,8 @@ func (d *Dataset) Verify(ctx context.Context) error {
 		return cancelled(ctx, d.Path, err)
 	}
 	if hash != d.file.content {
-		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its header says; "+
+		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its "+
+			"header says; "+
 			"convert the original data again",
 			d.Path, hash, d.file.content)
 	}
@@ -213,5 +213,6 @@ func checkEndian(path string) error {
 	if littleEndian {
 		return nil
 	}
-	return fmt.Errorf("%s: the binary format is little-endian and this machine is not; use another format", path)
+	return fmt.Errorf("%s: the binary format is little-endian and this machine is not; use another "+
+		"format", path)
 }

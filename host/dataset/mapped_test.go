@@ -48,7 +48,8 @@ func binaryBytes(t testing.TB, d *Dataset) []byte {
 func sameContent(t *testing.T, what string, got, want *Dataset) {
 	t.Helper()
 	sameBits(t, what+": X", append([]float32{}, got.X...), append([]float32{}, want.X...))
-	sameBits(t, what+": values", append([]float32{}, got.Values...), append([]float32{}, want.Values...))
+	sameBits(t, what+": values", append([]float32{}, got.Values...), append([]float32{},
+		want.Values...))
 	g, w := *got, *want
 	for _, d := range []*Dataset{&g, &w} {
 		d.X, d.Values, d.file, d.Path, d.Format, d.Skipped = nil, nil, nil, "", "", Skipped{}

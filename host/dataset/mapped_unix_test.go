@@ -18,9 +18,10 @@ import (
 // leastHoley is a size that every machine has room for, in its memory and on its disk.
 const leastHoley = 1 << 26
 
-// holeyFile writes a binary file of zeros, n examples of d features, that takes no room on the disk, and
-// returns its path, n and size. It is about 10 GB large, and less where there are no such files: 32 bits
-// have no addresses for it, a file system no holes or, as a process may, a limit.
+// holeyFile writes a binary file of zeros, n examples of d features, that takes no room on the
+// disk, and returns its path, n and size. It is about 10 GB large, and less where there are no
+// such files: 32 bits have no addresses for it, a file system no holes or, as a process may, a
+// limit.
 func holeyFile(t testing.TB, d int) (path string, n int, size int64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "holes.umab")
@@ -36,7 +37,8 @@ func holeyFile(t testing.TB, d int) (path string, n int, size int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, append([]byte(firstLine(binaryBare, text)), text...), 0o666); err != nil {
+		if err := os.WriteFile(path, append([]byte(firstLine(binaryBare, text)), text...),
+			0o666); err != nil {
 			t.Fatal(err)
 		}
 		size = h.Sections.Y.Offset + h.Sections.Y.Bytes
@@ -150,9 +152,11 @@ func TestReadOfAPipeEndsWithItsContext(t *testing.T) {
 		w.Close()
 		settled(t, before)
 	}
-	// Goroutines of tests before this one may have been among those counted, and have let settled go too early.
+	// Goroutines of tests before this one may have been among those counted, and have let settled go
+	// too early.
 	now := open(t)
-	for end := time.Now().Add(5 * time.Second); now > descriptors && time.Now().Before(end); now = open(t) {
+	for end := time.Now().Add(5 * time.Second); now > descriptors &&
+		time.Now().Before(end); now = open(t) {
 		time.Sleep(time.Millisecond)
 	}
 	if now > descriptors {

@@ -77,9 +77,11 @@ func TestBinaryBadHeader(t *testing.T) {
 		if strings.Count(dense, c.old) < 1 {
 			t.Fatalf("no %s", c.old)
 		}
-		_, err := ReadFrom(t.Context(), bytes.NewReader(withHeader(strings.Replace(dense, c.old, c.new, 1), body)),
+		_, err := ReadFrom(t.Context(), bytes.NewReader(withHeader(strings.Replace(dense, c.old, c.new,
+			1), body)),
 			"f", Options{})
-		if err == nil || !strings.HasPrefix(err.Error(), "f: ") || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.HasPrefix(err.Error(), "f: ") || !strings.Contains(err.Error(),
+			c.want) {
 			t.Errorf("%s: %v\nwant %s", c.new, err, c.want)
 		}
 	}
@@ -111,12 +113,15 @@ func TestBinaryBadHeader(t *testing.T) {
 		"uma-gpu binary 1":             "found 16 bytes",
 		strings.Repeat("x", 200):       `wanted "uma-gpu binary 3"`,
 		strings.Repeat("\x00\xff", 99): `wanted "uma-gpu binary 3"`,
-		version2:                       "found version 2 with the wrong sections, wanted none of sums in version 1",
-		version4:                       `found version "4" of the binary format, wanted 1, 2 or 3`,
-		strings.Replace(string(withHeader(dense, body)), " 1 ", " \xff ", 1):  `found version "\xff"`,
-		strings.Replace(string(withHeader(dense, body)), "1 0", "1 9", 1):     "the file is cut short",
-		strings.Replace(string(withHeader(dense, body)), "1 0", "1 -", 1):     "wanted the length of the header",
-		strings.Replace(string(withHeader(dense, body)), "1 00", "1 0+", 1):   "wanted the length of the header",
+		version2: "found version 2 with the wrong sections, wanted none of sums " +
+			"in version 1",
+		version4: `found version "4" of the binary format, wanted 1, 2 or 3`,
+		strings.Replace(string(withHeader(dense, body)), " 1 ", " \xff ", 1): `found version "\xff"`,
+		strings.Replace(string(withHeader(dense, body)), "1 0", "1 9", 1):    "the file is cut short",
+		strings.Replace(string(withHeader(dense, body)), "1 0", "1 -",
+			1): "wanted the length of the header",
+		strings.Replace(string(withHeader(dense, body)), "1 00", "1 0+",
+			1): "wanted the length of the header",
 		strings.Replace(string(withHeader(dense, body)), "\n{", " {", 1):      "the file is damaged",
 		strings.Replace(string(withHeader(dense, body)), `"dense"`, `"D"`, 1): "found the first line",
 	} {
@@ -127,9 +132,9 @@ func TestBinaryBadHeader(t *testing.T) {
 	}
 }
 
-// A file cut short anywhere is refused, and so is one with a flipped bit. Of a file that is trusted
-// the first line and the header have no flipped bit either, and one in the data is found by Verify if by no one
-// before.
+// A file cut short anywhere is refused, and so is one with a flipped bit. Of a file that is
+// trusted the first line and the header have no flipped bit either, and one in the data is found
+// by Verify if by no one before.
 func TestBinaryDamaged(t *testing.T) {
 	for _, storage := range []string{"dense", "sparse"} {
 		d := randomDataset(rand.New(rand.NewPCG(61, 62)), 30, 11, []string{"a", "b"})
@@ -142,12 +147,14 @@ func TestBinaryDamaged(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if d, err := Read(t.Context(), path, Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+			if d, err := Read(t.Context(), path, Options{}); err == nil || !strings.HasPrefix(err.Error(),
+				path+": ") {
 				t.Errorf("%s: taken, though not trusted: %+v, %v", storage, d, err)
 			}
 			return Read(t.Context(), path, Options{Trust: true})
 		}
-		for _, n := range []int{1, 16, 50, 94, 95, 96, 300, 4095, 4096, 4097, len(raw) - 4097, len(raw) - 1} {
+		for _, n := range []int{1, 16, 50, 94, 95, 96, 300, 4095, 4096, 4097, len(raw) - 4097,
+			len(raw) - 1} {
 			if d, err := put(raw[:n]); err == nil || !strings.HasPrefix(err.Error(), path) {
 				t.Errorf("%s: the first %d bytes: %+v, %v", storage, n, d, err)
 			}
@@ -179,8 +186,10 @@ func TestBinaryDamaged(t *testing.T) {
 					continue
 				}
 				if err := d.Verify(t.Context()); err == nil {
-					// Of sparse examples a stored +0 says nothing, wherever it stands; and sums are none of the content.
-					if storage == "dense" && n.name != "sums" || storage == "sparse" && n.name != "columns" && n.name != "sums" {
+					// Of sparse examples a stored +0 says nothing, wherever it stands; and sums are none of the
+					// content.
+					if storage == "dense" && n.name != "sums" || storage == "sparse" && n.name != "columns" &&
+						n.name != "sums" {
 						t.Errorf("%s: a flipped bit in %s is not found", storage, n.name)
 					}
 				} else if !strings.HasPrefix(err.Error(), path+": the file is damaged: ") {
@@ -197,7 +206,8 @@ func TestBinaryDamaged(t *testing.T) {
 // What is not finite is not looked for when a file is opened, but by Verify, and
 // by whoever copies the examples.
 func TestBinaryNotFinite(t *testing.T) {
-	raw := binaryBytes(t, &Dataset{Examples: examples(1, 1, 2, 3), Y: []int32{0, 1, 0}, Classes: []string{"a", "b"}})
+	raw := binaryBytes(t, &Dataset{Examples: examples(1, 1, 2, 3), Y: []int32{0, 1, 0},
+		Classes: []string{"a", "b"}})
 	h, err := parseHeader(raw)
 	if err != nil {
 		t.Fatal(err)

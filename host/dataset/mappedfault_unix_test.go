@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Whoever reads what somebody cut off gets an error that names the file, on each processor, and nothing else is
-// taken for that.
+// Whoever reads what somebody cut off gets an error that names the file, on each processor, and
+// nothing else is taken for that.
 func TestGuard(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.umab")
 	d := &Dataset{Examples: Examples{N: 4096, D: 64, X: make([]float32, 4096*64)}}
@@ -60,7 +60,8 @@ func TestGuard(t *testing.T) {
 	}
 	func() {
 		defer func() {
-			if value, ok := recover().(runtime.Error); !ok || !strings.Contains(value.Error(), "nil pointer") {
+			if value, ok := recover().(runtime.Error); !ok || !strings.Contains(value.Error(),
+				"nil pointer") {
 				t.Errorf("found %v instead of another panic", value)
 			}
 		}()

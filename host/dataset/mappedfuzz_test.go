@@ -24,7 +24,8 @@ func spread(body []byte) []byte {
 
 func FuzzReadBinary(f *testing.F) {
 	d := randomDataset(rand.New(rand.NewPCG(65, 66)), 4, 3, []string{"a", "b"})
-	prepared := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"},
+	prepared := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a",
+		"b"},
 		Features: []string{"x", "y"}, Found: Found{Notes: []string{"n"}}}
 	if err := prepared.Prepare(Steps{Standardize: true, Bias: true}); err != nil {
 		f.Fatal(err)
@@ -55,7 +56,8 @@ func FuzzReadBinary(f *testing.F) {
 		if mend {
 			raw = withHeader(string(header), spread(body[:min(len(body), 64*blockSize)]))
 		}
-		for _, o := range []Options{{Format: "binary", Trust: true}, {NoLabels: true, Storage: "dense", Trust: true},
+		for _, o := range []Options{{Format: "binary", Trust: true}, {NoLabels: true, Storage: "dense",
+			Trust: true},
 			{Storage: "sparse", Classes: []string{"b", "a"}}} {
 			checkBinary(t, raw, o)
 		}
@@ -74,7 +76,8 @@ func checkBinary(t *testing.T, raw []byte, o Options) {
 	runtime.ReadMemStats(&before)
 	d, err := readSource(s, o)
 	runtime.ReadMemStats(&after)
-	if took, most := after.TotalAlloc-before.TotalAlloc, 64*uint64(s.text)+256*uint64(len(raw))+fuzzMemory; took > most {
+	if took, most := after.TotalAlloc-before.TotalAlloc,
+		64*uint64(s.text)+256*uint64(len(raw))+fuzzMemory; took > most {
 		t.Fatalf("took %d bytes of memory for %d bytes, wanted at most %d", took, len(raw), most)
 	}
 	if err != nil {

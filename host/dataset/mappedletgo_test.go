@@ -12,7 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// TestLetGo: pages that are given back have their values again, and memory that lies in no file keeps them.
+// TestLetGo: pages that are given back have their values again, and memory that lies in no file
+// keeps them.
 func TestLetGo(t *testing.T) {
 	raw := randomDataset(rand.New(rand.NewPCG(61, 62)), 4096, 100, []string{"a", "b"})
 	path := filepath.Join(t.TempDir(), "d.umab")
@@ -30,7 +31,8 @@ func TestLetGo(t *testing.T) {
 	if !slices.Equal(own, want) {
 		t.Fatal("memory of the program has lost its values")
 	}
-	for _, part := range [][2]int{{0, 0}, {0, 1}, {4095, 4097}, {5000, 50000}, {1, len(all)}, {0, len(all)}} {
+	for _, part := range [][2]int{{0, 0}, {0, 1}, {4095, 4097}, {5000, 50000}, {1, len(all)}, {0,
+		len(all)}} {
 		store.LetGo(all[part[0]:part[1]], false)
 		if !slices.Equal(all, want) {
 			t.Fatalf("bytes %d..%d: other values than before", part[0], part[1]-1)
@@ -60,15 +62,16 @@ func TestLetGo(t *testing.T) {
 	}
 	for _, part := range [][2]int{{5, 70000}, {70000, 90001}, {123457, len(room)}} {
 		store.LetGo(room[part[0]:part[1]], true)
-		if !slices.Equal(room[:part[0]], want[:part[0]]) || !slices.Equal(room[part[1]:], want[part[1]:]) {
+		if !slices.Equal(room[:part[0]], want[:part[0]]) || !slices.Equal(room[part[1]:],
+			want[part[1]:]) {
 			t.Fatalf("bytes %d..%d: values beside those that are lost are lost", part[0], part[1]-1)
 		}
 		copy(room, want)
 	}
 }
 
-// TestPrepareLost: what ranks have read is given back while it is prepared if nobody wants it any more, and stays if
-// somebody does; the prepared values are those of one process either way.
+// TestPrepareLost: what ranks have read is given back while it is prepared if nobody wants it any
+// more, and stays if somebody does; the prepared values are those of one process either way.
 func TestPrepareLost(t *testing.T) {
 	if !store.CanReserve {
 		t.Skip("this system has no memory of which ranks keep a part each, so none can be given back")
@@ -106,7 +109,8 @@ func TestPrepareLost(t *testing.T) {
 						return nil, err
 					}
 					from, to := ownValues(before)
-					kept := bytes.Equal(store.Bytes(valuesOf(before.Examples)[from:to]), store.Bytes(values[from:to]))
+					kept := bytes.Equal(store.Bytes(valuesOf(before.Examples)[from:to]),
+						store.Bytes(values[from:to]))
 					if kept == lost && (!lost || runtime.GOOS == "linux") {
 						t.Errorf("%s, %s, lost %v: the raw values are there: %v", storage, steps, lost, kept)
 					}
@@ -117,8 +121,9 @@ func TestPrepareLost(t *testing.T) {
 						t.Fatal(errs[rank])
 					}
 					from, to := ownValues(d.Stored())
-					if !slices.Equal(valuesOf(d.Examples)[from:to], valuesOf(want.Examples)[from:to]) || d.Sparse() &&
-						!slices.Equal(d.Columns[from:to], want.Columns[from:to]) {
+					if !slices.Equal(valuesOf(d.Examples)[from:to], valuesOf(want.Examples)[from:to]) ||
+						d.Sparse() &&
+							!slices.Equal(d.Columns[from:to], want.Columns[from:to]) {
 						t.Errorf("%s, %s, lost %v: prepared otherwise than by one process", storage, steps, lost)
 					}
 					if err := d.Close(); err != nil {

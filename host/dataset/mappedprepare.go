@@ -27,7 +27,8 @@ func (d *Dataset) Prepare(s Steps, how ...Memory) error {
 // fit finds the preparation of d by s.
 func (d *Dataset) fit(s Steps) (*Preparation, error) {
 	if d.Prepared != nil {
-		return nil, fmt.Errorf("%s: found examples prepared by %s already, wanted raw ones", d.Path, d.Prepared.Steps)
+		return nil, fmt.Errorf("%s: found examples prepared by %s already, wanted raw ones", d.Path,
+			d.Prepared.Steps)
 	}
 	p, err := Fit(s, d)
 	if err != nil {
@@ -39,9 +40,10 @@ func (d *Dataset) fit(s Steps) (*Preparation, error) {
 	return p, nil
 }
 
-// PrepareRows is Prepare, but of dense examples it leaves d nothing but their shape and returns what
-// WriteOptions.Rows takes: each time they are asked for, rows are prepared of the raw ones, which have to stay until
-// then. It returns nil, and has prepared d, where that takes no copy or more than rows, and of sparse examples.
+// PrepareRows is Prepare, but of dense examples it leaves d nothing but their shape and returns
+// what WriteOptions.Rows takes: each time they are asked for, rows are prepared of the raw ones,
+// which have to stay until then. It returns nil, and has prepared d, where that takes no copy or
+// more than rows, and of sparse examples.
 func (d *Dataset) PrepareRows(s Steps) (func(dst []float32, first int) error, error) {
 	p, err := d.fit(s)
 	if err != nil {
@@ -64,8 +66,8 @@ func (d *Dataset) PrepareRows(s Steps) (func(dst []float32, first int) error, er
 	}, nil
 }
 
-// roomFor returns an error that says what to do if there is no memory for what this rank has of the examples of d,
-// which lie in a file, once more, prepared by steps.
+// roomFor returns an error that says what to do if there is no memory for what this rank has of
+// the examples of d, which lie in a file, once more, prepared by steps.
 func (d *Dataset) roomFor(steps string) error {
 	if d.Sparse() || steps == "none" {
 		return nil
@@ -79,15 +81,16 @@ func (d *Dataset) roomFor(steps string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: uma-gpu convert --data %s --normalize %s "+
+	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: uma-gpu convert "+
+		"--data %s --normalize %s "+
 		"--out %s, and then give that file", d.Path, err, d.Path, steps,
 		strings.TrimSuffix(d.Path, ".umab")+".prepared.umab")
 }
 
-// PrepareBy makes the examples of d those that p gives, and Prepared p. They stay
-// where they are, in a mapped file for example, if they were prepared so before or
-// if p has no step; else they are a copy, or lie in their place if how says so, and d gives up the raw ones. It is an
-// error if they were prepared in another way, and where Apply gives one.
+// PrepareBy makes the examples of d those that p gives, and Prepared p. They stay where they are,
+// in a mapped file for example, if they were prepared so before or if p has no step; else they are
+// a copy, or lie in their place if how says so, and d gives up the raw ones. It is an error if
+// they were prepared in another way, and where Apply gives one.
 func (d *Dataset) PrepareBy(p *Preparation, how ...Memory) error {
 	if d.narrow {
 		how = append(how, WithCodes)
@@ -95,7 +98,8 @@ func (d *Dataset) PrepareBy(p *Preparation, how ...Memory) error {
 	switch {
 	case d.Prepared != nil:
 		if why := p.differs(d.Prepared); why != "" {
-			return fmt.Errorf("%s: found examples prepared otherwise than wanted: %s; take the original data", d.Path, why)
+			return fmt.Errorf("%s: found examples prepared otherwise than wanted: %s; take the original "+
+				"data", d.Path, why)
 		}
 		return nil
 	case p.Steps == Steps{} && p.D == d.D && !slices.Contains(how, WithCodes):

@@ -29,7 +29,8 @@ func TestPrepareBy(t *testing.T) {
 	}
 	none := stored(t, raw, Options{})
 	at = &none.X[0]
-	if err := none.Prepare(Steps{}); err != nil || &none.X[0] != at || none.Prepared == nil || none.D != 5 {
+	if err := none.Prepare(Steps{}); err != nil || &none.X[0] != at || none.Prepared == nil ||
+		none.D != 5 {
 		t.Errorf("nothing to do: %v", err)
 	}
 	model.B[4] = 7
@@ -48,7 +49,8 @@ func TestPrepareBy(t *testing.T) {
 		}
 	}
 	parts, err := SplitCounts(d, []int{20, Rest}, 1)
-	if err != nil || parts[0].Prepared == nil || parts[0].SHA256 != "" || parts[0].check(t.Context()) != nil {
+	if err != nil || parts[0].Prepared == nil || parts[0].SHA256 != "" ||
+		parts[0].check(t.Context()) != nil {
 		t.Errorf("%v: %+v", err, parts[0])
 	}
 }

@@ -22,7 +22,8 @@ func readBinary(s *source, o Options) (*Dataset, error) {
 		return nil, err
 	}
 	if o.given != nil {
-		return nil, s.errorf("asked for labels from a second file, wanted none: a binary file has its own; " +
+		return nil, s.errorf("asked for labels from a second file, wanted none: a binary file has its " +
+			"own; " +
 			"name the labels when you convert")
 	}
 	if err := checkEndian(s.path); err != nil {
@@ -55,7 +56,8 @@ func (s *source) contents() ([]byte, func([]byte) error, error) {
 		return nil, nil, err
 	}
 	if size < int64(binaryLine) || size > math.MaxInt {
-		return nil, nil, s.errorf("found %d bytes, wanted a binary file of at least %d that fits in the address space",
+		return nil, nil, s.errorf("found %d bytes, wanted a binary file of at least %d that fits in "+
+			"the address space",
 			size, binaryLine)
 	}
 	if s.file == nil {
@@ -64,7 +66,8 @@ func (s *source) contents() ([]byte, func([]byte) error, error) {
 	}
 	raw, unmap, err := store.MapFile(s.file, int(size))
 	if err != nil {
-		return nil, nil, s.errorf("cannot map the file into memory: %w; copy it to a local disk", fileerr.Cause(err))
+		return nil, nil, s.errorf("cannot map the file into memory: %w; copy it to a local disk",
+			fileerr.Cause(err))
 	}
 	if unmap != nil {
 		store.Remember(raw, s.path)
@@ -79,7 +82,8 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 		return nil, s.errorf("%w", err)
 	}
 	if err := f.view(h, s.limits); err != nil {
-		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
+		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original "+
+			"data again", err)
 	}
 	share := f.share(s, o)
 	f.written.Put(f.written.Examples.on(share))
@@ -97,11 +101,13 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 		return nil, s.errorf("%w", err)
 	}
 	if err := share.Agree(f.written.checkParts()); err != nil {
-		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
+		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original "+
+			"data again", err)
 	}
 	if !isSHA256(h.ContentSHA256) || (h.DataSHA256 != "" && !isSHA256(h.DataSHA256)) ||
 		(h.Preparation == nil && h.DataSHA256 != h.ContentSHA256) {
-		return nil, s.errorf("found the hashes %s and %s of data and content, wanted equal ones unless the data are "+
+		return nil, s.errorf("found the hashes %s and %s of data and content, wanted equal ones "+
+			"unless the data are "+
 			"prepared; the file was not written by uma-gpu",
 			quote(h.DataSHA256), quote(h.ContentSHA256))
 	}
@@ -112,8 +118,9 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 		d.SHA256 = ""
 	}
 	if f.old && d.Prepared != nil && h.DataSHA256 != "" {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: the file is of a version whose hashes were others, so a model will not "+
-			"name its data by one; uma-gpu convert makes a new file of the original data", s.path))
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("%s: the file is of a version whose hashes were others, so a model will not "+
+				"name its data by one; uma-gpu convert makes a new file of the original data", s.path))
 	}
 	if err := d.choose(s, o); err != nil {
 		return nil, err
@@ -124,7 +131,8 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 	return &d, nil
 }
 
-// share returns which examples this rank is to have, nil for all, as it is where o wants them in another storage.
+// share returns which examples this rank is to have, nil for all, as it is where o wants them in
+// another storage.
 func (f *binaryFile) share(s *source, o Options) *store.Ranks {
 	sparse := f.written.Sparse()
 	if f.unmap == nil || !s.shared(o) || sparse && (o.Storage == "dense" || o.Storage == "narrow") ||
@@ -161,22 +169,26 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 	line := string(raw[:binaryLine])
 	version, _, _ := bytes.Cut(raw[len(binaryMagic):binaryLine], []byte(" "))
 	if !slices.Contains([]string{binaryBare, binaryHashed, binaryVersion}, string(version)) {
-		return nil, fmt.Errorf("found version %s of the binary format, wanted %s, %s or %s; convert the original data with "+
+		return nil, fmt.Errorf("found version %s of the binary format, wanted %s, %s or %s; convert "+
+			"the original data with "+
 			"this version of uma-gpu", quote(string(version)), binaryBare, binaryHashed, binaryVersion)
 	}
 	at := len(binaryMagic) + len(binaryVersion) + 1
 	size, err := strconv.ParseUint(line[at:at+binaryDigits], 10, 62)
 	if err != nil {
-		return nil, fmt.Errorf("found %s, wanted the length of the header in %d digits; the file is damaged",
+		return nil, fmt.Errorf("found %s, wanted the length of the header in %d digits; the file is "+
+			"damaged",
 			quote(line[at:at+binaryDigits]), binaryDigits)
 	}
 	if size > uint64(len(raw)-binaryLine) {
-		return nil, fmt.Errorf("found a file of %d bytes, wanted at least %d for its header; the file is cut short: "+
+		return nil, fmt.Errorf("found a file of %d bytes, wanted at least %d for its header; the file "+
+			"is cut short: "+
 			"copy it or convert the original data again", len(raw), size+uint64(binaryLine))
 	}
 	text := raw[binaryLine : binaryLine+int(size)]
 	if want := firstLine(string(version), text); line != want {
-		return nil, fmt.Errorf("found the first line %q, wanted %q as its header has it; the file is damaged: "+
+		return nil, fmt.Errorf("found the first line %q, wanted %q as its header has it; the file is "+
+			"damaged: "+
 			"copy it or convert the original data again", line, want)
 	}
 	h := &binaryHeader{}
@@ -186,7 +198,8 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 		return nil, fmt.Errorf("cannot read the header: %w; the file was not written by uma-gpu", err)
 	}
 	if (h.Sections.Sums != nil) != (string(version) != binaryBare) {
-		return nil, fmt.Errorf("found version %s with the wrong sections, wanted none of sums in version %s, and one in "+
+		return nil, fmt.Errorf("found version %s with the wrong sections, wanted none of sums in "+
+			"version %s, and one in "+
 			"others; the file was not written by uma-gpu", version, binaryBare)
 	}
 	h.oldHashes = string(version) != binaryVersion
@@ -203,12 +216,15 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	if err := h.checkSections(int64(len(f.raw))); err != nil {
 		return err
 	}
-	part := func(s *binarySection) []byte { return f.raw[s.Offset : s.Offset+s.Bytes : s.Offset+s.Bytes] }
+	part := func(s *binarySection) []byte {
+		return f.raw[s.Offset : s.Offset+s.Bytes : s.Offset+s.Bytes]
+	}
 	e := Examples{N: h.Examples, D: h.Columns}
 	if s := h.Sections; h.Storage == "dense" {
 		e.X = store.View[float32](part(s.X))
 	} else {
-		e.Starts, e.Columns, e.Values = store.View[int64](part(s.Starts)), store.View[int32](part(s.Columns)),
+		e.Starts, e.Columns, e.Values = store.View[int64](part(s.Starts)),
+			store.View[int32](part(s.Columns)),
 			store.View[float32](part(s.Values))
 	}
 	f.written = Dataset{
@@ -231,15 +247,19 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 // the shape of the examples asks for.
 func (h *binaryHeader) checkSections(size int64) error {
 	s := h.Sections
-	dense := h.Storage == "dense" && s.X != nil && s.Starts == nil && s.Columns == nil && s.Values == nil
-	sparse := h.Storage == "sparse" && s.X == nil && s.Starts != nil && s.Columns != nil && s.Values != nil
+	dense := h.Storage == "dense" && s.X != nil && s.Starts == nil && s.Columns == nil &&
+		s.Values == nil
+	sparse := h.Storage == "sparse" && s.X == nil && s.Starts != nil && s.Columns != nil &&
+		s.Values != nil
 	if !dense && !sparse {
-		return fmt.Errorf("found storage %s with the wrong sections, wanted dense with x or sparse with starts, "+
+		return fmt.Errorf("found storage %s with the wrong sections, wanted dense with x or sparse "+
+			"with starts, "+
 			"columns and values", quote(h.Storage))
 	}
 	end := int64(binaryLine)
 	for _, n := range s.list() {
-		if n.Offset < end || n.Offset%binaryAlign != 0 || n.Bytes < 0 || n.Bytes > size || n.Offset > size-n.Bytes {
+		if n.Offset < end || n.Offset%binaryAlign != 0 || n.Bytes < 0 || n.Bytes > size ||
+			n.Offset > size-n.Bytes {
 			return fmt.Errorf("found section %s of %d bytes from byte %d on in a file of %d bytes, "+
 				"wanted it within the file, behind byte %d and at a multiple of %d",
 				n.name, n.Bytes, n.Offset, size, end, binaryAlign)
@@ -252,15 +272,18 @@ func (h *binaryHeader) checkSections(size int64) error {
 	rows, columns := int64(h.Examples), int64(h.Columns)
 	switch {
 	case dense && (s.X.Bytes%(4*columns) != 0 || s.X.Bytes/(4*columns) != rows):
-		return fmt.Errorf("found section x of %d bytes, wanted 4 for each of %d × %d values", s.X.Bytes, rows, columns)
-	case sparse && (s.Starts.Bytes != 8*(rows+1) || s.Columns.Bytes != s.Values.Bytes || s.Values.Bytes%4 != 0):
+		return fmt.Errorf("found section x of %d bytes, wanted 4 for each of %d × %d values", s.X.Bytes,
+			rows, columns)
+	case sparse && (s.Starts.Bytes != 8*(rows+1) || s.Columns.Bytes != s.Values.Bytes ||
+		s.Values.Bytes%4 != 0):
 		return fmt.Errorf("found sections starts, columns and values of %d, %d and %d bytes, "+
 			"wanted %d for the first and as many for the second as for the third",
 			s.Starts.Bytes, s.Columns.Bytes, s.Values.Bytes, 8*(rows+1))
 	case s.Y != nil && s.Y.Bytes != 4*rows:
 		return fmt.Errorf("found section y of %d bytes, wanted %d", s.Y.Bytes, 4*rows)
 	case s.Sums != nil && s.Sums.Bytes != sumsBytes(s.Sums.Offset):
-		return fmt.Errorf("found section sums of %d bytes, wanted %d", s.Sums.Bytes, sumsBytes(s.Sums.Offset))
+		return fmt.Errorf("found section sums of %d bytes, wanted %d", s.Sums.Bytes,
+			sumsBytes(s.Sums.Offset))
 	}
 	return nil
 }
@@ -269,14 +292,16 @@ func (h *binaryHeader) checkSections(size int64) error {
 func (d *Dataset) choose(s *source, o Options) error {
 	byName := o.FeatureNames != nil && d.Features != nil // and some may be left out
 	if !byName && o.Features > 0 && d.FeatureCount() != o.Features {
-		return s.errorf("found %d features, wanted %d, the width of the model", d.FeatureCount(), o.Features)
+		return s.errorf("found %d features, wanted %d, the width of the model", d.FeatureCount(),
+			o.Features)
 	}
 	switch {
 	case o.NoLabels && d.Y != nil:
 		d.Y, d.Classes, d.SHA256 = nil, nil, ""
 	case o.NoLabels:
 	case d.Y == nil:
-		return s.errorf("the file has no labels, wanted one that was converted with them (or to read without)")
+		return s.errorf("the file has no labels, wanted one that was converted with them (or to read " +
+			"without)")
 	case o.Classes != nil && !slices.Equal(o.Classes, d.Classes):
 		if err := d.rename(s, o.Classes); err != nil {
 			return err

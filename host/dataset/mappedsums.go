@@ -14,8 +14,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// The sums of a binary file are CRC-32C (Castagnoli, iSCSI's), for which processors have an instruction.
-// They find every damage of up to 32 bits in a row, and all but one in 2^32 of any other kind.
+// The sums of a binary file are CRC-32C (Castagnoli, iSCSI's), for which processors have an
+// instruction. They find every damage of up to 32 bits in a row, and all but one in 2^32 of any
+// other kind.
 const sumBlock = 1 << 16 // bytes of the file to a sum
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -53,22 +54,24 @@ func (s *blockSums) section() []byte {
 	return binary.LittleEndian.AppendUint32(s.list, crc32.Checksum(s.list, castagnoli))
 }
 
-// checkSums reads the file, but for the examples of other ranks, and returns an error that names the first block that
-// has not the sum that was stored, or that wraps ctx.Err() if ctx ends. A file of version 1 has no sums, and is not
-// read.
+// checkSums reads the file, but for the examples of other ranks, and returns an error that names
+// the first block that has not the sum that was stored, or that wraps ctx.Err() if ctx ends. A
+// file of version 1 has no sums, and is not read.
 func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 	if f.sums == nil {
 		return nil
 	}
 	list, own := f.sums[:len(f.sums)-4], binary.LittleEndian.Uint32(f.sums[len(f.sums)-4:])
 	if found := crc32.Checksum(list, castagnoli); found != own {
-		return fmt.Errorf("the file is damaged: its list of checksums has the checksum %08x, wanted %08x; "+
+		return fmt.Errorf("the file is damaged: its list of checksums has the checksum %08x, wanted "+
+			"%08x; "+
 			"copy the file or convert the original data again", found, own)
 	}
 	data := f.raw[:len(f.raw)-len(f.sums)]
 	blocks := len(list) / 4
 	others := f.othersBlocks(s)
-	// Each worker takes a mebibyte, then the next that nobody has: from a disk they come in their order.
+	// Each worker takes a mebibyte, then the next that nobody has: from a disk they come in their
+	// order.
 	const task = 1 << 20 / sumBlock
 	tasks := (blocks + task - 1) / task
 	_, work := progress.Begin(ctx, progress.Work{
@@ -85,7 +88,8 @@ func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 			if other || sumOf(data, k) == binary.LittleEndian.Uint32(list[4*k:]) {
 				continue
 			}
-			for old := first.Load(); int64(k) < old && !first.CompareAndSwap(old, int64(k)); old = first.Load() {
+			for old := first.Load(); int64(k) < old && !first.CompareAndSwap(old,
+				int64(k)); old = first.Load() {
 			}
 			return
 		}
@@ -98,8 +102,10 @@ func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 	if k == math.MaxInt64 {
 		return nil
 	}
-	return fmt.Errorf("the file is damaged: block %d of %d, %d bytes from byte %d on, has the checksum %08x, "+
-		"wanted %08x; copy the file or convert the original data again", k+1, blocks, len(block(data, int(k))), k*sumBlock,
+	return fmt.Errorf("the file is damaged: block %d of %d, %d bytes from byte %d on, has the "+
+		"checksum %08x, "+
+		"wanted %08x; copy the file or convert the original data again", k+1, blocks,
+		len(block(data, int(k))), k*sumBlock,
 		sumOf(data, int(k)), binary.LittleEndian.Uint32(list[4*k:]))
 }
 
@@ -139,5 +145,6 @@ func block(data []byte, k int) []byte { return data[k*sumBlock : min((k+1)*sumBl
 
 func sumOf(data []byte, k int) uint32 { return crc32.Checksum(block(data, k), castagnoli) }
 
-// Unchecked says that d lies in a binary file that has no checksums to compare it with, being of version 1.
+// Unchecked says that d lies in a binary file that has no checksums to compare it with, being of
+// version 1.
 func (d *Dataset) Unchecked() bool { return d.file != nil && d.file.sums == nil }

@@ -12,7 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// A flipped bit anywhere is refused, and the message has its block, whichever processor found it first.
+// A flipped bit anywhere is refused, and the message has its block, whichever processor found it
+// first.
 func TestBinarySums(t *testing.T) {
 	d := randomDataset(rand.New(rand.NewPCG(71, 72)), 1000, 100, []string{"a", "b"})
 	raw := binaryBytes(t, d)
@@ -37,16 +38,19 @@ func TestBinarySums(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Read(t.Context(), path, Options{})
-		want := fmt.Sprintf("%s: the file is damaged: block %d of %d, ", path, k+1, (sums+sumBlock-1)/sumBlock)
+		want := fmt.Sprintf("%s: the file is damaged: block %d of %d, ", path, k+1,
+			(sums+sumBlock-1)/sumBlock)
 		if err == nil || !strings.HasPrefix(err.Error(), want) ||
-			!strings.Contains(err.Error(), fmt.Sprintf(" bytes from byte %d on, has the checksum ", k*sumBlock)) {
+			!strings.Contains(err.Error(), fmt.Sprintf(" bytes from byte %d on, has the checksum ",
+				k*sumBlock)) {
 			t.Errorf("byte %d: %v\nwant %s", at, err, want)
 		}
 	}
 	b := bytes.Clone(raw)
 	b[len(b)-5] ^= 8
 	if _, err := ReadFrom(t.Context(), bytes.NewReader(b), "f", Options{}); err == nil ||
-		!strings.Contains(err.Error(), "f: the file is damaged: its list of checksums has the checksum ") {
+		!strings.Contains(err.Error(),
+			"f: the file is damaged: its list of checksums has the checksum ") {
 		t.Errorf("a flipped bit in a sum: %v", err)
 	}
 	read, err := ReadFrom(t.Context(), bytes.NewReader(b), "f", Options{Trust: true})
@@ -114,10 +118,12 @@ func TestBinaryOfBefore(t *testing.T) {
 			t.Errorf("version %s: %v", version, err)
 		}
 		file[binaryAlign] ^= 1 // of the first value
-		if got, err = ReadFrom(t.Context(), bytes.NewReader(file), "f", Options{Trust: true}); err != nil {
+		if got, err = ReadFrom(t.Context(), bytes.NewReader(file), "f",
+			Options{Trust: true}); err != nil {
 			t.Fatal(err)
 		}
-		if err := got.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "found the content hash") {
+		if err := got.Verify(t.Context()); err == nil || !strings.Contains(err.Error(),
+			"found the content hash") {
 			t.Errorf("version %s, damaged: %v", version, err)
 		}
 		prepared := *d
@@ -128,8 +134,10 @@ func TestBinaryOfBefore(t *testing.T) {
 		if got, err = ReadFrom(t.Context(), bytes.NewReader(file), "f", Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if got.SHA256 != "" || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "hashes were others") {
-			t.Errorf("version %s, prepared: found the hash %q and the notes %q", version, got.SHA256, got.Notes)
+		if got.SHA256 != "" || len(got.Notes) != 1 || !strings.Contains(got.Notes[0],
+			"hashes were others") {
+			t.Errorf("version %s, prepared: found the hash %q and the notes %q", version, got.SHA256,
+				got.Notes)
 		}
 	}
 }

@@ -35,8 +35,9 @@ func writeBinary(w *lineWriter, d *Dataset, o WriteOptions) error {
 		return err
 	}
 	data := map[string][]byte{
-		"x": store.Bytes(d.X), "starts": store.Bytes(d.Starts), "columns": store.Bytes(d.Columns), "values": store.Bytes(d.Values),
-		"y": store.Bytes(d.Y),
+		"x": store.Bytes(d.X), "starts": store.Bytes(d.Starts), "columns": store.Bytes(d.Columns),
+		"values": store.Bytes(d.Values),
+		"y":      store.Bytes(d.Y),
 	}
 	for _, n := range h.Sections.list() {
 		if err := p.write(make([]byte, n.Offset-p.at)); err != nil { // of zeros, less than a page each
@@ -46,7 +47,10 @@ func writeBinary(w *lineWriter, d *Dataset, o WriteOptions) error {
 			data[n.name] = p.sums.section()
 		}
 		if n.name == "x" && o.Rows != nil {
-			err = d.eachBlock(w.ctx, o.Rows, func(_ int, block []float32) error { return p.write(store.Bytes(block)) })
+			err = d.eachBlock(w.ctx, o.Rows, func(_ int,
+				block []float32) error {
+				return p.write(store.Bytes(block))
+			})
 		} else {
 			err = p.write(data[n.name])
 		}
@@ -61,7 +65,8 @@ func writeBinary(w *lineWriter, d *Dataset, o WriteOptions) error {
 func headerOf(ctx context.Context, d *Dataset, rows rowsOf) (*binaryHeader, error) {
 	for _, name := range append(d.Features[:len(d.Features):len(d.Features)], d.Label) {
 		if !utf8.ValidString(name) {
-			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the data to UTF-8 "+
+			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the "+
+				"data to UTF-8 "+
 				"(iconv -t UTF-8)", name)
 		}
 	}
@@ -74,16 +79,19 @@ func headerOf(ctx context.Context, d *Dataset, rows rowsOf) (*binaryHeader, erro
 		return nil, err
 	}
 	h := &binaryHeader{
-		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features, Label: d.Label,
+		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features,
+		Label:       d.Label,
 		LabelColumn: d.LabelColumn, Encoding: d.Encoding,
-		Preparation: d.Prepared, ContentSHA256: content, Subnormals: d.Subnormals, Notes: slices.Concat(d.Notes, d.Warnings),
+		Preparation: d.Prepared, ContentSHA256: content, Subnormals: d.Subnormals,
+		Notes: slices.Concat(d.Notes, d.Warnings),
 	}
 	// The labels may have been changed since d.SHA256 was found.
 	if h.DataSHA256 = h.ContentSHA256; d.Prepared != nil {
 		h.DataSHA256 = d.SHA256
 	}
 	if bad := len(d.Skipped.At); bad > 0 {
-		h.Notes = append(h.Notes, fmt.Sprintf("%s: %d bad examples were skipped when it was converted", d.Path, bad))
+		h.Notes = append(h.Notes, fmt.Sprintf("%s: %d bad examples were skipped when it was converted",
+			d.Path, bad))
 	}
 	if s := &h.Sections; d.Sparse() {
 		h.Storage = "sparse"

@@ -29,8 +29,9 @@ func (d *Dataset) MatchFeatures(names []string) error {
 		return fmt.Errorf("%s: found %d features without names, wanted %d: %s",
 			d.Path, d.FeatureCount(), len(names), quoteList(names))
 	case d.Features == nil:
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: the features have no names here and are matched by position with %s",
-			d.Path, quoteList(names)))
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("%s: the features have no names here and are matched by position with %s",
+				d.Path, quoteList(names)))
 		return nil
 	}
 	at, fault := matchNames(d.Features, names)
@@ -71,21 +72,25 @@ func matchNames(have, want []string) (at []int, fault string) {
 	var missing []string
 	for _, name := range want {
 		if asked[name] {
-			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell them apart: "+
-				"found the features %s, wanted %s in this order%s", quote(name), quoteList(have), quoteList(want), byPosition)
+			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell "+
+				"them apart: "+
+				"found the features %s, wanted %s in this order%s", quote(name), quoteList(have),
+				quoteList(want), byPosition)
 		}
 		asked[name] = true
 		switch j, there := place[name]; {
 		case !there:
 			missing = append(missing, name)
 		case j == twice:
-			return nil, fmt.Sprintf("found several features named %s, wanted one; rename one of them", quote(name))
+			return nil, fmt.Sprintf("found several features named %s, wanted one; rename one of them",
+				quote(name))
 		default:
 			at = append(at, j)
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model was trained on%s",
+		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model "+
+			"was trained on%s",
 			quoteList(have), quoteList(missing), len(missing), len(want), byPosition)
 	}
 	return at, ""
@@ -145,7 +150,8 @@ func (e Stored) takeColumns(at []int) (Stored, error) {
 			stored++
 		}
 	}
-	p.Starts, p.Columns, p.Values = make([]int64, 1, e.N+1), make([]int32, 0, stored), make([]float32, 0, stored)
+	p.Starts, p.Columns, p.Values = make([]int64, 1, e.N+1), make([]int32, 0, stored), make([]float32,
+		0, stored)
 	type entry struct {
 		column int32
 		value  float32

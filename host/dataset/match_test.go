@@ -32,7 +32,8 @@ func TestMatchFeatures(t *testing.T) {
 			for i := range columns.N {
 				var row []float32
 				for _, name := range want {
-					row = append(row, columns.DenseRow(make([]float32, 4), i)[slices.Index(columns.Features, name)])
+					row = append(row, columns.DenseRow(make([]float32, 4), i)[slices.Index(columns.Features,
+						name)])
 				}
 				expect = append(expect, row)
 			}
@@ -54,7 +55,8 @@ func TestMatchFeatures(t *testing.T) {
 					t.Fatalf("%s, %s, %q: features %q, %v", storage, what, want, d.Features, err)
 				}
 				for i := range d.N {
-					sameBits(t, fmt.Sprintf("%s, %s, %q", storage, what, want), d.DenseRow(make([]float32, d.D), i), expect[i])
+					sameBits(t, fmt.Sprintf("%s, %s, %q", storage, what, want), d.DenseRow(make([]float32, d.D),
+						i), expect[i])
 				}
 				if notes := strings.Join(d.Notes, " "); (len(want) < 4) !=
 					strings.Contains(notes, "ignored are columns that the model does not know") {
@@ -70,7 +72,8 @@ func TestMatchFeatures(t *testing.T) {
 		}
 		d := read()
 		before, hash := d.Examples, d.SHA256
-		if err := d.MatchFeatures([]string{"a", "b", "c", "d"}); err != nil || d.SHA256 != hash || d.Notes != nil ||
+		if err := d.MatchFeatures([]string{"a", "b", "c", "d"}); err != nil || d.SHA256 != hash ||
+			d.Notes != nil ||
 			unsafe.SliceData(d.X) != unsafe.SliceData(before.X) ||
 			unsafe.SliceData(d.Values) != unsafe.SliceData(before.Values) {
 			t.Errorf("%s: features that agree were copied, or %v", storage, err)
@@ -101,11 +104,13 @@ func TestMatchFeaturesBad(t *testing.T) {
 			d.Features = have
 		}
 		err := d.MatchFeatures(want)
-		if c.fault == "" && err != nil || c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)) {
+		if c.fault == "" && err != nil || c.fault != "" && (err == nil || !strings.Contains(err.Error(),
+			c.fault)) {
 			t.Errorf("%s: %v, wanted %q", c.what, err, c.fault)
 		}
 	}
-	if _, err := readText("f", "1,2,a\n3,4,b\n", Options{Features: 3, FeatureNames: []string{"a", "b"}}); err == nil ||
+	if _, err := readText("f", "1,2,a\n3,4,b\n", Options{Features: 3, FeatureNames: []string{"a",
+		"b"}}); err == nil ||
 		!strings.Contains(err.Error(), "asked for 3 features and for 2 by name") {
 		t.Errorf("two numbers of features: %v", err)
 	}

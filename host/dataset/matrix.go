@@ -25,8 +25,8 @@ func (b *builder) shapeOf(n, d int) error {
 	return b.checkWidth(d)
 }
 
-// readRows enters n examples of d elements of type t from r, example by example; of those that lie in
-// the file as they are this rank's, if ranks share them.
+// readRows enters n examples of d elements of type t from r, example by example; of those that lie
+// in the file as they are this rank's, if ranks share them.
 func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 	if err := b.shapeOf(n, d); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 	})
 }
 
-// certain reports whether r, that has n examples of d elements of so many bytes by what its header says, does have
-// them: a header can promise anything.
+// certain reports whether r, that has n examples of d elements of so many bytes by what its header
+// says, does have them: a header can promise anything.
 func (b *builder) certain(r io.Reader, size int64, n, d int) bool {
 	need := memory.Product(n, d, int(size))
 	if m, inside := r.(*member); inside {
@@ -118,7 +118,8 @@ func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 	var more [1]byte
 	switch n, err := io.ReadFull(r, more[:]); {
 	case n > 0:
-		return errorf("found more bytes behind the data that the header promises, wanted the end of the file")
+		return errorf("found more bytes behind the data that the header promises, wanted the end of " +
+			"the file")
 	case err != io.EOF:
 		return err
 	}
@@ -171,7 +172,8 @@ func (b *builder) readColumns(r io.Reader, t numberType, n, d int) error {
 
 // adopt enters the rows of x, which it takes. label sets the label of row i; value
 // is the error of a value that is not finite in example i, column j.
-func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(i, j int, v float32) error) error {
+func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(i, j int,
+	v float32) error) error {
 	b.width = d
 	good := 0
 	for i := range len(x) / d {
@@ -237,12 +239,14 @@ func (b *blocks[T]) transposed(n, d int) []T {
 // the product of the others.
 func exampleShape(shape []int) (n, d int, err error) {
 	if len(shape) < 2 {
-		return 0, 0, fmt.Errorf("found an array of %d dimensions, wanted a matrix of examples × features", len(shape))
+		return 0, 0, fmt.Errorf("found an array of %d dimensions, wanted a matrix of examples × features",
+			len(shape))
 	}
 	d = 1
 	for _, size := range shape[1:] {
 		if size > 0 && d > math.MaxInt32/size {
-			return 0, 0, fmt.Errorf("found an array of shape %v, wanted at most %d features", shape, math.MaxInt32)
+			return 0, 0, fmt.Errorf("found an array of shape %v, wanted at most %d features", shape,
+				math.MaxInt32)
 		}
 		d *= size
 	}

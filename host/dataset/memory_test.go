@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// memoryFile is a file whose reading is measured in a process of its own, and memorySteps by what it is prepared
-// there.
+// memoryFile is a file whose reading is measured in a process of its own, and memorySteps by what
+// it is prepared there.
 const (
 	memoryFile  = "UMA_GPU_TEST_MEMORY_FILE"
 	memorySteps = "UMA_GPU_TEST_MEMORY_STEPS"
@@ -103,7 +103,8 @@ func writeBig(t testing.TB, name string, n, d, stored int) string {
 		if strings.Contains(name, "fortran") {
 			fortran = "True"
 		}
-		header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': %s, 'shape': (%d, %d), }\n", fortran, n, d)
+		header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': %s, 'shape': (%d, %d), }\n", fortran, n,
+			d)
 		fmt.Fprintf(w, "\x93NUMPY\x01\x00%c%c%s", len(header), 0, header)
 		var raw []byte
 		for _, v := range part.X {
@@ -132,12 +133,13 @@ func writeBig(t testing.TB, name string, n, d, stored int) string {
 	return path
 }
 
-// memoryOf returns what the process took at most that read a file, and prepared it by steps if these are not "", and
-// the memory of the examples that it has then.
+// memoryOf returns what the process took at most that read a file, and prepared it by steps if
+// these are not "", and the memory of the examples that it has then.
 func memoryOf(t *testing.T, path, steps string) (most, final int64) {
 	t.Helper()
 	run := exec.Command(os.Args[0])
-	run.Env = append(os.Environ(), memoryFile+"="+path, memorySteps+"="+steps, "GOMAXPROCS=2") // each has some MiB
+	// each has some MiB
+	run.Env = append(os.Environ(), memoryFile+"="+path, memorySteps+"="+steps, "GOMAXPROCS=2")
 	out, err := run.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -173,18 +175,21 @@ func TestReadMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("file %d MB, result %d MB, at most %d MB: %.2f times", info.Size()>>20, final>>20, most>>20,
+			t.Logf("file %d MB, result %d MB, at most %d MB: %.2f times", info.Size()>>20, final>>20,
+				most>>20,
 				float64(most)/float64(final))
 			const buffers = 8 << 20
 			if float64(most) > 2.2*float64(final)+buffers {
-				t.Errorf("reading took %d MB for %d MB of examples, wanted at most 2.2 times as much", most>>20, final>>20)
+				t.Errorf("reading took %d MB for %d MB of examples, wanted at most 2.2 times as much", most>>20,
+					final>>20)
 			}
 		})
 	}
 }
 
-// Raw examples that lie in a mapped file take no memory besides their copy when they have been prepared: who keeps the
-// pages has them twice, or one and a half times where the copy has the columns of the file.
+// Raw examples that lie in a mapped file take no memory besides their copy when they have been
+// prepared: who keeps the pages has them twice, or one and a half times where the copy has the
+// columns of the file.
 func TestPrepareMappedMemory(t *testing.T) {
 	dense, sparse := bigDataset(200000, 50, 50), bigDataset(100000, 250, 50)
 	sparse.Examples = sparse.Compressed()
@@ -203,10 +208,12 @@ func TestPrepareMappedMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			most, final := memoryOf(t, path, c.steps)
-			t.Logf("%d MB of examples, at most %d MB: %.2f times", final>>20, most>>20, float64(most)/float64(final))
+			t.Logf("%d MB of examples, at most %d MB: %.2f times", final>>20, most>>20,
+				float64(most)/float64(final))
 			const buffers = 4 << 20
 			if float64(most) > 1.2*float64(final)+buffers {
-				t.Errorf("preparing took %d MB for %d MB of examples, wanted at most 1.2 times as much", most>>20, final>>20)
+				t.Errorf("preparing took %d MB for %d MB of examples, wanted at most 1.2 times as much",
+					most>>20, final>>20)
 			}
 		})
 	}

@@ -20,7 +20,8 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 		return nil, err
 	}
 	if labels != nil && len(labels) != x.N {
-		return nil, fmt.Errorf("dataset: found %d labels, wanted %d, one for each example", len(labels), x.N)
+		return nil, fmt.Errorf("dataset: found %d labels, wanted %d, one for each example", len(labels),
+			x.N)
 	}
 	if x.N == 0 {
 		return nil, fmt.Errorf("dataset: found no example, wanted at least one")

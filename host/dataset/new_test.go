@@ -63,7 +63,8 @@ func TestNewBad(t *testing.T) {
 		{Examples{}, nil, nil, "found no example"},
 		{Examples{N: 2, D: 3, X: make([]float32, 5)}, nil, nil, "hold 5 values"},
 	} {
-		if _, err := New(c.x, c.labels, c.features); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := New(c.x, c.labels, c.features); err == nil || !strings.Contains(err.Error(),
+			c.want) {
 			t.Errorf("found %v, wanted %q", err, c.want)
 		}
 	}

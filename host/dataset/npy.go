@@ -26,7 +26,8 @@ func enterNPY(b *builder) error {
 		return err
 	}
 	if b.inline() {
-		return fmt.Errorf("%s: an .npy file has no labels, wanted a second file with them (or to read without)", s.path)
+		return fmt.Errorf("%s: an .npy file has no labels, wanted a second file with them (or to read "+
+			"without)", s.path)
 	}
 	h, err := readNPYHeader(s)
 	if err != nil {
@@ -38,7 +39,8 @@ func enterNPY(b *builder) error {
 // refuseColumns refuses options that only tables know.
 func refuseColumns(s *source, o Options) error {
 	if o.Ignore != nil {
-		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, ARFF, Parquet)", s.path)
+		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
+			"ARFF, Parquet)", s.path)
 	}
 	return nil
 }
@@ -58,7 +60,8 @@ func (b *builder) readNPYMatrix(r io.Reader, h npyHeader) error {
 		err = fmt.Errorf("found elements of type %s, wanted float32, float64 or integers", h.numberType)
 	}
 	if err == nil && h.fortran && len(h.shape) > 2 {
-		err = fmt.Errorf("found an array of %d dimensions in Fortran order, wanted two, or C order", len(h.shape))
+		err = fmt.Errorf("found an array of %d dimensions in Fortran order, wanted two, or C order",
+			len(h.shape))
 	}
 	switch {
 	case err != nil:

@@ -45,7 +45,8 @@ func readNPZ(s *source, o Options) (*Dataset, error) {
 // read reads what readNPZ does, each array to its end, where its check sum is
 // compared.
 func (z *npz) read(o Options) (d *Dataset, err error) {
-	sparse := z.find("indptr") != nil && z.find("indices") != nil && z.find("data") != nil && z.find("shape") != nil
+	sparse := z.find("indptr") != nil && z.find("indices") != nil && z.find("data") != nil &&
+		z.find("shape") != nil
 	if !o.NoLabels && o.given == nil {
 		if o.given, err = z.readLabels(o, sparse); err != nil {
 			return nil, err
@@ -199,7 +200,8 @@ func (z *npz) readLabels(o Options, sparse bool) (*external, error) {
 	name, err := z.choose(o.YName, "the labels", "y", "Y")
 	if err != nil {
 		if sparse && o.YName == "" {
-			return nil, z.src.errorf("found a sparse matrix of SciPy without labels, wanted a second file with them " +
+			return nil, z.src.errorf("found a sparse matrix of SciPy without labels, wanted a second " +
+				"file with them " +
 				"(or an array y beside it)")
 		}
 		return nil, err
@@ -230,7 +232,8 @@ func (z *npz) readMatrix(b *builder) error {
 	return b.readNPYMatrix(r, h)
 }
 
-// onlyMatrix returns the one array of two dimensions, if there is just one. It looks for none among very many.
+// onlyMatrix returns the one array of two dimensions, if there is just one. It looks for none
+// among very many.
 func (z *npz) onlyMatrix() (name string, found bool) {
 	const most = 1000
 	if len(z.names) > most {

@@ -20,8 +20,8 @@ func (m *member) stored() bool {
 // head returns how many bytes of m were read.
 func (m *member) head() int64 { return m.passed - int64(m.Buffered()) }
 
-// takeMember leaves this rank its part of an array of n examples whose elements have so many bytes, if the array lies
-// in the file as it is, and its header was read.
+// takeMember leaves this rank its part of an array of n examples whose elements have so many
+// bytes, if the array lies in the file as it is, and its header was read.
 func (b *builder) takeMember(m *member, size int64, n, d int) (r io.Reader, taken bool) {
 	f := m.file
 	head := m.head()
@@ -67,8 +67,8 @@ func (p *partSums) compare(s *store.Ranks, each []found) error {
 	return nil
 }
 
-// joinSums returns the CRC-32 of a text whose beginning has the sum a, and whose last n bytes have the sum b: bits are
-// polynomials over two elements, and n more bytes multiply a by x to the 8n.
+// joinSums returns the CRC-32 of a text whose beginning has the sum a, and whose last n bytes have
+// the sum b: bits are polynomials over two elements, and n more bytes multiply a by x to the 8n.
 func joinSums(a, b uint32, n int64) uint32 {
 	power, square := uint32(1<<31), uint32(1<<30) // 1 and x: the highest bit is that of x to the 0
 	for bits := 8 * uint64(n); bits > 0; bits >>= 1 {

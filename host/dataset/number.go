@@ -141,9 +141,13 @@ func numberFault(text []byte) string {
 	case isNonFinite(s):
 		return "found " + quote(s) + ", wanted a finite number; replace it or remove the example"
 	}
-	if !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789+-.eE", r) }) {
+	if !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("0123456789+-.eE",
+			r)
+	}) {
 		if v, err := strconv.ParseFloat(s, 32); err != nil && math.IsInf(v, 0) {
-			return "found " + quote(s) + ", wanted a number within the range of float32 (±3.4e38); rescale the column"
+			return "found " + quote(s) +
+				", wanted a number within the range of float32 (±3.4e38); rescale the column"
 		}
 	}
 	fault := "found " + quote(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"

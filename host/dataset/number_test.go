@@ -17,7 +17,8 @@ func checkNumber(t *testing.T, text string) {
 		t.Fatalf("parseNumber(%q) accepted: %v, strconv says %v", text, ok, err)
 	}
 	if ok && math.Float32bits(got) != math.Float32bits(float32(want)) {
-		t.Fatalf("parseNumber(%q) = %x, strconv gives %x", text, math.Float32bits(got), math.Float32bits(float32(want)))
+		t.Fatalf("parseNumber(%q) = %x, strconv gives %x", text, math.Float32bits(got),
+			math.Float32bits(float32(want)))
 	}
 }
 
@@ -36,7 +37,8 @@ func TestParseNumberEqualsStrconv(t *testing.T) {
 			text += "." + digits(rng.IntN(12))
 		}
 		if rng.IntN(3) == 0 {
-			text += []string{"e", "E"}[rng.IntN(2)] + []string{"", "-", "+"}[rng.IntN(3)] + digits(rng.IntN(3))
+			text += []string{"e", "E"}[rng.IntN(2)] + []string{"", "-", "+"}[rng.IntN(3)] +
+				digits(rng.IntN(3))
 		}
 		checkNumber(t, text)
 	}
@@ -51,13 +53,16 @@ func TestParseNumberEqualsStrconv(t *testing.T) {
 		checkNumber(t, strconv.FormatFloat(float64(v), 'f', -1, 32))
 		w := math.Nextafter32(v, math.MaxFloat32)
 		middle := (float64(v) + float64(w)) / 2
-		for _, m := range []float64{middle, math.Nextafter(middle, 1e300), math.Nextafter(middle, -1e300)} {
+		for _, m := range []float64{middle, math.Nextafter(middle, 1e300), math.Nextafter(middle,
+			-1e300)} {
 			checkNumber(t, strconv.FormatFloat(m, 'g', 15+rng.IntN(4), 64))
 		}
 	}
-	for _, text := range []string{"0", "-0", "+0", "0.", ".0", "-.5e-3", "1e22", "1e23", "9007199254740991",
+	for _, text := range []string{"0", "-0", "+0", "0.", ".0", "-.5e-3", "1e22", "1e23",
+		"9007199254740991",
 		"9007199254740992",
-		"9007199254740993", "16777217", "16777219", "33554433e-1", "3.4028235e38", "3.4028236e38", "1e39", "-1e39", "1e-45",
+		"9007199254740993", "16777217", "16777219", "33554433e-1", "3.4028235e38", "3.4028236e38", "1e39",
+		"-1e39", "1e-45",
 		"1e-46", "1.1754943e-38", "1.17549435e-38", "1.1754942e-38", "00000000000000000000001", "1e+022",
 		"1e0022", "1e99999999999",
 		"", ".", "-", "e5", "1e", "1e+", "1.2.3", "--1", "1-", "+-1"} {
@@ -106,12 +111,14 @@ func TestFlush(t *testing.T) {
 		counted  bool
 	}{
 		{1, 0, true}, {0x80000001, 0, true}, {0x007fffff, 0, true}, {0x807fffff, 0, true},
-		{0x00800000, 0x00800000, false}, {0x80800000, 0x80800000, false}, {0, 0, false}, {0x80000000, 0x80000000, false},
+		{0x00800000, 0x00800000, false}, {0x80800000, 0x80800000, false}, {0, 0, false}, {0x80000000,
+			0x80000000, false},
 	} {
 		before := count
 		if got := math.Float32bits(flush(math.Float32frombits(c.in), &count)); got != c.want ||
 			(count > before) != c.counted {
-			t.Errorf("flush(%08x) = %08x, counted %v; wanted %08x, %v", c.in, got, count > before, c.want, c.counted)
+			t.Errorf("flush(%08x) = %08x, counted %v; wanted %08x, %v", c.in, got, count > before, c.want,
+				c.counted)
 		}
 	}
 }
@@ -124,7 +131,8 @@ func TestSortClasses(t *testing.T) {
 		{"1 01 001 +1", "+1 001 01 1"},
 		{"-2 -10 -02 3", "-10 -02 -2 3"},
 		{"-0 0 1 -1", "-1 -0 0 1"},
-		{"99999999999999999999999 100000000000000000000000 5", "5 99999999999999999999999 100000000000000000000000"},
+		{"99999999999999999999999 100000000000000000000000 5",
+			"5 99999999999999999999999 100000000000000000000000"},
 		{"1.0 10 9", "1.0 10 9"},
 	} {
 		got := strings.Fields(c.in)

@@ -35,7 +35,8 @@ func cellFault(v float32) string {
 	case math.Float32bits(v) == overflowBits:
 		return "found a number beyond the range of float32 (±3.4e38); rescale the column"
 	case math.Float32bits(v) == missingBits:
-		return "found a missing value (null), wanted a number; fill in or remove examples with missing values"
+		return "found a missing value (null), wanted a number; fill in or remove examples with " +
+			"missing values"
 	}
 	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; " +
 		"replace it or remove the example"
@@ -43,7 +44,10 @@ func cellFault(v float32) string {
 
 // decoder returns the function that makes elements float32; nil for texts and what
 // is not known.
-func (t numberType) decoder() func(dst []float32, raw []byte) { return npyfile.Decoder(t.Type, narrow) }
+func (t numberType) decoder() func(dst []float32, raw []byte) {
+	return npyfile.Decoder(t.Type,
+		narrow)
+}
 
 // appendLabel appends the text of one element as a class name; it returns what is
 // wrong with the element, "" if nothing is.
@@ -85,7 +89,8 @@ func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
 // with v, "" if nothing is.
 func appendWhole(text []byte, v float64) ([]byte, string) {
 	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-		return text, "found " + strconv.FormatFloat(v, 'g', -1, 64) + ", wanted a class: a whole number or a text"
+		return text, "found " + strconv.FormatFloat(v, 'g', -1, 64) +
+			", wanted a class: a whole number or a text"
 	}
 	return strconv.AppendInt(text, int64(v), 10), ""
 }

@@ -67,9 +67,9 @@ type Options struct {
 	// prepared. Read refuses a raw dense binary file whose prepared copy does not fit in memory.
 	Prepare string
 	// Ranks, if not nil, read the file together, with the same options: each keeps its share of the
-	// examples (Share) of a CSV, LIBSVM, ARFF, Parquet or binary file, of an .npy, or of an array that
-	// lies in an .npz as it is, in C order. Each reads all of IDX, sparse .npz, packed files, a CSV
-	// with comments, and one with quotes among fields between blanks. What comes out is what one
+	// examples (Share) of a CSV, LIBSVM, ARFF, Parquet or binary file, of an .npy, or of an array
+	// that lies in an .npz as it is, in C order. Each reads all of IDX, sparse .npz, packed files, a
+	// CSV with comments, and one with quotes among fields between blanks. What comes out is what one
 	// process gives: classes, levels, vocabularies, notes, skipped examples, errors, the hash.
 	Ranks ranks.Reducer
 	// Spill has Read keep many examples in files without names, in the folder $TMPDIR or /var/tmp,
@@ -102,7 +102,8 @@ type Table struct {
 	// DecimalComma says that the numbers of a CSV have a comma where others have a point.
 	DecimalComma bool
 	// LabelColumn is "last" (the same as ""), "first", a name, or a position; "last" and "first" are
-	// never names. LIBSVM has the label first always. With Options.Labels it is a column of that file.
+	// never names. LIBSVM has the label first always. With Options.Labels it is a column of that
+	// file.
 	LabelColumn string
 	// IDColumn is the column whose texts name the examples, by name or position; "" if none does. It
 	// is no feature and goes through to Dataset.IDs. A format whose columns have no names is refused.
@@ -140,13 +141,17 @@ func (o Options) check() error {
 		return fmt.Errorf("dataset: asked for %d features and for %d by name, wanted one number",
 			o.Features, len(o.FeatureNames))
 	case o.Unseen != "" && o.Unseen != "zero" && o.Unseen != unseenError:
-		return fmt.Errorf("dataset: unknown choice %s for unseen levels, wanted zero or error", quote(o.Unseen))
+		return fmt.Errorf("dataset: unknown choice %s for unseen levels, wanted zero or error",
+			quote(o.Unseen))
 	case o.MaxErrors < 0:
 		return fmt.Errorf("dataset: asked to list %d errors, wanted 0 (one) or more", o.MaxErrors)
-	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse" && o.Storage != "narrow":
-		return fmt.Errorf("dataset: unknown storage %s, wanted auto, dense, sparse or narrow", quote(o.Storage))
+	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse" &&
+		o.Storage != "narrow":
+		return fmt.Errorf("dataset: unknown storage %s, wanted auto, dense, sparse or narrow",
+			quote(o.Storage))
 	case o.NoLabels && o.Labels != "":
-		return fmt.Errorf("dataset: asked for labels from %s and for no labels, wanted one or the other", o.Labels)
+		return fmt.Errorf("dataset: asked for labels from %s and for no labels, wanted one or the other",
+			o.Labels)
 	}
 	if err := o.CheckSeparator(); err != nil {
 		return fmt.Errorf("dataset: %w", err)
@@ -174,12 +179,14 @@ func (o Options) layout() (layout, error) {
 	case "blanks":
 		l.separator = ' '
 	default:
-		if c := o.Separator[0]; len(o.Separator) == 1 && c < utf8.RuneSelf && c >= ' ' && !isWordByte(c) &&
+		if c := o.Separator[0]; len(o.Separator) == 1 && c < utf8.RuneSelf && c >= ' ' &&
+			!isWordByte(c) &&
 			!strings.ContainsRune("\"#.+-", rune(c)) {
 			l.separator = c
 			break
 		}
-		return l, fmt.Errorf("unknown separator %s, wanted auto, comma, tab, semicolon, blanks or one character "+
+		return l, fmt.Errorf("unknown separator %s, wanted auto, comma, tab, semicolon, blanks or one "+
+			"character "+
 			"that numbers do not have", quote(o.Separator))
 	}
 	if l.comma && l.separator == ',' {

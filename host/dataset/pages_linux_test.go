@@ -20,7 +20,8 @@ func inMemory(t *testing.T, values []float32) (there, all int) {
 	raw, page := store.Bytes(values), os.Getpagesize()
 	before := int(store.Address(raw) % uintptr(page))
 	is := make([]byte, (before+len(raw)+page-1)/page)
-	if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, store.Address(raw)-uintptr(before), uintptr(before+len(raw)),
+	if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, store.Address(raw)-uintptr(before),
+		uintptr(before+len(raw)),
 		uintptr(unsafe.Pointer(&is[0]))); e != 0 {
 		t.Fatal(e)
 	}
@@ -30,8 +31,9 @@ func inMemory(t *testing.T, values []float32) (there, all int) {
 	return there, len(is)
 }
 
-// What is fetched is in memory, and what is not fetched is not: the system reads ahead of those alone who go through
-// the file, no further than it is set to. An Ahead fetches a window, from where somebody is.
+// What is fetched is in memory, and what is not fetched is not: the system reads ahead of those
+// alone who go through the file, no further than it is set to. An Ahead fetches a window, from
+// where somebody is.
 func TestFetch(t *testing.T) {
 	const n, d = 40_000, 256
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -62,11 +64,13 @@ func TestFetch(t *testing.T) {
 		if err := syscall.Madvise(raw, syscall.MADV_DONTNEED); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, e := syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, fadviseDontNeed, 0, 0); e != 0 {
+		if _, _, e := syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, fadviseDontNeed, 0,
+			0); e != 0 {
 			t.Fatal(e)
 		}
 		if there, all := inMemory(t, e.X); there > all/2 {
-			t.Skipf("%s lies on a file system that keeps files in memory: found %d of %d pages there after all were to "+
+			t.Skipf("%s lies on a file system that keeps files in memory: found %d of %d pages there "+
+				"after all were to "+
 				"be forgotten", e.Path, there, all)
 		}
 	}

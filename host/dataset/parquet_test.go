@@ -84,7 +84,8 @@ func benchParquet(t testing.TB, x []float32, d int, o ...parquet.WriterOption) [
 		group[fmt.Sprintf("x%03d", j)] = parquet.Leaf(parquet.FloatType)
 	}
 	var b bytes.Buffer
-	w := parquet.NewWriter(&b, append([]parquet.WriterOption{parquet.NewSchema("table", group)}, o...)...)
+	w := parquet.NewWriter(&b, append([]parquet.WriterOption{parquet.NewSchema("table", group)},
+		o...)...)
 	row := make(parquet.Row, d)
 	for i := range len(x) / d {
 		for j, v := range x[i*d : (i+1)*d] {
@@ -125,7 +126,8 @@ func TestReadParquetEqualsCSV(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, w := range [][]parquet.WriterOption{
-			nil, {parquet.Compression(&parquet.Zstd)}, {parquet.Compression(&parquet.Snappy)}, {parquet.MaxRowsPerRowGroup(7)},
+			nil, {parquet.Compression(&parquet.Zstd)}, {parquet.Compression(&parquet.Snappy)},
+			{parquet.MaxRowsPerRowGroup(7)},
 			{parquet.DataPageVersion(1)}, {parquet.PageBufferSize(64)},
 		} {
 			for _, storage := range []string{"dense", "sparse"} {
@@ -171,15 +173,19 @@ func TestReadParquetBad(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"text feature", good, Options{}, "f: column 6 (note) is of type STRING, wanted float, double, decimals, integers or booleans; leave it out"},
+		{"text feature", good, Options{},
+			"f: column 6 (note) is of type STRING, wanted float, double, decimals, integers or booleans; " +
+				"leave it out"},
 		{"no column", good, Options{Table: Table{LabelColumn: "class"}}, `f: found the columns "float", "double", "int", "small", "flag", "note", "zclass", wanted the label column "class"`},
 		{"ignored label", good, Options{Table: Table{Ignore: []string{"note", "zclass"}}},
 			`f: found the label column "last" among the columns to leave out`},
 		{"null", bad, note, `f: example 4, column "double": found a missing value (null)`},
-		{"nested", nest.Bytes(), Options{}, "f: column 1 (a) is nested, wanted one plain value per example"},
+		{"nested", nest.Bytes(), Options{},
+			"f: column 1 (a) is nested, wanted one plain value per example"},
 		{"cut short", good[:len(good)-20], note, "f: found no whole Parquet file ("},
 		{"all errors", bad, Options{Table: Table{Ignore: []string{"note"}},
-			MaxErrors: 9}, "f: example 8, column \"double\": found a number beyond the range of float32 (±3.4e38); " +
+			MaxErrors: 9}, "f: example 8, column \"double\": found a number beyond the range of float32 " +
+			"(±3.4e38); " +
 			"rescale the column\nf: example 10, column 7 (zclass): found an empty label"},
 	} {
 		d, err := readText("f", string(c.raw), c.o)
@@ -202,7 +208,8 @@ func TestReadParquetBad(t *testing.T) {
 			t.Errorf("%s: got %v, %v", what, d, err)
 		}
 	}
-	d, err := readText("f", string(bad), Options{Table: Table{Ignore: []string{"note"}}, SkipBad: true})
+	d, err := readText("f", string(bad), Options{Table: Table{Ignore: []string{"note"}},
+		SkipBad: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ import (
 )
 
 var parquetCodecs = []compress.Codec{
-	&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd, &parquet.Lz4Raw,
+	&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd,
+	&parquet.Lz4Raw,
 }
 
 // encodedColumns are a column of every type in every encoding that the library
@@ -55,7 +56,8 @@ func encodedColumns() parquet.Group {
 
 // encodedFile writes n rows of such columns and returns the same as CSV text of
 // the columns that are numbers, and the texts.
-func encodedFile(t testing.TB, group parquet.Group, n int, seed uint64, o ...parquet.WriterOption) (raw []byte,
+func encodedFile(t testing.TB, group parquet.Group, n int, seed uint64,
+	o ...parquet.WriterOption) (raw []byte,
 	csv string) {
 	t.Helper()
 	schema := parquet.NewSchema("table", group)
@@ -190,8 +192,9 @@ func TestParquetLZ4(t *testing.T) {
 		x[k] = rng.Float32()
 	}
 	for _, codec := range parquetCodecs {
-		got, err := readText("f", string(benchParquet(t, x, 4, parquet.Compression(codec))), Options{NoLabels: true,
-			Storage: "dense"})
+		got, err := readText("f", string(benchParquet(t, x, 4, parquet.Compression(codec))),
+			Options{NoLabels: true,
+				Storage: "dense"})
 		if err != nil || !slices.Equal(got.X, x) {
 			t.Errorf("%s: got other data than those written (error %v)", codec, err)
 		}
@@ -290,9 +293,11 @@ func TestParquetShortPages(t *testing.T) {
 			for _, kind := range []parquetformat.PageType{parquetformat.DataPage, parquetformat.DataPageV2,
 				parquetformat.DictionaryPage} {
 				pages := 0
-				try := func(what string, sure bool, change func(head *parquetformat.PageHeader, body []byte) []byte) {
+				try := func(what string, sure bool, change func(head *parquetformat.PageHeader,
+					body []byte) []byte) {
 					pages = 0
-					file := rebuild(t, raw, func(column string, head *parquetformat.PageHeader, body []byte) []byte {
+					file := rebuild(t, raw, func(column string, head *parquetformat.PageHeader,
+						body []byte) []byte {
 						if column != name || head.Type != kind {
 							return body
 						}
@@ -320,10 +325,11 @@ func TestParquetShortPages(t *testing.T) {
 					step = 7
 				}
 				for cut := 1; cut <= size; cut += step {
-					try(fmt.Sprintf("shorter by %d of %d bytes", cut, size), false, func(_ *parquetformat.PageHeader,
-						body []byte) []byte {
-						return body[:size-cut]
-					})
+					try(fmt.Sprintf("shorter by %d of %d bytes", cut, size), false,
+						func(_ *parquetformat.PageHeader,
+							body []byte) []byte {
+							return body[:size-cut]
+						})
 				}
 				if pages == 0 {
 					continue
@@ -363,8 +369,9 @@ func TestParquetOldMemory(t *testing.T) {
 		})
 		for range 20 {
 			d, err := readText("f.parquet", string(raw), Options{NoLabels: true, Storage: "dense"})
-			if want := "f.parquet: column 2 (x001), page 1 at byte "; err == nil || !strings.HasPrefix(err.Error(),
-				want) ||
+			if want := "f.parquet: column 2 (x001), page 1 at byte "; err == nil ||
+				!strings.HasPrefix(err.Error(),
+					want) ||
 				!strings.Contains(err.Error(), "found 224 bytes of 64 values, wanted 256") {
 				t.Fatalf("got %v, error %v, wanted %s", d, err, want)
 			}
@@ -410,7 +417,8 @@ func TestParquetFlippedBytes(t *testing.T) {
 				for range cuts {
 					at := 4 + rng.IntN(end-4)
 					cut := 1 + rng.IntN(min(9, end-at))
-					check(fmt.Sprintf("%d bytes at %d missing", cut, at), slices.Delete(bytes.Clone(raw), at, at+cut))
+					check(fmt.Sprintf("%d bytes at %d missing", cut, at), slices.Delete(bytes.Clone(raw), at,
+						at+cut))
 				}
 			}
 		}
@@ -440,7 +448,8 @@ func TestParquetFlippedBytesWithoutSums(t *testing.T) {
 		for bit := range 8 {
 			file := bytes.Clone(raw)
 			file[at] ^= 1 << bit
-			got, err := readLimited("f", string(file), Options{NoLabels: true, Storage: "dense"}, wideLimits())
+			got, err := readLimited("f", string(file), Options{NoLabels: true, Storage: "dense"},
+				wideLimits())
 			if err != nil {
 				continue
 			}

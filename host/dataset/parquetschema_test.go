@@ -31,7 +31,8 @@ func withFooter(t testing.TB, raw []byte, change func(m *parquetformat.FileMetaD
 	return append(binary.LittleEndian.AppendUint32(out, uint32(len(footer))), "PAR1"...)
 }
 
-// A schema that says one thing here and another there is refused, whichever of the two the library believes.
+// A schema that says one thing here and another there is refused, whichever of the two the library
+// believes.
 func TestParquetSchemaContradicts(t *testing.T) {
 	type meta = parquetformat.FileMetaData
 	raw := parquetBytes(t, 5) // a, b, label
@@ -47,7 +48,8 @@ func TestParquetSchemaContradicts(t *testing.T) {
 		},
 		"a float that is text, as of old": func(m *meta) { m.Schema[1].ConvertedType = thrift.New(deprecated.UTF8) },
 		"a float that is an integer of 64 bits": func(m *meta) {
-			m.Schema[1].LogicalType = parquetformat.LogicalType{Value: &parquetformat.IntType{BitWidth: 64, IsSigned: true}}
+			m.Schema[1].LogicalType = parquetformat.LogicalType{Value: &parquetformat.IntType{BitWidth: 64,
+				IsSigned: true}}
 		},
 		"a float that is an integer of 8 bits": func(m *meta) {
 			m.Schema[1].LogicalType = parquetformat.LogicalType{Value: &parquetformat.IntType{BitWidth: 8}}
@@ -84,7 +86,8 @@ func TestParquetDeepSchema(t *testing.T) {
 			root.NumChildren = thrift.New(int32(1))
 			m.Schema = []parquetformat.SchemaElement{root}
 			for range deep {
-				m.Schema = append(m.Schema, parquetformat.SchemaElement{Name: "g", NumChildren: thrift.New(int32(1)),
+				m.Schema = append(m.Schema, parquetformat.SchemaElement{Name: "g",
+					NumChildren:    thrift.New(int32(1)),
 					RepetitionType: leaf.RepetitionType})
 			}
 			m.Schema = append(m.Schema, leaf)

@@ -25,11 +25,11 @@ type parts struct {
 	written *Dataset // the first binary part, but for its examples
 }
 
-// ReadAll returns the data set that Read would find in one file of the examples of all files, in this
-// order, but for its hash where parts were prepared before. Tables have the columns of the first part,
-// and its header or none; prepared parts have one preparation. Options.Labels has the labels of all
-// parts. name stands for all in messages; places in Dataset.Skipped are places in each part. Each rank
-// reads all parts. Examples are copied, also from binary files.
+// ReadAll returns the data set that Read would find in one file of the examples of all files, in
+// this order, but for its hash where parts were prepared before. Tables have the columns of the
+// first part, and its header or none; prepared parts have one preparation. Options.Labels has the
+// labels of all parts. name stands for all in messages; places in Dataset.Skipped are places in
+// each part. Each rank reads all parts. Examples are copied, also from binary files.
 func ReadAll(ctx context.Context, name string, paths []string, o Options) (*Dataset, error) {
 	switch len(paths) {
 	case 0:
@@ -58,8 +58,8 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*Data
 	panic("unreachable: the last part ends the loop")
 }
 
-// kindOf returns the kind of a format: one builder joins examples of one kind alone. Kinds are tables,
-// arrays, LIBSVM and binary files.
+// kindOf returns the kind of a format: one builder joins examples of one kind alone. Kinds are
+// tables, arrays, LIBSVM and binary files.
 func kindOf(f format) string {
 	switch f.name {
 	case "npy", "npz", "idx":
@@ -80,7 +80,8 @@ func (p *parts) sameKind(path string, f format) error {
 		return nil
 	}
 	if kind := kindOf(f); kind != p.kind {
-		return fmt.Errorf("%s: found a part of the format %s, wanted one like %s (%s); convert all parts to one format",
+		return fmt.Errorf("%s: found a part of the format %s, wanted one like %s (%s); convert all "+
+			"parts to one format",
 			path, f.name, p.first, p.kind)
 	}
 	return nil
@@ -96,7 +97,8 @@ func (p *parts) close() {
 // goesOn reports whether there is a part behind the one that was read.
 func (p *parts) goesOn() bool { return p != nil && !p.last }
 
-// goOn has the builder read another part, with the labels in given, if they do not stand with the features.
+// goOn has the builder read another part, with the labels in given, if they do not stand with the
+// features.
 func (b *builder) goOn(s *source, o Options) error {
 	b.before, b.passed = b.seen, b.passed+b.src.text
 	b.src, b.o = s, o
@@ -107,7 +109,8 @@ func (b *builder) goOn(s *source, o Options) error {
 		return nil
 	}
 	if b.external == nil {
-		return s.errorf("found labels beside the examples, wanted them where the part %s has them", o.parts.first)
+		return s.errorf("found labels beside the examples, wanted them where the part %s has them",
+			o.parts.first)
 	}
 	return b.external.join(o.given, s.path, b.seen)
 }
@@ -139,8 +142,8 @@ func (p *parts) names() []string {
 	return p.table.names
 }
 
-// sameTable makes sure that a part of a table has the columns c of the first, or that it is the first. It returns what
-// is wrong, "" if nothing is.
+// sameTable makes sure that a part of a table has the columns c of the first, or that it is the
+// first. It returns what is wrong, "" if nothing is.
 func (p *parts) sameTable(c *columns) string {
 	if p == nil || p.table == nil {
 		if p != nil {
@@ -153,17 +156,20 @@ func (p *parts) sameTable(c *columns) string {
 	case len(c.role) != len(first.role):
 		return fmt.Sprintf("found %d columns, wanted %d as in %s", len(c.role), len(first.role), p.first)
 	case (c.names == nil) != (first.names == nil):
-		return fmt.Sprintf("found a header (%v), wanted it as in %s (%v); write all parts with one, or without (--header)",
+		return fmt.Sprintf("found a header (%v), wanted it as in %s (%v); write all parts with one, "+
+			"or without (--header)",
 			c.names != nil, p.first, first.names != nil)
 	case !slices.Equal(c.names, first.names):
 		j := 0
 		for c.names[j] == first.names[j] {
 			j++
 		}
-		return fmt.Sprintf("found %s, wanted %s there as in %s; parts have the same columns, in one order",
+		return fmt.Sprintf("found %s, wanted %s there as in %s; parts have the same columns, in one "+
+			"order",
 			c.describe(j), quote(first.names[j]), p.first)
 	case !slices.Equal(c.role, first.role):
-		return fmt.Sprintf("found other columns to be features than in %s; say which is the label (--label-column) and "+
+		return fmt.Sprintf("found other columns to be features than in %s; say which is the label "+
+			"(--label-column) and "+
 			"which to leave out (--ignore-columns)", p.first)
 	}
 	return ""
@@ -183,7 +189,8 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 	case first:
 		b.cells = made
 	case (made == nil) != (b.cells == nil):
-		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone in the other; "+
+		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers "+
+			"alone in the other; "+
 			"say which are categories (--categories)", p.first)
 	case b.cells != nil:
 		b.cells.places = places
@@ -212,7 +219,8 @@ func (d *Dataset) asPart(s *source, o Options) (*Dataset, error) {
 	return b.finish()
 }
 
-// part enters the examples of a binary file, which stays open until all parts are read. Its values are not looked at.
+// part enters the examples of a binary file, which stays open until all parts are read. Its values
+// are not looked at.
 func (b *builder) part(d *Dataset) error {
 	p := b.o.parts
 	if err := b.checkWidth(d.D); err != nil {
@@ -225,13 +233,17 @@ func (b *builder) part(d *Dataset) error {
 	}
 	w := p.written
 	switch {
-	case (w.Prepared == nil) != (d.Prepared == nil) || w.Prepared != nil && w.Prepared.differs(d.Prepared) != "":
-		return b.src.errorf("found examples that were prepared otherwise than in %s, wanted parts that are raw, or "+
+	case (w.Prepared == nil) != (d.Prepared == nil) || w.Prepared != nil &&
+		w.Prepared.differs(d.Prepared) != "":
+		return b.src.errorf("found examples that were prepared otherwise than in %s, wanted parts "+
+			"that are raw, or "+
 			"prepared by one preparation; join the raw parts", p.first)
 	case !slices.Equal(w.Features, d.Features):
-		return b.src.errorf("found other names of features than in %s, wanted the same in one order", p.first)
+		return b.src.errorf("found other names of features than in %s, wanted the same in one order",
+			p.first)
 	case !reflect.DeepEqual(w.Encoding, d.Encoding):
-		return b.src.errorf("found features that were made of other words than in %s; join the tables that they were "+
+		return b.src.errorf("found features that were made of other words than in %s; join the tables "+
+			"that they were "+
 			"made of, or convert them with the model of one (--encoding)", p.first)
 	}
 	b.width = d.D

@@ -41,7 +41,8 @@ func TestReadAll(t *testing.T) {
 	if err := prepared.Prepare(Steps{Bias: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"csv", "csv.gz", "svm", "npz", "umab", "umab.zst", "prepared.umab"} {
+	for _, format := range []string{"csv", "csv.gz", "svm", "npz", "umab", "umab.zst",
+		"prepared.umab"} {
 		for _, cuts := range [][]int{{0, 100, 300}, {0, 1, 2, 150, 299, 300}, {0, 300}} {
 			for _, storage := range []string{"auto", "dense", "sparse"} {
 				o := Options{Storage: storage}
@@ -65,8 +66,10 @@ func TestReadAll(t *testing.T) {
 					want.SHA256 = got.SHA256
 				}
 				if !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.Y, want.Y) ||
-					!reflect.DeepEqual(got.Classes, want.Classes) || !reflect.DeepEqual(got.Features, want.Features) ||
-					got.Label != want.Label || got.SHA256 != want.SHA256 || !reflect.DeepEqual(got.Prepared, want.Prepared) {
+					!reflect.DeepEqual(got.Classes, want.Classes) || !reflect.DeepEqual(got.Features,
+					want.Features) ||
+					got.Label != want.Label || got.SHA256 != want.SHA256 || !reflect.DeepEqual(got.Prepared,
+					want.Prepared) {
 					t.Errorf("%s in %s, %v: other data than those of one file", format, storage, cuts)
 				}
 				got.Close()
@@ -89,14 +92,15 @@ func writeParts(t *testing.T, end string, texts ...string) (paths []string) {
 	return paths
 }
 
-// TestReadAllTables: words, missing values and texts of parts are encoded as those of one table; ids and comments
-// stay.
+// TestReadAllTables: words, missing values and texts of parts are encoded as those of one table;
+// ids and comments stay.
 func TestReadAllTables(t *testing.T) {
 	const head = "id,color,size,text,class\n"
 	a, b := "1,red,2,one two,x\n2,blue,,two,y\n", "# so\n3,green,5,three,x\n4,red,7,one,x\n"
 	c := "5,red,1,two two,z\n6,,2,,y\n"
 	texts := TextOptions{Columns: []string{"text"}}
-	o := Options{Table: Table{IDColumn: "id", Encode: &EncodeOptions{Missing: "indicator", Text: texts}}}
+	o := Options{Table: Table{IDColumn: "id", Encode: &EncodeOptions{Missing: "indicator",
+		Text: texts}}}
 	want, err := ReadFrom(t.Context(), strings.NewReader(head+a+b+c), "whole.csv", o)
 	if err != nil {
 		t.Fatal(err)
@@ -111,10 +115,12 @@ func TestReadAllTables(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.Encoding, want.Encoding) ||
+		if !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.Encoding,
+			want.Encoding) ||
 			!reflect.DeepEqual(got.IDs, want.IDs) || got.SHA256 != want.SHA256 ||
 			!reflect.DeepEqual(got.Missing, want.Missing) ||
-			!strings.Contains(strings.Join(got.Notes, "\n"), ".csv: 1 lines that begin with # are taken as comments") {
+			!strings.Contains(strings.Join(got.Notes, "\n"),
+				".csv: 1 lines that begin with # are taken as comments") {
 			t.Errorf("%s: other data than those of one file: %v, %v", name, got.Notes, got.Missing)
 		}
 	}
@@ -183,13 +189,15 @@ func TestReadAllBad(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		"width": {Options{}, []string{"1,2,a\n3,4,b\n", "1,2,3,a\n"}, "1.csv:1: found 4 columns, wanted 3 as in"},
+		"width": {Options{}, []string{"1,2,a\n3,4,b\n", "1,2,3,a\n"},
+			"1.csv:1: found 4 columns, wanted 3 as in"},
 		"names": {Options{}, []string{"a,b,c\n1,2,x\n3,4,y\n", "a,z,c\n1,2,x\n"},
 			`1.csv:1: found column 2 (z), wanted "b" there`},
 		"header": {Options{}, []string{"1,2,x\n3,4,y\n", "a,b,c\n1,2,x\n"},
 			"1.csv:1: found a header (true), wanted it as in"},
-		"value":     {Options{}, []string{"1,2,x\n3,4,y\n", "1,2,x\n3,?,y\n"}, "1.csv:2:"},
-		"words":     {encode, []string{"1,2,x\n3,4,y\n", "red,2,x\nblue,2,x\n"}, "1.csv:1:1: column 1: found"},
+		"value": {Options{}, []string{"1,2,x\n3,4,y\n", "1,2,x\n3,?,y\n"}, "1.csv:2:"},
+		"words": {encode, []string{"1,2,x\n3,4,y\n", "red,2,x\nblue,2,x\n"},
+			"1.csv:1:1: column 1: found"},
 		"not there": {Options{}, []string{"1,2,x\n3,4,y\n", ""}, "1.csv: found no example"},
 	} {
 		_, err := ReadAll(t.Context(), "all", writeParts(t, ".csv", c.texts...), c.o)

@@ -73,7 +73,8 @@ func Fit(s Steps, rows Rows) (*Preparation, error) {
 	}
 	for j := range p.A {
 		if !finite(p.A[j]) || !finite(p.B[j]) {
-			return nil, fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not finite: "+
+			return nil, fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not "+
+				"finite: "+
 				"found the map v·%v + %v, wanted finite factors; rescale the column",
 				s, j+1, p.A[j], p.B[j])
 		}
@@ -84,8 +85,8 @@ func Fit(s Steps, rows Rows) (*Preparation, error) {
 // columnStep is how many columns go together where they are summed: a cache line has as many.
 const columnStep = 16
 
-// columnSums returns the sum of each column, or that of the squared distances from mean if that is not nil, in the
-// order of the examples, whichever ranks have them.
+// columnSums returns the sum of each column, or that of the squared distances from mean if that is
+// not nil, in the order of the examples, whichever ranks have them.
 func columnSums(e Stored, mean []float64) ([]float64, error) {
 	sums := make([]float64, e.D)
 	err := store.InOrder(e.At, sums, columnStep, func(group []float64, begin, end int) error {
@@ -102,8 +103,9 @@ func columnSums(e Stored, mean []float64) ([]float64, error) {
 	return sums, err
 }
 
-// addColumns adds columns from.. of rows first..last-1 to sums, row by row. It goes through four rows at once, which
-// come from memory together: a group of columns is so little of a row that the processor does not foresee the next.
+// addColumns adds columns from.. of rows first..last-1 to sums, row by row. It goes through four
+// rows at once, which come from memory together: a group of columns is so little of a row that the
+// processor does not foresee the next.
 func (e Examples) addColumns(sums []float64, first, last, from int) {
 	row := func(i int) []float32 { return e.Row(i)[from:][:len(sums)] }
 	i := first
@@ -148,15 +150,18 @@ func (e Examples) addSquares(sums, mean []float64, first, last, from int) {
 	}
 }
 
-// byColumns calls f for ranges of rows of dense examples, one after the other, and of columns begin..end-1, several
-// at a time: a column belongs to one goroutine, so the order of additions is that of the examples however many there
-// are. Rows are few, so that who is ahead waits: a file that is larger than memory is
-// read once.
+// byColumns calls f for ranges of rows of dense examples, one after the other, and of columns
+// begin..end-1, several at a time: a column belongs to one goroutine, so the order of additions is
+// that of the examples however many there are. Rows are few, so that who is ahead waits: a file
+// that is larger than memory is read once.
 func (e Stored) byColumns(begin, end int, f func(first, last, from, to int)) {
 	const bytes = 64 << 20
 	first, last := e.Own()
 	for some := max(1, bytes/(4*max(1, e.D))); first < last; first += some {
-		parallel.Ranges(end-begin, columnStep, func(from, to int) { f(first, min(first+some, last), begin+from, begin+to) })
+		parallel.Ranges(end-begin, columnStep, func(from, to int) {
+			f(first, min(first+some, last),
+				begin+from, begin+to)
+		})
 	}
 }
 
@@ -225,8 +230,8 @@ func (p *Preparation) Apply(e Examples) (Examples, error) {
 	return x.Examples, err
 }
 
-// ApplyTo is Apply for examples in a store: those of each rank are prepared there. It asks all ranks.
-// Close gives the prepared ones back.
+// ApplyTo is Apply for examples in a store: those of each rank are prepared there. It asks all
+// ranks. Close gives the prepared ones back.
 func (p *Preparation) ApplyTo(rows Rows, how ...Memory) (Stored, error) {
 	return p.apply(rows.Stored(), how)
 }
@@ -258,7 +263,8 @@ func (p *Preparation) apply(e Stored, how []Memory) (Stored, error) {
 	if narrow {
 		size += 2 // if codes of two bytes are made too
 	}
-	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width, p.Steps)
+	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width,
+		p.Steps)
 	first, last := e.Own()
 	if err := e.Agree(memory.Check(memory.Product(last-first, width, size), what)); err != nil {
 		return Stored{}, err
@@ -272,7 +278,8 @@ func (p *Preparation) apply(e Stored, how []Memory) (Stored, error) {
 		out.At, err = p.withCodes(e, out.At)
 	}
 	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width]}
-	return out, e.Agree(cmp.Or(err, p.rows(own, out.At.Narrow(), e.X[first*e.D:last*e.D], first, over)))
+	return out, e.Agree(cmp.Or(err, p.rows(own, out.At.Narrow(), e.X[first*e.D:last*e.D], first,
+		over)))
 }
 
 // checkFor refuses what p cannot prepare.
@@ -284,7 +291,8 @@ func (p *Preparation) checkFor(e Stored) error {
 		return err
 	}
 	if e.D != p.D {
-		return fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to",
+		return fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was "+
+			"fitted to",
 			p.Steps, e.D, p.D)
 	}
 	if width := p.Width(); width > 0 && e.N > math.MaxInt/4/width {
@@ -341,8 +349,8 @@ func scaled(row []float32, sum float64) (r float32) {
 	return r
 }
 
-// units is unit for some rows of d values. Four sums are under way at a time, since one waits for each of its
-// additions.
+// units is unit for some rows of d values. Four sums are under way at a time, since one waits for
+// each of its additions.
 func units(rows []float32, d int, r []float32) {
 	row := func(k int) []float32 { return rows[k*d:][:d] }
 	k := 0
@@ -386,7 +394,8 @@ func (p *Preparation) check() error {
 		want = p.D
 	}
 	if p.D < 0 || len(p.A) != want || len(p.B) != want {
-		return fmt.Errorf("normalization %s for %d features: found %d factors and %d offsets, wanted %d of each",
+		return fmt.Errorf("normalization %s for %d features: found %d factors and %d offsets, wanted "+
+			"%d of each",
 			p.Steps, p.D, len(p.A), len(p.B), want)
 	}
 	return nil

@@ -200,7 +200,8 @@ func TestPreparationJSON(t *testing.T) {
 	if want := `{"steps":"l2","features":3}`; err != nil || string(text) != want {
 		t.Errorf("got %s, %v", text, err)
 	}
-	if err := json.Unmarshal([]byte(`{"steps":"l3"}`), p); err == nil || !strings.Contains(err.Error(), `found "l3"`) {
+	if err := json.Unmarshal([]byte(`{"steps":"l3"}`), p); err == nil || !strings.Contains(err.Error(),
+		`found "l3"`) {
 		t.Errorf("unknown step: %v", err)
 	}
 }
@@ -224,24 +225,42 @@ func TestPreparationBad(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no example", fit("standardize", Examples{D: 2}), "normalization standardize: found no example to fit it to"},
+		{"no example", fit("standardize", Examples{D: 2}),
+			"normalization standardize: found no example to fit it to"},
 		{"shape", fit("l2", Examples{N: 1, D: 2}), "shape 1×2 hold 0 values"},
-		{"both", func() error { _, err := Fit(Steps{Standardize: true, MaxAbs: true}, good); return err }(), "found standardize together with maxabs"},
-		{"tiny column", fit("standardize", examples(2, 1, 1e-45, 2, 0)), "normalization standardize: column 2 (counted from 1) is too small or not finite: found the map v·+Inf"},
+		{"both", func() error {
+			_, err := Fit(Steps{Standardize: true, MaxAbs: true},
+				good)
+			return err
+		}(), "found standardize together with maxabs"},
+		{"tiny column", fit("standardize", examples(2, 1, 1e-45, 2, 0)),
+			"normalization standardize: column 2 (counted from 1) is too small or not finite: found the " +
+				"map v·+Inf"},
 		{"tiny maximum", fit("maxabs", examples(1, 1e-45)), "column 1 (counted from 1) is too small"},
-		{"nan column", fit("standardize", examples(1, nan)), "column 1 (counted from 1) is too small or not finite"},
-		{"nan maximum", fit("maxabs", examples(1, nan, 1)), "column 1 (counted from 1) is too small or not finite"},
-		{"width", apply(Preparation{Steps: l2, D: 3}, good), "normalization l2: found examples of 2 features, wanted 3 as it was fitted to"},
-		{"apply shape", apply(Preparation{Steps: l2, D: 3}, Examples{N: 2, D: 3}), "shape 2×3 hold 0 values"},
+		{"nan column", fit("standardize", examples(1, nan)),
+			"column 1 (counted from 1) is too small or not finite"},
+		{"nan maximum", fit("maxabs", examples(1, nan, 1)),
+			"column 1 (counted from 1) is too small or not finite"},
+		{"width", apply(Preparation{Steps: l2, D: 3}, good),
+			"normalization l2: found examples of 2 features, wanted 3 as it was fitted to"},
+		{"apply shape", apply(Preparation{Steps: l2, D: 3}, Examples{N: 2, D: 3}),
+			"shape 2×3 hold 0 values"},
 		{"overflow", apply(Preparation{Steps: std, D: 2, A: []float32{1, 2}, B: []float32{0, 0}},
 			examples(2, 0, 1, 1, -3e38)),
-			"normalization standardize: example 2, column 2 (counted from 1) becomes -Inf, wanted a finite number"},
-		{"tiny row", apply(Preparation{Steps: l2, D: 1}, wide), "normalization l2: example 301, column 1 (counted from 1) becomes +Inf"},
-		{"nan", apply(Preparation{D: 2}, examples(2, 0, 1, nan, 3)), "normalization none: example 2, column 1 (counted from 1) becomes NaN"},
-		{"factors missing", apply(Preparation{Steps: std, D: 2}, good), "found 0 factors and 0 offsets, wanted 2 of each"},
-		{"offsets missing", apply(Preparation{Steps: std, D: 2, A: []float32{1, 1}}, good), "found 2 factors and 0 offsets, wanted 2"},
-		{"factors too many", apply(Preparation{Steps: l2, D: 2, A: []float32{1, 1}, B: []float32{1, 1}}, good), "found 2 factors and 2 offsets, wanted 0"},
-		{"steps", apply(Preparation{Steps: Steps{Standardize: true, MaxAbs: true}}, Examples{}), "found standardize together with maxabs"},
+			"normalization standardize: example 2, column 2 (counted from 1) becomes -Inf, wanted a " +
+				"finite number"},
+		{"tiny row", apply(Preparation{Steps: l2, D: 1}, wide),
+			"normalization l2: example 301, column 1 (counted from 1) becomes +Inf"},
+		{"nan", apply(Preparation{D: 2}, examples(2, 0, 1, nan, 3)),
+			"normalization none: example 2, column 1 (counted from 1) becomes NaN"},
+		{"factors missing", apply(Preparation{Steps: std, D: 2}, good),
+			"found 0 factors and 0 offsets, wanted 2 of each"},
+		{"offsets missing", apply(Preparation{Steps: std, D: 2, A: []float32{1, 1}}, good),
+			"found 2 factors and 0 offsets, wanted 2"},
+		{"factors too many", apply(Preparation{Steps: l2, D: 2, A: []float32{1, 1}, B: []float32{1, 1}},
+			good), "found 2 factors and 2 offsets, wanted 0"},
+		{"steps", apply(Preparation{Steps: Steps{Standardize: true, MaxAbs: true}}, Examples{}),
+			"found standardize together with maxabs"},
 		{"negative width", apply(Preparation{Steps: l2, D: -1}, Examples{}), "for -1 features"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {

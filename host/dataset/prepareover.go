@@ -7,10 +7,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// overValues is about how many raw values are set aside at a time while prepared ones are written over them.
+// overValues is about how many raw values are set aside at a time while prepared ones are written
+// over them.
 const overValues = 1 << 20
 
-// hasRoom reports whether the slices of e have room for what p makes of it, as those have that Read returns.
+// hasRoom reports whether the slices of e have room for what p makes of it, as those have that
+// Read returns.
 func (e Stored) hasRoom(p *Preparation) bool {
 	extra := p.extra() * e.N
 	switch {
@@ -22,8 +24,9 @@ func (e Stored) hasRoom(p *Preparation) bool {
 	return cap(e.X)-len(e.X) >= extra
 }
 
-// applyOver is apply in the memory of e, which has room: the bits of a copy. It goes from the last examples to the
-// first, since prepared ones may be longer: they are written where raw ones were that have been read.
+// applyOver is apply in the memory of e, which has room: the bits of a copy. It goes from the last
+// examples to the first, since prepared ones may be longer: they are written where raw ones were
+// that have been read.
 func (p *Preparation) applyOver(e Stored, narrow bool) (Stored, error) {
 	need := memory.Product(min(e.N, overValues/max(1, e.D)+1), e.D, 8)
 	if e.Sparse() {
@@ -31,7 +34,8 @@ func (p *Preparation) applyOver(e Stored, narrow bool) (Stored, error) {
 	} else if narrow {
 		need = memory.Sum(need, memory.Product(e.N, p.Width(), 2))
 	}
-	what := fmt.Sprintf("preparing %d examples × %d features by %s where they are", e.N, p.Width(), p.Steps)
+	what := fmt.Sprintf("preparing %d examples × %d features by %s where they are", e.N, p.Width(),
+		p.Steps)
 	if err := memory.Check(need, what); err != nil {
 		return Stored{}, err
 	}
@@ -85,7 +89,8 @@ func (p *Preparation) sparseOver(e Examples) (Examples, error) {
 		first, last := e.Starts[from], e.Starts[to]
 		columns = append(columns[:0], e.Columns[first:last]...)
 		values = append(values[:0], e.Values[first:last]...)
-		if found := p.sparseRows(out, from, to, columns, values, e.Starts[from:to+1], first, false); found != nil {
+		if found := p.sparseRows(out, from, to, columns, values, e.Starts[from:to+1], first,
+			false); found != nil {
 			err = found // that of the first examples comes last
 		}
 		to = from

@@ -33,7 +33,8 @@ func TestPrepareOver(t *testing.T) {
 		}
 		return e
 	}
-	for _, raw := range []Examples{dense(1, 1), dense(7, 3), dense(3*overValues/1000+17, 1000), dense(overValues+9, 1),
+	for _, raw := range []Examples{dense(1, 1), dense(7, 3), dense(3*overValues/1000+17, 1000),
+		dense(overValues+9, 1),
 		dense(2, overValues+1)} {
 		for _, x := range []Examples{raw, raw.Compressed()} {
 			for _, steps := range []string{"none", "bias", "l2", "maxabs,bias,l2", "standardize,bias,l2"} {
@@ -60,10 +61,12 @@ func TestPrepareOver(t *testing.T) {
 						t.Fatalf("%s: has no room", name)
 					}
 					got, err := p.apply(given, append(how, InPlace))
-					if err != nil || !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.At, want.At) {
+					if err != nil || !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.At,
+						want.At) {
 						t.Errorf("%s: other values than those of a copy, %v", name, err)
 					}
-					if x.Sparse() && &got.Values[0] != &given.Values[0] || !x.Sparse() && &got.X[0] != &given.X[0] {
+					if x.Sparse() && &got.Values[0] != &given.Values[0] || !x.Sparse() &&
+						&got.X[0] != &given.X[0] {
 						t.Errorf("%s: made a copy", name)
 					}
 				}
@@ -80,7 +83,8 @@ func TestPrepareOverFaults(t *testing.T) {
 		x.X[k] = 1
 	}
 	x.X[(n/4)*d+7], x.X[(n/2)*d+9], x.X[n*d-1] = 1e38, 1e38, 1e38
-	p := &Preparation{Steps: Steps{MaxAbs: true, Bias: true}, D: d, A: make([]float32, d), B: make([]float32, d)}
+	p := &Preparation{Steps: Steps{MaxAbs: true, Bias: true}, D: d, A: make([]float32, d),
+		B: make([]float32, d)}
 	for j := range p.A {
 		p.A[j] = 1e30
 	}
@@ -93,8 +97,8 @@ func TestPrepareOverFaults(t *testing.T) {
 	}
 }
 
-// TestInPlace: what is read in more than one segment has room, InPlace uses it, and without it nothing is written
-// to.
+// TestInPlace: what is read in more than one segment has room, InPlace uses it, and without it
+// nothing is written to.
 func TestInPlace(t *testing.T) {
 	for _, storage := range []string{"dense", "sparse"} {
 		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage,
@@ -108,14 +112,15 @@ func TestInPlace(t *testing.T) {
 			t.Errorf("%s: a copy: %v, and raw values are others", storage, err)
 		}
 		room := d.Stored().hasRoom(kept.Prepared)
-		if err := d.Prepare(steps, InPlace); err != nil || !room || !equalExamples(d.Examples, kept.Examples) {
+		if err := d.Prepare(steps, InPlace); err != nil || !room || !equalExamples(d.Examples,
+			kept.Examples) {
 			t.Errorf("%s: room %v, %v, or other values than those of a copy", storage, room, err)
 		}
 	}
 }
 
-// TestPromisedRows: arrays have the same values and room for a bias whether the file is certain to hold them, so that
-// they are read to where they stay, or not, and whatever their first rows are.
+// TestPromisedRows: arrays have the same values and room for a bias whether the file is certain to
+// hold them, so that they are read to where they stay, or not, and whatever their first rows are.
 func TestPromisedRows(t *testing.T) {
 	const n, d = 3000, 200
 	full := &Dataset{Y: make([]int32, n), Classes: []string{"a", "b"}}

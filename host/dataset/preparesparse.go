@@ -16,8 +16,10 @@ func refuseFilling(s Steps, e Examples) error {
 	if !s.Standardize || !e.Sparse() {
 		return nil
 	}
-	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill sparse examples: "+
-		"%d stored values would become %d; use maxabs or l2 instead, or ask for dense storage (--storage dense)",
+	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill "+
+		"sparse examples: "+
+		"%d stored values would become %d; use maxabs or l2 instead, or ask for dense storage "+
+		"(--storage dense)",
 		s, e.Size(), int64(e.N)*int64(e.D))
 }
 
@@ -33,7 +35,8 @@ func (p *Preparation) applySparse(e Stored, lost bool) (Stored, error) {
 	first, last := e.Own()
 	stored := len(e.Values) + extra*e.N
 	here := int(e.Starts[last]-e.Starts[first]) + extra*(last-first) // of this rank
-	need, what := memory.Product(here, 4), fmt.Sprintf("a sparse copy of %d examples, %d values", e.N, stored)
+	need, what := memory.Product(here, 4), fmt.Sprintf("a sparse copy of %d examples, %d values", e.N,
+		stored)
 	if extra > 0 {
 		need = memory.Sum(need, memory.Product(here, 4), memory.Product(e.N, 8))
 	}
@@ -44,7 +47,8 @@ func (p *Preparation) applySparse(e Stored, lost bool) (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
-	return out, e.Agree(p.sparseRows(out.Examples, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0, lost))
+	return out, e.Agree(p.sparseRows(out.Examples, first, last, e.Columns, e.Values,
+		e.Starts[first:last+1], 0, lost))
 }
 
 // checkSparse says why sparse examples of the right width cannot be prepared so.
@@ -69,10 +73,12 @@ func (p *Preparation) checkSparse(e Examples) error {
 // extra returns how many values more a prepared example stores.
 func (p *Preparation) extra() int { return p.Width() - p.D }
 
-// sparseRows makes examples from..to-1 of out of raw ones: the one of example from+k has the columns and values from
-// place starts[k]-skip to starts[k+1]-skip of these. As with rows, pages of these are given back as they are read.
+// sparseRows makes examples from..to-1 of out of raw ones: the one of example from+k has the
+// columns and values from place starts[k]-skip to starts[k+1]-skip of these. As with rows, pages
+// of these are given back as they are read.
 func (p *Preparation) sparseRows(
-	out Examples, from, to int, columns []int32, values []float32, starts []int64, skip int64, lost bool,
+	out Examples, from, to int, columns []int32, values []float32, starts []int64, skip int64,
+	lost bool,
 ) error {
 	parts := parallel.Workers(to-from, 64)
 	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite

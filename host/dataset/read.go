@@ -72,10 +72,10 @@ func formatNamed(name string, write bool) (format, error) {
 		quote(name), strings.Join(names[:last], ", "), names[last])
 }
 
-// Read reads examples and their labels from a file of any of the formats that
-// Options.Format lists, plain, gzip or zstd (known by the first bytes; several
-// gzip members are fine). The path "-" is standard input. Text is UTF-8, or UTF-16 that says so by its mark, its
-// lines end in LF or CRLF, and blank lines are passed over.
+// Read reads examples and their labels from a file of any of the formats that Options.Format
+// lists, plain, gzip or zstd (known by the first bytes; several gzip members are fine). The path
+// "-" is standard input. Text is UTF-8, or UTF-16 that says so by its mark, its lines end in LF or
+// CRLF, and blank lines are passed over.
 //
 // Every number becomes the nearest float32. Not a number, infinite, beyond
 // float32, with anything behind it, or missing: an error. So are an empty file,
@@ -83,13 +83,12 @@ func formatNamed(name string, write bool) (format, error) {
 // that belong to a line begin with file:line, or file:line:column where they
 // belong to a place in it (the byte, counted from 1).
 //
-// A binary file is compared with its checksums, block by block, unless Options.Trust
-// says not to or it is of version 1, which has none (Unchecked tells); one of version 1 or 2 leaves SHA256
-// empty. One that is not packed
-// is mapped, not copied, and what its values mean is looked at no earlier than by who uses them
-// (engines refuse what is not finite). Its Examples and Y lie in the file: they cannot be written
-// to, and if the file is shortened while they are used, the program ends, unless it uses them
-// under Guard. Close unmaps it. Any other result owns its memory.
+// A binary file is compared with its checksums, block by block, unless Options.Trust says not to
+// or it is of version 1, which has none (Unchecked tells); one of version 1 or 2 leaves SHA256
+// empty. One that is not packed is mapped, not copied, and what its values mean is looked at no
+// earlier than by who uses them (engines refuse what is not finite). Its Examples and Y lie in the
+// file: they cannot be written to, and if the file is shortened while they are used, the program
+// ends, unless it uses them under Guard. Close unmaps it. Any other result owns its memory.
 //
 // If ctx ends, so does Read, before the next block of a mebibyte or less, with an error
 // that wraps ctx.Err(). Nothing stays open; only a wait for standard input, for the
@@ -148,7 +147,8 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		return nil, err
 	}
 	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
-		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of the format %s; "+
+		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
+			"the format %s; "+
 			"leave --separator and --decimal out", s.path, f.name)
 	}
 	if o.IDColumn != "" && !f.table() {

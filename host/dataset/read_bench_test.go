@@ -46,7 +46,8 @@ func benchFiles(b *testing.B) []benchFile {
 		return text.Bytes()
 	}
 	array := func(descr string, order string, put func([]byte, float32) []byte) []byte {
-		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%d, 64), }\n", descr, order, n)
+		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%d, 64), }\n", descr, order,
+			n)
 		raw := fmt.Appendf(nil, "\x93NUMPY\x01\x00%c%c%s", len(header), 0, header)
 		for _, v := range real.X {
 			raw = put(raw, v)
@@ -62,7 +63,8 @@ func benchFiles(b *testing.B) []benchFile {
 		idx = append(idx, byte(v))
 	}
 	csv := text("f.csv", real)
-	arff := []byte("@relation r\n" + strings.Repeat("@attribute x real\n", 64) + "@attribute c {0,1}\n@data\n")
+	arff := []byte("@relation r\n" + strings.Repeat("@attribute x real\n", 64) +
+		"@attribute c {0,1}\n@data\n")
 	bare := Options{NoLabels: true}
 	return []benchFile{
 		{"csv real", csv, 0, Options{}},

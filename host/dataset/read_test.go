@@ -68,7 +68,8 @@ func TestReadGood(t *testing.T) {
 	labelFirst := with(func(d *Dataset) { d.LabelColumn = 1 })
 	numbered := with(func(d *Dataset) { d.Classes = []string{"5", "6"} })
 	indexed := with(func(d *Dataset) { d.LabelColumn = 0 })
-	zeros := Dataset{Examples: examples(3, 0, 0, 0, 0, 0, 7, 1, 0, 0), Y: []int32{1, 0, 1}, Classes: []string{"-1", "+1"}}
+	zeros := Dataset{Examples: examples(3, 0, 0, 0, 0, 0, 7, 1, 0, 0), Y: []int32{1, 0, 1},
+		Classes: []string{"-1", "+1"}}
 	for _, c := range []struct {
 		what, name, text string
 		o                Options
@@ -76,14 +77,19 @@ func TestReadGood(t *testing.T) {
 	}{
 		{"plain", "f.csv", "1,2,a\n3,4,b\n", Options{}, ab},
 		{"no line end", "f.data", "1,2,a\n3,4,b", Options{}, ab},
-		{"CRLF, BOM, blank lines, spaces", "f", "\ufeff\r\n 1, 2 , a\r\n  \r\n3,4\t,b \r\n\r\n", Options{}, ab},
+		{"CRLF, BOM, blank lines, spaces", "f", "\ufeff\r\n 1, 2 , a\r\n  \r\n3,4\t,b \r\n\r\n",
+			Options{}, ab},
 		{"tab", "f", "1\t2\ta\n3\t4\tb\n", Options{}, ab},
 		{"semicolon", "f", "1;2;a\n3;4;b\n", Options{}, ab},
-		{"tsv with commas", "f.tsv", "1\t2\ta,c\n3\t4\tb\n", Options{}, with(func(d *Dataset) { d.Classes = []string{"a,c", "b"} })},
-		{"tsv with times", "f.TSV.gz", "1\t2\t12:30\n3\t4\tb\n", Options{}, with(func(d *Dataset) { d.Classes = []string{"12:30", "b"} })},
+		{"tsv with commas", "f.tsv", "1\t2\ta,c\n3\t4\tb\n", Options{},
+			with(func(d *Dataset) { d.Classes = []string{"a,c", "b"} })},
+		{"tsv with times", "f.TSV.gz", "1\t2\t12:30\n3\t4\tb\n", Options{},
+			with(func(d *Dataset) { d.Classes = []string{"12:30", "b"} })},
 		{"quoted", "f", "\"1\",2,\"a\"\n3,\"4\",\"b\"", Options{}, ab},
-		{"quoted comma in a tab file", "f", "\"x,x\"\ty\tclass\n1\t2\ta\n3\t4\tb\n", Options{}, with(func(d *Dataset) { d.Features, d.Label = []string{"x,x", "y"}, "class" })},
-		{"quoted quote and lines", "f", "\"x\r\n\"\"z\",y,class\n1,2,a\n3,4,b\n", Options{}, with(func(d *Dataset) { d.Features, d.Label = []string{"x\n\"z", "y"}, "class" })},
+		{"quoted comma in a tab file", "f", "\"x,x\"\ty\tclass\n1\t2\ta\n3\t4\tb\n", Options{},
+			with(func(d *Dataset) { d.Features, d.Label = []string{"x,x", "y"}, "class" })},
+		{"quoted quote and lines", "f", "\"x\r\n\"\"z\",y,class\n1,2,a\n3,4,b\n", Options{},
+			with(func(d *Dataset) { d.Features, d.Label = []string{"x\n\"z", "y"}, "class" })},
 		{"header", "f", "x,y,class\n1,2,a\n3,4,b\n", Options{}, headed},
 		{"label named", "f", "class,x,y\na,1,2\nb,3,4\n", Options{Table: Table{LabelColumn: "class"}},
 			with(func(d *Dataset) { d.Features, d.Label, d.LabelColumn = []string{"x", "y"}, "class", 1 })},
@@ -92,27 +98,40 @@ func TestReadGood(t *testing.T) {
 			with(func(d *Dataset) { d.LabelColumn = 2 })},
 		{"position, no header though a value equals it", "f", "1,3,5\n3,4,6\n",
 			Options{Table: Table{LabelColumn: "3"}}, Dataset{
-				Examples: examples(2, 1, 3, 3, 4), Y: []int32{0, 1}, Classes: []string{"5", "6"}, Found: Found{LabelColumn: 3}}},
+				Examples: examples(2, 1, 3, 3, 4), Y: []int32{0, 1}, Classes: []string{"5", "6"},
+				Found: Found{LabelColumn: 3}}},
 		{"name wins over position", "f", "3,x,y\na,1,2\nb,3,4\n", Options{Table: Table{LabelColumn: "3"}},
 			with(func(d *Dataset) { d.Features, d.Label, d.LabelColumn = []string{"x", "y"}, "3", 1 })},
-		{"position, a value equals it and the label is a word", "f", "2,a\n3,b\n", Options{Table: Table{LabelColumn: "2"}},
-			Dataset{Examples: examples(1, 2, 3), Y: []int32{0, 1}, Classes: []string{"a", "b"}, Found: Found{LabelColumn: 2}}},
-		{"name beyond the width", "f", "x,y,2019\n1,2,a\n3,4,b\n", Options{Table: Table{LabelColumn: "2019"}},
+		{"position, a value equals it and the label is a word", "f", "2,a\n3,b\n",
+			Options{Table: Table{LabelColumn: "2"}},
+			Dataset{Examples: examples(1, 2, 3), Y: []int32{0, 1}, Classes: []string{"a", "b"},
+				Found: Found{LabelColumn: 2}}},
+		{"name beyond the width", "f", "x,y,2019\n1,2,a\n3,4,b\n",
+			Options{Table: Table{LabelColumn: "2019"}},
 			with(func(d *Dataset) { d.Features, d.Label = []string{"x", "y"}, "2019" })},
-		{"last is no name", "f", "last,y,class\n1,2,a\n3,4,b\n", Options{Table: Table{LabelColumn: "last"}},
+		{"last is no name", "f", "last,y,class\n1,2,a\n3,4,b\n",
+			Options{Table: Table{LabelColumn: "last"}},
 			with(func(d *Dataset) { d.Features, d.Label = []string{"last", "y"}, "class" })},
-		{"numbers as header, label named", "f", "0,1,class\n1,2,a\n3,4,b\n", Options{Table: Table{LabelColumn: "class"}},
+		{"numbers as header, label named", "f", "0,1,class\n1,2,a\n3,4,b\n",
+			Options{Table: Table{LabelColumn: "class"}},
 			with(func(d *Dataset) { d.Features, d.Label = []string{"0", "1"}, "class" })},
 		{"header forced", "f", "0,1,2\n1,2,a\n3,4,b\n", Options{Table: Table{Header: "yes"}},
 			with(func(d *Dataset) { d.Features, d.Label = []string{"0", "1"}, "2" })},
-		{"header names that begin with digits", "f", "class,1x1,1x2\na,1,2\nb,3,4\n", Options{Table: Table{LabelColumn: "first"}},
-			with(func(d *Dataset) { d.Features, d.Label, d.LabelColumn = []string{"1x1", "1x2"}, "class", 1 })},
-		{"header with an empty name", "f", ",y,class\n1,2,a\n3,4,b\n", Options{}, with(func(d *Dataset) { d.Features, d.Label = []string{"", "y"}, "class" })},
+		{"header names that begin with digits", "f", "class,1x1,1x2\na,1,2\nb,3,4\n",
+			Options{Table: Table{LabelColumn: "first"}},
+			with(func(d *Dataset) {
+				d.Features, d.Label, d.LabelColumn = []string{"1x1", "1x2"}, "class",
+					1
+			})},
+		{"header with an empty name", "f", ",y,class\n1,2,a\n3,4,b\n", Options{},
+			with(func(d *Dataset) { d.Features, d.Label = []string{"", "y"}, "class" })},
 		{"integer classes", "f", "1,2,5\n3,4,6\n", Options{}, numbered},
 		{"classes given", "f", "1,2,a\n3,4,b\n", Options{Classes: []string{"b", "z", "a"}},
 			with(func(d *Dataset) { d.Classes, d.Y = []string{"b", "z", "a"}, []int32{2, 0} })},
-		{"classes given, one found", "f", "1,2,a\n3,4,a\n", Options{Classes: []string{"a", "b"}}, with(func(d *Dataset) { d.Y = []int32{0, 0} })},
-		{"no labels", "f", "x,y\n1,2\n3,4\n", Options{NoLabels: true, Features: 2}, Dataset{Examples: examples(2, 1, 2, 3, 4), Features: []string{"x", "y"}}},
+		{"classes given, one found", "f", "1,2,a\n3,4,a\n", Options{Classes: []string{"a", "b"}},
+			with(func(d *Dataset) { d.Y = []int32{0, 0} })},
+		{"no labels", "f", "x,y\n1,2\n3,4\n", Options{NoLabels: true, Features: 2},
+			Dataset{Examples: examples(2, 1, 2, 3, 4), Features: []string{"x", "y"}}},
 		{"subnormal and -0", "f", "1e-40,-0,a\n-1e-45,1e-50,b\n", Options{}, with(func(d *Dataset) {
 			d.X, d.Subnormals = []float32{0, float32(math.Copysign(0, -1)), 0, 0}, 2
 		})},
@@ -123,21 +142,27 @@ func TestReadGood(t *testing.T) {
 
 		{"libsvm", "f", "a 1:1 2:2\nb 1:3 2:4\n", Options{}, indexed},
 		{"libsvm named csv", "f.csv", "a 1:1 2:2\nb 1:3 2:4\n", Options{}, indexed},
-		{"libsvm comments, CRLF, tabs", "f", "# made\r\n\r\n a\t1:1  2:2 # x:y\r\nb 1:3 2:4#\r\n  # end", Options{}, indexed},
+		{"libsvm comments, CRLF, tabs", "f", "# made\r\n\r\n a\t1:1  2:2 # x:y\r\nb 1:3 2:4#\r\n  # end",
+			Options{}, indexed},
 		{"libsvm zeros", "f", "+1\n-1 3:7\n+1 1:1\n", Options{}, zeros},
 		{"libsvm by name", "f.SVM.gz", "+1\n-1 3:7\n+1 1:1\n", Options{}, zeros},
 		{"libsvm width given", "f", "a 1:1\nb 1:3\n", Options{Features: 2}, with(func(d *Dataset) {
 			d.X, d.LabelColumn = []float32{1, 0, 3, 0}, 0
 			d.Notes = []string{"f: the highest feature index is 1 of 2; the other features are zero"}
 		})},
-		{"libsvm only zeros, width given", "f.svm", "a\nb\n", Options{Features: 2, Storage: "dense"}, with(func(d *Dataset) {
-			d.X, d.LabelColumn = make([]float32, 4), 0
-			d.Notes = []string{"f.svm: found no index:value; all 2 features are zero"}
-		})},
-		{"libsvm without labels", "f", "1:1 2:2\n1:3 2:4\n", Options{NoLabels: true}, Dataset{Examples: examples(2, 1, 2, 3, 4)}},
-		{"libsvm one value without labels", "f", "1:1\n1:3\n", Options{NoLabels: true}, Dataset{Examples: examples(1, 1, 3)}},
-		{"libsvm labels passed over", "f", "a 1:1 2:2\n1:3 2:4\n", Options{NoLabels: true}, Dataset{Examples: examples(2, 1, 2, 3, 4)}},
-		{"libsvm subnormal", "f", "a 1:1e-40\nb 1:3\n", Options{}, Dataset{Examples: examples(1, 0, 3), Y: []int32{0, 1}, Classes: []string{"a", "b"},
+		{"libsvm only zeros, width given", "f.svm", "a\nb\n", Options{Features: 2, Storage: "dense"},
+			with(func(d *Dataset) {
+				d.X, d.LabelColumn = make([]float32, 4), 0
+				d.Notes = []string{"f.svm: found no index:value; all 2 features are zero"}
+			})},
+		{"libsvm without labels", "f", "1:1 2:2\n1:3 2:4\n", Options{NoLabels: true},
+			Dataset{Examples: examples(2, 1, 2, 3, 4)}},
+		{"libsvm one value without labels", "f", "1:1\n1:3\n", Options{NoLabels: true},
+			Dataset{Examples: examples(1, 1, 3)}},
+		{"libsvm labels passed over", "f", "a 1:1 2:2\n1:3 2:4\n", Options{NoLabels: true},
+			Dataset{Examples: examples(2, 1, 2, 3, 4)}},
+		{"libsvm subnormal", "f", "a 1:1e-40\nb 1:3\n", Options{}, Dataset{Examples: examples(1, 0, 3),
+			Y: []int32{0, 1}, Classes: []string{"a", "b"},
 			Found: Found{Subnormals: 1}}},
 		{"csv asked for", "f.svm", "1,2,a\n3,4,b\n", Options{Format: "csv"}, ab},
 	} {
@@ -169,7 +194,8 @@ func TestReadBad(t *testing.T) {
 		{"header only", "f", "\nx,y\n", Options{}, "f: found no example after the header in line 2"},
 		{"one class", "f", "1,a\n2,a\n", Options{}, `f: found only one class, "a", in 2 examples, wanted at least two`},
 		{"ragged, short", "f", good + "5,6\n", Options{}, "f:3:4: found 2 fields, wanted 3 as in line 1"},
-		{"ragged, long", "f", good + "\n5,6,a,\n", Options{}, "f:4:7: found 4 fields, wanted 3 as in line 1"},
+		{"ragged, long", "f", good + "\n5,6,a,\n", Options{},
+			"f:4:7: found 4 fields, wanted 3 as in line 1"},
 		{"junk", "f", good + "5,6z,a\n", Options{}, `f:3:3: column 2: found "6z", wanted a decimal number`},
 		{"junk in line 1", "f", "1,?,a\n" + good, Options{}, `f:1:3: column 2: found "?", wanted a decimal number such as 12, -0.5 or 1e-3; if this line is a header, ask for one`},
 		{"header refused", "f", "x,y,a\n" + good, Options{Table: Table{Header: "no"}},
@@ -188,7 +214,8 @@ func TestReadBad(t *testing.T) {
 		{"quote not closed", "f", good + "5,6,\"a\n7,8,b\n", Options{}, `f:3:5: column 3: found an opening " without a closing one`},
 		{"behind a quote", "f", good + "\"5\"x,6,a\n", Options{}, `f:3:4: column 1: found "x,6,a" after a closing quote, wanted ',' or the end of the line`},
 		{"quote within", "f", good + "5,6,a\"b\n", Options{}, `f:3:6: column 3: found a " within "a\"b", wanted the whole field in quotes`},
-		{"label only", "f", "a\nb\n", Options{}, "f:1: found no column but the label, wanted features as well"},
+		{"label only", "f", "a\nb\n", Options{},
+			"f:1: found no column but the label, wanted features as well"},
 		{"no such name", "f", "x,y,z\n" + good, Options{Table: Table{LabelColumn: "class"}},
 			`f:1: found the columns "x", "y", "z", wanted the label column "class"`},
 		{"name without header", "f", good, Options{Table: Table{LabelColumn: "class"}}, `f:1: found no header, wanted one with the label column "class"`},
@@ -199,22 +226,28 @@ func TestReadBad(t *testing.T) {
 		{"position too high", "f", good, Options{Table: Table{LabelColumn: "4"}}, `f:1: found 3 columns, wanted the label column in position "4"`},
 		{"position 0", "f", good, Options{Table: Table{LabelColumn: "0"}}, `f:1: found 3 columns, wanted the label column in position "0"`},
 		{"huge position", "f", good, Options{Table: Table{LabelColumn: "99999999999999999999999"}}, `f:1: found 3 columns`},
-		{"width", "f", "x,y,c\n" + good, Options{Features: 3}, "f:1: found 2 feature columns, wanted 3, the width of the model"},
+		{"width", "f", "x,y,c\n" + good, Options{Features: 3},
+			"f:1: found 2 feature columns, wanted 3, the width of the model"},
 		{"unknown class", "f", good + "5,6,c\n", Options{Classes: []string{"a", "b"}}, `f:3:5: column 3: label "c" is not one of the 2 known classes "a", "b"`},
 		{"given twice", "f", good, Options{Classes: []string{"a", "a"}}, `given class name "a" occurs twice`},
 		{"given empty", "f", good, Options{Classes: []string{""}}, `given class name "" is empty`},
 		{"header choice", "f", good, Options{Table: Table{Header: "maybe"}}, `unknown header choice "maybe", wanted auto, yes or no`},
 		{"format", "f", good, Options{Format: "foo"}, `unknown format "foo", wanted auto, csv`},
 		{"features", "f", good, Options{Features: -1}, "asked for -1 features"},
-		{"gzip cut short", "f", gz[:len(gz)/2], Options{}, "the gzip data are cut short in this line (unexpected EOF); the file is not whole"},
+		{"gzip cut short", "f", gz[:len(gz)/2], Options{},
+			"the gzip data are cut short in this line (unexpected EOF); the file is not whole"},
 		{"gzip without its end", "f", gz[:len(gz)-4], Options{}, "f:10001: the gzip data are cut short"},
 		{"gzip header cut", "f", gz[:5], Options{}, "f:1: the gzip data are cut short"},
-		{"gzip checksum", "f", gz[:len(gz)-6] + "xx" + gz[len(gz)-4:], Options{}, "f:10001: the gzip data are corrupt at or before this line (gzip: invalid checksum)"},
+		{"gzip checksum", "f", gz[:len(gz)-6] + "xx" + gz[len(gz)-4:], Options{},
+			"f:10001: the gzip data are corrupt at or before this line (gzip: invalid checksum)"},
 		{"gzip junk behind", "f", pack(t, good) + "junk", Options{}, "f:3: the gzip data are c"},
 
-		{"libsvm index 0", "f", "a 1:1\nb 0:1 1:2\n", Options{}, "f:2:3: found feature index 0, wanted indices from 1; if the file counts from 0, say so"},
-		{"libsvm twice", "f", "a 1:1\nb 3:1 3:2\n", Options{}, "f:2:7: found feature index 3 twice, wanted increasing"},
-		{"libsvm decreasing", "f", "a 1:1\nb 3:1 2:2\n", Options{}, "f:2:7: found feature index 2 after 3, wanted increasing"},
+		{"libsvm index 0", "f", "a 1:1\nb 0:1 1:2\n", Options{},
+			"f:2:3: found feature index 0, wanted indices from 1; if the file counts from 0, say so"},
+		{"libsvm twice", "f", "a 1:1\nb 3:1 3:2\n", Options{},
+			"f:2:7: found feature index 3 twice, wanted increasing"},
+		{"libsvm decreasing", "f", "a 1:1\nb 3:1 2:2\n", Options{},
+			"f:2:7: found feature index 2 after 3, wanted increasing"},
 		{"libsvm junk", "f", "a 1:1\nb 3:1 x\n", Options{}, `f:2:7: found "x", wanted index:value with a whole index from 1`},
 		{"libsvm qid later", "f", "a 1:1\nb 1:2 qid:3\n", Options{}, `f:2:7: found "qid:3", wanted index:value`},
 		{"libsvm negative", "f", "a 1:1\nb -1:2\n", Options{}, `f:2:3: found "-1:2", wanted index:value`},
@@ -227,15 +260,18 @@ func TestReadBad(t *testing.T) {
 		{"libsvm no label", "f", "1:1 2:2\n", Options{}, `f:1:1: found "1:1" where the label belongs`},
 		{"libsvm labels", "f", "a 1:1\na,b 1:2\n", Options{}, `f:2:1: found the label "a,b", wanted a single one`},
 		{"libsvm csv", "f.svm", good, Options{}, `f.svm:1:1: found the label "1,2,a", wanted a single one; several labels per example are not supported (a CSV file?`},
-		{"libsvm beyond the model", "f", "a 1:1\nb 5:1\n", Options{Features: 4}, "f:2:3: found feature index 5, wanted at most 4, the width of the model"},
+		{"libsvm beyond the model", "f", "a 1:1\nb 5:1\n", Options{Features: 4},
+			"f:2:3: found feature index 5, wanted at most 4, the width of the model"},
 		{"libsvm unknown class", "f", "a 1:1\nc 1:1\n", Options{Classes: []string{"a", "b"}}, `f:2:1: label "c" is not one of the 2 known classes`},
 		{"libsvm one class", "f", "a 1:1\na 1:2\n", Options{}, `f: found only one class, "a", in 2 examples`},
 		{"libsvm no feature", "f.svm", "a\nb\n", Options{}, "f.svm: found no index:value in 2 examples"},
 		{"libsvm comments only", "f.svm", "# a\n#\n", Options{}, "f.svm: found no example"},
 		{"libsvm dense bomb", "f", "a 1:1\n1 2000000000:1\n", Options{Storage: "dense"},
 			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) " +
-				"would need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for sparse"},
-		{"libsvm dense bomb by rows", "f", strings.Repeat("a\n", 1<<20) + "b 2147483647:1\n", Options{Format: "libsvm", Storage: "dense"}, "would need 9007207840481276 bytes"},
+				"would need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for " +
+				"sparse"},
+		{"libsvm dense bomb by rows", "f", strings.Repeat("a\n", 1<<20) + "b 2147483647:1\n",
+			Options{Format: "libsvm", Storage: "dense"}, "would need 9007207840481276 bytes"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			d, err := readText(c.name, c.text, c.o)
@@ -261,7 +297,8 @@ func TestReadLongLine(t *testing.T) {
 		t.Errorf("read %d×%d", d.N, d.D)
 	}
 	_, err = readLimited("f", "1,a\n"+row+row+row+"a\n", Options{}, l)
-	if want := "f:2: found a line of more than 3145728 bytes"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "f:2: found a line of more than 3145728 bytes"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = readLimited("f", "1,a\n2,\"b\n"+strings.Repeat("1,a\n", 1<<20), Options{}, l)

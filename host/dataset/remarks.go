@@ -41,8 +41,9 @@ func (d *Dataset) remark(r *remarks, o Options) error {
 		}
 	}
 	if name, found := firstTwice(d.Features); found && o.FeatureNames == nil {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: several features are named %s; only their order tells them apart, "+
-			"so data to predict need these columns in this order", d.Path, quote(name)))
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("%s: several features are named %s; only their order tells them apart, "+
+				"so data to predict need these columns in this order", d.Path, quote(name)))
 	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || d.count(d.Y[0]) == 1) {
 		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; "+
@@ -72,7 +73,8 @@ const fewExamples = 20
 // leadingColumn leaves out the first column if it is certain to number the examples, as
 // pandas and R write it without a name, and warns if it may.
 func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) error {
-	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == kindNumber && d.Encoding.Columns[0].width() == 1
+	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == kindNumber &&
+		d.Encoding.Columns[0].width() == 1
 	counts := false
 	if d.N > 1 && d.D > 1 && number {
 		var err error
@@ -82,7 +84,8 @@ func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) error {
 	}
 	switch {
 	case counts && r.leadingNoName:
-		d.Notes = append(d.Notes, d.Path+": column 1 has no name and numbers the examples; it is left out")
+		d.Notes = append(d.Notes,
+			d.Path+": column 1 has no name and numbers the examples; it is left out")
 		return d.dropFirst()
 	case r.leadingNoName && d.N > 2:
 		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
@@ -204,7 +207,8 @@ func (d *Dataset) judgeLabels(warn func(string, ...any)) error {
 	many := 2*len(d.Classes) > d.N
 	switch {
 	case fractions != "" && many:
-		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted classes and not a "+
+		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
+			"classes and not a "+
 			"measurement; name the column of the class (--label-column), or read the data without labels",
 			d.Path, column, len(d.Classes), d.N, quote(fractions))
 	case fractions != "":

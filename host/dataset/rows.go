@@ -13,20 +13,22 @@ type CellError struct {
 
 func (e *CellError) Error() string { return e.Fault }
 
-// Made reports whether a table with columns of those names, nil if they have none, holds what e makes features of, and
-// not the features themselves, under their names.
+// Made reports whether a table with columns of those names, nil if they have none, holds what e
+// makes features of, and not the features themselves, under their names.
 func (e *Encoding) Made(columns []string) bool {
-	return Options{Table: Table{Encoding: e}, FeatureNames: e.FeatureNames()}.forTable(columns).Encoding != nil
+	return Options{Table: Table{Encoding: e},
+		FeatureNames: e.FeatureNames()}.forTable(columns).Encoding != nil
 }
 
-// Encode makes examples of rows of a table, each a text for each column and nil for a missing value, as Read does
-// of the fields of a CSV. Columns are matched by name where both have names, and else by position; unseen is
-// Options.Unseen. Warnings are about levels that e does not know. Errors are *CellError where they belong to a
-// row.
+// Encode makes examples of rows of a table, each a text for each column and nil for a missing
+// value, as Read does of the fields of a CSV. Columns are matched by name where both have names,
+// and else by position; unseen is Options.Unseen. Warnings are about levels that e does not know.
+// Errors are *CellError where they belong to a row.
 func (e *Encoding) Encode(
 	columnNames []string, rows [][]*string, unseen string,
 ) (x Examples, warnings []string, err error) {
-	o := Options{Table: Table{Encoding: e, Unseen: unseen}, FeatureNames: e.FeatureNames(), NoLabels: true}
+	o := Options{Table: Table{Encoding: e, Unseen: unseen}, FeatureNames: e.FeatureNames(),
+		NoLabels: true}
 	if err := o.check(); err != nil {
 		return Examples{}, nil, err
 	}

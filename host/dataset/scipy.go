@@ -55,7 +55,8 @@ func (z *npz) readSciPy(b *builder) error {
 	defer values.Close()
 	decode := values.decoder()
 	if decode == nil {
-		return s.errorf("array \"data\" has elements of type %s, wanted float32, float64 or integers", values.numberType)
+		return s.errorf("array \"data\" has elements of type %s, wanted float32, float64 or integers",
+			values.numberType)
 	}
 	if starts[0] != 0 {
 		return s.errorf("array \"indptr\" begins with %d, wanted 0", starts[0])
@@ -121,7 +122,8 @@ func (b *builder) sparseRow(row []entry, d int64) string {
 		case e.column < 0 || e.column >= d:
 			return fmt.Sprintf("column %d (counted from 0): wanted columns from 0 to %d", e.column, d-1)
 		case e.column == last:
-			return fmt.Sprintf("column %d: found it twice in the example, wanted each column once (in SciPy: "+
+			return fmt.Sprintf("column %d: found it twice in the example, wanted each column once (in "+
+				"SciPy: "+
 				"sum_duplicates)", e.column+1)
 		case !finite(v):
 			return fmt.Sprintf("column %d: %s", e.column+1, cellFault(v))

@@ -55,11 +55,13 @@ func (b *builder) roomy(bytes int) {
 
 // away returns a segment whose values are in the file of s, where those of g were written.
 func (g segment) away(s *store.Scratch) (segment, error) {
-	at, err := s.Away(store.Bytes(g.x), store.Bytes(g.counts), store.Bytes(g.columns), store.Bytes(g.values))
+	at, err := s.Away(store.Bytes(g.x), store.Bytes(g.counts), store.Bytes(g.columns),
+		store.Bytes(g.values))
 	if err != nil {
 		return g, err
 	}
-	return segment{rows: g.rows, width: g.width, stored: len(g.values), dense: g.x != nil, from: s.File, at: at}, nil
+	return segment{rows: g.rows, width: g.width, stored: len(g.values), dense: g.x != nil,
+		from: s.File, at: at}, nil
 }
 
 // back returns a segment with its values in memory.
@@ -73,7 +75,8 @@ func (g segment) back() (segment, error) {
 		b.x = make([]float32, g.rows*g.width)
 		parts = [][]byte{store.Bytes(b.x)}
 	} else {
-		b.counts, b.columns, b.values = make([]int32, g.rows), make([]int32, g.stored), make([]float32, g.stored)
+		b.counts, b.columns, b.values = make([]int32, g.rows), make([]int32, g.stored), make([]float32,
+			g.stored)
 		parts = [][]byte{store.Bytes(b.counts), store.Bytes(b.columns), store.Bytes(b.values)}
 	}
 	at := g.at

@@ -11,18 +11,20 @@ import (
 	"testing"
 )
 
-// TestSpill: examples that are kept in files while they are read have the values that they have in memory, and can be
-// prepared where they are; no file is left.
+// TestSpill: examples that are kept in files while they are read have the values that they have in
+// memory, and can be prepared where they are; no file is left.
 func TestSpill(t *testing.T) {
 	before := spillFrom
 	spillFrom = 1
 	defer func() { spillFrom = before }()
 	dir, temporary := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	d := randomDataset(rand.New(rand.NewPCG(5, 6)), 70000, 9, []string{"a", "b", "c"}) // several segments
+	// several segments
+	d := randomDataset(rand.New(rand.NewPCG(5, 6)), 70000, 9, []string{"a", "b", "c"})
 	words := filepath.Join(dir, "words.csv")
 	line := "red,1,,one two,x\nblue,,3,two,y\n,2.5,4,three,x\n"
-	if err := os.WriteFile(words, []byte("c,n,m,t,class\n"+strings.Repeat(line, 30000)), 0o600); err != nil {
+	if err := os.WriteFile(words, []byte("c,n,m,t,class\n"+strings.Repeat(line, 30000)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	table := Options{Table: Table{Encode: &EncodeOptions{Missing: "indicator",
@@ -50,7 +52,8 @@ func TestSpill(t *testing.T) {
 			if got.scratch == nil && !strings.HasSuffix(path, ".umab") {
 				t.Errorf("%s: nothing was kept in a file", path)
 			}
-			if !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.Y, want.Y) || got.SHA256 != want.SHA256 ||
+			if !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.Y, want.Y) ||
+				got.SHA256 != want.SHA256 ||
 				!reflect.DeepEqual(got.Encoding, want.Encoding) {
 				t.Errorf("%s, %s: other examples than in memory", path, storage)
 			}
@@ -58,7 +61,8 @@ func TestSpill(t *testing.T) {
 			if err := want.Prepare(steps); err != nil {
 				t.Fatal(err)
 			}
-			if err := got.Prepare(steps, InPlace); err != nil || !equalExamples(got.Examples, want.Examples) {
+			if err := got.Prepare(steps, InPlace); err != nil || !equalExamples(got.Examples,
+				want.Examples) {
 				t.Errorf("%s, %s: prepared otherwise than in memory: %v", path, storage, err)
 			}
 			want.Close()

@@ -28,7 +28,10 @@ type segment struct {
 }
 
 // bytes returns the memory of g.
-func (g segment) bytes() int { return 4 * (len(g.x) + len(g.counts) + len(g.columns) + len(g.values)) }
+func (g segment) bytes() int {
+	return 4 * (len(g.x) + len(g.counts) + len(g.columns) +
+		len(g.values))
+}
 
 const (
 	// segmentValues is about how many values a segment holds, a mebibyte of them;
@@ -47,7 +50,8 @@ func sparseIsSmaller(stored, rows, width int) bool {
 // newSegment copies examples from sparse scratch memory, which is used again.
 func newSegment(counts, columns []int32, values []float32, width int) segment {
 	if sparseIsSmaller(len(values), len(counts), width) {
-		return segment{rows: len(counts), counts: tight(counts), columns: tight(columns), values: tight(values)}
+		return segment{rows: len(counts), counts: tight(counts), columns: tight(columns),
+			values: tight(values)}
 	}
 	s := segment{rows: len(counts), width: width, x: make([]float32, len(counts)*width)}
 	fill(s.x, width, counts, columns, values)
@@ -106,8 +110,8 @@ func fill(x []float32, d int, counts, columns []int32, values []float32) {
 	}
 }
 
-// emptied is called when segment k has been copied. Once in a while it has the memory of those before it given back,
-// for the collector would wait until as much again has been asked for.
+// emptied is called when segment k has been copied. Once in a while it has the memory of those
+// before it given back, for the collector would wait until as much again has been asked for.
 func emptied(segments []segment, k int) {
 	const times, few = 8, 64 // of a mebibyte each
 	segments[k] = segment{}
@@ -116,8 +120,8 @@ func emptied(segments []segment, k int) {
 	}
 }
 
-// joinDense returns the rows of segments as one dense array of d columns, with room behind it for one more (see
-// Preparation.applyOver), and empties them one by one.
+// joinDense returns the rows of segments as one dense array of d columns, with room behind it for
+// one more (see Preparation.applyOver), and empties them one by one.
 func joinDense(s *store.Scratch, segments []segment, n, d int) ([]float32, error) {
 	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
 		return segments[0].x[:n*d], nil

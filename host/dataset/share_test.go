@@ -23,8 +23,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// onRanks has each of so many ranks read a file, and returns what they got. A rank that fails ends all.
-func onRanks(t *testing.T, count int, do func(r ranks.Reducer) (*Dataset, error)) ([]*Dataset, []error) {
+// onRanks has each of so many ranks read a file, and returns what they got. A rank that fails ends
+// all.
+func onRanks(t *testing.T, count int, do func(r ranks.Reducer) (*Dataset, error)) ([]*Dataset,
+	[]error) {
 	t.Helper()
 	all, errs := make([]*Dataset, count), make([]error, count)
 	var wg sync.WaitGroup
@@ -59,8 +61,10 @@ func sharedTexts() map[string]string {
 		fmt.Fprintf(&wide, "%d qid:%d 1:%v 2:1 3:%v\n", i%2, i, a, b)
 	}
 	fmt.Fprint(&odd, "1;2;x1") // without a line end
-	return map[string]string{"plain.csv": plain.String(), "names.csv": names.String(), "numbered.csv": numbered.String(),
-		"odd.data": odd.String(), "blanks.txt": blanks.String(), "sparse.svm": sparse.String(), "wide.svm": wide.String(),
+	return map[string]string{"plain.csv": plain.String(), "names.csv": names.String(),
+		"numbered.csv": numbered.String(),
+		"odd.data":     odd.String(), "blanks.txt": blanks.String(), "sparse.svm": sparse.String(),
+		"wide.svm":   wide.String(),
 		"quoted.csv": quotedText(20000), "table.arff": tableARFF()}
 }
 
@@ -79,7 +83,8 @@ func quotedText(n int) string {
 
 func tableARFF() string {
 	var b strings.Builder
-	b.WriteString("@relation r\n% what\n@attribute a numeric\n@attribute 'b c' real\n@attribute d {x,y,'z z'}\n@data\n")
+	b.WriteString("@relation r\n% what\n@attribute a numeric\n@attribute 'b c' real\n@attribute d " +
+		"{x,y,'z z'}\n@data\n")
 	for i := range 20000 {
 		switch i % 9 {
 		case 4:
@@ -93,13 +98,14 @@ func tableARFF() string {
 	return b.String()
 }
 
-// peopleText is a table of more than numbers: ids, truths, a category, missing values, texts that go on in the next
-// line, and some bad examples.
+// peopleText is a table of more than numbers: ids, truths, a category, missing values, texts that
+// go on in the next line, and some bad examples.
 func peopleText(n int, bad ...int) string {
 	var b strings.Builder
 	b.WriteString("id,member,colour,age,text,class\n")
 	for i := range n {
-		age, colour := fmt.Sprint(float64(i%900)/7), []string{"red", "blue", `"light, blue"`, "NA"}[i*i%7%4]
+		age, colour := fmt.Sprint(float64(i%900)/7), []string{"red", "blue", `"light, blue"`,
+			"NA"}[i*i%7%4]
 		if i%11 == 3 {
 			age = ""
 		}
@@ -110,7 +116,8 @@ func peopleText(n int, bad ...int) string {
 		if slices.Contains(bad, i) {
 			age = "what"
 		}
-		fmt.Fprintf(&b, "e%d,%v,%s,%s,\"Word%d and\nword%d, the \"\"%d\"\" # word\",%s\n", i, i%3 == 0, colour, age,
+		fmt.Fprintf(&b, "e%d,%v,%s,%s,\"Word%d and\nword%d, the \"\"%d\"\" # word\",%s\n", i, i%3 == 0,
+			colour, age,
 			i%97, i%89, i%7, class)
 	}
 	return b.String()
@@ -118,12 +125,14 @@ func peopleText(n int, bad ...int) string {
 
 // peopleOptions read what peopleText has.
 func peopleOptions() Options {
-	return Options{Table: Table{LabelColumn: "class", IDColumn: "id", Encode: &EncodeOptions{Missing: "indicator",
-		Text: TextOptions{Columns: []string{"text"}, MinExamples: 2, Features: 150}}}}
+	return Options{Table: Table{LabelColumn: "class", IDColumn: "id",
+		Encode: &EncodeOptions{Missing: "indicator",
+			Text: TextOptions{Columns: []string{"text"}, MinExamples: 2, Features: 150}}}}
 }
 
-// TestShare: what ranks read together is what one process reads, to the hash; each has memory for its own examples
-// alone, from and to multiples of 1024 or the end, and a part is what it is of the whole, prepared as well.
+// TestShare: what ranks read together is what one process reads, to the hash; each has memory for
+// its own examples alone, from and to multiples of 1024 or the end, and a part is what it is of
+// the whole, prepared as well.
 func TestShare(t *testing.T) {
 	dir := t.TempDir()
 	options := map[string]Options{}
@@ -192,7 +201,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// moreShared writes further files, and adds by what they are read, behind a question mark if there are several ways.
+// moreShared writes further files, and adds by what they are read, behind a question mark if there
+// are several ways.
 func moreShared(t *testing.T, dir string, options map[string]Options) {
 	t.Helper()
 	write := func(name, text string) string {
@@ -207,15 +217,18 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 	options[people] = o
 	o.Storage = "dense"
 	options[people+"?dense"] = o
-	o.Storage, o.Encode = "", &EncodeOptions{Missing: "mean", Categories: []string{"text"}, Levels: 20000}
+	o.Storage, o.Encode = "", &EncodeOptions{Missing: "mean", Categories: []string{"text"},
+		Levels: 20000}
 	options[people+"?category"] = o
 	whole, err := Read(t.Context(), people, peopleOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := strings.NewReplacer(",red,", ",none,", ",blue,", ",other,", "Word5", "Strange").Replace(peopleText(9000))
+	others := strings.NewReplacer(",red,", ",none,", ",blue,", ",other,", "Word5",
+		"Strange").Replace(peopleText(9000))
 	o = peopleOptions()
-	o.Encode, o.Encoding, o.FeatureNames, o.Classes = nil, whole.Encoding, whole.Features, whole.Classes
+	o.Encode, o.Encoding, o.FeatureNames, o.Classes = nil, whole.Encoding, whole.Features,
+		whole.Classes
 	options[write("others.csv", others)] = o
 	lines := strings.SplitAfter(others, ",other,")
 	for k := range lines {
@@ -233,9 +246,11 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 	options[write("skipped.svm", sparse)] = Options{SkipBad: true}
 	rows, _ := parquetRows(9000)
 	for name, group := range map[string]int64{"one.parquet": 100000, "many.parquet": 700} {
-		text := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(group), parquet.PageBufferSize(3000)))
+		text := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(group),
+			parquet.PageBufferSize(3000)))
 		options[write(name, text)] = Options{Table: Table{Ignore: []string{"note"}}}
-		options[filepath.Join(dir, name)+"?narrow"] = Options{Table: Table{Ignore: []string{"note"}}, Storage: "narrow"}
+		options[filepath.Join(dir, name)+"?narrow"] = Options{Table: Table{Ignore: []string{"note"}},
+			Storage: "narrow"}
 		options[filepath.Join(dir, name)+"?note"] = Options{Table: Table{LabelColumn: "zclass",
 			Encode: &EncodeOptions{}, IDColumn: "int"}}
 	}
@@ -276,12 +291,13 @@ func writeShared(t *testing.T, array, labels string) {
 	}
 }
 
-// checkShare returns how d, of which this rank has a part, is other than it is in one process, before and after a
-// preparation, and picked from. It takes all ranks.
+// checkShare returns how d, of which this rank has a part, is other than it is in one process,
+// before and after a preparation, and picked from. It takes all ranks.
 func checkShare(d, whole *Dataset) error {
 	switch {
 	case d.N != whole.N || d.D != whole.D || d.Sparse() != whole.Sparse():
-		return fmt.Errorf("found %d×%d, sparse %v; want %d×%d, sparse %v", d.N, d.D, d.Sparse(), whole.N, whole.D,
+		return fmt.Errorf("found %d×%d, sparse %v; want %d×%d, sparse %v", d.N, d.D, d.Sparse(), whole.N,
+			whole.D,
 			whole.Sparse())
 	case !slices.Equal(d.Y, whole.Y) || !slices.Equal(d.Classes, whole.Classes):
 		return fmt.Errorf("found other labels")
@@ -294,8 +310,10 @@ func checkShare(d, whole *Dataset) error {
 	case d.Hash() != whole.Hash():
 		return fmt.Errorf("found another hash the second time")
 	case fmt.Sprint(d.Notes, d.Warnings, d.Features, d.Label, d.LabelColumn, d.Subnormals) !=
-		fmt.Sprint(whole.Notes, whole.Warnings, whole.Features, whole.Label, whole.LabelColumn, whole.Subnormals):
-		return fmt.Errorf("found notes %q, %q, features %q; want %q, %q, %q", d.Notes, d.Warnings, d.Features, whole.Notes,
+		fmt.Sprint(whole.Notes, whole.Warnings, whole.Features, whole.Label, whole.LabelColumn,
+			whole.Subnormals):
+		return fmt.Errorf("found notes %q, %q, features %q; want %q, %q, %q", d.Notes, d.Warnings,
+			d.Features, whole.Notes,
 			whole.Warnings, whole.Features)
 	}
 	if err := checkPart(d.Stored(), whole.Examples); err != nil {
@@ -365,7 +383,8 @@ func checkPart(e Stored, whole Examples) error {
 
 func equalExamples(a, b Examples) bool {
 	bits := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
-	return a.N == b.N && a.D == b.D && slices.EqualFunc(a.X, b.X, bits) && slices.Equal(a.Starts, b.Starts) &&
+	return a.N == b.N && a.D == b.D && slices.EqualFunc(a.X, b.X, bits) && slices.Equal(a.Starts,
+		b.Starts) &&
 		slices.Equal(a.Columns, b.Columns) && slices.EqualFunc(a.Values, b.Values, bits)
 }
 
@@ -393,7 +412,8 @@ func TestShareNot(t *testing.T) {
 		}
 		for rank, d := range parts {
 			if d.at.Shared() != nil || d.Hash() != whole.Hash() || !slices.Equal(d.Notes, whole.Notes) {
-				t.Errorf("%s, rank %d: found %d examples, notes %q, shared %v", name, rank, d.N, d.Notes, d.at.Shared() != nil)
+				t.Errorf("%s, rank %d: found %d examples, notes %q, shared %v", name, rank, d.N, d.Notes,
+					d.at.Shared() != nil)
 			}
 		}
 	}
@@ -431,8 +451,8 @@ func TestShareOfOthers(t *testing.T) {
 	}
 }
 
-// TestShareFaults: what is wrong on any rank is told on all, as one process tells it: the first mistake, with its
-// line in the whole file; damage of a binary file where it is read.
+// TestShareFaults: what is wrong on any rank is told on all, as one process tells it: the first
+// mistake, with its line in the whole file; damage of a binary file where it is read.
 func TestShareFaults(t *testing.T) {
 	dir := t.TempDir()
 	texts := sharedTexts()
@@ -462,7 +482,8 @@ func TestShareFaults(t *testing.T) {
 		return path
 	}
 	// Quotes that end nowhere, or elsewhere, in an early, a middle and the last part.
-	for name, text := range map[string]string{"quoted.csv": quotedText(3000), "people.csv": peopleText(2200)} {
+	for name, text := range map[string]string{"quoted.csv": quotedText(3000),
+		"people.csv": peopleText(2200)} {
 		for _, at := range []int{len(text) / 50, len(text) / 2, len(text) - 40} {
 			for k, damage := range []string{`"`, "x\"", "\n\"", `""`, "a\"b,\n", "\"\n", "\""} {
 				path := write(fmt.Sprint(at, k, name), text[:at]+damage+text[at:])
@@ -487,7 +508,8 @@ func TestShareFaults(t *testing.T) {
 	sameFaults(t, "levels", write("levels.csv", levels.String()), o)
 	o = Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"2"}, Levels: 1200}}}
 	sameFaults(t, "levels of one part", write("levels.csv", levels.String()), o)
-	sameFaults(t, "no category", write("levels.csv", levels.String()), Options{Table: Table{Encode: &EncodeOptions{}}})
+	sameFaults(t, "no category", write("levels.csv", levels.String()),
+		Options{Table: Table{Encode: &EncodeOptions{}}})
 	o = peopleOptions()
 	o.Encode.Missing = "error"
 	sameFaults(t, "missing", write("missing.csv", peopleText(6000)), o)
@@ -502,15 +524,18 @@ func TestShareFaults(t *testing.T) {
 	rows[8500].Float = float32(math.Inf(1))
 	rows[8600].Float = float32(math.NaN())
 	table := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(3000)))
-	sameFaults(t, "Parquet", write("bad.parquet", table), Options{Table: Table{Ignore: []string{"note"}}})
-	sameFaults(t, "Parquet", write("bad.parquet", table), Options{Table: Table{Ignore: []string{"note"}}, MaxErrors: 5})
+	sameFaults(t, "Parquet", write("bad.parquet", table),
+		Options{Table: Table{Ignore: []string{"note"}}})
+	sameFaults(t, "Parquet", write("bad.parquet", table),
+		Options{Table: Table{Ignore: []string{"note"}}, MaxErrors: 5})
 	damaged := []byte(table)
 	damaged[len(damaged)/2] ^= 1
 	sameFaults(t, "damaged Parquet", write("damaged.parquet", string(damaged)),
 		Options{Table: Table{Ignore: []string{"note"}}})
 	sameFaults(t, "cut Parquet", write("cut.parquet", table[:len(table)-9]),
 		Options{Table: Table{Ignore: []string{"note"}}})
-	d := &Dataset{Examples: Examples{N: 5000, D: 12, X: make([]float32, 60000)}, Classes: []string{"1", "2"}}
+	d := &Dataset{Examples: Examples{N: 5000, D: 12, X: make([]float32, 60000)}, Classes: []string{"1",
+		"2"}}
 	for i := range d.X {
 		d.X[i] = float32(i%100) + 1
 	}
@@ -527,9 +552,11 @@ func TestShareFaults(t *testing.T) {
 	for _, at := range []int{10, 60, 5000, len(sound) / 2, len(sound) - 30000, len(sound) - 30} {
 		b := bytes.Clone(sound)
 		b[at] ^= 4
-		sameFaults(t, fmt.Sprintf("byte %d of an .npz", at), write("x.npz", string(b)), Options{Storage: "dense"})
+		sameFaults(t, fmt.Sprintf("byte %d of an .npz", at), write("x.npz", string(b)),
+			Options{Storage: "dense"})
 	}
-	sameFaults(t, "an .npz cut short", write("x.npz", string(sound[:len(sound)-9])), Options{Storage: "dense"})
+	sameFaults(t, "an .npz cut short", write("x.npz", string(sound[:len(sound)-9])),
+		Options{Storage: "dense"})
 }
 
 // sameFaults wants of ranks the error that one process has, if it has one.
@@ -554,8 +581,8 @@ func sameFaults(t *testing.T, name, path string, o Options) {
 	}
 }
 
-// TestInOrder: columns that ranks add up one group behind the other have the sums of one process, where another order
-// would have others.
+// TestInOrder: columns that ranks add up one group behind the other have the sums of one process,
+// where another order would have others.
 func TestInOrder(t *testing.T) {
 	const n, d = 5000, 300
 	x := make([]float32, n*d)

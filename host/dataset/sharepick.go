@@ -6,7 +6,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// pick is Pick of examples that ranks share. An error ends all ranks: what is returned then is never looked at.
+// pick is Pick of examples that ranks share. An error ends all ranks: what is returned then is
+// never looked at.
 func (e Stored) pick(which []int) Examples {
 	s := e.At.Shared()
 	_, all := s.Rank()
@@ -32,7 +33,8 @@ func owner(s *store.Ranks, i int) int {
 	return k - 1
 }
 
-// startsOf returns where the stored values of the examples that which names begin, one behind the other.
+// startsOf returns where the stored values of the examples that which names begin, one behind the
+// other.
 func (e Examples) startsOf(which []int) []int64 {
 	starts := make([]int64, 1, len(which)+1)
 	for k, i := range which {
@@ -88,8 +90,9 @@ func (e Stored) keepShared(which []int) (Stored, func(), error) {
 	return p, kept.Close, nil
 }
 
-// sendAll enters examples at places of p, those of each rank at at[rank], as far as this rank has room for them: those
-// of e that which has there. It takes all ranks, and ends them after an error.
+// sendAll enters examples at places of p, those of each rank at at[rank], as far as this rank has
+// room for them: those of e that which has there. It takes all ranks, and ends them after an
+// error.
 func sendAll(s *store.Ranks, p, e Stored, which []int, at [][]int) {
 	const most = 1 << 20 // values to send at once, of examples that have fewer
 	rows := max(1, most/max(1, len(p.X)/max(1, p.N), len(p.Values)/max(1, p.N)))
@@ -117,7 +120,8 @@ func send(s *store.Ranks, p, e Stored, which []int, rank int, places []int) erro
 			values = append(values, e.Row(which[k])...)
 		case e.Sparse():
 			size := int(p.Starts[k+1] - p.Starts[k])
-			columns, values = append(columns, make([]int32, size)...), append(values, make([]float32, size)...)
+			columns, values = append(columns, make([]int32, size)...), append(values,
+				make([]float32, size)...)
 		default:
 			values = append(values, make([]float32, p.D)...)
 		}

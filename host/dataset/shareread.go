@@ -15,7 +15,10 @@ import (
 func (b *builder) shares() bool { return b.src.shared(b.o) && b.o.block == nil }
 
 // shared reports whether s can be read in parts.
-func (s *source) shared(o Options) bool { return store.CanReserve && o.Ranks != nil && s.file != nil }
+func (s *source) shared(o Options) bool {
+	return store.CanReserve && o.Ranks != nil &&
+		s.file != nil
+}
 
 // take leaves this rank its part of n examples.
 func (b *builder) take(n int) {
@@ -23,8 +26,8 @@ func (b *builder) take(n int) {
 	b.seen = b.share.From
 }
 
-// takeRows leaves this rank its part of an array of n examples whose elements have so many bytes, if what is left of
-// the file is that and no more.
+// takeRows leaves this rank its part of an array of n examples whose elements have so many bytes,
+// if what is left of the file is that and no more.
 func (b *builder) takeRows(size int64, n, d int) bool {
 	begin := b.src.passed()
 	if !b.shares() || n < 1 || d < 1 || memory.Product(n, d, int(size)) != b.src.size-begin {
@@ -37,8 +40,8 @@ func (b *builder) takeRows(size int64, n, d int) bool {
 	return true
 }
 
-// takeLines leaves this rank its part of the records of a text, from byte from on, which is in line line; unless
-// there are none, or ok finds them not fit for that.
+// takeLines leaves this rank its part of the records of a text, from byte from on, which is in
+// line line; unless there are none, or ok finds them not fit for that.
 func (b *builder) takeLines(from, line int64, scan lineScan, ok func(*lineIndex) bool) error {
 	if !b.shares() {
 		return nil
@@ -82,14 +85,15 @@ type found struct {
 	Sum        uint32   `json:"sum"`   // of the bytes, if b.sum wants it
 }
 
-// meet makes what this rank has found in its part, until its end or err, that of all; it takes all ranks. The error
-// is the first in the order of the file.
+// meet makes what this rank has found in its part, until its end or err, that of all; it takes all
+// ranks. The error is the first in the order of the file.
 func (b *builder) meet(err error) error {
 	s := b.share
 	if s == nil {
 		return err
 	}
-	// Others may have had some of the levels that are too many here, or have begun in the midst of a record.
+	// Others may have had some of the levels that are too many here, or have begun in the midst of a
+	// record.
 	alone := b.cells.broken() || b.torn && (b.skip || b.most > 1)
 	if fine, err := s.Everywhere(!alone); err != nil || !fine {
 		return cmp.Or(err, errAlone)
@@ -104,7 +108,8 @@ func (b *builder) meet(err error) error {
 		return err
 	}
 	b.seal()
-	mine := found{Notes: b.notes, Width: b.width, Widest: b.widest, Stored: b.stored, Subnormals: b.subnormals, Good: b.n,
+	mine := found{Notes: b.notes, Width: b.width, Widest: b.widest, Stored: b.stored,
+		Subnormals: b.subnormals, Good: b.n,
 		At: b.skipped.At}
 	for _, err := range b.skipped.First {
 		mine.First = append(mine.First, err.Error())
@@ -203,8 +208,8 @@ type stopped struct {
 	Ended bool     `json:"ended"` // reading has ended at the last of them
 }
 
-// agreeErrors returns the errors of all ranks as one process has them, Options.MaxErrors at most. It takes
-// all ranks.
+// agreeErrors returns the errors of all ranks as one process has them, Options.MaxErrors at most.
+// It takes all ranks.
 func (b *builder) agreeErrors(err error) error {
 	if b.skip || b.most == 1 {
 		return b.share.Agree(err)
@@ -239,8 +244,8 @@ func (b *builder) agreeErrors(err error) error {
 	return all
 }
 
-// gather makes the labels of this rank's examples the labels of all; all ranks know the same names, each in its own
-// order.
+// gather makes the labels of this rank's examples the labels of all; all ranks know the same
+// names, each in its own order.
 func (l *labels) gather(s *store.Ranks) error {
 	names, y := slices.Clone(l.names), l.y.flatten()
 	if !l.fixed {

@@ -47,7 +47,8 @@ type limits struct {
 }
 
 var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perByte: 512,
-	whole: 1 << 32, page: 1 << 26, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32, first: 16}
+	whole: 1 << 32, page: 1 << 26, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32,
+	first: 16}
 
 // source gives the bytes of a file, unpacked, or its lines, and knows their
 // numbers. All formats read from one.
@@ -76,7 +77,8 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 		if stdin == nil {
 			stdin = os.Stdin
 		}
-		_, task := progress.Begin(ctx, progress.Work{Name: "reading standard input", Unit: progress.Bytes})
+		_, task := progress.Begin(ctx, progress.Work{Name: "reading standard input",
+			Unit: progress.Bytes})
 		s, err := newSource(ctx, "standard input", reading{ctx, stdin, true, task}, defaultLimits)
 		if err != nil {
 			task.End()
@@ -131,7 +133,8 @@ func unchanged(f *os.File, was fs.FileInfo) error {
 		return fileerr.Cause(err)
 	}
 	if is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
-		return fmt.Errorf("the file changed while it was read: found %d bytes of %v, wanted %d of %v as before; "+
+		return fmt.Errorf("the file changed while it was read: found %d bytes of %v, wanted %d of %v "+
+			"as before; "+
 			"read it when it is whole", is.Size(), is.ModTime().Format(time.StampMicro), was.Size(),
 			was.ModTime().Format(time.StampMicro))
 	}
@@ -149,9 +152,9 @@ func (s *source) finished(err error) error {
 	return err
 }
 
-// newSource recognises gzip and zstd by their first bytes, whatever path says,
-// and passes over a UTF-8 byte order mark. Text that begins with the one of UTF-16
-// becomes UTF-8. path is for errors and file name rules; that r ends with ctx is for the caller to see to.
+// newSource recognises gzip and zstd by their first bytes, whatever path says, and passes over a
+// UTF-8 byte order mark. Text that begins with the one of UTF-16 becomes UTF-8. path is for errors
+// and file name rules; that r ends with ctx is for the caller to see to.
 func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source, error) {
 	size := l.buffer
 	if l.length > 0 {
@@ -227,7 +230,8 @@ func (s *source) next() ([]byte, error) {
 	s.line++
 	s.text += int64(len(line))
 	if len(line) > s.limits.line {
-		return nil, s.errorf("found a line of more than %d bytes, wanted one example per line", s.limits.line)
+		return nil, s.errorf("found a line of more than %d bytes, wanted one example per line",
+			s.limits.line)
 	}
 	// Of a long line each second byte may begin a field, with a number and a name.
 	const long, field = 1 << 24, 128
@@ -271,7 +275,8 @@ func (s *source) readFault(err error) error {
 	case s.packed == "" || s.utf16 || errors.As(err, &file):
 		return s.errorf("cannot read: %w", err)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return s.errorf("the %s data are cut short %s (%w); the file is not whole, fetch it again", s.packed, here, err)
+		return s.errorf("the %s data are cut short %s (%w); the file is not whole, fetch it again",
+			s.packed, here, err)
 	}
 	return s.errorf("the %s data are corrupt at or before this %s (%w); fetch the file again",
 		s.packed, map[bool]string{true: "place", false: "line"}[s.line == 0], err)
@@ -331,7 +336,8 @@ func (s *source) whole() (io.ReaderAt, int64, error) {
 		return nil, 0, err
 	}
 	if int64(b.Len()) > most {
-		return nil, 0, s.errorf("an unpacked copy of more than %d bytes %w: it would take more than a third of what "+
+		return nil, 0, s.errorf("an unpacked copy of more than %d bytes %w: it would take more than a "+
+			"third of what "+
 			"is left; give an unpacked file", most, memory.ErrBudget)
 	}
 	if int64(b.Len()) > s.limits.whole {

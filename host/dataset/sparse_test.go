@@ -128,13 +128,22 @@ func TestPreparationOfSparseBad(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"fit", fitErr, "normalization standardize: standardize moves zero away from zero and so would fill sparse examples: 2 stored values would become 4; use maxabs or l2 instead, or ask for dense storage"},
-		{"apply", apply(Preparation{Steps: standard, D: 2, A: []float32{1, 1}, B: []float32{0, 0}}, e), "would fill sparse examples"},
-		{"overflow", apply(Preparation{Steps: Steps{MaxAbs: true}, D: 3, A: []float32{1, 1, 2}, B: []float32{0, 0, 0}}, infinite), "normalization maxabs: example 2, column 3 (counted from 1) becomes +Inf"},
-		{"offset", apply(Preparation{Steps: Steps{MaxAbs: true}, D: 2, A: []float32{1, 1}, B: []float32{0, 1}}, e), "column 2 (counted from 1) is mapped by v·1 + 1, wanted a finite factor and the offset 0"},
-		{"factor", apply(Preparation{Steps: Steps{MaxAbs: true}, D: 2, A: []float32{float32(math.NaN()), 1}, B: []float32{0, 0}}, e), "column 1 (counted from 1) is mapped by v·NaN + 0"},
+		{"fit", fitErr, "normalization standardize: standardize moves zero away from zero and so " +
+			"would fill sparse examples: 2 stored values would become 4; use maxabs or l2 instead, or " +
+			"ask for dense storage"},
+		{"apply", apply(Preparation{Steps: standard, D: 2, A: []float32{1, 1}, B: []float32{0, 0}}, e),
+			"would fill sparse examples"},
+		{"overflow", apply(Preparation{Steps: Steps{MaxAbs: true}, D: 3, A: []float32{1, 1, 2},
+			B: []float32{0, 0, 0}}, infinite),
+			"normalization maxabs: example 2, column 3 (counted from 1) becomes +Inf"},
+		{"offset", apply(Preparation{Steps: Steps{MaxAbs: true}, D: 2, A: []float32{1, 1}, B: []float32{0,
+			1}}, e), "column 2 (counted from 1) is mapped by v·1 + 1, wanted a finite factor and the " +
+			"offset 0"},
+		{"factor", apply(Preparation{Steps: Steps{MaxAbs: true}, D: 2, A: []float32{float32(math.NaN()),
+			1}, B: []float32{0, 0}}, e), "column 1 (counted from 1) is mapped by v·NaN + 0"},
 		{"shape", apply(Preparation{D: 2}, broken), "sparse example 0 ends at 3"},
-		{"width", apply(Preparation{Steps: Steps{Bias: true}, D: math.MaxInt32}, Examples{D: math.MaxInt32, Starts: []int64{0}}), "wanted one less to leave room for the bias"},
+		{"width", apply(Preparation{Steps: Steps{Bias: true}, D: math.MaxInt32},
+			Examples{D: math.MaxInt32, Starts: []int64{0}}), "wanted one less to leave room for the bias"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", c.what, c.err, c.want)
@@ -169,7 +178,8 @@ func TestHashIsFreeOfStorage(t *testing.T) {
 			t.Errorf("%v: dense %s, sparse %s, with stored zeros %s", shape, h, s.Hash(), spelled.Hash())
 		}
 	}
-	d := &Dataset{Examples: examples(3, 1, 0, float32(math.Copysign(0, -1)), 0, 0, 0, 3, 4, 5), Y: []int32{0, 1, 1},
+	d := &Dataset{Examples: examples(3, 1, 0, float32(math.Copysign(0, -1)), 0, 0, 0, 3, 4, 5),
+		Y:       []int32{0, 1, 1},
 		Classes: []string{"a", "bc"}}
 	// Computed with Python's hashlib and struct from the layout that Hash documents.
 	const want = "c1af9864ab733348abc62b1bfb322c5533127d3c4bbd4ddfd0ad14bde1a6fe9e"
@@ -179,12 +189,14 @@ func TestHashIsFreeOfStorage(t *testing.T) {
 	// Of earlier versions.
 	const before = "34356a96c3bd1b019840fbb68a47752aefed6d28e066b83c9b77da57647e62de"
 	if !d.Is(want) || !d.Is(before) || d.Is("") || d.Is(before[:63]+"f") {
-		t.Errorf("found %v, %v, %v, %v, wanted the hashes of both kinds and no other", d.Is(want), d.Is(before), d.Is(""),
+		t.Errorf("found %v, %v, %v, %v, wanted the hashes of both kinds and no other", d.Is(want),
+			d.Is(before), d.Is(""),
 			d.Is(before[:63]+"f"))
 	}
 	d = &Dataset{Examples: Examples{N: 2500, D: 3}, Classes: d.Classes}
 	for i := range d.N {
-		d.X, d.Y = append(d.X, float32(i*7%5), float32((i*7+1)%5), float32((i*7+4)%5)), append(d.Y, int32(i%2))
+		d.X, d.Y = append(d.X, float32(i*7%5), float32((i*7+1)%5), float32((i*7+4)%5)), append(d.Y,
+			int32(i%2))
 	}
 	if got := d.Hash(); got != "ad572fcdd171d1fa9654ce4a0eb3379a8c3862b7dacc3b974d30417148f4f50f" {
 		t.Errorf("hash %s of three blocks", got)

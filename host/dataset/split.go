@@ -21,7 +21,8 @@ const splitStream = 0x73706c6974
 // SplitFractions divides d at random into parts that have the given fractions of
 // its examples, each above 0, together at most 1 (what is missing to 1 is left
 // out). The sizes are rounded by largest remainder, then it is SplitCounts.
-func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory) ([]*Dataset, error) {
+func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory) ([]*Dataset,
+	error) {
 	sum := 0.0
 	for k, f := range fractions {
 		if !(f > 0 && f <= 1) {
@@ -62,14 +63,13 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory)
 // one of which may be Rest. What the counts leave is left out. The same d, counts
 // and seed give the same parts.
 //
-// It is stratified: of each class a part gets the share that the part has of
-// all examples, rounded down or up, up where the remainders are largest as far as
-// the sizes of the parts allow. Data without labels count as one class. Within a
-// part, examples keep the order of the file. Each part has all of d's classes,
-// also those of which it has no example, and d's preparation, feature names,
-// label column and path; it shares no memory with d, which InPlace may leave without its examples. Where ranks
-// share d, they share parts that are not small, and all of them call it. The error is about counts that d does not
-// have, or a part without any example.
+// It is stratified: of each class a part gets the share that the part has of all examples, rounded
+// down or up, up where the remainders are largest as far as the sizes of the parts allow. Data
+// without labels count as one class. Within a part, examples keep the order of the file. Each part
+// has all of d's classes, also those of which it has no example, and d's preparation, feature
+// names, label column and path; it shares no memory with d, which InPlace may leave without its
+// examples. Where ranks share d, they share parts that are not small, and all of them call it. The
+// error is about counts that d does not have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
 	if err := d.Stored().Agree(d.check(context.Background())); err != nil {
 		return nil, err
@@ -142,7 +142,8 @@ func resolveCounts(n int, counts []int) ([]int, error) {
 		case c == Rest:
 			rest = k
 		case c < 1:
-			return nil, fmt.Errorf("split: part %d of %d would have %d of the %d examples, wanted at least 1",
+			return nil, fmt.Errorf("split: part %d of %d would have %d of the %d examples, wanted at "+
+				"least 1",
 				k+1, len(counts), c, n)
 		case c > left:
 			return nil, fmt.Errorf("split: part %d of %d asks for %d examples, and only %d of %d are left",
@@ -176,12 +177,13 @@ func (d *Dataset) members() [][]int32 {
 	return members
 }
 
-// pick returns the examples with these numbers, which increase, as a data set of its own: in the memory of d, which
-// has none then, if that may be overwritten and belongs to d alone.
+// pick returns the examples with these numbers, which increase, as a data set of its own: in the
+// memory of d, which has none then, if that may be overwritten and belongs to d alone.
 func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
-		Found: Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format}, Prepared: d.Prepared,
+		Found:    Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format},
+		Prepared: d.Prepared,
 		Encoding: d.Encoding, narrow: d.narrow,
 	}
 	if d.Y != nil {
@@ -208,7 +210,9 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 		}
 		d.Put(Examples{N: d.N, D: d.D})
 	case d.at.Shared() == nil && !d.Sparse():
-		p.Examples = Examples{N: len(which), D: d.D, X: make([]float32, len(which)*d.D, len(which)*(d.D+1))} // see hasRoom
+		// see hasRoom
+		p.Examples = Examples{N: len(which), D: d.D, X: make([]float32, len(which)*d.D,
+			len(which)*(d.D+1))}
 		d.pickInto(p.Examples, which)
 	case d.at.Shared() == nil:
 		p.Examples = d.Examples.Pick(which)

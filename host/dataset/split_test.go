@@ -60,10 +60,12 @@ func wantSplit(t *testing.T, d *Dataset, parts []*Dataset) {
 		}
 		for q, n := range classCounts(p) {
 			if exact := float64(sizes[q]) * float64(p.N) / float64(d.N); math.Abs(float64(n)-exact) >= 1 {
-				t.Errorf("part %d of %d examples has %d of the %d of class %d, want about %.2f", k, p.N, n, sizes[q], q, exact)
+				t.Errorf("part %d of %d examples has %d of the %d of class %d, want about %.2f", k, p.N, n,
+					sizes[q], q, exact)
 			}
 		}
-		if !slices.Equal(p.Classes, d.Classes) || !slices.Equal(p.Features, d.Features) || p.Label != d.Label ||
+		if !slices.Equal(p.Classes, d.Classes) || !slices.Equal(p.Features, d.Features) ||
+			p.Label != d.Label ||
 			p.LabelColumn != d.LabelColumn || p.Path != d.Path || p.Notes != nil || p.SHA256 != p.Hash() {
 			t.Errorf("part %d: %+v", k, p)
 		}
@@ -153,7 +155,8 @@ func TestSplitSharesNothing(t *testing.T) {
 	}
 }
 
-// The largest part goes over all examples if it may: the same parts, and nothing of them lies in another.
+// The largest part goes over all examples if it may: the same parts, and nothing of them lies in
+// another.
 func TestSplitOver(t *testing.T) {
 	d := numbered(rand.New(rand.NewPCG(5, 5)), 70, 30, 21)
 	want, err := SplitCounts(d, []int{20, Rest, 10}, 3)
@@ -166,7 +169,8 @@ func TestSplitOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, p := range parts {
-		if over := store.Address(store.Bytes(p.X)) == store.Address(store.Bytes(all)); !reflect.DeepEqual(p, want[k]) || over != (k == 1) {
+		over := store.Address(store.Bytes(p.X)) == store.Address(store.Bytes(all))
+		if !reflect.DeepEqual(p, want[k]) || over != (k == 1) {
 			t.Errorf("part %d is another, or lies where all examples do: %v", k, over)
 		}
 	}
@@ -174,7 +178,8 @@ func TestSplitOver(t *testing.T) {
 		t.Errorf("found %d values of %d examples left, wanted none of 121", len(d.X), d.N)
 	}
 
-	file := stored(t, numbered(rand.New(rand.NewPCG(5, 5)), 70, 30, 21), Options{}) // which has to be closed yet
+	// which has to be closed yet
+	file := stored(t, numbered(rand.New(rand.NewPCG(5, 5)), 70, 30, 21), Options{})
 	if parts, err = SplitCounts(file, []int{20, Rest, 10}, 3, InPlace); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +197,8 @@ func TestSplitWithoutLabels(t *testing.T) {
 	d := numbered(rand.New(rand.NewPCG(1, 2)), 10)
 	d.Y, d.Classes, d.LabelColumn, d.Label = nil, nil, 0, ""
 	parts, err := SplitFractions(d, []float64{0.5, 0.5}, 1)
-	if err != nil || parts[0].N != 5 || parts[1].N != 5 || parts[0].Y != nil || parts[0].Classes != nil {
+	if err != nil || parts[0].N != 5 || parts[1].N != 5 || parts[0].Y != nil ||
+		parts[0].Classes != nil {
 		t.Errorf("found %+v, %v", parts, err)
 	}
 }
@@ -226,7 +232,8 @@ func TestSplitErrors(t *testing.T) {
 		}
 	}
 	d.Y = d.Y[1:]
-	if _, err := SplitCounts(d, []int{1}, 1); err == nil || !strings.Contains(err.Error(), "9 labels for 10 examples") {
+	if _, err := SplitCounts(d, []int{1}, 1); err == nil || !strings.Contains(err.Error(),
+		"9 labels for 10 examples") {
 		t.Errorf("a damaged data set: %v", err)
 	}
 }
@@ -251,7 +258,8 @@ func TestApportion(t *testing.T) {
 				low := sizes[q] * parts[k] / n
 				high := (sizes[q]*parts[k] + n - 1) / n
 				if share < low || share > high {
-					t.Fatalf("%d among %d: class %d, part %d has %d, want %d or %d", sizes, parts, q, k, share, low, high)
+					t.Fatalf("%d among %d: class %d, part %d has %d, want %d or %d", sizes, parts, q, k, share,
+						low, high)
 				}
 				sum += share
 				sums[k] += share

@@ -13,11 +13,12 @@ const DefaultSteps = "standardize,bias,l2"
 // them.
 const DefaultStepsSparse = "l2"
 
-// DefaultStepsText is DefaultSteps for texts with other columns beside them, so that these have about the size of a
-// text, whose length is 1.
+// DefaultStepsText is DefaultSteps for texts with other columns beside them, so that these have
+// about the size of a text, whose length is 1.
 const DefaultStepsText = "maxabs,l2"
 
-// DefaultSteps returns DefaultSteps or DefaultStepsSparse, by how d is stored, or DefaultStepsText.
+// DefaultSteps returns DefaultSteps or DefaultStepsSparse, by how d is stored, or
+// DefaultStepsText.
 func (d *Dataset) DefaultSteps() string {
 	switch e := d.Encoding; {
 	case e.hasText() && len(e.Columns) > 1 && d.Sparse():
@@ -33,9 +34,10 @@ func (d *Dataset) DefaultSteps() string {
 // takes.
 type Steps struct {
 	Standardize bool // columns to mean 0 and variance 1
-	MaxAbs      bool // columns to a largest absolute value of 1, except for texts; not with Standardize
-	Bias        bool // a last column of value 1
-	L2          bool // rows, the bias with them, to length 1
+	// columns to a largest absolute value of 1, except for texts; not with Standardize
+	MaxAbs bool
+	Bias   bool // a last column of value 1
+	L2     bool // rows, the bias with them, to length 1
 }
 
 // ParseSteps reads a comma list of standardize, maxabs, bias and l2 in any
@@ -43,7 +45,8 @@ type Steps struct {
 // none with others are errors.
 func ParseSteps(text string) (Steps, error) {
 	var s Steps
-	named := map[string]*bool{"standardize": &s.Standardize, "maxabs": &s.MaxAbs, "bias": &s.Bias, "l2": &s.L2}
+	named := map[string]*bool{"standardize": &s.Standardize, "maxabs": &s.MaxAbs, "bias": &s.Bias,
+		"l2": &s.L2}
 	names := strings.Split(text, ",")
 	for _, name := range names {
 		name = strings.TrimSpace(name)
@@ -60,7 +63,8 @@ func ParseSteps(text string) (Steps, error) {
 				"maxabs, bias, l2, or none", quote(text), quote(name))
 		}
 		if *step {
-			return Steps{}, fmt.Errorf("normalization %s: found %s twice, wanted each step once", quote(text), name)
+			return Steps{}, fmt.Errorf("normalization %s: found %s twice, wanted each step once",
+				quote(text), name)
 		}
 		*step = true
 	}
@@ -70,7 +74,8 @@ func ParseSteps(text string) (Steps, error) {
 // check refuses two column maps.
 func (s Steps) check() error {
 	if s.Standardize && s.MaxAbs {
-		return fmt.Errorf("normalization: found standardize together with maxabs, wanted at most one of them")
+		return fmt.Errorf("normalization: found standardize together with maxabs, wanted at most one " +
+			"of them")
 	}
 	return nil
 }

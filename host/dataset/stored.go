@@ -13,9 +13,9 @@ type Rows interface {
 	Stored() Stored
 }
 
-// Stored are examples and the store that keeps them, nil if they are plain. Where several ranks have
-// read a file together, each has memory for its own examples alone; all of them call a method that says
-// that it asks all ranks, in the same order.
+// Stored are examples and the store that keeps them, nil if they are plain. Where several ranks
+// have read a file together, each has memory for its own examples alone; all of them call a method
+// that says that it asks all ranks, in the same order.
 type Stored struct {
 	Examples
 	At *store.Store
@@ -43,8 +43,8 @@ func (s Stored) Rows(from, to int) Stored {
 	return Stored{Examples: s.Part(from, to), At: s.At.Rows(from, to, s.D)}
 }
 
-// Check returns an error unless the parts of s have the sizes and order that their types promise. Of
-// the examples it looks at those of this rank.
+// Check returns an error unless the parts of s have the sizes and order that their types promise.
+// Of the examples it looks at those of this rank.
 func (s Stored) Check() error {
 	if err := s.check(s.Own()); err != nil || s.At.Narrow() == nil {
 		return err
@@ -71,8 +71,8 @@ func (s Stored) Local() Examples {
 // Agree returns the error of the first rank that has one. It asks all ranks.
 func (s Stored) Agree(err error) error { return s.At.Shared().Agree(err) }
 
-// Like returns room for as many dense examples as s has, of d columns, all 0, on the same ranks, which it
-// asks all. Close gives it back.
+// Like returns room for as many dense examples as s has, of d columns, all 0, on the same ranks,
+// which it asks all. Close gives it back.
 func (s Stored) Like(d int) (Stored, error) {
 	out := Examples{N: s.N, D: d}
 	if s.At.Shared() == nil {
@@ -85,8 +85,8 @@ func (s Stored) Like(d int) (Stored, error) {
 	return out.on(r), r.Agree(err)
 }
 
-// RowSums returns f(from, to) for every block of so many rows, a power of two up to 1024. It asks all
-// ranks, each of which calls f for its own examples.
+// RowSums returns f(from, to) for every block of so many rows, a power of two up to 1024. It asks
+// all ranks, each of which calls f for its own examples.
 func (s Stored) RowSums(rows int, f func(from, to int) float64) []float64 {
 	return s.At.Shared().RowSums(s.N, rows, f)
 }
@@ -103,8 +103,8 @@ func (s Stored) Whole() Examples {
 	return s.Pick(all)
 }
 
-// Pick returns the examples that which names, in that order, sharing nothing with s. It asks all ranks,
-// each of which gets them all.
+// Pick returns the examples that which names, in that order, sharing nothing with s. It asks all
+// ranks, each of which gets them all.
 func (s Stored) Pick(which []int) Examples {
 	if s.At.Shared() == nil {
 		return s.Examples.Pick(which)
@@ -112,7 +112,8 @@ func (s Stored) Pick(which []int) Examples {
 	return s.pick(which)
 }
 
-// Close gives back memory that ranks share, and does nothing to other examples. Nobody may read them any more.
+// Close gives back memory that ranks share, and does nothing to other examples. Nobody may read
+// them any more.
 func (s Stored) Close() { s.At.Shared().Close() }
 
 // denseOf makes examples of this rank's rows, which lie in segments. It asks all ranks.
@@ -150,7 +151,8 @@ func denseFrom(r *store.Ranks, own Examples, n int) (Stored, error) {
 	return e, nil
 }
 
-// spreadOver returns the examples of all ranks; own are those of this one, but for their number. It asks all ranks.
+// spreadOver returns the examples of all ranks; own are those of this one, but for their number.
+// It asks all ranks.
 func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 	e := Examples{N: own.N, D: own.D, Starts: make([]int64, own.N+1)}
 	counts := e.Starts[1:]
@@ -172,9 +174,10 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 	return e.on(r), err
 }
 
-// stretch returns room for the values of examples that begin at starts, and for their columns if there is
-// to be any.
-func stretch(r *store.Ranks, starts []int64, both bool) (columns []int32, values []float32, err error) {
+// stretch returns room for the values of examples that begin at starts, and for their columns if
+// there is to be any.
+func stretch(r *store.Ranks, starts []int64, both bool) (columns []int32, values []float32,
+	err error) {
 	stored, from, to := int(starts[len(starts)-1]), int(starts[r.From]), int(starts[r.To])
 	if both {
 		columns, err = store.SpanBetween[int32](r, stored, from, to)

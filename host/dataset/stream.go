@@ -8,8 +8,8 @@ import (
 	"iter"
 )
 
-// Stream reads examples that are seen once, in blocks, so that it takes the memory of a block however many
-// there are: CSV or LIBSVM, plain or packed, from a file or a pipe.
+// Stream reads examples that are seen once, in blocks, so that it takes the memory of a block
+// however many there are: CSV or LIBSVM, plain or packed, from a file or a pipe.
 type Stream struct {
 	// First is the first block, which Next gives too. All blocks have its width, storage,
 	// feature names and classes: the ones in Options, or its own.
@@ -24,10 +24,10 @@ type Stream struct {
 var errStopped = errors.New("the stream is closed")
 
 // OpenStream opens a stream of the examples of files, one behind the other, and reads its first
-// block: 16 times a mebibyte of values, or 65536 examples of few. The caller closes it; name stands
-// for all files in messages. Options mean what they do to Read. Labels, NoLabels and formats other
-// than CSV and LIBSVM are errors, as is a later label or LIBSVM index that the first block did not
-// have, unless Classes and Features tell it. Warnings are about the first block.
+// block: 16 times a mebibyte of values, or 65536 examples of few. The caller closes it; name
+// stands for all files in messages. Options mean what they do to Read. Labels, NoLabels and
+// formats other than CSV and LIBSVM are errors, as is a later label or LIBSVM index that the first
+// block did not have, unless Classes and Features tell it. Warnings are about the first block.
 func OpenStream(ctx context.Context, name string, paths []string, o Options) (*Stream, error) {
 	switch {
 	case o.Labels != "" || o.NoLabels:
@@ -104,7 +104,8 @@ func (state *blockState) read(s *source, o Options, yield func(*Dataset, error) 
 		name = detectFormat(s, false)
 	}
 	if name != "csv" && name != "libsvm" {
-		return fmt.Errorf("%s: found the format %s, wanted CSV or LIBSVM to read as a stream; convert it, or read all of it",
+		return fmt.Errorf("%s: found the format %s, wanted CSV or LIBSVM to read as a stream; convert "+
+			"it, or read all of it",
 			s.path, name)
 	}
 	f, err := formatNamed(name, false)
@@ -163,7 +164,8 @@ func (b *builder) giveAway(last bool) error {
 	}
 	if !b.settled {
 		if !b.labels.fixed && len(d.Classes) == 1 {
-			return fmt.Errorf("%s: found only one class, %s, in the first %d examples, wanted at least two; "+
+			return fmt.Errorf("%s: found only one class, %s, in the first %d examples, wanted at least "+
+				"two; "+
 				"name all classes (--classes)", b.src.path, quote(d.Classes[0]), d.N)
 		}
 		given := b.labels.fixed

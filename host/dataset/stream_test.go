@@ -67,7 +67,8 @@ func TestStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(s.First.Classes, want.Classes) || s.First.D != want.D {
-			t.Errorf("%s: found %d features and the classes %q first, wanted %d and %q", name, s.First.D, s.First.Classes,
+			t.Errorf("%s: found %d features and the classes %q first, wanted %d and %q", name, s.First.D,
+				s.First.Classes,
 				want.D, want.Classes)
 		}
 		at, blocks := 0, 0
@@ -84,13 +85,15 @@ func TestStream(t *testing.T) {
 				slices.Equal(d.Values, part.Values) && slices.Equal(d.Y, want.Y[at:at+d.N])
 			equal = equal && d.LabelColumn == want.LabelColumn && d.Label == want.Label
 			if !equal || !slices.Equal(d.Features, want.Features) {
-				t.Fatalf("%s: block %d, of %d examples after %d, has others than the file", name, blocks, d.N, at)
+				t.Fatalf("%s: block %d, of %d examples after %d, has others than the file", name, blocks, d.N,
+					at)
 			}
 			at += d.N
 		}
 		s.Close()
 		if at != want.N || blocks < 3 {
-			t.Errorf("%s: found %d examples in %d blocks, wanted %d in more than 2", name, at, blocks, want.N)
+			t.Errorf("%s: found %d examples in %d blocks, wanted %d in more than 2", name, at, blocks,
+				want.N)
 		}
 	}
 }
@@ -104,9 +107,11 @@ func TestStreamRefuses(t *testing.T) {
 		said string
 	}{
 		{svm + "c 1:1\n", Options{}, `label "c" is not one of the 3 classes that were read first, "10", "a", "b"; name all`},
-		{svm + "a 199:1\n", Options{}, "wanted at most 128, the largest in what was read first; say how many"},
+		{svm + "a 199:1\n", Options{},
+			"wanted at most 128, the largest in what was read first; say how many"},
 		{svm + "a 199:1\n", Options{Features: 198}, "wanted at most 198, the width of the model"},
-		{strings.TrimSuffix(csv, "\n") + "x\n", Options{Classes: three}, "is not one of the 3 known classes"},
+		{strings.TrimSuffix(csv, "\n") + "x\n", Options{Classes: three},
+			"is not one of the 3 known classes"},
 		{csv + "1,c\n", Options{}, "found 2 fields, wanted 17 as in line 1"},
 		{"1,2,a\n3,4,a\n", Options{}, `found only one class, "a", in the first 2 examples, wanted at least two; name all`},
 		{"", Options{}, "found no example, wanted at least one"},
@@ -129,11 +134,13 @@ func TestOpenStreamRefuses(t *testing.T) {
 		"asked for a stream without labels": {NoLabels: true}, "asked for -1 features": {Features: -1},
 	} {
 		o.Stdin = strings.NewReader("1,a\n2,b\n")
-		if _, err := OpenStream(t.Context(), "-", []string{"-"}, o); err == nil || !strings.Contains(err.Error(), said) {
+		if _, err := OpenStream(t.Context(), "-", []string{"-"}, o); err == nil ||
+			!strings.Contains(err.Error(), said) {
 			t.Errorf("found %v, wanted %s", err, said)
 		}
 	}
-	if _, err := OpenStream(t.Context(), "f", []string{"/nowhere.csv"}, Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenStream(t.Context(), "f", []string{"/nowhere.csv"}, Options{}); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("found %v, wanted that there is no file", err)
 	}
 }
@@ -154,7 +161,8 @@ func TestStreamEnds(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, wanted the context's error", err)
 	}
-	if s, err = OpenStream(t.Context(), "-", []string{"-"}, Options{Stdin: strings.NewReader(text)}); err != nil {
+	if s, err = OpenStream(t.Context(), "-", []string{"-"},
+		Options{Stdin: strings.NewReader(text)}); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()

@@ -8,21 +8,23 @@ import (
 	"strings"
 )
 
-// ReadTexts returns a text of each of n examples: what they are called or what they look like to people, where
-// Read sees features alone. column is the name or the position of a column of a CSV, as in Options.LabelColumn; ""
-// says that each line of the file is a text, whatever is in it. The first record of a CSV is a header if column is
-// a name in it, or if there is one more than examples; its fields lie as o.Separator says, and nothing else of o
-// counts. The file may be packed, and "-" is not read.
+// ReadTexts returns a text of each of n examples: what they are called or what they look like to
+// people, where Read sees features alone. column is the name or the position of a column of a CSV,
+// as in Options.LabelColumn; "" says that each line of the file is a text, whatever is in it. The
+// first record of a CSV is a header if column is a name in it, or if there is one more than
+// examples; its fields lie as o.Separator says, and nothing else of o counts. The file may be
+// packed, and "-" is not read.
 //
-// Errors begin with file:line where they belong to one, and are also those of a file that has not one text for
-// each example.
+// Errors begin with file:line where they belong to one, and are also those of a file that has not
+// one text for each example.
 func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]string, error) {
 	l, err := o.layout()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if path == "-" {
-		return nil, fmt.Errorf("standard input: found no file to read twice, wanted one: write it to a file first")
+		return nil, fmt.Errorf("standard input: found no file to read twice, wanted one: write it to " +
+			"a file first")
 	}
 	s, done, err := openSource(ctx, path, nil)
 	if err != nil {
@@ -30,7 +32,8 @@ func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]st
 	}
 	defer done()
 	if !isText(s) {
-		return nil, fmt.Errorf("%s: found a file of numbers, wanted texts: a CSV, or a line for each example", path)
+		return nil, fmt.Errorf("%s: found a file of numbers, wanted texts: a CSV, or a line for each "+
+			"example", path)
 	}
 	read := readLines
 	if column != "" {
@@ -41,13 +44,15 @@ func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]st
 		return nil, err
 	}
 	if len(texts) != n {
-		return nil, fmt.Errorf("%s: found %d texts, wanted one for each of %d examples; are the files a pair?",
+		return nil, fmt.Errorf("%s: found %d texts, wanted one for each of %d examples; are the files "+
+			"a pair?",
 			path, len(texts), n)
 	}
 	return texts, nil
 }
 
-// HasColumn reports whether a file is a CSV with a header that names a column so; its fields lie as o.Separator says.
+// HasColumn reports whether a file is a CSV with a header that names a column so; its fields lie
+// as o.Separator says.
 func HasColumn(ctx context.Context, path, name string, o Options) (bool, error) {
 	l, err := o.layout()
 	if err != nil {
@@ -59,7 +64,8 @@ func HasColumn(ctx context.Context, path, name string, o Options) (bool, error) 
 	}
 	defer done()
 	r := record{src: s, layout: l}
-	if !isText(s) || r.next() != nil || r.bad != nil { // then it has none, and who reads it says what is wrong
+	// then it has none, and who reads it says what is wrong
+	if !isText(s) || r.next() != nil || r.bad != nil {
 		return false, ctx.Err()
 	}
 	r.split()
@@ -107,7 +113,8 @@ func readColumn(s *source, l layout, column string, n int) (texts []string, err 
 			var fault string
 			if at, fault = c.find(column, "a column of texts"); fault != "" {
 				if !isInteger(column) { // find speaks of headers only where it knows of one
-					fault = fmt.Sprintf("found the columns %s, wanted one named %s", quoteList(fields), quote(column))
+					fault = fmt.Sprintf("found the columns %s, wanted one named %s", quoteList(fields),
+						quote(column))
 				}
 				return nil, s.errorAt(r.line, 0, "%s", fault)
 			}

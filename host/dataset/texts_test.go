@@ -46,8 +46,10 @@ func TestReadTexts(t *testing.T) {
 			t.Errorf("%q, column %q: found the error %v, wanted one with %q", c.text, c.column, err, c.want)
 		}
 	}
-	for text, want := range map[string]bool{"id,what\n1,2\n": true, "a,b\n": false, "PAR1,what\n": false, "": false} {
-		if has, err := HasColumn(t.Context(), writeText(t, "a.csv", text), "what", Options{}); has != want || err != nil {
+	for text, want := range map[string]bool{"id,what\n1,2\n": true, "a,b\n": false,
+		"PAR1,what\n": false, "": false} {
+		if has, err := HasColumn(t.Context(), writeText(t, "a.csv", text), "what",
+			Options{}); has != want || err != nil {
 			t.Errorf("%q: found %v, %v", text, has, err)
 		}
 	}

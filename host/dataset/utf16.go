@@ -19,7 +19,8 @@ type utf16Reader struct {
 	err   error  // that comes behind out
 }
 
-// utf16Order returns the byte order of a text that begins with the mark of UTF-16, nil of any other.
+// utf16Order returns the byte order of a text that begins with the mark of UTF-16, nil of any
+// other.
 func utf16Order(head []byte) binary.ByteOrder {
 	if len(head) < 2 {
 		return nil
@@ -59,7 +60,8 @@ func (u *utf16Reader) character() (rune, error) {
 		return 0, err
 	}
 	if r = utf16.DecodeRune(r, rune(low)); err == io.EOF || r == utf8.RuneError {
-		return 0, fmt.Errorf("found half of a character of UTF-16 before byte %d, wanted both; the file is damaged", u.at)
+		return 0, fmt.Errorf("found half of a character of UTF-16 before byte %d, wanted both; the "+
+			"file is damaged", u.at)
 	}
 	return r, nil
 }
@@ -70,7 +72,8 @@ func (u *utf16Reader) unit() (uint16, error) {
 	n, err := io.ReadFull(u.r, b[:])
 	u.at += int64(n)
 	if errors.Is(err, io.ErrUnexpectedEOF) && n == 1 {
-		return 0, fmt.Errorf("found %d bytes of UTF-16, wanted an even number; the file is cut short, fetch it again", u.at)
+		return 0, fmt.Errorf("found %d bytes of UTF-16, wanted an even number; the file is cut short, "+
+			"fetch it again", u.at)
 	}
 	return u.order.Uint16(b[:]), err
 }
@@ -90,7 +93,8 @@ func checkUTF16(s *source) error {
 			}
 		}
 		if 4*zeros > len(head) { // more than half of the characters
-			return s.errorf("found a text of %s without the mark that should begin it, wanted UTF-8; convert it "+
+			return s.errorf("found a text of %s without the mark that should begin it, wanted UTF-8; "+
+				"convert it "+
 				"(iconv -f %s -t UTF-8)", name, name)
 		}
 	}

@@ -13,10 +13,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// TextOptions say which columns of a table are free text, and how Read makes features of it: one for each term of
-// its vocabulary, a word or a run of words. Its value is tf-idf as scikit-learn's TfidfVectorizer has it: how often
-// the text has the term, times 1 + ln((1 + n)/(1 + m)) where m of n examples have it, and then each example's values
-// of the column divided by their length. Words are two and more letters, digits and low lines in a row, in lower case.
+// TextOptions say which columns of a table are free text, and how Read makes features of it: one
+// for each term of its vocabulary, a word or a run of words. Its value is tf-idf as scikit-learn's
+// TfidfVectorizer has it: how often the text has the term, times 1 + ln((1 + n)/(1 + m)) where m
+// of n examples have it, and then each example's values of the column divided by their length.
+// Words are two and more letters, digits and low lines in a row, in lower case.
 type TextOptions struct {
 	// Columns are the columns of text, by name or position as in Options.LabelColumn.
 	Columns []string
@@ -44,7 +45,8 @@ func (o TextOptions) check() error {
 		what    string
 		n, most int
 	}{
-		{"terms of a text", o.Features, math.MaxInt32}, {"examples of a term", o.MinExamples, math.MaxInt32},
+		{"terms of a text", o.Features, math.MaxInt32}, {"examples of a term", o.MinExamples,
+			math.MaxInt32},
 		{"words of a term", o.Words, MostTextWords},
 	} {
 		if c.n < 0 || c.n > c.most {
@@ -61,7 +63,8 @@ type termReader struct {
 	term  []byte
 }
 
-// each calls f for each run of at most longest words of a text, which is UTF-8. A term is valid until f returns.
+// each calls f for each run of at most longest words of a text, which is UTF-8. A term is valid
+// until f returns.
 func (r *termReader) each(text []byte, longest int, f func(term []byte)) {
 	r.read(text)
 	for k := range r.words {
@@ -122,7 +125,8 @@ func inWord(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsNumber(c)
 }
 
-// setText enters the text in column k of the current example: a mark for each term, and how often it is there.
+// setText enters the text in column k of the current example: a mark for each term, and how often
+// it is there.
 func (s *cells) setText(k int, text []byte) string {
 	if !utf8.Valid(text) {
 		return "found a text that is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
@@ -155,8 +159,10 @@ func (s *cells) setText(k int, text []byte) string {
 	return ""
 }
 
-// vocabularies returns the terms of the columns that are texts, in their order, and the idf of each.
-func (s *cells) vocabularies(all *census) (terms map[int][]string, idf map[int][]float32, err error) {
+// vocabularies returns the terms of the columns that are texts, in their order, and the idf of
+// each.
+func (s *cells) vocabularies(all *census) (terms map[int][]string, idf map[int][]float32,
+	err error) {
 	marks := map[int][]int32{} // of the columns
 	for m := range s.marks {
 		if k := int(s.marks[m].column); s.marks[m].kind == isTerm &&
@@ -179,7 +185,8 @@ func (s *cells) vocabularies(all *census) (terms map[int][]string, idf map[int][
 	}
 	for k := range s.columns {
 		if c := &s.columns[k]; c.kind == kindText && terms[k] == nil {
-			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a text; leave the column "+
+			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a "+
+				"text; leave the column "+
 				"out (--ignore-columns %s), or ask for fewer (--text-min-df 1)", s.path, c.text,
 				cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples), c.option())
 		}
@@ -187,8 +194,8 @@ func (s *cells) vocabularies(all *census) (terms map[int][]string, idf map[int][
 	return terms, idf, nil
 }
 
-// mostUsed returns the most marks of a list with the largest totals; of those with equal ones the first by name.
-// Most terms of most texts are there once: it does not sort those.
+// mostUsed returns the most marks of a list with the largest totals; of those with equal ones the
+// first by name. Most terms of most texts are there once: it does not sort those.
 func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int) []int32 {
 	totals := make([]int64, len(list))
 	for k, m := range list {
@@ -208,7 +215,8 @@ func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int
 	return append(used, first(ties, most-len(used), byName)...)
 }
 
-// first returns the first n of a list, in any order, and changes that of the list; it compares each a few times.
+// first returns the first n of a list, in any order, and changes that of the list; it compares
+// each a few times.
 func first(list []int32, n int, compare func(a, b int32) int) []int32 {
 	for from, to := 0, len(list); ; { // the n-th is among those
 		if to-from < 16 {
@@ -239,9 +247,11 @@ func first(list []int32, n int, compare func(a, b int32) int) []int32 {
 	}
 }
 
-// weigh appends the features of a text, with its terms in marks and their counts in values, if goes knows
-// them; idf are those of the features from first on. Products and quotients of float64 become the nearest float32.
-func (s *cells) weigh(row []entry, marks []int32, values []float32, goes []int32, idf []float32, first int32) []entry {
+// weigh appends the features of a text, with its terms in marks and their counts in values, if
+// goes knows them; idf are those of the features from first on. Products and quotients of float64
+// become the nearest float32.
+func (s *cells) weigh(row []entry, marks []int32, values []float32, goes []int32, idf []float32,
+	first int32) []entry {
 	s.weights = s.weights[:0]
 	sum := 0.0
 	for i, m := range marks {
@@ -287,13 +297,15 @@ func (c *Column) longest() int {
 
 // hasText reports whether a column is a text.
 func (e *Encoding) hasText() bool {
-	return e != nil && slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Kind == kindText })
+	return e != nil && slices.ContainsFunc(e.Columns,
+		func(c Column) bool { return c.Kind == kindText })
 }
 
 // textFault says what is wrong with the vocabulary of c, "" if nothing is.
 func (c *Column) textFault() string {
 	if len(c.Terms) != len(c.IDF) {
-		return fmt.Sprintf("found %d terms and the idf of %d, wanted one for each", len(c.Terms), len(c.IDF))
+		return fmt.Sprintf("found %d terms and the idf of %d, wanted one for each", len(c.Terms),
+			len(c.IDF))
 	}
 	seen := make(map[string]bool, len(c.Terms))
 	for k, term := range c.Terms {
@@ -308,16 +320,18 @@ func (c *Column) textFault() string {
 	return ""
 }
 
-// silentText words how many of n examples of a column of text have none of its terms, "" if all have one.
+// silentText words how many of n examples of a column of text have none of its terms, "" if all
+// have one.
 func (c *cellColumn) silentText(n int) string {
 	if c.kind != kindText || c.spoken == n {
 		return ""
 	}
-	return fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and are zero there", c.text, n-c.spoken, n)
+	return fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and are zero there",
+		c.text, n-c.spoken, n)
 }
 
-// leaveTexts makes p leave the features of texts as they are: what a term is worth would be lost if its largest value
-// became 1.
+// leaveTexts makes p leave the features of texts as they are: what a term is worth would be lost
+// if its largest value became 1.
 func (e *Encoding) leaveTexts(p *Preparation) {
 	from := 0
 	for k := range e.Columns {

@@ -56,7 +56,8 @@ func TestTextIsThatOfScikitLearn(t *testing.T) {
 	}
 	for _, c := range want.Cases {
 		what := fmt.Sprintf("runs of %d words, of %d examples", c.Words, c.Least)
-		o := withText(TextOptions{Columns: []string{"said"}, Words: c.Words, MinExamples: c.Least, Features: c.Most})
+		o := withText(TextOptions{Columns: []string{"said"}, Words: c.Words, MinExamples: c.Least,
+			Features: c.Most})
 		d, err := readText("f.csv", table(want.Fit), o)
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +72,8 @@ func TestTextIsThatOfScikitLearn(t *testing.T) {
 			}
 		}
 		e := throughJSON(t, d.Encoding)
-		fresh, err := readText("f.csv", table(want.New), Options{Table: Table{Encoding: e}, FeatureNames: e.FeatureNames()})
+		fresh, err := readText("f.csv", table(want.New), Options{Table: Table{Encoding: e},
+			FeatureNames: e.FeatureNames()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +91,8 @@ func TestTextIsThatOfScikitLearn(t *testing.T) {
 				}
 				for k := range columns {
 					if columns[k] != int32(row[k][0]) || math.Abs(float64(values[k])-row[k][1]) > 5e-7 {
-						t.Errorf("%s: example %d: %v at %d, wanted %v at %v", what, i, values[k], columns[k], row[k][1], row[k][0])
+						t.Errorf("%s: example %d: %v at %d, wanted %v at %v", what, i, values[k], columns[k],
+							row[k][1], row[k][0])
 					}
 				}
 			}
@@ -120,8 +123,8 @@ const reviews = `stars,said,shop,class
 2,NA,Rome,b
 `
 
-// A text is beside other columns, and missing ones are texts without words. Every format reads the same of it, and the
-// recipe gives the same rows one by one.
+// A text is beside other columns, and missing ones are texts without words. Every format reads the
+// same of it, and the recipe gives the same rows one by one.
 func TestTextBesideOthers(t *testing.T) {
 	o := withText(TextOptions{Columns: []string{"said"}, MinExamples: 1, Words: 1})
 	d, err := readText("f.csv", reviews, o)
@@ -132,19 +135,23 @@ func TestTextBesideOthers(t *testing.T) {
 	if got := strings.Join(d.Features, " "); got != features {
 		t.Errorf("features %s", got)
 	}
-	if d.Encoding.String() != "1 number, 1 category, 1 text: 8 features" || d.DefaultSteps() != DefaultStepsText {
+	if d.Encoding.String() != "1 number, 1 category, 1 text: 8 features" ||
+		d.DefaultSteps() != DefaultStepsText {
 		t.Errorf("%s, prepared by %s", d.Encoding, d.DefaultSteps())
 	}
-	arff := "@relation r\n@attribute stars real\n@attribute said string\n@attribute shop {Oslo,Rome}\n" +
+	arff := "@relation r\n@attribute stars real\n@attribute said string\n@attribute shop " +
+		"{Oslo,Rome}\n" +
 		"@attribute class {a,b}\n@data\n" +
-		"5,'good good book',Oslo,a\n{0 1, 1 'bad, bad book', 2 Rome, 3 b}\n4,'a good film',Oslo,a\n2,NA,Rome,b\n"
+		"5,'good good book',Oslo,a\n{0 1, 1 'bad, bad book', 2 Rome, 3 b}\n4,'a good " +
+		"film',Oslo,a\n2,NA,Rome,b\n"
 	for name, text := range map[string]string{"f.arff": arff, "f.parquet": reviewsParquet(t)} {
 		got, err := readText(name, text, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.SHA256 != d.SHA256 || !reflect.DeepEqual(got.Encoding.Columns, d.Encoding.Columns) {
-			t.Errorf("%s: read %s%+v\nwanted %s%+v", name, rows(got.Examples), got.Encoding.Columns, rows(d.Examples),
+			t.Errorf("%s: read %s%+v\nwanted %s%+v", name, rows(got.Examples), got.Encoding.Columns,
+				rows(d.Examples),
 				d.Encoding.Columns)
 		}
 	}
@@ -168,14 +175,18 @@ func TestTextBesideOthers(t *testing.T) {
 		text string
 		want string
 	}{
-		{o, strings.ReplaceAll(reviews, "film", "f\xfflm"), "f:4:3: column 2 (said): found a text that is not UTF-8"},
-		{withText(TextOptions{Columns: []string{"said"}, MinExamples: 9}), reviews, "has no word that 9 or more examples have"},
+		{o, strings.ReplaceAll(reviews, "film", "f\xfflm"),
+			"f:4:3: column 2 (said): found a text that is not UTF-8"},
+		{withText(TextOptions{Columns: []string{"said"}, MinExamples: 9}), reviews,
+			"has no word that 9 or more examples have"},
 		{withText(TextOptions{Columns: []string{"told"}}), reviews, `wanted a text "told"`},
-		{withText(TextOptions{Columns: []string{"class"}}), reviews, "asked for as a text, among the columns that are no features"},
+		{withText(TextOptions{Columns: []string{"class"}}), reviews,
+			"asked for as a text, among the columns that are no features"},
 		{Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"2"},
 			Text: TextOptions{Columns: []string{"said"}}}}}, reviews,
 			"asked for as a category, among the texts"},
-		{withText(TextOptions{Words: 9}), reviews, "asked for 9 words of a term, wanted 0 (as usual) to 5"},
+		{withText(TextOptions{Words: 9}), reviews,
+			"asked for 9 words of a term, wanted 0 (as usual) to 5"},
 	} {
 		if _, err := readText("f", c.text, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v\nwanted %s", err, c.want)
@@ -254,7 +265,10 @@ func TestMostUsed(t *testing.T) {
 			list[k], total[k] = int32(k), int64(1+rng.IntN(1+rng.IntN(5)))
 		}
 		want := slices.Clone(list)
-		slices.SortFunc(want, func(a, b int32) int { return cmp.Or(-cmp.Compare(total[a], total[b]), byName(a, b)) })
+		slices.SortFunc(want, func(a, b int32) int {
+			return cmp.Or(-cmp.Compare(total[a], total[b]),
+				byName(a, b))
+		})
 		most := 1 + rng.IntN(n)
 		want = want[:most]
 		got := mostUsed(list, most, total, byName)

@@ -26,11 +26,13 @@ type WriteOptions struct {
 	// "first", or a position counted from 1. Dataset.LabelColumn gives the
 	// place where it was read.
 	LabelColumn string
-	// Rows, if not nil, says that d has no examples but their shape, D columns of N dense ones, and gives them, so that
-	// they need not fit in memory: it fills dst, which is of whole rows, with those from example first on. A binary
-	// file alone is written so; Rows is called for all of them twice, both times in their order.
+	// Rows, if not nil, says that d has no examples but their shape, D columns of N dense ones, and
+	// gives them, so that they need not fit in memory: it fills dst, which is of whole rows, with
+	// those from example first on. A binary file alone is written so; Rows is called for all of them
+	// twice, both times in their order.
 	Rows func(dst []float32, first int) error
-	// Put puts what write writes at path; nil for whole or not at all, by the rules of package atomicfile.
+	// Put puts what write writes at path; nil for whole or not at all, by the rules of package
+	// atomicfile.
 	Put func(path string, write func(io.Writer) error) error
 }
 
@@ -81,7 +83,8 @@ func Write(ctx context.Context, path string, d *Dataset, o WriteOptions) error {
 		return err
 	}
 	if d.Prepared != nil && f.name != "binary" {
-		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that they are; "+
+		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that "+
+			"they are; "+
 			"write the original data, or a binary file (.umab)",
 			path, d.Prepared.Steps, f.name)
 	}
@@ -89,10 +92,14 @@ func Write(ctx context.Context, path string, d *Dataset, o WriteOptions) error {
 	if put == nil {
 		put = atomicfile.Write
 	}
-	return put(path, func(file io.Writer) error { return encode(ctx, writing{ctx, file}, path, f, d, o) })
+	return put(path, func(file io.Writer) error {
+		return encode(ctx, writing{ctx, file}, path, f, d,
+			o)
+	})
 }
 
-// writingOf is the work of writing d: of text its examples, of arrays about their bytes, before they are packed.
+// writingOf is the work of writing d: of text its examples, of arrays about their bytes, before
+// they are packed.
 func writingOf(path string, f format, d *Dataset) progress.Work {
 	if isTextFormat(f) {
 		return progress.Work{Name: "writing " + path, Unit: "example", Total: int64(d.N)}
@@ -111,7 +118,8 @@ func writingOf(path string, f format, d *Dataset) progress.Work {
 func isTextFormat(f format) bool { return f.name == "csv" || f.name == "libsvm" }
 
 // encode writes d to file in format f; path is only for its name.
-func encode(ctx context.Context, file io.Writer, path string, f format, d *Dataset, o WriteOptions) error {
+func encode(ctx context.Context, file io.Writer, path string, f format, d *Dataset,
+	o WriteOptions) error {
 	_, task := progress.Begin(ctx, writingOf(path, f, d))
 	defer task.End()
 	var z io.WriteCloser
@@ -132,7 +140,8 @@ func encode(ctx context.Context, file io.Writer, path string, f format, d *Datas
 	if !isTextFormat(f) {
 		to = writing{ctx, counting{task, to}}
 	}
-	if err := f.write(&lineWriter{ctx: ctx, task: task, path: path, w: to}, d, o); err != nil || z == nil {
+	if err := f.write(&lineWriter{ctx: ctx, task: task, path: path, w: to}, d, o); err != nil ||
+		z == nil {
 		return err
 	}
 	return z.Close()
@@ -236,19 +245,21 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 	return nil
 }
 
-// layout says in which columns of a table of d label and id stand, -1 if there are none: where they were read, unless
-// o says another place.
+// layout says in which columns of a table of d label and id stand, -1 if there are none: where
+// they were read, unless o says another place.
 func (d *Dataset) layout(o WriteOptions) (label, id int, err error) {
 	label, id = -1, -1
 	width := d.TableWidth()
 	if d.Y != nil {
 		if label = columnPosition(cmp.Or(o.LabelColumn, "last"), width); label < 0 {
-			return 0, 0, fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 to %d",
+			return 0, 0, fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 "+
+				"to %d",
 				quote(o.LabelColumn), width)
 		}
 	}
 	if d.IDs != nil {
-		if id = min(max(d.IDColumn, 1), width) - 1; d.Encoding != nil { // whose columns have become several
+		// whose columns have become several
+		if id = min(max(d.IDColumn, 1), width) - 1; d.Encoding != nil {
 			id = 0
 		}
 		if id == label && id > 0 {
@@ -260,7 +271,8 @@ func (d *Dataset) layout(o WriteOptions) (label, id int, err error) {
 	return label, id, nil
 }
 
-// TableWidth is how many columns a table of d has: features, the label and the id, if there are any.
+// TableWidth is how many columns a table of d has: features, the label and the id, if there are
+// any.
 func (d *Dataset) TableWidth() int {
 	width := d.D
 	if d.Y != nil {
@@ -293,7 +305,8 @@ func appendField(line []byte, text string) []byte {
 func writeLIBSVM(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	for _, name := range d.Classes {
 		if strings.ContainsAny(name, " ,:#") {
-			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon or #); "+
+			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon "+
+				"or #); "+
 				"write CSV or rename the class", quote(name))
 		}
 	}
@@ -343,7 +356,8 @@ func lastColumnUsed(e Examples) bool {
 		v := float32(0)
 		if !e.Sparse() {
 			v = e.X[(i+1)*e.D-1]
-		} else if columns, values := e.SparseRow(i); len(columns) > 0 && int(columns[len(columns)-1]) == e.D-1 {
+		} else if columns, values := e.SparseRow(i); len(columns) > 0 &&
+			int(columns[len(columns)-1]) == e.D-1 {
 			v = values[len(values)-1]
 		}
 		if math.Float32bits(v) != 0 {

@@ -16,7 +16,8 @@ import (
 // randomDataset returns examples as files may hold them: any finite float32 but
 // subnormals, many zeros, some -0, empty rows and empty columns.
 func randomDataset(rng *rand.Rand, n, d int, classes []string) *Dataset {
-	ds := &Dataset{Examples: Examples{N: n, D: d, X: make([]float32, n*d)}, Y: make([]int32, n), Classes: classes}
+	ds := &Dataset{Examples: Examples{N: n, D: d, X: make([]float32, n*d)}, Y: make([]int32, n),
+		Classes: classes}
 	for i := range n {
 		ds.Y[i] = int32(i % len(classes))
 		for j := range d {
@@ -28,7 +29,8 @@ func randomDataset(rng *rand.Rand, n, d int, classes []string) *Dataset {
 			case k == 5:
 				*x = float32(rng.IntN(256))
 			case k == 6:
-				*x = []float32{math.MaxFloat32, -math.MaxFloat32, minNormal, -minNormal, 1e21, 1e20, 16777216, 1e-5}[rng.IntN(8)]
+				*x = []float32{math.MaxFloat32, -math.MaxFloat32, minNormal, -minNormal, 1e21, 1e20, 16777216,
+					1e-5}[rng.IntN(8)]
 			default:
 				for !finite(*x) || math.Abs(float64(*x)) < minNormal {
 					*x = math.Float32frombits(rng.Uint32())
@@ -42,8 +44,10 @@ func randomDataset(rng *rand.Rand, n, d int, classes []string) *Dataset {
 func TestWriteReadsBackEqual(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	dir := t.TempDir()
-	for trial, shape := range []struct{ n, d int }{{2, 1}, {3, 4}, {30, 5}, {100, 17}, {40, 300}, {1000, 10}} {
-		d := randomDataset(rng, shape.n, shape.d, []string{"-1", "0", "01", "1"}[:2+trial%3*min(1, shape.n/30)])
+	for trial, shape := range []struct{ n, d int }{{2, 1}, {3, 4}, {30, 5}, {100, 17}, {40, 300},
+		{1000, 10}} {
+		d := randomDataset(rng, shape.n, shape.d, []string{"-1", "0", "01", "1"}[:2+trial%3*min(1,
+			shape.n/30)])
 		if trial%2 == 1 {
 			for j := range d.D {
 				d.Features = append(d.Features, fmt.Sprintf(" a \"%d\",;\tü", j))
@@ -51,7 +55,8 @@ func TestWriteReadsBackEqual(t *testing.T) {
 			d.Label = "the, class"
 		}
 		wantHash := d.Hash()
-		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz", "a.svmlight",
+		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz",
+			"a.svmlight",
 			"a.npz", "a.npz.gz"} {
 			for _, column := range []string{"", "first", "last", "2"} {
 				path := filepath.Join(dir, name)
@@ -67,10 +72,12 @@ func TestWriteReadsBackEqual(t *testing.T) {
 				}
 				for k, v := range d.X {
 					if math.Float32bits(got.X[k]) != math.Float32bits(v) {
-						t.Fatalf("%s: value %d is %x, wanted %x", name, k, math.Float32bits(got.X[k]), math.Float32bits(v))
+						t.Fatalf("%s: value %d is %x, wanted %x", name, k, math.Float32bits(got.X[k]),
+							math.Float32bits(v))
 					}
 				}
-				if !reflect.DeepEqual(got.Y, d.Y) || !reflect.DeepEqual(got.Classes, d.Classes) || got.Subnormals != 0 {
+				if !reflect.DeepEqual(got.Y, d.Y) || !reflect.DeepEqual(got.Classes, d.Classes) ||
+					got.Subnormals != 0 {
 					t.Errorf("%s: labels, classes or count of subnormals differ", name)
 				}
 				if formatOfName(name) == "csv" && d.Features != nil {
@@ -88,7 +95,8 @@ func TestWriteReadsBackEqual(t *testing.T) {
 }
 
 func TestWriteExactText(t *testing.T) {
-	d := &Dataset{Examples: examples(3, 1, float32(math.Copysign(0, -1)), 0, 0.1, 1e21, 0), Y: []int32{1, 0},
+	d := &Dataset{Examples: examples(3, 1, float32(math.Copysign(0, -1)), 0, 0.1, 1e21, 0),
+		Y:       []int32{1, 0},
 		Classes: []string{"a b", "x"}}
 	headed, tame, bare := *d, *d, *d
 	headed.Features, headed.Label = []string{"p", "q,r", `s"`}, ""
@@ -136,22 +144,31 @@ func TestWriteBad(t *testing.T) {
 		want       string
 	}{
 		{"shape", "f.csv", func(d *Dataset) { d.N = 3 }, WriteOptions{}, "shape 3×2 hold 4 values"},
-		{"negative", "f.csv", func(d *Dataset) { d.N, d.D = -2, -2 }, WriteOptions{}, "shape -2×-2 are negative"},
-		{"no feature", "f.csv", func(d *Dataset) { d.D, d.X = 0, nil }, WriteOptions{}, "without any feature"},
-		{"labels", "f.csv", func(d *Dataset) { d.Y = d.Y[:1] }, WriteOptions{}, "1 labels for 2 examples"},
-		{"label", "f.csv", func(d *Dataset) { d.Y[1] = 2 }, WriteOptions{}, "label 2 of example 1 is outside 0..1"},
-		{"negative label", "f.csv", func(d *Dataset) { d.Y[1] = -1 }, WriteOptions{}, "label -1 of example 1 is outside 0..1"},
-		{"names", "f.csv", func(d *Dataset) { d.Features = []string{"x"} }, WriteOptions{}, "1 feature names for 2 features"},
+		{"negative", "f.csv", func(d *Dataset) { d.N, d.D = -2, -2 }, WriteOptions{},
+			"shape -2×-2 are negative"},
+		{"no feature", "f.csv", func(d *Dataset) { d.D, d.X = 0, nil }, WriteOptions{},
+			"without any feature"},
+		{"labels", "f.csv", func(d *Dataset) { d.Y = d.Y[:1] }, WriteOptions{},
+			"1 labels for 2 examples"},
+		{"label", "f.csv", func(d *Dataset) { d.Y[1] = 2 }, WriteOptions{},
+			"label 2 of example 1 is outside 0..1"},
+		{"negative label", "f.csv", func(d *Dataset) { d.Y[1] = -1 }, WriteOptions{},
+			"label -1 of example 1 is outside 0..1"},
+		{"names", "f.csv", func(d *Dataset) { d.Features = []string{"x"} }, WriteOptions{},
+			"1 feature names for 2 features"},
 		{"class", "f.csv", func(d *Dataset) { d.Classes[0] = " a" }, WriteOptions{}, `class name " a" begins or ends with a space`},
 		{"class twice", "f.csv", func(d *Dataset) { d.Classes[0] = "b" }, WriteOptions{}, `class name "b" occurs twice`},
-		{"nan", "f.csv", func(d *Dataset) { d.X[3] = float32(math.NaN()) }, WriteOptions{}, "example 2, column 2 is NaN, wanted a finite number"},
+		{"nan", "f.csv", func(d *Dataset) { d.X[3] = float32(math.NaN()) }, WriteOptions{},
+			"example 2, column 2 is NaN, wanted a finite number"},
 		{"column", "f.csv", func(*Dataset) {}, WriteOptions{LabelColumn: "4"}, `label column "4", wanted first, last or a position from 1 to 3`},
 		{"column name", "f.csv", func(*Dataset) {}, WriteOptions{LabelColumn: "class"}, `label column "class", wanted first, last`},
 		{"libsvm space", "f.svm", func(d *Dataset) { d.Classes[0] = "a b" }, WriteOptions{}, `class name "a b" cannot stand in a LIBSVM file`},
 		{"libsvm comment", "f.svm.gz", func(d *Dataset) { d.Classes[0] = "#a" }, WriteOptions{}, `class name "#a" cannot stand in a LIBSVM file`},
 		{"format", "f.csv", func(*Dataset) {}, WriteOptions{Format: "idx"}, `unknown format "idx" to write, wanted auto, csv, libsvm, npy, npz or binary`},
-		{"folder", "none/f.csv", func(*Dataset) {}, WriteOptions{}, "f.csv: cannot be written (nothing was changed): "},
-		{"directory", "", func(*Dataset) {}, WriteOptions{}, ": cannot be written (nothing was changed): found a folder, wanted a regular file"},
+		{"folder", "none/f.csv", func(*Dataset) {}, WriteOptions{},
+			"f.csv: cannot be written (nothing was changed): "},
+		{"directory", "", func(*Dataset) {}, WriteOptions{},
+			": cannot be written (nothing was changed): found a folder, wanted a regular file"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			dir := t.TempDir()
@@ -259,7 +276,8 @@ func TestHashDistinguishes(t *testing.T) {
 		t.Error("the hash depends on names or places")
 	}
 	big := &Dataset{Examples: Examples{N: 70000, D: 1, X: make([]float32, 70000)}}
-	if h := big.Hash(); len(h) != 64 || h == (&Dataset{Examples: Examples{N: 1, D: 70000, X: big.X}}).Hash() {
+	if h := big.Hash(); len(h) != 64 || h == (&Dataset{Examples: Examples{N: 1, D: 70000,
+		X: big.X}}).Hash() {
 		t.Errorf("hash of 70000 values is %q", h)
 	}
 }
@@ -268,8 +286,9 @@ func TestHashDistinguishes(t *testing.T) {
 // sparse examples: what they take is what they store, not a row of all features.
 func TestWriteWideSparse(t *testing.T) {
 	d := &Dataset{
-		Examples: Examples{N: 2, D: 1e9, Starts: []int64{0, 1, 2}, Columns: []int32{5, 999999999}, Values: []float32{1, 2}},
-		Y:        []int32{0, 1}, Classes: []string{"1", "2"},
+		Examples: Examples{N: 2, D: 1e9, Starts: []int64{0, 1, 2}, Columns: []int32{5, 999999999},
+			Values: []float32{1, 2}},
+		Y: []int32{0, 1}, Classes: []string{"1", "2"},
 	}
 	for _, name := range []string{"a.svm", "a.npz", "a.umab"} {
 		path := filepath.Join(t.TempDir(), name)

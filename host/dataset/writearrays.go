@@ -42,7 +42,8 @@ func (a array) write(w io.Writer) error {
 
 func writeNPY(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	if d.Y != nil {
-		return errors.New("dataset: an .npy file has no place for the labels; write .npz, or read the data without labels")
+		return errors.New("dataset: an .npy file has no place for the labels; write .npz, or read the " +
+			"data without labels")
 	}
 	if err := checkRow(d.D); err != nil {
 		return err
@@ -124,7 +125,8 @@ func labelArray(d *Dataset) (array, error) {
 	numbers := make([]int64, len(d.Classes))
 	for q, name := range d.Classes {
 		var err error
-		if numbers[q], err = strconv.ParseInt(name, 10, 64); err != nil || strconv.FormatInt(numbers[q], 10) != name {
+		if numbers[q], err = strconv.ParseInt(name, 10, 64); err != nil || strconv.FormatInt(numbers[q],
+			10) != name {
 			return textArray(d) // 01, +1 and -0 are names that a number would not keep
 		}
 	}
@@ -138,7 +140,8 @@ func textArray(d *Dataset) (array, error) {
 	for _, name := range d.Classes {
 		n := utf8.RuneCountInString(name)
 		if n > most {
-			return array{}, fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an .npz file; "+
+			return array{}, fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in "+
+				"an .npz file; "+
 				"rename the class", quote(name), n, most)
 		}
 		width = max(width, n)

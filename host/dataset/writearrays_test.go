@@ -88,7 +88,8 @@ func TestArraysReadBackEqual(t *testing.T) {
 	dir := t.TempDir()
 	long := strings.Repeat("é𝔽", 1<<15)
 	for trial, classes := range [][]string{
-		{"-1", "0", "10"}, {"-9223372036854775808", "0", "9223372036854775807"}, {"0", "9223372036854775808"},
+		{"-1", "0", "10"}, {"-9223372036854775808", "0", "9223372036854775807"}, {"0",
+			"9223372036854775808"},
 		{"0", "00"}, {"-0", "0"}, {"+1", "1"}, {"1", "1.5"}, {"a, #:b", "a\u00a0", "𝔽é"}, {"a", long},
 	} {
 		n := []int{300, 40, 3}[trial%3]
@@ -107,8 +108,10 @@ func TestArraysReadBackEqual(t *testing.T) {
 						t.Fatalf("%s of classes %.80q: %v", name, classes, err)
 					}
 					sameExamples(t, name, got.Examples, d.Examples)
-					if got.SHA256 != d.Hash() || !reflect.DeepEqual(got.Y, d.Y) || !reflect.DeepEqual(got.Classes, d.Classes) {
-						t.Errorf("%s: hash, labels or classes %.80q differ, wanted %.80q", name, got.Classes, d.Classes)
+					if got.SHA256 != d.Hash() || !reflect.DeepEqual(got.Y, d.Y) || !reflect.DeepEqual(got.Classes,
+						d.Classes) {
+						t.Errorf("%s: hash, labels or classes %.80q differ, wanted %.80q", name, got.Classes,
+							d.Classes)
 					}
 				}
 			}
@@ -122,14 +125,18 @@ func TestArraysBad(t *testing.T) {
 		classes []string
 		want    string
 	}{
-		{"f.npy", []string{"a", "b"}, "an .npy file has no place for the labels; write .npz, or read the data without labels"},
-		{"f.npz", []string{"a", strings.Repeat("é", 1<<16+1)}, "has 65537 characters, wanted at most 65536 in an .npz file; rename the class"},
+		{"f.npy", []string{"a", "b"},
+			"an .npy file has no place for the labels; write .npz, or read the data without labels"},
+		{"f.npz", []string{"a", strings.Repeat("é", 1<<16+1)},
+			"has 65537 characters, wanted at most 65536 in an .npz file; rename the class"},
 	} {
 		dir := t.TempDir()
-		d := &Dataset{Examples: examples(2, 1, 2, 3, float32(math.Copysign(0, -1))), Y: []int32{0, 1}, Classes: c.classes}
+		d := &Dataset{Examples: examples(2, 1, 2, 3, float32(math.Copysign(0, -1))), Y: []int32{0, 1},
+			Classes: c.classes}
 		path := filepath.Join(dir, c.name)
 		err := Write(t.Context(), path, d, WriteOptions{})
-		if err == nil || !strings.Contains(err.Error(), path+": cannot be written (nothing was changed): dataset: ") ||
+		if err == nil || !strings.Contains(err.Error(),
+			path+": cannot be written (nothing was changed): dataset: ") ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}

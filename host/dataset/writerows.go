@@ -21,7 +21,8 @@ const rowsBlock = 1 << 20
 // checkShape refuses to write made rows of d at path.
 func (d *Dataset) checkShape(path string, f format) error {
 	if d.X != nil || d.Sparse() || d.N < 1 || d.D < 1 || f.name != "binary" {
-		return fmt.Errorf("%s: asked to write made rows of %d×%d examples with %d values in memory as %s, wanted a "+
+		return fmt.Errorf("%s: asked to write made rows of %d×%d examples with %d values in memory as "+
+			"%s, wanted a "+
 			"binary file (.umab) of dense examples that are made alone", path, d.N, d.D, d.Size(), f.name)
 	}
 	if memory.Product(d.N, d.D, 4) > math.MaxInt64/2 {
@@ -31,7 +32,8 @@ func (d *Dataset) checkShape(path string, f format) error {
 }
 
 // eachBlock calls f with all rows that rows makes, some at a time, and the first of them.
-func (d *Dataset) eachBlock(ctx context.Context, rows rowsOf, f func(first int, block []float32) error) error {
+func (d *Dataset) eachBlock(ctx context.Context, rows rowsOf, f func(first int,
+	block []float32) error) error {
 	most := max(1, rowsBlock/d.D)
 	if err := memory.Check(memory.Product(min(most, d.N), d.D, 4), "some rows to write"); err != nil {
 		return err
@@ -85,25 +87,28 @@ func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
 	return d.hashOf(sums), nil
 }
 
-// Rows gives the examples that Apply would return, of dense ones, to WriteOptions.Rows: of Width() columns, and
-// without a copy of all of them. Errors are as of Apply.
+// Rows gives the examples that Apply would return, of dense ones, to WriteOptions.Rows: of Width()
+// columns, and without a copy of all of them. Errors are as of Apply.
 func (p *Preparation) Rows(e Examples) (func(dst []float32, first int) error, error) {
 	if err := p.checkFor(e.Stored()); err != nil {
 		return nil, err
 	}
 	if e.Sparse() {
-		return nil, fmt.Errorf("normalization %s: found sparse examples, wanted dense ones to prepare row by row", p.Steps)
+		return nil, fmt.Errorf("normalization %s: found sparse examples, wanted dense ones to prepare "+
+			"row by row", p.Steps)
 	}
 	return func(dst []float32, first int) error {
 		n := len(dst) / p.Width()
-		return p.rows(Examples{N: n, D: p.Width(), X: dst}, nil, e.X[first*e.D:(first+n)*e.D], first, false)
+		return p.rows(Examples{N: n, D: p.Width(), X: dst}, nil, e.X[first*e.D:(first+n)*e.D], first,
+			false)
 	}, nil
 }
 
-// rows makes out, dense, and enters codes unless they are nil, of the raw examples in raw, which lie one
-// behind the other; first is the number of the first of them. If raw lies in a mapped file, or is lost, its
-// pages are given back as they are read.
-func (p *Preparation) rows(out Examples, codes *store.Codes, raw []float32, first int, lost bool) error {
+// rows makes out, dense, and enters codes unless they are nil, of the raw examples in raw, which
+// lie one behind the other; first is the number of the first of them. If raw lies in a mapped
+// file, or is lost, its pages are given back as they are read.
+func (p *Preparation) rows(out Examples, codes *store.Codes, raw []float32, first int,
+	lost bool) error {
 	parts := parallel.Workers(out.N, 64)
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
 	parallel.Cut(out.N, parts, func(part, from, to int) {

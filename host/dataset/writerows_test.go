@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestWriteRows: a file of rows that are made while it is written is that of examples in memory, prepared or not.
+// TestWriteRows: a file of rows that are made while it is written is that of examples in memory,
+// prepared or not.
 func TestWriteRows(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, d *Dataset, rows func([]float32, int) error) ([]byte, error) {
@@ -23,7 +24,8 @@ func TestWriteRows(t *testing.T) {
 	for _, shape := range [][2]int{{1, 1}, {700, 3}, {5, rowsBlock + 1}, {2100, rowsBlock / 1000}} {
 		raw := randomDataset(rand.New(rand.NewPCG(1, 2)), shape[0], shape[1], []string{"a", "b"})
 		raw.SHA256, raw.Notes = raw.Hash(), []string{"note"}
-		for _, steps := range []Steps{{}, {L2: true}, {Standardize: true, Bias: true, L2: true}, {MaxAbs: true}} {
+		for _, steps := range []Steps{{}, {L2: true}, {Standardize: true, Bias: true, L2: true},
+			{MaxAbs: true}} {
 			whole, made := *raw, *raw
 			if err := whole.Prepare(steps); err != nil {
 				t.Fatal(err)
@@ -52,24 +54,29 @@ func TestWriteRows(t *testing.T) {
 		d    *Dataset
 		rows func([]float32, int) error
 	}{
-		"example 2, column 2 is +Inf":   {"x.umab", shape, bad},
-		"wanted a binary file (.umab)":  {"x.csv", shape, fine},
-		"with 3 values in memory":       {"x.umab", &Dataset{Examples: Examples{N: 1, D: 3, X: make([]float32, 3)}}, fine},
-		"1 labels for 2 examples":       {"x.umab", &Dataset{Examples: Examples{N: 2, D: 3}, Y: []int32{0}}, fine},
-		"beyond the address space":      {"x.umab", &Dataset{Examples: Examples{N: math.MaxInt / 8, D: 3}}, fine},
+		"example 2, column 2 is +Inf":  {"x.umab", shape, bad},
+		"wanted a binary file (.umab)": {"x.csv", shape, fine},
+		"with 3 values in memory": {"x.umab", &Dataset{Examples: Examples{N: 1, D: 3,
+			X: make([]float32, 3)}}, fine},
+		"1 labels for 2 examples": {"x.umab", &Dataset{Examples: Examples{N: 2, D: 3},
+			Y: []int32{0}}, fine},
+		"beyond the address space": {"x.umab", &Dataset{Examples: Examples{N: math.MaxInt / 8,
+			D: 3}}, fine},
 		"asked to write made rows of 0": {"x.umab", &Dataset{Examples: Examples{D: 3}}, fine},
 	} {
 		if _, err := write(c.name, c.d, c.rows); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	large := &Dataset{Examples: Examples{N: 2, D: 1, X: []float32{1, math.MaxFloat32}}, Found: Found{Path: "p"}}
+	large := &Dataset{Examples: Examples{N: 2, D: 1, X: []float32{1, math.MaxFloat32}},
+		Found: Found{Path: "p"}}
 	p := &Preparation{Steps: Steps{MaxAbs: true}, D: 1, A: []float32{2}, B: []float32{0}}
 	rows, err := p.Rows(large.Examples)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rows(make([]float32, 1), 1); err == nil || !strings.Contains(err.Error(), "example 2, column 1 ") {
+	if err := rows(make([]float32, 1), 1); err == nil || !strings.Contains(err.Error(),
+		"example 2, column 1 ") {
 		t.Errorf("a prepared value that is not finite: %v", err)
 	}
 }

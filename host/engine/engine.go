@@ -17,7 +17,8 @@ var (
 	ErrValue  = errors.New("value not finite")
 	ErrMemory = memory.ErrBudget // of the device, or of the process
 	ErrClosed = errors.New("used after Close")
-	ErrFailed = errors.New("of no more use since an operation failed; close it and load the examples again")
+	ErrFailed = errors.New("of no more use since an operation failed; close it and load the " +
+		"examples again")
 )
 
 // Engine is a place where examples live and kernels run.
@@ -213,12 +214,14 @@ type Assignment struct {
 // Plan is what a data set takes on an engine when it is loaded. All sizes are in
 // bytes. What an engine takes later, if there is room, to spare itself work is not in it.
 type Plan struct {
-	Examples  int64 `json:"examples_bytes"` // the features, wherever they are
-	Aside     int64 `json:"aside_bytes"`    // those of them that stay in host memory, used in place or streamed
+	Examples int64 `json:"examples_bytes"` // the features, wherever they are
+	// those of them that stay in host memory, used in place or streamed
+	Aside     int64 `json:"aside_bytes"`
 	Scores    int64 `json:"scores_bytes"`
 	ClassSums int64 `json:"class_sums_bytes"`
 	Scratch   int64 `json:"scratch_bytes"` // all else
-	Limit     int64 `json:"limit_bytes"`   // that Examples - Aside + Scores + ClassSums + Scratch keep to; 0 is none
+	// that Examples - Aside + Scores + ClassSums + Scratch keep to; 0 is none
+	Limit int64 `json:"limit_bytes"`
 
 	Tiles      int  `json:"tiles"`       // into which the examples are cut
 	TilesAside int  `json:"tiles_aside"` // of them in host memory
@@ -227,10 +230,13 @@ type Plan struct {
 
 // Work counts what an engine has done since it was opened.
 type Work struct {
-	Launches     int64 `json:"launches"`      // kernels started; 0 for an engine without kernels
-	Transfers    int64 `json:"transfers"`     // copies between host and device that the host waited for
-	ExampleBytes int64 `json:"example_bytes"` // read, of the examples and of what is kept to read them less
-	Rescored     int64 `json:"rescored"`      // examples scored by clause 1, counted once for each reading
+	Launches int64 `json:"launches"` // kernels started; 0 for an engine without kernels
+	// copies between host and device that the host waited for
+	Transfers int64 `json:"transfers"`
+	// read, of the examples and of what is kept to read them less
+	ExampleBytes int64 `json:"example_bytes"`
+	// examples scored by clause 1, counted once for each reading
+	Rescored int64 `json:"rescored"`
 }
 
 // Sub returns the work done between before and w.
@@ -249,8 +255,9 @@ type Counting interface {
 
 // Device describes a device for people and for the model file.
 type Device struct {
-	Kind       string `json:"kind"`               // "cpu" or "opencl"
-	ID         string `json:"id"`                 // what --device accepts: "cpu", "cpu:plain", "opencl:0.0"
+	Kind string `json:"kind"` // "cpu" or "opencl"
+	// what --device accepts: "cpu", "cpu:plain", "opencl:0.0"
+	ID         string `json:"id"`
 	Name       string `json:"name"`               // as the driver names it
 	Platform   string `json:"platform,omitempty"` // OpenCL platform
 	Driver     string `json:"driver,omitempty"`   // driver version

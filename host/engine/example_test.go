@@ -81,7 +81,8 @@ func ExampleEvaluator() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("mean loss: %.4f\n", math.Ldexp(float64(v.Loss), -numerics.LossFormat(x.N).S)/float64(x.N))
+	fmt.Printf("mean loss: %.4f\n", math.Ldexp(float64(v.Loss),
+		-numerics.LossFormat(x.N).S)/float64(x.N))
 	u := r.FixedPoint().Unit()
 	fmt.Println("gradient of class 0:", float32(sums[0])*u, float32(sums[1])*u)
 	fmt.Println("gradient of class 1:", float32(sums[2])*u, float32(sums[3])*u)

@@ -25,7 +25,10 @@ func MaxAbs(rows dataset.Rows) (float32, error) {
 	}
 	const inf = math.MaxUint32>>1 - 1<<23 + 1 // bits of +Inf, above which are those of NaN
 	largest := make([]uint32, parallel.Workers(len(values), maxAbsGrain))
-	parallel.Cut(len(values), len(largest), func(part, from, to int) { largest[part] = maxBits(values[from:to]) })
+	parallel.Cut(len(values), len(largest), func(part, from,
+		to int) {
+		largest[part] = maxBits(values[from:to])
+	})
 	if m := slices.Max(largest); m < inf {
 		return math.Float32frombits(m), nil
 	}
@@ -40,9 +43,9 @@ func MaxAbs(rows dataset.Rows) (float32, error) {
 // maxAbsGrain is how many values are worth a processor.
 const maxAbsGrain = 1 << 16
 
-// maxBits returns the largest of the values' bits without their sign, which are ordered as the absolute
-// values are, NaN and ±Inf last. Four maxima at a time, none of which waits for another, take half the time
-// of one.
+// maxBits returns the largest of the values' bits without their sign, which are ordered as the
+// absolute values are, NaN and ±Inf last. Four maxima at a time, none of which waits for another,
+// take half the time of one.
 func maxBits(values []float32) uint32 {
 	const all = math.MaxUint32 >> 1
 	var a, b, c, d uint32

@@ -24,8 +24,8 @@ func Scores(e Engine, w Weights, rows dataset.Rows) (scores []float32, err error
 	return scores, err
 }
 
-// Predicted returns the class of the largest of each q scores, the first of equal ones (clause 4): what Predict says
-// of examples with these Scores.
+// Predicted returns the class of the largest of each q scores, the first of equal ones (clause 4):
+// what Predict says of examples with these Scores.
 func Predicted(scores []float32, q int) []int32 {
 	classes := make([]int32, len(scores)/q)
 	for i := range classes {

@@ -36,7 +36,8 @@ func SelfTest(e Engine) error {
 		}
 		for i := 0; i < len(got); i += width {
 			if g, w := got[i:i+width], answers[i:i+width]; !bytes.Equal(g, w) {
-				return fmt.Errorf("%s differs from the known answer at index %d: bytes %x, want %x", op, i/width, g, w)
+				return fmt.Errorf("%s differs from the known answer at index %d: bytes %x, want %x", op,
+					i/width, g, w)
 			}
 		}
 		answers = answers[len(got):]
@@ -59,7 +60,8 @@ func SelfTest(e Engine) error {
 func selfTestNarrow(e Engine, width int) error {
 	_, y, w, inv := selfTestProblem()
 	x := dataset.Examples{N: selfTestN, D: selfTestD, X: make([]float32, selfTestN*selfTestD)}
-	codes := &store.Codes{Least: -3, Map: make([]float32, 2*selfTestD), Unit: make([]float32, selfTestN)}
+	codes := &store.Codes{Least: -3, Map: make([]float32, 2*selfTestD), Unit: make([]float32,
+		selfTestN)}
 	if width == 1 {
 		codes.Bytes = make([]uint8, len(x.X))
 	} else {
@@ -76,7 +78,8 @@ func selfTestNarrow(e Engine, width int) error {
 			} else {
 				codes.Halves[i*x.D+j] = code
 			}
-			x.Row(i)[j] = numerics.FMA(float32(code)+codes.Least, codes.Map[j], codes.Map[x.D+j]) * codes.Unit[i]
+			x.Row(i)[j] = numerics.FMA(float32(code)+codes.Least, codes.Map[j],
+				codes.Map[x.D+j]) * codes.Unit[i]
 		}
 	}
 	type answer struct {
@@ -97,7 +100,8 @@ func selfTestNarrow(e Engine, width int) error {
 		known = known[1:]
 		for i := 0; i < len(got); i += size {
 			if !bytes.Equal(got[i:i+size], want.bits[i:i+size]) {
-				return fmt.Errorf("%s of examples of %d bytes a value differs from that of float32 at index %d: "+
+				return fmt.Errorf("%s of examples of %d bytes a value differs from that of float32 at index "+
+					"%d: "+
 					"bytes %x, want %x", op, width, i/size, got[i:i+size], want.bits[i:i+size])
 			}
 		}
@@ -134,7 +138,8 @@ func askSelfTest(
 		}
 	}()
 	scores, pred := make([]float32, selfTestN*selfTestQ), make([]int32, selfTestN)
-	sums, norms, z := make([]int64, selfTestQ*selfTestQ*selfTestD), make([]float32, selfTestQ*selfTestQ),
+	sums, norms, z := make([]int64, selfTestQ*selfTestQ*selfTestD), make([]float32,
+		selfTestQ*selfTestQ),
 		make([]float32, selfTestD)
 	landmarks := dataset.Examples{N: selfTestN / 2, D: x.D, X: x.X[:selfTestN/2*x.D]}
 	values, numbers := make([]float32, selfTestN*landmarks.N), make([]float32, selfTestN*selfTestQ)
@@ -147,7 +152,8 @@ func askSelfTest(
 			return r.Scores(scores, 0, selfTestN)
 		}, func() any { return scores }},
 		{"predict", func() error { return r.Predict(pred) }, func() any { return pred }},
-		{"assign", func() (err error) { a, err = r.Assign(0.125); return err }, func() any { return append(a.Predicted, a.Regions...) }},
+		{"assign", func() (err error) { a, err = r.Assign(0.125); return err },
+			func() any { return append(a.Predicted, a.Regions...) }},
 		{"class sums", func() error {
 			for p := range selfTestQ {
 				if err := r.ClassSums(sums[p*selfTestQ*selfTestD:(p+1)*selfTestQ*selfTestD], p); err != nil {
@@ -157,7 +163,8 @@ func askSelfTest(
 			return nil
 		}, func() any { return sums }},
 		{"norms", func() error { return r.Norms(norms, inv) }, func() any { return norms }},
-		{"update vector", func() error { return r.UpdateVectors(z, []Pair{{1, 2}}, inv) }, func() any { return z }},
+		{"update vector", func() error { return r.UpdateVectors(z, []Pair{{1, 2}}, inv) },
+			func() any { return z }},
 		{"kernel values", func() error {
 			f := kernel.Function{Kind: kernel.RBF, Gamma: 0x1p-4}
 			return e.Project(values, x, Projection{Function: f, Landmarks: landmarks})
@@ -165,7 +172,8 @@ func askSelfTest(
 		{"project", func() error {
 			f := kernel.Function{Kind: kernel.Poly, Gamma: 0x1p-4, Coef0: 0.7, Degree: 3}
 			axes := Weights{Q: selfTestQ, D: landmarks.N, W: w.W[:selfTestQ*landmarks.N]}
-			return e.Project(numbers, x, Projection{Function: f, Landmarks: landmarks, Axes: axes, Offset: inv[:selfTestQ]})
+			return e.Project(numbers, x, Projection{Function: f, Landmarks: landmarks, Axes: axes,
+				Offset: inv[:selfTestQ]})
 		}, func() any { return numbers }},
 	}, judge)
 	if err != nil {

@@ -29,6 +29,7 @@ func TestSelfTestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("the known answers are not those of cpuref; if the contract changed, run this test with -update")
+		t.Error("the known answers are not those of cpuref; if the contract changed, run this test " +
+			"with -update")
 	}
 }

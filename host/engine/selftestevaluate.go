@@ -12,7 +12,8 @@ import (
 // weights so large that examples are refused, for noisy labels y and for soft labels, and
 // weighted sums.
 func askEvaluations(
-	e Engine, rows dataset.Rows, y []int32, w Weights, judge func(op string, got []byte, width int) error,
+	e Engine, rows dataset.Rows, y []int32, w Weights, judge func(op string, got []byte,
+		width int) error,
 ) (err error) {
 	x := rows.Stored()
 	r, err := e.LoadEvaluator(x, w.Q, numerics.FixedPoint{})
@@ -47,8 +48,10 @@ func askEvaluations(
 		{"evaluate", evaluate(w, known), answer},
 		{"evaluate soft labels", evaluate(w, soft), answer},
 		{"evaluate large losses", evaluate(steep, known), answer},
-		{"score to evaluate", func() error { return r.Scores(scores, 0, x.N) }, func() any { return scores }},
-		{"weighted sums", func() error { return r.WeightedSums(sums, coefficients) }, func() any { return sums }},
+		{"score to evaluate", func() error { return r.Scores(scores, 0, x.N) },
+			func() any { return scores }},
+		{"weighted sums", func() error { return r.WeightedSums(sums, coefficients) },
+			func() any { return sums }},
 	}, judge)
 }
 

@@ -25,7 +25,8 @@ type arrays map[string]*zip.File
 func openArrays(r io.ReaderAt, size int64) (arrays, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("found no whole zip archive (%w), wanted an .npz file that numpy.savez writes", err)
+		return nil, fmt.Errorf("found no whole zip archive (%w), wanted an .npz file that numpy.savez "+
+			"writes", err)
 	}
 	a := arrays{}
 	for _, f := range z.File {
@@ -78,8 +79,10 @@ func (a arrays) read(name string, use func(h npyfile.Array, raw []byte) error) (
 	if h.Fortran && len(h.Shape) > 1 {
 		return errors.New("found Fortran order, wanted C order: save numpy.ascontiguousarray of it")
 	}
-	if held := a[name].UncompressedSize64; h.Type.Size < 1 || uint64(count) > held/uint64(h.Type.Size) {
-		return fmt.Errorf("found %d bytes, wanted %d elements of %d, as the header says", held, count, h.Type.Size)
+	if held := a[name].UncompressedSize64; h.Type.Size < 1 ||
+		uint64(count) > held/uint64(h.Type.Size) {
+		return fmt.Errorf("found %d bytes, wanted %d elements of %d, as the header says", held, count,
+			h.Type.Size)
 	}
 	// A packed member may unpack to a thousand times the size of the file.
 	if err := memory.Check(memory.Product(count, h.Type.Size+8), "array "+name); err != nil {
@@ -139,10 +142,12 @@ func (a arrays) texts(name string) (list []string, err error) {
 				decode(floats[:], b)
 				text = strconv.FormatFloat(floats[0], 'g', -1, 64)
 			default:
-				return fmt.Errorf("found elements of type %s, wanted texts or numbers: save it with .astype(str)", h.Type)
+				return fmt.Errorf("found elements of type %s, wanted texts or numbers: save it with "+
+					".astype(str)", h.Type)
 			}
 			if !utf8.ValidString(text) || len(text) > mostText || strings.ContainsFunc(text, isControl) {
-				return fmt.Errorf("found %.40q at place %d, wanted a name in UTF-8 without control characters", text, i)
+				return fmt.Errorf("found %.40q at place %d, wanted a name in UTF-8 without control characters",
+					text, i)
 			}
 			list = append(list, text)
 		}
@@ -153,7 +158,8 @@ func (a arrays) texts(name string) (list []string, err error) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// utf32 returns a text that is padded with zeros. What is no character becomes one that is not valid.
+// utf32 returns a text that is padded with zeros. What is no character becomes one that is not
+// valid.
 func utf32(t npyfile.Type, b []byte) string {
 	var text []byte
 	for ; len(b) >= 4; b = b[4:] {

@@ -22,14 +22,16 @@ const (
 // Imported is the Meta.Learner of models that another program has learned.
 const Imported = "imported"
 
-// ReadCoefficients makes a model of an .npz file of size bytes with the coefficients of a linear classifier, as
-// scikit-learn has them: coef_ (Q×d, or 1×d of two classes, where the second is that of positive scores),
-// intercept_ (Q or 1 numbers; none for 0), classes_ (Q integers or texts) and feature_names_in_ (d texts, or
-// none). Numbers are rounded to float32. temperature is the model's (Meta.Temperature): 1 gives the probabilities
-// of logistic regression of the softmax kind; 0 none.
+// ReadCoefficients makes a model of an .npz file of size bytes with the coefficients of a linear
+// classifier, as scikit-learn has them: coef_ (Q×d, or 1×d of two classes, where the second is
+// that of positive scores), intercept_ (Q or 1 numbers; none for 0), classes_ (Q integers or
+// texts) and feature_names_in_ (d texts, or none). Numbers are rounded to float32. temperature is
+// the model's (Meta.Temperature): 1 gives the probabilities of logistic regression of the softmax
+// kind; 0 none.
 //
 // Errors name the array with its shape and the wanted one. Meta tells the version of tool.
-func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool string) (*model.Model, error) {
+func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool string) (*model.Model,
+	error) {
 	a, err := openArrays(r, size)
 	if err != nil {
 		return nil, err
@@ -47,7 +49,8 @@ func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool strin
 		return nil, err
 	}
 	if q := len(classes); rows != q && !(rows == 1 && q == 2) {
-		return nil, fmt.Errorf("array %s: found %d rows, wanted one for each of the %d classes of %s, or one of two classes",
+		return nil, fmt.Errorf("array %s: found %d rows, wanted one for each of the %d classes of %s, "+
+			"or one of two classes",
 			coefName, rows, q, classesName)
 	}
 	intercept := make([]float64, rows)
@@ -78,8 +81,9 @@ func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool strin
 	}
 	m := &model.Model{Q: len(classes), D: d + 1, Meta: model.Meta{
 		ToolVersion: tool, ContractVersion: contract.Version, Classes: classes,
-		Features: model.Features{Count: d, Names: names}, Learner: Imported, Parameters: json.RawMessage("{}"),
-		Weights: "last", Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true}, D: d},
+		Features: model.Features{Count: d, Names: names}, Learner: Imported,
+		Parameters: json.RawMessage("{}"),
+		Weights:    "last", Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true}, D: d},
 		Stop: "converged", Temperature: temperature, Device: model.Device{Kind: "cpu", Conforming: true},
 	}}
 	m.W = make([]float32, m.Q*m.D)
@@ -91,7 +95,8 @@ func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool strin
 		row[d] = float32(intercept[i])
 		for j, v := range row[:m.D] {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-				return nil, fmt.Errorf("array %s: found %v in row %d, column %d (from 0), wanted a finite float32",
+				return nil, fmt.Errorf("array %s: found %v in row %d, column %d (from 0), wanted a finite "+
+					"float32",
 					coefOrIntercept(j, d), v, i, j)
 			}
 		}

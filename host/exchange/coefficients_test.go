@@ -17,7 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// npz is an archive of arrays as numpy.savez makes it: float64 matrices and vectors, int64 and texts.
+// npz is an archive of arrays as numpy.savez makes it: float64 matrices and vectors, int64 and
+// texts.
 func npz(t testing.TB, arrays map[string]any) *bytes.Reader {
 	t.Helper()
 	var file bytes.Buffer
@@ -66,8 +67,9 @@ func npz(t testing.TB, arrays map[string]any) *bytes.Reader {
 }
 
 func TestReadCoefficients(t *testing.T) {
-	file := npz(t, map[string]any{"coef_": [][]float64{{1, 0}, {0, 1}, {-1, -1}}, "intercept_": []float64{0, 0.25, -0.1},
-		"classes_": []string{"é", "b", "a"}, "feature_names_in_": []string{"u", "v w"}})
+	file := npz(t, map[string]any{"coef_": [][]float64{{1, 0}, {0, 1}, {-1, -1}},
+		"intercept_": []float64{0, 0.25, -0.1},
+		"classes_":   []string{"é", "b", "a"}, "feature_names_in_": []string{"u", "v w"}})
 	m, err := ReadCoefficients(file, file.Size(), 1, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +102,8 @@ func TestReadCoefficients(t *testing.T) {
 // TestReadTwoClasses: one row is that of the second class, which a score above 0 means.
 func TestReadTwoClasses(t *testing.T) {
 	for _, classes := range []any{[]int64{-1, 7}, []bool{false, true}, []float64{0, 1.5}} {
-		file := npz(t, map[string]any{"coef_": [][]float64{{2, -1}}, "intercept_": []float64{-1}, "classes_": classes})
+		file := npz(t, map[string]any{"coef_": [][]float64{{2, -1}}, "intercept_": []float64{-1},
+			"classes_": classes})
 		m, err := ReadCoefficients(file, file.Size(), 1, "test")
 		if err != nil {
 			t.Fatal(err)
@@ -120,21 +123,31 @@ func TestReadTwoClasses(t *testing.T) {
 
 func TestReadCoefficientsFaults(t *testing.T) {
 	good := func() map[string]any {
-		return map[string]any{"coef_": [][]float64{{1, 0}, {0, 1}}, "intercept_": []float64{0, 1}, "classes_": []int64{0, 1}}
+		return map[string]any{"coef_": [][]float64{{1, 0}, {0, 1}}, "intercept_": []float64{0, 1},
+			"classes_": []int64{0, 1}}
 	}
 	for want, change := range map[string]func(a map[string]any){
-		"array coef_: found none":                     func(a map[string]any) { delete(a, "coef_") },
-		"array classes_: found none":                  func(a map[string]any) { delete(a, "classes_") },
-		"wanted one for each of the 3 classes":        func(a map[string]any) { a["classes_"] = []int64{0, 1, 2} },
+		"array coef_: found none":    func(a map[string]any) { delete(a, "coef_") },
+		"array classes_: found none": func(a map[string]any) { delete(a, "classes_") },
+		"wanted one for each of the 3 classes": func(a map[string]any) {
+			a["classes_"] = []int64{0,
+				1, 2}
+		},
 		"array intercept_: found 3 numbers, wanted 2": func(a map[string]any) { a["intercept_"] = []float64{1, 2, 3} },
-		"array coef_: found shape [2]":                func(a map[string]any) { a["coef_"] = []float64{1, 2} },
+		"array coef_: found shape [2]": func(a map[string]any) {
+			a["coef_"] = []float64{1,
+				2}
+		},
 		"array coef_: found NaN in row 1, column 0": func(a map[string]any) {
 			a["coef_"] = [][]float64{{1, 2}, {math.NaN(), 3}}
 		},
 		"array intercept_: found +Inf in row 0": func(a map[string]any) { a["intercept_"] = []float64{1e39, 0} },
 		`found an array "n_iter_"`:              func(a map[string]any) { a["n_iter_"] = []int64{3} },
 		"found elements of type U9":             func(a map[string]any) { a["coef_"] = []string{"a"} },
-		"without control characters":            func(a map[string]any) { a["classes_"] = []string{"a\nb", "c"} },
+		"without control characters": func(a map[string]any) {
+			a["classes_"] = []string{"a\nb",
+				"c"}
+		},
 		"array coef_: found 128 bytes": func(a map[string]any) { // the header claims more than there is
 			a["coef_"] = npyfile.Header("<f8", 1<<20, 1<<20)
 		},
@@ -149,7 +162,8 @@ func TestReadCoefficientsFaults(t *testing.T) {
 		a := good()
 		change(a)
 		file := npz(t, a)
-		if _, err := ReadCoefficients(file, file.Size(), 0, "test"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadCoefficients(file, file.Size(), 0, "test"); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

@@ -1,8 +1,9 @@
-// Package exchange trades models with other programs: it writes them as ONNX, as LIBLINEAR's text and as
-// JSON, and makes them of coefficients that scikit-learn has found.
+// Package exchange trades models with other programs: it writes them as ONNX, as LIBLINEAR's text
+// and as JSON, and makes them of coefficients that scikit-learn has found.
 //
-// What is written predicts what the model does, but for rounding: the readers add in another order than the
-// numerics contract, so scores differ in their last bits, and classes where two scores are as near.
+// What is written predicts what the model does, but for rounding: the readers add in another order
+// than the numerics contract, so scores differ in their last bits, and classes where two scores
+// are as near.
 package exchange
 
 import (
@@ -13,8 +14,8 @@ import (
 // ErrForm marks models that a form has no room for.
 var ErrForm = errors.New("the model cannot be written so")
 
-// integers returns the names of classes as integers of that many bits, if all are some and written as Go and
-// Python write them: 7, but not 07.
+// integers returns the names of classes as integers of that many bits, if all are some and written
+// as Go and Python write them: 7, but not 07.
 func integers(names []string, bits int) ([]int64, bool) {
 	list := make([]int64, len(names))
 	for i, name := range names {

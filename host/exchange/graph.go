@@ -37,13 +37,15 @@ func (g *graph) node(output, operator string, inputs []string, attributes ...att
 }
 
 // constant adds a tensor, a single number if there are no dims, and returns its name.
-func constant[T float32 | float64 | int64 | string](g *graph, name string, values []T, dims ...int) string {
+func constant[T float32 | float64 | int64 | string](g *graph, name string, values []T,
+	dims ...int) string {
 	g.bytes(5, tensor(name, values, dims...))
 	return name
 }
 
-// prepare adds what p does to the rows of x (clause 2); prefix goes before the names of constants. It has the
-// bits of the contract but where float64 rounds: fma(v, a, b) is v·a + b there, whose product is exact.
+// prepare adds what p does to the rows of x (clause 2); prefix goes before the names of constants.
+// It has the bits of the contract but where float64 rounds: fma(v, a, b) is v·a + b there, whose
+// product is exact.
 func (g *graph) prepare(prefix string, p *dataset.Preparation, x string) string {
 	switch {
 	case p.A == nil:
@@ -65,12 +67,14 @@ func (g *graph) prepare(prefix string, p *dataset.Preparation, x string) string 
 	return x
 }
 
-// unit adds what scales the rows of x to length 1: by float32(1/length), the length in float64, as clause 2 has it.
-// A row of zeros stays; no other is shorter than 2⁻¹²⁶, for there are no subnormal numbers.
+// unit adds what scales the rows of x to length 1: by float32(1/length), the length in float64, as
+// clause 2 has it. A row of zeros stays; no other is shorter than 2⁻¹²⁶, for there are no
+// subnormal numbers.
 func (g *graph) unit(prefix, x string) string {
 	along := []attribute{{"axes", []int{1}}, {"keepdims", 1}}
 	length := g.node("", "ReduceL2", []string{g.cast(x, typeDouble)}, along...)
-	length = g.node("", "Max", []string{length, constant(g, prefix+"least_length", []float64{0x1p-126})})
+	length = g.node("", "Max", []string{length, constant(g, prefix+"least_length",
+		[]float64{0x1p-126})})
 	scale := g.node("", "Div", []string{constant(g, prefix+"unit", []float64{1}), length})
 	return g.node("", "Mul", []string{x, g.cast(scale, typeFloat)})
 }
@@ -79,7 +83,8 @@ func (g *graph) cast(x string, to int) string {
 	return g.node("", "Cast", []string{x}, attribute{"to", to})
 }
 
-// project adds the components of prepared rows x: the kernel function of each and each landmark, times the axes.
+// project adds the components of prepared rows x: the kernel function of each and each landmark,
+// times the axes.
 func (g *graph) project(k *model.Kernel, p *model.Projection, x string) string {
 	if k.Cosine {
 		x = g.unit("cosine.", x)
@@ -96,7 +101,8 @@ func (g *graph) project(k *model.Kernel, p *model.Projection, x string) string {
 		}
 		squares[l] = float32(sum)
 	}
-	values := g.node("", "Gemm", []string{x, constant(g, "landmarks", landmarks, m, d)}, attribute{"transB", 1})
+	values := g.node("", "Gemm", []string{x, constant(g, "landmarks", landmarks, m, d)},
+		attribute{"transB", 1})
 	number := func(name string, v float32) string { return constant(g, name, []float32{v}) }
 	switch f := k.Function; f.Kind {
 	case kernel.Poly:
@@ -104,7 +110,8 @@ func (g *graph) project(k *model.Kernel, p *model.Projection, x string) string {
 		values = g.node("", "Add", []string{values, number("coef0", f.Coef0)})
 		values = g.node("", "Pow", []string{values, number("degree", float32(f.Degree))})
 	case kernel.RBF:
-		own := g.node("", "ReduceSumSquare", []string{x}, attribute{"axes", []int{1}}, attribute{"keepdims", 1})
+		own := g.node("", "ReduceSumSquare", []string{x}, attribute{"axes", []int{1}},
+			attribute{"keepdims", 1})
 		own = g.node("", "Add", []string{own, constant(g, "landmark_squares", squares, m)})
 		values = g.node("", "Mul", []string{values, number("minus_two", -2)})
 		values = g.node("", "Add", []string{own, values}) // ‖x - landmark‖²

@@ -13,8 +13,8 @@ import (
 // JSONFormat is the version of what JSON writes. It grows when a reader of the old would go wrong.
 const JSONFormat = 1
 
-// JSON writes m as one JSON object, a row of a matrix to a line, each float32 as the shortest number that reads
-// back as it. docs/export.md describes the fields. Errors: those of w.
+// JSON writes m as one JSON object, a row of a matrix to a line, each float32 as the shortest
+// number that reads back as it. docs/export.md describes the fields. Errors: those of w.
 func JSON(w io.Writer, m *model.Model) error {
 	t := &m.Meta
 	object := fields{
@@ -57,7 +57,8 @@ func kernelOf(k *model.Kernel, p *model.Projection) fields {
 	}
 	return fields{
 		{"function", k.Function}, {"cosine", k.Cosine}, {"landmarks", landmarks},
-		{"axes", denseRows(p.Axes, k.Landmarks)}, {"offsets", p.Offset}, {"preparation", preparationOf(&k.Preparation)},
+		{"axes", denseRows(p.Axes, k.Landmarks)}, {"offsets", p.Offset}, {"preparation",
+			preparationOf(&k.Preparation)},
 	}
 }
 
@@ -85,7 +86,8 @@ func denseRows(x []float32, width int) matrix {
 	return matrix{len(x) / width, func(i int) any { return x[i*width : (i+1)*width] }}
 }
 
-// write writes an object with a field to a line, each behind the indent, which begins with a line break.
+// write writes an object with a field to a line, each behind the indent, which begins with a line
+// break.
 func (f fields) write(b *bufio.Writer, indent string) error {
 	inner := indent + "  "
 	for k, field := range f {

@@ -135,7 +135,8 @@ func TestJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := mustParse[document](t, file.Bytes())
-		if d.Format != "uma-gpu model" || d.Version != 1 || !slices.Equal(d.Features.Names, r.m.Meta.Features.Names) ||
+		if d.Format != "uma-gpu model" || d.Version != 1 || !slices.Equal(d.Features.Names,
+			r.m.Meta.Features.Names) ||
 			d.Provenance.Learner != r.m.Meta.Learner || float32(d.Temperature) != r.m.Meta.Temperature {
 			t.Errorf("%s: found %+v", name, d)
 		}
@@ -168,9 +169,11 @@ func TestJSONIsReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"{\n  \"format\": \"uma-gpu model\",\n  \"version\": 1,\n  \"classes\": [\"<é>\",\"cat\",\"dog\"],\n",
+		"{\n  \"format\": \"uma-gpu model\",\n  \"version\": 1,\n  \"classes\": " +
+			"[\"<é>\",\"cat\",\"dog\"],\n",
 		"\n  \"preparation\": {\n    \"steps\": \"none\"\n  },\n",
-		"\n  \"weights\": [\n    [0.1,-2,1e-10,4,5],\n    [6,7,8,9,10],\n    [11,12,13,14,0.33333334]\n  ],\n",
+		"\n  \"weights\": [\n    [0.1,-2,1e-10,4,5],\n    [6,7,8,9,10],\n    " +
+			"[11,12,13,14,0.33333334]\n  ],\n",
 	} {
 		if !strings.Contains(file.String(), want) {
 			t.Errorf("found no %q in\n%s", want, file.String())

@@ -10,8 +10,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Labels returns what the integer labels of m are in LIBLINEAR's form, in the order of its classes: the names
-// themselves if all are integers of 32 bits, else 0, 1, 2, …, and named is false.
+// Labels returns what the integer labels of m are in LIBLINEAR's form, in the order of its
+// classes: the names themselves if all are integers of 32 bits, else 0, 1, 2, …, and named is
+// false.
 func Labels(m *model.Model) (labels []int64, named bool) {
 	if labels, named = integers(m.Meta.Classes, 32); named {
 		return labels, true
@@ -23,19 +24,22 @@ func Labels(m *model.Model) (labels []int64, named bool) {
 	return labels, false
 }
 
-// LIBLINEAR writes m as a model file of LIBLINEAR (its README says what stands there), for raw features: the
-// preparation is folded into the weights, in float64, and Labels are the labels. That rows are scaled to length 1
-// divides the scores of an example by one number, which moves no class, and is left out. So is the temperature:
-// there are no probabilities. The solver is called MCSVM_CS, for which predict takes the class of the largest of
-// Q scores, the first of equal ones, as we do.
+// LIBLINEAR writes m as a model file of LIBLINEAR (its README says what stands there), for raw
+// features: the preparation is folded into the weights, in float64, and Labels are the labels.
+// That rows are scaled to length 1 divides the scores of an example by one number, which moves no
+// class, and is left out. So is the temperature: there are no probabilities. The solver is called
+// MCSVM_CS, for which predict takes the class of the largest of Q scores, the first of equal ones,
+// as we do.
 //
 // Errors: ErrForm and model.ErrNotLinear, of a model with a kernel map; and those of w.
 func LIBLINEAR(w io.Writer, m *model.Model) error {
 	weights, constants, err := m.Raw()
 	if err != nil {
-		return fmt.Errorf("%w: %w, and LIBLINEAR knows no others: write ONNX, or train without --kernel", ErrForm, err)
+		return fmt.Errorf("%w: %w, and LIBLINEAR knows no others: write ONNX, or train without --kernel",
+			ErrForm, err)
 	}
-	d, biased := m.Meta.Features.Count, slices.ContainsFunc(constants, func(v float64) bool { return v != 0 })
+	d, biased := m.Meta.Features.Count, slices.ContainsFunc(constants,
+		func(v float64) bool { return v != 0 })
 	bias := -1
 	if biased {
 		bias = 1

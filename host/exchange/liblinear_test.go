@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// predictLIBLINEAR does what LIBLINEAR's predict does, read from its README: the class whose w·x is largest.
+// predictLIBLINEAR does what LIBLINEAR's predict does, read from its README: the class whose w·x
+// is largest.
 func predictLIBLINEAR(t *testing.T, file string, x []float32) int64 {
 	t.Helper()
 	var q, d int
@@ -48,7 +49,8 @@ func predictLIBLINEAR(t *testing.T, file string, x []float32) int64 {
 	}
 	lines := strings.Split(strings.TrimSuffix(numbers, "\n"), "\n")
 	if len(labels) != q || len(lines) != len(columns) || len(x) != d {
-		t.Fatalf("found %d labels of %d, %d lines of weights for %d columns", len(labels), q, len(lines), len(columns))
+		t.Fatalf("found %d labels of %d, %d lines of weights for %d columns", len(labels), q, len(lines),
+			len(columns))
 	}
 	scores := make([]float64, q)
 	for j, line := range lines {

@@ -26,8 +26,8 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// blobs returns n examples of three classes in five features, of which one is far from 0 and one is often 0, the
-// last example all zeros; names are those of the classes.
+// blobs returns n examples of three classes in five features, of which one is far from 0 and one
+// is often 0, the last example all zeros; names are those of the classes.
 func blobs(n int, names ...string) *dataset.Dataset {
 	random := rand.New(rand.NewPCG(1, 2))
 	x, labels := make([]float32, n*5), make([]string, n)
@@ -48,7 +48,8 @@ func blobs(n int, names ...string) *dataset.Dataset {
 		}
 	}
 	clear(x[(n-1)*5:])
-	return must(dataset.New(dataset.Examples{N: n, D: 5, X: x}, labels, []string{"u", "v", "w", "year", "rare"}))
+	return must(dataset.New(dataset.Examples{N: n, D: 5, X: x}, labels, []string{"u", "v", "w", "year",
+		"rare"}))
 }
 
 // sparse returns d in sparse storage.
@@ -72,11 +73,13 @@ type trial struct {
 	data *dataset.Dataset
 }
 
-// trials returns models of each preparation, kernel function and storage, which are not to be changed.
+// trials returns models of each preparation, kernel function and storage, which are not to be
+// changed.
 var trials = sync.OnceValue(func() map[string]trial {
 	letters, numbers := blobs(121, "cat", "dog", "<é>"), blobs(121, "-1", "0", "12")
 	mapped := func(f kernel.Function, cosine bool) *fitting.Options {
-		return &fitting.Options{Function: f, Cosine: cosine, Components: 4, Landmarks: 30, Choice: pca.Uniform}
+		return &fitting.Options{Function: f, Cosine: cosine, Components: 4, Landmarks: 30,
+			Choice: pca.Uniform}
 	}
 	all := map[string]trial{}
 	for name, o := range map[string]host.Options{
@@ -90,11 +93,14 @@ var trials = sync.OnceValue(func() map[string]trial {
 		"rbf":             {Kernel: mapped(kernel.Function{Kind: kernel.RBF}, false)},
 		"rbf, sparse": {Kernel: mapped(kernel.Function{Kind: kernel.RBF, Gamma: 0.7}, false),
 			Preparation: "maxabs"},
-		"poly":          {Kernel: mapped(kernel.Function{Kind: kernel.Poly, Gamma: 0.5, Coef0: 1, Degree: 3}, false)},
-		"kernel linear": {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, false), Preparation: "standardize,bias"},
-		"cosine":        {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, true)},
-		"means": {Learner: kernelmean.Defaults(), Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF,
-			Gamma: 1}}},
+		"poly": {Kernel: mapped(kernel.Function{Kind: kernel.Poly, Gamma: 0.5, Coef0: 1,
+			Degree: 3}, false)},
+		"kernel linear": {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, false),
+			Preparation: "standardize,bias"},
+		"cosine": {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, true)},
+		"means": {Learner: kernelmean.Defaults(),
+			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF,
+				Gamma: 1}}},
 	} {
 		data := letters
 		switch name {
@@ -136,8 +142,10 @@ func TestIntegers(t *testing.T) {
 		names []string
 		want  bool
 	}{
-		{[]string{"0", "-7", "2147483647"}, true}, {[]string{"0", "2147483648"}, false}, {[]string{"1", "02"}, false},
-		{[]string{"1", "+2"}, false}, {[]string{"1", "a"}, false}, {[]string{"1", ""}, false}, {[]string{"1", "1.0"}, false},
+		{[]string{"0", "-7", "2147483647"}, true}, {[]string{"0", "2147483648"}, false},
+		{[]string{"1", "02"}, false},
+		{[]string{"1", "+2"}, false}, {[]string{"1", "a"}, false}, {[]string{"1", ""}, false},
+		{[]string{"1", "1.0"}, false},
 	} {
 		list, got := integers(test.names, 32)
 		if got != test.want {

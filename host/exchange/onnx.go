@@ -16,16 +16,19 @@ const (
 	irVersion = 7
 )
 
-// ONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard operators. The names
-// are those of skl2onnx: the input X, float32 N×d, N being any; the outputs "label", N int64 if all classes are
-// named by integers, else N strings, and "probabilities", float32 N×Q, or "scores" if m has no temperature.
-// The metadata have "classes" and "features", lists of names, and "provenance", a model.Provenance, all as JSON.
+// ONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard
+// operators. The names are those of skl2onnx: the input X, float32 N×d, N being any; the outputs
+// "label", N int64 if all classes are named by integers, else N strings, and "probabilities",
+// float32 N×Q, or "scores" if m has no temperature. The metadata have "classes" and "features",
+// lists of names, and "provenance", a model.Provenance, all as JSON.
 //
-// Errors: ErrForm, of a model beyond the 2 GiB that protobuf holds; memory.ErrBudget; and those of w.
+// Errors: ErrForm, of a model beyond the 2 GiB that protobuf holds; memory.ErrBudget; and those of
+// w.
 func ONNX(w io.Writer, m *model.Model) error {
 	size := onnxSize(m)
 	if size > math.MaxInt32-1<<20 {
-		return fmt.Errorf("%w: found %d bytes of numbers, wanted less than 2 GiB, which is all that an ONNX file holds: "+
+		return fmt.Errorf("%w: found %d bytes of numbers, wanted less than 2 GiB, which is all that "+
+			"an ONNX file holds: "+
 			"take fewer landmarks (uma-gpu compress) or features", ErrForm, size)
 	}
 	if err := memory.Check(memory.Product(int(size), 4), "the ONNX form of the model"); err != nil {
@@ -39,12 +42,13 @@ func ONNX(w io.Writer, m *model.Model) error {
 	return err
 }
 
-// onnxSize returns about how many bytes the numbers of m take: landmarks are dense there, and standardisation is
-// done in float64.
+// onnxSize returns about how many bytes the numbers of m take: landmarks are dense there, and
+// standardisation is done in float64.
 func onnxSize(m *model.Model) int64 {
 	size := memory.Sum(memory.Product(len(m.W), 4), memory.Product(m.Meta.Features.Count, 16))
 	if p := m.Projection; p != nil {
-		size = memory.Sum(size, memory.Product(p.Landmarks.N, p.Landmarks.D, 4), memory.Product(len(p.Axes), 4))
+		size = memory.Sum(size, memory.Product(p.Landmarks.N, p.Landmarks.D, 4),
+			memory.Product(len(p.Axes), 4))
 	}
 	return size
 }
@@ -62,7 +66,8 @@ func onnxModel(m *model.Model) (message, error) {
 	for _, entry := range []struct {
 		key   string
 		value any
-	}{{"classes", m.Meta.Classes}, {"features", m.Meta.Features.Names}, {"provenance", m.Meta.Provenance()}} {
+	}{{"classes", m.Meta.Classes}, {"features", m.Meta.Features.Names}, {"provenance",
+		m.Meta.Provenance()}} {
 		text, err := json.Marshal(entry.value)
 		if err != nil {
 			return nil, fmt.Errorf("ONNX: %s: %w", entry.key, err)
@@ -106,7 +111,8 @@ func onnxGraph(m *model.Model) message {
 		g.bytes(12, valueInfo("scores", typeFloat, m.Q))
 		return g.message
 	}
-	scaled := g.node("", "Div", []string{scores, constant(g, "temperature", []float32{m.Meta.Temperature})})
+	scaled := g.node("", "Div", []string{scores, constant(g, "temperature",
+		[]float32{m.Meta.Temperature})})
 	g.node("probabilities", "Softmax", []string{scaled}, attribute{"axis", 1})
 	g.bytes(12, valueInfo("probabilities", typeFloat, m.Q))
 	return g.message

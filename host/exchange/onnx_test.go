@@ -53,7 +53,8 @@ func TestONNX(t *testing.T) {
 	}
 }
 
-// TestONNXMetadata: names and provenance are there, for people and for programs that read by names.
+// TestONNXMetadata: names and provenance are there, for people and for programs that read by
+// names.
 func TestONNXMetadata(t *testing.T) {
 	m := trials()["rbf"].m
 	var file bytes.Buffer
@@ -73,7 +74,8 @@ func TestONNXMetadata(t *testing.T) {
 	var from model.Provenance
 	err := errors.Join(json.Unmarshal([]byte(found["features"]), &features),
 		json.Unmarshal([]byte(found["provenance"]), &from))
-	if err != nil || !slices.Equal(features, m.Meta.Features.Names) || from.DataSHA256 != m.Meta.DataSHA256 ||
+	if err != nil || !slices.Equal(features, m.Meta.Features.Names) ||
+		from.DataSHA256 != m.Meta.DataSHA256 ||
 		from.Learner != "softmax" || from.Seed != m.Meta.Seed {
 		t.Errorf("found %q, %v", found, err)
 	}
@@ -93,7 +95,8 @@ func TestONNXTooLarge(t *testing.T) {
 // TestDiskFull: no form swallows the error of its writer.
 func TestDiskFull(t *testing.T) {
 	full := errors.New("full")
-	forms := map[string]func(io.Writer, *model.Model) error{"onnx": ONNX, "liblinear": LIBLINEAR, "json": JSON}
+	forms := map[string]func(io.Writer, *model.Model) error{"onnx": ONNX, "liblinear": LIBLINEAR,
+		"json": JSON}
 	for name, form := range forms {
 		if err := form(failing{full}, trials()["linear"].m); !errors.Is(err, full) {
 			t.Errorf("%s: got %v", name, err)

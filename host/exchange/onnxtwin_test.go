@@ -9,8 +9,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A second reader of ONNX, for tests alone: it knows the message by the numbers of onnx.proto and the operators by
-// the words of ONNX's own pages, and computes in float64, rounded to the type of each value.
+// A second reader of ONNX, for tests alone: it knows the message by the numbers of onnx.proto and
+// the operators by the words of ONNX's own pages, and computes in float64, rounded to the type of
+// each value.
 
 // parsed are the fields of a message: numbers as uint64, all else as bytes.
 type parsed map[protowire.Number][]any
@@ -176,7 +177,8 @@ func operate(t *testing.T, operator string, in []array, attributes map[string]pa
 		out.kind = attributes["to"].number(3)
 		return out
 	case "ReduceL2":
-		return rows(a.kind, 1, func(row []float64) []float64 { return []float64{math.Sqrt(squares(row))} })
+		return rows(a.kind, 1,
+			func(row []float64) []float64 { return []float64{math.Sqrt(squares(row))} })
 	case "ReduceSumSquare":
 		return rows(a.kind, 1, func(row []float64) []float64 { return []float64{squares(row)} })
 	case "Pad":
@@ -250,8 +252,8 @@ func gemm(t *testing.T, in []array) array {
 	return out
 }
 
-// broadcast knows of a second operand that is a number, a row or a column, and of a first that is a number or a
-// column.
+// broadcast knows of a second operand that is a number, a row or a column, and of a first that is
+// a number or a column.
 func broadcast(t *testing.T, operator string, a, b array) array {
 	t.Helper()
 	if a.kind != b.kind {

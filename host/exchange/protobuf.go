@@ -7,7 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message is a message of ONNX under way: fields in protobuf's encoding, by the numbers of onnx.proto.
+// message is a message of ONNX under way: fields in protobuf's encoding, by the numbers of
+// onnx.proto.
 type message []byte
 
 func (m *message) integer(field protowire.Number, v int64) {
@@ -15,7 +16,8 @@ func (m *message) integer(field protowire.Number, v int64) {
 }
 
 func (m *message) float(field protowire.Number, v float32) {
-	*m = protowire.AppendFixed32(protowire.AppendTag(*m, field, protowire.Fixed32Type), math.Float32bits(v))
+	*m = protowire.AppendFixed32(protowire.AppendTag(*m, field, protowire.Fixed32Type),
+		math.Float32bits(v))
 }
 
 func (m *message) bytes(field protowire.Number, b []byte) {
@@ -33,7 +35,8 @@ const (
 )
 
 // tensor returns a TensorProto; dims are its sizes.
-func tensor[T float32 | float64 | int64 | string](name string, values []T, dims ...int) (t message) {
+func tensor[T float32 | float64 | int64 | string](name string, values []T,
+	dims ...int) (t message) {
 	for _, n := range dims {
 		t.integer(1, int64(n))
 	}
@@ -89,8 +92,8 @@ func (a attribute) encode() (m message) {
 	return m
 }
 
-// valueInfo returns the ValueInfoProto of an input or output of n rows, which vary, of width numbers each; of no
-// columns if width is 0.
+// valueInfo returns the ValueInfoProto of an input or output of n rows, which vary, of width
+// numbers each; of no columns if width is 0.
 func valueInfo(name string, element, width int) (m message) {
 	var rows, shape, kind, wrapped message
 	rows.text(2, "N")

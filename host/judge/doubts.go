@@ -13,10 +13,13 @@ import (
 
 // The codes of doubts that the training has, besides those of learners.
 const (
-	NegativeError     learners.DoubtCode = "negative-error"      // no model has the estimated error
-	UnexplainedLabels learners.DoubtCode = "unexplained-labels"  // the confusion matrix does not give such labels
-	ClassNotPredicted learners.DoubtCode = "class-not-predicted" // some classes have labels, and no predictions
-	ConvergedAtOnce   learners.DoubtCode = "converged-at-once"   // hardly anything was learned, and there is more
+	NegativeError learners.DoubtCode = "negative-error" // no model has the estimated error
+	// the confusion matrix does not give such labels
+	UnexplainedLabels learners.DoubtCode = "unexplained-labels"
+	// some classes have labels, and no predictions
+	ClassNotPredicted learners.DoubtCode = "class-not-predicted"
+	// hardly anything was learned, and there is more
+	ConvergedAtOnce learners.DoubtCode = "converged-at-once"
 )
 
 // What makes a doubt worth a word: how improbable labels have to be under C, and what share of
@@ -36,13 +39,14 @@ type Ended struct {
 	Inverse        *confusion.Inverse // C⁻¹ of EstimatedError
 	EstimatedError float64
 	Steps          int
-	AtOnce         bool             // it converged after one step at most, though its learner makes many
-	Doubts         []learners.Doubt // the learner's own
+	// it converged after one step at most, though its learner makes many
+	AtOnce bool
+	Doubts []learners.Doubt // the learner's own
 }
 
 // Doubts returns what the training examples say against C or against the result: an estimated
-// error that no model can have, labels that C does not explain, classes that are never predicted, an
-// end at the first step.
+// error that no model can have, labels that C does not explain, classes that are never predicted,
+// an end at the first step.
 func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 	classes, noise, n := r.Classes, r.Problem.Noise, int64(0)
 	q := len(classes)
@@ -57,7 +61,8 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 	if noise != nil && r.EstimatedError < -2*off {
 		all = append(all, learners.Doubt{Code: NegativeError, Finding: fmt.Sprintf(
 			"the estimated error is %.1f %% ± %.1f, and none is below 0: "+
-				"the confusion matrix claims more noise than the labels have, or the model has learned labels by heart",
+				"the confusion matrix claims more noise than the labels have, or the model has learned "+
+				"labels by heart",
 			100*r.EstimatedError, 100*off), Advice: "try `uma-gpu confusion check`"})
 	}
 	if noise != nil && q <= mostDoubted {
@@ -70,13 +75,15 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 	if never := neverPredicted(r.Counts, classes); len(never) > 0 {
 		all = append(all, learners.Doubt{Code: ClassNotPredicted, Finding: fmt.Sprintf(
 			"no example is predicted as %s, though some are labelled so", strings.Join(never, ", ")),
-			Advice: "the reason may be too few steps, too large a penalty, or a confusion matrix that explains these " +
+			Advice: "the reason may be too few steps, too large a penalty, or a confusion matrix that " +
+				"explains these " +
 				"labels by other classes"})
 	}
 	if r.AtOnce && math.Abs(r.EstimatedError) > max(unexplained, 2*off) {
 		all = append(all, learners.Doubt{Code: ConvergedAtOnce, Finding: fmt.Sprintf(
 			"the training found nothing left to learn after step %d, "+
-				"with an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError), Advice: atOnceAdvice(noise)})
+				"with an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError),
+			Advice: atOnceAdvice(noise)})
 	}
 	return append(all, r.Doubts...), nil
 }

@@ -1,6 +1,6 @@
-// Package judge says what noisy labels tell of a confusion matrix and of a model: doubts, scores of
-// examples held out, whether the matrix helps, and the errors of a training step by step. It trains
-// nothing.
+// Package judge says what noisy labels tell of a confusion matrix and of a model: doubts, scores
+// of examples held out, whether the matrix helps, and the errors of a training step by step. It
+// trains nothing.
 package judge
 
 import (
@@ -22,8 +22,9 @@ const BlockValues = 1 << 22
 
 // HeldOut holds scores of examples by models that have not seen them.
 type HeldOut struct {
-	Q      int
-	Fold   []int     // fold of each of the n examples, 0..folds-1: its model has learned from the others
+	Q int
+	// fold of each of the n examples, 0..folds-1: its model has learned from the others
+	Fold   []int
 	Scores []float32 // n×Q row-major, those of all folds in one unit
 	// Temperature is that of the Scores, fitted to all of them; 0 if they say nothing of the labels.
 	Temperature float32
@@ -51,7 +52,8 @@ func Pick(x dataset.Stored, y []int32, which []int) Labelled {
 	return Labelled{x.Pick(which).Stored(), pickLabels(y, which)}
 }
 
-// Keep is Pick for examples that ranks may share: they share the copy too, until release is called.
+// Keep is Pick for examples that ranks may share: they share the copy too, until release is
+// called.
 func Keep(x dataset.Stored, y []int32, which []int) (some Labelled, release func(), err error) {
 	kept, release, err := x.Keep(which)
 	return Labelled{kept, pickLabels(y, which)}, release, err

@@ -15,7 +15,8 @@ import (
 type Moment struct {
 	Step           int     `json:"step"`            // 0 or more
 	EstimatedError float64 `json:"estimated_error"` // on the examples that are learned from
-	// HeldOutError is the error rate on examples held out; of noisy labels, as C⁻¹ has it. Nil where it was not measured.
+	// HeldOutError is the error rate on examples held out; of noisy labels, as C⁻¹ has it. Nil where
+	// it was not measured.
 	HeldOutError *float64 `json:"held_out_error"`
 }
 
@@ -25,9 +26,9 @@ const (
 	mostKeptBytes = 256 << 20
 )
 
-// History holds the errors of a training step by step. The zero value keeps estimated errors alone.
-// With Keeps it also keeps the weights of each step, or of every 2nd, 4th, ... in a long training: at
-// most 64, and at most 256 MiB. HoldOut judges these.
+// History holds the errors of a training step by step. The zero value keeps estimated errors
+// alone. With Keeps it also keeps the weights of each step, or of every 2nd, 4th, ... in a long
+// training: at most 64, and at most 256 MiB. HoldOut judges these.
 type History struct {
 	Keeps   bool
 	Moments []Moment // one for each step
@@ -58,10 +59,12 @@ func (h *History) Step(step int, estimatedError float64, w engine.Weights) {
 	}
 }
 
-// HoldOut judges the weights that were kept by examples that the training has not seen, and forgets
-// them. inverse is the C⁻¹ of the labels of held. m is the model of the training: its preparation,
-// unless held is prepared, and its map are applied to held. Errors are those of the engine.
-func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model, held *dataset.Dataset,
+// HoldOut judges the weights that were kept by examples that the training has not seen, and
+// forgets them. inverse is the C⁻¹ of the labels of held. m is the model of the training: its
+// preparation, unless held is prepared, and its map are applied to held. Errors are those of the
+// engine.
+func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model,
+	held *dataset.Dataset,
 	inverse *confusion.Inverse) (err error) {
 	if len(h.kept) == 0 {
 		return nil
@@ -90,7 +93,8 @@ func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model, 
 			return err
 		}
 		wrong := inverse.EstimatedError(Counts(predicted, held.Y, m.Q), x.N)
-		if at := k.step - h.Moments[0].Step; at < len(h.Moments) { // the last weights have no moment of their own
+		// the last weights have no moment of their own
+		if at := k.step - h.Moments[0].Step; at < len(h.Moments) {
 			h.Moments[at].HeldOutError = &wrong
 		}
 	}

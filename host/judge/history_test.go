@@ -14,7 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// What a history says of a step is what a run of so many steps ends with, with and without a kernel map.
+// What a history says of a step is what a run of so many steps ends with, with and without a
+// kernel map.
 func TestHistory(t *testing.T) {
 	ctx := t.Context()
 	all, err := dataset.Read(ctx, "../../testdata/digits.csv.gz", dataset.Options{})
@@ -38,7 +39,8 @@ func TestHistory(t *testing.T) {
 	for name, o := range map[string]host.Options{
 		"linear": {Learner: uma.Defaults(), MaxSteps: 150},
 		"kernel": {Learner: uma.Defaults(), MaxSteps: 9,
-			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.05}, Components: 20, Landmarks: 100}},
+			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.05},
+				Components: 20, Landmarks: 100}},
 	} {
 		h := judge.History{Keeps: true}
 		o.Engine, o.Weights = e, learners.Last
@@ -73,9 +75,11 @@ func TestHistory(t *testing.T) {
 					wrong++
 				}
 			}
-			if got, want := *moment.HeldOutError, float64(wrong)/float64(held.N); got-want > 1e-12 || want-got > 1e-12 ||
+			if got, want := *moment.HeldOutError, float64(wrong)/float64(held.N); got-want > 1e-12 ||
+				want-got > 1e-12 ||
 				moment.EstimatedError != short.Run.EstimatedError {
-				t.Errorf("%s, step %d: %v and %v, wanted %v and %v", name, moment.Step, got, moment.EstimatedError, want,
+				t.Errorf("%s, step %d: %v and %v, wanted %v and %v", name, moment.Step, got,
+					moment.EstimatedError, want,
 					short.Run.EstimatedError)
 			}
 		}

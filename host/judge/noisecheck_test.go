@@ -27,7 +27,8 @@ func TestCheckNoise(t *testing.T) {
 	check := func(noise *confusion.Matrix) *judge.NoiseCheck {
 		return must(judge.CheckNoise(data.Y, noise, out(noise), without))
 	}
-	if c := check(right); c.Verdict != judge.Helps || c.Contradicted() || c.Accuracy.Mean < 0.1 || len(c.Warnings) > 0 {
+	if c := check(right); c.Verdict != judge.Helps || c.Contradicted() || c.Accuracy.Mean < 0.1 ||
+		len(c.Warnings) > 0 {
 		t.Errorf("right: %+v", c)
 	}
 	c := check(transposed(right))
@@ -37,7 +38,8 @@ func TestCheckNoise(t *testing.T) {
 	data.Y = truth
 	without = out(nil)
 	c = check(right)
-	if c.Verdict != judge.Harms || !c.Contradicted() || !strings.Contains(c.Warnings[0], "does not explain") {
+	if c.Verdict != judge.Harms || !c.Contradicted() || !strings.Contains(c.Warnings[0],
+		"does not explain") {
 		t.Errorf("of labels that are right: %s, %q", c.Verdict, c.Warnings)
 	}
 }

@@ -17,11 +17,12 @@ const (
 	dividedValues = 1 << 24 // values, which are copied
 )
 
-// unexplainedLabels returns the doubt that the labels raise of C, none or one. Examples are divided in
-// two ways, and C must explain the labels of each part, whatever its true classes are. The first way
-// is by prediction, unless the labels may have been learned by heart. The second is by the nearest
-// mean of the examples with each label, which knows no C. A learner that believes a wrong C may find
-// parts that this C explains: mixtures of classes, as UMA does where the axes are exchanged.
+// unexplainedLabels returns the doubt that the labels raise of C, none or one. Examples are
+// divided in two ways, and C must explain the labels of each part, whatever its true classes are.
+// The first way is by prediction, unless the labels may have been learned by heart. The second is
+// by the nearest mean of the examples with each label, which knows no C. A learner that believes a
+// wrong C may find parts that this C explains: mixtures of classes, as UMA does where the axes are
+// exchanged.
 func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]learners.Doubt, error) {
 	noise := r.Problem.Noise
 	part := "predicted as %.60q"
@@ -43,18 +44,20 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 	classes, w := r.Classes, e.Worst
 	d := learners.Doubt{Code: UnexplainedLabels, Finding: fmt.Sprintf(
 		"the confusion matrix does not explain %.1f %% of the labels: of the "+
-			"examples "+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of other labels, is it "+
+			"examples "+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of "+
+			"other labels, is it "+
 			"turned (rows for columns), does it claim too much or too little noise?",
 		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
 		Advice: "try `uma-gpu confusion check`"}
 	if v := turned(noise).Explain(counts); !contradicted(&v) {
-		d.Advice = "with its axes exchanged the matrix explains them: --confusion-axes true-rows reads it so"
+		d.Advice = "with its axes exchanged the matrix explains them: --confusion-axes true-rows " +
+			"reads it so"
 	}
 	return []learners.Doubt{d}, nil
 }
 
-// divide counts examples by the label whose examples' mean is the nearest, and by their own label. Means are
-// those of the other half of the examples.
+// divide counts examples by the label whose examples' mean is the nearest, and by their own label.
+// Means are those of the other half of the examples.
 func divide(p *learners.Problem) ([]int64, error) {
 	n := len(p.Y)
 	m := min(n, mostDivided, max(leastDivided, dividedValues/max(1, p.X.D)))
@@ -87,8 +90,9 @@ func divide(p *learners.Problem) ([]int64, error) {
 	return counts, nil
 }
 
-// meansOf returns the mean of the examples with each label, and what is added to their products with an
-// example, so that the largest is that of the nearest mean; -Inf of a label without examples.
+// meansOf returns the mean of the examples with each label, and what is added to their products
+// with an example, so that the largest is that of the nearest mean; -Inf of a label without
+// examples.
 func meansOf(of Labelled, q int) (w engine.Weights, offset []float64) {
 	d := of.X.D
 	w, offset = engine.NewWeights(q, d), make([]float64, q)

@@ -39,7 +39,8 @@ func (f Function) Check() error {
 		return fmt.Errorf("kernel function: kind %q, want %q, %q or %q", f.Kind, Linear, Poly, RBF)
 	}
 	if !(f.Gamma > 0) || f.Gamma > math.MaxFloat32 {
-		return fmt.Errorf("kernel function %s: gamma is %v, want a finite number above 0", f.Kind, f.Gamma)
+		return fmt.Errorf("kernel function %s: gamma is %v, want a finite number above 0", f.Kind,
+			f.Gamma)
 	}
 	if f.Kind == RBF {
 		return nil

@@ -31,7 +31,8 @@ func TestCheck(t *testing.T) {
 		{kernel.Function{Kind: "poly", Gamma: 1, Degree: 2, Coef0: nan}, "coef0 is NaN"},
 	} {
 		err := c.f.Check()
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(),
+			c.want)) {
 			t.Errorf("%+v: %v, want %q", c.f, err, c.want)
 		}
 	}
@@ -60,7 +61,8 @@ func TestDistanceAtItsEnds(t *testing.T) {
 	inf := float32(math.Inf(1))
 	f := kernel.Function{Kind: "rbf", Gamma: 2}
 	for _, c := range []struct{ dot, xx, yy, want float32 }{
-		{1.0000001, 1, 1, 1}, {1, 1, 1, 1}, {-inf, 1, 1, 0}, {0, inf, 1, 0}, {inf, 1, 1, 1}, {50, 100, 100, 0},
+		{1.0000001, 1, 1, 1}, {1, 1, 1, 1}, {-inf, 1, 1, 0}, {0, inf, 1, 0}, {inf, 1, 1, 1}, {50, 100,
+			100, 0},
 	} {
 		if got := f.Value(c.dot, c.xx, c.yy); got != c.want {
 			t.Errorf("%+v: %v, want %v", c, got, c.want)

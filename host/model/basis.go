@@ -22,8 +22,9 @@ type Basis struct {
 	Features      Features            `json:"features"`
 	Preparation   dataset.Preparation `json:"preparation"`
 	Kernel        Kernel              `json:"kernel"`
-	Eigenvalues   []float64           `json:"eigenvalues"` // decreasing, Σ_i z_it² over the training examples
-	Projection    *Projection         `json:"-"`
+	// decreasing, Σ_i z_it² over the training examples
+	Eigenvalues []float64   `json:"eigenvalues"`
+	Projection  *Projection `json:"-"`
 }
 
 // BasisVersion is the version of the format of basis files.
@@ -39,7 +40,8 @@ func (b *Basis) SetMap(k *featuremap.Map) { b.Kernel, b.Projection = describe(k)
 
 func (b *Basis) check() error {
 	if b.FormatVersion != BasisVersion {
-		return fmt.Errorf("%s: found format_version %d, wanted %d: the file was written by another version of uma-gpu",
+		return fmt.Errorf("%s: found format_version %d, wanted %d: the file was written by another "+
+			"version of uma-gpu",
 			basisName, b.FormatVersion, BasisVersion)
 	}
 	if err := b.Features.check(); err != nil {
@@ -70,7 +72,10 @@ func (b *Basis) Save(path string) error {
 	if err := checkSize(members); err != nil {
 		return fmt.Errorf("basis file %s not written: %w", path, err)
 	}
-	if err := atomicfile.Write(path, func(w io.Writer) error { return writeZip(w, members) }); err != nil {
+	if err := atomicfile.Write(path, func(w io.Writer) error {
+		return writeZip(w,
+			members)
+	}); err != nil {
 		return fmt.Errorf("basis file %w", err)
 	}
 	return nil
@@ -83,7 +88,8 @@ func LoadBasis(path string) (*Basis, error) {
 		return nil, fmt.Errorf("basis file %s: %w: check the name", path, fileerr.Cause(err))
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return nil, fmt.Errorf("basis file %s: found %s, wanted a regular file", path, fileerr.Kind(info.Mode()))
+		return nil, fmt.Errorf("basis file %s: found %s, wanted a regular file", path,
+			fileerr.Kind(info.Mode()))
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -45,7 +45,8 @@ func petModel() (path string, remove func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	trained, err := host.Train(ctx, pets, nil, host.Options{Engine: simd.New()}) // nil: all labels are right
+	// nil: all labels are right
+	trained, err := host.Train(ctx, pets, nil, host.Options{Engine: simd.New()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -45,7 +45,8 @@ func Load(path string) (*Model, error) {
 		return nil, fmt.Errorf("model file %s: %w: check the name", path, fileerr.Cause(err))
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return nil, fmt.Errorf("model file %s: found %s, wanted a regular file", path, fileerr.Kind(info.Mode()))
+		return nil, fmt.Errorf("model file %s: found %s, wanted a regular file", path,
+			fileerr.Kind(info.Mode()))
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -32,7 +32,8 @@ func TestSaveBeyondFileSizeLimit(t *testing.T) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: old.Max}); err != nil {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000,
+		Max: old.Max}); err != nil {
 		t.Fatal(err)
 	}
 	err := sample().Save(path)

@@ -35,11 +35,14 @@ func TestUnwritablePaths(t *testing.T) {
 	missing := filepath.Join(dir, "missing")
 	for _, c := range []struct{ path, want string }{
 		{"", `model file "": cannot be written (nothing was changed): found no file name`},
-		{dir, "model file " + dir + ": cannot be written (nothing was changed): found a folder, wanted a regular file"},
-		{filepath.Join(missing, "m.npz"), "model file " + filepath.Join(missing, "m.npz") + ": cannot be written (nothing was changed): creating a file in folder " + missing},
+		{dir, "model file " + dir +
+			": cannot be written (nothing was changed): found a folder, wanted a regular file"},
+		{filepath.Join(missing, "m.npz"), "model file " + filepath.Join(missing, "m.npz") +
+			": cannot be written (nothing was changed): creating a file in folder " + missing},
 		{os.DevNull, "found a device, wanted a regular file"},
 	} {
-		for what, err := range map[string]error{"Save": sample().Save(c.path), "CheckWritable": CheckWritable(c.path)} {
+		for what, err := range map[string]error{"Save": sample().Save(c.path),
+			"CheckWritable": CheckWritable(c.path)} {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s(%q): error %v, want %q", what, c.path, err, c.want)
 			}
@@ -53,7 +56,8 @@ func TestBadModelLeavesOldFile(t *testing.T) {
 	write(t, path, "old")
 	m := sample()
 	m.W = m.W[1:]
-	if err := m.Save(path); err == nil || !strings.Contains(err.Error(), path+" not written: array W: found 14 weights") {
+	if err := m.Save(path); err == nil || !strings.Contains(err.Error(),
+		path+" not written: array W: found 14 weights") {
 		t.Errorf("error %v", err)
 	}
 	wantFiles(t, filepath.Dir(path), "m.npz")

@@ -10,15 +10,16 @@ import (
 // ErrFold marks models that Fold cannot fold.
 var ErrFold = errors.New("the model cannot be folded")
 
-// Fold returns a model that has W and the preparation of components in its axes: one row of landmarks'
-// weights for each class, Σ_t W[q][t]·a_t·Axes[t][l], and W is the identity. It predicts with Q numbers of an
-// example in place of the components. Weights are added in float64 and rounded to float32 once, so scores
-// differ by what float32 rounds, and classes where two scores are as near.
+// Fold returns a model that has W and the preparation of components in its axes: one row of
+// landmarks' weights for each class, Σ_t W[q][t]·a_t·Axes[t][l], and W is the identity. It
+// predicts with Q numbers of an example in place of the components. Weights are added in float64
+// and rounded to float32 once, so scores differ by what float32 rounds, and classes where two
+// scores are as near.
 //
-// A last step l2 of the components' preparation is left out: it divides the scores of an example by one
-// number, which moves no class, but the temperature, fitted to such scores, goes with it. So does the
-// estimated error, which is of other bits. The new model shares landmarks with m. Errors: ErrFold, of a model
-// without a kernel map or whose training had not ended.
+// A last step l2 of the components' preparation is left out: it divides the scores of an example
+// by one number, which moves no class, but the temperature, fitted to such scores, goes with it.
+// So does the estimated error, which is of other bits. The new model shares landmarks with m.
+// Errors: ErrFold, of a model without a kernel map or whose training had not ended.
 func (m *Model) Fold() (*Model, error) {
 	wrong := func(found, wanted string) error {
 		return fmt.Errorf("%w: found %s, wanted %s", ErrFold, found, wanted)
@@ -26,7 +27,8 @@ func (m *Model) Fold() (*Model, error) {
 	k, p := m.Meta.Kernel, m.Projection
 	switch {
 	case p == nil:
-		return nil, wrong("a model that is linear in its features", "one with a kernel map, as train --kernel makes")
+		return nil, wrong("a model that is linear in its features",
+			"one with a kernel map, as train --kernel makes")
 	case m.State != nil:
 		return nil, wrong("a training that had not ended", "a model; go on with train --resume")
 	}

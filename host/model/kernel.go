@@ -26,7 +26,8 @@ type Kernel struct {
 	Explained float64 `json:"explained"`
 	// Preparation is what is applied to the components, of which it takes D.
 	Preparation dataset.Preparation `json:"preparation"`
-	// Examples is, of components that are means of classes, how many examples each is the mean of; none of others.
+	// Examples is, of components that are means of classes, how many examples each is the mean of;
+	// none of others.
 	Examples []int64 `json:"examples,omitempty"`
 }
 
@@ -35,10 +36,12 @@ func (k *Kernel) check() error {
 		return err
 	}
 	if k.Landmarks < 1 || k.Components < 1 {
-		return fmt.Errorf("found %d landmarks and %d components, wanted at least 1 of each", k.Landmarks, k.Components)
+		return fmt.Errorf("found %d landmarks and %d components, wanted at least 1 of each", k.Landmarks,
+			k.Components)
 	}
 	if n := len(k.Examples); n != 0 && n != k.Components || slices.ContainsFunc(k.Examples, negative) {
-		return fmt.Errorf("examples: found %d, wanted those of %d means or none", k.Examples, k.Components)
+		return fmt.Errorf("examples: found %d, wanted those of %d means or none", k.Examples,
+			k.Components)
 	}
 	if !finite(k.Explained) {
 		return fmt.Errorf("explained: found %v, wanted a share of variance", k.Explained)
@@ -95,14 +98,17 @@ func (p *Projection) check(k *Kernel, width int) error {
 		return err
 	}
 	if p.Landmarks.N != k.Landmarks || p.Landmarks.D != width {
-		return fmt.Errorf("found landmarks of shape %d×%d, wanted %d×%d", p.Landmarks.N, p.Landmarks.D, k.Landmarks, width)
+		return fmt.Errorf("found landmarks of shape %d×%d, wanted %d×%d", p.Landmarks.N, p.Landmarks.D,
+			k.Landmarks, width)
 	}
 	if !isProduct(len(p.Axes), k.Components, k.Landmarks) || len(p.Offset) != k.Components {
-		return fmt.Errorf("found %d numbers of axes and %d offsets, wanted %d×%d (components × landmarks) and %d",
+		return fmt.Errorf("found %d numbers of axes and %d offsets, wanted %d×%d (components × "+
+			"landmarks) and %d",
 			len(p.Axes), len(p.Offset), k.Components, k.Landmarks, k.Components)
 	}
-	for name, numbers := range map[string][]float32{landmarksName: p.Landmarks.X, valuesName: p.Landmarks.Values,
-		axesName: p.Axes, offsetName: p.Offset} {
+	for name, numbers := range map[string][]float32{landmarksName: p.Landmarks.X,
+		valuesName: p.Landmarks.Values,
+		axesName:   p.Axes, offsetName: p.Offset} {
 		for i, v := range numbers {
 			if !finite(float64(v)) {
 				return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", name, v, i)
@@ -122,7 +128,8 @@ func (p *Projection) members() []member {
 			array(valuesName, "<f4", 4, 1, len(x.Values), x.Values),
 		}
 	}
-	return append(landmarks, array(axesName, "<f4", 4, d, m, p.Axes), array(offsetName, "<f4", 4, 1, d, p.Offset))
+	return append(landmarks, array(axesName, "<f4", 4, d, m, p.Axes), array(offsetName, "<f4", 4, 1, d,
+		p.Offset))
 }
 
 // readProjection reads the members of a projection whose landmarks have width columns,
@@ -131,7 +138,8 @@ func readProjection(files archiveFiles, size int64, width int) (*Projection, err
 	p := &Projection{}
 	var err error
 	if files[landmarksName] != nil {
-		p.Landmarks.N, p.Landmarks.D, p.Landmarks.X, err = readMember[float32](files, landmarksName, size, "<f4", 4)
+		p.Landmarks.N, p.Landmarks.D, p.Landmarks.X, err = readMember[float32](files, landmarksName, size,
+			"<f4", 4)
 	} else {
 		x := &p.Landmarks
 		var n int
@@ -174,4 +182,5 @@ func (f archiveFiles) none(wanted string) error {
 	return nil
 }
 
-var errNoProjection = errors.New("found kernel PCA without the numbers of its projection, or these without it")
+var errNoProjection = errors.New("found kernel PCA without the numbers of its projection, or " +
+	"these without it")

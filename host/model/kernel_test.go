@@ -17,7 +17,8 @@ import (
 func kernelSample(sparse bool) *Model {
 	m := sample()
 	m.Meta.Kernel = &Kernel{
-		Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.3}, Landmarks: 3, Components: 4, Explained: 0.75,
+		Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.3}, Landmarks: 3, Components: 4,
+		Explained:   0.75,
 		Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true, L2: true}, D: 4},
 	}
 	m.Projection = &Projection{Landmarks: dataset.Examples{N: 3, D: 5}, Axes: make([]float32, 12),
@@ -45,7 +46,8 @@ func TestKernelRoundTrip(t *testing.T) {
 		}
 		b := &Basis{FormatVersion: BasisVersion, ToolVersion: "v", Features: want.Meta.Features,
 			Preparation: want.Meta.Preparation,
-			Kernel:      *want.Meta.Kernel, Eigenvalues: []float64{3, 2, 1, 0.5}, Projection: want.Projection}
+			Kernel:      *want.Meta.Kernel, Eigenvalues: []float64{3, 2, 1, 0.5},
+			Projection: want.Projection}
 		path := filepath.Join(t.TempDir(), "b.npz")
 		if err := b.Save(path); err != nil {
 			t.Fatal(err)
@@ -57,12 +59,14 @@ func TestKernelRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decode(text); err == nil || !strings.Contains(err.Error(), "meta.json: found no such member") {
+		if _, err := decode(text); err == nil || !strings.Contains(err.Error(),
+			"meta.json: found no such member") {
 			t.Errorf("a basis read as a model: %v", err)
 		}
 		for at := range text { // every flipped bit is noticed, or changes nothing
 			text[at] ^= 4
-			if back, err := readBasis(bytes.NewReader(text), int64(len(text))); err == nil && !reflect.DeepEqual(back, b) {
+			if back, err := readBasis(bytes.NewReader(text), int64(len(text))); err == nil &&
+				!reflect.DeepEqual(back, b) {
 				t.Fatalf("byte %d changed: another basis is read", at)
 			}
 			text[at] ^= 4
@@ -79,15 +83,22 @@ func TestKernelRefuses(t *testing.T) {
 	}{
 		{"no projection", func(m *Model) { m.Projection = nil }, "without the numbers"},
 		{"no kernel", func(m *Model) { m.Meta.Kernel = nil }, "without the numbers"},
-		{"gamma", func(m *Model) { m.Meta.Kernel.Function.Gamma = 0 }, "kernel: kernel function rbf: gamma is 0"},
+		{"gamma", func(m *Model) { m.Meta.Kernel.Function.Gamma = 0 },
+			"kernel: kernel function rbf: gamma is 0"},
 		{"kind", func(m *Model) { m.Meta.Kernel.Function.Kind = "sigmoid" }, `kind "sigmoid"`},
 		{"axes", func(m *Model) { m.Projection.Axes = m.Projection.Axes[1:] }, "11 numbers of axes"},
 		{"offset", func(m *Model) { m.Projection.Offset[1] = nan }, "offset.npy: found NaN at place 1"},
-		{"landmarks", func(m *Model) { m.Projection.Landmarks.D, m.Projection.Landmarks.X = 4, make([]float32, 12) }, "shape 3×4, wanted 3×5"},
-		{"landmark values", func(m *Model) { m.Projection.Landmarks.X[3] = nan }, "landmarks.npy: found NaN"},
+		{"landmarks", func(m *Model) {
+			m.Projection.Landmarks.D, m.Projection.Landmarks.X = 4,
+				make([]float32, 12)
+		}, "shape 3×4, wanted 3×5"},
+		{"landmark values", func(m *Model) { m.Projection.Landmarks.X[3] = nan },
+			"landmarks.npy: found NaN"},
 		{"components", func(m *Model) { m.Meta.Kernel.Components = 0 }, "3 landmarks and 0 components"},
-		{"preparation", func(m *Model) { m.Meta.Kernel.Preparation.D = 3 }, "found one of 3 features, wanted 4, the components"},
-		{"width", func(m *Model) { m.Meta.Kernel.Preparation.Steps.Bias = false }, "gives 4 columns, wanted 5"},
+		{"preparation", func(m *Model) { m.Meta.Kernel.Preparation.D = 3 },
+			"found one of 3 features, wanted 4, the components"},
+		{"width", func(m *Model) { m.Meta.Kernel.Preparation.Steps.Bias = false },
+			"gives 4 columns, wanted 5"},
 	} {
 		m := kernelSample(false)
 		c.change(m)
@@ -105,7 +116,8 @@ func TestKernelReadRefuses(t *testing.T) {
 	}
 	for k, m := range members {
 		without := append(append([]member(nil), members[:k]...), members[k+1:]...)
-		if _, err := decode(archive(t, without...)); err == nil || !strings.Contains(err.Error(), m.name) {
+		if _, err := decode(archive(t, without...)); err == nil || !strings.Contains(err.Error(),
+			m.name) {
 			t.Errorf("without %s: %v", m.name, err)
 		}
 	}

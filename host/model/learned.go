@@ -36,28 +36,33 @@ func (l *Learned) check(m *Model) error {
 		return nil
 	}
 	if !isProduct(len(l.Confusion), m.Q, m.Q) || !isProduct(len(l.Error), m.Q, m.Q) {
-		return fmt.Errorf("%s: found %d entries and %d standard errors, wanted %d×%d (classes × classes) of each",
+		return fmt.Errorf("%s: found %d entries and %d standard errors, wanted %d×%d (classes × "+
+			"classes) of each",
 			learnedName, len(l.Confusion), len(l.Error), m.Q, m.Q)
 	}
 	if rows := len(l.Annotators) * m.Q; rows > 0 && !isProduct(len(l.Matrices), rows, m.Q) ||
 		rows == 0 && len(l.Matrices) > 0 {
-		return fmt.Errorf("%s: found %d entries, wanted %d×%d for %d annotators", annotatorsName, len(l.Matrices), rows, m.Q,
+		return fmt.Errorf("%s: found %d entries, wanted %d×%d for %d annotators", annotatorsName,
+			len(l.Matrices), rows, m.Q,
 			len(l.Annotators))
 	}
 	for _, p := range []struct {
 		name   string
 		most   float64
 		values []float64
-	}{{learnedName, 1, l.Confusion}, {learnedErrorName, math.MaxFloat64, l.Error}, {annotatorsName, 1, l.Matrices}} {
+	}{{learnedName, 1, l.Confusion}, {learnedErrorName, math.MaxFloat64, l.Error}, {annotatorsName, 1,
+		l.Matrices}} {
 		for i, v := range p.values {
 			if !(v >= 0 && v <= p.most) {
-				return fmt.Errorf("%s: found %v in row %d, column %d (from 0), wanted 0 to %.4g", p.name, v, i/m.Q, i%m.Q, p.most)
+				return fmt.Errorf("%s: found %v in row %d, column %d (from 0), wanted 0 to %.4g", p.name, v,
+					i/m.Q, i%m.Q, p.most)
 			}
 		}
 	}
 	for _, a := range l.Annotators {
 		if a.Labels < 1 {
-			return fmt.Errorf("meta.json: annotators: found %d labels of %q, wanted 1 or more", a.Labels, a.Name)
+			return fmt.Errorf("meta.json: annotators: found %d labels of %q, wanted 1 or more", a.Labels,
+				a.Name)
 		}
 	}
 	return (&Meta{Annotators: l.Annotators}).checkText()
@@ -88,7 +93,8 @@ func (l *Learned) members(q int) []member {
 func readLearned(files archiveFiles, size int64, meta *Meta) (*Learned, error) {
 	if files[learnedName] == nil {
 		if meta.Annotators != nil {
-			return nil, errors.New("meta.json: found annotators, wanted their matrices as well, " + annotatorsName)
+			return nil, errors.New("meta.json: found annotators, wanted their matrices as well, " +
+				annotatorsName)
 		}
 		return nil, nil
 	}

@@ -63,8 +63,8 @@ type Meta struct {
 	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
 	// Annotators are those of Model.Learned, while the model is written or read; else none.
 	Annotators []Annotator `json:"annotators,omitempty"`
-	// CompressionSet are the training examples, counted from 0, of which the weights that the training ended with are
-	// a sum, in increasing order; empty if the learner does not tell.
+	// CompressionSet are the training examples, counted from 0, of which the weights that the
+	// training ended with are a sum, in increasing order; empty if the learner does not tell.
 	CompressionSet []int `json:"compression_set,omitempty"`
 	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is
 	// not known, or if there is no matrix.
@@ -115,7 +115,8 @@ func (f *Features) check() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	if e.Width() != f.Count || !slices.Equal(e.FeatureNames(), f.Names) {
-		return fmt.Errorf("features: found an encoding of %d features, wanted one of the %d features and of their names",
+		return fmt.Errorf("features: found an encoding of %d features, wanted one of the %d features "+
+			"and of their names",
 			e.Width(), f.Count)
 	}
 	return nil
@@ -152,7 +153,8 @@ func (m *Meta) check() error {
 	first := make(map[string]int, len(m.Classes))
 	for i, c := range m.Classes {
 		if k, ok := first[c]; ok {
-			return fmt.Errorf("classes: %q is found twice, as class %d and class %d (from 0), wanted different names", c, k, i)
+			return fmt.Errorf("classes: %q is found twice, as class %d and class %d (from 0), wanted "+
+				"different names", c, k, i)
 		}
 		first[c] = i
 	}
@@ -171,23 +173,27 @@ func (m *Meta) check() error {
 	for field, hash := range map[string]string{"data_sha256": m.DataSHA256, "from": m.From,
 		"annotations_sha256": m.AnnotationsSHA256} {
 		if hash != "" && !isHash(hash) {
-			return fmt.Errorf("%s: found %q, wanted 64 hexadecimal digits in lower case, or none", field, hash)
+			return fmt.Errorf("%s: found %q, wanted 64 hexadecimal digits in lower case, or none", field,
+				hash)
 		}
 	}
 	for k, i := range m.CompressionSet {
 		if i < 0 || k > 0 && i <= m.CompressionSet[k-1] {
-			return fmt.Errorf("compression_set: found example %d at place %d, wanted examples from 0 upwards, in increasing "+
+			return fmt.Errorf("compression_set: found example %d at place %d, wanted examples from 0 "+
+				"upwards, in increasing "+
 				"order", i, k)
 		}
 	}
 	if !finite(m.Condition) || m.Condition < 0 {
-		return fmt.Errorf("condition_number: found %v, wanted a finite number of at least 1, or 0 for unknown", m.Condition)
+		return fmt.Errorf("condition_number: found %v, wanted a finite number of at least 1, or 0 for "+
+			"unknown", m.Condition)
 	}
 	if m.Steps < 0 || m.MaxSteps < 0 {
 		return fmt.Errorf("steps, max_steps: found %d, %d, wanted 0 or more", m.Steps, m.MaxSteps)
 	}
 	if m.Temperature != 0 && !(m.Temperature >= 0x1p-126 && m.Temperature <= math.MaxFloat32) {
-		return fmt.Errorf("temperature: found %v, wanted a normal float32 above 0, or none", m.Temperature)
+		return fmt.Errorf("temperature: found %v, wanted a normal float32 above 0, or none",
+			m.Temperature)
 	}
 	if m.TemperatureFolds < 0 {
 		return fmt.Errorf("temperature_folds: found %d, wanted 0 or more", m.TemperatureFolds)
@@ -216,14 +222,16 @@ func checkPreparation(p *dataset.Preparation, d int, what string) error {
 		return fmt.Errorf("found one of %d features, wanted %d, %s", p.D, d, what)
 	}
 	if len(p.A) != len(p.B) || len(p.A) != 0 && len(p.A) != p.D {
-		return fmt.Errorf("found %d factors a and %d offsets b, wanted %d of each or none", len(p.A), len(p.B), p.D)
+		return fmt.Errorf("found %d factors a and %d offsets b, wanted %d of each or none", len(p.A),
+			len(p.B), p.D)
 	}
 	if mapped := p.Steps.Standardize || p.Steps.MaxAbs; mapped != (len(p.A) > 0) {
 		return fmt.Errorf("found %d factors a for the steps %s", len(p.A), p.Steps)
 	}
 	for j := range p.A {
 		if !finite(float64(p.A[j])) || !finite(float64(p.B[j])) {
-			return fmt.Errorf("found v·%v + %v for column %d (from 0), wanted finite numbers", p.A[j], p.B[j], j)
+			return fmt.Errorf("found v·%v + %v for column %d (from 0), wanted finite numbers", p.A[j],
+				p.B[j], j)
 		}
 	}
 	return nil
@@ -248,15 +256,16 @@ func (m *Meta) checkText() error {
 	for _, f := range texts {
 		for _, s := range f.text {
 			if !utf8.ValidString(s) {
-				return fmt.Errorf("%s: found %q, which is not UTF-8: convert the data file to UTF-8 (iconv -t UTF-8)", f.field, s)
+				return fmt.Errorf("%s: found %q, which is not UTF-8: convert the data file to UTF-8 (iconv "+
+					"-t UTF-8)", f.field, s)
 			}
 		}
 	}
 	return nil
 }
 
-// TrainedOn reports whether d, as it was read, are the data that m was trained on, as far as hashes tell. If they are,
-// m names them by their Hash, which was another one in earlier versions.
+// TrainedOn reports whether d, as it was read, are the data that m was trained on, as far as
+// hashes tell. If they are, m names them by their Hash, which was another one in earlier versions.
 func (m *Meta) TrainedOn(d *dataset.Dataset) bool {
 	if !d.Is(m.DataSHA256) {
 		return false
@@ -324,7 +333,8 @@ func decodeMeta(text []byte) (Meta, error) {
 	case v == nil:
 		return Meta{}, errors.New("found no format_version: this is not a model of uma-gpu")
 	case *v > FormatVersion:
-		return Meta{}, fmt.Errorf("found format_version %d, wanted at most %d: the file was written by a newer version "+
+		return Meta{}, fmt.Errorf("found format_version %d, wanted at most %d: the file was written "+
+			"by a newer version "+
 			"of uma-gpu; update this one", *v, FormatVersion)
 	case *v < 1:
 		return Meta{}, fmt.Errorf("found format_version %d, wanted 1 to %d", *v, FormatVersion)
@@ -345,7 +355,8 @@ func decodeMeta(text []byte) (Meta, error) {
 		return Meta{}, errors.New("found no parameters, wanted them, or {} if there are none")
 	}
 	if m.FormatVersion < 4 && (m.AnnotationsSHA256 != "" || m.Annotators != nil) {
-		return Meta{}, fmt.Errorf("found format_version %d, wanted 4, which has annotators", m.FormatVersion)
+		return Meta{}, fmt.Errorf("found format_version %d, wanted 4, which has annotators",
+			m.FormatVersion)
 	}
 	return m, m.upgrade()
 }
@@ -360,8 +371,10 @@ func (m *Meta) upgrade() error {
 	if m.FormatVersion >= 3 {
 		return nil
 	}
-	if m.ContractVersion != 0 || m.MaxSteps != 0 || m.From != "" || (m.FormatVersion == 2) != (m.Kernel != nil) {
-		return fmt.Errorf("found format_version %d, wanted %d, which has these fields", m.FormatVersion, FormatVersion)
+	if m.ContractVersion != 0 || m.MaxSteps != 0 || m.From != "" ||
+		(m.FormatVersion == 2) != (m.Kernel != nil) {
+		return fmt.Errorf("found format_version %d, wanted %d, which has these fields", m.FormatVersion,
+			FormatVersion)
 	}
 	m.ContractVersion = 1
 	var fields map[string]json.RawMessage

@@ -97,26 +97,31 @@ func (m *Model) SetMap(k *featuremap.Map) {
 // promise: shapes, finite entries, and the metadata.
 func (m *Model) check() error {
 	if m.Q < 2 {
-		return fmt.Errorf("found %d classes, wanted at least 2: train on examples of two classes or more", m.Q)
+		return fmt.Errorf("found %d classes, wanted at least 2: train on examples of two classes or more",
+			m.Q)
 	}
 	if m.D < 1 {
 		return fmt.Errorf("found %d columns, wanted at least 1: train on at least one feature", m.D)
 	}
 	if !isProduct(len(m.W), m.Q, m.D) {
-		return fmt.Errorf("array W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q, m.D)
+		return fmt.Errorf("array W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q,
+			m.D)
 	}
 	if m.Confusion == nil && m.Meta.Condition != 0 {
-		return fmt.Errorf("confusion.npy: found none, wanted the matrix of which meta.json says that its "+
+		return fmt.Errorf("confusion.npy: found none, wanted the matrix of which meta.json says that "+
+			"its "+
 			"condition_number is %v", m.Meta.Condition)
 	}
 	if m.Confusion != nil && !isProduct(len(m.Confusion), m.Q, m.Q) {
-		return fmt.Errorf("confusion: found %d entries, wanted %d×%d (classes × classes)", len(m.Confusion), m.Q, m.Q)
+		return fmt.Errorf("confusion: found %d entries, wanted %d×%d (classes × classes)",
+			len(m.Confusion), m.Q, m.Q)
 	}
 	if err := m.Meta.Check(); err != nil {
 		return err
 	}
 	if len(m.Meta.Classes) != m.Q {
-		return fmt.Errorf("meta.json: classes: found %d names, wanted %d, one for each row of W", len(m.Meta.Classes), m.Q)
+		return fmt.Errorf("meta.json: classes: found %d names, wanted %d, one for each row of W",
+			len(m.Meta.Classes), m.Q)
 	}
 	if (m.Projection == nil) != (m.Meta.Kernel == nil) {
 		return errNoProjection
@@ -129,18 +134,21 @@ func (m *Model) check() error {
 		width = k.Preparation.Width()
 	}
 	if width != m.D {
-		return fmt.Errorf("meta.json: preparation: found one that gives %d columns, wanted %d, the columns of W", width, m.D)
+		return fmt.Errorf("meta.json: preparation: found one that gives %d columns, wanted %d, the "+
+			"columns of W", width, m.D)
 	}
 	for i, v := range m.W {
 		if !finite(float64(v)) {
-			return fmt.Errorf("array W: found %v as the weight of class %.60q, column %d (from 0), wanted a finite number: "+
+			return fmt.Errorf("array W: found %v as the weight of class %.60q, column %d (from 0), "+
+				"wanted a finite number: "+
 				"the training diverged; prepare the features (standardize, l2) or take fewer steps",
 				v, m.Meta.Classes[i/m.D], i%m.D)
 		}
 	}
 	for i, v := range m.Confusion {
 		if !finite(v) {
-			return fmt.Errorf("confusion: found %v in row %d, column %d (from 0), wanted a probability", v, i/m.Q, i%m.Q)
+			return fmt.Errorf("confusion: found %v in row %d, column %d (from 0), wanted a probability", v,
+				i/m.Q, i%m.Q)
 		}
 	}
 	if err := m.Learned.check(m); err != nil {

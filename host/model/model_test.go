@@ -69,7 +69,8 @@ func TestRoundTrip(t *testing.T) {
 	bare.Meta.Temperature, bare.Meta.TemperatureFolds = 0, 0
 	bare.Meta.Parameters, bare.Meta.Preparation = json.RawMessage("{}"),
 		dataset.Preparation{D: 4, Steps: dataset.Steps{Bias: true}}
-	wide := &Model{Q: 2, D: 10001, W: make([]float32, 20002), Confusion: []float64{1, 0, 0, 1}, Meta: bare.Meta}
+	wide := &Model{Q: 2, D: 10001, W: make([]float32, 20002), Confusion: []float64{1, 0, 0, 1},
+		Meta: bare.Meta}
 	wide.Meta.Classes = []string{"", "1"}
 	wide.Meta.Features.Count, wide.Meta.Preparation = 10001, dataset.Preparation{D: 10001}
 	for i := range wide.W {
@@ -153,13 +154,15 @@ func TestOldVersions(t *testing.T) {
 		file       string
 		steps      int
 		parameters string
-	}{{"v1.npz", 25, sorted}, {"v2.npz", 9, sorted}, {"v3.npz", 9, `{"select":"error","alpha":0,"tol":1e-9}`}} {
+	}{{"v1.npz", 25, sorted}, {"v2.npz", 9, sorted}, {"v3.npz", 9,
+		`{"select":"error","alpha":0,"tol":1e-9}`}} {
 		file := c.file
 		m, err := Load(filepath.Join("testdata", file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Meta.ContractVersion != 1 || m.Meta.MaxSteps != c.steps || string(m.Meta.Parameters) != c.parameters ||
+		if m.Meta.ContractVersion != 1 || m.Meta.MaxSteps != c.steps ||
+			string(m.Meta.Parameters) != c.parameters ||
 			m.Meta.Temperature != 0 {
 			t.Errorf("%s: %+v", file, m.Meta)
 		}
@@ -207,7 +210,8 @@ func TestLoadFileMadeByNumpy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []float32{-0.875, -0.75, -0.625, -0.5, -0.375, -0.25, -0.125, 0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875}
+	want := []float32{-0.875, -0.75, -0.625, -0.5, -0.375, -0.25, -0.125, 0, 0.125, 0.25, 0.375, 0.5,
+		0.625, 0.75, 0.875}
 	if got.Q != 3 || got.D != 5 || !reflect.DeepEqual(got.W, want) ||
 		!reflect.DeepEqual(got.Confusion, sample().Confusion) {
 		t.Errorf("%d×%d W %v, confusion %v", got.Q, got.D, got.W, got.Confusion)
@@ -228,7 +232,8 @@ func TestLoadFileMadeByNumpy(t *testing.T) {
 	}
 	for _, m := range members[:2] {
 		var b bytes.Buffer
-		if err := m.write(&b); err != nil || !bytes.Contains(file, b.Bytes()) || uint64(b.Len()) != m.size {
+		if err := m.write(&b); err != nil || !bytes.Contains(file, b.Bytes()) ||
+			uint64(b.Len()) != m.size {
 			t.Errorf("%s (%v): not the bytes that numpy writes: %q", m.name, err, b.Bytes())
 		}
 	}
@@ -246,36 +251,50 @@ func TestWriteRefuses(t *testing.T) {
 		{"negative", func(m *Model) { m.Q, m.D = -3, -5 }, "found -3 classes"},
 		{"short W", func(m *Model) { m.W = m.W[:14] }, "W: found 14 weights, wanted 3×5"},
 		{"overflow", func(m *Model) { m.D, m.W = math.MaxInt/3*2+3, m.W[:3] }, "W: found 3 weights"},
-		{"long confusion", func(m *Model) { m.Confusion = append(m.Confusion, 0) }, "confusion: found 10 entries, wanted 3×3"},
+		{"long confusion", func(m *Model) { m.Confusion = append(m.Confusion, 0) },
+			"confusion: found 10 entries, wanted 3×3"},
 		{"NaN in W", func(m *Model) { m.W[7] = float32(nan) }, `W: found NaN as the weight of class "<=50K & \"more\"", column 2`},
 		{"Inf in W", func(m *Model) { m.W[14] = float32(-inf) }, "found -Inf as the weight of class"},
-		{"NaN in confusion", func(m *Model) { m.Confusion[5] = nan }, "confusion: found NaN in row 1, column 2"},
-		{"classes", func(m *Model) { m.Meta.Classes = []string{"a", "b"} }, "classes: found 2 names, wanted 3"},
+		{"NaN in confusion", func(m *Model) { m.Confusion[5] = nan },
+			"confusion: found NaN in row 1, column 2"},
+		{"classes", func(m *Model) { m.Meta.Classes = []string{"a", "b"} },
+			"classes: found 2 names, wanted 3"},
 		{"no classes", func(m *Model) { m.Meta.Classes = nil }, "classes: found 0, wanted at least 2"},
 		{"twice", func(m *Model) { m.Meta.Classes[2] = "a" }, `classes: "a" is found twice, as class 0 and class 2`},
 		{"not UTF-8", func(m *Model) { m.Meta.Classes[2] = "\xe9" }, `classes: found "\xe9", which is not UTF-8`},
 		{"device not UTF-8", func(m *Model) { m.Meta.Device.Driver = "\xff" }, `device: found "\xff"`},
 		{"feature not UTF-8", func(m *Model) { m.Meta.Features.Names[0] = "\xff" }, `features: found "\xff"`},
 		{"no features", func(m *Model) { m.Meta.Features.Count = 0 }, "features: found a count of 0"},
-		{"feature names", func(m *Model) { m.Meta.Features.Count = 5 }, "features: found 4 names, wanted 5 or none"},
+		{"feature names", func(m *Model) { m.Meta.Features.Count = 5 },
+			"features: found 4 names, wanted 5 or none"},
 		{"learner", func(m *Model) { m.Meta.Learner = "" }, "learner: found no name"},
 		{"weights", func(m *Model) { m.Meta.Weights = "" }, `weights: found no name`},
 		{"weights not UTF-8", func(m *Model) { m.Meta.Weights = "\xff" }, `weights: found "\xff"`},
 		{"contract", func(m *Model) { m.Meta.ContractVersion = 0 }, "contract_version: found 0"},
 		{"from", func(m *Model) { m.Meta.From = "0f" }, "from: found"},
 		{"folds", func(m *Model) { m.Meta.TemperatureFolds = -5 }, "temperature_folds: found -5"},
-		{"temperature", func(m *Model) { m.Meta.Temperature = -1 }, "temperature: found -1, wanted a normal float32"},
-		{"temperature NaN", func(m *Model) { m.Meta.Temperature = float32(nan) }, "temperature: found NaN"},
-		{"subnormal temperature", func(m *Model) { m.Meta.Temperature = 1e-40 }, "temperature: found 1e-40"},
-		{"infinite temperature", func(m *Model) { m.Meta.Temperature = float32(inf) }, "temperature: found +Inf"},
+		{"temperature", func(m *Model) { m.Meta.Temperature = -1 },
+			"temperature: found -1, wanted a normal float32"},
+		{"temperature NaN", func(m *Model) { m.Meta.Temperature = float32(nan) },
+			"temperature: found NaN"},
+		{"subnormal temperature", func(m *Model) { m.Meta.Temperature = 1e-40 },
+			"temperature: found 1e-40"},
+		{"infinite temperature", func(m *Model) { m.Meta.Temperature = float32(inf) },
+			"temperature: found +Inf"},
 		{"max steps", func(m *Model) { m.Meta.MaxSteps = -1 }, "steps, max_steps: found 7, -1"},
 		{"state: steps", func(m *Model) { m.State.Steps = 8 }, "state: found 8 steps, wanted 7"},
-		{"state: last", func(m *Model) { m.State.Last = m.State.Last[1:] }, "last.npy: found 14 weights, wanted 3×5"},
-		{"state: sum", func(m *Model) { m.State.Sum = m.State.Sum[1:] }, "sum.npy: found 14 sums, wanted 3×5"},
-		{"state: counts", func(m *Model) { m.State.Counts = m.State.Counts[1:] }, "counts.npy: found 8 counts, wanted 3×3"},
-		{"state: NaN", func(m *Model) { m.State.Last[2] = float32(nan) }, "last.npy: found NaN at place 2"},
-		{"state: infinite sum", func(m *Model) { m.State.Sum[2] = inf }, "sum.npy: found +Inf at place 2"},
-		{"state: negative count", func(m *Model) { m.State.Counts[4] = -1 }, "counts.npy: found -1 at place 4"},
+		{"state: last", func(m *Model) { m.State.Last = m.State.Last[1:] },
+			"last.npy: found 14 weights, wanted 3×5"},
+		{"state: sum", func(m *Model) { m.State.Sum = m.State.Sum[1:] },
+			"sum.npy: found 14 sums, wanted 3×5"},
+		{"state: counts", func(m *Model) { m.State.Counts = m.State.Counts[1:] },
+			"counts.npy: found 8 counts, wanted 3×3"},
+		{"state: NaN", func(m *Model) { m.State.Last[2] = float32(nan) },
+			"last.npy: found NaN at place 2"},
+		{"state: infinite sum", func(m *Model) { m.State.Sum[2] = inf },
+			"sum.npy: found +Inf at place 2"},
+		{"state: negative count", func(m *Model) { m.State.Counts[4] = -1 },
+			"counts.npy: found -1 at place 4"},
 		{"hash", func(m *Model) { m.Meta.DataSHA256 = strings.Repeat("0F", 32) }, "data_sha256: found"},
 		{"short hash", func(m *Model) { m.Meta.DataSHA256 = "0f" }, "data_sha256: found"},
 		{"condition", func(m *Model) { m.Meta.Condition = inf }, "condition_number: found +Inf"},
@@ -285,18 +304,31 @@ func TestWriteRefuses(t *testing.T) {
 		{"NaN parameter", func(m *Model) { m.Meta.Parameters = json.RawMessage(`{"alpha":NaN}`) }, "parameters: found"},
 		{"blank parameters", func(m *Model) { m.Meta.Parameters = json.RawMessage(` `) }, "parameters: found"},
 		{"two parameters", func(m *Model) { m.Meta.Parameters = json.RawMessage(`{} {}`) }, "parameters: found"},
-		{"parameters not UTF-8", func(m *Model) { m.Meta.Parameters = json.RawMessage("{\"\xff\":1}") }, "parameters: found"},
-		{"width", func(m *Model) { m.Meta.Preparation.Steps.Bias = false }, "preparation: found one that gives 4 columns, wanted 5"},
-		{"features", func(m *Model) { m.Meta.Preparation.D = 5 }, "preparation: found one of 5 features, wanted 4"},
-		{"factors", func(m *Model) { m.Meta.Preparation.A = make([]float32, 3) }, "preparation: found 3 factors a and 4 offsets b, wanted 4 of each"},
-		{"factors and offsets", func(m *Model) { m.Meta.Preparation.A, m.Meta.Preparation.B = make([]float32, 3), make([]float32, 3) }, "preparation: found 3 factors a and 3"},
-		{"needless factors", func(m *Model) { m.Meta.Preparation.Steps.Standardize = false }, "preparation: found 4 factors a for the steps bias"},
-		{"no factors", func(m *Model) { m.Meta.Preparation.A, m.Meta.Preparation.B = nil, nil }, "preparation: found 0 factors a for the steps standardize,bias"},
-		{"NaN factor", func(m *Model) { m.Meta.Preparation.B[1] = float32(nan) }, "preparation: found v·1e-45 + NaN for column 1"},
-		{"two column maps", func(m *Model) { m.Meta.Preparation.Steps.MaxAbs = true }, "found standardize together with maxabs"},
+		{"parameters not UTF-8", func(m *Model) { m.Meta.Parameters = json.RawMessage("{\"\xff\":1}") },
+			"parameters: found"},
+		{"width", func(m *Model) { m.Meta.Preparation.Steps.Bias = false },
+			"preparation: found one that gives 4 columns, wanted 5"},
+		{"features", func(m *Model) { m.Meta.Preparation.D = 5 },
+			"preparation: found one of 5 features, wanted 4"},
+		{"factors", func(m *Model) { m.Meta.Preparation.A = make([]float32, 3) },
+			"preparation: found 3 factors a and 4 offsets b, wanted 4 of each"},
+		{"factors and offsets", func(m *Model) {
+			m.Meta.Preparation.A,
+				m.Meta.Preparation.B = make([]float32, 3), make([]float32, 3)
+		},
+			"preparation: found 3 factors a and 3"},
+		{"needless factors", func(m *Model) { m.Meta.Preparation.Steps.Standardize = false },
+			"preparation: found 4 factors a for the steps bias"},
+		{"no factors", func(m *Model) { m.Meta.Preparation.A, m.Meta.Preparation.B = nil, nil },
+			"preparation: found 0 factors a for the steps standardize,bias"},
+		{"NaN factor", func(m *Model) { m.Meta.Preparation.B[1] = float32(nan) },
+			"preparation: found v·1e-45 + NaN for column 1"},
+		{"two column maps", func(m *Model) { m.Meta.Preparation.Steps.MaxAbs = true },
+			"found standardize together with maxabs"},
 	} {
 		m := sample()
-		m.State = &State{Steps: 7, Last: make([]float32, 15), Sum: make([]float64, 15), Counts: make([]int64, 9)}
+		m.State = &State{Steps: 7, Last: make([]float32, 15), Sum: make([]float64, 15),
+			Counts: make([]int64, 9)}
 		c.change(m)
 		var b bytes.Buffer
 		err := m.Write(&b)

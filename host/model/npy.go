@@ -23,22 +23,27 @@ func readNpyHeader(r io.Reader, size uint64, dtype string, width int) (rows, col
 	case a.Major != 1 || a.Minor != 0:
 		return 0, 0, fmt.Errorf("found .npy version %d.%d, wanted 1.0", a.Major, a.Minor)
 	case kind == npyfile.Cut:
-		return 0, 0, fmt.Errorf("found %d bytes, wanted an .npy header of %d and data after it: the file is cut "+
+		return 0, 0, fmt.Errorf("found %d bytes, wanted an .npy header of %d and data after it: the "+
+			"file is cut "+
 			"short", size, a.Size)
 	case kind == npyfile.Element || (err == nil && a.Descr != dtype):
-		return 0, 0, fmt.Errorf("found elements of type %.100q, wanted %q: convert the array with .astype(%q)",
+		return 0, 0, fmt.Errorf("found elements of type %.100q, wanted %q: convert the array with "+
+			".astype(%q)",
 			a.Descr, dtype, dtype)
 	case err != nil:
 		return 0, 0, err
 	case a.Fortran:
-		return 0, 0, fmt.Errorf("found Fortran order, wanted C order: convert the array with numpy.ascontiguousarray")
+		return 0, 0, fmt.Errorf("found Fortran order, wanted C order: convert the array with " +
+			"numpy.ascontiguousarray")
 	case len(a.Shape) != 2 || a.Shape[0] < 1 || a.Shape[1] < 1:
 		return 0, 0, fmt.Errorf("found shape %s, wanted two positive dimensions", npyfile.Tuple(a.Shape))
 	}
 	rows, cols = a.Shape[0], a.Shape[1]
 	data := size - uint64(a.Size)
-	if data%uint64(width) != 0 || data/uint64(width) > math.MaxInt || !isProduct(int(data/uint64(width)), rows, cols) {
-		return 0, 0, fmt.Errorf("found %d bytes of data, wanted %d×%d of %d bytes each, as the .npy header "+
+	if data%uint64(width) != 0 || data/uint64(width) > math.MaxInt ||
+		!isProduct(int(data/uint64(width)), rows, cols) {
+		return 0, 0, fmt.Errorf("found %d bytes of data, wanted %d×%d of %d bytes each, as the .npy "+
+			"header "+
 			"says", data, rows, cols, width)
 	}
 	return rows, cols, nil

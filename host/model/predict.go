@@ -10,8 +10,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// ReadOptions returns options by which dataset.Read reads a file for m: features by their names where both have
-// names, encoded as those of the training data, classes in m's order, and stored as m prepares them.
+// ReadOptions returns options by which dataset.Read reads a file for m: features by their names
+// where both have names, encoded as those of the training data, classes in m's order, and stored
+// as m prepares them.
 func (m *Model) ReadOptions() dataset.Options {
 	o := dataset.Options{Classes: m.Meta.Classes, Features: m.Meta.Features.Count}
 	o.Encoding = m.Meta.Features.Encoding
@@ -39,7 +40,8 @@ func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Rows) ([
 }
 
 // PredictPrepared is Predict for examples that went through Meta.Preparation.
-func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Rows) ([]int32, error) {
+func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Rows) ([]int32,
+	error) {
 	e, some := engine.Own(e, x)
 	classes := make([]int32, 0, some.N)
 	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
@@ -62,7 +64,8 @@ func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Rows) ([]
 }
 
 // ScoresPrepared is Scores for examples that went through Meta.Preparation.
-func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Rows) ([]float32, error) {
+func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Rows) ([]float32,
+	error) {
 	e, some := engine.Own(e, x)
 	scores := make([]float32, 0, some.N*m.Q)
 	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
@@ -82,12 +85,14 @@ func (m *Model) Names(classes []int32) []string {
 	return names
 }
 
-// predictedValues is about how many values are predicted from between two looks at a context; tests take fewer.
+// predictedValues is about how many values are predicted from between two looks at a context;
+// tests take fewer.
 var predictedValues = 1 << 25
 
 func (m *Model) weights() engine.Weights { return engine.Weights{Q: m.Q, D: m.D, W: m.W} }
 
-// blocks hands prepared examples of this rank, mapped if m has a map, to use, in order, a block after the other.
+// blocks hands prepared examples of this rank, mapped if m has a map, to use, in order, a block
+// after the other.
 func (m *Model) blocks(
 	ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error,
 ) error {
@@ -95,9 +100,11 @@ func (m *Model) blocks(
 		return err
 	}
 	if x.D != m.Meta.Preparation.Width() {
-		return fmt.Errorf("predict: found prepared examples of %d columns, wanted %d", x.D, m.Meta.Preparation.Width())
+		return fmt.Errorf("predict: found prepared examples of %d columns, wanted %d", x.D,
+			m.Meta.Preparation.Width())
 	}
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "predicting", Unit: "example", Total: int64(x.N)})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "predicting", Unit: "example",
+		Total: int64(x.N)})
 	defer task.End()
 	counted := func(z dataset.Examples) error {
 		err := use(z)

@@ -26,7 +26,8 @@ func (c counter) Moved(t *progress.Task) {
 	}
 }
 
-// A block after the other gives the bits of all at once, dense or sparse, and ctx ends it between two.
+// A block after the other gives the bits of all at once, dense or sparse, and ctx ends it between
+// two.
 func TestPredictInBlocks(t *testing.T) {
 	defer func(values int) { predictedValues = values }(predictedValues)
 	const n, d, q = 500, 7, 3

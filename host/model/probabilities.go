@@ -12,13 +12,15 @@ import (
 
 // ErrNoTemperature is the error of asking a model for probabilities that has no temperature:
 // one of an older version, a checkpoint, or one whose scores said nothing of the labels.
-var ErrNoTemperature = errors.New("the model has no temperature, without which its scores make no probabilities")
+var ErrNoTemperature = errors.New("the model has no temperature, without which its scores make " +
+	"no probabilities")
 
 // Probabilities returns for each raw example the probability that it is of each class, x.N×Q
 // row-major: softmax(scores / Meta.Temperature), each row with the sum 1 but for rounding. The
 // bits are the same on every engine (clauses 1 and 15). Errors: ErrNoTemperature and those of
 // Scores.
-func (m *Model) Probabilities(ctx context.Context, e engine.Engine, x dataset.Rows) ([]float32, error) {
+func (m *Model) Probabilities(ctx context.Context, e engine.Engine, x dataset.Rows) ([]float32,
+	error) {
 	if m.Meta.Temperature == 0 {
 		return nil, ErrNoTemperature
 	}

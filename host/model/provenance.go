@@ -4,8 +4,9 @@ import "encoding/json"
 
 // Provenance says where a model comes from: what is needed to train it again, but for the data.
 type Provenance struct {
-	Tool        string          `json:"tool_version"`
-	Contract    int             `json:"contract_version"` // of the numerics, by which the weights were computed
+	Tool string `json:"tool_version"`
+	// of the numerics, by which the weights were computed
+	Contract    int             `json:"contract_version"`
 	Learner     string          `json:"learner"`
 	Parameters  json.RawMessage `json:"parameters"` // of the learner
 	Seed        uint64          `json:"seed"`
@@ -22,8 +23,9 @@ type Provenance struct {
 
 // Provenance returns that of the model, sharing its parameters.
 func (t *Meta) Provenance() Provenance {
-	p := Provenance{Tool: t.ToolVersion, Contract: t.ContractVersion, Learner: t.Learner, Parameters: t.Parameters,
-		Seed: t.Seed, Weights: t.Weights, Steps: t.Steps, MaxSteps: t.MaxSteps, Stop: t.Stop,
+	p := Provenance{Tool: t.ToolVersion, Contract: t.ContractVersion, Learner: t.Learner,
+		Parameters: t.Parameters,
+		Seed:       t.Seed, Weights: t.Weights, Steps: t.Steps, MaxSteps: t.MaxSteps, Stop: t.Stop,
 		Preparation: t.Preparation.Steps.String(), From: t.From, DataSHA256: t.DataSHA256,
 		Annotations: t.AnnotationsSHA256, Device: t.Device}
 	if len(p.Parameters) == 0 {

@@ -18,8 +18,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// TestPredictRanks: ranks predict their own examples, a block after the other, and get what one process does of all,
-// by models with a kernel map and without one.
+// TestPredictRanks: ranks predict their own examples, a block after the other, and get what one
+// process does of all, by models with a kernel map and without one.
 func TestPredictRanks(t *testing.T) {
 	defer func(values int) { predictedValues = values }(predictedValues)
 	predictedValues = 500
@@ -38,7 +38,8 @@ func TestPredictRanks(t *testing.T) {
 	}
 	linear := &Model{Q: q, D: d}
 	curved := &Model{Q: q, D: 4}
-	o := pca.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}, Landmarks: 20, Components: 4}
+	o := pca.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}, Landmarks: 20,
+		Components: 4}
 	k, _, err := featuremap.Fit(t.Context(), simd.New(), x, o, dataset.Steps{L2: true})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +64,10 @@ func TestPredictRanks(t *testing.T) {
 			var wg sync.WaitGroup
 			for rank, r := range ranks.NewGroup(count) {
 				wg.Go(func() {
-					errs[rank] = dataset.Guard(func() error { return samePredictions(t, r, path, m, classes, scores) })
+					errs[rank] = dataset.Guard(func() error {
+						return samePredictions(t, r, path, m, classes,
+							scores)
+					})
 					if errs[rank] != nil {
 						r.Abort(errs[rank])
 					}
@@ -78,7 +82,8 @@ func TestPredictRanks(t *testing.T) {
 }
 
 // samePredictions wants of a rank what m says of all examples of a file.
-func samePredictions(t *testing.T, r ranks.Reducer, path string, m *Model, classes []int32, scores []float32) error {
+func samePredictions(t *testing.T, r ranks.Reducer, path string, m *Model, classes []int32,
+	scores []float32) error {
 	e, err := shard.Ranks(t.Context(), r, []engine.Engine{simd.New()}, nil)
 	if err != nil {
 		return err

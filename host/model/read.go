@@ -123,7 +123,8 @@ func checkEnd(r io.ReaderAt, size int64) error {
 		return err
 	}
 	if string(first[:]) != "PK\x03\x04" {
-		return fmt.Errorf("found %q at the start, wanted an .npz file, which starts with \"PK\\x03\\x04\"", first[:])
+		return fmt.Errorf("found %q at the start, wanted an .npz file, which starts with "+
+			"\"PK\\x03\\x04\"", first[:])
 	}
 	if _, err := r.ReadAt(b[:], size-end); err != nil && err != io.EOF {
 		return err
@@ -135,7 +136,8 @@ func checkEnd(r io.ReaderAt, size int64) error {
 	length := int64(binary.LittleEndian.Uint32(b[12:]))
 	offset := int64(binary.LittleEndian.Uint32(b[16:]))
 	if length > maxDirectory || offset+length != size-end {
-		return fmt.Errorf("found a zip directory of %d bytes at offset %d, wanted at most %d bytes that end at offset %d",
+		return fmt.Errorf("found a zip directory of %d bytes at offset %d, wanted at most %d bytes "+
+			"that end at offset %d",
 			length, offset, maxDirectory, size-end)
 	}
 	return nil
@@ -143,7 +145,8 @@ func checkEnd(r io.ReaderAt, size int64) error {
 
 // withMember hands the bytes of a member and their number to read, and then makes
 // sure that nothing follows them and that their check sum is right.
-func withMember(files archiveFiles, name string, size int64, read func(r io.Reader, n uint64) error) (err error) {
+func withMember(files archiveFiles, name string, size int64, read func(r io.Reader,
+	n uint64) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -154,11 +157,13 @@ func withMember(files archiveFiles, name string, size int64, read func(r io.Read
 		return errors.New("found no such member: this is not a model of uma-gpu")
 	}
 	if f.Method != zip.Store || f.Flags&1 != 0 {
-		return errors.New("found a compressed or encrypted member, wanted a stored one: use numpy.savez, " +
+		return errors.New("found a compressed or encrypted member, wanted a stored one: use " +
+			"numpy.savez, " +
 			"not savez_compressed")
 	}
 	if n := f.UncompressedSize64; n != f.CompressedSize64 || n > uint64(size) {
-		return fmt.Errorf("found a size of %d bytes, stored in %d, in a file of %d", n, f.CompressedSize64, size)
+		return fmt.Errorf("found a size of %d bytes, stored in %d, in a file of %d", n,
+			f.CompressedSize64, size)
 	}
 	r, err := f.Open()
 	if err != nil {
@@ -175,7 +180,8 @@ func withMember(files archiveFiles, name string, size int64, read func(r io.Read
 	return nil
 }
 
-func readArray[T number](r io.Reader, size uint64, dtype string, width int) (rows, cols int, data []T, err error) {
+func readArray[T number](r io.Reader, size uint64, dtype string, width int) (rows, cols int,
+	data []T, err error) {
 	rows, cols, err = readNpyHeader(r, size, dtype, width)
 	if err != nil {
 		return 0, 0, nil, err

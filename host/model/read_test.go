@@ -73,45 +73,68 @@ func TestReadRefusesMembers(t *testing.T) {
 		want  string // empty: accepted
 	}{
 		{"unchanged", nil, ""},
-		{"keys in another order", parts{"W.npy": npyFile("{'shape':(3,5),'fortran_order':False,'descr':'<f4'}", 60)}, ""},
+		{"keys in another order",
+			parts{"W.npy": npyFile("{'shape':(3,5),'fortran_order':False,'descr':'<f4'}", 60)}, ""},
 		{"no W", parts{"W.npy": "-"}, "W.npy: found no such member: this is not a model of uma-gpu"},
-		{"no confusion", parts{"confusion.npy": "-"}, "confusion.npy: found none, wanted the matrix of which meta.json says that its condition_number is 1.5"},
+		{"no confusion", parts{"confusion.npy": "-"},
+			"confusion.npy: found none, wanted the matrix of which meta.json says that its " +
+				"condition_number is 1.5"},
 		{"no meta", parts{"meta.json": "-"}, "meta.json: found no such member"},
 		{"one more", parts{"extra.npy": w}, `found member "extra.npy", wanted W.npy, confusion.npy and meta.json only`},
 		{"text as W", parts{"W.npy": "hello"}, "W.npy: found no .npy header"},
 		{"empty W", parts{"W.npy": ""}, "W.npy: found no .npy header"},
-		{"version 3", parts{"W.npy": w[:6] + "\x03" + w[7:]}, "W.npy: found .npy version 3.0, wanted 1.0"},
-		{"long header", parts{"W.npy": w[:8] + "\xff\xff" + w[10:]}, "W.npy: found an .npy header of 65535 bytes"},
-		{"header cut", parts{"W.npy": w[:60]}, "W.npy: found 60 bytes, wanted an .npy header of 128 and data after it"},
+		{"version 3", parts{"W.npy": w[:6] + "\x03" + w[7:]},
+			"W.npy: found .npy version 3.0, wanted 1.0"},
+		{"long header", parts{"W.npy": w[:8] + "\xff\xff" + w[10:]},
+			"W.npy: found an .npy header of 65535 bytes"},
+		{"header cut", parts{"W.npy": w[:60]},
+			"W.npy: found 60 bytes, wanted an .npy header of 128 and data after it"},
 		{"no data", parts{"W.npy": w[:128]}, "W.npy: found 0 bytes of data, wanted 3×5 of 4 bytes each"},
 		{"data cut", parts{"W.npy": w[:len(w)-1]}, "W.npy: found 59 bytes of data"},
 		{"data too long", parts{"W.npy": w + "\x00\x00\x00\x00"}, "W.npy: found 64 bytes of data"},
 		{"float64 W", parts{"W.npy": npyFile(edit(dict, "<f4", "<f8"), 120)}, `W.npy: found elements of type "<f8", wanted "<f4": convert the array with .astype("<f4")`},
 		{"big-endian W", parts{"W.npy": npyFile(edit(dict, "<f4", ">f4"), 60)}, `W.npy: found elements of type ">f4"`},
 		{"pickled W", parts{"W.npy": npyFile(edit(dict, "<f4", "|O"), 60)}, `W.npy: found elements of type "|O"`},
-		{"Fortran order", parts{"W.npy": npyFile(edit(dict, "False", "True"), 60)}, "W.npy: found Fortran order, wanted C order"},
-		{"one dimension", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(15,)"), 60)}, "W.npy: found shape (15,), wanted two positive dimensions"},
-		{"no dimension", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "()"), 4)}, "W.npy: found shape (), wanted two"},
-		{"three dimensions", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(3, 5, 1)"), 60)}, "W.npy: found shape (3, 5, 1), wanted two"},
-		{"no columns", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(3, 0)"), 0)}, "W.npy: found shape (3, 0), wanted two positive"},
-		{"huge", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(2147483647, 2147483647)"), 60)}, "W.npy: found 60 bytes of data, wanted 2147483647×2147483647"},
-		{"wraps to 15", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(6148914691236517205, 9223372036854775807)"), 60)}, "W.npy: found"},
-		{"beyond int", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(99999999999999999999, 5)"), 60)}, "W.npy: found shape (99999999999999999999, 5)"},
-		{"key twice", parts{"W.npy": npyFile("{'shape': (3, 5), 'shape': (3, 5), 'descr': '<f4'}", 60)}, "W.npy: found the .npy header"},
-		{"key missing", parts{"W.npy": npyFile("{'shape': (3, 5), 'descr': '<f4'}", 60)}, "wanted descr, fortran_order and shape"},
+		{"Fortran order", parts{"W.npy": npyFile(edit(dict, "False", "True"), 60)},
+			"W.npy: found Fortran order, wanted C order"},
+		{"one dimension", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(15,)"), 60)},
+			"W.npy: found shape (15,), wanted two positive dimensions"},
+		{"no dimension", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "()"), 4)},
+			"W.npy: found shape (), wanted two"},
+		{"three dimensions", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(3, 5, 1)"), 60)},
+			"W.npy: found shape (3, 5, 1), wanted two"},
+		{"no columns", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(3, 0)"), 0)},
+			"W.npy: found shape (3, 0), wanted two positive"},
+		{"huge", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(2147483647, 2147483647)"), 60)},
+			"W.npy: found 60 bytes of data, wanted 2147483647×2147483647"},
+		{"wraps to 15", parts{"W.npy": npyFile(edit(dict, "(3, 5)",
+			"(6148914691236517205, 9223372036854775807)"), 60)}, "W.npy: found"},
+		{"beyond int", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(99999999999999999999, 5)"), 60)},
+			"W.npy: found shape (99999999999999999999, 5)"},
+		{"key twice", parts{"W.npy": npyFile("{'shape': (3, 5), 'shape': (3, 5), 'descr': '<f4'}", 60)},
+			"W.npy: found the .npy header"},
+		{"key missing", parts{"W.npy": npyFile("{'shape': (3, 5), 'descr': '<f4'}", 60)},
+			"wanted descr, fortran_order and shape"},
 		{"junk after the keys", parts{"W.npy": npyFile(dict+"x", 60)}, "W.npy: found the .npy header"},
 		{"no dictionary", parts{"W.npy": npyFile("", 60)}, "W.npy: found the .npy header"},
 		{"NaN in W", parts{"W.npy": w[:128] + "\x00\x00\xc0\x7f" + w[132:]}, `W: found NaN as the weight of class "a", column 0`},
 		{"confusion of float32", parts{"confusion.npy": w}, `confusion.npy: found elements of type "<f4", wanted "<f8"`},
-		{"confusion of 1×9", parts{"confusion.npy": edit(c, "(3, 3)", "(1, 9)")}, "confusion.npy: found shape (1, 9), wanted (3, 3): W.npy has 3 rows"},
-		{"W of 5×3", parts{"W.npy": edit(w, "(3, 5)", "(5, 3)")}, "confusion.npy: found shape (3, 3), wanted (5, 5)"},
-		{"one class", parts{"W.npy": edit(w, "(3, 5), } ", "(1, 15), }"), "confusion.npy": npyFile("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }", 8)}, "found 1 classes, wanted at least 2"},
-		{"Inf in confusion", parts{"confusion.npy": c[:128] + "\x00\x00\x00\x00\x00\x00\xf0\x7f" + c[136:]}, "confusion: found +Inf in row 0, column 0"},
+		{"confusion of 1×9", parts{"confusion.npy": edit(c, "(3, 3)", "(1, 9)")},
+			"confusion.npy: found shape (1, 9), wanted (3, 3): W.npy has 3 rows"},
+		{"W of 5×3", parts{"W.npy": edit(w, "(3, 5)", "(5, 3)")},
+			"confusion.npy: found shape (3, 3), wanted (5, 5)"},
+		{"one class", parts{"W.npy": edit(w, "(3, 5), } ", "(1, 15), }"),
+			"confusion.npy": npyFile("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }", 8)},
+			"found 1 classes, wanted at least 2"},
+		{"Inf in confusion", parts{"confusion.npy": c[:128] + "\x00\x00\x00\x00\x00\x00\xf0\x7f" +
+			c[136:]}, "confusion: found +Inf in row 0, column 0"},
 		{"no JSON", parts{"meta.json": "hello"}, "meta.json: invalid character"},
 		{"empty JSON", parts{"meta.json": ""}, "meta.json: unexpected end of JSON input"},
 		{"array", parts{"meta.json": "[]"}, "meta.json: json: cannot unmarshal array"},
-		{"null", parts{"meta.json": "null"}, "meta.json: found no format_version: this is not a model of uma-gpu"},
-		{"text after", parts{"meta.json": meta + "{}"}, "meta.json: invalid character '{' after top-level value"},
+		{"null", parts{"meta.json": "null"},
+			"meta.json: found no format_version: this is not a model of uma-gpu"},
+		{"text after", parts{"meta.json": meta + "{}"},
+			"meta.json: invalid character '{' after top-level value"},
 		{"version 0", parts{"meta.json": edit(meta, `"format_version": 4`, `"format_version": 0`)}, "meta.json: found format_version 0, wanted 1"},
 		{"version 1.5", parts{"meta.json": edit(meta, `"format_version": 4`, `"format_version": 1.5`)}, "meta.json: json: cannot unmarshal number 1.5"},
 		{"newer", parts{"meta.json": edit(meta, `"format_version": 4`, `"format_version": 5`)}, "meta.json: found format_version 5, wanted at most 4: the file was written by a newer version of uma-gpu; update this one"},
@@ -124,11 +147,14 @@ func TestReadRefusesMembers(t *testing.T) {
 		{"unknown field", parts{"meta.json": edit(meta, `"seed"`, `"sede"`)}, `meta.json: json: unknown field "sede"`},
 		{"fewer classes", parts{"meta.json": edit(meta, `"a",`, ``)}, "meta.json: classes: found 2 names, wanted 3"},
 		{"equal classes", parts{"meta.json": edit(meta, `"a",`, `"é\u2028",`)}, `meta.json: classes: "é\u2028" is found twice`},
-		{"not UTF-8", parts{"meta.json": edit(meta, "é", "\xe9")}, "meta.json: found bytes that are not UTF-8"},
+		{"not UTF-8", parts{"meta.json": edit(meta, "é", "\xe9")},
+			"meta.json: found bytes that are not UTF-8"},
 		{"no parameters", parts{"meta.json": edit(meta, `"parameters": {"select":"error","alpha":0.1,"big":9007199254740993},`, ``)}, "meta.json: found no parameters, wanted them"},
 		{"parameters null", parts{"meta.json": edit(meta, `{"select":"error","alpha":0.1,"big":9007199254740993}`, `null`)}, "meta.json: parameters: found"},
-		{"unknown step", parts{"meta.json": edit(meta, "standardize,", "whiten,")}, "meta.json: normalization"},
-		{"preparation of another width", parts{"meta.json": edit(meta, "standardize,bias", "standardize,l2")}, "meta.json: preparation: found one that gives 4 columns, wanted 5"},
+		{"unknown step", parts{"meta.json": edit(meta, "standardize,", "whiten,")},
+			"meta.json: normalization"},
+		{"preparation of another width", parts{"meta.json": edit(meta, "standardize,bias",
+			"standardize,l2")}, "meta.json: preparation: found one that gives 4 columns, wanted 5"},
 		{"no preparation", parts{"meta.json": meta[:strings.Index(meta, `  "preparation"`)] + meta[strings.Index(meta, `  "data_sha256"`):]}, "meta.json: preparation: found one of 0 features, wanted 4"},
 		{"infinite factor", parts{"meta.json": edit(meta, `"a":[0.1`, `"a":[1e39`)}, "meta.json: json: cannot unmarshal number 1e39"},
 		{"too large a number", parts{"meta.json": edit(meta, `"condition_number": 1.5`, `"condition_number": 1e999`)}, "meta.json: json: cannot unmarshal number 1e999"},
@@ -161,7 +187,8 @@ func TestReadRefusesMembers(t *testing.T) {
 func TestReadRefusesArchives(t *testing.T) {
 	good := encode(t, sample())
 	p := texts(t)
-	w, c, meta := part("W.npy", p["W.npy"]), part("confusion.npy", p["confusion.npy"]), part("meta.json", p["meta.json"])
+	w, c, meta := part("W.npy", p["W.npy"]), part("confusion.npy", p["confusion.npy"]),
+		part("meta.json", p["meta.json"])
 	var packed, comment bytes.Buffer
 	z := zip.NewWriter(&packed)
 	for _, name := range []string{"W.npy", "confusion.npy", "meta.json"} {
@@ -197,7 +224,8 @@ func TestReadRefusesArchives(t *testing.T) {
 		{"empty", nil, "found 0 bytes, wanted an .npz file"},
 		{"cut to 100 bytes", good[:100], "the file is cut short, or something was appended"},
 		{"cut by one byte", good[:len(good)-1], "the file is cut short, or something was appended"},
-		{"one byte appended", append(bytes.Clone(good), 0), "the file is cut short, or something was appended"},
+		{"one byte appended", append(bytes.Clone(good), 0),
+			"the file is cut short, or something was appended"},
 		{"twice", append(bytes.Clone(good), good...), "found a zip directory of"},
 		{"comment", comment.Bytes(), "the file is cut short, or something was appended"},
 		{"something before", append([]byte("#!/bin/sh\n"), good...), `found "#!/b" at the start`},
@@ -205,14 +233,18 @@ func TestReadRefusesArchives(t *testing.T) {
 		{"duplicate W", archive(t, w, w, c, meta), `found member "W.npy" twice`},
 		{"no members", archive(t), `found "PK\x05\x06" at the start`},
 		{"200 members", archive(t, many...), "wanted at most 4096 bytes"},
-		{"compressed", packed.Bytes(), "found a compressed or encrypted member, wanted a stored one: use numpy.savez"},
+		{"compressed", packed.Bytes(),
+			"found a compressed or encrypted member, wanted a stored one: use numpy.savez"},
 		{"directory entry damaged", edit(directory, "XX"), "found a damaged archive"},
 		{"encrypted", edit(directory+8, "\x01"), "W.npy: found a compressed or encrypted member"},
-		{"size claims 4 GB", edit(directory+20, "\xfe\xff\xff\xff\xfe\xff\xff\xff"), "W.npy: found a size of 4294967294 bytes"},
+		{"size claims 4 GB", edit(directory+20, "\xfe\xff\xff\xff\xfe\xff\xff\xff"),
+			"W.npy: found a size of 4294967294 bytes"},
 		{"sizes disagree", edit(directory+20, "\x01"), "W.npy: found a size of 188 bytes, stored in"},
 		{"offset far away", edit(directory+42, "\xff\xff\xff\x7f"), "W.npy"},
-		{"check sum of W", edit(30+len("W.npy")+128+8, "!"), "W.npy: found damaged data: zip: checksum error"},
-		{"check sum of meta.json", bytes.Replace(good, []byte("v0.1.0"), []byte("v0.1.1"), 1), "meta.json: found damaged data: zip: checksum error"},
+		{"check sum of W", edit(30+len("W.npy")+128+8, "!"),
+			"W.npy: found damaged data: zip: checksum error"},
+		{"check sum of meta.json", bytes.Replace(good, []byte("v0.1.0"), []byte("v0.1.1"), 1),
+			"meta.json: found damaged data: zip: checksum error"},
 	} {
 		m, err := decode(x.file)
 		if err == nil || m != nil || !strings.Contains(err.Error(), x.want) {
@@ -285,10 +317,12 @@ func FuzzRead(f *testing.F) {
 func FuzzMembers(f *testing.F) {
 	p := texts(f)
 	f.Add(p["W.npy"], p["confusion.npy"], p["meta.json"])
-	f.Add(npyFile("{'shape':(3,5),'fortran_order':False,'descr':'<f4'}", 60), p["confusion.npy"], p["meta.json"])
+	f.Add(npyFile("{'shape':(3,5),'fortran_order':False,'descr':'<f4'}", 60), p["confusion.npy"],
+		p["meta.json"])
 	f.Add("", p["W.npy"], `{"format_version":2}`)
 	f.Fuzz(func(t *testing.T, w, confusion, meta string) {
-		readAgain(t, archive(t, part("W.npy", w), part("confusion.npy", confusion), part("meta.json", meta)))
+		readAgain(t, archive(t, part("W.npy", w), part("confusion.npy", confusion), part("meta.json",
+			meta)))
 	})
 }
 
@@ -297,11 +331,13 @@ func FuzzNpyHeader(f *testing.F) {
 	f.Add(texts(f)["W.npy"])
 	f.Add(npyFile("{'shape':(1,1),'fortran_order':False,'descr':'<f4'}", 4))
 	f.Add(npyFile("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", 16))
-	f.Add(npyFile("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999), }", 0))
+	f.Add(npyFile("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999), }",
+		0))
 	f.Fuzz(func(t *testing.T, text string) {
 		r := strings.NewReader(text)
 		rows, cols, err := readNpyHeader(r, uint64(len(text)), "<f4", 4)
-		if err == nil && (rows < 1 || cols < 1 || rows > len(text) || cols > len(text) || rows*cols*4 != r.Len()) {
+		if err == nil && (rows < 1 || cols < 1 || rows > len(text) || cols > len(text) ||
+			rows*cols*4 != r.Len()) {
 			t.Errorf("%d×%d from %q", rows, cols, text)
 		}
 	})

@@ -10,9 +10,11 @@ import (
 type State struct {
 	Steps int       // that were made; Meta.Steps in a model
 	Last  []float32 // Q×D row-major: the weights that the last step left
-	Sum   []float64 // Q×D, for weights "average" and "best-average" after a step: Σ of the weights after each; else empty
-	// Counts is Q×Q, for weights "best" and "best-average" once any were judged: examples by W's prediction
-	// and noisy label; else empty.
+	// Q×D, for weights "average" and "best-average" after a step: Σ of the weights after each; else
+	// empty
+	Sum []float64
+	// Counts is Q×Q, for weights "best" and "best-average" once any were judged: examples by W's
+	// prediction and noisy label; else empty.
 	Counts  []int64
 	Learner []byte // the learner's own
 }
@@ -31,10 +33,12 @@ func (s *State) check(m *Model) error {
 		return fmt.Errorf("state: found %d steps, wanted %d as meta.json says", s.Steps, m.Meta.Steps)
 	}
 	if !isProduct(len(s.Last), m.Q, m.D) {
-		return fmt.Errorf("%s: found %d weights, wanted %d×%d (classes × columns)", lastName, len(s.Last), m.Q, m.D)
+		return fmt.Errorf("%s: found %d weights, wanted %d×%d (classes × columns)", lastName, len(s.Last),
+			m.Q, m.D)
 	}
 	if len(s.Sum) > 0 && !isProduct(len(s.Sum), m.Q, m.D) {
-		return fmt.Errorf("%s: found %d sums, wanted %d×%d (classes × columns) or none", sumName, len(s.Sum), m.Q, m.D)
+		return fmt.Errorf("%s: found %d sums, wanted %d×%d (classes × columns) or none", sumName,
+			len(s.Sum), m.Q, m.D)
 	}
 	if len(s.Counts) > 0 && !isProduct(len(s.Counts), m.Q, m.Q) {
 		return fmt.Errorf("%s: found %d counts, wanted %d×%d (classes × classes) or none",

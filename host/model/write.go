@@ -79,7 +79,8 @@ func checkSize(members []member) error {
 		total += b.size
 	}
 	if total > maxFile {
-		return fmt.Errorf("found %d bytes in all, wanted at most %d, which is what a zip file holds: use fewer features",
+		return fmt.Errorf("found %d bytes in all, wanted at most %d, which is what a zip file holds: "+
+			"use fewer features",
 			total, uint64(maxFile))
 	}
 	return nil
@@ -87,12 +88,13 @@ func checkSize(members []member) error {
 
 func array[T number](name, dtype string, width, rows, cols int, data []T) member {
 	header := npyfile.Header(dtype, rows, cols)
-	return member{name, uint64(len(header)) + uint64(width)*uint64(len(data)), func(w io.Writer) error {
-		if _, err := w.Write(header); err != nil {
-			return err
-		}
-		return npyfile.Write(w, data)
-	}}
+	return member{name, uint64(len(header)) + uint64(width)*uint64(len(data)),
+		func(w io.Writer) error {
+			if _, err := w.Write(header); err != nil {
+				return err
+			}
+			return npyfile.Write(w, data)
+		}}
 }
 
 // writeZip writes a zip file of stored members. Check sum and size stand in front
@@ -110,7 +112,8 @@ func writeZip(w io.Writer, members []member) error {
 			Method:         zip.Store,
 			CreatorVersion: 20,
 			ReaderVersion:  20,
-			//lint:ignore SA1019 CreateRaw writes this field as it is; the newer Modified means nothing to it.
+			// int:ignore SA1019 CreateRaw writes this field as it is; the newer Modified means nothing to
+			// it.
 			ModifiedDate:       1<<5 | 1, // 1 January 1980, the first day there is
 			CRC32:              sum.Sum32(),
 			CompressedSize64:   b.size,

@@ -13,11 +13,10 @@ const (
 // Exp returns e^x by clause 11, at most 1 ulp from the true value: 0 below ExpLeast, where results
 // would be subnormal, +Inf above ExpMost, and NaN for NaN.
 //
-// x = k·ln 2 + r with k the integer nearest to x/ln 2, found by adding a number that
-// leaves no room for a fraction; its last bits then are k in two's complement. The
-// upper part of ln 2 has 15 bits, so that its product with k is exact. e^r is a
-// polynomial of degree 6, its coefficients fitted to the least relative error with the first two held at
-// 1; k is added to its exponent.
+// x = k·ln 2 + r with k the integer nearest to x/ln 2, found by adding a number that leaves no
+// room for a fraction; its last bits then are k in two's complement. The upper part of ln 2 has 15
+// bits, so that its product with k is exact. e^r is a polynomial of degree 6, its coefficients
+// fitted to the least relative error with the first two held at 1; k is added to its exponent.
 func Exp(x float32) float32 {
 	const (
 		log2e = 0x1.715476p0

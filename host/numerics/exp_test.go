@@ -28,7 +28,8 @@ func TestExpIsAccurate(t *testing.T) {
 		sign uint32
 		last float32
 	}{{1 << 31, numerics.ExpLeast}, {0, numerics.ExpMost}} {
-		first, last := uint32(0x32000000), math.Float32bits(half.last)&^(1<<31) // from 2^-27, below which e^x is 1
+		// from 2^-27, below which e^x is 1
+		first, last := uint32(0x32000000), math.Float32bits(half.last)&^(1<<31)
 		count := int((last-first)/stride) + 1
 		parts := parallel.Workers(count, 1)
 		worst, at := make([]float64, parts), make([]float32, parts)
@@ -36,7 +37,8 @@ func TestExpIsAccurate(t *testing.T) {
 			for k := from; k < to; k++ {
 				x := math.Float32frombits(first + uint32(k)*stride | half.sign)
 				got := numerics.Exp(x)
-				if e := ulps(got, math.Exp(float64(x))); !(e <= worst[w]) || !(got >= 0x1p-126) || got > math.MaxFloat32 {
+				if e := ulps(got, math.Exp(float64(x))); !(e <= worst[w]) || !(got >= 0x1p-126) ||
+					got > math.MaxFloat32 {
 					worst[w], at[w] = e, x
 				}
 			}
@@ -44,7 +46,8 @@ func TestExpIsAccurate(t *testing.T) {
 		for w, e := range worst {
 			t.Logf("%v ulp at %v", e, at[w])
 			if !(e <= 1) {
-				t.Errorf("exp(%v) = %v is %v ulp from the true value, want at most 1", at[w], numerics.Exp(at[w]), e)
+				t.Errorf("exp(%v) = %v is %v ulp from the true value, want at most 1", at[w],
+					numerics.Exp(at[w]), e)
 			}
 		}
 	}
@@ -64,14 +67,16 @@ func TestExpAtItsEnds(t *testing.T) {
 	if got := numerics.Exp(float32(math.NaN())); got == got {
 		t.Errorf("exp(NaN) = %v", got)
 	}
-	if got := numerics.Exp(least); got < 0x1p-126 || math.Exp(float64(math.Nextafter32(least, -inf))) >= 0x1p-126 {
+	if got := numerics.Exp(least); got < 0x1p-126 || math.Exp(float64(math.Nextafter32(least,
+		-inf))) >= 0x1p-126 {
 		t.Errorf("exp(%v) = %v: not the least normal result", least, got)
 	}
 	if got := numerics.Exp(most); got > math.MaxFloat32 ||
 		math.Exp(float64(math.Nextafter32(most, inf))) <= math.MaxFloat32 {
 		t.Errorf("exp(%v) = %v: not the largest finite result", most, got)
 	}
-	for x, before := float32(-87), float32(0); x <= 0; x += 0x1p-9 { // never falls by more than its error
+	// never falls by more than its error
+	for x, before := float32(-87), float32(0); x <= 0; x += 0x1p-9 {
 		if y := numerics.Exp(x); y < before {
 			t.Errorf("exp(%v) = %v is less than %v before it", x, y, before)
 		} else {

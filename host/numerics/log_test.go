@@ -39,10 +39,12 @@ func TestLogAndReciprocalAreAccurate(t *testing.T) {
 		}
 		t.Logf("%s from %v: %v ulp at %v", c.name, c.first, worst, at)
 		if !(worst <= 1) {
-			t.Errorf("%s(%v) = %v is %v ulp from the true value, want at most 1", c.name, at, c.got(at), worst)
+			t.Errorf("%s(%v) = %v is %v ulp from the true value, want at most 1", c.name, at, c.got(at),
+				worst)
 		}
 	}
 	if numerics.Log(1) != 0 || numerics.Reciprocal(1) != 1 || numerics.Reciprocal(4) != 0.25 {
-		t.Errorf("log(1) = %v, 1/1 = %v, 1/4 = %v", numerics.Log(1), numerics.Reciprocal(1), numerics.Reciprocal(4))
+		t.Errorf("log(1) = %v, 1/1 = %v, 1/4 = %v", numerics.Log(1), numerics.Reciprocal(1),
+			numerics.Reciprocal(4))
 	}
 }

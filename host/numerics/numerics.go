@@ -38,9 +38,9 @@ func FMA(a, b, c float32) float32 {
 	return roundToOdd(p, float64(c), s)
 }
 
-// Plain says that float32(s) is FMA(a, b, c), where s is float64(a)·float64(b) + float64(c): for loops that have
-// several sums under way, since the compiler inlines it, and not FMA. Below bit 29 of s lies what float32 cannot hold,
-// and 1000…0 there is a midpoint.
+// Plain says that float32(s) is FMA(a, b, c), where s is float64(a)·float64(b) + float64(c): for
+// loops that have several sums under way, since the compiler inlines it, and not FMA. Below bit 29
+// of s lies what float32 cannot hold, and 1000…0 there is a midpoint.
 func Plain(s float64) bool {
 	u := math.Float64bits(s)
 	return u&(1<<29-1) != 1<<28 && u>>52&0x7ff > 1023-127
@@ -83,14 +83,15 @@ func Dot(x, w []float32) float32 {
 	return total + dotChunk(x, w)
 }
 
-// dotChunks returns what dotChunk does of three chunks: none of their sums waits for another, which takes a third of
-// the time.
+// dotChunks returns what dotChunk does of three chunks: none of their sums waits for another,
+// which takes a third of the time.
 func dotChunks(x, w []float32) (acc [3]float32) {
 	x0, x1, x2 := x[:Chunk], x[Chunk:2*Chunk], x[2*Chunk:3*Chunk]
 	w0, w1, w2 := w[:Chunk], w[Chunk:2*Chunk], w[2*Chunk:3*Chunk]
 	var a, b, c float32
 	for j := range x0 {
-		p, q, r := float64(x0[j])*float64(w0[j]), float64(x1[j])*float64(w1[j]), float64(x2[j])*float64(w2[j])
+		p, q, r := float64(x0[j])*float64(w0[j]), float64(x1[j])*float64(w1[j]),
+			float64(x2[j])*float64(w2[j])
 		s, t, u := p+float64(a), q+float64(b), r+float64(c)
 		if Plain(s) && Plain(t) && Plain(u) {
 			a, b, c = float32(s), float32(t), float32(u)

@@ -16,7 +16,8 @@ func TestDotChunks(t *testing.T) {
 	for _, c := range []struct {
 		d    int
 		want float32
-	}{{1, 1 << 24}, {256, 1 << 24}, {257, 1 << 24}, {258, 1<<24 + 2}, {512, 1<<24 + 256}, {513, 1<<24 + 256},
+	}{{1, 1 << 24}, {256, 1 << 24}, {257, 1 << 24}, {258, 1<<24 + 2}, {512, 1<<24 + 256}, {513, 1<<24 +
+		256},
 		{768, 1<<24 + 512}} {
 		x, w := make([]float32, c.d), make([]float32, c.d)
 		for j := range x {
@@ -36,8 +37,8 @@ func TestDotChunks(t *testing.T) {
 	}
 }
 
-// TestDotTogether: chunks whose sums are under way together have the bits of chunks one by one, of lengths around
-// every multiple of a chunk, with halves between two float32 and subnormal sums.
+// TestDotTogether: chunks whose sums are under way together have the bits of chunks one by one, of
+// lengths around every multiple of a chunk, with halves between two float32 and subnormal sums.
 func TestDotTogether(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 1))
 	for _, n := range []int{1, 255, 256, 257, 512, 767, 768, 769, 784, 1023, 1537, 2304, 2305} {

@@ -79,7 +79,8 @@ func TestSoftmaxAtItsEnds(t *testing.T) {
 		{[]float32{-inf, 5, -inf}, []float32{0, 1, 0}, 5, 0},
 		{[]float32{0, -100}, []float32{1, 0}, 0, 0},
 		{[]float32{math.MaxFloat32, -math.MaxFloat32}, []float32{1, 0}, math.MaxFloat32, 0}, // d = -Inf
-		{[]float32{math.MaxFloat32, math.MaxFloat32}, []float32{0.5, 0.5}, math.MaxFloat32, numerics.Log(2)},
+		{[]float32{math.MaxFloat32, math.MaxFloat32}, []float32{0.5, 0.5}, math.MaxFloat32,
+			numerics.Log(2)},
 		{[]float32{0, numerics.ExpLeast}, []float32{1, numerics.Exp(numerics.ExpLeast)}, 0, 0},
 		{[]float32{0, math.Nextafter32(numerics.ExpLeast, -100)}, []float32{1, 0}, 0, 0},
 		{[]float32{-inf, -inf}, nil, -inf, -inf},

@@ -31,7 +31,8 @@ const (
 )
 
 // NoiseMethods are all of them.
-var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, AnchorPoints, JointLikelihood, CleanCounts, NoNoise}
+var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, AnchorPoints, JointLikelihood,
+	CleanCounts, NoNoise}
 
 // DefaultNoiseFolds is how many folds NoiseOptions have unless they say.
 const DefaultNoiseFolds = 5
@@ -41,8 +42,8 @@ const LeastClean = 20
 
 // NoiseOptions of EstimateNoise.
 type NoiseOptions struct {
-	// Options are those of the trainings. Learner gives the probabilities of examples held out; nil for
-	// softmax. JointLikelihood always takes softmax.
+	// Options are those of the trainings. Learner gives the probabilities of examples held out; nil
+	// for softmax. JointLikelihood always takes softmax.
 	host.Options
 	Method NoiseMethod // "" for AutoNoise
 	Folds  int         // 0 for DefaultNoiseFolds
@@ -100,7 +101,8 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 	}
 	switch {
 	case !slices.Contains(NoiseMethods, o.Method):
-		return nil, fmt.Errorf("estimate noise: found method %q, wanted one of %v", o.Method, NoiseMethods)
+		return nil, fmt.Errorf("estimate noise: found method %q, wanted one of %v", o.Method,
+			NoiseMethods)
 	case o.Annotations != nil:
 		return nil, errors.New("estimate noise: found annotations, wanted one label of each example; " +
 			"crowd.Fit finds the matrices of annotators")
@@ -114,7 +116,8 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 		return nil, err
 	}
 	if o.Method == CleanCounts && e.counts == nil {
-		return nil, errors.New("estimate noise: found no example whose true class is known, wanted some for method clean")
+		return nil, errors.New("estimate noise: found no example whose true class is known, wanted " +
+			"some for method clean")
 	}
 	if o.Method == AutoNoise {
 		return e.contest(ctx)
@@ -129,15 +132,17 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 // noiseEstimator is a call of EstimateNoise.
 type noiseEstimator struct {
 	NoiseOptions
-	data   *dataset.Dataset
-	counts []float64      // Q×Q: examples whose class is known, by label and class; nil if there are none
+	data *dataset.Dataset
+	// Q×Q: examples whose class is known, by label and class; nil if there are none
+	counts []float64
 	held   *judge.HeldOut // by models trained without a matrix; nil before they are wanted
 }
 
 // countClean counts the examples whose true class is known, nil if there are none.
 func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error) {
 	if all != nil && len(all) != len(data.Y) {
-		return nil, fmt.Errorf("estimate noise: found %d true classes, wanted one (or -1) for each of %d labels",
+		return nil, fmt.Errorf("estimate noise: found %d true classes, wanted one (or -1) for each of "+
+			"%d labels",
 			len(all), len(data.Y))
 	}
 	var noisy, right []int32
@@ -152,9 +157,10 @@ func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error
 	return estimate.CountLabels(len(data.Classes), noisy, right)
 }
 
-// JoinClean returns the posterior of C where found is the prior and the counts of examples whose true
-// class is known, right[i] of data's example i, -1 where it is not, are the evidence.
-func JoinClean(data *dataset.Dataset, right []int32, found *estimate.Estimate) (*estimate.Estimate, error) {
+// JoinClean returns the posterior of C where found is the prior and the counts of examples whose
+// true class is known, right[i] of data's example i, -1 where it is not, are the evidence.
+func JoinClean(data *dataset.Dataset, right []int32, found *estimate.Estimate) (*estimate.Estimate,
+	error) {
 	counts, err := countClean(data, right)
 	if err != nil || counts == nil {
 		return found, err
@@ -175,7 +181,8 @@ func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*estimate.
 }
 
 // join makes an estimate the prior of the counts.
-func join(classes []string, counts []float64, found *estimate.Estimate) (*estimate.Estimate, error) {
+func join(classes []string, counts []float64, found *estimate.Estimate) (*estimate.Estimate,
+	error) {
 	joined, err := estimate.FromCounts(classes, counts, &found.Matrix)
 	if err != nil {
 		return nil, err
@@ -187,7 +194,8 @@ func join(classes []string, counts []float64, found *estimate.Estimate) (*estima
 }
 
 // alone estimates from noisy labels.
-func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*estimate.Estimate, error) {
+func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*estimate.Estimate,
+	error) {
 	classes := e.data.Classes
 	switch method {
 	case NoNoise:
@@ -255,7 +263,8 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimat
 		return nil, fmt.Errorf("joint likelihood: %w", err)
 	}
 	found.Method = "joint likelihood"
-	found.Assumes = "labels are right more often than any other label of a class, how they are wrong depends on the " +
+	found.Assumes = "labels are right more often than any other label of a class, how they are " +
+		"wrong depends on the " +
 		"class alone, and a linear model of the prepared features could know the classes"
 	return found, nil
 }
@@ -272,7 +281,8 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 	var chosen *estimate.Estimate
 	var base []float64
 	most := math.Inf(-1)
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "estimating C", Unit: "method", Total: int64(len(methods))})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "estimating C", Unit: "method",
+		Total: int64(len(methods))})
 	defer task.End()
 	for k, method := range methods {
 		task.Reach(int64(k))

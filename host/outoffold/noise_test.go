@@ -52,7 +52,8 @@ func TestEstimateNoiseContest(t *testing.T) {
 	}
 	clean := must(dataset.Read(t.Context(), "../../testdata/digits.csv.gz", dataset.Options{}))
 	clean.Examples, clean.Y, clean.SHA256 = clean.Examples.Part(0, 600), clean.Y[:600], ""
-	if found := must(outoffold.EstimateNoise(t.Context(), clean, o)); found.Chosen != outoffold.NoNoise {
+	if found := must(outoffold.EstimateNoise(t.Context(), clean,
+		o)); found.Chosen != outoffold.NoNoise {
 		t.Errorf("right labels: chosen %s, %+v", found.Chosen, found.Candidates)
 	}
 }
@@ -77,7 +78,8 @@ func TestEstimateNoiseClean(t *testing.T) {
 	data, noise, known := someDigits(500)
 	o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Folds: 2, Right: known}
 	off := map[outoffold.NoiseMethod]float64{}
-	alone := must(outoffold.EstimateNoise(t.Context(), data, outoffold.NoiseOptions{Options: o.Options, Folds: 2,
+	alone := must(outoffold.EstimateNoise(t.Context(), data, outoffold.NoiseOptions{Options: o.Options,
+		Folds:  2,
 		Method: outoffold.ConfidentJoint}))
 	for _, method := range []outoffold.NoiseMethod{
 		outoffold.AutoNoise, outoffold.CleanCounts, outoffold.ConfidentJoint, outoffold.NoNoise,
@@ -85,7 +87,8 @@ func TestEstimateNoiseClean(t *testing.T) {
 		o.Method = method
 		found := must(outoffold.EstimateNoise(t.Context(), data, o))
 		off[method] = entriesOff(found.P, noise.P)
-		if method == outoffold.AutoNoise && (!strings.Contains(found.Method, "as prior") || found.Candidates[0].Loss <= 0) {
+		if method == outoffold.AutoNoise && (!strings.Contains(found.Method, "as prior") ||
+			found.Candidates[0].Loss <= 0) {
 			t.Errorf("%s, %+v", found.Method, found.Candidates)
 		}
 	}
@@ -113,7 +116,8 @@ func TestEstimateNoiseRefuses(t *testing.T) {
 		"found annotations":                 {Options: host.Options{Annotations: &crowd.Annotations{}}},
 	} {
 		o.Engine = simd.New()
-		if _, err := outoffold.EstimateNoise(t.Context(), data, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := outoffold.EstimateNoise(t.Context(), data, o); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package outoffold trains without each fold of the examples in turn, and returns the scores of the
-// fold and estimates of the confusion matrix from them.
+// Package outoffold trains without each fold of the examples in turn, and returns the scores of
+// the fold and estimates of the confusion matrix from them.
 package outoffold
 
 import (
@@ -17,13 +17,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// Scores returns the scores of each example by a model that host.Train makes of the other folds: its
-// preparation and its kernel map have not seen the example either. Each fold has its share of every
-// noisy label. data is only read; o.Seed draws the folds, and goes to each training.
+// Scores returns the scores of each example by a model that host.Train makes of the other folds:
+// its preparation and its kernel map have not seen the example either. Each fold has its share of
+// every noisy label. data is only read; o.Seed draws the folds, and goes to each training.
 //
-// o's From, Resume, Checkpoint and HoldOut must be empty, and its TemperatureFolds is ignored. Only the
-// Note of its Watch is called. The result has the same bits on every engine and any number of
-// processors. A cancelled ctx ends it with ctx's error; other errors are those of host.Train.
+// o's From, Resume, Checkpoint and HoldOut must be empty, and its TemperatureFolds is ignored.
+// Only the Note of its Watch is called. The result has the same bits on every engine and any
+// number of processors. A cancelled ctx ends it with ctx's error; other errors are those of
+// host.Train.
 //
 // With o.Annotations the labels are the annotators' votes, and each training learns their noise.
 // Folds then have their shares of data's labels, if data has labels.
@@ -86,7 +87,8 @@ func meanLearned(h *judge.HeldOut, classes []string) *confusion.Matrix {
 }
 
 // newHeldOut draws the folds of data, and returns it with the labels that are learned.
-func newHeldOut(data *dataset.Dataset, o host.Options, folds int) (*dataset.Dataset, *judge.HeldOut, error) {
+func newHeldOut(data *dataset.Dataset, o host.Options, folds int) (*dataset.Dataset, *judge.HeldOut,
+	error) {
 	h := &judge.HeldOut{Q: len(data.Classes)}
 	y := data.Y
 	if o.Annotations != nil {
@@ -97,13 +99,16 @@ func newHeldOut(data *dataset.Dataset, o host.Options, folds int) (*dataset.Data
 	}
 	switch {
 	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "" || o.HoldOut > 0:
-		return nil, nil, errors.New("out of fold: found a model to begin with or a checkpoint, wanted neither: " +
+		return nil, nil, errors.New("out of fold: found a model to begin with or a checkpoint, wanted " +
+			"neither: " +
 			"they may have seen all examples")
 	case folds < 2 || folds > judge.MostFolds || folds > data.N:
-		return nil, nil, fmt.Errorf("out of fold: found %d folds for %d examples, wanted 2 to %d", folds, data.N,
+		return nil, nil, fmt.Errorf("out of fold: found %d folds for %d examples, wanted 2 to %d", folds,
+			data.N,
 			min(judge.MostFolds, data.N))
 	case len(y) != data.N:
-		return nil, nil, fmt.Errorf("out of fold: found %d labels of %d examples, wanted one for each", len(y), data.N)
+		return nil, nil, fmt.Errorf("out of fold: found %d labels of %d examples, wanted one for each",
+			len(y), data.N)
 	}
 	labelled := *data
 	labelled.Y = y
@@ -120,20 +125,22 @@ func ofClasses(y []int32, n, q int) bool {
 	return len(y) == n && !slices.ContainsFunc(y, func(k int32) bool { return k < 0 || int(k) >= q })
 }
 
-// finish brings the scores into one unit and fits their temperature to the labels y. spreads are the
-// deviations of the folds' weights.
+// finish brings the scores into one unit and fits their temperature to the labels y. spreads are
+// the deviations of the folds' weights.
 func finish(
 	ctx context.Context, h *judge.HeldOut, spreads []float64, y []int32, noise *confusion.Matrix,
 	note func(string, ...any),
 ) {
 	unite(h, spreads)
 	var err error
-	if h.Temperature, err = confusion.Temperature(ctx, h.Scores, y, h.Q, noise); err != nil && note != nil {
+	if h.Temperature, err = confusion.Temperature(ctx, h.Scores, y, h.Q, noise); err != nil &&
+		note != nil {
 		note("no probabilities: %v", err)
 	}
 }
 
-// part returns the data without fold f, until release is called, and the examples outside and inside it.
+// part returns the data without fold f, until release is called, and the examples outside and
+// inside it.
 func part(
 	h *judge.HeldOut, data *dataset.Dataset, f int,
 ) (part *dataset.Dataset, fit, rest []int, release func(), err error) {
@@ -147,7 +154,8 @@ func part(
 
 // train learns without fold f and scores it.
 func train(
-	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *confusion.Matrix, o host.Options, f int,
+	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *confusion.Matrix,
+	o host.Options, f int,
 ) (*host.Trained, error) {
 	without, fit, rest, release, err := part(h, data, f)
 	defer release()
@@ -176,7 +184,8 @@ func train(
 
 // score enters what m says of some examples.
 func score(
-	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, e engine.Engine, m *model.Model, which []int,
+	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, e engine.Engine, m *model.Model,
+	which []int,
 ) error {
 	x, release, err := data.Stored().Keep(which)
 	defer release()
@@ -217,10 +226,10 @@ func unite(h *judge.HeldOut, spreads []float64) {
 	}
 }
 
-// AllScores returns what Scores returns for each of several options, with the same bits. The options
-// are all host.Together and may differ in Learner, MaxSteps and Weights alone. Examples are prepared
-// once for all, and a step of the learners reads them once. It takes several times the memory of the
-// weights of all. The first error ends it.
+// AllScores returns what Scores returns for each of several options, with the same bits. The
+// options are all host.Together and may differ in Learner, MaxSteps and Weights alone. Examples
+// are prepared once for all, and a step of the learners reads them once. It takes several times
+// the memory of the weights of all. The first error ends it.
 func AllScores(
 	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []host.Options, folds int,
 ) ([]*judge.HeldOut, error) {

@@ -25,7 +25,8 @@ import (
 )
 
 // halves returns the examples inside and outside a fold, and the labels of those outside.
-func halves(d *dataset.Dataset, h *judge.HeldOut, fold int) (outside *dataset.Dataset, inside []int) {
+func halves(d *dataset.Dataset, h *judge.HeldOut, fold int) (outside *dataset.Dataset,
+	inside []int) {
 	var out []int
 	for i, f := range h.Fold {
 		if f == fold {
@@ -64,7 +65,8 @@ func TestOutOfFoldIsTrain(t *testing.T) {
 			}
 		}
 	}
-	if want := must(confusion.Temperature(t.Context(), h.Scores, data.Y, h.Q, noise)); h.Temperature != want {
+	if want := must(confusion.Temperature(t.Context(), h.Scores, data.Y, h.Q,
+		noise)); h.Temperature != want {
 		t.Errorf("temperature %v, wanted %v", h.Temperature, want)
 	}
 }
@@ -102,7 +104,8 @@ func TestOutOfFoldShares(t *testing.T) {
 // without.
 func TestOutOfFoldSameBits(t *testing.T) {
 	data, noise, _ := noisyDigits()
-	data = &dataset.Dataset{Examples: data.Examples.Part(0, 300), Y: data.Y[:300], Classes: data.Classes}
+	data = &dataset.Dataset{Examples: data.Examples.Part(0, 300), Y: data.Y[:300],
+		Classes: data.Classes}
 	rbf := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.01}, Components: 20}
 	for _, kernel := range []*fitting.Options{nil, rbf} {
 		o := host.Options{Engine: cpuref.New(), MaxSteps: 10, Kernel: kernel}

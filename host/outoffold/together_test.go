@@ -29,8 +29,10 @@ func sideBySide() (ways []host.Options) {
 	last.NoAverage, last.NoShuffle = true, true
 	random := online.NewUltraconservative()
 	random.Step = online.StepRandom
-	for k, p := range []learners.Params{pa1(0.001), pa1(0.1), pa1(10), last, random, online.NewCopa(), online.NewMira()} {
-		o := host.Options{Engine: simd.New(), Learner: p, Seed: 5, Preparation: "standardize,bias,l2", MaxSteps: 2 + k%3}
+	for k, p := range []learners.Params{pa1(0.001), pa1(0.1), pa1(10), last, random, online.NewCopa(),
+		online.NewMira()} {
+		o := host.Options{Engine: simd.New(), Learner: p, Seed: 5, Preparation: "standardize,bias,l2",
+			MaxSteps: 2 + k%3}
 		if k%2 == 1 {
 			o.Weights = learners.Best
 		}
@@ -45,7 +47,8 @@ func sideBySide() (ways []host.Options) {
 // of processors.
 func TestOutOfFoldAllIsOutOfFold(t *testing.T) {
 	data, noise, _ := noisyDigits()
-	data = &dataset.Dataset{Examples: data.Examples.Part(0, 300), Y: data.Y[:300], Classes: data.Classes}
+	data = &dataset.Dataset{Examples: data.Examples.Part(0, 300), Y: data.Y[:300],
+		Classes: data.Classes}
 	ways := sideBySide()
 	judge := func(data *dataset.Dataset, noise *confusion.Matrix) {
 		t.Helper()

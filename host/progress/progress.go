@@ -1,5 +1,6 @@
-// Package progress says how far long work is: tasks, nested through a context, which count what is done
-// and tell whoever listens. It knows neither clock nor terminal, and costs next to nothing if nobody listens.
+// Package progress says how far long work is: tasks, nested through a context, which count what is
+// done and tell whoever listens. It knows neither clock nor terminal, and costs next to nothing if
+// nobody listens.
 package progress
 
 import (
@@ -8,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Listener hears of tasks; see With. Its methods are called by whichever goroutine does the work, and several
-// of them at a time.
+// Listener hears of tasks; see With. Its methods are called by whichever goroutine does the work,
+// and several of them at a time.
 type Listener interface {
 	Began(*Task)
 	Moved(*Task) // its count or its estimated error is another
@@ -28,8 +29,8 @@ type Work struct {
 // Bytes is the Work.Unit of files.
 const Bytes = "byte"
 
-// Task is work under way. A nil one, which nobody listens to, has methods that do nothing. All methods may be
-// called by several goroutines.
+// Task is work under way. A nil one, which nobody listens to, has methods that do nothing. All
+// methods may be called by several goroutines.
 type Task struct {
 	Work
 	Parent *Task // of which it is a part; nil for none
@@ -48,8 +49,9 @@ func With(ctx context.Context, l Listener) context.Context {
 	return context.WithValue(ctx, listenerKey{}, l)
 }
 
-// Begin begins a task, a part of the one that ctx belongs to. Its own parts are begun with the context that is
-// returned; without a listener that is ctx, and the task nil. Whoever begins it ends it.
+// Begin begins a task, a part of the one that ctx belongs to. Its own parts are begun with the
+// context that is returned; without a listener that is ctx, and the task nil. Whoever begins it
+// ends it.
 func Begin(ctx context.Context, w Work) (context.Context, *Task) {
 	l, ok := ctx.Value(listenerKey{}).(Listener)
 	if !ok {

@@ -13,12 +13,16 @@ import (
 type told struct{ lines []string }
 
 func (l *told) Began(t *progress.Task) { l.lines = append(l.lines, "begin "+t.Name) }
-func (l *told) Moved(t *progress.Task) { l.lines = append(l.lines, fmt.Sprint(t.Name, " ", t.Done())) }
+func (l *told) Moved(t *progress.Task) {
+	l.lines = append(l.lines, fmt.Sprint(t.Name, " ",
+		t.Done()))
+}
 func (l *told) Ended(t *progress.Task) { l.lines = append(l.lines, "end "+t.Name) }
 
 func TestTasksAreNestedAndTold(t *testing.T) {
 	var l told
-	ctx, folds := progress.Begin(progress.With(t.Context(), &l), progress.Work{Name: "folds", Unit: "fold", Total: 2})
+	ctx, folds := progress.Begin(progress.With(t.Context(), &l), progress.Work{Name: "folds",
+		Unit: "fold", Total: 2})
 	_, learning := progress.Begin(ctx, progress.Work{Name: "learning", Unit: "step"})
 	if folds.Parent != nil || learning.Parent != folds {
 		t.Error("the tasks are not nested as their contexts are")
@@ -34,7 +38,8 @@ func TestTasksAreNestedAndTold(t *testing.T) {
 	learning.End()
 	folds.Add(1)
 	folds.End()
-	want := []string{"begin folds", "begin learning", "learning 7", "learning 9", "end learning", "folds 1", "end folds"}
+	want := []string{"begin folds", "begin learning", "learning 7", "learning 9", "end learning",
+		"folds 1", "end folds"}
 	if !slices.Equal(l.lines, want) {
 		t.Errorf("told %q, want %q", l.lines, want)
 	}

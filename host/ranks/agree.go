@@ -11,9 +11,9 @@ import (
 // data, other options.
 var ErrDiffers = errors.New("ranks work with different numbers")
 
-// Agree returns nil if err is nil on all ranks, else the error of the first rank that has one: its own on that
-// rank, and on the others one with its number and its text, which wraps the first of kinds that it wraps.
-// All ranks give the same kinds.
+// Agree returns nil if err is nil on all ranks, else the error of the first rank that has one: its
+// own on that rank, and on the others one with its number and its text, which wraps the first of
+// kinds that it wraps. All ranks give the same kinds.
 func Agree(ctx context.Context, r Reducer, err error, kinds ...error) error {
 	rank, all := r.Rank()
 	if all == 1 {
@@ -68,7 +68,8 @@ func (t *told) Error() string { return t.text }
 
 func (t *told) Unwrap() error { return t.kind }
 
-// Gather fills rows of width numbers with those of each rank: rank k has rows ends[k]..ends[k+1]-1.
+// Gather fills rows of width numbers with those of each rank: rank k has rows
+// ends[k]..ends[k+1]-1.
 func Gather[T int32 | int64 | float32 | float64](
 	ctx context.Context, r Reducer, rows []T, width int, ends []int,
 ) error {
@@ -90,7 +91,8 @@ func Gather[T int32 | int64 | float32 | float64](
 
 // bytesOf returns the memory of list.
 func bytesOf[T int32 | int64 | float32 | float64](list []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(list[0])))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))),
+		len(list)*int(unsafe.Sizeof(list[0])))
 }
 
 // Exchange returns what each rank gives, in their order.

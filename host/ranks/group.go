@@ -54,7 +54,8 @@ func (m member) Max(ctx context.Context, v []int64) error {
 	return m.reduce(ctx, "a maximum", v, func(a, b int64) int64 { return max(a, b) })
 }
 
-func (m member) reduce(ctx context.Context, what string, v []int64, join func(a, b int64) int64) error {
+func (m member) reduce(ctx context.Context, what string, v []int64, join func(a,
+	b int64) int64) error {
 	at, err := m.meet(ctx, fmt.Sprintf("%s of %d numbers", what, len(v)), func(at *meeting) {
 		if at.numbers == nil {
 			at.numbers = slices.Clone(v)
@@ -116,7 +117,8 @@ func (g *group) arrive(rank int, what string, add func(*meeting)) (*meeting, err
 		at.what = what
 	}
 	if at.what != what {
-		g.end(fmt.Errorf("rank %d asks for %s, another for %s: wanted the same program on the same data", rank, what,
+		g.end(fmt.Errorf("rank %d asks for %s, another for %s: wanted the same program on the same data",
+			rank, what,
 			at.what))
 		return nil, g.err
 	}

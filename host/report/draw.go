@@ -17,7 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 )
 
-// Colours that pictures are drawn in. The page has names for them, whose values differ by day and by night.
+// Colours that pictures are drawn in. The page has names for them, whose values differ by day and
+// by night.
 var (
 	ink    = color.RGBA{1, 1, 1, 255}
 	first  = color.RGBA{2, 2, 2, 255}
@@ -25,7 +26,8 @@ var (
 	faint  = color.RGBA{4, 4, 4, 255}
 )
 
-var named = strings.NewReplacer("#010101", "var(--ink)", "#020202", "var(--first)", "#030303", "var(--second)",
+var named = strings.NewReplacer("#010101", "var(--ink)", "#020202", "var(--first)", "#030303",
+	"var(--second)",
 	"#040404", "var(--faint)")
 
 // fonts are the page's, not the plot's.
@@ -57,7 +59,8 @@ func inline(p *plot.Plot, description string) (template.HTML, error) {
 	text := b.String()
 	from := strings.Index(text, "viewBox=")
 	text = `<svg role="img" aria-label="` + template.HTMLEscapeString(description) + `" ` + text[from:]
-	return template.HTML(fonts.ReplaceAllString(named.Replace(text), "")), nil // all of it is made here
+	// all of it is made here
+	return template.HTML(fonts.ReplaceAllString(named.Replace(text), "")), nil
 }
 
 // line adds a curve.
@@ -104,9 +107,8 @@ func curve(history []judge.Moment) (template.HTML, error) {
 	return inline(p, "Error by steps of the training; the numbers are in the JSON file.")
 }
 
-// Bins of fewer examples than leastInBin, or of which less is known than a standard error of mostUnsure, say
-// nothing that
-// can be drawn.
+// Bins of fewer examples than leastInBin, or of which less is known than a standard error of
+// mostUnsure, say nothing that can be drawn.
 const (
 	leastInBin = 5
 	mostUnsure = 0.2
@@ -145,5 +147,6 @@ func diagram(bins []metric.Bin) (template.HTML, error) {
 	errors.Color = first
 	p.Add(errors)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, min(0, p.Y.Min), max(1, p.Y.Max)
-	return inline(p, "Share of right predictions by their probability; the numbers are in the JSON file.")
+	return inline(p, "Share of right predictions by their probability; the numbers are in the JSON "+
+		"file.")
 }

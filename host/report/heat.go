@@ -10,8 +10,8 @@ import (
 	"math"
 )
 
-// mostCells is the largest number of classes whose matrix is a table; others are a picture. Of up to mostTold
-// classes each cell tells a pointer in a sentence what it is.
+// mostCells is the largest number of classes whose matrix is a table; others are a picture. Of up
+// to mostTold classes each cell tells a pointer in a sentence what it is.
 const (
 	mostCells = 30
 	mostTold  = 15
@@ -36,7 +36,8 @@ type heatCell struct {
 const levels = 10
 
 // newHeatMap draws shares in [0, 1], each by text and more.
-func newHeatMap(m heatMap, share func(i, j int) float64, text, more func(i, j int) string) (heatMap, error) {
+func newHeatMap(m heatMap, share func(i, j int) float64, text, more func(i, j int) string) (heatMap,
+	error) {
 	q := len(m.Classes)
 	if q > mostCells {
 		var err error
@@ -78,8 +79,8 @@ func heatPicture(q int, share func(i, j int) float64) (template.URL, error) {
 	return dataURL(p)
 }
 
-// Picture returns a PNG, as a data: URL, of an example whose values are those of width×height pixels, row by
-// row, the smallest black and the largest white.
+// Picture returns a PNG, as a data: URL, of an example whose values are those of width×height
+// pixels, row by row, the smallest black and the largest white.
 func Picture(values []float32, width, height int) (string, error) {
 	low, high := values[0], values[0]
 	for _, v := range values {

@@ -87,12 +87,18 @@ func (v *view) noise() error {
 	if n == nil {
 		return nil
 	}
-	cell := func(of [][]float64) func(i, j int) float64 { return func(i, j int) float64 { return of[i][j] } }
+	cell := func(of [][]float64) func(i, j int) float64 {
+		return func(i,
+			j int) float64 {
+			return of[i][j]
+		}
+	}
 	draw := func(of [][]float64, m heatMap) (*heatMap, error) {
 		m.Rows, m.Columns, m.Classes = "noisy label", "true class", v.Classes
 		text := func(i, j int) string { return hundredths(of[i][j]) }
 		more := func(i, j int) string {
-			return fmt.Sprintf("of true %s, %.2f %% are labelled %s", v.Classes[j], 100*of[i][j], v.Classes[i])
+			return fmt.Sprintf("of true %s, %.2f %% are labelled %s", v.Classes[j], 100*of[i][j],
+				v.Classes[i])
 		}
 		h, err := newHeatMap(m, cell(of), text, more)
 		return &h, err
@@ -118,7 +124,10 @@ func (v *view) judged(j *Judged) (err error) {
 	of := func(i, k int) float64 { return float64(j.Report.Confusion[i][k]) }
 	note := "Of the labels as they are."
 	if j.Corrected != nil {
-		note, of = "Estimated, of right labels.", func(i, k int) float64 { return max(0, j.Corrected.Confusion[i][k]) }
+		note, of = "Estimated, of right labels.", func(i, k int) float64 {
+			return max(0,
+				j.Corrected.Confusion[i][k])
+		}
 	}
 	totals := make([]float64, q)
 	for k := range q {
@@ -132,11 +141,13 @@ func (v *view) judged(j *Judged) (err error) {
 		}
 		return of(i, k) / totals[k]
 	}
-	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note, Rows: "predicted",
+	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
+		Rows:    "predicted",
 		Columns: "true class", Classes: v.Classes}, share,
 		func(i, k int) string { return hundredths(share(i, k)) },
 		func(i, k int) string {
-			return fmt.Sprintf("%.1f examples of %s are predicted as %s", of(i, k), v.Classes[k], v.Classes[i])
+			return fmt.Sprintf("%.1f examples of %s are predicted as %s", of(i, k), v.Classes[k],
+				v.Classes[i])
 		})
 	if err != nil {
 		return err
@@ -161,7 +172,8 @@ func (v *view) classes(j *Judged) {
 		}
 	} else {
 		for _, p := range j.PerClass {
-			v.PerClass = append(v.PerClass, classRow{p.Class, fmt.Sprint(p.Examples), p.Recall, p.Precision, p.F1, ""})
+			v.PerClass = append(v.PerClass, classRow{p.Class, fmt.Sprint(p.Examples), p.Recall, p.Precision,
+				p.F1, ""})
 		}
 	}
 	if n := len(v.PerClass); n > mostClasses {

@@ -1,8 +1,8 @@
-// Package report shows what is known of a model, and of the labels it learned from, as one HTML page that
-// needs nothing else, as JSON, and as text for a terminal.
+// Package report shows what is known of a model, and of the labels it learned from, as one HTML
+// page that needs nothing else, as JSON, and as text for a terminal.
 //
-// A Report is its numbers. WriteHTML draws them: pictures are inline SVG or tables, there is no script, and
-// the page asks no server for anything. The same numbers give the same bytes.
+// A Report is its numbers. WriteHTML draws them: pictures are inline SVG or tables, there is no
+// script, and the page asks no server for anything. The same numbers give the same bytes.
 package report
 
 import (
@@ -30,10 +30,11 @@ type Report struct {
 	Phases  []Phase          `json:"phases,omitempty"`  // of the training
 	Noise   *Noise           `json:"noise,omitempty"`   // nil: labels are taken for right
 
-	Judged   *Judged           `json:"judged,omitempty"` // nil: there were no data to judge by
-	Check    *judge.NoiseCheck `json:"check,omitempty"`  // nil: it is not known whether C helps
-	Issues   int               `json:"issues"`           // labels that are likely wrong, of those judged
-	Suspects []Suspect         `json:"suspects,omitempty"`
+	Judged *Judged           `json:"judged,omitempty"` // nil: there were no data to judge by
+	Check  *judge.NoiseCheck `json:"check,omitempty"`  // nil: it is not known whether C helps
+	// labels that are likely wrong, of those judged
+	Issues   int       `json:"issues"`
+	Suspects []Suspect `json:"suspects,omitempty"`
 }
 
 // Verdict is the first line of the page, and what it rests on.
@@ -57,7 +58,8 @@ func NewModel(file string, m *model.Model) Model {
 	r := Model{File: file, EstimatedError: meta.EstimatedError, Features: meta.Features.Count,
 		Provenance: meta.Provenance()}
 	if k := meta.Kernel; k != nil {
-		r.Kernel = fmt.Sprintf("%s, γ %.4g, %d components of %d landmarks", k.Function.Kind, k.Function.Gamma,
+		r.Kernel = fmt.Sprintf("%s, γ %.4g, %d components of %d landmarks", k.Function.Kind,
+			k.Function.Gamma,
 			k.Components, k.Landmarks)
 	}
 	return r
@@ -69,8 +71,8 @@ type Phase struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Noise is a confusion matrix: Matrix[p][q] = P(noisy = p | true = q). Errors are the standard errors of its entries,
-// nil if they are not known.
+// Noise is a confusion matrix: Matrix[p][q] = P(noisy = p | true = q). Errors are the standard
+// errors of its entries, nil if they are not known.
 type Noise struct {
 	Source string      `json:"source"`
 	Matrix [][]float64 `json:"matrix"`
@@ -79,16 +81,18 @@ type Noise struct {
 
 // Judged is how good predictions are on examples.
 type Judged struct {
-	File  string `json:"file"`
-	Folds int    `json:"folds"` // 0: by the model itself; else by trainings that have not seen the example
+	File string `json:"file"`
+	// 0: by the model itself; else by trainings that have not seen the example
+	Folds int `json:"folds"`
 
-	metric.Report                           // by the labels as they are
-	*metric.Probabilities                   // nil of predictions without
-	CorrectedLogLoss      *float64          `json:"corrected_log_loss,omitempty"`
-	Corrected             *metric.Corrected `json:"corrected,omitempty"` // of right labels, by the confusion matrix
-	Reliability           []metric.Bin      `json:"reliability,omitempty"`
-	Pairs                 []Pair            `json:"pairs"` // Hardest makes it
-	Warnings              []string          `json:"warnings,omitempty"`
+	metric.Report                  // by the labels as they are
+	*metric.Probabilities          // nil of predictions without
+	CorrectedLogLoss      *float64 `json:"corrected_log_loss,omitempty"`
+	// of right labels, by the confusion matrix
+	Corrected   *metric.Corrected `json:"corrected,omitempty"`
+	Reliability []metric.Bin      `json:"reliability,omitempty"`
+	Pairs       []Pair            `json:"pairs"` // Hardest makes it
+	Warnings    []string          `json:"warnings,omitempty"`
 }
 
 // Pair is a class that is taken for another: Examples of it, and their share of all of the class.

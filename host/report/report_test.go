@@ -21,7 +21,8 @@ func drawn(t *testing.T, q int, pictures bool) *report.Report {
 	random := rand.New(rand.NewPCG(1, uint64(q)))
 	made := model.Provenance{Learner: "softmax", Parameters: json.RawMessage("{}")}
 	r := &report.Report{Command: "uma-gpu report --model m.npz",
-		Model: report.Model{File: "m.npz", Provenance: made}, Judged: &report.Judged{File: "d.csv", Folds: 5}, Issues: 60}
+		Model: report.Model{File: "m.npz", Provenance: made}, Judged: &report.Judged{File: "d.csv",
+			Folds: 5}, Issues: 60}
 	matrix := make([][]float64, q)
 	for k := range q {
 		r.Classes = append(r.Classes, fmt.Sprintf("<class> & %q of many, number %d", "name", k))
@@ -34,7 +35,8 @@ func drawn(t *testing.T, q int, pictures bool) *report.Report {
 	var labels, predicted []int32
 	var p []float32
 	for range 10 * q {
-		labels, predicted = append(labels, int32(random.IntN(q))), append(predicted, int32(random.IntN(q)))
+		labels, predicted = append(labels, int32(random.IntN(q))), append(predicted,
+			int32(random.IntN(q)))
 		for range q {
 			p = append(p, 1/float32(q))
 		}
@@ -68,8 +70,8 @@ func drawn(t *testing.T, q int, pictures bool) *report.Report {
 	return r
 }
 
-// However many classes there are and however long texts are, a page has less than 300 kB, and what it was given
-// as text stays text.
+// However many classes there are and however long texts are, a page has less than 300 kB, and what
+// it was given as text stays text.
 func TestPageIsSmall(t *testing.T) {
 	for _, q := range []int{2, 30, 31, 300} {
 		for _, pictures := range []bool{false, true} {
@@ -86,7 +88,8 @@ func TestPageIsSmall(t *testing.T) {
 					t.Errorf("%d classes: the page has %s", q, bad)
 				}
 			}
-			if err := r.WriteText(&text, 80); err != nil || !strings.Contains(text.String(), "Hardest pairs") {
+			if err := r.WriteText(&text, 80); err != nil || !strings.Contains(text.String(),
+				"Hardest pairs") {
 				t.Errorf("%d classes: %v\n%s", q, err, &text)
 			}
 		}

@@ -15,15 +15,19 @@ func (r *Report) Conclude() {
 	case j == nil && r.Noise == nil:
 		v.Text = "A model of labels that were taken for right; give data to judge it by."
 	case j == nil:
-		v.Text = "A model that was told of wrong labels; give data to judge it by, and whether the confusion matrix helps."
+		v.Text = "A model that was told of wrong labels; give data to judge it by, and whether the " +
+			"confusion matrix helps."
 	case c != nil && c.Contradicted():
-		v.Text = "The labels contradict the confusion matrix: do not trust what it says. " + r.accuracy() + "."
+		v.Text = "The labels contradict the confusion matrix: do not trust what it says. " +
+			r.accuracy() + "."
 	case c != nil && c.Verdict == judge.Helps:
 		v.Text = fmt.Sprintf("The confusion matrix helps: %s. %s.", gain(c.Accuracy), r.accuracy())
 	case c != nil && c.Verdict == judge.Harms:
-		v.Text = fmt.Sprintf("The confusion matrix harms: %s. Train without it. %s.", gain(c.Accuracy), r.accuracy())
+		v.Text = fmt.Sprintf("The confusion matrix harms: %s. Train without it. %s.", gain(c.Accuracy),
+			r.accuracy())
 	case c != nil:
-		v.Text = fmt.Sprintf("The confusion matrix makes no clear difference: %s. %s.", gain(c.Accuracy), r.accuracy())
+		v.Text = fmt.Sprintf("The confusion matrix makes no clear difference: %s. %s.", gain(c.Accuracy),
+			r.accuracy())
 	default:
 		v.Text = r.accuracy() + "."
 	}
@@ -33,15 +37,18 @@ func (r *Report) Conclude() {
 	if c != nil {
 		d := c.LogLikelihood
 		v.Evidence = append(v.Evidence,
-			fmt.Sprintf("With the matrix the logarithm of a noisy label's probability, on examples held out, "+
+			fmt.Sprintf("With the matrix the logarithm of a noisy label's probability, on examples held "+
+				"out, "+
 				"is %+.3f ± %.3f on average.", d.Mean, d.StandardError),
-			fmt.Sprintf("The matrix leaves %.1f %% of the labels unexplained (probability of that by chance %.2g).",
+			fmt.Sprintf("The matrix leaves %.1f %% of the labels unexplained (probability of that by "+
+				"chance %.2g).",
 				100*c.Explained.Unexplained, c.Explained.P))
 	}
 	if r.Noise != nil {
 		v.Evidence = append(v.Evidence, "The confusion matrix is "+r.Noise.Source+".")
 		if j != nil && j.Corrected != nil {
-			v.Evidence = append(v.Evidence, "No right label was used: what is said of right labels rests on the matrix.")
+			v.Evidence = append(v.Evidence,
+				"No right label was used: what is said of right labels rests on the matrix.")
 		}
 	}
 	if r.Issues > 0 {
@@ -67,7 +74,8 @@ func (r *Report) accuracy() string {
 	switch {
 	case j.Corrected != nil:
 		a := j.Corrected.Accuracy
-		return fmt.Sprintf("%s of the predictions are right (95 %% interval %s to %s)", percent(a.Value), percent(a.Low),
+		return fmt.Sprintf("%s of the predictions are right (95 %% interval %s to %s)", percent(a.Value),
+			percent(a.Low),
 			percent(a.High))
 	case r.Noise != nil && j.Folds > 0:
 		return fmt.Sprintf("%s of the predictions are as the noisy labels say", percent(1-j.ErrorRate))
@@ -78,10 +86,12 @@ func (r *Report) accuracy() string {
 // evidence says which examples judge.
 func (j *Judged) evidence() string {
 	if j.Folds > 0 {
-		return fmt.Sprintf("%d examples of %s, each judged by one of %d trainings that has not seen it.", j.Examples,
+		return fmt.Sprintf("%d examples of %s, each judged by one of %d trainings that has not seen it.",
+			j.Examples,
 			j.File, j.Folds)
 	}
-	return fmt.Sprintf("%d examples of %s, judged by the model, which was trained on other data.", j.Examples, j.File)
+	return fmt.Sprintf("%d examples of %s, judged by the model, which was trained on other data.",
+		j.Examples, j.File)
 }
 
 // percent prints a share.

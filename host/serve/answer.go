@@ -29,7 +29,8 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-s.slots }()
 	default:
 		w.Header().Set("Retry-After", "1")
-		s.refuse(w, faultf(http.StatusServiceUnavailable, "found %d requests under way, wanted fewer; try again",
+		s.refuse(w, faultf(http.StatusServiceUnavailable,
+			"found %d requests under way, wanted fewer; try again",
 			s.o.Concurrency))
 		return
 	}
@@ -118,7 +119,8 @@ func (p predictions) npy(b *bytes.Buffer, q int) {
 	b.Write(text)
 }
 
-// json writes {"classes": […], "labels": […], "probabilities": [[…], …]}, with {"warnings": […]} if there are any.
+// json writes {"classes": […], "labels": […], "probabilities": [[…], …]}, with {"warnings": […]}
+// if there are any.
 func (p predictions) json(to *bytes.Buffer, classes []string) {
 	names := make([][]byte, len(classes))
 	for k, name := range classes {
@@ -126,7 +128,8 @@ func (p predictions) json(to *bytes.Buffer, classes []string) {
 	}
 	to.Grow(64 + len(p.numbers)*12)
 	b := to.AvailableBuffer()
-	b = append(append(append(b, `{"classes":[`...), bytes.Join(names, []byte(","))...), `],"labels":[`...)
+	b = append(append(append(b, `{"classes":[`...), bytes.Join(names, []byte(","))...),
+		`],"labels":[`...)
 	for i, label := range p.labels {
 		if i > 0 {
 			b = append(b, ',')
@@ -181,7 +184,8 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 	switch {
 	case ok:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		f = faultf(http.StatusServiceUnavailable, "found no answer within the time limit; send fewer rows, or try again")
+		f = faultf(http.StatusServiceUnavailable,
+			"found no answer within the time limit; send fewer rows, or try again")
 	case errors.Is(err, memory.ErrBudget), errors.Is(err, engine.ErrMemory):
 		f = faultf(http.StatusServiceUnavailable, "%v", err)
 	default:

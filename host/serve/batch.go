@@ -10,8 +10,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// batcher predicts the examples of requests that wait at the same time in one call of the engine, which uses all
-// that the device has. It does not wait for more to come: a request that is alone is predicted at once.
+// batcher predicts the examples of requests that wait at the same time in one call of the engine,
+// which uses all that the device has. It does not wait for more to come: a request that is alone
+// is predicted at once.
 type batcher struct {
 	m        *model.Model
 	e        engine.Engine
@@ -32,7 +33,8 @@ type job struct {
 }
 
 func newBatcher(m *model.Model, e engine.Engine, maxRows, waiting int, measured *metrics) *batcher {
-	b := &batcher{m: m, e: e, maxRows: maxRows, jobs: make(chan *job, waiting), last: make(chan struct{}),
+	b := &batcher{m: m, e: e, maxRows: maxRows, jobs: make(chan *job, waiting),
+		last:  make(chan struct{}),
 		ended: make(chan struct{}), measured: measured}
 	go b.run()
 	return b
@@ -40,8 +42,8 @@ func newBatcher(m *model.Model, e engine.Engine, maxRows, waiting int, measured 
 
 var errEnded = errors.New("the server has ended")
 
-// scores returns the scores of prepared examples. A cancelled ctx ends the waiting with ctx's error; errEnded is that
-// of who comes after the end.
+// scores returns the scores of prepared examples. A cancelled ctx ends the waiting with ctx's
+// error; errEnded is that of who comes after the end.
 func (b *batcher) scores(ctx context.Context, x dataset.Examples) ([]float32, error) {
 	j := &job{ctx: ctx, x: x, done: make(chan struct{})}
 	select {
@@ -59,7 +61,8 @@ func (b *batcher) scores(ctx context.Context, x dataset.Examples) ([]float32, er
 	}
 }
 
-// end ends it behind the call of the engine that is under way. All that was asked before should have been answered.
+// end ends it behind the call of the engine that is under way. All that was asked before should
+// have been answered.
 func (b *batcher) end() {
 	close(b.last)
 	<-b.ended
@@ -95,7 +98,8 @@ func (b *batcher) run() {
 	}
 }
 
-// answer predicts for jobs of one storage. If that fails, each is tried alone: only what is wrong gets the error.
+// answer predicts for jobs of one storage. If that fails, each is tried alone: only what is wrong
+// gets the error.
 func (b *batcher) answer(jobs []*job) {
 	waiting := jobs[:0:0]
 	for _, j := range jobs {

@@ -10,10 +10,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 )
 
-// BenchmarkPredict answers requests of 1000 rows, in JSON and in arrays; BenchmarkLibrary is the model alone.
+// BenchmarkPredict answers requests of 1000 rows, in JSON and in arrays; BenchmarkLibrary is the
+// model alone.
 func BenchmarkPredict(b *testing.B) {
 	x, _ := blobs(1000, rand.New(rand.NewPCG(6, 6)))
-	bodies := map[string]string{"application/json": `{"rows":` + string(must(json.Marshal(rows(x.X, x.D)))) + `}`,
+	bodies := map[string]string{"application/json": `{"rows":` +
+		string(must(json.Marshal(rows(x.X, x.D)))) + `}`,
 		npyType: string(array(x.X, x.D))}
 	for _, name := range []string{"linear", "kernel"} {
 		for kind, body := range bodies {

@@ -35,7 +35,8 @@ func TestConcurrency(t *testing.T) {
 		t.Fatal(err)
 	}
 	busy := post(s.Handler(), "application/json", strings.NewReader(oneRow))
-	if busy.Code != 503 || busy.Header().Get("Retry-After") != "1" || !strings.Contains(busy.Body.String(), "try again") {
+	if busy.Code != 503 || busy.Header().Get("Retry-After") != "1" ||
+		!strings.Contains(busy.Body.String(), "try again") {
 		t.Errorf("got %d %s", busy.Code, busy.Body)
 	}
 	io.WriteString(w, oneRow[5:])
@@ -65,7 +66,8 @@ func (e stuck) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	return e.Engine.Load(x, classes)
 }
 
-// TestTimeLimit: a request that the engine does not answer in time is, by an error; the next is answered.
+// TestTimeLimit: a request that the engine does not answer in time is, by an error; the next is
+// answered.
 func TestTimeLimit(t *testing.T) {
 	e := stuck{simd.New(), make(chan struct{}), 10}
 	s := New(models()["linear"], e, Options{Timeout: 5 * time.Millisecond})
@@ -81,7 +83,8 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// TestOneFails: what the engine cannot do for one request does not keep it from the others of its batch.
+// TestOneFails: what the engine cannot do for one request does not keep it from the others of its
+// batch.
 func TestOneFails(t *testing.T) {
 	e := stuck{simd.New(), make(chan struct{}), 2}
 	close(e.wait)
@@ -96,7 +99,8 @@ func TestOneFails(t *testing.T) {
 	s.batches.answer(jobs)
 	for k, j := range jobs {
 		<-j.done
-		if want := must(m.ScoresPrepared(t.Context(), simd.New(), j.x)); k != 1 && !slices.Equal(j.scores, want) ||
+		if want := must(m.ScoresPrepared(t.Context(), simd.New(), j.x)); k != 1 && !slices.Equal(j.scores,
+			want) ||
 			errors.Is(j.err, errMost) != (k == 1) {
 			t.Errorf("job %d: got %v, %v", k, j.scores, j.err)
 		}
@@ -125,7 +129,8 @@ func TestEnd(t *testing.T) {
 		t.Fatalf("health: status %d", got)
 	}
 	cancel()
-	for status(http.Get(url+"/health")) != 503 { // a balancer sees the end before the listener is closed
+	// a balancer sees the end before the listener is closed
+	for status(http.Get(url+"/health")) != 503 {
 		time.Sleep(time.Millisecond)
 	}
 	got, err := http.Post(url+"/v1/predict", "application/json", strings.NewReader(oneRow))
@@ -188,8 +193,10 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("found the line %q", got)
 		}
 	}
-	for _, want := range []string{`uma_gpu_requests_total{code="200"} 2`, `uma_gpu_requests_total{code="400"} 1`,
-		"uma_gpu_rows_total 3", `uma_gpu_batch_rows_bucket{le="1"} 1`, `uma_gpu_batch_rows_bucket{le="+Inf"} 2`,
+	for _, want := range []string{`uma_gpu_requests_total{code="200"} 2`,
+		`uma_gpu_requests_total{code="400"} 1`,
+		"uma_gpu_rows_total 3", `uma_gpu_batch_rows_bucket{le="1"} 1`,
+		`uma_gpu_batch_rows_bucket{le="+Inf"} 2`,
 		"uma_gpu_batch_rows_sum 3", "uma_gpu_request_seconds_count 2"} {
 		if !strings.Contains(w.Body.String(), want+"\n") {
 			t.Errorf("found no %s in\n%s", want, w.Body)
@@ -240,7 +247,8 @@ func TestOpenAPI(t *testing.T) {
 	whole := fault{Row: new(int), Column: new(int), Field: "f", Line: 1}
 	for name, value := range map[string]any{"Answer": answer{}, "Error": whole} {
 		var fields map[string]any
-		if err := json.NewDecoder(bytes.NewReader(must(json.Marshal(value)))).Decode(&fields); err != nil {
+		text := bytes.NewReader(must(json.Marshal(value)))
+		if err := json.NewDecoder(text).Decode(&fields); err != nil {
 			t.Fatal(err)
 		}
 		for field := range fields {

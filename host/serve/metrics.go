@@ -29,8 +29,9 @@ type histogram struct {
 
 // The bounds of the histograms, in seconds and in rows.
 var (
-	secondsBounds = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
-	rowsBounds    = []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000}
+	secondsBounds = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
+		10}
+	rowsBounds = []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000}
 )
 
 func (h *histogram) add(bounds []float64, v float64) {
@@ -71,7 +72,10 @@ func (m *metrics) batch(rows int, took time.Duration) {
 func (m *metrics) write(w io.Writer) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	head := func(name, kind, help string) { fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
+	head := func(name, kind, help string) {
+		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help,
+			name, kind)
+	}
 	head("uma_gpu_requests_total", "counter", "Requests to predict that were answered, by status.")
 	for _, status := range slices.Sorted(maps.Keys(m.requests)) {
 		fmt.Fprintf(w, "uma_gpu_requests_total{code=\"%d\"} %d\n", status, m.requests[status])
@@ -100,5 +104,6 @@ func (h *histogram) write(w io.Writer, name string, bounds []float64) {
 		}
 		fmt.Fprintf(w, "%s_bucket{le=\"%v\"} %d\n", name, bound, count)
 	}
-	fmt.Fprintf(w, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %v\n%s_count %d\n", name, h.all, name, h.sum, name, h.all)
+	fmt.Fprintf(w, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %v\n%s_count %d\n", name, h.all, name, h.sum,
+		name, h.all)
 }

@@ -30,22 +30,25 @@ func faultf(status int, format string, args ...any) *fault {
 	return &fault{status: status, Message: fmt.Sprintf(format, args...)}
 }
 
-// read returns the examples of a request, raw, with the model's features in their order, and what is strange about
-// them.
-func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (x dataset.Examples, warnings []string,
+// read returns the examples of a request, raw, with the model's features in their order, and what
+// is strange about them.
+func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (x dataset.Examples,
+	warnings []string,
 	err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	form, ok := map[string]string{"application/json": "json", "text/csv": "csv", npyType: "npy"}[kind]
 	if err != nil || !ok {
-		return x, nil, faultf(http.StatusUnsupportedMediaType, "found the Content-Type %.100q, wanted application/json, "+
-			"text/csv or "+npyType, r.Header.Get("Content-Type"))
+		return x, nil, faultf(http.StatusUnsupportedMediaType,
+			"found the Content-Type %.100q, wanted application/json, "+
+				"text/csv or "+npyType, r.Header.Get("Content-Type"))
 	}
 	text := new(bytes.Buffer)
 	text.Grow(int(min(max(0, r.ContentLength), s.o.MaxBody)) + bytes.MinRead)
 	if _, err := text.ReadFrom(body); err != nil {
 		if limit, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return x, nil, faultf(http.StatusRequestEntityTooLarge, "found more than %d bytes, wanted at most so many; "+
-				"send the rows in several requests", limit.Limit)
+			return x, nil, faultf(http.StatusRequestEntityTooLarge,
+				"found more than %d bytes, wanted at most so many; "+
+					"send the rows in several requests", limit.Limit)
 		}
 		return x, nil, faultf(http.StatusBadRequest, "cannot read the request: %v", err)
 	}
@@ -59,7 +62,8 @@ func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (x d
 const npyType = "application/x-npy"
 
 // readFile reads a data file as uma-gpu predict --no-labels does.
-func (s *Server) readFile(ctx context.Context, body *bytes.Reader, format string) (dataset.Examples, []string, error) {
+func (s *Server) readFile(ctx context.Context, body *bytes.Reader, format string) (dataset.Examples,
+	[]string, error) {
 	o := s.m.ReadOptions()
 	o.Format, o.NoLabels = format, true
 	d, err := dataset.ReadFrom(ctx, body, "request", o)
@@ -79,13 +83,14 @@ func (s *Server) readFile(ctx context.Context, body *bytes.Reader, format string
 }
 
 func (s *Server) tooManyRows(n int) error {
-	return faultf(http.StatusRequestEntityTooLarge, "found %d rows, wanted at most %d; send them in several requests",
+	return faultf(http.StatusRequestEntityTooLarge,
+		"found %d rows, wanted at most %d; send them in several requests",
 		n, s.o.MaxRows)
 }
 
-// readJSON reads {"rows": [[1, 2], …]}, with the names of the "columns" or without. A row may be sparse:
-// {"columns": [0, 7], "values": [1, 2]}. Where the model was trained on a table of more than numbers, rows are of
-// that.
+// readJSON reads {"rows": [[1, 2], …]}, with the names of the "columns" or without. A row may be
+// sparse: {"columns": [0, 7], "values": [1, 2]}. Where the model was trained on a table of more
+// than numbers, rows are of that.
 func (s *Server) readJSON(text []byte) (none dataset.Examples, warnings []string, err error) {
 	var in struct {
 		Columns []string          `json:"columns"`
@@ -101,7 +106,8 @@ func (s *Server) readJSON(text []byte) (none dataset.Examples, warnings []string
 	width := s.m.Meta.Features.Count
 	if in.Columns != nil {
 		if width = len(in.Columns); s.m.Meta.Features.Names == nil && width != s.m.Meta.Features.Count {
-			return none, nil, faultf(http.StatusBadRequest, "columns: found %d, wanted %d, the features of the model",
+			return none, nil, faultf(http.StatusBadRequest,
+				"columns: found %d, wanted %d, the features of the model",
 				width, s.m.Meta.Features.Count)
 		}
 	}
@@ -111,7 +117,8 @@ func (s *Server) readJSON(text []byte) (none dataset.Examples, warnings []string
 	case n > s.o.MaxRows:
 		return none, nil, s.tooManyRows(n)
 	case width == 0:
-		return none, nil, faultf(http.StatusBadRequest, "columns: found none, wanted names, or no columns at all")
+		return none, nil, faultf(http.StatusBadRequest,
+			"columns: found none, wanted names, or no columns at all")
 	}
 	x, err := s.readRows(in.Rows, width)
 	if err != nil {
@@ -141,7 +148,8 @@ func fieldName(columns, names []string, j int) string {
 	return ""
 }
 
-// readRows makes examples of width columns: sparse if the first row is and the model can be, else dense.
+// readRows makes examples of width columns: sparse if the first row is and the model can be, else
+// dense.
 func (s *Server) readRows(rows []json.RawMessage, width int) (x dataset.Examples, err error) {
 	x = dataset.Examples{N: len(rows), D: width}
 	if isSparse(rows[0]) && !s.m.Meta.Preparation.Steps.NeedsDense() {
@@ -160,8 +168,9 @@ func (s *Server) readRows(rows []json.RawMessage, width int) (x dataset.Examples
 		return x, nil
 	}
 	if len(rows) > maxValues/width {
-		return x, faultf(http.StatusRequestEntityTooLarge, "found %d rows of %d features, wanted at most %d numbers in "+
-			"all; send them in several requests", len(rows), width, maxValues)
+		return x, faultf(http.StatusRequestEntityTooLarge,
+			"found %d rows of %d features, wanted at most %d numbers in "+
+				"all; send them in several requests", len(rows), width, maxValues)
 	}
 	x.X = make([]float32, len(rows)*width)
 	for i, row := range rows {
@@ -244,12 +253,14 @@ func sparseRow(row []byte, i, width int) ([]int32, []float32, error) {
 		return nil, nil, at(i, -1, "%v", err)
 	}
 	if len(in.Columns) != len(in.Values) {
-		return nil, nil, at(i, -1, "found %d columns and %d values, wanted as many", len(in.Columns), len(in.Values))
+		return nil, nil, at(i, -1, "found %d columns and %d values, wanted as many", len(in.Columns),
+			len(in.Values))
 	}
 	values := make([]float32, len(in.Values))
 	for k, j := range in.Columns {
 		if j < 0 || int(j) >= width || k > 0 && j <= in.Columns[k-1] {
-			return nil, nil, at(i, -1, "found column %d at place %d, wanted columns from 0 to %d, increasing", j, k, width-1)
+			return nil, nil, at(i, -1,
+				"found column %d at place %d, wanted columns from 0 to %d, increasing", j, k, width-1)
 		}
 		v, err := number([]byte(in.Values[k]), i, int(j))
 		if err != nil {

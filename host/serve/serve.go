@@ -1,7 +1,7 @@
-// Package serve answers, over HTTP, what a model predicts: examples come as JSON, CSV or NumPy's arrays, and classes
-// and probabilities go back as JSON, or probabilities as an array, with the bits that Model.Predict has. Examples of
-// requests that come together are predicted together. It changes nothing, on disk or elsewhere; openapi.json
-// describes all that it answers.
+// Package serve answers, over HTTP, what a model predicts: examples come as JSON, CSV or NumPy's
+// arrays, and classes and probabilities go back as JSON, or probabilities as an array, with the
+// bits that Model.Predict has. Examples of requests that come together are predicted together. It
+// changes nothing, on disk or elsewhere; openapi.json describes all that it answers.
 package serve
 
 import (
@@ -20,12 +20,14 @@ import (
 
 // Options are the limits of a Server; a zero value stands for the default in brackets.
 type Options struct {
-	MaxBody     int64         // bytes of a request [16 MiB]
-	MaxRows     int           // examples of a request, and of those predicted together [20,000]
-	Timeout     time.Duration // to read a request, and again to answer it [30 s]
-	Concurrency int           // requests that are read and answered at a time; more are refused with 503 [64]
-	// Drain is how long Serve goes on to take requests after it was told to end, while it closes each connection
-	// behind its answer: so clients see that they should go elsewhere before anything is refused [1 s].
+	MaxBody int64         // bytes of a request [16 MiB]
+	MaxRows int           // examples of a request, and of those predicted together [20,000]
+	Timeout time.Duration // to read a request, and again to answer it [30 s]
+	// requests that are read and answered at a time; more are refused with 503 [64]
+	Concurrency int
+	// Drain is how long Serve goes on to take requests after it was told to end, while it closes each
+	// connection behind its answer: so clients see that they should go elsewhere before anything is
+	// refused [1 s].
 	Drain time.Duration
 }
 
@@ -47,7 +49,8 @@ func (o *Options) fill() {
 	}
 }
 
-// maxValues bounds the numbers of a request in memory, which sparse rows could claim with few bytes.
+// maxValues bounds the numbers of a request in memory, which sparse rows could claim with few
+// bytes.
 const maxValues = 1 << 24
 
 // Server answers for one model.
@@ -60,7 +63,8 @@ type Server struct {
 	measured metrics
 }
 
-// New returns a server for m, which it only reads, on an engine that stays the caller's. Serve ends what it starts.
+// New returns a server for m, which it only reads, on an engine that stays the caller's. Serve
+// ends what it starts.
 func New(m *model.Model, e engine.Engine, o Options) *Server {
 	o.fill()
 	s := &Server{m: m, o: o, slots: make(chan struct{}, o.Concurrency)}
@@ -93,10 +97,11 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// Serve answers the requests of l until ctx is cancelled. Then it goes on for Options.Drain, closes l,
-// answers the requests under way, and returns nil. It ends the server; call it once. It returns the
-// error of l, or context.DeadlineExceeded if requests still run after twice Options.Timeout. Clients
-// that connect while l closes may be reset, as http.Server.Shutdown allows.
+// Serve answers the requests of l until ctx is cancelled. Then it goes on for Options.Drain,
+// closes l, answers the requests under way, and returns nil. It ends the server; call it once. It
+// returns the error of l, or context.DeadlineExceeded if requests still run after twice
+// Options.Timeout. Clients that connect while l closes may be reset, as http.Server.Shutdown
+// allows.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.batches.end()
 	h := &http.Server{Handler: s.Handler(),

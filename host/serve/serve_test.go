@@ -121,7 +121,8 @@ func equal(a, b answer) bool {
 		same(a.Probabilities, b.Probabilities) && same(a.Scores, b.Scores)
 }
 
-// forms are the same examples in every form that a request can have, by the Content-Type and a name.
+// forms are the same examples in every form that a request can have, by the Content-Type and a
+// name.
 func forms(x dataset.Examples, named bool) map[[2]string]string {
 	dense := string(must(json.Marshal(rows(x.X, x.D))))
 	var sparse, shuffled []string
@@ -143,7 +144,8 @@ func forms(x dataset.Examples, named bool) map[[2]string]string {
 		{"application/json", "sparse"}: `{"rows":[` + strings.Join(sparse, ",") + `]}`,
 	}
 	if named {
-		all[[2]string{"application/json; charset=utf-8", "names"}] = `{"columns":["w w","u","more","x","v"],"rows":[` +
+		all[[2]string{"application/json; charset=utf-8",
+			"names"}] = `{"columns":["w w","u","more","x","v"],"rows":[` +
 			strings.Join(shuffled, ",") + `]}`
 		all[[2]string{"text/csv", "names"}] = strings.Join(csv, "\n")
 	}
@@ -182,11 +184,13 @@ func TestArrays(t *testing.T) {
 		s := New(m, simd.New(), Options{})
 		defer s.batches.end()
 		want := wanted(t, m, x)
-		if got := decode(t, post(s.Handler(), npyType, bytes.NewReader(array(x.X, x.D)))); !equal(got, want) {
+		if got := decode(t, post(s.Handler(), npyType, bytes.NewReader(array(x.X, x.D)))); !equal(got,
+			want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, want)
 		}
-		for kind, body := range map[string]string{npyType: string(array(x.X, x.D)), "application/json": `{"rows":` +
-			string(must(json.Marshal(rows(x.X, x.D)))) + `}`} {
+		for kind, body := range map[string]string{npyType: string(array(x.X, x.D)),
+			"application/json": `{"rows":` +
+				string(must(json.Marshal(rows(x.X, x.D)))) + `}`} {
 			r := httptest.NewRequest("POST", "/v1/predict", strings.NewReader(body))
 			r.Header.Set("Content-Type", kind)
 			r.Header.Add("Accept", "text/html, */*;q=0.8")
@@ -282,11 +286,13 @@ func TestFaults(t *testing.T) {
 		{"text/csv", "", 400, `request`},
 	} {
 		w := post(h, test.kind, strings.NewReader(test.body))
-		if got := w.Body.String(); w.Code != test.status || !strings.Contains(got, test.want) || !json.Valid([]byte(got)) {
+		if got := w.Body.String(); w.Code != test.status || !strings.Contains(got, test.want) ||
+			!json.Valid([]byte(got)) {
 			t.Errorf("%.60q: got %d %s, want %d %s", test.body, w.Code, got, test.status, test.want)
 		}
 	}
-	for path, want := range map[string]int{"/v1/predict": 405, "/v1/other": 404, "/": 404, "/health": 200} {
+	for path, want := range map[string]int{"/v1/predict": 405, "/v1/other": 404, "/": 404,
+		"/health": 200} {
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, httptest.NewRequest("GET", path, nil)); w.Code != want {
 			t.Errorf("GET %s: got %d, want %d", path, w.Code, want)
@@ -294,7 +300,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// FuzzPredict: whatever comes, there is an answer with a row of numbers for each row, or an error that is JSON.
+// FuzzPredict: whatever comes, there is an answer with a row of numbers for each row, or an error
+// that is JSON.
 func FuzzPredict(f *testing.F) {
 	random := rand.New(rand.NewPCG(4, 4))
 	x, _ := blobs(3, random)
@@ -314,10 +321,12 @@ func FuzzPredict(f *testing.F) {
 			w := post(s.Handler(), kind, bytes.NewReader(body))
 			switch {
 			case w.Code == http.StatusOK:
-				if a := decode(t, w); len(a.Labels) == 0 || len(a.Labels) != len(a.Probabilities)+len(a.Scores) {
+				if a := decode(t, w); len(a.Labels) == 0 ||
+					len(a.Labels) != len(a.Probabilities)+len(a.Scores) {
 					t.Errorf("got %+v", a)
 				}
-			case w.Code >= 500 || !json.Valid(w.Body.Bytes()) || !strings.HasPrefix(w.Body.String(), `{"error":"`):
+			case w.Code >= 500 || !json.Valid(w.Body.Bytes()) || !strings.HasPrefix(w.Body.String(),
+				`{"error":"`):
 				t.Errorf("got %d %s", w.Code, w.Body)
 			}
 		}

@@ -9,9 +9,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// readTable makes examples of rows of a table of more than numbers, as the training data were: a row is a list of
-// texts, numbers, truths and, for missing values, nulls.
-func (s *Server) readTable(columns []string, rows []json.RawMessage) (dataset.Examples, []string, error) {
+// readTable makes examples of rows of a table of more than numbers, as the training data were: a
+// row is a list of texts, numbers, truths and, for missing values, nulls.
+func (s *Server) readTable(columns []string, rows []json.RawMessage) (dataset.Examples, []string,
+	error) {
 	encoding := s.m.Meta.Features.Encoding
 	table := make([][]*string, len(rows))
 	cells := 0
@@ -22,7 +23,8 @@ func (s *Server) readTable(columns []string, rows []json.RawMessage) (dataset.Ex
 		}
 		if cells += len(table[i]); cells > maxValues {
 			return dataset.Examples{}, nil, faultf(http.StatusRequestEntityTooLarge,
-				"found more than %d values, wanted at most so many; send the rows in several requests", maxValues)
+				"found more than %d values, wanted at most so many; send the rows in several requests",
+				maxValues)
 		}
 	}
 	x, warnings, err := encoding.Encode(columns, table, "")
@@ -38,8 +40,9 @@ func (s *Server) readTable(columns []string, rows []json.RawMessage) (dataset.Ex
 	}
 	if s.m.Meta.Preparation.Steps.NeedsDense() {
 		if x.N > maxValues/x.D {
-			return x, nil, faultf(http.StatusRequestEntityTooLarge, "found %d rows of %d features, wanted at most %d "+
-				"numbers in all; send them in several requests", x.N, x.D, maxValues)
+			return x, nil, faultf(http.StatusRequestEntityTooLarge,
+				"found %d rows of %d features, wanted at most %d "+
+					"numbers in all; send them in several requests", x.N, x.D, maxValues)
 		}
 		x = x.Dense()
 	}

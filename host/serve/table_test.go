@@ -21,7 +21,8 @@ blue,True,31,a
 red,False,33,b
 `
 
-// A model of a table of more than numbers takes rows of that table, as JSON and as CSV, and rows of its features.
+// A model of a table of more than numbers takes rows of that table, as JSON and as CSV, and rows
+// of its features.
 func TestTable(t *testing.T) {
 	ctx := context.Background()
 	data := must(dataset.ReadFrom(ctx, strings.NewReader(colours), "train.csv",
@@ -39,11 +40,13 @@ func TestTable(t *testing.T) {
 		"the features": `{"columns": ["colour=blue", "colour=green", "colour=red", "member", "age", "age (missing)"],
 			"rows": [[0, 0, 1, 1, 30, 0], [1, 0, 0, 0, 36.8, 1]]}`,
 	} {
-		if got := decode(t, post(s, "application/json", strings.NewReader(body))); !equal(got, want) || got.Warnings != nil {
+		if got := decode(t, post(s, "application/json", strings.NewReader(body))); !equal(got, want) ||
+			got.Warnings != nil {
 			t.Errorf("%s: %+v, want %+v", kind, got, want)
 		}
 	}
-	got := decode(t, post(s, "text/csv", strings.NewReader("age,colour,member\n30,red,yes\n,blue,0\n")))
+	got := decode(t, post(s, "text/csv",
+		strings.NewReader("age,colour,member\n30,red,yes\n,blue,0\n")))
 	if !equal(got, want) {
 		t.Errorf("CSV: %+v, want %+v", got, want)
 	}

@@ -5,14 +5,16 @@ import (
 	"math"
 )
 
-// AnalyticCentre returns the analytic centre, of Dim numbers: the one point where the product of the distances from
-// all walls, Π_k ⟨w, c_k⟩·(1 - ‖w‖²), is largest (Sonnevend, Lecture Notes in Control and Information Sciences 84,
-// 1986; of version spaces Trafalis and Malyscheff, An analytic center machine, Machine Learning 46, 2002). Every
-// constraint has a part in it, those too that touch nothing.
+// AnalyticCentre returns the analytic centre, of Dim numbers: the one point where the product of
+// the distances from all walls, Π_k ⟨w, c_k⟩·(1 - ‖w‖²), is largest (Sonnevend, Lecture Notes in
+// Control and Information Sciences 84, 1986; of version spaces Trafalis and Malyscheff, An
+// analytic center machine, Machine Learning 46, 2002). Every constraint has a part in it, those
+// too that touch nothing.
 //
-// It is found by Newton's steps, the first from the centre of Ball. A step is made shorter by 1/(1 + λ) as long as it
-// is long, λ² being what it promises to gain twice: the barrier, minus the logarithm of the product, falls for certain
-// then (Nesterov and Nemirovskii, Interior-point polynomial algorithms, 1994), and no logarithm is taken.
+// It is found by Newton's steps, the first from the centre of Ball. A step is made shorter by 1/(1
+// + λ) as long as it is long, λ² being what it promises to gain twice: the barrier, minus the
+// logarithm of the product, falls for certain then (Nesterov and Nemirovskii, Interior-point
+// polynomial algorithms, 1994), and no logarithm is taken.
 //
 // The errors are those of Ball, and that rounding kept the steps from an end.
 func (s *Space) AnalyticCentre() ([]float64, error) {
@@ -57,8 +59,10 @@ func (s *Space) AnalyticCentre() ([]float64, error) {
 		}
 		addScaled(w, by, step)
 	}
-	return nil, fmt.Errorf("version space of %d constraints in %d dimensions: found no analytic centre in %d steps, "+
-		"wanted one: rounding hides the inside of a space as thin as that, so leave constraints out that nearly touch it, "+
+	return nil, fmt.Errorf("version space of %d constraints in %d dimensions: found no analytic "+
+		"centre in %d steps, "+
+		"wanted one: rounding hides the inside of a space as thin as that, so leave constraints out "+
+		"that nearly touch it, "+
 		"or scale features alike", s.m, s.d, mostSteps)
 }
 

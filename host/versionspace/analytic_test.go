@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// The analytic centre is where the gradient of the barrier is 0: all walls push it, each the harder the nearer it is,
-// and what they add up to points to the middle of the sphere. Its length follows: m/(m + 2).
+// The analytic centre is where the gradient of the barrier is 0: all walls push it, each the
+// harder the nearer it is, and what they add up to points to the middle of the sphere. Its length
+// follows: m/(m + 2).
 func TestAnalyticCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
@@ -43,7 +44,8 @@ func TestAnalyticCentre(t *testing.T) {
 		}
 		for j := range d {
 			if off := push[j] - 2*w[j]/(1-square); math.Abs(off) > 1e-7*largest {
-				t.Errorf("%d × %d: feature %d is pushed by %v where the nearest wall pushes %v", m, d, j, off, largest)
+				t.Errorf("%d × %d: feature %d is pushed by %v where the nearest wall pushes %v", m, d, j, off,
+					largest)
 			}
 		}
 	}
@@ -60,7 +62,8 @@ func TestAnalyticCentreOfAnOctant(t *testing.T) {
 			t.Errorf("number %d is %v, wanted %v", j, v, want)
 		}
 	}
-	if w, err = space(t, 2, 1, 0, 1, 0, 0, 1).AnalyticCentre(); err != nil || math.Abs(w[0]/w[1]-math.Sqrt2) > 1e-9 {
+	if w, err = space(t, 2, 1, 0, 1, 0, 0, 1).AnalyticCentre(); err != nil ||
+		math.Abs(w[0]/w[1]-math.Sqrt2) > 1e-9 {
 		t.Errorf("found %v (%v), wanted √2 times as far from the wall that is there twice", w, err)
 	}
 }

@@ -16,21 +16,22 @@ type Ball struct {
 	Centre []float64 // of Dim numbers, the caller's; on the axis of the largest margin
 	Radius float64   // above 0, up to 1
 
-	// Margin is the largest min_k ⟨w, c_k⟩/‖c_k‖ that a w of length 1 has, and Centre/‖Centre‖ is that w,
-	// the one of the hard-margin support vector machine. +Inf without constraints.
+	// Margin is the largest min_k ⟨w, c_k⟩/‖c_k‖ that a w of length 1 has, and Centre/‖Centre‖ is
+	// that w, the one of the hard-margin support vector machine. +Inf without constraints.
 	Margin float64
 }
 
 // Ball returns the largest ball inside, exact to 1e-9.
 //
-// The largest margin is the distance from the origin to the convex hull of the c_k, and w points to the
-// nearest point of the hull, which Wolfe's algorithm finds (Finding the nearest point in a polytope,
-// Mathematical Programming 11, 1976): it keeps few of the c_k, at most Dim+1, and the point nearest to the
-// origin of all their combinations. A margin γ makes a ball of radius γ/(1+γ), which touches the sphere.
+// The largest margin is the distance from the origin to the convex hull of the c_k, and w points
+// to the nearest point of the hull, which Wolfe's algorithm finds (Finding the nearest point in a
+// polytope, Mathematical Programming 11, 1976): it keeps few of the c_k, at most Dim+1, and the
+// point nearest to the origin of all their combinations. A margin γ makes a ball of radius
+// γ/(1+γ), which touches the sphere.
 //
-// The error wraps ErrEmpty if no w has ⟨w, c_k⟩ > 0 for all k, or none that rounding leaves (margins below
-// 1e-10), and names constraints that contradict each other. Another error says that rounding kept the
-// algorithm from 1e-9.
+// The error wraps ErrEmpty if no w has ⟨w, c_k⟩ > 0 for all k, or none that rounding leaves
+// (margins below 1e-10), and names constraints that contradict each other. Another error says that
+// rounding kept the algorithm from 1e-9.
 func (s *Space) Ball() (Ball, error) {
 	b, err := s.ball()
 	b.Centre = slices.Clone(b.Centre)
@@ -44,14 +45,17 @@ func (s *Space) largest() (Ball, error) {
 	h := &hull{s: s, members: []int{0}, shares: []float64{1}, x: slices.Clone(s.row(0))}
 	margin, bound := h.nearest()
 	if bound <= emptyBelow {
-		return Ball{}, fmt.Errorf("version space of %d constraints in %d dimensions: %w: constraints %v (counted from 0) "+
+		return Ball{}, fmt.Errorf("version space of %d constraints in %d dimensions: %w: constraints "+
+			"%v (counted from 0) "+
 			"have a combination of length %.1g, so no w is on the right side of all of them: "+
 			"leave one of them out, for its label may be wrong, or use more features",
 			s.m, s.d, ErrEmpty, h.members, bound)
 	}
 	if bound-margin > gapBelow || margin <= 0 {
-		return Ball{}, fmt.Errorf("version space of %d constraints in %d dimensions: found a margin of %g where %g may be "+
-			"possible, wanted a difference of at most %g: rounding hides the inside of a space as thin as that, "+
+		return Ball{}, fmt.Errorf("version space of %d constraints in %d dimensions: found a margin "+
+			"of %g where %g may be "+
+			"possible, wanted a difference of at most %g: rounding hides the inside of a space as thin "+
+			"as that, "+
 			"so leave constraints out that nearly touch it, or scale features alike",
 			s.m, s.d, margin, bound, gapBelow)
 	}
@@ -66,14 +70,15 @@ type hull struct {
 	shares  []float64 // of members in x, ≥ 0 and of sum 1
 	x       []float64
 
-	// What affine found of the first members: Cholesky's factor, a row for each, and what it makes of the ones on
-	// the right side. A new member adds a row, and one that goes takes along the rows behind it.
+	// What affine found of the first members: Cholesky's factor, a row for each, and what it makes of
+	// the ones on the right side. A new member adds a row, and one that goes takes along the rows
+	// behind it.
 	factor [][]float64
 	ones   []float64
 }
 
-// nearest moves x to the nearest point. It returns the margin of x's direction and ‖x‖, which no margin is
-// above of.
+// nearest moves x to the nearest point. It returns the margin of x's direction and ‖x‖, which no
+// margin is above of.
 func (h *hull) nearest() (margin, bound float64) {
 	products := make([]float64, h.s.m)
 	before := math.Inf(1)
@@ -88,7 +93,8 @@ func (h *hull) nearest() (margin, bound float64) {
 			}
 		}
 		margin = products[least] / bound
-		if bound <= emptyBelow || bound-margin <= gapBelow/1000 || !(xx < before) || slices.Contains(h.members, least) {
+		if bound <= emptyBelow || bound-margin <= gapBelow/1000 || !(xx < before) ||
+			slices.Contains(h.members, least) {
 			return margin, bound
 		}
 		before = xx
@@ -99,8 +105,8 @@ func (h *hull) nearest() (margin, bound float64) {
 	}
 }
 
-// descend moves x to the nearest combination of members, leaving out those that it would have a negative
-// share of. It reports false, and leaves x, if rounding makes members look dependent.
+// descend moves x to the nearest combination of members, leaving out those that it would have a
+// negative share of. It reports false, and leaves x, if rounding makes members look dependent.
 func (h *hull) descend() bool {
 	for {
 		wanted := h.affine()
@@ -128,15 +134,16 @@ func (h *hull) descend() bool {
 		for i, v := range wanted {
 			h.shares[i] += float64(step * (v - h.shares[i]))
 		}
-		h.members, h.shares = slices.Delete(h.members, first, first+1), slices.Delete(h.shares, first, first+1)
+		h.members, h.shares = slices.Delete(h.members, first, first+1), slices.Delete(h.shares, first,
+			first+1)
 		known := min(first, len(h.factor))
 		h.factor, h.ones = h.factor[:known], h.ones[:known]
 	}
 }
 
-// affine returns the shares, of sum 1 and of any sign, of the combination of members that is nearest to the
-// origin: those proportional to the solution of (1 + ⟨c_i, c_j⟩)·share = 1, by Cholesky's factor. It returns
-// nil if the matrix has none.
+// affine returns the shares, of sum 1 and of any sign, of the combination of members that is
+// nearest to the origin: those proportional to the solution of (1 + ⟨c_i, c_j⟩)·share = 1, by
+// Cholesky's factor. It returns nil if the matrix has none.
 func (h *hull) affine() []float64 {
 	n := len(h.members)
 	for i := len(h.factor); i < n; i++ {

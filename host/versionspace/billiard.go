@@ -7,19 +7,20 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// settled is how many bounces pass before products are computed from w and v again, not from those of the bounce
-// before: what rounding did to them is gone then.
+// settled is how many bounces pass before products are computed from w and v again, not from those
+// of the bounce before: what rounding did to them is gone then.
 const settled = 128
 
-// straight is about how many bounces pass from one random direction to the next: enough that the ball forgets where
-// it was, few enough that the shortest round has many directions.
+// straight is about how many bounces pass from one random direction to the next: enough that the
+// ball forgets where it was, few enough that the shortest round has many directions.
 const straight = 32
 
 // sphere is the wall that is no constraint.
 const sphere = -1
 
-// billiard is a ball at w that flies in direction v, of length 1. It keeps its products with all constraints
-// and brings them up to date with a bounce, by the inner products of constraints: m + d operations, not m·d.
+// billiard is a ball at w that flies in direction v, of length 1. It keeps its products with all
+// constraints and brings them up to date with a bounce, by the inner products of constraints: m +
+// d operations, not m·d.
 type billiard struct {
 	s        *Space
 	random   *rand.Rand
@@ -46,13 +47,14 @@ func newBilliard(s *Space, start []float64, random *rand.Rand) *billiard {
 	return b
 }
 
-// walk makes steps bounces. Before the first ones it flies straight bounces that count for nothing but the
-// stretch, which has their length and does not change any more: a stretch that depends on where the ball is
-// would favour some places.
+// walk makes steps bounces. Before the first ones it flies straight bounces that count for nothing
+// but the stretch, which has their length and does not change any more: a stretch that depends on
+// where the ball is would favour some places.
 //
-// The weight is not the length of the path but ∫‖w‖ of it, over the mean of ‖w‖ in the space, which is d/(d+1)
-// whatever the constraints are: the direction of the centre is that of the mid-points, and its length does not
-// wait for the path to have been at all distances from the origin.
+// The weight is not the length of the path but ∫‖w‖ of it, over the mean of ‖w‖ in the space,
+// which is d/(d+1) whatever the constraints are: the direction of the centre is that of the
+// mid-points, and its length does not wait for the path to have been at all distances from the
+// origin.
 func (b *billiard) walk(steps int, sum []float64) (weight float64) {
 	if b.stretch == 0 {
 		b.stretch = math.Inf(1)
@@ -108,7 +110,8 @@ func (b *billiard) settle() {
 	b.since, b.age = b.wv, 0
 }
 
-// next returns when the ball hits a wall, and which: that of the least time, the first of those with the same.
+// next returns when the ball hits a wall, and which: that of the least time, the first of those
+// with the same.
 func (b *billiard) next() (time float64, wall int) {
 	time, wall = b.untilSphere(), sphere
 	for k, speed := range b.speed {
@@ -143,9 +146,10 @@ func (b *billiard) move(time float64, sum []float64) {
 	b.wv += time
 }
 
-// sumRadii adds the part of the path to radii that is not yet in it. With s for ⟨w, v⟩, which runs as fast as the
-// ball, ‖w‖² is s² and what bounces off constraints do not change, since their walls go through the origin:
-// the part is one line as far as distances from the origin go, and the integral ½(s‖w‖ + ρ²·log(s + ‖w‖)).
+// sumRadii adds the part of the path to radii that is not yet in it. With s for ⟨w, v⟩, which runs
+// as fast as the ball, ‖w‖² is s² and what bounces off constraints do not change, since their
+// walls go through the origin: the part is one line as far as distances from the origin go, and
+// the integral ½(s‖w‖ + ρ²·log(s + ‖w‖)).
 func (b *billiard) sumRadii() {
 	from, to := b.since, b.wv
 	if b.since = b.wv; !(to > from) {
@@ -168,9 +172,10 @@ func (b *billiard) sumRadii() {
 	b.radii += float64(square*float64(numerics.Log(float32(above/below)))) / 2
 }
 
-// bounce turns the ball round, v' = v − 2⟨v, c⟩c, after it flew for a time to a wall, and returns where it goes
-// then, as next does. The products move in the same reading: those of w with the speeds of before the bounce.
-// The rarer condition comes first: processors foresee it, and the sign of a speed they do not (twice the rate).
+// bounce turns the ball round, v' = v − 2⟨v, c⟩c, after it flew for a time to a wall, and returns
+// where it goes then, as next does. The products move in the same reading: those of w with the
+// speeds of before the bounce. The rarer condition comes first: processors foresee it, and the
+// sign of a speed they do not (twice the rate).
 func (b *billiard) bounce(time float64, wall int) (float64, int) {
 	// What each speed loses is twice·other[k]: other are the products with the normal of the wall.
 	var twice float64

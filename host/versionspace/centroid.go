@@ -15,11 +15,12 @@ type Options struct {
 	Chains   int // that walk side by side, 2 at least; 0: 8
 	MaxSteps int // bounces of the billiard, or steps of hit-and-run, of each chain; 0: 2^20
 
-	// Angle is what chains may disagree by, in radians; 0: one degree. In a space that is narrower, chains agree at
-	// once: a share of Ball's Margin fits any space.
+	// Angle is what chains may disagree by, in radians; 0: one degree. In a space that is narrower,
+	// chains agree at once: a share of Ball's Margin fits any space.
 	Angle float64
 
-	// Round, if not nil, hears after each round how many steps each chain has made; its error ends the sampling.
+	// Round, if not nil, hears after each round how many steps each chain has made; its error ends
+	// the sampling.
 	Round func(steps int) error
 }
 
@@ -30,36 +31,44 @@ type Centroid struct {
 	Steps  int         // that each chain made, those that are not counted in the centre included
 	Agreed bool        // whether Angle was reached, not MaxSteps
 
-	// Spread is the largest angle between the centre of a chain and Centre, in radians; to be exact, the distance
-	// between the two at length 1, which is 0.02 % less at 4 degrees. Chains that err alike do not show here.
+	// Spread is the largest angle between the centre of a chain and Centre, in radians; to be exact,
+	// the distance between the two at length 1, which is 0.02 % less at 4 degrees. Chains that err
+	// alike do not show here.
 	Spread float64
 }
 
-// Billiard estimates the centroid by a ball that flies through the space and bounces off its walls, the sphere
-// being one (equations 5.4, 5.5): the mean of the mid-points of its flights, weighted by their lengths. In
-// stretches of one length the ball takes a random direction anew, because a ball that keeps its
-// direction is not ergodic in a version space.
+// Billiard estimates the centroid by a ball that flies through the space and bounces off its
+// walls, the sphere being one (equations 5.4, 5.5): the mean of the mid-points of its flights,
+// weighted by their lengths. In stretches of one length the ball takes a random direction anew,
+// because a ball that keeps its direction is not ergodic in a version space.
 //
-// Chains start in the centre of Ball. They walk in rounds, each twice as long as the one before, which it
-// forgets; the rounds end when the centres of the last one agree.
+// Chains start in the centre of Ball. They walk in rounds, each twice as long as the one before,
+// which it forgets; the rounds end when the centres of the last one agree.
 //
 // The errors are those of Ball and of Round, and about options.
 func (s *Space) Billiard(o Options) (Centroid, error) {
-	return s.sample(o, func(start []float64, random *rand.Rand) walker { return newBilliard(s, start, random) })
+	return s.sample(o, func(start []float64, random *rand.Rand) walker {
+		return newBilliard(s, start,
+			random)
+	})
 }
 
-// HitAndRun estimates the centroid by points that jump: in a random direction, to anywhere on the line through
-// the space with the same probability (Smith, Operations Research 32, 1984). The centre is the mean of the
-// mid-points of those lines, which are where the jumps lead on average. A step takes a product with all
-// constraints, so it is the slower one; it shares no step with Billiard, so it is the judge of it.
+// HitAndRun estimates the centroid by points that jump: in a random direction, to anywhere on the
+// line through the space with the same probability (Smith, Operations Research 32, 1984). The
+// centre is the mean of the mid-points of those lines, which are where the jumps lead on average.
+// A step takes a product with all constraints, so it is the slower one; it shares no step with
+// Billiard, so it is the judge of it.
 //
 // Rounds and errors are those of Billiard.
 func (s *Space) HitAndRun(o Options) (Centroid, error) {
-	return s.sample(o, func(start []float64, random *rand.Rand) walker { return newHitAndRun(s, start, random) })
+	return s.sample(o, func(start []float64, random *rand.Rand) walker {
+		return newHitAndRun(s, start,
+			random)
+	})
 }
 
-// walker is a chain: it makes steps and adds what it saw to sum, a weighted sum of points, and returns the
-// weight.
+// walker is a chain: it makes steps and adds what it saw to sum, a weighted sum of points, and
+// returns the weight.
 type walker interface {
 	walk(steps int, sum []float64) (weight float64)
 }
@@ -67,7 +76,8 @@ type walker interface {
 // firstRound is how many steps the first round has.
 const firstRound = 1024
 
-func (s *Space) sample(o Options, chain func(start []float64, random *rand.Rand) walker) (Centroid, error) {
+func (s *Space) sample(o Options, chain func(start []float64, random *rand.Rand) walker) (Centroid,
+	error) {
 	o, err := o.filled()
 	if err != nil {
 		return Centroid{}, err
@@ -119,7 +129,8 @@ func (o Options) filled() (Options, error) {
 		o.MaxSteps = 1 << 20
 	}
 	if o.Chains < 2 || !(o.Angle > 0) || o.MaxSteps < 1 {
-		return o, fmt.Errorf("centroid of a version space: found %d chains, an angle of %g and at most %d steps, "+
+		return o, fmt.Errorf("centroid of a version space: found %d chains, an angle of %g and at "+
+			"most %d steps, "+
 			"wanted 2 chains or more, an angle above 0 and a step or more", o.Chains, o.Angle, o.MaxSteps)
 	}
 	return o, nil
@@ -153,8 +164,8 @@ func apart(x, y []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// direct makes v a random direction, of length 1: normal numbers by Marsaglia's polar method, since the
-// package math/rand has no normal numbers of the same bits on every machine.
+// direct makes v a random direction, of length 1: normal numbers by Marsaglia's polar method,
+// since the package math/rand has no normal numbers of the same bits on every machine.
 func direct(v []float64, random *rand.Rand) {
 	for {
 		for j := 0; j < len(v); j += 2 {

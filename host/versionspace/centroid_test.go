@@ -18,7 +18,8 @@ var samplers = []struct {
 	run  func(*Space, Options) (Centroid, error)
 }{{"billiard", (*Space).Billiard}, {"hit-and-run", (*Space).HitAndRun}}
 
-// rejected returns the centroid of s by throwing n points into the ball and keeping those in s, and those.
+// rejected returns the centroid of s by throwing n points into the ball and keeping those in s,
+// and those.
 func rejected(s *Space, n int, seed uint64) (centre []float64, in [][]float64) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	centre = make([]float64, s.d)
@@ -37,8 +38,9 @@ func rejected(s *Space, n int, seed uint64) (centre []float64, in [][]float64) {
 	return centre, in
 }
 
-// The centres of random polytopes are no more than a degree from those of rejection sampling, which has half a
-// degree itself: 300,000 points in the ball, of which 15,000 at least are in the space.
+// The centres of random polytopes are no more than a degree from those of rejection sampling,
+// which has half a degree itself: 300,000 points in the ball, of which 15,000 at least are in the
+// space.
 func TestCentroidsOfRandomPolytopes(t *testing.T) {
 	for d := 2; d <= 5; d++ {
 		for _, m := range []int{2, d + 1} {
@@ -53,11 +55,13 @@ func TestCentroidsOfRandomPolytopes(t *testing.T) {
 					t.Fatal(err)
 				}
 				if far := apart(got.Centre, want); far > math.Pi/180 {
-					t.Errorf("%s: %d constraints in %d dimensions: %.2f degrees from the centroid, wanted at most 1",
+					t.Errorf("%s: %d constraints in %d dimensions: %.2f degrees from the centroid, wanted at "+
+						"most 1",
 						sampler.name, m, d, far*180/math.Pi)
 				}
 				if r := math.Sqrt(dot(got.Centre, got.Centre) / dot(want, want)); math.Abs(r-1) > 0.02 {
-					t.Errorf("%s: %d constraints in %d dimensions: %.3f of the centroid's length", sampler.name, m, d, r)
+					t.Errorf("%s: %d constraints in %d dimensions: %.3f of the centroid's length", sampler.name, m,
+						d, r)
 				}
 			}
 		}
@@ -80,7 +84,8 @@ func TestKnownCentroids(t *testing.T) {
 		{"ball", 3, nil, []float64{0, 0, 0}},
 	} {
 		for _, sampler := range samplers {
-			got, err := sampler.run(space(t, c.d, c.rows...), Options{Seed: 3, Angle: 0.005, MaxSteps: 50000})
+			got, err := sampler.run(space(t, c.d, c.rows...), Options{Seed: 3, Angle: 0.005,
+				MaxSteps: 50000})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,10 +99,11 @@ func TestKnownCentroids(t *testing.T) {
 	}
 }
 
-// Theorem 5.2, with its Λ as the proof has it (A.19): a cut through a point that is Λ deeper in one part than the
-// centroid is leaves that part e⁻¹(1−λ)^D of the volume at least, so at most the rest is left of the other part,
-// where Λ = λH(1 − 1/(D+1)), H being the height of the cone that has the cut for its base, the part's volume above it
-// and, prolonged, the volume of the whole. The points are rough centres, of few bounces.
+// Theorem 5.2, with its Λ as the proof has it (A.19): a cut through a point that is Λ deeper in
+// one part than the centroid is leaves that part e⁻¹(1−λ)^D of the volume at least, so at most the
+// rest is left of the other part, where Λ = λH(1 − 1/(D+1)), H being the height of the cone that
+// has the cut for its base, the part's volume above it and, prolonged, the volume of the whole.
+// The points are rough centres, of few bounces.
 func TestGeneralizedPartition(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	off := 0
@@ -137,7 +143,8 @@ func TestGeneralizedPartition(t *testing.T) {
 					off++
 				}
 				if bound := math.Pow(max(1-lambda, 0), float64(d)) / math.E; above < bound-0.01 {
-					t.Errorf("%v: the part has %.3f of the volume, wanted %.3f (λ = %.3f)", c, above, bound, lambda)
+					t.Errorf("%v: the part has %.3f of the volume, wanted %.3f (λ = %.3f)", c, above, bound,
+						lambda)
 				}
 			}
 		}
@@ -147,7 +154,8 @@ func TestGeneralizedPartition(t *testing.T) {
 	}
 }
 
-// slice returns the volume of the points w of s with ⟨w, x⟩ = height, in unit balls of one dimension less.
+// slice returns the volume of the points w of s with ⟨w, x⟩ = height, in unit balls of one
+// dimension less.
 func slice(s *Space, x []float64, height float64, random *rand.Rand) float64 {
 	const n = 2000
 	radius := math.Sqrt(1 - height*height)
@@ -165,9 +173,10 @@ func slice(s *Space, x []float64, height float64, random *rand.Rand) float64 {
 	return math.Pow(radius, float64(s.d-1)) * float64(in) / n
 }
 
-// Without random directions on its way a ball keeps ‖w‖²‖v‖² − ⟨w, v⟩² at each bounce, for all walls go through
-// the origin or have it in their middle. So it does not come to all places of any version space, and in some, such
-// as an orthant, it does not even fly in all directions: its centre is wrong for ever.
+// Without random directions on its way a ball keeps ‖w‖²‖v‖² − ⟨w, v⟩² at each bounce, for all
+// walls go through the origin or have it in their middle. So it does not come to all places of any
+// version space, and in some, such as an orthant, it does not even fly in all directions: its
+// centre is wrong for ever.
 func TestWhyTheBallTurns(t *testing.T) {
 	s := space(t, 3, axes(3)...)
 	want := []float64{1, 1, 1}
@@ -195,11 +204,12 @@ func TestWhyTheBallTurns(t *testing.T) {
 	}
 }
 
-// ∫‖w‖ over a line is what many small steps on it add up to, on either side of its point nearest to the origin, across
-// it, and through the origin.
+// ∫‖w‖ over a line is what many small steps on it add up to, on either side of its point nearest
+// to the origin, across it, and through the origin.
 func TestRadiiOfALine(t *testing.T) {
 	for _, c := range []struct{ nearest, from, to float64 }{
-		{0.3, -0.9, 0.8}, {0.3, -0.9, -0.1}, {0.3, 0.1, 0.6}, {0.9, -0.1, 0.4}, {0, -0.5, 1}, {0.5, 0, 0.7}, {0.5, -0.7, 0},
+		{0.3, -0.9, 0.8}, {0.3, -0.9, -0.1}, {0.3, 0.1, 0.6}, {0.9, -0.1, 0.4}, {0, -0.5, 1}, {0.5, 0,
+			0.7}, {0.5, -0.7, 0},
 		{1e-12, -0.5, 0.5}, {1e-4, -1, -0.9}, {0.5, 0.2, 0.2},
 	} {
 		square := c.nearest * c.nearest
@@ -247,8 +257,8 @@ func bits(c Centroid) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// The bits are those written here, on every machine, for each number of processors, and whether inner products
-// of constraints are kept or not.
+// The bits are those written here, on every machine, for each number of processors, and whether
+// inner products of constraints are kept or not.
 func TestSameBits(t *testing.T) {
 	want := map[string]string{"billiard": "ffe4d930a079be23", "hit-and-run": "cb979c1e0c995f86"}
 	before := runtime.GOMAXPROCS(0)
@@ -273,7 +283,8 @@ func TestSameBits(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := bits(c); got != want[sampler.name] {
-					t.Errorf("%s, %d processors, kept %v: found the bits %s, wanted %s", sampler.name, processors, keep,
+					t.Errorf("%s, %d processors, kept %v: found the bits %s, wanted %s", sampler.name, processors,
+						keep,
 						got, want[sampler.name])
 				}
 			}
@@ -287,21 +298,26 @@ func TestStopping(t *testing.T) {
 		for _, most := range []int{1, 1023, 2000, 5000} {
 			c, err := sampler.run(s, Options{MaxSteps: most, Angle: 1e-9})
 			if err != nil || c.Agreed || c.Steps != most {
-				t.Errorf("%s: at most %d steps: found %d, agreed %v, %v", sampler.name, most, c.Steps, c.Agreed, err)
+				t.Errorf("%s: at most %d steps: found %d, agreed %v, %v", sampler.name, most, c.Steps, c.Agreed,
+					err)
 			}
 		}
 		c, err := sampler.run(s, Options{Angle: 0.1, Chains: 3})
 		if err != nil || !c.Agreed || c.Spread > 0.1 || c.Steps < firstRound {
-			t.Fatalf("%s: found %d steps, spread %g, agreed %v, %v", sampler.name, c.Steps, c.Spread, c.Agreed, err)
+			t.Fatalf("%s: found %d steps, spread %g, agreed %v, %v", sampler.name, c.Steps, c.Spread,
+				c.Agreed, err)
 		}
 		for k, centre := range c.Chains {
 			if apart(centre, c.Centre) > c.Spread {
-				t.Errorf("%s: chain %d is %g away, above the spread of %g", sampler.name, k, apart(centre, c.Centre), c.Spread)
+				t.Errorf("%s: chain %d is %g away, above the spread of %g", sampler.name, k, apart(centre,
+					c.Centre), c.Spread)
 			}
 		}
 	}
-	for _, o := range []Options{{Chains: 1}, {Chains: -1}, {Angle: -1}, {Angle: math.NaN()}, {MaxSteps: -1}} {
-		if _, err := s.Billiard(o); err == nil || !strings.Contains(err.Error(), "wanted 2 chains or more") {
+	for _, o := range []Options{{Chains: 1}, {Chains: -1}, {Angle: -1}, {Angle: math.NaN()},
+		{MaxSteps: -1}} {
+		if _, err := s.Billiard(o); err == nil || !strings.Contains(err.Error(),
+			"wanted 2 chains or more") {
 			t.Errorf("%+v: found the error %v", o, err)
 		}
 	}
@@ -340,7 +356,8 @@ func TestCentroidRounds(t *testing.T) {
 			t.Errorf("%s: heard of %v, made %d steps: %v", sampler.name, heard, got.Steps, err)
 		}
 		enough := errors.New("enough")
-		if _, err := sampler.run(s, Options{Round: func(int) error { return enough }}); !errors.Is(err, enough) {
+		if _, err := sampler.run(s, Options{Round: func(int) error { return enough }}); !errors.Is(err,
+			enough) {
 			t.Errorf("%s: %v", sampler.name, err)
 		}
 	}

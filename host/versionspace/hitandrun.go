@@ -13,7 +13,8 @@ type hitAndRun struct {
 }
 
 func newHitAndRun(s *Space, start []float64, random *rand.Rand) *hitAndRun {
-	return &hitAndRun{s: s, random: random, w: append([]float64(nil), start...), v: make([]float64, s.d)}
+	return &hitAndRun{s: s, random: random, w: append([]float64(nil), start...), v: make([]float64,
+		s.d)}
 }
 
 func (h *hitAndRun) walk(steps int, sum []float64) (weight float64) {

@@ -1,7 +1,7 @@
 package versionspace
 
-// kernels are the inner loops of expectation propagation, that is with one set of instructions. What each does is
-// said, and done, by its twin in Go below; tests compare all levels with it.
+// kernels are the inner loops of expectation propagation, that is with one set of instructions.
+// What each does is said, and done, by its twin in Go below; tests compare all levels with it.
 type kernels struct {
 	level string
 
@@ -9,13 +9,14 @@ type kernels struct {
 	solve   func(y []side, l []float64, stride int) (lengths side)
 }
 
-// side has a number of each of so many examples that are computed side by side: their sums do not wait for each
-// other.
+// side has a number of each of so many examples that are computed side by side: their sums do not
+// wait for each other.
 type side [abreast]float64
 
 const (
 	abreast = 16
-	// block is the number of float64 that the longest vector has: rows are padded to a multiple of it.
+	// block is the number of float64 that the longest vector has: rows are padded to a multiple of
+	// it.
 	block = 8
 )
 
@@ -33,8 +34,9 @@ var fastest = func() *kernels {
 
 var portable = kernels{level: "Go", addFour: addFourGo, solve: solveGo}
 
-// addFourGo adds Σ_k τ_k·x_k·x_kᵀ to the rows from..to of l, as many numbers apart as stride says: to the part on and
-// below the diagonal. In what is above, up to the next multiple of block, it may leave anything.
+// addFourGo adds Σ_k τ_k·x_k·x_kᵀ to the rows from..to of l, as many numbers apart as stride says:
+// to the part on and below the diagonal. In what is above, up to the next multiple of block, it
+// may leave anything.
 func addFourGo(l []float64, stride, from, to int, x [4][]float64, tau [4]float64) {
 	for j := from; j < to; j++ {
 		a, b, c, e := x[0][:j+1], x[1][:j+1], x[2][:j+1], x[3][:j+1]
@@ -51,8 +53,8 @@ func addFourGo(l []float64, stride, from, to int, x [4][]float64, tau [4]float64
 	}
 }
 
-// solveGo replaces x in y, as many numbers for each example as y has elements, by L⁻¹x, and returns the squares of
-// the lengths. l is L as cholesky leaves it.
+// solveGo replaces x in y, as many numbers for each example as y has elements, by L⁻¹x, and
+// returns the squares of the lengths. l is L as cholesky leaves it.
 func solveGo(y []side, l []float64, stride int) (lengths side) {
 	for part := 0; part < abreast; part += 4 {
 		for j := range y {

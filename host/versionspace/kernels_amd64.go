@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// assembly lists the kernels that the processor, and the operating system, which has to save the registers, can run.
+// assembly lists the kernels that the processor, and the operating system, which has to save the
+// registers, can run.
 func assembly() []*kernels {
 	var all []*kernels
 	if cpu.X86.HasAVX2 {
@@ -21,7 +22,8 @@ func assembly() []*kernels {
 }
 
 // level returns kernels that make sure that all that the assembly reads and writes is there.
-func level(name string, addFour func(row *float64, stride, from, to int, x *[4]*float64, tau *[4]float64),
+func level(name string, addFour func(row *float64, stride, from, to int, x *[4]*float64,
+	tau *[4]float64),
 	solve func(y *side, l *float64, stride, d int, lengths *side)) *kernels {
 	return &kernels{
 		level: name,

@@ -17,8 +17,8 @@ func normals(random *rand.Rand, n int) []float64 {
 	return v
 }
 
-// All levels have the bits of the loops in Go, for every number of features, and change nothing that lies behind
-// what they are given.
+// All levels have the bits of the loops in Go, for every number of features, and change nothing
+// that lies behind what they are given.
 func TestKernelsHaveTheBitsOfGo(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	for d := 1; d <= 37; d++ {
@@ -45,7 +45,8 @@ func TestKernelsHaveTheBitsOfGo(t *testing.T) {
 				j, m := at/stride, at%stride
 				above := from <= j && j < to && j < m && m < padded(j+1)
 				if !above && math.Float64bits(v) != math.Float64bits(wantL[at]) {
-					t.Fatalf("%s, %d features, rows %d to %d: found %g at %d, %d, wanted %g", k.level, d, from, to, v, j, m,
+					t.Fatalf("%s, %d features, rows %d to %d: found %g at %d, %d, wanted %g", k.level, d, from, to,
+						v, j, m,
 						wantL[at])
 				}
 			}
@@ -62,7 +63,8 @@ func TestKernelsHaveTheBitsOfGo(t *testing.T) {
 	}
 }
 
-// A function of level AVX2 with a long vector, or one of the upper registers, would die on a processor that has none.
+// A function of level AVX2 with a long vector, or one of the upper registers, would die on a
+// processor that has none.
 func TestLevelsKeepToTheirInstructions(t *testing.T) {
 	text, err := os.ReadFile("kernels_amd64.s")
 	if err != nil {

@@ -2,12 +2,14 @@ package versionspace
 
 import "math"
 
-// What is needed of the normal distribution, to a few units of the last place that the larger of what is
-// subtracted has, by additions, multiplications and divisions alone: so it is the same on every machine.
+// What is needed of the normal distribution, to a few units of the last place that the larger of
+// what is subtracted has, by additions, multiplications and divisions alone: so it is the same on
+// every machine.
 
 // exp returns e^x for x ≤ 0; 0 below -700.
 //
-// x = k·ln 2 + r with k the nearest integer; e^r is a Taylor series for |r| ≤ ½·ln 2, added from its least term.
+// x = k·ln 2 + r with k the nearest integer; e^r is a Taylor series for |r| ≤ ½·ln 2, added from
+// its least term.
 func exp(x float64) float64 {
 	const (
 		upper = 0x1.62e42fee00000p-1 // of ln 2, with so few digits that its product with k is exact
@@ -36,8 +38,8 @@ const steep = 3
 
 // mills returns Mills' ratio (1 - Φ(z))/φ(z) for z ≥ 0.
 //
-// Up to steep it is 1/(2φ(z)) less the series z + z³/3 + z⁵/(3·5) + … = (Φ(z) - ½)/φ(z), beyond it Laplace's
-// 1/(z + 1/(z + 2/(z + 3/(z + …)))).
+// Up to steep it is 1/(2φ(z)) less the series z + z³/3 + z⁵/(3·5) + … = (Φ(z) - ½)/φ(z), beyond it
+// Laplace's 1/(z + 1/(z + 2/(z + 3/(z + …)))).
 func mills(z float64) float64 {
 	square := float64(z * z)
 	if z <= steep {
@@ -55,7 +57,8 @@ func mills(z float64) float64 {
 	return 1 / rest
 }
 
-// Share returns Φ(z): the share of a normal distribution that is above 0, if its mean is z times its width.
+// Share returns Φ(z): the share of a normal distribution that is above 0, if its mean is z times
+// its width.
 func Share(z float64) float64 {
 	if z < 0 {
 		return float64(density(z) * mills(-z))
@@ -63,8 +66,9 @@ func Share(z float64) float64 {
 	return 1 - float64(density(z)*mills(z))
 }
 
-// slope returns the derivative of log(b·Φ(z) + a·Φ(-z)) by z, for a and b from 0 to 1 of which one is above 0. Times
-// ±1 and a number above 0 it is how far an example draws w to the side that its label is of.
+// slope returns the derivative of log(b·Φ(z) + a·Φ(-z)) by z, for a and b from 0 to 1 of which one
+// is above 0. Times ±1 and a number above 0 it is how far an example draws w to the side that its
+// label is of.
 func slope(z, b, a float64) float64 {
 	if z < 0 {
 		return -slope(-z, a, b)

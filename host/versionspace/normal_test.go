@@ -28,7 +28,8 @@ func TestNormal(t *testing.T) {
 
 // slope is the derivative, and so for both of the sides.
 func TestSlope(t *testing.T) {
-	for _, c := range [][2]float64{{1, 0}, {0, 1}, {0.9, 0.2}, {0.2, 0.9}, {0.5, 0.5}, {1e-9, 1}, {1, 1e-9}, {0.3, 0}} {
+	for _, c := range [][2]float64{{1, 0}, {0, 1}, {0.9, 0.2}, {0.2, 0.9}, {0.5, 0.5}, {1e-9, 1}, {1,
+		1e-9}, {0.3, 0}} {
 		b, a := c[0], c[1]
 		log := func(z float64) float64 {
 			return math.Log(b*math.Erfc(-z/math.Sqrt2)/2 + a*math.Erfc(z/math.Sqrt2)/2)

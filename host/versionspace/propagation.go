@@ -8,14 +8,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Propagation finds the centre of a soft version space by expectation propagation (Minka, A family of algorithms
-// for approximate Bayesian inference, MIT 2001, section 4.2.1: the Bayes point machine): a normal distribution N(m,
-// V) in which each example has a factor exp(ν·z - ½τ·z²) of z = ⟨w, x⟩/√λ, such that of z the mean and the variance
-// are those it has if the example's own wall takes the place of its factor.
+// Propagation finds the centre of a soft version space by expectation propagation (Minka, A family
+// of algorithms for approximate Bayesian inference, MIT 2001, section 4.2.1: the Bayes point
+// machine): a normal distribution N(m, V) in which each example has a factor exp(ν·z - ½τ·z²) of z
+// = ⟨w, x⟩/√λ, such that of z the mean and the variance are those it has if the example's own wall
+// takes the place of its factor.
 //
-// All examples take a step towards that in one pass, which is a part of the way, since all go at once: a smaller
-// part if the means had less of the way before them a pass earlier, else a slightly larger one. Walls that may be
-// wrong can ask for τ below 0; it is held at 0, the mean is then met alone.
+// All examples take a step towards that in one pass, which is a part of the way, since all go at
+// once: a smaller part if the means had less of the way before them a pass earlier, else a
+// slightly larger one. Walls that may be wrong can ask for τ below 0; it is held at 0, the mean is
+// then met alone.
 type Propagation struct {
 	s      *Soft
 	tau    []float64
@@ -32,22 +34,24 @@ type Propagation struct {
 // Propagate returns what knows nothing of any example: m = 0, V = I.
 func (s *Soft) Propagate() *Propagation {
 	p := &Propagation{
-		s: s, tau: make([]float64, s.n), nu: make([]float64, s.n), cavity: make([]float64, s.n), step: mostStep,
-		moved: math.Inf(1), mean: make([]float64, s.d), factor: make([]float64, s.d*s.stride), means: make([]float64, s.n),
+		s: s, tau: make([]float64, s.n), nu: make([]float64, s.n), cavity: make([]float64, s.n),
+		step:  mostStep,
+		moved: math.Inf(1), mean: make([]float64, s.d), factor: make([]float64, s.d*s.stride),
+		means:    make([]float64, s.n),
 		variance: append([]float64(nil), s.lengths...),
 	}
 	return p
 }
 
-// Parts of the way. More than mostStep made no centre come sooner on optdigits, and some walls swing from one side
-// to the other if softness is 0.01 and the part 0.9, or 0.001 and 0.5.
+// Parts of the way. More than mostStep made no centre come sooner on optdigits, and some walls
+// swing from one side to the other if softness is 0.01 and the part 0.9, or 0.001 and 0.5.
 const (
 	leastStep = 0x1p-4
 	mostStep  = 0.8
 )
 
-// Pass takes a step for all examples, of each of which there is evidence. The error says that rounding left nothing
-// of V.
+// Pass takes a step for all examples, of each of which there is evidence. The error says that
+// rounding left nothing of V.
 func (p *Propagation) Pass(evidence []Evidence) error {
 	parallel.Ranges(p.s.n, 256, func(from, to int) {
 		for i := from; i < to; i++ {
@@ -71,13 +75,13 @@ func (p *Propagation) Pass(evidence []Evidence) error {
 	return nil
 }
 
-// Moved returns how far the mean of any z would have moved in the last pass if it had gone all the way, in units of
-// √(1 + its variance): about how far a prediction is from where it belongs, in units of its doubt. +Inf before the
-// first.
+// Moved returns how far the mean of any z would have moved in the last pass if it had gone all the
+// way, in units of √(1 + its variance): about how far a prediction is from where it belongs, in
+// units of its doubt. +Inf before the first.
 func (p *Propagation) Moved() float64 { return p.moved }
 
-// improve takes the step of example i. The factor that it then has turns the normal distribution without it, the
-// cavity, into one with the moments that the wall gives.
+// improve takes the step of example i. The factor that it then has turns the normal distribution
+// without it, the cavity, into one with the moments that the wall gives.
 func (p *Propagation) improve(i int, e Evidence) {
 	v := p.variance[i]
 	if v == 0 || e.Above == 0 && e.Below == 0 {
@@ -109,7 +113,8 @@ func (p *Propagation) compute() error {
 	s := p.s
 	s.precision(p.factor, p.tau)
 	if !cholesky(p.factor, s.stride, s.d) {
-		return errors.New("expectation propagation: found a variance that rounding has left nothing of, wanted one " +
+		return errors.New("expectation propagation: found a variance that rounding has left nothing " +
+			"of, wanted one " +
 			"above 0: take a greater softness, or normalise the features")
 	}
 	clear(p.mean)
@@ -142,12 +147,13 @@ func (p *Propagation) compute() error {
 // Centre returns m, which the next pass writes to.
 func (p *Propagation) Centre() []float64 { return p.mean }
 
-// Without returns, for each example, by how many units of its doubt the distribution that the pass before last left
-// has it above, its own evidence put aside: P(above) is Φ of that. The next pass writes to it.
+// Without returns, for each example, by how many units of its doubt the distribution that the pass
+// before last left has it above, its own evidence put aside: P(above) is Φ of that. The next pass
+// writes to it.
 func (p *Propagation) Without() []float64 { return p.cavity }
 
-// Doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the share of w with x
-// above 0, which the soft boundary blurs, is about Φ(⟨m, x⟩/(√λ·Doubt)).
+// Doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the
+// share of w with x above 0, which the soft boundary blurs, is about Φ(⟨m, x⟩/(√λ·Doubt)).
 func (p *Propagation) Doubt() float64 {
 	sum := 0.0
 	for _, v := range p.variance {
@@ -165,12 +171,13 @@ type State struct {
 // State returns that of p, which the next pass writes to.
 func (p *Propagation) State() State { return State{p.tau, p.nu, p.cavity, p.step, p.moved} }
 
-// Restore puts p where the one stood whose state this is, which is copied. The error says what no propagation would
-// have come to.
+// Restore puts p where the one stood whose state this is, which is copied. The error says what no
+// propagation would have come to.
 func (p *Propagation) Restore(s State) error {
 	for _, numbers := range [][]float64{s.Tau, s.Nu, s.Cavity} {
 		if len(numbers) != p.s.n {
-			return fmt.Errorf("expectation propagation: found a state of %d examples, wanted %d", len(numbers), p.s.n)
+			return fmt.Errorf("expectation propagation: found a state of %d examples, wanted %d",
+				len(numbers), p.s.n)
 		}
 		for _, v := range numbers {
 			if v-v != 0 {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// labelled returns n examples of d features on both sides of a plane, and evidence of their sides by labels of which
-// a share is wrong.
+// labelled returns n examples of d features on both sides of a plane, and evidence of their sides
+// by labels of which a share is wrong.
 func labelled(n, d int, right, wrong float64, seed uint64) (x []float64, evidence []Evidence) {
 	random := rand.New(rand.NewPCG(seed, 98))
 	w := make([]float64, d)
@@ -56,8 +56,8 @@ func centre(t testing.TB, s *Soft, evidence []Evidence) *Propagation {
 	return nil
 }
 
-// The centre is that of random points, each of which counts as much as the evidence lets it: a judge that knows no
-// factors.
+// The centre is that of random points, each of which counts as much as the evidence lets it: a
+// judge that knows no factors.
 func TestPropagationAgainstRandomPoints(t *testing.T) {
 	const points = 300_000
 	for _, c := range []struct {
@@ -100,12 +100,14 @@ func TestPropagationAgainstRandomPoints(t *testing.T) {
 		length := math.Sqrt(dot(p.Centre(), p.Centre()) / dot(sum, sum))
 		t.Logf("%+v: %.2f degrees, length %.4f", c, got, length)
 		if got > c.within || math.Abs(length-1) > 0.03 {
-			t.Errorf("%+v: found %v, wanted %v: %.2f degrees away, %.3f times as long", c, p.Centre(), sum, got, length)
+			t.Errorf("%+v: found %v, wanted %v: %.2f degrees away, %.3f times as long", c, p.Centre(), sum,
+				got, length)
 		}
 	}
 }
 
-// Softness is a feature of each example's own: with it, the walls are hard, and the billiard finds their centroid.
+// Softness is a feature of each example's own: with it, the walls are hard, and the billiard finds
+// their centroid.
 func TestSoftnessIsAFeatureOfItsOwn(t *testing.T) {
 	const n, d, softness = 12, 3, 0.2
 	x, evidence := labelled(n, d, 1, 0.2, 5)
@@ -126,7 +128,8 @@ func TestSoftnessIsAFeatureOfItsOwn(t *testing.T) {
 }
 
 func TestPropagationKnown(t *testing.T) {
-	// One example along one axis: the mean of a normal distribution cut at 0 and blurred is √(2/π)/√(1+λ).
+	// One example along one axis: the mean of a normal distribution cut at 0 and blurred is
+	// √(2/π)/√(1+λ).
 	for _, softness := range []float64{1e-6, 0.5, 4} {
 		p := centre(t, soft(t, 2, []float64{1, 0}, softness), []Evidence{{1, 0}})
 		want := math.Sqrt(2/math.Pi) / math.Sqrt(1+softness)
@@ -165,8 +168,8 @@ func TestPropagationMirrored(t *testing.T) {
 	}
 }
 
-// A propagation goes on from a saved state with the same bits, for any number of processors; they are those written
-// here on every machine.
+// A propagation goes on from a saved state with the same bits, for any number of processors; they
+// are those written here on every machine.
 func TestPropagationSameBits(t *testing.T) {
 	const want = "8cd4306d6cc3ab04"
 	before := runtime.GOMAXPROCS(0)

@@ -7,16 +7,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Soft is a set of examples whose walls are soft: w may be on the wrong side of one, at a price. With Evidence of
-// each example, it is the density over all w
+// Soft is a set of examples whose walls are soft: w may be on the wrong side of one, at a price.
+// With Evidence of each example, it is the density over all w
 //
 //	N(w; 0, I)·Π_i (Above_i·Φ(⟨w, x_i⟩/√λ) + Below_i·Φ(-⟨w, x_i⟩/√λ)).
 //
-// With Above and Below 1 and 0, or 0 and 1, its mean has the direction of a version space's, that of the same
-// examples with one more feature each, of √λ and no other example's: the soft boundary of Herbrich, Graepel and
-// Campbell (Bayes point machines, Journal of Machine Learning Research 1, 2001, section 3.2), whose kernel has λ
-// more on the diagonal. A normal w has as even a direction as one that is uniform in the ball, and a wall through
-// the origin asks for nothing else.
+// With Above and Below 1 and 0, or 0 and 1, its mean has the direction of a version space's, that
+// of the same examples with one more feature each, of √λ and no other example's: the soft boundary
+// of Herbrich, Graepel and Campbell (Bayes point machines, Journal of Machine Learning Research 1,
+// 2001, section 3.2), whose kernel has λ more on the diagonal. A normal w has as even a direction
+// as one that is uniform in the ball, and a wall through the origin asks for nothing else.
 //
 // It is not changed after NewSoft, so any number may use it at a time.
 type Soft struct {
@@ -32,20 +32,24 @@ type Evidence struct {
 	Below float64 // P(label | ⟨w, x⟩ below 0)
 }
 
-// NewSoft returns the space of examples of d features, which are the rows of x, one after the other; they are
-// copied. softness is λ, above 0, in the unit of ‖x‖².
+// NewSoft returns the space of examples of d features, which are the rows of x, one after the
+// other; they are copied. softness is λ, above 0, in the unit of ‖x‖².
 //
-// The error is about d, the number of numbers, a softness that is not above 0, or a number that is not finite.
+// The error is about d, the number of numbers, a softness that is not above 0, or a number that is
+// not finite.
 func NewSoft(d int, x []float64, softness float64) (*Soft, error) {
 	if d < 1 || len(x)%d != 0 {
-		return nil, fmt.Errorf("soft version space: found %d numbers for examples of %d features, wanted d ≥ 1 and "+
+		return nil, fmt.Errorf("soft version space: found %d numbers for examples of %d features, "+
+			"wanted d ≥ 1 and "+
 			"d numbers for each", len(x), d)
 	}
 	if !(softness > 0) || math.IsInf(softness, 0) {
-		return nil, fmt.Errorf("soft version space: softness is %v; it must be a number above 0", softness)
+		return nil, fmt.Errorf("soft version space: softness is %v; it must be a number above 0",
+			softness)
 	}
 	n, stride := len(x)/d, padded(d)
-	s := &Soft{n: n, d: d, stride: stride, rows: make([]float64, n*stride), lengths: make([]float64, n)}
+	s := &Soft{n: n, d: d, stride: stride, rows: make([]float64, n*stride), lengths: make([]float64,
+		n)}
 	by := 1 / math.Sqrt(softness)
 	for i := range n {
 		row := s.row(i)
@@ -54,7 +58,8 @@ func NewSoft(d int, x []float64, softness float64) (*Soft, error) {
 			s.lengths[i] += float64(row[j] * row[j])
 		}
 		if v := s.lengths[i]; v-v != 0 {
-			return nil, fmt.Errorf("soft version space: example %d of %d has a length² of %g times the softness, wanted a "+
+			return nil, fmt.Errorf("soft version space: example %d of %d has a length² of %g times the "+
+				"softness, wanted a "+
 				"finite one: normalise the features", i, s.n, v)
 		}
 	}
@@ -67,8 +72,8 @@ func (s *Soft) Len() int { return s.n }
 // row returns example i; its capacity is that of all its padded row.
 func (s *Soft) row(i int) []float64 { return s.rows[i*s.stride : i*s.stride+s.d : (i+1)*s.stride] }
 
-// precision puts I + Σ_i τ_i·x_i·x_iᵀ/λ in l, d×stride, the part on and below the diagonal. Each number is one sum in
-// the order of the examples, on every processor.
+// precision puts I + Σ_i τ_i·x_i·x_iᵀ/λ in l, d×stride, the part on and below the diagonal. Each
+// number is one sum in the order of the examples, on every processor.
 func (s *Soft) precision(l, tau []float64) {
 	var some []int // that count
 	for i, t := range tau {
@@ -102,10 +107,12 @@ func (s *Soft) precision(l, tau []float64) {
 	})
 }
 
-// cholesky replaces the lower part of the matrix a, whose rows are as many numbers apart as stride says, d of them, by
-// its factor L, a = L·Lᵀ, and reports whether there is one. The numbers on the diagonal become their reciprocals.
+// cholesky replaces the lower part of the matrix a, whose rows are as many numbers apart as stride
+// says, d of them, by its factor L, a = L·Lᵀ, and reports whether there is one. The numbers on the
+// diagonal become their reciprocals.
 //
-// Rows are taken abreast: what they have left of the square on the diagonal is what examples have when solved.
+// Rows are taken abreast: what they have left of the square on the diagonal is what examples have
+// when solved.
 func cholesky(a []float64, stride, d int) bool {
 	y := make([]side, d)
 	for from := 0; from < d; from += abreast {

@@ -21,12 +21,12 @@ type Space struct {
 	ball func() (Ball, error)
 }
 
-// New returns the version space of constraints ⟨w, c_k⟩ ≥ 0 on w of d numbers. The c_k are the rows of
-// constraints, one after the other, of any length but 0; they are copied. Without constraints the space
-// is the ball of radius 1.
+// New returns the version space of constraints ⟨w, c_k⟩ ≥ 0 on w of d numbers. The c_k are the
+// rows of constraints, one after the other, of any length but 0; they are copied. Without
+// constraints the space is the ball of radius 1.
 //
-// The error is about d, a number of constraints that is no multiple of d, or a c_k that is not finite or
-// is zero. Whether the space has an inside is for Ball to say.
+// The error is about d, a number of constraints that is no multiple of d, or a c_k that is not
+// finite or is zero. Whether the space has an inside is for Ball to say.
 func New(d int, constraints []float64) (*Space, error) {
 	if d < 1 || len(constraints)%d != 0 {
 		return nil, fmt.Errorf("version space: found %d numbers for constraints in %d dimensions, "+
@@ -53,7 +53,8 @@ func unit(to, x []float64) error {
 		most = max(most, math.Abs(v))
 	}
 	if most == 0 {
-		return errors.New("found zeros alone, wanted a direction: leave the constraint out, each w satisfies it")
+		return errors.New("found zeros alone, wanted a direction: leave the constraint out, each w " +
+			"satisfies it")
 	}
 	for j, v := range x {
 		to[j] = v / most // so that no square overflows, and not all vanish
@@ -68,8 +69,8 @@ func (s *Space) Dim() int { return s.d }
 // Len returns the number of constraints.
 func (s *Space) Len() int { return s.m }
 
-// Contains reports whether w, of Dim numbers, is in the space or no further than slack ≥ 0 from the right
-// side of each of its walls.
+// Contains reports whether w, of Dim numbers, is in the space or no further than slack ≥ 0 from
+// the right side of each of its walls.
 func (s *Space) Contains(w []float64, slack float64) bool {
 	if !(math.Sqrt(dot(w, w)) <= 1+slack) {
 		return false

@@ -91,7 +91,8 @@ func TestBallKnown(t *testing.T) {
 		{"duplicates", 2, []float64{0, 1, 0, 2, 0, 1}, 1, []float64{0, 1}},
 		{"quarter disc", 2, axes(2), half, []float64{half, half}},
 		{"one that does not matter", 2, append(axes(2), 1, 1), half, []float64{half, half}},
-		{"octant", 3, axes(3), 1 / math.Sqrt(3), []float64{1 / math.Sqrt(3), 1 / math.Sqrt(3), 1 / math.Sqrt(3)}},
+		{"octant", 3, axes(3), 1 / math.Sqrt(3), []float64{1 / math.Sqrt(3), 1 / math.Sqrt(3),
+			1 / math.Sqrt(3)}},
 		{"needle", 2, []float64{1e-6, 1, 1e-6, -1}, 1e-6, []float64{1, 0}},
 	} {
 		ball, err := space(t, c.d, c.rows...).Ball()
@@ -111,8 +112,8 @@ func TestBallKnown(t *testing.T) {
 	}
 }
 
-// The ball touches the sphere and a constraint, none is nearer than its radius, and no w near its axis or far
-// from it has a larger margin.
+// The ball touches the sphere and a constraint, none is nearer than its radius, and no w near its
+// axis or far from it has a larger margin.
 func TestBallIsLargest(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	for _, c := range [][2]int{{3, 2}, {40, 2}, {20, 5}, {5, 20}, {60, 30}, {300, 10}, {1000, 20}} {
@@ -176,7 +177,8 @@ func TestEmpty(t *testing.T) {
 			t.Errorf("%s: hit-and-run's error is %v, wanted ErrEmpty", c.name, err)
 		}
 	}
-	// Random labels of more examples than twice the dimensions are hardly ever separable (Cover 1965).
+	// Random labels of more examples than twice the dimensions are hardly ever separable (Cover
+	// 1965).
 	random := rand.New(rand.NewPCG(6, 6))
 	rows := make([]float64, 200*10)
 	for i := range rows {

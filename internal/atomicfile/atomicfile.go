@@ -119,9 +119,9 @@ func (s *staged) place() (err error) {
 	return nil
 }
 
-// syncFolder flushes the names of dir to disk, so that a power cut after Write does not bring the old file back; it
-// reports whether that was done. Some file systems cannot, and the file is at its place already and whole: to fail
-// then would be to say that nothing was changed.
+// syncFolder flushes the names of dir to disk, so that a power cut after Write does not bring the
+// old file back; it reports whether that was done. Some file systems cannot, and the file is at
+// its place already and whole: to fail then would be to say that nothing was changed.
 func syncFolder(dir string) bool {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -143,12 +143,13 @@ func (s *staged) discard(err error) error {
 	return err
 }
 
-// Group puts several files at their places together or not at all, as far as a system allows it: each is written whole
-// and flushed to disk before the first takes its place. The zero value is ready.
+// Group puts several files at their places together or not at all, as far as a system allows it:
+// each is written whole and flushed to disk before the first takes its place. The zero value is
+// ready.
 type Group struct{ files []*staged }
 
-// Write is the package's Write, but that the file takes its place with Commit. After an error the group is
-// to be discarded.
+// Write is the package's Write, but that the file takes its place with Commit. After an error the
+// group is to be discarded.
 func (g *Group) Write(path string, write func(io.Writer) error) error {
 	target, old, err := resolve(path)
 	if err != nil {
@@ -163,8 +164,8 @@ func (g *Group) Write(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Commit puts all files at their places, in the order in which they were written. An error, which is unlikely
-// then, names the file that did not find its place; those before it have found theirs.
+// Commit puts all files at their places, in the order in which they were written. An error, which
+// is unlikely then, names the file that did not find its place; those before it have found theirs.
 func (g *Group) Commit() error {
 	for k, f := range g.files {
 		if err := f.place(); err != nil {

@@ -29,7 +29,8 @@ func TestBeyondFileSizeLimit(t *testing.T) {
 			"told":      text(strings.Repeat("x", size)),
 			"swallowed": func(w io.Writer) error { text(strings.Repeat("x", size))(w); return nil },
 		} {
-			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: old.Max}); err != nil {
+			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000,
+				Max: old.Max}); err != nil {
 				t.Fatal(err)
 			}
 			err := Write(path, write)
@@ -37,8 +38,10 @@ func TestBeyondFileSizeLimit(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !errors.Is(err, syscall.EFBIG) || !strings.HasPrefix(err.Error(),
-				path+": cannot be written (nothing was changed): file too large; raise the limit on file sizes (ulimit -f)") {
-				t.Errorf("%d bytes, error %s: %v, want %v with the path and what to do", size, what, err, syscall.EFBIG)
+				path+": cannot be written (nothing was changed): file too large; raise the limit on file "+
+					"sizes (ulimit -f)") {
+				t.Errorf("%d bytes, error %s: %v, want %v with the path and what to do", size, what, err,
+					syscall.EFBIG)
 			}
 			wantFiles(t, filepath.Dir(path), "f")
 			wantText(t, path, "old")
@@ -67,7 +70,8 @@ func TestFullDevice(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if err := Write("/dev/full", text("text")); err == nil ||
-		!strings.Contains(err.Error(), "/dev/full: cannot be written (nothing was changed): found a device") {
+		!strings.Contains(err.Error(),
+			"/dev/full: cannot be written (nothing was changed): found a device") {
 		t.Errorf("Write: error %v", err)
 	}
 }
@@ -75,7 +79,8 @@ func TestFullDevice(t *testing.T) {
 // Not even root can make a file in /proc.
 func TestUnwritableFolder(t *testing.T) {
 	const path = "/proc/f"
-	for what, err := range map[string]error{"Write": Write(path, text("text")), "CheckWritable": CheckWritable(path)} {
+	for what, err := range map[string]error{"Write": Write(path, text("text")),
+		"CheckWritable": CheckWritable(path)} {
 		if err == nil || !strings.HasPrefix(err.Error(),
 			"/proc/f: cannot be written (nothing was changed): creating a file in folder /proc: ") {
 			t.Errorf("%s: error %v", what, err)
@@ -88,7 +93,8 @@ func TestPipeIsRefused(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for what, err := range map[string]error{"Write": Write(path, text("text")), "CheckWritable": CheckWritable(path)} {
+	for what, err := range map[string]error{"Write": Write(path, text("text")),
+		"CheckWritable": CheckWritable(path)} {
 		if err == nil || !strings.Contains(err.Error(), "found a pipe, wanted a regular file") {
 			t.Errorf("%s: error %v", what, err)
 		}

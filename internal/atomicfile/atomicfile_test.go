@@ -16,7 +16,8 @@ import (
 
 func TestWriteNewAndOld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	for _, want := range []string{"first", "", strings.Repeat("longer than any buffer ", 10000), "last"} {
+	for _, want := range []string{"first", "", strings.Repeat("longer than any buffer ", 10000),
+		"last"} {
 		if err := CheckWritable(path); err != nil {
 			t.Fatal(err)
 		}
@@ -62,27 +63,34 @@ func TestUnwritablePaths(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for link, to := range map[string]string{"dangling": "nowhere", "loop": "loop", "tofolder": "folder"} {
+	for link, to := range map[string]string{"dangling": "nowhere", "loop": "loop",
+		"tofolder": "folder"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, c := range []struct{ path, want string }{
 		{"", `"": cannot be written (nothing was changed): found no file name`},
-		{filepath.Join(dir, "folder"), "found a folder, wanted a regular file or nothing; choose another name"},
+		{filepath.Join(dir, "folder"),
+			"found a folder, wanted a regular file or nothing; choose another name"},
 		{filepath.Join(dir, "tofolder"), "found a folder, wanted a regular file"},
-		{filepath.Join(dir, "new") + string(filepath.Separator), "found no file name at its end; name a file"},
-		{filepath.Join(dir, "missing", "f"), "creating a file in folder " + filepath.Join(dir, "missing") + ": " + syscall.ENOENT.Error() + "; make the folder first"},
+		{filepath.Join(dir, "new") + string(filepath.Separator),
+			"found no file name at its end; name a file"},
+		{filepath.Join(dir, "missing", "f"), "creating a file in folder " + filepath.Join(dir,
+			"missing") + ": " + syscall.ENOENT.Error() + "; make the folder first"},
 		{filepath.Join(dir, "file", "f"), "choose another file name or folder"},
 		{filepath.Join(dir, strings.Repeat("x", 300)), "choose another file name"},
-		{filepath.Join(dir, "dangling"), "found a symbolic link to nowhere, which does not exist; remove the link"},
+		{filepath.Join(dir, "dangling"),
+			"found a symbolic link to nowhere, which does not exist; remove the link"},
 		{filepath.Join(dir, "loop"), "choose another file name"},
 		{os.DevNull, "found a device, wanted a regular file"},
 	} {
 		called := false
 		written := Write(c.path, func(io.Writer) error { called = true; return nil })
-		for what, err := range map[string]error{"Write": written, "CheckWritable": CheckWritable(c.path)} {
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), c.path) ||
+		for what, err := range map[string]error{"Write": written,
+			"CheckWritable": CheckWritable(c.path)} {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(),
+				c.path) ||
 				strings.Contains(err.Error(), ".tmp") {
 				t.Errorf("%s(%.80q): error %v, want the path first and %q", what, c.path, err, c.want)
 			}
@@ -159,8 +167,10 @@ func TestFailedRename(t *testing.T) {
 	err := Write(path, func(w io.Writer) error {
 		return os.MkdirAll(filepath.Join(path, "in the way"), 0o777)
 	})
-	if err == nil || !strings.HasPrefix(err.Error(), path+": cannot be written (nothing was changed): ") ||
-		!strings.Contains(err.Error(), "choose another file name") && !strings.Contains(err.Error(), "remove the files") {
+	if err == nil || !strings.HasPrefix(err.Error(),
+		path+": cannot be written (nothing was changed): ") ||
+		!strings.Contains(err.Error(), "choose another file name") && !strings.Contains(err.Error(),
+			"remove the files") {
 		t.Errorf("error %v", err)
 	}
 	wantFiles(t, dir, "f")
@@ -234,8 +244,10 @@ func TestLeftoverTemporaryFiles(t *testing.T) {
 	for i := range attempts {
 		put(t, left(i), "half")
 	}
-	for what, err := range map[string]error{"Write": Write(path, text("more")), "CheckWritable": CheckWritable(path)} {
-		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "remove the files .uma-gpu-*.tmp") {
+	for what, err := range map[string]error{"Write": Write(path, text("more")),
+		"CheckWritable": CheckWritable(path)} {
+		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(),
+			"remove the files .uma-gpu-*.tmp") {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}

@@ -46,7 +46,8 @@ func TestGroupFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	fault := errors.New("fault")
-	if err := g.Write(filepath.Join(dir, "b"), func(io.Writer) error { return fault }); !errors.Is(err, fault) {
+	if err := g.Write(filepath.Join(dir, "b"), func(io.Writer) error { return fault }); !errors.Is(err,
+		fault) {
 		t.Errorf("error %v, wanted %v", err, fault)
 	}
 	g.Discard()

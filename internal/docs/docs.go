@@ -1,5 +1,5 @@
-// Package docs reads the documentation: the pages that there are, the commands that they show, and what these
-// print.
+// Package docs reads the documentation: the pages that there are, the commands that they show, and
+// what these print.
 package docs
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// markdown is the Markdown that pages are written in: with tables, and with an anchor for each heading, as code hosts
-// make them.
+// markdown is the Markdown that pages are written in: with tables, and with an anchor for each
+// heading, as code hosts make them.
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
@@ -72,9 +72,9 @@ func NewPage(path string, source []byte) Page {
 	return Page{path, source, markdown.Parser().Parse(text.NewReader(source))}
 }
 
-// Commands returns the commands of a page in their order: each line of an indented block, of a block fenced as sh, and
-// each line behind a "$ " of one fenced as console, whose other lines are what the command before them prints. Blocks
-// fenced otherwise show no commands.
+// Commands returns the commands of a page in their order: each line of an indented block, of a
+// block fenced as sh, and each line behind a "$ " of one fenced as console, whose other lines are
+// what the command before them prints. Blocks fenced otherwise show no commands.
 func (p Page) Commands() (all []Command, err error) {
 	err = ast.Walk(p.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Kind() != ast.KindCodeBlock && n.Kind() != ast.KindFencedCodeBlock {
@@ -112,7 +112,8 @@ func (p Page) commands(block ast.Node, prompt string) (all []Command, err error)
 		case isCommand:
 			all = append(all, Command{Line: p.line(segment.Start), Text: command})
 		case len(all) == 0:
-			return nil, fmt.Errorf("%s:%d: found %q, wanted a command behind %q first", p.Path, p.line(segment.Start),
+			return nil, fmt.Errorf("%s:%d: found %q, wanted a command behind %q first", p.Path,
+				p.line(segment.Start),
 				line, prompt)
 		default:
 			all[len(all)-1].Shown = append(all[len(all)-1].Shown, line)
@@ -157,8 +158,8 @@ func (p Page) line(offset int) int { return 1 + bytes.Count(p.Text[:offset], []b
 // word is a redirection, a word in quotes, a comment, what joins two calls, or a word.
 var word = regexp.MustCompile(`[0-9]?[<>]+(?:&[0-9])?|'[^']*'|"[^"]*"|\s#.*|[|;&]+|[^\s|;&<>'"]+`)
 
-// Calls cuts a command line into the programs that it calls, each with its arguments: words without their quotes, the
-// files of < and > left out. It knows no more of shells than pages need.
+// Calls cuts a command line into the programs that it calls, each with its arguments: words
+// without their quotes, the files of < and > left out. It knows no more of shells than pages need.
 func Calls(line string) (all [][]string) {
 	all = append(all, nil)
 	redirected := false
@@ -179,8 +180,8 @@ func Calls(line string) (all [][]string) {
 	return slices.DeleteFunc(all, func(call []string) bool { return call == nil })
 }
 
-// Matches reports whether an output is the one that a page shows. An ellipsis stands for anything within a line, and a
-// line of nothing else for any lines.
+// Matches reports whether an output is the one that a page shows. An ellipsis stands for anything
+// within a line, and a line of nothing else for any lines.
 func Matches(shown []string, output string) bool {
 	var b strings.Builder
 	b.WriteString(`^`)

@@ -24,8 +24,8 @@ func anchors(p Page) map[string]bool {
 	return found
 }
 
-// brokenLinks returns the links and pictures of pages that lead to no file below root or to no heading.
-// It follows no link to other sites.
+// brokenLinks returns the links and pictures of pages that lead to no file below root or to no
+// heading. It follows no link to other sites.
 func brokenLinks(root string, pages []Page) (broken []string) {
 	headings := map[string]map[string]bool{}
 	for _, p := range pages {
@@ -49,7 +49,8 @@ func brokenLinks(root string, pages []Page) (broken []string) {
 				to = path.Join(path.Dir(p.Path), u.Path)
 			}
 			_, missing := os.Stat(filepath.Join(root, to))
-			if err != nil || missing != nil && headings[to] == nil || u.Fragment != "" && !headings[to][u.Fragment] {
+			if err != nil || missing != nil && headings[to] == nil || u.Fragment != "" &&
+				!headings[to][u.Fragment] {
 				broken = append(broken, p.Path+" links to "+link)
 			}
 			return ast.WalkContinue, nil
@@ -67,8 +68,9 @@ func TestLinks(t *testing.T) {
 	if broken := brokenLinks("../..", pages); broken != nil {
 		t.Errorf("broken links:\n%s", strings.Join(broken, "\n"))
 	}
-	bad := NewPage("docs/x.md", []byte("# A b\n\n[a](#a-b) [b](#c) [c](../README.md) [d](no.md) ![e](no.png)"+
-		" [f](https://e.org) [g](weights.md#no)\n"))
+	bad := NewPage("docs/x.md",
+		[]byte("# A b\n\n[a](#a-b) [b](#c) [c](../README.md) [d](no.md) ![e](no.png)"+
+			" [f](https://e.org) [g](weights.md#no)\n"))
 	want := []string{"docs/x.md links to #c", "docs/x.md links to no.md", "docs/x.md links to no.png",
 		"docs/x.md links to weights.md#no"}
 	if broken := brokenLinks("../..", append(pages, bad)); !reflect.DeepEqual(broken, want) {
@@ -87,7 +89,8 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Command{
-		{6, "make a", nil}, {7, "make b c", nil}, {13, "one --x y", []string{"1", "", "2"}}, {18, "two", nil},
+		{6, "make a", nil}, {7, "make b c", nil}, {13, "one --x y", []string{"1", "", "2"}}, {18, "two",
+			nil},
 		{26, "three", nil},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -113,8 +116,9 @@ func TestCalls(t *testing.T) {
 func TestMatches(t *testing.T) {
 	output := "steps  34\nseconds 0.3\na\nb\nend\n"
 	for shown, want := range map[string]bool{
-		"steps  34|seconds …|…|end": true, "…": true, "…|end": true, "steps  34": false, "steps  35|…": false,
-		"…|a|end": false, "steps  34|…|end|…": true,
+		"steps  34|seconds …|…|end": true, "…": true, "…|end": true, "steps  34": false,
+		"steps  35|…": false,
+		"…|a|end":     false, "steps  34|…|end|…": true,
 	} {
 		if got := Matches(strings.Split(shown, "|"), output); got != want {
 			t.Errorf("%s: %v", shown, got)

@@ -19,8 +19,8 @@ func Load(op string, rows dataset.Rows, classes int) error {
 	return err
 }
 
-// LoadCells checks the arguments of Engine.LoadCells and returns the format of the class sums: f, or
-// the format of x if f is zero.
+// LoadCells checks the arguments of Engine.LoadCells and returns the format of the class sums: f,
+// or the format of x if f is zero.
 func LoadCells(
 	op string, rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (numerics.FixedPoint, error) {
@@ -34,24 +34,27 @@ func LoadCells(
 	}
 	for i, k := range y {
 		if k < 0 || int(k) >= classes {
-			return f, fmt.Errorf("%s: %w: example %d has label %d, want 0..%d", op, engine.ErrLabel, i, k, classes-1)
+			return f, fmt.Errorf("%s: %w: example %d has label %d, want 0..%d", op, engine.ErrLabel, i, k,
+				classes-1)
 		}
 	}
 	return Format(op, maxAbs, x.N, f)
 }
 
-// Format returns f, or if f is zero the format of n examples whose largest absolute value is maxAbs.
-// Its error is ErrShape if f cannot hold them.
+// Format returns f, or if f is zero the format of n examples whose largest absolute value is
+// maxAbs. Its error is ErrShape if f cannot hold them.
 func Format(op string, maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
 	if f == (numerics.FixedPoint{}) {
 		return numerics.NewFixedPoint(maxAbs, n), nil
 	}
 	if f.N < n || f.N > numerics.MostExamples {
-		return f, fmt.Errorf("%s: %w: the fixed-point format is of %d examples, want %d, which are here, to 2^53",
+		return f, fmt.Errorf("%s: %w: the fixed-point format is of %d examples, want %d, which are "+
+			"here, to 2^53",
 			op, engine.ErrShape, f.N, n)
 	}
 	if most := numerics.NewFixedPoint(maxAbs, f.N).S; f.S < -126 || f.S > most {
-		return f, fmt.Errorf("%s: %w: the fixed-point format has s = %d, want -126 to %d for %d examples, "+
+		return f, fmt.Errorf("%s: %w: the fixed-point format has s = %d, want -126 to %d for %d "+
+			"examples, "+
 			"the largest here %v; give the format of the largest value of all parts",
 			op, engine.ErrShape, f.S, most, f.N, maxAbs)
 	}
@@ -66,7 +69,8 @@ func checkLoad(op string, x dataset.Stored, classes int) (maxAbs float32, err er
 	}
 	if x.N > math.MaxInt32-1024 || x.D > math.MaxInt32-1024 || classes > math.MaxInt16 {
 		return 0, fmt.Errorf("%s: %w: got %d examples, %d features, %d classes; "+
-			"at most 2^31-1025 examples or features and 32767 classes are supported", op, engine.ErrShape, x.N, x.D, classes)
+			"at most 2^31-1025 examples or features and 32767 classes are supported", op, engine.ErrShape,
+			x.N, x.D, classes)
 	}
 	if maxAbs, err = engine.MaxAbs(x); err != nil {
 		return 0, fmt.Errorf("%s: %w", op, err)
@@ -81,7 +85,8 @@ func inMemory(op string, rows dataset.Rows, classes int, p engine.Plan) error {
 	if p.ClassSums > 0 {
 		what += fmt.Sprintf(", class sums of %d × %d cells × %d features", classes, classes, x.D)
 	}
-	return memory.Check(memory.Sum(p.Scores, p.ClassSums, p.Scratch), op+": what is kept besides the examples ("+what+")")
+	return memory.Check(memory.Sum(p.Scores, p.ClassSums, p.Scratch),
+		op+": what is kept besides the examples ("+what+")")
 }
 
 // checkRescore checks the arguments of Scorer.Rescore.
@@ -161,19 +166,23 @@ func Project(op string, dst []float32, rows dataset.Rows, p engine.Projection) e
 		return fmt.Errorf("%s: %w: %w", op, engine.ErrValue, err)
 	}
 	m, axes := p.Landmarks, p.Axes
-	if x.N < 1 || x.D < 1 || m.N < 1 || x.N > most || x.D > most || m.N > most || axes.Q < 0 || axes.Q > most {
+	if x.N < 1 || x.D < 1 || m.N < 1 || x.N > most || x.D > most || m.N > most || axes.Q < 0 ||
+		axes.Q > most {
 		return fmt.Errorf("%s: %w: got %d examples, %d features, %d landmarks, %d axes; "+
 			"want 1 to 2^31-1025 of each, axes from 0", op, engine.ErrShape, x.N, x.D, m.N, axes.Q)
 	}
 	if m.D != x.D {
-		return fmt.Errorf("%s: %w: landmarks have %d features, examples have %d", op, engine.ErrShape, m.D, x.D)
+		return fmt.Errorf("%s: %w: landmarks have %d features, examples have %d", op, engine.ErrShape,
+			m.D, x.D)
 	}
-	if axes.Q > 0 && axes.D != m.N || len(axes.W) != axes.Q*axes.D && axes.Q > 0 || axes.Q == 0 && len(axes.W) != 0 {
+	if axes.Q > 0 && axes.D != m.N || len(axes.W) != axes.Q*axes.D && axes.Q > 0 || axes.Q == 0 &&
+		len(axes.W) != 0 {
 		return fmt.Errorf("%s: %w: axes are %d×%d with %d values, %d landmarks want as many columns",
 			op, engine.ErrShape, axes.Q, axes.D, len(axes.W), m.N)
 	}
 	if p.Offset != nil && len(p.Offset) != axes.Q {
-		return fmt.Errorf("%s: %w: offset has %d values for %d axes", op, engine.ErrShape, len(p.Offset), axes.Q)
+		return fmt.Errorf("%s: %w: offset has %d values for %d axes", op, engine.ErrShape, len(p.Offset),
+			axes.Q)
 	}
 	if x.N > math.MaxInt/p.Width() || len(dst) != x.N*p.Width() {
 		return fmt.Errorf("%s: %w: dst has %d values for %d examples, %d numbers each",

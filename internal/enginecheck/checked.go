@@ -11,11 +11,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Engine is an engine.Engine that checks every call before another engine computes: closed, failed,
-// arguments, in this order. What the other engine loads is checked in the same way.
+// Engine is an engine.Engine that checks every call before another engine computes: closed,
+// failed, arguments, in this order. What the other engine loads is checked in the same way.
 //
-// The engine behind it gets sound arguments only, and a format of sums that is never zero. Each data
-// set of it is closed once, also after the engine.
+// The engine behind it gets sound arguments only, and a format of sums that is never zero. Each
+// data set of it is closed once, also after the engine.
 type Engine struct {
 	computing engine.Engine
 	how       How
@@ -35,7 +35,10 @@ type How struct {
 }
 
 // New returns an engine that checks for computing.
-func New(computing engine.Engine, how How) *Engine { return &Engine{computing: computing, how: how} }
+func New(computing engine.Engine, how How) *Engine {
+	return &Engine{computing: computing,
+		how: how}
+}
 
 // Locked calls f when no other operation is under way, if operations take turns.
 func (e *Engine) Locked(f func()) {
@@ -108,7 +111,8 @@ func (e *Engine) check(
 }
 
 // plan returns the plan of a load, and ErrMemory where there is no room.
-func (e *Engine) plan(op string, use use, x dataset.Rows, y []int32, classes int) (p engine.Plan, err error) {
+func (e *Engine) plan(op string, use use, x dataset.Rows, y []int32, classes int) (p engine.Plan,
+	err error) {
 	if use == evaluating {
 		p, err = e.computing.PlanEvaluator(x, classes)
 	} else {
@@ -177,13 +181,14 @@ func (e *Engine) LoadEvaluator(
 	x dataset.Rows, classes int, format numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	var v *evaluator
-	err := e.load("load evaluator", evaluating, x, nil, classes, format, func(f numerics.FixedPoint) error {
-		r, err := e.computing.LoadEvaluator(x, classes, f)
-		if err == nil {
-			v = &evaluator{scorer: e.scorer(r), computing: r, fixed: r.FixedPoint()}
-		}
-		return err
-	})
+	err := e.load("load evaluator", evaluating, x, nil, classes, format,
+		func(f numerics.FixedPoint) error {
+			r, err := e.computing.LoadEvaluator(x, classes, f)
+			if err == nil {
+				v = &evaluator{scorer: e.scorer(r), computing: r, fixed: r.FixedPoint()}
+			}
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +209,8 @@ func (e *Engine) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error)
 }
 
 // planned is Plan for a use.
-func (e *Engine) planned(use use, x dataset.Rows, y []int32, classes int) (p engine.Plan, err error) {
+func (e *Engine) planned(use use, x dataset.Rows, y []int32, classes int) (p engine.Plan,
+	err error) {
 	const op = "plan"
 	err = e.Do(op, func() (err error) {
 		if _, err = e.check(op, use, x, y, classes, numerics.FixedPoint{}); err == nil {
@@ -254,8 +260,8 @@ func Inner(s engine.Scorer) engine.Scorer {
 	return nil
 }
 
-// do checks what op is for, then its arguments, and has it computed. After an error the data set is
-// of no more use.
+// do checks what op is for, then its arguments, and has it computed. After an error the data set
+// is of no more use.
 func (s *scorer) do(op string, check func() error, compute func() error) (err error) {
 	s.e.Locked(func() {
 		switch {
@@ -340,7 +346,10 @@ func (c *cells) Norms(dst, inv []float32) error {
 }
 
 func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	return c.do("update vectors", func() error { return checkUpdateVectors(dst, pairs, inv, c.d, c.q) },
+	return c.do("update vectors", func() error {
+		return checkUpdateVectors(dst, pairs, inv, c.d,
+			c.q)
+	},
 		func() error { return c.computing.UpdateVectors(dst, pairs, inv) })
 }
 
@@ -367,10 +376,11 @@ func (v *evaluator) SetTargets(t engine.Targets) error {
 }
 
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (found engine.Evaluation, err error) {
-	err = v.do("evaluate", func() error { return checkEvaluate(sums, w, v.d, v.q, v.hasTargets) }, func() (err error) {
-		found, err = v.computing.Evaluate(sums, w)
-		return err
-	})
+	err = v.do("evaluate", func() error { return checkEvaluate(sums, w, v.d, v.q, v.hasTargets) },
+		func() (err error) {
+			found, err = v.computing.Evaluate(sums, w)
+			return err
+		})
 	return found, err
 }
 

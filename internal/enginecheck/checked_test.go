@@ -26,9 +26,13 @@ func (b broken) LoadCells(
 
 type brokenCells struct{ engine.Cells }
 
-func (brokenCells) Assign(float32) (engine.Assignment, error) { return engine.Assignment{}, errDevice }
+func (brokenCells) Assign(float32) (engine.Assignment, error) {
+	return engine.Assignment{},
+		errDevice
+}
 
-func (b broken) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (b broken) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator,
+	error) {
 	r, err := b.Engine.LoadEvaluator(x, classes, f)
 	return brokenEvaluator{r}, err
 }
@@ -39,8 +43,8 @@ func (brokenEvaluator) Evaluate([]int64, engine.Weights) (engine.Evaluation, err
 	return engine.Evaluation{}, errDevice
 }
 
-// TestFailed: a data set is of no more use after an operation failed, and refused arguments leave it
-// as it was.
+// TestFailed: a data set is of no more use after an operation failed, and refused arguments leave
+// it as it was.
 func TestFailed(t *testing.T) {
 	for _, how := range []enginecheck.How{{}, {Turns: true}} {
 		e := enginecheck.New(broken{cpuref.New()}, how)
@@ -51,7 +55,8 @@ func TestFailed(t *testing.T) {
 		if err := r.Predict(nil); !errors.Is(err, engine.ErrShape) {
 			t.Errorf("got %v, want %v", err, engine.ErrShape)
 		}
-		if _, err := r.Assign(0); !errors.Is(err, errDevice) || err.Error() != "assign: the device is lost" {
+		if _, err := r.Assign(0); !errors.Is(err, errDevice) ||
+			err.Error() != "assign: the device is lost" {
 			t.Errorf("got %v, want %v", err, errDevice)
 		}
 		if err := enginetest.CheckFailed(r); err != nil {

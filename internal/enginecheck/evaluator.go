@@ -9,8 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// LoadEvaluator checks the arguments of Engine.LoadEvaluator and returns the format of the weighted
-// sums: f, or the format of x if f is zero.
+// LoadEvaluator checks the arguments of Engine.LoadEvaluator and returns the format of the
+// weighted sums: f, or the format of x if f is zero.
 func LoadEvaluator(
 	op string, rows dataset.Rows, classes int, f numerics.FixedPoint,
 ) (numerics.FixedPoint, error) {
@@ -20,7 +20,8 @@ func LoadEvaluator(
 		return f, err
 	}
 	if maxAbs > mostValue {
-		return f, fmt.Errorf("%s: %w: found a value of size %v, want at most 2^118, so that sums of 256 stay finite; "+
+		return f, fmt.Errorf("%s: %w: found a value of size %v, want at most 2^118, so that sums of "+
+			"256 stay finite; "+
 			"scale the features", op, engine.ErrValue, maxAbs)
 	}
 	return Format(op, maxAbs, x.N, f)
@@ -38,7 +39,8 @@ func checkTargets(t engine.Targets, n, q int) error {
 	const op = "set targets"
 	rows := len(t.Values) / q
 	if len(t.Values) != rows*q || rows < 1 {
-		return fmt.Errorf("%s: %w: %d target values, want rows of %d", op, engine.ErrShape, len(t.Values), q)
+		return fmt.Errorf("%s: %w: %d target values, want rows of %d", op, engine.ErrShape, len(t.Values),
+			q)
 	}
 	if t.Row == nil && rows != n {
 		return fmt.Errorf("%s: %w: %d rows of targets for %d examples, want one each or the row of each",
@@ -66,7 +68,8 @@ func checkTargets(t engine.Targets, n, q int) error {
 		r := i
 		if t.Row != nil {
 			if r = int(t.Row[i]); r < 0 || r >= rows {
-				return fmt.Errorf("%s: %w: example %d has row %d of the targets, want 0..%d", op, engine.ErrShape, i, r, rows-1)
+				return fmt.Errorf("%s: %w: example %d has row %d of the targets, want 0..%d", op,
+					engine.ErrShape, i, r, rows-1)
 			}
 		}
 		w := float32(1)
@@ -74,7 +77,8 @@ func checkTargets(t engine.Targets, n, q int) error {
 			w = t.Weight[i]
 		}
 		if !(w >= 0 && w <= 1 && w <= most[r]) {
-			return fmt.Errorf("%s: %w: example %d has weight %v, want 0 to %v", op, engine.ErrValue, i, w, min(1, most[r]))
+			return fmt.Errorf("%s: %w: example %d has weight %v, want 0 to %v", op, engine.ErrValue, i, w,
+				min(1, most[r]))
 		}
 	}
 	return nil
@@ -101,11 +105,13 @@ func mostWeight(t []float32, given bool) (float32, error) {
 	return (1 + slack) / size, nil
 }
 
-// checkEvaluate checks the arguments of Evaluator.Evaluate; hasTargets says whether SetTargets was called.
+// checkEvaluate checks the arguments of Evaluator.Evaluate; hasTargets says whether SetTargets was
+// called.
 func checkEvaluate(sums []int64, w engine.Weights, d, q int, hasTargets bool) error {
 	const op = "evaluate"
 	if !hasTargets {
-		return fmt.Errorf("%s: %w: found no targets, want a call of SetTargets before", op, engine.ErrShape)
+		return fmt.Errorf("%s: %w: found no targets, want a call of SetTargets before", op,
+			engine.ErrShape)
 	}
 	if err := checkWeights(op, w, d, q); err != nil {
 		return err

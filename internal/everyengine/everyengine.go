@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// tile is an allocation, in bytes, that cuts all but the smallest examples in tiles: it holds the 256
-// of the self-test, which evaluations take in one piece.
+// tile is an allocation, in bytes, that cuts all but the smallest examples in tiles: it holds the
+// 256 of the self-test, which evaluations take in one piece.
 const tile = 272 << 10
 
 // Open returns the engine that defines every result, the fast one for processors, and in a

@@ -31,7 +31,8 @@ type folder struct {
 // folders reads the packages of this module as go list sees them.
 func folders(t *testing.T) map[string]*folder {
 	list := exec.Command("go", "list", "-json=ImportPath,Dir,Name,Imports", module+"...")
-	list.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS=linux", "GOARCH=amd64") // one drawing for all builds
+	// one drawing for all builds
+	list.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS=linux", "GOARCH=amd64")
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,8 @@ func folders(t *testing.T) map[string]*folder {
 			t.Errorf("%s: %v", path, err)
 		}
 		if f.path == anyLearner {
-			f.purpose, f.imports = "is a learner, one of those that `uma-gpu learners` lists", allowed("learners")
+			f.purpose, f.imports = "is a learner, one of those that `uma-gpu learners` lists",
+				allowed("learners")
 		}
 		slices.Sort(f.imports)
 		f.imports = slices.Compact(f.imports)
@@ -117,7 +119,8 @@ func purpose(dir, name, base string) (string, error) {
 	}
 	rest, ok := strings.CutPrefix(sentence, kind+" ")
 	if !ok || !strings.HasSuffix(rest, ".") && !strings.HasSuffix(rest, ":") {
-		return "", fmt.Errorf("found the documentation %q, wanted a sentence that begins with %s", sentence, kind)
+		return "", fmt.Errorf("found the documentation %q, wanted a sentence that begins with %s",
+			sentence, kind)
 	}
 	return strings.TrimRight(rest, ".:"), nil
 }
@@ -132,7 +135,8 @@ func packageDoc(dir string) (string, error) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil,
+			parser.PackageClauseOnly|parser.ParseComments)
 		if err != nil {
 			return "", err
 		}
@@ -140,7 +144,8 @@ func packageDoc(dir string) (string, error) {
 			return f.Doc.Text(), nil
 		}
 	}
-	return "", errors.New("found no documentation, wanted a sentence that says which code belongs here")
+	return "", errors.New("found no documentation, wanted a sentence that says which code belongs " +
+		"here")
 }
 
 // drawing returns the text of docs/layout.md.

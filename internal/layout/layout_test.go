@@ -17,45 +17,81 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
-	{"host/dataset/parquet", []string{"host/dataset", "internal/parquetfile"}, "joins a format to package dataset, for programs that want its libraries"},
-	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"}, "a leaf: examples know neither engines nor models"},
-	{"host/confusion", []string{"host/confusion", "host/numerics", "internal/"}, "a leaf, with its rooms"},
+	{"host/dataset/parquet", []string{"host/dataset", "internal/parquetfile"},
+		"joins a format to package dataset, for programs that want its libraries"},
+	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"},
+		"a leaf: examples know neither engines nor models"},
+	{"host/confusion", []string{"host/confusion", "host/numerics", "internal/"},
+		"a leaf, with its rooms"},
 	{"host/judge/metric", nil, "a leaf"},
-	{"host/judge", []string{"host/confusion", "host/dataset", "host/engine", "host/model", "learners"}, "judges what others have learned, and trains nothing"},
+	{"host/judge", []string{"host/confusion", "host/dataset", "host/engine", "host/model", "learners"},
+		"judges what others have learned, and trains nothing"},
 	{"host/outoffold", []string{"host", "learners"}, "trains without each fold, through the loop"},
-	{"host/progress", nil, "a leaf: counts of work that is done, whatever it is, without clock and terminal"},
-	{"host/versionspace", []string{"host/numerics"}, "a leaf: half-spaces and points, which know neither examples nor engines"},
-	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca", "host/kernel/featuremap", "host/numerics", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
-	{"host/exchange", []string{"host/model", "host/dataset", "host/kernel", "host/engine/contract", "internal/npyfile"}, "reads and writes what a model is; who trained it, and on what engine, is in the model"},
-	{"host/serve", []string{"host/model", "host/dataset", "host/engine", "internal/npyfile"}, "predicts by a model on any engine, and trains nothing"},
+	{"host/progress", nil,
+		"a leaf: counts of work that is done, whatever it is, without clock and terminal"},
+	{"host/versionspace", []string{"host/numerics"},
+		"a leaf: half-spaces and points, which know neither examples nor engines"},
+	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca",
+		"host/kernel/featuremap", "host/numerics", "internal/"},
+		"knows what was prepared and mapped, not who trained; engines by their interface alone"},
+	{"host/exchange", []string{"host/model", "host/dataset", "host/kernel", "host/engine/contract",
+		"internal/npyfile"},
+		"reads and writes what a model is; who trained it, and on what engine, is in the model"},
+	{"host/serve", []string{"host/model", "host/dataset", "host/engine", "internal/npyfile"},
+		"predicts by a model on any engine, and trains nothing"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
 	{"host/ranks/mpi", []string{"host/ranks"}, "a way to join ranks, which knows nothing of examples"},
 	{"host/ranks", nil, "a leaf: processes that do the same, and what they tell one another"},
-	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "host/ranks", "internal/enginecheck"}, "makes one engine of any, and must name none"},
-	{"host/engine/audit", []string{"host/dataset", "host/engine", "host/numerics", "internal/enginecheck"}, "watches any engine, and must name none"},
-	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine", "internal/store"}, "the interface must not know an engine"},
-	{"host/kernel/featuremap", []string{"host/kernel/pca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
-	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "host/judge", "learners"}, "fits on any engine through its interface; the loop hands it the way to learn"},
-	{"host/kernel/meanmodel", []string{"host/kernel", "host/engine", "host/dataset", "host/confusion", "host/model", "learners"}, "changes models, and trains nothing"},
-	{"host/kernel/means", []string{"internal/store", "host/kernel/pca", "host/engine", "host/dataset", "host/kernel", "host/numerics"}, "means on any engine through its interface; must not name one, and knows no noise"},
-	{"host/kernel/pca", []string{"internal/store", "host/engine", "host/dataset", "host/kernel", "host/numerics"}, "fits on any engine through its interface and must not name one"},
+	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "host/ranks",
+		"internal/enginecheck"}, "makes one engine of any, and must name none"},
+	{"host/engine/audit", []string{"host/dataset", "host/engine", "host/numerics",
+		"internal/enginecheck"}, "watches any engine, and must name none"},
+	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine",
+		"internal/store"}, "the interface must not know an engine"},
+	{"host/kernel/featuremap", []string{"host/kernel/pca", "host/engine", "host/dataset"},
+		"fits on any engine through its interface and must not name one"},
+	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "host/judge",
+		"learners"}, "fits on any engine through its interface; the loop hands it the way to learn"},
+	{"host/kernel/meanmodel", []string{"host/kernel", "host/engine", "host/dataset", "host/confusion",
+		"host/model", "learners"}, "changes models, and trains nothing"},
+	{"host/kernel/means", []string{"internal/store", "host/kernel/pca", "host/engine", "host/dataset",
+		"host/kernel", "host/numerics"},
+		"means on any engine through its interface; must not name one, and knows no noise"},
+	{"host/kernel/pca", []string{"internal/store", "host/engine", "host/dataset", "host/kernel",
+		"host/numerics"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernel", []string{"host/numerics"}, "a leaf: functions of three numbers"},
-	{"cpuref/simd", []string{"cpuref", "host/engine", "host/dataset", "host/kernel", "host/numerics", "internal/enginecheck", "internal/sketch"}, "an engine knows the contract, the loops that define it, and nothing above"},
-	{"cpuref", []string{"host/engine", "host/dataset", "host/kernel", "host/numerics", "internal/enginecheck"}, "an engine knows the contract and nothing above it"},
+	{"cpuref/simd", []string{"cpuref", "host/engine", "host/dataset", "host/kernel", "host/numerics",
+		"internal/enginecheck", "internal/sketch"},
+		"an engine knows the contract, the loops that define it, and nothing above"},
+	{"cpuref", []string{"host/engine", "host/dataset", "host/kernel", "host/numerics",
+		"internal/enginecheck"}, "an engine knows the contract and nothing above it"},
 	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
-	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics", "internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
-	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
-	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernel/means", "host/kernel", "host/numerics", "host/versionspace", "internal/store"}, "a learner runs on any engine and must not name one"},
-	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"}, "asks through the loop, of any learner on any engine; a session is a file"},
-	{"host/report", []string{"host", "host/judge/metric", "host/model", "learners"}, "shows what others found, and computes nothing but pictures of it"},
-	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
-	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
-	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"}, "the arguments of any engine, of which it must name none"},
-	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"}, "names all engines, so tests alone import it"},
-	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},
-	{"internal/store", []string{"host/ranks", "internal/"}, "keeps numbers, in memory, files and parts on ranks; what they say is for others"},
+	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics",
+		"internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
+	{"learners/learnertest", []string{"learners", "host"},
+		"judges any learner by the loop that runs it; tests alone import it"},
+	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
+		"host/kernel/means", "host/kernel", "host/numerics", "host/versionspace", "internal/store"},
+		"a learner runs on any engine and must not name one"},
+	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"},
+		"asks through the loop, of any learner on any engine; a session is a file"},
+	{"host/report", []string{"host", "host/judge/metric", "host/model", "learners"},
+		"shows what others found, and computes nothing but pictures of it"},
+	{"host", []string{"learners", "host/"},
+		"the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
+	{"internal/timing", []string{"host", "learners"},
+		"measures any engine through its interface and must not name one"},
+	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"},
+		"the arguments of any engine, of which it must name none"},
+	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"},
+		"names all engines, so tests alone import it"},
+	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"},
+		"bounds for any engine, of which it must name none"},
+	{"internal/store", []string{"host/ranks", "internal/"},
+		"keeps numbers, in memory, files and parts on ranks; what they say is for others"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
-	{"github.com/uma-gpu/uma-gpu", []string{"cpuref/simd", "host", "learners"}, "the front door: one default engine, and none that wants OpenCL"},
+	{"github.com/uma-gpu/uma-gpu", []string{"cpuref/simd", "host", "learners"},
+		"the front door: one default engine, and none that wants OpenCL"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
 	{"bench/", []string{""}, "experiments wire things as the command does"},
 }
@@ -73,7 +109,8 @@ var foreign = map[string][]string{
 	"golang.org/x/text":             {"host/dataset"}, // lower case
 	// The bar of long work on a terminal.
 	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric", "internal/sketch",
+	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric",
+		"internal/sketch",
 		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.
 	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report", "internal/chart", "bench/papers"},
@@ -92,12 +129,13 @@ var foreign = map[string][]string{
 	"github.com/pierrec/lz4":        {"internal/parquetfile"},
 }
 
-// mechanics are what every package may import: how work is shared out, how far it is and what memory is
-// left, without a word of the trade.
+// mechanics are what every package may import: how work is shared out, how far it is and what
+// memory is left, without a word of the trade.
 var mechanics = []string{"internal/parallel", "internal/memory", "host/progress"}
 
 func TestImports(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}", module+"...").Output()
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}",
+		module+"...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,5 +200,6 @@ func judgeForeign(t *testing.T, pkg, imported string) {
 }
 
 func within(path, prefix string) bool {
-	return path == strings.TrimSuffix(prefix, "/") || strings.HasPrefix(path, strings.TrimSuffix(prefix, "/")+"/")
+	return path == strings.TrimSuffix(prefix, "/") || strings.HasPrefix(path,
+		strings.TrimSuffix(prefix, "/")+"/")
 }

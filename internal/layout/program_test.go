@@ -15,8 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// programs returns the Go programs of docs/library.md: that of the front door, that of the packages
-// below, and the other first line of the latter, for OpenCL.
+// programs returns the Go programs of docs/library.md: that of the front door, that of the
+// packages below, and the other first line of the latter, for OpenCL.
 func programs(t *testing.T) (front, source, line string) {
 	text, err := os.ReadFile("../../docs/library.md")
 	if err != nil {
@@ -36,7 +36,8 @@ func TestFrontDoor(t *testing.T) {
 	dir := t.TempDir()
 	writeModule(t, dir)
 	if printed := runProgram(t, dir, front); printed != "[cat dog] <nil>\n" {
-		t.Errorf("docs/library.md: the program of the front door: printed %q, want what the page says", printed)
+		t.Errorf("docs/library.md: the program of the front door: printed %q, want what the page says",
+			printed)
 	}
 }
 
@@ -56,8 +57,8 @@ func TestProgramIsShort(t *testing.T) {
 	}
 }
 
-// TestProgram builds the program of docs/library.md in a module of its own, on the processor and on
-// OpenCL, and compares what both predict.
+// TestProgram builds the program of docs/library.md in a module of its own, on the processor and
+// on OpenCL, and compares what both predict.
 func TestProgram(t *testing.T) {
 	_, source, line := programs(t)
 	dir := t.TempDir()
@@ -104,7 +105,8 @@ func writeData(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for k, name := range []string{"noisy.csv", "test.csv"} {
-		if err := dataset.Write(ctx, filepath.Join(dir, name), parts[k], dataset.WriteOptions{}); err != nil {
+		if err := dataset.Write(ctx, filepath.Join(dir, name), parts[k],
+			dataset.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

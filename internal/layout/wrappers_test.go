@@ -86,7 +86,8 @@ func TestWrappersAreFound(t *testing.T) {
 		type d interface { engine.Scorer }
 		func f() { type e struct { engine.Scorer } }`
 	found, err := embedded("p.go", src)
-	if err != nil || len(found) != 3 || found[0].Line != 3 || found[1].Line != 4 || found[2].Line != 7 {
+	if err != nil || len(found) != 3 || found[0].Line != 3 || found[1].Line != 4 ||
+		found[2].Line != 7 {
 		t.Errorf("found %v, %v", found, err)
 	}
 }

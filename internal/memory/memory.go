@@ -54,7 +54,8 @@ func Check(need int64, what string) error {
 	found.is(l.left - need)
 	switch {
 	case need == math.MaxInt64:
-		return fmt.Errorf("%s %w: it needs more bytes than 63 bits can count; give smaller sizes", what, ErrBudget)
+		return fmt.Errorf("%s %w: it needs more bytes than 63 bits can count; give smaller sizes", what,
+			ErrBudget)
 	case need > l.left:
 		return fmt.Errorf("%s %w: it needs %s, and %s are left by %s; %s",
 			what, ErrBudget, bytes(need), bytes(l.left), l.name, l.advice)
@@ -141,7 +142,8 @@ func goLimit() limit {
 	if most == math.MaxInt64 {
 		return limit{most, "GOMEMLIMIT", advice}
 	}
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return limit{most - int64(s[0].Value.Uint64()-s[1].Value.Uint64()), "GOMEMLIMIT", advice}
 }

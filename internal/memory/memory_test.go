@@ -28,11 +28,13 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	for need, want := range map[int64]string{
-		1 << 30:       "a table does not fit in memory: it needs 1073741824 bytes (1 GiB), and ",
-		math.MaxInt64: "a table does not fit in memory: it needs more bytes than 63 bits can count; give smaller sizes",
+		1 << 30: "a table does not fit in memory: it needs 1073741824 bytes (1 GiB), and ",
+		math.MaxInt64: "a table does not fit in memory: it needs more bytes than 63 bits can count; " +
+			"give smaller sizes",
 	} {
 		err := Check(need, "a table")
-		if !errors.Is(err, ErrBudget) || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, ErrBudget) || !strings.HasPrefix(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%d bytes: %v", need, err)
 		}
 		const end = " are left by GOMEMLIMIT; raise GOMEMLIMIT or give smaller sizes"
@@ -76,7 +78,8 @@ func TestProductAndSum(t *testing.T) {
 		terms []int64
 		want  int64
 	}{
-		{nil, 0}, {[]int64{1, 2}, 3}, {[]int64{math.MaxInt64, 0}, math.MaxInt64}, {[]int64{math.MaxInt64, 1}, math.MaxInt64},
+		{nil, 0}, {[]int64{1, 2}, 3}, {[]int64{math.MaxInt64, 0}, math.MaxInt64},
+		{[]int64{math.MaxInt64, 1}, math.MaxInt64},
 		{[]int64{math.MaxInt64, math.MaxInt64, 7}, math.MaxInt64},
 	} {
 		if got := Sum(c.terms...); got != c.want {
@@ -95,7 +98,8 @@ func TestFinding(t *testing.T) {
 	for _, c := range []struct {
 		need int64
 		want bool
-	}{{51, false}, {50, true}, {26, false}, {25, true}, {math.MaxInt64, false}, {12, true}, {7, false}} {
+	}{{51, false}, {50, true}, {26, false}, {25, true}, {math.MaxInt64, false}, {12, true}, {7,
+		false}} {
 		if got := f.grants(c.need); got != c.want {
 			t.Errorf("%d bytes: found %v, want %v", c.need, got, c.want)
 		}

@@ -54,7 +54,8 @@ func groupLimits(root fs.FS) []limit {
 			continue
 		}
 		below := "/"
-		if rest, ok := strings.CutPrefix(f[2], strings.TrimSuffix(at, "/")); ok && (rest == "" || rest[0] == '/') {
+		if rest, ok := strings.CutPrefix(f[2], strings.TrimSuffix(at, "/")); ok && (rest == "" ||
+			rest[0] == '/') {
 			below = path.Join("/", rest)
 		} // else the group is outside what this process sees, which is its own part
 		for {

@@ -18,11 +18,12 @@ func files(pairs ...string) fstest.MapFS {
 
 func TestMachineLimits(t *testing.T) {
 	for text, want := range map[string]string{
-		"MemTotal:       16 kB\nMemFree: 1 kB\nMemAvailable:   12 kB\nCached: 3 kB\n": "12288 the machine (MemAvailable)",
-		"MemTotal:       16 kB\nMemFree: 1 kB\n":                                      "", // before Linux 3.14
-		"MemAvailable: many kB\n":                                                     "",
-		"MemAvailable: 9223372036854775807 kB\n":                                      "",
-		"":                                                                            "",
+		"MemTotal:       16 kB\nMemFree: 1 kB\nMemAvailable:   12 kB\nCached: 3 kB\n": "12288 the " +
+			"machine (MemAvailable)",
+		"MemTotal:       16 kB\nMemFree: 1 kB\n": "", // before Linux 3.14
+		"MemAvailable: many kB\n":                "",
+		"MemAvailable: 9223372036854775807 kB\n": "",
+		"":                                       "",
 	} {
 		if got := show(machineLimits(files("proc/meminfo", text))); got != want {
 			t.Errorf("%q: found %q, want %q", text, got, want)
@@ -34,7 +35,8 @@ func TestMachineLimits(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	size, data := sizes(files("proc/self/status", "Name:\tx\nVmPeak:\t 9 kB\nVmSize:\t 7 kB\nVmData:\t 5 kB\n"))
+	size, data := sizes(files("proc/self/status",
+		"Name:\tx\nVmPeak:\t 9 kB\nVmSize:\t 7 kB\nVmData:\t 5 kB\n"))
 	if size != 7<<10 || data != 5<<10 {
 		t.Errorf("found %d, %d", size, data)
 	}
@@ -60,17 +62,21 @@ func TestGroupLimits(t *testing.T) {
 		{"version 2, of a container", files("proc/self/cgroup", "0::/\n", "proc/self/mountinfo", mount2,
 			"sys/fs/cgroup/memory.max", "1000\n", "sys/fs/cgroup/memory.current", "2000\n"),
 			"-1000 the control group /"},
-		{"version 2, outside of the name space", files("proc/self/cgroup", "0::/../../x\n", "proc/self/mountinfo", mount2,
+		{"version 2, outside of the name space", files("proc/self/cgroup", "0::/../../x\n",
+			"proc/self/mountinfo", mount2,
 			"sys/fs/cgroup/memory.max", "1000\n", "sys/fs/cgroup/memory.current", "1\n"),
 			"999 the control group /"},
 		{"version 2, unlimited", files("proc/self/cgroup", "0::/a\n", "proc/self/mountinfo", mount2,
 			"sys/fs/cgroup/a/memory.max", "max\n", "sys/fs/cgroup/a/memory.current", "7\n"), ""},
-		{"version 1", files("proc/self/cgroup", "9:cpu,cpuacct:/c\n4:hugetlb,memory:/docker/id/in\n0::/\n",
-			"proc/self/mountinfo", "31 22 0:28 /docker/id /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu,cpuacct\n"+
+		{"version 1", files("proc/self/cgroup",
+			"9:cpu,cpuacct:/c\n4:hugetlb,memory:/docker/id/in\n0::/\n",
+			"proc/self/mountinfo",
+			"31 22 0:28 /docker/id /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu,cpuacct\n"+
 				"36 22 0:28 /docker/id /sys/fs/cgroup/my\\040memory ro master:9 - cgroup cgroup rw,memory\n",
 			"sys/fs/cgroup/my memory/in/memory.limit_in_bytes", "4096\n",
 			"sys/fs/cgroup/my memory/in/memory.usage_in_bytes", "96\n",
-			"sys/fs/cgroup/my memory/in/memory.stat", "inactive_file 1\ntotal_inactive_file 50\ntotal_active_file 6\n",
+			"sys/fs/cgroup/my memory/in/memory.stat",
+			"inactive_file 1\ntotal_inactive_file 50\ntotal_active_file 6\n",
 			"sys/fs/cgroup/my memory/memory.limit_in_bytes", "9223372036854771712\n",
 			"sys/fs/cgroup/my memory/memory.usage_in_bytes", "96\n"),
 			"4056 the control group /in"},
@@ -78,7 +84,8 @@ func TestGroupLimits(t *testing.T) {
 			"proc/self/mountinfo", "36 22 0:28 /docker/idle /m ro - cgroup cgroup rw,memory\n",
 			"m/memory.limit_in_bytes", "4096\n", "m/memory.usage_in_bytes", "96\n"),
 			"4000 the control group /"},
-		{"nonsense", files("proc/self/cgroup", "\n::\n0::\nx", "proc/self/mountinfo", "- \n - cgroup2\n"), ""},
+		{"nonsense", files("proc/self/cgroup", "\n::\n0::\nx", "proc/self/mountinfo", "- \n - cgroup2\n"),
+			""},
 	} {
 		if got := show(groupLimits(c.root)); got != c.want {
 			t.Errorf("%s: found %q, want %q", c.name, got, c.want)

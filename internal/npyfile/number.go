@@ -10,7 +10,8 @@ import (
 
 // Type is how an array stores one element.
 type Type struct {
-	Kind byte // 'f' float, 'i' and 'u' integer, 'b' truth; 'U' UTF-32 and 'S' byte texts; others are not read
+	// 'f' float, 'i' and 'u' integer, 'b' truth; 'U' UTF-32 and 'S' byte texts; others are not read
+	Kind byte
 	Size int  // bytes of one element
 	Big  bool // big-endian
 }
@@ -27,7 +28,8 @@ func parseType(descr string) (Type, error) {
 	}
 	if code[0] == 'O' {
 		return Type{}, fault(Element,
-			"found an array of Python objects, wanted numbers or texts; save it with .astype(str) or as numbers")
+			"found an array of Python objects, wanted numbers or texts; save it with .astype(str) or as "+
+				"numbers")
 	}
 	if code == "?" {
 		code = "b1"

@@ -93,8 +93,9 @@ func ReadHeader(r io.Reader) (Array, error) {
 	}
 	a.Size = len(start) + n
 	if n > MaxHeader {
-		return a, fault(Long, "found an .npy header of %d bytes, wanted at most %d (a table of named columns? "+
-			"save them as one matrix)", n, MaxHeader)
+		return a, fault(Long,
+			"found an .npy header of %d bytes, wanted at most %d (a table of named columns? "+
+				"save them as one matrix)", n, MaxHeader)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -106,7 +107,8 @@ func ReadHeader(r io.Reader) (Array, error) {
 
 func cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fault(Cut, "found the end of the file within the .npy header; the file is cut short, fetch it again")
+		return fault(Cut, "found the end of the file within the .npy header; the file is cut short, "+
+			"fetch it again")
 	}
 	return err
 }
@@ -118,7 +120,8 @@ var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*` 
 
 // parse takes the dictionary apart: its three keys, each once, in any order.
 func (a *Array) parse() error {
-	bad := fault(Dictionary, "found the .npy header %.100q, wanted descr, fortran_order and shape of a plain array",
+	bad := fault(Dictionary,
+		"found the .npy header %.100q, wanted descr, fortran_order and shape of a plain array",
 		strings.TrimSpace(a.Text))
 	rest, opened := strings.CutPrefix(strings.TrimSpace(a.Text), "{")
 	rest, closed := strings.CutSuffix(rest, "}")
@@ -138,7 +141,8 @@ func (a *Array) parse() error {
 	case strings.TrimSpace(rest) != "" || !strings.ContainsAny(descr[:1], `'"`) || shape[0] != '(':
 		return bad
 	case order != "True" && order != "False":
-		return fault(Order, "found the order %.100q in the .npy header, wanted True or False as fortran_order", order)
+		return fault(Order, "found the order %.100q in the .npy header, wanted True or False as "+
+			"fortran_order", order)
 	}
 	a.Descr, a.Fortran = descr[1:len(descr)-1], order == "True"
 	if err := a.parseShape(shape); err != nil {

@@ -21,11 +21,14 @@ func TestHeader(t *testing.T) {
 		{"<f4", []int{3, 2}, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }"},
 		{"<i8", []int{7}, "{'descr': '<i8', 'fortran_order': False, 'shape': (7,), }"},
 		{"|S3", nil, "{'descr': '|S3', 'fortran_order': False, 'shape': (), }"},
-		{"<f8", []int{1 << 62, 1 << 62, 0}, "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904, 0), }"},
+		{"<f8", []int{1 << 62, 1 << 62, 0},
+			"{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, " +
+				"4611686018427387904, 0), }"},
 	} {
 		h := string(Header(c.dtype, c.shape...))
 		text, ok := strings.CutPrefix(h, Magic+"\x01\x00"+string([]byte{byte(len(h) - 10), 0}))
-		if !ok || len(h)%64 != 0 || !strings.HasSuffix(h, "\n") || strings.TrimRight(text, " \n") != c.want {
+		if !ok || len(h)%64 != 0 || !strings.HasSuffix(h, "\n") || strings.TrimRight(text,
+			" \n") != c.want {
 			t.Errorf("%s %v: got %q, want %q", c.dtype, c.shape, h, c.want)
 		}
 	}
@@ -44,12 +47,15 @@ func TestReadHeader(t *testing.T) {
 		want Array
 	}{
 		"NumPy's": {file(text), Array{Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
-		"version 2": {Magic + "\x02\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 2,
-			Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
-		"version 3": {Magic + "\x03\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 3,
-			Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
-		"other writers": {file(` {"shape":(7L,),"descr":">i8" , 'fortran_order':True}`), Array{Descr: ">i8",
-			Type: Type{Kind: 'i', Size: 8, Big: true}, Fortran: true, Shape: []int{7}}},
+		"version 2": {Magic + "\x02\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text,
+			Array{Major: 2,
+				Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+		"version 3": {Magic + "\x03\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text,
+			Array{Major: 3,
+				Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+		"other writers": {file(` {"shape":(7L,),"descr":">i8" , 'fortran_order':True}`),
+			Array{Descr: ">i8",
+				Type: Type{Kind: 'i', Size: 8, Big: true}, Fortran: true, Shape: []int{7}}},
 		"an element": {file("{'descr': '|S3', 'fortran_order': False, 'shape': ()}"), Array{Descr: "|S3",
 			Type: Type{Kind: 'S', Size: 3}}},
 		"truth": {file("{'descr': '?', 'fortran_order': False, 'shape': (0,)}"), Array{Descr: "?",
@@ -67,8 +73,10 @@ func TestReadHeader(t *testing.T) {
 			c.want.Major, c.want.Size = 1, len(c.file)
 		}
 		c.want.Text = got.Text
-		if err != nil || !reflect.DeepEqual(got, c.want) || r.Len() != 4 || !strings.HasSuffix(c.file, got.Text) {
-			t.Errorf("%s: got %+v, %v, and %d bytes are left, wanted %+v and 4", name, got, err, r.Len(), c.want)
+		if err != nil || !reflect.DeepEqual(got, c.want) || r.Len() != 4 || !strings.HasSuffix(c.file,
+			got.Text) {
+			t.Errorf("%s: got %+v, %v, and %d bytes are left, wanted %+v and 4", name, got, err, r.Len(),
+				c.want)
 		}
 	}
 }
@@ -142,9 +150,11 @@ func TestDecoder(t *testing.T) {
 	one := map[string][]byte{
 		"|b1": {1}, "|i1": {1}, "|u1": {1}, "<i2": {1, 0}, ">i2": {0, 1}, "<u2": {1, 0}, ">u2": {0, 1},
 		"<i4": {1, 0, 0, 0}, ">i4": {0, 0, 0, 1}, "<u4": {1, 0, 0, 0}, ">u4": {0, 0, 0, 1},
-		"<i8": {1, 0, 0, 0, 0, 0, 0, 0}, ">i8": {0, 0, 0, 0, 0, 0, 0, 1}, "<u8": {1, 0, 0, 0, 0, 0, 0, 0}, ">u8": {0,
+		"<i8": {1, 0, 0, 0, 0, 0, 0, 0}, ">i8": {0, 0, 0, 0, 0, 0, 0, 1}, "<u8": {1, 0, 0, 0, 0, 0, 0, 0},
+		">u8": {0,
 			0, 0, 0, 0, 0, 0, 1},
-		"<f4": {0, 0, 0x80, 0x3f}, ">f4": {0x3f, 0x80, 0, 0}, "<f8": {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, ">f8": {0x3f,
+		"<f4": {0, 0, 0x80, 0x3f}, ">f4": {0x3f, 0x80, 0, 0}, "<f8": {0, 0, 0, 0, 0, 0, 0xf0, 0x3f},
+		">f8": {0x3f,
 			0xf0, 0, 0, 0, 0, 0, 0},
 	}
 	for descr, raw := range one {
@@ -180,7 +190,8 @@ func TestDecoder(t *testing.T) {
 		t.Errorf("2^64-1 fits: %d", v)
 	}
 	for _, descr := range []string{"<f2", "<c16", "|S1", "<U1", "<M8", "|V8"} {
-		if typ, err := parseType(descr); err != nil || Decoder(typ, func(v float64) float64 { return v }) != nil ||
+		if typ, err := parseType(descr); err != nil || Decoder(typ,
+			func(v float64) float64 { return v }) != nil ||
 			typ.IsInteger() {
 			t.Errorf("%s: %v", descr, err)
 		}
@@ -231,7 +242,8 @@ func FuzzReadHeader(f *testing.F) {
 	f.Add(Header("|S3"))
 	f.Add(append([]byte(Magic+"\x02\x00\x10\x00\x00\x00"), "{'descr': '<f8'}"...))
 	f.Add([]byte(file(`{"shape":(7L,),"descr":">i8" , 'fortran_order':True}`)))
-	f.Add([]byte(file("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999), }")))
+	f.Add([]byte(file("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, " +
+		"99999999999), }")))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		r := bytes.NewReader(raw)
 		a, err := ReadHeader(r)
@@ -248,7 +260,8 @@ func FuzzReadHeader(f *testing.F) {
 			}
 			total *= max(size, 1)
 		}
-		if a.Size != len(raw)-r.Len() || a.Size > MaxHeader+12 || a.Type.Size < 0 || a.Type.Size > 4*maxElement {
+		if a.Size != len(raw)-r.Len() || a.Size > MaxHeader+12 || a.Type.Size < 0 ||
+			a.Type.Size > 4*maxElement {
 			t.Fatalf("read %+v of %d bytes", a, len(raw)-r.Len())
 		}
 		if decode := Decoder(a.Type, func(v float64) float64 { return v }); decode != nil {

@@ -20,7 +20,8 @@ func atProcessors(t *testing.T, processors int) {
 func TestWorkers(t *testing.T) {
 	atProcessors(t, 4)
 	for _, c := range []struct{ n, grain, want int }{
-		{0, 1, 1}, {1, 1, 1}, {3, 1, 3}, {4, 1, 4}, {100, 1, 4}, {100, 30, 3}, {100, 101, 1}, {128, 64, 2}, {127, 64, 1},
+		{0, 1, 1}, {1, 1, 1}, {3, 1, 3}, {4, 1, 4}, {100, 1, 4}, {100, 30, 3}, {100, 101, 1}, {128, 64,
+			2}, {127, 64, 1},
 	} {
 		if got := Workers(c.n, c.grain); got != c.want {
 			t.Errorf("%d items, at least %d for each: %d workers, want %d", c.n, c.grain, got, c.want)

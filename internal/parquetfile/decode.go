@@ -11,9 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// The encodings of values in a page. Each gives exactly the number of values that it is asked for, or
-// an error, also where bytes are left.
-// Format: https://parquet.apache.org/docs/file-format/data-pages/encodings/
+// The encodings of values in a page. Each gives exactly the number of values that it is asked for,
+// or an error, also where bytes are left. Format:
+// https://parquet.apache.org/docs/file-format/data-pages/encodings/
 
 // plainDictionary is the old name of a dictionary's encoding, which files still have.
 const plainDictionary format.Encoding = 2
@@ -60,7 +60,8 @@ func (v *pageValues) decode(body []byte, count int, take func(raw []byte)) error
 	case e == format.ByteStreamSplit && v.t.Size >= 4 && v.t.Size <= 8:
 		return eachSplit(body, v.t.Size, count, take)
 	}
-	return fmt.Errorf("found the encoding %s of a column of type %s, wanted PLAIN or a dictionary", v.encoding, v.t)
+	return fmt.Errorf("found the encoding %s of a column of type %s, wanted PLAIN or a dictionary",
+		v.encoding, v.t)
 }
 
 var truths = [2][]byte{{0}, {1}}
@@ -129,9 +130,9 @@ func (v *pageValues) eachEntry(body []byte, count int, take func(raw []byte)) er
 	})
 }
 
-// eachHybrid is for count numbers of width bits, at most 32: runs of equal ones, and runs of packed
-// ones in groups of eight. The last group may hold more than count, and some writers fill up the last
-// run to eight as well.
+// eachHybrid is for count numbers of width bits, at most 32: runs of equal ones, and runs of
+// packed ones in groups of eight. The last group may hold more than count, and some writers fill
+// up the last run to eight as well.
 func eachHybrid(body []byte, width, count int, take func(n uint32) error) error {
 	for count > 0 {
 		head, k := binary.Uvarint(body)
@@ -207,8 +208,10 @@ func eachDelta(body []byte, count int, take func(n int64) error) ([]byte, error)
 	}
 	body = body[k:]
 	block, parts := sizes[0], sizes[1]
-	if parts == 0 || block == 0 || block%parts != 0 || block/parts%32 != 0 || block > 1<<20 || sizes[2] != count {
-		return nil, fmt.Errorf("found %d integers in blocks of %d in %d parts, wanted %d in parts of a multiple "+
+	if parts == 0 || block == 0 || block%parts != 0 || block/parts%32 != 0 || block > 1<<20 ||
+		sizes[2] != count {
+		return nil, fmt.Errorf("found %d integers in blocks of %d in %d parts, wanted %d in parts of "+
+			"a multiple "+
 			"of 32", sizes[2], block, parts, count)
 	}
 	if count == 0 {

@@ -79,11 +79,13 @@ func (f *file) Check(group, column int) error {
 	chunk := &g.Columns[c.Index()]
 	switch m := &chunk.MetaData; {
 	case chunk.FilePath != "":
-		return fmt.Errorf("its data lie in another file, %.40q; write the table as one file", chunk.FilePath)
+		return fmt.Errorf("its data lie in another file, %.40q; write the table as one file",
+			chunk.FilePath)
 	case chunk.CryptoMetadata.Value != nil:
 		return fmt.Errorf("its data are encrypted; write the file without")
 	case m.Type != format.Type(c.Type().Kind()) || m.NumValues != g.NumRows:
-		return fmt.Errorf("found %d values of type %s in a row group, wanted %d of type %s; the file is corrupt, "+
+		return fmt.Errorf("found %d values of type %s in a row group, wanted %d of type %s; the file "+
+			"is corrupt, "+
 			"fetch it again", m.NumValues, m.Type, g.NumRows, c.Type())
 	}
 	return nil
@@ -107,15 +109,16 @@ func (f *file) Read(group, j, from, to int, take func(i int, raw []byte)) (err e
 			take(i, raw)
 		}
 	}
-	err = f.pages.column(column{&g.Columns[c.Index()].MetaData, number, c.Optional(), int(g.NumRows)}, from, to, taken)
+	err = f.pages.column(column{&g.Columns[c.Index()].MetaData, number, c.Optional(), int(g.NumRows)},
+		from, to, taken)
 	if err == nil {
 		err = fault
 	}
 	return err
 }
 
-// numberOf returns how a column stores its values, of Kind 0 if they are neither numbers nor texts,
-// and whether they are dates or times.
+// numberOf returns how a column stores its values, of Kind 0 if they are neither numbers nor
+// texts, and whether they are dates or times.
 func numberOf(c *parquet.Column) (t npyfile.Type, date bool) {
 	kind, unsigned := c.Type().Kind(), false
 	if logical := c.Type().LogicalType(); logical != nil {

@@ -69,10 +69,12 @@ func parseHead(b []byte) (h pageHead, err error) {
 	h = pageHead{kind: head.Type, size: int64(len(b)), packed: int64(head.CompressedPageSize),
 		unpacked: int64(head.UncompressedPageSize), sum: uint32(head.CRC)}
 	known := true
-	switch v1, v2, dictionary := head.DataPageHeader, head.DataPageHeaderV2, head.DictionaryPageHeader; h.kind {
+	switch v1, v2, dictionary := head.DataPageHeader, head.DataPageHeaderV2,
+		head.DictionaryPageHeader; h.kind {
 	case format.DataPage:
 		known = v1.Valid
-		h.count, h.encoding, h.levelEncoding = int(v1.V.NumValues), v1.V.Encoding, v1.V.DefinitionLevelEncoding
+		h.count, h.encoding, h.levelEncoding = int(v1.V.NumValues), v1.V.Encoding,
+			v1.V.DefinitionLevelEncoding
 	case format.DataPageV2:
 		known = v2.Valid && min(v2.V.DefinitionLevelsByteLength, v2.V.NumNulls) >= 0
 		h.count, h.encoding, h.nulls = int(v2.V.NumValues), v2.V.Encoding, int(v2.V.NumNulls)
@@ -100,8 +102,8 @@ type column struct {
 	n        int
 }
 
-// column calls take for values from..to-1 of a column, the first as value 0. It does not read pages
-// without any of them. Its errors begin with the page.
+// column calls take for values from..to-1 of a column, the first as value 0. It does not read
+// pages without any of them. Its errors begin with the page.
 func (p *pages) column(c column, from, to int, take taker) error {
 	start := chunkStart(c.ColumnMetaData)
 	at, end := start, p.size
@@ -112,7 +114,8 @@ func (p *pages) column(c column, from, to int, take taker) error {
 	v := &pageValues{t: c.number}
 	for seen, number := 0, 1; seen < c.n; number++ {
 		if at < 0 || at >= end {
-			return fmt.Errorf("page %d at byte %d: found the end of the column and %d values, wanted %d; the "+
+			return fmt.Errorf("page %d at byte %d: found the end of the column and %d values, wanted %d; "+
+				"the "+
 				"file is corrupt, fetch it again", number, at, seen, c.n)
 		}
 		count, next, err := p.page(at, end, c, v, from-seen, to-seen, c.n-seen, func(i int, raw []byte) {
@@ -131,7 +134,8 @@ func (p *pages) column(c column, from, to int, take taker) error {
 	// A damaged head may be longer or shorter than it was, so that values are taken from another
 	// place. The first writers left the dictionary's head out of the size.
 	if size := at - start; size != c.TotalCompressedSize && size != c.TotalCompressedSize+v.head {
-		return fmt.Errorf("found pages of %d bytes in all, wanted %d as the footer says; the file is corrupt, "+
+		return fmt.Errorf("found pages of %d bytes in all, wanted %d as the footer says; the file is "+
+			"corrupt, "+
 			"fetch it again", size, c.TotalCompressedSize)
 	}
 	return nil
@@ -167,14 +171,16 @@ func (p *pages) page(at, end int64, c column, v *pageValues, from, to, left int,
 	}
 	at += h.size
 	if next = at + h.packed; next > end || h.unpacked > max(p.limits.Page, 1024*h.packed) {
-		return 0, 0, fmt.Errorf("it claims %d bytes, %d unpacked, where the column has %d", h.packed, h.unpacked, end-at)
+		return 0, 0, fmt.Errorf("it claims %d bytes, %d unpacked, where the column has %d", h.packed,
+			h.unpacked, end-at)
 	}
 	isData := h.kind == format.DataPage || h.kind == format.DataPageV2
 	switch {
 	case !isData && h.kind != format.DictionaryPage:
 		return 0, 0, fmt.Errorf("found a page of type %s, wanted data or a dictionary", h.kind)
 	case isData && h.count > left:
-		return 0, 0, fmt.Errorf("it claims %d values, wanted at most %d, the rest of the row group", h.count, left)
+		return 0, 0, fmt.Errorf("it claims %d values, wanted at most %d, the rest of the row group",
+			h.count, left)
 	case isData && (from > 0 && h.count <= from || to <= 0):
 		return h.count, next, nil
 	}
@@ -202,7 +208,8 @@ func (p *pages) page(at, end int64, c column, v *pageValues, from, to, left int,
 	switch {
 	case err != nil:
 		return 0, 0, err
-	case (v.encoding == format.Plain || v.encoding == format.ByteStreamSplit) && !slices.Contains(c.Encoding, v.encoding):
+	case (v.encoding == format.Plain || v.encoding == format.ByteStreamSplit) &&
+		!slices.Contains(c.Encoding, v.encoding):
 		// These two take the same bytes: only the footer can tell a damaged head.
 		return 0, 0, fmt.Errorf("found the encoding %s, wanted one of those that the footer names, %v",
 			v.encoding, c.Encoding)

@@ -18,7 +18,8 @@ import (
 // The files of other writers that the library's own tests have (Impala, parquet-mr,
 // Arrow and others) are read as the library reads them.
 func TestParquetOfOthers(t *testing.T) {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/parquet-go/parquet-go").Output()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}",
+		"github.com/parquet-go/parquet-go").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,8 @@ func sameColumn(t *testing.T, name string, raw []byte, f *parquet.File, c *parqu
 }
 
 func pagesOf(raw []byte) *pages {
-	return &pages{r: bytes.NewReader(raw), size: int64(len(raw)), limits: columnar.Limits{Page: 1 << 26, Window: 1 << 28}}
+	return &pages{r: bytes.NewReader(raw), size: int64(len(raw)),
+		limits: columnar.Limits{Page: 1 << 26, Window: 1 << 28}}
 }
 
 // A codec that is not read is an error that says what to do.
@@ -126,7 +128,8 @@ func TestParquetUnknownCodec(t *testing.T) {
 	c.Codec = format.Lz4
 	number, _ := numberOf(f.Root().Columns()[0])
 	err = pagesOf(raw).column(column{&c, number, false, 2}, 0, 2, func(int, []byte) {})
-	if want := "found values packed with LZ4, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write the file " +
+	if want := "found values packed with LZ4, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write " +
+		"the file " +
 		"again"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}

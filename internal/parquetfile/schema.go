@@ -17,8 +17,9 @@ const deepestSchema = 64
 // footerGrowth is how many bytes of memory a byte of a footer may become.
 const footerGrowth = 256
 
-// checkSchema returns an error if the columns of a footer are not those of its schema, or beyond the
-// limits. The library takes the type of a column from its logical type, whatever its stored type is.
+// checkSchema returns an error if the columns of a footer are not those of its schema, or beyond
+// the limits. The library takes the type of a column from its logical type, whatever its stored
+// type is.
 func checkSchema(footer []byte) error {
 	if err := memory.Check(memory.Product(len(footer), footerGrowth),
 		fmt.Sprintf("a footer of %d bytes", len(footer))); err != nil {
@@ -41,7 +42,8 @@ func checkSchema(footer []byte) error {
 			m := &group.Columns[k].MetaData
 			if m.Type != leaf.kind || !slices.Equal(m.PathInSchema, leaf.path) {
 				return fmt.Errorf("found column %d of row group %d to be %.40q of type %s, "+
-					"wanted %.40q of type %s as in its schema", k+1, g+1, m.PathInSchema, m.Type, leaf.path, leaf.kind)
+					"wanted %.40q of type %s as in its schema", k+1, g+1, m.PathInSchema, m.Type, leaf.path,
+					leaf.kind)
 			}
 		}
 	}
@@ -54,7 +56,8 @@ type schemaLeaf struct {
 	kind format.Type // what is stored
 }
 
-// schemaLeaves returns the columns of a schema: a tree, in which a group stands before its columns.
+// schemaLeaves returns the columns of a schema: a tree, in which a group stands before its
+// columns.
 func schemaLeaves(schema []format.SchemaElement) (leaves []schemaLeaf, err error) {
 	var path []string
 	var left []int32 // columns to come of each group on the path
@@ -64,7 +67,8 @@ func schemaLeaves(schema []format.SchemaElement) (leaves []schemaLeaf, err error
 				left, path = left[:len(left)-1], path[:max(0, len(path)-1)]
 			}
 			if len(left) == 0 {
-				return nil, fmt.Errorf("found %d names in its schema, wanted %d as its groups say", len(schema), k)
+				return nil, fmt.Errorf("found %d names in its schema, wanted %d as its groups say", len(schema),
+					k)
 			}
 			left[len(left)-1]--
 		}
@@ -72,7 +76,8 @@ func schemaLeaves(schema []format.SchemaElement) (leaves []schemaLeaf, err error
 		case n < 0 || int(n) > len(schema):
 			return nil, fmt.Errorf("found a group of %d columns in a schema of %d names", n, len(schema))
 		case n > 0 && len(left) == deepestSchema:
-			return nil, fmt.Errorf("found columns nested more than %d deep, wanted plain ones", deepestSchema)
+			return nil, fmt.Errorf("found columns nested more than %d deep, wanted plain ones",
+				deepestSchema)
 		case n > 0 || k == 0:
 			left = append(left, n)
 			if k > 0 {

@@ -19,13 +19,15 @@ import (
 type unknownCodec string
 
 func (e unknownCodec) Error() string {
-	return fmt.Sprintf("found values packed with %s, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write the "+
+	return fmt.Sprintf("found values packed with %s, wanted snappy, gzip, brotli, zstd or LZ4_RAW; "+
+		"write the "+
 		"file again with one of them", string(e))
 }
 
 // unpack returns the unpacked bytes of a page, exactly size of them, valid until the next call.
 func (p *pages) unpack(codec format.CompressionCodec, packed []byte, size int) ([]byte, error) {
-	if codec == format.Uncompressed || (size == 0 && len(packed) == 0) { // a page of nulls has no data to pack
+	// a page of nulls has no data to pack
+	if codec == format.Uncompressed || (size == 0 && len(packed) == 0) {
 		if len(packed) != size {
 			return nil, fmt.Errorf("found %d bytes, wanted %d as its head says", len(packed), size)
 		}

@@ -40,9 +40,9 @@ func dotError(d int) float64 {
 	return 1.01 * unit * float64(min(d, numerics.Chunk)+chunks+2)
 }
 
-// sampleRows is the number of examples that the directions are found from, and firstRows how many of them the first
-// round has, which begins from nothing and needs no more: as many examples are left open. Any directions bound
-// rightly; better ones bound closer.
+// sampleRows is the number of examples that the directions are found from, and firstRows how many
+// of them the first round has, which begins from nothing and needs no more: as many examples are
+// left open. Any directions bound rightly; better ones bound closer.
 const (
 	sampleRows = 2048
 	firstRows  = 256
@@ -71,7 +71,8 @@ func newBasis(x dataset.Examples, k int) (*Basis, error) {
 	each := max(1, n/firstRows) // spread over all
 	some := blas64.General{Rows: n / each, Cols: x.D, Stride: each * x.D, Data: rows.Data}
 	for _, rows := range []blas64.General{some, rows} {
-		products := blas64.General{Rows: rows.Rows, Cols: k, Stride: k, Data: make([]float64, rows.Rows*k)}
+		products := blas64.General{Rows: rows.Rows, Cols: k, Stride: k, Data: make([]float64,
+			rows.Rows*k)}
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rows, v, 0, products)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, products, rows, 0, v)
 		orthonormalize(v)
@@ -126,11 +127,13 @@ func up(v float64) float64 { return v*(1+1e-9) + math.SmallestNonzeroFloat32 }
 func up32(v float64) float32 { return float32(v*(1+0x1p-20) + 0x1p-120) }
 
 func dot(a, b []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
+	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1,
+		Data: b})
 }
 
 func axpy(alpha float64, x, y []float64) {
-	blas64.Axpy(alpha, blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(y), Inc: 1, Data: y})
+	blas64.Axpy(alpha, blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(y), Inc: 1,
+		Data: y})
 }
 
 // euclidean returns the length of a vector, computed in float64.

@@ -53,7 +53,8 @@ func (b *Basis) Sketch(x []float32, projections []float32, stride int) *Tile {
 }
 
 // sketch is Sketch for examples from..to-1; it returns their part of spread, error and most.
-func (b *Basis) sketch(t *Tile, x, projections []float32, stride, from, to int) (spread, miss, most float64) {
+func (b *Basis) sketch(t *Tile, x, projections []float32, stride, from, to int) (spread, miss,
+	most float64) {
 	sums := make([]float64, 3*(to-from)) // ⟨Vx,ŝ⟩, ‖ŝ‖², ‖Vx-ŝ‖²
 	product, square, missed := sums[:to-from], sums[to-from:2*(to-from)], sums[2*(to-from):]
 	for k := range b.K {
@@ -69,7 +70,8 @@ func (b *Basis) sketch(t *Tile, x, projections []float32, stride, from, to int) 
 	}
 	for i := range product {
 		nu, s := up(euclidean(x[(from+i)*b.D:(from+i+1)*b.D])), math.Sqrt(square[i])
-		rounding := math.Sqrt(float64(b.K)) * (b.gamma*(1+b.skew)*nu + float64(b.D)*least) // ‖computed Vx - Vx‖
+		// ‖computed Vx - Vx‖
+		rounding := math.Sqrt(float64(b.K)) * (b.gamma*(1+b.skew)*nu + float64(b.D)*least)
 		rho2 := nu*nu - 2*product[i] + 2*rounding*s + square[i]*(1+b.skew)
 		rho2 += 1e-9 * (nu*nu + square[i]) // rounding here
 		counts := max(nu, shortest)

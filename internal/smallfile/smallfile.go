@@ -1,5 +1,5 @@
-// Package smallfile reads what should be small and may be anything: a device without an end, a file of a terabyte, a
-// line that never ends.
+// Package smallfile reads what should be small and may be anything: a device without an end, a
+// file of a terabyte, a line that never ends.
 package smallfile
 
 import (
@@ -10,11 +10,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
-// Most is the size, in bytes, of what is read by Read, and of a line of Lines: far more than any sensible one.
+// Most is the size, in bytes, of what is read by Read, and of a line of Lines: far more than any
+// sensible one.
 const Most = 64 << 20
 
-// Read returns the bytes of a file, of which there are at most Most. Its error leaves the path to the caller, and
-// wraps fs.ErrNotExist if there is no such file. It waits for who writes to a pipe.
+// Read returns the bytes of a file, of which there are at most Most. Its error leaves the path to
+// the caller, and wraps fs.ErrNotExist if there is no such file. It waits for who writes to a
+// pipe.
 func Read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

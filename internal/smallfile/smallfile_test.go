@@ -16,7 +16,8 @@ func TestRead(t *testing.T) {
 	if _, err := Read(path); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), path) {
 		t.Errorf("no file: %v", err)
 	}
-	for size, refused := range map[int64]bool{0: false, 5: false, Most: false, Most + 1: true, 1 << 40: true} {
+	for size, refused := range map[int64]bool{0: false, 5: false, Most: false, Most + 1: true,
+		1 << 40: true} {
 		if err := os.WriteFile(path, []byte("text"), 0o666); err != nil {
 			t.Fatal(err)
 		}

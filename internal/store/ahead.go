@@ -5,8 +5,8 @@ import "sync/atomic"
 // aheadBytes is what an Ahead reads at once.
 const aheadBytes = 4 << 20
 
-// Ahead reads the examples of a mapped file in their order, in the background, before those come who compute on them:
-// the disk is not idle while they do, and they do not wait for it.
+// Ahead reads the examples of a mapped file in their order, in the background, before those come
+// who compute on them: the disk is not idle while they do, and they do not wait for it.
 type Ahead struct {
 	x            Pages
 	window       int
@@ -15,8 +15,8 @@ type Ahead struct {
 	ended        chan struct{}
 }
 
-// Ahead begins to read the examples, up to a window of examples before whoever goes through all of them once, in order; it takes
-// a Close. Of examples that lie in no file it reads nothing.
+// Ahead begins to read the examples, up to a window of examples before whoever goes through all of
+// them once, in order; it takes a Close. Of examples that lie in no file it reads nothing.
 func (p Pages) Ahead(window int) *Ahead {
 	a := &Ahead{x: p, window: window, came: make(chan struct{}, 1), closed: make(chan struct{})}
 	a.ended = make(chan struct{})

@@ -12,12 +12,14 @@ func View[T Element](raw []byte) []T {
 	if len(raw) == 0 {
 		return []T{}
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))),
+		len(raw)/int(unsafe.Sizeof(*new(T))))
 }
 
 // Bytes is the inverse of View.
 func Bytes[T Element](list []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))),
+		len(list)*int(unsafe.Sizeof(*new(T))))
 }
 
 // Address returns where raw begins.

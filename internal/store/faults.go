@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// mapping is a binary file that is mapped into memory, or was: while a panic ends a function, what it deferred has
-// closed the file before the panic is looked at.
+// mapping is a binary file that is mapped into memory, or was: while a panic ends a function, what
+// it deferred has closed the file before the panic is looked at.
 type mapping struct {
 	at, size uintptr
 	path     string
@@ -51,10 +51,10 @@ func Forget(raw []byte) {
 	}
 }
 
-// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a mapped binary
-// file where it cannot be read any more, since somebody shortened it or its disk failed, f ends there, what it
-// deferred is done, and the error names the file. Any other panic goes on. What f has goroutines of its own or
-// other languages do is not guarded.
+// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a
+// mapped binary file where it cannot be read any more, since somebody shortened it or its disk
+// failed, f ends there, what it deferred is done, and the error names the file. Any other panic
+// goes on. What f has goroutines of its own or other languages do is not guarded.
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -67,7 +67,8 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// faultOf returns what to say of a panic with this value, nil if it is not one of reading a mapped file.
+// faultOf returns what to say of a panic with this value, nil if it is not one of reading a mapped
+// file.
 func faultOf(value any) error {
 	var fault interface {
 		error
@@ -81,10 +82,12 @@ func faultOf(value any) error {
 	for _, m := range mapped.list {
 		if at := fault.Addr() - m.at; at < m.size { // unsigned: what lies before is far behind
 			if m.shared {
-				return fmt.Errorf("%s: this rank has not those at byte %d of %d, which a step of its own asked for: this is a "+
+				return fmt.Errorf("%s: this rank has not those at byte %d of %d, which a step of its own "+
+					"asked for: this is a "+
 					"fault of the program; run it as one process, and report it", m.path, at, m.size)
 			}
-			return fmt.Errorf("%s: the file cannot be read any more, at byte %d of %d: somebody shortened it while it was "+
+			return fmt.Errorf("%s: the file cannot be read any more, at byte %d of %d: somebody "+
+				"shortened it while it was "+
 				"used, or its disk failed; copy it or convert the original data again", m.path, at, m.size)
 		}
 	}

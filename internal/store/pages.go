@@ -2,19 +2,21 @@ package store
 
 import "github.com/uma-gpu/uma-gpu/internal/memory"
 
-// LeastWindow and MostWindow are the bytes of a window: enough to keep a disk and all processors busy, and no more.
+// LeastWindow and MostWindow are the bytes of a window: enough to keep a disk and all processors
+// busy, and no more.
 const LeastWindow, MostWindow = 4 << 20, 64 << 20
 
-// Pages are the values of dense examples of D columns, which may lie in a mapped file; X is nil of sparse ones.
+// Pages are the values of dense examples of D columns, which may lie in a mapped file; X is nil of
+// sparse ones.
 type Pages struct {
 	X []float32
 	D int
 }
 
-// Window returns how many examples are best read at once, all that is to be done with them before others are, or 0 if
-// that does not matter. It does where dense examples lie in a mapped file that is larger than the memory which the
-// process may still take: what was read of it is gone when it is wanted again, and the system, which cannot know what
-// is wanted next, reads much that is not.
+// Window returns how many examples are best read at once, all that is to be done with them before
+// others are, or 0 if that does not matter. It does where dense examples lie in a mapped file that
+// is larger than the memory which the process may still take: what was read of it is gone when it
+// is wanted again, and the system, which cannot know what is wanted next, reads much that is not.
 func (p Pages) Window() int {
 	m, found := mappingOf(Bytes(p.X))
 	if !found {
@@ -27,15 +29,16 @@ func (p Pages) Window() int {
 	return max(1, int(min(max(left/16, LeastWindow), MostWindow))/(4*p.D))
 }
 
-// Fetch reads examples from..to-1 into memory, one after the other, if they are dense and lie in a mapped file.
+// Fetch reads examples from..to-1 into memory, one after the other, if they are dense and lie in a
+// mapped file.
 func (p Pages) Fetch(from, to int) {
 	if inFile(p.X) {
 		fetch(Bytes(p.X[from*p.D:to*p.D]), true)
 	}
 }
 
-// FetchSome reads n of the examples from..to-1, which row names, if they are dense and lie in a mapped file: all of
-// from..to-1 if n is large, else these alone, without waiting for them.
+// FetchSome reads n of the examples from..to-1, which row names, if they are dense and lie in a
+// mapped file: all of from..to-1 if n is large, else these alone, without waiting for them.
 func (p Pages) FetchSome(from, to, n int, row func(k int) int) {
 	if n == 0 || !inFile(p.X) {
 		return

@@ -11,14 +11,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// MostRows is the multiple at which examples are cut for ranks: evaluations, and hashes, have blocks of
-// a divisor of it.
+// MostRows is the multiple at which examples are cut for ranks: evaluations, and hashes, have
+// blocks of a divisor of it.
 const MostRows = 1024
 
-// Ranks says which examples this rank has, of those that several ranks have read together. Examples
-// have the shape of the whole, and addresses for all values, but memory for those of this rank alone;
-// to read others is a fault, which Guard makes an error. All ranks call a method that asks the others,
-// in the same order. A nil Ranks is of one process, in the methods that say so.
+// Ranks says which examples this rank has, of those that several ranks have read together.
+// Examples have the shape of the whole, and addresses for all values, but memory for those of this
+// rank alone; to read others is a fault, which Guard makes an error. All ranks call a method that
+// asks the others, in the same order. A nil Ranks is of one process, in the methods that say so.
 type Ranks struct {
 	ranks.Reducer
 	Ctx      context.Context // of the calls of the Reducer
@@ -88,9 +88,9 @@ func (s *Ranks) Largest(most []float32) error {
 	return nil
 }
 
-// RowSums returns f(from, to) for every block of so many of n rows, a power of two up to MostRows. Each
-// is made by the rank that has these rows, and known on all. An error ends all ranks, and nobody looks
-// at what is returned. s may be nil.
+// RowSums returns f(from, to) for every block of so many of n rows, a power of two up to MostRows.
+// Each is made by the rank that has these rows, and known on all. An error ends all ranks, and
+// nobody looks at what is returned. s may be nil.
 func (s *Ranks) RowSums(n, rows int, f func(from, to int) float64) []float64 {
 	sums := make([]float64, (n+rows-1)/rows)
 	first, last := 0, n
@@ -111,7 +111,8 @@ func (s *Ranks) RowSums(n, rows int, f func(from, to int) float64) []float64 {
 	return sums
 }
 
-// Blocks returns where the blocks of so many rows begin that each rank has, and where the last end.
+// Blocks returns where the blocks of so many rows begin that each rank has, and where the last
+// end.
 func (s *Ranks) Blocks(rows int) []int {
 	ends := make([]int, len(s.Ends))
 	for rank, end := range s.Ends {
@@ -137,7 +138,8 @@ func SpanBetween[T Element](s *Ranks, n, from, to int) ([]T, error) {
 	}
 	raw, err := Reserve(n*size, from*size, to*size)
 	if err != nil {
-		return nil, fmt.Errorf("addresses for %d bytes of all ranks' examples: %w; raise the limit (ulimit -v)", n*size, err)
+		return nil, fmt.Errorf("addresses for %d bytes of all ranks' examples: %w; raise the limit "+
+			"(ulimit -v)", n*size, err)
 	}
 	s.memory = append(s.memory, raw)
 	note(raw, "examples that ranks share", true)
@@ -147,8 +149,8 @@ func SpanBetween[T Element](s *Ranks, n, from, to int) ([]T, error) {
 // Held reports whether s has memory.
 func (s *Ranks) Held() bool { return s != nil && len(s.memory) > 0 }
 
-// Close gives back the memory of s, which nobody may read any more. The collector cannot do it: it does
-// not see who still reads such memory by a slice. A nil s has none.
+// Close gives back the memory of s, which nobody may read any more. The collector cannot do it: it
+// does not see who still reads such memory by a slice. A nil s has none.
 func (s *Ranks) Close() {
 	if s != nil {
 		GiveBack(s.memory)

@@ -10,8 +10,8 @@ import (
 // CanReserve says whether memory can have addresses and nothing behind them.
 const CanReserve = true
 
-// Reserve returns size bytes, all 0, of which from..to-1 can be used; the others are a fault, but for what shares a
-// page with those.
+// Reserve returns size bytes, all 0, of which from..to-1 can be used; the others are a fault, but
+// for what shares a page with those.
 func Reserve(size, from, to int) ([]byte, error) {
 	raw, err := syscall.Mmap(-1, 0, size, syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil || from == to {
@@ -30,7 +30,8 @@ func GiveBack(all [][]byte) {
 	}
 }
 
-// Hide makes bytes of a mapped file outside of from..to-1 a fault, but for what shares a page with others.
+// Hide makes bytes of a mapped file outside of from..to-1 a fault, but for what shares a page with
+// others.
 func Hide(raw []byte, from, to int) error {
 	page := os.Getpagesize()
 	if Address(raw)%uintptr(page) != 0 { // larger pages than those of the file

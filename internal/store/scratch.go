@@ -8,8 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
-// Scratch keeps arrays out of memory: some in one file, one behind the other, others in files that are
-// mapped. No file has a name, so that nothing is left, however the process ends.
+// Scratch keeps arrays out of memory: some in one file, one behind the other, others in files that
+// are mapped. No file has a name, so that nothing is left, however the process ends.
 type Scratch struct {
 	path string   // of the data, or what is kept, for messages
 	File *os.File // of the arrays that Away has written; nil if there are none
@@ -28,8 +28,8 @@ func NewScratch(path string) (*Scratch, error) {
 // Mappings returns a Scratch for RoomOf alone. path is for messages.
 func Mappings(path string) *Scratch { return &Scratch{path: path} }
 
-// temporary is a folder for large files that nobody needs any more when the process has ended. /tmp is
-// often memory.
+// temporary is a folder for large files that nobody needs any more when the process has ended.
+// /tmp is often memory.
 func temporary() string {
 	if dir := os.Getenv("TMPDIR"); dir != "" {
 		return dir
@@ -64,7 +64,8 @@ func (s *Scratch) Away(parts ...[]byte) (at int64, err error) {
 
 // fault words what went wrong with a temporary file.
 func (s *Scratch) fault(err error) error {
-	return fmt.Errorf("%s: temporary file in %s: %w; set TMPDIR to a folder on a disk with room for twice the features",
+	return fmt.Errorf("%s: temporary file in %s: %w; set TMPDIR to a folder on a disk with room "+
+		"for twice the features",
 		s.path, temporary(), fileerr.Cause(err))
 }
 
@@ -77,8 +78,8 @@ func RoomOf[T Element](s *Scratch, n int) ([]T, error) {
 	return View[T](raw), err
 }
 
-// mapped returns size bytes of zero that lie in a file, the disk having room for them: without it, writing
-// to them would be a fault.
+// mapped returns size bytes of zero that lie in a file, the disk having room for them: without it,
+// writing to them would be a fault.
 func (s *Scratch) mapped(size int) ([]byte, error) {
 	f, err := unnamed()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package store keeps examples: in memory, in mapped files, in files without a name, in parts on several
-// ranks, and as the small integers that they were prepared from. Beside the float32 numbers that everybody
-// reads, a Store says what engines and readers ask.
+// Package store keeps examples: in memory, in mapped files, in files without a name, in parts on
+// several ranks, and as the small integers that they were prepared from. Beside the float32
+// numbers that everybody reads, a Store says what engines and readers ask.
 package store
 
 // Store is what is known of how examples are kept. A nil Store is that of plain examples.

@@ -41,7 +41,8 @@ func Generate(n, d, q int, seed uint64) (x []float32, y []int32, err error) {
 }
 
 // GenerateContext is Generate until ctx ends; then it returns ctx.Err().
-func GenerateContext(ctx context.Context, n, d, q int, seed uint64) (x []float32, y []int32, err error) {
+func GenerateContext(ctx context.Context, n, d, q int, seed uint64) (x []float32, y []int32,
+	err error) {
 	s, err := New(n, d, q, seed)
 	if err != nil {
 		return nil, nil, err
@@ -50,7 +51,8 @@ func GenerateContext(ctx context.Context, n, d, q int, seed uint64) (x []float32
 		return nil, nil, err
 	}
 	x, y = make([]float32, n*d), make([]int32, n)
-	_, task := progress.Begin(ctx, progress.Work{Name: "synthetic data", Unit: "example", Total: int64(n)})
+	_, task := progress.Begin(ctx, progress.Work{Name: "synthetic data", Unit: "example",
+		Total: int64(n)})
 	defer task.End()
 	for i := range n {
 		if i%(1+atATime/d) == 0 {
@@ -74,8 +76,8 @@ type Source struct {
 	next    int // example that the draws make
 }
 
-// New returns the source of the examples that Generate returns of these arguments. The errors are those of Generate,
-// but that the examples need not fit in memory.
+// New returns the source of the examples that Generate returns of these arguments. The errors are
+// those of Generate, but that the examples need not fit in memory.
 func New(n, d, q int, seed uint64) (*Source, error) {
 	if n < 0 || d < 1 || q < 2 || q > math.MaxInt32 {
 		return nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: "+
@@ -105,7 +107,8 @@ func (s *Source) begin() {
 // Labels returns the true classes of all examples.
 func (s *Source) Labels(ctx context.Context) ([]int32, error) {
 	y := make([]int32, s.n)
-	_, task := progress.Begin(ctx, progress.Work{Name: "synthetic labels", Unit: "example", Total: int64(s.n)})
+	_, task := progress.Begin(ctx, progress.Work{Name: "synthetic labels", Unit: "example",
+		Total: int64(s.n)})
 	defer task.End()
 	s.begin()
 	for i := range y {
@@ -124,14 +127,15 @@ func (s *Source) Labels(ctx context.Context) ([]int32, error) {
 	return y, nil
 }
 
-// Rows fills x with the rows of examples from first on, which go on from those of the last call or begin with the
-// first of all. It fits dataset.WriteOptions.
+// Rows fills x with the rows of examples from first on, which go on from those of the last call or
+// begin with the first of all. It fits dataset.WriteOptions.
 func (s *Source) Rows(x []float32, first int) error {
 	if first == 0 {
 		s.begin()
 	}
 	if first != s.next || len(x)%s.d != 0 || len(x)/s.d > s.n-first {
-		return fmt.Errorf("synthetic data: asked for %d values from example %d on, wanted whole rows of the %d that are "+
+		return fmt.Errorf("synthetic data: asked for %d values from example %d on, wanted whole rows "+
+			"of the %d that are "+
 			"left from example %d on", len(x), first, s.n-s.next, s.next)
 	}
 	for at := 0; at < len(x); at += s.d {

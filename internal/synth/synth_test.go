@@ -165,7 +165,8 @@ func generate(t *testing.T, n, d, q int, seed uint64) ([]float32, []int32) {
 	return x, y
 }
 
-// TestSource: a few at a time are the same examples, as often as asked; what is out of turn is an error.
+// TestSource: a few at a time are the same examples, as often as asked; what is out of turn is an
+// error.
 func TestSource(t *testing.T) {
 	const n, d, q = 300, 7, 4
 	x, y := generate(t, n, d, q, 3)

@@ -43,7 +43,8 @@ type bench struct {
 }
 
 // operations measures each operation apart, with the weights around a step.
-func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (found []Operation, err error) {
+func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (found []Operation,
+	err error) {
 	s.say("measuring each operation")
 	inverse, err := s.problem().Inverse()
 	if err != nil {
@@ -108,13 +109,20 @@ func (b *bench) list(bytes int64, step *lastStep) []operation {
 		{Load, bytes, func(int) error { return b.close() }, load, false},
 		{AssignAll, bytes, fresh, assign, true},
 		{AssignStill, -1, func(int) error { return errors.Join(rescore(1), b.finish()) }, assign, true},
-		{AssignStep, -1, func(call int) error { return errors.Join(rescore(call), b.finish()) }, assign, true},
+		{AssignStep, -1, func(call int) error { return errors.Join(rescore(call), b.finish()) }, assign,
+			true},
 		{Rescore2, bytes, nil, func(call int) error { return errors.Join(rescore(call), look()) }, true},
 		{RescoreAll, bytes, nil, func(call int) error {
 			return errors.Join(b.r.Rescore([]engine.Weights{turned, step.after}[call%2], every), look())
 		}, true},
-		{Norms, -1, nil, func(call int) error { return b.r.Norms(norms, [][]float32{reversed, b.inv}[call%2]) }, false},
-		{Vector, -1, nil, func(int) error { return b.r.UpdateVectors(b.z, []engine.Pair{{P: 0, Q: 1}}, b.inv) }, false},
+		{Norms, -1, nil, func(call int) error {
+			return b.r.Norms(norms, [][]float32{reversed,
+				b.inv}[call%2])
+		}, false},
+		{Vector, -1, nil, func(int) error {
+			return b.r.UpdateVectors(b.z, []engine.Pair{{P: 0, Q: 1}},
+				b.inv)
+		}, false},
 		{Predict, -1, nil, func(int) error { return b.r.Predict(classes) }, false},
 		{Scores, -1, nil, func(int) error { return b.r.Scores(scores, 0, n) }, false},
 	}
@@ -139,8 +147,8 @@ const (
 	most   = 100
 )
 
-// measure measures an operation; bytes are those of all examples. The first call warms up and tells how many
-// calls make a sample.
+// measure measures an operation; bytes are those of all examples. The first call warms up and
+// tells how many calls make a sample.
 func (b *bench) measure(ctx context.Context, op operation, bytes int64) (Operation, error) {
 	first := &watch{e: b.Engine}
 	if err := b.sample(first, op, 0, 1); err != nil {

@@ -26,7 +26,8 @@ const (
 )
 
 // phases are the spans within a step, in the order in which they are told.
-var phases = []string{assignSpan, chooseSpan, normsSpan, updateVectorsSpan, evaluateSpan, rescoreSpan}
+var phases = []string{assignSpan, chooseSpan, normsSpan, updateVectorsSpan, evaluateSpan,
+	rescoreSpan}
 
 // note adds a span to the trace.
 type note func(name string, start, end time.Time)
@@ -37,8 +38,8 @@ func (n note) since(name string) func() {
 	return func() { n(name, start, time.Now()) }
 }
 
-// recordedEngine is an engine that notes when the operations on cells and evaluators run. It spells
-// every method, as internal/layout demands of engines and cells.
+// recordedEngine is an engine that notes when the operations on cells and evaluators run. It
+// spells every method, as internal/layout demands of engines and cells.
 type recordedEngine struct {
 	e    engine.Engine
 	note note
@@ -89,12 +90,15 @@ type recordedCells struct {
 	note note
 }
 
-func (c recordedCells) Shape() (n, d, q int)                     { return c.c.Shape() }
-func (c recordedCells) FixedPoint() numerics.FixedPoint          { return c.c.FixedPoint() }
-func (c recordedCells) Close() error                             { return c.c.Close() }
-func (c recordedCells) Scores(dst []float32, from, to int) error { return c.c.Scores(dst, from, to) }
-func (c recordedCells) Predict(dst []int32) error                { return c.c.Predict(dst) }
-func (c recordedCells) ClassSums(dst []int64, p int) error       { return c.c.ClassSums(dst, p) }
+func (c recordedCells) Shape() (n, d, q int)            { return c.c.Shape() }
+func (c recordedCells) FixedPoint() numerics.FixedPoint { return c.c.FixedPoint() }
+func (c recordedCells) Close() error                    { return c.c.Close() }
+func (c recordedCells) Scores(dst []float32, from, to int) error {
+	return c.c.Scores(dst, from,
+		to)
+}
+func (c recordedCells) Predict(dst []int32) error          { return c.c.Predict(dst) }
+func (c recordedCells) ClassSums(dst []int64, p int) error { return c.c.ClassSums(dst, p) }
 
 func (c recordedCells) Rescore(w engine.Weights, classes []int) error {
 	defer c.note.since(rescoreSpan)()

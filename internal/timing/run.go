@@ -21,8 +21,10 @@ type Run struct {
 	Step           Operation   `json:"step"`
 	Phases         []Operation `json:"phases"` // the parts of a step; only their times are known
 
-	BytesReadShare *float64 `json:"bytes_read_share"` // Whole.BytesRead / (Steps × bytes of all examples)
-	RescoredShare  *float64 `json:"rescored_share"`   // examples whose scores were computed / (Steps × all examples)
+	// Whole.BytesRead / (Steps × bytes of all examples)
+	BytesReadShare *float64 `json:"bytes_read_share"`
+	// examples whose scores were computed / (Steps × all examples)
+	RescoredShare *float64 `json:"rescored_share"`
 }
 
 // warmSteps is the length of the run that warms up.
@@ -34,9 +36,11 @@ func (s Setup) warmUp(ctx context.Context) (*lastStep, error) {
 	s.say("warming up with a run of %d steps", steps)
 	last := &lastStep{}
 	rules := s.Learner.Definition().Weights
-	res, err := s.train(ctx, steps, rules[len(rules)-1], watched{Params: s.Learner, last: last}, &watch{e: s.Engine})
+	res, err := s.train(ctx, steps, rules[len(rules)-1], watched{Params: s.Learner, last: last},
+		&watch{e: s.Engine})
 	if err == nil && res.Steps == 0 {
-		err = errors.New("there is no step to make: the learner has nothing to improve on W = 0, give other examples")
+		err = errors.New("there is no step to make: the learner has nothing to improve on W = 0, give " +
+			"other examples")
 	}
 	last.after = res.W
 	return last, err
@@ -71,7 +75,8 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 	w := &watch{e: s.Engine}
 	n := note(s.Trace.Track(hostTrack))
 	spans := map[string][]float64{}
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "measuring a training", Unit: "run", Total: int64(s.Repeat)})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "measuring a training", Unit: "run",
+		Total: int64(s.Repeat)})
 	defer task.End()
 	for k := range s.Repeat {
 		s.Trace.Reset()

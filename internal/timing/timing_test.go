@@ -30,7 +30,8 @@ func setup(t *testing.T, e engine.Engine) Setup {
 		t.Fatal(err)
 	}
 	return Setup{
-		Engine: e, X: dataset.Examples{N: 200, D: 5, X: x}.Stored(), Y: y, Noise: c, Learner: uma.Defaults(),
+		Engine: e, X: dataset.Examples{N: 200, D: 5, X: x}.Stored(), Y: y, Noise: c,
+		Learner:   uma.Defaults(),
 		Bandwidth: func() (float64, error) { return 1e9, nil }, Steps: 3, Repeat: 2, Trace: &Trace{},
 	}
 }
@@ -53,7 +54,8 @@ func TestErrorsOfTheEngine(t *testing.T) {
 		t.Errorf("found %v", err)
 	}
 	s := setup(t, &broken{})
-	if _, err := s.operations(t.Context(), 1, &lastStep{after: engine.NewWeights(3, 5)}); !errors.Is(err, errBroken) {
+	if _, err := s.operations(t.Context(), 1, &lastStep{after: engine.NewWeights(3,
+		5)}); !errors.Is(err, errBroken) {
 		t.Errorf("found %v", err)
 	}
 	s.Bandwidth = func() (float64, error) { return 0, errBroken }
@@ -71,7 +73,8 @@ func TestMedian(t *testing.T) {
 	for _, c := range []struct {
 		v    []float64
 		want float64
-	}{{[]float64{3}, 3}, {[]float64{4, 1}, 2.5}, {[]float64{9, 1, 2}, 2}, {[]float64{1, 2, 4, 100}, 3}} {
+	}{{[]float64{3}, 3}, {[]float64{4, 1}, 2.5}, {[]float64{9, 1, 2}, 2}, {[]float64{1, 2, 4, 100},
+		3}} {
 		if got := median(c.v); got != c.want {
 			t.Errorf("%v: %v, want %v", c.v, got, c.want)
 		}
@@ -147,7 +150,10 @@ func TestReadBandwidth(t *testing.T) {
 func TestTrace(t *testing.T) {
 	var trace Trace
 	host, kernels := trace.Track("host"), trace.Track("kernels")
-	at := func(ms int) time.Time { return time.Unix(1000, 0).Add(time.Duration(ms) * time.Millisecond) }
+	at := func(ms int) time.Time {
+		return time.Unix(1000,
+			0).Add(time.Duration(ms) * time.Millisecond)
+	}
 	host("forgotten", at(0), at(1))
 	trace.Reset()
 	trace.Track("host")("inner", at(12), at(13)) // the same track
@@ -165,7 +171,8 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []event{
-		{Name: "thread_name", Phase: "M", Process: 1, Thread: 1}, {Name: "thread_name", Phase: "M", Process: 1, Thread: 2},
+		{Name: "thread_name", Phase: "M", Process: 1, Thread: 1}, {Name: "thread_name", Phase: "M",
+			Process: 1, Thread: 2},
 		{Name: "score", Phase: "X", Duration: 1000, Process: 1, Thread: 2},
 		{Name: "outer", Phase: "X", Time: 1000, Duration: 3000, Process: 1, Thread: 1},
 		{Name: "inner", Phase: "X", Time: 1000, Duration: 1000, Process: 1, Thread: 1},
@@ -174,7 +181,8 @@ func TestTrace(t *testing.T) {
 		t.Fatalf("found %+v", events)
 	}
 	for k, e := range events {
-		if e.Args = nil; e.Name != want[k].Name || e.Phase != want[k].Phase || e.Thread != want[k].Thread ||
+		if e.Args = nil; e.Name != want[k].Name || e.Phase != want[k].Phase ||
+			e.Thread != want[k].Thread ||
 			e.Time != want[k].Time || e.Duration != want[k].Duration {
 			t.Errorf("event %d: %+v, want %+v", k, e, want[k])
 		}

@@ -53,9 +53,11 @@ func worked(e engine.Engine) engine.Work {
 // operation makes a report of the samples. bytes of examples have to be read by
 // a call, -1 stands for an operation that has to read none.
 func (w *watch) operation(name string, bytes int64) Operation {
-	o := Operation{Name: name, Seconds: median(w.samples), Least: slices.Min(w.samples), Most: slices.Max(w.samples)}
+	o := Operation{Name: name, Seconds: median(w.samples), Least: slices.Min(w.samples),
+		Most: slices.Max(w.samples)}
 	if _, counts := w.e.(engine.Counting); counts {
-		launches, transfers := float64(w.work.Launches)/float64(w.calls), float64(w.work.Transfers)/float64(w.calls)
+		launches, transfers := float64(w.work.Launches)/float64(w.calls),
+			float64(w.work.Transfers)/float64(w.calls)
 		o.Launches, o.Transfers = &launches, &transfers
 		if bytes >= 0 || w.work.ExampleBytes > 0 {
 			bytes = w.work.ExampleBytes / int64(w.calls)

@@ -1,19 +1,20 @@
-// Package bpm is the Bayes point machine: of all weights that are right about the examples it returns neither those
-// of the largest margin nor any that do, but their centre, of which a cut through the version space leaves the
-// largest parts, and which predicts about as the majority of them. Each class has one, against the rest.
+// Package bpm is the Bayes point machine: of all weights that are right about the examples it
+// returns neither those of the largest margin nor any that do, but their centre, of which a cut
+// through the version space leaves the largest parts, and which predicts about as the majority of
+// them. Each class has one, against the rest.
 //
-// Walls are soft (versionspace.Soft), by the softness λ for examples that no weights are right about, and by C for
-// labels that are wrong: that example i has label y is evidence
+// Walls are soft (versionspace.Soft), by the softness λ for examples that no weights are right
+// about, and by C for labels that are wrong: that example i has label y is evidence
 //
 //	of class r           C[y][r]
 //	of the rest          Σ_{t≠r} C[y][t]·π_t / Σ_{t≠r} π_t
 //
-// where π_t is the probability of class t as the other examples have it, by the pass before. Expectation
-// propagation finds the centres, W_r being that of class r in units of its mean doubt, so that scores of classes
-// compare as the shares of weights do that vote for them.
+// where π_t is the probability of class t as the other examples have it, by the pass before.
+// Expectation propagation finds the centres, W_r being that of class r in units of its mean doubt,
+// so that scores of classes compare as the shares of weights do that vote for them.
 //
-// Passes are the host's; the engine counts predictions. All is float64, in a fixed order, each product rounded
-// before it is added, until W is rounded to float32.
+// Passes are the host's; the engine counts predictions. All is float64, in a fixed order, each
+// product rounded before it is added, until W is rounded to float32.
 package bpm
 
 import (
@@ -74,9 +75,11 @@ func (l *run) begin() error {
 	}
 	l.columns = used(x)
 	d := len(l.columns)
-	if err := memory.Check(memory.Sum(memory.Product(x.N, d, 16), memory.Product(len(classes), d, d, 8),
-		memory.Product(len(classes), x.N, 64)), "the examples and their covariances, d×d for each class, of a Bayes point "+
-		"machine (too many features? fewer kernel components take less)"); err != nil {
+	if err := memory.Check(memory.Sum(memory.Product(x.N, d, 16), memory.Product(len(classes), d, d,
+		8),
+		memory.Product(len(classes), x.N, 64)),
+		"the examples and their covariances, d×d for each class, of a Bayes point "+
+			"machine (too many features? fewer kernel components take less)"); err != nil {
 		return err
 	}
 	l.predicted = make([]int32, x.N)
@@ -93,12 +96,13 @@ func (l *run) begin() error {
 }
 
 // Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+	err error) {
 	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
 }
 
-// Step implements learners.Learner: a pass of each machine that still moves; of all if what one finds is evidence
-// for the others.
+// Step implements learners.Learner: a pass of each machine that still moves; of all if what one
+// finds is evidence for the others.
 func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
 	if l.closed {
 		return s, fmt.Errorf("bpm: %w", engine.ErrClosed)
@@ -133,11 +137,13 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		s.Changed = append(s.Changed, l.write(m, w)...)
 	}
 	if slices.ContainsFunc(w.W, func(v float32) bool { return v-v != 0 }) {
-		return s, errors.New("bpm: found weights too large for float32; normalise the features, or take a greater softness")
+		return s, errors.New("bpm: found weights too large for float32; normalise the features, or " +
+			"take a greater softness")
 	}
 	if unfinished > 0 {
-		s.Doubts = learners.EndInDoubt("allow more steps, or take a greater softness", "bpm: ended before the centre: "+
-			"predictions still move by %.2g of their doubt, wanted %.2g", most, l.Tolerance)
+		s.Doubts = learners.EndInDoubt("allow more steps, or take a greater softness",
+			"bpm: ended before the centre: "+
+				"predictions still move by %.2g of their doubt, wanted %.2g", most, l.Tolerance)
 	}
 	s.Fields = []learners.Field{{Name: "moved", Value: most}, {Name: "unfinished", Value: unfinished}}
 	return s, nil

@@ -63,8 +63,8 @@ func mistakes(t *testing.T, w engine.Weights, x dataset.Examples, right []int32)
 	return count
 }
 
-// The weights of two classes are the centre that package versionspace finds, in units of its doubt, and its
-// opposite. A column of zeros changes nothing.
+// The weights of two classes are the centre that package versionspace finds, in units of its
+// doubt, and its opposite. A column of zeros changes nothing.
 func TestTwoClasses(t *testing.T) {
 	p := clouds(60, 3, 2, 1)
 	params := &bpm.Params{Softness: 0.05, Tolerance: 1e-6}
@@ -88,7 +88,8 @@ func TestTwoClasses(t *testing.T) {
 	}
 	for j, v := range centre.Centre() {
 		want := v / math.Sqrt(params.Softness) / centre.Doubt()
-		if got := float64(r.W.Row(1)[j]); math.Abs(got-want) > 1e-5*math.Abs(want) || r.W.Row(0)[j] != -r.W.Row(1)[j] {
+		if got := float64(r.W.Row(1)[j]); math.Abs(got-want) > 1e-5*math.Abs(want) ||
+			r.W.Row(0)[j] != -r.W.Row(1)[j] {
 			t.Errorf("feature %d: found %g and %g, wanted %g and its opposite", j, got, r.W.Row(0)[j], want)
 		}
 	}
@@ -104,8 +105,8 @@ func TestTwoClasses(t *testing.T) {
 	}
 }
 
-// C says which walls to mind: of labels that are wrong more often than right for some classes, the right ones are
-// learned.
+// C says which walls to mind: of labels that are wrong more often than right for some classes, the
+// right ones are learned.
 func TestWrongLabels(t *testing.T) {
 	for q, share := range map[int]float64{2: 0.3, 4: 0.55} {
 		right, test := clouds(400, 8, q, 2), clouds(400, 8, q, 3)
@@ -123,9 +124,11 @@ func TestWrongLabels(t *testing.T) {
 		without := mistakes(t, train(t, noisy, params).W, test.X, test.Y)
 		noisy.Noise = c
 		with := mistakes(t, train(t, noisy, params).W, test.X, test.Y)
-		t.Logf("%d classes: %d mistakes of 400 with right labels, %d with C, %d without", q, clean, with, without)
+		t.Logf("%d classes: %d mistakes of 400 with right labels, %d with C, %d without", q, clean, with,
+			without)
 		if with > clean+20 || q > 2 && without < 100 {
-			t.Errorf("%d classes: found %d mistakes of 400 with C and %d without, wanted about %d with it", q, with,
+			t.Errorf("%d classes: found %d mistakes of 400 with C and %d without, wanted about %d with it",
+				q, with,
 				without, clean)
 		}
 	}
@@ -151,7 +154,8 @@ func TestRefuses(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Step(context.Background(), engine.NewWeights(3, 3)); !errors.Is(err, engine.ErrClosed) {
+	if _, err := l.Step(context.Background(), engine.NewWeights(3, 3)); !errors.Is(err,
+		engine.ErrClosed) {
 		t.Errorf("a step of a run that is closed: found the error %v, wanted ErrClosed", err)
 	}
 }

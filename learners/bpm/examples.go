@@ -20,7 +20,8 @@ func each(x dataset.Examples, i int, f func(j int, v float64)) {
 	}
 }
 
-// used returns the columns in which an example is not 0, in increasing order; one if there is none.
+// used returns the columns in which an example is not 0, in increasing order; one if there is
+// none.
 func used(x dataset.Examples) (columns []int) {
 	is := make([]bool, x.D)
 	for i := range x.N {

@@ -15,10 +15,13 @@ func Defaults() *Params { return &Params{Softness: 0.03, Tolerance: 0.01} }
 
 var definition = &learners.Definition{
 	Name: "bpm",
-	Summary: "Bayes point machine: the centre of all weights that are right about the examples, as far as labels " +
+	Summary: "Bayes point machine: the centre of all weights that are right about the examples, as " +
+		"far as labels " +
 		"are",
-	Paper: "Herbrich, Graepel & Campbell, Bayes point machines, Journal of Machine Learning Research 1, 2001; " +
-		"the centre: Minka, A family of algorithms for approximate Bayesian inference (thesis), 2001, chapter 4; " +
+	Paper: "Herbrich, Graepel & Campbell, Bayes point machines, Journal of Machine Learning " +
+		"Research 1, 2001; " +
+		"the centre: Minka, A family of algorithms for approximate Bayesian inference (thesis), 2001, " +
+		"chapter 4; " +
 		"Louche, From confusion noise to active learning (thesis), 2016, chapter 5",
 	Step:     "a pass of expectation propagation over all examples, for each class",
 	MaxSteps: 100,

@@ -14,7 +14,8 @@ func places(s *versionspace.State) []any {
 	return []any{s.Tau, s.Nu, s.Cavity, &s.Step, &s.Moved}
 }
 
-// Save implements learners.Learner: the states of all machines, one after the other, and the SHA-256 of that.
+// Save implements learners.Learner: the states of all machines, one after the other, and the
+// SHA-256 of that.
 func (l *run) Save() (saved []byte, err error) {
 	for _, m := range l.machines {
 		s := m.centre.State()
@@ -36,7 +37,8 @@ func (l *run) Restore(saved []byte) error {
 	}
 	n := l.problem.X.N
 	for _, m := range l.machines {
-		s := versionspace.State{Tau: make([]float64, n), Nu: make([]float64, n), Cavity: make([]float64, n)}
+		s := versionspace.State{Tau: make([]float64, n), Nu: make([]float64, n), Cavity: make([]float64,
+			n)}
 		for _, place := range places(&s) {
 			read, err := binary.Decode(rest, binary.LittleEndian, place)
 			if err != nil {

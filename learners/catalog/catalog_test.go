@@ -15,10 +15,12 @@ import (
 )
 
 // every is for who changes a learner that is judged on one engine.
-var every = flag.Bool("every", false, "every learner on every engine, not one alone of those that ask for the same")
+var every = flag.Bool("every", false,
+	"every learner on every engine, not one alone of those that ask for the same")
 
-// TestEveryLearner has every learner judged, on every engine of this machine the first of each package
-// and of those that ask the engine for scores alone, the others on the fast one for processors.
+// TestEveryLearner has every learner judged, on every engine of this machine the first of each
+// package and of those that ask the engine for scores alone, the others on the fast one for
+// processors.
 func TestEveryLearner(t *testing.T) {
 	engines := everyengine.Open(t)
 	x := dataset.Examples{N: 480, D: 150, X: make([]float32, 480*150)} // as learnertest has them
@@ -37,7 +39,8 @@ func TestEveryLearner(t *testing.T) {
 		}
 	}
 	if 2*tiled != opencl {
-		t.Fatalf("examples like those of learnertest lie in tiles on %d of %d engines, wanted half of them", tiled, opencl)
+		t.Fatalf("examples like those of learnertest lie in tiles on %d of %d engines, wanted half of "+
+			"them", tiled, opencl)
 	}
 	var first, others []*learners.Definition
 	seen := map[string]bool{}

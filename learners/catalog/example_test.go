@@ -36,7 +36,8 @@ func ExampleFind() {
 
 // Reads the parameters that a model file keeps; what they lack is at its default.
 func ExampleParse() {
-	p, err := catalog.Parse("uma", []byte(`{"step": "all", "select": "random", "alpha_unit": "weights"}`))
+	p, err := catalog.Parse("uma",
+		[]byte(`{"step": "all", "select": "random", "alpha_unit": "weights"}`))
 	if err != nil {
 		log.Fatal(err)
 	}

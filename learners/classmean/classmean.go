@@ -31,10 +31,12 @@ type Params struct{}
 func Defaults() *Params { return &Params{} }
 
 var definition = &learners.Definition{
-	Name:    "classmean",
-	Shared:  true,
-	Summary: "the nearest class mean, from sums by noisy label that the inverse of C unmixes; one reading of the data",
-	Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1; nearest means: " +
+	Name:   "classmean",
+	Shared: true,
+	Summary: "the nearest class mean, from sums by noisy label that the inverse of C unmixes; one " +
+		"reading of the data",
+	Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1; " +
+		"nearest means: " +
 		"Rocchio, Relevance feedback in information retrieval (1971)",
 	Step:     "the means of all classes; there is no second one",
 	MaxSteps: 2,

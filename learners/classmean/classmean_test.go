@@ -69,7 +69,8 @@ func run(t *testing.T, p *learners.Problem, from []float32) host.Result {
 }
 
 // means are those of the classes in float64, by a twin that solves C·z = sums for each feature
-// with sums by label, and C·π = counts. Pairwise C is solved by iteration: z = (y - r·shifted z)/(1-r).
+// with sums by label, and C·π = counts. Pairwise C is solved by iteration: z = (y - r·shifted
+// z)/(1-r).
 func means(p *learners.Problem) (m [q][d]float64) {
 	const rate = 0.3
 	unmix := func(noisy [q]float64) (clean [q]float64) {
@@ -126,7 +127,8 @@ func TestNearestMean(t *testing.T) {
 				}
 			}
 			if got != want {
-				t.Errorf("bias %v: example %d is predicted as %d, its nearest mean is that of %d", bias, i, got, want)
+				t.Errorf("bias %v: example %d is predicted as %d, its nearest mean is that of %d", bias, i, got,
+					want)
 			}
 			if got != truth[i] {
 				wrong++

@@ -45,7 +45,8 @@ func Begin(
 }
 
 // Count implements learners.Learner.
-func (s *Sums) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+func (s *Sums) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+	err error) {
 	if err := s.cells.Rescore(w, changed); err != nil {
 		return nil, err
 	}
@@ -64,8 +65,9 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 		return learners.Step{}, err
 	}
 	if slices.ContainsFunc(next.W, notFinite) {
-		return learners.Step{}, fmt.Errorf("%s: found a mean too large for float32; normalise the features, "+
-			"or use a confusion matrix that is farther from a singular one", s.about)
+		return learners.Step{},
+			fmt.Errorf("%s: found a mean too large for float32; normalise the features, "+
+				"or use a confusion matrix that is farther from a singular one", s.about)
 	}
 	copy(w.W, next.W)
 	s.made = true
@@ -74,7 +76,8 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 
 func notFinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
 
-// ByLabel returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d in fixed point, for Unmix.
+// ByLabel returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d in fixed point, for
+// Unmix.
 func (s *Sums) ByLabel() ([]int64, error) {
 	sums, region := make([]int64, s.q*s.d), make([]int64, s.q*s.d)
 	for p := range s.q {
@@ -116,7 +119,8 @@ func (s *Sums) Save() ([]byte, error) {
 // Restore implements learners.Learner.
 func (s *Sums) Restore(saved []byte) error {
 	if text := string(saved); text != before && text != after {
-		return fmt.Errorf("%s: found a damaged state of a run, %.40q, wanted %q or %q", s.about, text, before, after)
+		return fmt.Errorf("%s: found a damaged state of a run, %.40q, wanted %q or %q", s.about, text,
+			before, after)
 	}
 	s.made = string(saved) == after
 	return nil

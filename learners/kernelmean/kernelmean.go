@@ -3,15 +3,15 @@
 // classification via the kernel mean). No weight is fitted, so there is nothing that noise could
 // mislead: symmetric noise only shortens what tells classes apart (Lemma 10).
 //
-// With a kernel function the learner has a map of its own, to the means of the noisy labels, of which
-// W makes those of the true classes: score_q = Σ_k C⁻¹[q][k]·(n_k/n)·mean_k. Without one the kernel
-// function is linear, and W has the same sums of the examples themselves. That is class means in
-// feature space; what tells it from learner classmean is that this measures distances to the means,
-// which need an offset, and the mean classifier similarities, which need none.
+// With a kernel function the learner has a map of its own, to the means of the noisy labels, of
+// which W makes those of the true classes: score_q = Σ_k C⁻¹[q][k]·(n_k/n)·mean_k. Without one the
+// kernel function is linear, and W has the same sums of the examples themselves. That is class
+// means in feature space; what tells it from learner classmean is that this measures distances to
+// the means, which need an offset, and the mean classifier similarities, which need none.
 //
 // Weighed by how often classes are, which is the mean classifier of the paper, or with all classes
-// alike, which minds the balanced error: that is immune to noise that is symmetric in each class by
-// itself (Theorem 18), even without C.
+// alike, which minds the balanced error: that is immune to noise that is symmetric in each class
+// by itself (Theorem 18), even without C.
 package kernelmean
 
 import (
@@ -88,9 +88,11 @@ func Defaults() *Params {
 var definition = &learners.Definition{
 	Name:   "kernelmean",
 	Shared: true,
-	Summary: "the most similar class: means of a kernel function over the examples of each class, immune to " +
+	Summary: "the most similar class: means of a kernel function over the examples of each class, " +
+		"immune to " +
 		"symmetric noise",
-	Paper:    "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1 and Sections 3 to 5",
+	Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1 and " +
+		"Sections 3 to 5",
 	Step:     "the means of all classes; there is no second one",
 	MaxSteps: 2,
 	Weights:  []learners.Rule{learners.Last},
@@ -115,8 +117,9 @@ func (p *Params) Parameters() []learners.Parameter {
 		learners.OneOf("atom_weights", &p.AtomWeights, "weights of atoms",
 			learners.Case(means.Optimal, "those nearest to all examples"),
 			learners.Case(means.Own, "those of the choice")),
-		learners.Float("atom_error", &p.AtomError, learners.AtLeast(0), "as few atoms as bring each mean "+
-			"within this distance of that of all examples, in feature space; 0 leaves the number to atoms"),
+		learners.Float("atom_error", &p.AtomError, learners.AtLeast(0),
+			"as few atoms as bring each mean "+
+				"within this distance of that of all examples, in feature space; 0 leaves the number to atoms"),
 	}
 }
 
@@ -155,18 +158,19 @@ func (p *Params) FitMap(
 	return m.Projection, nil
 }
 
-// hour is how many kernel values are computed in an hour at 10⁸ a second, about what two cores make of 784
-// features.
+// hour is how many kernel values are computed in an hour at 10⁸ a second, about what two cores
+// make of 784 features.
 const hour = 3600 * 1e8
 
-// adviseAtoms says that all of n examples are too many to be atoms, "" if they are not: as many examples
-// again, of the training or to classify, take n² kernel values.
+// adviseAtoms says that all of n examples are too many to be atoms, "" if they are not: as many
+// examples again, of the training or to classify, take n² kernel values.
 func adviseAtoms(n, atoms int) string {
 	hours := float64(n) * float64(n) / hour
 	if atoms != 0 || hours < 1 {
 		return ""
 	}
-	return fmt.Sprintf("all %d examples are atoms: %.2g kernel values, about %.2g hours at 10⁸ a second, and as "+
+	return fmt.Sprintf("all %d examples are atoms: %.2g kernel values, about %.2g hours at 10⁸ a "+
+		"second, and as "+
 		"much again for as many to classify: 4000 atoms take %.2g of that, auto chooses a number", n,
 		hours*hour, hours, 4000/float64(n))
 }
@@ -177,11 +181,13 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, err
 	}
 	if problem.OwnMap && problem.X.D != problem.Q {
-		return nil, fmt.Errorf("kernelmean: %w: found examples mapped to %d numbers, wanted %d, the mean of each class",
+		return nil, fmt.Errorf("kernelmean: %w: found examples mapped to %d numbers, wanted %d, the "+
+			"mean of each class",
 			engine.ErrShape, problem.X.D, problem.Q)
 	}
 	if !problem.OwnMap && (p.Atoms != All || p.AtomError > 0) {
-		return nil, fmt.Errorf("kernelmean: got %d atoms and atom error %v without a kernel function, want all "+
+		return nil, fmt.Errorf("kernelmean: got %d atoms and atom error %v without a kernel function, "+
+			"want all "+
 			"atoms and 0 (without one there are as many weights as features)", p.Atoms, p.AtomError)
 	}
 	return classmean.Begin(problem, definition.Name, func(s *classmean.Sums, w engine.Weights) error {
@@ -217,8 +223,9 @@ func sums(s *classmean.Sums, w engine.Weights) error {
 	return nil
 }
 
-// Unmix returns W for examples mapped to the means of noisy labels, of which labels has the counts: what the sums
-// do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes; inverse is C⁻¹.
+// Unmix returns W for examples mapped to the means of noisy labels, of which labels has the
+// counts: what the sums do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes;
+// inverse is C⁻¹.
 func (p *Params) Unmix(inverse *confusion.Inverse, labels []int64) engine.Weights {
 	n := int64(0)
 	for _, count := range labels {

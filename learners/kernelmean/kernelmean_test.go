@@ -18,10 +18,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
 
-// copies returns n examples of q classes of several sizes, each example so many times, and labels of which
-// a matrix made exactly its share wrong: copy i of an example of class t has label p for as many i as
-// P[p][t] says.
-func copies(t *testing.T, n, each int, noise *confusion.Matrix) (data *dataset.Dataset, truth []int32) {
+// copies returns n examples of q classes of several sizes, each example so many times, and labels
+// of which a matrix made exactly its share wrong: copy i of an example of class t has label p for
+// as many i as P[p][t] says.
+func copies(t *testing.T, n, each int, noise *confusion.Matrix) (data *dataset.Dataset,
+	truth []int32) {
 	t.Helper()
 	q := noise.Q()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -49,9 +50,10 @@ func copies(t *testing.T, n, each int, noise *confusion.Matrix) (data *dataset.D
 	return data, truth
 }
 
-// scores are those of a twin in float64, which knows the right labels: Σ κ(x_i, x)/n over each class,
-// or over n_k if balanced.
-func scores(data *dataset.Dataset, labels []int32, gamma float64, balanced bool, at []float32) []float64 {
+// scores are those of a twin in float64, which knows the right labels: Σ κ(x_i, x)/n over each
+// class, or over n_k if balanced.
+func scores(data *dataset.Dataset, labels []int32, gamma float64, balanced bool,
+	at []float32) []float64 {
 	q := len(data.Classes)
 	s, sizes := make([]float64, q), make([]float64, q)
 	for i, k := range labels {
@@ -81,9 +83,9 @@ func weighed(balanced bool) *kernelmean.Params {
 	return p
 }
 
-// TestScores compares scores with those of the twin, of right labels and of labels that C corrects,
-// without a kernel function and with one, weighed by size and alike. C⁻¹ enlarges rounding by up to 5, the
-// condition number of C.
+// TestScores compares scores with those of the twin, of right labels and of labels that C
+// corrects, without a kernel function and with one, weighed by size and alike. C⁻¹ enlarges
+// rounding by up to 5, the condition number of C.
 func TestScores(t *testing.T) {
 	classes := []string{"a", "b", "c", "d"}
 	right, err := confusion.Identity(classes)
@@ -123,7 +125,8 @@ func TestScores(t *testing.T) {
 					}
 					for k, v := range want {
 						if off := math.Abs(float64(got[i*len(want)+k]) - v); off > near*largest {
-							t.Fatalf("%s: the score of example %d for class %d is %v, %v by the twin", name, i, k, got[i*len(want)+k], v)
+							t.Fatalf("%s: the score of example %d for class %d is %v, %v by the twin", name, i, k,
+								got[i*len(want)+k], v)
 						}
 					}
 				}
@@ -132,14 +135,17 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// predict trains on labels, right or wrong, without a word of the noise, and predicts the examples.
-func predict(t *testing.T, data *dataset.Dataset, labels []int32, noise *confusion.Matrix, balanced bool) []int32 {
+// predict trains on labels, right or wrong, without a word of the noise, and predicts the
+// examples.
+func predict(t *testing.T, data *dataset.Dataset, labels []int32, noise *confusion.Matrix,
+	balanced bool) []int32 {
 	t.Helper()
 	labelled := *data
 	labelled.Y = labels
-	m, err := host.Train(t.Context(), &labelled, noise, host.Options{Engine: simd.New(), Preparation: "none",
-		Learner: weighed(balanced),
-		Kernel:  &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}})
+	m, err := host.Train(t.Context(), &labelled, noise, host.Options{Engine: simd.New(),
+		Preparation: "none",
+		Learner:     weighed(balanced),
+		Kernel:      &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +165,8 @@ func differ(a, b []int32) (n int) {
 	return n
 }
 
-// TestSymmetricNoise: 49 of 100 labels wrong change no prediction, of two classes whose sizes are not
-// equal, though nothing is known of the noise.
+// TestSymmetricNoise: 49 of 100 labels wrong change no prediction, of two classes whose sizes are
+// not equal, though nothing is known of the noise.
 func TestSymmetricNoise(t *testing.T) {
 	noise, err := confusion.Symmetric([]string{"a", "b"}, 0.49)
 	if err != nil {
@@ -210,8 +216,9 @@ func TestAbsentClass(t *testing.T) {
 	for i, k := range data.Y {
 		data.Y[i] = min(k, 1)
 	}
-	m, err := host.Train(t.Context(), data, nil, host.Options{Engine: simd.New(), Learner: kernelmean.Defaults(),
-		Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}}})
+	m, err := host.Train(t.Context(), data, nil, host.Options{Engine: simd.New(),
+		Learner: kernelmean.Defaults(),
+		Kernel:  &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,9 +277,13 @@ func TestAtoms(t *testing.T) {
 			p.AtomError = 0.05
 		}
 		var said []string
-		m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(), Preparation: "none", Learner: p,
+		m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(),
+			Preparation: "none", Learner: p,
 			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}},
-			Watch:  host.Watch{Note: func(format string, a ...any) { said = append(said, fmt.Sprintf(format, a...)) }}})
+			Watch: host.Watch{Note: func(format string, a ...any) {
+				said = append(said, fmt.Sprintf(format,
+					a...))
+			}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,8 @@ func CheckTable(all []*learners.Definition) error {
 		names[d.Name] = true
 		for _, p := range d.New().Parameters() {
 			if was, ok := switches[p.Name]; ok && was != (p.Kind == learners.Switch) {
-				return fmt.Errorf("parameter %s of learner %s: a switch here or with another learner, want one kind",
+				return fmt.Errorf("parameter %s of learner %s: a switch here or with another learner, want "+
+					"one kind",
 					p.Name, d.Name)
 			}
 			switches[p.Name] = p.Kind == learners.Switch
@@ -123,11 +124,13 @@ func checkParameters(s subject) error {
 	}
 	all := s.New().Parameters()
 	if n := len(fieldsOf(reflect.ValueOf(s.New()).Elem())); n != len(all) || n != len(defaults) {
-		return fmt.Errorf("parameters: got %d with %d names, want one for each of the %d fields", len(all), len(defaults), n)
+		return fmt.Errorf("parameters: got %d with %d names, want one for each of the %d fields",
+			len(all), len(defaults), n)
 	}
 	for i, p := range all {
 		if !parameterForm.MatchString(p.Name) || p.Sentence == "" {
-			return fmt.Errorf("parameter %q: %q: want a name of lower-case words and a sentence", p.Name, p.Sentence)
+			return fmt.Errorf("parameter %q: %q: want a name of lower-case words and a sentence", p.Name,
+				p.Sentence)
 		}
 		for _, text := range append([]string{p.String()}, tries...) {
 			if err := setOne(s, defaults, i, text); err != nil {

@@ -157,7 +157,8 @@ func checkInputs(s subject) error {
 				return errors.New("the labels were changed")
 			case !reflect.DeepEqual(t.x, was.x):
 				return errors.New("the examples were changed")
-			case t.noise != nil && (!slices.Equal(t.noise.P, was.noise.P) || !slices.Equal(t.noise.Classes, was.noise.Classes)):
+			case t.noise != nil && (!slices.Equal(t.noise.P, was.noise.P) || !slices.Equal(t.noise.Classes,
+				was.noise.Classes)):
 				return errors.New("the confusion matrix was changed")
 			}
 		}

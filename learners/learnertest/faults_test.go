@@ -47,7 +47,8 @@ var wrongBits = []mutant{
 	{name: "has a state of the process", by: "twice", wrap: func(l *learner, _ *learners.Problem) {
 		afterStep(l, func(w engine.Weights) { global.steps++; w.W[0] += float32(global.steps) })
 	}},
-	{name: "learns otherwise beside another", by: "two runs at once", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "learns otherwise beside another", by: "two runs at once", wrap: func(l *learner,
+		_ *learners.Problem) {
 		global.running++
 		afterStep(l, func(w engine.Weights) {
 			if global.running > 1 {
@@ -57,12 +58,14 @@ var wrongBits = []mutant{
 		closes := l.close
 		l.close = func() error { global.running--; return closes() }
 	}},
-	{name: "learns otherwise on another engine", by: "engines", wrap: func(l *learner, p *learners.Problem) {
+	{name: "learns otherwise on another engine", by: "engines", wrap: func(l *learner,
+		p *learners.Problem) {
 		if p.Engine.Device().ID != cpuref.New().Device().ID {
 			afterStep(l, nudge)
 		}
 	}},
-	{name: "learns otherwise from sparse examples", by: "sparse and dense", wrap: func(l *learner, p *learners.Problem) {
+	{name: "learns otherwise from sparse examples", by: "sparse and dense", wrap: func(l *learner,
+		p *learners.Problem) {
 		if p.X.Sparse() {
 			afterStep(l, nudge)
 		}
@@ -91,7 +94,8 @@ var wrongBits = []mutant{
 			return old, err
 		}
 	}},
-	{name: "keeps the counts it has given away", by: "count twice", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "keeps the counts it has given away", by: "count twice", wrap: func(l *learner,
+		_ *learners.Problem) {
 		count, last := l.count, []int64(nil)
 		l.count = func(ctx context.Context, w engine.Weights, changed []int) (_ []int64, err error) {
 			if last == nil || len(changed) > 0 {
@@ -108,7 +112,8 @@ var wrongBits = []mutant{
 		}
 		afterStep(l, func(w engine.Weights) { w.W[0] += float32(counted) })
 	}},
-	{name: "changes weights when it counts", by: "count twice", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "changes weights when it counts", by: "count twice", wrap: func(l *learner,
+		_ *learners.Problem) {
 		count := l.count
 		l.count = func(ctx context.Context, w engine.Weights, changed []int) ([]int64, error) {
 			nudge(w)
@@ -120,7 +125,8 @@ var wrongBits = []mutant{
 		l.save = func() ([]byte, error) { saved++; return save() }
 		afterStep(l, func(w engine.Weights) { w.W[0] += float32(saved) })
 	}},
-	{name: "does not name a class that it changed", by: "count twice", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "does not name a class that it changed", by: "count twice", wrap: func(l *learner,
+		_ *learners.Problem) {
 		step := l.step
 		l.step = func(ctx context.Context, w engine.Weights) (learners.Step, error) {
 			s, err := step(ctx, w)
@@ -145,7 +151,8 @@ var wrongStates = []mutant{
 		first, err := l.save()
 		l.save = func() ([]byte, error) { return first, err }
 	}},
-	{name: "has random numbers outside its state", by: "resume", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "has random numbers outside its state", by: "resume", wrap: func(l *learner,
+		_ *learners.Problem) {
 		steps := 0
 		afterStep(l, func(w engine.Weights) { steps++; w.W[0] += float32(steps) })
 	}},
@@ -153,7 +160,8 @@ var wrongStates = []mutant{
 		restore := l.restore
 		l.restore = func(saved []byte) error { _ = restore(saved); return nil }
 	}},
-	{name: "believes the end of a state", by: "damaged state", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "believes the end of a state", by: "damaged state", wrap: func(l *learner,
+		_ *learners.Problem) {
 		restore := l.restore
 		l.restore = func(saved []byte) error {
 			if end := slices.Index(saved, '}'); end >= 0 {
@@ -162,11 +170,13 @@ var wrongStates = []mutant{
 			return restore(saved)
 		}
 	}},
-	{name: "panics on a short state", by: "damaged state", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "panics on a short state", by: "damaged state", wrap: func(l *learner,
+		_ *learners.Problem) {
 		restore := l.restore
 		l.restore = func(saved []byte) error { _ = saved[9]; return restore(saved) }
 	}},
-	{name: "believes the sizes in a state", by: "state of another problem", wrap: func(l *learner, p *learners.Problem) {
+	{name: "believes the sizes in a state", by: "state of another problem", wrap: func(l *learner,
+		p *learners.Problem) {
 		save, restore, mean := l.save, l.restore, make([]byte, p.Q)
 		l.save = func() ([]byte, error) {
 			saved, err := save()
@@ -182,7 +192,8 @@ var wrongStates = []mutant{
 		}
 		afterStep(l, func(w engine.Weights) { w.W[0] += float32(mean[w.Q-1]) })
 	}},
-	{name: "leaves its examples on the engine", by: "cancelled anywhere", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "leaves its examples on the engine", by: "cancelled anywhere", wrap: func(l *learner,
+		_ *learners.Problem) {
 		l.close = func() error { return nil }
 	}},
 	{name: "can be closed once", by: "close", wrap: func(l *learner, _ *learners.Problem) {
@@ -205,7 +216,8 @@ var wrongStates = []mutant{
 			return counts, err
 		}
 	}},
-	{name: "is done when the engine fails", by: "engine that fails", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "is done when the engine fails", by: "engine that fails", wrap: func(l *learner,
+		_ *learners.Problem) {
 		step := l.step
 		l.step = func(ctx context.Context, w engine.Weights) (learners.Step, error) {
 			s, err := step(ctx, w)
@@ -224,7 +236,8 @@ var wrongStates = []mutant{
 				return s, err
 			}
 		}},
-	{name: "counts by the context of its start", by: "cancelled", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "counts by the context of its start", by: "cancelled", wrap: func(l *learner,
+		_ *learners.Problem) {
 		count := l.count
 		l.count = func(ctx context.Context, w engine.Weights, changed []int) ([]int64, error) {
 			if err := l.ctx.Err(); err != nil {
@@ -243,18 +256,19 @@ func with(p *learners.Problem, noise *confusion.Matrix) *learners.Problem {
 var wrongSense = []mutant{
 	{name: "does not look at the matrix", by: "learns",
 		problem: func(p *learners.Problem) *learners.Problem { return with(p, nil) }},
-	{name: "takes the matrix for its transpose", by: "learns", problem: func(p *learners.Problem) *learners.Problem {
-		if p.Noise == nil {
-			return p
-		}
-		t := &confusion.Matrix{Classes: p.Noise.Classes, P: make([]float64, p.Q*p.Q)}
-		for r := range p.Q {
-			for c := range p.Q {
-				t.P[c*p.Q+r] = p.Noise.P[r*p.Q+c]
+	{name: "takes the matrix for its transpose", by: "learns",
+		problem: func(p *learners.Problem) *learners.Problem {
+			if p.Noise == nil {
+				return p
 			}
-		}
-		return with(p, t)
-	}},
+			t := &confusion.Matrix{Classes: p.Noise.Classes, P: make([]float64, p.Q*p.Q)}
+			for r := range p.Q {
+				for c := range p.Q {
+					t.P[c*p.Q+r] = p.Noise.P[r*p.Q+c]
+				}
+			}
+			return with(p, t)
+		}},
 	{name: "expects the next class to be the wrong one", by: "permuted classes",
 		problem: func(p *learners.Problem) *learners.Problem {
 			if p.Noise == nil || p.Noise.P[0] == 1 {
@@ -266,7 +280,8 @@ var wrongSense = []mutant{
 			}
 			return with(p, noise)
 		}},
-	{name: "overlooks features by their place", by: "permuted features", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "overlooks features by their place", by: "permuted features", wrap: func(l *learner,
+		_ *learners.Problem) {
 		afterStep(l, func(w engine.Weights) {
 			for r := range w.Q {
 				for j := range w.Row(r) {
@@ -277,7 +292,8 @@ var wrongSense = []mutant{
 			}
 		})
 	}},
-	{name: "divides by the range of a feature", by: "constant features", wrap: func(l *learner, p *learners.Problem) {
+	{name: "divides by the range of a feature", by: "constant features", wrap: func(l *learner,
+		p *learners.Problem) {
 		x := p.X.Dense()
 		afterStep(l, func(w engine.Weights) {
 			low, high := x.X[0], x.X[0]
@@ -287,13 +303,15 @@ var wrongSense = []mutant{
 			w.W[0] = w.W[0] * (high - low) / (high - low)
 		})
 	}},
-	{name: "looks for an example of each class", by: "absent class", wrap: func(l *learner, p *learners.Problem) {
+	{name: "looks for an example of each class", by: "absent class", wrap: func(l *learner,
+		p *learners.Problem) {
 		for r := range p.Q {
 			i := slices.Index(p.Y, int32(r))
 			_ = p.X.Dense().Row(i)
 		}
 	}},
-	{name: "divides by the examples of the other classes", by: "one class", wrap: func(l *learner, p *learners.Problem) {
+	{name: "divides by the examples of the other classes", by: "one class", wrap: func(l *learner,
+		p *learners.Problem) {
 		other := 0
 		for _, y := range p.Y {
 			if y != p.Y[0] {
@@ -305,7 +323,8 @@ var wrongSense = []mutant{
 	{name: "divides by n - 1", by: "one example", wrap: func(l *learner, p *learners.Problem) {
 		afterStep(l, func(w engine.Weights) { w.W[0] *= float32(p.X.N-1) / float32(p.X.N-1) })
 	}},
-	{name: "passes an overflow on", by: "huge and tiny values", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "passes an overflow on", by: "huge and tiny values", wrap: func(l *learner,
+		_ *learners.Problem) {
 		step := l.step
 		l.step = func(ctx context.Context, w engine.Weights) (learners.Step, error) {
 			s, err := step(ctx, w)
@@ -316,14 +335,16 @@ var wrongSense = []mutant{
 			return s, err
 		}
 	}},
-	{name: "takes labels that are none", by: "bad problems", problem: func(p *learners.Problem) *learners.Problem {
-		if slices.ContainsFunc(p.Y, func(y int32) bool { return y < 0 || int(y) >= p.Q }) {
-			y := make([]int32, len(p.Y))
-			return &learners.Problem{X: p.X, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine}
-		}
-		return p
-	}},
-	{name: "draws other numbers from given weights", by: "warm start", wrap: func(l *learner, _ *learners.Problem) {
+	{name: "takes labels that are none", by: "bad problems",
+		problem: func(p *learners.Problem) *learners.Problem {
+			if slices.ContainsFunc(p.Y, func(y int32) bool { return y < 0 || int(y) >= p.Q }) {
+				y := make([]int32, len(p.Y))
+				return &learners.Problem{X: p.X, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine}
+			}
+			return p
+		}},
+	{name: "draws other numbers from given weights", by: "warm start", wrap: func(l *learner,
+		_ *learners.Problem) {
 		count, first := l.count, true
 		var given bool
 		l.count = func(ctx context.Context, w engine.Weights, changed []int) ([]int64, error) {
@@ -349,7 +370,8 @@ var wrongDefinitions = []mutant{
 	{name: "no weights", by: "definition", define: func(d *learners.Definition) { d.Weights = nil }},
 	{name: "weights by no rule", by: "definition",
 		define: func(d *learners.Definition) { d.Weights = []learners.Rule{"median"} }},
-	{name: "a name of two words", by: "definition", define: func(d *learners.Definition) { d.Name = "two words" }},
+	{name: "a name of two words", by: "definition",
+		define: func(d *learners.Definition) { d.Name = "two words" }},
 	{name: "no defaults", by: "definition", define: func(d *learners.Definition) { d.New = nil }},
 	{name: "the same defaults for all", by: "definition", define: func(d *learners.Definition) {
 		p := d.New()
@@ -381,7 +403,8 @@ var wrongDefinitions = []mutant{
 			all[4] = learners.Text("tol", (*growing)(&p.Tol), "a number", "grows")
 			return all
 		}},
-	{name: "no check of numbers", by: "no number that is none", check: func(*params) error { return nil }},
+	{name: "no check of numbers", by: "no number that is none",
+		check: func(*params) error { return nil }},
 }
 
 // growing is a number that does not come back from its text.

@@ -149,7 +149,8 @@ func TestTables(t *testing.T) {
 		}}}
 	}
 	for what, table := range map[string][]*learners.Definition{
-		"empty": {}, "nil": nil, "twice the same": {good, good}, "one parameter of two kinds": {good, &other},
+		"empty": {}, "nil": nil, "twice the same": {good, good}, "one parameter of two kinds": {good,
+			&other},
 	} {
 		if err := learnertest.CheckTable(table); err == nil {
 			t.Errorf("a table that is %s passes", what)

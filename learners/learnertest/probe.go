@@ -38,7 +38,8 @@ func (p *probe) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	return &probedScorer{p: p, r: r}, nil
 }
 
-func (p *probe) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (p *probe) LoadCells(x dataset.Rows, y []int32, classes int,
+	f numerics.FixedPoint) (engine.Cells, error) {
 	if err := p.next(); err != nil {
 		return nil, err
 	}
@@ -50,7 +51,8 @@ func (p *probe) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.Fix
 	return &probedCells{probedScorer{p: p, r: r}, r}, nil
 }
 
-func (p *probe) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (p *probe) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator,
+	error) {
 	if err := p.next(); err != nil {
 		return nil, err
 	}

@@ -74,7 +74,8 @@ func checkCancelled(s subject) error {
 
 // goOn makes a run that may be cancelled on the way, after at least so many steps, and goes on
 // with it to the straight run's result.
-func (s subject) goOn(ctx context.Context, e engine.Engine, straight host.Result, o host.RunOptions, least int) error {
+func (s subject) goOn(ctx context.Context, e engine.Engine, straight host.Result, o host.RunOptions,
+	least int) error {
 	o.MaxSteps = s.steps(few)
 	started, t := o.OnStart, overlapping()
 	begun := false
@@ -140,7 +141,8 @@ func checkFailingEngine(s subject) error {
 			}
 			return nil
 		}
-		_, err := host.Run(background, s.New(), overlapping().on(p), host.RunOptions{MaxSteps: s.steps(few)})
+		_, err := host.Run(background, s.New(), overlapping().on(p),
+			host.RunOptions{MaxSteps: s.steps(few)})
 		if !errors.Is(err, errBroken) {
 			return fmt.Errorf("the engine fails, the run ends with %v; wanted the engine's error", err)
 		}
@@ -152,7 +154,8 @@ func checkFailingEngine(s subject) error {
 // its engine. After each, nothing may be left on it.
 func (s subject) everyFew(judge func(at int, p *probe) error) error {
 	dry := &probe{e: s.engine}
-	_, err := host.Run(background, s.New(), overlapping().on(dry), host.RunOptions{MaxSteps: s.steps(few)})
+	_, err := host.Run(background, s.New(), overlapping().on(dry),
+		host.RunOptions{MaxSteps: s.steps(few)})
 	if err != nil {
 		return err
 	}
@@ -165,7 +168,8 @@ func (s subject) everyFew(judge func(at int, p *probe) error) error {
 			return fmt.Errorf("operation %d of %d: %w", at, dry.operations, err)
 		}
 		if p.loaded != 0 {
-			return fmt.Errorf("operation %d of %d: the run left %d data sets on the engine", at, dry.operations, p.loaded)
+			return fmt.Errorf("operation %d of %d: the run left %d data sets on the engine", at,
+				dry.operations, p.loaded)
 		}
 	}
 	return nil

@@ -24,7 +24,8 @@ func (s subject) run(t task, o host.RunOptions) (host.Result, error) {
 	return s.runOn(background, s.engine, t, o)
 }
 
-func (s subject) runOn(ctx context.Context, e engine.Engine, t task, o host.RunOptions) (host.Result, error) {
+func (s subject) runOn(ctx context.Context, e engine.Engine, t task,
+	o host.RunOptions) (host.Result, error) {
 	r, err := host.Run(ctx, s.New(), t.on(e), o)
 	if err != nil {
 		return r, err
@@ -35,7 +36,8 @@ func (s subject) runOn(ctx context.Context, e engine.Engine, t task, o host.RunO
 // sound says what no result may be, whatever the problem was.
 func sound(r host.Result, t task, e engine.Engine) error {
 	if w := r.W; w.Q != t.q || w.D != t.x.D || len(w.W) != t.q*t.x.D {
-		return fmt.Errorf("the result has %d weights of shape %d×%d, wanted %d×%d", len(w.W), w.Q, w.D, t.q, t.x.D)
+		return fmt.Errorf("the result has %d weights of shape %d×%d, wanted %d×%d", len(w.W), w.Q, w.D,
+			t.q, t.x.D)
 	}
 	for i, v := range r.W.W {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
@@ -51,7 +53,8 @@ func sound(r host.Result, t task, e engine.Engine) error {
 		want[int(p)*t.q+int(t.y[i])]++
 	}
 	if !slices.Equal(r.Counts, want) {
-		return fmt.Errorf("the counts are %v, wanted %v as the weights that are returned predict", r.Counts, want)
+		return fmt.Errorf("the counts are %v, wanted %v as the weights that are returned predict",
+			r.Counts, want)
 	}
 	if v := r.EstimatedError; math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Errorf("the estimated error is %v, wanted a number", v)
@@ -62,7 +65,8 @@ func sound(r host.Result, t task, e engine.Engine) error {
 // same says where two results differ in a bit.
 func same(got, want host.Result) error {
 	if got.Steps != want.Steps || got.Stop != want.Stop {
-		return fmt.Errorf("%s after %d steps, wanted %s after %d", got.Stop, got.Steps, want.Stop, want.Steps)
+		return fmt.Errorf("%s after %d steps, wanted %s after %d", got.Stop, got.Steps, want.Stop,
+			want.Steps)
 	}
 	if err := sameWeights(got.W.W, want.W.W); err != nil {
 		return err

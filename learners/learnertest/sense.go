@@ -65,7 +65,8 @@ func checkPermutedClasses(s subject) error {
 			copy(from.Row(int(toC)), warm.W.Row(c))
 		}
 		permuted := t.permuteClasses(to)
-		for what, first := range map[string][]float32{"W = 0": nil, "weights that are permuted too": from.W} {
+		for what, first := range map[string][]float32{"W = 0": nil,
+			"weights that are permuted too": from.W} {
 			if err := s.findsAll(permuted, first); err != nil {
 				return fmt.Errorf("classes 0 to 3 are now %v, begun with %s: %w", to, what, err)
 			}
@@ -198,11 +199,14 @@ func checkHuge(s subject) error {
 func checkBadProblems(s subject) error {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for what, change := range map[string]func(*task){
-		"no labels":                           func(t *task) { t.y = nil },
-		"too few labels":                      func(t *task) { t.y = t.y[:7] },
-		"a label too large":                   func(t *task) { t.y[9] = int32(t.q) },
-		"a negative label":                    func(t *task) { t.y[9] = -1 },
-		"no examples":                         func(t *task) { t.x, t.y = dataset.Examples{D: features}, []int32{} },
+		"no labels":         func(t *task) { t.y = nil },
+		"too few labels":    func(t *task) { t.y = t.y[:7] },
+		"a label too large": func(t *task) { t.y[9] = int32(t.q) },
+		"a negative label":  func(t *task) { t.y[9] = -1 },
+		"no examples": func(t *task) {
+			t.x, t.y = dataset.Examples{D: features},
+				[]int32{}
+		},
 		"values missing":                      func(t *task) { t.x.X = t.x.X[1:] },
 		"NaN":                                 func(t *task) { t.x.X[50] = nan },
 		"infinite":                            func(t *task) { t.x.X[50] = inf },
@@ -213,11 +217,13 @@ func checkBadProblems(s subject) error {
 	} {
 		t := overlapping()
 		change(&t)
-		if _, err := host.Run(background, s.New(), t.on(s.engine), host.RunOptions{MaxSteps: 1}); err == nil {
+		if _, err := host.Run(background, s.New(), t.on(s.engine),
+			host.RunOptions{MaxSteps: 1}); err == nil {
 			return fmt.Errorf("a problem with %s is taken, wanted an error", what)
 		}
 	}
-	if _, err := host.Run(background, s.New(), overlapping().on(nil), host.RunOptions{MaxSteps: 1}); err == nil {
+	if _, err := host.Run(background, s.New(), overlapping().on(nil),
+		host.RunOptions{MaxSteps: 1}); err == nil {
 		return errors.New("a problem without an engine is taken, wanted an error")
 	}
 	return nil

@@ -10,9 +10,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/localisation"
 )
 
-// What every learner must pass it passes with planes by chance; the catalog's test runs the defaults.
+// What every learner must pass it passes with planes by chance; the catalog's test runs the
+// defaults.
 func TestRandomOracle(t *testing.T) {
 	d := *localisation.Defaults().Definition()
-	d.New = func() learners.Params { return &localisation.Params{Oracle: localisation.Random, Updates: 1000} }
+	d.New = func() learners.Params {
+		return &localisation.Params{Oracle: localisation.Random,
+			Updates: 1000}
+	}
 	learnertest.Run(t, &d, []engine.Engine{simd.New()})
 }

@@ -1,18 +1,20 @@
-// Package localisation is the perceptron on cutting planes (Algorithms 6 and 7 of Louche's thesis), for right labels.
-// Of all weights those that make no mistake are a convex set, the version space, cut out by a plane for each example
-// and each class that is not its own: ⟨w_y - w_r, x⟩ > 0. An oracle finds one plane that the weights so far are on the
-// wrong side of, and the perceptron goes on from these until they are on the right side of all planes that were found;
+// Package localisation is the perceptron on cutting planes (Algorithms 6 and 7 of Louche's
+// thesis), for right labels. Of all weights those that make no mistake are a convex set, the
+// version space, cut out by a plane for each example and each class that is not its own: ⟨w_y -
+// w_r, x⟩ > 0. An oracle finds one plane that the weights so far are on the wrong side of, and the
+// perceptron goes on from these until they are on the right side of all planes that were found;
 // until the oracle finds none.
 //
-// The updates are those of a perceptron that was shown a part of the examples, so of two classes there are no more
-// than R²/γ², R being the longest example and γ the margin that is possible (Theorem 6.2). The planes are a
-// compression set: the weights are a sum of their examples alone, from which the oracles largest and smallest make the
-// same weights again.
+// The updates are those of a perceptron that was shown a part of the examples, so of two classes
+// there are no more than R²/γ², R being the longest example and γ the margin that is possible
+// (Theorem 6.2). The planes are a compression set: the weights are a sum of their examples alone,
+// from which the oracles largest and smallest make the same weights again.
 //
-// The oracle is one product on the engine, of all examples with the weights. Everything else is small, and the host's,
-// in float64: the planes' products with each other, in increasing order of the columns, each product rounded before it
-// is added, and how often each was added. So W, float32 of the sum of the examples in the order of
-// their planes, does not depend on the order of the updates but by these numbers.
+// The oracle is one product on the engine, of all examples with the weights. Everything else is
+// small, and the host's, in float64: the planes' products with each other, in increasing order of
+// the columns, each product rounded before it is added, and how often each was added. So W,
+// float32 of the sum of the examples in the order of their planes, does not depend on the order of
+// the updates but by these numbers.
 package localisation
 
 import (
@@ -37,7 +39,8 @@ type run struct {
 	closed    bool
 }
 
-// stream keeps this package's random numbers apart from those that other parts draw from the same seed.
+// stream keeps this package's random numbers apart from those that other parts draw from the same
+// seed.
 const stream = 0x706c616e6573 // "planes"
 
 // Start implements learners.Params.
@@ -56,7 +59,8 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 }
 
 // Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+	err error) {
 	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
 }
 
@@ -91,7 +95,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 	if !holds {
 		return learners.Step{Done: true, Doubts: learners.EndInDoubt(
 			"perhaps no weights do: take another learner, such as svm, or allow more updates",
-			"localisation: found no weights for which %d planes hold in %d updates", len(l.planes.all)+1, l.Updates,
+			"localisation: found no weights for which %d planes hold in %d updates", len(l.planes.all)+1,
+			l.Updates,
 		)}, nil
 	}
 	next := l.planes.weights(w.Q, w.D)
@@ -103,13 +108,14 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 	return learners.Step{
 		Changed: learners.AllClasses(w.Q),
 		Fields: []learners.Field{
-			{Name: "mistakes", Value: mistakes}, {Name: "planes", Value: len(l.planes.all)}, {Name: "updates", Value: updates},
+			{Name: "mistakes", Value: mistakes}, {Name: "planes", Value: len(l.planes.all)},
+			{Name: "updates", Value: updates},
 		},
 	}, nil
 }
 
-// ask is the oracle: it returns the plane that it chooses, of how many mistakes. Each example has one plane at most,
-// that of the class which comes nearest to its own.
+// ask is the oracle: it returns the plane that it chooses, of how many mistakes. Each example has
+// one plane at most, that of the class which comes nearest to its own.
 func (l *run) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
 	const block = 4096
 	n, q := l.problem.X.N, l.problem.Q
@@ -127,7 +133,8 @@ func (l *run) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
 				continue
 			}
 			mistakes++
-			if mistakes == 1 || l.Oracle == Largest && margin < best || l.Oracle == Smallest && margin > best ||
+			if mistakes == 1 || l.Oracle == Largest && margin < best || l.Oracle == Smallest &&
+				margin > best ||
 				l.Oracle == Random && random.IntN(mistakes) == 0 {
 				chosen, best = p, margin
 			}
@@ -136,7 +143,8 @@ func (l *run) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
 	return chosen, mistakes, nil
 }
 
-// rivalOf returns the class of the highest score but y, the lowest on a tie, and how much higher the score of y is.
+// rivalOf returns the class of the highest score but y, the lowest on a tie, and how much higher
+// the score of y is.
 func rivalOf(scores []float32, y int) (rival int32, margin float64) {
 	rival = -1
 	for r, s := range scores {

@@ -13,7 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/localisation"
 )
 
-// apart returns examples that some weights of length 1 tell apart, by a margin of at least γ, and that margin.
+// apart returns examples that some weights of length 1 tell apart, by a margin of at least γ, and
+// that margin.
 func apart(seed uint64, n, d, q int, least float64) (p *learners.Problem, margin float64) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	w, length := make([]float64, q*d), 0.0
@@ -58,11 +59,13 @@ func apart(seed uint64, n, d, q int, least float64) (p *learners.Problem, margin
 }
 
 // localised runs the learner to its end, and returns the result with the number of updates.
-func localised(t *testing.T, params *localisation.Params, p *learners.Problem) (r host.Result, updates int) {
+func localised(t *testing.T, params *localisation.Params, p *learners.Problem) (r host.Result,
+	updates int) {
 	t.Helper()
-	r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 1000, OnStep: func(r host.Report) {
-		updates += r.Fields[2].Value.(int)
-	}})
+	r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 1000,
+		OnStep: func(r host.Report) {
+			updates += r.Fields[2].Value.(int)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,10 +82,12 @@ func mistakes(r host.Result) (sum int64) {
 	return sum
 }
 
-// No mistake is left, the updates are at most as many as Theorem 6.2 says, and the weights are a sum of the
-// examples of the compression set, from which alone the same weights are learned, unless planes come by chance.
+// No mistake is left, the updates are at most as many as Theorem 6.2 says, and the weights are a
+// sum of the examples of the compression set, from which alone the same weights are learned,
+// unless planes come by chance.
 func TestMistakeBound(t *testing.T) {
-	for _, oracle := range []localisation.Oracle{localisation.Largest, localisation.Smallest, localisation.Random} {
+	for _, oracle := range []localisation.Oracle{localisation.Largest, localisation.Smallest,
+		localisation.Random} {
 		for seed := range uint64(40) {
 			q, d := 2+int(seed%3), 2+int(seed%7)
 			p, margin := apart(seed, 150, d, q, []float64{0.05, 0.5}[seed%2])
@@ -96,14 +101,17 @@ func TestMistakeBound(t *testing.T) {
 			}
 			r, updates := localised(t, &localisation.Params{Oracle: oracle, Updates: 1 << 30}, p)
 			if r.Stop != host.Converged || mistakes(r) != 0 || r.Doubts != nil {
-				t.Fatalf("%s, %d: ended by %s with %d mistakes (%s)", oracle, seed, r.Stop, mistakes(r), r.Doubts)
+				t.Fatalf("%s, %d: ended by %s with %d mistakes (%s)", oracle, seed, r.Stop, mistakes(r),
+					r.Doubts)
 			}
-			// A plane is the difference of two rows: twice R², and of two classes γ is √2 times that of one plane.
+			// A plane is the difference of two rows: twice R², and of two classes γ is √2 times that of one
+			// plane.
 			if bound := 2 * longest / (margin * margin); updates < 1 || float64(updates) > bound {
 				t.Errorf("%s, %d: %d updates, wanted 1 to %.0f", oracle, seed, updates, bound)
 			}
 			if len(r.CompressionSet) > r.Steps || len(r.CompressionSet) < 1 {
-				t.Errorf("%s, %d: %d examples are in the compression set of %d planes", oracle, seed, len(r.CompressionSet),
+				t.Errorf("%s, %d: %d examples are in the compression set of %d planes", oracle, seed,
+					len(r.CompressionSet),
 					r.Steps)
 			}
 			part := dataset.Examples{N: len(r.CompressionSet), D: d}
@@ -113,7 +121,8 @@ func TestMistakeBound(t *testing.T) {
 			}
 			alone, _ := localised(t, &localisation.Params{Oracle: oracle, Updates: 1 << 30}, p.On(part, y))
 			if oracle != localisation.Random && !slices.Equal(alone.W.W, r.W.W) || mistakes(alone) != 0 {
-				t.Errorf("%s, %d: the compression set alone makes %v of it, all examples %v", oracle, seed, alone.W.W, r.W.W)
+				t.Errorf("%s, %d: the compression set alone makes %v of it, all examples %v", oracle, seed,
+					alone.W.W, r.W.W)
 			}
 		}
 	}
@@ -157,7 +166,8 @@ func TestTwin(t *testing.T) {
 	r, own := localised(t, localisation.Defaults(), p)
 	slices.Sort(set)
 	if own != updates || !slices.Equal(r.CompressionSet, set) {
-		t.Fatalf("%d updates with planes of %v, the twin's %d with %v", own, r.CompressionSet, updates, set)
+		t.Fatalf("%d updates with planes of %v, the twin's %d with %v", own, r.CompressionSet, updates,
+			set)
 	}
 	for j, v := range w {
 		if math.Abs(float64(r.W.Row(1)[j])-v) > 1e-6*math.Abs(v) || r.W.Row(0)[j] != -r.W.Row(1)[j] {
@@ -173,6 +183,7 @@ func TestNoWeightsDo(t *testing.T) {
 	p.X.N++
 	r, _ := localised(t, localisation.Defaults(), p)
 	if r.Stop != host.Converged || r.Doubts == nil || mistakes(r) == 0 || r.Steps == 0 {
-		t.Errorf("ended by %s after %d steps with %d mistakes and the doubts %q", r.Stop, r.Steps, mistakes(r), r.Doubts)
+		t.Errorf("ended by %s after %d steps with %d mistakes and the doubts %q", r.Stop, r.Steps,
+			mistakes(r), r.Doubts)
 	}
 }

@@ -26,10 +26,13 @@ func Defaults() *Params { return &Params{Oracle: Largest, Updates: 10000} }
 
 var definition = &learners.Definition{
 	Name: "localisation",
-	Summary: "perceptron on cutting planes: finds weights that make no mistake, if there are any, by a few examples, " +
+	Summary: "perceptron on cutting planes: finds weights that make no mistake, if there are any, " +
+		"by a few examples, " +
 		"for right labels",
-	Paper: "Louche, From confusion noise to active learning (thesis), 2016, Algorithms 6 and 7, Theorem 6.2; Louche & " +
-		"Ralaivola, From cutting planes algorithms to compression schemes and active learning, IJCNN 2015",
+	Paper: "Louche, From confusion noise to active learning (thesis), 2016, Algorithms 6 and 7, " +
+		"Theorem 6.2; Louche & " +
+		"Ralaivola, From cutting planes algorithms to compression schemes and active learning, IJCNN " +
+		"2015",
 	Step:     "a cutting plane, and updates of the perceptron until all planes so far hold",
 	MaxSteps: 1000,
 	Weights:  []learners.Rule{learners.Last, learners.Best},

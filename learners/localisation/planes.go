@@ -27,8 +27,8 @@ func newPlanes(x dataset.Examples, y []int32) planes {
 	return planes{x: x, y: y, known: map[plane]bool{}}
 }
 
-// cuts says whether p may cut: it is none of the planes, which hold but for a rounding, and no weights are on
-// both sides of that of an example which is 0.
+// cuts says whether p may cut: it is none of the planes, which hold but for a rounding, and no
+// weights are on both sides of that of an example which is 0.
 func (s *planes) cuts(p plane) bool {
 	if s.known[p] {
 		return false
@@ -80,8 +80,8 @@ func (s *planes) each(i int32, f func(j int, v float64)) {
 	}
 }
 
-// sign is what the product of two examples is multiplied by in that of their planes, whose vectors have x in
-// the row of the label and -x in that of the rival.
+// sign is what the product of two examples is multiplied by in that of their planes, whose vectors
+// have x in the row of the label and -x in that of the rival.
 func (s *planes) sign(a, b plane) (sum int) {
 	if s.y[a.Example] == s.y[b.Example] {
 		sum++
@@ -101,8 +101,8 @@ func (s *planes) sign(a, b plane) (sum int) {
 // product returns that of the planes a and b.
 func (s *planes) product(a, b int) float64 { return s.gram[max(a, b)][min(a, b)] }
 
-// satisfy makes updates of the perceptron, each by the plane of the lowest margin, until all planes hold or so many
-// were made.
+// satisfy makes updates of the perceptron, each by the plane of the lowest margin, until all
+// planes hold or so many were made.
 func (s *planes) satisfy(ctx context.Context, most int) (updates int, holds bool, err error) {
 	margins := make([]float64, len(s.all))
 	for a := range margins {

@@ -17,15 +17,16 @@ type counted struct {
 // randomSize is the number of bytes of the state of a rand.PCG.
 const randomSize = 20
 
-// Save implements learners.Learner: the random numbers, the planes with how often each was added, and the
-// SHA-256 of that.
+// Save implements learners.Learner: the random numbers, the planes with how often each was added,
+// and the SHA-256 of that.
 func (l *run) Save() ([]byte, error) {
 	state, err := l.random.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
 	for a, p := range l.planes.all {
-		if state, err = binary.Append(state, binary.LittleEndian, counted{p, l.planes.times[a]}); err != nil {
+		if state, err = binary.Append(state, binary.LittleEndian, counted{p,
+			l.planes.times[a]}); err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +51,8 @@ func (l *run) Restore(saved []byte) error {
 		}
 		rest = rest[read:]
 		p := s.plane
-		if p.Example < 0 || int(p.Example) >= l.problem.X.N || p.Rival < 0 || int(p.Rival) >= l.problem.Q ||
+		if p.Example < 0 || int(p.Example) >= l.problem.X.N || p.Rival < 0 ||
+			int(p.Rival) >= l.problem.Q ||
 			p.Rival == l.problem.Y[p.Example] || s.Times < 0 || s.Times > 1<<53 || !l.planes.cuts(p) {
 			return fmt.Errorf("%w: found a plane that is none", damaged)
 		}

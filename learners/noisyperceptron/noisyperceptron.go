@@ -2,10 +2,10 @@
 // UMA descends: those of Bylander (1994) and of Blum, Frieze, Kannan and Vempala (1998).
 //
 // Both learn to tell two classes apart from the sum of the examples that are mistaken, which
-// nobody sees, but can be estimated: of the examples that w puts on one side, those with either label
-// are added up, and C⁻¹ takes the sums apart by true class (equation 3.3 of Louche's thesis, for
-// labels of which either may be wrong more often). With more than two classes there is one such w
-// for each, against the rest; the largest score decides.
+// nobody sees, but can be estimated: of the examples that w puts on one side, those with either
+// label are added up, and C⁻¹ takes the sums apart by true class (equation 3.3 of Louche's thesis,
+// for labels of which either may be wrong more often). With more than two classes there is one
+// such w for each, against the rest; the largest score decides.
 package noisyperceptron
 
 import (
@@ -35,7 +35,8 @@ type run struct {
 	mover
 	eval    engine.Evaluator
 	problem *learners.Problem
-	inside  []float32 // Q×Q: what an example of label k (column) adds to the mistakes of class r, if r is not predicted
+	// Q×Q: what an example of label k (column) adds to the mistakes of class r, if r is not predicted
+	inside  []float32
 	outside []float32 // likewise, if it is
 	lengths []float32 // of the examples
 	q, d    int
@@ -59,7 +60,8 @@ func start(problem *learners.Problem, m mover) (learners.Learner, error) {
 		return nil, err
 	}
 	n, d, q := eval.Shape()
-	l := &run{mover: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n), a: make([]float32, n*q),
+	l := &run{mover: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
+		a:    make([]float32, n*q),
 		sums: make([]int64, q*d), lengths: make([]float32, n)}
 	l.unmix(inverse.Float32())
 	for i := range l.lengths {
@@ -96,7 +98,8 @@ func length(v []float32) float64 {
 }
 
 // Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+	err error) {
 	if err := l.eval.Rescore(w, changed); err != nil {
 		return nil, err
 	}
@@ -110,8 +113,8 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 	return predicted, nil
 }
 
-// Step implements learners.Learner: it corrects the weights of each class by the mistakes that they
-// make. It is the last one if there are none.
+// Step implements learners.Learner: it corrects the weights of each class by the mistakes that
+// they make. It is the last one if there are none.
 func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err error) {
 	next := w.Clone()
 	var begun []int
@@ -199,7 +202,8 @@ func mistaken(w, mistakes []float32) bool {
 }
 
 // define returns the definition of one of the learners.
-func define(name, summary, paper string, rules []learners.Rule, defaults func() learners.Params) *learners.Definition {
+func define(name, summary, paper string, rules []learners.Rule,
+	defaults func() learners.Params) *learners.Definition {
 	return &learners.Definition{
 		Name: name, Summary: summary, Paper: paper, New: defaults,
 		Step:     "an update of each class by all its mistakes",

@@ -18,7 +18,8 @@ import (
 func halves(t *testing.T, n, d int, eta float64) (p *learners.Problem, truth []int32) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
-	p = &learners.Problem{Q: 2, Engine: cpuref.New(), Seed: 7, X: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}}
+	p = &learners.Problem{Q: 2, Engine: cpuref.New(), Seed: 7, X: dataset.Examples{N: n, D: d,
+		X: make([]float32, n*d)}}
 	for i := range n {
 		row, side := p.X.Row(i), 0.0
 		for j := range row {
@@ -43,8 +44,8 @@ func halves(t *testing.T, n, d int, eta float64) (p *learners.Problem, truth []i
 }
 
 // twin is either learner for two classes and symmetric noise, in float64 and by the letter of
-// equation 3.3 of the thesis: examples of the second label are multiplied by -1, and x_up is the sum
-// of those that w mistakes and η/(1-η) times that of the others. Where w is 0 all are both.
+// equation 3.3 of the thesis: examples of the second label are multiplied by -1, and x_up is the
+// sum of those that w mistakes and η/(1-η) times that of the others. Where w is 0 all are both.
 func twin(p *learners.Problem, w []float64, eta, sigma float64, steps int, turn bool) []float64 {
 	dot := func(a []float64, b []float64) (sum float64) {
 		for j, v := range a {
@@ -99,7 +100,8 @@ func angle(w []float32, twin []float64) float64 {
 
 func TestTwins(t *testing.T) {
 	const eta, sigma, steps = 0.2, 0.05, 3
-	for _, params := range []learners.Params{noisyperceptron.NewBylander(), &noisyperceptron.Blum{Margin: sigma}} {
+	for _, params := range []learners.Params{noisyperceptron.NewBylander(),
+		&noisyperceptron.Blum{Margin: sigma}} {
 		name := params.Definition().Name
 		p, _ := halves(t, 500, 20, eta)
 		from, begin := engine.NewWeights(2, 20), make([]float64, 20)
@@ -122,7 +124,8 @@ func TestTwins(t *testing.T) {
 // Where the perceptron that believes its labels errs, those that know the noise do not.
 func TestNoiseIsUnmixed(t *testing.T) {
 	p, truth := halves(t, 4000, 20, 0.35)
-	for _, params := range []learners.Params{noisyperceptron.NewBylander(), noisyperceptron.NewBlum()} {
+	for _, params := range []learners.Params{noisyperceptron.NewBylander(),
+		noisyperceptron.NewBlum()} {
 		r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 200})
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +142,8 @@ func TestNoiseIsUnmixed(t *testing.T) {
 		}
 		t.Logf("%s: %d wrong after %d steps (%s)", params.Definition().Name, wrong, r.Steps, r.Stop)
 		if wrong > 320 {
-			t.Errorf("%s: %d of 4000 predictions are wrong, wanted 320 at most", params.Definition().Name, wrong)
+			t.Errorf("%s: %d of 4000 predictions are wrong, wanted 320 at most", params.Definition().Name,
+				wrong)
 		}
 	}
 }

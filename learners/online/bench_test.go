@@ -16,7 +16,8 @@ import (
 func BenchmarkPass(b *testing.B) {
 	const n, d, q = 20000, 784, 10
 	rng := rand.New(rand.NewPCG(1, 2))
-	p := &learners.Problem{Q: q, Engine: cpuref.New(), X: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}}
+	p := &learners.Problem{Q: q, Engine: cpuref.New(), X: dataset.Examples{N: n, D: d,
+		X: make([]float32, n*d)}}
 	for i := range p.X.X {
 		p.X.X[i] = rng.Float32() / 28
 	}
@@ -28,7 +29,8 @@ func BenchmarkPass(b *testing.B) {
 		}
 	}
 	for name, c := range map[string]policy{
-		"perceptron": errorSet{StepMax}, "pa1": newPassive(Max, slack{most: 0.1}), "copa": &confused{aggressiveness: 0.1},
+		"perceptron": errorSet{StepMax}, "pa1": newPassive(Max, slack{most: 0.1}),
+		"copa":    &confused{aggressiveness: 0.1},
 		"pa1 ovr": newPassive(OVR, slack{most: 0.1}), "perceptron ovr": perceptrons{},
 	} {
 		b.Run(name, func(b *testing.B) {

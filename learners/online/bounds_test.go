@@ -11,7 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// apart returns examples of length 1 that some W of Frobenius norm 1 tells apart by a margin of theta.
+// apart returns examples of length 1 that some W of Frobenius norm 1 tells apart by a margin of
+// theta.
 func apart(seed uint64, q int, theta float64) *learners.Problem {
 	const n, d = 150, 8
 	rng := rand.New(rand.NewPCG(seed, 5))
@@ -111,7 +112,8 @@ func TestMistakeBounds(t *testing.T) {
 				step, err = l.Step(t.Context(), weights)
 			}
 			if got := c.count(w); err != nil || got == 0 || got > c.most*(1+1e-5) {
-				t.Errorf("%s, %d classes, margin %v: %v in %d passes (%v), wanted at most %v", name, q, theta, got, passes,
+				t.Errorf("%s, %d classes, margin %v: %v in %d passes (%v), wanted at most %v", name, q, theta,
+					got, passes,
 					err, c.most)
 			}
 		}

@@ -59,14 +59,16 @@ func TestCopa(t *testing.T) {
 		for _, c := range []float64{0.03, 2} {
 			p := clouds(100, 300, q)
 			judge(t, p, func(last bool) learners.Params {
-				return &online.Copa{Options: online.Options{NoShuffle: true, NoAverage: last}, Aggressiveness: c}
+				return &online.Copa{Options: online.Options{NoShuffle: true, NoAverage: last},
+					Aggressiveness: c}
 			}, func() tauOf { return centred(worths(p, c)) })
 		}
 	}
 }
 
 // The risk that is told is the largest singular value of the mean losses of the classes, which of
-// two classes is the larger one; the bound is that of Theorem 2. Of noisy labels C⁻¹ takes the means apart.
+// two classes is the larger one; the bound is that of Theorem 2. Of noisy labels C⁻¹ takes the
+// means apart.
 func TestCopaTellsItsRisk(t *testing.T) {
 	for _, rate := range []float64{0, 0.2} {
 		p := clouds(100, 20, 2)

@@ -32,18 +32,20 @@ func (c *Correction) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// mostMoved is by how much a corrected step for one label may change a score, of policies that know no bound.
+// mostMoved is by how much a corrected step for one label may change a score, of policies that
+// know no bound.
 const mostMoved = 0.1
 
 // unbounded is a policy whose steps may have no bound.
 type unbounded interface{ unbounded() bool }
 
-// corrected makes learners that take labels to be right learn from noisy ones: with B = C⁻¹ the step for an
-// example of noisy label k is Σ_t B[t][k]·τ(t), τ(t) being that for label t. If k was drawn by
-// C, Σ_k C[k][t]·B[u][k] is 1 for u = t and 0 else: the mean of the step is the one for the right label.
+// corrected makes learners that take labels to be right learn from noisy ones: with B = C⁻¹ the
+// step for an example of noisy label k is Σ_t B[t][k]·τ(t), τ(t) being that for label t. If k was
+// drawn by C, Σ_k C[k][t]·B[u][k] is 1 for u = t and 0 else: the mean of the step is the one for
+// the right label.
 //
-// B has entries below 0, by which a loss becomes a gain without end: W may run away from a label that the
-// example cannot have. So the size of steps has a bound.
+// B has entries below 0, by which a loss becomes a gain without end: W may run away from a label
+// that the example cannot have. So the size of steps has a bound.
 type corrected struct {
 	policy
 	most    float64   // of |τ_r(t)|·‖x‖²

@@ -74,7 +74,8 @@ func TestCorrectedSteps(t *testing.T) {
 }
 
 func TestCorrectionRefused(t *testing.T) {
-	for _, p := range []learners.Params{online.NewCopa(), online.NewPassiveAggressive(), online.NewMira()} {
+	for _, p := range []learners.Params{online.NewCopa(), online.NewPassiveAggressive(),
+		online.NewMira()} {
 		if _, err := p.Definition().Parse([]byte(`{"correction":"x"}`)); err == nil {
 			t.Errorf("%T: takes the correction x", p)
 		}

@@ -23,7 +23,8 @@ func TestOtherParameters(t *testing.T) {
 			return &online.Ultraconservative{ClassWeights: learners.Equal, Step: online.StepRandom}
 		},
 		"copa corrected": func() learners.Params {
-			return &online.Copa{Options: online.Options{Correction: online.CorrectSteps}, Aggressiveness: 0.01}
+			return &online.Copa{Options: online.Options{Correction: online.CorrectSteps},
+				Aggressiveness: 0.01}
 		},
 		"pa1 all": func() learners.Params {
 			p := online.NewPA1()

@@ -23,7 +23,8 @@ func NewMira() *Mira { return &Mira{Options: standard, ClassWeights: learners.Eq
 
 var mira = define("mira",
 	"an ultraconservative algorithm whose steps are those after which W would be shortest",
-	"Crammer & Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3 (2003), Section 4",
+	"Crammer & Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3 (2003), "+
+		"Section 4",
 	func() learners.Params { return NewMira() })
 
 // Definition implements learners.Params.
@@ -31,7 +32,8 @@ func (p *Mira) Definition() *learners.Definition { return p.of(mira) }
 
 // Parameters implements learners.Params.
 func (p *Mira) Parameters() []learners.Parameter {
-	return p.parameters(learners.Weighting(&p.ClassWeights), learners.Float("margin", &p.Margin, learners.Above(0),
+	return p.parameters(learners.Weighting(&p.ClassWeights), learners.Float("margin", &p.Margin,
+		learners.Above(0),
 		"lead that the score of an example's class must have, in units of its squared length"))
 }
 
@@ -89,8 +91,9 @@ func (p *shortest) steps(tau, s []float32, e *example) (any bool) {
 	return any
 }
 
-// threshold returns the θ with Σ max(0, v - θ) = total, which is above 0; v is sorted downwards. Of
-// the sum of the first k of them it is (sum - total)/k for the largest k for which v_k is above it.
+// threshold returns the θ with Σ max(0, v - θ) = total, which is above 0; v is sorted downwards.
+// Of the sum of the first k of them it is (sum - total)/k for the largest k for which v_k is above
+// it.
 func threshold(v []float64, total float64) (theta float64) {
 	sum := 0.0
 	for k, x := range v {

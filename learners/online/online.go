@@ -101,7 +101,8 @@ func newRun(problem *learners.Problem, m member) (*run, error) {
 }
 
 // Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+	err error) {
 	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
 }
 

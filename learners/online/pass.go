@@ -35,11 +35,12 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 	return p, nil
 }
 
-// see shows the policy example i, of these scores, and writes the step, which is 0 before, to tau. It says whether
-// there is one.
+// see shows the policy example i, of these scores, and writes the step, which is 0 before, to tau.
+// It says whether there is one.
 func (p *pass) see(i int, scores, tau []float32) (moved bool, err error) {
 	if !finite(scores) {
-		return false, fmt.Errorf("online: found scores that are too large for float32 at example %d of the data; normalise "+
+		return false, fmt.Errorf("online: found scores that are too large for float32 at example %d "+
+			"of the data; normalise "+
 			"the features", p.before+i+1)
 	}
 	e := &p.example
@@ -72,7 +73,8 @@ func (p *pass) end(w engine.Weights) (learners.Step, error) {
 			mistakes += int(count)
 		}
 	}
-	fields := []learners.Field{{Name: "mistakes", Value: mistakes}, {Name: "updates", Value: p.updates}}
+	fields := []learners.Field{{Name: "mistakes", Value: mistakes}, {Name: "updates",
+		Value: p.updates}}
 	if p.tells != nil {
 		fields = append(fields, p.tells.fields()...)
 	}
@@ -89,18 +91,22 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 	return steps[0], nil
 }
 
-// stepAll is the learners.Definition.StepAll of the family: passes side by side. Each processor has
-// some of the runs, and shows a few examples to one after another of them, so that these are read
-// from memory once.
-func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights) ([]learners.Step, error) {
-	passes, steps, errs := make([]*pass, len(all)), make([]learners.Step, len(all)), make([]error, len(all))
+// stepAll is the learners.Definition.StepAll of the family: passes side by side. Each processor
+// has some of the runs, and shows a few examples to one after another of them, so that these are
+// read from memory once.
+func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights) ([]learners.Step,
+	error) {
+	passes, steps, errs := make([]*pass, len(all)), make([]learners.Step, len(all)), make([]error,
+		len(all))
 	for k, l := range all {
 		one, ok := l.(*run)
 		if !ok {
-			return nil, fmt.Errorf("online: found a run of another family of learners among those to step together (%T)", l)
+			return nil, fmt.Errorf("online: found a run of another family of learners among those to "+
+				"step together (%T)", l)
 		}
 		if n, want := len(one.order), len(all[0].(*run).order); n != want {
-			return nil, fmt.Errorf("online: found runs on %d and on %d examples to step together, wanted those of one problem",
+			return nil, fmt.Errorf("online: found runs on %d and on %d examples to step together, wanted "+
+				"those of one problem",
 				want, n)
 		}
 		if err := one.measure(all[0].(*run)); err != nil {

@@ -26,10 +26,12 @@ func (m anyMember) parts() (Options, learners.ClassWeights, policy) {
 }
 
 // begun begins a run of each policy on p.
-func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learners.Learner, w []engine.Weights) {
+func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learners.Learner,
+	w []engine.Weights) {
 	t.Helper()
 	for k, c := range policies {
-		l, err := start(p, anyMember{Options: Options{NoAverage: k%2 == 1, NoShuffle: k%3 == 2}, policy: c})
+		l, err := start(p, anyMember{Options: Options{NoAverage: k%2 == 1, NoShuffle: k%3 == 2},
+			policy: c})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,12 +41,13 @@ func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learner
 	return all, w
 }
 
-// Runs that step together leave the weights, the states and the reports that each leaves alone, also
-// those that draw random numbers and those in another order.
+// Runs that step together leave the weights, the states and the reports that each leaves alone,
+// also those that draw random numbers and those in another order.
 func TestStepAll(t *testing.T) {
 	p := apart(3, 4, 0.1)
 	policies := func() []policy {
-		return []policy{errorSet{StepRandom}, &confused{aggressiveness: 1}, newPassive(All, slack{most: 0.5}),
+		return []policy{errorSet{StepRandom}, &confused{aggressiveness: 1}, newPassive(All,
+			slack{most: 0.5}),
 			errorSet{StepMax}, &shortest{margin: 0.1}}
 	}
 	together, got := begun(t, p, policies()...)
@@ -66,17 +69,19 @@ func TestStepAll(t *testing.T) {
 	}
 }
 
-// Passes over dense examples in one order are one stack, and no others: the first run draws random numbers, and so has
-// another order in the second pass than the last one.
+// Passes over dense examples in one order are one stack, and no others: the first run draws random
+// numbers, and so has another order in the second pass than the last one.
 func TestStacks(t *testing.T) {
 	p := apart(3, 4, 0.1)
 	for _, c := range []struct {
 		problem *learners.Problem
 		want    [][]int // sizes of stacks in each pass
 	}{
-		{p, [][]int{{2, 2, 1}, {1, 2, 1, 1}}}, {p.On(p.X.Compressed(), p.Y), [][]int{{1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}}},
+		{p, [][]int{{2, 2, 1}, {1, 2, 1, 1}}}, {p.On(p.X.Compressed(), p.Y), [][]int{{1, 1, 1, 1, 1},
+			{1, 1, 1, 1, 1}}},
 	} {
-		all, w := begun(t, c.problem, errorSet{StepRandom}, errorSet{StepMax}, errorSet{StepMax}, errorSet{StepUniform},
+		all, w := begun(t, c.problem, errorSet{StepRandom}, errorSet{StepMax}, errorSet{StepMax},
+			errorSet{StepUniform},
 			errorSet{StepMax})
 		for number, want := range c.want {
 			var passes []*pass
@@ -100,7 +105,8 @@ func TestStacks(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ passes, q, d, want int }{
-		{20, 10, 785, 8}, {4, 10, 785, 3}, {1, 10, 785, 1}, {20, 16, 100, 20}, {9, 3, 50, 5}, {20, 100, 5000, 1},
+		{20, 10, 785, 8}, {4, 10, 785, 3}, {1, 10, 785, 1}, {20, 16, 100, 20}, {9, 3, 50, 5}, {20, 100,
+			5000, 1},
 	} {
 		if n := fullest(c.passes, c.q, c.d); n != c.want {
 			t.Errorf("%+v: found %d passes in a stack", c, n)
@@ -133,7 +139,8 @@ func TestStepAllRefuses(t *testing.T) {
 	}
 }
 
-// The mean of a corrected step over the labels that C gives an example is the step for its right label.
+// The mean of a corrected step over the labels that C gives an example is the step for its right
+// label.
 func TestCorrectedStepsAreRightOnAverage(t *testing.T) {
 	const q = 3
 	noise := [q][q]float64{{0.6, 0, 0.3}, {0.4, 0.8, 0}, {0, 0.2, 0.7}} // row: the label
@@ -144,7 +151,8 @@ func TestCorrectedStepsAreRightOnAverage(t *testing.T) {
 	}
 	weights, s := []float64{1, 2, 3}, []float32{0.3, -0.2, 0.7}
 	for name, policy := range map[string]policy{
-		"copa": &confused{aggressiveness: 0.5}, "perceptron": errorSet{StepMax}, "pa1": newPassive(All, slack{most: 0.5}),
+		"copa": &confused{aggressiveness: 0.5}, "perceptron": errorSet{StepMax}, "pa1": newPassive(All,
+			slack{most: 0.5}),
 	} {
 		c := &corrected{policy: policy, most: math.Inf(1), weights: weights, inverse: inverse}
 		for right := range q {

@@ -38,19 +38,25 @@ func NewPA1() *Soft {
 
 // NewPA2 returns the default parameters of PA-II.
 func NewPA2() *Soft {
-	return &Soft{Options: standard, ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1, squared: true}
+	return &Soft{Options: standard, ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1,
+		squared: true}
 }
 
-const paPaper = "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online passive-aggressive algorithms, JMLR 7 (2006)"
-const paExact = "; all classes at once: Matsushima et al., Exact passive-aggressive algorithm for multiclass " +
+const paPaper = "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online passive-aggressive " +
+	"algorithms, JMLR 7 (2006)"
+const paExact = "; all classes at once: Matsushima et al., Exact passive-aggressive algorithm " +
+	"for multiclass " +
 	"classification using support class, SDM 2010"
 
 var (
-	pa = define("pa", "passive-aggressive: moves as little as it takes to have each example right by a margin of 1",
+	pa = define("pa", "passive-aggressive: moves as little as it takes to have each example right "+
+		"by a margin of 1",
 		paPaper+", Figure 1"+paExact, func() learners.Params { return NewPassiveAggressive() })
-	pa1 = define("pa1", "passive-aggressive, where no example moves W by more than the aggressiveness (hinge loss)",
+	pa1 = define("pa1", "passive-aggressive, where no example moves W by more than the "+
+		"aggressiveness (hinge loss)",
 		paPaper+", PA-I"+paExact, func() learners.Params { return NewPA1() })
-	pa2 = define("pa2", "passive-aggressive, where the part of the margin that is missed costs its square",
+	pa2 = define("pa2", "passive-aggressive, where the part of the margin that is missed costs its "+
+		"square",
 		paPaper+", PA-II"+paExact, func() learners.Params { return NewPA2() })
 )
 
@@ -83,12 +89,14 @@ func (p *PassiveAggressive) Check() error { return learners.CheckEach(p) }
 func (p *Soft) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
-func (p *PassiveAggressive) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+func (p *PassiveAggressive) Start(_ context.Context, problem *learners.Problem) (learners.Learner,
+	error) {
 	return start(problem, p)
 }
 
 // Stream implements learners.Streamer.
-func (p *PassiveAggressive) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+func (p *PassiveAggressive) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream,
+	error) {
 	return newStream(problem, w, p)
 }
 

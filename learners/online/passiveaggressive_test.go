@@ -134,13 +134,15 @@ func TestPassiveAggressive(t *testing.T) {
 func TestMira(t *testing.T) {
 	for _, q := range []int{2, 5} {
 		judge(t, clouds(150, 300, q), func(last bool) learners.Params {
-			return &online.Mira{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: learners.Equal,
-				Margin: 0.3}
+			return &online.Mira{Options: online.Options{NoShuffle: true, NoAverage: last},
+				ClassWeights: learners.Equal,
+				Margin:       0.3}
 		}, func() tauOf { return nearestOfSimplex })
 	}
 }
 
-// nearestOfSimplex is the twin of MIRA with a margin of 0.3: it halves an interval until θ is found.
+// nearestOfSimplex is the twin of MIRA with a margin of 0.3: it halves an interval until θ is
+// found.
 func nearestOfSimplex(s []float64, y int, norm2 float64) []float64 {
 	tau, d := make([]float64, len(s)), make([]float64, len(s))
 	for r := range d {

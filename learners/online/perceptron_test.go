@@ -11,8 +11,9 @@ import (
 func TestPerceptron(t *testing.T) {
 	for _, q := range []int{2, 5} {
 		judge(t, clouds(200, 300, q), func(last bool) learners.Params {
-			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: learners.Equal,
-				Multiclass: online.Max}
+			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last},
+				ClassWeights: learners.Equal,
+				Multiclass:   online.Max}
 		}, func() tauOf {
 			return func(s []float64, y int, _ float64) []float64 {
 				tau, best := make([]float64, len(s)), -1
@@ -28,8 +29,9 @@ func TestPerceptron(t *testing.T) {
 			}
 		})
 		judge(t, clouds(200, 300, q), func(last bool) learners.Params {
-			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: learners.Equal,
-				Multiclass: online.OVR}
+			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last},
+				ClassWeights: learners.Equal,
+				Multiclass:   online.OVR}
 		}, func() tauOf {
 			return func(s []float64, y int, _ float64) []float64 {
 				tau := make([]float64, len(s))
@@ -84,7 +86,8 @@ func share(step online.Steps, seed uint64) tauOf {
 }
 
 func TestUltraconservative(t *testing.T) {
-	for _, step := range []online.Steps{online.StepMax, online.StepUniform, online.StepProportional, online.StepRandom} {
+	for _, step := range []online.Steps{online.StepMax, online.StepUniform, online.StepProportional,
+		online.StepRandom} {
 		t.Run(string(step), func(t *testing.T) {
 			p := clouds(200, 300, 5)
 			judge(t, p, func(last bool) learners.Params {
@@ -128,8 +131,9 @@ func TestOrder(t *testing.T) {
 		order = append(order, one...)
 	}
 	want, _ := twin(p, order, 1, share(online.StepMax, 0))
-	got := train(t, &online.Ultraconservative{Options: online.Options{NoAverage: true}, ClassWeights: learners.Equal,
-		Step: online.StepMax}, p, 2)
+	got := train(t, &online.Ultraconservative{Options: online.Options{NoAverage: true},
+		ClassWeights: learners.Equal,
+		Step:         online.StepMax}, p, 2)
 	for k, v := range got {
 		if v != want[k] {
 			t.Fatalf("weight %d is %v, the twin's %v", k, v, want[k])

@@ -12,12 +12,14 @@ func draw(rng *rand.Rand) ([]float32, *example) {
 	for r := range s {
 		s[r] = float32(rng.NormFloat64()) * 2
 	}
-	return s, &example{y: rng.IntN(len(s)), weight: 0.5 + rng.Float64(), norm2: float32(0.1 + 3*rng.Float64())}
+	return s, &example{y: rng.IntN(len(s)), weight: 0.5 + rng.Float64(), norm2: float32(0.1 +
+		3*rng.Float64())}
 }
 
 // isLeast moves τ a little in many feasible ways: no way is better. loss is what is minimised,
 // feasible makes any τ one that is allowed.
-func isLeast(t *testing.T, rng *rand.Rand, tau []float32, loss func([]float64) float64, feasible func([]float64)) {
+func isLeast(t *testing.T, rng *rand.Rand, tau []float32, loss func([]float64) float64,
+	feasible func([]float64)) {
 	t.Helper()
 	at := make([]float64, len(tau))
 	for r, v := range tau {
@@ -190,7 +192,8 @@ func TestOperatorNorm(t *testing.T) {
 		a    []float64
 		want float64
 	}{
-		{[]float64{3, 0, 0, 4}, 4}, {[]float64{1, 1, 1, 1}, 2}, {make([]float64, 9), 0}, {[]float64{0, 2, 0, 0}, 2},
+		{[]float64{3, 0, 0, 4}, 4}, {[]float64{1, 1, 1, 1}, 2}, {make([]float64, 9), 0},
+		{[]float64{0, 2, 0, 0}, 2},
 		{[]float64{0, 1, 2, 3, 0, 4, 5, 6, 0}, 8.219522159},
 	} {
 		if got := operatorNorm(c.a, int(math.Sqrt(float64(len(c.a))))); math.Abs(got-c.want) > 1e-6 {

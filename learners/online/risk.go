@@ -6,9 +6,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// risk is the empirical online confusion risk of a pass (Definition 4 of Ralaivola): entry (y,r) is
-// the mean, over the examples of class y, of the loss max(0, s_r + 1/(Q-1)) by which r was favoured when it was
-// their turn. Of noisy labels C⁻¹ takes the sums apart by right label, as UMA does with its own.
+// risk is the empirical online confusion risk of a pass (Definition 4 of Ralaivola): entry (y,r)
+// is the mean, over the examples of class y, of the loss max(0, s_r + 1/(Q-1)) by which r was
+// favoured when it was their turn. Of noisy labels C⁻¹ takes the sums apart by right label, as UMA
+// does with its own.
 type risk struct {
 	inverse []float64 // C⁻¹, Q×Q; nil if labels are right
 	counts  []float64 // of examples by label
@@ -37,10 +38,11 @@ func (k *risk) see(y int, s []float32) {
 // certainty is 1 - δ of the bound on the risk.
 const certainty = 0.95
 
-// fields implements teller: the operator norm of the risk, and below what that of the mean of all W on the
-// way stays, with the probability certainty, if examples are drawn by chance and the pass is the first. Beyond
-// the norm that is M·√(2Q·Σ_i ‖b_i‖²·ln(2Q/δ)), M the largest loss seen and b_i what example i adds to the
-// rows of the risk, 1/T_y to its own if labels are right (Theorem 2; its text has Q/δ, its proof 2Q/δ).
+// fields implements teller: the operator norm of the risk, and below what that of the mean of all
+// W on the way stays, with the probability certainty, if examples are drawn by chance and the pass
+// is the first. Beyond the norm that is M·√(2Q·Σ_i ‖b_i‖²·ln(2Q/δ)), M the largest loss seen and
+// b_i what example i adds to the rows of the risk, 1/T_y to its own if labels are right (Theorem
+// 2; its text has Q/δ, its proof 2Q/δ).
 func (k *risk) fields() []learners.Field {
 	q := len(k.counts)
 	of := trueCounts(k.inverse, k.counts)
@@ -63,7 +65,8 @@ func (k *risk) fields() []learners.Field {
 	}
 	norm := operatorNorm(matrix, q)
 	slack := k.most * math.Sqrt(float64(2*float64(q)*squares*math.Log(2*float64(q)/(1-certainty))))
-	return []learners.Field{{Name: "confusion risk", Value: norm}, {Name: "bound", Value: norm + slack}}
+	return []learners.Field{{Name: "confusion risk", Value: norm}, {Name: "bound", Value: norm +
+		slack}}
 }
 
 // operatorNorm returns the largest singular value of the q×q matrix a, whose entries are not

@@ -18,7 +18,8 @@ func rowOf(x dataset.Examples, i int) lanes.Row {
 	return lanes.Row{Columns: columns, Values: values}
 }
 
-// measure finds ‖x‖² of all examples before the first pass, those of another run if it has the same examples.
+// measure finds ‖x‖² of all examples before the first pass, those of another run if it has the
+// same examples.
 func (l *run) measure(other *run) (err error) {
 	if l.norms2 != nil {
 		return nil
@@ -48,7 +49,8 @@ func norms2(x dataset.Examples) ([]float32, error) {
 	})
 	for i, v := range all {
 		if v-v != 0 {
-			return nil, fmt.Errorf("online: found example %d of the data, the squared length of which is too large for "+
+			return nil, fmt.Errorf("online: found example %d of the data, the squared length of which is "+
+				"too large for "+
 				"float32; normalise the features", i+1)
 		}
 	}

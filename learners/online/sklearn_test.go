@@ -36,8 +36,8 @@ func overSKLearn(q int) *learners.Problem {
 	return p
 }
 
-// TestScikitLearn compares weights with scikit-learn's coefficients, which testdata/coefficients.py
-// wrote: to 1e-5 of the largest.
+// TestScikitLearn compares weights with scikit-learn's coefficients, which
+// testdata/coefficients.py wrote: to 1e-5 of the largest.
 func TestScikitLearn(t *testing.T) {
 	f, err := os.Open("testdata/coefficients.csv")
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
-// stack is passes that see each example at the same time. The classes of all are those of one W, so that they fill the
-// vectors that those of one would not, and what does not depend on W is done once.
+// stack is passes that see each example at the same time. The classes of all are those of one W,
+// so that they fill the vectors that those of one would not, and what does not depend on W is done
+// once.
 type stack struct {
 	passes      []*pass
 	w           *lanes.Weights // of all
@@ -30,7 +31,8 @@ func newStack(passes []*pass) *stack {
 	}
 	q, d := passes[0].problem.Q, passes[0].problem.X.D
 	all := len(passes) * q
-	s := &stack{passes: passes, w: lanes.New(all, d, false), tau: make([]float32, all), scores: make([]float32, all)}
+	s := &stack{passes: passes, w: lanes.New(all, d, false), tau: make([]float32, all),
+		scores: make([]float32, all)}
 	w := make([]float32, all*d)
 	for k, p := range passes {
 		p.next.w.Get(w[k*q*d : (k+1)*q*d])
@@ -129,12 +131,14 @@ func stacks(passes []*pass) (all []*stack) {
 // beside says whether p may be in a stack with another pass.
 func (p *pass) beside(other *pass) bool {
 	x, y := p.problem.X, other.problem.X
-	return !x.Sparse() && x.N == y.N && x.N > 0 && &x.X[0] == &y.X[0] && p.problem.Q == other.problem.Q &&
-		p.NoAverage == other.NoAverage && p.next.seen == other.next.seen && slices.Equal(p.order, other.order)
+	return !x.Sparse() && x.N == y.N && x.N > 0 && &x.X[0] == &y.X[0] &&
+		p.problem.Q == other.problem.Q &&
+		p.NoAverage == other.NoAverage && p.next.seen == other.next.seen && slices.Equal(p.order,
+		other.order)
 }
 
-// fullest returns how many of some passes over q classes and d columns leave the least share of lanes idle, in a stack
-// that leaves a second-level cache room for examples.
+// fullest returns how many of some passes over q classes and d columns leave the least share of
+// lanes idle, in a stack that leaves a second-level cache room for examples.
 func fullest(passes, q, d int) (n int) {
 	const lanes, bytes = 16, 1 << 20
 	n, least := 1, 1.0
@@ -147,8 +151,8 @@ func fullest(passes, q, d int) (n int) {
 	return n
 }
 
-// learnAll makes passes: a few examples after another or, if weights are larger than examples are, one pass after
-// another.
+// learnAll makes passes: a few examples after another or, if weights are larger than examples are,
+// one pass after another.
 func learnAll(ctx context.Context, passes []*pass) error {
 	n, x := len(passes[0].order), passes[0].problem.X
 	few, all := together(x), stacks(passes)
@@ -174,12 +178,13 @@ func learnAll(ctx context.Context, passes []*pass) error {
 	return nil
 }
 
-// cache is how many bytes of examples are shown to one run before the next one has its turn, and perWeight how many
-// it has for a weight and its sum.
+// cache is how many bytes of examples are shown to one run before the next one has its turn, and
+// perWeight how many it has for a weight and its sum.
 const cache, perWeight = 1 << 18, 12
 
 // together is how many examples are shown to one run before the next one has its turn: so many as
-// stay in a cache meanwhile, and at most those after which a pass has to ask whether it is still wanted.
+// stay in a cache meanwhile, and at most those after which a pass has to ask whether it is still
+// wanted.
 func together(x dataset.Examples) int {
 	size := 4 * x.D
 	if x.Sparse() && x.N > 0 {

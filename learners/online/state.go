@@ -17,9 +17,9 @@ type state struct {
 	seen   int64          // examples, those of earlier passes included
 	random rand.PCG       // the run's random numbers
 	w      *lanes.Weights // nil before the first pass
-	// late is what the average of W over the examples seen falls short of W, times their
-	// number: an update that comes after t examples is missing t times from the sum
-	// of all W. Only the updates themselves touch it. Nil without an average; whoever adds flushes it.
+	// late is what the average of W over the examples seen falls short of W, times their number: an
+	// update that comes after t examples is missing t times from the sum of all W. Only the updates
+	// themselves touch it. Nil without an average; whoever adds flushes it.
 	late *lanes.Late
 	row  []float32 // Q×D, row-major: what result found; nil before
 }
@@ -49,7 +49,8 @@ func (s *state) begin(from *state, w engine.Weights, average, sparse bool) {
 	}
 }
 
-// result writes the weights after a pass, or their average, to w. It is an error if they are not finite.
+// result writes the weights after a pass, or their average, to w. It is an error if they are not
+// finite.
 func (s *state) result(w engine.Weights) error {
 	if s.row == nil {
 		s.row = make([]float32, len(w.W))
@@ -135,7 +136,8 @@ func (l *run) Restore(saved []byte) error {
 		}
 		s.w.Set(w)
 		s.late.Set(late)
-		if err != nil || !finite(w) || slices.ContainsFunc(late, func(v float64) bool { return v-v != 0 }) {
+		if err != nil || !finite(w) || slices.ContainsFunc(late,
+			func(v float64) bool { return v-v != 0 }) {
 			return fmt.Errorf("%w: found weights that are no numbers", damaged)
 		}
 	}

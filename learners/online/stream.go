@@ -20,9 +20,11 @@ func newStream(problem *learners.Problem, from engine.Weights, m member) (learne
 	o, classWeights, _ := m.parts()
 	switch {
 	case !o.NoShuffle:
-		return nil, errors.New("online: examples of a stream: got some to shuffle, want them in their order")
+		return nil, errors.New("online: examples of a stream: got some to shuffle, want them in their " +
+			"order")
 	case classWeights == learners.Balanced:
-		return nil, errors.New("online: found weights of classes, for which the sizes of all classes have to be known " +
+		return nil, errors.New("online: found weights of classes, for which the sizes of all classes " +
+			"have to be known " +
 			"before the first example is; read all examples, or weigh classes alike")
 	}
 	l, err := newRun(problem, m)
@@ -39,12 +41,14 @@ func newStream(problem *learners.Problem, from engine.Weights, m member) (learne
 // Learn implements learners.Stream.
 func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
 	if x.D != p.problem.X.D || len(y) != x.N {
-		return fmt.Errorf("online: found %d labels of %d examples of %d columns, wanted one for each, of %d columns", len(y),
+		return fmt.Errorf("online: found %d labels of %d examples of %d columns, wanted one for each, "+
+			"of %d columns", len(y),
 			x.N, x.D, p.problem.X.D)
 	}
 	for i, k := range y {
 		if k < 0 || int(k) >= p.problem.Q {
-			return fmt.Errorf("online: %w: example %d has label %d, wanted 0..%d", engine.ErrLabel, i, k, p.problem.Q-1)
+			return fmt.Errorf("online: %w: example %d has label %d, wanted 0..%d", engine.ErrLabel, i, k,
+				p.problem.Q-1)
 		}
 	}
 	p.problem = p.problem.On(x, y)

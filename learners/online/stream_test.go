@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/online"
 )
 
-// However a stream is cut, it leaves the weights, counts and reports of a pass over all examples, also from weights
-// to begin with, with an average and without.
+// However a stream is cut, it leaves the weights, counts and reports of a pass over all examples,
+// also from weights to begin with, with an average and without.
 func TestStream(t *testing.T) {
 	for _, last := range []bool{false, true} {
 		o := online.Options{NoShuffle: true, NoAverage: last, Correction: online.CorrectSteps}
@@ -22,7 +22,8 @@ func TestStream(t *testing.T) {
 			&online.Ultraconservative{Options: o, ClassWeights: learners.Equal, Step: online.StepRandom},
 			&online.Mira{Options: o, ClassWeights: learners.Equal, Margin: 0.2},
 			&online.PassiveAggressive{Options: o, Multiclass: online.All},
-			&online.Soft{Options: o, ClassWeights: learners.Equal, Multiclass: online.OVR, Aggressiveness: 0.1},
+			&online.Soft{Options: o, ClassWeights: learners.Equal, Multiclass: online.OVR,
+				Aggressiveness: 0.1},
 		} {
 			p := clouds(300, 40, 4)
 			noisy(t, p, 0.3)
@@ -57,8 +58,10 @@ func TestStream(t *testing.T) {
 						mistakes += int(count)
 					}
 				}
-				if err != nil || !slices.Equal(w.W, want.W.W) || !slices.Equal(step.Fields, told) || told[0].Value != mistakes {
-					t.Errorf("%T, cut at %v: other weights than of a pass, or %v and %d mistakes, %v; wanted %v", params, cuts,
+				if err != nil || !slices.Equal(w.W, want.W.W) || !slices.Equal(step.Fields, told) ||
+					told[0].Value != mistakes {
+					t.Errorf("%T, cut at %v: other weights than of a pass, or %v and %d mistakes, %v; wanted %v",
+						params, cuts,
 						step.Fields, mistakes, err, told)
 				}
 			}
@@ -72,10 +75,11 @@ func TestStreamRefuses(t *testing.T) {
 	plain := online.Options{NoShuffle: true}
 	balanced := &online.Mira{Options: plain, Margin: 1, ClassWeights: learners.Balanced}
 	for said, params := range map[string]learners.Streamer{
-		"got some to shuffle":                              online.NewPA1(),
-		"the sizes of all classes have to be known before": &online.Copa{Options: plain, Aggressiveness: 1},
-		"aggressiveness: got 0, want a number above 0":     &online.Copa{Options: plain},
-		"found weights of classes, for which":              balanced,
+		"got some to shuffle": online.NewPA1(),
+		"the sizes of all classes have to be known before": &online.Copa{Options: plain,
+			Aggressiveness: 1},
+		"aggressiveness: got 0, want a number above 0": &online.Copa{Options: plain},
+		"found weights of classes, for which":          balanced,
 	} {
 		if _, err := params.Stream(p, w); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("found %v, wanted %s", err, said)

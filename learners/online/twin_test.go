@@ -16,7 +16,8 @@ import (
 // clouds are classes that overlap, in more columns than one chunk has; half of the values are 0.
 func clouds(n, d, q int) *learners.Problem {
 	rng := rand.New(rand.NewPCG(uint64(q), 77))
-	p := &learners.Problem{Q: q, Engine: cpuref.New(), Seed: 9, X: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}}
+	p := &learners.Problem{Q: q, Engine: cpuref.New(), Seed: 9, X: dataset.Examples{N: n, D: d,
+		X: make([]float32, n*d)}}
 	for i := range n {
 		y := int(rng.ExpFloat64()*2) % q // the first are more
 		p.Y = append(p.Y, int32(y))
@@ -100,7 +101,8 @@ func inOrder(n int) (all []int) {
 // judge compares a learner with its twin: the last weights have the same bits, from dense and
 // from sparse examples; the mean is the mean, but for roundings. params makes the learner without
 // an average or with one, in the order of the examples.
-func judge(t *testing.T, p *learners.Problem, params func(noAverage bool) learners.Params, tau func() tauOf) {
+func judge(t *testing.T, p *learners.Problem, params func(noAverage bool) learners.Params,
+	tau func() tauOf) {
 	t.Helper()
 	const passes = 3
 	w, mean := twin(p, inOrder(p.X.N), passes, tau())

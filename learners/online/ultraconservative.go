@@ -13,7 +13,8 @@ import (
 type Steps string
 
 const (
-	StepMax          Steps = "max"          // all to the class of the highest score, the lowest on a tie
+	// all to the class of the highest score, the lowest on a tie
+	StepMax          Steps = "max"
 	StepUniform      Steps = "uniform"      // alike
 	StepProportional Steps = "proportional" // in proportion to s_r - s_y, alike if all are 0
 	StepRandom       Steps = "random"       // all to one of them, by chance
@@ -32,7 +33,8 @@ func NewUltraconservative() *Ultraconservative {
 }
 
 var ultraconservative = define("ultraconservative",
-	"perceptrons of many classes: an example is taken off all classes, or some, that score as much as its own",
+	"perceptrons of many classes: an example is taken off all classes, or some, that score as much "+
+		"as its own",
 	"Crammer & Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3 (2003)",
 	func() learners.Params { return NewUltraconservative() })
 
@@ -53,12 +55,14 @@ func (p *Ultraconservative) Parameters() []learners.Parameter {
 func (p *Ultraconservative) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
-func (p *Ultraconservative) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+func (p *Ultraconservative) Start(_ context.Context, problem *learners.Problem) (learners.Learner,
+	error) {
 	return start(problem, p)
 }
 
 // Stream implements learners.Streamer.
-func (p *Ultraconservative) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+func (p *Ultraconservative) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream,
+	error) {
 	return newStream(problem, w, p)
 }
 

@@ -62,7 +62,8 @@ func (l *run) clean() error {
 		}
 	}
 	if slices.Max(c.Weight) == 0 {
-		return errors.New("softmax: found no label that counts after cleaning, wanted at least one; check the confusion " +
+		return errors.New("softmax: found no label that counts after cleaning, wanted at least one; " +
+			"check the confusion " +
 			"matrix, or train without cleaning")
 	}
 	l.state.Crossing, l.state.First = crossing{}, 0

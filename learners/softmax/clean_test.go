@@ -12,7 +12,10 @@ import (
 )
 
 func symmetric(rate float64) func([]string) (*confusion.Matrix, error) {
-	return func(classes []string) (*confusion.Matrix, error) { return confusion.Symmetric(classes, rate) }
+	return func(classes []string) (*confusion.Matrix, error) {
+		return confusion.Symmetric(classes,
+			rate)
+	}
 }
 
 // Each way of cleaning undoes most of what wrong labels do.
@@ -26,9 +29,11 @@ func TestClean(t *testing.T) {
 			got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) {
 				params.Correction, params.Clean = correction, clean
 			}).W, 1300)
-			t.Logf("%s and %s: error %.3f, without cleaning or correction %.3f", correction, clean, got, none)
+			t.Logf("%s and %s: error %.3f, without cleaning or correction %.3f", correction, clean, got,
+				none)
 			if got > 0.18 || got > none-0.05 {
-				t.Errorf("%s and %s: error %.3f, without cleaning or correction %.3f", correction, clean, got, none)
+				t.Errorf("%s and %s: error %.3f, without cleaning or correction %.3f", correction, clean, got,
+					none)
 			}
 		}
 	}
@@ -55,7 +60,8 @@ func TestCleanVotes(t *testing.T) {
 	p := digits(t, 800, nil)
 	annotate(t, p, kinds(t, p.Q), 0.4)
 	for _, clean := range []softmax.Cleaning{softmax.Prune, softmax.Reweight} {
-		got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Clean = clean }).W, 1300)
+		got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Clean = clean }).W,
+			1300)
 		if got > 0.18 {
 			t.Errorf("%s: error %.3f", clean, got)
 		}
@@ -65,12 +71,14 @@ func TestCleanVotes(t *testing.T) {
 // The choice is said, and is no worse than the others by much. What it says of the share that is
 // right agrees with the labels that nobody has shown it.
 func TestAuto(t *testing.T) {
-	for _, noise := range []func([]string) (*confusion.Matrix, error){pairwise(0.4), symmetric(0.4), nil} {
+	for _, noise := range []func([]string) (*confusion.Matrix, error){pairwise(0.4), symmetric(0.4),
+		nil} {
 		p := digits(t, 1300, noise)
 		auto := func(params *softmax.Params) { params.Correction = softmax.Auto }
 		r := learn(t, p, auto)
 		got := wrong(t, p.Engine, r.W, 1300)
-		em := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Correction = softmax.EM }).W, 1300)
+		em := wrong(t, p.Engine, learn(t, p,
+			func(params *softmax.Params) { params.Correction = softmax.EM }).W, 1300)
 		t.Logf("error %.3f, em %.3f; %s", got, em, r.Doubts)
 		if got > em+0.02 {
 			t.Errorf("error %.3f, em %.3f", got, em)
@@ -94,7 +102,8 @@ func TestAutoStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(fmt.Sprint(r.Doubts), "ended in the choice of a correction") || r.W.W[0] != 0 {
+	if !strings.Contains(fmt.Sprint(r.Doubts), "ended in the choice of a correction") ||
+		r.W.W[0] != 0 {
 		t.Errorf("doubts %q, weights %v…", r.Doubts, r.W.W[0])
 	}
 	params.LearnConfusion = true

@@ -77,7 +77,8 @@ func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
 		return nil, err
 	}
 	q := problem.Q
-	n := &labelNoise{q: q, labels: problem.Annotations, y: problem.Y, crowd: problem.Annotations != nil}
+	n := &labelNoise{q: q, labels: problem.Annotations, y: problem.Y,
+		crowd: problem.Annotations != nil}
 	n.anchor = make([]float64, q*q)
 	for k := range n.anchor {
 		n.anchor[k] = countBefore * (1 - rightBefore) / float64(q)
@@ -109,8 +110,8 @@ func (n *labelNoise) lambda() float64 {
 }
 
 // begin returns what is known before the first round: what was known before any label, or of
-// annotators how often each agrees with the others' votes. If the classes of some examples are known, those alone
-// count: votes may be wrong in a way that no round gets out of.
+// annotators how often each agrees with the others' votes. If the classes of some examples are
+// known, those alone count: votes may be wrong in a way that no round gets out of.
 func (n *labelNoise) begin() learnedNoise {
 	v := learnedNoise{Sums: make([]float64, n.q*n.q), Squares: make([]float64, n.q*n.q)}
 	if !n.crowd {
@@ -137,8 +138,8 @@ func (n *labelNoise) begin() learnedNoise {
 	return v
 }
 
-// count is the M-step: it finds the matrices, of expected true classes t, n×Q. Annotators whose labels are right
-// say nothing of the mean one.
+// count is the M-step: it finds the matrices, of expected true classes t, n×Q. Annotators whose
+// labels are right say nothing of the mean one.
 func (n *labelNoise) count(v *learnedNoise, t []float32) {
 	q := n.q
 	all := make([]float64, len(n.labels.Names)*q*q)
@@ -290,7 +291,8 @@ func (l *run) Noise() *confusion.Learned {
 		}
 		for k := range q {
 			at := k*q + t
-			blur := (v.Sums[at] + l.noise.anchor[at]) / (v.Squares[at] + l.noise.anchor[at]) // anchors are above 0
+			// anchors are above 0
+			blur := (v.Sums[at] + l.noise.anchor[at]) / (v.Squares[at] + l.noise.anchor[at])
 			r.Error[at] = math.Sqrt(float64(r.P[at]*(1-r.P[at])) * blur / n)
 		}
 	}

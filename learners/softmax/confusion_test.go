@@ -52,9 +52,15 @@ func learn(t *testing.T, p *learners.Problem, change func(*softmax.Params)) host
 // Learned without knowing C, the weights must be about as good as with it, and C about right.
 func TestLearnedConfusion(t *testing.T) {
 	random := func(share float64) func([]string) (*confusion.Matrix, error) {
-		return func(classes []string) (*confusion.Matrix, error) { return confusion.Random(classes, share, 5) }
+		return func(classes []string) (*confusion.Matrix, error) {
+			return confusion.Random(classes, share,
+				5)
+		}
 	}
-	symmetric := func(classes []string) (*confusion.Matrix, error) { return confusion.Symmetric(classes, 0.3) }
+	symmetric := func(classes []string) (*confusion.Matrix,
+		error) {
+		return confusion.Symmetric(classes, 0.3)
+	}
 	for name, noise := range map[string]func([]string) (*confusion.Matrix, error){
 		"pairwise": pairwise(0.35), "symmetric": symmetric, "random": random(0.4),
 	} {
@@ -87,8 +93,8 @@ func TestLearnedConfusion(t *testing.T) {
 	}
 }
 
-// annotate gives the examples of p labels by annotators of these kinds, each of which labels a share
-// of them: true classes y become labels by the kind's matrix.
+// annotate gives the examples of p labels by annotators of these kinds, each of which labels a
+// share of them: true classes y become labels by the kind's matrix.
 func annotate(t *testing.T, p *learners.Problem, kinds []*confusion.Matrix, share float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -164,7 +170,8 @@ func TestAnnotators(t *testing.T) {
 				t.Logf("%s: %d labels, right %.2f, off by %.3f", a.Name, a.Labels, a.Right(p.Q), far)
 				// Shares of 10 classes among 50 labels of each are off by 0.17 of themselves.
 				if math.Abs(a.Right(p.Q)-right) > 0.06 || far > 0.21 {
-					t.Errorf("%s is right for %.2f, wanted %.2f; the matrix is off by %.3f", a.Name, a.Right(p.Q), right, far)
+					t.Errorf("%s is right for %.2f, wanted %.2f; the matrix is off by %.3f", a.Name, a.Right(p.Q),
+						right, far)
 				}
 			}
 		})
@@ -175,21 +182,24 @@ func TestAnnotators(t *testing.T) {
 func TestAdversaryIsUsed(t *testing.T) {
 	errors := map[string]float64{}
 	for name, third := range map[string]*confusion.Matrix{
-		"adversary": must(confusion.Pairwise(names(10), 0.9)), "spammer": must(confusion.Symmetric(names(10), 0.9)),
+		"adversary": must(confusion.Pairwise(names(10), 0.9)),
+		"spammer":   must(confusion.Symmetric(names(10), 0.9)),
 	} {
 		p := digits(t, 800, nil)
 		weak := must(confusion.Symmetric(names(10), 0.6))
 		annotate(t, p, []*confusion.Matrix{weak, weak, third}, 0.8)
 		errors[name] = wrong(t, p.Engine, learn(t, p, func(*softmax.Params) {}).W, 800)
 	}
-	t.Logf("error %.3f with the adversary, %.3f with a spammer", errors["adversary"], errors["spammer"])
+	t.Logf("error %.3f with the adversary, %.3f with a spammer", errors["adversary"],
+		errors["spammer"])
 	if errors["adversary"] > errors["spammer"]-0.02 {
-		t.Errorf("error %.3f with the adversary, %.3f with a spammer in its place", errors["adversary"], errors["spammer"])
+		t.Errorf("error %.3f with the adversary, %.3f with a spammer in its place", errors["adversary"],
+			errors["spammer"])
 	}
 }
 
-// Annotators who all make one mistake are found out by a chief who has checked few of the examples, if the chief is
-// trusted.
+// Annotators who all make one mistake are found out by a chief who has checked few of the
+// examples, if the chief is trusted.
 func TestTrusted(t *testing.T) {
 	for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
 		found := map[bool]float64{}
@@ -300,9 +310,11 @@ func TestLearningRefuses(t *testing.T) {
 		edit func(*softmax.Params)
 		want string
 	}{
-		{func(p *softmax.Params) { p.Correction = softmax.None }, "correction: got none with %s, want forward or em"},
+		{func(p *softmax.Params) { p.Correction = softmax.None },
+			"correction: got none with %s, want forward or em"},
 		{func(p *softmax.Params) { p.Correction = softmax.Backward }, "correction: got backward with %s"},
-		{func(p *softmax.Params) { p.ClassWeights = learners.Balanced }, "class weights: got balanced with %s, want equal"},
+		{func(p *softmax.Params) { p.ClassWeights = learners.Balanced },
+			"class weights: got balanced with %s, want equal"},
 	} {
 		p := softmax.Defaults()
 		c.edit(p)
@@ -316,7 +328,8 @@ func TestLearningRefuses(t *testing.T) {
 			t.Errorf("annotations: %v, want %q", err, c.want)
 		}
 		p.LearnConfusion = true
-		if err := p.Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(c.want, "learn_confusion")) {
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(c.want,
+			"learn_confusion")) {
 			t.Errorf("learn-confusion: %v, want %q", err, c.want)
 		}
 	}

@@ -29,7 +29,8 @@ func (c candidate) String() string {
 
 // candidates are those of --correction auto. The first is the one that has been best or nearly
 // so on the labels of people, and is taken unless another is clearly better.
-var candidates = []candidate{{EM, Keep}, {Forward, Keep}, {Forward, Prune}, {Forward, Reweight}, {None, Keep}}
+var candidates = []candidate{{EM, Keep}, {Forward, Keep}, {Forward, Prune}, {Forward, Reweight},
+	{None, Keep}}
 
 // parts is how many parts the examples of a contest are cut in: each candidate learns without
 // one of them, and is judged by it.
@@ -45,7 +46,8 @@ const parts = 3
 // labels likelier under a model that believes them. All candidates have one penalty here, that of
 // EM, since the differences between penalties are larger than theirs.
 type contest struct {
-	*run     // of the first candidate before the choice, which counts for all; of the chosen one after it
+	// of the first candidate before the choice, which counts for all; of the chosen one after it
+	*run
 	params   Params
 	inverse  []float64
 	part     []uint8
@@ -55,9 +57,10 @@ type contest struct {
 
 // contestState is what Save writes, besides the run's.
 type contestState struct {
-	Classes [][]int32 // by candidate the class of each example by weights that have not seen it, as far as there are
-	Parts   int       // of the last candidate that are judged
-	Run     []byte    // after the choice
+	// by candidate the class of each example by weights that have not seen it, as far as there are
+	Classes [][]int32
+	Parts   int    // of the last candidate that are judged
+	Run     []byte // after the choice
 }
 
 func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) {
@@ -72,7 +75,8 @@ func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{params: *p, inverse: inverse.V, part: folds(problem.Y, problem.Q, parts, problem.Seed^stream)}
+	c := &contest{params: *p, inverse: inverse.V, part: folds(problem.Y, problem.Q, parts,
+		problem.Seed^stream)}
 	first := candidates[0]
 	if problem.Noise == nil { // all candidates are one
 		first = candidate{Correction: None, Clean: Keep}
@@ -85,7 +89,8 @@ func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) 
 }
 
 // become makes c the run of a candidate with the user's parameters.
-func (c *contest) become(chosen candidate, problem *learners.Problem, eval engine.Evaluator) (err error) {
+func (c *contest) become(chosen candidate, problem *learners.Problem,
+	eval engine.Evaluator) (err error) {
 	p := c.params
 	p.Correction, p.Clean = chosen.Correction, chosen.Clean
 	c.run, err = newRun(&p, problem, eval)
@@ -97,7 +102,8 @@ func (c *contest) become(chosen candidate, problem *learners.Problem, eval engin
 func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	if c.decision != "" {
 		s, err := c.run.Step(ctx, w)
-		s.Doubts = append(s.Doubts, learners.Doubt{Code: learners.CorrectionChosen, Finding: "softmax: " + c.decision})
+		s.Doubts = append(s.Doubts, learners.Doubt{Code: learners.CorrectionChosen, Finding: "softmax: " +
+			c.decision})
 		return s, err
 	}
 	s := &c.state
@@ -110,7 +116,8 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 	}
 	s.Parts++
 	step := learners.Step{
-		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)}, {Name: "right", Value: right}},
+		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)}, {Name: "right",
+			Value: right}},
 		Doubts: learners.EndInDoubt("allow more steps, or give a correction",
 			"softmax: ended in the choice of a correction: nothing is learned yet"),
 	}
@@ -170,7 +177,8 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 }
 
 // learn makes all steps of a run from w on. A cancelled ctx ends it with ctx's error.
-func learn(ctx context.Context, p *Params, problem *learners.Problem, w engine.Weights) (err error) {
+func learn(ctx context.Context, p *Params, problem *learners.Problem,
+	w engine.Weights) (err error) {
 	l, err := p.Start(ctx, problem)
 	if err != nil {
 		return err
@@ -211,7 +219,8 @@ func (c *contest) decide() error {
 		share += c.right(0, i)
 	}
 	judgements[0] = fmt.Sprintf("%s %.2f", candidates[0], 100*share/float64(len(c.problem.Y)))
-	c.decision = fmt.Sprintf("chose the correction %s; %% right of the examples held out, and how much more: %s",
+	c.decision = fmt.Sprintf("chose the correction %s; %% right of the examples held out, and how "+
+		"much more: %s",
 		candidates[chosen], strings.Join(judgements, ", "))
 	return c.become(candidates[chosen], c.problem, c.eval)
 }
@@ -256,7 +265,8 @@ func (c *contest) Restore(saved []byte) error {
 	}
 	if r.Len() > 0 || len(s.Classes) > len(candidates) || s.Parts < 0 || s.Parts > parts ||
 		c.problem.Noise == nil && len(s.Classes) > 0 {
-		return fmt.Errorf("softmax: found a damaged state of a choice: %d candidates, %d parts, %d bytes left over",
+		return fmt.Errorf("softmax: found a damaged state of a choice: %d candidates, %d parts, %d "+
+			"bytes left over",
 			len(s.Classes), s.Parts, r.Len())
 	}
 	for _, classes := range s.Classes {
@@ -266,7 +276,8 @@ func (c *contest) Restore(saved []byte) error {
 		}
 		for _, k := range classes {
 			if k < 0 || int(k) >= c.problem.Q {
-				return fmt.Errorf("softmax: found a damaged state of a choice: class %d, wanted 0 to %d", k, c.problem.Q-1)
+				return fmt.Errorf("softmax: found a damaged state of a choice: class %d, wanted 0 to %d", k,
+					c.problem.Q-1)
 			}
 		}
 	}
@@ -278,7 +289,8 @@ func (c *contest) Restore(saved []byte) error {
 		}
 	}
 	if (c.decision != "") != (len(s.Run) > 0) {
-		return errors.New("softmax: found a damaged state of a choice: a run before it is made, or none after it")
+		return errors.New("softmax: found a damaged state of a choice: a run before it is made, or " +
+			"none after it")
 	}
 	if len(s.Run) > 0 {
 		return c.run.Restore(s.Run)

@@ -13,8 +13,8 @@ import (
 // people labelled; no loss on examples held out finds it.
 const softLambda = 0.1
 
-// A larger λ is so many times the one before it, is tried so often, and is better if it is so by so many standard
-// errors: what C⁻¹ says of noise that depends on the example prefers larger ones.
+// A larger λ is so many times the one before it, is tried so often, and is better if it is so by
+// so many standard errors: what C⁻¹ says of noise that depends on the example prefers larger ones.
 const (
 	largerLambda  = 3
 	largerLambdas = 4
@@ -38,7 +38,8 @@ type crossing struct {
 	Soft   []float32   // t of the last round, n×Q; empty in the first, which fits the labels through C
 	Scores []float32   // of this round, n×Q, as far as its folds are done
 
-	// In the first round, while a larger λ is tried: how often, and the W and Scores of the one before it.
+	// In the first round, while a larger λ is tried: how often, and the W and Scores of the one
+	// before it.
 	Larger       int
 	BeforeW      [][]float32
 	BeforeScores []float32
@@ -135,9 +136,10 @@ func (l *run) endRound() (more bool, err error) {
 	return l.Correction == EM && c.Round < l.Rounds && !settled, nil
 }
 
-// tryLarger goes on in the first round from a λ to a larger one, as long as that is clearly better on the examples
-// that no model of the round has seen, by what C⁻¹ has of them, and else back. It says whether the round is to
-// be made again. The round after it begins from W and Scores of the better λ.
+// tryLarger goes on in the first round from a λ to a larger one, as long as that is clearly better
+// on the examples that no model of the round has seen, by what C⁻¹ has of them, and else back. It
+// says whether the round is to be made again. The round after it begins from W and Scores of the
+// better λ.
 //
 // Of components of a kernel function, of which there are many, λ is often too small by ten times.
 func (l *run) tryLarger() (again bool, err error) {
@@ -182,7 +184,8 @@ func (l *run) posteriors(s []float32) error {
 			row[k] += v
 		}
 		if m, _ := numerics.Softmax(row, row); m-m != 0 {
-			return fmt.Errorf("softmax: found scores of example %d that are too large, wanted finite ones", i)
+			return fmt.Errorf("softmax: found scores of example %d that are too large, wanted finite ones",
+				i)
 		}
 	}
 	return nil
@@ -197,7 +200,8 @@ func (c *crossing) soft(weight []float32) engine.Targets {
 func (c *crossing) check(folds, n, q, size int) error {
 	if c.Larger < 0 || c.Larger > largerLambdas || len(c.BeforeW) > 0 && len(c.BeforeW) != folds ||
 		(len(c.BeforeW) > 0) != (len(c.BeforeScores) > 0) {
-		return fmt.Errorf("%d larger penalties, weights of %d folds and %d scores before the last of them", c.Larger,
+		return fmt.Errorf("%d larger penalties, weights of %d folds and %d scores before the last of "+
+			"them", c.Larger,
 			len(c.BeforeW), len(c.BeforeScores))
 	}
 	if c.Round < 0 || c.Fold < 0 || c.Fold > 0 && c.Fold >= folds || len(c.W) > folds {

@@ -15,7 +15,8 @@ import (
 )
 
 // A head start changes where a fit comes from and not where it ends, saves most of its iterations,
-// has the same bits on another engine of sparse examples, and is not made twice when a run goes on.
+// has the same bits on another engine of sparse examples, and is not made twice when a run goes
+// on.
 func TestHeadStart(t *testing.T) {
 	const n, d, q = 3 << 12, 4, 3 // the sample has a head start too
 	x, y, err := synth.Generate(n, d, q, 1)
@@ -29,7 +30,8 @@ func TestHeadStart(t *testing.T) {
 	if y, err = c.Inject(y, 1); err != nil {
 		t.Fatal(err)
 	}
-	p := &learners.Problem{X: dataset.Examples{N: n, D: d, X: x}, Y: y, Q: q, Noise: c, Engine: simd.New(), Seed: 1}
+	p := &learners.Problem{X: dataset.Examples{N: n, D: d, X: x}, Y: y, Q: q, Noise: c,
+		Engine: simd.New(), Seed: 1}
 	params := softmax.Defaults()
 	params.L2, params.Tolerance = softmax.L2(0.001), 1e-5
 	train := func(p *learners.Problem, o host.RunOptions) host.Result {
@@ -69,7 +71,8 @@ func TestHeadStart(t *testing.T) {
 	other := *p.On(p.X.Compressed(), p.Y)
 	other.Engine = cpuref.New()
 	for name, r := range map[string]host.Result{
-		"another engine": train(&other, host.RunOptions{}), "gone on": train(&other, host.RunOptions{Resume: &first}),
+		"another engine": train(&other, host.RunOptions{}), "gone on": train(&other,
+			host.RunOptions{Resume: &first}),
 	} {
 		if !slices.Equal(r.W.W, whole.W.W) || r.Steps != whole.Steps {
 			t.Errorf("%s: other weights after %d steps, wanted those after %d", name, r.Steps, whole.Steps)

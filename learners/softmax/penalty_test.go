@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// Where most features say nothing EM takes a larger penalty than it begins with, and errs less by it; of digits,
-// of which it is right, it does not.
+// Where most features say nothing EM takes a larger penalty than it begins with, and errs less by
+// it; of digits, of which it is right, it does not.
 func TestLargerPenalty(t *testing.T) {
 	const n, d, q, seen = 4000, 300, 2, 1500
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -51,15 +51,16 @@ func TestLargerPenalty(t *testing.T) {
 	train := func(p *learners.Problem) (w engine.Weights, first, last float64) {
 		params := softmax.Defaults()
 		params.Correction = softmax.EM
-		r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000, OnStep: func(r host.Report) {
-			for _, f := range r.Fields {
-				if f.Name == "λ" {
-					if last = f.Value.(float64); r.Step == 1 {
-						first = last
+		r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000,
+			OnStep: func(r host.Report) {
+				for _, f := range r.Fields {
+					if f.Name == "λ" {
+						if last = f.Value.(float64); r.Step == 1 {
+							first = last
+						}
 					}
 				}
-			}
-		}})
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,8 @@ func TestLargerPenalty(t *testing.T) {
 	}
 	w, first, last := train(p)
 	params := softmax.Defaults()
-	params.Correction, params.L2 = softmax.EM, softmax.L2(0.0203) // 0.1·‖x‖²/n, where the search begins
+	// 0.1·‖x‖²/n, where the search begins
+	params.Correction, params.L2 = softmax.EM, softmax.L2(0.0203)
 	begin, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000})
 	if err != nil {
 		t.Fatal(err)

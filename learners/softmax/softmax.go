@@ -13,7 +13,8 @@
 // cleaning as cleanlab does it, with C in place of its own estimate, and a choice among them by
 // examples held out. Of the same C, forward correction written with scipy's L-BFGS finds the same
 // weights; scikit-learn has neither, and cleanlab takes no C. Where this learner loses: to methods
-// that are not linear, unless --kernel maps the features, and, of a hundred examples, to classmean.
+// that are not linear, unless --kernel maps the features, and, of a hundred examples, to
+// classmean.
 //
 // The loss is not convex unless C is the identity; from W = 0 this has not been seen to matter.
 package softmax
@@ -42,9 +43,10 @@ type run struct {
 	targets  engine.Targets // of all examples by their labels
 	evidence []float32      // log C, Q×Q: row k for label k; of annotators n×Q
 	noise    *labelNoise    // that is learned; nil if it is not
-	held     []uint8        // the fold of each example in a search, or of a crossing; nil if there is none
-	min      *minimiser     // of the fit under way; nil before its first step
-	state    state
+	// the fold of each example in a search, or of a crossing; nil if there is none
+	held  []uint8
+	min   *minimiser // of the fit under way; nil before its first step
+	state state
 }
 
 // state is what a run keeps between steps, besides the weights: it is what Save writes.
@@ -108,14 +110,16 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 		return nil, err
 	}
 	if p.Clean != Keep && noise == nil && problem.Noise == nil {
-		return nil, fmt.Errorf("softmax: found clean %s and no confusion matrix, wanted one, which says how many labels "+
+		return nil, fmt.Errorf("softmax: found clean %s and no confusion matrix, wanted one, which "+
+			"says how many labels "+
 			"are wrong; give one, or have it learned", p.Clean)
 	}
 	targets, err := newTargets(p, problem)
 	if err != nil {
 		return nil, err
 	}
-	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias), targets: targets, noise: noise}
+	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
+		targets: targets, noise: noise}
 	l.evidence = forward(confusionOf(p, problem), problem.Q)
 	l.begin()
 	return l, nil
@@ -182,7 +186,8 @@ func (l *run) deal() {
 }
 
 // Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+	err error) {
 	if err := l.rescore(w.W); err != nil {
 		return nil, err
 	}
@@ -199,10 +204,12 @@ func (l *run) rescore(w []float32) error {
 		return nil
 	}
 	l.loss.scored = slices.Clone(w)
-	return l.eval.Rescore(engine.Weights{Q: l.loss.q, D: l.loss.d, W: w}, learners.AllClasses(l.loss.q))
+	return l.eval.Rescore(engine.Weights{Q: l.loss.q, D: l.loss.d, W: w},
+		learners.AllClasses(l.loss.q))
 }
 
-// Step implements learners.Learner: an iteration of the fit under way, or the first of the next, or its head start.
+// Step implements learners.Learner: an iteration of the fit under way, or the first of the next,
+// or its head start.
 func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	for l.state.Stage != done {
 		if l.min == nil {
@@ -290,7 +297,8 @@ func (l *run) beginFit(w []float32) error {
 		}
 	}
 	if math.IsInf(now.loss, 1) {
-		return fmt.Errorf("softmax: found weights under which scores or losses are too large to begin with, wanted a " +
+		return fmt.Errorf("softmax: found weights under which scores or losses are too large to begin " +
+			"with, wanted a " +
 			"loss below 2^15 for each example; scale the features, or begin from W = 0")
 	}
 	l.min = &minimiser{f: l.loss, now: now, pairs: l.state.Pairs}
@@ -445,7 +453,8 @@ func (l *run) Restore(saved []byte) error {
 		return fmt.Errorf("softmax: found a damaged state of a run: %d bytes are left over", r.Len())
 	}
 	size := l.problem.Q * l.problem.X.D
-	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q, size),
+	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q,
+		size),
 		s.Cleaned.check(len(l.problem.Y), l.problem.Q)); err != nil {
 		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
 	}
@@ -454,8 +463,10 @@ func (l *run) Restore(saved []byte) error {
 			len(s.Crossing.W), l.Folds)
 	}
 	if s.Stage == searching && !l.L2.Search || s.Stage == crossfitting && !l.crosses() ||
-		s.Stage == learning && l.noise == nil || s.Stage == fitting && l.crosses() != (s.Cleaned.Weight != nil) {
-		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not have")
+		s.Stage == learning && l.noise == nil || s.Stage == fitting &&
+		l.crosses() != (s.Cleaned.Weight != nil) {
+		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not " +
+			"have")
 	}
 	if l.noise != nil {
 		if err := l.noise.check(&s.Noise); err != nil {

@@ -33,7 +33,8 @@ func readDigits(t *testing.T) *dataset.Dataset {
 
 // digits returns the first n of the project's digits, standardised, with a bias column and
 // labels that noise has corrupted if it is not nil.
-func digits(t *testing.T, n int, noise func([]string) (*confusion.Matrix, error)) *learners.Problem {
+func digits(t *testing.T, n int, noise func([]string) (*confusion.Matrix,
+	error)) *learners.Problem {
 	t.Helper()
 	data := readDigits(t)
 	var err error
@@ -55,7 +56,10 @@ func digits(t *testing.T, n int, noise func([]string) (*confusion.Matrix, error)
 }
 
 func pairwise(rate float64) func([]string) (*confusion.Matrix, error) {
-	return func(classes []string) (*confusion.Matrix, error) { return confusion.Pairwise(classes, rate) }
+	return func(classes []string) (*confusion.Matrix, error) {
+		return confusion.Pairwise(classes,
+			rate)
+	}
 }
 
 // twin is the loss in float64, with the library's functions, and its gradient. It shares no
@@ -154,10 +158,13 @@ func TestLossIsThatOfATwin(t *testing.T) {
 		within float64
 	}{
 		{"right labels", softmax.Params{L2: softmax.L2(0.01)}, nil, 0.01, 1e-6},
-		{"none", softmax.Params{Correction: softmax.None, L2: softmax.L2(0.001)}, pairwise(0.3), 1e-3, 1e-6},
+		{"none", softmax.Params{Correction: softmax.None, L2: softmax.L2(0.001)}, pairwise(0.3), 1e-3,
+			1e-6},
 		{"forward", softmax.Params{L2: softmax.L2(0.001)}, pairwise(0.3), 1e-3, 1e-5},
-		{"forward, balanced", softmax.Params{L2: softmax.L2(0.01), ClassWeights: learners.Balanced}, pairwise(0.3), 1e-2, 1e-5},
-		{"backward", softmax.Params{Correction: softmax.Backward, L2: softmax.L2(0.05)}, pairwise(0.2), 0.05, 1e-5},
+		{"forward, balanced", softmax.Params{L2: softmax.L2(0.01), ClassWeights: learners.Balanced},
+			pairwise(0.3), 1e-2, 1e-5},
+		{"backward", softmax.Params{Correction: softmax.Backward, L2: softmax.L2(0.05)}, pairwise(0.2),
+			0.05, 1e-5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := digits(t, 400, c.noise)
@@ -190,7 +197,8 @@ func TestLossIsThatOfATwin(t *testing.T) {
 				w[k] = float64(f)
 			}
 			got, want := v.at(w, make([]float64, len(w))), v.best(t)
-			t.Logf("loss %v after %d steps, the twin's %v: %.1e above", got, r.Steps, want, (got-want)/math.Abs(want))
+			t.Logf("loss %v after %d steps, the twin's %v: %.1e above", got, r.Steps, want,
+				(got-want)/math.Abs(want))
 			if !(got-want <= c.within*math.Abs(want)) {
 				t.Errorf("loss %v, the twin's is %v, wanted at most %v of it above", got, want, c.within)
 			}
@@ -198,15 +206,16 @@ func TestLossIsThatOfATwin(t *testing.T) {
 	}
 }
 
-// TestLossIsThatOfScikitLearn compares the loss of rows of length 1 with the least that scikit-learn 1.2.1 finds;
-// bench/peers/same_loss.py prints it, and those of other penalties.
+// TestLossIsThatOfScikitLearn compares the loss of rows of length 1 with the least that
+// scikit-learn 1.2.1 finds; bench/peers/same_loss.py prints it, and those of other penalties.
 func TestLossIsThatOfScikitLearn(t *testing.T) {
 	const lambda, want = 1e-3, 0.8759664966510066
 	data := readDigits(t)
 	if err := data.Prepare(dataset.Steps{L2: true}); err != nil {
 		t.Fatal(err)
 	}
-	p := &learners.Problem{X: data.Examples, Y: data.Y, Q: len(data.Classes), Engine: simd.New(), Seed: 1}
+	p := &learners.Problem{X: data.Examples, Y: data.Y, Q: len(data.Classes), Engine: simd.New(),
+		Seed: 1}
 	params := softmax.Defaults()
 	params.L2, params.Tolerance = softmax.L2(0.001), 1e-6
 	r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 1000})
@@ -219,7 +228,8 @@ func TestLossIsThatOfScikitLearn(t *testing.T) {
 	}
 	got := twin{p: p, lambda: lambda, c: identity(p.Q)}.at(w, make([]float64, len(w)))
 	if !(math.Abs(got-want) <= 1e-6*want) {
-		t.Errorf("loss %v after %d steps, scikit-learn's is %v, wanted at most 1e-6 of it apart", got, r.Steps, want)
+		t.Errorf("loss %v after %d steps, scikit-learn's is %v, wanted at most 1e-6 of it apart", got,
+			r.Steps, want)
 	}
 }
 
@@ -298,8 +308,10 @@ func TestBadParams(t *testing.T) {
 	}{
 		{func(p *softmax.Params) { p.Correction = "both" }, `correction: got "both"`},
 		{func(p *softmax.Params) { p.Clean = "all" }, `clean: got "all"`},
-		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "none" }, "clean: got prune with correction none"},
-		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "auto" }, "clean: got prune with correction auto"},
+		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "none" },
+			"clean: got prune with correction none"},
+		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "auto" },
+			"clean: got prune with correction auto"},
 		{func(p *softmax.Params) { p.ClassWeights = "" }, `class weights: got ""`},
 		{func(p *softmax.Params) { p.L2 = softmax.L2(-1) }, `l2: got "-1"`},
 		{func(p *softmax.Params) { p.L2 = softmax.L2(math.NaN()) }, `l2: got "NaN"`},
@@ -331,7 +343,8 @@ func TestSingularConfusion(t *testing.T) {
 	p.Noise = c
 	params := softmax.Defaults()
 	params.Correction = softmax.Backward
-	if _, err := params.Start(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no inverse") {
+	if _, err := params.Start(t.Context(), p); err == nil || !strings.Contains(err.Error(),
+		"no inverse") {
 		t.Errorf("%v, want no inverse", err)
 	}
 }
@@ -367,12 +380,15 @@ func TestResumeFromEveryStage(t *testing.T) {
 		clean      softmax.Cleaning
 		every      int // steps
 	}{
-		{softmax.Forward, softmax.Keep, 7}, {softmax.EM, softmax.Keep, 7}, {softmax.Forward, softmax.Prune, 7},
-		{softmax.EM, softmax.Relabel, 7}, {softmax.Forward, softmax.Reweight, 7}, {softmax.Auto, softmax.Keep, 8},
+		{softmax.Forward, softmax.Keep, 7}, {softmax.EM, softmax.Keep, 7}, {softmax.Forward,
+			softmax.Prune, 7},
+		{softmax.EM, softmax.Relabel, 7}, {softmax.Forward, softmax.Reweight, 7}, {softmax.Auto,
+			softmax.Keep, 8},
 	} {
 		correction := fmt.Sprintf("%s, clean %s", c.correction, c.clean)
 		params := softmax.Defaults()
-		params.Correction, params.Clean, params.Iterations, params.Rounds, params.Folds = c.correction, c.clean, 12, 3, 3
+		params.Correction, params.Clean, params.Iterations, params.Rounds, params.Folds = c.correction,
+			c.clean, 12, 3, 3
 		var snapshots []host.Snapshot
 		steps := 0
 		o := host.RunOptions{
@@ -384,7 +400,8 @@ func TestResumeFromEveryStage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if whole.Stop != host.Converged || len(snapshots) < 4 {
-			t.Fatalf("%s: %s after %d steps, %d snapshots", correction, whole.Stop, whole.Steps, len(snapshots))
+			t.Fatalf("%s: %s after %d steps, %d snapshots", correction, whole.Stop, whole.Steps,
+				len(snapshots))
 		}
 		other := *p.On(p.X, p.Y)
 		other.Engine = cpuref.New()
@@ -408,7 +425,8 @@ func TestStoppedInASearch(t *testing.T) {
 		l2    softmax.Penalty
 		steps int
 		want  string
-	}{{softmax.Search, 3, "ended in the search for a penalty"}, {softmax.L2(0.01), 3, ""}, {softmax.Search, 5000, ""}} {
+	}{{softmax.Search, 3, "ended in the search for a penalty"}, {softmax.L2(0.01), 3, ""},
+		{softmax.Search, 5000, ""}} {
 		params := softmax.Defaults()
 		params.L2 = c.l2
 		r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: c.steps})
@@ -416,7 +434,8 @@ func TestStoppedInASearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(fmt.Sprint(r.Doubts), c.want) || c.want == "" && r.Doubts != nil {
-			t.Errorf("l2 %v, %s after %d steps: doubts %q, wanted %q", c.l2, r.Stop, r.Steps, r.Doubts, c.want)
+			t.Errorf("l2 %v, %s after %d steps: doubts %q, wanted %q", c.l2, r.Stop, r.Steps, r.Doubts,
+				c.want)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// cutting is the learner that solves its problems by cutting planes, in the middle of a run. What finds a plane is one
-// product on the engine, the one by which the loop counts predictions.
+// cutting is the learner that solves its problems by cutting planes, in the middle of a run. What
+// finds a plane is one product on the engine, the one by which the loop counts predictions.
 type cutting struct {
 	Params
 	problem   *learners.Problem
@@ -27,10 +27,12 @@ type cutting struct {
 // planesMemory is what asks for memory.
 const planesMemory = "the cutting planes and weights of a support vector machine"
 
-// newCutting makes the problems: one of all classes at once, one of two classes, or one of each class.
+// newCutting makes the problems: one of all classes at once, one of two classes, or one of each
+// class.
 func newCutting(p *Params, problem *learners.Problem, scorer engine.Scorer) (*cutting, error) {
 	x, q := problem.X, problem.Q
-	if err := memory.Check(memory.Sum(memory.Product(x.N, q, 16), memory.Product(x.D, q, 24)), planesMemory); err != nil {
+	if err := memory.Check(memory.Sum(memory.Product(x.N, q, 16), memory.Product(x.D, q, 24)),
+		planesMemory); err != nil {
 		return nil, err
 	}
 	l := &cutting{Params: *p, problem: problem, scorer: scorer, predicted: make([]int32, x.N)}
@@ -49,7 +51,8 @@ func newCutting(p *Params, problem *learners.Problem, scorer engine.Scorer) (*cu
 }
 
 // Count implements learners.Learner.
-func (l *cutting) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+func (l *cutting) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+	err error) {
 	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
 }
 
@@ -90,27 +93,31 @@ func (l *cutting) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 		}
 	}
 	if slices.ContainsFunc(w.W, func(v float32) bool { return v-v != 0 }) {
-		return s, errors.New("svm: found weights too large for float32; normalise the features, or take a lower cost")
+		return s, errors.New("svm: found weights too large for float32; normalise the features, or " +
+			"take a lower cost")
 	}
 	if unfinished > 0 || stuck > 0 {
-		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost", "svm: ended before the solution: "+
-			"the objective may be %.2g of it above the least, wanted %.2g", worst, l.Tolerance)
+		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost",
+			"svm: ended before the solution: "+
+				"the objective may be %.2g of it above the least, wanted %.2g", worst, l.Tolerance)
 	}
 	if unfinished == 0 {
 		if stuck > 0 {
-			s.Doubts = learners.EndInDoubt("take a greater tolerance", "svm: ended where scores of float32 tell no more: "+
-				"the objective may be %.2g of it above the least, wanted %.2g", worst, l.Tolerance)
+			s.Doubts = learners.EndInDoubt("take a greater tolerance",
+				"svm: ended where scores of float32 tell no more: "+
+					"the objective may be %.2g of it above the least, wanted %.2g", worst, l.Tolerance)
 		}
 		return learners.Step{Done: true, Doubts: s.Doubts}, nil
 	}
 	s.Fields = []learners.Field{
-		{Name: "gap", Value: worst}, {Name: "planes", Value: found}, {Name: "unfinished", Value: unfinished},
+		{Name: "gap", Value: worst}, {Name: "planes", Value: found}, {Name: "unfinished",
+			Value: unfinished},
 	}
 	return s, nil
 }
 
-// ask is the oracle: for each problem the plane that touches its losses at the weights of the last scores, and these
-// losses, times C.
+// ask is the oracle: for each problem the plane that touches its losses at the weights of the last
+// scores, and these losses, times C.
 func (l *cutting) ask(of []*oneSlack) (planes []plane, losses []float64, err error) {
 	const block = 4096
 	n, q := l.problem.X.N, l.problem.Q

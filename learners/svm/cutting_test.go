@@ -32,7 +32,8 @@ func crowds(n, d, q int, seed uint64) *learners.Problem {
 	return p
 }
 
-// Cutting planes end at the solution of descent in the dual: no further above its objective than the tolerance says.
+// Cutting planes end at the solution of descent in the dual: no further above its objective than
+// the tolerance says.
 func TestCuttingPlanesEndWhereDescentDoes(t *testing.T) {
 	for _, multiclass := range []svm.Multiclass{svm.OVR, svm.All} {
 		for seed, q := range []int{2, 3, 5} {
@@ -44,7 +45,8 @@ func TestCuttingPlanesEndWhereDescentDoes(t *testing.T) {
 				o.Solver, o.Tolerance = svm.Planes, 1e-4
 				found := objective(p, o, widened(learned(t, o, p)))
 				if !(found >= want*(1-1e-5) && found <= want*(1+1e-4)) {
-					t.Errorf("%s, %d classes, C %v: the objective is %v, by descent %v", multiclass, q, cost, found, want)
+					t.Errorf("%s, %d classes, C %v: the objective is %v, by descent %v", multiclass, q, cost,
+						found, want)
 				}
 			}
 		}
@@ -59,8 +61,8 @@ func widened(w []float32) []float64 {
 	return wide
 }
 
-// What every learner must pass it passes by cutting planes, all classes at once; each against the rest differs in what
-// it saves.
+// What every learner must pass it passes by cutting planes, all classes at once; each against the
+// rest differs in what it saves.
 func TestCuttingPlanesAsLearner(t *testing.T) {
 	d, multiclass := *svm.Defaults().Definition(), svm.All
 	d.New = func() learners.Params {
@@ -81,9 +83,11 @@ func TestCuttingPlanesAsLearner(t *testing.T) {
 
 // The bits of W, which are the same on every engine and processor.
 func TestCuttingPlanesBits(t *testing.T) {
-	for multiclass, want := range map[svm.Multiclass]uint64{svm.OVR: 0xca4a40158cefc8f6, svm.All: 0xf721155c98737633} {
+	for multiclass, want := range map[svm.Multiclass]uint64{svm.OVR: 0xca4a40158cefc8f6,
+		svm.All: 0xf721155c98737633} {
 		o := svm.Defaults()
-		o.Loss, o.Multiclass, o.Solver, o.ClassWeights = svm.Hinge, multiclass, svm.Planes, learners.Balanced
+		o.Loss, o.Multiclass, o.Solver, o.ClassWeights = svm.Hinge, multiclass, svm.Planes,
+			learners.Balanced
 		for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
 			p := crowds(150, 7, 3, 9)
 			p.Engine = e
@@ -100,7 +104,8 @@ func TestCuttingPlanesBits(t *testing.T) {
 
 // A line between two points, whose solution is known: w = (1, 0).
 func TestCuttingPlanesOfTwoPoints(t *testing.T) {
-	p := &learners.Problem{Q: 2, Engine: cpuref.New(), X: dataset.Examples{N: 2, D: 2, X: []float32{-1, 0, 1, 0}},
+	p := &learners.Problem{Q: 2, Engine: cpuref.New(), X: dataset.Examples{N: 2, D: 2, X: []float32{-1,
+		0, 1, 0}},
 		Y: []int32{0, 1}}
 	o := svm.Defaults()
 	o.Loss, o.Solver, o.Cost, o.Tolerance = svm.Hinge, svm.Planes, 10, 1e-6

@@ -16,8 +16,8 @@ type judged struct {
 	Planes      int32 // but for the first, which is empty
 }
 
-// Save implements learners.Learner: of each problem how far it is, and each plane with α and the products; and the
-// SHA-256 of that.
+// Save implements learners.Learner: of each problem how far it is, and each plane with α and the
+// products; and the SHA-256 of that.
 func (l *cutting) Save() (saved []byte, err error) {
 	add := func(v any) {
 		if err == nil {

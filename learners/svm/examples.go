@@ -13,8 +13,8 @@ type examples struct {
 	costs  []float64 // C by label
 }
 
-// newExamples takes examples as they are, or as sparse ones if most values are 0: then the passes take less
-// time, and the same bits come of it.
+// newExamples takes examples as they are, or as sparse ones if most values are 0: then the passes
+// take less time, and the same bits come of it.
 func newExamples(x dataset.Examples, y []int32, costs []float64) *examples {
 	e := &examples{x: x, y: y, costs: costs, norms2: make([]float64, x.N)}
 	if !x.Sparse() && mostlyZero(x.X) {
@@ -31,8 +31,8 @@ func newExamples(x dataset.Examples, y []int32, costs []float64) *examples {
 	return e
 }
 
-// mostlyZero says whether no more than a third of v are not 0, which is what takes less memory as sparse
-// examples and less time.
+// mostlyZero says whether no more than a third of v are not 0, which is what takes less memory as
+// sparse examples and less time.
 func mostlyZero(v []float32) bool {
 	stored := 0
 	for _, f := range v {

@@ -10,7 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
-// What every learner must pass it passes with all classes at once; the catalog's test runs the defaults.
+// What every learner must pass it passes with all classes at once; the catalog's test runs the
+// defaults.
 func TestAllAtOnce(t *testing.T) {
 	d := *svm.Defaults().Definition()
 	d.New = func() learners.Params {

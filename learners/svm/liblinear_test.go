@@ -87,8 +87,8 @@ func objective(p *learners.Problem, o *svm.Params, w []float64) float64 {
 	return sum
 }
 
-// TestLIBLINEAR compares weights with LIBLINEAR's, which testdata/liblinear.py wrote and scikit-learn's LinearSVC
-// found as well: weights to 1e-5 of the largest, the objective to 1e-7.
+// TestLIBLINEAR compares weights with LIBLINEAR's, which testdata/liblinear.py wrote and
+// scikit-learn's LinearSVC found as well: weights to 1e-5 of the largest, the objective to 1e-7.
 func TestLIBLINEAR(t *testing.T) {
 	f, err := os.Open("testdata/liblinear.csv")
 	if err != nil {
@@ -132,11 +132,14 @@ func TestLIBLINEAR(t *testing.T) {
 		}
 		for k, v := range found {
 			if math.Abs(v-want[k]) > 1e-5*largest {
-				t.Errorf("-s %v -c %v, %d classes: weight %d is %v, LIBLINEAR's %v", solver, cost, q, k, v, want[k])
+				t.Errorf("-s %v -c %v, %d classes: weight %d is %v, LIBLINEAR's %v", solver, cost, q, k, v,
+					want[k])
 			}
 		}
-		if own, theirs := objective(p, params, found), objective(p, params, want); math.Abs(own-theirs) > 1e-7*theirs {
-			t.Errorf("-s %v -c %v, %d classes: the objective is %v, LIBLINEAR's %v", solver, cost, q, own, theirs)
+		if own, theirs := objective(p, params, found), objective(p, params,
+			want); math.Abs(own-theirs) > 1e-7*theirs {
+			t.Errorf("-s %v -c %v, %d classes: the objective is %v, LIBLINEAR's %v", solver, cost, q, own,
+				theirs)
 		}
 		judged++
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// oneSlack is a problem with one slack for all examples (Joachims, Finley and Yu): the planes that were found stand in
-// for the losses,
+// oneSlack is a problem with one slack for all examples (Joachims, Finley and Yu): the planes that
+// were found stand in for the losses,
 //
 //	minimise ½‖w‖² + ξ  over ξ ≥ ⟨a_j,w⟩ + b_j for each plane j,
 //
@@ -18,8 +18,9 @@ import (
 //
 //	maximise Σ_j α_j·b_j - ½‖Σ_j α_j·a_j‖²,  and w = -Σ_j α_j·a_j.
 //
-// No plane is above the losses of any w, so this is a bound on the objective, and the distance to it says how far the
-// solution is. w has one row, of a class against the rest, or one for each of all classes at once.
+// No plane is above the losses of any w, so this is a bound on the objective, and the distance to
+// it says how far the solution is. w has one row, of a class against the rest, or one for each of
+// all classes at once.
 type oneSlack struct {
 	*examples
 	class     int32 // against the rest; -1 for all classes at once
@@ -31,13 +32,15 @@ type oneSlack struct {
 	gram   [][]float64 // row j has ⟨a_j,a_k⟩ for k up to j
 	alpha  []float64
 	w      []float64 // rows×D
-	gap    float64   // objective less bound, as a share of the objective, of the last w that was judged
-	done   bool
-	stuck  bool // done by what scores of float32 can tell
+	// objective less bound, as a share of the objective, of the last w that was judged
+	gap   float64
+	done  bool
+	stuck bool // done by what scores of float32 can tell
 }
 
-// plane is ⟨a,w⟩ + b = Σ_i C_i·(1 - ±⟨w,x_i⟩) over some of the examples, or of all classes at once Σ_i C_i·(1 +
-// ⟨w_r,x_i⟩ - ⟨w_y,x_i⟩) with a rival class r of each: what these miss of the margin, if each of them misses it.
+// plane is ⟨a,w⟩ + b = Σ_i C_i·(1 - ±⟨w,x_i⟩) over some of the examples, or of all classes at once
+// Σ_i C_i·(1 + ⟨w_r,x_i⟩ - ⟨w_y,x_i⟩) with a rival class r of each: what these miss of the margin,
+// if each of them misses it.
 type plane struct {
 	examples []int32
 	rivals   []int32 // beside the examples; nil for a class against the rest
@@ -45,7 +48,8 @@ type plane struct {
 }
 
 func newOneSlack(e *examples, class, q int, mirrored bool, p *Params) *oneSlack {
-	s := &oneSlack{examples: e, class: int32(class), mirrored: mirrored, rows: 1, tolerance: p.Tolerance, gap: 1}
+	s := &oneSlack{examples: e, class: int32(class), mirrored: mirrored, rows: 1,
+		tolerance: p.Tolerance, gap: 1}
 	if class < 0 {
 		s.rows = q
 	}
@@ -60,7 +64,8 @@ func (s *oneSlack) keep(p plane, row []float64) {
 	s.planes, s.gram, s.alpha = append(s.planes, p), append(s.gram, row), append(s.alpha, 0)
 }
 
-// miss adds example i to the plane if its scores, of all classes, miss the margin, and returns C times by how much.
+// miss adds example i to the plane if its scores, of all classes, miss the margin, and returns C
+// times by how much.
 func (s *oneSlack) miss(p *plane, i int, scores []float32) float64 {
 	y := s.y[i]
 	missed, rival := 0.0, int32(-1)
@@ -104,18 +109,21 @@ func (s *oneSlack) each(p *plane, f func(i, row int, c float64)) {
 	}
 }
 
-// improve takes the plane that touches the losses at w, which add up to so much, and finds the next w; or is done.
+// improve takes the plane that touches the losses at w, which add up to so much, and finds the
+// next w; or is done.
 func (s *oneSlack) improve(p plane, losses float64) error {
 	square, offsets, dual := s.terms()
 	objective := square/2 + losses
 	if objective-objective != 0 {
-		return errors.New("svm: found an objective too large for float64; normalise the features, or take a lower cost")
+		return errors.New("svm: found an objective too large for float64; normalise the features, or " +
+			"take a lower cost")
 	}
 	s.gap = max(0, (objective-dual)/objective)
 	if s.done = s.gap <= s.tolerance; s.done {
 		return nil
 	}
-	if err := memory.Check(memory.Sum(memory.Product(len(s.planes), 8), memory.Product(s.x.N, s.rows, 8),
+	if err := memory.Check(memory.Sum(memory.Product(len(s.planes), 8), memory.Product(s.x.N, s.rows,
+		8),
 		memory.Product(s.x.D, s.rows, 8)), planesMemory); err != nil {
 		return err
 	}
@@ -158,7 +166,8 @@ func (s *oneSlack) along(j int) (sum float64) {
 
 func (s *oneSlack) product(j, k int) float64 { return s.gram[max(j, k)][min(j, k)] }
 
-// products returns those of the vector of a new plane with the vectors of all planes, and with itself last.
+// products returns those of the vector of a new plane with the vectors of all planes, and with
+// itself last.
 func (s *oneSlack) products(p *plane) []float64 {
 	d, n := s.x.D, s.x.N
 	a, of := make([]float64, s.rows*d), make([]float64, s.rows*n)
@@ -200,8 +209,8 @@ func (s *oneSlack) sum() {
 	})
 }
 
-// solve improves α until the dual is within a share of its value from the best: two variables at a time, the one of
-// the steepest slope and the one that gains most by giving to it.
+// solve improves α until the dual is within a share of its value from the best: two variables at a
+// time, the one of the steepest slope and the one that gains most by giving to it.
 func (s *oneSlack) solve(share float64) {
 	offsets := make([]float64, len(s.planes))
 	slope := make([]float64, len(s.planes)) // of ½‖Σ α·a‖² - Σ α·b

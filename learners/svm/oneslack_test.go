@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// planeAt returns the plane that touches the losses at w, and these losses, with scores of float32.
+// planeAt returns the plane that touches the losses at w, and these losses, with scores of
+// float32.
 func planeAt(s *oneSlack, w []float64) (p plane, losses float64) {
 	for i := range s.x.N {
 		scores := make([]float32, max(s.rows, 3))
@@ -21,8 +22,8 @@ func planeAt(s *oneSlack, w []float64) (p plane, losses float64) {
 	return p, losses
 }
 
-// A plane is below the losses of every w, and touches them where it was found; its products with others are those of
-// the vectors.
+// A plane is below the losses of every w, and touches them where it was found; its products with
+// others are those of the vectors.
 func TestPlaneIsBelowLosses(t *testing.T) {
 	for _, class := range []int{1, -1} {
 		s := newOneSlack(clouds(60, 6, 3), class, 3, false, &Params{Tolerance: 1e-3})
@@ -72,7 +73,8 @@ func TestPlaneIsBelowLosses(t *testing.T) {
 	}
 }
 
-// The α of some planes are the best: no other that add up to 1 have a higher dual, and w is what they make it.
+// The α of some planes are the best: no other that add up to 1 have a higher dual, and w is what
+// they make it.
 func TestSolveIsBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 7))
 	for class := -1; class < 2; class++ {
@@ -120,7 +122,8 @@ func TestSolveIsBest(t *testing.T) {
 	}
 }
 
-// A plane that is not above the others at w, where scores of float32 say that losses are, ends a problem.
+// A plane that is not above the others at w, where scores of float32 say that losses are, ends a
+// problem.
 func TestPlaneThatIsKnown(t *testing.T) {
 	s := newOneSlack(clouds(60, 6, 3), 1, 3, false, &Params{Tolerance: 1e-3})
 	first, losses := planeAt(s, s.w)
@@ -133,6 +136,7 @@ func TestPlaneThatIsKnown(t *testing.T) {
 		}
 	}
 	if !s.done || !s.stuck || len(s.planes) != 2 {
-		t.Errorf("done is %t, stuck %t, with %d planes; wanted both, with 2", s.done, s.stuck, len(s.planes))
+		t.Errorf("done is %t, stuck %t, with %d planes; wanted both, with 2", s.done, s.stuck,
+			len(s.planes))
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// ovr tells one class from the rest: with s_i = 1 for the examples of the class and -1 for the others
+// ovr tells one class from the rest: with s_i = 1 for the examples of the class and -1 for the
+// others
 //
 //	minimise ½‖Σ_i s_i·α_i·x_i‖² + Σ_i (½·d_i·α_i² - α_i)  over 0 ≤ α_i ≤ u_i,
 //
-// which has d = 0, u = C for the hinge loss and d = 1/(2C), u = ∞ for its square. The step for one example, all others
-// kept, ends where the slope G = s·⟨w,x⟩ - 1 + d·α is 0, or at a bound (Algorithm 1 of Hsieh et al.).
+// which has d = 0, u = C for the hinge loss and d = 1/(2C), u = ∞ for its square. The step for one
+// example, all others kept, ends where the slope G = s·⟨w,x⟩ - 1 + d·α is 0, or at a bound
+// (Algorithm 1 of Hsieh et al.).
 type ovr struct {
 	*examples
 	class     int32
@@ -37,7 +39,8 @@ func newOVR(e *examples, class int, mirrored bool, p *Params, seed uint64) *ovr 
 	o := &ovr{
 		examples: e, class: int32(class), mirrored: mirrored, tolerance: p.Tolerance,
 		alpha: make([]float64, e.x.N), w: make([]float64, e.x.D), order: newOrder(e.x.N),
-		random: *rand.NewPCG(seed, stream+uint64(class)), high: math.Inf(1), low: math.Inf(-1), violation: math.Inf(1),
+		random: *rand.NewPCG(seed, stream+uint64(class)), high: math.Inf(1), low: math.Inf(-1),
+		violation: math.Inf(1),
 	}
 	for _, c := range e.costs {
 		u, d := c, 0.0
@@ -126,7 +129,8 @@ func (o *ovr) weights(w engine.Weights) (classes []int) {
 
 // saved implements machine.
 func (o *ovr) saved() []any {
-	return []any{o.alpha, o.w, o.order.of, &o.order.active, &o.random, &o.high, &o.low, &o.violation, &o.done}
+	return []any{o.alpha, o.w, o.order.of, &o.order.active, &o.random, &o.high, &o.low, &o.violation,
+		&o.done}
 }
 
 // check implements machine.

@@ -27,7 +27,8 @@ type Solver string
 
 const (
 	Descent Solver = "descent" // in the dual, one example after another (Hsieh et al., Keerthi et al.)
-	Planes  Solver = "planes"  // cutting planes with one slack for all examples (Joachims et al.), of the hinge loss
+	// cutting planes with one slack for all examples (Joachims et al.), of the hinge loss
+	Planes Solver = "planes"
 )
 
 // Params are the parameters of the learner. Defaults returns those to start from.
@@ -38,23 +39,28 @@ type Params struct {
 	ClassWeights learners.ClassWeights
 	Solver       Solver
 
-	// Tolerance is how far the conditions of the solution may be from being met, in units of the margin, above 0; of
-	// Planes by which share of it the objective may be above the least there is, below 1.
+	// Tolerance is how far the conditions of the solution may be from being met, in units of the
+	// margin, above 0; of Planes by which share of it the objective may be above the least there is,
+	// below 1.
 	Tolerance float64
 }
 
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params {
-	return &Params{Cost: 1, Loss: Squared, Multiclass: OVR, ClassWeights: learners.Equal, Solver: Descent,
+	return &Params{Cost: 1, Loss: Squared, Multiclass: OVR, ClassWeights: learners.Equal,
+		Solver:    Descent,
 		Tolerance: 0.01}
 }
 
 var definition = &learners.Definition{
 	Name:    "svm",
 	Summary: "linear support vector machine: keeps a margin between classes, for right labels",
-	Paper: "Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008, Algorithms 1 and 3; " +
-		"all classes at once: Keerthi et al., A sequential dual method for large scale multi-class linear SVMs, KDD 2008; " +
-		"cutting planes: Joachims, Finley & Yu, Cutting-plane training of structural SVMs, Machine Learning 77, 2009, " +
+	Paper: "Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008, " +
+		"Algorithms 1 and 3; " +
+		"all classes at once: Keerthi et al., A sequential dual method for large scale multi-class " +
+		"linear SVMs, KDD 2008; " +
+		"cutting planes: Joachims, Finley & Yu, Cutting-plane training of structural SVMs, Machine " +
+		"Learning 77, 2009, " +
 		"Algorithm 3",
 	Step:     "passes that look at four times as many examples as there are, or a cutting plane",
 	MaxSteps: 250,
@@ -98,9 +104,11 @@ func (p *Params) Check() error {
 	wrong := learners.ParameterError{Learner: definition.Name}
 	switch {
 	case p.Multiclass == All && p.Loss != Hinge:
-		wrong.Parameter, wrong.Got, wrong.Want = "multiclass", "all with loss squared", "loss hinge with it"
+		wrong.Parameter, wrong.Got, wrong.Want = "multiclass", "all with loss squared",
+			"loss hinge with it"
 	case p.Solver == Planes && p.Loss != Hinge:
-		wrong.Parameter, wrong.Got, wrong.Want = "solver", "planes with loss squared", "loss hinge with it"
+		wrong.Parameter, wrong.Got, wrong.Want = "solver", "planes with loss squared",
+			"loss hinge with it"
 	case p.Solver == Planes && p.Tolerance >= 1:
 		wrong.Parameter, wrong.Got = "tolerance", fmt.Sprint(p.Tolerance)
 		wrong.Want = "a share of the objective, below 1, with solver planes"

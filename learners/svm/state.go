@@ -9,7 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Save implements learners.Learner: what all machines have to save, one after the other, and the SHA-256 of that.
+// Save implements learners.Learner: what all machines have to save, one after the other, and the
+// SHA-256 of that.
 func (l *run) Save() (saved []byte, err error) {
 	for _, m := range l.machines {
 		for _, place := range m.saved() {

@@ -12,7 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// clouds are classes that overlap, some of them rare; half of the values are 0, and one example is.
+// clouds are classes that overlap, some of them rare; half of the values are 0, and one example
+// is.
 func clouds(n, d, q int) *examples {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(q)))
 	x, y := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}, make([]int32, n)
@@ -54,8 +55,8 @@ func squared(w []float64) (sum float64) {
 	return sum
 }
 
-// near says whether the values of the problem and of its dual, the former never below the latter, are equal but for
-// what the tolerance explains, and whether w is what the dual variables make it.
+// near says whether the values of the problem and of its dual, the former never below the latter,
+// are equal but for what the tolerance explains, and whether w is what the dual variables make it.
 func near(primal, dual float64, w, sum []float64) error {
 	for k, v := range w {
 		if math.Abs(v-sum[k]) > 1e-9*(1+math.Abs(v)) {
@@ -80,7 +81,8 @@ func solve(t *testing.T, m machine) (passes int) {
 	return passes
 }
 
-// The solution of one class against the rest, by its duality gap, which is 0 at the solution alone.
+// The solution of one class against the rest, by its duality gap, which is 0 at the solution
+// alone.
 func TestOVRIsOptimal(t *testing.T) {
 	for _, loss := range []Loss{Hinge, Squared} {
 		e := clouds(300, 12, 3)
@@ -135,7 +137,8 @@ func TestTogetherIsOptimal(t *testing.T) {
 			}
 		}
 		if least > 250 || fewest > 1 {
-			t.Errorf("%d classes: %d of 300 examples and %d classes of each were never left out", q, least, fewest)
+			t.Errorf("%d classes: %d of 300 examples and %d classes of each were never left out", q, least,
+				fewest)
 		}
 		w, sum, flat := make([][]float64, q), make([]float64, q*12), make([]float64, 0, q*12)
 		for r := range w {
@@ -174,7 +177,8 @@ func TestTogetherIsOptimal(t *testing.T) {
 	}
 }
 
-// The step for one example of all classes at once is the best one: no other that is allowed is better.
+// The step for one example of all classes at once is the best one: no other that is allowed is
+// better.
 func TestTogetherStepIsLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
@@ -268,7 +272,8 @@ func TestFirstPassIsThatOfATwin(t *testing.T) {
 	}
 }
 
-// Two classes share one machine: the weights of the first are those of the second with the other sign.
+// Two classes share one machine: the weights of the first are those of the second with the other
+// sign.
 func TestMirrored(t *testing.T) {
 	e := clouds(100, 9, 2)
 	o := newOVR(e, 1, true, Defaults(), 8)

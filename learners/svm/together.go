@@ -14,21 +14,23 @@ import (
 //
 //	minimise ½‖W‖² + Σ_i Σ_{r≠y_i} α_ir  over Σ_r α_ir = 0, α_iy ≤ C, α_ir ≤ 0 for r ≠ y_i.
 //
-// The step for one example, all others kept, is the solution for its Q variables (Keerthi et al., Algorithm 1). Beside
-// examples, classes of an example are left out that have stayed at their bound.
+// The step for one example, all others kept, is the solution for its Q variables (Keerthi et al.,
+// Algorithm 1). Beside examples, classes of an example are left out that have stayed at their
+// bound.
 type together struct {
 	*examples
 	q         int
 	tolerance float64
 
-	alpha   []float64 // n×Q
-	w       []float64 // D×Q: those of all classes in one column lie side by side
-	order   order
-	classes []int32 // n×Q: of each example a permutation of the classes, those that are left out behind
+	alpha []float64 // n×Q
+	w     []float64 // D×Q: those of all classes in one column lie side by side
+	order order
+	// n×Q: of each example a permutation of the classes, those that are left out behind
+	classes []int32
 	left    []int32 // of each example, how many are not left out
 	random  rand.PCG
-	// coarse is what the violation has to come below for all to be looked at again; fresh says whether the
-	// pass began with nothing left out.
+	// coarse is what the violation has to come below for all to be looked at again; fresh says
+	// whether the pass began with nothing left out.
 	coarse    float64
 	fresh     bool
 	violation float64
@@ -41,8 +43,10 @@ type together struct {
 func newTogether(e *examples, q int, p *Params, seed uint64) *together {
 	n := e.x.N
 	t := &together{
-		examples: e, q: q, tolerance: p.Tolerance, alpha: make([]float64, n*q), w: make([]float64, e.x.D*q),
-		order: newOrder(n), classes: make([]int32, n*q), left: make([]int32, n), random: *rand.NewPCG(seed, stream),
+		examples: e, q: q, tolerance: p.Tolerance, alpha: make([]float64, n*q), w: make([]float64,
+			e.x.D*q),
+		order: newOrder(n), classes: make([]int32, n*q), left: make([]int32, n),
+		random: *rand.NewPCG(seed, stream),
 		coarse: max(10*p.Tolerance, 1), fresh: true, violation: math.Inf(1),
 		slope: make([]float64, q), beyond: make([]float64, q), sorted: make([]float64, q),
 	}
@@ -128,8 +132,8 @@ func (t *together) slopes(i int) {
 	}
 }
 
-// scores returns ⟨w_r,x_i⟩ of four classes, each summed in increasing order of the columns: four sums that do not
-// wait for each other.
+// scores returns ⟨w_r,x_i⟩ of four classes, each summed in increasing order of the columns: four
+// sums that do not wait for each other.
 func (t *together) scores(i int, of [4]int) [4]float64 {
 	var a, b, c, d float64
 	w, q := t.w, t.q
@@ -173,8 +177,9 @@ func (t *together) bound(i int, r int32) float64 {
 	return 0
 }
 
-// shrink leaves classes of example i out that are at their bound and have slopes below those of all that
-// may move, and returns how far the largest of the slopes is above the least of those that may move.
+// shrink leaves classes of example i out that are at their bound and have slopes below those of
+// all that may move, and returns how far the largest of the slopes is above the least of those
+// that may move.
 func (t *together) shrink(i int) (spread float64) {
 	classes, alpha := t.classes[i*t.q:(i+1)*t.q], t.alpha[i*t.q:(i+1)*t.q]
 	least, most := math.Inf(1), math.Inf(-1)
@@ -198,8 +203,8 @@ func (t *together) shrink(i int) (spread float64) {
 	return most - least
 }
 
-// solve computes the best α of the classes of example i that are not left out: α_r = min(u_r, (θ - b_r)/‖x‖²) with
-// b_r = slope_r - ‖x‖²·α_r, and θ so that they add up to 0.
+// solve computes the best α of the classes of example i that are not left out: α_r = min(u_r, (θ -
+// b_r)/‖x‖²) with b_r = slope_r - ‖x‖²·α_r, and θ so that they add up to 0.
 func (t *together) solve(i int) {
 	norm2 := t.norms2[i]
 	classes, alpha := t.classes[i*t.q:i*t.q+int(t.left[i])], t.alpha[i*t.q:(i+1)*t.q]
@@ -257,7 +262,8 @@ func (t *together) weights(w engine.Weights) (classes []int) {
 // saved implements machine.
 func (t *together) saved() []any {
 	return []any{
-		t.alpha, t.w, t.order.of, &t.order.active, t.classes, t.left, &t.random, &t.coarse, &t.fresh, &t.violation, &t.done,
+		t.alpha, t.w, t.order.of, &t.order.active, t.classes, t.left, &t.random, &t.coarse, &t.fresh,
+		&t.violation, &t.done,
 	}
 }
 

@@ -9,9 +9,10 @@ import (
 type Select string
 
 const (
-	SelectError     Select = "error"     // largest ‖z_pq‖: the most errors
-	SelectConfusion Select = "confusion" // largest ‖z_pq‖/π̂_q: the most errors for the size of the class
-	SelectRandom    Select = "random"    // any pair with ‖z_pq‖ > Tol
+	SelectError Select = "error" // largest ‖z_pq‖: the most errors
+	// largest ‖z_pq‖/π̂_q: the most errors for the size of the class
+	SelectConfusion Select = "confusion"
+	SelectRandom    Select = "random" // any pair with ‖z_pq‖ > Tol
 )
 
 // Policy says how many update vectors a step adds to the weights (clause 17).
@@ -50,9 +51,11 @@ func Defaults() *Params {
 }
 
 var definition = &learners.Definition{
-	Name:    "uma",
-	Summary: "a perceptron that unmixes the noisy classes by the inverse of C; with no C, the batch perceptron",
-	Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine Learning 99 " +
+	Name: "uma",
+	Summary: "a perceptron that unmixes the noisy classes by the inverse of C; with no C, the " +
+		"batch perceptron",
+	Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine " +
+		"Learning 99 " +
 		"(2015), Algorithm 2",
 	Step:     "an update of W by all mistakes, or by those of one kind",
 	Shared:   true,
@@ -74,12 +77,14 @@ func (p *Params) Parameters() []learners.Parameter {
 	unit := learners.OneOf("alpha_unit", &p.AlphaUnit, "unit of alpha",
 		learners.Case(UnitWeights, "length of the weights of a class, on average"),
 		learners.Case(UnitScore, "that of the score, which grows with the weights"))
-	doubt := learners.Float("doubt", &p.Doubt, learners.AtLeast(0), "update vectors are left alone that "+
-		"are at most this many times as long as wrong labels alone would make them")
+	doubt := learners.Float("doubt", &p.Doubt, learners.AtLeast(0),
+		"update vectors are left alone that "+
+			"are at most this many times as long as wrong labels alone would make them")
 	step.Missing, unit.Missing, doubt.Missing = string(StepPair), string(UnitScore), "0"
 	return []learners.Parameter{
 		step,
-		learners.OneOf("select", &p.Select, "rule for the pair of classes to correct; steps that correct all have none",
+		learners.OneOf("select", &p.Select,
+			"rule for the pair of classes to correct; steps that correct all have none",
 			learners.Case(SelectError, "the largest estimated mistake"),
 			learners.Case(SelectConfusion, "the largest for the size of its class"),
 			learners.Case(SelectRandom, "any mistake")),

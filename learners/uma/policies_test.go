@@ -14,10 +14,16 @@ import (
 func TestPolicies(t *testing.T) {
 	engines := everyengine.Open(t)
 	for name, change := range map[string]func(*uma.Params){
-		"pair":                  func(p *uma.Params) { p.Step = uma.StepPair },
-		"region, random":        func(p *uma.Params) { p.Step, p.Select = uma.StepRegion, uma.SelectRandom },
-		"all, margin":           func(p *uma.Params) { p.Alpha = 1e-4 },
-		"pair, margin in score": func(p *uma.Params) { p.Step, p.Alpha, p.AlphaUnit = uma.StepPair, 1e-6, uma.UnitScore },
+		"pair": func(p *uma.Params) { p.Step = uma.StepPair },
+		"region, random": func(p *uma.Params) {
+			p.Step, p.Select = uma.StepRegion,
+				uma.SelectRandom
+		},
+		"all, margin": func(p *uma.Params) { p.Alpha = 1e-4 },
+		"pair, margin in score": func(p *uma.Params) {
+			p.Step, p.Alpha, p.AlphaUnit = uma.StepPair, 1e-6,
+				uma.UnitScore
+		},
 	} {
 		d := *uma.Defaults().Definition()
 		d.New = func() learners.Params {

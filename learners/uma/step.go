@@ -48,8 +48,9 @@ const odd = 0.25
 func (l *run) done() learners.Step {
 	s := learners.Step{Done: true}
 	if e := l.inverse.EstimatedError(l.assignment.Predicted, l.n); e >= odd {
-		s.Doubts = learners.EndInDoubt("try a smaller alpha, doubt or tol", "uma: found no mistake left to correct, "+
-			"though an estimated %.0f %% of the predictions are wrong", 100*e)
+		s.Doubts = learners.EndInDoubt("try a smaller alpha, doubt or tol",
+			"uma: found no mistake left to correct, "+
+				"though an estimated %.0f %% of the predictions are wrong", 100*e)
 	}
 	return s
 }

@@ -215,11 +215,13 @@ func TestStepsEqualNaive(t *testing.T) {
 		{Step: StepPair}, {Step: StepRegion}, {Step: StepAll},
 		{Step: StepPair, Alpha: 0.2}, {Step: StepRegion, Alpha: 0.2}, {Step: StepAll, Alpha: 0.2},
 		{Step: StepAll, Doubt: 1}, {Step: StepRegion, Doubt: 2},
-		{Step: StepAll, Alpha: 0.01, AlphaUnit: UnitScore}, {Step: StepRegion, Alpha: 0.01, AlphaUnit: UnitScore},
+		{Step: StepAll, Alpha: 0.01, AlphaUnit: UnitScore}, {Step: StepRegion, Alpha: 0.01,
+			AlphaUnit: UnitScore},
 	} {
 		p.Select, p.AlphaUnit, p.Tol = SelectError, cmp.Or(p.AlphaUnit, UnitWeights), 1e-9
 		t.Run(fmt.Sprintf("%s alpha %v %s", p.Step, p.Alpha, p.AlphaUnit), func(t *testing.T) {
-			l, err := p.Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Noise: noise, Engine: cpuref.New()})
+			l, err := p.Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Noise: noise,
+				Engine: cpuref.New()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -303,8 +305,10 @@ func TestOldParams(t *testing.T) {
 			Select: SelectError, Alpha: 0.5, AlphaUnit: UnitScore, Tol: 1e-9},
 		`{"step":"region","select":"random","alpha":0.5,"alpha_unit":"weights","tol":0}`: {Step: StepRegion,
 			Select: SelectRandom, Alpha: 0.5, AlphaUnit: UnitWeights},
-		`{"step":"all","doubt":2}`: {Step: StepAll, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9, Doubt: 2},
-		`{}`:                       {Step: StepPair, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9},
+		`{"step":"all","doubt":2}`: {Step: StepAll, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9,
+			Doubt: 2},
+		`{}`: {Step: StepPair, Select: SelectError, AlphaUnit: UnitScore,
+			Tol: 1e-9},
 	} {
 		got, err := definition.Parse([]byte(text))
 		if err != nil || *got.(*Params) != want {

@@ -75,7 +75,8 @@ func newRun(p Params, cells engine.Cells, inverse *confusion.Inverse, seed uint6
 }
 
 // Count implements learners.Learner: line 4 of Algorithm 2, for all p at once.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+	err error) {
 	l.begun = l.begun || slices.ContainsFunc(w.W, func(v float32) bool { return v != 0 })
 	if l.begun { // else the scores are 0 as they were when loaded
 		if err := l.cells.Rescore(w, changed); err != nil {

@@ -62,7 +62,8 @@ func TestBadParams(t *testing.T) {
 }
 
 // advance counts and makes a step, whose pair it returns; {0,0} if there was none to make.
-func advance(t *testing.T, l learners.Learner, w engine.Weights, changed []int) (pair engine.Pair, next []int) {
+func advance(t *testing.T, l learners.Learner, w engine.Weights, changed []int) (pair engine.Pair,
+	next []int) {
 	t.Helper()
 	if _, err := l.Count(t.Context(), w, changed); err != nil {
 		t.Fatal(err)
@@ -208,18 +209,24 @@ func TestChoice(t *testing.T) {
 		changes []float32 // W, if given
 	}{
 		{name: "largest", norms: []float32{9, 1, 4, 1, 9, 3, 1, 1, 9}, want: [2]int{0, 2}},
-		{name: "tie: lowest p, then lowest q", norms: []float32{0, 1, 2, 2, 0, 2, 2, 2, 0}, want: [2]int{0, 2}},
+		{name: "tie: lowest p, then lowest q", norms: []float32{0, 1, 2, 2, 0, 2, 2, 2, 0},
+			want: [2]int{0, 2}},
 		{name: "tie in q", norms: []float32{0, 2, 2, 1, 0, 2, 2, 2, 0}, want: [2]int{0, 1}},
 		{name: "an empty region is passed over", norms: []float32{0, 1, 2, 9, 0, 9, 1, 1, 0},
 			regions: []int64{1, 0, 0, 0, 0, 0, 0, 0, 1}, want: [2]int{0, 2}},
-		{name: "the tolerance itself is too small", params: Params{Tol: 3}, norms: []float32{0, 9, 9, 9, 0, 9, 9, 9, 0}},
-		{name: "just above the tolerance", params: Params{Tol: 2.999}, norms: []float32{0, 9, 9, 9, 0, 9, 9, 9, 0}, want: [2]int{0, 1}},
+		{name: "the tolerance itself is too small", params: Params{Tol: 3}, norms: []float32{0, 9, 9, 9,
+			0, 9, 9, 9, 0}},
+		{name: "just above the tolerance", params: Params{Tol: 2.999}, norms: []float32{0, 9, 9, 9, 0, 9,
+			9, 9, 0}, want: [2]int{0, 1}},
 		{name: "nothing left", norms: make([]float32, 9)},
 		// W is (2, 1, 0) there: z > 0 is a mistake of W iff w_p ≥ w_q.
-		{name: "no mistake of W: the next pair", norms: []float32{0, 2, 1, 9, 0, 3, 8, 7, 0}, want: [2]int{1, 2}, changes: []float32{2, 0, 1}},
-		{name: "z turns the error set round", norms: []float32{0, 2, 1, 9, 0, 3, 8, 7, 0}, z: map[engine.Pair]float32{{P: 1, Q: 0}: -1},
+		{name: "no mistake of W: the next pair", norms: []float32{0, 2, 1, 9, 0, 3, 8, 7, 0},
+			want: [2]int{1, 2}, changes: []float32{2, 0, 1}},
+		{name: "z turns the error set round", norms: []float32{0, 2, 1, 9, 0, 3, 8, 7, 0},
+			z:    map[engine.Pair]float32{{P: 1, Q: 0}: -1},
 			want: [2]int{1, 0}, changes: []float32{1, 2, 0}},
-		{name: "margin of the error set", params: Params{Alpha: 1.5}, norms: []float32{0, 9, 8, 1, 0, 7, 1, 1, 0}, want: [2]int{0, 2}},
+		{name: "margin of the error set", params: Params{Alpha: 1.5}, norms: []float32{0, 9, 8, 1, 0, 7,
+			1, 1, 0}, want: [2]int{0, 2}},
 		{name: "no mistake at all", norms: []float32{0, 0, 0, 9, 0, 0, 8, 7, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -250,7 +257,8 @@ func TestFirstStepHasNoMargin(t *testing.T) {
 	for step, alpha := range []float32{0, 5} {
 		_, changed = advance(t, l, w, changed)
 		if s.alpha != alpha || (changed == nil) != (step == 1) {
-			t.Errorf("step %d: margin %v, changed %v; want %v and a step only while W is 0", step+1, s.alpha, changed, alpha)
+			t.Errorf("step %d: margin %v, changed %v; want %v and a step only while W is 0", step+1, s.alpha,
+				changed, alpha)
 		}
 	}
 	w = engine.Weights{Q: 2, D: 1, W: []float32{0, 1}}
@@ -261,11 +269,13 @@ func TestFirstStepHasNoMargin(t *testing.T) {
 
 // Selection by confusion weighs a small class up: 90 examples of class a, 10 of b.
 func TestSelectConfusion(t *testing.T) {
-	for rule, want := range map[Select]engine.Pair{SelectError: {P: 1, Q: 0}, SelectConfusion: {P: 0, Q: 1}} {
+	for rule, want := range map[Select]engine.Pair{SelectError: {P: 1, Q: 0}, SelectConfusion: {P: 0,
+		Q: 1}} {
 		cells := []int64{80, 4, 10, 6}
 		s := &scripted{n: 100, q: 2, norms: []float32{0, 1, 4, 0},
 			assignment: engine.Assignment{Regions: cells, Predicted: cells}}
-		if got, _ := advance(t, s.run(t, Params{Select: rule}, 1), engine.NewWeights(2, 1), nil); got != want {
+		if got, _ := advance(t, s.run(t, Params{Select: rule}, 1), engine.NewWeights(2, 1),
+			nil); got != want {
 			t.Errorf("%s: %+v; want %v", rule, got, want)
 		}
 	}
@@ -282,7 +292,10 @@ func TestSelectRandom(t *testing.T) {
 		}
 		return pairs
 	}
-	random := func(seed uint64) learners.Learner { return s.run(t, Params{Select: SelectRandom}, seed) }
+	random := func(seed uint64) learners.Learner {
+		return s.run(t, Params{Select: SelectRandom},
+			seed)
+	}
 	first := draw(random(1), 300)
 	if !slices.Equal(first, draw(random(1), 300)) {
 		t.Error("the same seed draws other pairs")
@@ -331,7 +344,8 @@ func TestOverflowIsAnError(t *testing.T) {
 		if _, err := l.Count(t.Context(), w, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Step(t.Context(), w); err == nil || !strings.Contains(err.Error(), "too large for float32") {
+		if _, err := l.Step(t.Context(), w); err == nil || !strings.Contains(err.Error(),
+			"too large for float32") {
 			t.Errorf("norm %v: %v, want an error about large features", bad, err)
 		}
 	}
@@ -349,7 +363,8 @@ func TestWrongProblems(t *testing.T) {
 		"without labels":      {X: x, Q: 2, Engine: cpuref.New()},
 		"found 1 classes":     {X: x, Y: []int32{0, 0}, Q: 1, Engine: cpuref.New()},
 	} {
-		if _, err := Defaults().Start(t.Context(), p); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Defaults().Start(t.Context(), p); err == nil || !strings.Contains(err.Error(),
+			want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -1,5 +1,6 @@
-// Command foreign is a program of somebody else that imports package gpu. It notes, in the file that FOREIGN_STARTS
-// names, each time that it is started, and prints how many devices there are; ASK_IN_CHILD lets gpu start it again.
+// Command foreign is a program of somebody else that imports package gpu. It notes, in the file
+// that FOREIGN_STARTS names, each time that it is started, and prints how many devices there are;
+// ASK_IN_CHILD lets gpu start it again.
 package main
 
 import (

@@ -21,8 +21,8 @@ type Annotations struct {
 	Start []int
 	By    []int32 // the index in Names of who gave each label, rising within an example
 	Label []int32 // each in 0..Q-1
-	// Right says of each annotator whether all labels of this one are right, as those of an expert who has
-	// checked some examples; nil if nobody's are. Two whose labels are right agree.
+	// Right says of each annotator whether all labels of this one are right, as those of an expert
+	// who has checked some examples; nil if nobody's are. Two whose labels are right agree.
 	Right []bool
 }
 
@@ -52,7 +52,8 @@ func (a *Annotations) Known(i int) (class int32, known bool) {
 // Pick returns the annotations of the examples that which names, in that order, of the same
 // annotators. They share a's names and classes.
 func (a *Annotations) Pick(which []int) *Annotations {
-	p := &Annotations{Classes: a.Classes, Names: a.Names, Right: a.Right, Start: make([]int, 1, len(which)+1)}
+	p := &Annotations{Classes: a.Classes, Names: a.Names, Right: a.Right, Start: make([]int, 1,
+		len(which)+1)}
 	for _, i := range which {
 		by, label := a.Of(i)
 		p.By, p.Label = append(p.By, by...), append(p.Label, label...)
@@ -74,13 +75,18 @@ func (a *Annotations) Counts() []int {
 func (a *Annotations) Check(n, q int) error {
 	switch {
 	case len(a.Classes) != q:
-		return fmt.Errorf("annotations: found %d classes, wanted %d as the examples have", len(a.Classes), q)
-	case len(a.Start) != n+1 || a.Start[0] != 0 || a.Start[n] != len(a.By) || len(a.By) != len(a.Label):
-		return fmt.Errorf("annotations: found those of %d examples (%d labels), wanted %d", a.N(), len(a.Label), n)
+		return fmt.Errorf("annotations: found %d classes, wanted %d as the examples have", len(a.Classes),
+			q)
+	case len(a.Start) != n+1 || a.Start[0] != 0 || a.Start[n] != len(a.By) ||
+		len(a.By) != len(a.Label):
+		return fmt.Errorf("annotations: found those of %d examples (%d labels), wanted %d", a.N(),
+			len(a.Label), n)
 	case !slices.IsSorted(a.Names) || len(slices.Compact(slices.Clone(a.Names))) != len(a.Names):
-		return fmt.Errorf("annotations: found annotators %s, wanted each once and in order", labelfile.Quoted(a.Names))
+		return fmt.Errorf("annotations: found annotators %s, wanted each once and in order",
+			labelfile.Quoted(a.Names))
 	case a.Right != nil && len(a.Right) != len(a.Names):
-		return fmt.Errorf("annotations: found whether %d annotators are right, wanted it of %d", len(a.Right), len(a.Names))
+		return fmt.Errorf("annotations: found whether %d annotators are right, wanted it of %d",
+			len(a.Right), len(a.Names))
 	}
 	for i := range n {
 		if a.Start[i] >= a.Start[i+1] || a.Start[i+1] > len(a.By) {
@@ -89,14 +95,17 @@ func (a *Annotations) Check(n, q int) error {
 		by, label := a.Of(i)
 		for k := range by {
 			if by[k] < 0 || int(by[k]) >= len(a.Names) || k > 0 && by[k] <= by[k-1] {
-				return fmt.Errorf("annotations: example %d (counted from 0) has labels of annotators %v, wanted each once, "+
+				return fmt.Errorf("annotations: example %d (counted from 0) has labels of annotators %v, "+
+					"wanted each once, "+
 					"in order, from 0 to %d", i, by, len(a.Names)-1)
 			}
 			if label[k] < 0 || int(label[k]) >= q {
-				return fmt.Errorf("annotations: example %d (counted from 0) has label %d, wanted 0 to %d", i, label[k], q-1)
+				return fmt.Errorf("annotations: example %d (counted from 0) has label %d, wanted 0 to %d", i,
+					label[k], q-1)
 			}
 			if class, known := a.Known(i); known && a.Right[by[k]] && label[k] != class {
-				return fmt.Errorf("annotations: example %d (counted from 0) has labels %d and %d of annotators whose labels are "+
+				return fmt.Errorf("annotations: example %d (counted from 0) has labels %d and %d of "+
+					"annotators whose labels are "+
 					"right, wanted one", i, class, label[k])
 			}
 		}
@@ -107,8 +116,8 @@ func (a *Annotations) Check(n, q int) error {
 // voteStream keeps the ties of votes apart from what else is drawn from a seed.
 const voteStream uint64 = 0x636f6e662d766f74 // "conf-vot" in ASCII
 
-// Votes returns the label that most annotators gave each example, or its true class if that is known; among
-// labels with as many votes the seed draws one.
+// Votes returns the label that most annotators gave each example, or its true class if that is
+// known; among labels with as many votes the seed draws one.
 func (a *Annotations) Votes(seed uint64) []int32 {
 	rng := rand.New(rand.NewPCG(seed, voteStream))
 	votes := make([]int, len(a.Classes))

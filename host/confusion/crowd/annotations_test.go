@@ -19,7 +19,8 @@ func TestReadAnnotations(t *testing.T) {
 			"1,-,bob,y\r\n0,-,ann,z\r\n0,-,bob, x\r\n2,-,ann,x\r\n",
 	} {
 		for _, data := range [][]byte{[]byte(text), gzipped(t, []byte(text))} {
-			got, err := ReadAnnotations(t.Context(), save(t, "a.csv", data), AnnotationOptions{Items: 3, Classes: want.Classes})
+			got, err := ReadAnnotations(t.Context(), save(t, "a.csv", data), AnnotationOptions{Items: 3,
+				Classes: want.Classes})
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %+v, %v, wanted %+v", name, got, err, want)
 				continue
@@ -34,7 +35,8 @@ func TestReadAnnotations(t *testing.T) {
 	}
 	// Classes by the table, then in another order.
 	text := "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n"
-	got, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)), AnnotationOptions{Items: 3})
+	got, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)),
+		AnnotationOptions{Items: 3})
 	if err != nil || !slices.Equal(got.Classes, []string{"z", "x", "y"}) {
 		t.Fatalf("classes %v, %v", got.Classes, err)
 	}
@@ -63,7 +65,8 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 	} {
 		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)),
 			AnnotationOptions{Items: 3, Classes: []string{"x", "y"}})
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.csv") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(),
+			"a.csv") {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}
@@ -77,12 +80,14 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 	}
 }
 
-// Somebody whose labels are right: read, hashed, picked, and the only one who counts where there is a label.
+// Somebody whose labels are right: read, hashed, picked, and the only one who counts where there
+// is a label.
 func TestRightAnnotators(t *testing.T) {
 	text := "item,worker,label\n0,a,x\n0,b,x\n0,chief,y\n1,a,y\n2,b,x\n2,chief,x\n2,boss,x\n"
 	path := save(t, "a.csv", []byte(text))
 	read := func(right ...string) *Annotations {
-		a, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
+		a, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x",
+			"y"}, Right: right})
 		if err == nil {
 			err = a.Check(3, 2)
 		}
@@ -111,24 +116,28 @@ func TestRightAnnotators(t *testing.T) {
 		`no worker "eve", whose labels are said to be right, wanted one of "a", "b"`: {"chief", "eve"},
 		`:4: item 0 has label "y" of worker "chief", and "x" of "a" in line 2`:       {"a", "chief"},
 	} {
-		_, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
+		_, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x",
+			"y"}, Right: right})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, wanted %s", err, want)
 		}
 	}
 	a.Right[0] = true
-	if err := a.Check(3, 2); err == nil || !strings.Contains(err.Error(), "labels 0 and 1 of annotators whose") {
+	if err := a.Check(3, 2); err == nil || !strings.Contains(err.Error(),
+		"labels 0 and 1 of annotators whose") {
 		t.Errorf("contradicting: %v", err)
 	}
 	a.Right = a.Right[:2]
-	if err := a.Check(3, 2); err == nil || !strings.Contains(err.Error(), "whether 2 annotators are right") {
+	if err := a.Check(3, 2); err == nil || !strings.Contains(err.Error(),
+		"whether 2 annotators are right") {
 		t.Errorf("too few: %v", err)
 	}
 }
 
 // Votes: the most frequent label, and ties by lot.
 func TestVotes(t *testing.T) {
-	a := &Annotations{Classes: []string{"x", "y", "z"}, Names: []string{"a", "b", "c"}, Start: []int{0}}
+	a := &Annotations{Classes: []string{"x", "y", "z"}, Names: []string{"a", "b", "c"},
+		Start: []int{0}}
 	for range 300 {
 		a.By, a.Label = append(a.By, 0, 1, 2), append(a.Label, 2, 0, 2)
 		a.Start = append(a.Start, len(a.By))

@@ -1,5 +1,5 @@
-// Package crowd has labels that several annotators gave: it reads them, finds by EM which are right
-// and how each annotator errs, and draws votes.
+// Package crowd has labels that several annotators gave: it reads them, finds by EM which are
+// right and how each annotator errs, and draws votes.
 package crowd
 
 import (
@@ -42,25 +42,28 @@ type Options struct {
 
 // Result is what the labels of several annotators tell of each other, without a clean label.
 type Result struct {
-	Classes    []string
-	Method     Method
-	Posterior  []float32             // n×Q: P(true class | the example's labels); of Majority the shares of votes
-	Consensus  []int32               // n: the likeliest class; of equal ones the first, but of Majority a seed draws
-	Prior      []float64             // Q: how frequent true classes are; alike, by assumption, of OneCoin
+	Classes []string
+	Method  Method
+	// n×Q: P(true class | the example's labels); of Majority the shares of votes
+	Posterior []float32
+	// n: the likeliest class; of equal ones the first, but of Majority a seed draws
+	Consensus []int32
+	// Q: how frequent true classes are; alike, by assumption, of OneCoin
+	Prior      []float64
 	Annotators []confusion.Annotator // with standard errors
 	Rounds     int                   // of EM
 	Settled    bool                  // the last round moved next to nothing
 }
 
-// Fit finds which labels are right, and how each annotator is wrong, by EM (Dawid and
-// Skene, Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979)
-// with priors on the rates; it begins with the shares of votes. seed draws among the tied votes of
-// Majority. An example whose class is known has that class, and so tells how often the others are right.
+// Fit finds which labels are right, and how each annotator is wrong, by EM (Dawid and Skene,
+// Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979) with priors
+// on the rates; it begins with the shares of votes. seed draws among the tied votes of Majority.
+// An example whose class is known has that class, and so tells how often the others are right.
 //
 // Posteriors are products in the order of the labels, as exact as sums of logarithms and without
 // any, and what is counted with them adds in integers, so that the result has the same bits on
-// every machine, whatever the number of processors. It tells its progress through ctx, whose error it returns when
-// that is cancelled.
+// every machine, whatever the number of processors. It tells its progress through ctx, whose error
+// it returns when that is cancelled.
 func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, error) {
 	if o.Method == "" {
 		o.Method = DawidSkene
@@ -74,14 +77,18 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 	q := len(a.Classes)
 	switch {
 	case !slices.Contains(Methods, o.Method):
-		return nil, fmt.Errorf("crowd: found method %q, wanted majority, one-coin or dawid-skene", o.Method)
-	case o.Rounds < 0 || !(o.Smoothing > 0 && o.Smoothing <= 1e6) || !(o.Pooled >= 0 && o.Pooled <= 1e6):
-		return nil, fmt.Errorf("crowd: found %d rounds, smoothing %v and %v pooled labels, wanted positive numbers "+
+		return nil, fmt.Errorf("crowd: found method %q, wanted majority, one-coin or dawid-skene",
+			o.Method)
+	case o.Rounds < 0 || !(o.Smoothing > 0 && o.Smoothing <= 1e6) || !(o.Pooled >= 0 &&
+		o.Pooled <= 1e6):
+		return nil, fmt.Errorf("crowd: found %d rounds, smoothing %v and %v pooled labels, wanted "+
+			"positive numbers "+
 			"(at most a million)", o.Rounds, o.Smoothing, o.Pooled)
 	case a.N() == 0:
 		return nil, fmt.Errorf("crowd: found no example, wanted some with labels")
 	case o.Method == Majority && o.Start != nil:
-		return nil, fmt.Errorf("crowd: found a start of method majority, wanted none: votes need no rounds")
+		return nil, fmt.Errorf("crowd: found a start of method majority, wanted none: votes need no " +
+			"rounds")
 	case o.Start != nil && !slices.Equal(o.Start.Classes, a.Classes):
 		return nil, fmt.Errorf("crowd: found a start of classes %s, wanted %s",
 			labelfile.Quoted(o.Start.Classes), labelfile.Quoted(a.Classes))
@@ -124,5 +131,6 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 // checkCrowd refuses tables of annotators that do not fit in memory.
 func checkCrowd(n, q, annotators int) error {
 	need := memory.Sum(memory.Product(q, q, annotators, 8*6), memory.Product(n, q, 4))
-	return memory.Check(need, fmt.Sprintf("confusion matrices of %d annotators and %d classes", annotators, q))
+	return memory.Check(need, fmt.Sprintf("confusion matrices of %d annotators and %d classes",
+		annotators, q))
 }

@@ -23,7 +23,8 @@ func BenchmarkDawidSkene(b *testing.B) {
 func crowdLabels(items, each, annotators, q int, share float64) *Annotations {
 	a := &Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
 	for k := range annotators {
-		a.Names = append(a.Names, string(rune('a'+k/26/26))+string(rune('a'+k/26%26))+string(rune('a'+k%26)))
+		a.Names = append(a.Names,
+			string(rune('a'+k/26/26))+string(rune('a'+k/26%26))+string(rune('a'+k%26)))
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range items {

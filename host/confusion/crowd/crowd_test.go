@@ -156,16 +156,18 @@ func TestCrowdFindsMatrices(t *testing.T) {
 			t.Errorf("votes are right for %v of class 0, the consensus for %v: %v", votes.P[0], e.P[0], err)
 		}
 	}
-	if !(accuracy[crowd.Majority] < accuracy[crowd.OneCoin] && accuracy[crowd.OneCoin] < accuracy[crowd.DawidSkene]) {
+	if !(accuracy[crowd.Majority] < accuracy[crowd.OneCoin] &&
+		accuracy[crowd.OneCoin] < accuracy[crowd.DawidSkene]) {
 		t.Errorf("right: %v, wanted Dawid-Skene best and majority worst", accuracy)
 	}
 }
 
-// crowdOfOneMind are examples that two annotators label, who both take most of class 0 for class 1, and of which a
-// chief checks every tenth.
+// crowdOfOneMind are examples that two annotators label, who both take most of class 0 for class
+// 1, and of which a chief checks every tenth.
 func crowdOfOneMind(n int) (a *crowd.Annotations, right []int32) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	a = &crowd.Annotations{Classes: []string{"x", "y"}, Names: []string{"a", "b", "chief"}, Start: []int{0}}
+	a = &crowd.Annotations{Classes: []string{"x", "y"}, Names: []string{"a", "b", "chief"},
+		Start: []int{0}}
 	for i := range n {
 		class := int32(i % 2)
 		right = append(right, class)
@@ -202,8 +204,10 @@ func TestCrowdKnown(t *testing.T) {
 				continue
 			}
 			for i := range right {
-				if class, known := a.Known(i); known && (c.Consensus[i] != class || c.Posterior[2*i+int(class)] != 1) {
-					t.Fatalf("%s: example %d, which is of class %d, is taken for %d (%v)", method, i, class, c.Consensus[i],
+				if class, known := a.Known(i); known && (c.Consensus[i] != class ||
+					c.Posterior[2*i+int(class)] != 1) {
+					t.Fatalf("%s: example %d, which is of class %d, is taken for %d (%v)", method, i, class,
+						c.Consensus[i],
 						c.Posterior[2*i:2*i+2])
 				}
 			}
@@ -212,8 +216,10 @@ func TestCrowdKnown(t *testing.T) {
 			}
 		}
 		// Dawid-Skene finds the chief out; the others believe three people alike.
-		if shares[true] < shares[false] || method != crowd.DawidSkene && shares[true] < shares[false]+0.015 {
-			t.Errorf("%s is right for %.3f, and for %.3f of what nobody has checked", method, shares[true], shares[false])
+		if shares[true] < shares[false] || method != crowd.DawidSkene &&
+			shares[true] < shares[false]+0.015 {
+			t.Errorf("%s is right for %.3f, and for %.3f of what nobody has checked", method, shares[true],
+				shares[false])
 		}
 	}
 }
@@ -249,7 +255,8 @@ func TestCrowdSameBits(t *testing.T) {
 		if err != nil || err3 != nil {
 			t.Fatal(err, err3)
 		}
-		if !slices.Equal(one.Posterior, three.Posterior) || !slices.Equal(one.Consensus, three.Consensus) ||
+		if !slices.Equal(one.Posterior, three.Posterior) || !slices.Equal(one.Consensus,
+			three.Consensus) ||
 			!slices.Equal(one.Annotators[5].P, three.Annotators[5].P) ||
 			!slices.Equal(one.Annotators[5].Error, three.Annotators[5].Error) {
 			t.Errorf("%s: other bits with other processors", method)
@@ -332,7 +339,8 @@ func TestCrowdErrors(t *testing.T) {
 	if _, err := crowd.Fit(t.Context(), empty, 0, crowd.Options{}); err == nil {
 		t.Error("no example: wanted an error")
 	}
-	if _, err := estimate.FromCrowd(good, []int32{1}); err == nil || !strings.Contains(err.Error(), "found 1 labels") {
+	if _, err := estimate.FromCrowd(good, []int32{1}); err == nil || !strings.Contains(err.Error(),
+		"found 1 labels") {
 		t.Errorf("one label: %v", err)
 	}
 	if _, err := estimate.FromCrowd(good, slices.Repeat([]int32{3}, 30)); err == nil ||

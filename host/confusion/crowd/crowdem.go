@@ -16,8 +16,8 @@ const posteriorUnit = 1 << 30
 // settledMass ends EM when a round moves less than this share of all labels to another class.
 const settledMass = 1e-6
 
-// After so many labels products of rates are scaled; they are then at least leastRate^(rescaled+1),
-// a normal number.
+// After so many labels products of rates are scaled; they are then at least
+// leastRate^(rescaled+1), a normal number.
 const (
 	leastRate = 0x1p-100
 	rescaled  = 8
@@ -111,7 +111,8 @@ func (m *em) settle(ctx context.Context, o Options) (rounds int, settled bool, e
 // tables are what one worker counts.
 type tables struct{ sums, squares, classes []int64 }
 
-// count finds the posterior of each example by the rates, of votes if there are none, and adds it up.
+// count finds the posterior of each example by the rates, of votes if there are none, and adds it
+// up.
 func (m *em) count(last bool) {
 	const block = 1 << 10
 	n := m.a.N()
@@ -320,7 +321,8 @@ func (m *em) annotators() []confusion.Annotator {
 			}
 			for k := range q {
 				at := k*q + t
-				sum, square := float64(m.sums[a*size+at])/posteriorUnit, float64(m.squares[a*size+at])/posteriorUnit
+				sum, square := float64(m.sums[a*size+at])/posteriorUnit,
+					float64(m.squares[a*size+at])/posteriorUnit
 				blur := (sum + m.o.Smoothing) / (square + m.o.Smoothing)
 				w := (float64(n*p[at]) + 1) / (n + 2)
 				errs[at] = min(1, math.Sqrt(float64(w*(1-w))*blur/(n+1)))

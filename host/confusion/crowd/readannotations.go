@@ -23,7 +23,8 @@ var annotationColumns = [3][]string{{"item", "task"}, {"worker", "annotator"}, {
 
 // AnnotationOptions say what a table of annotations is to be read for.
 type AnnotationOptions struct {
-	Items int // examples that the data have; 0 without data: as many as the table's largest number tells
+	// examples that the data have; 0 without data: as many as the table's largest number tells
+	Items int
 	// Classes are those of the data in the order of their indices, which is copied; if nil,
 	// the classes are the labels of the table, in the order in which they come.
 	Classes []string
@@ -37,8 +38,8 @@ type AnnotationOptions struct {
 // the number of an example, 0 for the first. Each example needs a label: leave those out of
 // the data that nobody labelled.
 //
-// Errors begin with the path, and where a line is wrong with its number. Reading tells its progress through ctx, and
-// ends with it.
+// Errors begin with the path, and where a line is wrong with its number. Reading tells its
+// progress through ctx, and ends with it.
 func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
 	plain, done, err := labelfile.Open(ctx, path, "the annotations")
 	if err != nil {
@@ -99,7 +100,8 @@ func (t *annotationTable) read(r io.Reader) error {
 			return t.cause(err)
 		}
 		if len(row) != fields {
-			return fmt.Errorf("%s:%d: found %d fields, wanted %d as the header has", t.path, line, len(row), fields)
+			return fmt.Errorf("%s:%d: found %d fields, wanted %d as the header has", t.path, line, len(row),
+				fields)
 		}
 		if err := t.add(row, line); err != nil {
 			return fmt.Errorf("%s:%d: %w", t.path, line, err)
@@ -135,7 +137,8 @@ func (t *annotationTable) place(header []string) error {
 			t.column[k] = at
 		}
 		if t.column[k] < 0 {
-			return fmt.Errorf("the header is %.80q, wanted columns item, worker and label", strings.Join(header, ","))
+			return fmt.Errorf("the header is %.80q, wanted columns item, worker and label",
+				strings.Join(header, ","))
 		}
 	}
 	return nil
@@ -143,7 +146,8 @@ func (t *annotationTable) place(header []string) error {
 
 // add takes a line.
 func (t *annotationTable) add(row []string, line int) error {
-	item, worker, label := row[t.column[0]], strings.TrimSpace(row[t.column[1]]), strings.TrimSpace(row[t.column[2]])
+	item, worker, label := row[t.column[0]], strings.TrimSpace(row[t.column[1]]),
+		strings.TrimSpace(row[t.column[2]])
 	i, err := strconv.Atoi(strings.TrimSpace(item))
 	if err == nil && !t.bounded && i >= 0 && i < math.MaxInt32 {
 		t.o.Items = max(t.o.Items, i+1)
@@ -160,7 +164,8 @@ func (t *annotationTable) add(row []string, line int) error {
 	k, ok := t.classes[label]
 	if !ok {
 		if t.o.Classes != nil || label == "" {
-			return fmt.Errorf("found label %.40q, wanted a class of the data: %s", label, labelfile.Quoted(t.names))
+			return fmt.Errorf("found label %.40q, wanted a class of the data: %s", label,
+				labelfile.Quoted(t.names))
 		}
 		k = int32(len(t.names))
 		name := strings.Clone(label)
@@ -198,7 +203,8 @@ func (t *annotationTable) finish() (*Annotations, error) {
 	for _, name := range t.o.Right {
 		k, found := slices.BinarySearch(a.Names, name)
 		if !found {
-			return nil, fmt.Errorf("%s: found no worker %.60q, whose labels are said to be right, wanted one of %s",
+			return nil, fmt.Errorf("%s: found no worker %.60q, whose labels are said to be right, wanted "+
+				"one of %s",
 				t.path, name, labelfile.Quoted(a.Names))
 		}
 		a.Right[k] = true
@@ -212,13 +218,16 @@ func (t *annotationTable) finish() (*Annotations, error) {
 		for ; at < len(t.lines) && t.lines[at].item == i; at++ {
 			l := t.lines[at]
 			if at > first && l.by == t.lines[at-1].by {
-				return nil, fmt.Errorf("%s:%d: item %d has a label of worker %.60q here and in line %d, wanted one",
+				return nil, fmt.Errorf("%s:%d: item %d has a label of worker %.60q here and in line %d, "+
+					"wanted one",
 					t.path, l.line, i, a.Names[l.by], t.lines[at-1].line)
 			}
 			if a.Right != nil && a.Right[l.by] {
 				if right >= 0 && t.lines[right].label != l.label {
-					return nil, fmt.Errorf("%s:%d: item %d has label %.60q of worker %.60q, and %.60q of %.60q in line %d; "+
-						"wanted one, as the labels of both are said to be right", t.path, l.line, i, a.Classes[l.label], a.Names[l.by],
+					return nil, fmt.Errorf("%s:%d: item %d has label %.60q of worker %.60q, and %.60q of %.60q "+
+						"in line %d; "+
+						"wanted one, as the labels of both are said to be right", t.path, l.line, i,
+						a.Classes[l.label], a.Names[l.by],
 						a.Classes[t.lines[right].label], a.Names[t.lines[right].by], t.lines[right].line)
 				}
 				right = at
@@ -226,7 +235,8 @@ func (t *annotationTable) finish() (*Annotations, error) {
 			a.By, a.Label = append(a.By, l.by), append(a.Label, l.label)
 		}
 		if at == first {
-			return nil, fmt.Errorf("%s: item %d has no label, wanted at least one for each of the %d examples of the data; "+
+			return nil, fmt.Errorf("%s: item %d has no label, wanted at least one for each of the %d "+
+				"examples of the data; "+
 				"leave the example out of the data, or label it", t.path, i, t.o.Items)
 		}
 		a.Start = append(a.Start, at)

@@ -30,7 +30,8 @@ func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
 	}
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "anchor points",
-		Assumes: "each class has examples that are of it beyond doubt, and the model knows how their labels are spread"}
+		Assumes: "each class has examples that are of it beyond doubt, and the model knows how their " +
+			"labels are spread"}
 	for t, best := range a.best {
 		slices.SortFunc(best, before)
 		best = best[:min(len(best), most)]
@@ -53,8 +54,9 @@ func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
 			e.Error[p*q+t] = math.Sqrt(squares/float64(len(best)) + float64(w*(1-w))/float64(len(best)+1))
 		}
 		if top := best[0].row[t]; top < 0.5 {
-			e.Notes = append(e.Notes, fmt.Sprintf("no example has label %.60q with a probability above %.2f: "+
-				"it may have no anchor", classes[t], top))
+			e.Notes = append(e.Notes,
+				fmt.Sprintf("no example has label %.60q with a probability above %.2f: "+
+					"it may have no anchor", classes[t], top))
 		}
 	}
 	confusion.Normalise(e.P, q)

@@ -13,11 +13,12 @@ import (
 
 // ErrInSample is the error of probabilities that agree with every label: those of a model that
 // has learned these labels by heart, which say nothing of mistakes.
-var ErrInSample = errors.New("the probabilities agree with every label, as those of a model that has seen them do: " +
+var ErrInSample = errors.New("the probabilities agree with every label, as those of a model " +
+	"that has seen them do: " +
 	"give those of examples held out")
 
-// Rows hands out probabilities of n examples for q classes, row-major, in order, in blocks of whole
-// rows that stay as they are until use returns. It may be called more than once.
+// Rows hands out probabilities of n examples for q classes, row-major, in order, in blocks of
+// whole rows that stay as they are until use returns. It may be called more than once.
 type Rows func(use func(p []float32) error) error
 
 // RowsOf hands out p in one block.
@@ -34,9 +35,10 @@ type ConfidentOptions struct {
 
 // Confident is how many examples have noisy label p and are counted as true class t.
 type Confident struct {
-	Thresholds []float64 // Q: the mean probability of a label where it was given; +Inf of labels never given
-	Labels     []int64   // Q: how often each label was given
-	Counted    []int64   // Q×Q, row-major: at [p*Q+t] the examples that were counted
+	// Q: the mean probability of a label where it was given; +Inf of labels never given
+	Thresholds []float64
+	Labels     []int64 // Q: how often each label was given
+	Counted    []int64 // Q×Q, row-major: at [p*Q+t] the examples that were counted
 	// Calibrated is Q×Q, as Counted, but each row sums to the number of its labels, and the
 	// diagonal counts at least one: what the rule estimates of all examples.
 	Calibrated []float64
@@ -57,9 +59,10 @@ const (
 // labels.
 //
 // A class that no example counts as is right always, and named in the notes. y are the noisy
-// labels. The thresholds' sums and all counts are of integers, so that the result is the same however
-// rows are cut into blocks, whatever the number of processors.
-func ConfidentJoint(classes []string, y []int32, rows Rows, o ConfidentOptions) (*Estimate, *Confident, error) {
+// labels. The thresholds' sums and all counts are of integers, so that the result is the same
+// however rows are cut into blocks, whatever the number of processors.
+func ConfidentJoint(classes []string, y []int32, rows Rows, o ConfidentOptions) (*Estimate,
+	*Confident, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
 		return nil, nil, err
@@ -68,7 +71,8 @@ func ConfidentJoint(classes []string, y []int32, rows Rows, o ConfidentOptions) 
 	j := &Confident{Labels: make([]int64, q), Counted: make([]int64, q*q)}
 	for i, k := range y {
 		if k < 0 || int(k) >= q {
-			return nil, nil, fmt.Errorf("confident joint: example %d (counted from 0) has label %d, wanted 0 to %d", i, k, q-1)
+			return nil, nil, fmt.Errorf("confident joint: example %d (counted from 0) has label %d, "+
+				"wanted 0 to %d", i, k, q-1)
 		}
 		j.Labels[k]++
 	}
@@ -86,12 +90,14 @@ func ConfidentJoint(classes []string, y []int32, rows Rows, o ConfidentOptions) 
 	return j.estimate(m), j, nil
 }
 
-// inBlocks calls use for parts of the rows at a time, several at once, with the number of their first.
+// inBlocks calls use for parts of the rows at a time, several at once, with the number of their
+// first.
 func inBlocks(rows Rows, n, q int, use func(p []float32, first int)) error {
 	first := 0
 	err := rows(func(p []float32) error {
 		if len(p)%q != 0 || first+len(p)/q > n {
-			return fmt.Errorf("found probabilities of %d classes and of %d examples or more, wanted %d of each of %d",
+			return fmt.Errorf("found probabilities of %d classes and of %d examples or more, wanted %d "+
+				"of each of %d",
 				len(p)%q, first+len(p)/q, q, n)
 		}
 		parallel.Ranges(len(p)/q, 1<<10, func(from, to int) { use(p[from*q:to*q], first+from) })
@@ -131,7 +137,8 @@ func (j *Confident) findThresholds(y []int32, q int, rows Rows) error {
 		}
 	})
 	if err == nil && bad >= 0 {
-		err = fmt.Errorf("example %d (counted from 0) has no probability of its label, wanted a number from 0 to 1", bad)
+		err = fmt.Errorf("example %d (counted from 0) has no probability of its label, wanted a "+
+			"number from 0 to 1", bad)
 	}
 	if err != nil {
 		return fmt.Errorf("confident joint: %w", err)
@@ -239,7 +246,8 @@ func (j *Confident) estimate(m *confusion.Matrix) *Estimate {
 	q := m.Q()
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "confident joint",
-		Assumes: "a model that has not seen an example is sure of its true class, or its label is as likely wrong as " +
+		Assumes: "a model that has not seen an example is sure of its true class, or its label is as " +
+			"likely wrong as " +
 			"those of examples that it is sure of"}
 	for t := range q {
 		sum, counted := 0.0, 0.0
@@ -260,11 +268,13 @@ func (j *Confident) estimate(m *confusion.Matrix) *Estimate {
 		}
 		switch {
 		case sum == 0:
-			e.Notes = append(e.Notes, fmt.Sprintf("label %.60q is never given, and no example counts as of that class: "+
-				"nothing is known of it", m.Classes[t]))
+			e.Notes = append(e.Notes,
+				fmt.Sprintf("label %.60q is never given, and no example counts as of that class: "+
+					"nothing is known of it", m.Classes[t]))
 		case counted < fewExamples:
-			e.Notes = append(e.Notes, fmt.Sprintf("%v examples count as of class %.60q: its column is a guess",
-				counted, m.Classes[t]))
+			e.Notes = append(e.Notes,
+				fmt.Sprintf("%v examples count as of class %.60q: its column is a guess",
+					counted, m.Classes[t]))
 		}
 	}
 	return e

@@ -14,7 +14,8 @@ import (
 
 // scored are noisy labels, and probabilities of noisy labels as a model would know them that is
 // sometimes in doubt of the true class.
-func scored(t testing.TB, m *confusion.Matrix, n int, doubt float64, seed uint64) (p []float32, y, right []int32) {
+func scored(t testing.TB, m *confusion.Matrix, n int, doubt float64, seed uint64) (p []float32, y,
+	right []int32) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 11))
 	q := m.Q()
@@ -172,13 +173,15 @@ func TestConfidentJointGaps(t *testing.T) {
 	}
 	// A model that knows nothing has high thresholds, which nothing reaches but by chance.
 	flat := slices.Repeat([]float32{.5, .5}, 30)
-	e, _, err = ConfidentJoint(names(2), slices.Repeat([]int32{0, 1}, 15), RowsOf(flat), ConfidentOptions{})
+	e, _, err = ConfidentJoint(names(2), slices.Repeat([]int32{0, 1}, 15), RowsOf(flat),
+		ConfidentOptions{})
 	if err != nil || e.Check() != nil {
 		t.Errorf("flat: %v, %v", e, err)
 	}
 	// The label 1 has a threshold that nothing labelled 0 reaches, nor half of its own.
 	high := []float32{.2, .8, 0, 1, .6, .4, .7, .3}
-	e, _, err = ConfidentJoint(names(2), []int32{1, 1, 0, 0}, RowsOf(high), ConfidentOptions{HeldOut: true})
+	e, _, err = ConfidentJoint(names(2), []int32{1, 1, 0, 0}, RowsOf(high),
+		ConfidentOptions{HeldOut: true})
 	if err != nil || e.Check() != nil {
 		t.Errorf("high: %v, %v", e, err)
 	}
@@ -190,7 +193,8 @@ func TestConfidentJointRefuses(t *testing.T) {
 	if !errors.Is(err, ErrInSample) {
 		t.Errorf("labels known by heart: %v", err)
 	}
-	if e, _, err := ConfidentJoint(names(2), []int32{0, 1}, RowsOf(p), ConfidentOptions{HeldOut: true}); err != nil ||
+	if e, _, err := ConfidentJoint(names(2), []int32{0, 1}, RowsOf(p),
+		ConfidentOptions{HeldOut: true}); err != nil ||
 		e.P[1] != 0 {
 		t.Errorf("labels without a mistake: %v", err)
 	}

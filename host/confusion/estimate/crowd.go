@@ -8,13 +8,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 )
 
-// FromCrowd estimates the confusion matrix of any labels of the examples of c, such as the consensus,
-// the votes, or those of one annotator: the labels y, counted by the posteriors of true classes.
-// An example counts by how sure its true class is in the standard errors (Louis' principle).
+// FromCrowd estimates the confusion matrix of any labels of the examples of c, such as the
+// consensus, the votes, or those of one annotator: the labels y, counted by the posteriors of true
+// classes. An example counts by how sure its true class is in the standard errors (Louis'
+// principle).
 func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 	q, n := len(c.Classes), len(y)
 	if len(c.Posterior) != n*q {
-		return nil, fmt.Errorf("crowd: found %d labels, wanted one for each of %d examples", n, len(c.Posterior)/q)
+		return nil, fmt.Errorf("crowd: found %d labels, wanted one for each of %d examples", n,
+			len(c.Posterior)/q)
 	}
 	m, err := confusion.New(c.Classes)
 	if err != nil {
@@ -23,7 +25,8 @@ func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 	sums, squares := make([]float64, q*q), make([]float64, q*q)
 	for i, k := range y {
 		if k < 0 || int(k) >= q {
-			return nil, fmt.Errorf("crowd: example %d (counted from 0) has label %d, wanted 0 to %d", i, k, q-1)
+			return nil, fmt.Errorf("crowd: example %d (counted from 0) has label %d, wanted 0 to %d", i, k,
+				q-1)
 		}
 		for t, v := range c.Posterior[i*q : (i+1)*q] {
 			sums[int(k)*q+t] += float64(v)
@@ -35,8 +38,9 @@ func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 	copy(e.P, sums)
 	rare := e.smooth(sums, squares)
 	for _, t := range rare {
-		e.Notes = append(e.Notes, fmt.Sprintf("about %.2g examples have the true class %.60q: its column is a guess",
-			columnSum(sums, q, t), c.Classes[t]))
+		e.Notes = append(e.Notes,
+			fmt.Sprintf("about %.2g examples have the true class %.60q: its column is a guess",
+				columnSum(sums, q, t), c.Classes[t]))
 	}
 	if !c.Settled {
 		e.Notes = append(e.Notes, fmt.Sprintf("%d rounds were not enough to settle", c.Rounds))

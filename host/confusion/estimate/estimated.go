@@ -1,5 +1,5 @@
-// Package estimate finds the confusion matrix of labels from what is known of them: some right labels,
-// counts, probabilities of classes, or annotators; and finds the labels that look wrong.
+// Package estimate finds the confusion matrix of labels from what is known of them: some right
+// labels, counts, probabilities of classes, or annotators; and finds the labels that look wrong.
 package estimate
 
 import (
@@ -31,7 +31,8 @@ const spreadBefore = 0.01
 
 // FromLabels estimates C from examples of which both labels are known; it is FromCounts of
 // their numbers. noisy and right are class indices, one of each for every example.
-func FromLabels(classes []string, noisy, right []int32, prior *confusion.Matrix) (*Estimate, error) {
+func FromLabels(classes []string, noisy, right []int32, prior *confusion.Matrix) (*Estimate,
+	error) {
 	counts, err := CountLabels(len(classes), noisy, right)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,8 @@ func FromLabels(classes []string, noisy, right []int32, prior *confusion.Matrix)
 // CountLabels counts examples by noisy label p and true class t, at [p*q+t].
 func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 	if len(noisy) != len(right) {
-		return nil, fmt.Errorf("confusion estimate: found %d noisy labels and %d right ones, wanted as many",
+		return nil, fmt.Errorf("confusion estimate: found %d noisy labels and %d right ones, wanted "+
+			"as many",
 			len(noisy), len(right))
 	}
 	if err := confusion.CheckMemory(q); err != nil {
@@ -52,7 +54,8 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 	for i, p := range noisy {
 		t := right[i]
 		if p < 0 || int(p) >= q || t < 0 || int(t) >= q {
-			return nil, fmt.Errorf("confusion estimate: example %d (counted from 0) has labels %d and %d, wanted 0 to %d",
+			return nil, fmt.Errorf("confusion estimate: example %d (counted from 0) has labels %d and "+
+				"%d, wanted 0 to %d",
 				i, p, t, q-1)
 		}
 		counts[int(p)*q+int(t)]++
@@ -66,10 +69,10 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 //	P[p][t] = (counts[p][t] + s·C₀[p][t]) / (n_t + s),
 //
 // where C₀ is the prior given or, for nil, a matrix in which every class is wrong as often as all
-// are, each other label alike. s is the power of two from ½ to 4096 by which each example
-// is likeliest given all others; where that says nothing, 1. Standard errors are those of shares of
-// n_t + s examples, but s of at most 20, and as much as the prior, which may be wrong, has moved the
-// entry beyond what chance does.
+// are, each other label alike. s is the power of two from ½ to 4096 by which each example is
+// likeliest given all others; where that says nothing, 1. Standard errors are those of shares of
+// n_t + s examples, but s of at most 20, and as much as the prior, which may be wrong, has moved
+// the entry beyond what chance does.
 func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*Estimate, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
@@ -80,14 +83,16 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 		return nil, err
 	}
 	if prior != nil && !slices.Equal(prior.Classes, classes) {
-		return nil, fmt.Errorf("confusion estimate: found a prior of classes %s, wanted %s in their order",
+		return nil, fmt.Errorf("confusion estimate: found a prior of classes %s, wanted %s in their "+
+			"order",
 			labelfile.Quoted(prior.Classes), labelfile.Quoted(classes))
 	}
 	before := priorOf(counts, q, prior)
 	s, _ := strength(counts, before, q)
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "counts",
-		Assumes: "the examples with both labels are like the others: drawn at random, at least among those of one class"}
+		Assumes: "the examples with both labels are like the others: drawn at random, at least among " +
+			"those of one class"}
 	if prior != nil {
 		e.Method = "counts with a prior"
 	}
@@ -127,7 +132,8 @@ func checkCounts(counts []float64, q int) error {
 		all += v
 	}
 	if all == 0 {
-		return fmt.Errorf("confusion estimate: found no example with both labels, wanted some of each class")
+		return fmt.Errorf("confusion estimate: found no example with both labels, wanted some of each " +
+			"class")
 	}
 	return nil
 }
@@ -156,8 +162,9 @@ func priorOf(counts []float64, q int, given *confusion.Matrix) []float64 {
 	return before
 }
 
-// strength returns s, by which the examples, each predicted from the others, are likeliest, and the
-// sum of the logarithms. The logarithms are those of the contract, so that all machines choose alike.
+// strength returns s, by which the examples, each predicted from the others, are likeliest, and
+// the sum of the logarithms. The logarithms are those of the contract, so that all machines choose
+// alike.
 func strength(counts, before []float64, q int) (best, most float64) {
 	n := make([]float64, q)
 	for k, v := range counts {
@@ -188,7 +195,8 @@ func FromLearned(classes []string, l *confusion.Learned) (*Estimate, error) {
 		return nil, err
 	}
 	if l == nil || len(l.P) != len(m.P) || len(l.Error) != len(m.P) {
-		return nil, fmt.Errorf("confusion estimate: found nothing that was learned of %d classes", len(classes))
+		return nil, fmt.Errorf("confusion estimate: found nothing that was learned of %d classes",
+			len(classes))
 	}
 	copy(m.P, l.P)
 	m.Error = slices.Clone(l.Error)

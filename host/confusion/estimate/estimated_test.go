@@ -69,7 +69,8 @@ func TestFromCountsRareClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes := strings.Join(e.Notes, "\n")
-	if !strings.Contains(notes, `"c" has 0 examples`) || !strings.Contains(notes, `"b" has 5 examples`) ||
+	if !strings.Contains(notes, `"c" has 0 examples`) || !strings.Contains(notes,
+		`"b" has 5 examples`) ||
 		strings.Contains(notes, `"a"`) {
 		t.Errorf("notes %q", notes)
 	}

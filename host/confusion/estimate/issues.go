@@ -29,10 +29,11 @@ type Issue struct {
 // one true class, whose probability is in proportion to the mean of their p[t] times C[y][t] of
 // each of their labels.
 //
-// Without noise, p are the probabilities of noisy labels. Quality is then p[y], Likely the largest, Sure
-// its p, and Wrong says that y is another class; same does not count.
+// Without noise, p are the probabilities of noisy labels. Quality is then p[y], Likely the
+// largest, Sure its p, and Wrong says that y is another class; same does not count.
 //
-// Products, sums and divisions are of float64 in order, so that their bits are the same everywhere.
+// Products, sums and divisions are of float64 in order, so that their bits are the same
+// everywhere.
 func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([]Issue, error) {
 	if err := checkIssues(p, y, same, q, noise); err != nil {
 		return nil, err
@@ -42,7 +43,8 @@ func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([
 		for i, k := range y {
 			row := p[i*q : (i+1)*q]
 			most := largestOf(row)
-			issues[i] = Issue{Quality: float64(row[k]), Likely: int32(most), Sure: float64(row[most]), Wrong: most != int(k)}
+			issues[i] = Issue{Quality: float64(row[k]), Likely: int32(most), Sure: float64(row[most]),
+				Wrong: most != int(k)}
 		}
 		return issues, nil
 	}
@@ -52,10 +54,10 @@ func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([
 	return f.all(same), nil
 }
 
-// FindCrowdIssues is FindIssues where several annotators have labelled the examples, and errs as it
-// does: y are the labels to judge, such as their votes, and all labels of an example count,
-// each by the matrix of its annotator. by(i), for example i, has a matrix for each of a.Names, learned
-// without that example. Likely is then the consensus of the annotators and the model.
+// FindCrowdIssues is FindIssues where several annotators have labelled the examples, and errs as
+// it does: y are the labels to judge, such as their votes, and all labels of an example count,
+// each by the matrix of its annotator. by(i), for example i, has a matrix for each of a.Names,
+// learned without that example. Likely is then the consensus of the annotators and the model.
 //
 // The annotators err independently of each other and of the features, as far as the true class
 // does not explain it: so says the product.
@@ -71,7 +73,8 @@ func FindCrowdIssues(
 	}
 	for i := range y {
 		if m := by(i); len(m) != len(a.Names) || len(m[0].P) != q*q {
-			return nil, fmt.Errorf("label issues: example %d (counted from 0) has matrices of %d annotators, "+
+			return nil, fmt.Errorf("label issues: example %d (counted from 0) has matrices of %d "+
+				"annotators, "+
 				"wanted %d of %d×%d", i, len(m), len(a.Names), q, q)
 		}
 	}
@@ -181,27 +184,32 @@ func largestOf[T float32 | float64](row []T) int {
 func checkIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) error {
 	n := len(y)
 	if q < 2 || len(p) != n*q {
-		return fmt.Errorf("label issues: found %d probabilities for %d labels, wanted %d for each", len(p), n, q)
+		return fmt.Errorf("label issues: found %d probabilities for %d labels, wanted %d for each",
+			len(p), n, q)
 	}
 	if noise != nil && (noise.Q() != q || len(noise.P) != q*q) {
 		return fmt.Errorf("label issues: found a confusion matrix of %d classes, wanted %d", noise.Q(), q)
 	}
 	if same != nil && len(same) != n {
-		return fmt.Errorf("label issues: found %d numbers of equal examples for %d labels, wanted one for each",
+		return fmt.Errorf("label issues: found %d numbers of equal examples for %d labels, wanted one "+
+			"for each",
 			len(same), n)
 	}
 	for i, k := range y {
 		if k < 0 || int(k) >= q {
-			return fmt.Errorf("label issues: example %d (counted from 0) has label %d, wanted 0 to %d", i, k, q-1)
+			return fmt.Errorf("label issues: example %d (counted from 0) has label %d, wanted 0 to %d", i, k,
+				q-1)
 		}
 		if same != nil && (same[i] < 0 || int(same[i]) > i) {
-			return fmt.Errorf("label issues: example %d (counted from 0) equals example %d first, wanted 0 to %d",
+			return fmt.Errorf("label issues: example %d (counted from 0) equals example %d first, wanted "+
+				"0 to %d",
 				i, same[i], i)
 		}
 	}
 	for i, v := range p {
 		if !(v >= 0 && v <= 1+1e-5) { // what rounding may have added
-			return fmt.Errorf("label issues: example %d (counted from 0) has the probability %v, wanted 0 to 1", i/q, v)
+			return fmt.Errorf("label issues: example %d (counted from 0) has the probability %v, wanted "+
+				"0 to 1", i/q, v)
 		}
 	}
 	return nil

@@ -13,7 +13,8 @@ import (
 
 // By hand: noise takes a for b and b for c, never c for anything.
 func TestFindIssuesByHand(t *testing.T) {
-	noise := &confusion.Matrix{Classes: []string{"a", "b", "c"}, P: []float64{0.5, 0, 0, 0.5, 0.8, 0, 0, 0.2, 1}}
+	noise := &confusion.Matrix{Classes: []string{"a", "b", "c"}, P: []float64{0.5, 0, 0, 0.5, 0.8, 0,
+		0, 0.2, 1}}
 	p := []float32{
 		0.5, 0.5, 0, // labelled b: 0.25 of a and 0.4 of b
 		0.75, 0.25, 0, // labelled b: 0.375 of a and 0.2 of b
@@ -21,7 +22,8 @@ func TestFindIssuesByHand(t *testing.T) {
 		0, 0.25, 0.75, // labelled a: cannot be
 		0.25, 0.25, 0.5, // labelled c: 0.05 of b and 0.5 of c
 	}
-	want := []Issue{{0.4 / 0.65, 1, 0.4 / 0.65, false}, {0.2 / 0.575, 0, 0.375 / 0.575, true}, {1, 0, 1, false},
+	want := []Issue{{0.4 / 0.65, 1, 0.4 / 0.65, false}, {0.2 / 0.575, 0, 0.375 / 0.575, true}, {1, 0,
+		1, false},
 		{0, 2, 0.75, true}, {0.5 / 0.55, 2, 0.5 / 0.55, false}}
 	got, err := FindIssues(p, []int32{1, 1, 0, 0, 2}, nil, 3, noise)
 	if err != nil {
@@ -41,36 +43,42 @@ func TestFindIssuesByHand(t *testing.T) {
 	}
 }
 
-// By hand: a model that knows nothing, an annotator who is right for eight of ten and one who takes a for b.
+// By hand: a model that knows nothing, an annotator who is right for eight of ten and one who
+// takes a for b.
 func TestFindCrowdIssuesByHand(t *testing.T) {
 	good := confusion.Annotator{P: []float64{0.8, 0.2, 0.2, 0.8}}
 	turned := confusion.Annotator{P: []float64{0.1, 0.9, 0.9, 0.1}}
-	a := &crowd.Annotations{Classes: []string{"a", "b"}, Names: []string{"good", "turned"}, Start: []int{0, 2, 4, 5},
-		By: []int32{0, 1, 0, 1, 0}, Label: []int32{0, 1, 0, 0, 1}}
+	a := &crowd.Annotations{Classes: []string{"a", "b"}, Names: []string{"good", "turned"},
+		Start: []int{0, 2, 4, 5},
+		By:    []int32{0, 1, 0, 1, 0}, Label: []int32{0, 1, 0, 0, 1}}
 	p := []float32{0.5, 0.5, 0.5, 0.5, 0.75, 0.25}
 	by := func(i int) []confusion.Annotator { return []confusion.Annotator{good, turned} }
 	got, err := FindCrowdIssues(p, a, []int32{1, 0, 1}, nil, by)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Labels a and b: 0.8·0.9 of a and 0.2·0.1 of b; a and a: 0.8·0.1 and 0.2·0.9; b: 0.75·0.2 and 0.25·0.8.
+	// Labels a and b: 0.8·0.9 of a and 0.2·0.1 of b; a and a: 0.8·0.1 and 0.2·0.9; b: 0.75·0.2 and
+	// 0.25·0.8.
 	want := []Issue{{0.02 / 0.74, 0, 0.72 / 0.74, true}, {0.08 / 0.26, 1, 0.18 / 0.26, true},
 		{0.2 / 0.35, 1, 0.2 / 0.35, false}}
 	for i, w := range want {
-		if g := got[i]; math.Abs(g.Quality-w.Quality) > 1e-12 || math.Abs(g.Sure-w.Sure) > 1e-12 || g.Likely != w.Likely ||
+		if g := got[i]; math.Abs(g.Quality-w.Quality) > 1e-12 || math.Abs(g.Sure-w.Sure) > 1e-12 ||
+			g.Likely != w.Likely ||
 			g.Wrong != w.Wrong {
 			t.Errorf("example %d: found %+v, wanted %+v", i, g, w)
 		}
 	}
 	// The first two are one picture.
 	got, err = FindCrowdIssues(p, a, []int32{1, 0, 1}, []int32{0, 0, 2}, by)
-	if one := 0.72 * 0.08 / (0.72*0.08 + 0.02*0.18); err != nil || math.Abs(got[1].Quality-one) > 1e-12 ||
+	if one := 0.72 * 0.08 / (0.72*0.08 + 0.02*0.18); err != nil ||
+		math.Abs(got[1].Quality-one) > 1e-12 ||
 		math.Abs(got[0].Quality-(1-one)) > 1e-12 || got[1].Likely != 0 {
 		t.Errorf("found %+v, %v, wanted %v", got, err, one)
 	}
 	one := func(int) []confusion.Annotator { return by(0)[:1] }
 	if _, err := FindCrowdIssues(p, a, []int32{1, 0, 1}, nil, one); err == nil ||
-		!strings.Contains(err.Error(), "example 0 (counted from 0) has matrices of 1 annotators, wanted 2 of 2×2") {
+		!strings.Contains(err.Error(),
+			"example 0 (counted from 0) has matrices of 1 annotators, wanted 2 of 2×2") {
 		t.Errorf("one matrix of two annotators: %v", err)
 	}
 	if _, err := FindCrowdIssues(p, a, []int32{1, 0}, nil, by); err == nil {
@@ -129,7 +137,8 @@ func TestFindIssuesOfEqualExamples(t *testing.T) {
 		}
 		quality := mean[y[i]] / sum
 		likely := slices.Index(mean[:], slices.Max(mean[:]))
-		if g := got[i]; math.Abs(g.Quality-quality) > 1e-9 || int(g.Likely) != likely || g.Wrong != (g.Quality < 0.5) {
+		if g := got[i]; math.Abs(g.Quality-quality) > 1e-9 || int(g.Likely) != likely ||
+			g.Wrong != (g.Quality < 0.5) {
 			t.Fatalf("example %d of %v equal ones: found %+v, wanted %v, %d", i, size, g, quality, likely)
 		}
 		if size == 1 && got[i] != alone[i] {
@@ -156,12 +165,18 @@ func TestFindIssuesErrors(t *testing.T) {
 		q       int
 		want    string
 	}{
-		{[]float32{1, 0, 0}, []int32{0}, nil, 2, "label issues: found 3 probabilities for 1 labels, wanted 2 for each"},
-		{[]float32{1, 0}, []int32{2}, nil, 2, "label issues: example 0 (counted from 0) has label 2, wanted 0 to 1"},
-		{[]float32{1, 2}, []int32{1}, nil, 2, "label issues: example 0 (counted from 0) has the probability 2, wanted 0 to 1"},
-		{[]float32{1, 0, 0}, []int32{1}, nil, 3, "label issues: found a confusion matrix of 2 classes, wanted 3"},
-		{[]float32{1, 0}, []int32{1}, []int32{1}, 2, "label issues: example 0 (counted from 0) equals example 1 first, wanted 0 to 0"},
-		{[]float32{1, 0}, []int32{1}, []int32{}, 2, "label issues: found 0 numbers of equal examples for 1 labels, wanted one for each"},
+		{[]float32{1, 0, 0}, []int32{0}, nil, 2,
+			"label issues: found 3 probabilities for 1 labels, wanted 2 for each"},
+		{[]float32{1, 0}, []int32{2}, nil, 2,
+			"label issues: example 0 (counted from 0) has label 2, wanted 0 to 1"},
+		{[]float32{1, 2}, []int32{1}, nil, 2,
+			"label issues: example 0 (counted from 0) has the probability 2, wanted 0 to 1"},
+		{[]float32{1, 0, 0}, []int32{1}, nil, 3,
+			"label issues: found a confusion matrix of 2 classes, wanted 3"},
+		{[]float32{1, 0}, []int32{1}, []int32{1}, 2,
+			"label issues: example 0 (counted from 0) equals example 1 first, wanted 0 to 0"},
+		{[]float32{1, 0}, []int32{1}, []int32{}, 2,
+			"label issues: found 0 numbers of equal examples for 1 labels, wanted one for each"},
 	} {
 		if _, err := FindIssues(c.p, c.y, c.same, c.q, two); err == nil || err.Error() != c.want {
 			t.Errorf("got %v\nwant %s", err, c.want)

@@ -30,12 +30,16 @@ func TestProbabilityFile(t *testing.T) {
 		t.Errorf("labels known by heart: %v", err)
 	}
 	for want, file := range map[string][]byte{
-		"found an array of shape [2 2], wanted [3 2]": npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, 0, 0, 1)),
-		"found elements of type":                      npyFile(npyDict("<i8", "False", "(3, 2)"), float64Bytes(wide...)),
-		"in Fortran order":                            npyFile(npyDict("<f8", "True", "(3, 2)"), float64Bytes(wide...)),
-		"wanted a .npy file":                          []byte("1,0\n"),
+		"found an array of shape [2 2], wanted [3 2]": npyFile(npyDict("<f8", "False", "(2, 2)"),
+			float64Bytes(1, 0, 0, 1)),
+		"found elements of type": npyFile(npyDict("<i8", "False", "(3, 2)"),
+			float64Bytes(wide...)),
+		"in Fortran order": npyFile(npyDict("<f8", "True", "(3, 2)"),
+			float64Bytes(wide...)),
+		"wanted a .npy file": []byte("1,0\n"),
 	} {
-		if _, err := ProbabilityFile(save(t, "p.npy", file), 3, 2); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ProbabilityFile(save(t, "p.npy", file), 3, 2); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
 	}
@@ -43,10 +47,12 @@ func TestProbabilityFile(t *testing.T) {
 	if rows, err = ProbabilityFile(save(t, "p.npy", cut), 3, 2); err != nil {
 		t.Fatal(err)
 	}
-	if err := rows(func([]float32) error { return nil }); err == nil || !strings.Contains(err.Error(), "is it whole?") {
+	if err := rows(func([]float32) error { return nil }); err == nil || !strings.Contains(err.Error(),
+		"is it whole?") {
 		t.Errorf("cut: %v", err)
 	}
-	if _, err := ProbabilityFile("none", 3, 2); err == nil || !strings.Contains(err.Error(), "none: cannot read") {
+	if _, err := ProbabilityFile("none", 3, 2); err == nil || !strings.Contains(err.Error(),
+		"none: cannot read") {
 		t.Errorf("no file: %v", err)
 	}
 }

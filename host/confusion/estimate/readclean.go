@@ -30,14 +30,14 @@ type CleanOptions struct {
 	Y       []int32 // the noisy labels of the data; nil without data
 }
 
-// ReadClean reads a CSV with an example to each line, plain or compressed by gzip. Of
-// examples of the data it has the number, 0 for the first, in the column item (or task, index, row,
-// example, id) and the true class in the column label (or class, true, clean, right ...). Without such
-// a column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and
-// one of true classes. Other columns do not count.
+// ReadClean reads a CSV with an example to each line, plain or compressed by gzip. Of examples of
+// the data it has the number, 0 for the first, in the column item (or task, index, row, example,
+// id) and the true class in the column label (or class, true, clean, right ...). Without such a
+// column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and one of
+// true classes. Other columns do not count.
 //
-// Errors begin with the path, and where a line is wrong with its number. Reading tells its progress through ctx, and
-// ends with it.
+// Errors begin with the path, and where a line is wrong with its number. Reading tells its
+// progress through ctx, and ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
 	plain, done, err := labelfile.Open(ctx, path, "the true classes")
 	if err != nil {
@@ -79,7 +79,8 @@ func (t *cleanTable) read(plain io.Reader) error {
 	r.FieldsPerRecord, r.ReuseRecord = -1, true // counted here, for a better message
 	header, line, err := labelfile.Record(t.path, r)
 	if err == io.EOF {
-		return fmt.Errorf("%s:1: found no text, wanted a table with the header item,label or noisy,true", t.path)
+		return fmt.Errorf("%s:1: found no text, wanted a table with the header item,label or noisy,true",
+			t.path)
 	}
 	if err != nil {
 		return err
@@ -98,7 +99,8 @@ func (t *cleanTable) read(plain io.Reader) error {
 			return err
 		}
 		if len(row) != fields {
-			return fmt.Errorf("%s:%d: found %d fields, wanted %d as the header has", t.path, line, len(row), fields)
+			return fmt.Errorf("%s:%d: found %d fields, wanted %d as the header has", t.path, line, len(row),
+				fields)
 		}
 		if err := t.add(row[t.first], row[t.second], items, line); err != nil {
 			return fmt.Errorf("%s:%d: %w", t.path, line, err)
@@ -118,7 +120,8 @@ func (t *cleanTable) place(header []string) (items bool, err error) {
 			}
 		case confusion.AxisOf(name) == confusion.TrueRows:
 			if right >= 0 {
-				return false, fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
+				return false, fmt.Errorf("the header has two columns of true classes, %q and %q", header[right],
+					field)
 			}
 			right = k
 		case confusion.AxisOf(name) == confusion.TrueColumns:
@@ -155,7 +158,8 @@ func (t *cleanTable) add(first, right string, items bool, line int) error {
 	if items {
 		i, err := strconv.Atoi(strings.TrimSpace(first))
 		if err != nil || i < 0 || i >= len(t.o.Y) {
-			return fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", first, len(t.o.Y)-1)
+			return fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", first,
+				len(t.o.Y)-1)
 		}
 		if before, ok := t.seen[i]; ok {
 			return fmt.Errorf("item %d is here and in line %d, wanted once", i, before)
@@ -179,7 +183,8 @@ func (t *cleanTable) class(name string) (int32, error) {
 	k, ok := t.classes[name]
 	if !ok {
 		if t.o.Classes != nil || name == "" {
-			return 0, fmt.Errorf("found class %.40q, wanted a class of the data: %s", name, labelfile.Quoted(t.o.Classes))
+			return 0, fmt.Errorf("found class %.40q, wanted a class of the data: %s", name,
+				labelfile.Quoted(t.o.Classes))
 		}
 		k = int32(len(t.Classes))
 		name = strings.Clone(name)

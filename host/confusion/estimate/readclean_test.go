@@ -9,11 +9,13 @@ import (
 func TestReadClean(t *testing.T) {
 	y := []int32{2, 1, 0, 0}
 	for text, want := range map[string]Clean{
-		"item,label\n3,b\n0,c\n":               {Noisy: []int32{0, 2}, Right: []int32{1, 2}, Item: []int{3, 0}},
-		"\ufefftrue,note,index\nb,x,3\nc,,0\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2}, Item: []int{3, 0}},
-		",given,clean_label\n3,a,b\n":          {Noisy: []int32{0}, Right: []int32{1}, Item: []int{3}},
-		"noisy,true\na,b\nc,c\n":               {Noisy: []int32{0, 2}, Right: []int32{1, 2}},
-		"gold,label\r\nb,a\r\nc,c\r\n":         {Noisy: []int32{0, 2}, Right: []int32{1, 2}},
+		"item,label\n3,b\n0,c\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2},
+			Item: []int{3, 0}},
+		"\ufefftrue,note,index\nb,x,3\nc,,0\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2},
+			Item: []int{3, 0}},
+		",given,clean_label\n3,a,b\n":  {Noisy: []int32{0}, Right: []int32{1}, Item: []int{3}},
+		"noisy,true\na,b\nc,c\n":       {Noisy: []int32{0, 2}, Right: []int32{1, 2}},
+		"gold,label\r\nb,a\r\nc,c\r\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2}},
 	} {
 		for _, data := range [][]byte{[]byte(text), gzipped(t, []byte(text))} {
 			c, err := ReadClean(t.Context(), save(t, "c.csv", data), CleanOptions{Classes: abc, Y: y})
@@ -23,7 +25,8 @@ func TestReadClean(t *testing.T) {
 			}
 		}
 	}
-	c, err := ReadClean(t.Context(), save(t, "c.csv", []byte("true,noisy\nz,x\nx,x\n")), CleanOptions{})
+	c, err := ReadClean(t.Context(), save(t, "c.csv", []byte("true,noisy\nz,x\nx,x\n")),
+		CleanOptions{})
 	if err != nil || !slices.Equal(c.Classes, []string{"x", "z"}) {
 		t.Fatalf("got %+v, %v", c, err)
 	}
@@ -37,7 +40,8 @@ func TestReadClean(t *testing.T) {
 
 func TestReadCleanErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                            "found no text, wanted a table with the header item,label or noisy,true",
+		"": "found no text, wanted a table with the header item,label or " +
+			"noisy,true",
 		"a,b\n1,2\n":                  `:1: the header is "a,b", wanted columns item and label, or columns of noisy`,
 		"true,gold\na,b\n":            `:1: the header has two columns of true classes, "true" and "gold"`,
 		"item,label\n":                "found a header and no line",
@@ -52,7 +56,8 @@ func TestReadCleanErrors(t *testing.T) {
 	} {
 		path := save(t, "c.csv", []byte(text))
 		_, err := ReadClean(t.Context(), path, CleanOptions{Classes: abc, Y: []int32{0, 1}})
-		if err == nil || !strings.HasPrefix(err.Error(), path+":") || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.HasPrefix(err.Error(), path+":") || !strings.Contains(err.Error(),
+			want) {
 			t.Errorf("%q: %v, wanted %q", text, err, want)
 		}
 	}
@@ -60,7 +65,8 @@ func TestReadCleanErrors(t *testing.T) {
 		!strings.Contains(err.Error(), "none: cannot read") {
 		t.Errorf("no file: %v", err)
 	}
-	if _, err := ReadClean(t.Context(), save(t, "c", []byte("noisy,true\na,a\n")), CleanOptions{}); err == nil {
+	if _, err := ReadClean(t.Context(), save(t, "c", []byte("noisy,true\na,a\n")),
+		CleanOptions{}); err == nil {
 		t.Error("one class: wanted an error")
 	}
 }

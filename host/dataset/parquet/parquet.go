@@ -1,5 +1,6 @@
 // Package parquet makes package dataset read Apache Parquet, and writes it. A program that reads
-// such files imports it, if only for that: import _ "github.com/uma-gpu/uma-gpu/host/dataset/parquet".
+// such files imports it, if only for that: import _
+// "github.com/uma-gpu/uma-gpu/host/dataset/parquet".
 package parquet
 
 import (

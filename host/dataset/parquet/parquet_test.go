@@ -41,7 +41,8 @@ func TestWrite(t *testing.T) {
 	if err := os.WriteFile(path, first.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := dataset.Options{Table: dataset.Table{LabelColumn: "given_label", Ignore: []string{"is_label_issue"}}}
+	o := dataset.Options{Table: dataset.Table{LabelColumn: "given_label",
+		Ignore: []string{"is_label_issue"}}}
 	d, err := dataset.Read(t.Context(), path, o)
 	if err != nil || d.N != 3000 || d.D != 2 || len(d.Classes) != 7 || d.Row(1)[1] != 0.5 {
 		t.Errorf("found %+v, %v", d, err)

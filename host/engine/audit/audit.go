@@ -1,5 +1,5 @@
-// Package audit watches an engine by another one: results that a device, its memory or the way to it has changed
-// are found, and named, instead of becoming a model.
+// Package audit watches an engine by another one: results that a device, its memory or the way to
+// it has changed are found, and named, instead of becoming a model.
 package audit
 
 import (
@@ -13,28 +13,30 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
-// ErrDiffers is what an operation returns whose result is not what it should be; the text of the error says
-// of which of them, where, what was found and what was wanted.
+// ErrDiffers is what an operation returns whose result is not what it should be; the text of the
+// error says of which of them, where, what was found and what was wanted.
 var ErrDiffers = errors.New("is not what another engine computes")
 
 // Level says how much is audited.
 type Level string
 
-// The levels. Sample costs two hundredths of the time, or 60 ms. Counts of each assignment have to add up to those of
-// the labels. As often as there is time, assignments, class sums, norms, update vectors, evaluations and
-// projections are computed once more by the other engine and compared, to the bit. When a data set is closed, its last
-// assignment or evaluation is, so that what has gone wrong in memory, and what goes wrong each time, is
-// found whenever it began. Full computes everything twice: what differs anywhere is an error.
+// The levels. Sample costs two hundredths of the time, or 60 ms. Counts of each assignment have to
+// add up to those of the labels. As often as there is time, assignments, class sums, norms, update
+// vectors, evaluations and projections are computed once more by the other engine and compared, to
+// the bit. When a data set is closed, its last assignment or evaluation is, so that what has gone
+// wrong in memory, and what goes wrong each time, is found whenever it began. Full computes
+// everything twice: what differs anywhere is an error.
 const (
 	Off    Level = "off"
 	Sample Level = "sample"
 	Full   Level = "full"
 )
 
-// Engine returns e audited by another engine that has the same bits; e itself if there is nothing to audit.
-// After an operation that returned ErrDiffers its data set returns engine.ErrFailed. Closing a data set may return
-// ErrDiffers too: it has then been in error before, nobody knows since when. Auditing takes the memory of a
-// data set on the other engine; a sample does without where that is not to be had. Close closes both engines.
+// Engine returns e audited by another engine that has the same bits; e itself if there is nothing
+// to audit. After an operation that returned ErrDiffers its data set returns engine.ErrFailed.
+// Closing a data set may return ErrDiffers too: it has then been in error before, nobody knows
+// since when. Auditing takes the memory of a data set on the other engine; a sample does without
+// where that is not to be had. Close closes both engines.
 func Engine(e, by engine.Engine, level Level) engine.Engine {
 	if level == Off || level == "" {
 		return e
@@ -51,8 +53,8 @@ type audited struct {
 	budget *budget
 }
 
-// unchecked is an audited behind the checks. It spells out every method, so that a new one is noticed
-// here.
+// unchecked is an audited behind the checks. It spells out every method, so that a new one is
+// noticed here.
 type unchecked struct{ *audited }
 
 func (a unchecked) Device() engine.Device { return a.e.Device() }
@@ -68,12 +70,14 @@ func (a unchecked) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	return s, nil
 }
 
-func (a unchecked) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (a unchecked) LoadCells(x dataset.Rows, y []int32, classes int,
+	f numerics.FixedPoint) (engine.Cells, error) {
 	r, err := a.e.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}
-	c := &cells{scorer: newScorer(a.audited, r, x.Stored(), classes), r: r, labels: make([]int64, classes)}
+	c := &cells{scorer: newScorer(a.audited, r, x.Stored(), classes), r: r, labels: make([]int64,
+		classes)}
 	for _, k := range y {
 		c.labels[k]++
 	}
@@ -86,7 +90,8 @@ func (a unchecked) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.
 	return c, nil
 }
 
-func (a unchecked) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (a unchecked) LoadEvaluator(x dataset.Rows, classes int,
+	f numerics.FixedPoint) (engine.Evaluator, error) {
 	r, err := a.e.LoadEvaluator(x, classes, f)
 	if err != nil {
 		return nil, err

@@ -39,12 +39,14 @@ func (b *broken) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	return brokenScorer{r, b}, err
 }
 
-func (b *broken) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (b *broken) LoadCells(x dataset.Rows, y []int32, classes int,
+	f numerics.FixedPoint) (engine.Cells, error) {
 	r, err := b.Engine.LoadCells(x, y, classes, f)
 	return brokenCells{r, b}, err
 }
 
-func (b *broken) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (b *broken) LoadEvaluator(x dataset.Rows, classes int,
+	f numerics.FixedPoint) (engine.Evaluator, error) {
 	r, err := b.Engine.LoadEvaluator(x, classes, f)
 	return brokenEvaluator{r, b}, err
 }
@@ -149,7 +151,8 @@ func examples() (x dataset.Examples, y []int32, w engine.Weights) {
 	return x, []int32{0, 1, 1, 0, 1}, engine.Weights{Q: 2, D: 2, W: []float32{1, 0.5, -1, 0.75}}
 }
 
-// use asks an audited engine everything, of which b is broken from before on, and returns the error of what comes.
+// use asks an audited engine everything, of which b is broken from before on, and returns the
+// error of what comes.
 func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used any, err error) {
 	x, y, w := examples()
 	both := []int{0, 1}
@@ -191,8 +194,9 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 	}
 	b.what = what
 	if what == "projection" {
-		return nil, e.Project(make([]float32, 25), x, engine.Projection{Function: kernel.Function{Kind: kernel.Linear},
-			Landmarks: x})
+		return nil, e.Project(make([]float32, 25), x,
+			engine.Projection{Function: kernel.Function{Kind: kernel.Linear},
+				Landmarks: x})
 	}
 	r, err := e.Load(x, 2)
 	if err == nil {
@@ -207,12 +211,13 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 	return r, err
 }
 
-// Whatever comes back wrong is noticed when all is audited, and is the end of a data set; and so it is in a
-// sample for which there is time.
+// Whatever comes back wrong is noticed when all is audited, and is the end of a data set; and so
+// it is in a sample for which there is time.
 func TestNotices(t *testing.T) {
 	for _, level := range []Level{Full, Sample} {
 		for what, kind := range map[string]string{"score of": "", "prediction of": "", "projection": "",
-			"count of examples": "cells", "count of region": "cells", "class sum": "cells", "norm of": "cells",
+			"count of examples": "cells", "count of region": "cells", "class sum": "cells",
+			"norm of":       "cells",
 			"update vector": "cells", "weighted sum of": "evaluations", "sum of losses": "evaluations",
 			"count of refused": "evaluations", "weighted sum over all": "evaluations"} {
 			b := &broken{Engine: cpuref.New()}
@@ -240,8 +245,8 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// Without time for anything else, what is wrong in the end is noticed when a data set is closed, and counts that
-// do not add up at once.
+// Without time for anything else, what is wrong in the end is noticed when a data set is closed,
+// and counts that do not add up at once.
 func TestLast(t *testing.T) {
 	for what, kind := range map[string]string{"class sum": "cells",
 		"weighted sum of": "evaluations", "sum of losses": "evaluations"} {
@@ -253,7 +258,8 @@ func TestLast(t *testing.T) {
 			t.Errorf("%s: %v before the end", what, err)
 		}
 		e.budget.rate = 0
-		if err := used.(engine.Scorer).Close(); !errors.Is(err, ErrDiffers) || !strings.Contains(err.Error(), what) {
+		if err := used.(engine.Scorer).Close(); !errors.Is(err, ErrDiffers) ||
+			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: found %v", what, err)
 		}
 	}
@@ -285,7 +291,8 @@ func TestAddUp(t *testing.T) {
 	// There are 32 operations of adding up, and 100 of everything.
 	e.budget.spent, e.budget.rate = 0, sums.free.Seconds()/35
 	_, err = r.Assign(0)
-	if !errors.Is(err, ErrDiffers) || !strings.Contains(err.Error(), "class sum over all regions of label") {
+	if !errors.Is(err, ErrDiffers) || !strings.Contains(err.Error(),
+		"class sum over all regions of label") {
 		t.Errorf("found %v", err)
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// What audits may take: a share of the time since the engine was opened, and a while that nobody notices. Sums
-// are added whenever there is time; computing all once more leaves time for the last of them.
+// What audits may take: a share of the time since the engine was opened, and a while that nobody
+// notices. Sums are added whenever there is time; computing all once more leaves time for the last
+// of them.
 var (
 	sums = allowance{share: 0.005, free: 10 * time.Millisecond}
 	all  = allowance{share: 0.01, free: 20 * time.Millisecond}
@@ -79,7 +80,8 @@ func (b *budget) some(n int, f func(which []int) error) error {
 		}
 		return f(which)
 	}
-	// One tells what another takes. Steps of a length that has no divisor in common with n come to all, far apart.
+	// One tells what another takes. Steps of a length that has no divisor in common with n come to
+	// all, far apart.
 	at, step := rand.IntN(n), max(1, int(0.618*float64(n)))
 	for divisor(step, n) > 1 {
 		step++

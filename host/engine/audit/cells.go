@@ -14,14 +14,15 @@ type cells struct {
 	r, t   engine.Cells // t is the other's
 	labels []int64      // examples of each
 
-	assigns  int               // so far
-	alpha    float32           // of the last
-	found    engine.Assignment // by the last
-	current  bool              // t has the last assignment too
-	moved    bool              // scores are not those of the last assignment
-	total    []int64           // Q×d: Σ q(x_i) of the examples of each label; nil as long as it is not known
-	sums     []int64           // room
-	expected []int64           // room
+	assigns int               // so far
+	alpha   float32           // of the last
+	found   engine.Assignment // by the last
+	current bool              // t has the last assignment too
+	moved   bool              // scores are not those of the last assignment
+	// Q×d: Σ q(x_i) of the examples of each label; nil as long as it is not known
+	total    []int64
+	sums     []int64 // room
+	expected []int64 // room
 }
 
 func (c *cells) FixedPoint() numerics.FixedPoint { return c.r.FixedPoint() }
@@ -38,12 +39,14 @@ func (c *cells) Assign(alpha float32) (engine.Assignment, error) {
 	}
 	c.assigns++
 	c.alpha, c.current, c.moved = alpha, false, false
-	c.found.Regions, c.found.Predicted = copied(c.found.Regions, a.Regions), copied(c.found.Predicted, a.Predicted)
+	c.found.Regions, c.found.Predicted = copied(c.found.Regions, a.Regions), copied(c.found.Predicted,
+		a.Predicted)
 	name := fmt.Sprintf("assignment %d", c.assigns)
 	if err := c.note(name, c.counts(a)); err != nil {
 		return a, err
 	}
-	if err := c.note(name, c.enough(c.a.budget.audit(all, c.cost(), c.compare))); err != nil || c.current {
+	if err := c.note(name, c.enough(c.a.budget.audit(all, c.cost(), c.compare))); err != nil ||
+		c.current {
 		return a, err
 	}
 	return a, c.note(name, c.addUp(a))
@@ -66,10 +69,12 @@ func (c *cells) counts(a engine.Assignment) error {
 			cell := p*q + k
 			n, predicted := a.Regions[cell], a.Predicted[cell]
 			if n < 0 || n > predicted {
-				return differs(fmt.Sprintf("count of region %d, label %d", p, k), n, fmt.Sprintf("0 to %d", predicted))
+				return differs(fmt.Sprintf("count of region %d, label %d", p, k), n, fmt.Sprintf("0 to %d",
+					predicted))
 			}
 			if predicted > want {
-				return differs(fmt.Sprintf("count of prediction %d, label %d", p, k), predicted, fmt.Sprintf("at most %d", want))
+				return differs(fmt.Sprintf("count of prediction %d, label %d", p, k), predicted,
+					fmt.Sprintf("at most %d", want))
 			}
 			got += predicted
 		}
@@ -131,7 +136,8 @@ func (c *cells) sameSums(p int) error {
 	})
 }
 
-// totalOf adds what the other engine has in region p to the total, if every example is in some region.
+// totalOf adds what the other engine has in region p to the total, if every example is in some
+// region.
 func (c *cells) totalOf(p int, b engine.Assignment) {
 	if p == 0 {
 		c.total = nil
@@ -151,7 +157,8 @@ func sum(counts []int64) (n int64) {
 	return n
 }
 
-// addUp compares the class sums over all regions with what they have to add up to, if that is known and there is time.
+// addUp compares the class sums over all regions with what they have to add up to, if that is
+// known and there is time.
 func (c *cells) addUp(a engine.Assignment) error {
 	if c.total == nil || sum(a.Regions) != int64(c.x.N) {
 		return nil
@@ -199,7 +206,10 @@ func (c *cells) Norms(dst, inv []float32) error {
 		if err := c.t.Norms(want, inv); err != nil {
 			return err
 		}
-		return same(dst, want, func(k int) string { return fmt.Sprintf("norm of region %d, class %d", k/c.w.Q, k%c.w.Q) })
+		return same(dst, want, func(k int) string {
+			return fmt.Sprintf("norm of region %d, class %d",
+				k/c.w.Q, k%c.w.Q)
+		})
 	}))
 }
 

@@ -60,8 +60,9 @@ func (v *evaluator) plausible() error {
 	if v.targets.Given {
 		return nil
 	}
-	// Residuals of an example are the difference of two rows of probabilities, so they add up to nothing but what is
-	// rounded: a sum of n·max|x| would be 2^62 at most, and their errors are below Q·2^-18 of that.
+	// Residuals of an example are the difference of two rows of probabilities, so they add up to
+	// nothing but what is rounded: a sum of n·max|x| would be 2^62 at most, and their errors are
+	// below Q·2^-18 of that.
 	limit := int64(v.w.Q) << 44
 	for j := range v.x.D {
 		total := int64(0)
@@ -141,7 +142,8 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 func (v *evaluator) Close() error {
 	var err error
 	if v.failed == nil && v.evaluations > 0 && !v.current {
-		if _, _, q := v.r.Shape(); v.r.Scores(make([]float32, q), 0, 1) == nil { // neither closed nor failed
+		// neither closed nor failed
+		if _, _, q := v.r.Shape(); v.r.Scores(make([]float32, q), 0, 1) == nil {
 			err = v.note("the last evaluation", v.enough(v.a.budget.audit(last, v.cost(), v.compare)))
 		}
 		v.evaluations = 0

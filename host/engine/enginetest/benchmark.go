@@ -16,7 +16,10 @@ import (
 // operation has to read, whatever it really reads.
 func Benchmark(b *testing.B, e engine.Engine) {
 	for _, s := range []struct{ n, d, q int }{{4096, 64, 10}, {20000, 17, 26}, {20000, 784, 10}} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/Q=%d", s.n, s.d, s.q), func(b *testing.B) { benchmark(b, e, s.n, s.d, s.q) })
+		b.Run(fmt.Sprintf("n=%d/d=%d/Q=%d", s.n, s.d, s.q), func(b *testing.B) {
+			benchmark(b, e, s.n, s.d,
+				s.q)
+		})
 	}
 }
 
@@ -88,8 +91,14 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 	// All of them: an engine may remember the norms of one inverse.
 	other := slices.Clone(inv)
 	slices.Reverse(other)
-	measure("norms", 0, func(_ *testing.B, i int) { must(r.Norms(norms, [][]float32{inv, other}[i%2])) })
-	measure("update-vector", 0, func(*testing.B, int) { must(r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv)) })
+	measure("norms", 0, func(_ *testing.B, i int) {
+		must(r.Norms(norms, [][]float32{inv,
+			other}[i%2]))
+	})
+	measure("update-vector", 0, func(*testing.B, int) {
+		must(r.UpdateVectors(z,
+			[]engine.Pair{{P: 0, Q: 1}}, inv))
+	})
 	// A step as a learner takes it: two classes changed a little, some examples move.
 	measure("step", pass, func(_ *testing.B, i int) {
 		must(r.Rescore(ws[(i+1)%2], all[:2]))

@@ -25,32 +25,33 @@ func BenchmarkProject(b *testing.B, e engine.Engine) {
 		{gauss, 16000, 17, 4000, 1600},
 		{gauss, 5620, 64, 3823, 640},
 	} {
-		b.Run(fmt.Sprintf("%s/n=%d/d=%d/m=%d/axes=%d", s.f.Kind, s.n, s.d, s.m, s.axes), func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(1, 2))
-			draw := func(n, d int) dataset.Examples {
-				x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
-				for k := range x.X {
-					x.X[k] = rng.Float32() - 0.5
+		b.Run(fmt.Sprintf("%s/n=%d/d=%d/m=%d/axes=%d", s.f.Kind, s.n, s.d, s.m, s.axes),
+			func(b *testing.B) {
+				rng := rand.New(rand.NewPCG(1, 2))
+				draw := func(n, d int) dataset.Examples {
+					x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
+					for k := range x.X {
+						x.X[k] = rng.Float32() - 0.5
+					}
+					return x
 				}
-				return x
-			}
-			x, axes := draw(s.n, s.d), draw(s.axes, s.m)
-			p := engine.Projection{Function: s.f, Landmarks: draw(s.m, s.d)}
-			if s.axes > 0 {
-				p.Axes = engine.Weights{Q: s.axes, D: s.m, W: axes.X}
-			}
-			dst := make([]float32, s.n*p.Width())
-			project := func() {
-				if err := e.Project(dst, x, p); err != nil {
-					b.Fatal(err)
+				x, axes := draw(s.n, s.d), draw(s.axes, s.m)
+				p := engine.Projection{Function: s.f, Landmarks: draw(s.m, s.d)}
+				if s.axes > 0 {
+					p.Axes = engine.Weights{Q: s.axes, D: s.m, W: axes.X}
 				}
-			}
-			project() // some drivers compile when a kernel is first used
-			for b.Loop() {
-				project()
-			}
-			terms := float64(s.n) * float64(s.m) * float64(s.d+s.axes)
-			b.ReportMetric(2*terms*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		})
+				dst := make([]float32, s.n*p.Width())
+				project := func() {
+					if err := e.Project(dst, x, p); err != nil {
+						b.Fatal(err)
+					}
+				}
+				project() // some drivers compile when a kernel is first used
+				for b.Loop() {
+					project()
+				}
+				terms := float64(s.n) * float64(s.m) * float64(s.d+s.axes)
+				b.ReportMetric(2*terms*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
 	}
 }

@@ -74,11 +74,15 @@ func problems() []problem {
 				clear(x.X)
 			}},
 		problem{name: "bytes", n: 301, d: 259, q: 7, narrow: 1, value: normal, weight: normal},
-		problem{name: "bytes of few columns", n: 50, d: 3, q: 5, narrow: 1, value: normal, weight: normal},
-		problem{name: "bytes with margin", n: 130, d: 144, q: 21, alpha: 0.75, narrow: 1, value: normal, weight: normal},
-		problem{name: "bytes of many examples", n: 1100, d: 150, q: 3, narrow: 1, value: normal, weight: normal},
+		problem{name: "bytes of few columns", n: 50, d: 3, q: 5, narrow: 1, value: normal,
+			weight: normal},
+		problem{name: "bytes with margin", n: 130, d: 144, q: 21, alpha: 0.75, narrow: 1, value: normal,
+			weight: normal},
+		problem{name: "bytes of many examples", n: 1100, d: 150, q: 3, narrow: 1, value: normal,
+			weight: normal},
 		problem{name: "halves", n: 301, d: 259, q: 7, narrow: 2, value: normal, weight: normal},
-		problem{name: "halves of many classes", n: 95, d: 40, q: 40, narrow: 2, value: normal, weight: normal},
+		problem{name: "halves of many classes", n: 95, d: 40, q: 40, narrow: 2, value: normal,
+			weight: normal},
 		problem{name: "one class only", n: 100, d: 18, q: 6, value: normal, weight: normal,
 			edit: func(x dataset.Examples, y []int32) {
 				for i := range y {
@@ -193,7 +197,8 @@ func (p problem) check(e engine.Engine) error {
 			if round == 0 {
 				alpha = 0
 			}
-			if err := p.round(r, v, w, changed, alpha, ginv, rng, fmt.Sprintf("%v, weights %d", p.dense(), round)); err != nil {
+			if err := p.round(r, v, w, changed, alpha, ginv, rng, fmt.Sprintf("%v, weights %d", p.dense(),
+				round)); err != nil {
 				return fmt.Errorf("weights %d: %w", round, err)
 			}
 		}
@@ -236,7 +241,8 @@ func (p problem) round(
 		c, _ := v.predict(i)
 		pred[i] = int32(c)
 	}
-	if err := into(pred, "predict", same[int32], func(dst []int32) error { return r.Predict(dst) }); err != nil {
+	if err := into(pred, "predict", same[int32],
+		func(dst []int32) error { return r.Predict(dst) }); err != nil {
 		return err
 	}
 	want := v.assign(alpha)
@@ -255,9 +261,10 @@ func (p problem) round(
 			c = v.region[i] // a region that is not empty
 		}
 		sums := v.classSums(c)
-		if err := into(sums, fmt.Sprintf("class sums of region %d", c), same[int64], func(dst []int64) error {
-			return r.ClassSums(dst, c)
-		}); err != nil {
+		if err := into(sums, fmt.Sprintf("class sums of region %d", c), same[int64],
+			func(dst []int64) error {
+				return r.ClassSums(dst, c)
+			}); err != nil {
 			return err
 		}
 		pairs = append(pairs, engine.Pair{P: c, Q: q})
@@ -267,9 +274,10 @@ func (p problem) round(
 	many := slices.Repeat(pairs, 1+18/len(pairs))
 	for _, some := range [][]engine.Pair{pairs[:1], many, nil} {
 		want := slices.Repeat(vectors, 1+18/len(pairs))[:len(some)*p.d]
-		if err := into(want, fmt.Sprintf("update vectors %v", some), sameFloats, func(dst []float32) error {
-			return r.UpdateVectors(dst, some, inv)
-		}); err != nil {
+		if err := into(want, fmt.Sprintf("update vectors %v", some), sameFloats,
+			func(dst []float32) error {
+				return r.UpdateVectors(dst, some, inv)
+			}); err != nil {
 			return err
 		}
 	}
@@ -277,8 +285,12 @@ func (p problem) round(
 	other := slices.Clone(inv)
 	slices.Reverse(other)
 	for k, inv := range [][]float32{inv, other, inv} {
-		want := expected.floats(fmt.Sprintf("%s, inverse %d", name, k%2), func() []float32 { return v.norms(inv) })
-		if err := into(want, "norm", sameFloats, func(dst []float32) error { return r.Norms(dst, inv) }); err != nil {
+		want := expected.floats(fmt.Sprintf("%s, inverse %d", name, k%2),
+			func() []float32 { return v.norms(inv) })
+		if err := into(want, "norm", sameFloats, func(dst []float32) error {
+			return r.Norms(dst,
+				inv)
+		}); err != nil {
 			return err
 		}
 	}

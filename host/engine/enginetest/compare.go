@@ -31,7 +31,8 @@ func sameFloats(what string, got, want []float32) error {
 	for i := range got {
 		g, w := got[i], want[i]
 		if math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
-			return fmt.Errorf("%s[%d] = %v (%08x), want %v (%08x)", what, i, g, math.Float32bits(g), w, math.Float32bits(w))
+			return fmt.Errorf("%s[%d] = %v (%08x), want %v (%08x)", what, i, g, math.Float32bits(g), w,
+				math.Float32bits(w))
 		}
 	}
 	return nil
@@ -74,7 +75,8 @@ func intact[T value](what string, whole []T) error {
 }
 
 // into lets f fill a fenced slice as long as want and compares it.
-func into[T value](want []T, what string, equal func(string, []T, []T) error, f func(dst []T) error) error {
+func into[T value](want []T, what string, equal func(string, []T, []T) error,
+	f func(dst []T) error) error {
 	whole, dst := fence(make([]T, len(want)))
 	for i := range dst {
 		dst[i] = sentinel[T]() // a value that is not written shows
@@ -129,7 +131,8 @@ func guarded(
 		intact("examples", wx), intact("row starts", ws), intact("columns", wc), intact("values", wv),
 		intact("bytes", w8), intact("halves", w16), intact("labels", wy), intact("inverse", wi),
 		sameFloats("examples after use", g.X, x.X), same("row starts after use", g.Starts, x.Starts),
-		same("columns after use", g.Columns, x.Columns), sameFloats("values after use", g.Values, x.Values),
+		same("columns after use", g.Columns, x.Columns), sameFloats("values after use", g.Values,
+			x.Values),
 		same("labels after use", gy, y), sameFloats("inverse after use", gi, inv),
 	)
 }

@@ -67,7 +67,8 @@ func WideCases() []Case {
 	p.sparse = true
 	k := evaluation{problem: p, aims: []aim{labels}, counts: []int{1}}
 	k.sparse = false
-	return append(k.cases(), dense, Case{p.String(), p.check}, Case{"more memory than there is", checkMemory})
+	return append(k.cases(), dense, Case{p.String(), p.check}, Case{"more memory than there is",
+		checkMemory})
 }
 
 // ShortCases are for what makes an engine many times slower and looks for other faults
@@ -161,14 +162,22 @@ func checkErrors(e engine.Engine) error {
 		{"label negative", x, []int32{0, 1, -1}, 2, engine.ErrLabel},
 		{"NaN", dataset.Examples{N: 1, D: 2, X: []float32{1, nan}}, []int32{0}, 2, engine.ErrValue},
 		{"infinite", dataset.Examples{N: 1, D: 2, X: []float32{inf, 1}}, []int32{0}, 2, engine.ErrValue},
-		{"infinite, sparse", dataset.Examples{N: 2, D: 2, Starts: []int64{0, 0, 1}, Columns: []int32{1}, Values: []float32{inf}}, []int32{0, 0}, 2, engine.ErrValue},
-		{"column beyond the width", dataset.Examples{N: 1, D: 2, Starts: []int64{0, 1}, Columns: []int32{2}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
-		{"columns not increasing", dataset.Examples{N: 1, D: 3, Starts: []int64{0, 2}, Columns: []int32{1, 1}, Values: []float32{1, 1}}, []int32{0}, 2, engine.ErrShape},
-		{"starts beyond the values", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 2, 1}, Columns: []int32{1}, Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
-		{"a start missing", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 1}, Columns: []int32{1}, Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
-		{"narrow examples of another shape", dataset.Stored{Examples: x, At: &store.Store{Codes: &store.Codes{
-			Bytes: make([]uint8, 5), Map: make([]float32, 4), Unit: make([]float32, 3)}}}, y, 2, engine.ErrShape},
-		{"both forms", dataset.Examples{N: 1, D: 1, X: []float32{1}, Starts: []int64{0, 1}, Columns: []int32{0}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
+		{"infinite, sparse", dataset.Examples{N: 2, D: 2, Starts: []int64{0, 0, 1}, Columns: []int32{1},
+			Values: []float32{inf}}, []int32{0, 0}, 2, engine.ErrValue},
+		{"column beyond the width", dataset.Examples{N: 1, D: 2, Starts: []int64{0, 1},
+			Columns: []int32{2}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
+		{"columns not increasing", dataset.Examples{N: 1, D: 3, Starts: []int64{0, 2}, Columns: []int32{1,
+			1}, Values: []float32{1, 1}}, []int32{0}, 2, engine.ErrShape},
+		{"starts beyond the values", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 2, 1},
+			Columns: []int32{1}, Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
+		{"a start missing", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 1}, Columns: []int32{1},
+			Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
+		{"narrow examples of another shape", dataset.Stored{Examples: x,
+			At: &store.Store{Codes: &store.Codes{
+				Bytes: make([]uint8, 5), Map: make([]float32, 4), Unit: make([]float32, 3)}}}, y, 2,
+			engine.ErrShape},
+		{"both forms", dataset.Examples{N: 1, D: 1, X: []float32{1}, Starts: []int64{0, 1},
+			Columns: []int32{0}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
 	} {
 		r, err := e.LoadCells(c.x, c.y, c.q, numerics.FixedPoint{})
 		if !errors.Is(err, c.want) || r != nil {
@@ -185,7 +194,8 @@ func checkErrors(e engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	w, f, i32, i64 := engine.NewWeights(2, 2), make([]float32, 64), make([]int32, 64), make([]int64, 64)
+	w, f, i32, i64 := engine.NewWeights(2, 2), make([]float32, 64), make([]int32, 64), make([]int64,
+		64)
 	for _, c := range []struct {
 		what string
 		err  error
@@ -207,7 +217,8 @@ func checkErrors(e engine.Engine) error {
 		{"norms: inverse", r.Norms(f[:4], f[:5])},
 		{"update vectors: length", r.UpdateVectors(f[:3], []engine.Pair{{P: 0, Q: 1}}, f[:4])},
 		{"update vectors: inverse", r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f[:3])},
-		{"update vectors: region", r.UpdateVectors(f[:4], []engine.Pair{{P: 0, Q: 1}, {P: 2, Q: 1}}, f[:4])},
+		{"update vectors: region", r.UpdateVectors(f[:4], []engine.Pair{{P: 0, Q: 1}, {P: 2, Q: 1}},
+			f[:4])},
 		{"update vectors: class", r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: -1}}, f[:4])},
 	} {
 		if !errors.Is(c.err, engine.ErrShape) {

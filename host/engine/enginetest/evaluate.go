@@ -116,7 +116,10 @@ func sameEvaluation(r engine.Evaluator, w engine.Weights, want evaluated) error 
 	if err := sameFloats("weights after use", given, w.W); err != nil {
 		return err
 	}
-	return into(want.scores, "score", sameFloats, func(dst []float32) error { return r.Scores(dst, 0, n) })
+	return into(want.scores, "score", sameFloats, func(dst []float32) error {
+		return r.Scores(dst, 0,
+			n)
+	})
 }
 
 // weightedSums asks for sums of so many hard coefficients of each example.
@@ -128,7 +131,8 @@ func (at evaluating) weightedSums(count int) error {
 			a[i] = 0
 		}
 	}
-	want := remember(&expected, at.name+", weighted sums", func() []int64 { return at.v.weightedSums(a) })
+	want := remember(&expected, at.name+", weighted sums",
+		func() []int64 { return at.v.weightedSums(a) })
 	whole, given := fence(a)
 	what := fmt.Sprintf("weighted sums of %d coefficients", count)
 	if err := into(want, what, same[int64], func(sums []int64) error {

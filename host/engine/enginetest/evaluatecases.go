@@ -88,7 +88,8 @@ func EvaluationCases() []Case {
 	all = append(all, evaluationParts()...)
 	return append(all, Case{"evaluate: limits of losses", checkLimits},
 		Case{"evaluate: rounding", checkEvaluateRounding},
-		Case{"evaluate: targets that change", checkTargets}, Case{"evaluate: errors", checkEvaluateErrors},
+		Case{"evaluate: targets that change", checkTargets}, Case{"evaluate: errors",
+			checkEvaluateErrors},
 		Case{"evaluate: formats", checkEvaluateFormats}, Case{"evaluate: plan", checkEvaluatePlan})
 }
 
@@ -98,11 +99,16 @@ func tinyEvaluations() []Case {
 	for _, k := range []evaluation{
 		{problem: problem{name: "tiny", n: 1, d: 1, q: 2}},
 		{problem: problem{name: "tiny with odd sizes", n: 35, d: 5, q: 3}, aims: []aim{labels, soft}},
-		{problem: problem{name: "tiny with two blocks", n: 258, d: 2, q: 2}, aims: []aim{labels}, counts: []int{1}},
-		{problem: problem{name: "tiny with two chunks", n: 3, d: 259, q: 2}, aims: []aim{backward}, counts: []int{1}},
-		{problem: problem{name: "tiny with many classes", n: 5, d: 2, q: 35}, aims: []aim{perRow}, counts: []int{1}},
-		{problem: problem{name: "tiny bytes", n: 19, d: 18, q: 5, narrow: 1}, aims: []aim{labels}, counts: []int{2}},
-		{problem: problem{name: "tiny halves", n: 5, d: 19, q: 2, narrow: 2}, aims: []aim{soft}, counts: []int{2}},
+		{problem: problem{name: "tiny with two blocks", n: 258, d: 2, q: 2}, aims: []aim{labels},
+			counts: []int{1}},
+		{problem: problem{name: "tiny with two chunks", n: 3, d: 259, q: 2}, aims: []aim{backward},
+			counts: []int{1}},
+		{problem: problem{name: "tiny with many classes", n: 5, d: 2, q: 35}, aims: []aim{perRow},
+			counts: []int{1}},
+		{problem: problem{name: "tiny bytes", n: 19, d: 18, q: 5, narrow: 1}, aims: []aim{labels},
+			counts: []int{2}},
+		{problem: problem{name: "tiny halves", n: 5, d: 19, q: 2, narrow: 2}, aims: []aim{soft},
+			counts: []int{2}},
 	} {
 		k.value, k.weight = normal, normal
 		all = append(all, k.cases()...)

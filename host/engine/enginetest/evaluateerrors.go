@@ -38,7 +38,8 @@ func refusesEvaluator(r engine.Evaluator, want error) error {
 	_, evaluate := r.Evaluate(make([]int64, 4), w)
 	for what, err := range map[string]error{
 		"rescore": r.Rescore(w, []int{0}), "scores": r.Scores(make([]float32, 6), 0, 3),
-		"predict": r.Predict(make([]int32, 3)), "set targets": r.SetTargets(smallTargets()), "evaluate": evaluate,
+		"predict": r.Predict(make([]int32, 3)), "set targets": r.SetTargets(smallTargets()),
+		"evaluate":      evaluate,
 		"weighted sums": r.WeightedSums(make([]int64, 4), make([]float32, 6)),
 	} {
 		if !errors.Is(err, want) {
@@ -115,11 +116,15 @@ func loadErrors(e engine.Engine) error {
 		{"no classes", x, 0, engine.ErrShape},
 		{"too few values", dataset.Examples{N: 3, D: 2, X: x.X[:5]}, 2, engine.ErrShape},
 		{"NaN", dataset.Examples{N: 1, D: 2, X: []float32{1, nan}}, 2, engine.ErrValue},
-		{"a value above 2^118", dataset.Examples{N: 1, D: 2, X: []float32{1, 0x1.000002p118}}, 2, engine.ErrValue},
-		{"a value below -2^118, sparse", dataset.Examples{N: 2, D: 2, Starts: []int64{0, 0, 1}, Columns: []int32{1}, Values: []float32{-0x1p119}}, 2, engine.ErrValue},
-		{"columns not increasing", dataset.Examples{N: 1, D: 3, Starts: []int64{0, 2}, Columns: []int32{1, 1}, Values: []float32{1, 1}}, 2, engine.ErrShape},
+		{"a value above 2^118", dataset.Examples{N: 1, D: 2, X: []float32{1, 0x1.000002p118}}, 2,
+			engine.ErrValue},
+		{"a value below -2^118, sparse", dataset.Examples{N: 2, D: 2, Starts: []int64{0, 0, 1},
+			Columns: []int32{1}, Values: []float32{-0x1p119}}, 2, engine.ErrValue},
+		{"columns not increasing", dataset.Examples{N: 1, D: 3, Starts: []int64{0, 2}, Columns: []int32{1,
+			1}, Values: []float32{1, 1}}, 2, engine.ErrShape},
 	} {
-		if r, err := e.LoadEvaluator(c.x, c.q, numerics.FixedPoint{}); !errors.Is(err, c.want) || r != nil {
+		if r, err := e.LoadEvaluator(c.x, c.q, numerics.FixedPoint{}); !errors.Is(err, c.want) ||
+			r != nil {
 			return fmt.Errorf("load evaluator with %s: %v, want %v", c.what, err, c.want)
 		}
 	}
@@ -140,25 +145,41 @@ func targetErrors(r engine.Evaluator) error {
 		{"too few rows", engine.Targets{Values: make([]float32, 4)}, engine.ErrShape},
 		{"too many rows", engine.Targets{Values: make([]float32, 8)}, engine.ErrShape},
 		{"part of a row", engine.Targets{Values: make([]float32, 7)}, engine.ErrShape},
-		{"part of a row, and rows", engine.Targets{Values: make([]float32, 3), Row: row}, engine.ErrShape},
+		{"part of a row, and rows", engine.Targets{Values: make([]float32, 3), Row: row},
+			engine.ErrShape},
 		{"too few examples", engine.Targets{Values: make([]float32, 2), Row: row[:2]}, engine.ErrShape},
-		{"a row too large", engine.Targets{Values: make([]float32, 4), Row: []int32{0, 1, 2}}, engine.ErrShape},
-		{"a negative row", engine.Targets{Values: make([]float32, 4), Row: []int32{0, -1, 1}}, engine.ErrShape},
-		{"too few weights", engine.Targets{Values: make([]float32, 6), Weight: ones[:2]}, engine.ErrShape},
-		{"an empty slice of weights", engine.Targets{Values: make([]float32, 6), Weight: ones[:0]}, engine.ErrShape},
-		{"an empty slice of rows", engine.Targets{Values: make([]float32, 6), Row: row[:0]}, engine.ErrShape},
+		{"a row too large", engine.Targets{Values: make([]float32, 4), Row: []int32{0, 1, 2}},
+			engine.ErrShape},
+		{"a negative row", engine.Targets{Values: make([]float32, 4), Row: []int32{0, -1, 1}},
+			engine.ErrShape},
+		{"too few weights", engine.Targets{Values: make([]float32, 6), Weight: ones[:2]},
+			engine.ErrShape},
+		{"an empty slice of weights", engine.Targets{Values: make([]float32, 6), Weight: ones[:0]},
+			engine.ErrShape},
+		{"an empty slice of rows", engine.Targets{Values: make([]float32, 6), Row: row[:0]},
+			engine.ErrShape},
 		{"a NaN", engine.Targets{Values: []float32{0, 0, nan, 0, 0, 0}}, engine.ErrValue},
-		{"a NaN given", engine.Targets{Values: []float32{0, 1, nan, 1, 0, 1}, Given: true}, engine.ErrValue},
+		{"a NaN given", engine.Targets{Values: []float32{0, 1, nan, 1, 0, 1}, Given: true},
+			engine.ErrValue},
 		{"+Inf", engine.Targets{Values: []float32{0, 0, inf, 0, 0, 0}}, engine.ErrValue},
-		{"+Inf given", engine.Targets{Values: []float32{0, 1, inf, 1, 0, 1}, Given: true}, engine.ErrValue},
-		{"-Inf given", engine.Targets{Values: []float32{0, 1, -inf, 1, 0, 1}, Given: true}, engine.ErrValue},
-		{"a row without a finite value", engine.Targets{Values: []float32{0, 0, 0, 0, -inf, -inf}}, engine.ErrValue},
-		{"a weight below 0", engine.Targets{Values: make([]float32, 6), Weight: []float32{0, -0x1p-149, 0}}, engine.ErrValue},
-		{"a weight above 1", engine.Targets{Values: make([]float32, 6), Weight: []float32{1, 1, 1.000001}}, engine.ErrValue},
-		{"a weight of NaN", engine.Targets{Values: make([]float32, 6), Weight: []float32{1, nan, 1}}, engine.ErrValue},
-		{"a value above 1 without weight", engine.Targets{Values: []float32{1.5, -0.5}, Row: row, Given: true}, engine.ErrValue},
-		{"a value of 2 with a weight a little above 1/2", engine.Targets{Values: []float32{-1, 2}, Row: row, Weight: []float32{0.1, 0x1.00002p-1, 0.1}, Given: true}, engine.ErrValue},
-		{"a value below 0 with too large a weight", engine.Targets{Values: []float32{-1, 2}, Row: row, Weight: []float32{0.1, 0.6, 0.1}, Given: true}, engine.ErrValue},
+		{"+Inf given", engine.Targets{Values: []float32{0, 1, inf, 1, 0, 1}, Given: true},
+			engine.ErrValue},
+		{"-Inf given", engine.Targets{Values: []float32{0, 1, -inf, 1, 0, 1}, Given: true},
+			engine.ErrValue},
+		{"a row without a finite value", engine.Targets{Values: []float32{0, 0, 0, 0, -inf, -inf}},
+			engine.ErrValue},
+		{"a weight below 0", engine.Targets{Values: make([]float32, 6), Weight: []float32{0, -0x1p-149,
+			0}}, engine.ErrValue},
+		{"a weight above 1", engine.Targets{Values: make([]float32, 6), Weight: []float32{1, 1,
+			1.000001}}, engine.ErrValue},
+		{"a weight of NaN", engine.Targets{Values: make([]float32, 6), Weight: []float32{1, nan, 1}},
+			engine.ErrValue},
+		{"a value above 1 without weight", engine.Targets{Values: []float32{1.5, -0.5}, Row: row,
+			Given: true}, engine.ErrValue},
+		{"a value of 2 with a weight a little above 1/2", engine.Targets{Values: []float32{-1, 2},
+			Row: row, Weight: []float32{0.1, 0x1.00002p-1, 0.1}, Given: true}, engine.ErrValue},
+		{"a value below 0 with too large a weight", engine.Targets{Values: []float32{-1, 2}, Row: row,
+			Weight: []float32{0.1, 0.6, 0.1}, Given: true}, engine.ErrValue},
 	} {
 		if err := r.SetTargets(c.t); !errors.Is(err, c.want) {
 			return fmt.Errorf("aim at %s: %v, want %v", c.what, err, c.want)

@@ -23,7 +23,8 @@ type limits struct {
 func checkLimits(e engine.Engine) error {
 	var x dataset.Examples
 	var weight, halves []float32
-	for _, score := range []float32{0, 1, numerics.MostLoss, 0x1p15, 0x1.000002p15, 0x1.fffffep15, 0x1p16} {
+	for _, score := range []float32{0, 1, numerics.MostLoss, 0x1p15, 0x1.000002p15, 0x1.fffffep15,
+		0x1p16} {
 		x.X = append(x.X, score, score, score)
 		weight = append(weight, 1, 0.5, 0)
 		halves = append(halves, 0.5, 0.25, 0)
@@ -57,7 +58,8 @@ func checkLimits(e engine.Engine) error {
 		{"infinite differences", []float32{most, -most}, given(weight, 1, 0), 9},
 		{"posterior of infinite differences", []float32{most, -most}, likely(weight, -3, 0), 0},
 		{"sums that overflow", []float32{most, -most}, likely(weight, math.MaxFloat32, ninf), -1},
-		{"sums that overflow below 0", []float32{most, -most}, likely(weight, ninf, -math.MaxFloat32), -1},
+		{"sums that overflow below 0", []float32{most, -most}, likely(weight, ninf, -math.MaxFloat32),
+			-1},
 	} {
 		c.targets.Row = make([]int32, x.N)
 		v := newNaive(x, nil, 2)
@@ -79,7 +81,8 @@ func checkLimits(e engine.Engine) error {
 // checkTargets aims again and again at targets in the same memory, of which some have rows,
 // weights, other values or another meaning than those before.
 func checkTargets(e engine.Engine) error {
-	k := evaluation{problem: problem{name: "targets", n: 261, d: 3, q: 3, value: normal, weight: normal}}
+	k := evaluation{problem: problem{name: "targets", n: 261, d: 3, q: 3, value: normal,
+		weight: normal}}
 	x, _, _, rng := k.build()
 	v, w := newNaive(x.Examples, nil, k.q), engine.NewWeights(k.q, k.d)
 	for j := range w.W {

@@ -20,8 +20,10 @@ func evaluationParts() []Case {
 		{name: "parts, sparse", n: 600, d: 30, q: 3, first: 512, times: 1, sparse: true},
 		{name: "parts of bytes", n: 520, d: 19, q: 4, first: 256, times: 1, narrow: 1},
 		{name: "parts of very different values", n: 512, d: 10, q: 3, first: 256, times: 1, spread: true},
-		{name: "parts of a larger set, in a coarse format", n: 300, d: 10, q: 3, first: 256, times: 1000, coarse: 21},
-		{name: "parts of a set as large as can be", n: 280, d: 7, q: 3, first: 256, times: numerics.MostExamples / 280},
+		{name: "parts of a larger set, in a coarse format", n: 300, d: 10, q: 3, first: 256, times: 1000,
+			coarse: 21},
+		{name: "parts of a set as large as can be", n: 280, d: 7, q: 3, first: 256,
+			times: numerics.MostExamples / 280},
 	} {
 		all = append(all, Case{"evaluate: " + k.name, k.checkEvaluation})
 	}
@@ -73,14 +75,17 @@ func (k parts) checkEvaluation(e engine.Engine) (err error) {
 			return err
 		}
 	}
-	added := engine.Evaluation{Loss: found[1].Loss + found[2].Loss, Refused: found[1].Refused + found[2].Refused}
+	added := engine.Evaluation{Loss: found[1].Loss + found[2].Loss, Refused: found[1].Refused +
+		found[2].Refused}
 	if found[0] != want.Evaluation || added != want.Evaluation {
-		return fmt.Errorf("evaluation of the whole %+v, of the parts %+v, want %+v", found[0], added, want.Evaluation)
+		return fmt.Errorf("evaluation of the whole %+v, of the parts %+v, want %+v", found[0], added,
+			want.Evaluation)
 	}
 	alone := v.weightedSums(a)
 	return errors.Join(
 		same("sums of the whole", got[0], want.sums), same("added sums", add(got[1], got[2]), want.sums),
-		same("weighted sums of the whole", sums[0], alone), same("added weighted sums", add(sums[1], sums[2]), alone),
+		same("weighted sums of the whole", sums[0], alone), same("added weighted sums", add(sums[1],
+			sums[2]), alone),
 	)
 }
 
@@ -95,7 +100,8 @@ func checkEvaluateFormats(e engine.Engine) error {
 			return fmt.Errorf("format %+v: %v, want %v", f, err, engine.ErrShape)
 		}
 	}
-	largest := dataset.Examples{N: 3, D: 2, X: []float32{0x1p118, -0x1p118, 0x1p118, 1, 0x1p-126, -0x1p-149}}
+	largest := dataset.Examples{N: 3, D: 2, X: []float32{0x1p118, -0x1p118, 0x1p118, 1, 0x1p-126,
+		-0x1p-149}}
 	for _, c := range []struct {
 		x         dataset.Examples
 		has, want numerics.FixedPoint
@@ -104,7 +110,8 @@ func checkEvaluateFormats(e engine.Engine) error {
 		{x, numerics.FixedPoint{S: 56, N: 4}, numerics.FixedPoint{S: 56, N: 4}},
 		{x, numerics.FixedPoint{S: -126, N: 3}, numerics.FixedPoint{S: -126, N: 3}},
 		{x, numerics.FixedPoint{S: -2, N: 3}, numerics.FixedPoint{S: -2, N: 3}}, // 6 is one and a half
-		{x, numerics.FixedPoint{S: 5, N: numerics.MostExamples}, numerics.FixedPoint{S: 5, N: numerics.MostExamples}},
+		{x, numerics.FixedPoint{S: 5, N: numerics.MostExamples}, numerics.FixedPoint{S: 5,
+			N: numerics.MostExamples}},
 		{largest, numerics.FixedPoint{}, numerics.FixedPoint{S: 62 - 2 - 119, N: 3}},
 	} {
 		r, err := e.LoadEvaluator(c.x, 2, c.has)
@@ -117,7 +124,8 @@ func checkEvaluateFormats(e engine.Engine) error {
 		v := newNaive(c.x, nil, 2)
 		v.s, v.total = c.want.S, c.want.N
 		for _, a := range [][]float32{{1, 1, 1}, {1, -1, -1}, {-1, 0.5, 0.5}, {0x1p-60, 1, -0x1p-149}} {
-			if err := into(v.weightedSums(a[:3]), fmt.Sprintf("weighted sums by %v in %+v", a, c.want), same[int64],
+			if err := into(v.weightedSums(a[:3]), fmt.Sprintf("weighted sums by %v in %+v", a, c.want),
+				same[int64],
 				func(sums []int64) error { return r.WeightedSums(sums, a[:3]) }); err != nil {
 				return err
 			}

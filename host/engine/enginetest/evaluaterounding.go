@@ -57,7 +57,8 @@ func checkEvaluateRounding(e engine.Engine) error {
 		}
 	}
 	// The one reciprocal of clause 15 that is not the nearest, of e^0 + e^(-2^-23) = 2 - 2^-23.
-	x, w := dataset.Examples{N: 1, D: 1, X: []float32{1}}, engine.Weights{Q: 2, D: 1, W: []float32{0, -0x1p-23}}
+	x, w := dataset.Examples{N: 1, D: 1, X: []float32{1}}, engine.Weights{Q: 2, D: 1, W: []float32{0,
+		-0x1p-23}}
 	t := engine.Targets{Given: true, Values: []float32{0, 1}}
 	r, err := e.LoadEvaluator(x, 2, numerics.FixedPoint{})
 	if err == nil {
@@ -73,7 +74,8 @@ func checkEvaluateRounding(e engine.Engine) error {
 }
 
 // sameRounding compares weighted sums, and those of an evaluation, of x in some form.
-func sameRounding(e engine.Engine, form, x dataset.Examples, a []float32, f numerics.FixedPoint) error {
+func sameRounding(e engine.Engine, form, x dataset.Examples, a []float32,
+	f numerics.FixedPoint) error {
 	r, err := e.LoadEvaluator(form, 1, f)
 	if err != nil {
 		return err

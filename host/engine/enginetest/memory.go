@@ -17,7 +17,8 @@ func checkMemory(e engine.Engine) error {
 		x.Row(0)[j], x.Row(1)[j] = 1, -1
 	}
 	const q = 30000 // 3.6 TB
-	if r, err := e.LoadCells(x, y, q, numerics.FixedPoint{}); !errors.Is(err, engine.ErrMemory) || r != nil {
+	if r, err := e.LoadCells(x, y, q, numerics.FixedPoint{}); !errors.Is(err, engine.ErrMemory) ||
+		r != nil {
 		return fmt.Errorf("cells of %d classes: %v, want %v", q, err, engine.ErrMemory)
 	}
 	if _, err := e.Plan(x, y, q); !errors.Is(err, engine.ErrMemory) {
@@ -43,7 +44,8 @@ func checkMemory(e engine.Engine) error {
 	}
 	// Sizes whose product is 2^64 bytes and more.
 	wide := dataset.Examples{N: 1, D: 1 << 21, X: make([]float32, 1<<21)}
-	if r, err := e.LoadCells(wide, y[:1], 1<<15-1, numerics.FixedPoint{}); !errors.Is(err, engine.ErrMemory) || r != nil {
+	if r, err := e.LoadCells(wide, y[:1], 1<<15-1, numerics.FixedPoint{}); !errors.Is(err,
+		engine.ErrMemory) || r != nil {
 		return fmt.Errorf("class sums of 2^64 bytes: %v, want %v", err, engine.ErrMemory)
 	}
 	return nil

@@ -22,7 +22,12 @@ var mutants = []struct {
 	{"blocks of 512 examples", "n (n=257 ", func(l *loops) { l.block = 512 }},
 	{"no blocks", "n (n=511 ", func(l *loops) { l.block = math.MaxInt32 }},
 	{"each product made whole", "n (n=15 ", func(l *loops) { l.block = 1 }},
-	{"examples in decreasing order", "n (n=16 ", func(l *loops) { l.order = func(i, from, to int) int { return to - 1 - (i - from) } }},
+	{"examples in decreasing order", "n (n=16 ", func(l *loops) {
+		l.order = func(i, from,
+			to int) int {
+			return to - 1 - (i - from)
+		}
+	}},
 	{"examples in two chains", "n (n=17 ", func(l *loops) {
 		l.order = func(i, from, to int) int { // even ones first
 			if k, even := i-from, (to-from+1)/2; k < even {
@@ -36,7 +41,10 @@ var mutants = []struct {
 		l.multiply = func(a, x, acc float32) float32 { return float32(a*x) + acc }
 	}},
 	{"sums rounded twice", "rounding", func(l *loops) {
-		l.multiply = func(a, x, acc float32) float32 { return float32(float64(a)*float64(x) + float64(acc)) }
+		l.multiply = func(a, x, acc float32) float32 {
+			return float32(float64(a)*float64(x) +
+				float64(acc))
+		}
 	}},
 	{"subnormal values taken for 0", "subnormal values", func(l *loops) { l.value = flush }},
 	{"subnormal sums taken for 0", "subnormal values", func(l *loops) {
@@ -45,7 +53,8 @@ var mutants = []struct {
 	{"rounding towards 0", "rounding", func(l *loops) { l.whole = rounded(math.Trunc) }},
 	{"ties away from 0", "rounding", func(l *loops) { l.whole = rounded(math.Round) }},
 	{"rounding down", "rounding", func(l *loops) { l.whole = rounded(math.Floor) }},
-	{"sums added to what was there", "n (n=1 ", func(l *loops) { l.sums = func(dst int64) int64 { return dst } }},
+	{"sums added to what was there", "n (n=1 ",
+		func(l *loops) { l.sums = func(dst int64) int64 { return dst } }},
 	{"coefficients by sum instead of by example", "many sums", func(l *loops) {
 		l.coefficient = func(a []float32, i, r, n, count int) float32 { return a[r*n+i] }
 	}},
@@ -89,10 +98,22 @@ var mutants = []struct {
 			return r.Rescore(engine.NewWeights(q, d), []int{0})
 		}
 	}},
-	{"another exp", "n (n=1 ", func(l *loops) { l.exp = func(x float32) float32 { return float32(math.Exp(float64(x))) } }},
-	{"another log", "n (n=1 ", func(l *loops) { l.log = func(x float32) float32 { return float32(math.Log(float64(x))) } }},
-	{"division in place of the reciprocal", "n (n=1 ", func(l *loops) { l.share = func(e, sum float32) float32 { return e / sum } }},
-	{"a true reciprocal", "rounding", func(l *loops) { l.share = func(e, sum float32) float32 { return float32(e * (1 / sum)) } }},
+	{"another exp", "n (n=1 ",
+		func(l *loops) { l.exp = func(x float32) float32 { return float32(math.Exp(float64(x))) } }},
+	{"another log", "n (n=1 ",
+		func(l *loops) { l.log = func(x float32) float32 { return float32(math.Log(float64(x))) } }},
+	{"division in place of the reciprocal", "n (n=1 ", func(l *loops) {
+		l.share = func(e,
+			sum float32) float32 {
+			return e / sum
+		}
+	}},
+	{"a true reciprocal", "rounding", func(l *loops) {
+		l.share = func(e,
+			sum float32) float32 {
+			return float32(e * (1 / sum))
+		}
+	}},
 	{"classes added in decreasing order", "Q (n=33 d=3 Q=17)", func(l *loops) {
 		sum := l.sum
 		l.sum = func(e []float32) float32 {
@@ -130,8 +151,18 @@ var mutants = []struct {
 	{"the loss of given targets rounded twice", "Q (n=33 d=3 Q=3)", func(l *loops) {
 		l.given = func(t, d, acc float32) float32 { return acc - float32(t*d) }
 	}},
-	{"residuals without weights", "Q (n=33 d=3 Q=2)", func(l *loops) { l.weigh = func(v, _ float32) float32 { return v } }},
-	{"losses without weights", "Q (n=33 d=3 Q=2)", func(l *loops) { l.weighLoss = func(v, _ float32) float32 { return v } }},
+	{"residuals without weights", "Q (n=33 d=3 Q=2)", func(l *loops) {
+		l.weigh = func(v,
+			_ float32) float32 {
+			return v
+		}
+	}},
+	{"losses without weights", "Q (n=33 d=3 Q=2)", func(l *loops) {
+		l.weighLoss = func(v,
+			_ float32) float32 {
+			return v
+		}
+	}},
 	{"weights of 0 taken for 1", "Q (n=33 d=3 Q=2)", func(l *loops) {
 		weigh := l.weigh
 		l.weigh = func(v, weight float32) float32 {
@@ -166,14 +197,25 @@ var mutants = []struct {
 			}
 		}
 	}},
-	{"a loss of 2^15 counted", "limits of losses", refusing(func(loss, _ float32) bool { return !(loss >= -0x1p15 && loss <= 0x1p15) })},
-	{"losses below 0 never refused", "limits of losses", refusing(func(loss, _ float32) bool { return !(loss < 0x1p15) })},
-	{"losses refused before they are weighted", "limits of losses", refusing(func(loss, weight float32) bool {
-		return !(loss > -0x1p15 && loss < 0x1p15) || weight > 0 && math.Abs(float64(loss/weight)) >= 0x1p15
+	{"a loss of 2^15 counted", "limits of losses", refusing(func(loss,
+		_ float32) bool {
+		return !(loss >= -0x1p15 && loss <= 0x1p15)
 	})},
+	{"losses below 0 never refused", "limits of losses", refusing(func(loss,
+		_ float32) bool {
+		return !(loss < 0x1p15)
+	})},
+	{"losses refused before they are weighted", "limits of losses",
+		refusing(func(loss, weight float32) bool {
+			return !(loss > -0x1p15 && loss < 0x1p15) || weight > 0 &&
+				math.Abs(float64(loss/weight)) >= 0x1p15
+		})},
 	{"examples of weight 0 never refused", "limits of losses", func(l *loops) {
 		refuse := l.refuse
-		l.refuse = func(scores []float32, loss, weight float32) bool { return weight != 0 && refuse(scores, loss, weight) }
+		l.refuse = func(scores []float32, loss, weight float32) bool {
+			return weight != 0 &&
+				refuse(scores, loss, weight)
+		}
 	}},
 	{"infinite scores below 0 not refused", "limits of losses", func(l *loops) {
 		l.refuse = func(scores []float32, loss, _ float32) bool {
@@ -219,7 +261,10 @@ var mutants = []struct {
 		}
 	}},
 	{"losses in the format of the examples here", "parts", func(l *loops) {
-		l.losses = func(_ numerics.FixedPoint, n int) numerics.FixedPoint { return numerics.LossFormat(n) }
+		l.losses = func(_ numerics.FixedPoint,
+			n int) numerics.FixedPoint {
+			return numerics.LossFormat(n)
+		}
 	}},
 	{"losses in the format of the sums", "n (n=1 ", func(l *loops) {
 		l.losses = func(f numerics.FixedPoint, _ int) numerics.FixedPoint { return f }
@@ -237,7 +282,10 @@ func flush(v float32) float32 {
 }
 
 func rounded(round func(float64) float64) func(float32, numerics.FixedPoint) int64 {
-	return func(acc float32, f numerics.FixedPoint) int64 { return int64(round(math.Ldexp(float64(acc), f.S))) }
+	return func(acc float32, f numerics.FixedPoint) int64 {
+		return int64(round(math.Ldexp(float64(acc),
+			f.S)))
+	}
 }
 
 func refusing(refuse func(loss, weight float32) bool) func(*loops) {

@@ -30,7 +30,8 @@ func (v *naive) evaluate(w engine.Weights, t engine.Targets) evaluated {
 		if t.Weight != nil {
 			weight = t.Weight[i]
 		}
-		residuals, loss := naiveResiduals(v.scores[i*v.q:(i+1)*v.q], t.Values[row*v.q:(row+1)*v.q], t.Given, weight)
+		residuals, loss := naiveResiduals(v.scores[i*v.q:(i+1)*v.q], t.Values[row*v.q:(row+1)*v.q],
+			t.Given, weight)
 		if loss > -0x1p15 && loss < 0x1p15 && residuals != nil { // false of NaN
 			e.Loss += integerOf(loss, v.lossFormat())
 		} else {
@@ -114,7 +115,8 @@ func softLog(x float32) float32 {
 	}
 	f := float32(part - 1)
 	p := float32(-0x1.38c08ep-4)
-	for _, c := range []float32{0x1.055ba6p-3, -0x1.0d8304p-3, 0x1.22d9e4p-3, -0x1.547282p-3, 0x1.99a00ep-3,
+	for _, c := range []float32{0x1.055ba6p-3, -0x1.0d8304p-3, 0x1.22d9e4p-3, -0x1.547282p-3,
+		0x1.99a00ep-3,
 		-0x1.000226p-2, 0x1.555554p-2, -0.5} {
 		p = softFMA(p, f, c)
 	}

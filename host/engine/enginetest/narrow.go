@@ -11,7 +11,8 @@ import (
 // narrowed returns examples near x that were prepared from integers of some bytes each
 // (clause 2), in both forms.
 func narrowed(x dataset.Examples, bytes int, rng *rand.Rand) dataset.Stored {
-	n := &store.Codes{Least: float32(-rng.IntN(300)), Map: make([]float32, 2*x.D), Unit: make([]float32, x.N)}
+	n := &store.Codes{Least: float32(-rng.IntN(300)), Map: make([]float32, 2*x.D),
+		Unit: make([]float32, x.N)}
 	codes := 256
 	if bytes == 1 {
 		n.Bytes = make([]uint8, len(x.X))

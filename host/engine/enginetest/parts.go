@@ -33,8 +33,10 @@ func partCases() []Case {
 		{name: "parts of bytes", n: 130, d: 19, q: 4, first: 70, times: 1, narrow: 1},
 		{name: "parts of many examples", n: 1600, d: 9, q: 3, first: 800, times: 1},
 		{name: "parts of very different values", n: 90, d: 40, q: 3, first: 45, times: 1, spread: true},
-		{name: "parts of a larger set, in a coarse format", n: 90, d: 40, q: 3, first: 16, times: 1000, coarse: 21},
-		{name: "parts of a set as large as can be", n: 50, d: 7, q: 3, first: 25, times: numerics.MostExamples / 50},
+		{name: "parts of a larger set, in a coarse format", n: 90, d: 40, q: 3, first: 16, times: 1000,
+			coarse: 21},
+		{name: "parts of a set as large as can be", n: 50, d: 7, q: 3, first: 25,
+			times: numerics.MostExamples / 50},
 	} {
 		all = append(all, Case{p.name, p.check})
 	}
@@ -129,7 +131,8 @@ func (k parts) check(e engine.Engine) (err error) {
 
 // vectors compares class sums, norms and update vectors of the whole with those of the
 // added parts, and all of them with the functions of class sums.
-func (k parts) vectors(loaded []engine.Cells, v *naive, f numerics.FixedPoint, inv []float32) error {
+func (k parts) vectors(loaded []engine.Cells, v *naive, f numerics.FixedPoint,
+	inv []float32) error {
 	norms := make([][]float32, len(loaded))
 	for i, r := range loaded {
 		norms[i] = make([]float32, k.q*k.q)

@@ -44,7 +44,10 @@ func plainLoops() loops {
 		order:    func(i, from, to int) int { return i },
 		value:    func(x float32) float32 { return x },
 		multiply: numerics.FMA,
-		whole:    func(acc float32, f numerics.FixedPoint) int64 { return numerics.Quantize(acc, f.Scale()) },
+		whole: func(acc float32, f numerics.FixedPoint) int64 {
+			return numerics.Quantize(acc,
+				f.Scale())
+		},
 
 		dot: numerics.Dot, exp: numerics.Exp, log: numerics.Log,
 		share: func(e, sum float32) float32 { return float32(e * numerics.Reciprocal(sum)) },
@@ -74,10 +77,13 @@ func plainLoops() loops {
 		},
 		targets:     func(before, now engine.Targets) engine.Targets { return now },
 		coefficient: func(a []float32, i, r, n, count int) float32 { return a[i*count+r] },
-		losses:      func(f numerics.FixedPoint, n int) numerics.FixedPoint { return numerics.LossFormat(f.N) },
-		sums:        func(int64) int64 { return 0 },
-		scored:      func(engine.Evaluator, engine.Weights) error { return nil },
-		summed:      func(engine.Evaluator) error { return nil },
+		losses: func(f numerics.FixedPoint,
+			n int) numerics.FixedPoint {
+			return numerics.LossFormat(f.N)
+		},
+		sums:   func(int64) int64 { return 0 },
+		scored: func(engine.Evaluator, engine.Weights) error { return nil },
+		summed: func(engine.Evaluator) error { return nil },
 	}
 }
 
@@ -87,7 +93,8 @@ type looped struct {
 	loops loops
 }
 
-func (e looped) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e looped) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator,
+	error) {
 	r, err := e.Engine.LoadEvaluator(x, classes, f)
 	if err != nil {
 		return nil, err
@@ -126,7 +133,8 @@ func (r *evaluator) SetTargets(t engine.Targets) error {
 }
 
 func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	if _, err := r.Evaluator.Evaluate(make([]int64, len(sums)), w); err != nil || len(sums) != w.Q*w.D {
+	if _, err := r.Evaluator.Evaluate(make([]int64, len(sums)), w); err != nil ||
+		len(sums) != w.Q*w.D {
 		return engine.Evaluation{}, err
 	}
 	var v engine.Evaluation

@@ -63,7 +63,8 @@ func checkRounding(e engine.Engine) error {
 				return fmt.Errorf("step %d: %w", step, err)
 			}
 			if first := want.Predicted[0] + want.Predicted[1] + want.Predicted[2]; first == before {
-				return fmt.Errorf("step %d: %d examples are predicted 0, as before: this case tests nothing", step, first)
+				return fmt.Errorf("step %d: %d examples are predicted 0, as before: this case tests nothing",
+					step, first)
 			} else {
 				before = first
 			}

@@ -60,7 +60,8 @@ func TestFMAThreeWays(t *testing.T) {
 		}
 		if i%20 == 0 {
 			if exact := bigFMA(a, b, c); exact != soft {
-				t.Fatalf("draw %d of seed %d: fma(%x, %x, %x): integers %x, big %x", i, seed, a, b, c, soft, exact)
+				t.Fatalf("draw %d of seed %d: fma(%x, %x, %x): integers %x, big %x", i, seed, a, b, c, soft,
+					exact)
 			}
 		}
 		if naive := float32(float64(a)*float64(b) + float64(c)); naive != fast {
@@ -68,7 +69,8 @@ func TestFMAThreeWays(t *testing.T) {
 		}
 	}
 	if slow < 1000 {
-		t.Errorf("only %d of the draws tell a fused from a twice rounded result: the draws are too easy", slow)
+		t.Errorf("only %d of the draws tell a fused from a twice rounded result: the draws are too easy",
+			slow)
 	}
 }
 

@@ -30,8 +30,10 @@ func checkTogether(e engine.Engine) error {
 	}
 	step := walk{name: "together", n: 90, d: 12, q: 3, noise: 0.1, stride: 0.2}
 	for _, k := range []evaluation{
-		{problem: problem{name: "together", n: 270, d: 5, q: 3, value: normal, weight: normal}, aims: []aim{labels, soft}},
-		{problem: problem{name: "together", n: 33, d: 19, q: 4, narrow: 1, value: normal, weight: normal}},
+		{problem: problem{name: "together", n: 270, d: 5, q: 3, value: normal, weight: normal},
+			aims: []aim{labels, soft}},
+		{problem: problem{name: "together", n: 33, d: 19, q: 4, narrow: 1, value: normal,
+			weight: normal}},
 	} {
 		cases = append(cases, k.cases()...)
 	}
@@ -66,7 +68,8 @@ func checkPlan(e engine.Engine) error {
 	}
 	if scorer.ClassSums != 0 || cells.ClassSums < 2*2*2*8 ||
 		scorer.Examples != cells.Examples || scorer.Scratch > cells.Scratch {
-		return fmt.Errorf("plans for %s: without labels %+v, with labels %+v", e.Device().ID, scorer, cells)
+		return fmt.Errorf("plans for %s: without labels %+v, with labels %+v", e.Device().ID, scorer,
+			cells)
 	}
 	return nil
 }
@@ -115,7 +118,8 @@ func checkEngineClosed(e engine.Engine) error {
 	_, planned := e.PlanEvaluator(x, 2)
 	project := e.Project(make([]float32, 9), x, engine.Projection{Function: linear, Landmarks: x})
 	for what, err := range map[string]error{
-		"load": load, "load cells": cells, "load evaluator": evaluator, "plan": plan, "plan evaluator": planned,
+		"load": load, "load cells": cells, "load evaluator": evaluator, "plan": plan,
+		"plan evaluator":      planned,
 		"project":             project,
 		"predict of a scorer": s.Predict(make([]int32, 3)),
 	} {
@@ -123,7 +127,8 @@ func checkEngineClosed(e engine.Engine) error {
 			return fmt.Errorf("%s on a closed engine: %v, want %v", what, err, engine.ErrClosed)
 		}
 	}
-	if err := errors.Join(refuses(r, engine.ErrClosed), refusesEvaluator(v, engine.ErrClosed)); err != nil {
+	if err := errors.Join(refuses(r, engine.ErrClosed), refusesEvaluator(v,
+		engine.ErrClosed)); err != nil {
 		return fmt.Errorf("on a closed engine: %w", err)
 	}
 	return errors.Join(r.Close(), s.Close(), v.Close())
@@ -150,8 +155,9 @@ func refuses(r engine.Cells, want error) error {
 	w, f := engine.NewWeights(2, 2), make([]float32, 6)
 	_, assign := r.Assign(0)
 	for what, err := range map[string]error{
-		"rescore": r.Rescore(w, []int{0}), "scores": r.Scores(f, 0, 3), "predict": r.Predict(make([]int32, 3)),
-		"assign": assign, "class sums": r.ClassSums(make([]int64, 4), 0), "norms": r.Norms(f[:4], f[:4]),
+		"rescore": r.Rescore(w, []int{0}), "scores": r.Scores(f, 0, 3),
+		"predict": r.Predict(make([]int32, 3)),
+		"assign":  assign, "class sums": r.ClassSums(make([]int64, 4), 0), "norms": r.Norms(f[:4], f[:4]),
 		"update vectors": r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f[:4]),
 	} {
 		if !errors.Is(err, want) {
@@ -202,7 +208,8 @@ func checkUnderWay(e engine.Engine) error {
 }
 
 // useOnce loads examples, with labels, with targets and with neither, and uses them.
-func useOnce(e engine.Engine, x dataset.Stored, y []int32, w engine.Weights, inv []float32) (err error) {
+func useOnce(e engine.Engine, x dataset.Stored, y []int32, w engine.Weights,
+	inv []float32) (err error) {
 	s, err := e.Load(x, w.Q)
 	if err != nil {
 		return err
@@ -241,5 +248,6 @@ func useOnce(e engine.Engine, x dataset.Stored, y []int32, w engine.Weights, inv
 		}
 	}
 	landmarks := dataset.Examples{N: 2, D: x.D, X: w.W[:2*w.D]}
-	return e.Project(make([]float32, x.N*2), x, engine.Projection{Function: linear, Landmarks: landmarks})
+	return e.Project(make([]float32, x.N*2), x, engine.Projection{Function: linear,
+		Landmarks: landmarks})
 }

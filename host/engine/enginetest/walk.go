@@ -36,8 +36,10 @@ func walks() []walk {
 		{name: "drift in few dimensions", n: 600, d: 12, q: 3, noise: 0.5, stride: 0.02, drift: true},
 		{name: "walk of bytes", n: 400, d: 40, q: 4, noise: 0.05, stride: 0.3, narrow: 1},
 		{name: "walk of halves", n: 300, d: 270, q: 3, noise: 0.05, stride: 0.3, narrow: 2},
-		{name: "walk of scores that overflow", n: 200, d: 40, q: 4, stride: 0.3, value: 0x1p100, weight: 0x1p27},
-		{name: "walk of scores that underflow", n: 200, d: 40, q: 4, stride: 0.3, value: 0x1p-74, weight: 0x1p-76},
+		{name: "walk of scores that overflow", n: 200, d: 40, q: 4, stride: 0.3, value: 0x1p100,
+			weight: 0x1p27},
+		{name: "walk of scores that underflow", n: 200, d: 40, q: 4, stride: 0.3, value: 0x1p-74,
+			weight: 0x1p-76},
 		{name: "walk, sparse", n: 200, d: 40, q: 4, noise: 0.05, stride: 0.3, sparse: true},
 	}
 }
@@ -81,14 +83,16 @@ func (k walk) check(e engine.Engine) error {
 				return fmt.Errorf("step %d: %w", step, err)
 			}
 			p := rng.IntN(k.q)
-			if err := into(v.classSums(p), fmt.Sprintf("step %d: class sums of region %d", step, p), same[int64],
+			if err := into(v.classSums(p), fmt.Sprintf("step %d: class sums of region %d", step, p),
+				same[int64],
 				func(dst []int64) error { return r.ClassSums(dst, p) }); err != nil {
 				return err
 			}
 			if step == walkSteps/2 || step == walkSteps-1 {
-				if err := into(v.scores, fmt.Sprintf("step %d: score", step), sameFloats, func(dst []float32) error {
-					return r.Scores(dst, 0, k.n)
-				}); err != nil {
+				if err := into(v.scores, fmt.Sprintf("step %d: score", step), sameFloats,
+					func(dst []float32) error {
+						return r.Scores(dst, 0, k.n)
+					}); err != nil {
 					return err
 				}
 			}

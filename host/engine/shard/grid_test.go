@@ -18,8 +18,8 @@ type form struct {
 	read func(w way, r ranks.Reducer) (*dataset.Dataset, error)
 }
 
-// forms are two in memory, of which each rank has all, and files, of which each has read its own examples alone where
-// the learner needs no others.
+// forms are two in memory, of which each rank has all, and files, of which each has read its own
+// examples alone where the learner needs no others.
 func forms(t *testing.T, dense, sparse *dataset.Dataset) []form {
 	t.Helper()
 	all := []form{
@@ -65,8 +65,9 @@ func grid(opencl bool) (all []cell) {
 	return all
 }
 
-// TestLearners: the weights of a learner are those of one engine, from examples of any form, on 1 to 8 ranks of one or
-// two devices each, which are the processor, OpenCL or both, however the examples are cut.
+// TestLearners: the weights of a learner are those of one engine, from examples of any form, on 1
+// to 8 ranks of one or two devices each, which are the processor, OpenCL or both, however the
+// examples are cut.
 func TestLearners(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	data, noise := problem(t, false)
@@ -102,7 +103,8 @@ func TestLearners(t *testing.T) {
 
 // judge trains on a random cut.
 func (c cell) judge(
-	t *testing.T, rng *rand.Rand, w way, f form, opencl []engine.Engine, noise *confusion.Matrix, want string,
+	t *testing.T, rng *rand.Rand, w way, f form, opencl []engine.Engine, noise *confusion.Matrix,
+	want string,
 ) {
 	t.Helper()
 	shares := make([][]int, c.ranks)
@@ -116,10 +118,12 @@ func (c cell) judge(
 		}
 		engines[rank] = append(engines[rank], e)
 	}
-	for rank, got := range spread(t, w, shares, noise, func(rank int) []engine.Engine { return engines[rank] },
+	for rank, got := range spread(t, w, shares, noise,
+		func(rank int) []engine.Engine { return engines[rank] },
 		func(r ranks.Reducer) (*dataset.Dataset, error) { return f.read(w, r) }) {
 		if arrays(got) != arrays(want) { // metadata have the name and the hash of a file
-			t.Errorf("%s, shares %v: rank %d found %s, want %s as of one processor", c.kind, shares, rank, got, want)
+			t.Errorf("%s, shares %v: rank %d found %s, want %s as of one processor", c.kind, shares, rank,
+				got, want)
 		}
 	}
 }

@@ -33,7 +33,8 @@ import (
 func kernelWays() []way {
 	gradients := softmax.Defaults()
 	gradients.Iterations, gradients.L2 = 4, softmax.L2(0.01)
-	rbf := fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 9, Landmarks: 40}
+	rbf := fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 9,
+		Landmarks: 40}
 	var all []way
 	add := func(name string, learner learners.Params, change func(*fitting.Options)) {
 		k := rbf
@@ -45,7 +46,8 @@ func kernelWays() []way {
 		k.Landmarks, k.Choice = 300, pca.Farthest
 	})
 	add("kmeans++, cosine", gradients, func(k *fitting.Options) {
-		k.Function, k.Cosine, k.Choice, k.Components = kernel.Function{Kind: kernel.Linear}, true, pca.KMeans, 4
+		k.Function, k.Cosine, k.Choice, k.Components = kernel.Function{Kind: kernel.Linear}, true,
+			pca.KMeans, 4
 	})
 	add("poly, whose values differ in size", gradients, func(k *fitting.Options) {
 		k.Function = kernel.Function{Kind: kernel.Poly, Gamma: 40, Coef0: 1, Degree: 7}
@@ -56,7 +58,10 @@ func kernelWays() []way {
 	add("variance, plain, classmean", classmean.Defaults(), func(k *fitting.Options) {
 		k.Components, k.Variance, k.Steps = 0, 0.5, &dataset.Steps{Bias: true}
 	})
-	add("Lanczos, median", gradients, func(k *fitting.Options) { k.Landmarks, k.Function.Gamma = 620, 0 })
+	add("Lanczos, median", gradients, func(k *fitting.Options) {
+		k.Landmarks, k.Function.Gamma = 620,
+			0
+	})
 	add("search for gamma", uma.Defaults(), func(k *fitting.Options) { k.Search = true })
 	all[len(all)-1].options.TemperatureFolds = 2
 	for _, c := range []struct {
@@ -67,7 +72,10 @@ func kernelWays() []way {
 		{"means by clusters, own weights", func(p *kernelmean.Params) {
 			p.Atoms, p.AtomChoice, p.AtomWeights = 30, "clusters", "own"
 		}},
-		{"means by herding, cosine", func(p *kernelmean.Params) { p.Atoms, p.AtomChoice = 30, "herding" }},
+		{"means by herding, cosine", func(p *kernelmean.Params) {
+			p.Atoms, p.AtomChoice = 30,
+				"herding"
+		}},
 		{"means of all", func(*kernelmean.Params) {}},
 		{"means by atoms that are near", func(p *kernelmean.Params) { p.AtomError = 0.4 }},
 	} {
@@ -80,8 +88,8 @@ func kernelWays() []way {
 	return all
 }
 
-// TestKernelParts: kernel functions, where what is held out is so much that ranks share that too: folds, a search for
-// gamma, and means of classes of which each rank has a part.
+// TestKernelParts: kernel functions, where what is held out is so much that ranks share that too:
+// folds, a search for gamma, and means of classes of which each rank has a part.
 func TestKernelParts(t *testing.T) {
 	const n, d, q = 26000, 3, 2
 	x, y, err := synth.Generate(n, d, q, 5)
@@ -105,9 +113,11 @@ func TestKernelParts(t *testing.T) {
 	means.Atoms, means.AtomChoice = 12, "clusters"
 	rbf := kernel.Function{Kind: kernel.RBF}
 	for _, o := range []host.Options{
-		{Learner: gradients, Kernel: &fitting.Options{Function: rbf, Landmarks: 12, Components: 5, Cosine: true},
+		{Learner: gradients, Kernel: &fitting.Options{Function: rbf, Landmarks: 12, Components: 5,
+			Cosine: true},
 			TemperatureFolds: 2},
-		{Learner: gradients, Kernel: &fitting.Options{Function: rbf, Landmarks: 8, Components: 4, Search: true}},
+		{Learner: gradients, Kernel: &fitting.Options{Function: rbf, Landmarks: 8, Components: 4,
+			Search: true}},
 		{Learner: means, Kernel: &fitting.Options{Function: rbf}},
 	} {
 		of := func(e engine.Engine, r ranks.Reducer) (string, error) {
@@ -169,8 +179,8 @@ func TestKernelTraffic(t *testing.T) {
 	if err := dataset.Write(t.Context(), path, data, dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Of numbers of so many bytes that are added in order, in groups at multiples of step: each of 8 k groups goes by
-	// each rank, and all agree in the end.
+	// Of numbers of so many bytes that are added in order, in groups at multiples of step: each of 8
+	// k groups goes by each rank, and all agree in the end.
 	inOrder := func(numbers, bytes, step int64) int64 {
 		width := max(step, (numbers/(8*k)+step-1)/step*step)
 		groups := (numbers + width - 1) / width
@@ -191,7 +201,8 @@ func TestKernelTraffic(t *testing.T) {
 		basis, err := pca.Fit(t.Context(), e, read,
 			pca.Options{Function: rbf, Landmarks: m, Components: 5})
 		centring := 2 * inOrder(m, 8, 1) // of kernel values, and of features
-		if err := step("kernel PCA", centring+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+40, 4*m*d+4*d+4*m*m, err); err != nil {
+		if err := step("kernel PCA", centring+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+40, 4*m*d+4*d+4*m*m,
+			err); err != nil {
 			return err
 		}
 		z, err := featuremap.Components(t.Context(), e, basis, read)

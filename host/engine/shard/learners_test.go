@@ -35,7 +35,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// -all tests every number of ranks and both forms with every learner, and the whole suite of engines.
+// -all tests every number of ranks and both forms with every learner, and the whole suite of
+// engines.
 var all = flag.Bool("all", false, "test every combination, for minutes")
 
 // way is a way to train.
@@ -45,7 +46,8 @@ type way struct {
 }
 
 func ways() []way {
-	rbf := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 12, Landmarks: 60}
+	rbf := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 12,
+		Landmarks: 60}
 	gradients := softmax.Defaults()
 	gradients.Iterations, gradients.L2 = 8, softmax.L2(0.01)
 	means := kernelmean.Defaults()
@@ -129,8 +131,8 @@ func arrays(hashes string) string {
 	return of
 }
 
-// spread trains on so many ranks, each with the engines that open gives it, one for each of its shares, and returns
-// what each found in the examples that read gives it.
+// spread trains on so many ranks, each with the engines that open gives it, one for each of its
+// shares, and returns what each found in the examples that read gives it.
 func spread(
 	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, open func(rank int) []engine.Engine,
 	read func(ranks.Reducer) (*dataset.Dataset, error),
@@ -157,8 +159,9 @@ func spread(
 	return found
 }
 
-// TestPartsShare: examples held out, and what models say of those that they have not seen, are those of one process
-// where each rank has read its own examples alone, from a table of more than numbers, some of whose examples are bad.
+// TestPartsShare: examples held out, and what models say of those that they have not seen, are
+// those of one process where each rank has read its own examples alone, from a table of more than
+// numbers, some of whose examples are bad.
 func TestPartsShare(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.csv")
 	var text strings.Builder
@@ -179,8 +182,9 @@ func TestPartsShare(t *testing.T) {
 	}
 	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
 		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r,
-			Table: dataset.Table{LabelColumn: "class", IDColumn: "id", Encode: &dataset.EncodeOptions{Missing: "mean",
-				Text: dataset.TextOptions{Columns: []string{"words"}}}},
+			Table: dataset.Table{LabelColumn: "class", IDColumn: "id",
+				Encode: &dataset.EncodeOptions{Missing: "mean",
+					Text: dataset.TextOptions{Columns: []string{"words"}}}},
 			SkipBad: true, Storage: storage})
 	}
 	gradients := softmax.Defaults()
@@ -261,8 +265,8 @@ func TestPartsShare(t *testing.T) {
 	}
 }
 
-// TestLearnersShare: learners that need no examples of other ranks find the same where each rank has read its own
-// alone, whatever the file.
+// TestLearnersShare: learners that need no examples of other ranks find the same where each rank
+// has read its own alone, whatever the file.
 func TestLearnersShare(t *testing.T) {
 	dir := t.TempDir()
 	for at, w := range append(ways(), kernelWays()...) {
@@ -308,15 +312,16 @@ func TestLearnersShare(t *testing.T) {
 					}
 					return own
 				}
-				for rank, got := range spread(t, w, shares, noise, engines, func(r ranks.Reducer) (*dataset.Dataset, error) {
-					o := o
-					o.Ranks = r
-					d, err := dataset.Read(t.Context(), path, o)
-					if err == nil && d.Stored().At.Shared() == nil {
-						err = errors.New("all ranks have all examples")
-					}
-					return d, err
-				}) {
+				for rank, got := range spread(t, w, shares, noise, engines,
+					func(r ranks.Reducer) (*dataset.Dataset, error) {
+						o := o
+						o.Ranks = r
+						d, err := dataset.Read(t.Context(), path, o)
+						if err == nil && d.Stored().At.Shared() == nil {
+							err = errors.New("all ranks have all examples")
+						}
+						return d, err
+					}) {
 					if got != want {
 						t.Errorf("shares %v: rank %d found %s, want %s as of one engine", shares, rank, got, want)
 					}

@@ -106,7 +106,8 @@ func (e unchecked) LoadCells(
 		return nil, err
 	}
 	own := make([]engine.Cells, len(e.parts(c)))
-	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer, err error) {
+	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer,
+		err error) {
 		own[i], err = p.e.LoadCells(x, y[p.from:p.to], classes, f)
 		return own[i], err
 	})
@@ -114,7 +115,8 @@ func (e unchecked) LoadCells(
 		return nil, err
 	}
 	r := &cells{scorer: s, own: own, fixed: f, regions: make([]int64, classes*classes),
-		sums: make([]int64, classes*classes*x.D), fresh: make([]bool, classes), updates: newUpdates(x.D, classes)}
+		sums: make([]int64, classes*classes*x.D), fresh: make([]bool, classes), updates: newUpdates(x.D,
+			classes)}
 	for p := range r.fresh {
 		r.fresh[p] = true // every cell is empty
 	}
@@ -131,7 +133,8 @@ func (e unchecked) LoadEvaluator(
 		return nil, err
 	}
 	own := make([]engine.Evaluator, len(e.parts(c)))
-	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer, err error) {
+	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer,
+		err error) {
 		own[i], err = p.e.LoadEvaluator(x, classes, f)
 		return own[i], err
 	})

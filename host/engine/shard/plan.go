@@ -9,7 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Plan is the sum of what the engines of all ranks need, and the class sums of the whole on each besides.
+// Plan is the sum of what the engines of all ranks need, and the class sums of the whole on each
+// besides.
 func (e unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	x := rows.Stored()
 	c := e.cut(x, step)
@@ -32,8 +33,9 @@ func (e unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan,
 	if err == nil && y != nil {
 		whole := memory.Product(8, classes, classes, x.D)
 		sum.ClassSums = memory.Sum(sum.ClassSums, whole)
-		err = memory.Check(whole, fmt.Sprintf("plan: class sums of the whole, %d × %d cells × %d features", classes,
-			classes, x.D))
+		err = memory.Check(whole,
+			fmt.Sprintf("plan: class sums of the whole, %d × %d cells × %d features", classes,
+				classes, x.D))
 	}
 	return e.whole(sum, err)
 }
@@ -60,12 +62,14 @@ func (e *sharded) whole(p engine.Plan, err error) (engine.Plan, error) {
 	if !p.InPlace {
 		away = 1
 	}
-	n := []int64{p.Examples, p.Aside, p.Scores, p.ClassSums, p.Scratch, p.Limit, int64(p.Tiles), int64(p.TilesAside),
+	n := []int64{p.Examples, p.Aside, p.Scores, p.ClassSums, p.Scratch, p.Limit, int64(p.Tiles),
+		int64(p.TilesAside),
 		none, away}
 	if err := e.sum(err, 0, n); err != nil {
 		return p, err
 	}
-	sum := engine.Plan{Examples: n[0], Aside: n[1], Scores: n[2], ClassSums: n[3], Scratch: n[4], Limit: n[5],
+	sum := engine.Plan{Examples: n[0], Aside: n[1], Scores: n[2], ClassSums: n[3], Scratch: n[4],
+		Limit: n[5],
 		Tiles: int(n[6]), TilesAside: int(n[7]), InPlace: n[9] == 0}
 	if n[8] > 0 {
 		sum.Limit = 0

@@ -21,7 +21,8 @@ type joined struct {
 
 // kinds are the kinds of error that one rank tells the others of, by their index.
 var kinds = []error{
-	engine.ErrShape, engine.ErrLabel, engine.ErrValue, engine.ErrMemory, engine.ErrClosed, engine.ErrFailed,
+	engine.ErrShape, engine.ErrLabel, engine.ErrValue, engine.ErrMemory, engine.ErrClosed,
+	engine.ErrFailed,
 	audit.ErrDiffers,
 }
 
@@ -50,7 +51,8 @@ func (r *joined) sum(err error, same int64, slices ...[]int64) error {
 		return ranks.Agree(r.ctx, r.Reducer, err, kinds...)
 	}
 	if r.buffer[1] != same*int64(r.all) {
-		err := fmt.Errorf("rank %d of %d: %w, wanted the same program, data and options on all", r.rank, r.all,
+		err := fmt.Errorf("rank %d of %d: %w, wanted the same program, data and options on all", r.rank,
+			r.all,
 			ranks.ErrDiffers)
 		r.Abort(err) // not all may have seen it
 		return err
@@ -62,8 +64,8 @@ func (r *joined) sum(err error, same int64, slices ...[]int64) error {
 	return nil
 }
 
-// print is a number that weights with other bits most likely do not have (FNV-1a of the words); 0 if
-// there is one rank, which has nobody to compare it with.
+// print is a number that weights with other bits most likely do not have (FNV-1a of the words); 0
+// if there is one rank, which has nobody to compare it with.
 func (r *joined) print(w engine.Weights) int64 {
 	if r.all == 1 {
 		return 0

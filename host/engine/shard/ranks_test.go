@@ -32,8 +32,8 @@ func onRanks(count int, do func(rank int, r ranks.Reducer) error) []error {
 	return errs
 }
 
-// TestRanksConformance: each rank of several finds what the contract says, though it has a part of the
-// examples; one of them may have two engines, another none of the examples.
+// TestRanksConformance: each rank of several finds what the contract says, though it has a part of
+// the examples; one of them may have two engines, another none of the examples.
 func TestRanksConformance(t *testing.T) {
 	cuts := [][][]int{{{1, 3}, {2}, {1}}}
 	if *all {
@@ -84,7 +84,8 @@ func TestRankFails(t *testing.T) {
 		return err
 	})
 	for rank, err := range errs {
-		if err == nil || !strings.Contains(err.Error(), errBroken.Error()) || errors.Is(err, errBroken) != (rank == 2) ||
+		if err == nil || !strings.Contains(err.Error(), errBroken.Error()) || errors.Is(err,
+			errBroken) != (rank == 2) ||
 			strings.Contains(err.Error(), "rank 2: ") != (rank != 2) {
 			t.Errorf("rank %d: %v", rank, err)
 		}

@@ -21,12 +21,13 @@ func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
 	return Ranks(context.Background(), ranks.Alone{}, engines, shares)
 }
 
-// Ranks returns the engines of all ranks as one: this rank has those given, and takes their
-// shares of the examples, as New says. All ranks call it, and afterwards each makes the same calls,
-// in the same order, with the same arguments; of these it reads the examples of its own shards alone.
+// Ranks returns the engines of all ranks as one: this rank has those given, and takes their shares
+// of the examples, as New says. All ranks call it, and afterwards each makes the same calls, in
+// the same order, with the same arguments; of these it reads the examples of its own shards alone.
 // Answers are the whole's, on each rank. Methods must not be called at the same time. Close is
 // this rank's own. ctx is that of all calls of r.
-func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine, shares []int) (engine.Engine, error) {
+func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine,
+	shares []int) (engine.Engine, error) {
 	rank, all := r.Rank()
 	e := newSharded(engines, joined{Reducer: r, ctx: ctx, rank: rank, all: all})
 	if shares == nil {
@@ -77,12 +78,14 @@ const mostShare = 1 << 24
 
 func checkShares(engines []engine.Engine, shares []int) error {
 	if len(engines) == 0 || len(shares) != len(engines) {
-		return fmt.Errorf("shard: %w: found %d engines and %d shares, wanted one of each at least, and as many",
+		return fmt.Errorf("shard: %w: found %d engines and %d shares, wanted one of each at least, "+
+			"and as many",
 			engine.ErrShape, len(engines), len(shares))
 	}
 	for i, s := range shares {
 		if s < 1 || s > mostShare {
-			return fmt.Errorf("shard: %w: found the share %d of engine %d, wanted 1 to %d", engine.ErrShape, s, i, mostShare)
+			return fmt.Errorf("shard: %w: found the share %d of engine %d, wanted 1 to %d", engine.ErrShape,
+				s, i, mostShare)
 		}
 	}
 	return nil
@@ -154,8 +157,8 @@ func (e unchecked) Close() error {
 // are the shards first[r]..first[r+1]-1.
 type cuts []int
 
-// cut cuts x by the shares, between multiples of step; examples of which each rank has a part are cut among the
-// engines of each.
+// cut cuts x by the shares, between multiples of step; examples of which each rank has a part are
+// cut among the engines of each.
 func (e *sharded) cut(x dataset.Stored, step int) cuts {
 	c := make(cuts, len(e.until))
 	shared := x.At.Shared()

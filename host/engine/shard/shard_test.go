@@ -47,8 +47,8 @@ func devices(t testing.TB, count int) []engine.Engine {
 	return all
 }
 
-// cases are the suite, or with so little time as make test has its short form, which has all kinds of
-// examples and enough of them to be cut.
+// cases are the suite, or with so little time as make test has its short form, which has all kinds
+// of examples and enough of them to be cut.
 func cases() []enginetest.Case {
 	if *all {
 		return append(enginetest.Cases(), enginetest.WideCases()...)
@@ -58,12 +58,14 @@ func cases() []enginetest.Case {
 
 func TestConformance(t *testing.T) {
 	engines := map[string]engine.Engine{
-		"eight": together(t, []int{3, 1, 4, 1, 5, 9, 2, 6}, simd.New(), simd.New(), simd.New(), cpuref.New(), simd.New(),
+		"eight": together(t, []int{3, 1, 4, 1, 5, 9, 2, 6}, simd.New(), simd.New(), simd.New(),
+			cpuref.New(), simd.New(),
 			simd.New(), cpuref.New(), simd.New()),
 	}
 	if *all {
 		engines["one"] = together(t, nil, simd.New())
-		engines["of several"] = together(t, []int{2, 3}, together(t, nil, simd.New(), cpuref.New()), simd.New())
+		engines["of several"] = together(t, []int{2, 3}, together(t, nil, simd.New(), cpuref.New()),
+			simd.New())
 	}
 	for name, e := range engines {
 		t.Run(name, func(t *testing.T) { enginetest.Run(t, e, cases()) })
@@ -112,7 +114,8 @@ func TestShares(t *testing.T) {
 		}
 		for i, one := range counted {
 			if diff := one.loaded - c.want[i]; max(diff, -diff) > 16 {
-				t.Errorf("shares %v of %d: engine %d has %d, want about %d", c.shares, c.n, i, one.loaded, c.want[i])
+				t.Errorf("shares %v of %d: engine %d has %d, want about %d", c.shares, c.n, i, one.loaded,
+					c.want[i])
 			}
 		}
 	}
@@ -143,7 +146,10 @@ func (b breaking) LoadCells(
 
 type brokenCells struct{ engine.Cells }
 
-func (brokenCells) Assign(float32) (engine.Assignment, error) { return engine.Assignment{}, errBroken }
+func (brokenCells) Assign(float32) (engine.Assignment, error) {
+	return engine.Assignment{},
+		errBroken
+}
 
 // TestFailed: what one engine fails to do fails, and all that comes later; the loads that were
 // made when one fails are undone.
@@ -184,7 +190,8 @@ func TestMeasure(t *testing.T) {
 	}
 	e := simd.New()
 	e.Close()
-	if _, err := shard.Measure([]engine.Engine{e}, 2, 2, 10, false); !errors.Is(err, engine.ErrClosed) {
+	if _, err := shard.Measure([]engine.Engine{e}, 2, 2, 10, false); !errors.Is(err,
+		engine.ErrClosed) {
 		t.Errorf("of a closed engine: %v, want %v", err, engine.ErrClosed)
 	}
 }

@@ -29,7 +29,8 @@ func TestTraffic(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := evaluator.SetTargets(engine.Targets{Row: data.Y, Values: make([]float32, q*q)}); err != nil {
+		if err := evaluator.SetTargets(engine.Targets{Row: data.Y, Values: make([]float32,
+			q*q)}); err != nil {
 			return err
 		}
 		step := sent(m)
@@ -66,8 +67,8 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// sent returns a judge of what m counts since it was last asked, or since sent was: other than so many bytes summed
-// and broadcast is an error, and so is err.
+// sent returns a judge of what m counts since it was last asked, or since sent was: other than so
+// many bytes summed and broadcast is an error, and so is err.
 func sent(m *ranks.Meter) func(what string, summed, broadcast int64, err error) error {
 	last := m.Traffic()
 	return func(what string, summed, broadcast int64, err error) error {

@@ -11,8 +11,8 @@ import (
 // room is how many numbers the update vectors of all pairs have that are kept: 16 MiB.
 const room = 4 << 20
 
-// updates keeps what norms are made of, since a step asks for the norms of all pairs, and then for the
-// vectors of most of them.
+// updates keeps what norms are made of, since a step asks for the norms of all pairs, and then for
+// the vectors of most of them.
 type updates struct {
 	inverse []float32 // B, Q×Q, that what is known is made with
 	known   []bool    // regions with norms, and vectors if there is room, of the last sums
@@ -43,9 +43,10 @@ func (r *cells) floats(dst []float32, p int) {
 	}
 }
 
-// combine writes z_pq to dst (clause 6): what engine.UpdateVector does, but of class sums g in float32,
-// and column after column, where no sum waits for the one before it. b is row q of the inverse; where that is 0, as
-// most of it is where labels are right, nothing is added: the sums are integers, so no sum so far is -0.
+// combine writes z_pq to dst (clause 6): what engine.UpdateVector does, but of class sums g in
+// float32, and column after column, where no sum waits for the one before it. b is row q of the
+// inverse; where that is 0, as most of it is where labels are right, nothing is added: the sums
+// are integers, so no sum so far is -0.
 func combine(dst, g, b []float32, unit float32) {
 	clear(dst)
 	for k, b := range b {

@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// TestUpdatesKept: update vectors that are kept, or that there is no room to keep, are those of one engine, after
-// another inverse and after examples that moved.
+// TestUpdatesKept: update vectors that are kept, or that there is no room to keep, are those of
+// one engine, after another inverse and after examples that moved.
 func TestUpdatesKept(t *testing.T) {
 	const n, q = 6, 2
 	inverses := [][]float32{{1.5, -0.5, 0, 1}, {1, 0, -0.25, 1.25}}

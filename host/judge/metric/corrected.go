@@ -9,8 +9,8 @@ import (
 const quantile = 1.959963984540054
 
 // Estimate is a share that noisy labels tell of, with the interval that holds the true one in 95
-// of 100 cases, if the confusion matrix is right, or as nearly right as it says of itself. An estimate
-// may leave [0, 1].
+// of 100 cases, if the confusion matrix is right, or as nearly right as it says of itself. An
+// estimate may leave [0, 1].
 type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -50,26 +50,29 @@ func (c *Corrected) Impossible() bool { return c.Accuracy.Low > 1 || c.Accuracy.
 // An example predicted p with noisy label k counts as inverse[t][k] examples of true class t,
 // which is right in the mean over the noise; a value is the mean of such counts, or a ratio of
 // two. Its interval is by the variance that they have in the sample (delta method), after four
-// examples (the squared quantile) were added, half of them predicted right: where labels are
-// right it is that of Agresti and Coull (The American Statistician 52, 1998), which keeps its
-// promise for few examples too. errs are the standard errors of c, if that was estimated from other
-// labels than these, and widen the intervals; nil if c is known.
+// examples (the squared quantile) were added, half of them predicted right: where labels are right
+// it is that of Agresti and Coull (The American Statistician 52, 1998), which keeps its promise
+// for few examples too. errs are the standard errors of c, if that was estimated from other labels
+// than these, and widen the intervals; nil if c is known.
 //
 // The error is about no example, or tables of other sizes than Q = len(classes) asks for.
 func Correct(counts [][]int64, classes []string, c, inverse, errs []float64) (Corrected, error) {
 	q := len(classes)
 	if errs != nil && len(errs) != q*q {
-		return Corrected{}, fmt.Errorf("evaluate: found %d standard errors for %d classes, wanted %d×%d", len(errs), q, q, q)
+		return Corrected{}, fmt.Errorf("evaluate: found %d standard errors for %d classes, wanted %d×%d",
+			len(errs), q, q, q)
 	}
 	if len(c) != q*q || len(inverse) != q*q {
-		return Corrected{}, fmt.Errorf("evaluate: found matrices of %d and %d entries for %d classes, wanted %d×%d",
+		return Corrected{}, fmt.Errorf("evaluate: found matrices of %d and %d entries for %d classes, "+
+			"wanted %d×%d",
 			len(c), len(inverse), q, q, q)
 	}
 	n, err := total(counts, q)
 	if err != nil {
 		return Corrected{}, err
 	}
-	s := correction{q: q, n: float64(n), counts: counts, inverse: inverse, joint: jointOf(counts, inverse, q),
+	s := correction{q: q, n: float64(n), counts: counts, inverse: inverse, joint: jointOf(counts,
+		inverse, q),
 		squares: squaresOf(c, inverse, q)}
 	s.drift = newDrift(errs, q)
 	predicted, truly := sums(s.joint, q)
@@ -98,11 +101,13 @@ func Correct(counts [][]int64, classes []string, c, inverse, errs []float64) (Co
 // total returns the sum of q×q counts.
 func total(counts [][]int64, q int) (n int64, err error) {
 	if len(counts) != q {
-		return 0, fmt.Errorf("evaluate: found counts of %d rows for %d classes, wanted %d×%d", len(counts), q, q, q)
+		return 0, fmt.Errorf("evaluate: found counts of %d rows for %d classes, wanted %d×%d",
+			len(counts), q, q, q)
 	}
 	for _, row := range counts {
 		if len(row) != q {
-			return 0, fmt.Errorf("evaluate: found a row of %d counts for %d classes, wanted %d×%d", len(row), q, q, q)
+			return 0, fmt.Errorf("evaluate: found a row of %d counts for %d classes, wanted %d×%d", len(row),
+				q, q, q)
 		}
 		for _, v := range row {
 			n += v
@@ -162,7 +167,8 @@ func squaresOf(c, inverse []float64, q int) []float64 {
 // right and else 0.
 type sample struct {
 	n, sum, square float64
-	right, wrong   float64 // the sum over examples of the squares expected of one that is right, and wrong
+	// the sum over examples of the squares expected of one that is right, and wrong
+	right, wrong float64
 }
 
 func (s *sample) add(o sample) {

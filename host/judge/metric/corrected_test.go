@@ -153,9 +153,11 @@ func TestIntervalsCover(t *testing.T) {
 			}
 		}
 		share, shareClass := float64(inside)/sets, float64(insideClass)/(2*q*sets)
-		t.Logf("%+v: %.3f of accuracies, %.3f of recalls and precisions; mean width %.4f", world, share, shareClass, wide)
+		t.Logf("%+v: %.3f of accuracies, %.3f of recalls and precisions; mean width %.4f", world, share,
+			shareClass, wide)
 		if share < 0.93 || share > 0.97 || shareClass < 0.93 || shareClass > 0.98 {
-			t.Errorf("%+v: %.3f of the intervals hold the accuracy, %.3f a recall or precision", world, share, shareClass)
+			t.Errorf("%+v: %.3f of the intervals hold the accuracy, %.3f a recall or precision", world,
+				share, shareClass)
 		}
 	}
 }
@@ -188,7 +190,8 @@ func TestCorrectByHand(t *testing.T) {
 	}
 	// A matrix that claims far more noise than there is: nobody is right so often.
 	c, inverse = pairwise(3, 0.45)
-	r, err = Correct([][]int64{{100, 0, 0}, {0, 100, 0}, {0, 0, 100}}, make([]string, 3), c, inverse, nil)
+	r, err = Correct([][]int64{{100, 0, 0}, {0, 100, 0}, {0, 0, 100}}, make([]string, 3), c, inverse,
+		nil)
 	if err != nil || !r.Impossible() || r.Accuracy.Value < 1 {
 		t.Errorf("found %+v, %v", r.Accuracy, err)
 	}
@@ -200,12 +203,15 @@ func TestCorrectErrors(t *testing.T) {
 		matrix []float64
 		want   string
 	}{
-		{[][]int64{{1, 0}, {0, 1}}, identity(3), "evaluate: found matrices of 9 and 9 entries for 2 classes, wanted 2×2"},
+		{[][]int64{{1, 0}, {0, 1}}, identity(3),
+			"evaluate: found matrices of 9 and 9 entries for 2 classes, wanted 2×2"},
 		{[][]int64{{1, 0}}, identity(2), "evaluate: found counts of 1 rows for 2 classes, wanted 2×2"},
-		{[][]int64{{1}, {0, 1}}, identity(2), "evaluate: found a row of 1 counts for 2 classes, wanted 2×2"},
+		{[][]int64{{1}, {0, 1}}, identity(2),
+			"evaluate: found a row of 1 counts for 2 classes, wanted 2×2"},
 		{[][]int64{{0, 0}, {0, 0}}, identity(2), "evaluate: no example, wanted 1 or more"},
 	} {
-		if _, err := Correct(c.counts, []string{"a", "b"}, c.matrix, c.matrix, nil); err == nil || err.Error() != c.want {
+		if _, err := Correct(c.counts, []string{"a", "b"}, c.matrix, c.matrix, nil); err == nil ||
+			err.Error() != c.want {
 			t.Errorf("got %v\nwant %s", err, c.want)
 		}
 	}

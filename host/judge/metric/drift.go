@@ -2,8 +2,9 @@ package metric
 
 import "math"
 
-// drift says how far estimates move with the errors of the confusion matrix. Of B = C⁻¹ a small dC makes
-// dB = -B·dC·B, so an estimate that is linear in B moves by -Σ dC[i][j]·G[i][j] with a G of its own.
+// drift says how far estimates move with the errors of the confusion matrix. Of B = C⁻¹ a small dC
+// makes dB = -B·dC·B, so an estimate that is linear in B moves by -Σ dC[i][j]·G[i][j] with a G of
+// its own.
 type drift struct {
 	q int
 	// spread is τ, Q×Q: column j of dC has the covariance diag(τ_j) - τ_jτ_jᵀ/Σ_i τ[i][j], that of
@@ -54,8 +55,9 @@ func (d *drift) variance(g func(i, j int) float64) float64 {
 	return all
 }
 
-// spreads returns the τ whose covariance has the variances v: τ_i·(1 - τ_i/T) = v_i, where T = Σ τ. An
-// entry that varies more than all others together cannot, if they sum to 1; it gets what they vary.
+// spreads returns the τ whose covariance has the variances v: τ_i·(1 - τ_i/T) = v_i, where T = Σ
+// τ. An entry that varies more than all others together cannot, if they sum to 1; it gets what
+// they vary.
 func spreads(v []float64) []float64 {
 	most, others := 0, 0.0
 	for i, x := range v {

@@ -8,7 +8,8 @@ import (
 
 // Of shares of n examples the spread is C/n, whatever the number of classes.
 func TestSpreads(t *testing.T) {
-	for _, c := range [][]float64{{0.5, 0.5}, {0.9, 0.1}, {0.6, 0.4, 0}, {0.4, 0.35, 0.25}, {0.97, 0.01, 0.01, 0.01}} {
+	for _, c := range [][]float64{{0.5, 0.5}, {0.9, 0.1}, {0.6, 0.4, 0}, {0.4, 0.35, 0.25}, {0.97,
+		0.01, 0.01, 0.01}} {
 		v := make([]float64, len(c))
 		for i, p := range c {
 			v[i] = p * (1 - p) / 50
@@ -39,13 +40,16 @@ func TestSpreads(t *testing.T) {
 	for i, x := range spreads([]float64{1, 0.1, 0.2}) {
 		d.spread[i*3] = x
 	}
-	if got := d.variance(func(i, _ int) float64 { return float64(i) }); math.Abs(got-(0.1+4*0.2)) > 1e-6 {
+	if got := d.variance(func(i,
+		_ int) float64 {
+		return float64(i)
+	}); math.Abs(got-(0.1+4*0.2)) > 1e-6 {
 		t.Errorf("found %v, wanted what the two vary", got)
 	}
 }
 
-// estimated draws n examples of each class and returns the shares of their noisy labels, with standard
-// errors as package confusion has them, and the inverse.
+// estimated draws n examples of each class and returns the shares of their noisy labels, with
+// standard errors as package confusion has them, and the inverse.
 func estimated(rng *rand.Rand, c []float64, q, n int) (shares, inverse, errs []float64) {
 	shares, errs = make([]float64, q*q), make([]float64, q*q)
 	for t := range q {
@@ -80,8 +84,9 @@ func inverted(a []float64, q int) []float64 {
 	return b
 }
 
-// With a C that other examples tell, 93 to 97 % of the intervals hold the true accuracy of a simulated
-// test set, and nearly as many the recall and precision of a class; without its errors far fewer do.
+// With a C that other examples tell, 93 to 97 % of the intervals hold the true accuracy of a
+// simulated test set, and nearly as many the recall and precision of a class; without its errors
+// far fewer do.
 func TestIntervalsCoverWithEstimatedC(t *testing.T) {
 	const q, sets = 5, 600
 	for _, world := range []struct {
@@ -117,10 +122,12 @@ func TestIntervalsCoverWithEstimatedC(t *testing.T) {
 			}
 		}
 		share, shareClass := float64(inside)/sets, float64(insideClass)/(2*q*sets)
-		t.Logf("%+v: %.3f of accuracies (%.3f without the errors of C), %.3f of recalls and precisions; mean width %.4f",
+		t.Logf("%+v: %.3f of accuracies (%.3f without the errors of C), %.3f of recalls and "+
+			"precisions; mean width %.4f",
 			world, share, float64(blind)/sets, shareClass, wide)
 		if share < 0.93 || share > 0.97 || shareClass < 0.93 || shareClass > 0.98 {
-			t.Errorf("%+v: %.3f of the intervals hold the accuracy, %.3f a recall or precision", world, share, shareClass)
+			t.Errorf("%+v: %.3f of the intervals hold the accuracy, %.3f a recall or precision", world,
+				share, shareClass)
 		}
 		if float64(blind)/sets > share-0.05 && world.n > 500 {
 			t.Errorf("%+v: %.3f hold it without the errors of C", world, float64(blind)/sets)

@@ -36,11 +36,13 @@ type Report struct {
 
 // ClassReport is the quality of the predictions of one class.
 type ClassReport struct {
-	Class     string   `json:"class"`
-	Examples  int64    `json:"examples"`  // examples truly of the class
-	Recall    *float64 `json:"recall"`    // share of them predicted so; nil (null) if there are none
-	Precision *float64 `json:"precision"` // share of those predicted so that are; nil (null) if there are none
-	F1        *float64 `json:"f1"`        // harmonic mean of both; nil (null) if there are none of either
+	Class    string   `json:"class"`
+	Examples int64    `json:"examples"` // examples truly of the class
+	Recall   *float64 `json:"recall"`   // share of them predicted so; nil (null) if there are none
+	// share of those predicted so that are; nil (null) if there are none
+	Precision *float64 `json:"precision"`
+	// harmonic mean of both; nil (null) if there are none of either
+	F1 *float64 `json:"f1"`
 }
 
 // Evaluate compares predicted with truth, the class indices in 0..Q-1 of the
@@ -55,7 +57,8 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	case q == 0:
 		return Report{}, fmt.Errorf("evaluate: no class, wanted 1 or more")
 	case len(predicted) != n:
-		return Report{}, fmt.Errorf("evaluate: %d predictions for %d true labels, wanted one for each", len(predicted), n)
+		return Report{}, fmt.Errorf("evaluate: %d predictions for %d true labels, wanted one for each",
+			len(predicted), n)
 	case n == 0:
 		return Report{}, fmt.Errorf("evaluate: no example, wanted 1 or more")
 	}
@@ -64,10 +67,12 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	for i, t := range truth {
 		p := predicted[i]
 		if t < 0 || int(t) >= q {
-			return Report{}, fmt.Errorf("evaluate: example %d (counted from 0) has true label %d, wanted 0 to %d", i, t, q-1)
+			return Report{}, fmt.Errorf("evaluate: example %d (counted from 0) has true label %d, wanted "+
+				"0 to %d", i, t, q-1)
 		}
 		if p < 0 || int(p) >= q {
-			return Report{}, fmt.Errorf("evaluate: example %d (counted from 0) has predicted label %d, wanted 0 to %d",
+			return Report{}, fmt.Errorf("evaluate: example %d (counted from 0) has predicted label %d, "+
+				"wanted 0 to %d",
 				i, p, q-1)
 		}
 		counts[int(p)*q+int(t)]++
@@ -94,7 +99,8 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	r.ConfusionRate = rate(c, q)
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(q, q, c), mat.SVDNone) {
-		return Report{}, fmt.Errorf("evaluate: the singular value decomposition of the %d×%d confusion matrix did "+
+		return Report{}, fmt.Errorf("evaluate: the singular value decomposition of the %d×%d "+
+			"confusion matrix did "+
 			"not converge", q, q)
 	}
 	r.OperatorNorm = svd.Values(nil)[0]

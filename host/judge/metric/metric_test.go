@@ -55,7 +55,8 @@ func TestEvaluateJSON(t *testing.T) {
 	near(t, "operator norm", r.OperatorNorm, 1)
 	near(t, "confusion rate", r.ConfusionRate, math.Sqrt(1./3))
 	near(t, "macro F1", r.MacroF1, 1./3)
-	r.ConfusionRate, r.OperatorNorm, r.MacroF1, *r.PerClass[0].F1 = 0.5, 1, 0.25, 0.75 // digits that print short
+	// digits that print short
+	r.ConfusionRate, r.OperatorNorm, r.MacroF1, *r.PerClass[0].F1 = 0.5, 1, 0.25, 0.75
 	got, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -173,11 +174,16 @@ func TestEvaluateErrors(t *testing.T) {
 	}{
 		{[]int32{0}, []int32{0}, nil, "evaluate: no class, wanted 1 or more"},
 		{nil, nil, two, "evaluate: no example, wanted 1 or more"},
-		{[]int32{0, 1}, []int32{0}, two, "evaluate: 1 predictions for 2 true labels, wanted one for each"},
-		{[]int32{0, 2}, []int32{0, 0}, two, "evaluate: example 1 (counted from 0) has true label 2, wanted 0 to 1"},
-		{[]int32{-1}, []int32{0}, two, "evaluate: example 0 (counted from 0) has true label -1, wanted 0 to 1"},
-		{[]int32{0}, []int32{2}, two, "evaluate: example 0 (counted from 0) has predicted label 2, wanted 0 to 1"},
-		{[]int32{0}, []int32{-5}, two, "evaluate: example 0 (counted from 0) has predicted label -5, wanted 0 to 1"},
+		{[]int32{0, 1}, []int32{0}, two,
+			"evaluate: 1 predictions for 2 true labels, wanted one for each"},
+		{[]int32{0, 2}, []int32{0, 0}, two,
+			"evaluate: example 1 (counted from 0) has true label 2, wanted 0 to 1"},
+		{[]int32{-1}, []int32{0}, two,
+			"evaluate: example 0 (counted from 0) has true label -1, wanted 0 to 1"},
+		{[]int32{0}, []int32{2}, two,
+			"evaluate: example 0 (counted from 0) has predicted label 2, wanted 0 to 1"},
+		{[]int32{0}, []int32{-5}, two,
+			"evaluate: example 0 (counted from 0) has predicted label -5, wanted 0 to 1"},
 	} {
 		if _, err := Evaluate(c.truth, c.predicted, c.classes); err == nil || err.Error() != c.want {
 			t.Errorf("got %v\nwant %s", err, c.want)

@@ -69,7 +69,8 @@ func EvaluateProbabilities(truth []int32, p []float32, q int) (Probabilities, er
 func CorrectedLogLoss(noisy []int32, p []float32, c []float64) (float64, error) {
 	q := int(math.Round(math.Sqrt(float64(len(c)))))
 	if q*q != len(c) || q == 0 {
-		return 0, fmt.Errorf("evaluate: found a confusion matrix of %d entries, wanted a square one", len(c))
+		return 0, fmt.Errorf("evaluate: found a confusion matrix of %d entries, wanted a square one",
+			len(c))
 	}
 	if err := checkProbabilities(noisy, p, q); err != nil {
 		return 0, err
@@ -92,16 +93,19 @@ func loss(p float64) float64 { return -math.Log(min(max(p, leastProbability), 1-
 func checkProbabilities(labels []int32, p []float32, q int) error {
 	n := len(labels)
 	if n == 0 || q < 1 || len(p)%q != 0 || len(p)/q != n {
-		return fmt.Errorf("evaluate: found %d probabilities for %d labels, wanted %d for each of at least one", len(p), n, q)
+		return fmt.Errorf("evaluate: found %d probabilities for %d labels, wanted %d for each of at "+
+			"least one", len(p), n, q)
 	}
 	for i, y := range labels {
 		if y < 0 || int(y) >= q {
-			return fmt.Errorf("evaluate: example %d (counted from 0) has label %d, wanted 0 to %d", i, y, q-1)
+			return fmt.Errorf("evaluate: example %d (counted from 0) has label %d, wanted 0 to %d", i, y,
+				q-1)
 		}
 	}
 	for i, v := range p {
 		if !(v >= 0 && v <= 1+1e-5) { // what rounding may have added
-			return fmt.Errorf("evaluate: example %d (counted from 0) has the probability %v, wanted 0 to 1", i/q, v)
+			return fmt.Errorf("evaluate: example %d (counted from 0) has the probability %v, wanted 0 to 1",
+				i/q, v)
 		}
 	}
 	return nil

@@ -12,14 +12,16 @@ import (
 // The examples of scikit-learn's documentation: log_loss of spam and ham, and the Brier
 // score of probabilities 0.1, 0.9, 0.8, 0.3 of class 1, which it halves for two classes.
 func TestProbabilitiesOfScikitLearn(t *testing.T) {
-	r, err := EvaluateProbabilities([]int32{1, 0, 0, 1}, []float32{0.1, 0.9, 0.9, 0.1, 0.8, 0.2, 0.35, 0.65}, 2)
+	r, err := EvaluateProbabilities([]int32{1, 0, 0, 1}, []float32{0.1, 0.9, 0.9, 0.1, 0.8, 0.2, 0.35,
+		0.65}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := 0.21616187468057912; !(math.Abs(r.LogLoss-want) < 1e-7) {
 		t.Errorf("log-loss %v, wanted %v", r.LogLoss, want)
 	}
-	r, err = EvaluateProbabilities([]int32{0, 1, 1, 0}, []float32{0.9, 0.1, 0.1, 0.9, 0.2, 0.8, 0.7, 0.3}, 2)
+	r, err = EvaluateProbabilities([]int32{0, 1, 1, 0}, []float32{0.9, 0.1, 0.1, 0.9, 0.2, 0.8, 0.7,
+		0.3}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +39,13 @@ func TestProbabilitiesByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	// scikit-learn holds float32 probabilities between 2^-23 and 1 - 2^-23.
-	near(t, "log-loss", r.LogLoss, (-math.Log(1-0x1p-23)-math.Log(0.25)-math.Log(0.75)-math.Log(0.5))/4)
+	near(t, "log-loss", r.LogLoss,
+		(-math.Log(1-0x1p-23)-math.Log(0.25)-math.Log(0.75)-math.Log(0.5))/4)
 	near(t, "Brier score", r.BrierScore, (0+2*0.5625+2*0.0625+2*0.25)/4)
 	near(t, "calibration error", r.CalibrationError, (0+math.Abs(1-1.5)+0.5)/4)
 	got, err := json.Marshal(Probabilities{0.5, 0.25, 0.125})
-	if want := `{"log_loss":0.5,"brier_score":0.25,"calibration_error":0.125}`; err != nil || string(got) != want {
+	if want := `{"log_loss":0.5,"brier_score":0.25,"calibration_error":0.125}`; err != nil ||
+		string(got) != want {
 		t.Errorf("found %s, %v, wanted %s", got, err, want)
 	}
 	// Through C = [[1/2 0 0] [1/2 1 0] [0 0 1]], column = true class.
@@ -50,7 +54,8 @@ func TestProbabilitiesByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "corrected log-loss", loss, -(math.Log(0.5)+math.Log(0.625)+math.Log(0.75)+math.Log(0.75))/4)
+	near(t, "corrected log-loss", loss,
+		-(math.Log(0.5)+math.Log(0.625)+math.Log(0.75)+math.Log(0.75))/4)
 	if loss, err = CorrectedLogLoss([]int32{2}, []float32{1, 0, 0}, c); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +131,8 @@ func TestProbabilitiesAgainstTwins(t *testing.T) {
 		for k := range q {
 			identity[k*q+k] = 1
 		}
-		if loss, err := CorrectedLogLoss(truth, p, identity); err != nil || !(math.Abs(loss-r.LogLoss) < 1e-12) {
+		if loss, err := CorrectedLogLoss(truth, p, identity); err != nil ||
+			!(math.Abs(loss-r.LogLoss) < 1e-12) {
 			t.Errorf("corrected log-loss %v, %v without noise, wanted %v", loss, err, r.LogLoss)
 		}
 	}
@@ -141,10 +147,13 @@ func TestProbabilitiesErrors(t *testing.T) {
 		{nil, nil, "found 0 probabilities for 0 labels, wanted 2 for each of at least one"},
 		{[]int32{0}, []float32{1}, "found 1 probabilities for 1 labels"},
 		{[]int32{0, 2}, []float32{1, 0, 0, 1}, "example 1 (counted from 0) has label 2, wanted 0 to 1"},
-		{[]int32{0, 1}, []float32{1, 0, 0, float32(math.NaN())}, "example 1 (counted from 0) has the probability NaN"},
-		{[]int32{0, 1}, []float32{1, 0, 0, 2}, "example 1 (counted from 0) has the probability 2, wanted 0 to 1"},
+		{[]int32{0, 1}, []float32{1, 0, 0, float32(math.NaN())},
+			"example 1 (counted from 0) has the probability NaN"},
+		{[]int32{0, 1}, []float32{1, 0, 0, 2},
+			"example 1 (counted from 0) has the probability 2, wanted 0 to 1"},
 	} {
-		if _, err := EvaluateProbabilities(c.truth, c.p, 2); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := EvaluateProbabilities(c.truth, c.p, 2); err == nil || !strings.Contains(err.Error(),
+			c.want) {
 			t.Errorf("found %v, wanted %s", err, c.want)
 		}
 		if _, err := CorrectedLogLoss(c.truth, c.p, make([]float64, 4)); err == nil ||

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Bin is what a reliability diagram draws of the examples whose predicted class has a probability in
-// (Low, High]; the first bin has 0 as well.
+// Bin is what a reliability diagram draws of the examples whose predicted class has a probability
+// in (Low, High]; the first bin has 0 as well.
 type Bin struct {
 	Low         float64 `json:"low"`
 	High        float64 `json:"high"`
@@ -18,17 +18,18 @@ type Bin struct {
 	StandardError float64 `json:"standard_error"`
 }
 
-// Reliability puts examples in the CalibrationBins bins of Probabilities.CalibrationError: how often what
-// was promised came true. labels and p are as in EvaluateProbabilities, which has the same errors. inverse is C⁻¹,
-// Q×Q row-major, of the confusion matrix by which the labels are noisy, nil if they are right: a prediction k
-// with the noisy label y counts as inverse[k][y] right ones, whose mean over noisy labels is 1 if k is the
-// true class and 0 if not.
+// Reliability puts examples in the CalibrationBins bins of Probabilities.CalibrationError: how
+// often what was promised came true. labels and p are as in EvaluateProbabilities, which has the
+// same errors. inverse is C⁻¹, Q×Q row-major, of the confusion matrix by which the labels are
+// noisy, nil if they are right: a prediction k with the noisy label y counts as inverse[k][y]
+// right ones, whose mean over noisy labels is 1 if k is the true class and 0 if not.
 func Reliability(labels []int32, p []float32, q int, inverse []float64) ([]Bin, error) {
 	if err := checkProbabilities(labels, p, q); err != nil {
 		return nil, err
 	}
 	if inverse != nil && len(inverse) != q*q {
-		return nil, fmt.Errorf("evaluate: found an inverse of %d entries, wanted %d×%d", len(inverse), q, q)
+		return nil, fmt.Errorf("evaluate: found an inverse of %d entries, wanted %d×%d", len(inverse), q,
+			q)
 	}
 	bins, squares := make([]Bin, CalibrationBins), make([]float64, CalibrationBins)
 	for i, y := range labels {
@@ -72,4 +73,7 @@ func largest(row []float32) int {
 }
 
 // binOf returns the bin of a probability.
-func binOf(v float64) int { return max(0, min(CalibrationBins-1, int(math.Ceil(v*CalibrationBins))-1)) }
+func binOf(v float64) int {
+	return max(0, min(CalibrationBins-1,
+		int(math.Ceil(v*CalibrationBins))-1))
+}

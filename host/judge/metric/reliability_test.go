@@ -26,7 +26,8 @@ func TestReliabilityIsTheCalibrationError(t *testing.T) {
 		}
 	}
 	if n != 500 || math.Abs(sum/500-quality.CalibrationError) > 1e-12 {
-		t.Errorf("%d examples with the error %v, wanted 500 with %v", n, sum/500, quality.CalibrationError)
+		t.Errorf("%d examples with the error %v, wanted 500 with %v", n, sum/500,
+			quality.CalibrationError)
 	}
 }
 
@@ -51,7 +52,8 @@ func TestReliabilityOfNoisyLabels(t *testing.T) {
 	}
 	for k, b := range noisy {
 		if b.Examples > 100 && math.Abs(b.Right-right[k].Right) > 4*b.StandardError {
-			t.Errorf("bin %d of %d examples: %.3f ± %.3f right by noisy labels, %.3f by right ones", k, b.Examples,
+			t.Errorf("bin %d of %d examples: %.3f ± %.3f right by noisy labels, %.3f by right ones", k,
+				b.Examples,
 				b.Right, b.StandardError, right[k].Right)
 		}
 	}

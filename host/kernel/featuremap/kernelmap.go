@@ -20,9 +20,9 @@ type Map struct {
 	Preparation *dataset.Preparation // of the Basis.Axes.Q components
 }
 
-// Fit fits a map to prepared examples x, and returns it with what it makes of them, dense,
-// x.N × Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors: those
-// of pca.Fit, Engine.Project, dataset.Fit and Apply.
+// Fit fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
+// Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors:
+// those of pca.Fit, Engine.Project, dataset.Fit and Apply.
 func Fit(
 	ctx context.Context, e engine.Engine, x dataset.Rows, o pca.Options, steps dataset.Steps,
 ) (*Map, dataset.Stored, error) {
@@ -33,7 +33,8 @@ func Fit(
 	return New(ctx, e, basis, x, steps)
 }
 
-// New makes a map of a basis, however that was fitted, to prepared examples x. Otherwise it is Fit.
+// New makes a map of a basis, however that was fitted, to prepared examples x. Otherwise it is
+// Fit.
 func New(
 	ctx context.Context, e engine.Engine, basis *pca.Basis, x dataset.Rows, steps dataset.Steps,
 ) (*Map, dataset.Stored, error) {

@@ -73,7 +73,8 @@ func TestMapErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	use := func(dataset.Examples) error { t.Error("a block is used"); return nil }
-	if _, _, err := featuremap.Fit(ctx, simd.New(), x, options, steps); !errors.Is(err, context.Canceled) {
+	if _, _, err := featuremap.Fit(ctx, simd.New(), x, options, steps); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("Fit, cancelled: %v", err)
 	}
 	if _, err := k.Apply(ctx, simd.New(), x); !errors.Is(err, context.Canceled) {

@@ -19,15 +19,15 @@ type Learning struct {
 	Note  func(format string, args ...any)
 }
 
-// A trial of the search for γ makes at most searchSteps steps, or searchShare of the learner's most
-// steps if that is more.
+// A trial of the search for γ makes at most searchSteps steps, or searchShare of the learner's
+// most steps if that is more.
 const (
 	searchSteps = 300
 	searchShare = 0.3
 )
 
-// Fit fits the kernel map to the prepared examples of p, and returns it and the mapped examples. Errors:
-// those of FindPCA, of the search, and of featuremap.Fit.
+// Fit fits the kernel map to the prepared examples of p, and returns it and the mapped examples.
+// Errors: those of FindPCA, of the search, and of featuremap.Fit.
 func (k *Options) Fit(
 	ctx context.Context, p *learners.Problem, l Learning,
 ) (*featuremap.Map, dataset.Stored, error) {
@@ -86,12 +86,14 @@ func search(
 	s := Search{
 		PCA: o, Steps: steps, Learning: l,
 		OnTrial: func(trial Trial) {
-			l.Note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components", trial.Gamma,
+			l.Note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components",
+				trial.Gamma,
 				trial.Steps, trial.EstimatedError, trial.Components)
 		},
 	}
 	factors := []float32{0.25, 0.5, 1, 2, 4, 8, 16}
-	if HasOwnMap(l.Learner) { // means blur what narrow kernel functions tell apart (docs/kernel-mean.md)
+	// means blur what narrow kernel functions tell apart (docs/kernel-mean.md)
+	if HasOwnMap(l.Learner) {
 		factors = []float32{1, 2, 4, 8, 16, 32, 64}
 	}
 	for _, factor := range factors {

@@ -1,5 +1,5 @@
-// Package fitting fits the kernel map of a training: it finds γ, fits kernel PCA or the learner's own
-// means, and chooses the preparation of the components.
+// Package fitting fits the kernel map of a training: it finds γ, fits kernel PCA or the learner's
+// own means, and chooses the preparation of the components.
 package fitting
 
 import (
@@ -36,16 +36,19 @@ const manyComponents = 0.1
 // Options describe the kernel map of a classifier with curved boundaries: its learner is linear in
 // kernel principal components of the examples.
 type Options struct {
-	Function   kernel.Function // Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
-	Search     bool            // find the best of seven values of γ near 1 / that median
-	Mean       bool            // take the γ that sets the means of the classes farthest apart in feature space
-	Cosine     bool            // scale each example to length 1 first
-	Components int             // 0 for 500, or as many as there are
-	Variance   float64         // instead of Components: the share of the variance that they have; 0 for none
-	Landmarks  int             // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
-	Choice     string          // of landmarks: pca.Uniform (also ""), KMeans or Farthest
-	Steps      *dataset.Steps  // preparation of the components; nil for a choice by noise and number
-	Memory     int64           // most bytes for the fit; 0 for no limit
+	// Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
+	Function kernel.Function
+	Search   bool // find the best of seven values of γ near 1 / that median
+	// take the γ that sets the means of the classes farthest apart in feature space
+	Mean       bool
+	Cosine     bool // scale each example to length 1 first
+	Components int  // 0 for 500, or as many as there are
+	// instead of Components: the share of the variance that they have; 0 for none
+	Variance  float64
+	Landmarks int            // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
+	Choice    string         // of landmarks: pca.Uniform (also ""), KMeans or Farthest
+	Steps     *dataset.Steps // preparation of the components; nil for a choice by noise and number
+	Memory    int64          // most bytes for the fit; 0 for no limit
 }
 
 // findsGamma says whether γ is to be found.
@@ -75,9 +78,9 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	return o
 }
 
-// Plan returns the memory and time of the fit to examples x, of this rank if ranks share them. It reads
-// their number alone.
-// Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
+// Plan returns the memory and time of the fit to examples x, of this rank if ranks share them. It
+// reads their number alone. Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room
+// for it and the components.
 func (k *Options) Plan(rows dataset.Rows) (pca.Plan, error) {
 	x := rows.Stored()
 	p, err := pca.NewPlan(x, k.PCA(x.N, x.D, 0))
@@ -85,7 +88,8 @@ func (k *Options) Plan(rows dataset.Rows) (pca.Plan, error) {
 		return p, err
 	}
 	from, to := x.Own()
-	components := memory.Product(to-from, max(1, k.MostComponents(x.N, x.D)), 8) // twice, while they are prepared
+	// twice, while they are prepared
+	components := memory.Product(to-from, max(1, k.MostComponents(x.N, x.D)), 8)
 	return p, memory.Check(memory.Sum(p.Total(), components),
 		fmt.Sprintf("kernel PCA of %d examples × %d features", to-from, x.D))
 }
@@ -100,9 +104,9 @@ func (k *Options) MostComponents(n, d int) int {
 	return o.Components
 }
 
-// FindPCA returns what PCA does, with γ computed from x where Function.Gamma is 0 or Search or Mean is
-// set. note tells the user that γ; it is "" if γ was given, or is only where Search or Mean begins.
-// Errors: those of Plan and pca.MedianGamma.
+// FindPCA returns what PCA does, with γ computed from x where Function.Gamma is 0 or Search or
+// Mean is set. note tells the user that γ; it is "" if γ was given, or is only where Search or
+// Mean begins. Errors: those of Plan and pca.MedianGamma.
 func (k *Options) FindPCA(
 	e engine.Engine, rows dataset.Rows, seed uint64,
 ) (o pca.Options, note string, err error) {
@@ -117,7 +121,8 @@ func (k *Options) FindPCA(
 }
 
 // findFunction returns the kernel function, with γ as FindPCA finds it, and its note.
-func (k *Options) findFunction(e engine.Engine, x dataset.Rows, seed uint64) (kernel.Function, string, error) {
+func (k *Options) findFunction(e engine.Engine, x dataset.Rows, seed uint64) (kernel.Function,
+	string, error) {
 	f := k.Function
 	if !k.findsGamma() {
 		return f, "", nil

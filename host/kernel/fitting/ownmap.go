@@ -40,15 +40,18 @@ func (k *Options) fitOwnMap(
 		}
 		o.Function.Gamma = best.Gamma
 	}
-	basis, err := fitBasis(ctx, own, p, o, func(format string, args ...any) { l.Note("kernel: "+format, args...) })
+	basis, err := fitBasis(ctx, own, p, o, func(format string, args ...any) {
+		l.Note("kernel: "+format,
+			args...)
+	})
 	if err != nil {
 		return nil, none, err
 	}
 	return featuremap.New(ctx, p.Engine, basis, p.Rows(), dataset.Steps{})
 }
 
-// fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA. note
-// is told about the learner's own map; it may be nil.
+// fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA.
+// note is told about the learner's own map; it may be nil.
 func fitBasis(
 	ctx context.Context, l any, p *learners.Problem, o pca.Options, note func(string, ...any),
 ) (*pca.Basis, error) {

@@ -17,8 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// TestOwnMap learns rings from wrong labels by a learner with a kernel map of its own: on every engine
-// and from the sparse form with equal bits, γ searched for.
+// TestOwnMap learns rings from wrong labels by a learner with a kernel map of its own: on every
+// engine and from the sparse form with equal bits, γ searched for.
 func TestOwnMap(t *testing.T) {
 	x, y, noise := noisyRings(t, confusion.Pairwise)
 	test, want := rings(500, 2)
@@ -36,7 +36,8 @@ func TestOwnMap(t *testing.T) {
 				t.Fatal(err)
 			}
 			if m.D != 3 || m.Projection.Landmarks.N != x.N || len(said) < 8 {
-				t.Fatalf("%s: %d columns, %d landmarks, said %q", e.Device().ID, m.D, m.Projection.Landmarks.N, said)
+				t.Fatalf("%s: %d columns, %d landmarks, said %q", e.Device().ID, m.D, m.Projection.Landmarks.N,
+					said)
 			}
 			s, err := m.Scores(t.Context(), e, test)
 			if err != nil {
@@ -71,16 +72,19 @@ func TestOwnMapRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]host.Options{
-		"a number of components":                {Kernel: &fitting.Options{Function: rbf, Components: 5}},
-		"found a number of components":          {Kernel: &fitting.Options{Function: rbf, Variance: 0.5}},
-		"found landmarks":                       {Kernel: &fitting.Options{Function: rbf, Landmarks: 5}},
-		"landmarks, wanted none":                {Kernel: &fitting.Options{Function: rbf, Choice: pca.Farthest}},
-		"a preparation":                         {Kernel: &fitting.Options{Function: rbf, Steps: &dataset.Steps{L2: true}}},
+		"a number of components":       {Kernel: &fitting.Options{Function: rbf, Components: 5}},
+		"found a number of components": {Kernel: &fitting.Options{Function: rbf, Variance: 0.5}},
+		"found landmarks":              {Kernel: &fitting.Options{Function: rbf, Landmarks: 5}},
+		"landmarks, wanted none": {Kernel: &fitting.Options{Function: rbf,
+			Choice: pca.Farthest}},
+		"a preparation": {Kernel: &fitting.Options{Function: rbf,
+			Steps: &dataset.Steps{L2: true}}},
 		"a model with a kernel map to begin":    {From: components.Model},
 		"wanted none: learner kernelmean has a": {From: components.Model},
 	} {
 		o.Engine, o.Learner = simd.New(), kernelmean.Defaults()
-		if _, err := host.Train(t.Context(), data, nil, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := host.Train(t.Context(), data, nil, o); err == nil || !strings.Contains(err.Error(),
+			want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
 	}

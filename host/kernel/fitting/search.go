@@ -13,9 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Search finds γ and the preparation of the components for a kernel map, without a clean label. Each
-// trial fits a map and a learner to four fifths of the examples, and estimates the clean error on the
-// rest from their noisy labels (clause 10).
+// Search finds γ and the preparation of the components for a kernel map, without a clean label.
+// Each trial fits a map and a learner to four fifths of the examples, and estimates the clean
+// error on the rest from their noisy labels (clause 10).
 type Search struct {
 	PCA      pca.Options     // Function.Gamma is ignored
 	Gammas   []float32       // to try, increasing; each with all Steps
@@ -35,11 +35,13 @@ type Trial struct {
 // Find makes the trials for a problem of prepared examples, whose seed chooses the fifth,
 // and returns them and the place of the best, the first of those with the least estimated
 // error. A cancelled ctx ends it with ctx's error.
-func (s Search) Find(ctx context.Context, p *learners.Problem) (trials []Trial, best int, err error) {
+func (s Search) Find(ctx context.Context, p *learners.Problem) (trials []Trial, best int,
+	err error) {
 	x, y := p.Rows(), p.Y
 	fit, rest := judge.HoldOutFifth(y, p.Q, p.Seed)
 	if len(rest) == 0 {
-		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held out; name a gamma")
+		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held " +
+			"out; name a gamma")
 	}
 	train, release, err := judge.Keep(x, y, fit)
 	defer release()
@@ -54,7 +56,8 @@ func (s Search) Find(ctx context.Context, p *learners.Problem) (trials []Trial, 
 	o := s.PCA
 	// Four fifths of the examples may not have what is asked of all.
 	o.Landmarks = min(o.Landmarks, len(fit))
-	o.Components = min(o.Components, o.MostComponents(len(fit), x.D)) // 0 of a map of the learner's own
+	// 0 of a map of the learner's own
+	o.Components = min(o.Components, o.MostComponents(len(fit), x.D))
 	ctx, task := progress.Begin(ctx, progress.Work{
 		Name: "search for gamma", Unit: "trial", Total: int64(len(s.Gammas) * len(s.Steps))})
 	defer task.End()

@@ -60,8 +60,9 @@ func errorRate(classes, y []int32) float64 {
 	return float64(wrong) / float64(len(y))
 }
 
-var ringOptions = pca.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}, Components: 20,
-	Landmarks: 120, Seed: 1}
+var ringOptions = pca.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5},
+	Components: 20,
+	Landmarks:  120, Seed: 1}
 
 // TestKernelMap learns rings from wrong labels on every engine, with equal bits, and from
 // the sparse form too.
@@ -98,7 +99,8 @@ func TestKernelMap(t *testing.T) {
 	}
 }
 
-func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, noise *confusion.Matrix) engine.Weights {
+func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32,
+	noise *confusion.Matrix) engine.Weights {
 	t.Helper()
 	p := &learners.Problem{X: x, Y: y, Q: noise.Q(), Noise: noise, Engine: e}
 	result, err := host.Run(context.Background(), uma.Defaults(), p,

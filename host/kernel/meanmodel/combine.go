@@ -18,11 +18,12 @@ import (
 // ErrCombine marks models that Combine cannot combine.
 var ErrCombine = errors.New("the models cannot be combined")
 
-// Combine returns the model of all examples, given models of learner kernelmean, with a kernel function, of parts of
-// them (Lemma 22 of its paper; see means.Combine). If every example of a part is an atom of its model, it
-// is the model of all to the bit, but for meta.json: the hash of the data, the estimated error and the
-// temperature are left out. Models must agree in classes, features, preparation, kernel function, C, and in what
-// their classes weigh; else the error is ErrCombine.
+// Combine returns the model of all examples, given models of learner kernelmean, with a kernel
+// function, of parts of them (Lemma 22 of its paper; see means.Combine). If every example of a
+// part is an atom of its model, it is the model of all to the bit, but for meta.json: the hash of
+// the data, the estimated error and the temperature are left out. Models must agree in classes,
+// features, preparation, kernel function, C, and in what their classes weigh; else the error is
+// ErrCombine.
 func Combine(models []*model.Model) (*model.Model, error) {
 	if len(models) == 0 {
 		return nil, fmt.Errorf("%w: found none, wanted one at least", ErrCombine)
@@ -55,8 +56,10 @@ func Combine(models []*model.Model) (*model.Model, error) {
 	kernel := *first.Meta.Kernel
 	kernel.Landmarks, kernel.Examples = whole.Landmarks.N, all
 	m.Meta.Kernel, m.W = &kernel, learner.Unmix(inverse, all).W
-	m.Meta.DataSHA256, m.Meta.EstimatedError, m.Meta.Temperature, m.Meta.TemperatureFolds = "", nil, 0, 0
-	m.Projection = &model.Projection{Landmarks: whole.Landmarks, Axes: whole.Axes.W, Offset: make([]float32, m.Q)}
+	m.Meta.DataSHA256, m.Meta.EstimatedError, m.Meta.Temperature, m.Meta.TemperatureFolds = "", nil, 0,
+		0
+	m.Projection = &model.Projection{Landmarks: whole.Landmarks, Axes: whole.Axes.W,
+		Offset: make([]float32, m.Q)}
 	return &m, nil
 }
 
@@ -69,10 +72,12 @@ func meanModel(m *model.Model) (*kernelmean.Params, error) {
 	mean, ok := p.(*kernelmean.Params)
 	switch {
 	case !ok || m.Projection == nil:
-		return nil, fmt.Errorf("found one of learner %s, kernel map %v, wanted learner kernelmean and a kernel map",
+		return nil, fmt.Errorf("found one of learner %s, kernel map %v, wanted learner kernelmean and "+
+			"a kernel map",
 			m.Meta.Learner, m.Projection != nil)
 	case m.Meta.Kernel.Examples == nil:
-		return nil, errors.New("found one that does not say of how many examples its means are: it was compressed, or is " +
+		return nil, errors.New("found one that does not say of how many examples its means are: it " +
+			"was compressed, or is " +
 			"of an older version; train it again, and compress what was combined")
 	case m.State != nil:
 		return nil, errors.New("found a training that had not ended; go on with train --resume")
@@ -89,10 +94,12 @@ func agree(a, b *model.Model, balanced bool) error {
 	}{
 		{"classes", slices.Equal(a.Meta.Classes, b.Meta.Classes)},
 		{"features", reflect.DeepEqual(a.Meta.Features, b.Meta.Features)},
-		{"a preparation (--normalize none has none; or prepare all by uma-gpu convert before it is split)",
+		{"a preparation (--normalize none has none; or prepare all by uma-gpu convert before it is " +
+			"split)",
 			reflect.DeepEqual(a.Meta.Preparation, b.Meta.Preparation)},
 		{"a kernel function (--gamma)", ka.Function == kb.Function && ka.Cosine == kb.Cosine},
-		{"a confusion matrix", slices.Equal(a.Confusion, b.Confusion) && a.Meta.Inverse == b.Meta.Inverse},
+		{"a confusion matrix", slices.Equal(a.Confusion, b.Confusion) &&
+			a.Meta.Inverse == b.Meta.Inverse},
 		{"weights of classes (--balanced)", balanced},
 		{"a numerics contract", a.Meta.ContractVersion == b.Meta.ContractVersion},
 	} {

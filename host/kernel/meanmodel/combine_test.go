@@ -20,10 +20,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// shards returns 400 examples of three classes of other sizes, and three parts of other shares of them.
+// shards returns 400 examples of three classes of other sizes, and three parts of other shares of
+// them.
 func shards() (whole *dataset.Dataset, parts []*dataset.Dataset) {
 	rng := rand.New(rand.NewPCG(8, 1))
-	whole = &dataset.Dataset{Examples: dataset.Examples{N: 400, D: 4}, Classes: []string{"a", "b", "c"}}
+	whole = &dataset.Dataset{Examples: dataset.Examples{N: 400, D: 4}, Classes: []string{"a", "b",
+		"c"}}
 	for range whole.N {
 		k := min(2, rng.IntN(5))
 		whole.Y = append(whole.Y, int32(k))
@@ -32,14 +34,15 @@ func shards() (whole *dataset.Dataset, parts []*dataset.Dataset) {
 		}
 	}
 	for _, cut := range [][2]int{{0, 31}, {31, 210}, {210, 400}} {
-		parts = append(parts, &dataset.Dataset{Examples: whole.Part(cut[0], cut[1]), Y: whole.Y[cut[0]:cut[1]],
+		parts = append(parts, &dataset.Dataset{Examples: whole.Part(cut[0], cut[1]),
+			Y:       whole.Y[cut[0]:cut[1]],
 			Classes: whole.Classes})
 	}
 	return whole, parts
 }
 
-// TestCombine: exact models of shards are the exact model of all, to the bit of weights and scores, dense and
-// sparse, weighed by size and alike, with C and without.
+// TestCombine: exact models of shards are the exact model of all, to the bit of weights and
+// scores, dense and sparse, weighed by size and alike, with C and without.
 func TestCombine(t *testing.T) {
 	pairwise, err := confusion.Pairwise([]string{"a", "b", "c"}, 0.3)
 	if err != nil {
@@ -56,8 +59,10 @@ func TestCombine(t *testing.T) {
 						copied.Examples = d.Compressed()
 						d = &copied
 					}
-					m, err := host.Train(t.Context(), d, noise, host.Options{Engine: simd.New(), Preparation: "none",
-						Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}, Learner: p})
+					m, err := host.Train(t.Context(), d, noise, host.Options{Engine: simd.New(),
+						Preparation: "none",
+						Kernel:      &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}},
+						Learner:     p})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -75,27 +80,30 @@ func TestCombine(t *testing.T) {
 				}
 				if !slices.Equal(got.W, want.W) || !slices.Equal(got.Projection.Axes, want.Projection.Axes) ||
 					!slices.Equal(got.Meta.Kernel.Examples, want.Meta.Kernel.Examples) {
-					t.Fatalf("balanced %v, noise %v, sparse %v: other weights than of all examples", balanced, noise != nil, sparse)
+					t.Fatalf("balanced %v, noise %v, sparse %v: other weights than of all examples", balanced,
+						noise != nil, sparse)
 				}
 				a, errA := got.Scores(t.Context(), simd.New(), whole.Examples)
 				b, errB := want.Scores(t.Context(), simd.New(), whole.Examples)
 				if err := errors.Join(errA, errB); err != nil || !slices.Equal(a, b) {
-					t.Errorf("balanced %v, noise %v, sparse %v: other scores, %v", balanced, noise != nil, sparse, err)
+					t.Errorf("balanced %v, noise %v, sparse %v: other scores, %v", balanced, noise != nil, sparse,
+						err)
 				}
 			}
 		}
 	}
 }
 
-// TestCombineFew: models of shards by few atoms have the scores of all examples but for what Lemma 22 says, read
-// from a file and combined twice.
+// TestCombineFew: models of shards by few atoms have the scores of all examples but for what Lemma
+// 22 says, read from a file and combined twice.
 func TestCombineFew(t *testing.T) {
 	whole, parts := shards()
 	few := kernelmean.Defaults()
 	few.AtomError, few.AtomChoice, few.AtomWeights = 0.1, "herding", "own"
 	train := func(d *dataset.Dataset, p *kernelmean.Params) *model.Model {
-		m, err := host.Train(t.Context(), d, nil, host.Options{Engine: simd.New(), Preparation: "none", Learner: p,
-			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}})
+		m, err := host.Train(t.Context(), d, nil, host.Options{Engine: simd.New(), Preparation: "none",
+			Learner: p,
+			Kernel:  &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +158,8 @@ func TestCombineErrors(t *testing.T) {
 		return m.Model
 	}
 	good, other := train(whole, kernelmean.Defaults(), "none"), whole
-	other = &dataset.Dataset{Examples: parts[0].Examples, Y: parts[0].Y, Classes: []string{"a", "b", "d"}}
+	other = &dataset.Dataset{Examples: parts[0].Examples, Y: parts[0].Y, Classes: []string{"a", "b",
+		"d"}}
 	folded, err := good.Fold()
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +168,8 @@ func TestCombineErrors(t *testing.T) {
 	balanced.Balanced = true
 	bad := map[string]*model.Model{
 		"classes": train(other, kernelmean.Defaults(), "none"), "compressed": folded,
-		"preparation": train(parts[0], kernelmean.Defaults(), "maxabs"), "weights": train(parts[0], balanced, "none"),
+		"preparation": train(parts[0], kernelmean.Defaults(), "maxabs"), "weights": train(parts[0],
+			balanced, "none"),
 		"learner": train(parts[0], uma.Defaults(), "none"),
 	}
 	gamma = 1

@@ -8,9 +8,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Compress returns m folded (see model.Fold) and, for atoms above 0, with so many of its landmarks at most, chosen
-// and weighed by means.Compress, and what that says of the error; nil for 0, which keeps all landmarks.
-// m must come from a training that had ended. Errors: model.ErrFold, and those of means.Compress.
+// Compress returns m folded (see model.Fold) and, for atoms above 0, with so many of its landmarks
+// at most, chosen and weighed by means.Compress, and what that says of the error; nil for 0, which
+// keeps all landmarks. m must come from a training that had ended. Errors: model.ErrFold, and
+// those of means.Compress.
 func Compress(
 	ctx context.Context, e engine.Engine, m *model.Model, atoms int,
 ) (*model.Model, *means.Compressed, error) {

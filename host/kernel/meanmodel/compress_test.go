@@ -21,8 +21,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// TestCompress folds and compresses a model of kernel components, prepared by each of the steps: the scores are
-// the old ones, but for the length that l2 divides by, few landmarks predict alike, and the file comes back.
+// TestCompress folds and compresses a model of kernel components, prepared by each of the steps:
+// the scores are the old ones, but for the length that l2 divides by, few landmarks predict alike,
+// and the file comes back.
 func TestCompress(t *testing.T) {
 	x, y, noise := noisyRings(t, confusion.Pairwise)
 	test, _ := rings(300, 2)
@@ -35,8 +36,9 @@ func TestCompress(t *testing.T) {
 		data := &dataset.Dataset{Examples: x, Y: y, Classes: noise.Classes}
 		trained, err := host.Train(t.Context(), data, noise, host.Options{
 			Engine: e, Learner: softmax.Defaults(), Preparation: "standardize", Seed: 3, MaxSteps: 5,
-			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}, Components: 40, Landmarks: 120,
-				Steps: &steps}})
+			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}, Components: 40,
+				Landmarks: 120,
+				Steps:     &steps}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +83,10 @@ func TestCompress(t *testing.T) {
 					ratio = dot / square
 				}
 				for k := range m.Q {
-					if off := float64(after[i*m.Q+k]) - ratio*float64(before[i*m.Q+k]); ratio < 0 || math.Abs(off) > 2*far {
-						t.Fatalf("%s, %d atoms: score %d of example %d is off by %v, wanted %v", text, atoms, k, i, off, far)
+					if off := float64(after[i*m.Q+k]) - ratio*float64(before[i*m.Q+k]); ratio < 0 ||
+						math.Abs(off) > 2*far {
+						t.Fatalf("%s, %d atoms: score %d of example %d is off by %v, wanted %v", text, atoms, k, i,
+							off, far)
 					}
 				}
 			}
@@ -115,7 +119,8 @@ func TestCompress(t *testing.T) {
 			t.Errorf("more atoms than landmarks: %v", err)
 		}
 	}
-	if _, _, err := meanmodel.Compress(t.Context(), e, &model.Model{}, 5); !errors.Is(err, model.ErrFold) {
+	if _, _, err := meanmodel.Compress(t.Context(), e, &model.Model{}, 5); !errors.Is(err,
+		model.ErrFold) {
 		t.Errorf("a linear model: %v", err)
 	}
 }

@@ -17,11 +17,12 @@ type Margin struct {
 	Share float64 `json:"share"` // of the examples: so many more may be predicted wrong
 	// Error is the margin for error: scores that are less off, each of them, cost no more.
 	Error float64 `json:"margin"`
-	// Landmarks is a power of 2 of them to which Compress may bring the model, all of them, or 0 where
-	// none of those tried is enough.
+	// Landmarks is a power of 2 of them to which Compress may bring the model, all of them, or 0
+	// where none of those tried is enough.
 	Landmarks int `json:"landmarks"`
-	// Noise is the rate of symmetric noise that the labels it learned from could have had, 95 times of 100, and
-	// Labels the share of them that could be turned to the worst. 0 of models that are no means of all examples.
+	// Noise is the rate of symmetric noise that the labels it learned from could have had, 95 times
+	// of 100, and Labels the share of them that could be turned to the worst. 0 of models that are no
+	// means of all examples.
 	Noise  float64 `json:"noise"`
 	Labels float64 `json:"labels"`
 }
@@ -29,9 +30,9 @@ type Margin struct {
 // MarginShares are those that Margins looks at.
 var MarginShares = []float64{0, 0.001, 0.01, 0.05, 0.1}
 
-// Margins returns what m stands for each of MarginShares that leaves right predictions, judged by the labels y of
-// prepared examples x; nil for what m itself predicts. Fewer landmarks are looked for up to most of them. Errors:
-// model.ErrFold, and those of Engine.Project and means.Compress.
+// Margins returns what m stands for each of MarginShares that leaves right predictions, judged by
+// the labels y of prepared examples x; nil for what m itself predicts. Fewer landmarks are looked
+// for up to most of them. Errors: model.ErrFold, and those of Engine.Project and means.Compress.
 func Margins(
 	ctx context.Context, e engine.Engine, m *model.Model, x dataset.Examples, y []int32, most int,
 ) ([]Margin, error) {
@@ -75,8 +76,8 @@ func Margins(
 	return margins, landmarksFor(ctx, e, p, margins, radius, most)
 }
 
-// behind returns of how many examples m is the mean classifier, classes weighed as they have examples and no noise
-// taken out; 0 if it is another one.
+// behind returns of how many examples m is the mean classifier, classes weighed as they have
+// examples and no noise taken out; 0 if it is another one.
 func behind(m *model.Model) (n int64) {
 	if mean, err := meanModel(m); err != nil || mean.Balanced || m.Confusion != nil {
 		return 0
@@ -89,7 +90,8 @@ func behind(m *model.Model) (n int64) {
 
 // landmarksFor sets Landmarks of margins, which grow.
 func landmarksFor(
-	ctx context.Context, e engine.Engine, p engine.Projection, margins []Margin, radius float64, most int,
+	ctx context.Context, e engine.Engine, p engine.Projection, margins []Margin, radius float64,
+	most int,
 ) error {
 	all := p.Landmarks.N
 	left := len(margins) // those before have no number of landmarks yet

@@ -23,7 +23,8 @@ type atom struct {
 	weight float64
 }
 
-// choose sets the atoms of m, in the order of the examples, with the weights of the choice, and Bound.
+// choose sets the atoms of m, in the order of the examples, with the weights of the choice, and
+// Bound.
 func (s *sample) choose(m *Means) error {
 	rng := rand.New(rand.NewPCG(s.o.Seed, 0x61746f6d)) // "atom"
 	members := make([][]int, len(s.sizes))
@@ -70,8 +71,8 @@ func (s *sample) choose(m *Means) error {
 	return nil
 }
 
-// most returns how many atoms each class may have: its share of Options.Atoms, or all of its examples where
-// Options.Within says how many it has.
+// most returns how many atoms each class may have: its share of Options.Atoms, or all of its
+// examples where Options.Within says how many it has.
 func (s *sample) most() ([]int, error) {
 	switch n := s.o.Atoms; {
 	case s.o.Within > 0:
@@ -97,7 +98,8 @@ func (s *sample) shares(n int) ([]int, error) {
 		left -= shares[k]
 	}
 	if n < classes {
-		return nil, fmt.Errorf("kernel mean: %w: found %d atoms, wanted one at least for each of %d classes", ErrOptions, n,
+		return nil, fmt.Errorf("kernel mean: %w: found %d atoms, wanted one at least for each of %d "+
+			"classes", ErrOptions, n,
 			classes)
 	}
 	for ; left < 0; left++ { // classes that got one have taken it from the others
@@ -119,7 +121,8 @@ func (s *sample) of(rows []int) (x dataset.Stored, release func(), err error) {
 	return s.x.Keep(rows)
 }
 
-// draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of 100.
+// draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of
+// 100.
 func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
 	if root := s.deviation(s.radius, 1) / s.o.Within; s.o.Within > 0 && root < math.Sqrt(float64(k)) {
 		k = max(1, int(math.Ceil(float64(root*root))))
@@ -134,9 +137,10 @@ func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
 	return atoms, s.deviation(s.radius, k)
 }
 
-// clusters draws k atoms from examples of a class by Algorithm 1: as many centres of a farthest-first
-// traversal cut the examples in parts, and one atom of each part, drawn at random, has the weight of all.
-// With Options.Within it is Algorithm 2: the traversal ends where the bound is within that.
+// clusters draws k atoms from examples of a class by Algorithm 1: as many centres of a
+// farthest-first traversal cut the examples in parts, and one atom of each part, drawn at random,
+// has the weight of all. With Options.Within it is Algorithm 2: the traversal ends where the bound
+// is within that.
 func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, error) {
 	x, release, err := s.of(rows)
 	defer release()
@@ -160,10 +164,10 @@ func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, e
 	return atoms, drawBound(cover), nil
 }
 
-// drawBound is how far from the mean of all examples that of one drawn of each part is, in 95 draws of 100 at
-// most: the bound of Theorem 21's proof, without taking the largest part for all. An example drawn anew
-// moves the mean by w·D at most, w the share of the examples that the part has and D its diameter, and is
-// D/√2 from the part's mean on average at most.
+// drawBound is how far from the mean of all examples that of one drawn of each part is, in 95
+// draws of 100 at most: the bound of Theorem 21's proof, without taking the largest part for all.
+// An example drawn anew moves the mean by w·D at most, w the share of the examples that the part
+// has and D its diameter, and is D/√2 from the part's mean on average at most.
 func drawBound(c *pca.Cover) float64 {
 	sizes, far := make([]int, len(c.Rows)), make([]float64, len(c.Rows))
 	for i, part := range c.Nearest {
@@ -178,13 +182,15 @@ func drawBound(c *pca.Cover) float64 {
 	return math.Sqrt(moves/2) + math.Sqrt(logarithm*moves/2)
 }
 
-// herd chooses k atoms of a class, each where the class's mean exceeds that of the atoms so far most,
-// with a further atom in it (Chen, Welling and Smola, Super-samples from kernel herding, 2010). With
-// Options.Within it stops at the first mean that is as near, or takes all examples where none is.
+// herd chooses k atoms of a class, each where the class's mean exceeds that of the atoms so far
+// most, with a further atom in it (Chen, Welling and Smola, Super-samples from kernel herding,
+// 2010). With Options.Within it stops at the first mean that is as near, or takes all examples
+// where none is.
 //
-// The bound holds always: v = (t+1)·ω - Σ φ(atom) begins as ω, and a further atom, which has the largest
-// ⟨v, φ(x)⟩ of all x, adds ω - φ(atom), at most 2R long, at a right angle or more. After k atoms v is no
-// longer than R·√(1+4k), and the error is ‖v - ω‖/k. No faster rate is known of spaces of endless dimension.
+// The bound holds always: v = (t+1)·ω - Σ φ(atom) begins as ω, and a further atom, which has the
+// largest ⟨v, φ(x)⟩ of all x, adds ω - φ(atom), at most 2R long, at a right angle or more. After k
+// atoms v is no longer than R·√(1+4k), and the error is ‖v - ω‖/k. No faster rate is known of
+// spaces of endless dimension.
 func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error) {
 	x, release, err := s.of(rows)
 	defer release()
@@ -192,7 +198,8 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 		return nil, 0, err
 	}
 	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
-	need := memory.Sum(pca.KernelRowsBytes(len(rows), true), memory.Product(len(rows), 32), pairBytes(len(rows)))
+	need := memory.Sum(pca.KernelRowsBytes(len(rows), true), memory.Product(len(rows), 32),
+		pairBytes(len(rows)))
 	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
 	}
@@ -212,7 +219,8 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 	for h.size < k {
 		task.Reach(int64(h.size))
 		at := h.next()
-		row, err := values.Row(s.ctx, at, h.gains) // those that gain much now are the next ones, as a rule
+		// those that gain much now are the next ones, as a rule
+		row, err := values.Row(s.ctx, at, h.gains)
 		if err != nil {
 			return nil, 0, err
 		}

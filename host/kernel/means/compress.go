@@ -16,21 +16,25 @@ import (
 type Compressed struct {
 	engine.Projection       // the landmarks kept, and a row of weights for each function
 	Rows              []int // which landmarks they were, in the order in which they were taken
-	// Error is ‖f_q - f̂_q‖ in feature space and Length ‖f_q‖, of each function. At an example x numbers differ
-	// by at most Error·√κ(x,x). What is left of float32 sums, some 0.003 of Length, cannot be told from 0.
+	// Error is ‖f_q - f̂_q‖ in feature space and Length ‖f_q‖, of each function. At an example x
+	// numbers differ by at most Error·√κ(x,x). What is left of float32 sums, some 0.003 of Length,
+	// cannot be told from 0.
 	Error, Length []float64
 }
 
-// Compress finds at most atoms of p's landmarks whose span comes near to p's functions, the rows of Axes,
-// and in that span the nearest to each of them. Landmarks are taken one by one, each the one that takes most
-// off Σ_q Error² beside those before it: (Σ_q r_q(x)²)/P(x), r_q what is left of f_q and P of κ(x,x) (the
-// f/P-greedy rule of Wirtz and Haasdonk, A vectorial kernel orthogonal greedy algorithm, 2013). There are fewer
-// if they stand for all. A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, of more atoms than
-// landmarks, and those of Engine.Project. The weights are the same on every engine and processor.
-func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms int) (*Compressed, error) {
+// Compress finds at most atoms of p's landmarks whose span comes near to p's functions, the rows
+// of Axes, and in that span the nearest to each of them. Landmarks are taken one by one, each the
+// one that takes most off Σ_q Error² beside those before it: (Σ_q r_q(x)²)/P(x), r_q what is left
+// of f_q and P of κ(x,x) (the f/P-greedy rule of Wirtz and Haasdonk, A vectorial kernel orthogonal
+// greedy algorithm, 2013). There are fewer if they stand for all. A cancelled ctx ends it with
+// ctx's error. Other errors: ErrOptions, of more atoms than landmarks, and those of
+// Engine.Project. The weights are the same on every engine and processor.
+func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms int) (*Compressed,
+	error) {
 	n, q := p.Landmarks.N, p.Axes.Q
 	if atoms < 1 || atoms > n {
-		return nil, fmt.Errorf("compress: %w: found %d atoms, wanted 1 to %d, as many as there are landmarks", ErrOptions,
+		return nil, fmt.Errorf("compress: %w: found %d atoms, wanted 1 to %d, as many as there are "+
+			"landmarks", ErrOptions,
 			atoms, n)
 	}
 	what := fmt.Sprintf("%d columns of a factor of %d landmarks", atoms, n)
@@ -71,7 +75,8 @@ func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms i
 		if best < 0 {
 			break
 		}
-		row, err := s.project(p.Landmarks, engine.Projection{Function: p.Function, Landmarks: p.Landmarks.Pick([]int{best})})
+		row, err := s.project(p.Landmarks, engine.Projection{Function: p.Function,
+			Landmarks: p.Landmarks.Pick([]int{best})})
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +84,8 @@ func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms i
 		task.Add(1)
 	}
 	if len(g.order) == 0 {
-		return nil, fmt.Errorf("compress: %w: found functions that are all 0, or that overflow float32", ErrOptions)
+		return nil, fmt.Errorf("compress: %w: found functions that are all 0, or that overflow float32",
+			ErrOptions)
 	}
 	c.Rows = g.order
 	c.Projection = engine.Projection{Function: p.Function, Landmarks: p.Landmarks.Pick(c.Rows),
@@ -93,9 +99,10 @@ func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms i
 	return c, err
 }
 
-// distances returns ‖f - f̂‖ of each function, given the numbers of p at its landmarks: with r = f - f̂,
-// ‖r‖² = ⟨r, f⟩ - ⟨r, f̂⟩ is a sum over landmarks of weights times r.
-func (s *sample) distances(p engine.Projection, values []float32, c *Compressed) ([]float64, error) {
+// distances returns ‖f - f̂‖ of each function, given the numbers of p at its landmarks: with r = f
+// - f̂, ‖r‖² = ⟨r, f⟩ - ⟨r, f̂⟩ is a sum over landmarks of weights times r.
+func (s *sample) distances(p engine.Projection, values []float32, c *Compressed) ([]float64,
+	error) {
 	near := c.Projection
 	near.Offset = nil
 	found, err := s.project(p.Landmarks, near)
@@ -120,9 +127,9 @@ func (s *sample) distances(p engine.Projection, values []float32, c *Compressed)
 // rounding is what float32 sums leave of squared lengths, about.
 const rounding = 1e-7
 
-// apart is how much of a landmark must be left beside those taken, of the largest squared length. It is more than
-// the tolerance of factor, which takes the ones of which most is left first: here one of little may come early,
-// and what float32 rounds grows by 1/√apart.
+// apart is how much of a landmark must be left beside those taken, of the largest squared length.
+// It is more than the tolerance of factor, which takes the ones of which most is left first: here
+// one of little may come early, and what float32 rounds grows by 1/√apart.
 const apart = 1e-4
 
 // greedy has an orthonormal basis of the span of the landmarks taken, and what is beside it.
@@ -148,8 +155,8 @@ func (g *greedy) best() int {
 		for _, v := range g.left[i*g.q : (i+1)*g.q] {
 			sum += float64(v * v)
 		}
-		// Nothing takes off more than there is; what seems to has little beside rounding left of itself, but for the
-		// first one, which may stand for all.
+		// Nothing takes off more than there is; what seems to has little beside rounding left of itself,
+		// but for the first one, which may stand for all.
 		if gain := sum / rest; gain > most && (gain <= g.far || len(g.order) == 0) {
 			at, most = i, gain
 		}
@@ -196,8 +203,8 @@ func (g *greedy) factor() lower {
 	return l
 }
 
-// Rounding returns by how much rounding each weight of p to float32 moves the function of its row in feature space
-// at most: Σ_l |β_l|·2⁻²⁴·√κ(l,l).
+// Rounding returns by how much rounding each weight of p to float32 moves the function of its row
+// in feature space at most: Σ_l |β_l|·2⁻²⁴·√κ(l,l).
 func Rounding(p engine.Projection) []float64 {
 	lengths := pca.SquaredLengths(p.Function, p.Landmarks)
 	most := make([]float64, p.Axes.Q)

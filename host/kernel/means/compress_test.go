@@ -16,8 +16,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
-// TestCompress: the error reported is that of a twin in float64 with all pairs, no neighbour of the weights is
-// nearer, numbers differ by no more than it, and more atoms never lose.
+// TestCompress: the error reported is that of a twin in float64 with all pairs, no neighbour of
+// the weights is nearer, numbers differ by no more than it, and more atoms never lose.
 func TestCompress(t *testing.T) {
 	x, y := spots(160, 1)
 	p, err := means.Exact(x, y, 2, narrow)
@@ -82,7 +82,8 @@ func TestCompress(t *testing.T) {
 		}
 		last = total
 		a, b := make([]float32, 2*x.N), make([]float32, 2*x.N)
-		if err := errors.Join(simd.New().Project(a, x, p), simd.New().Project(b, x, c.Projection)); err != nil {
+		if err := errors.Join(simd.New().Project(a, x, p), simd.New().Project(b, x,
+			c.Projection)); err != nil {
 			t.Fatal(err)
 		}
 		for i := range a {
@@ -103,7 +104,8 @@ func TestCompressErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, atoms := range []int{0, 41} {
-		if _, err := means.Compress(t.Context(), simd.New(), p, atoms); !errors.Is(err, means.ErrOptions) {
+		if _, err := means.Compress(t.Context(), simd.New(), p, atoms); !errors.Is(err,
+			means.ErrOptions) {
 			t.Errorf("%d atoms: %v", atoms, err)
 		}
 	}
@@ -118,11 +120,12 @@ func TestCompressErrors(t *testing.T) {
 	}
 }
 
-// TestCompressDuplicates: of landmarks that are all the same one stands for all, though rounding has it take off more
-// than there is.
+// TestCompressDuplicates: of landmarks that are all the same one stands for all, though rounding
+// has it take off more than there is.
 func TestCompressDuplicates(t *testing.T) {
 	for n := 2; n < 40; n++ {
-		p := engine.Projection{Function: narrow, Landmarks: dataset.Examples{N: n, D: 1, X: make([]float32, n)},
+		p := engine.Projection{Function: narrow, Landmarks: dataset.Examples{N: n, D: 1,
+			X: make([]float32, n)},
 			Axes: engine.NewWeights(2, n)}
 		for l := range n {
 			p.Axes.Row(l % 2)[l] = 1 / float32(n)

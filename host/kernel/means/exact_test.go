@@ -27,7 +27,8 @@ func TestExactErrors(t *testing.T) {
 		{"a label too large", []int32{0, 2, 1}, 2, rbf, engine.ErrLabel},
 		{"gamma 0", []int32{0, 1, 1}, 2, kernel.Function{Kind: kernel.RBF}, nil},
 	} {
-		if _, err := means.Exact(x, c.y, c.q, c.f); err == nil || c.want != nil && !errors.Is(err, c.want) {
+		if _, err := means.Exact(x, c.y, c.q, c.f); err == nil || c.want != nil && !errors.Is(err,
+			c.want) {
 			t.Errorf("%s: %v, wanted %v", c.what, err, c.want)
 		}
 	}

@@ -21,11 +21,11 @@ type lower struct {
 	a         []float64
 }
 
-// factor returns L with LLᵀ = K of the atoms in order: each is the one of which most is left beside those
-// before it, the first of them; the others are left out. values are K, n×n.
+// factor returns L with LLᵀ = K of the atoms in order: each is the one of which most is left
+// beside those before it, the first of them; the others are left out. values are K, n×n.
 //
-// It is package pca's factor of landmarks, which goes by a BLAS. This one has its additions in an order
-// of its own, each product rounded, so weights made by it are the same on every processor.
+// It is package pca's factor of landmarks, which goes by a BLAS. This one has its additions in an
+// order of its own, each product rounded, so weights made by it are the same on every processor.
 func factor(ctx context.Context, values []float32, n int) (lower, []int, error) {
 	l := lower{stride: n, a: make([]float64, n*n)}
 	order, rest, largest := make([]int, n), make([]float64, n), 0.0
@@ -67,7 +67,8 @@ func factor(ctx context.Context, values []float32, n int) (lower, []int, error) 
 	return l, order, nil
 }
 
-// column makes column j that of the factor, given those from column at on, and takes its squares from rest.
+// column makes column j that of the factor, given those from column at on, and takes its squares
+// from rest.
 func (l lower) column(j, at int, rest []float64) {
 	n := l.stride
 	pivot := math.Sqrt(rest[j])

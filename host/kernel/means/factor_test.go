@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFactor: LLᵀ has the kernel values of the rows in their new order, L⁻ᵀL⁻¹ solves with them, and rows
-// that the others stand for are left out.
+// TestFactor: LLᵀ has the kernel values of the rows in their new order, L⁻ᵀL⁻¹ solves with them,
+// and rows that the others stand for are left out.
 func TestFactor(t *testing.T) {
 	const n, rank = 150, 140 // more than two panels
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -20,10 +20,11 @@ type Means struct {
 	Rows              []int // the example that each atom is
 
 	// Error is ‖ω_k - ω̂_k‖ in feature space of each class, 0 if the means are exact: the root of the
-	// mean over examples x of the class, up to errorRows of them, of ⟨ω_k - ω̂_k, φ(x) - ω̂_k⟩. What is
-	// left of float32 sums, some 0.0003 of the largest length, cannot be told from 0.
+	// mean over examples x of the class, up to errorRows of them, of ⟨ω_k - ω̂_k, φ(x) - ω̂_k⟩. What
+	// is left of float32 sums, some 0.0003 of the largest length, cannot be told from 0.
 	Error []float64
-	// Length is ‖ω_k‖, measured as Error is, which means little if it is as long; nil if the means are exact.
+	// Length is ‖ω_k‖, measured as Error is, which means little if it is as long; nil if the means
+	// are exact.
 	Length []float64
 	// Bound is what Error is below in 95 draws of 100, of each class; nil of Optimal weights, whose
 	// Error is no larger than with any other weights of the same atoms.
@@ -52,9 +53,11 @@ func (m *Means) Notes() []string {
 	if m.Length != nil {
 		text += fmt.Sprintf(", which are %.2g to %.2g long", slices.Min(m.Length), slices.Max(m.Length))
 	}
-	notes := []string{text + fmt.Sprintf("; these are within %.2g of the true ones, in 95 samples of 100", statistical)}
+	notes := []string{text +
+		fmt.Sprintf("; these are within %.2g of the true ones, in 95 samples of 100", statistical)}
 	if m.Dropped > 0 {
-		notes = append(notes, fmt.Sprintf("%d atoms were dropped: in feature space the others stand for them", m.Dropped))
+		notes = append(notes,
+			fmt.Sprintf("%d atoms were dropped: in feature space the others stand for them", m.Dropped))
 	}
 	return notes
 }
@@ -62,14 +65,14 @@ func (m *Means) Notes() []string {
 // errorRows is how many examples of all classes Error is measured on.
 const errorRows = 4096
 
-// Fit finds means of the q classes of examples x with labels y: all examples, or as few as o says. If
-// o.Atoms is Auto, they are as few of some thousands as let the sum of Statistical and Error stop
-// falling (Corollary 23): it is within a twentieth of that with all of the thousands; if o.Within is set, as few
-// as are that near. A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, those of Exact, and those
-// of Engine.Project.
+// Fit finds means of the q classes of examples x with labels y: all examples, or as few as o says.
+// If o.Atoms is Auto, they are as few of some thousands as let the sum of Statistical and Error
+// stop falling (Corollary 23): it is within a twentieth of that with all of the thousands; if
+// o.Within is set, as few as are that near. A cancelled ctx ends it with ctx's error. Other
+// errors: ErrOptions, those of Exact, and those of Engine.Project.
 //
-// Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values of its own examples alone,
-// unless all are atoms or it herds: for these it has all examples.
+// Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values of its
+// own examples alone, unless all are atoms or it herds: for these it has all examples.
 func Fit(
 	ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q int, o Options,
 ) (*Means, error) {
@@ -103,7 +106,8 @@ func Fit(
 		}
 		return m, nil
 	}
-	s.ctx, s.task = progress.Begin(ctx, progress.Work{Name: "fitting the means", Unit: "class", Total: int64(q)})
+	s.ctx, s.task = progress.Begin(ctx, progress.Work{Name: "fitting the means", Unit: "class",
+		Total: int64(q)})
 	defer s.task.End()
 	if err := s.choose(m); err != nil {
 		return nil, err
@@ -138,16 +142,16 @@ type sample struct {
 	lengths []float64 // of the exact means
 }
 
-// Bounds hold in 95 draws of 100; logarithm is that of 1/0.05, as a number, since math.Log differs from
-// one processor to the other in its last bit, and Auto decides by it.
+// Bounds hold in 95 draws of 100; logarithm is that of 1/0.05, as a number, since math.Log differs
+// from one processor to the other in its last bit, and Auto decides by it.
 const (
 	confidence = 0.95
 	logarithm  = 2.995732273553991
 )
 
-// deviation returns how far the mean of n vectors drawn from a distribution in a ball of that radius is from
-// the distribution's, but for 5 draws of 100: R/√n on average and at most 2R/n more for each draw that is
-// another, by McDiarmid's inequality.
+// deviation returns how far the mean of n vectors drawn from a distribution in a ball of that
+// radius is from the distribution's, but for 5 draws of 100: R/√n on average and at most 2R/n more
+// for each draw that is another, by McDiarmid's inequality.
 func (s *sample) deviation(radius float64, n int) float64 {
 	if n == 0 {
 		return 0
@@ -166,9 +170,9 @@ func (s *sample) project(x dataset.Examples, p engine.Projection) ([]float32, er
 	return dst, b.Project(s.ctx, s.e, dst, x)
 }
 
-// errors returns how far the means of p are from the exact ones, whose numbers at p's landmarks are exact.
-// With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of which the first is the mean of r over the class, and the second
-// Σ β_l·r(a_l).
+// errors returns how far the means of p are from the exact ones, whose numbers at p's landmarks
+// are exact. With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of which the first is the mean of r over
+// the class, and the second Σ β_l·r(a_l).
 func (s *sample) errors(p engine.Projection, exact []float32) ([]float64, error) {
 	q := p.Axes.Q
 	own, err := s.project(p.Landmarks, p)
@@ -192,7 +196,8 @@ func (s *sample) errors(p engine.Projection, exact []float32) ([]float64, error)
 	return means, nil
 }
 
-// exactAt returns the exact means at examples rows. One reading of all examples has those of the sample of errors too.
+// exactAt returns the exact means at examples rows. One reading of all examples has those of the
+// sample of errors too.
 func (s *sample) exactAt(rows []int) ([]float32, error) {
 	s.rows = s.errorSample()
 	means, err := s.exactOf(s.x.Pick(slices.Concat(rows, s.rows)))
@@ -226,7 +231,8 @@ func (s *sample) residuals(p engine.Projection) ([]float64, error) {
 	return sums, nil
 }
 
-// errorSample returns examples of each class, all or as many as its share of errorRows, at least 64.
+// errorSample returns examples of each class, all or as many as its share of errorRows, at least
+// 64.
 func (s *sample) errorSample() []int {
 	rng := rand.New(rand.NewPCG(s.o.Seed, 0x6572726f72)) // "error"
 	left := make([]int, len(s.sizes))

@@ -17,14 +17,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
-// spots draws n points of the plane in 16 spots, four by four, whose classes alternate as on a chessboard:
-// figure 1 of the paper.
+// spots draws n points of the plane in 16 spots, four by four, whose classes alternate as on a
+// chessboard: figure 1 of the paper.
 func spots(n int, seed uint64) (x dataset.Examples, y []int32) {
 	rng := rand.New(rand.NewPCG(seed, 16))
 	x = dataset.Examples{N: n, D: 2}
 	for i := range n {
 		row, column := i%4, i/4%4
-		x.X = append(x.X, float32(float64(row)+rng.NormFloat64()/30), float32(float64(column)+rng.NormFloat64()/30))
+		x.X = append(x.X, float32(float64(row)+rng.NormFloat64()/30),
+			float32(float64(column)+rng.NormFloat64()/30))
 		y = append(y, int32((row+column)%2))
 	}
 	return x, y
@@ -32,7 +33,8 @@ func spots(n int, seed uint64) (x dataset.Examples, y []int32) {
 
 var narrow = kernel.Function{Kind: kernel.RBF, Gamma: 4}
 
-func fit(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, o means.Options) *means.Means {
+func fit(t *testing.T, e engine.Engine, x dataset.Examples, y []int32,
+	o means.Options) *means.Means {
 	t.Helper()
 	m, err := means.Fit(t.Context(), e, x, y, 2, o)
 	if err != nil {
@@ -75,9 +77,9 @@ func squared(x dataset.Examples, y []int32, m *means.Means, k int) float64 {
 	return sum
 }
 
-// TestError compares the errors reported with those of a twin that has all pairs, for each way to choose
-// and to weigh atoms: the same on two engines and of both forms of the examples, below the bound, and
-// least with the optimal weights.
+// TestError compares the errors reported with those of a twin that has all pairs, for each way to
+// choose and to weigh atoms: the same on two engines and of both forms of the examples, below the
+// bound, and least with the optimal weights.
 func TestError(t *testing.T) {
 	x, y := spots(480, 1)
 	for _, choice := range []string{means.Uniform, means.Clusters, means.Herding} {
@@ -120,8 +122,9 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestSixteenSpots: sixteen atoms of clusters tell all points of the sixteen spots apart, and are four times
-// as near to the means as sixteen drawn at random, which miss spots (figure 2 of the paper).
+// TestSixteenSpots: sixteen atoms of clusters tell all points of the sixteen spots apart, and are
+// four times as near to the means as sixteen drawn at random, which miss spots (figure 2 of the
+// paper).
 func TestSixteenSpots(t *testing.T) {
 	x, y := spots(480, 1)
 	e := simd.New()
@@ -149,8 +152,9 @@ func TestSixteenSpots(t *testing.T) {
 	}
 }
 
-// TestWithin asks for means that are so near: they are, by the twin, also by the bound where there is one, and
-// nearer ones take more atoms. Where chance alone is to be bounded, all examples are taken.
+// TestWithin asks for means that are so near: they are, by the twin, also by the bound where there
+// is one, and nearer ones take more atoms. Where chance alone is to be bounded, all examples are
+// taken.
 func TestWithin(t *testing.T) {
 	x, y := spots(480, 1)
 	for _, choice := range []string{means.Uniform, means.Clusters, means.Herding} {
@@ -161,7 +165,8 @@ func TestWithin(t *testing.T) {
 					Weights: weights, Seed: 7})
 				for k, got := range m.Error {
 					if want := math.Sqrt(max(0, squared(x, y, m, k))); got > within || want > 1.02*within {
-						t.Errorf("%s, %s: error of class %d is %v, %v by the twin, wanted %v", choice, weights, k, got, want, within)
+						t.Errorf("%s, %s: error of class %d is %v, %v by the twin, wanted %v", choice, weights, k,
+							got, want, within)
 					}
 					if m.Bound != nil && choice != means.Herding && m.Bound[k] > within {
 						t.Errorf("%s, %s: bound %v, wanted %v", choice, weights, m.Bound, within)
@@ -181,7 +186,8 @@ func TestWithin(t *testing.T) {
 	o := means.Options{Function: narrow, Within: 0.05, Choice: means.Herding, Weights: means.Own}
 	m := fit(t, simd.New(), x, make([]int32, x.N), o)
 	o.Within, o.Atoms = 0, m.Landmarks.N-1
-	if fewer := fit(t, simd.New(), x, make([]int32, x.N), o); fewer.Error[0] <= 0.05 || m.Error[0] > 0.05 {
+	if fewer := fit(t, simd.New(), x, make([]int32, x.N), o); fewer.Error[0] <= 0.05 ||
+		m.Error[0] > 0.05 {
 		t.Errorf("%d atoms are %v off, one fewer %v", m.Landmarks.N, m.Error, fewer.Error)
 	}
 }
@@ -245,7 +251,8 @@ func TestFitErrors(t *testing.T) {
 		{"one atom of two classes", x, y, means.Options{Atoms: 1}, means.ErrOptions},
 		{"an unknown choice", x, y, means.Options{Choice: "best"}, means.ErrOptions},
 		{"unknown weights", x, y, means.Options{Weights: "best"}, means.ErrOptions},
-		{"no number, own weights", x, y, means.Options{Atoms: means.Auto, Weights: means.Own}, means.ErrOptions},
+		{"no number, own weights", x, y, means.Options{Atoms: means.Auto, Weights: means.Own},
+			means.ErrOptions},
 		{"a number of atoms and an error", x, y, means.Options{Atoms: 4, Within: 0.1}, means.ErrOptions},
 		{"an error below 0", x, y, means.Options{Within: -0.1}, means.ErrOptions},
 		{"an error that is no number", x, y, means.Options{Within: math.NaN()}, means.ErrOptions},

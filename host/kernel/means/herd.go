@@ -18,7 +18,8 @@ type herd struct {
 // newHerd begins a herd, of no atom, given the mean's numbers at the examples.
 func newHerd(target []float32) *herd {
 	n := len(target)
-	h := &herd{target: target, sums: make([]float64, n), gains: make([]float64, n), taken: make([]int, n)}
+	h := &herd{target: target, sums: make([]float64, n), gains: make([]float64, n), taken: make([]int,
+		n)}
 	for _, v := range target {
 		h.square += float64(v)
 	}
@@ -26,7 +27,8 @@ func newHerd(target []float32) *herd {
 	return h
 }
 
-// next returns the example by which the mean exceeds that of the atoms and it most, the first of equal ones.
+// next returns the example by which the mean exceeds that of the atoms and it most, the first of
+// equal ones.
 func (h *herd) next() int {
 	best, most := 0, math.Inf(-1)
 	for i, v := range h.target {

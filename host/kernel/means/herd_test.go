@@ -27,7 +27,8 @@ func (a *asked) Project(dst []float32, x dataset.Rows, p engine.Projection) erro
 	return a.Engine.Project(dst, x, p)
 }
 
-// TestHerdTwin compares herding, which has a row of kernel values at a time, with a twin that has all of them.
+// TestHerdTwin compares herding, which has a row of kernel values at a time, with a twin that has
+// all of them.
 func TestHerdTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	x := dataset.Examples{N: 1500, D: 12}
@@ -85,7 +86,8 @@ func TestHerdTwin(t *testing.T) {
 	}
 }
 
-// TestOneReading: the means of all examples, of which there may be more than memory holds, are asked for once.
+// TestOneReading: the means of all examples, of which there may be more than memory holds, are
+// asked for once.
 func TestOneReading(t *testing.T) {
 	x, y := spots(1600, 1)
 	for _, choice := range []string{means.Uniform, means.Clusters} {

@@ -18,21 +18,21 @@ import (
 // lengthRows is how many examples Lengths looks at, all pairs of them.
 const lengthRows = 2000
 
-// Length is how far a kernel function sets classes apart: ‖ω‖² of ω_q = (1/n)·Σ_i (1[y_i = q] - 1/Q)·φ(x_i),
-// summed over the Q classes; of two classes half of the paper's. The linear loss of the mean classifier
-// is the less, the longer ω is (Lemma 4).
+// Length is how far a kernel function sets classes apart: ‖ω‖² of ω_q = (1/n)·Σ_i (1[y_i = q] -
+// 1/Q)·φ(x_i), summed over the Q classes; of two classes half of the paper's. The linear loss of
+// the mean classifier is the less, the longer ω is (Lemma 4).
 type Length struct {
 	Function kernel.Function
-	// V has all pairs of examples, and is too large by what an example has with itself; U leaves these
-	// out, and may fall below 0. Both are divided by the largest κ(x,x).
+	// V has all pairs of examples, and is too large by what an example has with itself; U leaves
+	// these out, and may fall below 0. Both are divided by the largest κ(x,x).
 	V, U float64
 }
 
-// Lengths returns the length by each function for examples x with noisy labels y, of which inverse, q×q, is
-// C⁻¹, from up to 2000 examples that seed chooses: their inner products are computed once for all
-// functions. within is by how much the roots of the V of these examples may be off those of all there
-// could be, all together, in 95 samples of 100 (Theorem 6). Errors: engine.ErrShape, engine.ErrLabel, those of
-// a function, and those of Engine.Project.
+// Lengths returns the length by each function for examples x with noisy labels y, of which
+// inverse, q×q, is C⁻¹, from up to 2000 examples that seed chooses: their inner products are
+// computed once for all functions. within is by how much the roots of the V of these examples may
+// be off those of all there could be, all together, in 95 samples of 100 (Theorem 6). Errors:
+// engine.ErrShape, engine.ErrLabel, those of a function, and those of Engine.Project.
 func Lengths(
 	ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q int, inverse []float64,
 	functions []kernel.Function, seed uint64,
@@ -43,7 +43,8 @@ func Lengths(
 		return nil, 0, err
 	}
 	if x.N < 2 || len(inverse) != q*q || len(functions) == 0 {
-		return nil, 0, fmt.Errorf("kernel mean: %w: found %d examples, %d kernel functions and %d numbers of C⁻¹, wanted "+
+		return nil, 0, fmt.Errorf("kernel mean: %w: found %d examples, %d kernel functions and %d "+
+			"numbers of C⁻¹, wanted "+
 			"2, 1 and %d at least", engine.ErrShape, x.N, len(functions), len(inverse), q*q)
 	}
 	if x.N > lengthRows {
@@ -65,7 +66,8 @@ func Lengths(
 	}
 	products, radius := codes(inverse, q)
 	_, task := progress.Begin(ctx, progress.Work{
-		Name: "how far kernel functions set classes apart", Unit: "kernel function", Total: int64(len(functions))})
+		Name: "how far kernel functions set classes apart", Unit: "kernel function",
+		Total: int64(len(functions))})
 	defer task.End()
 	for _, f := range functions {
 		if err := f.Check(); err != nil {
@@ -84,8 +86,8 @@ func Lengths(
 	return lengths, radius * (1 + union) / math.Sqrt(float64(x.N)), nil
 }
 
-// codes returns the inner products of what noisy labels stand for, q×q, and the length of the longest:
-// number t of label k is C⁻¹[t][k] - 1/Q.
+// codes returns the inner products of what noisy labels stand for, q×q, and the length of the
+// longest: number t of label k is C⁻¹[t][k] - 1/Q.
 func codes(inverse []float64, q int) (products []float64, radius float64) {
 	products = make([]float64, q*q)
 	for a := range q {
@@ -99,7 +101,8 @@ func codes(inverse []float64, q int) (products []float64, radius float64) {
 	return products, radius
 }
 
-// length returns the length by f of n examples, given their inner products and those of their labels' codes.
+// length returns the length by f of n examples, given their inner products and those of their
+// labels' codes.
 func length(f kernel.Function, n int, dots []float32, y []int32, q int, products []float64) Length {
 	rows, own := make([]float64, n), make([]float64, n)
 	parallel.Ranges(n, 16, func(from, to int) {
@@ -108,7 +111,8 @@ func length(f kernel.Function, n int, dots []float32, y []int32, q int, products
 			clear(byLabel)
 			for j := range n {
 				if j == i {
-					own[i] = products[int(y[i])*q+int(y[i])] * float64(f.Value(dots[i*n+i], dots[i*n+i], dots[i*n+i]))
+					own[i] = products[int(y[i])*q+int(y[i])] * float64(f.Value(dots[i*n+i], dots[i*n+i],
+						dots[i*n+i]))
 					continue
 				}
 				byLabel[y[j]] += float64(f.Value(dots[i*n+j], dots[i*n+i], dots[j*n+j]))
@@ -123,5 +127,6 @@ func length(f kernel.Function, n int, dots []float32, y []int32, q int, products
 		pairs += rows[i]
 		selves += own[i]
 	}
-	return Length{Function: f, V: (pairs + selves) / float64(n) / float64(n), U: pairs / float64(n) / float64(n-1)}
+	return Length{Function: f, V: (pairs + selves) / float64(n) / float64(n),
+		U: pairs / float64(n) / float64(n-1)}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
-// TestLengths compares lengths with those of a twin in float64 that has two classes and signs, whose length
-// is twice as large, with right labels and with labels of which an inverse takes the noise; the longest is
-// that of a width which the spots have.
+// TestLengths compares lengths with those of a twin in float64 that has two classes and signs,
+// whose length is twice as large, with right labels and with labels of which an inverse takes the
+// noise; the longest is that of a width which the spots have.
 func TestLengths(t *testing.T) {
 	x, y := spots(160, 1)
 	var functions []kernel.Function
@@ -57,7 +57,8 @@ func TestLengths(t *testing.T) {
 		if got[1].U < 10*got[0].U || got[1].U < 10*got[2].U {
 			t.Errorf("lengths %+v", got)
 		}
-		again, _, err := means.Lengths(t.Context(), cpuref.New(), x.Compressed(), y, 2, inverse, functions, 1)
+		again, _, err := means.Lengths(t.Context(), cpuref.New(), x.Compressed(), y, 2, inverse,
+			functions, 1)
 		if err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("other lengths: %+v, %v", again, err)
 		}

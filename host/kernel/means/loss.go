@@ -36,10 +36,10 @@ var Losses = []Loss{
 	}},
 }
 
-// Immunity is what symmetric label noise does to a loss. With labels flipped at rate s the expected loss is
-// (1-2s)·loss + s·S, S(v) the loss of label 1 at score v and of label -1: where S is constant, noise of any s < 1/2
-// scales and shifts what is minimized, and moves no minimum (Theorem 15); where it is not, noise adds a term of
-// its own.
+// Immunity is what symmetric label noise does to a loss. With labels flipped at rate s the
+// expected loss is (1-2s)·loss + s·S, S(v) the loss of label 1 at score v and of label -1: where S
+// is constant, noise of any s < 1/2 scales and shifts what is minimized, and moves no minimum
+// (Theorem 15); where it is not, noise adds a term of its own.
 type Immunity struct {
 	Least, Most float64 // of S for scores from -Reach to Reach
 	Constant    float64 // the largest r such that S is constant for |v| ≤ r, 0 if there is none

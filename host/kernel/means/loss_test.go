@@ -7,8 +7,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
-// TestImmunity: of the convex losses only the linear one is immune, and what is said of a loss is what noise does
-// to the sign of the score that minimizes it.
+// TestImmunity: of the convex losses only the linear one is immune, and what is said of a loss is
+// what noise does to the sign of the score that minimizes it.
 func TestImmunity(t *testing.T) {
 	immune := map[string]bool{"linear": true, "0-1": true, "ramp": true, "sigmoid": true}
 	for _, l := range means.Losses {
@@ -35,7 +35,8 @@ func TestImmunity(t *testing.T) {
 	if h := byName["hinge"]; h.Constant != 1 || h.Least != 2 || h.Most != 5 || !h.Convex {
 		t.Errorf("hinge: %+v, wanted 2 up to scores of 1, then up to 5, and convex", h)
 	}
-	if tl := byName["t-logistic, t = 2"]; tl.Convex || tl.Constant != 0 || math.Abs(tl.Least-math.Log(4)) > 1e-12 {
+	if tl := byName["t-logistic, t = 2"]; tl.Convex || tl.Constant != 0 ||
+		math.Abs(tl.Least-math.Log(4)) > 1e-12 {
 		t.Errorf("t-logistic: %+v", tl)
 	}
 }

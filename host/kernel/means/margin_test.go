@@ -12,7 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
-// TestMargins: scores that are less off than a margin leave what it promises, and some that are more off do not.
+// TestMargins: scores that are less off than a margin leave what it promises, and some that are
+// more off do not.
 func TestMargins(t *testing.T) {
 	const n, q = 200, 3
 	rng := rand.New(rand.NewPCG(1, 7))
@@ -66,8 +67,8 @@ func isRight(row []float32, y int32) int {
 	return 1
 }
 
-// TestNoiseStood: with labels of the noise that a margin promises, and with as many turned at once, the mean keeps
-// what the margin says.
+// TestNoiseStood: with labels of the noise that a margin promises, and with as many turned at
+// once, the mean keeps what the margin says.
 func TestNoiseStood(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	x, y := dataset.Examples{N: 2000, D: 1}, make([]int32, 2000)

@@ -12,15 +12,17 @@ import (
 const stops = 1.05
 
 // optimal gives the atoms of m the weights with which their span is nearest to each exact mean,
-// β_k = K⁻¹·⟨ω_k, φ(atoms)⟩, drops atoms that the others stand for already, for Auto also those that are
-// not worth it, and sets Error.
+// β_k = K⁻¹·⟨ω_k, φ(atoms)⟩, drops atoms that the others stand for already, for Auto also those
+// that are not worth it, and sets Error.
 func (s *sample) optimal(m *Means) error {
 	m.Bound = nil
 	a, q := m.Landmarks.N, len(s.sizes)
-	if err := memory.Check(memory.Product(a, a, 12), fmt.Sprintf("kernel values of %d atoms", a)); err != nil {
+	if err := memory.Check(memory.Product(a, a, 12), fmt.Sprintf("kernel values of %d atoms",
+		a)); err != nil {
 		return err
 	}
-	values, err := s.project(m.Landmarks, engine.Projection{Function: s.o.Function, Landmarks: m.Landmarks})
+	values, err := s.project(m.Landmarks, engine.Projection{Function: s.o.Function,
+		Landmarks: m.Landmarks})
 	if err != nil {
 		return err
 	}
@@ -33,7 +35,8 @@ func (s *sample) optimal(m *Means) error {
 		return err
 	}
 	if len(order) == 0 {
-		return fmt.Errorf("kernel mean: %w: found atoms that are all 0 in feature space, or values that overflow float32; "+
+		return fmt.Errorf("kernel mean: %w: found atoms that are all 0 in feature space, or values "+
+			"that overflow float32; "+
 			"scale the examples, or take another kernel function", ErrOptions)
 	}
 	solved := make([][]float64, q) // L⁻¹·⟨ω_k, φ(atoms)⟩

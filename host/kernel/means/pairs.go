@@ -12,15 +12,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// The tiles of kernel values in which pairMeans goes through the pairs: whole chunks of examples both ways.
+// The tiles of kernel values in which pairMeans goes through the pairs: whole chunks of examples
+// both ways.
 const (
 	pairRows    = 32 * numerics.Chunk
 	pairColumns = 8 * numerics.Chunk
 )
 
-// pairFeatures is how many features make a kernel value dear enough to be computed once, and added twice on the host,
-// where that takes as long as some 400 features do; pairExamples how many examples make the tiles on the diagonal,
-// which are computed whole, few.
+// pairFeatures is how many features make a kernel value dear enough to be computed once, and added
+// twice on the host, where that takes as long as some 400 features do; pairExamples how many
+// examples make the tiles on the diagonal, which are computed whole, few.
 const (
 	pairFeatures = 512
 	pairExamples = 8 * pairColumns
@@ -45,14 +46,16 @@ func (s *sample) meansOf(x dataset.Examples) ([]float32, error) {
 // pairBytes returns how much memory a tile of pairMeans of n examples takes at most.
 func pairBytes(n int) int64 { return memory.Product(min(n, pairRows), min(n, pairColumns), 4) }
 
-// pairMeans returns Σ_l f(x_i,x_l)·w of each of the examples x: the numbers of a projection whose landmarks are x
-// itself and whose axis is w everywhere, to the bit, by half its kernel values. Of f(a,b) and f(b,a), which have the
-// same bits (fma and + care for no order of two factors or terms), an engine computes one in tiles of rows × columns,
-// multiples of numerics.Chunk, or all that there are. A tile's rows are no earlier examples than its columns are, and
-// tiles come by columns, then by rows: so each example meets the others chunk by chunk in the order of clause 1. A
-// cancelled ctx ends it with ctx's error; other errors are those of Engine.Project.
+// pairMeans returns Σ_l f(x_i,x_l)·w of each of the examples x: the numbers of a projection whose
+// landmarks are x itself and whose axis is w everywhere, to the bit, by half its kernel values. Of
+// f(a,b) and f(b,a), which have the same bits (fma and + care for no order of two factors or
+// terms), an engine computes one in tiles of rows × columns, multiples of numerics.Chunk, or all
+// that there are. A tile's rows are no earlier examples than its columns are, and tiles come by
+// columns, then by rows: so each example meets the others chunk by chunk in the order of clause 1.
+// A cancelled ctx ends it with ctx's error; other errors are those of Engine.Project.
 func pairMeans(
-	ctx context.Context, e engine.Engine, x dataset.Examples, f kernel.Function, w float32, rows, columns int,
+	ctx context.Context, e engine.Engine, x dataset.Examples, f kernel.Function, w float32, rows,
+	columns int,
 ) ([]float32, error) {
 	sums := make([]float32, x.N)
 	tile := make([]float32, max(min(x.N, columns), min(max(0, x.N-columns), rows))*min(x.N, columns))
@@ -76,7 +79,8 @@ func pairMeans(
 	return sums, nil
 }
 
-// addRows adds to sums, of the rows of values, w times what stands in each, by the rule of clause 1.
+// addRows adds to sums, of the rows of values, w times what stands in each, by the rule of clause
+// 1.
 func addRows(sums, values []float32, w float32) {
 	const together = 4 // sums that do not wait for one another
 	n, w64 := len(values)/len(sums), float64(w)

@@ -14,8 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
-// TestPairMeans: the bits are those of an engine that computes both values of each pair, of all kernel functions, of
-// dense and sparse examples, and in whatever tiles.
+// TestPairMeans: the bits are those of an engine that computes both values of each pair, of all
+// kernel functions, of dense and sparse examples, and in whatever tiles.
 func TestPairMeans(t *testing.T) {
 	e, rng := simd.New(), rand.New(rand.NewPCG(1, 8))
 	x := dataset.Examples{N: 1100, D: 9}
@@ -42,7 +42,8 @@ func TestPairMeans(t *testing.T) {
 				for _, tile := range [][2]int{{256, 256}, {256, 512}, {768, 256}, {pairRows, pairColumns}} {
 					got, err := pairMeans(t.Context(), e, x, f, w, tile[0], tile[1])
 					if err != nil || !slices.EqualFunc(got, want, sameBits) {
-						t.Errorf("%v, %d examples, sparse %v, tiles %v: other numbers, or %v", f, n, x.Sparse(), tile, err)
+						t.Errorf("%v, %d examples, sparse %v, tiles %v: other numbers, or %v", f, n, x.Sparse(), tile,
+							err)
 					}
 				}
 			}
@@ -50,7 +51,8 @@ func TestPairMeans(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := pairMeans(ctx, e, x, kernel.Function{Kind: kernel.Linear}, w, 256, 256); !errors.Is(err, ctx.Err()) {
+	if _, err := pairMeans(ctx, e, x, kernel.Function{Kind: kernel.Linear}, w, 256,
+		256); !errors.Is(err, ctx.Err()) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -7,23 +7,24 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Plan is what a fit takes of the host's memory beside its examples, in bytes, and what it computes. What the engine
-// takes while it projects a block of them is not in it.
+// Plan is what a fit takes of the host's memory beside its examples, in bytes, and what it
+// computes. What the engine takes while it projects a block of them is not in it.
 type Plan struct {
 	Atoms   int   `json:"atoms"`         // at most, in all
 	Weights int64 `json:"weights_bytes"` // of all examples in the exact means, and of the atoms
-	Choice  int64 `json:"choice_bytes"`  // while atoms are chosen: a copy of a class, kernel values that are kept, sums
-	Factor  int64 `json:"factor_bytes"`  // of the atoms' kernel values, for optimal weights
-	// Values is how many kernel values are computed, at most but for those of Choice with atoms, if all classes
-	// are as large.
+	// while atoms are chosen: a copy of a class, kernel values that are kept, sums
+	Choice int64 `json:"choice_bytes"`
+	Factor int64 `json:"factor_bytes"` // of the atoms' kernel values, for optimal weights
+	// Values is how many kernel values are computed, at most but for those of Choice with atoms, if
+	// all classes are as large.
 	Values int64 `json:"kernel_values"`
 }
 
 // Total returns the bytes of all that is there at once.
 func (p Plan) Total() int64 { return memory.Sum(p.Weights, max(p.Choice, p.Factor)) }
 
-// NewPlan says what Fit takes for n examples of d features and q classes. Errors: ErrOptions, those of
-// Function.Check, and memory.ErrBudget if there is no room.
+// NewPlan says what Fit takes for n examples of d features and q classes. Errors: ErrOptions,
+// those of Function.Check, and memory.ErrBudget if there is no room.
 func NewPlan(n, d, q int, o Options) (Plan, error) {
 	if err := o.check(n); err != nil {
 		return Plan{}, err
@@ -53,5 +54,6 @@ func NewPlan(n, d, q int, o Options) (Plan, error) {
 	if o.Weights == Optimal {
 		p.Factor = memory.Product(p.Atoms, p.Atoms, 12)
 	}
-	return p, memory.Check(p.Total(), fmt.Sprintf("means of %d classes by %d of %d examples", q, p.Atoms, n))
+	return p, memory.Check(p.Total(), fmt.Sprintf("means of %d classes by %d of %d examples", q,
+		p.Atoms, n))
 }

@@ -17,15 +17,17 @@ func (s *sample) exactOf(at dataset.Examples) ([]float32, error) {
 	return s.sharedMeans(at)
 }
 
-// The most numbers of chunks that a rank keeps at a time, and the least examples whose numbers are made together.
+// The most numbers of chunks that a rank keeps at a time, and the least examples whose numbers are
+// made together.
 const (
 	keptNumbers = 1 << 24
 	keptRows    = 64
 )
 
-// sharedMeans is exactOf where ranks share the examples that the means are of. A number is a sum over these, chunk by
-// chunk of 256 (clause 1): ranks, whose examples begin with a chunk, find those of their chunks at the same time, and
-// then add them one after the other. It takes all ranks.
+// sharedMeans is exactOf where ranks share the examples that the means are of. A number is a sum
+// over these, chunk by chunk of 256 (clause 1): ranks, whose examples begin with a chunk, find
+// those of their chunks at the same time, and then add them one after the other. It takes all
+// ranks.
 func (s *sample) sharedMeans(at dataset.Examples) ([]float32, error) {
 	ends, q := s.x.At.Shared().Ends, len(s.sizes)
 	most := 0 // chunks of a rank
@@ -52,8 +54,9 @@ func (s *sample) sharedMeans(at dataset.Examples) ([]float32, error) {
 	return means, nil
 }
 
-// chunks returns what each chunk of this rank's examples adds to the means at some examples. The engine is given
-// several chunks at once, each with axes of its own that are 0 for the others, which changes no bit of a sum.
+// chunks returns what each chunk of this rank's examples adds to the means at some examples. The
+// engine is given several chunks at once, each with axes of its own that are 0 for the others,
+// which changes no bit of a sum.
 func (s *sample) chunks(at dataset.Examples) (numbers [][]float32, err error) {
 	first, _ := s.x.Own()
 	e, own := engine.Own(s.e, s.x)
@@ -79,12 +82,13 @@ func (s *sample) chunks(at dataset.Examples) (numbers [][]float32, err error) {
 	return numbers, nil
 }
 
-// chunksTogether is how many chunks the engine is given at once, of examples with d features and q classes: each time
-// it finds the lengths of all examples that the means are at, which takes six tenths of a chunk's time, and each axis
-// takes as long as a feature.
+// chunksTogether is how many chunks the engine is given at once, of examples with d features and q
+// classes: each time it finds the lengths of all examples that the means are at, which takes six
+// tenths of a chunk's time, and each axis takes as long as a feature.
 func chunksTogether(d, q int) int { return max(1, int(math.Sqrt(0.6*float64(d)/float64(q)))) }
 
-// weights returns those that Exact gives to n examples from the first on, with axes of their own for each chunk.
+// weights returns those that Exact gives to n examples from the first on, with axes of their own
+// for each chunk.
 func (s *sample) weights(first, n int) engine.Weights {
 	q := len(s.sizes)
 	w := engine.NewWeights((n+numerics.Chunk-1)/numerics.Chunk*q, n)

@@ -18,12 +18,14 @@ type Basis struct {
 	Cosine            bool // examples are scaled to length 1 before; the landmarks are
 
 	// Rows[k] is the index of the training example that is landmark k. If every example is a
-	// landmark, Rows is 0, 1, 2, …. If only some are, they come in the order of the pivots: landmark k
-	// is the chosen example that landmarks 0..k-1 approximate worst.
-	Rows        []int
-	Eigenvalues []float64 // Eigenvalues[t] = Σ_i z_it² over the training examples i; decreasing, D of them
-	Variance    float64   // Σ_i ‖φ(x_i) - mean‖²: variance of the training examples in feature space
-	Explained   float64   // Σ_t Eigenvalues[t] / Variance: the share that the components have of Variance
+	// landmark, Rows is 0, 1, 2, …. If only some are, they come in the order of the pivots: landmark
+	// k is the chosen example that landmarks 0..k-1 approximate worst.
+	Rows []int
+	// Eigenvalues[t] = Σ_i z_it² over the training examples i; decreasing, D of them
+	Eigenvalues []float64
+	Variance    float64 // Σ_i ‖φ(x_i) - mean‖²: variance of the training examples in feature space
+	// Σ_t Eigenvalues[t] / Variance: the share that the components have of Variance
+	Explained float64
 
 	DroppedAxes      int     // axes asked for whose eigenvalue is at most Tolerance times the largest
 	DroppedLandmarks int     // landmarks that the others stand for already, to Tolerance
@@ -41,8 +43,10 @@ func (b *Basis) Prepare(rows dataset.Rows) (x dataset.Stored, release func(), er
 // cancelled ctx ends it between two blocks of examples, with ctx's error. Other errors:
 // those of Prepare and of Engine.Project.
 //
-// Where ranks share x it takes all of them; each writes the components of its own examples, and no others.
-func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32, rows dataset.Rows) error {
+// Where ranks share x it takes all of them; each writes the components of its own examples, and no
+// others.
+func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32,
+	rows dataset.Rows) error {
 	x := rows.Stored()
 	if err := x.Agree(x.Check()); err != nil {
 		return err
@@ -75,14 +79,16 @@ func projectOwn(
 const projectRows = 8192
 
 // project is Engine.Project, a block of examples at a time, so that ctx can end it.
-func project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Examples, p engine.Projection) error {
+func project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Examples,
+	p engine.Projection) error {
 	if x.N <= projectRows || len(dst) != x.N*p.Width() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return e.Project(dst, x, p)
 	}
-	_, task := progress.Begin(ctx, progress.Work{Name: "kernel values", Unit: "example", Total: int64(x.N)})
+	_, task := progress.Begin(ctx, progress.Work{Name: "kernel values", Unit: "example",
+		Total: int64(x.N)})
 	defer task.End()
 	for from := 0; from < x.N; from += projectRows {
 		task.Reach(int64(from))
@@ -107,14 +113,16 @@ func (b *Basis) Summary() string {
 func (b *Basis) Notes() []string {
 	var notes []string
 	if b.DroppedLandmarks > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d landmarks were dropped: in feature space the others stand for them "+
-			"but for %v of the largest squared length",
-			b.DroppedLandmarks, b.DroppedLandmarks+b.Landmarks.N, b.Tolerance))
+		notes = append(notes,
+			fmt.Sprintf("%d of %d landmarks were dropped: in feature space the others stand for them "+
+				"but for %v of the largest squared length",
+				b.DroppedLandmarks, b.DroppedLandmarks+b.Landmarks.N, b.Tolerance))
 	}
 	if b.DroppedAxes > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d axes were dropped: their eigenvalues are at most %v of the "+
-			"largest, which is %.6g",
-			b.DroppedAxes, b.DroppedAxes+b.Axes.Q, b.Tolerance, b.Eigenvalues[0]))
+		notes = append(notes,
+			fmt.Sprintf("%d of %d axes were dropped: their eigenvalues are at most %v of the "+
+				"largest, which is %.6g",
+				b.DroppedAxes, b.DroppedAxes+b.Axes.Q, b.Tolerance, b.Eigenvalues[0]))
 	}
 	return notes
 }
@@ -150,8 +158,8 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 	b.Explained = explained / b.Variance
 }
 
-// unitRows returns x, or if unit is set a copy whose rows have length 1, as the preparation step l2 has it,
-// until release is called. It asks all ranks.
+// unitRows returns x, or if unit is set a copy whose rows have length 1, as the preparation step
+// l2 has it, until release is called. It asks all ranks.
 func unitRows(x dataset.Stored, unit bool) (_ dataset.Stored, release func(), err error) {
 	if !unit {
 		return x, func() {}, nil

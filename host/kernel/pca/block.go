@@ -71,7 +71,8 @@ func partSums[T float32 | float64](x []T, b int) [][]float64 {
 	return sums
 }
 
-// meansOfParts returns the mean of each of b columns over n examples, given the sums of parts of those of this rank.
+// meansOfParts returns the mean of each of b columns over n examples, given the sums of parts of
+// those of this rank.
 func meansOfParts(at *store.Store, sums [][]float64, b, n int) ([]float64, error) {
 	mean := make([]float64, b)
 	err := store.InOrder(at, mean, 1, func(total []float64, from, to int) error {

@@ -56,7 +56,8 @@ func TestFitCancelled(t *testing.T) {
 			b, err := Fit(ctx, e, c.x, c.o)
 			cancel()
 			if !errors.Is(err, context.Canceled) || b != nil {
-				t.Errorf("%s: cancelled in call %d of %d: basis %v, error %v", name, at, all.calls, b != nil, err)
+				t.Errorf("%s: cancelled in call %d of %d: basis %v, error %v", name, at, all.calls, b != nil,
+					err)
 			}
 		}
 	}

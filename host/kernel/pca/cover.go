@@ -15,25 +15,30 @@ import (
 // Cover is some examples, the centres, and for each example the nearest of them in feature space,
 // where squared distances are κ(x,x) + κ(c,c) - 2κ(x,c).
 type Cover struct {
-	Rows      []int     // the centres, in the order in which they were chosen
-	Nearest   []int32   // of each example: the place in Rows of the nearest centre, the first of equal ones
+	Rows []int // the centres, in the order in which they were chosen
+	// of each example: the place in Rows of the nearest centre, the first of equal ones
+	Nearest   []int32
 	Distances []float64 // of each example: its squared distance from that
 }
 
-// NewCover chooses k centres of x, one by one: the first at random, then by choice the Farthest from all
-// so far (the traversal of Gonzalez 1985, at most twice as far from any example as k centres have to be)
-// or KMeans. There are fewer if no example is away from all centres. The examples are read k times at
-// most, by KMeans, and mostly far less often by Farthest. Where ranks share x it takes all of them, and a Cover on
-// each. A cancelled ctx ends it with ctx's error. Other errors: ErrMemory, and those of Engine.Project.
+// NewCover chooses k centres of x, one by one: the first at random, then by choice the Farthest
+// from all so far (the traversal of Gonzalez 1985, at most twice as far from any example as k
+// centres have to be) or KMeans. There are fewer if no example is away from all centres. The
+// examples are read k times at most, by KMeans, and mostly far less often by Farthest. Where ranks
+// share x it takes all of them, and a Cover on each. A cancelled ctx ends it with ctx's error.
+// Other errors: ErrMemory, and those of Engine.Project.
 func NewCover(
-	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string, seed uint64,
+	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string,
+	seed uint64,
 ) (*Cover, error) {
 	return GrowCover(ctx, e, rows, f, k, choice, seed, func(*Cover) bool { return false })
 }
 
-// GrowCover is NewCover with k centres or as many as are enough, which is asked after each of them.
+// GrowCover is NewCover with k centres or as many as are enough, which is asked after each of
+// them.
 func GrowCover(
-	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string, seed uint64,
+	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string,
+	seed uint64,
 	enough func(*Cover) bool,
 ) (c *Cover, err error) {
 	x, together := rows.Stored(), choice != KMeans
@@ -48,7 +53,8 @@ func GrowCover(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, values.Close()) }()
-	_, task := progress.Begin(ctx, progress.Work{Name: "landmarks", Unit: "landmark", Total: int64(k), AtMost: true})
+	_, task := progress.Begin(ctx, progress.Work{Name: "landmarks", Unit: "landmark", Total: int64(k),
+		AtMost: true})
 	defer task.End()
 	rng := newRand(seed)
 	next := rng.IntN(x.N)

@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
-// TestCover compares the traversal, which asks for many kernel values together, with a twin that knows all
-// distances.
+// TestCover compares the traversal, which asks for many kernel values together, with a twin that
+// knows all distances.
 func TestCover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	x := dataset.Examples{N: 300, D: 3}
@@ -46,7 +46,8 @@ func TestCover(t *testing.T) {
 			}
 			rows = append(rows, farthest)
 		}
-		if !slices.Equal(c.Rows, rows) || !slices.Equal(c.Nearest, of) || !slices.Equal(c.Distances, near) {
+		if !slices.Equal(c.Rows, rows) || !slices.Equal(c.Nearest, of) || !slices.Equal(c.Distances,
+			near) {
 			t.Errorf("%d centres: %v, %v by the twin", k, c.Rows, rows)
 		}
 	}

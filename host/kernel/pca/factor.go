@@ -55,7 +55,8 @@ func (b *Basis) factor(ctx context.Context, e engine.Engine, tolerance float64) 
 		return lower{}, err
 	}
 	if k == 0 {
-		return lower{}, fmt.Errorf("%w: all %d landmarks are 0 there; take more, or another seed", ErrConstant, m)
+		return lower{}, fmt.Errorf("%w: all %d landmarks are 0 there; take more, or another seed",
+			ErrConstant, m)
 	}
 	r := lower{m: k, a: make([]float64, k*k)}
 	all := b.Rows
@@ -77,7 +78,8 @@ func (l lower) inverse(at, p int) blas64.General {
 }
 
 func (l lower) triangle(at, p int) blas64.Triangular {
-	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: p, Stride: l.m, Data: l.a[at*l.m+at:]}
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: p, Stride: l.m,
+		Data: l.a[at*l.m+at:]}
 }
 
 // axes returns the axes of eigenvectors of the Gram matrix of the features, rows of m:
@@ -98,7 +100,8 @@ func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
 		}
 		p := l.panelOf(at)
 		if after := at + p; after < l.m {
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(after, l.m-after), l.general(after, at, l.m-after, p),
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(after, l.m-after), l.general(after, at,
+				l.m-after, p),
 				1, columns(at, p))
 		}
 		blas64.Trsm(blas.Right, blas.NoTrans, 1, l.triangle(at, p), columns(at, p))

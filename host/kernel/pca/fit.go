@@ -20,8 +20,9 @@ import (
 // before any work: ErrOptions, ErrMemory, ErrConstant; later those of the engine,
 // engine.ErrValue for kernel values that overflow, and ErrConstant.
 //
-// Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values and features of its own
-// examples alone, if there are landmarks; without any it has all examples, as each of these is a landmark then.
+// Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values and
+// features of its own examples alone, if there are landmarks; without any it has all examples, as
+// each of these is a landmark then.
 func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*Basis, error) {
 	x := rows.Stored()
 	plan, err := NewPlan(x, o)
@@ -58,7 +59,8 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*B
 }
 
 // fitAll makes every example a landmark.
-func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples, o Options, keep bool) (err error) {
+func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples, o Options,
+	keep bool) (err error) {
 	b.Rows = make([]int, x.N)
 	for i := range b.Rows {
 		b.Rows[i] = i
@@ -176,8 +178,8 @@ func selfValue(f kernel.Function, x dataset.Examples, i int) float64 {
 	return float64(f.Value(dot, dot, dot))
 }
 
-// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them. Where ranks share x it takes
-// all of them.
+// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them. Where
+// ranks share x it takes all of them.
 func SquaredLengths(f kernel.Function, rows dataset.Rows) []float64 {
 	x := rows.Stored()
 	return x.RowSums(1, func(from, _ int) float64 { return selfValue(f, x.Examples, from) })

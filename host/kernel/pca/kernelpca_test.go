@@ -37,10 +37,11 @@ func TestSameBits(t *testing.T) {
 		x dataset.Examples
 		o Options
 	}{
-		"small":     {small, Options{Function: rbf, Components: 5}},
-		"landmarks": {small, Options{Function: rbf, Components: 5, Landmarks: 30, Choice: KMeans, Seed: 3}},
-		"large":     {large, Options{Function: rbf, Variance: 0.8, Seed: 3}},
-		"many":      {large, Options{Function: rbf, Components: 5, Landmarks: denseSize + 20, Seed: 3}},
+		"small": {small, Options{Function: rbf, Components: 5}},
+		"landmarks": {small, Options{Function: rbf, Components: 5, Landmarks: 30, Choice: KMeans,
+			Seed: 3}},
+		"large": {large, Options{Function: rbf, Variance: 0.8, Seed: 3}},
+		"many":  {large, Options{Function: rbf, Components: 5, Landmarks: denseSize + 20, Seed: 3}},
 	} {
 		before := slices.Clone(c.x.X)
 		want := fit(t, simd.New(), c.x, c.o)
@@ -127,7 +128,8 @@ func TestDropped(t *testing.T) {
 		x := repeated(five, n)
 		b := fit(t, simd.New(), x, Options{Function: rbf, Components: 10})
 		if b.Axes.Q != 4 || b.DroppedAxes != 6 || b.Explained < 0.99999 {
-			t.Errorf("five examples repeated: %d axes, %d dropped, %v of the variance explained, want 4, 6 and 1",
+			t.Errorf("five examples repeated: %d axes, %d dropped, %v of the variance explained, want 4, "+
+				"6 and 1",
 				b.Axes.Q, b.DroppedAxes, b.Explained)
 		}
 		if notes := strings.Join(b.Notes(), "\n"); !strings.Contains(notes, "6 of 10 axes were dropped") {
@@ -152,12 +154,14 @@ func TestVariance(t *testing.T) {
 			b := fit(t, simd.New(), x, Options{Function: rbf, Variance: share})
 			before := b.Explained - b.Eigenvalues[b.Axes.Q-1]/b.Variance
 			if b.Explained < share || before >= share {
-				t.Errorf("n = %d: %d components explain %v, one fewer %v, wanted %v", x.N, b.Axes.Q, b.Explained, before, share)
+				t.Errorf("n = %d: %d components explain %v, one fewer %v, wanted %v", x.N, b.Axes.Q,
+					b.Explained, before, share)
 			}
 		}
 	}
 	// Landmarks that cannot explain so much: all their axes.
-	if b := fit(t, simd.New(), small, Options{Function: rbf, Variance: 0.99, Landmarks: 6}); b.Axes.Q != 6 ||
+	if b := fit(t, simd.New(), small, Options{Function: rbf, Variance: 0.99,
+		Landmarks: 6}); b.Axes.Q != 6 ||
 		b.Explained > 0.99 {
 		t.Errorf("%d axes of 6 landmarks explain %v", b.Axes.Q, b.Explained)
 	}
@@ -171,7 +175,8 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	o.MemoryLimit = p.Total() - 1
-	if q, err := NewPlan(few, o); err != nil || q.Kept || q.Total() >= p.Total() || q.Limit != o.MemoryLimit {
+	if q, err := NewPlan(few, o); err != nil || q.Kept || q.Total() >= p.Total() ||
+		q.Limit != o.MemoryLimit {
 		t.Errorf("with less: %+v, %v", q, err)
 	}
 	o.MemoryLimit = p.Vectors / 2
@@ -179,7 +184,8 @@ func TestPlan(t *testing.T) {
 		t.Errorf("with far less: %v", err)
 	}
 	many := dataset.Examples{N: math.MaxInt32, D: 1000}
-	if p, err := NewPlan(many, Options{Function: rbf, Components: 640}); err != nil || p.Total() < 1<<54 {
+	if p, err := NewPlan(many, Options{Function: rbf, Components: 640}); err != nil ||
+		p.Total() < 1<<54 {
 		t.Errorf("for too many: %+v, %v", p, err)
 	}
 }
@@ -214,7 +220,8 @@ func TestMedianGamma(t *testing.T) {
 		}
 	}
 	x, _ := generated(2, 5, 1)
-	if _, err := MedianGamma(simd.New(), repeated(x.Pick([]int{0}), 9), 1); !errors.Is(err, ErrConstant) {
+	if _, err := MedianGamma(simd.New(), repeated(x.Pick([]int{0}), 9), 1); !errors.Is(err,
+		ErrConstant) {
 		t.Errorf("equal examples: %v", err)
 	}
 	if _, err := MedianGamma(simd.New(), x.Pick([]int{0}), 1); !errors.Is(err, ErrOptions) {

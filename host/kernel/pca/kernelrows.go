@@ -15,10 +15,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// KernelRows answers with kernel values of all n examples with one of them, for methods that take one
-// after the other. An engine keeps the examples, and reads them for some in the time of one: it may be asked for
-// those too that may come soon, and what it said last is kept. What it is asked for are inner products: kernel
-// values of them are computed for the one example alone, and lengths of examples once.
+// KernelRows answers with kernel values of all n examples with one of them, for methods that take
+// one after the other. An engine keeps the examples, and reads them for some in the time of one:
+// it may be asked for those too that may come soon, and what it said last is kept. What it is
+// asked for are inner products: kernel values of them are computed for the one example alone, and
+// lengths of examples once.
 type KernelRows struct {
 	loaded  engine.Scorer // of x, for a batch
 	x       dataset.Stored
@@ -31,26 +32,30 @@ type KernelRows struct {
 	known   []bool     // which examples are in kept
 }
 
-// rowBatch has the inner products of all n examples with some of them, n × batch. Nobody uses what is in the
-// columns beyond these.
+// rowBatch has the inner products of all n examples with some of them, n × batch. Nobody uses what
+// is in the columns beyond these.
 type rowBatch struct {
 	which    []int
 	products []float32
 }
 
-// A batch has so many examples, and all that are kept so many products, or one batch. Processors multiply by 16 while
-// they read one example of hundreds of features, so that more would take longer.
+// A batch has so many examples, and all that are kept so many products, or one batch. Processors
+// multiply by 16 while they read one example of hundreds of features, so that more would take
+// longer.
 const (
 	rowsTogether = 16
 	rowProducts  = 1 << 26
 )
 
-// NewKernelRows returns the kernel values of x by f on an engine, of which none are computed yet: it is asked for
-// one example at a time, or for several together, which pays where the next ones can be told. Where ranks share x it
-// takes all of them, and so does each answer, which all have. Errors: those of Engine.Load.
-func NewKernelRows(e engine.Engine, rows dataset.Rows, f kernel.Function, together bool) (*KernelRows, error) {
+// NewKernelRows returns the kernel values of x by f on an engine, of which none are computed yet:
+// it is asked for one example at a time, or for several together, which pays where the next ones
+// can be told. Where ranks share x it takes all of them, and so does each answer, which all have.
+// Errors: those of Engine.Load.
+func NewKernelRows(e engine.Engine, rows dataset.Rows, f kernel.Function,
+	together bool) (*KernelRows, error) {
 	x := rows.Stored()
-	r := &KernelRows{x: x, f: f, values: make([]float32, x.N), lengths: make([]float32, x.N), known: make([]bool, x.N)}
+	r := &KernelRows{x: x, f: f, values: make([]float32, x.N), lengths: make([]float32, x.N),
+		known: make([]bool, x.N)}
 	r.batch, r.most = keptRows(x.N, together)
 	var err error
 	if r.loaded, err = e.Load(x, r.batch); err != nil {
@@ -85,21 +90,25 @@ func keptRows(n int, together bool) (batch, most int) {
 	return batch, max(1, min(rowProducts/batch/n, (n+batch-1)/batch))
 }
 
-// KernelRowsBytes returns how much memory the kernel rows of n examples take at most, beside what the engine
-// has of the examples.
+// KernelRowsBytes returns how much memory the kernel rows of n examples take at most, beside what
+// the engine has of the examples.
 func KernelRowsBytes(n int, together bool) int64 {
 	batch, most := keptRows(n, together)
 	return 4*int64(most+1)*int64(batch)*int64(n) + 9*int64(n)
 }
 
-// Row returns the n kernel values of all examples with example i, which stay as they are until the next call.
-// If it has to ask for a batch, it asks for those examples too of which soon has the largest values; nil for no
-// others. A cancelled ctx ends it with ctx's error; other errors are those of Scorer.
+// Row returns the n kernel values of all examples with example i, which stay as they are until the
+// next call. If it has to ask for a batch, it asks for those examples too of which soon has the
+// largest values; nil for no others. A cancelled ctx ends it with ctx's error; other errors are
+// those of Scorer.
 func (r *KernelRows) Row(ctx context.Context, i int, soon []float64) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(r.kept, func(b rowBatch) bool { return r.known[i] && slices.Contains(b.which, i) })
+	at := slices.IndexFunc(r.kept, func(b rowBatch) bool {
+		return r.known[i] &&
+			slices.Contains(b.which, i)
+	})
 	if at < 0 {
 		if err := r.ask(i, soon); err != nil {
 			return nil, err
@@ -153,7 +162,8 @@ func (r *KernelRows) mark(which []int, known bool) {
 	}
 }
 
-// withLargest returns i and the places of the largest values that are not known, a batch at most in all.
+// withLargest returns i and the places of the largest values that are not known, a batch at most
+// in all.
 func (r *KernelRows) withLargest(values []float64, i int) []int {
 	which, least := make([]int, 0, 2*r.batch), math.Inf(-1)
 	cut := func() {

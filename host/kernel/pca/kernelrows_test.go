@@ -34,8 +34,8 @@ func (s askedScorer) Rescore(w engine.Weights, classes []int) error {
 	return s.Scorer.Rescore(w, classes)
 }
 
-// TestKernelRows: rows asked for one by one, with others beside them or not, are those of one projection, and
-// ones that were asked for beside another are known.
+// TestKernelRows: rows asked for one by one, with others beside them or not, are those of one
+// projection, and ones that were asked for beside another are known.
 func TestKernelRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := dataset.Examples{N: 70, D: 3}

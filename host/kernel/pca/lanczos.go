@@ -47,7 +47,8 @@ type lanczos struct {
 }
 
 func newLanczos(e engine.Engine, a matrix, seed uint64) (*lanczos, error) {
-	l := &lanczos{a: a, q: &vectors{e: e, n: a.n}, t: &band{width: blockSize}, block: make([]float64, a.n*blockSize)}
+	l := &lanczos{a: a, q: &vectors{e: e, n: a.n}, t: &band{width: blockSize}, block: make([]float64,
+		a.n*blockSize)}
 	l.rng = rand.New(rand.NewPCG(seed, 0x6c616e637a6f73)) // "lanczos"
 	for j := range blockSize {
 		l.replace(j, true)

@@ -168,7 +168,8 @@ func TestBandEqualEigenvalues(t *testing.T) {
 	for i, v := range vectors {
 		for j, w := range vectors[:i] {
 			if got := dot(v, w); math.Abs(got) > 1e-12 {
-				t.Errorf("eigenvectors %d and %d of %v and %v have the product %g", i, j, values[i], values[j], got)
+				t.Errorf("eigenvectors %d and %d of %v and %v have the product %g", i, j, values[i], values[j],
+					got)
 			}
 		}
 	}

@@ -42,7 +42,8 @@ func MedianGamma(e engine.Engine, rows dataset.Rows, seed uint64) (float32, erro
 	median := distances[len(distances)/2]
 	gamma := float32(1 / median)
 	if !(median > 0) || !(gamma > 0) || gamma > 1e38 {
-		return 0, fmt.Errorf("%w: the median squared distance of %d of them is %v; give gamma", ErrConstant, x.N, median)
+		return 0, fmt.Errorf("%w: the median squared distance of %d of them is %v; give gamma",
+			ErrConstant, x.N, median)
 	}
 	return gamma, nil
 }
@@ -56,7 +57,8 @@ func uniform(n, m int, rng *rand.Rand) []int {
 
 // choose returns the landmarks that o asks for, increasing. Distances are those in feature
 // space: κ(x,x) + κ(l,l) - 2κ(x,l).
-func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Stored, o Options) ([]int, error) {
+func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Stored, o Options) ([]int,
+	error) {
 	m := o.Landmarks
 	if m == x.N || o.Choice == Uniform {
 		return uniform(x.N, m, newRand(o.Seed)), nil

@@ -15,7 +15,8 @@ import (
 // denseSize is the order up to which a matrix is decomposed as a whole.
 const denseSize = 600
 
-var errNoAxis = fmt.Errorf("%w, as far as the landmarks can tell; take more, or another seed", ErrConstant)
+var errNoAxis = fmt.Errorf("%w, as far as the landmarks can tell; take more, or another seed",
+	ErrConstant)
 
 // dense decomposes the n×n matrix HMH as a whole; mean is that of each column of M, nil if
 // it is centred.
@@ -36,7 +37,8 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(a, true) {
-		return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of the %d×%d matrix of kernel values were found; "+
+		return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of the %d×%d matrix of kernel "+
+			"values were found; "+
 			"are they finite?", n, n)
 	}
 	var u mat.Dense
@@ -59,13 +61,15 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 }
 
 // leading finds the leading eigenpairs of a large matrix.
-func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Options) (eigenpairs, error) {
+func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Options) (eigenpairs,
+	error) {
 	l, err := newLanczos(e, a, o.Seed)
 	if err != nil {
 		return eigenpairs{}, err
 	}
 	defer l.close()
-	_, task := progress.Begin(ctx, progress.Work{Name: "components", Unit: "dimension", Total: int64(a.n), AtMost: true})
+	_, task := progress.Begin(ctx, progress.Work{Name: "components", Unit: "dimension",
+		Total: int64(a.n), AtMost: true})
 	defer task.End()
 	for next := max(256, 2*o.Components+4*blockSize); ; next += max(4*blockSize, next/16) {
 		for !l.exhausted && l.q.count < min(next, a.n) {
@@ -79,7 +83,8 @@ func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Option
 		}
 		values := l.t.eigenvalues()
 		if math.IsNaN(values[0]) {
-			return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of a band matrix of order %d were found; "+
+			return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of a band matrix of order %d "+
+				"were found; "+
 				"are the kernel values finite?", l.t.n)
 		}
 		d, reached := o.count(values, b.Variance)

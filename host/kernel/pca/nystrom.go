@@ -14,7 +14,8 @@ import (
 )
 
 // fitLandmarks takes principal components of the Nyström features F = K_nm·L⁻ᵀ, K_mm = LLᵀ.
-func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Stored, o Options) error {
+func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Stored,
+	o Options) error {
 	which, err := b.choose(ctx, e, x, o)
 	if err != nil {
 		return err
@@ -38,7 +39,8 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Sto
 			return failed
 		}
 		defer r.Close()
-		found, err = b.leading(ctx, e, matrix{n: m, multiply: func(dst []float32, v engine.Weights) error {
+		found, err = b.leading(ctx, e, matrix{n: m, multiply: func(dst []float32,
+			v engine.Weights) error {
 			return scores(dst, r, v)
 		}}, o)
 	}
@@ -53,9 +55,10 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Sto
 	return nil
 }
 
-// gram returns the inner products of the m features, centred, over all examples, m × m, and the mean of each column
-// of K_nm. It sets Variance.
-func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Stored, l lower) ([]float32, []float64, error) {
+// gram returns the inner products of the m features, centred, over all examples, m × m, and the
+// mean of each column of K_nm. It sets Variance.
+func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Stored, l lower) ([]float32,
+	[]float64, error) {
 	own, some := engine.Own(e, x)
 	panels, sums, err := b.features(ctx, own, some, l)
 	if err := x.Agree(err); err != nil {
@@ -105,8 +108,9 @@ func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Stored, l l
 	return gram, mean, err
 }
 
-// features returns F in panels of columns, of some examples, and sums of columns of K_nm over parts of these, a row
-// of m for each part: panel by panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ, products on the engine.
+// features returns F in panels of columns, of some examples, and sums of columns of K_nm over
+// parts of these, a row of m for each part: panel by panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ,
+// products on the engine.
 func (b *Basis) features(
 	ctx context.Context, e engine.Engine, x dataset.Examples, l lower,
 ) (panels [][]float32, sums [][]float64, err error) {
@@ -126,7 +130,8 @@ func (b *Basis) features(
 		return project(ctx, e, product[:x.N*w.N], dataset.Examples{N: x.N, D: w.D, X: a},
 			engine.Projection{Function: linear, Landmarks: w})
 	}
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "features", Unit: "landmark", Total: int64(l.m)})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "features", Unit: "landmark",
+		Total: int64(l.m)})
 	defer task.End()
 	for at := 0; at < l.m; at += panelSize {
 		task.Reach(int64(at))
@@ -168,7 +173,8 @@ func (b *Basis) features(
 	return panels, sums, nil
 }
 
-// transposed returns an m × n matrix whose rows are the columns of panels, each of n rows, and empties panels.
+// transposed returns an m × n matrix whose rows are the columns of panels, each of n rows, and
+// empties panels.
 func transposed(panels [][]float32, m, n int) dataset.Examples {
 	f := dataset.Examples{N: m, D: n, X: make([]float32, m*n)}
 	for k, panel := range panels {
@@ -185,8 +191,8 @@ func transposed(panels [][]float32, m, n int) dataset.Examples {
 	return f
 }
 
-// free gives back memory that nobody uses any more if bytes are worth the time: the collector waits until as much
-// again has been taken.
+// free gives back memory that nobody uses any more if bytes are worth the time: the collector
+// waits until as much again has been taken.
 func free(bytes int) {
 	const much = 64 << 20
 	if bytes >= much {

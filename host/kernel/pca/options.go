@@ -11,8 +11,9 @@ import (
 
 // The ways to choose landmarks. All are seeded.
 const (
-	Uniform  = "uniform"  // each set of m examples is as likely
-	KMeans   = "kmeans++" // one by one, in proportion to the squared distance in feature space from the nearest so far
+	Uniform = "uniform" // each set of m examples is as likely
+	// one by one, in proportion to the squared distance in feature space from the nearest so far
+	KMeans   = "kmeans++"
 	Farthest = "farthest" // one by one, the farthest from all so far (the first is random)
 )
 
@@ -56,14 +57,16 @@ func (o *Options) check(n, d int) error {
 		return fmt.Errorf("%w: %w", ErrOptions, err)
 	}
 	if o.Landmarks < 0 || o.Landmarks > n {
-		return wrong("found %d landmarks, wanted at most one per example (%d), or 0 for all examples", o.Landmarks, n)
+		return wrong("found %d landmarks, wanted at most one per example (%d), or 0 for all examples",
+			o.Landmarks, n)
 	}
 	switch o.Choice {
 	case "":
 		o.Choice = Uniform
 	case Uniform, KMeans, Farthest:
 	default:
-		return wrong("found the choice of landmarks %q, wanted %s, %s or %s", o.Choice, Uniform, KMeans, Farthest)
+		return wrong("found the choice of landmarks %q, wanted %s, %s or %s", o.Choice, Uniform, KMeans,
+			Farthest)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = defaultTolerance
@@ -72,15 +75,18 @@ func (o *Options) check(n, d int) error {
 		return wrong("found the tolerance %v of eigenvalues, wanted it between 0 and 1", o.Tolerance)
 	}
 	if o.MemoryLimit < 0 {
-		return wrong("found a memory limit of %d bytes, wanted a positive one, or 0 for none", o.MemoryLimit)
+		return wrong("found a memory limit of %d bytes, wanted a positive one, or 0 for none",
+			o.MemoryLimit)
 	}
 	switch rank, why := o.rank(n, d); {
 	case o.Components < 0 || o.Components > 0 && o.Variance != 0:
-		return wrong("found %d components and variance %v, wanted one of them above 0", o.Components, o.Variance)
+		return wrong("found %d components and variance %v, wanted one of them above 0", o.Components,
+			o.Variance)
 	case o.Components > rank:
 		return wrong("found %d components, wanted at most %d: %s", o.Components, rank, why)
 	case o.Components == 0 && !(o.Variance > 0 && o.Variance <= 1):
-		return wrong("found no number of components and variance %v, wanted components above 0 or a share of "+
+		return wrong("found no number of components and variance %v, wanted components above 0 or a "+
+			"share of "+
 			"variance in (0, 1]", o.Variance)
 	}
 	return nil
@@ -110,15 +116,16 @@ type Plan struct {
 	Kernel  int64 `json:"kernel_bytes"`  // kernel values that are kept, and what is computed from them
 	Vectors int64 `json:"vectors_bytes"` // of the Lanczos process, about, for 3·D dimensions
 	Basis   int64 `json:"basis_bytes"`   // landmarks (as dense) and axes
-	Kept    bool  `json:"kept"`          // all pairs' kernel values are kept, else computed for each product
-	Limit   int64 `json:"limit_bytes"`   // 0 for none
+	// all pairs' kernel values are kept, else computed for each product
+	Kept  bool  `json:"kept"`
+	Limit int64 `json:"limit_bytes"` // 0 for none
 }
 
 // Total is the sum.
 func (p Plan) Total() int64 { return p.Kernel + p.Vectors + p.Basis }
 
-// NewPlan says what Fit would need for examples x, on this rank if ranks share them. Errors: those of Fit that
-// need no look at the examples.
+// NewPlan says what Fit would need for examples x, on this rank if ranks share them. Errors: those
+// of Fit that need no look at the examples.
 func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
 	x := rows.Stored()
 	n, d := x.N, x.D
@@ -147,13 +154,15 @@ func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
 			8*bytes(components, steps) + 4*bytes(size, components)
 	}
 	if o.Landmarks > 0 {
-		// Factors in float64; features, and of one panel of them products, remainders and the other order.
+		// Factors in float64; features, and of one panel of them products, remainders and the other
+		// order.
 		p.Kernel += 20*bytes(m, m) + 4*bytes(to-from, m) + 16*bytes(to-from, min(m, panelSize))
 	} else if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit && size > denseSize {
 		p.Kernel, p.Kept = 0, false
 	}
 	if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit {
-		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for the basis), "+
+		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d "+
+			"for the basis), "+
 			"the limit is %d; take fewer components or fewer landmarks",
 			ErrMemory, p.Total(), p.Kernel, p.Vectors, p.Basis, o.MemoryLimit)
 	}

@@ -15,7 +15,8 @@ import (
 // diagonal, the first of them, until none is above least. It returns how many it took; their
 // factor is in as many leading rows and columns, and order is permuted as the rows were.
 func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) (int, error) {
-	_, task := progress.Begin(ctx, progress.Work{Name: "factor", Unit: "landmark", Total: int64(l.m), AtMost: true})
+	_, task := progress.Begin(ctx, progress.Work{Name: "factor", Unit: "landmark", Total: int64(l.m),
+		AtMost: true})
 	defer task.End()
 	rest := make([]float64, l.m) // of the diagonal
 	for at := 0; at < l.m; at += panelSize {
@@ -45,15 +46,16 @@ func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) 
 		// What this panel leaves of the rows below, a block of rows at a time.
 		for from := at + p; from < l.m; from += panelSize {
 			to := min(from+panelSize, l.m)
-			blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.general(from, at, to-from, p), l.general(at+p, at, to-at-p, p), 1,
+			blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.general(from, at, to-from, p), l.general(at+p, at,
+				to-at-p, p), 1,
 				l.general(from, at+p, to-from, to-at-p))
 		}
 	}
 	return l.m, nil
 }
 
-// SwapLower exchanges rows and columns i and j, i ≤ j, of a symmetric n×n matrix whose lower triangle
-// is in a, row-major.
+// SwapLower exchanges rows and columns i and j, i ≤ j, of a symmetric n×n matrix whose lower
+// triangle is in a, row-major.
 func SwapLower(a []float64, n, i, j int) {
 	if i == j {
 		return

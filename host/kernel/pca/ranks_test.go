@@ -19,7 +19,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// onRanks has each of so many ranks read the file at path, its own examples alone, and do something with them.
+// onRanks has each of so many ranks read the file at path, its own examples alone, and do
+// something with them.
 func onRanks(
 	t *testing.T, count int, path string, do func(e engine.Engine, x dataset.Stored) error,
 ) error {
@@ -50,7 +51,8 @@ func onRanks(
 	return errors.Join(errs...)
 }
 
-// uneven writes examples whose kernel values differ so much in size that sums in another order have other bits.
+// uneven writes examples whose kernel values differ so much in size that sums in another order
+// have other bits.
 func uneven(t *testing.T) (x dataset.Examples, path string) {
 	t.Helper()
 	const n, d = 6000, 5
@@ -69,14 +71,16 @@ func uneven(t *testing.T) (x dataset.Examples, path string) {
 	return x, path
 }
 
-// TestRanks: ranks that share the examples find the basis of one process, each number of it, and each the components
-// of its own examples.
+// TestRanks: ranks that share the examples find the basis of one process, each number of it, and
+// each the components of its own examples.
 func TestRanks(t *testing.T) {
 	x, path := uneven(t)
 	for name, o := range map[string]Options{
-		"one panel":  {Function: kernel.Function{Kind: kernel.Poly, Gamma: 0.01, Coef0: 1, Degree: 3}, Landmarks: 40},
+		"one panel": {Function: kernel.Function{Kind: kernel.Poly, Gamma: 0.01, Coef0: 1, Degree: 3},
+			Landmarks: 40},
 		"two panels": {Function: kernel.Function{Kind: kernel.RBF, Gamma: 1e-4}, Landmarks: 300},
-		"cosine":     {Function: kernel.Function{Kind: kernel.Linear}, Cosine: true, Landmarks: 20, Choice: KMeans},
+		"cosine": {Function: kernel.Function{Kind: kernel.Linear}, Cosine: true, Landmarks: 20,
+			Choice: KMeans},
 		"poly, far": {Function: kernel.Function{Kind: kernel.Poly, Gamma: 1, Degree: 2}, Landmarks: 30,
 			Choice: Farthest},
 	} {
@@ -93,7 +97,8 @@ func TestRanks(t *testing.T) {
 					return err
 				}
 				if !reflect.DeepEqual(got, want) {
-					return fmt.Errorf("found another basis: variance %v, want %v; offset %v, want %v", got.Variance,
+					return fmt.Errorf("found another basis: variance %v, want %v; offset %v, want %v",
+						got.Variance,
 						want.Variance, got.Offset, want.Offset)
 				}
 				own, err := x.Like(got.Axes.Q)
@@ -146,7 +151,8 @@ func TestRanksOrder(t *testing.T) {
 	}
 }
 
-// TestRanksErrors: what is wrong on one rank is told on all, and who asks for examples of another rank gets an error.
+// TestRanksErrors: what is wrong on one rank is told on all, and who asks for examples of another
+// rank gets an error.
 func TestRanksErrors(t *testing.T) {
 	_, path := uneven(t)
 	o := Options{Function: rbf, Landmarks: 10, Components: 20}
@@ -162,10 +168,12 @@ func TestRanksErrors(t *testing.T) {
 	}
 	for name, ask := range map[string]func(e engine.Engine, x dataset.Stored) error{
 		"all as landmarks": func(e engine.Engine, x dataset.Stored) error {
-			return e.Project(make([]float32, x.N*x.N), x, engine.Projection{Function: rbf, Landmarks: x.Examples})
+			return e.Project(make([]float32, x.N*x.N), x, engine.Projection{Function: rbf,
+				Landmarks: x.Examples})
 		},
 		"all at once": func(_ engine.Engine, x dataset.Stored) error {
-			return simd.New().Project(make([]float32, x.N), x.Examples, engine.Projection{Function: rbf, Landmarks: x.Part(0, 1)})
+			return simd.New().Project(make([]float32, x.N), x.Examples, engine.Projection{Function: rbf,
+				Landmarks: x.Part(0, 1)})
 		},
 	} {
 		err := onRanks(t, 2, path, ask)

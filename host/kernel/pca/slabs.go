@@ -11,8 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// slabs are the m features of the examples of a rank, cut at chunks of clause 1, each slab m × its examples. Inner
-// products over all examples are sums of those of slabs, in the order of the examples.
+// slabs are the m features of the examples of a rank, cut at chunks of clause 1, each slab m × its
+// examples. Inner products over all examples are sums of those of slabs, in the order of the
+// examples.
 type slabs struct {
 	m, n int
 	of   []dataset.Examples
@@ -74,12 +75,13 @@ func (f *slabs) centre(x dataset.Stored) ([]float64, error) {
 // gramRows is the least number of rows of the matrix that go from rank to rank together.
 const gramRows = 16
 
-// gram writes the inner products of the features over all examples x, which ranks share, to dst, m × m: the numbers of
-// a projection with one axis for each, which are sums of chunks of 256 examples by clause 1. Ranks, whose examples
-// begin with a chunk, add theirs one after the other, in groups of rows; what is right of the diagonal is below it. It
-// takes all ranks.
+// gram writes the inner products of the features over all examples x, which ranks share, to dst, m
+// × m: the numbers of a projection with one axis for each, which are sums of chunks of 256
+// examples by clause 1. Ranks, whose examples begin with a chunk, add theirs one after the other,
+// in groups of rows; what is right of the diagonal is below it. It takes all ranks.
 func (f *slabs) gram(ctx context.Context, e engine.Engine, x dataset.Stored, dst []float32) error {
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "inner products", Unit: "feature", Total: int64(f.m)})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "inner products", Unit: "feature",
+		Total: int64(f.m)})
 	defer task.End()
 	var ends []int // of the groups
 	err := store.InOrder(x.At, dst, gramRows*f.m, func(sums []float32, from, to int) error {
@@ -91,7 +93,8 @@ func (f *slabs) gram(ctx context.Context, e engine.Engine, x dataset.Stored, dst
 				return err
 			}
 			rows := slab.Part(first, last)
-			if err := e.Project(product, slab.Part(0, last), engine.Projection{Function: linear, Landmarks: rows}); err != nil {
+			if err := e.Project(product, slab.Part(0, last), engine.Projection{Function: linear,
+				Landmarks: rows}); err != nil {
 				return err
 			}
 			parallel.Ranges(len(product), 1<<14, func(from, to int) {

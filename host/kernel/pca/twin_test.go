@@ -77,7 +77,8 @@ func (t *twin) component(x [][]float32, c int) []float64 {
 
 // compare checks eigenvalues and projections of b against the twin's, up to the sign of a
 // component.
-func (t *twin) compare(test *testing.T, name string, b *Basis, x dataset.Examples, lines [][]float32) {
+func (t *twin) compare(test *testing.T, name string, b *Basis, x dataset.Examples,
+	lines [][]float32) {
 	test.Helper()
 	d := b.Axes.Q
 	z := make([]float32, x.N*d)
@@ -157,7 +158,8 @@ func TestAllExamples(t *testing.T) {
 			if sparse {
 				train, test = x.Compressed(), fresh.Compressed()
 			}
-			b, err := Fit(context.Background(), simd.New(), train, Options{Function: c.f, Cosine: c.cosine, Components: 5})
+			b, err := Fit(context.Background(), simd.New(), train, Options{Function: c.f, Cosine: c.cosine,
+				Components: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +191,8 @@ func TestLandmarks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(b.Rows) != m || b.DroppedLandmarks != 0 {
-				t.Errorf("%s, %s: %d landmarks, %d dropped, want %d", c.name, choice, len(b.Rows), b.DroppedLandmarks, m)
+				t.Errorf("%s, %s: %d landmarks, %d dropped, want %d", c.name, choice, len(b.Rows),
+					b.DroppedLandmarks, m)
 			}
 			var chosen [][]float32
 			for _, i := range b.Rows {
@@ -227,7 +230,8 @@ func TestLarge(t *testing.T) {
 	tight.MemoryLimit = plan.Total() - 1
 	all := kept
 	all.Landmarks = x.N
-	for name, o := range map[string]Options{"kept": kept, "computed again": tight, "all landmarks": all} {
+	for name, o := range map[string]Options{"kept": kept, "computed again": tight,
+		"all landmarks": all} {
 		b, err := Fit(context.Background(), simd.New(), x, o)
 		if err != nil {
 			t.Fatal(err)

@@ -91,7 +91,8 @@ func (v *vectors) remove(block []float64) ([]float64, error) {
 	for k, p := range v.panels {
 		vectors := p.byVector
 		vectors.N, vectors.X = p.count, vectors.X[:p.count*v.n]
-		if err := v.multiply(common[k*panelSize*blockSize:][:p.count*blockSize], p.products, vectors, w); err != nil {
+		if err := v.multiply(common[k*panelSize*blockSize:][:p.count*blockSize], p.products, vectors,
+			w); err != nil {
 			return nil, err
 		}
 	}
@@ -120,9 +121,11 @@ func (v *vectors) remove(block []float64) ([]float64, error) {
 }
 
 // multiply writes the inner products of x, loaded or not, with the rows of w to dst.
-func (v *vectors) multiply(dst []float32, loaded engine.Scorer, x dataset.Examples, w engine.Weights) error {
+func (v *vectors) multiply(dst []float32, loaded engine.Scorer, x dataset.Examples,
+	w engine.Weights) error {
 	if loaded == nil {
-		return v.e.Project(dst, x, engine.Projection{Function: linear, Landmarks: dataset.Examples{N: w.Q, D: w.D, X: w.W}})
+		return v.e.Project(dst, x, engine.Projection{Function: linear, Landmarks: dataset.Examples{N: w.Q,
+			D: w.D, X: w.W}})
 	}
 	return scores(dst, loaded, w)
 }
@@ -159,8 +162,10 @@ func (v *vectors) combine(coefficients [][]float64) ([]float32, error) {
 		to := min(from+tile, v.n)
 		total, sums := make([]float32, (to-from)*d), make([]float32, (to-from)*d)
 		for k, p := range v.panels {
-			x := dataset.Examples{N: to - from, D: panelSize, X: p.byExample.X[from*panelSize : to*panelSize]}
-			if err := v.e.Project(sums, x, engine.Projection{Function: linear, Landmarks: c[k]}); err != nil {
+			x := dataset.Examples{N: to - from, D: panelSize,
+				X: p.byExample.X[from*panelSize : to*panelSize]}
+			if err := v.e.Project(sums, x, engine.Projection{Function: linear,
+				Landmarks: c[k]}); err != nil {
 				return nil, err
 			}
 			for i, s := range sums {

@@ -2,8 +2,9 @@
 // ranks.Reducer of Open MPI or MPICH. It is thin on purpose: three collectives of MPI, errors that
 // come back as errors, and a word when ranks do not do the same, or one of them does not come.
 //
-// Only a program built with -tags mpi is linked with MPI (-tags mpi,mpich with MPICH in the place of
-// Open MPI); in others [Built] is false, and [Join] returns an error, never a Reducer that sums nothing.
+// Only a program built with -tags mpi is linked with MPI (-tags mpi,mpich with MPICH in the place
+// of Open MPI); in others [Built] is false, and [Join] returns an error, never a Reducer that sums
+// nothing.
 package mpi
 
 import (
@@ -21,8 +22,8 @@ type Launch struct {
 	Local       int // rank among those of the same machine, by which each takes a device of its own
 }
 
-// launchers are the names in the environment of rank, ranks and local rank: of Open MPI, of MPICH's
-// hydra, and of Slurm's PMI-2 and PMIx.
+// launchers are the names in the environment of rank, ranks and local rank: of Open MPI, of
+// MPICH's hydra, and of Slurm's PMI-2 and PMIx.
 var launchers = [][3]string{
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
 	{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
@@ -30,8 +31,8 @@ var launchers = [][3]string{
 	{"PMIX_RANK", "SLURM_NTASKS", "SLURM_LOCALID"},
 }
 
-// Launched returns the place of this process, before MPI is begun: devices are chosen earlier, since
-// MPI may open some by itself. Without a launcher it is the one rank.
+// Launched returns the place of this process, before MPI is begun: devices are chosen earlier,
+// since MPI may open some by itself. Without a launcher it is the one rank.
 func Launched() Launch { return launched(os.Getenv) }
 
 func launched(get func(string) string) Launch {

@@ -9,7 +9,8 @@ func TestLaunched(t *testing.T) {
 		want Launch
 	}{
 		{nil, Launch{Ranks: 1}},
-		{map[string]string{"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_LOCAL_RANK": "1"},
+		{map[string]string{"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "8",
+			"OMPI_COMM_WORLD_LOCAL_RANK": "1"},
 			Launch{3, 8, 1}},
 		{map[string]string{"PMI_RANK": "1", "PMI_SIZE": "2", "MPI_LOCALRANKID": "0"}, Launch{1, 2, 0}},
 		{map[string]string{"PMI_RANK": "1", "PMI_SIZE": "2", "SLURM_LOCALID": "1"}, Launch{1, 2, 1}},

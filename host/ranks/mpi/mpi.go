@@ -17,13 +17,15 @@ static int uma_rank(int *rank, int *ranks) {
 	int e = MPI_Comm_rank(MPI_COMM_WORLD, rank);
 	return e != MPI_SUCCESS ? e : MPI_Comm_size(MPI_COMM_WORLD, ranks);
 }
-// The request and what it writes to lie in C's memory, since MPI keeps pointers to them from call to call.
+// The request and what it writes to lie in C's memory, since MPI keeps pointers to them from call
+// to call.
 typedef struct { MPI_Request request; long long v[2]; } uma_meeting;
 static int uma_meet(uma_meeting *m) {
 	return MPI_Iallreduce(MPI_IN_PLACE, m->v, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD, &m->request);
 }
-// A rank that waits gives its core away, each time that it has looked: the rank that it waits for may want it. MPI's
-// own waiting keeps it, in MPICH always. *done is set unless polls were not enough; 0 is no limit.
+// A rank that waits gives its core away, each time that it has looked: the rank that it waits for
+// may want it. MPI's own waiting keeps it, in MPICH always. *done is set unless polls were not
+// enough; 0 is no limit.
 static int uma_await(MPI_Request *request, long polls, int *done) {
 	for (long k = 0; polls == 0 || k < polls; k++) {
 		int e = MPI_Test(request, done, MPI_STATUS_IGNORE);
@@ -32,9 +34,10 @@ static int uma_await(MPI_Request *request, long polls, int *done) {
 	}
 	return MPI_SUCCESS;
 }
-static int uma_met(uma_meeting *m, long polls, int *done) { return uma_await(&m->request, polls, done); }
-// Open MPI's sums and broadcasts that one waits for are twice as fast where they are long, and its mpirun has them
-// give cores away where it has started more ranks than there are.
+static int uma_met(uma_meeting *m, long polls, int *done) { return uma_await(&m->request, polls,
+	done); }
+// Open MPI's sums and broadcasts that one waits for are twice as fast where they are long, and its
+// mpirun has them give cores away where it has started more ranks than there are.
 #ifdef OPEN_MPI
 enum { uma_long = 1 << 16 }; // bytes
 #else
@@ -87,9 +90,9 @@ type World struct {
 
 var _ ranks.Reducer = (*World)(nil)
 
-// Join begins MPI, once in the life of a process. Every rank has to call it. tell is told, for people,
-// when ranks wait long for another. On success, the last call is Finish, when nothing has failed, or
-// Abort.
+// Join begins MPI, once in the life of a process. Every rank has to call it. tell is told, for
+// people, when ranks wait long for another. On success, the last call is Finish, when nothing has
+// failed, or Abort.
 func Join(tell func(format string, args ...any)) (*World, error) {
 	w := &World{tell: tell, tasks: make(chan func())}
 	go func() {
@@ -122,7 +125,8 @@ func Join(tell func(format string, args ...any)) (*World, error) {
 	return w, nil
 }
 
-// Patience is how long ranks wait for another before a word is said, and again after that. It is read by Join.
+// Patience is how long ranks wait for another before a word is said, and again after that. It is
+// read by Join.
 var Patience = 30 * time.Second
 
 // deed is a call of MPI under way.
@@ -132,8 +136,8 @@ type deed struct {
 	n    int
 }
 
-// watch says when a call of MPI waits long for other ranks. It counts its own sleeps: a clock goes on while
-// a process is stopped.
+// watch says when a call of MPI waits long for other ranks. It counts its own sleeps: a clock goes
+// on while a process is stopped.
 func (w *World) watch() {
 	const naps = 20
 	nap := Patience / naps
@@ -142,7 +146,8 @@ func (w *World) watch() {
 			last, waited = now, 0
 		}
 		if waited > 0 && waited%naps == 0 {
-			w.tell("rank %d has waited %.3g s for the others in call %d, to %s %d: a rank that does not say so has stalled",
+			w.tell("rank %d has waited %.3g s for the others in call %d, to %s %d: a rank that does not "+
+				"say so has stalled",
 				Launched().Rank, (nap * time.Duration(waited)).Seconds(), last.call, last.what, last.n)
 		}
 		time.Sleep(nap)
@@ -199,7 +204,8 @@ func (w *World) Barrier(ctx context.Context) error { return w.call(ctx, "meet", 
 
 // call waits until all ranks have come to this call, and has f make it of n numbers or bytes, in
 // pieces.
-func (w *World) call(ctx context.Context, what string, n, root int, f func(from, to int) C.int) error {
+func (w *World) call(ctx context.Context, what string, n, root int, f func(from,
+	to int) C.int) error {
 	return w.do(func() error {
 		w.calls++
 		w.deed.Store(&deed{w.calls, what, n})
@@ -216,8 +222,8 @@ func (w *World) call(ctx context.Context, what string, n, root int, f func(from,
 	})
 }
 
-// meet returns when all ranks make this call. MPI itself would wait at full speed, and for ever, and
-// take calls that differ for one another's.
+// meet returns when all ranks make this call. MPI itself would wait at full speed, and for ever,
+// and take calls that differ for one another's.
 func (w *World) meet(ctx context.Context, what string, n, root int) error {
 	h := fnv.New64a()
 	fmt.Fprint(h, w.calls, what, n, root)
@@ -226,8 +232,8 @@ func (w *World) meet(ctx context.Context, what string, n, root int) error {
 	if err := check("meet", C.uma_meet(w.meeting)); err != nil {
 		return err
 	}
-	// The first millisecond is for ranks that come soon, and then there is time to sleep. Of a core that another rank
-	// needs, looking on without end would take the half.
+	// The first millisecond is for ranks that come soon, and then there is time to sleep. Of a core
+	// that another rank needs, looking on without end would take the half.
 	polls := C.long(100)
 	for begin := time.Now(); ; {
 		var met C.int
@@ -246,7 +252,8 @@ func (w *World) meet(ctx context.Context, what string, n, root int) error {
 		}
 	}
 	if w.meeting.v[0] != print || w.meeting.v[1] != -print {
-		return fmt.Errorf("mpi: rank %d comes to call %d to %s %d, another rank to something else: %w, wanted the same "+
+		return fmt.Errorf("mpi: rank %d comes to call %d to %s %d, another rank to something else: "+
+			"%w, wanted the same "+
 			"program, data and options on all", w.rank, w.calls, what, n, ranks.ErrDiffers)
 	}
 	return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// TestWorld runs on as many ranks as mpirun has started, or on one: sums, maxima and bytes of all, in
-// pieces as well, and calls that differ.
+// TestWorld runs on as many ranks as mpirun has started, or on one: sums, maxima and bytes of all,
+// in pieces as well, and calls that differ.
 func TestWorld(t *testing.T) {
 	Patience = 50 * time.Millisecond
 	var said said
@@ -91,7 +91,8 @@ func (s *said) add(format string, args ...any) {
 	defer s.mu.Unlock()
 	s.text += fmt.Sprintf(format+"\n", args...)
 	if s.marks != "" {
-		os.WriteFile(filepath.Join(s.marks, fmt.Sprint(s.rank)), nil, 0o600) // what is missing is waited for
+		// what is missing is waited for
+		os.WriteFile(filepath.Join(s.marks, fmt.Sprint(s.rank)), nil, 0o600)
 	}
 }
 
@@ -104,8 +105,8 @@ func (s *said) take() string {
 	return text
 }
 
-// stalled has rank 0 come when all other ranks have said that they wait, which files tell it: mpirun is the parent of
-// all ranks.
+// stalled has rank 0 come when all other ranks have said that they wait, which files tell it:
+// mpirun is the parent of all ranks.
 func stalled(t *testing.T, w *World, said *said) {
 	_, count := w.Rank()
 	marks := filepath.Join(os.TempDir(), fmt.Sprintf("uma-gpu-ranks-%d", os.Getppid()))
@@ -124,7 +125,8 @@ func stalled(t *testing.T, w *World, said *said) {
 	said.mu.Unlock()
 	if w.rank == 0 {
 		for rank := 1; rank < count; rank++ {
-			for _, err := os.Stat(filepath.Join(marks, fmt.Sprint(rank))); err != nil; time.Sleep(time.Millisecond) {
+			for _, err := os.Stat(filepath.Join(marks,
+				fmt.Sprint(rank))); err != nil; time.Sleep(time.Millisecond) {
 				_, err = os.Stat(filepath.Join(marks, fmt.Sprint(rank)))
 			}
 		}

@@ -4,8 +4,8 @@ package mpi
 
 import "github.com/uma-gpu/uma-gpu/host/ranks"
 
-// JoinFirst says that a rank has to join before anything can go wrong: the mpirun of some MPI would leave the others
-// waiting.
+// JoinFirst says that a rank has to join before anything can go wrong: the mpirun of some MPI
+// would leave the others waiting.
 const JoinFirst = false
 
 // Built says whether this program is linked with MPI.

@@ -3,12 +3,14 @@ package lanes
 import "github.com/uma-gpu/uma-gpu/host/numerics"
 
 // kernels are the inner loops of a level, that is with one set of instructions. What each does is
-// said, and done, by its twin in Go below; tests compare all levels with it. Weights w and sums have so many
-// lanes for each column: 4, 8 or 16, and of sparse examples any multiple of 4, which is the length of out, tau and by.
+// said, and done, by its twin in Go below; tests compare all levels with it. Weights w and sums
+// have so many lanes for each column: 4, 8 or 16, and of sparse examples any multiple of 4, which
+// is the length of out, tau and by.
 type kernels struct {
 	level string
 
-	dots       func(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chains * most]float32)
+	dots func(lanes int, x, w []float32, at *[chains]int, columns int,
+		acc *[chains * most]float32)
 	sparse     func(columns []int32, values, w, out []float32)
 	add        func(lanes int, x, w []float32, tau *[most]float32)
 	addSparse  func(columns []int32, values, w, tau []float32)
@@ -17,8 +19,8 @@ type kernels struct {
 	lateSparse func(columns []int32, values []float32, sums, by []float64)
 	prefetch   func(x Row)
 
-	// addDots is add of y and then dots of x, of 16 lanes, but for each column at once, and of the first
-	// chains alone that are present. Nil where it is no faster.
+	// addDots is add of y and then dots of x, of 16 lanes, but for each column at once, and of the
+	// first chains alone that are present. Nil where it is no faster.
 	addDots func(x, y, w []float32, at *[chains]int, present, columns int, acc *[chains * most]float32,
 		tau *[most]float32)
 }
@@ -33,7 +35,8 @@ var fastest = func() *kernels {
 }()
 
 var portable = kernels{
-	level: "Go", dots: dotsGo, sparse: sparseGo, add: addGo, addSparse: addSparseGo, late: lateGo, widen: widenGo,
+	level: "Go", dots: dotsGo, sparse: sparseGo, add: addGo, addSparse: addSparseGo, late: lateGo,
+	widen:      widenGo,
 	lateSparse: lateSparseGo, prefetch: func(Row) {},
 }
 
@@ -84,8 +87,8 @@ func addSparseGo(columns []int32, values, w, tau []float32) {
 	}
 }
 
-// lateGo adds terms, of which there are some, to sums, one after another, each product rounded before it is added: t
-// times the numbers of x that begin at the term's place.
+// lateGo adds terms, of which there are some, to sums, one after another, each product rounded
+// before it is added: t times the numbers of x that begin at the term's place.
 func lateGo(sums []float64, terms []term, x []float64) {
 	for j := range sums {
 		for _, e := range terms {
@@ -101,8 +104,8 @@ func widenGo(dst []float64, src []float32) {
 	}
 }
 
-// lateSparseGo adds stored values times by to the sums of all lanes in their columns, each product rounded before it
-// is added.
+// lateSparseGo adds stored values times by to the sums of all lanes in their columns, each product
+// rounded before it is added.
 func lateSparseGo(columns []int32, values []float32, sums, by []float64) {
 	for k, j := range columns {
 		for r, b := range by {

@@ -14,17 +14,22 @@ func assembly() []*kernels {
 	var all []*kernels
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
 		few := []side{
-			{16, sparse16AVX2, addSparse16AVX2}, {8, sparse8AVX2, addSparse8AVX2}, {4, sparse4AVX2, addSparse4AVX2},
+			{16, sparse16AVX2, addSparse16AVX2}, {8, sparse8AVX2, addSparse8AVX2}, {4, sparse4AVX2,
+				addSparse4AVX2},
 		}
 		short := wide{dots16AVX2, add16AVX2}
-		all = append(all, level("AVX2", short, few, lateSparseAVX2, sums{late32AVX2, 32}, sums{late4AVX2, 4}))
+		all = append(all, level("AVX2", short, few, lateSparseAVX2, sums{late32AVX2, 32}, sums{late4AVX2,
+			4}))
 		if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL {
-			few = append([]side{{17, sparse32AVX512, addSparse32AVX512}, {16, sparse16AVX512, addSparse16AVX512}}, few[1:]...)
+			few = append([]side{{17, sparse32AVX512, addSparse32AVX512}, {16, sparse16AVX512,
+				addSparse16AVX512}}, few[1:]...)
 			long := wide{dots16AVX512, add16AVX512}
 			k := level("AVX-512", long, few, lateSparseAVX512, sums{late64AVX512, 64}, sums{late8AVX512, 8})
-			k.addDots = func(x, y, w []float32, at *[chains]int, present, columns int, acc *[chains * most]float32,
+			k.addDots = func(x, y, w []float32, at *[chains]int, present, columns int,
+				acc *[chains * most]float32,
 				tau *[most]float32) {
-				addDots16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), unsafe.SliceData(w), at, present, columns, acc, tau)
+				addDots16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), unsafe.SliceData(w), at, present,
+					columns, acc, tau)
 			}
 			all = append(all, k)
 		}
@@ -38,12 +43,14 @@ type wide struct {
 	add  func(x *float32, columns int, w *float32, tau *[most]float32)
 }
 
-// side are functions for sparse examples and some of the lanes that lie side by side in a column: so many, or if they
-// are 17, 17 to 32. stride is that of columns, in bytes.
+// side are functions for sparse examples and some of the lanes that lie side by side in a column:
+// so many, or if they are 17, 17 to 32. stride is that of columns, in bytes.
 type side struct {
-	lanes     int
-	sparse    func(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
-	addSparse func(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+	lanes  int
+	sparse func(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+		out *float32)
+	addSparse func(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+		tau *float32)
 }
 
 // sums is a function that adds n terms to so many sums at once.
@@ -52,8 +59,8 @@ type sums struct {
 	columns int
 }
 
-// level returns kernels with those for 16 lanes given, those for some lanes of many, and those for many sums and for
-// few.
+// level returns kernels with those for 16 lanes given, those for some lanes of many, and those for
+// many sums and for few.
 func level(name string, sixteen wide, some []side,
 	lateSparse func(columns *int32, values *float32, stored int, sums, by *float64, lanes int),
 	late ...sums) *kernels {
@@ -89,7 +96,8 @@ func level(name string, sixteen wide, some []side,
 		},
 		sparse: func(columns []int32, values, w, out []float32) {
 			each(len(out), func(s side, from, n int) {
-				s.sparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from], 4*len(out), n, &out[from])
+				s.sparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from],
+					4*len(out), n, &out[from])
 			})
 		},
 		add: func(lanes int, x, w []float32, tau *[most]float32) {
@@ -97,7 +105,8 @@ func level(name string, sixteen wide, some []side,
 		},
 		addSparse: func(columns []int32, values, w, tau []float32) {
 			each(len(tau), func(s side, from, n int) {
-				s.addSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from], 4*len(tau), n,
+				s.addSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from],
+					4*len(tau), n,
 					&tau[from])
 			})
 		},
@@ -115,7 +124,8 @@ func level(name string, sixteen wide, some []side,
 			widenGo(dst[n:], src[n:])
 		},
 		lateSparse: func(columns []int32, values []float32, sums, by []float64) {
-			lateSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), unsafe.SliceData(sums),
+			lateSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns),
+				unsafe.SliceData(sums),
 				unsafe.SliceData(by), len(by))
 		},
 		prefetch: func(x Row) {
@@ -129,58 +139,69 @@ func level(name string, sixteen wide, some []side,
 func dots4AVX2(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
 
 //go:noescape
-func sparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+func sparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	out *float32)
 
 //go:noescape
 func add4AVX2(x *float32, columns int, w *float32, tau *[most]float32)
 
 //go:noescape
-func addSparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+func addSparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	tau *float32)
 
 //go:noescape
 func dots8AVX2(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
 
 //go:noescape
-func sparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+func sparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	out *float32)
 
 //go:noescape
 func add8AVX2(x *float32, columns int, w *float32, tau *[most]float32)
 
 //go:noescape
-func addSparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+func addSparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	tau *float32)
 
 //go:noescape
 func dots16AVX2(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
 
 //go:noescape
-func sparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+func sparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	out *float32)
 
 //go:noescape
 func add16AVX2(x *float32, columns int, w *float32, tau *[most]float32)
 
 //go:noescape
-func addSparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+func addSparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	tau *float32)
 
 //go:noescape
 func dots16AVX512(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
 
 //go:noescape
-func sparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+func sparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	out *float32)
 
 //go:noescape
-func sparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+func sparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	out *float32)
 
 //go:noescape
-func addSparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+func addSparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	tau *float32)
 
 //go:noescape
 func add16AVX512(x *float32, columns int, w *float32, tau *[most]float32)
 
 //go:noescape
-func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
+	tau *float32)
 
 //go:noescape
-func addDots16AVX512(x, y, w *float32, at *[chains]int, present, columns int, acc *[chains * most]float32,
+func addDots16AVX512(x, y, w *float32, at *[chains]int, present, columns int,
+	acc *[chains * most]float32,
 	tau *[most]float32)
 
 //go:noescape

@@ -1,8 +1,8 @@
-// Package lanes has weights that lie side by side, those of all classes in one column after
-// those in the one before, and what learners do with them and one example at a time: its
-// scores, and adding it to the weights. Classes are the lanes of a vector, so that a column takes one
-// fma, and four chunks of columns are under way at once: the sums are those of clause 1 all the
-// same, on every processor.
+// Package lanes has weights that lie side by side, those of all classes in one column after those
+// in the one before, and what learners do with them and one example at a time: its scores, and
+// adding it to the weights. Classes are the lanes of a vector, so that a column takes one fma, and
+// four chunks of columns are under way at once: the sums are those of clause 1 all the same, on
+// every processor.
 package lanes
 
 import (
@@ -23,12 +23,13 @@ type Row struct {
 	Values  []float32
 }
 
-// Weights are Q×D weights. Of dense examples each group of classes has its own columns, of which four chunks are
-// under way at once. Sparse examples find all classes of a column side by side, in as few lines of a cache as
-// there can be.
+// Weights are Q×D weights. Of dense examples each group of classes has its own columns, of which
+// four chunks are under way at once. Sparse examples find all classes of a column side by side, in
+// as few lines of a cache as there can be.
 type Weights struct {
-	q, d  int
-	lanes int       // in a column of a group: 4, 8 or 16, or for sparse examples a multiple of 4; idle ones stay 0
+	q, d int
+	// in a column of a group: 4, 8 or 16, or for sparse examples a multiple of 4; idle ones stay 0
+	lanes int
 	v     []float32 // groups × d × lanes
 	k     *kernels
 	acc   [chains * most]float32
@@ -39,7 +40,8 @@ type Weights struct {
 	tau     []float32 // with it
 }
 
-// New returns weights that are 0, for dense or for sparse examples; either sort takes the other one too.
+// New returns weights that are 0, for dense or for sparse examples; either sort takes the other
+// one too.
 func New(q, d int, sparse bool) *Weights { return newWeights(q, d, sparse, fastest) }
 
 func newWeights(q, d int, sparse bool, k *kernels) *Weights {
@@ -122,7 +124,8 @@ func (w *Weights) Scores(dst []float32, x Row) {
 	w.waiting = nil
 }
 
-// fitting returns x as the kernels for these weights take it: those of more than 16 lanes have stored values alone.
+// fitting returns x as the kernels for these weights take it: those of more than 16 lanes have
+// stored values alone.
 func (w *Weights) fitting(x Row) Row {
 	if x.Columns != nil || w.lanes <= most {
 		return x
@@ -133,8 +136,8 @@ func (w *Weights) fitting(x Row) Row {
 	return Row{Columns: w.all, Values: x.Values}
 }
 
-// waitingFor returns the row that has to be added to the group whose first class is from, nil for none, and
-// has its τ in line.
+// waitingFor returns the row that has to be added to the group whose first class is from, nil for
+// none, and has its τ in line.
 func (w *Weights) waitingFor(from int) []float32 {
 	if w.waiting == nil {
 		return nil
@@ -150,7 +153,8 @@ func (w *Weights) waitingFor(from int) []float32 {
 // setLine has line hold part, and 0 behind it.
 func (w *Weights) setLine(part []float32) { clear(w.line[copy(w.line, part):]) }
 
-// dense writes the scores of a dense row x for one group, to which it adds y before if that is not nil.
+// dense writes the scores of a dense row x for one group, to which it adds y before if that is not
+// nil.
 func (w *Weights) dense(dst, v, x, y []float32) {
 	clear(dst)
 	for len(x) > 0 {
@@ -205,8 +209,8 @@ func (w *Weights) chunks(dst, v, x, y []float32) {
 }
 
 // Add adds τ_r·x to the weights of each class r, by one fma each; a result of -0 becomes +0, so
-// that zeros of x and of τ change nothing. A dense x has to stay as it is until the next call, which adds it
-// where it reads the weights anyway, or Flush.
+// that zeros of x and of τ change nothing. A dense x has to stay as it is until the next call,
+// which adds it where it reads the weights anyway, or Flush.
 func (w *Weights) Add(tau []float32, x Row) {
 	w.Flush()
 	if x = w.fitting(x); x.Columns == nil {

@@ -49,7 +49,8 @@ func TestLanes(t *testing.T) {
 				}
 			}
 			for _, q := range []int{1, 2, 4, 5, 8, 9, 13, 17, 20, 28, 40} {
-				for _, d := range []int{1, 3, 4, 7, 8, 31, 255, 256, 257, 511, 512, 784, 1023, 1024, 1025, 1300, 2100} {
+				for _, d := range []int{1, 3, 4, 7, 8, 31, 255, 256, 257, 511, 512, 784, 1023, 1024, 1025, 1300,
+					2100} {
 					check(judge(k, q, d))
 				}
 			}
@@ -62,8 +63,8 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// judge compares one level at one size with rows that are kept one after another: weights for dense and for sparse
-// examples, of which some take their own sort and others both in turns.
+// judge compares one level at one size with rows that are kept one after another: weights for
+// dense and for sparse examples, of which some take their own sort and others both in turns.
 func judge(k *kernels, q, d int) error {
 	rng := rand.New(rand.NewPCG(uint64(q), uint64(d)))
 	rows := values(rng, q*d)
@@ -116,8 +117,8 @@ func judge(k *kernels, q, d int) error {
 	return nil
 }
 
-// judgeLate compares the sums of q classes, of which one takes more terms than may wait, two some, the others none, of
-// dense, sparse and both sorts of examples, by rows and by columns.
+// judgeLate compares the sums of q classes, of which one takes more terms than may wait, two some,
+// the others none, of dense, sparse and both sorts of examples, by rows and by columns.
 func judgeLate(k *kernels, q, d int) error {
 	rng := rand.New(rand.NewPCG(5, uint64(d)))
 	x := Row{Values: values(rng, d)}
@@ -150,14 +151,16 @@ func judgeLate(k *kernels, q, d int) error {
 		late.Get(again)
 		for j, v := range sums {
 			if got[j] != v || again[j] != v {
-				return fmt.Errorf("%d×%d, by columns %v: sum %d is %v and %v, wanted %v", q, d, byColumns, j, got[j], again[j], v)
+				return fmt.Errorf("%d×%d, by columns %v: sum %d is %v and %v, wanted %v", q, d, byColumns, j,
+					got[j], again[j], v)
 			}
 		}
 		return nil
 	}
 	var errs []error
 	for _, byColumns := range []bool{false, true} {
-		errs = append(errs, want(byColumns, true, false), want(byColumns, false, true), want(byColumns, true, true))
+		errs = append(errs, want(byColumns, true, false), want(byColumns, false, true), want(byColumns,
+			true, true))
 	}
 	return errors.Join(errs...)
 }
@@ -165,7 +168,8 @@ func judgeLate(k *kernels, q, d int) error {
 func same(what string, q, d int, got, want []float32) error {
 	for i, v := range got {
 		if math.Float32bits(v) != math.Float32bits(want[i]) {
-			return fmt.Errorf("%d×%d, %s: number %d is %v (%08x), wanted %v (%08x)", q, d, what, i, v, math.Float32bits(v),
+			return fmt.Errorf("%d×%d, %s: number %d is %v (%08x), wanted %v (%08x)", q, d, what, i, v,
+				math.Float32bits(v),
 				want[i], math.Float32bits(want[i]))
 		}
 	}

@@ -1,7 +1,7 @@
 package lanes
 
-// strip is how many columns of sums are looked at before those of the next class, so that the examples'
-// part of them stays in the cache.
+// strip is how many columns of sums are looked at before those of the next class, so that the
+// examples' part of them stays in the cache.
 const strip = 64
 
 // mostWaiting is how many examples may wait.
@@ -13,10 +13,10 @@ type term struct {
 	at int
 }
 
-// Late are Q×D sums, to whose rows examples are added, each product rounded before it is added. By rows,
-// dense examples wait until Flush, or until there are many, so that a sum that takes several of them is read
-// and written once; each sum takes them in their order. By columns, those of all classes lie side by side, as
-// suits sparse examples.
+// Late are Q×D sums, to whose rows examples are added, each product rounded before it is added. By
+// rows, dense examples wait until Flush, or until there are many, so that a sum that takes several
+// of them is read and written once; each sum takes them in their order. By columns, those of all
+// classes lie side by side, as suits sparse examples.
 type Late struct {
 	q, d    int
 	lanes   int         // by columns, in each of them: a multiple of 4, idle ones are 0; else 0
@@ -29,7 +29,8 @@ type Late struct {
 	k       *kernels
 }
 
-// NewLate returns sums that are 0, by columns if they are for sparse examples; they take others too.
+// NewLate returns sums that are 0, by columns if they are for sparse examples; they take others
+// too.
 func NewLate(q, d int, byColumns bool) *Late { return newLate(q, d, byColumns, fastest) }
 
 func newLate(q, d int, byColumns bool, k *kernels) *Late {

@@ -1,4 +1,5 @@
-// Command check judges manifests of MPIJobs by the types and the validation of Kubeflow's MPI operator itself:
+// Command check judges manifests of MPIJobs by the types and the validation of Kubeflow's MPI
+// operator itself:
 //
 //	go run . ../mpijob.yaml
 //

@@ -9,9 +9,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 )
 
-// Awaited is read(path) until ctx ends: a pipe that nobody writes to is waited for, for ever. What is left
-// behind then goes on in a goroutine of its own, and changes nothing.
-func Awaited[T any](ctx context.Context, path string, read func(path string) (T, error)) (T, error) {
+// Awaited is read(path) until ctx ends: a pipe that nobody writes to is waited for, for ever. What
+// is left behind then goes on in a goroutine of its own, and changes nothing.
+func Awaited[T any](ctx context.Context, path string, read func(path string) (T, error)) (T,
+	error) {
 	type answer struct {
 		value T
 		err   error
@@ -33,7 +34,8 @@ func Awaited[T any](ctx context.Context, path string, read func(path string) (T,
 }
 
 // ReadAnnotations is crowd.ReadAnnotations, but for its waiting.
-func ReadAnnotations(ctx context.Context, path string, o crowd.AnnotationOptions) (*crowd.Annotations, error) {
+func ReadAnnotations(ctx context.Context, path string,
+	o crowd.AnnotationOptions) (*crowd.Annotations, error) {
 	return Awaited(ctx, path, func(path string) (*crowd.Annotations, error) {
 		return crowd.ReadAnnotations(ctx, path, o)
 	})
@@ -41,10 +43,17 @@ func ReadAnnotations(ctx context.Context, path string, o crowd.AnnotationOptions
 
 // ReadClean is estimate.ReadClean, but for its waiting.
 func ReadClean(ctx context.Context, path string, o estimate.CleanOptions) (*estimate.Clean, error) {
-	return Awaited(ctx, path, func(path string) (*estimate.Clean, error) { return estimate.ReadClean(ctx, path, o) })
+	return Awaited(ctx, path, func(path string) (*estimate.Clean,
+		error) {
+		return estimate.ReadClean(ctx, path, o)
+	})
 }
 
 // ReadMatrix is confusion.Read, but for its waiting.
-func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions) (*confusion.Matrix, error) {
-	return Awaited(ctx, path, func(path string) (*confusion.Matrix, error) { return confusion.Read(path, o) })
+func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions) (*confusion.Matrix,
+	error) {
+	return Awaited(ctx, path, func(path string) (*confusion.Matrix,
+		error) {
+		return confusion.Read(path, o)
+	})
 }

@@ -17,7 +17,8 @@ func CheckTraining(where engine.Device, n, d, q int) error {
 	if where.Kind == "cpu" {
 		need = memory.Sum(need, memory.Product(n, q, 4), memory.Product(n, 16))
 	}
-	return memory.Check(need, fmt.Sprintf("training on %d examples × %d features in %d classes", n, d, q))
+	return memory.Check(need, fmt.Sprintf("training on %d examples × %d features in %d classes", n, d,
+		q))
 }
 
 // CheckPredicting is checkTraining for what predicting and judging take, with all scores in

@@ -13,9 +13,11 @@ type ChoiceFlag struct {
 	Allowed []string
 }
 
-// Choice returns a flag that has only the allowed values, and the one in its place if it is not given.
+// Choice returns a flag that has only the allowed values, and the one in its place if it is not
+// given.
 func Choice(into *string, name, value, usage string, allowed ...string) cli.Flag {
-	return ChoiceFlag{&cli.StringFlag{Name: name, Value: value, Usage: usage, Destination: into}, allowed}
+	return ChoiceFlag{&cli.StringFlag{Name: name, Value: value, Usage: usage, Destination: into},
+		allowed}
 }
 
 // check returns a usage error if the value is none of the allowed.
@@ -80,8 +82,8 @@ func required(f cli.Flag) *bool {
 	return nil
 }
 
-// takeRequired returns the names of the required flags. It takes the marks away: the cli package would
-// print the help text as well.
+// takeRequired returns the names of the required flags. It takes the marks away: the cli package
+// would print the help text as well.
 func takeRequired(flags []cli.Flag) (names []string) {
 	for _, f := range flags {
 		if mark := required(f); mark != nil && *mark {

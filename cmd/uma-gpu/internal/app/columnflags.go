@@ -25,7 +25,8 @@ func missingText(missing []dataset.MissingCount) string {
 	return "; missing values: " + strings.Join(parts, ", ")
 }
 
-// Brief is a name from a file without characters that steer a terminal, cut to what a line has room for.
+// Brief is a name from a file without characters that steer a terminal, cut to what a line has
+// room for.
 func Brief(name string) string {
 	const most = 40
 	text := []rune(strings.Map(func(r rune) rune {

@@ -23,7 +23,8 @@ type Common struct {
 
 // JSONFlag returns the flag --json.
 func (o *Common) JSONFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text", Destination: &o.JSON}
+	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text",
+		Destination: &o.JSON}
 }
 
 // QuietFlag returns the flag --quiet.
@@ -55,7 +56,8 @@ func (o *Common) start(c *cli.Context) {
 	}
 }
 
-// Action returns the action of a command: it fills in o, runs the command, and completes its usage errors.
+// Action returns the action of a command: it fills in o, runs the command, and completes its usage
+// errors.
 func Action(o *Common, run func(context.Context) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		o.start(c)

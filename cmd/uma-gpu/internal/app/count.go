@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// CountFlag is a flag whose value is a whole number, which may be written like 1e6. Mend makes one of every
-// cli.IntFlag.
+// CountFlag is a flag whose value is a whole number, which may be written like 1e6. Mend makes one
+// of every cli.IntFlag.
 type CountFlag struct{ *cli.IntFlag }
 
 // Apply makes the flag one of set.

@@ -49,13 +49,15 @@ type Columns struct {
 }
 
 // dataFormats are the values of --format.
-var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parquet", "arff", "binary"}
+var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parquet", "arff",
+	"binary"}
 
 // Flags returns the flags of the data, but for --no-labels. usage is the text of --data.
 func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 	d.common = o
 	return append([]cli.Flag{
-		InputFlag{&cli.StringFlag{Name: "data", Destination: &d.Path, Usage: usage + ": `FILE`, - for standard " +
+		InputFlag{&cli.StringFlag{Name: "data", Destination: &d.Path, Usage: usage +
+			": `FILE`, - for standard " +
 			"input, or parts: 'PATTERN*', or FILE,FILE (required)"}},
 		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(dataFormats), dataFormats...),
 		&cli.StringFlag{Name: "label-column", DefaultText: "last", Destination: &d.LabelColumn,
@@ -78,11 +80,13 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 			Usage: "`NAME` of the labels in an .npz"},
 		&cli.BoolFlag{Name: "zero-based", Destination: &d.ZeroBased,
 			Usage: "indices of a LIBSVM file begin at 0, not at 1"},
-		Choice(&d.Storage, "storage", "auto", "`FORM` of the features in memory: auto, dense, sparse or narrow",
+		Choice(&d.Storage, "storage", "auto",
+			"`FORM` of the features in memory: auto, dense, sparse or narrow",
 			"auto", "dense", "sparse", "narrow"),
 		Range(&cli.IntFlag{Name: "max-errors", Value: 1, Destination: &d.MaxErrors,
 			Usage: "list the first `N` bad examples"}, 1, math.MaxInt),
-		&cli.BoolFlag{Name: "skip-bad", Destination: &d.SkipBad, Usage: "pass over bad examples, and say which"},
+		&cli.BoolFlag{Name: "skip-bad", Destination: &d.SkipBad,
+			Usage: "pass over bad examples, and say which"},
 		&cli.BoolFlag{Name: "trust-data", Destination: &d.Trust,
 			Usage: "do not compare a .umab file with its checksums before it is used"},
 	}, d.Columns.flags()...)
@@ -98,8 +102,9 @@ func (f *Columns) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "categories", Destination: &f.Categories,
 			Usage: "comma `LIST` of columns that are categories, as those of words are"},
-		Range(&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(dataset.DefaultLevels), Destination: &f.Levels,
-			Usage: "most `LEVELS` of a category, each a feature"}, 1, math.MaxInt),
+		Range(&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(dataset.DefaultLevels),
+			Destination: &f.Levels,
+			Usage:       "most `LEVELS` of a category, each a feature"}, 1, math.MaxInt),
 		&cli.StringFlag{Name: "text", Destination: &f.Text,
 			Usage: "comma `LIST` of columns of free text, of which tf-idf becomes features"},
 		Range(&cli.IntFlag{Name: "text-features", DefaultText: fmt.Sprint(dataset.DefaultTextFeatures),
@@ -110,21 +115,24 @@ func (f *Columns) flags() []cli.Flag {
 		Range(&cli.IntFlag{Name: "text-ngrams", DefaultText: fmt.Sprint(dataset.DefaultTextWords),
 			Destination: &f.TextNGrams, Usage: "most `WORDS` in a run"}, 1, dataset.MostTextWords),
 		Choice(&f.Missing, "missing", "error",
-			"`RULE` for missing values: error, mean, indicator (and a feature)", "error", "mean", "indicator"),
+			"`RULE` for missing values: error, mean, indicator (and a feature)", "error", "mean",
+			"indicator"),
 		Choice(&f.Unseen, "unseen", "zero",
 			"`RULE` for levels that the model does not know: zero (none) or error", "zero", "error"),
 	}
 }
 
 // learnedColumns are the flags about columns whose answer a model keeps.
-var learnedColumns = []string{"categories", "levels", "missing", "text", "text-features", "text-min-df",
+var learnedColumns = []string{"categories", "levels", "missing", "text", "text-features",
+	"text-min-df",
 	"text-ngrams"}
 
 // Options returns how to read the data, with or without labels.
 func (d *Data) Options() (dataset.Options, error) {
 	o := dataset.Options{
 		Format: d.Format, Labels: d.Labels, XName: d.XName, YName: d.YName, ZeroBased: d.ZeroBased,
-		Storage: d.Storage, MaxErrors: d.MaxErrors, SkipBad: d.SkipBad, Trust: d.Trust, Stdin: d.common.In,
+		Storage: d.Storage, MaxErrors: d.MaxErrors, SkipBad: d.SkipBad, Trust: d.Trust,
+		Stdin:    d.common.In,
 		NoLabels: d.NoLabels,
 		Table: dataset.Table{LabelColumn: d.LabelColumn, IDColumn: d.IDColumn, Header: d.Header,
 			Separator: d.Separator, DecimalComma: d.Decimal == "comma" || d.Decimal == ",",
@@ -169,8 +177,8 @@ func (d *Data) Read(ctx context.Context, o dataset.Options) (*dataset.Dataset, e
 	return ReadData(ctx, d.Path, o, d.common.Notes)
 }
 
-// ReadWhole reads the data and every value of them: it makes sure that a binary file has the content
-// that it was written with, and that the content hash is known.
+// ReadWhole reads the data and every value of them: it makes sure that a binary file has the
+// content that it was written with, and that the content hash is known.
 func (d *Data) ReadWhole(ctx context.Context, o dataset.Options) (*dataset.Dataset, error) {
 	return ReadWhole(ctx, d.Path, o, d.common.Notes)
 }
@@ -180,7 +188,8 @@ func (d *Data) ReadWhole(ctx context.Context, o dataset.Options) (*dataset.Datas
 func (d *Data) AsModel(o *dataset.Options, f model.Features) error {
 	for _, flag := range learnedColumns {
 		if d.common.Given(flag) {
-			return Usage("--%s is given with a model, which knows what becomes of the columns; give it to train",
+			return Usage("--%s is given with a model, which knows what becomes of the columns; give it "+
+				"to train",
 				flag)
 		}
 	}
@@ -188,6 +197,6 @@ func (d *Data) AsModel(o *dataset.Options, f model.Features) error {
 	return nil
 }
 
-// CheckOutput refuses an output whose name asks for a format that is only read, or that has no place
-// for the labels.
+// CheckOutput refuses an output whose name asks for a format that is only read, or that has no
+// place for the labels.
 func (d *Data) CheckOutput(out string) error { return checkFormat(out, d.NoLabels) }

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// DataFiles returns the files that --data names: one, or the parts of one set, as a pattern or a list with commas,
-// where no file has that very name. Those of a pattern come in the order of their names.
+// DataFiles returns the files that --data names: one, or the parts of one set, as a pattern or a
+// list with commas, where no file has that very name. Those of a pattern come in the order of
+// their names.
 func DataFiles(text string) ([]string, error) {
 	if _, err := os.Lstat(text); err == nil || text == "-" {
 		return []string{text}, nil
@@ -20,7 +21,8 @@ func DataFiles(text string) ([]string, error) {
 			return nil, fmt.Errorf("%s: no pattern of file names: %w; a [ needs a ] behind it", text, err)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: found no file whose name fits this pattern, wanted the parts of a data set", text)
+			return nil, fmt.Errorf("%s: found no file whose name fits this pattern, wanted the parts of "+
+				"a data set", text)
 		}
 		slices.Sort(found)
 		return found, nil

@@ -118,7 +118,8 @@ func ExitCode(err error) int {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
 	}
-	for _, missing := range []error{ErrNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform,
+	for _, missing := range []error{ErrNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader,
+		gpu.ErrNoPlatform,
 		gpu.ErrNoDevice} {
 		if errors.Is(err, missing) {
 			return ExitNoDevice
@@ -146,6 +147,7 @@ func AdviseMemory(err error) error {
 	if !errors.Is(err, engine.ErrMemory) {
 		return err
 	}
-	return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose another --device, "+
+	return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose "+
+		"another --device, "+
 		"or train with fewer examples or classes", err)
 }

@@ -12,9 +12,10 @@ import (
 // A flag whose value is the name of a file says by its type what the command does
 // with the file. checkFiles then protects it; no command has to.
 type (
-	InputFlag   struct{ *cli.StringFlag }      // a file to read; - is standard input
-	InputsFlag  struct{ *cli.StringSliceFlag } // files to read
-	OutputFlag  struct{ *cli.StringFlag }      // a file to write; - is standard output where it is the default
+	InputFlag  struct{ *cli.StringFlag }      // a file to read; - is standard input
+	InputsFlag struct{ *cli.StringSliceFlag } // files to read
+	// a file to write; - is standard output where it is the default
+	OutputFlag  struct{ *cli.StringFlag }
 	OutputsFlag struct{ *cli.StringSliceFlag } // files to write
 )
 
@@ -86,7 +87,8 @@ func checkFiles(c *cli.Context) error {
 				continue
 			}
 			if out.written && SamePlace(c, out.path, other.path) {
-				return Usagef(c, "--%s is the same file as --%s, %s; give another name", out.flag, other.flag, other.path)
+				return Usagef(c, "--%s is the same file as --%s, %s; give another name", out.flag, other.flag,
+					other.path)
 			}
 		}
 	}

@@ -46,7 +46,8 @@ func (m *Model) read(
 	}
 	d, err := data.Read(ctx, o)
 	if err == nil && o.FeatureNames == nil && d.Features != nil {
-		data.common.Notes.Say("data: %s: the features are matched by position, whatever their names", d.Path)
+		data.common.Notes.Say("data: %s: the features are matched by position, whatever their names",
+			d.Path)
 	}
 	return d, err
 }

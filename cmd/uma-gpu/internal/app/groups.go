@@ -21,7 +21,8 @@ var CommandGroups = []Group{
 	{"This program", "version completion man"},
 }
 
-// FlagGroups are the flags by what they are about, whatever the command. A new flag is a word here.
+// FlagGroups are the flags by what they are about, whatever the command. A new flag is a word
+// here.
 var FlagGroups = []Group{
 	{"Data", `data format label-column ignore-columns id-column header separator decimal labels
 		x-name y-name zero-based storage max-errors trust-data skip-bad no-labels categories levels

@@ -29,13 +29,15 @@ func init() {
 	}
 }
 
-// Screen is standard output, buffered. The buffer keeps the first write error; nobody below has to look.
+// Screen is standard output, buffered. The buffer keeps the first write error; nobody below has to
+// look.
 type Screen struct {
 	*bufio.Writer
 	Columns int // for texts that are wrapped
 }
 
-// The columns of a help text: where nobody knows how many there are, and the most that are read with ease.
+// The columns of a help text: where nobody knows how many there are, and the most that are read
+// with ease.
 const (
 	UsualColumns = 80
 	mostColumns  = 110
@@ -59,7 +61,8 @@ func ColumnsOf(w io.Writer) int {
 
 // print writes the page for a terminal of so many columns.
 func (p page) print(w io.Writer, columns int) {
-	fmt.Fprintf(w, "%s\n\nUsage: %s\n", Wrap(p.Name+": "+p.usage, columns, 0), Wrap(p.synopsis, columns-7, 4))
+	fmt.Fprintf(w, "%s\n\nUsage: %s\n", Wrap(p.Name+": "+p.usage, columns, 0), Wrap(p.synopsis,
+		columns-7, 4))
 	if len(p.text) > 0 {
 		fmt.Fprintln(w)
 	}
@@ -82,7 +85,8 @@ func (p page) print(w io.Writer, columns int) {
 	}
 }
 
-// printSections writes commands or flags in two columns, one below the other where the window is narrow.
+// printSections writes commands or flags in two columns, one below the other where the window is
+// narrow.
 func printSections(w io.Writer, all []Section, columns int) {
 	widest := 0
 	for _, s := range all {
@@ -105,8 +109,8 @@ func printSections(w io.Writer, all []Section, columns int) {
 	}
 }
 
-// Wrap breaks a text into lines of at most so many columns where its words allow; lines after the first begin with
-// margin spaces.
+// Wrap breaks a text into lines of at most so many columns where its words allow; lines after the
+// first begin with margin spaces.
 func Wrap(text string, columns, margin int) string {
 	var b strings.Builder
 	at := 0
@@ -132,8 +136,9 @@ func Hang(text string, columns, behind int) string {
 	return strings.ReplaceAll(Wrap(text, columns-behind, 0), "\n", "\n"+strings.Repeat(" ", behind))
 }
 
-// WrapLine breaks a line of its own, such as a command or a row of a table, if it is too wide: what follows stands
-// where the last cell of a row began, and a command goes on behind a backslash.
+// WrapLine breaks a line of its own, such as a command or a row of a table, if it is too wide:
+// what follows stands where the last cell of a row began, and a command goes on behind a
+// backslash.
 func WrapLine(line string, columns int) string {
 	if utf8.RuneCountInString(line) <= columns {
 		return line

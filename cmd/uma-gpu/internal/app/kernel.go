@@ -41,7 +41,8 @@ func (k *Kernel) FunctionFlags(o *Common) []cli.Flag {
 		&cli.StringFlag{Name: "gamma", Value: "median", Destination: &k.Gamma,
 			Usage: "`G` of rbf and poly: a number above 0, or median"},
 		&cli.Float64Flag{Name: "coef0", Value: 1, Destination: &k.Coef0, Usage: "constant `C` of poly"},
-		&cli.IntFlag{Name: "degree", Value: 3, Destination: &k.Degree, Usage: "`DEGREE` of poly, at least 1"},
+		&cli.IntFlag{Name: "degree", Value: 3, Destination: &k.Degree,
+			Usage: "`DEGREE` of poly, at least 1"},
 	}
 }
 
@@ -61,9 +62,11 @@ func (k *Kernel) Flags(o *Common) []cli.Flag {
 		&cli.StringFlag{Name: "landmarks", Value: "auto", Destination: &k.Landmarks,
 			Usage: "number `M` of examples that stand for all; all, or auto"},
 		Choice(&k.LandmarkChoice, "landmark-choice", pca.Uniform,
-			"`HOW` to choose landmarks: uniform, kmeans++ or farthest", pca.Uniform, pca.KMeans, pca.Farthest),
-		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit", Destination: &k.Memory,
-			Usage: "`SIZE` of the memory for the fit, such as 2G"})
+			"`HOW` to choose landmarks: uniform, kmeans++ or farthest", pca.Uniform, pca.KMeans,
+			pca.Farthest),
+		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
+			Destination: &k.Memory,
+			Usage:       "`SIZE` of the memory for the fit, such as 2G"})
 }
 
 // TrainFlags returns the flags of a training's kernel.
@@ -94,7 +97,8 @@ func (k *Kernel) TrainKernel() (*fitting.Options, error) {
 	return found, nil
 }
 
-// Find returns the kernel that the flags ask for, nil for none. Gamma may be searched for, if search.
+// Find returns the kernel that the flags ask for, nil for none. Gamma may be searched for, if
+// search.
 func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 	if k.Kind == "" {
 		for _, f := range append([]string{"normalize-components"}, FlagNames(new(Kernel).Flags(nil))...) {
@@ -137,7 +141,8 @@ func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 var parameters = []struct {
 	flag  string
 	kinds []string
-}{{"gamma", []string{kernel.RBF, kernel.Poly}}, {"coef0", []string{kernel.Poly}}, {"degree", []string{kernel.Poly}}}
+}{{"gamma", []string{kernel.RBF, kernel.Poly}}, {"coef0", []string{kernel.Poly}}, {"degree",
+	[]string{kernel.Poly}}}
 
 // Function sets the kernel function in found.
 func (k *Kernel) Function(found *fitting.Options, search bool) error {

@@ -10,10 +10,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Legible returns text with what is not to be seen, or would do something to a terminal, as Go would write it:
-// names in files and of files may hold anything. Line breaks and tabs stay.
+// Legible returns text with what is not to be seen, or would do something to a terminal, as Go
+// would write it: names in files and of files may hold anything. Line breaks and tabs stay.
 func Legible(text string) string {
-	hidden := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) && r != '\n' && r != '\t' }
+	hidden := func(r rune) bool {
+		return r == utf8.RuneError || !unicode.IsPrint(r) && r != '\n' &&
+			r != '\t'
+	}
 	if !strings.ContainsFunc(text, hidden) {
 		return text
 	}
@@ -33,7 +36,8 @@ func Legible(text string) string {
 	return b.String()
 }
 
-// forPeople makes what a command prints legible, unless it prints data: JSON, or what is written to a file elsewhere.
+// forPeople makes what a command prints legible, unless it prints data: JSON, or what is written
+// to a file elsewhere.
 func forPeople(c *cli.Context) {
 	data := c.Bool("json")
 	for _, f := range c.Command.Flags {

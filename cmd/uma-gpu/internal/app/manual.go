@@ -35,7 +35,8 @@ func (p page) Roff() []byte {
 
 // Markdown returns the page as Markdown.
 func (p page) Markdown() []byte {
-	return fmt.Appendf(nil, "# %s\n\n%s.\n\n    %s\n%s", p.Name, markdownText(p.usage), p.synopsis, p.body())
+	return fmt.Appendf(nil, "# %s\n\n%s.\n\n    %s\n%s", p.Name, markdownText(p.usage), p.synopsis,
+		p.body())
 }
 
 // body returns the description, the commands and the flags as Markdown.

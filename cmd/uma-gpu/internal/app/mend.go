@@ -62,8 +62,8 @@ func Mend(c *cli.Command, check func(*cli.Context) error) {
 	}
 }
 
-// checkFlags checks what the flags of a command declare, and that nothing stands behind them that the
-// command does not take.
+// checkFlags checks what the flags of a command declare, and that nothing stands behind them that
+// the command does not take.
 func checkFlags(c *cli.Context, needed []string) error {
 	if c.Args().Present() && c.Command.ArgsUsage == "" {
 		return Usage("unexpected argument %q", c.Args().First())

@@ -41,7 +41,8 @@ func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, 
 	if n.Path == "" {
 		return nil, nil
 	}
-	return ReadMatrix(ctx, n.Path, confusion.ReadOptions{Classes: classes, TrueRows: n.Axes == InTrueRows})
+	return ReadMatrix(ctx, n.Path, confusion.ReadOptions{Classes: classes,
+		TrueRows: n.Axes == InTrueRows})
 }
 
 // PrintedAxesFlag returns the flag --axes.

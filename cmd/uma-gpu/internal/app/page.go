@@ -41,7 +41,8 @@ func appPage(app *cli.App) page {
 
 // CommandPage is the page of the command of that full name.
 func CommandPage(name string, c *cli.Command) page {
-	p := page{Name: name, usage: c.Usage, synopsis: name, text: paragraphs(c.Description), Flags: Sections(c.Flags),
+	p := page{Name: name, usage: c.Usage, synopsis: name, text: paragraphs(c.Description),
+		Flags:    Sections(c.Flags),
 		commands: commandSections(c.Subcommands, nil)}
 	switch {
 	case p.commands != nil:
@@ -113,8 +114,8 @@ func ShownFlags(flags []cli.Flag) (shown []cli.DocGenerationFlag) {
 	return shown
 }
 
-// flagItem tells a flag with all its names and its value, what it is about, and a default only where there is
-// something to know. That no flag is set unless it is given goes without saying.
+// flagItem tells a flag with all its names and its value, what it is about, and a default only
+// where there is something to know. That no flag is set unless it is given goes without saying.
 func flagItem(f cli.DocGenerationFlag) Item {
 	var names []string
 	for _, name := range f.Names() {

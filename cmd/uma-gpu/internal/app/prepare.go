@@ -10,7 +10,8 @@ import (
 // normalizeUsage says what --normalize takes, normalizeHelp what the default is.
 const (
 	NormalizeUsage = "comma list of `STEPS`: standardize, maxabs, bias, l2; or none"
-	NormalizeHelp  = "--normalize auto prepares by " + dataset.DefaultSteps + ", with a kernel function by " +
+	NormalizeHelp  = "--normalize auto prepares by " + dataset.DefaultSteps +
+		", with a kernel function by " +
 		host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
 		"texts with other columns beside them by " + dataset.DefaultStepsText + "."
 )
@@ -31,5 +32,6 @@ func CheckRaw(d *dataset.Dataset, what string) error {
 	if d.Prepared == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s", d.Path, d.Prepared.Steps, what)
+	return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s", d.Path,
+		d.Prepared.Steps, what)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// Meter has standard error to itself, and shows there how far long work is: on a terminal in a line that is drawn
-// over and over below what is written, else in a line of its own every so often. It is the progress.Listener of
-// all commands, and the writer of their notes and warnings.
+// Meter has standard error to itself, and shows there how far long work is: on a terminal in a
+// line that is drawn over and over below what is written, else in a line of its own every so
+// often. It is the progress.Listener of all commands, and the writer of their notes and warnings.
 type Meter struct {
 	w     io.Writer
 	Now   func() time.Time
@@ -27,7 +27,8 @@ type Meter struct {
 	beginning map[*progress.Task]beginning
 	Last      time.Time // when progress was shown last, or the meter made
 	drawn     bool      // the live line is to be seen
-	open      bool      // what was written last has no line break at its end, so the line is not the meter's
+	// what was written last has no line break at its end, so the line is not the meter's
+	open bool
 }
 
 // beginning is how a task began.
@@ -36,7 +37,8 @@ type beginning struct {
 	share float64 // of it that was done
 }
 
-// When progress is shown: in the live line of tasks that take longer than patience, and in plain lines.
+// When progress is shown: in the live line of tasks that take longer than patience, and in plain
+// lines.
 const (
 	patience      = 500 * time.Millisecond
 	liveInterval  = 100 * time.Millisecond
@@ -64,8 +66,8 @@ func IsTerminal(w io.Writer) bool {
 	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
-// Still takes over what the flags of a command ask for: of --quiet no progress, of --verbose, whose lines are
-// many, no live line.
+// Still takes over what the flags of a command ask for: of --quiet no progress, of --verbose,
+// whose lines are many, no live line.
 func (m *Meter) Still(quiet, verbose bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -152,7 +154,8 @@ func (m *Meter) due(t *progress.Task, now time.Time) bool {
 	return now.Sub(m.Last) >= liveInterval && now.Sub(m.beginning[root].at) >= patience
 }
 
-// barOf draws a share that is done, if it is known, with a text behind it. It has no colours, whatever NO_COLOR says.
+// barOf draws a share that is done, if it is known, with a text behind it. It has no colours,
+// whatever NO_COLOR says.
 func barOf(share float64, known bool, text string) string {
 	if !known {
 		return text

@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// shareOf returns how much is done of the outermost task around t, or of t itself, that knows how much there
-// is, and that task; nil if none does.
+// shareOf returns how much is done of the outermost task around t, or of t itself, that knows how
+// much there is, and that task; nil if none does.
 func shareOf(t *progress.Task) (share float64, head *progress.Task) {
 	inner := 0.0 // of the unit that is under way
 	for ; t != nil; t = t.Parent {
@@ -69,7 +69,8 @@ func outermostFirst(t *progress.Task) (all []*progress.Task) {
 	return all
 }
 
-// standing says where a task stands: how much is done of the innermost one, and which unit of another is under way.
+// standing says where a task stands: how much is done of the innermost one, and which unit of
+// another is under way.
 func standing(t *progress.Task, innermost bool) string {
 	done, total := t.Done(), ""
 	if t.Total > 0 {

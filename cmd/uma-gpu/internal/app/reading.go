@@ -75,7 +75,8 @@ func (n Notes) Step(r host.Report, classes []string) {
 
 // ReadData reads a data file; the caller closes what it gets, after all that uses
 // its examples.
-func ReadData(ctx context.Context, path string, o dataset.Options, n Notes) (*dataset.Dataset, error) {
+func ReadData(ctx context.Context, path string, o dataset.Options, n Notes) (*dataset.Dataset,
+	error) {
 	files, err := DataFiles(path)
 	if err != nil {
 		return nil, err
@@ -92,18 +93,21 @@ func ReadData(ctx context.Context, path string, o dataset.Options, n Notes) (*da
 	}
 	storage := ""
 	if d.Sparse() {
-		storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(d.Size())/(float64(d.N)*float64(d.D)))
+		storage = fmt.Sprintf(", sparse (%.2g %% stored)",
+			100*float64(d.Size())/(float64(d.N)*float64(d.D)))
 	}
 	prepared := ""
 	if d.Prepared != nil {
 		prepared = ", prepared by " + d.Prepared.Steps.String()
 	}
-	n.Say("data: %s, %d examples × %d features%s%s%s", path, d.N, d.FeatureCount(), ClassesOf(d), storage, prepared)
+	n.Say("data: %s, %d examples × %d features%s%s%s", path, d.N, d.FeatureCount(), ClassesOf(d),
+		storage, prepared)
 	if d.Encoding != nil {
 		n.Say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
 	}
 	if d.Unchecked() {
-		n.Say("data: the file is of a version without checksums; uma-gpu convert writes one that has them")
+		n.Say("data: the file is of a version without checksums; uma-gpu convert writes one that has " +
+			"them")
 	}
 	for _, note := range d.Notes {
 		n.Say("data: %s", note)
@@ -180,7 +184,8 @@ func FlagNames(flags []cli.Flag) []string {
 // ReadWhole is readData for commands that read every value anyway: it makes sure
 // that a binary file has the content that it was written with, and that the
 // content hash is known.
-func ReadWhole(ctx context.Context, path string, o dataset.Options, n Notes) (*dataset.Dataset, error) {
+func ReadWhole(ctx context.Context, path string, o dataset.Options, n Notes) (*dataset.Dataset,
+	error) {
 	d, err := ReadData(ctx, path, o, n)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,8 @@ func init() {
 	}
 }
 
-// didYouMean asks whether a word was meant to be one of those that there are, "" if none is like it.
+// didYouMean asks whether a word was meant to be one of those that there are, "" if none is like
+// it.
 func didYouMean(word string, words []string) string {
 	if near := nearest(word, words); near != "" {
 		return "Did you mean " + near + "?"
@@ -21,8 +22,8 @@ func didYouMean(word string, words []string) string {
 	return ""
 }
 
-// nearest returns the word that is most like the given one, of which a third of the letters may be wrong, or that
-// begins with it; "" if there is none.
+// nearest returns the word that is most like the given one, of which a third of the letters may be
+// wrong, or that begins with it; "" if there is none.
 func nearest(given string, words []string) string {
 	best, least := "", 1+max(1, len(given)/3)
 	for _, word := range words {
@@ -31,15 +32,18 @@ func nearest(given string, words []string) string {
 		}
 	}
 	if best == "" && len(given) >= 3 {
-		if k := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, given) }); k >= 0 {
+		if k := slices.IndexFunc(words, func(w string) bool {
+			return strings.HasPrefix(w,
+				given)
+		}); k >= 0 {
 			best = words[k]
 		}
 	}
 	return best
 }
 
-// edits counts the letters to insert, to remove, to replace or to exchange with their neighbour, to make b of a
-// (optimal string alignment).
+// edits counts the letters to insert, to remove, to replace or to exchange with their neighbour,
+// to make b of a (optimal string alignment).
 func edits(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	table := make([][]int, len(s)+1)

@@ -22,7 +22,8 @@ func CopyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 	var o dataset.WriteOptions
 	name := strings.ToLower(out)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	if dataset.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") { // no more than a habit of CSV files
+	// no more than a habit of CSV files
+	if dataset.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") {
 		switch d.Format {
 		case "csv", "arff", "parquet":
 			o.Format = "csv"
@@ -32,25 +33,27 @@ func CopyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 			o.Format = "npz"
 		}
 	}
-	if d.LabelColumn > 0 && d.Encoding == nil { // else columns have become several, and the label goes last
+	// else columns have become several, and the label goes last
+	if d.LabelColumn > 0 && d.Encoding == nil {
 		// Fewer columns may be left of the original's, if some were ignored.
 		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, d.TableWidth()))
 	}
 	return o
 }
 
-// checkFormat refuses an output whose name asks for a format that is only read, or that has no place
-// for the labels.
+// checkFormat refuses an output whose name asks for a format that is only read, or that has no
+// place for the labels.
 func checkFormat(out string, noLabels bool) error {
 	asked, formats := dataset.FormatOfName(out), dataset.WriteFormats()
 	if asked != "" && !slices.Contains(formats, asked) {
-		return Usage("%s: %s can be read but not written, wanted a name for %s", out, asked, OrList(formats))
+		return Usage("%s: %s can be read but not written, wanted a name for %s", out, asked,
+			OrList(formats))
 	}
 	return CheckLabels(asked, noLabels)
 }
 
-// CheckLabels refuses, before anything is read, a format that has no place for labels if there will be
-// some.
+// CheckLabels refuses, before anything is read, a format that has no place for labels if there
+// will be some.
 func CheckLabels(format string, noLabels bool) error {
 	if format == "npy" && !noLabels {
 		return Usage("an .npy file has no place for the labels; write .npz")

@@ -1,5 +1,5 @@
-// Package classify reads examples and has a model predict their classes: what predict, eval and calibrate
-// share.
+// Package classify reads examples and has a model predict their classes: what predict, eval and
+// calibrate share.
 package classify
 
 import (
@@ -35,8 +35,8 @@ type Options struct {
 	Unlabelled bool
 }
 
-// Run reads the model and the data, prepares the data as the model says, and predicts. needsScores may ask
-// for the model's scores, or refuse the model.
+// Run reads the model and the data, prepares the data as the model says, and predicts. needsScores
+// may ask for the model's scores, or refuse the model.
 func (o *Options) Run(
 	ctx context.Context, needsScores func(*model.Model) (bool, error),
 ) (r Classified, err error) {
@@ -107,10 +107,11 @@ func (o *Options) Run(
 	return r, err
 }
 
-// adviseNoLabels adds to an error of reading data with labels what to do if there are none, where the
-// command has --no-labels.
+// adviseNoLabels adds to an error of reading data with labels what to do if there are none, where
+// the command has --no-labels.
 func (o *Options) adviseNoLabels(err error) error {
-	if !o.Unlabelled || o.Data.NoLabels || errors.Is(err, fs.ErrNotExist) || errors.Is(err, app.ErrInterrupted) {
+	if !o.Unlabelled || o.Data.NoLabels || errors.Is(err, fs.ErrNotExist) || errors.Is(err,
+		app.ErrInterrupted) {
 		return err
 	}
 	return fmt.Errorf("%w (if the file has no labels, say --no-labels)", err)

@@ -32,15 +32,22 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "write a data set in another format",
 		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and " +
 			"whether it is packed\n" +
-			"(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the arrays X\n" +
-			"and y, or if most values are 0 those of scipy.sparse.save_npz and y; an .npy has no place for labels\n" +
+			"(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the " +
+			"arrays X\n" +
+			"and y, or if most values are 0 those of scipy.sparse.save_npz and y; an .npy has no place " +
+			"for labels\n" +
 			"and takes --no-labels. The copy has the content hash that info prints of the original.\n\n" +
-			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, the\n" +
-			"processor computes on it in place, and it need not fit in memory. --normalize prepares the features\n" +
-			"once and for all: train then takes them as they are, and the model still predicts from raw data.\n\n" +
-			"Data of any size are converted in the memory of some hundred megabytes: what is beyond that lies in files\n" +
+			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, " +
+			"the\n" +
+			"processor computes on it in place, and it need not fit in memory. --normalize prepares the " +
+			"features\n" +
+			"once and for all: train then takes them as they are, and the model still predicts from raw " +
+			"data.\n\n" +
+			"Data of any size are converted in the memory of some hundred megabytes: what is beyond that " +
+			"lies in files\n" +
 			"without names in $TMPDIR or /var/tmp, which takes up to twice the features there.\n\n" +
-			"Of a table with words or missing values the features are written that train makes of it (info\n" +
+			"Of a table with words or missing values the features are written that train makes of it " +
+			"(info\n" +
 			"tells of them); --encoding has them made as they are for a model that was trained before.\n\n" +
 			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
 			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
@@ -111,7 +118,8 @@ func (o *Options) tell(d *dataset.Dataset, to string) {
 	if d.Prepared != nil {
 		prepared = ", prepared by " + d.Prepared.Steps.String()
 	}
-	o.Notes.Say("%d examples × %d features%s written to %s as %s%s%s", d.N, d.FeatureCount(), app.ClassesOf(d),
+	o.Notes.Say("%d examples × %d features%s written to %s as %s%s%s", d.N, d.FeatureCount(),
+		app.ClassesOf(d),
 		o.Out, app.PackedText(o.Out)+to, size, prepared)
 	if d.Features != nil && to != "csv" && to != "binary" {
 		o.Notes.Say("the names of the features are left out; %s has no place for them", to)
@@ -129,7 +137,8 @@ func (o *Options) encodedAs(options *dataset.Options) error {
 		return err
 	}
 	if m.Meta.Features.Encoding == nil {
-		return fmt.Errorf("model file %s: found features that are columns of numbers, wanted a model of a table "+
+		return fmt.Errorf("model file %s: found features that are columns of numbers, wanted a model "+
+			"of a table "+
 			"with words or missing values", o.Encoding)
 	}
 	if err := o.Data.AsModel(options, m.Meta.Features); err != nil {

@@ -46,10 +46,12 @@ func (o *Options) Flags(common *app.Common) []cli.Flag {
 			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
 		&cli.StringFlag{Name: "shares", DefaultText: "measured", Destination: &o.Shares,
 			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
-		&cli.StringFlag{Name: "max-alloc", Value: "0", DefaultText: "the device's limit", Destination: &o.MaxAlloc,
-			Usage: "`SIZE` of the largest OpenCL allocation, such as 256M"},
-		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is", Destination: &o.MemoryLimit,
-			Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
+		&cli.StringFlag{Name: "max-alloc", Value: "0", DefaultText: "the device's limit",
+			Destination: &o.MaxAlloc,
+			Usage:       "`SIZE` of the largest OpenCL allocation, such as 256M"},
+		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is",
+			Destination: &o.MemoryLimit,
+			Usage:       "`SIZE` of the OpenCL memory to use, such as 2G"},
 		&cli.BoolFlag{Name: "no-bounds", Destination: &o.NoBounds,
 			Usage: "score every example in every step; same weights, slower"},
 		app.ChoiceFlag{StringFlag: &cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
@@ -78,7 +80,8 @@ func (s *Selection) Look() {
 		return
 	}
 	all, err := s.list()
-	s.Try, s.Problem, s.list = slices.Concat(filter(all, IsGPU), filter(all, IsOtherAccelerator)), err, nil
+	s.Try, s.Problem, s.list = slices.Concat(filter(all, IsGPU), filter(all, IsOtherAccelerator)), err,
+		nil
 	s.ofThisRank()
 }
 
@@ -98,9 +101,9 @@ func Fastest(noBounds bool) engine.Engine {
 	return simd.New()
 }
 
-// selectDevice finds the devices that a name stands for. list lists the OpenCL
-// devices; it is not called if the name does not ask for one, and for auto when it looks. Errors are
-// errNoSuchDevice or those of list.
+// selectDevice finds the devices that a name stands for. list lists the OpenCL devices; it is not
+// called if the name does not ask for one, and for auto when it looks. Errors are errNoSuchDevice
+// or those of list.
 func Select(name string, list lister) (Selection, error) {
 	name = strings.TrimSpace(name)
 	keyword := strings.ToLower(name)
@@ -124,7 +127,8 @@ func Select(name string, list lister) (Selection, error) {
 	if len(found) > 1 {
 		what = fmt.Sprintf("is not clear, it matches %d of the devices", len(found))
 	}
-	return Selection{}, fmt.Errorf("%w: %q%s %s:\n%s", app.ErrNoSuchDevice, name, fromEnvironment(name),
+	return Selection{}, fmt.Errorf("%w: %q%s %s:\n%s", app.ErrNoSuchDevice, name,
+		fromEnvironment(name),
 		what, deviceList(all))
 }
 
@@ -164,11 +168,15 @@ func matching(name string, all []gpu.Info) []gpu.Info {
 		})
 	}
 	// A whole name wins over a part of a longer one.
-	if exact := filter(all, func(i gpu.Info) bool { return strings.EqualFold(i.Name, name) }); len(exact) == 1 {
+	if exact := filter(all, func(i gpu.Info) bool {
+		return strings.EqualFold(i.Name,
+			name)
+	}); len(exact) == 1 {
 		return exact
 	}
 	return filter(all, func(i gpu.Info) bool {
-		return strings.Contains(strings.ToLower(i.Name), name) || strings.Contains(strings.ToLower(i.PlatformName), name)
+		return strings.Contains(strings.ToLower(i.Name), name) ||
+			strings.Contains(strings.ToLower(i.PlatformName), name)
 	})
 }
 
@@ -261,12 +269,14 @@ func Advise(err error) error {
 	if !errors.Is(err, audit.ErrDiffers) {
 		return err
 	}
-	return fmt.Errorf("%w; the device, its memory or its driver is at fault, and what it has computed is of no use: "+
+	return fmt.Errorf("%w; the device, its memory or its driver is at fault, and what it has "+
+		"computed is of no use: "+
 		"begin again with --device cpu, and trust no checkpoint of this run", err)
 }
 
-// audited returns e with the audit that was asked for. The processor is audited by the loops that define every
-// result, all others by the processor, which is fast, and keeps no bounds that both could be wrong about.
+// audited returns e with the audit that was asked for. The processor is audited by the loops that
+// define every result, all others by the processor, which is fast, and keeps no bounds that both
+// could be wrong about.
 func (d *Device) audited(e engine.Engine) engine.Engine {
 	level := d.Audit
 	if e.Device().Kind == "cpu" {
@@ -312,8 +322,8 @@ const ProcessorValues = 1 << 20
 // processorSuffices reports whether the processor is done before a device has begun.
 func (w Work) processorSuffices() bool { return w.Values < ProcessorValues }
 
-// WantsNarrow reports whether narrow examples pay where they will be computed on. They are made beside the others:
-// where these are a file larger than memory there is no room.
+// WantsNarrow reports whether narrow examples pay where they will be computed on. They are made
+// beside the others: where these are a file larger than memory there is no room.
 func (d *Device) WantsNarrow(rows dataset.Rows) bool {
 	x := rows.Stored()
 	if x.Pages().Window() > 0 {

@@ -39,14 +39,15 @@ var (
 // ofRanks are the commands that several ranks may run together.
 var ofRanks = []string{"train", "eval", "cv", "predict"}
 
-// ForRank has a rank but the first write to files of its own, once the files that the flags name are
-// found to be writable.
+// ForRank has a rank but the first write to files of its own, once the files that the flags name
+// are found to be writable.
 func ForRank(c *cli.Context) error {
 	if Launch.Ranks == 1 {
 		return nil
 	}
 	if !slices.Contains(ofRanks, c.Command.Name) {
-		return app.Usagef(c, "this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank, Launch.Ranks,
+		return app.Usagef(c, "this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank,
+			Launch.Ranks,
 			app.OrList(ofRanks))
 	}
 	if Scratch == "" {
@@ -54,7 +55,8 @@ func ForRank(c *cli.Context) error {
 	}
 	for _, f := range c.Command.Flags {
 		if f, ok := f.(app.OutputFlag); ok && c.String(f.Name) != "" && c.String(f.Name) != "-" {
-			if err := c.Set(f.Name, filepath.Join(Scratch, f.Name+filepath.Ext(c.String(f.Name)))); err != nil {
+			if err := c.Set(f.Name, filepath.Join(Scratch,
+				f.Name+filepath.Ext(c.String(f.Name)))); err != nil {
 				return err
 			}
 		}
@@ -63,8 +65,8 @@ func ForRank(c *cli.Context) error {
 }
 
 // ofThisRank puts the number of this rank on its machine in the place of {rank} in the name of a
-// device. Of the devices that auto tries, each rank of a machine has one, and those beyond them the
-// processor: two ranks would each take all of a device's memory.
+// device. Of the devices that auto tries, each rank of a machine has one, and those beyond them
+// the processor: two ranks would each take all of a device's memory.
 func (s *Selection) ofThisRank() {
 	if s.Auto && Launch.Ranks > 1 {
 		s.Try = s.Try[min(Launch.Local, len(s.Try)):min(Launch.Local+1, len(s.Try))]
@@ -81,12 +83,16 @@ func JoinWorld() error {
 		return nil
 	}
 	var err error
-	World, err = mpi.Join(func(format string, args ...any) { fmt.Fprintf(os.Stderr, "uma-gpu: "+format+"\n", args...) })
+	World, err = mpi.Join(func(format string, args ...any) {
+		fmt.Fprintf(os.Stderr,
+			"uma-gpu: "+format+"\n", args...)
+	})
 	if err != nil {
 		return fmt.Errorf("rank %d of %d: %w", Launch.Rank, Launch.Ranks, err)
 	}
 	if rank, all := World.Rank(); rank != Launch.Rank || all != Launch.Ranks {
-		return fmt.Errorf("rank %d of %d: MPI says rank %d of %d; start the program by the mpirun of the MPI that it "+
+		return fmt.Errorf("rank %d of %d: MPI says rank %d of %d; start the program by the mpirun of "+
+			"the MPI that it "+
 			"is built with", Launch.Rank, Launch.Ranks, rank, all)
 	}
 	traffic = ranks.NewMeter(World)
@@ -102,7 +108,8 @@ func TrafficOfRanks() *ranks.Traffic {
 	return &t
 }
 
-// ShareReading has all ranks, if there are several, read path together by o, each its own examples.
+// ShareReading has all ranks, if there are several, read path together by o, each its own
+// examples.
 func ShareReading(path string, o *dataset.Options) error {
 	if Launch.Ranks == 1 {
 		return nil
@@ -118,7 +125,8 @@ func ShareReading(path string, o *dataset.Options) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore, o.Labels != "", o.Trust,
+	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore,
+		o.Labels != "", o.Trust,
 		o.Separator, o.DecimalComma, o.IDColumn, o.Encode, o.SkipBad, o.MaxErrors)
 	o.Ranks = traffic
 	return CompareIdentities(World, Identity{program, contract.Version, hash64(what)})
@@ -144,11 +152,12 @@ func (d *Device) compareRanks(w Work) error {
 	return CompareIdentities(World, Identity{program, contract.Version, hash64(fmt.Sprint(d.Data, w))})
 }
 
-// Identity is what all ranks have to agree on: hashes of the program and of the data, with what is to be done
-// with them, and between them the version of the contract.
+// Identity is what all ranks have to agree on: hashes of the program and of the data, with what is
+// to be done with them, and between them the version of the contract.
 type Identity [3]int64
 
-// CompareIdentities returns an error that names the first rank whose identity is not that of rank 0.
+// CompareIdentities returns an error that names the first rank whose identity is not that of rank
+// 0.
 func CompareIdentities(r ranks.Reducer, mine Identity) error {
 	rank, all := r.Rank()
 	table := make([]int64, all*len(mine))
@@ -159,7 +168,8 @@ func CompareIdentities(r ranks.Reducer, mine Identity) error {
 	what := [len(mine)]string{"another program", "another version of the contract", "other data"}
 	for i := range table {
 		if rank := i / len(mine); table[i] != table[i%len(mine)] {
-			return fmt.Errorf("rank %d has %s than rank 0, wanted the same: %w", rank, what[i%len(mine)], ranks.ErrDiffers)
+			return fmt.Errorf("rank %d has %s than rank 0, wanted the same: %w", rank, what[i%len(mine)],
+				ranks.ErrDiffers)
 		}
 	}
 	return nil

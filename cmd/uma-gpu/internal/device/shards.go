@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 )
 
-// listedDevices returns the names of a list of devices, such as cpu+opencl:0.0; nil if name is none,
-// or the name of one device.
+// listedDevices returns the names of a list of devices, such as cpu+opencl:0.0; nil if name is
+// none, or the name of one device.
 func listedDevices(name string, list lister) []string {
 	names := strings.Split(name, "+")
 	if len(names) == 1 {
@@ -30,7 +30,8 @@ func (d *Device) chooseShards(text string, names []string, list lister) error {
 	for _, name := range names {
 		s, err := Select(name, list)
 		if err == nil && s.Auto {
-			err = fmt.Errorf("%w: %q is no device to stand beside others: name one", app.ErrNoSuchDevice, name)
+			err = fmt.Errorf("%w: %q is no device to stand beside others: name one", app.ErrNoSuchDevice,
+				name)
 		}
 		if err != nil {
 			return err
@@ -53,12 +54,14 @@ func parseShares(text string, count int) (shares []int, err error) {
 	for _, part := range strings.Split(text, ",") {
 		v, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || v < 1 || v > 1000000 {
-			return nil, fmt.Errorf("found %q, wanted whole numbers from 1 to 1000000 with commas between", part)
+			return nil, fmt.Errorf("found %q, wanted whole numbers from 1 to 1000000 with commas between",
+				part)
 		}
 		shares = append(shares, v)
 	}
 	if len(shares) != count {
-		return nil, fmt.Errorf("found %d shares, wanted %d, one for each of the devices of --device", len(shares), count)
+		return nil, fmt.Errorf("found %d shares, wanted %d, one for each of the devices of --device",
+			len(shares), count)
 	}
 	return shares, nil
 }

@@ -28,9 +28,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "find out what keeps devices from working, and say how to mend it",
-		Description: "Looks at the OpenCL library, the drivers that are registered, the permissions of GPUs, the folder\n" +
-			"for compiled kernels and the memory that is left; then it opens each device, which runs the self-test.\n\n" +
-			"A line is ok, a note (less than there could be), or bad; then the exit code is 1, and the mend stands\n" +
+		Description: "Looks at the OpenCL library, the drivers that are registered, the permissions " +
+			"of GPUs, the folder\n" +
+			"for compiled kernels and the memory that is left; then it opens each device, which runs the " +
+			"self-test.\n\n" +
+			"A line is ok, a note (less than there could be), or bad; then the exit code is 1, and the " +
+			"mend stands\n" +
 			"below. Without OpenCL all commands compute on the processor, so that this is a note.\n\n" +
 			"Example: uma-gpu doctor",
 		Flags:  app.Flags(o.JSONFlag()),
@@ -105,7 +108,8 @@ func printFindings(w io.Writer, all []finding) {
 }
 
 func programFinding() finding {
-	f := finding{"program", findingOK, fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL built in", app.Version,
+	f := finding{"program", findingOK, fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL built in",
+		app.Version,
 		runtime.Version(),
 		runtime.GOOS, runtime.GOARCH), ""}
 	if !gpu.Built {
@@ -141,7 +145,8 @@ const little = 512 << 20
 
 func memoryFinding() finding {
 	left, by, advice := memory.Limit()
-	f := finding{"memory", findingOK, fmt.Sprintf("%s may be taken, by %s", devices.BytesText(left), by), ""}
+	f := finding{"memory", findingOK, fmt.Sprintf("%s may be taken, by %s", devices.BytesText(left),
+		by), ""}
 	if left < little {
 		f.Verdict, f.Mend = findingNote, advice
 	}
@@ -152,7 +157,8 @@ func memoryFinding() finding {
 func (s surroundings) variables(listing devices.DeviceListing) finding {
 	var set []string
 	for _, name := range []string{device.Variable, "UMA_GPU_OPENCL_LIBRARY", "OCL_ICD_VENDORS",
-		"OCL_ICD_FILENAMES", "POCL_CACHE_DIR", "POCL_DEVICES", "POCL_MEMORY_LIMIT", "POCL_MAX_WORK_GROUP_SIZE",
+		"OCL_ICD_FILENAMES", "POCL_CACHE_DIR", "POCL_DEVICES", "POCL_MEMORY_LIMIT",
+		"POCL_MAX_WORK_GROUP_SIZE",
 		"RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD", "GOMEMLIMIT"} {
 		if value := s.env(name); value != "" {
 			set = append(set, fmt.Sprintf("%s=%q", name, value))

@@ -22,7 +22,8 @@ import (
 func TestDoctor(t *testing.T) {
 	stdout, _, err := apptest.Run(t, New(Run), "--json")
 	r := decode(t, stdout)
-	found := slices.DeleteFunc(slices.Clone(r.Findings), func(f finding) bool { return f.About != "device" })
+	found := slices.DeleteFunc(slices.Clone(r.Findings),
+		func(f finding) bool { return f.About != "device" })
 	if len(found) < 2 || found[0].Verdict != findingOK || !strings.HasPrefix(found[0].Text, "cpu ") {
 		t.Errorf("found %+v", r.Findings)
 	}
@@ -69,29 +70,36 @@ func TestDoctorFindings(t *testing.T) {
 		about, verdict, text string
 		mend                 string
 	}{
-		{"no driver", nil, nil, "driver", findingNote, "no OpenCL driver is registered", "apt-get install pocl-opencl-icd"},
-		{"a driver", map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so\n"}, nil, "driver", findingOK, "a.icd names liba.so", ""},
+		{"no driver", nil, nil, "driver", findingNote, "no OpenCL driver is registered",
+			"apt-get install pocl-opencl-icd"},
+		{"a driver", map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so\n"}, nil, "driver", findingOK,
+			"a.icd names liba.so", ""},
 		{"its library is gone", map[string]string{"etc/OpenCL/vendors/a.icd": "/opt/liba.so"}, nil,
 			"driver", findingBad, "liba.so: no such file", "reinstall the package"},
 		{"an empty file", map[string]string{"etc/OpenCL/vendors/a.icd": "\n"}, nil,
 			"driver", findingBad, "is empty, wanted the name of a library", "remove the file"},
-		{"a folder of others", map[string]string{"x/b.icd": "libb.so"}, map[string]string{"OCL_ICD_VENDORS": "ROOT/x"},
+		{"a folder of others", map[string]string{"x/b.icd": "libb.so"},
+			map[string]string{"OCL_ICD_VENDORS": "ROOT/x"},
 			"driver", findingOK, "names libb.so", ""},
-		{"a GPU", map[string]string{"dev/dri/renderD128": ""}, nil, "GPU", findingOK, "renderD128 may be used", ""},
+		{"a GPU", map[string]string{"dev/dri/renderD128": ""}, nil, "GPU", findingOK,
+			"renderD128 may be used", ""},
 		{"a GPU of others", map[string]string{"dev/dri/renderD129": ""}, nil,
 			"GPU", findingBad, "renderD129 may not be used: permission denied", "join the group"},
 		{"no GPU", nil, nil, "GPU", findingNote, "none: ", ""},
 		{"a cache", nil, map[string]string{"HOME": "ROOT"}, "cache", findingOK, ".cache/pocl/kcache", ""},
-		{"a file for a cache", map[string]string{"file": ""}, map[string]string{"POCL_CACHE_DIR": "ROOT/file"},
+		{"a file for a cache", map[string]string{"file": ""},
+			map[string]string{"POCL_CACHE_DIR": "ROOT/file"},
 			"cache", findingBad, "cannot be kept in ", "POCL_CACHE_DIR"},
 		{"no home", nil, nil, "cache", findingNote, "no folder of your own", "set HOME"},
 		{"variables", nil, map[string]string{"POCL_MEMORY_LIMIT": "1"}, "variables", findingOK, `POCL_MEMORY_LIMIT="1"`, ""},
 		{"a device that is not", nil, map[string]string{device.Variable: "quantum"},
 			"variables", findingBad, "quantum", "unset " + device.Variable},
-		{"a failing device", nil, nil, "device", findingBad, "opencl:0.0 Toy: step 3 is wrong", "update or reinstall"},
+		{"a failing device", nil, nil, "device", findingBad, "opencl:0.0 Toy: step 3 is wrong",
+			"update or reinstall"},
 	} {
 		root := place(t, c.files)
-		s := surroundings{root: root, env: func(name string) string { return strings.ReplaceAll(c.env[name], "ROOT", root) },
+		s := surroundings{root: root,
+			env: func(name string) string { return strings.ReplaceAll(c.env[name], "ROOT", root) },
 			open: func(path string) error {
 				if strings.HasSuffix(path, "129") {
 					return fs.ErrPermission
@@ -111,7 +119,8 @@ func TestDoctorFindings(t *testing.T) {
 			return f.About == c.about && f.Verdict == c.verdict && strings.Contains(f.Text, c.text) &&
 				strings.Contains(f.Mend, c.mend)
 		}) {
-			t.Errorf("%s: wanted %s %s %q, mend %q in\n%s", c.name, c.verdict, c.about, c.text, c.mend, out.String())
+			t.Errorf("%s: wanted %s %s %q, mend %q in\n%s", c.name, c.verdict, c.about, c.text, c.mend,
+				out.String())
 		}
 	}
 }

@@ -28,7 +28,8 @@ func (s surroundings) drivers() (all []finding) {
 	}
 	if len(files) == 0 {
 		return []finding{{"driver", findingNote, "no OpenCL driver is registered in " + folder,
-			"apt-get install pocl-opencl-icd (processors), nvidia-opencl-icd, intel-opencl-icd or mesa-opencl-icd"}}
+			"apt-get install pocl-opencl-icd (processors), nvidia-opencl-icd, intel-opencl-icd or " +
+				"mesa-opencl-icd"}}
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -85,7 +86,8 @@ func (s surroundings) cache() finding {
 	}
 	f := finding{"cache", findingOK, "compiled kernels are kept in " + folder, ""}
 	if err := writable(folder); err != nil {
-		f.Verdict, f.Text = findingBad, fmt.Sprintf("compiled kernels cannot be kept in %s: %v", folder, err)
+		f.Verdict, f.Text = findingBad, fmt.Sprintf("compiled kernels cannot be kept in %s: %v", folder,
+			err)
 		f.Mend = "make room or get the right to write there, or set POCL_CACHE_DIR to another folder"
 	}
 	return f

@@ -26,21 +26,32 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "eval",
 		Usage: "judge a model by examples whose labels are right, or noisy in a known way",
-		Description: "Prints the error rate; the confusion rate, which weighs rare classes like common ones (Frobenius\n" +
-			"norm of the confusion matrix without its diagonal, over √Q); its operator norm; macro F1, balanced\n" +
-			"accuracy and kappa as scikit-learn computes them; recall, precision and F1 of each class; and the\n" +
-			"confusion matrix as counts, up to 30 classes, with --axes true-rows as scikit-learn prints it. The JSON\n" +
+		Description: "Prints the error rate; the confusion rate, which weighs rare classes like " +
+			"common ones (Frobenius\n" +
+			"norm of the confusion matrix without its diagonal, over √Q); its operator norm; macro F1, " +
+			"balanced\n" +
+			"accuracy and kappa as scikit-learn computes them; recall, precision and F1 of each class; " +
+			"and the\n" +
+			"confusion matrix as counts, up to 30 classes, with --axes true-rows as scikit-learn prints " +
+			"it. The JSON\n" +
 			"object has all of it.\n\n" +
-			"Of a model with a temperature (see calibrate) also how good its probabilities are: log-loss; Brier score,\n" +
-			"the mean of the summed squares of p - [true class], 0 to 2; and the expected calibration error, how far\n" +
-			"the share of right predictions is from the predicted class's probability, a mean over 15 bins of equal\n" +
+			"Of a model with a temperature (see calibrate) also how good its probabilities are: " +
+			"log-loss; Brier score,\n" +
+			"the mean of the summed squares of p - [true class], 0 to 2; and the expected calibration " +
+			"error, how far\n" +
+			"the share of right predictions is from the predicted class's probability, a mean over 15 " +
+			"bins of equal\n" +
 			"width. All of these take the labels for right.\n\n" +
-			"With --confusion, by which the labels are noisy, it adds what they tell of right ones: the corrected\n" +
-			"accuracy, recall and precision, each with an interval that holds the true value in 95 of 100 cases, and\n" +
-			"the corrected log-loss. No right label is needed for them. Of a matrix that confusion estimate wrote, the\n" +
+			"With --confusion, by which the labels are noisy, it adds what they tell of right ones: the " +
+			"corrected\n" +
+			"accuracy, recall and precision, each with an interval that holds the true value in 95 of " +
+			"100 cases, and\n" +
+			"the corrected log-loss. No right label is needed for them. Of a matrix that confusion " +
+			"estimate wrote, the\n" +
 			"intervals have its standard errors in them.\n\n" +
 			"Example: uma-gpu eval --model m.npz --data test.csv --json",
-		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"), o.Model.MatchFlag(),
+		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"),
+			o.Model.MatchFlag(),
 			o.Noise.Flags("the labels are noisy by the matrix of this `FILE`, CSV or .npy"),
 			app.PrintedAxesFlag(&o.Axes), o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
@@ -81,7 +92,8 @@ func Run(ctx context.Context, o *Options) error {
 		}
 	}
 	report := Report{Classes: r.Classes, Model: o.Model.Path, Device: r.Device}
-	if report.Judgement, err = judgement.Of(r.Data.Y, r.Predicted, r.Scores, r.Classes, noise); err != nil {
+	if report.Judgement, err = judgement.Of(r.Data.Y, r.Predicted, r.Scores, r.Classes,
+		noise); err != nil {
 		return err
 	}
 	report.Warn(o.Notes)

@@ -28,10 +28,14 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "inspect",
 		Usage: "tell what a model goes by: features with the largest weights, noise, where it comes from",
-		Description: "Of each class the features whose weights are largest, for or against it, with two weights: of the\n" +
-			"prepared feature, by which they are ranked (standardised features have one unit), and of the raw one, by\n" +
-			"which the score moves when the feature grows by 1, but for a scaling of all scores to rows of length 1.\n" +
-			"A model with a kernel map has no weights of features, and only the norms are told. Whole matrices of the\n" +
+		Description: "Of each class the features whose weights are largest, for or against it, with " +
+			"two weights: of the\n" +
+			"prepared feature, by which they are ranked (standardised features have one unit), and of " +
+			"the raw one, by\n" +
+			"which the score moves when the feature grows by 1, but for a scaling of all scores to rows " +
+			"of length 1.\n" +
+			"A model with a kernel map has no weights of features, and only the norms are told. Whole " +
+			"matrices of the\n" +
 			"noise, and annotators, are for uma-gpu confusion show.\n\n" +
 			"Example: uma-gpu inspect --model m.npz --top 5",
 		Flags: app.Flags(o.Model.Flag(),
@@ -44,12 +48,13 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 
 // Inspection is what inspect --json prints.
 type Inspection struct {
-	Model          string           `json:"model"`
-	Features       int              `json:"features"`
-	Kernel         *kernelSummary   `json:"kernel,omitempty"`
-	Classes        []classSummary   `json:"classes"`
-	Temperature    *float32         `json:"temperature"`     // null for none
-	EstimatedError *float64         `json:"estimated_error"` // of the training examples, by C; null for none
+	Model       string         `json:"model"`
+	Features    int            `json:"features"`
+	Kernel      *kernelSummary `json:"kernel,omitempty"`
+	Classes     []classSummary `json:"classes"`
+	Temperature *float32       `json:"temperature"` // null for none
+	// of the training examples, by C; null for none
+	EstimatedError *float64         `json:"estimated_error"`
 	Given          *noiseSummary    `json:"given,omitempty"` // the noise that the training was told of
 	Learned        *noiseSummary    `json:"learned,omitempty"`
 	Annotators     int              `json:"annotators,omitempty"`
@@ -69,8 +74,8 @@ type kernelSummary struct {
 type classSummary struct {
 	Class string  `json:"class"`
 	Norm  float64 `json:"norm"` // of the row of W
-	// Constant is the score of raw features that are all 0, before rows are scaled. It is null, and Top
-	// empty, of a model with a kernel map.
+	// Constant is the score of raw features that are all 0, before rows are scaled. It is null, and
+	// Top empty, of a model with a kernel map.
 	Constant *float64        `json:"constant"`
 	Top      []featureWeight `json:"top,omitempty"`
 }
@@ -102,8 +107,9 @@ func Run(_ context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	r := Inspection{Model: o.Model.Path, Features: m.Meta.Features.Count, EstimatedError: m.Meta.EstimatedError,
-		Provenance: m.Meta.Provenance()}
+	r := Inspection{Model: o.Model.Path, Features: m.Meta.Features.Count,
+		EstimatedError: m.Meta.EstimatedError,
+		Provenance:     m.Meta.Provenance()}
 	if t := m.Meta.Temperature; t != 0 {
 		r.Temperature = &t
 	}
@@ -116,7 +122,8 @@ func Run(_ context.Context, o *Options) error {
 		r.Given.Condition = m.Meta.Condition
 	}
 	if m.Learned != nil {
-		r.Learned, r.Annotators = summariseNoise(m.Learned.Confusion, m.Meta.Classes), len(m.Learned.Annotators)
+		r.Learned, r.Annotators = summariseNoise(m.Learned.Confusion, m.Meta.Classes),
+			len(m.Learned.Annotators)
 	}
 	return o.Print(r, r.print)
 }

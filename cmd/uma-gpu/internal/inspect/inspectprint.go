@@ -48,7 +48,8 @@ func (r Inspection) print(w io.Writer) error {
 		device += ", which failed the self-test"
 	}
 	line("device", "%s", device)
-	line("made by", "uma-gpu %s, numerics contract %d", cmp.Or(p.Tool, "of unknown version"), p.Contract)
+	line("made by", "uma-gpu %s, numerics contract %d", cmp.Or(p.Tool, "of unknown version"),
+		p.Contract)
 	if r.Given == nil && r.Learned == nil {
 		line("noise", "none: the labels were taken to be right")
 	}
@@ -72,9 +73,11 @@ func (s *noiseSummary) print(w io.Writer, name string) {
 	if s.Condition != 0 {
 		condition = fmt.Sprintf(", condition number %.4g", s.Condition)
 	}
-	fmt.Fprintf(w, "%s\t%.1f %% of labels right in the mean of the classes%s\n", name, 100*s.Right, condition)
+	fmt.Fprintf(w, "%s\t%.1f %% of labels right in the mean of the classes%s\n", name, 100*s.Right,
+		condition)
 	for _, pair := range s.Largest {
-		fmt.Fprintf(w, "\t%.1f %% of %s are labelled %s\n", 100*pair.P, app.Shorten(pair.True), app.Shorten(pair.Noisy))
+		fmt.Fprintf(w, "\t%.1f %% of %s are labelled %s\n", 100*pair.P, app.Shorten(pair.True),
+			app.Shorten(pair.Noisy))
 	}
 }
 

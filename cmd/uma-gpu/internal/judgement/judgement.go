@@ -15,12 +15,14 @@ import (
 
 // Judgement is how good predictions are, as far as the labels tell: part of what --json prints.
 type Judgement struct {
-	metric.Report                           // the labels taken for right
-	*metric.Probabilities                   // nil of predictions without
-	CorrectedLogLoss      *float64          `json:"corrected_log_loss,omitempty"` // with a confusion matrix
-	Corrected             *metric.Corrected `json:"corrected,omitempty"`          // likewise, if it can be inverted
-	Axes                  string            `json:"axes"`                         // of the matrices
-	Warnings              []string          `json:"warnings,omitempty"`
+	metric.Report         // the labels taken for right
+	*metric.Probabilities // nil of predictions without
+	// with a confusion matrix
+	CorrectedLogLoss *float64 `json:"corrected_log_loss,omitempty"`
+	// likewise, if it can be inverted
+	Corrected *metric.Corrected `json:"corrected,omitempty"`
+	Axes      string            `json:"axes"` // of the matrices
+	Warnings  []string          `json:"warnings,omitempty"`
 }
 
 // Of compares predictions with labels, which are noisy by the matrix, or right if that is nil.
@@ -63,9 +65,11 @@ func Of(
 	}
 	j.Corrected = &corrected
 	if a := corrected.Accuracy; corrected.Impossible() {
-		j.Warnings = append(j.Warnings, fmt.Sprintf("a corrected accuracy of %.4f (%.4f to %.4f) cannot be: these "+
-			"labels are not noisy by this confusion matrix, which claims too much noise, or has its axes swapped; estimate it "+
-			"anew, or compare its columns with labels that were checked", a.Value, a.Low, a.High))
+		j.Warnings = append(j.Warnings,
+			fmt.Sprintf("a corrected accuracy of %.4f (%.4f to %.4f) cannot be: these "+
+				"labels are not noisy by this confusion matrix, which claims too much noise, or has its axes "+
+				"swapped; estimate it "+
+				"anew, or compare its columns with labels that were checked", a.Value, a.Low, a.High))
 	}
 	return j, nil
 }
@@ -130,7 +134,8 @@ func (j *Judgement) Print(w io.Writer) error {
 	var classes []string
 	for _, p := range j.PerClass {
 		classes = append(classes, p.Class)
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", app.Brief(p.Class), p.Examples, ShareText(p.Recall), ShareText(p.Precision),
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", app.Brief(p.Class), p.Examples, ShareText(p.Recall),
+			ShareText(p.Precision),
 			ShareText(p.F1))
 	}
 	if err := t.Flush(); err != nil {
@@ -171,7 +176,10 @@ func (j *Judgement) printCorrected(w io.Writer, classes []string) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nestimated confusion matrix, examples: %s\n", Heading(j.Axes))
-	return app.PrintMatrix(w, "", classes, func(i, k int) string { return fmt.Sprintf("%.1f", c.Confusion[i][k]) })
+	return app.PrintMatrix(w, "", classes, func(i, k int) string {
+		return fmt.Sprintf("%.1f",
+			c.Confusion[i][k])
+	})
 }
 
 // EstimateText prints an estimate with its interval, for which there may be nothing.

@@ -36,16 +36,20 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 			"With --id-column it is a CSV with the columns id and class.\n\n" +
 			tableHelp + "\n\n" +
 			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt\n" +
-			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out probabilities.jsonl",
-		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples to classify"), o.Data.NoLabelsFlag(),
+			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out " +
+			"probabilities.jsonl",
+		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples to classify"),
+			o.Data.NoLabelsFlag(),
 			o.Model.MatchFlag(),
-			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Destination: &o.Out, Required: true,
-				Usage: "`FILE` for the predictions; - is standard output"}},
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Destination: &o.Out,
+				Required: true,
+				Usage:    "`FILE` for the predictions; - is standard output"}},
 			&cli.BoolFlag{Name: probabilities, Destination: &o.Probabilities,
 				Usage: "write the probability of each class"},
 			&cli.BoolFlag{Name: scores, Destination: &o.Scores,
 				Usage: "write the score of each class; the largest decides"},
-			app.Choice(&o.To, "to", "auto", "`FORMAT` of these: auto (the name of --out says), csv, jsonl or npy",
+			app.Choice(&o.To, "to", "auto",
+				"`FORMAT` of these: auto (the name of --out says), csv, jsonl or npy",
 				"auto", "csv", "jsonl", "npy"),
 			o.Device.Flags(&o.Common), o.QuietFlag()),
 		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
@@ -84,8 +88,8 @@ func Run(ctx context.Context, o *Options) error {
 	return atomicfile.Write(o.Out, write)
 }
 
-// writeNames writes one class name per line, or a table if examples have ids. A name has no line break: the
-// reader of the training data refuses control characters.
+// writeNames writes one class name per line, or a table if examples have ids. A name has no line
+// break: the reader of the training data refuses control characters.
 func writeNames(r classify.Classified, w io.Writer) error {
 	if r.Data.IDs != nil {
 		return writeNamed(r, w)

@@ -21,8 +21,10 @@ const (
 	scores        = "scores"
 )
 
-const tableHelp = "--proba and --scores write a row for each example instead: a CSV table whose columns are the\n" +
-	"example's id (--id-column) or number, from 1 in the order read, and the classes; in a file named\n" +
+const tableHelp = "--proba and --scores write a row for each example instead: a CSV table whose " +
+	"columns are the\n" +
+	"example's id (--id-column) or number, from 1 in the order read, and the classes; in a file " +
+	"named\n" +
 	".jsonl a JSON object on each line; in an .npy float32, examples × classes in eval's order.\n" +
 	"Probabilities want a model with a temperature, which train and calibrate fit."
 
@@ -47,7 +49,8 @@ func (o *Options) table() (t table, err error) {
 		return t, nil
 	}
 	if app.PackedText(o.Out) != "" {
-		return t, app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not packed", o.Out)
+		return t, app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not packed",
+			o.Out)
 	}
 	if t.format = o.To; t.format == "auto" {
 		switch strings.ToLower(filepath.Ext(o.Out)) {
@@ -60,7 +63,8 @@ func (o *Options) table() (t table, err error) {
 		}
 	}
 	if t.format == "npy" && o.Given("id-column") {
-		return t, app.Usage("--id-column is given with an .npy, which has no place for ids; write .csv or .jsonl")
+		return t, app.Usage("--id-column is given with an .npy, which has no place for ids; write " +
+			".csv or .jsonl")
 	}
 	return t, nil
 }

@@ -29,9 +29,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "split",
 		Usage: "divide a data set at random into files that have all classes in the same shares",
-		Description: "Say --out once for each part, in the order of the sizes. A part gets of every class its share,\n" +
-			"rounded down or up, and keeps the order of the file. What fractions below 1 in all, or counts\n" +
-			"without rest, leave is left out. The same seed gives the same parts. Each file has the format and\n" +
+		Description: "Say --out once for each part, in the order of the sizes. A part gets of every " +
+			"class its share,\n" +
+			"rounded down or up, and keeps the order of the file. What fractions below 1 in all, or " +
+			"counts\n" +
+			"without rest, leave is left out. The same seed gives the same parts. Each file has the " +
+			"format and\n" +
 			"the label column of the original, unless its name asks for another.\n\n" +
 			"Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out test.csv",
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to divide"), o.Data.NoLabelsFlag(),
@@ -109,7 +112,8 @@ func (o *Options) tell(d *dataset.Dataset, split []*dataset.Dataset, outs []stri
 		o.Notes.Say("%d of %d examples written to %s", part.N, d.N, outs[k])
 		o.Notes.IDsLeftOut(d, outs[k], app.CopyOptions(outs[k], d).Format)
 		if missing := absent(part); missing != nil {
-			o.Notes.Warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing), len(d.Classes),
+			o.Notes.Warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing),
+				len(d.Classes),
 				firstOf(missing))
 		}
 		left -= part.N
@@ -119,9 +123,10 @@ func (o *Options) tell(d *dataset.Dataset, split []*dataset.Dataset, outs []stri
 	}
 }
 
-// division returns what --fractions or --counts ask for, and the number of parts. Package dataset checks
-// what depends on the data.
-func (o *Options) division() (divide func(*dataset.Dataset) ([]*dataset.Dataset, error), parts int, err error) {
+// division returns what --fractions or --counts ask for, and the number of parts. Package dataset
+// checks what depends on the data.
+func (o *Options) division() (divide func(*dataset.Dataset) ([]*dataset.Dataset, error), parts int,
+	err error) {
 	if (o.Fractions == "") == (o.Counts == "") {
 		return nil, 0, app.Usage("wanted exactly one of --fractions and --counts")
 	}
@@ -155,7 +160,8 @@ func (o *Options) division() (divide func(*dataset.Dataset) ([]*dataset.Dataset,
 		}
 		count, err := app.ParseCount(field)
 		if err != nil || count < 1 {
-			return nil, 0, app.Usage("--counts: found %q, wanted a number of examples from 1, or rest", field)
+			return nil, 0, app.Usage("--counts: found %q, wanted a number of examples from 1, or rest",
+				field)
 		}
 		list = append(list, count)
 	}

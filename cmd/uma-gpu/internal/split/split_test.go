@@ -17,22 +17,26 @@ func TestNew(t *testing.T) {
 		got = o
 		return nil
 	}
-	_, _, err := apptest.Run(t, New(run), "--data", "d.csv", "--counts", "3,rest", "--seed", "7", "--out", "a.csv",
+	_, _, err := apptest.Run(t, New(run), "--data", "d.csv", "--counts", "3,rest", "--seed", "7",
+		"--out", "a.csv",
 		"--out", "b.csv", "--storage", "dense")
-	if err != nil || got.Data.Path != "d.csv" || got.Data.Storage != "dense" || got.Counts != "3,rest" ||
+	if err != nil || got.Data.Path != "d.csv" || got.Data.Storage != "dense" ||
+		got.Counts != "3,rest" ||
 		got.Seed != 7 || !slices.Equal(got.Out.Value(), []string{"a.csv", "b.csv"}) {
 		t.Errorf("found %+v, %v", got, err)
 	}
 	var usage *app.UsageError
 	_, _, err = apptest.Run(t, New(run), "--data", "d.csv", "--storage", "dens")
-	if !errors.As(err, &usage) || usage.Flag != "storage" || usage.Got != "dens" || usage.Command != "uma-gpu split" {
+	if !errors.As(err, &usage) || usage.Flag != "storage" || usage.Got != "dens" ||
+		usage.Command != "uma-gpu split" {
 		t.Errorf("found %v", err)
 	}
 }
 
 // Parts that make no sense are refused.
 func TestDivision(t *testing.T) {
-	for _, o := range []*Options{{}, {Fractions: "0.5", Counts: "3"}, {Fractions: "0.7,0.7"}, {Fractions: "0"},
+	for _, o := range []*Options{{}, {Fractions: "0.5", Counts: "3"}, {Fractions: "0.7,0.7"},
+		{Fractions: "0"},
 		{Counts: "rest,rest"}, {Counts: "-1"}, {Counts: "x"}} {
 		if _, _, err := o.division(); err == nil {
 			t.Errorf("%q, %q: no error", o.Fractions, o.Counts)

@@ -30,7 +30,8 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "write a synthetic data set of any size, the same on every machine",
 		Description: "Draws class centres on a sphere and round noise about them, " +
 			"so that a linear classifier is the best\n" +
-			"one. Classes are named 0, 1, ...; values have three decimals. More examples of the same seed begin\n" +
+			"one. Classes are named 0, 1, ...; values have three decimals. More examples of the same " +
+			"seed begin\n" +
 			"with the same ones. A binary file (.umab) need not fit in memory.\n\n" +
 			"Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz",
 		Flags: app.Flags(
@@ -73,12 +74,14 @@ func Run(ctx context.Context, o *Options) error {
 	if err := app.WriteData(ctx, o.Out, set, layout); err != nil {
 		return err
 	}
-	o.Notes.Say("%d examples × %d features, %d classes, written to %s", o.Examples, o.Features, o.Classes, o.Out)
+	o.Notes.Say("%d examples × %d features, %d classes, written to %s", o.Examples, o.Features,
+		o.Classes, o.Out)
 	return nil
 }
 
 // rowByRow labels the examples of set, and has them made while they are written.
-func (o *Options) rowByRow(ctx context.Context, set *dataset.Dataset, layout *dataset.WriteOptions) error {
+func (o *Options) rowByRow(ctx context.Context, set *dataset.Dataset,
+	layout *dataset.WriteOptions) error {
 	s, err := synth.New(set.N, set.D, o.Classes, o.Seed)
 	if err != nil {
 		return err

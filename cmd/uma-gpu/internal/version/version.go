@@ -60,7 +60,8 @@ func (r VersionReport) print(w io.Writer) error {
 	if r.Revision != "" {
 		fmt.Fprintf(w, "revision %s\n", r.Revision)
 	}
-	_, err := fmt.Fprintf(w, "%s %s\nnumerics contract %d\nOpenCL %s\n", r.Go, r.System, r.Contract, opencl)
+	_, err := fmt.Fprintf(w, "%s %s\nnumerics contract %d\nOpenCL %s\n", r.Go, r.System, r.Contract,
+		opencl)
 	return err
 }
 

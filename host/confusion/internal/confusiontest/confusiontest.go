@@ -80,7 +80,8 @@ func MeanError(a, b []float64) float64 {
 	return sum / float64(len(a))
 }
 
-// Draw returns the noisy label of an example of the given class, by the Q×Q matrix p, for u in [0, 1).
+// Draw returns the noisy label of an example of the given class, by the Q×Q matrix p, for u in [0,
+// 1).
 func Draw(p []float64, q, class int, u float64) int32 {
 	last, sum := 0, 0.0
 	for k := range q {

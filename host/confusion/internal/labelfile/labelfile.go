@@ -1,4 +1,5 @@
-// Package labelfile reads what text files about labels have in common: records, and names of classes.
+// Package labelfile reads what text files about labels have in common: records, and names of
+// classes.
 package labelfile
 
 import (
@@ -33,8 +34,8 @@ func (c told) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Open returns the unpacked text of a file, and done to close it. what names the text in errors, such
-// as "the annotations". Reading tells its progress through ctx, and ends with it.
+// Open returns the unpacked text of a file, and done to close it. what names the text in errors,
+// such as "the annotations". Reading tells its progress through ctx, and ends with it.
 func Open(ctx context.Context, path, what string) (text io.Reader, done func(), err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -67,7 +68,8 @@ func Record(path string, r *csv.Reader) ([]string, int, error) {
 	fields, err := r.Read()
 	var pe *csv.ParseError
 	if errors.As(err, &pe) {
-		return nil, 0, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", path, pe.Line, pe.Column, pe.Err)
+		return nil, 0, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", path, pe.Line, pe.Column,
+			pe.Err)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -110,7 +112,8 @@ func Indices(names, classes []string) ([]int, error) {
 	if len(names) > 1 && missing != nil {
 		return nil, fmt.Errorf("%w; and lacks classes of the data: %s", err, Quoted(missing))
 	}
-	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that have them", err,
+	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that "+
+		"have them", err,
 		Quoted(classes))
 }
 

@@ -15,7 +15,8 @@ func Run(t *testing.T, command *cli.Command, words ...string) (stdout, stderr st
 	t.Helper()
 	app.Mend(command, func(*cli.Context) error { return nil })
 	var out, notes bytes.Buffer
-	program := &cli.App{Name: "uma-gpu", Writer: &out, ErrWriter: &notes, Commands: []*cli.Command{command},
+	program := &cli.App{Name: "uma-gpu", Writer: &out, ErrWriter: &notes,
+		Commands:                  []*cli.Command{command},
 		DisableSliceFlagSeparator: true, ExitErrHandler: func(*cli.Context, error) {}}
 	err = program.RunContext(t.Context(), append([]string{"uma-gpu", command.Name}, words...))
 	return out.String(), notes.String(), err

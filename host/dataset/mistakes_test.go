@@ -281,10 +281,9 @@ func TestWholeIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = readLimited("f.npz", string(raw), Options{}, " +
-	"l)
-	if want := "f.npz: found more than 100 bytes of a format that must be read at any place"; err == nil ||
-		!strings.Contains(err.Error(), want) {
+	_, err = readLimited("f.npz", string(raw), Options{}, l)
+	want := "f.npz: found more than 100 bytes of a format that must be read at any place"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 }

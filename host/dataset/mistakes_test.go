@@ -34,7 +34,7 @@ func manyBad() map[string]struct {
 			[]string{"f:2:7: found feature index 1 after 2", "f:5:5: feature 1: found \"nan\"",
 				"f:6:14: feature 900000: found \"x\""}, []int{2, 5, 6}},
 		"arff": {"@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\nz,b\n2,b\n{0 " +
-		"3, 0 4}\n" +
+			"3, 0 4}\n" +
 			"3,c\n4,?\n5,a\n", Options{},
 			[]string{"f:6:1: column 1 (x): found \"z\"", "f:8:7: found place 0 after 0",
 				"f:9:3: column 2 (c): found \"c\", wanted one of \"a\", \"b\" as declared",

@@ -132,8 +132,8 @@
 //     20 for an example of label k is float32(Σ_t b_t·τ_r(t)), from +0 in increasing t, each
 //     product and sum rounded in float64: τ(t) is what clause 20 has for label t, b_t = B[t][k] of
 //     clause 21; a t of b_t = 0 is passed over. pa, pa2 and copa: if m = max_r |τ_r(t)|·‖x‖² is
-//     above 0.1, b_t is multiplied by 0.1/m. Class weights are n/(Q·max(1,n_t)), n_t = Σ_k B[t][k]·n_k,
-//     summed alike.
+//     above 0.1, b_t is multiplied by 0.1/m. Class weights are
+//     n/(Q·max(1,n_t)), n_t = Σ_k B[t][k]·n_k, summed alike.
 package contract
 
 // Version is the version of the contract: of all that its clauses say since they were

@@ -157,7 +157,8 @@ func chunkStarts(m *format.FileMetaData) (starts []int64) {
 	return starts
 }
 
-// page reads the page at a place of a column that ends at another. It returns how many values the page has, at most left, and where the next one is.
+// page reads the page at a place of a column that ends at another. It returns how many
+// values the page has, at most left, and where the next one is.
 func (p *pages) page(at, end int64, c column, v *pageValues, left int, take taker) (
 	count int, next int64, err error,
 ) {

@@ -172,7 +172,8 @@ func TestRanksEnd(t *testing.T) {
 				"--model", model, "--data", data, ":", "-n", "1", os.Args[0], "train", "--model", model,
 				"--data", filepath.Join(dir, "none.csv")}},
 		{app.ExitFailure, "rank 1 has other data than rank 0",
-			[]string{"train", "--model", model, "--data", data, ":", "-n", "1", os.Args[0], "train", "--model", model, "--data", digits}},
+			[]string{"train", "--model", model, "--data", data, ":", "-n", "1",
+				os.Args[0], "train", "--model", model, "--data", digits}},
 	} {
 		var out []byte
 		var err error

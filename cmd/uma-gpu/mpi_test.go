@@ -162,19 +162,18 @@ func TestRanksEnd(t *testing.T) {
 	}{
 		{app.ExitFailure, "rank 0 of 2 ends all: ",
 			[]string{"train", "--data", filepath.Join(dir, "none.csv"), "--model", model}},
-		{app.ExitFailure, "rank 0 of 2 ends all: rank 1: " + mistaken + ":4001:3: ",
+		{app.ExitFailure, " of 2 ends all: " + mistaken + ":4001:3: ",
 			[]string{"train", "--data", mistaken, "--model", model}},
-		{app.ExitUsage, "several ranks run train, eval, cv or predict", []string{"synth", "--out",
-			model}},
-		{app.ExitFailure, "rank 1 of 2 ends all: " + filepath.Join(dir, "none.csv") + ": no such data " +
-			"file",
+		{app.ExitUsage, "several ranks run train, eval, cv or predict", []string{"synth", "--examples",
+			"100", "--out", model}},
+		{app.ExitFailure,
+			"rank 1 of 2 ends all: " + filepath.Join(dir, "none.csv") + ": no such data file",
 			[]string{"train",
 				"--model", model, "--data", data, ":", "-n", "1", os.Args[0], "train", "--model", model,
 				"--data", filepath.Join(dir, "none.csv")}},
-		{app.ExitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model,
-			"--data",
-			data,
-			":", "-n", "1", os.Args[0], "train", "--model", model, "--data", digits}},
+		{app.ExitFailure, "rank 1 has other data than rank 0",
+			[]string{"train", "--model", model, "--data", data, ":", "-n", "1",
+				os.Args[0], "train", "--model", model, "--data", digits}},
 	} {
 		var out []byte
 		var err error

@@ -51,11 +51,7 @@ func enterARFF(b *builder) error {
 	if err := r.header(); err != nil {
 		return err
 	}
-	scan := lineScan{tabs: true, comment: '%'}
-	if err := b.takeLines(b.src.passed(), int64(b.src.line)+1, scan, nil); err != nil {
-		return err
-	}
-	return b.meet(b.lines(r.line))
+	return b.lines(r.line)
 }
 
 // line enters one line, unless it is blank or a comment.

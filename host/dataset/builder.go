@@ -33,7 +33,6 @@ type builder struct {
 
 	entered
 	kept
-	joint
 
 	before  int   // examples of the parts before this one, accepted and rejected ones
 	passed  int64 // bytes of these parts
@@ -57,14 +56,6 @@ type kept struct {
 	scratch  *store.Scratch // of segments that are not in memory; nil if all are
 	here     int            // the first segment that may be in memory
 	stored   int            // values in segments other than +0
-}
-
-// joint is what ranks that read a file together know of one another.
-type joint struct {
-	share *store.Ranks // what this rank reads of the file, nil if all of it
-	own   int          // stored values of this rank's examples, once ranks have met
-	torn  bool         // records may be cut elsewhere than ranks have found, behind a wrong quote
-	sum   *partSums    // of what ranks read together, nil if it has none
 }
 
 func newBuilder(s *source, o Options) (*builder, error) {
@@ -339,10 +330,6 @@ func (b *builder) dataset() (*Dataset, error) {
 		return nil, err
 	}
 	b.scratch.End()
-	if x, err = x.evened(); err != nil {
-		return nil, err
-	}
-	d.Put(x)
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -274,13 +273,6 @@ func (s *cells) setLevel(k int, text []byte) string {
 
 // mostLevels is how many levels a category may have.
 func (s *cells) mostLevels() int { return cmp.Or(s.o.Levels, DefaultLevels) }
-
-// tooMany reports whether a category has more.
-func (s *cells) tooMany() bool {
-	return slices.ContainsFunc(s.columns, func(c cellColumn) bool {
-		return c.kind == kindCategory && len(c.levels) > s.mostLevels()
-	})
-}
 
 // mostUnseen is how many unknown levels of a column are told apart.
 const mostUnseen = 100

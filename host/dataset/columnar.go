@@ -44,42 +44,21 @@ func enterParquet(b *builder) error {
 	if err := r.resolve(); err != nil {
 		return err
 	}
-	r.takeGroups()
-	return r.meet(r.groups())
+	return r.groups()
 }
 
-// takeGroups leaves this rank its part of the examples, if ranks share them.
-func (r *columnarReader) takeGroups() {
-	n := int64(0)
-	for _, rows := range r.table.Groups() {
-		if rows < 0 || rows > int64(r.src.limits.rows)-n {
-			return // checkGroup makes an error of it
-		}
-		n += rows
-	}
-	if n > 0 && r.shares() {
-		r.take(int(n))
-	}
-}
-
-// groups enters the examples of all row groups that this rank has any of.
+// groups enters the examples of all row groups.
 func (r *columnarReader) groups() error {
-	begin := 0
 	for g, rows := range r.table.Groups() {
 		if err := r.checkGroup(g, rows); err != nil {
 			return r.fatal(err)
 		}
-		n := int(rows)
-		from, to := 0, n
-		if r.share != nil {
-			from, to = max(0, r.share.From-begin), min(n, r.share.To-begin)
+		if rows == 0 {
+			continue
 		}
-		if from < to {
-			if err := r.group(g, from, to); err != nil {
-				return err
-			}
+		if err := r.group(g, int(rows)); err != nil {
+			return err
 		}
-		begin += n
 	}
 	return nil
 }
@@ -198,9 +177,9 @@ func (c *columnTexts) row(i int) []byte {
 	return []byte(*c.rows[i])
 }
 
-// group enters examples from..to-1 of one row group.
-func (r *columnarReader) group(g, from, to int) error {
-	n, d := to-from, r.width
+// group enters the n examples of one row group.
+func (r *columnarReader) group(g, n int) error {
+	d := r.width
 	x := make([]float32, n*d)
 	texts := make([]*columnTexts, d) // of the features that are texts
 	var labels, ids columnTexts
@@ -240,7 +219,7 @@ func (r *columnarReader) group(g, from, to int) error {
 				decode(x[i*d+at:][:1], raw)
 			}
 		}
-		if err := r.table.Read(g, j, from, to, take); err != nil {
+		if err := r.table.Read(g, j, take); err != nil {
 			return r.fatal(r.src.errorf("%s, %w", r.columns.describe(j), err))
 		}
 	}

@@ -40,10 +40,7 @@ func enterCSV(b *builder) error {
 		return err
 	}
 	b.about = r.about
-	if err := r.shareLines(); err != nil {
-		return err
-	}
-	if err := b.meet(r.rows()); err != nil {
+	if err := r.rows(); err != nil {
 		return err
 	}
 	if o.parts.goesOn() && r.comments > 0 { // about is asked behind the last part
@@ -55,30 +52,15 @@ func enterCSV(b *builder) error {
 	return nil
 }
 
-// shareLines leaves this rank its part of the records, if ranks share them. Comments are for one
-// reader, and so are quotes among fields that are between blanks.
-func (r *csvReader) shareLines() error {
-	if !r.shares() {
-		return nil
-	}
-	from, line := int64(r.record.src.mark), int64(1)
-	if r.header {
-		from, line = r.record.src.passed(), int64(r.record.src.line)+1
-	}
-	return r.takeLines(from, line, lineScan{tabs: r.delim == ' '}, func(x *lineIndex) bool {
-		return x.hashes == 0 && (!x.hasQuotes() || r.delim != ' ')
-	})
-}
-
 // rows enters all records from the current one on, the first aside if it is the header.
 func (r *csvReader) rows() error {
 	var err error
-	if r.header || r.share != nil {
+	if r.header {
 		err = r.next()
 	}
 	for ; err == nil; err = r.next() {
 		fault := r.bad
-		if r.torn = r.torn || fault != nil; fault == nil {
+		if fault == nil {
 			fault = r.row()
 		}
 		if err := r.decide(fault, r.line); err != nil {
@@ -86,7 +68,6 @@ func (r *csvReader) rows() error {
 		}
 	}
 	if err != io.EOF {
-		r.torn = true
 		return r.fatal(err)
 	}
 	return nil

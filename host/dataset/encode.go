@@ -12,17 +12,32 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// encode makes features of examples that are rows of marks: those of this rank, if ranks share
-// them, all of which it takes. The first time it learns the recipe from them, if there is none. It
-// tells its progress through ctx, and ends with it where nobody waits for it.
-func (s *cells) encode(ctx context.Context, room *store.Scratch, e Examples,
-	share *store.Ranks) (Examples, error) {
-	all, err := s.meet(share, s.count(e))
-	if err == nil && s.recipe == nil {
-		err = s.learn(e, share, all)
+// census counts what the examples have of each mark.
+type census struct {
+	n      int     // examples
+	counts []int64 // examples that have the mark
+	totals []int64 // how often they have it, if it is a term
+}
+
+// count counts the marks of e.
+func (s *cells) count(e Examples) *census {
+	c := &census{n: e.N, counts: make([]int64, len(s.marks)), totals: make([]int64, len(s.marks))}
+	for k, m := range e.Columns {
+		if c.counts[m]++; s.marks[m].kind == isTerm {
+			c.totals[m] += int64(e.Values[k])
+		}
 	}
-	if err != nil {
-		return Examples{}, err
+	return c
+}
+
+// encode returns the features of examples that are rows of marks. The first time it learns the
+// recipe from them, if there is none. It tells its progress through ctx, and ends with it.
+func (s *cells) encode(ctx context.Context, room *store.Scratch, e Examples) (Examples, error) {
+	all := s.count(e)
+	if s.recipe == nil {
+		if err := s.learn(e, all); err != nil {
+			return Examples{}, err
+		}
 	}
 	for k := range s.columns {
 		c := &s.columns[k]
@@ -33,23 +48,13 @@ func (s *cells) encode(ctx context.Context, room *store.Scratch, e Examples,
 	for m := range s.first {
 		s.columns[s.marks[m].column].strange += int(all.counts[m])
 	}
-	if share != nil {
-		ctx = context.WithoutCancel(ctx)
-	}
-	x, err := s.features(ctx, room, e)
-	if err != nil {
-		return x, err
-	}
-	return x, s.sum(share)
+	return s.features(ctx, room, e)
 }
 
 // learn makes the recipe of all marks that good examples have.
-func (s *cells) learn(e Examples, share *store.Ranks, all *census) error {
+func (s *cells) learn(e Examples, all *census) error {
 	recipe := &Encoding{Missing: s.missing, Columns: make([]Column, len(s.columns))}
-	means, err := s.means(e, share, all)
-	if err != nil {
-		return err
-	}
+	means := s.means(e, all)
 	terms, idf, err := s.vocabularies(all)
 	if err != nil {
 		return err
@@ -86,17 +91,13 @@ func (s *cells) learn(e Examples, share *store.Ranks, all *census) error {
 
 // means returns the mean of each column's numbers, summed in the order of the examples; 0 if it
 // has none.
-func (s *cells) means(e Examples, share *store.Ranks, all *census) ([]float32, error) {
+func (s *cells) means(e Examples, all *census) []float32 {
 	sums := make([]float64, len(s.columns))
-	err := store.InOrder(&store.Store{Ranks: share}, sums, columnStep, func(sums []float64, from,
-		to int) error {
-		for k, m := range e.Columns {
-			if of := int(s.marks[m].column); s.marks[m].kind == isNumber && from <= of && of < to {
-				sums[of-from] += float64(e.Values[k])
-			}
+	for k, m := range e.Columns {
+		if s.marks[m].kind == isNumber {
+			sums[s.marks[m].column] += float64(e.Values[k])
 		}
-		return nil
-	})
+	}
 	means := make([]float32, len(sums))
 	for k := range s.columns {
 		n := all.n
@@ -108,7 +109,7 @@ func (s *cells) means(e Examples, share *store.Ranks, all *census) ([]float32, e
 			means[k] = flush(float32(sums[k]/float64(n)), &zero)
 		}
 	}
-	return means, err
+	return means
 }
 
 // judgeLevels refuses a category in which most examples have a level of their own, unless it was

@@ -16,18 +16,12 @@ func (b *builder) examples() (Stored, error) {
 	}
 	b.roomy(4 * min(2*b.stored, b.n*b.width))
 	if b.wantsSparse(b.stored, b.width) {
-		if b.share != nil {
-			return sparseOf(b.share, b.segments, b.n, b.width, b.own)
-		}
 		var err error
 		e.Starts, e.Columns, e.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
 		return e.Stored(), err
 	}
 	if err := b.checkDense(); err != nil {
 		return Stored{}, err
-	}
-	if b.share != nil {
-		return denseOf(b.share, b.segments, b.n, b.width)
 	}
 	// One segment is taken as it is, if it has the width.
 	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
@@ -51,43 +45,27 @@ func (b *builder) checkRoom(n, d int) error {
 
 // encoded is examples for rows of marks.
 func (b *builder) encoded() (Stored, error) {
-	n, stored := b.n, b.stored
-	if b.share != nil {
-		n, stored = b.share.To-b.share.From, b.own
-	}
-	marks := Examples{N: n, D: len(b.cells.marks)}
+	marks := Examples{N: b.n, D: len(b.cells.marks)}
 	var err error
-	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, n, stored)
+	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
 	if err != nil {
 		return Stored{}, err
 	}
-	x, err := b.cells.encode(b.src.ctx, b.scratch, marks, b.share)
-	all := []int64{int64(len(x.Values))}
-	if b.share != nil && err == nil {
-		err = b.share.Sum(b.share.Ctx, all)
-	}
+	x, err := b.cells.encode(b.src.ctx, b.scratch, marks)
 	if err != nil {
 		return Stored{}, err
 	}
 	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
-	sparse := text || b.wantsSparse(int(all[0]), x.D)
-	if !sparse {
-		b.width = x.D
-		if err := b.checkDense(); err != nil {
-			return Stored{}, err
-		}
-		if err := b.share.Agree(b.checkRoom(x.N, x.D)); err != nil {
-			return Stored{}, err
-		}
-	}
-	switch {
-	case b.share != nil && sparse:
-		x.N = b.n
-		return spreadOver(b.share, x)
-	case b.share != nil:
-		return denseFrom(b.share, x, b.n)
-	case sparse:
+	sparse := text || b.wantsSparse(len(x.Values), x.D)
+	if sparse {
 		return x.Stored(), nil
+	}
+	b.width = x.D
+	if err := b.checkDense(); err != nil {
+		return Stored{}, err
+	}
+	if err := b.checkRoom(x.N, x.D); err != nil {
+		return Stored{}, err
 	}
 	y := Examples{N: x.N, D: x.D}
 	if y.X, err = store.RoomOf[float32](b.scratch, x.N*x.D); err != nil {

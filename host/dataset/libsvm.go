@@ -28,10 +28,7 @@ func enterLIBSVM(b *builder) error {
 	if o.Features > 0 {
 		r.most = min(r.most, o.Features)
 	}
-	if err := b.takeLines(int64(s.mark), 1, lineScan{tabs: true, comment: '#'}, nil); err != nil {
-		return err
-	}
-	if err := b.meet(b.lines(r.line)); err != nil {
+	if err := b.lines(r.line); err != nil {
 		return err
 	}
 	if o.Features > 0 {

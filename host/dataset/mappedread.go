@@ -135,8 +135,9 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 // another storage.
 func (f *binaryFile) share(s *source, o Options) *store.Ranks {
 	sparse := f.written.Sparse()
-	if f.unmap == nil || !s.shared(o) || sparse && (o.Storage == "dense" || o.Storage == "narrow") ||
-		!sparse && o.Storage == "sparse" {
+	changes := !sparse && o.Storage == "sparse" ||
+		sparse && (o.Storage == "dense" || o.Storage == "narrow")
+	if f.unmap == nil || !store.CanReserve || o.Ranks == nil || changes {
 		return nil
 	}
 	return store.NewRanks(s.ctx, o.Ranks, f.written.N)

@@ -25,21 +25,12 @@ func (b *builder) shapeOf(n, d int) error {
 	return b.checkWidth(d)
 }
 
-// readRows enters n examples of d elements of type t from r, example by example; of those that lie
-// in the file as they are this rank's, if ranks share them.
+// readRows enters n examples of d elements of type t from r, example by example.
 func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 	if err := b.shapeOf(n, d); err != nil {
 		return err
 	}
-	taken := false
-	if m, inside := r.(*member); inside {
-		r, taken = b.takeMember(m, int64(t.Size), n, d)
-	} else if r == io.Reader(b.src) {
-		taken = b.takeRows(int64(t.Size), n, d)
-	}
-	if taken {
-		n = b.share.To - b.share.From
-	} else if b.certain(r, int64(t.Size), n, d) {
+	if b.certain(r, int64(t.Size), n, d) {
 		b.promised = n
 	}
 	b.width, b.x = d, []float32{}

@@ -33,7 +33,7 @@ func enterNPY(b *builder) error {
 	if err != nil {
 		return wrapPath(s, err)
 	}
-	return b.meet(b.readNPYMatrix(s, h))
+	return b.readNPYMatrix(s, h)
 }
 
 // refuseColumns refuses options that only tables know.

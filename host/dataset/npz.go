@@ -59,7 +59,7 @@ func (z *npz) read(o Options) (d *Dataset, err error) {
 	if sparse && o.XName == "" {
 		err = z.readSciPy(b)
 	} else {
-		err = b.meet(z.readMatrix(b))
+		err = z.readMatrix(b)
 	}
 	if err != nil {
 		return nil, err
@@ -167,6 +167,16 @@ type member struct {
 }
 
 func (m *member) Close() error { return m.packed.Close() }
+
+// stored reports whether the archive says that the bytes of m lie in a file, not packed.
+func (m *member) stored() bool {
+	f := m.file
+	return m.src.file != nil && f.Method == zip.Store && f.CompressedSize64 == f.UncompressedSize64 &&
+		f.UncompressedSize64 <= uint64(m.src.size)
+}
+
+// head returns how many bytes of m were read.
+func (m *member) head() int64 { return m.passed - int64(m.Buffered()) }
 
 func (m *member) errorf(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)

@@ -66,15 +66,14 @@ type Options struct {
 	// Prepare, if not "", names the steps, of ParseSteps or auto, by which the examples will be
 	// prepared. Read refuses a raw dense binary file whose prepared copy does not fit in memory.
 	Prepare string
-	// Ranks, if not nil, read the file together, with the same options: each keeps its share of the
-	// examples (Share) of a CSV, LIBSVM, ARFF, Parquet or binary file, of an .npy, or of an array
-	// that lies in an .npz as it is, in C order. Each reads all of IDX, sparse .npz, packed files, a
-	// CSV with comments, and one with quotes among fields between blanks. What comes out is what one
-	// process gives: classes, levels, vocabularies, notes, skipped examples, errors, the hash.
+	// Ranks, if not nil, share the examples: each rank calls Read with the same options and keeps
+	// its own rows. A binary file that is mapped and in the storage asked for is shared in place.
+	// Every other file each rank reads whole and then lets go of the rows of others. ReadAll, and a
+	// binary file that is packed or changes its storage, leave each rank all rows.
 	Ranks ranks.Reducer
 	// Spill has Read keep many examples in files without names, in the folder $TMPDIR or /var/tmp,
 	// which take twice the memory they replace; Dataset.Close gives them back. Where no file can be
-	// made, where ranks share the examples, and on systems without mapped files, it does nothing.
+	// made, and on systems without mapped files, it does nothing.
 	Spill bool
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader

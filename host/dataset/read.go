@@ -2,11 +2,12 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // A format is one way to write examples.
@@ -101,10 +102,6 @@ func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
 	}
 	defer done()
 	d, err := readSource(s, o)
-	if errors.Is(err, errAlone) {
-		o.Ranks = nil
-		return Read(ctx, path, o)
-	}
 	if changed := s.finished(nil); changed != nil {
 		if err == nil && d != nil {
 			d.Close() // of what was only read: nothing to lose
@@ -196,6 +193,13 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		if d.SHA256, err = d.hash(s.ctx); err != nil {
 			return nil, err
 		}
+	}
+	if o.Ranks == nil || d.file != nil || !store.CanReserve {
+		return d, nil
+	}
+	if err := d.share(store.NewRanks(s.ctx, o.Ranks, d.N)); err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
 	}
 	return d, nil
 }

@@ -36,9 +36,7 @@ func (d *Dataset) remark(r *remarks, o Options) error {
 		d.Warnings = append(d.Warnings, d.Path+": "+fmt.Sprintf(format, args...))
 	}
 	if o.Features == 0 && r.leading {
-		if err := d.leadingColumn(r, warn); err != nil {
-			return err
-		}
+		d.leadingColumn(r, warn)
 	}
 	if name, found := firstTwice(d.Features); found && o.FeatureNames == nil {
 		d.Notes = append(d.Notes,
@@ -72,21 +70,15 @@ const fewExamples = 20
 
 // leadingColumn leaves out the first column if it is certain to number the examples, as
 // pandas and R write it without a name, and warns if it may.
-func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) error {
+func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) {
 	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == kindNumber &&
 		d.Encoding.Columns[0].width() == 1
-	counts := false
-	if d.N > 1 && d.D > 1 && number {
-		var err error
-		if counts, err = d.firstCounts(); err != nil {
-			return err
-		}
-	}
+	counts := d.N > 1 && d.D > 1 && number && d.firstCounts()
 	switch {
 	case counts && r.leadingNoName:
 		d.Notes = append(d.Notes,
 			d.Path+": column 1 has no name and numbers the examples; it is left out")
-		return d.dropFirst()
+		d.dropFirst()
 	case r.leadingNoName && d.N > 2:
 		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
 			"leave it out (--ignore-columns 1)")
@@ -98,12 +90,11 @@ func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) error {
 		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, "+
 			"leave it out (--ignore-columns 1)", name)
 	}
-	return nil
 }
 
 // firstCounts reports whether feature 0 increases by 1 from example to example, from a
-// whole number on. It takes all ranks that share d.
-func (d *Dataset) firstCounts() (bool, error) {
+// whole number on.
+func (d *Dataset) firstCounts() bool {
 	at := func(i int) float32 {
 		if !d.Sparse() {
 			return d.X[i*d.D]
@@ -113,34 +104,22 @@ func (d *Dataset) firstCounts() (bool, error) {
 		}
 		return 0
 	}
-	from, to := d.Stored().Own()
-	one := d.Stored().Pick([]int{0})
-	first := one.DenseRow(make([]float32, d.D), 0)[0]
+	first := at(0)
 	if !(first >= 0 && first < 1<<23) || first != float32(int32(first)) {
-		return false, nil
+		return false
 	}
-	i := from
-	for i < to && at(i) == float32(int64(first)+int64(i)) {
-		i++
+	for i := range d.N {
+		if at(i) != float32(int64(first)+int64(i)) {
+			return false
+		}
 	}
-	return d.at.Shared().Everywhere(i == to)
+	return true
 }
 
 // dropFirst leaves feature 0 out.
-func (d *Dataset) dropFirst() (err error) {
-	if d.at.Shared() == nil {
-		d.Put(d.withoutFirst().Stored())
-	} else {
-		rest := make([]int, d.D-1)
-		for k := range rest {
-			rest[k] = k + 1
-		}
-		var x Stored
-		x, err = d.Stored().takeColumns(rest)
-		d.Put(x)
-	}
+func (d *Dataset) dropFirst() {
+	d.Put(d.withoutFirst().Stored())
 	d.Features, d.Encoding = d.Features[1:], d.Encoding.withoutFirst()
-	return err
 }
 
 // withoutFirst returns d's examples without feature 0, in the same memory.

@@ -73,7 +73,7 @@ func (e *Encoding) Encode(
 		marks.Starts = append(marks.Starts, int64(len(marks.Values)))
 	}
 	marks.D = len(s.marks)
-	if x, err = s.encode(context.Background(), nil, marks, nil); err != nil {
+	if x, err = s.encode(context.Background(), nil, marks); err != nil {
 		return Examples{}, nil, err
 	}
 	warnings = s.unknownLevels()

@@ -31,7 +31,7 @@ func (b *builder) spill() error {
 }
 
 func (b *builder) spills() bool {
-	return b.o.Spill && store.CanReserve && b.share == nil && b.o.block == nil
+	return b.o.Spill && store.CanReserve && b.o.block == nil
 }
 
 // needScratch makes the scratch. Where no file can be made, memory is asked, which may be enough.

@@ -307,15 +307,6 @@ func (s *source) errorAt(line, column int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d:%d: %w", s.path, line, column, err)
 }
 
-// readerAt gives the file for reading at any place; only if there is one.
-func (s *source) readerAt() io.ReaderAt { return readingAt{s.ctx, s.file, nil} }
-
-// section makes bytes from..to-1 of the file what is read next, the first of them in line line.
-func (s *source) section(from, to, line int64) {
-	s.r.Reset(reading{s.ctx, io.NewSectionReader(s.file, from, to-from), false, s.task})
-	s.line = int(line) - 1
-}
-
 // passed returns how many bytes of the file the lines up to the current one have.
 func (s *source) passed() int64 { return s.text + int64(s.mark) }
 

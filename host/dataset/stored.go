@@ -1,7 +1,7 @@
 package dataset
 
 import (
-	"slices"
+	"runtime/debug"
 
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -116,41 +116,6 @@ func (s Stored) Pick(which []int) Examples {
 // them any more.
 func (s Stored) Close() { s.At.Shared().Close() }
 
-// denseOf makes examples of this rank's rows, which lie in segments. It asks all ranks.
-func denseOf(r *store.Ranks, segments []segment, n, d int) (Stored, error) {
-	e, err := Examples{N: n}.on(r).Like(d)
-	if err == nil {
-		err = joinDenseIn(e.X[r.From*d:r.To*d], segments, d)
-	}
-	return e, err
-}
-
-// sparseOf is denseOf for stored values, of which own are this rank's. It asks all ranks.
-func sparseOf(r *store.Ranks, segments []segment, n, d, own int) (Stored, error) {
-	e := Examples{N: n, D: d}
-	var err error
-	if e.Starts, e.Columns, e.Values, err = joinSparse(nil, segments, r.To-r.From, own); err != nil {
-		return e.on(r), err
-	}
-	return spreadOver(r, e)
-}
-
-// denseFrom returns the sparse examples of this rank as part of n dense ones. It asks all ranks.
-func denseFrom(r *store.Ranks, own Examples, n int) (Stored, error) {
-	e, err := Examples{N: n}.on(r).Like(own.D)
-	if err != nil {
-		return e, err
-	}
-	for i := range own.N {
-		row := e.Row(r.From + i)
-		columns, values := own.SparseRow(i)
-		for k, j := range columns {
-			row[j] = values[k]
-		}
-	}
-	return e, nil
-}
-
 // spreadOver returns the examples of all ranks; own are those of this one, but for their number.
 // It asks all ranks.
 func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
@@ -188,18 +153,37 @@ func stretch(r *store.Ranks, starts []int64, both bool) (columns []int32, values
 	return columns, values, err
 }
 
-// evened returns s cut at multiples of store.MostRows. It asks all ranks.
-func (s Stored) evened() (Stored, error) {
-	odd := func(end int) bool { return end%store.MostRows != 0 && end != s.N }
-	r := s.At.Shared()
-	if r == nil || !slices.ContainsFunc(r.Ends, odd) {
-		return s, nil
+// ownOf returns e of r, which shares it: this rank's examples, copied into memory of r. Every rank
+// has all of e. It asks all ranks.
+func (e Examples) ownOf(r *store.Ranks) (Stored, error) {
+	own := Examples{N: e.N, D: e.D, Starts: e.Starts}
+	var err error
+	if e.Sparse() {
+		from, to := e.Starts[r.From], e.Starts[r.To]
+		if own.Columns, own.Values, err = stretch(r, e.Starts, true); err == nil {
+			copy(own.Columns[from:to], e.Columns[from:to])
+			copy(own.Values[from:to], e.Values[from:to])
+		}
+	} else if own.X, err = store.Span[float32](r, e.N, e.D); err == nil {
+		from, to := r.From*e.D, r.To*e.D
+		copy(own.X[from:to], e.X[from:to])
 	}
-	all := make([]int, s.N)
-	for i := range all {
-		all[i] = i
+	if err = r.Agree(err); err != nil {
+		r.Close()
 	}
-	kept, _, err := s.keepShared(all)
-	s.Close()
-	return kept, err
+	return own.on(r), err
+}
+
+// share leaves this rank its own examples of d, which every rank has read whole, and gives back
+// the memory of the others. It asks all ranks.
+func (d *Dataset) share(r *store.Ranks) error {
+	own, err := d.Examples.ownOf(r)
+	if err != nil {
+		return err
+	}
+	d.Put(own)
+	d.scratch.Close()
+	d.scratch = nil
+	debug.FreeOSMemory() // what follows takes little memory that the collector knows of
+	return nil
 }

@@ -94,27 +94,3 @@ func bytesOf[T int32 | int64 | float32 | float64](list []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))),
 		len(list)*int(unsafe.Sizeof(list[0])))
 }
-
-// Exchange returns what each rank gives, in their order.
-func Exchange(ctx context.Context, r Reducer, own []byte) ([][]byte, error) {
-	rank, all := r.Rank()
-	sizes := make([]int64, all)
-	sizes[rank] = int64(len(own))
-	if err := r.Sum(ctx, sizes); err != nil {
-		return nil, err
-	}
-	each := make([][]byte, all)
-	for k := range each {
-		each[k] = make([]byte, sizes[k])
-		if k == rank {
-			copy(each[k], own)
-		}
-		if len(each[k]) == 0 {
-			continue
-		}
-		if err := r.Broadcast(ctx, each[k], k); err != nil {
-			return nil, err
-		}
-	}
-	return each, nil
-}

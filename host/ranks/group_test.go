@@ -94,19 +94,9 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// TestExchange: texts of any length, also none, and numbers.
-func TestExchange(t *testing.T) {
-	texts := []string{"", "a", "", "four"}
-	for rank, err := range onRanks(len(texts), func(rank int, r Reducer) error {
-		each, err := Exchange(t.Context(), r, []byte(texts[rank]))
-		if err != nil {
-			return err
-		}
-		for k, b := range each {
-			if string(b) != texts[k] {
-				return fmt.Errorf("of rank %d: found %q, want %q", k, b, texts[k])
-			}
-		}
+// TestGather: each rank gets the numbers of all, also where a rank has none.
+func TestGather(t *testing.T) {
+	for rank, err := range onRanks(4, func(rank int, r Reducer) error {
 		list := make([]int32, 6)
 		ends := []int{0, 1, 1, 3, 3}
 		for i := ends[rank]; i < ends[rank+1]; i++ {

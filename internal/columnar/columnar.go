@@ -16,9 +16,9 @@ type Table interface {
 	Groups() []int64
 	// Check returns an error if a column of a row group is not what the file says of it.
 	Check(group, column int) error
-	// Read calls take for rows from..to-1 of a column of a row group, the first as row 0: with the
-	// bytes of the value, valid until the next call, or with nil for a missing one.
-	Read(group, column, from, to int, take func(row int, value []byte)) error
+	// Read calls take for every row of a column of a row group: with the bytes of the value, valid
+	// until the next call, or with nil for a missing one.
+	Read(group, column int, take func(row int, value []byte)) error
 }
 
 // Column is what a file says of a column.

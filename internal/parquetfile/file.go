@@ -91,7 +91,7 @@ func (f *file) Check(group, column int) error {
 	return nil
 }
 
-func (f *file) Read(group, j, from, to int, take func(i int, raw []byte)) (err error) {
+func (f *file) Read(group, j int, take func(i int, raw []byte)) (err error) {
 	defer corrupt(&err)
 	g, c := &f.meta.RowGroups[group], f.leaves[j]
 	number, _ := numberOf(c)
@@ -110,7 +110,7 @@ func (f *file) Read(group, j, from, to int, take func(i int, raw []byte)) (err e
 		}
 	}
 	err = f.pages.column(column{&g.Columns[c.Index()].MetaData, number, c.Optional(), int(g.NumRows)},
-		from, to, taken)
+		taken)
 	if err == nil {
 		err = fault
 	}

@@ -102,9 +102,8 @@ type column struct {
 	n        int
 }
 
-// column calls take for values from..to-1 of a column, the first as value 0. It does not read
-// pages without any of them. Its errors begin with the page.
-func (p *pages) column(c column, from, to int, take taker) error {
+// column calls take for every value of a column. Its errors begin with the page.
+func (p *pages) column(c column, take taker) error {
 	start := chunkStart(c.ColumnMetaData)
 	at, end := start, p.size
 	// Some writers give the size of a column wrong, but it ends where the next begins.
@@ -118,10 +117,8 @@ func (p *pages) column(c column, from, to int, take taker) error {
 				"the "+
 				"file is corrupt, fetch it again", number, at, seen, c.n)
 		}
-		count, next, err := p.page(at, end, c, v, from-seen, to-seen, c.n-seen, func(i int, raw []byte) {
-			if i += seen; from <= i && i < to {
-				take(i-from, raw)
-			}
+		count, next, err := p.page(at, end, c, v, c.n-seen, func(i int, raw []byte) {
+			take(seen+i, raw)
 		})
 		if codec, ok := errors.AsType[unknownCodec](err); ok {
 			return fmt.Errorf("page %d at byte %d: %w", number, at, codec)
@@ -160,9 +157,9 @@ func chunkStarts(m *format.FileMetaData) (starts []int64) {
 	return starts
 }
 
-// page reads the page at a place of a column that ends at another, if one of its values from..to-1
-// is asked for. It returns how many values the page has, at most left, and where the next one is.
-func (p *pages) page(at, end int64, c column, v *pageValues, from, to, left int, take taker) (
+// page reads the page at a place of a column that ends at another. It returns how many
+// values the page has, at most left, and where the next one is.
+func (p *pages) page(at, end int64, c column, v *pageValues, left int, take taker) (
 	count int, next int64, err error,
 ) {
 	h, err := p.readHead(at)
@@ -181,8 +178,6 @@ func (p *pages) page(at, end int64, c column, v *pageValues, from, to, left int,
 	case isData && h.count > left:
 		return 0, 0, fmt.Errorf("it claims %d values, wanted at most %d, the rest of the row group",
 			h.count, left)
-	case isData && (from > 0 && h.count <= from || to <= 0):
-		return h.count, next, nil
 	}
 	p.packed = slices.Grow(p.packed[:0], int(h.packed))[:h.packed]
 	if _, err := p.r.ReadAt(p.packed, at); err != nil && err != io.EOF {

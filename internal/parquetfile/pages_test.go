@@ -75,7 +75,7 @@ func sameColumn(t *testing.T, name string, raw []byte, f *parquet.File, c *parqu
 		p.starts = chunkStarts(f.Metadata())
 		seen := 0
 		err := p.column(column{&f.Metadata().RowGroups[k].Columns[c.Index()].MetaData, typ, c.Optional(),
-			int(group.NumRows())}, 0, int(group.NumRows()), func(i int, raw []byte) {
+			int(group.NumRows())}, func(i int, raw []byte) {
 			v := want[i]
 			same := i == seen && v.IsNull() == (raw == nil)
 			if same && raw != nil {
@@ -127,7 +127,7 @@ func TestParquetUnknownCodec(t *testing.T) {
 	c := f.Metadata().RowGroups[0].Columns[0].MetaData
 	c.Codec = format.Lz4
 	number, _ := numberOf(f.Root().Columns()[0])
-	err = pagesOf(raw).column(column{&c, number, false, 2}, 0, 2, func(int, []byte) {})
+	err = pagesOf(raw).column(column{&c, number, false, 2}, func(int, []byte) {})
 	if want := "found values packed with LZ4, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write " +
 		"the file " +
 		"again"; err == nil || !strings.Contains(err.Error(), want) {

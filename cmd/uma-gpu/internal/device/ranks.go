@@ -108,8 +108,7 @@ func TrafficOfRanks() *ranks.Traffic {
 	return &t
 }
 
-// ShareReading has all ranks, if there are several, read path together by o, each its own
-// examples.
+// ShareReading has all ranks, if there are several, share the examples of path, read by o.
 func ShareReading(path string, o *dataset.Options) error {
 	if Launch.Ranks == 1 {
 		return nil

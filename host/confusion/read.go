@@ -143,8 +143,7 @@ func parseTable(path string, data []byte, o ReadOptions) (table, errs []float64,
 	}
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
 		return nil, nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted CSV or one .npy "+
-			"array; "+
-			"save the matrix by itself", path)
+			"array; save the matrix by itself", path)
 	}
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
 	line, first := firstLine(text)
@@ -158,8 +157,7 @@ func parseTable(path string, data []byte, o ReadOptions) (table, errs []float64,
 	}
 	if f, _ := splitFields(first); !isNumber(f[0]) {
 		return nil, nil, fmt.Errorf("%s:%d: the first field is %.40q, wanted %s and a header of class "+
-			"names, or a number",
-			path, line, f[0], corners(o.TrueRows))
+			"names, or a number", path, line, f[0], corners(o.TrueRows))
 	}
 	table, err = parseBare(path, text, o.Classes)
 	return table, nil, err

@@ -123,8 +123,8 @@ func gridOf(path string, data []byte) (*grid, error) {
 		g := &grid{decimals: 17}
 		for i, v := range values {
 			if !(v >= 0 && v <= math.MaxInt64) {
-				return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), "+
-					"wanted a count, a percentage or a share", path, v, i/q, i%q)
+				return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), wanted a count, a "+
+					"percentage or a share", path, v, i/q, i%q)
 			}
 		}
 		for i := range q {
@@ -134,8 +134,7 @@ func gridOf(path string, data []byte) (*grid, error) {
 	}
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
 		return nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted text or one .npy "+
-			"array; "+
-			"save the table by itself", path)
+			"array; save the table by itself", path)
 	}
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
 	// as Matrix.Write writes it: standard errors are no counts
@@ -175,8 +174,8 @@ func (t *Table) remark() {
 	}
 	if 2*len(odd) > q-len(empty) {
 		t.Notes = append(t.Notes,
-			fmt.Sprintf("of most classes (%s) another label is more frequent than the right one: "+
-				"are rows and columns in the same order?", labelfile.Quoted(odd)))
+			fmt.Sprintf("of most classes (%s) another label is more frequent than the right one: are rows "+
+				"and columns in the same order?", labelfile.Quoted(odd)))
 	}
 }
 

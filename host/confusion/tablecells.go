@@ -30,8 +30,7 @@ func cellsOf(path, text string) (*cells, error) {
 	case first == "":
 		return nil, fmt.Errorf("%s:1: found no text, wanted a table of true against noisy labels", path)
 	case strings.HasPrefix(first, "[") || strings.Contains(first, "array([") || strings.Contains(first,
-		"=[") ||
-		strings.Contains(first, "= ["):
+		"=[") || strings.Contains(first, "= ["):
 		return bracketed(path, text)
 	case strings.Contains(first, "\t"):
 		return separated(path, text, '\t')
@@ -41,8 +40,7 @@ func cellsOf(path, text string) (*cells, error) {
 		return separated(path, text, ',')
 	case strings.HasSuffix(first, `\`):
 		return nil, fmt.Errorf("%s:%d: found a printed table whose columns go on below, wanted whole "+
-			"rows: write it with "+
-			"to_csv", path, at)
+			"rows: write it with to_csv", path, at)
 	}
 	return printed(text), nil
 }
@@ -134,9 +132,8 @@ func bracketed(path, text string) (*cells, error) {
 	}
 	switch {
 	case strings.Contains(text, "..."):
-		return nil, fmt.Errorf("%s: found ... where numpy left out numbers, wanted all: save the "+
-			"array by numpy.save, or "+
-			"print it after numpy.set_printoptions(threshold=sys.maxsize)", path)
+		return nil, fmt.Errorf("%s: found ... where numpy left out numbers, wanted all: save the array "+
+			"by numpy.save, or print it after numpy.set_printoptions(threshold=sys.maxsize)", path)
 	case depth != 0 || len(c.rows) == 0:
 		return nil, fmt.Errorf("%s:%d: found brackets that do not match, wanted a table: [[...], [...]]",
 			path, line)

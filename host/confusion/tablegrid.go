@@ -57,8 +57,7 @@ func (c *cells) grid(path string) (*grid, error) {
 			v, decimals, percent, err := c.number(field)
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: found %w in column %d of the numbers, wanted a count, a "+
-					"percentage or a share",
-					path, lines[k], err, at+1)
+					"percentage or a share", path, lines[k], err, at+1)
 			}
 			values[at], g.percent = v, g.percent || percent
 			g.decimals = max(g.decimals, decimals)
@@ -66,9 +65,8 @@ func (c *cells) grid(path string) (*grid, error) {
 		g.rows = append(g.rows, values)
 	}
 	if len(g.rows) == 0 {
-		return nil, fmt.Errorf("%s:%d: found names and no numbers, wanted a table of true against "+
-			"noisy labels",
-			path, c.lines[0])
+		return nil, fmt.Errorf("%s:%d: found names and no numbers, wanted a table of true against noisy "+
+			"labels", path, c.lines[0])
 	}
 	if header && len(g.columnNames) != width {
 		return nil, fmt.Errorf("%s:%d: found %d names above %d columns, wanted one for each",
@@ -94,8 +92,7 @@ func (c *cells) borders(path string) (header, index bool, err error) {
 		return true, true, nil
 	case len(first) != width:
 		return false, false, fmt.Errorf("%s:%d: found %d fields, wanted %d as in line %d, or one less",
-			path, c.lines[0],
-			len(first), width, c.lines[1])
+			path, c.lines[0], len(first), width, c.lines[1])
 	// ",0,1": a corner over names that are numbers, or a name before numbers
 	case c.isName(first[0]) && !header:
 		header = !index || len(rest) == width-1 || first[0] == "" || AxisOf(first[0]) != "" ||
@@ -147,9 +144,8 @@ func (g *grid) name(classes []string) error {
 	}
 	height, width := len(g.rows), len(g.rows[0])
 	if (g.rowNames == nil || g.columnNames == nil) && height != width {
-		return fmt.Errorf("found a table of %d×%d numbers, wanted as many rows as columns, or names "+
-			"at both borders",
-			height, width)
+		return fmt.Errorf("found a table of %d×%d numbers, wanted as many rows as columns, or names at "+
+			"both borders", height, width)
 	}
 	if names[0] == nil {
 		if classes == nil {
@@ -159,8 +155,7 @@ func (g *grid) name(classes []string) error {
 		}
 		if len(classes) != height {
 			return fmt.Errorf("found a table of %d×%d numbers without names, wanted a row for each class "+
-				"of the data (%s)",
-				height, width, labelfile.Quoted(classes))
+				"of the data (%s)", height, width, labelfile.Quoted(classes))
 		}
 		names = [2][]string{classes, classes}
 	}

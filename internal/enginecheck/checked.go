@@ -127,8 +127,7 @@ func (e *Engine) plan(op string, use use, x dataset.Rows, y []int32, classes int
 // load calls f with the format of the sums when the arguments are sound and there is room.
 func (e *Engine) load(
 	op string, use use, x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
-	f func(numerics.FixedPoint) error,
-) error {
+	f func(numerics.FixedPoint) error) error {
 	return e.Do(op, func() error {
 		format, err := e.check(op, use, x, y, classes, format)
 		if err == nil && e.how.InMemory {
@@ -159,8 +158,7 @@ func (e *Engine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 }
 
 // LoadCells implements engine.Engine.
-func (e *Engine) LoadCells(
-	x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
+func (e *Engine) LoadCells(x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
 ) (engine.Cells, error) {
 	var c *cells
 	err := e.load("load cells", sorting, x, y, classes, format, func(f numerics.FixedPoint) error {
@@ -177,8 +175,7 @@ func (e *Engine) LoadCells(
 }
 
 // LoadEvaluator implements engine.Engine.
-func (e *Engine) LoadEvaluator(
-	x dataset.Rows, classes int, format numerics.FixedPoint,
+func (e *Engine) LoadEvaluator(x dataset.Rows, classes int, format numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	var v *evaluator
 	err := e.load("load evaluator", evaluating, x, nil, classes, format,
@@ -347,10 +344,8 @@ func (c *cells) Norms(dst, inv []float32) error {
 
 func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	return c.do("update vectors", func() error {
-		return checkUpdateVectors(dst, pairs, inv, c.d,
-			c.q)
-	},
-		func() error { return c.computing.UpdateVectors(dst, pairs, inv) })
+		return checkUpdateVectors(dst, pairs, inv, c.d, c.q)
+	}, func() error { return c.computing.UpdateVectors(dst, pairs, inv) })
 }
 
 // evaluator is a scorer with targets.

@@ -115,8 +115,7 @@ func (p *pages) column(c column, from, to int, take taker) error {
 	for seen, number := 0, 1; seen < c.n; number++ {
 		if at < 0 || at >= end {
 			return fmt.Errorf("page %d at byte %d: found the end of the column and %d values, wanted %d; "+
-				"the "+
-				"file is corrupt, fetch it again", number, at, seen, c.n)
+				"the file is corrupt, fetch it again", number, at, seen, c.n)
 		}
 		count, next, err := p.page(at, end, c, v, from-seen, to-seen, c.n-seen, func(i int, raw []byte) {
 			if i += seen; from <= i && i < to {
@@ -135,8 +134,7 @@ func (p *pages) column(c column, from, to int, take taker) error {
 	// place. The first writers left the dictionary's head out of the size.
 	if size := at - start; size != c.TotalCompressedSize && size != c.TotalCompressedSize+v.head {
 		return fmt.Errorf("found pages of %d bytes in all, wanted %d as the footer says; the file is "+
-			"corrupt, "+
-			"fetch it again", size, c.TotalCompressedSize)
+			"corrupt, fetch it again", size, c.TotalCompressedSize)
 	}
 	return nil
 }
@@ -163,8 +161,7 @@ func chunkStarts(m *format.FileMetaData) (starts []int64) {
 // page reads the page at a place of a column that ends at another, if one of its values from..to-1
 // is asked for. It returns how many values the page has, at most left, and where the next one is.
 func (p *pages) page(at, end int64, c column, v *pageValues, from, to, left int, take taker) (
-	count int, next int64, err error,
-) {
+	count int, next int64, err error) {
 	h, err := p.readHead(at)
 	if err != nil {
 		return 0, 0, err

@@ -204,8 +204,7 @@ func (t *annotationTable) finish() (*Annotations, error) {
 		k, found := slices.BinarySearch(a.Names, name)
 		if !found {
 			return nil, fmt.Errorf("%s: found no worker %.60q, whose labels are said to be right, wanted "+
-				"one of %s",
-				t.path, name, labelfile.Quoted(a.Names))
+				"one of %s", t.path, name, labelfile.Quoted(a.Names))
 		}
 		a.Right[k] = true
 	}
@@ -219,14 +218,12 @@ func (t *annotationTable) finish() (*Annotations, error) {
 			l := t.lines[at]
 			if at > first && l.by == t.lines[at-1].by {
 				return nil, fmt.Errorf("%s:%d: item %d has a label of worker %.60q here and in line %d, "+
-					"wanted one",
-					t.path, l.line, i, a.Names[l.by], t.lines[at-1].line)
+					"wanted one", t.path, l.line, i, a.Names[l.by], t.lines[at-1].line)
 			}
 			if a.Right != nil && a.Right[l.by] {
 				if right >= 0 && t.lines[right].label != l.label {
 					return nil, fmt.Errorf("%s:%d: item %d has label %.60q of worker %.60q, and %.60q of %.60q "+
-						"in line %d; "+
-						"wanted one, as the labels of both are said to be right", t.path, l.line, i,
+						"in line %d; wanted one, as the labels of both are said to be right", t.path, l.line, i,
 						a.Classes[l.label], a.Names[l.by],
 						a.Classes[t.lines[right].label], a.Names[t.lines[right].by], t.lines[right].line)
 				}
@@ -236,8 +233,7 @@ func (t *annotationTable) finish() (*Annotations, error) {
 		}
 		if at == first {
 			return nil, fmt.Errorf("%s: item %d has no label, wanted at least one for each of the %d "+
-				"examples of the data; "+
-				"leave the example out of the data, or label it", t.path, i, t.o.Items)
+				"examples of the data; leave the example out of the data, or label it", t.path, i, t.o.Items)
 		}
 		a.Start = append(a.Start, at)
 	}

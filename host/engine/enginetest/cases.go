@@ -57,8 +57,7 @@ func problems() []problem {
 				for i := 0; i < x.N; i += 3 {
 					clear(x.Row(i))
 				}
-			}},
-		problem{name: "rows of all lengths", n: 200, d: 600, q: 4, value: normal, weight: normal,
+			}}, problem{name: "rows of all lengths", n: 200, d: 600, q: 4, value: normal, weight: normal,
 			edit: func(x dataset.Examples, y []int32) {
 				for i := range x.N { // row i keeps every (i+1)-th column, three rows none, one all
 					for j := range x.Row(i) {
@@ -72,8 +71,7 @@ func problems() []problem {
 		problem{name: "all zero", n: 40, d: 18, q: 3, value: normal, weight: normal,
 			edit: func(x dataset.Examples, y []int32) {
 				clear(x.X)
-			}},
-		problem{name: "bytes", n: 301, d: 259, q: 7, narrow: 1, value: normal, weight: normal},
+			}}, problem{name: "bytes", n: 301, d: 259, q: 7, narrow: 1, value: normal, weight: normal},
 		problem{name: "bytes of few columns", n: 50, d: 3, q: 5, narrow: 1, value: normal,
 			weight: normal},
 		problem{name: "bytes with margin", n: 130, d: 144, q: 21, alpha: 0.75, narrow: 1, value: normal,
@@ -88,8 +86,7 @@ func problems() []problem {
 				for i := range y {
 					y[i] = 4
 				}
-			}},
-	)
+			}})
 }
 
 // thinOut leaves a value in a few columns of each example, always in the last.
@@ -216,8 +213,7 @@ func (p problem) dense() problem {
 // the problem.
 func (p problem) round(
 	r engine.Cells, v *naive, w engine.Weights, changed []int, alpha float32, inv []float32,
-	rng *rand.Rand, name string,
-) error {
+	rng *rand.Rand, name string) error {
 	before := w.Clone()
 	if err := r.Rescore(w, changed); err != nil {
 		return err
@@ -288,8 +284,7 @@ func (p problem) round(
 		want := expected.floats(fmt.Sprintf("%s, inverse %d", name, k%2),
 			func() []float32 { return v.norms(inv) })
 		if err := into(want, "norm", sameFloats, func(dst []float32) error {
-			return r.Norms(dst,
-				inv)
+			return r.Norms(dst, inv)
 		}); err != nil {
 			return err
 		}

@@ -39,14 +39,10 @@ func Cases() []Case {
 	all = append(all, partCases()...)
 	all = append(all, EvaluationCases()...)
 	all = append(all, TogetherCases()...)
-	return append(all,
-		Case{"errors", checkErrors},
-		Case{"plan", checkPlan},
-		Case{"errors of project", checkProjectErrors},
-		Case{"no labels", checkNoLabels},
-		Case{"two residents", checkTwoResidents},
-		Case{"self-test", engine.SelfTest},
-	)
+	return append(all, Case{"errors", checkErrors},
+		Case{"plan", checkPlan}, Case{"errors of project", checkProjectErrors},
+		Case{"no labels", checkNoLabels}, Case{"two residents", checkTwoResidents},
+		Case{"self-test", engine.SelfTest})
 }
 
 // WalkCases are the cases of many small changes of the weights, of which an engine with

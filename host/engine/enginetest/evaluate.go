@@ -117,8 +117,7 @@ func sameEvaluation(r engine.Evaluator, w engine.Weights, want evaluated) error 
 		return err
 	}
 	return into(want.scores, "score", sameFloats, func(dst []float32) error {
-		return r.Scores(dst, 0,
-			n)
+		return r.Scores(dst, 0, n)
 	})
 }
 

@@ -168,8 +168,7 @@ func (p projection) check(e engine.Engine) error {
 				q := engine.Projection{Function: p.f, Landmarks: gm.Examples,
 					Axes: engine.Weights{Q: axes.Q, D: axes.D, W: w}, Offset: o}
 				return into(want, "number", sameFloats, func(dst []float32) error {
-					return e.Project(dst, gx,
-						q)
+					return e.Project(dst, gx, q)
 				})
 			})
 		})

@@ -168,7 +168,5 @@ func fenced(t engine.Targets, f func(engine.Targets) error) error {
 	return errors.Join(
 		intact("values of targets", wv), intact("rows of targets", wr), intact("weights of examples", ww),
 		sameFloats("values of targets after use", g.Values, t.Values), same("rows of targets after use",
-			g.Row, t.Row),
-		sameFloats("weights of examples after use", g.Weight, t.Weight),
-	)
+			g.Row, t.Row), sameFloats("weights of examples after use", g.Weight, t.Weight))
 }

@@ -112,9 +112,8 @@ func Indices(names, classes []string) ([]int, error) {
 	if len(names) > 1 && missing != nil {
 		return nil, fmt.Errorf("%w; and lacks classes of the data: %s", err, Quoted(missing))
 	}
-	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that "+
-		"have them", err,
-		Quoted(classes))
+	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that have "+
+		"them", err, Quoted(classes))
 }
 
 // Quoted returns names as a list for a message, the first ten of them.

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
 // Axes says which classes the rows of a table are.
@@ -74,14 +72,9 @@ func ReadTable(path string, o TableOptions) (*Table, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	f, err := os.Open(path)
+	data, err := readFile(path, "the table", maxTableBytes)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the table: %w", path, fileerr.Cause(err))
-	}
-	defer f.Close() // nothing to lose: it was only read
-	data, err := readAll(f, maxTableBytes)
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the table: %w", path, fileerr.Cause(err))
+		return nil, err
 	}
 	return parseAnyTable(path, data, o)
 }
@@ -91,12 +84,9 @@ const maxTableBytes = 64 << 20
 
 // parseAnyTable is ReadTable for the bytes of a file.
 func parseAnyTable(path string, data []byte, o TableOptions) (*Table, error) {
-	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
-		plain, err := gunzip(data, maxTableBytes)
-		if err != nil {
-			return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
-		}
-		data = plain
+	data, err := gunzip(path, data, maxTableBytes)
+	if err != nil {
+		return nil, err
 	}
 	g, err := gridOf(path, data)
 	if err != nil {

@@ -74,7 +74,7 @@ func namedRows(path string, r *csv.Reader, header []string, line int, classes []
 				path, line, len(fields), 1+q, q)
 		}
 		for i, field := range fields[1:] {
-			v, err := parseProbability(field)
+			v, err := parseNumber(field, 1)
 			if err != nil {
 				return nil, nil, 0, fmt.Errorf("%s:%d: found %w in the column of class %.60q, wanted a number "+
 					"from 0 to 1", path, line, err, header[1+i])
@@ -148,7 +148,7 @@ func parseBare(path, text string, classes []string) ([]float64, error) {
 				path, n, len(fields), q, labelfile.Quoted(classes))
 		}
 		for i, field := range fields {
-			v, err := parseProbability(field)
+			v, err := parseNumber(field, 1)
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: found %w in field %d, wanted a number from 0 to 1", path, n, err,
 					i+1)

@@ -185,6 +185,10 @@ func checkErrors(e engine.Engine) error {
 		if r, err := e.Load(c.x, c.q); !errors.Is(err, c.want) || r != nil {
 			return fmt.Errorf("load with %s: %v, want %v", c.what, err, c.want)
 		}
+		v, err := e.LoadEvaluator(c.x, c.q, numerics.FixedPoint{})
+		if !errors.Is(err, c.want) || v != nil {
+			return fmt.Errorf("load evaluator with %s: %v, want %v", c.what, err, c.want)
+		}
 	}
 	r, err := e.LoadCells(x, y, 2, numerics.FixedPoint{})
 	if err != nil {

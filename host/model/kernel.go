@@ -106,8 +106,7 @@ func (p *Projection) check(k *Kernel, width int) error {
 			"landmarks) and %d", len(p.Axes), len(p.Offset), k.Components, k.Landmarks, k.Components)
 	}
 	for name, numbers := range map[string][]float32{landmarksName: p.Landmarks.X,
-		valuesName: p.Landmarks.Values,
-		axesName:   p.Axes, offsetName: p.Offset} {
+		valuesName: p.Landmarks.Values, axesName: p.Axes, offsetName: p.Offset} {
 		for i, v := range numbers {
 			if !finite(float64(v)) {
 				return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", name, v, i)

@@ -140,8 +140,7 @@ func (v *view) judged(j *Judged) (err error) {
 		return of(i, k) / totals[k]
 	}
 	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
-		Rows:    "predicted",
-		Columns: "true class", Classes: v.Classes}, share,
+		Rows: "predicted", Columns: "true class", Classes: v.Classes}, share,
 		func(i, k int) string { return hundredths(share(i, k)) }, func(i, k int) string {
 			return fmt.Sprintf("%.1f examples of %s are predicted as %s", of(i, k), v.Classes[k],
 				v.Classes[i])

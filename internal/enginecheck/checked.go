@@ -36,8 +36,7 @@ type How struct {
 
 // New returns an engine that checks for computing.
 func New(computing engine.Engine, how How) *Engine {
-	return &Engine{computing: computing,
-		how: how}
+	return &Engine{computing: computing, how: how}
 }
 
 // Locked calls f when no other operation is under way, if operations take turns.
@@ -126,8 +125,7 @@ func (e *Engine) plan(op string, use use, x dataset.Rows, y []int32, classes int
 
 // load returns what wrap makes of what open loads, when the arguments are sound and there is room.
 // open takes the format of the sums.
-func load[R, S any](
-	e *Engine, op string, use use, x dataset.Rows, y []int32, classes int,
+func load[R, S any](e *Engine, op string, use use, x dataset.Rows, y []int32, classes int,
 	format numerics.FixedPoint, open func(numerics.FixedPoint) (R, error), wrap func(R) S,
 ) (s S, err error) {
 	err = e.Do(op, func() error {

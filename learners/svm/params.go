@@ -48,8 +48,7 @@ type Params struct {
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params {
 	return &Params{Cost: 1, Loss: Squared, Multiclass: OVR, ClassWeights: learners.Equal,
-		Solver:    Descent,
-		Tolerance: 0.01}
+		Solver: Descent, Tolerance: 0.01}
 }
 
 var definition = &learners.Definition{

@@ -80,8 +80,7 @@ func (t *cleanTable) place(header []string) error {
 			}
 		case confusion.AxisOf(name) == confusion.TrueRows:
 			if right >= 0 {
-				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[right],
-					field)
+				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
 			}
 			right = k
 		case confusion.AxisOf(name) == confusion.TrueColumns:

@@ -91,8 +91,7 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 	other := slices.Clone(inv)
 	slices.Reverse(other)
 	measure("norms", 0, func(_ *testing.B, i int) {
-		must(r.Norms(norms, [][]float32{inv,
-			other}[i%2]))
+		must(r.Norms(norms, [][]float32{inv, other}[i%2]))
 	})
 	measure("update-vector", 0, func(*testing.B, int) {
 		must(r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv))

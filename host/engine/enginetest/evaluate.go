@@ -81,7 +81,7 @@ func (at evaluating) targets(a aim, w engine.Weights) error {
 		for step := range 2 {
 			if step == 1 {
 				for j := range w.W {
-					w.W[j] = at.k.weight(at.rng)
+					w.W[j] = orNormal(at.k.weight)(at.rng)
 				}
 			}
 			name := fmt.Sprintf("%s, weights %d", at.name, step)
@@ -169,7 +169,7 @@ func (at evaluating) afterwards(w engine.Weights, round int) error {
 		}
 		for _, c := range changed {
 			for j := range other.Row(c) {
-				other.Row(c)[j] = at.k.weight(at.rng)
+				other.Row(c)[j] = orNormal(at.k.weight)(at.rng)
 			}
 		}
 		if err := at.r.Rescore(other, changed); err != nil {

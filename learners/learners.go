@@ -157,8 +157,7 @@ type Mapper interface {
 	// a projection to p.Q numbers by kernel function f. Runs are then started on a Problem of what
 	// it makes of the examples, with OwnMap set. note is told what the user should know. A cancelled
 	// ctx ends it with ctx's error.
-	FitMap(
-		ctx context.Context, p *Problem, f kernel.Function, note func(format string, args ...any),
+	FitMap(ctx context.Context, p *Problem, f kernel.Function, note func(format string, args ...any),
 	) (engine.Projection, error)
 }
 

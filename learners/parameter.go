@@ -152,10 +152,8 @@ func Text[T any, P interface {
 }
 
 // declare returns the parameter in field, with the functions between values and texts.
-func declare[T any](
-	name string, kind Kind, field *T, sentence string, parse func(string) (T, bool),
-	text func(T) string,
-) Parameter {
+func declare[T any](name string, kind Kind, field *T, sentence string, parse func(string) (T, bool),
+	text func(T) string) Parameter {
 	return Parameter{Name: name, Kind: kind, Sentence: sentence, field: field,
 		text: func() (string, error) { return text(*field), nil },
 		read: func(text string, keep bool) error {

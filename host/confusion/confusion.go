@@ -68,8 +68,7 @@ func (m *Matrix) check(trueRows bool) error {
 	for i, v := range m.P {
 		if !isProbability(v) {
 			return fmt.Errorf("confusion matrix: P(noisy = %.60q | true = %.60q) is %v, wanted a number "+
-				"from 0 to 1",
-				m.Classes[i/q], m.Classes[i%q], v)
+				"from 0 to 1", m.Classes[i/q], m.Classes[i%q], v)
 		}
 	}
 	if m.Error != nil && len(m.Error) != q*q {
@@ -78,9 +77,8 @@ func (m *Matrix) check(trueRows bool) error {
 	}
 	for i, v := range m.Error {
 		if !isProbability(v) {
-			return fmt.Errorf("confusion matrix: the standard error of P(noisy = %.60q | true = %.60q) "+
-				"is %v, wanted a number "+
-				"from 0 to 1", m.Classes[i/q], m.Classes[i%q], v)
+			return fmt.Errorf("confusion matrix: the standard error of P(noisy = %.60q | true = %.60q) is "+
+				"%v, wanted a number from 0 to 1", m.Classes[i/q], m.Classes[i%q], v)
 		}
 	}
 	columns, rows := make([]float64, q), make([]float64, q)
@@ -94,15 +92,14 @@ func (m *Matrix) check(trueRows bool) error {
 	if bad < 0 {
 		return nil
 	}
-	err := fmt.Errorf("confusion matrix: the column of true class %.60q sums to %v, wanted 1 "+
-		"within %v",
-		m.Classes[bad], sum, SumTolerance)
+	err := fmt.Errorf("confusion matrix: the column of true class %.60q sums to %v, wanted 1 within "+
+		"%v", m.Classes[bad], sum, SumTolerance)
 	if badRow, _ := firstBadSum(rows); badRow >= 0 {
 		return fmt.Errorf("%w; divide each column by its sum if these are counts or rounded numbers", err)
 	}
 	if trueRows {
-		return fmt.Errorf("%w; its rows do sum to 1, so the table has noisy classes in rows: leave "+
-			"out %s", err, axesFlag)
+		return fmt.Errorf("%w; its rows do sum to 1, so the table has noisy classes in rows: leave out "+
+			"%s", err, axesFlag)
 	}
 	return fmt.Errorf("%w; its rows do sum to 1, so the table has true classes in rows: use %s", err,
 		axesFlag)

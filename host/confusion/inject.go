@@ -25,9 +25,8 @@ func (m *Matrix) Inject(y []int32, seed uint64) ([]int32, error) {
 	noisy := make([]int32, len(y))
 	for i, t := range y {
 		if t < 0 || int(t) >= q {
-			return nil, fmt.Errorf("inject label noise: example %d (counted from 0) has label %d, wanted "+
-				"0 to %d",
-				i, t, q-1)
+			return nil, fmt.Errorf("inject label noise: example %d (counted from 0) has label %d, wanted 0 "+
+				"to %d", i, t, q-1)
 		}
 		noisy[i] = m.draw(int(t), rng.Float64())
 	}

@@ -127,9 +127,8 @@ func (m *Matrix) invert() (*Inverse, error) {
 	}
 	d, ok := m.decompose()
 	if !ok {
-		return nil, fmt.Errorf("confusion matrix: the singular value decomposition of this %d×%d "+
-			"matrix did not converge; "+
-			"use a better estimate of it", q, q)
+		return nil, fmt.Errorf("confusion matrix: the singular value decomposition of this %d×%d matrix "+
+			"did not converge; use a better estimate of it", q, q)
 	}
 	cond := d.condition()
 	if !m.Inversion.exact() {
@@ -156,11 +155,9 @@ type InseparableError struct {
 }
 
 func (e *InseparableError) Error() string {
-	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted "+
-		"at most %.4g; "+
-		"its noisy labels cannot tell these classes apart: %s; merge them, use a better estimate of "+
-		"the matrix, or "+
-		"what stands for an inverse (--inverse pinv)",
+	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at "+
+		"most %.4g; its noisy labels cannot tell these classes apart: %s; merge them, use a better "+
+		"estimate of the matrix, or what stands for an inverse (--inverse pinv)",
 		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes))
 }
 

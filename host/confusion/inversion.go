@@ -43,8 +43,7 @@ func ParseInversion(text string) (Inversion, error) {
 	case Tikhonov, Mix:
 	default:
 		return v, fmt.Errorf("found the inverse %q, wanted exact, pinv, tikhonov or mix, of which the "+
-			"last two may have "+
-			"a strength, such as tikhonov:0.1", text)
+			"last two may have a strength, such as tikhonov:0.1", text)
 	}
 	v.Strength = DefaultStrength
 	if given {
@@ -52,9 +51,8 @@ func ParseInversion(text string) (Inversion, error) {
 		v.Strength, err = strconv.ParseFloat(strength, 64)
 		if err != nil || !(v.Strength > 0 && v.Strength <= math.MaxFloat64) || rule == Mix &&
 			v.Strength >= 1 {
-			return v, fmt.Errorf("found the strength %q of the inverse %s, wanted a number above 0 (of "+
-				"mix below 1)",
-				strength, rule)
+			return v, fmt.Errorf("found the strength %q of the inverse %s, wanted a number above 0 (of mix "+
+				"below 1)", strength, rule)
 		}
 	}
 	return v, nil

@@ -19,8 +19,7 @@ func parseNPY(path string, data []byte, q int) ([]float64, error) {
 	for i, v := range table {
 		if !isProbability(v) {
 			return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), wanted a number "+
-				"from 0 to 1",
-				path, v, i/q, i%q)
+				"from 0 to 1", path, v, i/q, i%q)
 		}
 	}
 	return table, nil
@@ -45,20 +44,16 @@ func arrayNPY(path string, data []byte, q int) ([]float64, int, error) {
 	}
 	if len(a.Shape) != 2 || a.Shape[0] != q || a.Shape[1] != q {
 		return nil, 0, fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], one row and column "+
-			"per class of "+
-			"the data",
-			path, a.Shape, q, q)
+			"per class of the data", path, a.Shape, q, q)
 	}
 	decode := npyfile.Decoder(a.Type, func(v float64) float64 { return v })
 	if err != nil || decode == nil || a.Type.Kind == 'b' {
 		return nil, 0, fmt.Errorf("%s: found elements of type %.20q, wanted float32, float64 or "+
-			"integers; convert "+
-			"with astype", path, a.Descr)
+			"integers; convert with astype", path, a.Descr)
 	}
 	if want := q * q * a.Type.Size; rest.Len() != want {
 		return nil, 0, fmt.Errorf("%s: found %d bytes after the .npy header, wanted %d for %d×%d "+
-			"elements of type %s",
-			path, rest.Len(), want, q, q, a.Descr)
+			"elements of type %s", path, rest.Len(), want, q, q, a.Descr)
 	}
 	table := make([]float64, q*q)
 	decode(table, data[a.Size:])
@@ -101,9 +96,8 @@ func headerFault(data []byte, a npyfile.Array, err error) string {
 	case kind == npyfile.Order:
 		_, value, _ := strings.Cut(a.Text[order:shape], ":")
 		value, _, _ = strings.Cut(value, ",")
-		return fmt.Sprintf("a .npy header that cannot be read, wanted one that numpy.save writes: "+
-			"npy: invalid "+
-			"'fortran_order' value (%s)", strings.TrimSpace(value))
+		return fmt.Sprintf("a .npy header that cannot be read, wanted one that numpy.save writes: npy: "+
+			"invalid 'fortran_order' value (%s)", strings.TrimSpace(value))
 	}
 	return ""
 }

@@ -54,14 +54,9 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	if err := CheckMemory(len(o.Classes)); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f, err := os.Open(path)
+	data, err := readFile(path, "the confusion matrix", maxBytes(o.Classes))
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, fileerr.Cause(err))
-	}
-	defer f.Close() // nothing to lose: it was only read
-	data, err := readAll(f, maxBytes(o.Classes))
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, fileerr.Cause(err))
+		return nil, err
 	}
 	return parse(path, data, o)
 }
@@ -78,6 +73,20 @@ func maxBytes(classes []string) int64 {
 	return size
 }
 
+// readFile returns the data of a file; what names them in errors.
+func readFile(path, what string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	var data []byte
+	if err == nil {
+		defer f.Close() // nothing to lose: it was only read
+		data, err = readAll(f, limit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
+	}
+	return data, nil
+}
+
 // readAll reads r to its end, which may not come after more than limit bytes.
 func readAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
@@ -91,12 +100,9 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 // parse is Read for the bytes of a file; path is used in messages only, and
 // o.Classes are valid.
 func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
-	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
-		plain, err := gunzip(data, maxBytes(o.Classes))
-		if err != nil {
-			return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
-		}
-		data = plain
+	data, err := gunzip(path, data, maxBytes(o.Classes))
+	if err != nil {
+		return nil, err
 	}
 	table, errs, err := parseTable(path, data, o)
 	if err != nil {
@@ -120,17 +126,23 @@ func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
 	return m, nil
 }
 
-// gunzip unpacks data, which may become limit bytes at most.
-func gunzip(data []byte, limit int64) ([]byte, error) {
+// gunzip unpacks the data of a file, which may become limit bytes at most. It returns other data
+// as they are.
+func gunzip(path string, data []byte, limit int64) ([]byte, error) {
+	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		return data, nil
+	}
 	z, err := gzip.NewReader(bytes.NewReader(data))
-	var plain []byte
 	if err == nil {
-		plain, err = readAll(z, limit)
+		data, err = readAll(z, limit)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("it is cut short; copy or make the file again")
 	}
-	return plain, err
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
+	}
+	return data, nil
 }
 
 // parseTable finds the kind of table by its first bytes and returns its Q·Q
@@ -143,8 +155,7 @@ func parseTable(path string, data []byte, o ReadOptions) (table, errs []float64,
 	}
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
 		return nil, nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted CSV or one .npy "+
-			"array; "+
-			"save the matrix by itself", path)
+			"array; save the matrix by itself", path)
 	}
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
 	line, first := firstLine(text)
@@ -158,8 +169,7 @@ func parseTable(path string, data []byte, o ReadOptions) (table, errs []float64,
 	}
 	if f, _ := splitFields(first); !isNumber(f[0]) {
 		return nil, nil, fmt.Errorf("%s:%d: the first field is %.40q, wanted %s and a header of class "+
-			"names, or a number",
-			path, line, f[0], corners(o.TrueRows))
+			"names, or a number", path, line, f[0], corners(o.TrueRows))
 	}
 	table, err = parseBare(path, text, o.Classes)
 	return table, nil, err
@@ -193,9 +203,9 @@ func isNumber(s string) bool {
 	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// parseProbability returns the number of a field. The error has no place and no
-// wish, which the caller knows.
-func parseProbability(field string) (float64, error) {
+// parseNumber returns the number of a field, which is from 0 to most. The error has no place and
+// no wish, which the caller knows.
+func parseNumber(field string, most float64) (float64, error) {
 	s := strings.TrimSpace(field)
 	if s == "" {
 		return 0, errors.New("nothing")
@@ -205,7 +215,7 @@ func parseProbability(field string) (float64, error) {
 	if err != nil && !errors.Is(err, strconv.ErrRange) || strings.ContainsAny(s, "xX_") {
 		return 0, fmt.Errorf("%.40q", s)
 	}
-	if !isProbability(v) {
+	if !(v >= 0 && v <= most) {
 		return 0, fmt.Errorf("%.40s", s)
 	}
 	return v, nil

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
 // Axes says which classes the rows of a table are.
@@ -74,14 +72,9 @@ func ReadTable(path string, o TableOptions) (*Table, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	f, err := os.Open(path)
+	data, err := readFile(path, "the table", maxTableBytes)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the table: %w", path, fileerr.Cause(err))
-	}
-	defer f.Close() // nothing to lose: it was only read
-	data, err := readAll(f, maxTableBytes)
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the table: %w", path, fileerr.Cause(err))
+		return nil, err
 	}
 	return parseAnyTable(path, data, o)
 }
@@ -91,12 +84,9 @@ const maxTableBytes = 64 << 20
 
 // parseAnyTable is ReadTable for the bytes of a file.
 func parseAnyTable(path string, data []byte, o TableOptions) (*Table, error) {
-	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
-		plain, err := gunzip(data, maxTableBytes)
-		if err != nil {
-			return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
-		}
-		data = plain
+	data, err := gunzip(path, data, maxTableBytes)
+	if err != nil {
+		return nil, err
 	}
 	g, err := gridOf(path, data)
 	if err != nil {
@@ -123,8 +113,8 @@ func gridOf(path string, data []byte) (*grid, error) {
 		g := &grid{decimals: 17}
 		for i, v := range values {
 			if !(v >= 0 && v <= math.MaxInt64) {
-				return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), "+
-					"wanted a count, a percentage or a share", path, v, i/q, i%q)
+				return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), wanted a count, a "+
+					"percentage or a share", path, v, i/q, i%q)
 			}
 		}
 		for i := range q {
@@ -134,8 +124,7 @@ func gridOf(path string, data []byte) (*grid, error) {
 	}
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
 		return nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted text or one .npy "+
-			"array; "+
-			"save the table by itself", path)
+			"array; save the table by itself", path)
 	}
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
 	// as Matrix.Write writes it: standard errors are no counts
@@ -175,8 +164,8 @@ func (t *Table) remark() {
 	}
 	if 2*len(odd) > q-len(empty) {
 		t.Notes = append(t.Notes,
-			fmt.Sprintf("of most classes (%s) another label is more frequent than the right one: "+
-				"are rows and columns in the same order?", labelfile.Quoted(odd)))
+			fmt.Sprintf("of most classes (%s) another label is more frequent than the right one: are rows "+
+				"and columns in the same order?", labelfile.Quoted(odd)))
 	}
 }
 

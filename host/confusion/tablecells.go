@@ -2,7 +2,6 @@ package confusion
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -30,8 +29,7 @@ func cellsOf(path, text string) (*cells, error) {
 	case first == "":
 		return nil, fmt.Errorf("%s:1: found no text, wanted a table of true against noisy labels", path)
 	case strings.HasPrefix(first, "[") || strings.Contains(first, "array([") || strings.Contains(first,
-		"=[") ||
-		strings.Contains(first, "= ["):
+		"=[") || strings.Contains(first, "= ["):
 		return bracketed(path, text)
 	case strings.Contains(first, "\t"):
 		return separated(path, text, '\t')
@@ -41,8 +39,7 @@ func cellsOf(path, text string) (*cells, error) {
 		return separated(path, text, ',')
 	case strings.HasSuffix(first, `\`):
 		return nil, fmt.Errorf("%s:%d: found a printed table whose columns go on below, wanted whole "+
-			"rows: write it with "+
-			"to_csv", path, at)
+			"rows: write it with to_csv", path, at)
 	}
 	return printed(text), nil
 }
@@ -134,9 +131,8 @@ func bracketed(path, text string) (*cells, error) {
 	}
 	switch {
 	case strings.Contains(text, "..."):
-		return nil, fmt.Errorf("%s: found ... where numpy left out numbers, wanted all: save the "+
-			"array by numpy.save, or "+
-			"print it after numpy.set_printoptions(threshold=sys.maxsize)", path)
+		return nil, fmt.Errorf("%s: found ... where numpy left out numbers, wanted all: save the array "+
+			"by numpy.save, or print it after numpy.set_printoptions(threshold=sys.maxsize)", path)
 	case depth != 0 || len(c.rows) == 0:
 		return nil, fmt.Errorf("%s:%d: found brackets that do not match, wanted a table: [[...], [...]]",
 			path, line)
@@ -146,21 +142,12 @@ func bracketed(path, text string) (*cells, error) {
 
 // number returns the number of a field, how many decimals it has, and whether a % follows it.
 func (c *cells) number(field string) (v float64, decimals int, percent bool, err error) {
-	if field == "" {
-		return 0, 0, false, errors.New("nothing")
-	}
-	s := strings.TrimSpace(strings.TrimSuffix(field, "%"))
-	percent = strings.HasSuffix(field, "%")
-	if c.comma {
-		s = strings.Replace(s, ",", ".", 1)
-	}
-	v, err = strconv.ParseFloat(s, 64)
-	// Go also reads 0x1p-2, 1_000 and inf, which no other program writes on purpose.
-	if err != nil && !errors.Is(err, strconv.ErrRange) || strings.ContainsAny(s, "xX_") {
-		return 0, 0, false, fmt.Errorf("%.40q", field)
-	}
-	if !(v >= 0 && v <= math.MaxInt64) {
-		return 0, 0, false, fmt.Errorf("%.40s", field)
+	s, percent := c.plain(field)
+	if v, err = parseNumber(s, math.MaxInt64); err != nil {
+		if s != field {
+			err = fmt.Errorf("%.40q", field)
+		}
+		return 0, 0, false, err
 	}
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 	if _, fraction, ok := strings.Cut(mantissa, "."); ok {
@@ -177,9 +164,15 @@ func (c *cells) number(field string) (v float64, decimals int, percent bool, err
 
 // isName says whether a field is no number: the name of a class or of an axis.
 func (c *cells) isName(field string) bool {
-	s := strings.TrimSuffix(field, "%")
+	s, _ := c.plain(field)
+	return !isNumber(s)
+}
+
+// plain returns a number's text without % and with a decimal point, and whether a % followed it.
+func (c *cells) plain(field string) (s string, percent bool) {
+	s, percent = strings.CutSuffix(field, "%")
 	if c.comma {
 		s = strings.Replace(s, ",", ".", 1)
 	}
-	return !isNumber(strings.TrimSpace(s))
+	return strings.TrimSpace(s), percent
 }

@@ -18,8 +18,6 @@ type grid struct {
 	columnAxis       string
 	decimals         int // that the numbers are rounded to
 	percent          bool
-	rowMargin        bool // a margin below the rows, or right of the columns, was left out
-	columnMargin     bool
 	classes          []string
 	rowOf, columnsOf []int // the class of each row and column
 }
@@ -57,8 +55,7 @@ func (c *cells) grid(path string) (*grid, error) {
 			v, decimals, percent, err := c.number(field)
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: found %w in column %d of the numbers, wanted a count, a "+
-					"percentage or a share",
-					path, lines[k], err, at+1)
+					"percentage or a share", path, lines[k], err, at+1)
 			}
 			values[at], g.percent = v, g.percent || percent
 			g.decimals = max(g.decimals, decimals)
@@ -66,9 +63,8 @@ func (c *cells) grid(path string) (*grid, error) {
 		g.rows = append(g.rows, values)
 	}
 	if len(g.rows) == 0 {
-		return nil, fmt.Errorf("%s:%d: found names and no numbers, wanted a table of true against "+
-			"noisy labels",
-			path, c.lines[0])
+		return nil, fmt.Errorf("%s:%d: found names and no numbers, wanted a table of true against noisy "+
+			"labels", path, c.lines[0])
 	}
 	if header && len(g.columnNames) != width {
 		return nil, fmt.Errorf("%s:%d: found %d names above %d columns, wanted one for each",
@@ -94,8 +90,7 @@ func (c *cells) borders(path string) (header, index bool, err error) {
 		return true, true, nil
 	case len(first) != width:
 		return false, false, fmt.Errorf("%s:%d: found %d fields, wanted %d as in line %d, or one less",
-			path, c.lines[0],
-			len(first), width, c.lines[1])
+			path, c.lines[0], len(first), width, c.lines[1])
 	// ",0,1": a corner over names that are numbers, or a name before numbers
 	case c.isName(first[0]) && !header:
 		header = !index || len(rest) == width-1 || first[0] == "" || AxisOf(first[0]) != "" ||
@@ -127,16 +122,8 @@ func isMargin(name string) bool { return slices.Contains(margins, strings.ToLowe
 
 // name takes margins away and finds the class of each row and column.
 func (g *grid) name(classes []string) error {
-	known := func(name string) bool { return slices.Contains(classes, name) }
-	if n := len(g.columnNames); n > 2 && isMargin(g.columnNames[n-1]) && !known(g.columnNames[n-1]) {
-		if err := g.dropColumn(); err != nil {
-			return err
-		}
-	}
-	if n := len(g.rowNames); n > 2 && isMargin(g.rowNames[n-1]) && !known(g.rowNames[n-1]) {
-		if err := g.dropRow(); err != nil {
-			return err
-		}
+	if err := g.dropMargins(classes); err != nil {
+		return err
 	}
 	names := [2][]string{g.rowNames, g.columnNames}
 	if g.rowNames == nil {
@@ -147,9 +134,8 @@ func (g *grid) name(classes []string) error {
 	}
 	height, width := len(g.rows), len(g.rows[0])
 	if (g.rowNames == nil || g.columnNames == nil) && height != width {
-		return fmt.Errorf("found a table of %d×%d numbers, wanted as many rows as columns, or names "+
-			"at both borders",
-			height, width)
+		return fmt.Errorf("found a table of %d×%d numbers, wanted as many rows as columns, or names at "+
+			"both borders", height, width)
 	}
 	if names[0] == nil {
 		if classes == nil {
@@ -159,8 +145,7 @@ func (g *grid) name(classes []string) error {
 		}
 		if len(classes) != height {
 			return fmt.Errorf("found a table of %d×%d numbers without names, wanted a row for each class "+
-				"of the data (%s)",
-				height, width, labelfile.Quoted(classes))
+				"of the data (%s)", height, width, labelfile.Quoted(classes))
 		}
 		names = [2][]string{classes, classes}
 	}
@@ -189,41 +174,47 @@ func (g *grid) name(classes []string) error {
 	return CheckClasses(g.classes)
 }
 
-// dropColumn takes away the margin on the right. Where there is one below too, both are sums.
-func (g *grid) dropColumn() error {
-	last := len(g.columnNames) - 1
-	both := len(g.rowNames) > 0 && isMargin(g.rowNames[len(g.rowNames)-1])
-	for k, row := range g.rows {
-		if both {
-			if err := g.checkMargin(row[:last], row[last], "row", g.rowNames[k]); err != nil {
+// dropMargins takes away the column and the row whose last name is that of sums and of no class.
+// Where there are both, they are compared with the numbers.
+func (g *grid) dropMargins(classes []string) error {
+	ends := func(names []string) bool {
+		n := len(names)
+		return n > 2 && isMargin(names[n-1]) && !slices.Contains(classes, names[n-1])
+	}
+	right, below := ends(g.columnNames), ends(g.rowNames)
+	width, height := len(g.rows[0]), len(g.rows)
+	if right {
+		width--
+	}
+	if below {
+		height--
+	}
+	if right && below {
+		for i, row := range g.rows {
+			if err := g.checkMargin(row[:width], row[width], "row", g.rowNames[i]); err != nil {
 				return err
 			}
 		}
-		g.rows[k] = row[:last:last]
-	}
-	g.columnNames, g.columnMargin = g.columnNames[:last:last], true
-	return nil
-}
-
-// dropRow takes away the margin below.
-func (g *grid) dropRow() error {
-	last := len(g.rowNames) - 1
-	for k := range g.rows[last] {
-		column := make([]float64, last)
-		for i := range column {
-			column[i] = g.rows[i][k]
-		}
-		if g.columnMargin {
-			name := ""
-			if g.columnNames != nil {
-				name = g.columnNames[k]
+		column := make([]float64, height)
+		for k, name := range g.columnNames[:width] {
+			for i := range column {
+				column[i] = g.rows[i][k]
 			}
-			if err := g.checkMargin(column, g.rows[last][k], "column", name); err != nil {
+			if err := g.checkMargin(column, g.rows[height][k], "column", name); err != nil {
 				return err
 			}
 		}
 	}
-	g.rows, g.rowNames, g.rowMargin = g.rows[:last:last], g.rowNames[:last:last], true
+	for i, row := range g.rows {
+		g.rows[i] = row[:width:width]
+	}
+	g.rows = g.rows[:height:height]
+	if right {
+		g.columnNames = g.columnNames[:width:width]
+	}
+	if below {
+		g.rowNames = g.rowNames[:height:height]
+	}
 	return nil
 }
 

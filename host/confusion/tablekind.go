@@ -18,8 +18,7 @@ func AxisOf(name string) Axes {
 	isTrue := of("true", "truth", "actual", "clean", "right", "gold", "golden", "reference", "real",
 		"correct")
 	isNoisy := of("noisy", "noise", "given", "observed", "predicted", "pred", "prediction",
-		"annotated", "annotation",
-		"annotator", "worker", "wrong")
+		"annotated", "annotation", "annotator", "worker", "wrong")
 	switch {
 	case isTrue == isNoisy:
 		return ""
@@ -35,8 +34,7 @@ func (g *grid) named() (Axes, string, error) {
 	switch {
 	case row != "" && row == column:
 		return "", "", fmt.Errorf("the axes are called %q and %q, wanted one of true and one of noisy "+
-			"classes",
-			g.rowAxis, g.columnAxis)
+			"classes", g.rowAxis, g.columnAxis)
 	case row != "":
 		return row, fmt.Sprintf("the rows are called %q", g.rowAxis), nil
 	case column == TrueRows:
@@ -129,9 +127,8 @@ func (g *grid) table(asked Axes) (*Table, error) {
 			unit = 100
 		}
 		return nil, fmt.Errorf("found columns that sum to %v and rows that sum to %v, wanted 1 or 100 "+
-			"for one of them "+
-			"within rounding, or counts: is a row or column missing?", off(s.columns, unit), off(s.rows,
-			unit))
+			"for one of them within rounding, or counts: is a row or column "+
+			"missing?", off(s.columns, unit), off(s.rows, unit))
 	}
 	t := &Table{Classes: g.classes, Kind: kind, Axes: named, Why: why}
 	if kind == Shares {
@@ -140,8 +137,7 @@ func (g *grid) table(asked Axes) (*Table, error) {
 		}
 	} else if named == "" {
 		return nil, fmt.Errorf("found %s, of which nothing says whether rows or columns are the true "+
-			"classes: "+
-			"say %s (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or %s",
+			"classes: say %s (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or %s",
 			kindText(kind), TrueRows, TrueColumns)
 	}
 	if kind == Shares && unit == 100 && g.whole() && !g.percent {
@@ -208,20 +204,17 @@ func (t *Table) orient(g *grid, s sums, unit float64, byColumns, byRows bool) er
 	switch {
 	case byColumns && byRows && t.Axes == "" && !g.symmetric():
 		return fmt.Errorf("found rows and columns that all sum to %v, so that nothing says which are "+
-			"the true classes: "+
-			"say %s or %s", unit, TrueRows, TrueColumns)
+			"the true classes: say %s or %s", unit, TrueRows, TrueColumns)
 	case byColumns && byRows && t.Axes == "":
 		t.Axes, t.Why = TrueColumns, "the table is symmetric, so that both are the same"
 	case byColumns && byRows:
 	case byColumns && t.Axes == TrueRows:
 		return fmt.Errorf("found columns that sum to %v and a row that sums to %v, so columns are the "+
-			"true classes, "+
-			"and not rows as %s: say %s, or mend the table",
+			"true classes, and not rows as %s: say %s, or mend the table",
 			unit, off(s.rows, unit), strings.TrimPrefix(t.Why, "that "), TrueColumns)
 	case byRows && t.Axes == TrueColumns:
-		return fmt.Errorf("found rows that sum to %v and a column that sums to %v, so rows are the "+
-			"true classes, "+
-			"and not columns as %s: say %s, or mend the table",
+		return fmt.Errorf("found rows that sum to %v and a column that sums to %v, so rows are the true "+
+			"classes, and not columns as %s: say %s, or mend the table",
 			unit, off(s.columns, unit), strings.TrimPrefix(t.Why, "that "), TrueRows)
 	case byColumns:
 		t.Axes, t.Why = TrueColumns, fmt.Sprintf("each column sums to %v", unit)

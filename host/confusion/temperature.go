@@ -12,8 +12,8 @@ import (
 )
 
 // errNoTemperature is about scores for which no temperature is better than another.
-var errNoTemperature = errors.New("temperature: the scores say nothing of the labels: " +
-	"check that the confusion matrix is that of these labels, or train on more examples")
+var errNoTemperature = errors.New("temperature: the scores say nothing of the labels: check that " +
+	"the confusion matrix is that of these labels, or train on more examples")
 
 // Temperature returns the T by which the probabilities p = softmax(scores/T) have the least
 // corrected Brier score (temperature scaling: Guo et al., On calibration of modern neural
@@ -78,8 +78,7 @@ func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temp
 	n := len(y)
 	if q < 2 || n == 0 || len(scores)/q != n || len(scores)%q != 0 {
 		return nil, fmt.Errorf("temperature: found %d scores for %d labels, wanted %d for each of at "+
-			"least one",
-			len(scores), n, q)
+			"least one", len(scores), n, q)
 	}
 	f := &temperatureFit{q: q, y: y, below: make([]float64, len(scores)), terms: make([]float64, n)}
 	if noise != nil {

@@ -32,8 +32,7 @@ func parseNamed(path, text string, o ReadOptions) (table, errs []float64, err er
 
 // namedRows reads the rows below a header in the line given, and the header of a table of standard
 // errors behind them, nil for none, with its line.
-func namedRows(
-	path string, r *csv.Reader, header []string, line int, classes []string,
+func namedRows(path string, r *csv.Reader, header []string, line int, classes []string,
 ) (table []float64, next []string, nextLine int, err error) {
 	column, err := labelfile.Indices(header[1:], classes)
 	if err != nil {
@@ -66,8 +65,7 @@ func namedRows(
 		p := one[0]
 		if before, ok := rowOf[p]; ok {
 			return nil, nil, 0, fmt.Errorf("%s:%d: the row of class %.60q is here and in line %d, wanted "+
-				"once",
-				path, line, fields[0], before)
+				"once", path, line, fields[0], before)
 		}
 		rowOf[p] = line
 		row = append(row, p)
@@ -76,19 +74,17 @@ func namedRows(
 				path, line, len(fields), 1+q, q)
 		}
 		for i, field := range fields[1:] {
-			v, err := parseProbability(field)
+			v, err := parseNumber(field, 1)
 			if err != nil {
-				return nil, nil, 0, fmt.Errorf("%s:%d: found %w in the column of class %.60q, wanted a "+
-					"number from 0 to 1",
-					path, line, err, header[1+i])
+				return nil, nil, 0, fmt.Errorf("%s:%d: found %w in the column of class %.60q, wanted a number "+
+					"from 0 to 1", path, line, err, header[1+i])
 			}
 			table[p*q+column[i]] = v
 		}
 	}
 	if missing := absent(row, classes); missing != "" {
 		return nil, nil, 0, fmt.Errorf("%s:%d: the file ends without the rows of these classes of the "+
-			"data: %s",
-			path, line, missing)
+			"data: %s", path, line, missing)
 	}
 	return table, nil, 0, nil
 }
@@ -144,8 +140,7 @@ func parseBare(path, text string, classes []string) ([]float64, error) {
 		}
 		if len(table) == q*q {
 			return nil, fmt.Errorf("%s:%d: found another row after %d, wanted %d rows, one per class of "+
-				"the data (%s)",
-				path, n, q, q, labelfile.Quoted(classes))
+				"the data (%s)", path, n, q, q, labelfile.Quoted(classes))
 		}
 		fields := splitAt(l, separator)
 		if len(fields) != q {
@@ -153,7 +148,7 @@ func parseBare(path, text string, classes []string) ([]float64, error) {
 				path, n, len(fields), q, labelfile.Quoted(classes))
 		}
 		for i, field := range fields {
-			v, err := parseProbability(field)
+			v, err := parseNumber(field, 1)
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: found %w in field %d, wanted a number from 0 to 1", path, n, err,
 					i+1)
@@ -163,8 +158,7 @@ func parseBare(path, text string, classes []string) ([]float64, error) {
 	}
 	if len(table) < q*q {
 		return nil, fmt.Errorf("%s:%d: the file ends after %d rows, wanted %d, one per class of the "+
-			"data (%s)",
-			path, n, len(table)/q, q, labelfile.Quoted(classes))
+			"data (%s)", path, n, len(table)/q, q, labelfile.Quoted(classes))
 	}
 	return table, nil
 }

@@ -50,8 +50,7 @@ func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool strin
 	}
 	if q := len(classes); rows != q && !(rows == 1 && q == 2) {
 		return nil, fmt.Errorf("array %s: found %d rows, wanted one for each of the %d classes of %s, "+
-			"or one of two classes",
-			coefName, rows, q, classesName)
+			"or one of two classes", coefName, rows, q, classesName)
 	}
 	intercept := make([]float64, rows)
 	if a.has(interceptName) {
@@ -96,8 +95,7 @@ func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool strin
 		for j, v := range row[:m.D] {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 				return nil, fmt.Errorf("array %s: found %v in row %d, column %d (from 0), wanted a finite "+
-					"float32",
-					coefOrIntercept(j, d), v, i, j)
+					"float32", coefOrIntercept(j, d), v, i, j)
 			}
 		}
 	}

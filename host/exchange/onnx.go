@@ -27,9 +27,8 @@ const (
 func ONNX(w io.Writer, m *model.Model) error {
 	size := onnxSize(m)
 	if size > math.MaxInt32-1<<20 {
-		return fmt.Errorf("%w: found %d bytes of numbers, wanted less than 2 GiB, which is all that "+
-			"an ONNX file holds: "+
-			"take fewer landmarks (uma-gpu compress) or features", ErrForm, size)
+		return fmt.Errorf("%w: found %d bytes of numbers, wanted less than 2 GiB, which is all that an "+
+			"ONNX file holds: take fewer landmarks (uma-gpu compress) or features", ErrForm, size)
 	}
 	if err := memory.Check(memory.Product(int(size), 4), "the ONNX form of the model"); err != nil {
 		return err

@@ -41,8 +41,7 @@ func (b *Basis) SetMap(k *featuremap.Map) { b.Kernel, b.Projection = describe(k)
 func (b *Basis) check() error {
 	if b.FormatVersion != BasisVersion {
 		return fmt.Errorf("%s: found format_version %d, wanted %d: the file was written by another "+
-			"version of uma-gpu",
-			basisName, b.FormatVersion, BasisVersion)
+			"version of uma-gpu", basisName, b.FormatVersion, BasisVersion)
 	}
 	if err := b.Features.check(); err != nil {
 		return fmt.Errorf("%s: %w", basisName, err)
@@ -73,8 +72,7 @@ func (b *Basis) Save(path string) error {
 		return fmt.Errorf("basis file %s not written: %w", path, err)
 	}
 	if err := atomicfile.Write(path, func(w io.Writer) error {
-		return writeZip(w,
-			members)
+		return writeZip(w, members)
 	}); err != nil {
 		return fmt.Errorf("basis file %w", err)
 	}

@@ -24,12 +24,6 @@ func (m *Model) Save(path string) error {
 	return modelFile(atomicfile.Write(path, func(w io.Writer) error { return writeZip(w, members) }))
 }
 
-// CheckWritable says early what would keep Save from writing path: a missing or
-// unwritable folder, a folder or a device at path. It makes the temporary file
-// that Save would make and removes it; path itself is not touched. It is no
-// promise that the disk will have room.
-func CheckWritable(path string) error { return modelFile(atomicfile.CheckWritable(path)) }
-
 // modelFile says what the file is whose path begins an error; nil stays nil.
 func modelFile(err error) error {
 	if err == nil {

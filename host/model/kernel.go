@@ -103,12 +103,10 @@ func (p *Projection) check(k *Kernel, width int) error {
 	}
 	if !isProduct(len(p.Axes), k.Components, k.Landmarks) || len(p.Offset) != k.Components {
 		return fmt.Errorf("found %d numbers of axes and %d offsets, wanted %d×%d (components × "+
-			"landmarks) and %d",
-			len(p.Axes), len(p.Offset), k.Components, k.Landmarks, k.Components)
+			"landmarks) and %d", len(p.Axes), len(p.Offset), k.Components, k.Landmarks, k.Components)
 	}
 	for name, numbers := range map[string][]float32{landmarksName: p.Landmarks.X,
-		valuesName: p.Landmarks.Values,
-		axesName:   p.Axes, offsetName: p.Offset} {
+		valuesName: p.Landmarks.Values, axesName: p.Axes, offsetName: p.Offset} {
 		for i, v := range numbers {
 			if !finite(float64(v)) {
 				return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", name, v, i)
@@ -163,8 +161,7 @@ func readProjection(files archiveFiles, size int64, width int) (*Projection, err
 }
 
 // readMember reads an array and takes it out of files.
-func readMember[T number](
-	files archiveFiles, name string, size int64, dtype string, width int,
+func readMember[T number](files archiveFiles, name string, size int64, dtype string, width int,
 ) (rows, cols int, data []T, err error) {
 	err = withMember(files, name, size, func(r io.Reader, n uint64) (err error) {
 		rows, cols, data, err = readArray[T](r, n, dtype, width)

@@ -37,14 +37,12 @@ func (l *Learned) check(m *Model) error {
 	}
 	if !isProduct(len(l.Confusion), m.Q, m.Q) || !isProduct(len(l.Error), m.Q, m.Q) {
 		return fmt.Errorf("%s: found %d entries and %d standard errors, wanted %d×%d (classes × "+
-			"classes) of each",
-			learnedName, len(l.Confusion), len(l.Error), m.Q, m.Q)
+			"classes) of each", learnedName, len(l.Confusion), len(l.Error), m.Q, m.Q)
 	}
 	if rows := len(l.Annotators) * m.Q; rows > 0 && !isProduct(len(l.Matrices), rows, m.Q) ||
 		rows == 0 && len(l.Matrices) > 0 {
 		return fmt.Errorf("%s: found %d entries, wanted %d×%d for %d annotators", annotatorsName,
-			len(l.Matrices), rows, m.Q,
-			len(l.Annotators))
+			len(l.Matrices), rows, m.Q, len(l.Annotators))
 	}
 	for _, p := range []struct {
 		name   string

@@ -116,8 +116,7 @@ func (f *Features) check() error {
 	}
 	if e.Width() != f.Count || !slices.Equal(e.FeatureNames(), f.Names) {
 		return fmt.Errorf("features: found an encoding of %d features, wanted one of the %d features "+
-			"and of their names",
-			e.Width(), f.Count)
+			"and of their names", e.Width(), f.Count)
 	}
 	return nil
 }
@@ -180,8 +179,7 @@ func (m *Meta) check() error {
 	for k, i := range m.CompressionSet {
 		if i < 0 || k > 0 && i <= m.CompressionSet[k-1] {
 			return fmt.Errorf("compression_set: found example %d at place %d, wanted examples from 0 "+
-				"upwards, in increasing "+
-				"order", i, k)
+				"upwards, in increasing order", i, k)
 		}
 	}
 	if !finite(m.Condition) || m.Condition < 0 {
@@ -256,8 +254,8 @@ func (m *Meta) checkText() error {
 	for _, f := range texts {
 		for _, s := range f.text {
 			if !utf8.ValidString(s) {
-				return fmt.Errorf("%s: found %q, which is not UTF-8: convert the data file to UTF-8 (iconv "+
-					"-t UTF-8)", f.field, s)
+				return fmt.Errorf("%s: found %q, which is not UTF-8: convert the data file to UTF-8 (iconv -t "+
+					"UTF-8)", f.field, s)
 			}
 		}
 	}
@@ -333,9 +331,8 @@ func decodeMeta(text []byte) (Meta, error) {
 	case v == nil:
 		return Meta{}, errors.New("found no format_version: this is not a model of uma-gpu")
 	case *v > FormatVersion:
-		return Meta{}, fmt.Errorf("found format_version %d, wanted at most %d: the file was written "+
-			"by a newer version "+
-			"of uma-gpu; update this one", *v, FormatVersion)
+		return Meta{}, fmt.Errorf("found format_version %d, wanted at most %d: the file was written by "+
+			"a newer version of uma-gpu; update this one", *v, FormatVersion)
 	case *v < 1:
 		return Meta{}, fmt.Errorf("found format_version %d, wanted 1 to %d", *v, FormatVersion)
 	}

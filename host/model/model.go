@@ -109,8 +109,7 @@ func (m *Model) check() error {
 	}
 	if m.Confusion == nil && m.Meta.Condition != 0 {
 		return fmt.Errorf("confusion.npy: found none, wanted the matrix of which meta.json says that "+
-			"its "+
-			"condition_number is %v", m.Meta.Condition)
+			"its condition_number is %v", m.Meta.Condition)
 	}
 	if m.Confusion != nil && !isProduct(len(m.Confusion), m.Q, m.Q) {
 		return fmt.Errorf("confusion: found %d entries, wanted %d×%d (classes × classes)",
@@ -139,10 +138,9 @@ func (m *Model) check() error {
 	}
 	for i, v := range m.W {
 		if !finite(float64(v)) {
-			return fmt.Errorf("array W: found %v as the weight of class %.60q, column %d (from 0), "+
-				"wanted a finite number: "+
-				"the training diverged; prepare the features (standardize, l2) or take fewer steps",
-				v, m.Meta.Classes[i/m.D], i%m.D)
+			return fmt.Errorf("array W: found %v as the weight of class %.60q, column %d (from 0), wanted "+
+				"a finite number: the training diverged; prepare the features (standardize, l2) or take fewer "+
+				"steps", v, m.Meta.Classes[i/m.D], i%m.D)
 		}
 	}
 	for i, v := range m.Confusion {
@@ -156,8 +154,8 @@ func (m *Model) check() error {
 	}
 	if m.State == nil {
 		if m.Meta.Stop == "checkpoint" {
-			return fmt.Errorf("%s: found none, wanted the state of a training that goes on, "+
-				"as the stop of meta.json, checkpoint, says", lastName)
+			return fmt.Errorf("%s: found none, wanted the state of a training that goes on, as the stop of "+
+				"meta.json, checkpoint, says", lastName)
 		}
 		return nil
 	}

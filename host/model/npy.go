@@ -24,12 +24,10 @@ func readNpyHeader(r io.Reader, size uint64, dtype string, width int) (rows, col
 		return 0, 0, fmt.Errorf("found .npy version %d.%d, wanted 1.0", a.Major, a.Minor)
 	case kind == npyfile.Cut:
 		return 0, 0, fmt.Errorf("found %d bytes, wanted an .npy header of %d and data after it: the "+
-			"file is cut "+
-			"short", size, a.Size)
+			"file is cut short", size, a.Size)
 	case kind == npyfile.Element || (err == nil && a.Descr != dtype):
 		return 0, 0, fmt.Errorf("found elements of type %.100q, wanted %q: convert the array with "+
-			".astype(%q)",
-			a.Descr, dtype, dtype)
+			".astype(%q)", a.Descr, dtype, dtype)
 	case err != nil:
 		return 0, 0, err
 	case a.Fortran:
@@ -43,8 +41,7 @@ func readNpyHeader(r io.Reader, size uint64, dtype string, width int) (rows, col
 	if data%uint64(width) != 0 || data/uint64(width) > math.MaxInt ||
 		!isProduct(int(data/uint64(width)), rows, cols) {
 		return 0, 0, fmt.Errorf("found %d bytes of data, wanted %d×%d of %d bytes each, as the .npy "+
-			"header "+
-			"says", data, rows, cols, width)
+			"header says", data, rows, cols, width)
 	}
 	return rows, cols, nil
 }

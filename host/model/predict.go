@@ -94,8 +94,7 @@ func (m *Model) weights() engine.Weights { return engine.Weights{Q: m.Q, D: m.D,
 // blocks hands prepared examples of this rank, mapped if m has a map, to use, in order, a block
 // after the other.
 func (m *Model) blocks(
-	ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error,
-) error {
+	ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -136,9 +136,8 @@ func checkEnd(r io.ReaderAt, size int64) error {
 	length := int64(binary.LittleEndian.Uint32(b[12:]))
 	offset := int64(binary.LittleEndian.Uint32(b[16:]))
 	if length > maxDirectory || offset+length != size-end {
-		return fmt.Errorf("found a zip directory of %d bytes at offset %d, wanted at most %d bytes "+
-			"that end at offset %d",
-			length, offset, maxDirectory, size-end)
+		return fmt.Errorf("found a zip directory of %d bytes at offset %d, wanted at most %d bytes that "+
+			"end at offset %d", length, offset, maxDirectory, size-end)
 	}
 	return nil
 }
@@ -158,8 +157,7 @@ func withMember(files archiveFiles, name string, size int64, read func(r io.Read
 	}
 	if f.Method != zip.Store || f.Flags&1 != 0 {
 		return errors.New("found a compressed or encrypted member, wanted a stored one: use " +
-			"numpy.savez, " +
-			"not savez_compressed")
+			"numpy.savez, not savez_compressed")
 	}
 	if n := f.UncompressedSize64; n != f.CompressedSize64 || n > uint64(size) {
 		return fmt.Errorf("found a size of %d bytes, stored in %d, in a file of %d", n,

@@ -80,8 +80,7 @@ func checkSize(members []member) error {
 	}
 	if total > maxFile {
 		return fmt.Errorf("found %d bytes in all, wanted at most %d, which is what a zip file holds: "+
-			"use fewer features",
-			total, uint64(maxFile))
+			"use fewer features", total, uint64(maxFile))
 	}
 	return nil
 }

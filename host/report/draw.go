@@ -27,8 +27,7 @@ var (
 )
 
 var named = strings.NewReplacer("#010101", "var(--ink)", "#020202", "var(--first)", "#030303",
-	"var(--second)",
-	"#040404", "var(--faint)")
+	"var(--second)", "#040404", "var(--faint)")
 
 // fonts are the page's, not the plot's.
 var fonts = regexp.MustCompile(`font-family:[^;"]*;?|font-variant:[^;"]*;?|font-weight:[^;"]*;?|font-style:[^;"]*;?`)

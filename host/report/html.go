@@ -88,8 +88,7 @@ func (v *view) noise() error {
 		return nil
 	}
 	cell := func(of [][]float64) func(i, j int) float64 {
-		return func(i,
-			j int) float64 {
+		return func(i, j int) float64 {
 			return of[i][j]
 		}
 	}
@@ -125,8 +124,7 @@ func (v *view) judged(j *Judged) (err error) {
 	note := "Of the labels as they are."
 	if j.Corrected != nil {
 		note, of = "Estimated, of right labels.", func(i, k int) float64 {
-			return max(0,
-				j.Corrected.Confusion[i][k])
+			return max(0, j.Corrected.Confusion[i][k])
 		}
 	}
 	totals := make([]float64, q)
@@ -142,10 +140,8 @@ func (v *view) judged(j *Judged) (err error) {
 		return of(i, k) / totals[k]
 	}
 	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
-		Rows:    "predicted",
-		Columns: "true class", Classes: v.Classes}, share,
-		func(i, k int) string { return hundredths(share(i, k)) },
-		func(i, k int) string {
+		Rows: "predicted", Columns: "true class", Classes: v.Classes}, share,
+		func(i, k int) string { return hundredths(share(i, k)) }, func(i, k int) string {
 			return fmt.Sprintf("%.1f examples of %s are predicted as %s", of(i, k), v.Classes[k],
 				v.Classes[i])
 		})

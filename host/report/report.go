@@ -59,8 +59,7 @@ func NewModel(file string, m *model.Model) Model {
 		Provenance: meta.Provenance()}
 	if k := meta.Kernel; k != nil {
 		r.Kernel = fmt.Sprintf("%s, γ %.4g, %d components of %d landmarks", k.Function.Kind,
-			k.Function.Gamma,
-			k.Components, k.Landmarks)
+			k.Function.Gamma, k.Components, k.Landmarks)
 	}
 	return r
 }

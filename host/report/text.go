@@ -24,8 +24,7 @@ func (r *Report) WriteText(w io.Writer, columns int) error {
 	if len(r.History) > 1 {
 		b.WriteString("\nError by steps, on the examples learned from:\n\n")
 		b.WriteString(asciigraph.Plot(estimated(r), asciigraph.Height(10),
-			asciigraph.Width(max(10, columns-12)),
-			asciigraph.Precision(3)))
+			asciigraph.Width(max(10, columns-12)), asciigraph.Precision(3)))
 		b.WriteString("\n")
 	}
 	if j := r.Judged; j != nil {

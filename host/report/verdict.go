@@ -38,11 +38,9 @@ func (r *Report) Conclude() {
 		d := c.LogLikelihood
 		v.Evidence = append(v.Evidence,
 			fmt.Sprintf("With the matrix the logarithm of a noisy label's probability, on examples held "+
-				"out, "+
-				"is %+.3f ± %.3f on average.", d.Mean, d.StandardError),
+				"out, is %+.3f ± %.3f on average.", d.Mean, d.StandardError),
 			fmt.Sprintf("The matrix leaves %.1f %% of the labels unexplained (probability of that by "+
-				"chance %.2g).",
-				100*c.Explained.Unexplained, c.Explained.P))
+				"chance %.2g).", 100*c.Explained.Unexplained, c.Explained.P))
 	}
 	if r.Noise != nil {
 		v.Evidence = append(v.Evidence, "The confusion matrix is "+r.Noise.Source+".")
@@ -75,8 +73,7 @@ func (r *Report) accuracy() string {
 	case j.Corrected != nil:
 		a := j.Corrected.Accuracy
 		return fmt.Sprintf("%s of the predictions are right (95 %% interval %s to %s)", percent(a.Value),
-			percent(a.Low),
-			percent(a.High))
+			percent(a.Low), percent(a.High))
 	case r.Noise != nil && j.Folds > 0:
 		return fmt.Sprintf("%s of the predictions are as the noisy labels say", percent(1-j.ErrorRate))
 	}
@@ -87,8 +84,7 @@ func (r *Report) accuracy() string {
 func (j *Judged) evidence() string {
 	if j.Folds > 0 {
 		return fmt.Sprintf("%d examples of %s, each judged by one of %d trainings that has not seen it.",
-			j.Examples,
-			j.File, j.Folds)
+			j.Examples, j.File, j.Folds)
 	}
 	return fmt.Sprintf("%d examples of %s, judged by the model, which was trained on other data.",
 		j.Examples, j.File)

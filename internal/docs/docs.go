@@ -113,8 +113,7 @@ func (p Page) commands(block ast.Node, prompt string) (all []Command, err error)
 			all = append(all, Command{Line: p.line(segment.Start), Text: command})
 		case len(all) == 0:
 			return nil, fmt.Errorf("%s:%d: found %q, wanted a command behind %q first", p.Path,
-				p.line(segment.Start),
-				line, prompt)
+				p.line(segment.Start), line, prompt)
 		default:
 			all[len(all)-1].Shown = append(all[len(all)-1].Shown, line)
 			continue

@@ -21,8 +21,7 @@ func Load(op string, rows dataset.Rows, classes int) error {
 
 // LoadCells checks the arguments of Engine.LoadCells and returns the format of the class sums: f,
 // or the format of x if f is zero.
-func LoadCells(
-	op string, rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func LoadCells(op string, rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (numerics.FixedPoint, error) {
 	x := rows.Stored()
 	maxAbs, err := checkLoad(op, x, classes)
@@ -49,13 +48,11 @@ func Format(op string, maxAbs float32, n int, f numerics.FixedPoint) (numerics.F
 	}
 	if f.N < n || f.N > numerics.MostExamples {
 		return f, fmt.Errorf("%s: %w: the fixed-point format is of %d examples, want %d, which are "+
-			"here, to 2^53",
-			op, engine.ErrShape, f.N, n)
+			"here, to 2^53", op, engine.ErrShape, f.N, n)
 	}
 	if most := numerics.NewFixedPoint(maxAbs, f.N).S; f.S < -126 || f.S > most {
 		return f, fmt.Errorf("%s: %w: the fixed-point format has s = %d, want -126 to %d for %d "+
-			"examples, "+
-			"the largest here %v; give the format of the largest value of all parts",
+			"examples, the largest here %v; give the format of the largest value of all parts",
 			op, engine.ErrShape, f.S, most, f.N, maxAbs)
 	}
 	return f, nil
@@ -68,9 +65,8 @@ func checkLoad(op string, x dataset.Stored, classes int) (maxAbs float32, err er
 			op, engine.ErrShape, x.N, x.D, classes)
 	}
 	if x.N > math.MaxInt32-1024 || x.D > math.MaxInt32-1024 || classes > math.MaxInt16 {
-		return 0, fmt.Errorf("%s: %w: got %d examples, %d features, %d classes; "+
-			"at most 2^31-1025 examples or features and 32767 classes are supported", op, engine.ErrShape,
-			x.N, x.D, classes)
+		return 0, fmt.Errorf("%s: %w: got %d examples, %d features, %d classes; at most 2^31-1025 "+
+			"examples or features and 32767 classes are supported", op, engine.ErrShape, x.N, x.D, classes)
 	}
 	if maxAbs, err = engine.MaxAbs(x); err != nil {
 		return 0, fmt.Errorf("%s: %w", op, err)
@@ -168,8 +164,8 @@ func Project(op string, dst []float32, rows dataset.Rows, p engine.Projection) e
 	m, axes := p.Landmarks, p.Axes
 	if x.N < 1 || x.D < 1 || m.N < 1 || x.N > most || x.D > most || m.N > most || axes.Q < 0 ||
 		axes.Q > most {
-		return fmt.Errorf("%s: %w: got %d examples, %d features, %d landmarks, %d axes; "+
-			"want 1 to 2^31-1025 of each, axes from 0", op, engine.ErrShape, x.N, x.D, m.N, axes.Q)
+		return fmt.Errorf("%s: %w: got %d examples, %d features, %d landmarks, %d axes; want 1 to "+
+			"2^31-1025 of each, axes from 0", op, engine.ErrShape, x.N, x.D, m.N, axes.Q)
 	}
 	if m.D != x.D {
 		return fmt.Errorf("%s: %w: landmarks have %d features, examples have %d", op, engine.ErrShape,

@@ -36,8 +36,7 @@ type How struct {
 
 // New returns an engine that checks for computing.
 func New(computing engine.Engine, how How) *Engine {
-	return &Engine{computing: computing,
-		how: how}
+	return &Engine{computing: computing, how: how}
 }
 
 // Locked calls f when no other operation is under way, if operations take turns.
@@ -124,12 +123,12 @@ func (e *Engine) plan(op string, use use, x dataset.Rows, y []int32, classes int
 	return p, err
 }
 
-// load calls f with the format of the sums when the arguments are sound and there is room.
-func (e *Engine) load(
-	op string, use use, x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
-	f func(numerics.FixedPoint) error,
-) error {
-	return e.Do(op, func() error {
+// load returns what wrap makes of what open loads, when the arguments are sound and there is room.
+// open takes the format of the sums.
+func load[R, S any](e *Engine, op string, use use, x dataset.Rows, y []int32, classes int,
+	format numerics.FixedPoint, open func(numerics.FixedPoint) (R, error), wrap func(R) S,
+) (s S, err error) {
+	err = e.Do(op, func() error {
 		format, err := e.check(op, use, x, y, classes, format)
 		if err == nil && e.how.InMemory {
 			_, err = e.plan(op, use, x, y, classes)
@@ -137,62 +136,40 @@ func (e *Engine) load(
 		if err != nil {
 			return err
 		}
-		return f(format)
+		r, err := open(format)
+		if err == nil {
+			s = wrap(r)
+		}
+		return err
 	})
+	return s, err
 }
 
 // Load implements engine.Engine.
 func (e *Engine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
-	var s *scorer
-	none := numerics.FixedPoint{}
-	err := e.load("load", scoring, x, nil, classes, none, func(numerics.FixedPoint) error {
-		r, err := e.computing.Load(x, classes)
-		if err == nil {
-			s = e.scorer(r)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return load(e, "load", scoring, x, nil, classes, numerics.FixedPoint{},
+		func(numerics.FixedPoint) (engine.Scorer, error) { return e.computing.Load(x, classes) },
+		func(r engine.Scorer) engine.Scorer { return e.scorer(r) })
 }
 
 // LoadCells implements engine.Engine.
-func (e *Engine) LoadCells(
-	x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
+func (e *Engine) LoadCells(x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
 ) (engine.Cells, error) {
-	var c *cells
-	err := e.load("load cells", sorting, x, y, classes, format, func(f numerics.FixedPoint) error {
-		r, err := e.computing.LoadCells(x, y, classes, f)
-		if err == nil {
-			c = &cells{e.scorer(r), r, r.FixedPoint()}
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return load(e, "load cells", sorting, x, y, classes, format,
+		func(f numerics.FixedPoint) (engine.Cells, error) {
+			return e.computing.LoadCells(x, y, classes, f)
+		}, func(r engine.Cells) engine.Cells { return &cells{e.scorer(r), r, r.FixedPoint()} })
 }
 
 // LoadEvaluator implements engine.Engine.
-func (e *Engine) LoadEvaluator(
-	x dataset.Rows, classes int, format numerics.FixedPoint,
+func (e *Engine) LoadEvaluator(x dataset.Rows, classes int, format numerics.FixedPoint,
 ) (engine.Evaluator, error) {
-	var v *evaluator
-	err := e.load("load evaluator", evaluating, x, nil, classes, format,
-		func(f numerics.FixedPoint) error {
-			r, err := e.computing.LoadEvaluator(x, classes, f)
-			if err == nil {
-				v = &evaluator{scorer: e.scorer(r), computing: r, fixed: r.FixedPoint()}
-			}
-			return err
+	return load(e, "load evaluator", evaluating, x, nil, classes, format,
+		func(f numerics.FixedPoint) (engine.Evaluator, error) {
+			return e.computing.LoadEvaluator(x, classes, f)
+		}, func(r engine.Evaluator) engine.Evaluator {
+			return &evaluator{scorer: e.scorer(r), computing: r, fixed: r.FixedPoint()}
 		})
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
 }
 
 // Plan implements engine.Engine.
@@ -347,10 +324,8 @@ func (c *cells) Norms(dst, inv []float32) error {
 
 func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	return c.do("update vectors", func() error {
-		return checkUpdateVectors(dst, pairs, inv, c.d,
-			c.q)
-	},
-		func() error { return c.computing.UpdateVectors(dst, pairs, inv) })
+		return checkUpdateVectors(dst, pairs, inv, c.d, c.q)
+	}, func() error { return c.computing.UpdateVectors(dst, pairs, inv) })
 }
 
 // evaluator is a scorer with targets.

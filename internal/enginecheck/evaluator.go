@@ -11,8 +11,7 @@ import (
 
 // LoadEvaluator checks the arguments of Engine.LoadEvaluator and returns the format of the
 // weighted sums: f, or the format of x if f is zero.
-func LoadEvaluator(
-	op string, rows dataset.Rows, classes int, f numerics.FixedPoint,
+func LoadEvaluator(op string, rows dataset.Rows, classes int, f numerics.FixedPoint,
 ) (numerics.FixedPoint, error) {
 	x := rows.Stored()
 	maxAbs, err := checkLoad(op, x, classes)
@@ -20,9 +19,8 @@ func LoadEvaluator(
 		return f, err
 	}
 	if maxAbs > mostValue {
-		return f, fmt.Errorf("%s: %w: found a value of size %v, want at most 2^118, so that sums of "+
-			"256 stay finite; "+
-			"scale the features", op, engine.ErrValue, maxAbs)
+		return f, fmt.Errorf("%s: %w: found a value of size %v, want at most 2^118, so that sums of 256 "+
+			"stay finite; scale the features", op, engine.ErrValue, maxAbs)
 	}
 	return Format(op, maxAbs, x.N, f)
 }

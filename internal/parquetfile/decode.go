@@ -210,9 +210,8 @@ func eachDelta(body []byte, count int, take func(n int64) error) ([]byte, error)
 	block, parts := sizes[0], sizes[1]
 	if parts == 0 || block == 0 || block%parts != 0 || block/parts%32 != 0 || block > 1<<20 ||
 		sizes[2] != count {
-		return nil, fmt.Errorf("found %d integers in blocks of %d in %d parts, wanted %d in parts of "+
-			"a multiple "+
-			"of 32", sizes[2], block, parts, count)
+		return nil, fmt.Errorf("found %d integers in blocks of %d in %d parts, wanted %d in parts of a "+
+			"multiple of 32", sizes[2], block, parts, count)
 	}
 	if count == 0 {
 		return body, nil

@@ -84,9 +84,8 @@ func (f *file) Check(group, column int) error {
 	case chunk.CryptoMetadata.Value != nil:
 		return fmt.Errorf("its data are encrypted; write the file without")
 	case m.Type != format.Type(c.Type().Kind()) || m.NumValues != g.NumRows:
-		return fmt.Errorf("found %d values of type %s in a row group, wanted %d of type %s; the file "+
-			"is corrupt, "+
-			"fetch it again", m.NumValues, m.Type, g.NumRows, c.Type())
+		return fmt.Errorf("found %d values of type %s in a row group, wanted %d of type %s; the file is "+
+			"corrupt, fetch it again", m.NumValues, m.Type, g.NumRows, c.Type())
 	}
 	return nil
 }

@@ -114,8 +114,7 @@ func (p *pages) column(c column, take taker) error {
 	for seen, number := 0, 1; seen < c.n; number++ {
 		if at < 0 || at >= end {
 			return fmt.Errorf("page %d at byte %d: found the end of the column and %d values, wanted %d; "+
-				"the "+
-				"file is corrupt, fetch it again", number, at, seen, c.n)
+				"the file is corrupt, fetch it again", number, at, seen, c.n)
 		}
 		count, next, err := p.page(at, end, c, v, c.n-seen, func(i int, raw []byte) {
 			take(seen+i, raw)
@@ -132,8 +131,7 @@ func (p *pages) column(c column, take taker) error {
 	// place. The first writers left the dictionary's head out of the size.
 	if size := at - start; size != c.TotalCompressedSize && size != c.TotalCompressedSize+v.head {
 		return fmt.Errorf("found pages of %d bytes in all, wanted %d as the footer says; the file is "+
-			"corrupt, "+
-			"fetch it again", size, c.TotalCompressedSize)
+			"corrupt, fetch it again", size, c.TotalCompressedSize)
 	}
 	return nil
 }

@@ -41,9 +41,8 @@ func checkSchema(footer []byte) error {
 		for k, leaf := range leaves {
 			m := &group.Columns[k].MetaData
 			if m.Type != leaf.kind || !slices.Equal(m.PathInSchema, leaf.path) {
-				return fmt.Errorf("found column %d of row group %d to be %.40q of type %s, "+
-					"wanted %.40q of type %s as in its schema", k+1, g+1, m.PathInSchema, m.Type, leaf.path,
-					leaf.kind)
+				return fmt.Errorf("found column %d of row group %d to be %.40q of type %s, wanted %.40q of "+
+					"type %s as in its schema", k+1, g+1, m.PathInSchema, m.Type, leaf.path, leaf.kind)
 			}
 		}
 	}

@@ -20,8 +20,7 @@ type unknownCodec string
 
 func (e unknownCodec) Error() string {
 	return fmt.Sprintf("found values packed with %s, wanted snappy, gzip, brotli, zstd or LZ4_RAW; "+
-		"write the "+
-		"file again with one of them", string(e))
+		"write the file again with one of them", string(e))
 }
 
 // unpack returns the unpacked bytes of a page, exactly size of them, valid until the next call.

@@ -29,9 +29,8 @@ func (c *Codes) Width() int {
 func (c *Codes) Check(n, d int) error {
 	if codes := len(c.Bytes) + len(c.Halves); codes != n*d || c.Bytes != nil && c.Halves != nil ||
 		len(c.Map) != 2*d || len(c.Unit) != n {
-		return fmt.Errorf("dataset: dense examples of shape %d×%d: got %d codes, maps of %d numbers "+
-			"and %d lengths, "+
-			"want %d, %d and %d", n, d, codes, len(c.Map), len(c.Unit), n*d, 2*d, n)
+		return fmt.Errorf("dataset: dense examples of shape %d×%d: got %d codes, maps of %d numbers and "+
+			"%d lengths, want %d, %d and %d", n, d, codes, len(c.Map), len(c.Unit), n*d, 2*d, n)
 	}
 	return nil
 }

@@ -34,8 +34,7 @@ type ReadOnce[T Element] struct {
 // Once returns list to be read from place done on; lost says that nobody wants the values any more
 // (LetGo).
 func Once[T Element](list []T, done int, lost bool) ReadOnce[T] {
-	return ReadOnce[T]{list, done,
-		lost}
+	return ReadOnce[T]{list, done, lost}
 }
 
 // letGoBytes is how many bytes are given back at a time: often enough that two processors have few

@@ -64,9 +64,8 @@ func (s *Scratch) Away(parts ...[]byte) (at int64, err error) {
 
 // fault words what went wrong with a temporary file.
 func (s *Scratch) fault(err error) error {
-	return fmt.Errorf("%s: temporary file in %s: %w; set TMPDIR to a folder on a disk with room "+
-		"for twice the features",
-		s.path, temporary(), fileerr.Cause(err))
+	return fmt.Errorf("%s: temporary file in %s: %w; set TMPDIR to a folder on a disk with room for "+
+		"twice the features", s.path, temporary(), fileerr.Cause(err))
 }
 
 // RoomOf returns n elements of zero, in a mapped file unless s is nil.

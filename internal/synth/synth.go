@@ -80,8 +80,8 @@ type Source struct {
 // those of Generate, but that the examples need not fit in memory.
 func New(n, d, q int, seed uint64) (*Source, error) {
 	if n < 0 || d < 1 || q < 2 || q > math.MaxInt32 {
-		return nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: "+
-			"want n ≥ 0, d ≥ 1 and 2 ≤ q < 2³¹", n, d, q)
+		return nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: want n ≥ 0, d "+
+			"≥ 1 and 2 ≤ q < 2³¹", n, d, q)
 	}
 	s := &Source{n: n, d: d, q: q, seed: seed}
 	if err := s.room(0); err != nil {
@@ -134,9 +134,8 @@ func (s *Source) Rows(x []float32, first int) error {
 		s.begin()
 	}
 	if first != s.next || len(x)%s.d != 0 || len(x)/s.d > s.n-first {
-		return fmt.Errorf("synthetic data: asked for %d values from example %d on, wanted whole rows "+
-			"of the %d that are "+
-			"left from example %d on", len(x), first, s.n-s.next, s.next)
+		return fmt.Errorf("synthetic data: asked for %d values from example %d on, wanted whole rows of "+
+			"the %d that are left from example %d on", len(x), first, s.n-s.next, s.next)
 	}
 	for at := 0; at < len(x); at += s.d {
 		s.example(x[at : at+s.d])

@@ -116,12 +116,10 @@ func (b *bench) list(bytes int64, step *lastStep) []operation {
 			return errors.Join(b.r.Rescore([]engine.Weights{turned, step.after}[call%2], every), look())
 		}, true},
 		{Norms, -1, nil, func(call int) error {
-			return b.r.Norms(norms, [][]float32{reversed,
-				b.inv}[call%2])
+			return b.r.Norms(norms, [][]float32{reversed, b.inv}[call%2])
 		}, false},
 		{Vector, -1, nil, func(int) error {
-			return b.r.UpdateVectors(b.z, []engine.Pair{{P: 0, Q: 1}},
-				b.inv)
+			return b.r.UpdateVectors(b.z, []engine.Pair{{P: 0, Q: 1}}, b.inv)
 		}, false},
 		{Predict, -1, nil, func(int) error { return b.r.Predict(classes) }, false},
 		{Scores, -1, nil, func(int) error { return b.r.Scores(scores, 0, n) }, false},

@@ -64,8 +64,7 @@ func (e recordedEngine) Project(dst []float32, x dataset.Rows, p engine.Projecti
 	return e.e.Project(dst, x, p)
 }
 
-func (e recordedEngine) LoadCells(
-	x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func (e recordedEngine) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	c, err := e.e.LoadCells(x, y, classes, f)
 	if err != nil {
@@ -74,8 +73,7 @@ func (e recordedEngine) LoadCells(
 	return recordedCells{c, e.note}, nil
 }
 
-func (e recordedEngine) LoadEvaluator(
-	x dataset.Rows, classes int, f numerics.FixedPoint,
+func (e recordedEngine) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	v, err := e.e.LoadEvaluator(x, classes, f)
 	if err != nil {
@@ -94,8 +92,7 @@ func (c recordedCells) Shape() (n, d, q int)            { return c.c.Shape() }
 func (c recordedCells) FixedPoint() numerics.FixedPoint { return c.c.FixedPoint() }
 func (c recordedCells) Close() error                    { return c.c.Close() }
 func (c recordedCells) Scores(dst []float32, from, to int) error {
-	return c.c.Scores(dst, from,
-		to)
+	return c.c.Scores(dst, from, to)
 }
 func (c recordedCells) Predict(dst []int32) error          { return c.c.Predict(dst) }
 func (c recordedCells) ClassSums(dst []int64, p int) error { return c.c.ClassSums(dst, p) }

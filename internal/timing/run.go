@@ -47,8 +47,7 @@ func (s Setup) warmUp(ctx context.Context) (*lastStep, error) {
 }
 
 // train makes one run, which w times from the moment when the examples are loaded.
-func (s Setup) train(
-	ctx context.Context, steps int, rule learners.Rule, params watched, w *watch,
+func (s Setup) train(ctx context.Context, steps int, rule learners.Rule, params watched, w *watch,
 ) (res host.Result, err error) {
 	var last time.Time
 	o := host.RunOptions{MaxSteps: steps, Weights: rule, OnStart: func() {

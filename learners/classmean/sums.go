@@ -26,8 +26,7 @@ type Sums struct {
 // Begin begins a run of the learner of that name, whose only step is weights: it is given those of
 // 0, and what it leaves in them is the result. It must not depend on anything but s and the
 // parameters, so that weights to begin with leave no trace. Errors: those of Problem.LoadCells.
-func Begin(
-	problem *learners.Problem, name string, weights func(s *Sums, w engine.Weights) error,
+func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engine.Weights) error,
 ) (learners.Learner, error) {
 	cells, inverse, err := problem.LoadCells()
 	if err != nil {
@@ -66,8 +65,8 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 	}
 	if slices.ContainsFunc(next.W, notFinite) {
 		return learners.Step{},
-			fmt.Errorf("%s: found a mean too large for float32; normalise the features, "+
-				"or use a confusion matrix that is farther from a singular one", s.about)
+			fmt.Errorf("%s: found a mean too large for float32; normalise the features, or use a confusion "+
+				"matrix that is farther from a singular one", s.about)
 	}
 	copy(w.W, next.W)
 	s.made = true

@@ -89,8 +89,7 @@ var definition = &learners.Definition{
 	Name:   "kernelmean",
 	Shared: true,
 	Summary: "the most similar class: means of a kernel function over the examples of each class, " +
-		"immune to " +
-		"symmetric noise",
+		"immune to symmetric noise",
 	Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1 and " +
 		"Sections 3 to 5",
 	Step:     "the means of all classes; there is no second one",
@@ -118,8 +117,8 @@ func (p *Params) Parameters() []learners.Parameter {
 			learners.Case(means.Optimal, "those nearest to all examples"),
 			learners.Case(means.Own, "those of the choice")),
 		learners.Float("atom_error", &p.AtomError, learners.AtLeast(0),
-			"as few atoms as bring each mean "+
-				"within this distance of that of all examples, in feature space; 0 leaves the number to atoms"),
+			"as few atoms as bring each mean within this distance of that of all examples, in feature "+
+				"space; 0 leaves the number to atoms"),
 	}
 }
 
@@ -170,9 +169,8 @@ func adviseAtoms(n, atoms int) string {
 		return ""
 	}
 	return fmt.Sprintf("all %d examples are atoms: %.2g kernel values, about %.2g hours at 10⁸ a "+
-		"second, and as "+
-		"much again for as many to classify: 4000 atoms take %.2g of that, auto chooses a number", n,
-		hours*hour, hours, 4000/float64(n))
+		"second, and as much again for as many to classify: 4000 atoms take %.2g of that, auto chooses "+
+		"a number", n, hours*hour, hours, 4000/float64(n))
 }
 
 // Start implements learners.Params.
@@ -182,13 +180,11 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	}
 	if problem.OwnMap && problem.X.D != problem.Q {
 		return nil, fmt.Errorf("kernelmean: %w: found examples mapped to %d numbers, wanted %d, the "+
-			"mean of each class",
-			engine.ErrShape, problem.X.D, problem.Q)
+			"mean of each class", engine.ErrShape, problem.X.D, problem.Q)
 	}
 	if !problem.OwnMap && (p.Atoms != All || p.AtomError > 0) {
 		return nil, fmt.Errorf("kernelmean: got %d atoms and atom error %v without a kernel function, "+
-			"want all "+
-			"atoms and 0 (without one there are as many weights as features)", p.Atoms, p.AtomError)
+			"want all atoms and 0 (without one there are as many weights as features)", p.Atoms, p.AtomError)
 	}
 	return classmean.Begin(problem, definition.Name, func(s *classmean.Sums, w engine.Weights) error {
 		if problem.OwnMap {

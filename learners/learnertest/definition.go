@@ -29,8 +29,7 @@ func CheckTable(all []*learners.Definition) error {
 		for _, p := range d.New().Parameters() {
 			if was, ok := switches[p.Name]; ok && was != (p.Kind == learners.Switch) {
 				return fmt.Errorf("parameter %s of learner %s: a switch here or with another learner, want "+
-					"one kind",
-					p.Name, d.Name)
+					"one kind", p.Name, d.Name)
 			}
 			switches[p.Name] = p.Kind == learners.Switch
 		}

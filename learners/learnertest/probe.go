@@ -23,45 +23,47 @@ func (p *probe) next() error {
 	return p.before(p.operations)
 }
 
+// do counts an operation, and runs it unless the probe refuses it.
+func (p *probe) do(operation func() error) error {
+	if err := p.next(); err != nil {
+		return err
+	}
+	return operation()
+}
+
+// loaded returns what load makes of a data set that the probe lets the engine load.
+func loaded[R, S any](p *probe, load func() (R, error), wrap func(R) S) (s S, err error) {
+	err = p.do(func() error {
+		r, err := load()
+		if err == nil {
+			p.loaded++
+			s = wrap(r)
+		}
+		return err
+	})
+	return s, err
+}
+
 func (p *probe) Device() engine.Device { return p.e.Device() }
 func (p *probe) Close() error          { return nil }
 
 func (p *probe) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
-	if err := p.next(); err != nil {
-		return nil, err
-	}
-	r, err := p.e.Load(x, classes)
-	if err != nil {
-		return nil, err
-	}
-	p.loaded++
-	return &probedScorer{p: p, r: r}, nil
+	return loaded(p, func() (engine.Scorer, error) { return p.e.Load(x, classes) },
+		func(r engine.Scorer) engine.Scorer { return &probedScorer{p: p, r: r} })
 }
 
 func (p *probe) LoadCells(x dataset.Rows, y []int32, classes int,
 	f numerics.FixedPoint) (engine.Cells, error) {
-	if err := p.next(); err != nil {
-		return nil, err
-	}
-	r, err := p.e.LoadCells(x, y, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	p.loaded++
-	return &probedCells{probedScorer{p: p, r: r}, r}, nil
+	return loaded(p, func() (engine.Cells, error) { return p.e.LoadCells(x, y, classes, f) },
+		func(r engine.Cells) engine.Cells { return &probedCells{probedScorer{p: p, r: r}, r} })
 }
 
-func (p *probe) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator,
-	error) {
-	if err := p.next(); err != nil {
-		return nil, err
-	}
-	r, err := p.e.LoadEvaluator(x, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	p.loaded++
-	return &probedEvaluator{probedScorer{p: p, r: r}, r}, nil
+func (p *probe) LoadEvaluator(x dataset.Rows, classes int,
+	f numerics.FixedPoint) (engine.Evaluator, error) {
+	return loaded(p, func() (engine.Evaluator, error) { return p.e.LoadEvaluator(x, classes, f) },
+		func(r engine.Evaluator) engine.Evaluator {
+			return &probedEvaluator{probedScorer{p: p, r: r}, r}
+		})
 }
 
 func (p *probe) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
@@ -73,10 +75,7 @@ func (p *probe) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error
 }
 
 func (p *probe) Project(dst []float32, x dataset.Rows, projection engine.Projection) error {
-	if err := p.next(); err != nil {
-		return err
-	}
-	return p.e.Project(dst, x, projection)
+	return p.do(func() error { return p.e.Project(dst, x, projection) })
 }
 
 // probedScorer is a data set on a probe.
@@ -89,24 +88,15 @@ type probedScorer struct {
 func (s *probedScorer) Shape() (n, d, q int) { return s.r.Shape() }
 
 func (s *probedScorer) Rescore(w engine.Weights, classes []int) error {
-	if err := s.p.next(); err != nil {
-		return err
-	}
-	return s.r.Rescore(w, classes)
+	return s.p.do(func() error { return s.r.Rescore(w, classes) })
 }
 
 func (s *probedScorer) Scores(dst []float32, from, to int) error {
-	if err := s.p.next(); err != nil {
-		return err
-	}
-	return s.r.Scores(dst, from, to)
+	return s.p.do(func() error { return s.r.Scores(dst, from, to) })
 }
 
 func (s *probedScorer) Predict(dst []int32) error {
-	if err := s.p.next(); err != nil {
-		return err
-	}
-	return s.r.Predict(dst)
+	return s.p.do(func() error { return s.r.Predict(dst) })
 }
 
 func (s *probedScorer) Close() error {
@@ -133,24 +123,15 @@ func (c *probedCells) Assign(alpha float32) (engine.Assignment, error) {
 }
 
 func (c *probedCells) ClassSums(dst []int64, p int) error {
-	if err := c.p.next(); err != nil {
-		return err
-	}
-	return c.c.ClassSums(dst, p)
+	return c.p.do(func() error { return c.c.ClassSums(dst, p) })
 }
 
 func (c *probedCells) Norms(dst, inv []float32) error {
-	if err := c.p.next(); err != nil {
-		return err
-	}
-	return c.c.Norms(dst, inv)
+	return c.p.do(func() error { return c.c.Norms(dst, inv) })
 }
 
 func (c *probedCells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	if err := c.p.next(); err != nil {
-		return err
-	}
-	return c.c.UpdateVectors(dst, pairs, inv)
+	return c.p.do(func() error { return c.c.UpdateVectors(dst, pairs, inv) })
 }
 
 // probedEvaluator is a data set with targets on a probe.
@@ -162,10 +143,7 @@ type probedEvaluator struct {
 func (v *probedEvaluator) FixedPoint() numerics.FixedPoint { return v.v.FixedPoint() }
 
 func (v *probedEvaluator) SetTargets(t engine.Targets) error {
-	if err := v.p.next(); err != nil {
-		return err
-	}
-	return v.v.SetTargets(t)
+	return v.p.do(func() error { return v.v.SetTargets(t) })
 }
 
 func (v *probedEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
@@ -176,8 +154,5 @@ func (v *probedEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evalu
 }
 
 func (v *probedEvaluator) WeightedSums(sums []int64, a []float32) error {
-	if err := v.p.next(); err != nil {
-		return err
-	}
-	return v.v.WeightedSums(sums, a)
+	return v.p.do(func() error { return v.v.WeightedSums(sums, a) })
 }

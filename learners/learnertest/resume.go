@@ -59,10 +59,8 @@ func checkCancelled(s subject) error {
 					cancel()
 				}
 			}
-			o := host.RunOptions{Weights: rule,
-				OnStart: func() { after(0) },
-				OnStep:  func(r host.Report) { after(r.Step) },
-			}
+			o := host.RunOptions{Weights: rule, OnStart: func() { after(0) },
+				OnStep: func(r host.Report) { after(r.Step) }}
 			err := s.goOn(ctx, s.engine, straight.Result, o, at)
 			if err != nil {
 				return fmt.Errorf("weights %s, cancelled after step %d: %w", rule, at, err)

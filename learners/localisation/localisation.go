@@ -96,8 +96,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		return learners.Step{Done: true, Doubts: learners.EndInDoubt(
 			"perhaps no weights do: take another learner, such as svm, or allow more updates",
 			"localisation: found no weights for which %d planes hold in %d updates", len(l.planes.all)+1,
-			l.Updates,
-		)}, nil
+			l.Updates)}, nil
 	}
 	next := l.planes.weights(w.Q, w.D)
 	if slices.ContainsFunc(next, func(v float32) bool { return v-v != 0 }) {
@@ -134,8 +133,7 @@ func (l *run) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
 			}
 			mistakes++
 			if mistakes == 1 || l.Oracle == Largest && margin < best || l.Oracle == Smallest &&
-				margin > best ||
-				l.Oracle == Random && random.IntN(mistakes) == 0 {
+				margin > best || l.Oracle == Random && random.IntN(mistakes) == 0 {
 				chosen, best = p, margin
 			}
 		}

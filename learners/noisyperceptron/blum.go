@@ -20,11 +20,9 @@ func NewBlum() *Blum { return &Blum{} }
 
 var blum = define("blum",
 	"a perceptron that turns w until its estimated mistakes lie in its plane; one for each class",
-	"Blum, Frieze, Kannan & Vempala, A polynomial-time algorithm for learning noisy linear "+
-		"threshold functions, "+
-		"Algorithmica 22 (1998), Section 4, without the removal of outliers",
-	[]learners.Rule{learners.Best, learners.Last},
-	func() learners.Params { return NewBlum() })
+	"Blum, Frieze, Kannan & Vempala, A polynomial-time algorithm for learning noisy linear threshold "+
+		"functions, Algorithmica 22 (1998), Section 4, without the removal of outliers",
+	[]learners.Rule{learners.Best, learners.Last}, func() learners.Params { return NewBlum() })
 
 // Definition implements learners.Params.
 func (*Blum) Definition() *learners.Definition { return blum }

@@ -61,8 +61,7 @@ func start(problem *learners.Problem, m mover) (learners.Learner, error) {
 	}
 	n, d, q := eval.Shape()
 	l := &run{mover: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
-		a:    make([]float32, n*q),
-		sums: make([]int64, q*d), lengths: make([]float32, n)}
+		a: make([]float32, n*q), sums: make([]int64, q*d), lengths: make([]float32, n)}
 	l.unmix(inverse.Float32())
 	for i := range l.lengths {
 		if problem.X.Sparse() {

@@ -22,10 +22,8 @@ func NewCopa() *Copa { return &Copa{Options: standard, Aggressiveness: 1} }
 
 var copa = define("copa",
 	"confusion-based passive-aggressive: aims at few errors in each class, however few examples it "+
-		"has",
-	"Ralaivola, Confusion-based online learning and a passive-aggressive scheme, NIPS 2012, "+
-		"Algorithm 1",
-	func() learners.Params { return NewCopa() })
+		"has", "Ralaivola, Confusion-based online learning and a passive-aggressive scheme, NIPS 2012, "+
+		"Algorithm 1", func() learners.Params { return NewCopa() })
 
 // Definition implements learners.Params.
 func (p *Copa) Definition() *learners.Definition { return p.of(copa) }

@@ -24,8 +24,7 @@ func NewMira() *Mira { return &Mira{Options: standard, ClassWeights: learners.Eq
 var mira = define("mira",
 	"an ultraconservative algorithm whose steps are those after which W would be shortest",
 	"Crammer & Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3 (2003), "+
-		"Section 4",
-	func() learners.Params { return NewMira() })
+		"Section 4", func() learners.Params { return NewMira() })
 
 // Definition implements learners.Params.
 func (p *Mira) Definition() *learners.Definition { return p.of(mira) }

@@ -32,8 +32,7 @@ func (o *Options) parameters(more ...learners.Parameter) []learners.Parameter {
 		learners.Bool("no_shuffle", &o.NoShuffle,
 			"take the examples in their order, not in a random one in each pass"),
 		learners.Bool("no_average", &o.NoAverage,
-			"keep the weights that the last example left, not the mean of those "+
-				"that all left"),
+			"keep the weights that the last example left, not the mean of those that all left"),
 		learners.Text("correction", &o.Correction, "none or steps", "what a confusion matrix corrects",
 			learners.Choice{Value: "none", About: "nothing: all labels are taken to be right"},
 			learners.Choice{Value: "steps", About: "the steps, by its inverse"}),

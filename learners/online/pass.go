@@ -39,9 +39,8 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 // It says whether there is one.
 func (p *pass) see(i int, scores, tau []float32) (moved bool, err error) {
 	if !finite(scores) {
-		return false, fmt.Errorf("online: found scores that are too large for float32 at example %d "+
-			"of the data; normalise "+
-			"the features", p.before+i+1)
+		return false, fmt.Errorf("online: found scores that are too large for float32 at example %d of "+
+			"the data; normalise the features", p.before+i+1)
 	}
 	e := &p.example
 	e.y, e.norm2 = int(p.problem.Y[i]), p.norms2[i]
@@ -101,13 +100,12 @@ func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights) ([
 	for k, l := range all {
 		one, ok := l.(*run)
 		if !ok {
-			return nil, fmt.Errorf("online: found a run of another family of learners among those to "+
-				"step together (%T)", l)
+			return nil, fmt.Errorf("online: found a run of another family of learners among those to step "+
+				"together (%T)", l)
 		}
 		if n, want := len(one.order), len(all[0].(*run).order); n != want {
 			return nil, fmt.Errorf("online: found runs on %d and on %d examples to step together, wanted "+
-				"those of one problem",
-				want, n)
+				"those of one problem", want, n)
 		}
 		if err := one.measure(all[0].(*run)); err != nil {
 			return nil, err

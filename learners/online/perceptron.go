@@ -22,9 +22,8 @@ func NewPerceptron() *Perceptron {
 var perceptron = define("perceptron",
 	"the averaged perceptron: an example that is taken for another class is added to its own, and "+
 		"taken off that one",
-	"Rosenblatt, The perceptron, Psychological Review 65 (1958); averaged: Freund & Schapire, "+
-		"Large margin "+
-		"classification using the perceptron algorithm, Machine Learning 37 (1999)",
+	"Rosenblatt, The perceptron, Psychological Review 65 (1958); averaged: Freund & Schapire, Large "+
+		"margin classification using the perceptron algorithm, Machine Learning 37 (1999)",
 	func() learners.Params { return NewPerceptron() })
 
 // Definition implements learners.Params.

@@ -24,8 +24,7 @@ func newStream(problem *learners.Problem, from engine.Weights, m member) (learne
 			"order")
 	case classWeights == learners.Balanced:
 		return nil, errors.New("online: found weights of classes, for which the sizes of all classes " +
-			"have to be known " +
-			"before the first example is; read all examples, or weigh classes alike")
+			"have to be known before the first example is; read all examples, or weigh classes alike")
 	}
 	l, err := newRun(problem, m)
 	if err != nil {
@@ -42,8 +41,7 @@ func newStream(problem *learners.Problem, from engine.Weights, m member) (learne
 func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
 	if x.D != p.problem.X.D || len(y) != x.N {
 		return fmt.Errorf("online: found %d labels of %d examples of %d columns, wanted one for each, "+
-			"of %d columns", len(y),
-			x.N, x.D, p.problem.X.D)
+			"of %d columns", len(y), x.N, x.D, p.problem.X.D)
 	}
 	for i, k := range y {
 		if k < 0 || int(k) >= p.problem.Q {

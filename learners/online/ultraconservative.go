@@ -45,8 +45,7 @@ func (p *Ultraconservative) Definition() *learners.Definition { return p.of(ultr
 func (p *Ultraconservative) Parameters() []learners.Parameter {
 	return p.parameters(learners.Weighting(&p.ClassWeights), learners.OneOf("step", &p.Step,
 		"which of the classes that score as much as its own an example is taken off",
-		learners.Case(StepMax, "the best"),
-		learners.Case(StepUniform, "all alike"),
+		learners.Case(StepMax, "the best"), learners.Case(StepUniform, "all alike"),
 		learners.Case(StepProportional, "all, by their excess"),
 		learners.Case(StepRandom, "one, by chance")))
 }

@@ -63,8 +63,7 @@ func (l *run) clean() error {
 	}
 	if slices.Max(c.Weight) == 0 {
 		return errors.New("softmax: found no label that counts after cleaning, wanted at least one; " +
-			"check the confusion " +
-			"matrix, or train without cleaning")
+			"check the confusion matrix, or train without cleaning")
 	}
 	l.state.Crossing, l.state.First = crossing{}, 0
 	l.state.Cleaned, l.state.Stage = c, fitting

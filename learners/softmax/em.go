@@ -201,8 +201,7 @@ func (c *crossing) check(folds, n, q, size int) error {
 	if c.Larger < 0 || c.Larger > largerLambdas || len(c.BeforeW) > 0 && len(c.BeforeW) != folds ||
 		(len(c.BeforeW) > 0) != (len(c.BeforeScores) > 0) {
 		return fmt.Errorf("%d larger penalties, weights of %d folds and %d scores before the last of "+
-			"them", c.Larger,
-			len(c.BeforeW), len(c.BeforeScores))
+			"them", c.Larger, len(c.BeforeW), len(c.BeforeScores))
 	}
 	if c.Round < 0 || c.Fold < 0 || c.Fold > 0 && c.Fold >= folds || len(c.W) > folds {
 		return fmt.Errorf("round %d, fold %d, weights of %d folds", c.Round, c.Fold, len(c.W))

@@ -110,9 +110,8 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 		return nil, err
 	}
 	if p.Clean != Keep && noise == nil && problem.Noise == nil {
-		return nil, fmt.Errorf("softmax: found clean %s and no confusion matrix, wanted one, which "+
-			"says how many labels "+
-			"are wrong; give one, or have it learned", p.Clean)
+		return nil, fmt.Errorf("softmax: found clean %s and no confusion matrix, wanted one, which says "+
+			"how many labels are wrong; give one, or have it learned", p.Clean)
 	}
 	targets, err := newTargets(p, problem)
 	if err != nil {
@@ -298,8 +297,7 @@ func (l *run) beginFit(w []float32) error {
 	}
 	if math.IsInf(now.loss, 1) {
 		return fmt.Errorf("softmax: found weights under which scores or losses are too large to begin " +
-			"with, wanted a " +
-			"loss below 2^15 for each example; scale the features, or begin from W = 0")
+			"with, wanted a loss below 2^15 for each example; scale the features, or begin from W = 0")
 	}
 	l.min = &minimiser{f: l.loss, now: now, pairs: l.state.Pairs}
 	return nil
@@ -454,8 +452,7 @@ func (l *run) Restore(saved []byte) error {
 	}
 	size := l.problem.Q * l.problem.X.D
 	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q,
-		size),
-		s.Cleaned.check(len(l.problem.Y), l.problem.Q)); err != nil {
+		size), s.Cleaned.check(len(l.problem.Y), l.problem.Q)); err != nil {
 		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
 	}
 	if (s.Stage == crossfitting || s.Stage == learning) && len(s.Crossing.W) != l.Folds {

@@ -114,8 +114,7 @@ func backward(c []float64, q int) ([]float32, float64, error) {
 	inverse, ok := numerics.Inverse(c, q)
 	if !ok {
 		return nil, 0, fmt.Errorf("softmax: backward correction: found a confusion matrix that has no " +
-			"inverse, wanted " +
-			"one that has; use forward correction, or check the matrix")
+			"inverse, wanted one that has; use forward correction, or check the matrix")
 	}
 	t := make([]float32, q*q)
 	most := 1.0

@@ -123,8 +123,7 @@ func (s *oneSlack) improve(p plane, losses float64) error {
 		return nil
 	}
 	if err := memory.Check(memory.Sum(memory.Product(len(s.planes), 8), memory.Product(s.x.N, s.rows,
-		8),
-		memory.Product(s.x.D, s.rows, 8)), planesMemory); err != nil {
+		8), memory.Product(s.x.D, s.rows, 8)), planesMemory); err != nil {
 		return err
 	}
 	row := s.products(&p)

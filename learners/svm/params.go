@@ -48,20 +48,16 @@ type Params struct {
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params {
 	return &Params{Cost: 1, Loss: Squared, Multiclass: OVR, ClassWeights: learners.Equal,
-		Solver:    Descent,
-		Tolerance: 0.01}
+		Solver: Descent, Tolerance: 0.01}
 }
 
 var definition = &learners.Definition{
 	Name:    "svm",
 	Summary: "linear support vector machine: keeps a margin between classes, for right labels",
 	Paper: "Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008, " +
-		"Algorithms 1 and 3; " +
-		"all classes at once: Keerthi et al., A sequential dual method for large scale multi-class " +
-		"linear SVMs, KDD 2008; " +
-		"cutting planes: Joachims, Finley & Yu, Cutting-plane training of structural SVMs, Machine " +
-		"Learning 77, 2009, " +
-		"Algorithm 3",
+		"Algorithms 1 and 3; all classes at once: Keerthi et al., A sequential dual method for large " +
+		"scale multi-class linear SVMs, KDD 2008; cutting planes: Joachims, Finley & Yu, Cutting-plane " +
+		"training of structural SVMs, Machine Learning 77, 2009, Algorithm 3",
 	Step:     "passes that look at four times as many examples as there are, or a cutting plane",
 	MaxSteps: 250,
 	Weights:  []learners.Rule{learners.Last, learners.Best},
@@ -81,8 +77,7 @@ func (p *Params) Parameters() []learners.Parameter {
 		learners.Float("cost", &p.Cost, learners.Between(1/mostCost, mostCost),
 			"what an example costs that misses its margin by 1, against the size of the weights"),
 		learners.OneOf("loss", &p.Loss, "cost of the part of the margin that is missing",
-			learners.Case(Hinge, "the part itself"),
-			learners.Case(Squared, "its square")),
+			learners.Case(Hinge, "the part itself"), learners.Case(Squared, "its square")),
 		learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
 			learners.Case(OVR, "each class by itself against the rest"),
 			learners.Case(All, "all classes at once, with the hinge loss")),

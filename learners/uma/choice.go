@@ -25,8 +25,7 @@ func (l *run) collect(regions []int64) error {
 			norm2 := float64(l.norms[p*l.q+r])
 			if math.IsNaN(norm2) || math.IsInf(norm2, 0) {
 				return fmt.Errorf("uma: the norm of update vector (%d,%d) is %v: the features are too large "+
-					"for float32; "+
-					"normalise them", p, r, norm2)
+					"for float32; normalise them", p, r, norm2)
 			}
 			if p == r || !(norm2 > l.Tol*l.Tol) || !(norm2 > l.doubted(regions, p, r)) {
 				continue

@@ -96,8 +96,7 @@ func (a *Annotations) Check(n, q int) error {
 		for k := range by {
 			if by[k] < 0 || int(by[k]) >= len(a.Names) || k > 0 && by[k] <= by[k-1] {
 				return fmt.Errorf("annotations: example %d (counted from 0) has labels of annotators %v, "+
-					"wanted each once, "+
-					"in order, from 0 to %d", i, by, len(a.Names)-1)
+					"wanted each once, in order, from 0 to %d", i, by, len(a.Names)-1)
 			}
 			if label[k] < 0 || int(label[k]) >= q {
 				return fmt.Errorf("annotations: example %d (counted from 0) has label %d, wanted 0 to %d", i,
@@ -105,8 +104,7 @@ func (a *Annotations) Check(n, q int) error {
 			}
 			if class, known := a.Known(i); known && a.Right[by[k]] && label[k] != class {
 				return fmt.Errorf("annotations: example %d (counted from 0) has labels %d and %d of "+
-					"annotators whose labels are "+
-					"right, wanted one", i, class, label[k])
+					"annotators whose labels are right, wanted one", i, class, label[k])
 			}
 		}
 	}

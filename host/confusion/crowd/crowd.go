@@ -82,8 +82,7 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 	case o.Rounds < 0 || !(o.Smoothing > 0 && o.Smoothing <= 1e6) || !(o.Pooled >= 0 &&
 		o.Pooled <= 1e6):
 		return nil, fmt.Errorf("crowd: found %d rounds, smoothing %v and %v pooled labels, wanted "+
-			"positive numbers "+
-			"(at most a million)", o.Rounds, o.Smoothing, o.Pooled)
+			"positive numbers (at most a million)", o.Rounds, o.Smoothing, o.Pooled)
 	case a.N() == 0:
 		return nil, fmt.Errorf("crowd: found no example, wanted some with labels")
 	case o.Method == Majority && o.Start != nil:

@@ -3,9 +3,7 @@ package crowd
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -13,9 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 // The names that a column of a table of annotations may have.
@@ -41,18 +37,14 @@ type AnnotationOptions struct {
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its
 // progress through ctx, and ends with it.
 func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
-	plain, done, err := labelfile.Open(ctx, path, "the annotations")
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	t := annotationTable{path: path, o: o, bounded: o.Items > 0,
 		annotators: map[string]int32{}, classes: map[string]int32{}}
 	for k, name := range o.Classes {
 		t.classes[name] = int32(k)
 	}
 	t.names = slices.Clone(o.Classes)
-	if err := t.read(plain); err != nil {
+	err := labelfile.Each(ctx, path, "the annotations", "item,worker,label", t.place, t.add)
+	if err != nil {
 		return nil, err
 	}
 	return t.finish()
@@ -75,51 +67,6 @@ type annotation struct {
 	item      int
 	by, label int32
 	line      int
-}
-
-func (t *annotationTable) read(r io.Reader) error {
-	records := csv.NewReader(smallfile.Lines(r))
-	records.FieldsPerRecord, records.ReuseRecord = -1, true // counted here, for a better message
-	header, line, err := labelfile.Record(t.path, records)
-	if err == io.EOF {
-		return fmt.Errorf("%s:1: found no text, wanted a table with the header item,worker,label", t.path)
-	}
-	if err != nil {
-		return t.cause(err)
-	}
-	if err := t.place(header); err != nil {
-		return fmt.Errorf("%s:%d: %w", t.path, line, err)
-	}
-	fields := len(header)
-	for {
-		row, line, err := labelfile.Record(t.path, records)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return t.cause(err)
-		}
-		if len(row) != fields {
-			return fmt.Errorf("%s:%d: found %d fields, wanted %d as the header has", t.path, line, len(row),
-				fields)
-		}
-		if err := t.add(row, line); err != nil {
-			return fmt.Errorf("%s:%d: %w", t.path, line, err)
-		}
-		if len(t.lines)%(1<<16) == 1 {
-			if err := memory.Check(memory.Product(len(t.lines), 64), "a table of annotations"); err != nil {
-				return fmt.Errorf("%s:%d: %w", t.path, line, err)
-			}
-		}
-	}
-}
-
-// cause adds the path to an error that lacks it, as those of reading do.
-func (t *annotationTable) cause(err error) error {
-	if strings.HasPrefix(err.Error(), t.path+":") {
-		return err
-	}
-	return fmt.Errorf("%s: cannot read the annotations: %w", t.path, fileerr.Cause(err))
 }
 
 // place finds the columns by the header.
@@ -177,6 +124,9 @@ func (t *annotationTable) add(row []string, line int) error {
 		t.annotators[strings.Clone(worker)] = w
 	}
 	t.lines = append(t.lines, annotation{i, w, k, line})
+	if len(t.lines)%(1<<16) == 1 {
+		return memory.Check(memory.Product(len(t.lines), 64), "a table of annotations")
+	}
 	return nil
 }
 
@@ -204,8 +154,7 @@ func (t *annotationTable) finish() (*Annotations, error) {
 		k, found := slices.BinarySearch(a.Names, name)
 		if !found {
 			return nil, fmt.Errorf("%s: found no worker %.60q, whose labels are said to be right, wanted "+
-				"one of %s",
-				t.path, name, labelfile.Quoted(a.Names))
+				"one of %s", t.path, name, labelfile.Quoted(a.Names))
 		}
 		a.Right[k] = true
 	}
@@ -219,14 +168,12 @@ func (t *annotationTable) finish() (*Annotations, error) {
 			l := t.lines[at]
 			if at > first && l.by == t.lines[at-1].by {
 				return nil, fmt.Errorf("%s:%d: item %d has a label of worker %.60q here and in line %d, "+
-					"wanted one",
-					t.path, l.line, i, a.Names[l.by], t.lines[at-1].line)
+					"wanted one", t.path, l.line, i, a.Names[l.by], t.lines[at-1].line)
 			}
 			if a.Right != nil && a.Right[l.by] {
 				if right >= 0 && t.lines[right].label != l.label {
 					return nil, fmt.Errorf("%s:%d: item %d has label %.60q of worker %.60q, and %.60q of %.60q "+
-						"in line %d; "+
-						"wanted one, as the labels of both are said to be right", t.path, l.line, i,
+						"in line %d; wanted one, as the labels of both are said to be right", t.path, l.line, i,
 						a.Classes[l.label], a.Names[l.by],
 						a.Classes[t.lines[right].label], a.Names[t.lines[right].by], t.lines[right].line)
 				}
@@ -236,8 +183,7 @@ func (t *annotationTable) finish() (*Annotations, error) {
 		}
 		if at == first {
 			return nil, fmt.Errorf("%s: item %d has no label, wanted at least one for each of the %d "+
-				"examples of the data; "+
-				"leave the example out of the data, or label it", t.path, i, t.o.Items)
+				"examples of the data; leave the example out of the data, or label it", t.path, i, t.o.Items)
 		}
 		a.Start = append(a.Start, at)
 	}

@@ -13,9 +13,8 @@ import (
 
 // ErrInSample is the error of probabilities that agree with every label: those of a model that
 // has learned these labels by heart, which say nothing of mistakes.
-var ErrInSample = errors.New("the probabilities agree with every label, as those of a model " +
-	"that has seen them do: " +
-	"give those of examples held out")
+var ErrInSample = errors.New("the probabilities agree with every label, as those of a model that " +
+	"has seen them do: give those of examples held out")
 
 // Rows hands out probabilities of n examples for q classes, row-major, in order, in blocks of
 // whole rows that stay as they are until use returns. It may be called more than once.
@@ -71,8 +70,8 @@ func ConfidentJoint(classes []string, y []int32, rows Rows, o ConfidentOptions) 
 	j := &Confident{Labels: make([]int64, q), Counted: make([]int64, q*q)}
 	for i, k := range y {
 		if k < 0 || int(k) >= q {
-			return nil, nil, fmt.Errorf("confident joint: example %d (counted from 0) has label %d, "+
-				"wanted 0 to %d", i, k, q-1)
+			return nil, nil, fmt.Errorf("confident joint: example %d (counted from 0) has label %d, wanted "+
+				"0 to %d", i, k, q-1)
 		}
 		j.Labels[k]++
 	}
@@ -96,9 +95,8 @@ func inBlocks(rows Rows, n, q int, use func(p []float32, first int)) error {
 	first := 0
 	err := rows(func(p []float32) error {
 		if len(p)%q != 0 || first+len(p)/q > n {
-			return fmt.Errorf("found probabilities of %d classes and of %d examples or more, wanted %d "+
-				"of each of %d",
-				len(p)%q, first+len(p)/q, q, n)
+			return fmt.Errorf("found probabilities of %d classes and of %d examples or more, wanted %d of "+
+				"each of %d", len(p)%q, first+len(p)/q, q, n)
 		}
 		parallel.Ranges(len(p)/q, 1<<10, func(from, to int) { use(p[from*q:to*q], first+from) })
 		first += len(p) / q
@@ -137,8 +135,8 @@ func (j *Confident) findThresholds(y []int32, q int, rows Rows) error {
 		}
 	})
 	if err == nil && bad >= 0 {
-		err = fmt.Errorf("example %d (counted from 0) has no probability of its label, wanted a "+
-			"number from 0 to 1", bad)
+		err = fmt.Errorf("example %d (counted from 0) has no probability of its label, wanted a number "+
+			"from 0 to 1", bad)
 	}
 	if err != nil {
 		return fmt.Errorf("confident joint: %w", err)
@@ -247,8 +245,7 @@ func (j *Confident) estimate(m *confusion.Matrix) *Estimate {
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "confident joint",
 		Assumes: "a model that has not seen an example is sure of its true class, or its label is as " +
-			"likely wrong as " +
-			"those of examples that it is sure of"}
+			"likely wrong as those of examples that it is sure of"}
 	for t := range q {
 		sum, counted := 0.0, 0.0
 		for p := range q {
@@ -269,8 +266,8 @@ func (j *Confident) estimate(m *confusion.Matrix) *Estimate {
 		switch {
 		case sum == 0:
 			e.Notes = append(e.Notes,
-				fmt.Sprintf("label %.60q is never given, and no example counts as of that class: "+
-					"nothing is known of it", m.Classes[t]))
+				fmt.Sprintf("label %.60q is never given, and no example counts as of that class: nothing is "+
+					"known of it", m.Classes[t]))
 		case counted < fewExamples:
 			e.Notes = append(e.Notes,
 				fmt.Sprintf("%v examples count as of class %.60q: its column is a guess",

@@ -43,9 +43,8 @@ func FromLabels(classes []string, noisy, right []int32, prior *confusion.Matrix)
 // CountLabels counts examples by noisy label p and true class t, at [p*q+t].
 func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 	if len(noisy) != len(right) {
-		return nil, fmt.Errorf("confusion estimate: found %d noisy labels and %d right ones, wanted "+
-			"as many",
-			len(noisy), len(right))
+		return nil, fmt.Errorf("confusion estimate: found %d noisy labels and %d right ones, wanted as "+
+			"many", len(noisy), len(right))
 	}
 	if err := confusion.CheckMemory(q); err != nil {
 		return nil, err
@@ -54,9 +53,8 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 	for i, p := range noisy {
 		t := right[i]
 		if p < 0 || int(p) >= q || t < 0 || int(t) >= q {
-			return nil, fmt.Errorf("confusion estimate: example %d (counted from 0) has labels %d and "+
-				"%d, wanted 0 to %d",
-				i, p, t, q-1)
+			return nil, fmt.Errorf("confusion estimate: example %d (counted from 0) has labels %d and %d, "+
+				"wanted 0 to %d", i, p, t, q-1)
 		}
 		counts[int(p)*q+int(t)]++
 	}
@@ -84,8 +82,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 	}
 	if prior != nil && !slices.Equal(prior.Classes, classes) {
 		return nil, fmt.Errorf("confusion estimate: found a prior of classes %s, wanted %s in their "+
-			"order",
-			labelfile.Quoted(prior.Classes), labelfile.Quoted(classes))
+			"order", labelfile.Quoted(prior.Classes), labelfile.Quoted(classes))
 	}
 	before := priorOf(counts, q, prior)
 	s, _ := strength(counts, before, q)
@@ -111,8 +108,8 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 			e.Error[p*q+t] = min(1, math.Sqrt(spread/(n+min(s, mostBelieved)+1)+moved))
 		}
 		if n < fewExamples {
-			e.Notes = append(e.Notes, fmt.Sprintf("true class %.60q has %v examples with both labels: "+
-				"its column is mostly what was believed before", classes[t], n))
+			e.Notes = append(e.Notes, fmt.Sprintf("true class %.60q has %v examples with both labels: its "+
+				"column is mostly what was believed before", classes[t], n))
 		}
 	}
 	confusion.Normalise(e.P, q)

@@ -74,8 +74,7 @@ func FindCrowdIssues(
 	for i := range y {
 		if m := by(i); len(m) != len(a.Names) || len(m[0].P) != q*q {
 			return nil, fmt.Errorf("label issues: example %d (counted from 0) has matrices of %d "+
-				"annotators, "+
-				"wanted %d of %d×%d", i, len(m), len(a.Names), q, q)
+				"annotators, wanted %d of %d×%d", i, len(m), len(a.Names), q, q)
 		}
 	}
 	f := issueFinder{p: p, y: y, q: q, evidence: func(i int, of func([]float64)) {
@@ -192,8 +191,7 @@ func checkIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) e
 	}
 	if same != nil && len(same) != n {
 		return fmt.Errorf("label issues: found %d numbers of equal examples for %d labels, wanted one "+
-			"for each",
-			len(same), n)
+			"for each", len(same), n)
 	}
 	for i, k := range y {
 		if k < 0 || int(k) >= q {
@@ -201,15 +199,14 @@ func checkIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) e
 				q-1)
 		}
 		if same != nil && (same[i] < 0 || int(same[i]) > i) {
-			return fmt.Errorf("label issues: example %d (counted from 0) equals example %d first, wanted "+
-				"0 to %d",
-				i, same[i], i)
+			return fmt.Errorf("label issues: example %d (counted from 0) equals example %d first, wanted 0 "+
+				"to %d", i, same[i], i)
 		}
 	}
 	for i, v := range p {
 		if !(v >= 0 && v <= 1+1e-5) { // what rounding may have added
-			return fmt.Errorf("label issues: example %d (counted from 0) has the probability %v, wanted "+
-				"0 to 1", i/q, v)
+			return fmt.Errorf("label issues: example %d (counted from 0) has the probability %v, wanted 0 "+
+				"to 1", i/q, v)
 		}
 	}
 	return nil

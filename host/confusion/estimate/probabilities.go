@@ -40,13 +40,11 @@ func openProbabilities(path string, n, q int) (*os.File, npyfile.Array, error) {
 	case err != nil:
 		err = fmt.Errorf("%s: cannot read the probabilities, wanted a .npy file: %w", path, err)
 	case len(a.Shape) != 2 || a.Shape[0] != n || a.Shape[1] != q:
-		err = fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], a row for each example and "+
-			"a column for each "+
-			"class of the data, in their order", path, a.Shape, n, q)
+		err = fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], a row for each example and a "+
+			"column for each class of the data, in their order", path, a.Shape, n, q)
 	case a.Fortran || a.Type.Kind != 'f' || npyfile.Decoder(a.Type, toFloat32) == nil:
 		err = fmt.Errorf("%s: found elements of type %.20q or in Fortran order, wanted float32 or "+
-			"float64 in C order: "+
-			"convert with numpy.ascontiguousarray", path, a.Descr)
+			"float64 in C order: convert with numpy.ascontiguousarray", path, a.Descr)
 	}
 	if err != nil {
 		f.Close() // of what was only read: nothing to lose

@@ -2,16 +2,13 @@ package estimate
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 // Clean are examples of which the true class is known.
@@ -39,17 +36,13 @@ type CleanOptions struct {
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its
 // progress through ctx, and ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
-	plain, done, err := labelfile.Open(ctx, path, "the true classes")
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	t := cleanTable{path: path, o: o, classes: map[string]int32{}, seen: map[int]int{}}
 	t.Classes = slices.Clone(o.Classes)
 	for k, name := range o.Classes {
 		t.classes[name] = int32(k)
 	}
-	if err := t.read(plain); err != nil {
+	err := labelfile.Each(ctx, path, "the true classes", "item,label or noisy,true", t.place, t.add)
+	if err != nil {
 		return nil, err
 	}
 	if len(t.Right) == 0 {
@@ -70,46 +63,13 @@ type cleanTable struct {
 	seen    map[int]int // the line of each example
 	first   int         // the column of the example's number or of the noisy label
 	second  int         // that of the true class
+	items   bool        // examples have numbers
 }
 
 var itemColumns = []string{"item", "task", "index", "row", "example", "id"}
 
-func (t *cleanTable) read(plain io.Reader) error {
-	r := csv.NewReader(smallfile.Lines(plain))
-	r.FieldsPerRecord, r.ReuseRecord = -1, true // counted here, for a better message
-	header, line, err := labelfile.Record(t.path, r)
-	if err == io.EOF {
-		return fmt.Errorf("%s:1: found no text, wanted a table with the header item,label or noisy,true",
-			t.path)
-	}
-	if err != nil {
-		return err
-	}
-	items, err := t.place(header)
-	if err != nil {
-		return fmt.Errorf("%s:%d: %w", t.path, line, err)
-	}
-	fields := len(header)
-	for {
-		row, line, err := labelfile.Record(t.path, r)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if len(row) != fields {
-			return fmt.Errorf("%s:%d: found %d fields, wanted %d as the header has", t.path, line, len(row),
-				fields)
-		}
-		if err := t.add(row[t.first], row[t.second], items, line); err != nil {
-			return fmt.Errorf("%s:%d: %w", t.path, line, err)
-		}
-	}
-}
-
-// place finds the columns by the header, and says whether examples have numbers.
-func (t *cleanTable) place(header []string) (items bool, err error) {
+// place finds the columns by the header.
+func (t *cleanTable) place(header []string) error {
 	item, noisy, right, label := -1, -1, -1, -1
 	for k, field := range header {
 		name := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
@@ -120,8 +80,7 @@ func (t *cleanTable) place(header []string) (items bool, err error) {
 			}
 		case confusion.AxisOf(name) == confusion.TrueRows:
 			if right >= 0 {
-				return false, fmt.Errorf("the header has two columns of true classes, %q and %q", header[right],
-					field)
+				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
 			}
 			right = k
 		case confusion.AxisOf(name) == confusion.TrueColumns:
@@ -138,7 +97,8 @@ func (t *cleanTable) place(header []string) (items bool, err error) {
 		if right < 0 {
 			t.second = label
 		}
-		return true, nil
+		t.items = true
+		return nil
 	case noisy < 0:
 		noisy = label
 	}
@@ -147,15 +107,16 @@ func (t *cleanTable) place(header []string) (items bool, err error) {
 		if t.o.Y != nil {
 			what = "columns item and label, or " + what
 		}
-		return false, fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
+		return fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
 	}
 	t.first, t.second = noisy, right
-	return false, nil
+	return nil
 }
 
-func (t *cleanTable) add(first, right string, items bool, line int) error {
+func (t *cleanTable) add(row []string, line int) error {
+	first, right := row[t.first], row[t.second]
 	var noisy int32
-	if items {
+	if t.items {
 		i, err := strconv.Atoi(strings.TrimSpace(first))
 		if err != nil || i < 0 || i >= len(t.o.Y) {
 			return fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", first,

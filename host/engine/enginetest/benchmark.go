@@ -17,8 +17,7 @@ import (
 func Benchmark(b *testing.B, e engine.Engine) {
 	for _, s := range []struct{ n, d, q int }{{4096, 64, 10}, {20000, 17, 26}, {20000, 784, 10}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/Q=%d", s.n, s.d, s.q), func(b *testing.B) {
-			benchmark(b, e, s.n, s.d,
-				s.q)
+			benchmark(b, e, s.n, s.d, s.q)
 		})
 	}
 }
@@ -92,12 +91,10 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 	other := slices.Clone(inv)
 	slices.Reverse(other)
 	measure("norms", 0, func(_ *testing.B, i int) {
-		must(r.Norms(norms, [][]float32{inv,
-			other}[i%2]))
+		must(r.Norms(norms, [][]float32{inv, other}[i%2]))
 	})
 	measure("update-vector", 0, func(*testing.B, int) {
-		must(r.UpdateVectors(z,
-			[]engine.Pair{{P: 0, Q: 1}}, inv))
+		must(r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv))
 	})
 	// A step as a learner takes it: two classes changed a little, some examples move.
 	measure("step", pass, func(_ *testing.B, i int) {

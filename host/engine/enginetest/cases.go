@@ -18,8 +18,8 @@ type problem struct {
 	narrow  int  // bytes of a value of narrow examples; 0 for others
 	n, d, q int
 	alpha   float32
-	value   func(*rand.Rand) float32 // one feature value
-	weight  func(*rand.Rand) float32 // one weight
+	value   func(*rand.Rand) float32 // one feature value; nil for normal
+	weight  func(*rand.Rand) float32 // one weight; nil for normal
 	edit    func(x dataset.Examples, y []int32)
 }
 
@@ -30,17 +30,16 @@ var edges = []int{1, 2, 15, 16, 17, 255, 256, 257, 1023}
 func problems() []problem {
 	var all []problem
 	for _, n := range edges {
-		all = append(all, problem{name: "n", n: n, d: 17, q: 5, value: normal, weight: normal})
+		all = append(all, problem{name: "n", n: n, d: 17, q: 5})
 	}
 	for _, d := range append(edges, 511, 512, 513) {
-		all = append(all, problem{name: "d", n: 33, d: d, q: 3, value: normal, weight: normal})
+		all = append(all, problem{name: "d", n: 33, d: d, q: 3})
 	}
 	for _, q := range edges {
-		all = append(all, problem{name: "Q", n: max(3, 40-q), d: 2, q: q, value: normal, weight: normal})
+		all = append(all, problem{name: "Q", n: max(3, 40-q), d: 2, q: q})
 	}
-	return append(all,
-		problem{name: "all sizes odd", n: 301, d: 259, q: 7, value: normal, weight: normal},
-		problem{name: "margin", n: 257, d: 16, q: 6, alpha: 0.75, value: normal, weight: normal},
+	return append(all, problem{name: "all sizes odd", n: 301, d: 259, q: 7},
+		problem{name: "margin", n: 257, d: 16, q: 6, alpha: 0.75},
 		problem{name: "ties", n: 300, d: 4, q: 9, value: digits, weight: digits},
 		problem{name: "ties with margin", n: 300, d: 4, q: 9, alpha: 1, value: digits, weight: digits},
 		problem{name: "negative zero", n: 64, d: 5, q: 4, value: signedZeros, weight: signedZeros},
@@ -52,13 +51,12 @@ func problems() []problem {
 		problem{name: "overflowing scores", n: 50, d: 20, q: 4, value: largest, weight: largest},
 		problem{name: "pixels", n: 400, d: 64, q: 10, value: pixels, weight: normal},
 		problem{name: "midpoints", n: 400, d: 64, q: 4, value: midpoints, weight: midpoints},
-		problem{name: "zero rows", n: 70, d: 18, q: 3, value: normal, weight: normal,
-			edit: func(x dataset.Examples, y []int32) {
-				for i := 0; i < x.N; i += 3 {
-					clear(x.Row(i))
-				}
-			}},
-		problem{name: "rows of all lengths", n: 200, d: 600, q: 4, value: normal, weight: normal,
+		problem{name: "zero rows", n: 70, d: 18, q: 3, edit: func(x dataset.Examples, y []int32) {
+			for i := 0; i < x.N; i += 3 {
+				clear(x.Row(i))
+			}
+		}},
+		problem{name: "rows of all lengths", n: 200, d: 600, q: 4,
 			edit: func(x dataset.Examples, y []int32) {
 				for i := range x.N { // row i keeps every (i+1)-th column, three rows none, one all
 					for j := range x.Row(i) {
@@ -68,28 +66,21 @@ func problems() []problem {
 					}
 				}
 			}},
-		problem{name: "nearly empty", n: 60, d: 1090, q: 4, value: normal, weight: normal, edit: thinOut},
-		problem{name: "all zero", n: 40, d: 18, q: 3, value: normal, weight: normal,
-			edit: func(x dataset.Examples, y []int32) {
-				clear(x.X)
-			}},
-		problem{name: "bytes", n: 301, d: 259, q: 7, narrow: 1, value: normal, weight: normal},
-		problem{name: "bytes of few columns", n: 50, d: 3, q: 5, narrow: 1, value: normal,
-			weight: normal},
-		problem{name: "bytes with margin", n: 130, d: 144, q: 21, alpha: 0.75, narrow: 1, value: normal,
-			weight: normal},
-		problem{name: "bytes of many examples", n: 1100, d: 150, q: 3, narrow: 1, value: normal,
-			weight: normal},
-		problem{name: "halves", n: 301, d: 259, q: 7, narrow: 2, value: normal, weight: normal},
-		problem{name: "halves of many classes", n: 95, d: 40, q: 40, narrow: 2, value: normal,
-			weight: normal},
-		problem{name: "one class only", n: 100, d: 18, q: 6, value: normal, weight: normal,
-			edit: func(x dataset.Examples, y []int32) {
-				for i := range y {
-					y[i] = 4
-				}
-			}},
-	)
+		problem{name: "nearly empty", n: 60, d: 1090, q: 4, edit: thinOut},
+		problem{name: "all zero", n: 40, d: 18, q: 3, edit: func(x dataset.Examples, y []int32) {
+			clear(x.X)
+		}},
+		problem{name: "bytes", n: 301, d: 259, q: 7, narrow: 1},
+		problem{name: "bytes of few columns", n: 50, d: 3, q: 5, narrow: 1},
+		problem{name: "bytes with margin", n: 130, d: 144, q: 21, alpha: 0.75, narrow: 1},
+		problem{name: "bytes of many examples", n: 1100, d: 150, q: 3, narrow: 1},
+		problem{name: "halves", n: 301, d: 259, q: 7, narrow: 2},
+		problem{name: "halves of many classes", n: 95, d: 40, q: 40, narrow: 2},
+		problem{name: "one class only", n: 100, d: 18, q: 6, edit: func(x dataset.Examples, y []int32) {
+			for i := range y {
+				y[i] = 4
+			}
+		}})
 }
 
 // thinOut leaves a value in a few columns of each example, always in the last.
@@ -101,6 +92,14 @@ func thinOut(x dataset.Examples, y []int32) {
 			}
 		}
 	}
+}
+
+// orNormal returns draw, or normal for nil.
+func orNormal(draw func(*rand.Rand) float32) func(*rand.Rand) float32 {
+	if draw == nil {
+		return normal
+	}
+	return draw
 }
 
 func normal(r *rand.Rand) float32  { return float32(r.NormFloat64()) }
@@ -142,7 +141,7 @@ func (p problem) build() (x dataset.Stored, y []int32, inv []float32, rng *rand.
 	rng = rand.New(rand.NewPCG(uint64(p.n)<<40|uint64(p.d)<<20|uint64(p.q), 7))
 	x = dataset.Examples{N: p.n, D: p.d, X: make([]float32, p.n*p.d)}.Stored()
 	for i := range x.X {
-		x.X[i] = p.value(rng)
+		x.X[i] = orNormal(p.value)(rng)
 	}
 	if p.narrow != 0 {
 		x = narrowed(x.Examples, p.narrow, rng)
@@ -188,7 +187,7 @@ func (p problem) check(e engine.Engine) error {
 				if round == 1 || round == 2 && (c%3 == 0 || c == p.q-1) {
 					changed = append(changed, c)
 					for j := range w.Row(c) {
-						w.Row(c)[j] = p.weight(rng)
+						w.Row(c)[j] = orNormal(p.weight)(rng)
 					}
 				}
 			}
@@ -216,8 +215,7 @@ func (p problem) dense() problem {
 // the problem.
 func (p problem) round(
 	r engine.Cells, v *naive, w engine.Weights, changed []int, alpha float32, inv []float32,
-	rng *rand.Rand, name string,
-) error {
+	rng *rand.Rand, name string) error {
 	before := w.Clone()
 	if err := r.Rescore(w, changed); err != nil {
 		return err
@@ -288,8 +286,7 @@ func (p problem) round(
 		want := expected.floats(fmt.Sprintf("%s, inverse %d", name, k%2),
 			func() []float32 { return v.norms(inv) })
 		if err := into(want, "norm", sameFloats, func(dst []float32) error {
-			return r.Norms(dst,
-				inv)
+			return r.Norms(dst, inv)
 		}); err != nil {
 			return err
 		}

@@ -92,10 +92,8 @@ func into[T value](want []T, what string, equal func(string, []T, []T) error,
 
 // guarded hands fenced copies of the inputs to f and judges afterwards that
 // neither they nor their surroundings were written to.
-func guarded(
-	x dataset.Stored, y []int32, inv []float32,
-	f func(x dataset.Stored, y []int32, inv []float32) error,
-) error {
+func guarded(x dataset.Stored, y []int32, inv []float32,
+	f func(x dataset.Stored, y []int32, inv []float32) error) error {
 	g := x
 	var wx, wv []float32
 	var ws []int64
@@ -132,7 +130,5 @@ func guarded(
 		intact("bytes", w8), intact("halves", w16), intact("labels", wy), intact("inverse", wi),
 		sameFloats("examples after use", g.X, x.X), same("row starts after use", g.Starts, x.Starts),
 		same("columns after use", g.Columns, x.Columns), sameFloats("values after use", g.Values,
-			x.Values),
-		same("labels after use", gy, y), sameFloats("inverse after use", gi, inv),
-	)
+			x.Values), same("labels after use", gy, y), sameFloats("inverse after use", gi, inv))
 }

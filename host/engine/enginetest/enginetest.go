@@ -39,14 +39,10 @@ func Cases() []Case {
 	all = append(all, partCases()...)
 	all = append(all, EvaluationCases()...)
 	all = append(all, TogetherCases()...)
-	return append(all,
-		Case{"errors", checkErrors},
-		Case{"plan", checkPlan},
-		Case{"errors of project", checkProjectErrors},
-		Case{"no labels", checkNoLabels},
-		Case{"two residents", checkTwoResidents},
-		Case{"self-test", engine.SelfTest},
-	)
+	return append(all, Case{"errors", checkErrors},
+		Case{"plan", checkPlan}, Case{"errors of project", checkProjectErrors},
+		Case{"no labels", checkNoLabels}, Case{"two residents", checkTwoResidents},
+		Case{"self-test", engine.SelfTest})
 }
 
 // WalkCases are the cases of many small changes of the weights, of which an engine with
@@ -62,7 +58,7 @@ func WalkCases() []Case {
 // WideCases have more columns than 16 bits count, which takes more memory than
 // an engine that is made to cut the others in tiles may be given.
 func WideCases() []Case {
-	p := problem{name: "wide", n: 21, d: 70001, q: 3, value: normal, weight: normal, edit: thinOut}
+	p := problem{name: "wide", n: 21, d: 70001, q: 3, edit: thinOut}
 	dense := Case{p.String(), p.check}
 	p.sparse = true
 	k := evaluation{problem: p, aims: []aim{labels}, counts: []int{1}}
@@ -99,12 +95,12 @@ func AllCases() []Case {
 func TinyCases() []Case {
 	var all []Case
 	for _, p := range []problem{
-		{name: "tiny", n: 1, d: 1, q: 2, value: normal, weight: normal},
-		{name: "tiny with margin", n: 35, d: 5, q: 3, alpha: 0.5, value: normal, weight: normal},
-		{name: "tiny with two chunks", n: 17, d: 259, q: 3, value: normal, weight: normal},
+		{name: "tiny", n: 1, d: 1, q: 2},
+		{name: "tiny with margin", n: 35, d: 5, q: 3, alpha: 0.5},
+		{name: "tiny with two chunks", n: 17, d: 259, q: 3},
 		{name: "tiny with many classes", n: 20, d: 2, q: 17, value: digits, weight: digits},
-		{name: "tiny bytes", n: 19, d: 18, q: 5, narrow: 1, value: normal, weight: normal},
-		{name: "tiny halves", n: 5, d: 258, q: 2, narrow: 2, value: normal, weight: normal},
+		{name: "tiny bytes", n: 19, d: 18, q: 5, narrow: 1},
+		{name: "tiny halves", n: 5, d: 258, q: 2, narrow: 2},
 	} {
 		all = append(all, Case{p.String(), p.check})
 		if p.narrow == 0 {
@@ -189,6 +185,10 @@ func checkErrors(e engine.Engine) error {
 		if r, err := e.Load(c.x, c.q); !errors.Is(err, c.want) || r != nil {
 			return fmt.Errorf("load with %s: %v, want %v", c.what, err, c.want)
 		}
+		v, err := e.LoadEvaluator(c.x, c.q, numerics.FixedPoint{})
+		if !errors.Is(err, c.want) || v != nil {
+			return fmt.Errorf("load evaluator with %s: %v, want %v", c.what, err, c.want)
+		}
 	}
 	r, err := e.LoadCells(x, y, 2, numerics.FixedPoint{})
 	if err != nil {
@@ -264,7 +264,7 @@ func checkNoLabels(e engine.Engine) error {
 
 // checkTwoResidents interleaves two data sets on one engine.
 func checkTwoResidents(e engine.Engine) error {
-	a := problem{name: "a", n: 40, d: 5, q: 3, value: normal, weight: normal}
+	a := problem{name: "a", n: 40, d: 5, q: 3}
 	x, y, inv, rng := a.build()
 	ra, err := e.LoadCells(x, y, a.q, numerics.FixedPoint{})
 	if err != nil {
@@ -279,7 +279,7 @@ func checkTwoResidents(e engine.Engine) error {
 	if err := ra.Rescore(w, []int{0, 1, 2}); err != nil {
 		return err
 	}
-	b := problem{name: "b", n: 70, d: 9, q: 4, value: normal, weight: normal}
+	b := problem{name: "b", n: 70, d: 9, q: 4}
 	if err := b.check(e); err != nil {
 		return err
 	}

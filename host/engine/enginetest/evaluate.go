@@ -81,7 +81,7 @@ func (at evaluating) targets(a aim, w engine.Weights) error {
 		for step := range 2 {
 			if step == 1 {
 				for j := range w.W {
-					w.W[j] = at.k.weight(at.rng)
+					w.W[j] = orNormal(at.k.weight)(at.rng)
 				}
 			}
 			name := fmt.Sprintf("%s, weights %d", at.name, step)
@@ -117,8 +117,7 @@ func sameEvaluation(r engine.Evaluator, w engine.Weights, want evaluated) error 
 		return err
 	}
 	return into(want.scores, "score", sameFloats, func(dst []float32) error {
-		return r.Scores(dst, 0,
-			n)
+		return r.Scores(dst, 0, n)
 	})
 }
 
@@ -170,7 +169,7 @@ func (at evaluating) afterwards(w engine.Weights, round int) error {
 		}
 		for _, c := range changed {
 			for j := range other.Row(c) {
-				other.Row(c)[j] = at.k.weight(at.rng)
+				other.Row(c)[j] = orNormal(at.k.weight)(at.rng)
 			}
 		}
 		if err := at.r.Rescore(other, changed); err != nil {

@@ -110,7 +110,6 @@ func tinyEvaluations() []Case {
 		{problem: problem{name: "tiny halves", n: 5, d: 19, q: 2, narrow: 2}, aims: []aim{soft},
 			counts: []int{2}},
 	} {
-		k.value, k.weight = normal, normal
 		all = append(all, k.cases()...)
 	}
 	return all

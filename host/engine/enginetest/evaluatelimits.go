@@ -81,8 +81,7 @@ func checkLimits(e engine.Engine) error {
 // checkTargets aims again and again at targets in the same memory, of which some have rows,
 // weights, other values or another meaning than those before.
 func checkTargets(e engine.Engine) error {
-	k := evaluation{problem: problem{name: "targets", n: 261, d: 3, q: 3, value: normal,
-		weight: normal}}
+	k := evaluation{problem: problem{name: "targets", n: 261, d: 3, q: 3}}
 	x, _, _, rng := k.build()
 	v, w := newNaive(x.Examples, nil, k.q), engine.NewWeights(k.q, k.d)
 	for j := range w.W {

@@ -85,8 +85,7 @@ func (k parts) checkEvaluation(e engine.Engine) (err error) {
 	return errors.Join(
 		same("sums of the whole", got[0], want.sums), same("added sums", add(got[1], got[2]), want.sums),
 		same("weighted sums of the whole", sums[0], alone), same("added weighted sums", add(sums[1],
-			sums[2]), alone),
-	)
+			sums[2]), alone))
 }
 
 // checkEvaluateFormats gives formats that can hold the examples, and others.
@@ -125,8 +124,7 @@ func checkEvaluateFormats(e engine.Engine) error {
 		v.s, v.total = c.want.S, c.want.N
 		for _, a := range [][]float32{{1, 1, 1}, {1, -1, -1}, {-1, 0.5, 0.5}, {0x1p-60, 1, -0x1p-149}} {
 			if err := into(v.weightedSums(a[:3]), fmt.Sprintf("weighted sums by %v in %+v", a, c.want),
-				same[int64],
-				func(sums []int64) error { return r.WeightedSums(sums, a[:3]) }); err != nil {
+				same[int64], func(sums []int64) error { return r.WeightedSums(sums, a[:3]) }); err != nil {
 				return err
 			}
 		}

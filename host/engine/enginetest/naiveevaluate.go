@@ -116,8 +116,7 @@ func softLog(x float32) float32 {
 	f := float32(part - 1)
 	p := float32(-0x1.38c08ep-4)
 	for _, c := range []float32{0x1.055ba6p-3, -0x1.0d8304p-3, 0x1.22d9e4p-3, -0x1.547282p-3,
-		0x1.99a00ep-3,
-		-0x1.000226p-2, 0x1.555554p-2, -0.5} {
+		0x1.99a00ep-3, -0x1.000226p-2, 0x1.555554p-2, -0.5} {
 		p = softFMA(p, f, c)
 	}
 	square, low := softFMA(f, f, 0), softFMA(float32(k), 0x1.7f7d1cp-20, 0)

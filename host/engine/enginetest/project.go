@@ -16,9 +16,9 @@ type projection struct {
 	name                  string
 	f                     kernel.Function
 	n, d, m, axes         int
-	bare                  bool // no offset
-	value, landmark, axis func(*rand.Rand) float32
-	keep                  float64 // of the features, the others being +0; 0 keeps all
+	bare                  bool                     // no offset
+	value, landmark, axis func(*rand.Rand) float32 // nil for normal; landmarks for value
+	keep                  float64                  // of the features, the others being +0; 0 keeps all
 }
 
 var (
@@ -33,18 +33,7 @@ var (
 // columns, chunks of features and of landmarks.
 func projections() []projection {
 	var all []projection
-	add := func(p projection) {
-		if p.value == nil {
-			p.value = normal
-		}
-		if p.landmark == nil {
-			p.landmark = p.value
-		}
-		if p.axis == nil {
-			p.axis = normal
-		}
-		all = append(all, p)
-	}
+	add := func(p projection) { all = append(all, p) }
 	for _, n := range []int{1, 7, 8, 9, 31, 65, 131, 257} {
 		add(projection{name: "n", f: gauss, n: n, d: 3, m: 5, axes: 2})
 	}
@@ -69,14 +58,12 @@ func projections() []projection {
 	// Whatever the argument of the exponential is: the whole range, and beyond it.
 	for _, gamma := range []float32{0x1p-149, 1e-6, 1, 30, 1e6, math.MaxFloat32} {
 		add(projection{name: fmt.Sprintf("gamma %v", gamma), f: kernel.Function{Kind: kernel.RBF,
-			Gamma: gamma}, n: 65,
-			d: 2, m: 67, axes: 3, keep: 0.9})
+			Gamma: gamma}, n: 65, d: 2, m: 67, axes: 3, keep: 0.9})
 	}
 	add(projection{name: "many values", f: kernel.Function{Kind: kernel.RBF, Gamma: 1.3}, n: 131, d: 2,
 		m: 257})
 	add(projection{name: "distances lost in rounding", f: kernel.Function{Kind: kernel.RBF, Gamma: 10},
-		n: 30, d: 5,
-		m: 35, value: alike})
+		n: 30, d: 5, m: 35, value: alike})
 	add(projection{name: "equal examples and landmarks", f: gauss, n: 70, d: 4, m: 70, value: digits})
 	for _, f := range []kernel.Function{linear, seventh, gauss} {
 		add(projection{name: f.Kind + ", wide exponents", f: f, n: 15, d: 270, m: 290, axes: 20,
@@ -89,24 +76,19 @@ func projections() []projection {
 		add(projection{name: f.Kind + ", midpoints", f: f, n: 40, d: 33, m: 47, axes: 19,
 			value: midpoints, axis: midpoints})
 		add(projection{name: f.Kind + ", negative zero", f: f, n: 20, d: 5, m: 21, axes: 6,
-			value: signedZeros,
-			axis:  signedZeros})
+			value: signedZeros, axis: signedZeros})
 	}
 	return all
 }
 
 // tinyProjections are for an interpreter of kernels.
 func tinyProjections() []projection {
-	all := []projection{
+	return []projection{
 		{name: "tiny", f: gauss, n: 1, d: 1, m: 1, axes: 1},
 		{name: "tiny with odd sizes", f: gauss, n: 9, d: 5, m: 18, axes: 3, keep: 0.7},
 		{name: "tiny with two chunks", f: cubic, n: 3, d: 259, m: 5},
 		{name: "tiny with two chunks of landmarks", f: linear, n: 3, d: 2, m: 259, axes: 2, bare: true},
 	}
-	for i := range all {
-		all[i].value, all[i].landmark, all[i].axis = normal, normal, normal
-	}
-	return all
 }
 
 func zero(*rand.Rand) float32    { return 0 }
@@ -121,7 +103,7 @@ func (p projection) draw(rng *rand.Rand, n, d int,
 	value func(*rand.Rand) float32) dataset.Examples {
 	e := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
 	for k := range e.X {
-		if v := value(rng); p.keep == 0 || rng.Float64() < p.keep {
+		if v := orNormal(value)(rng); p.keep == 0 || rng.Float64() < p.keep {
 			e.X[k] = v
 		}
 	}
@@ -132,6 +114,9 @@ func (p projection) draw(rng *rand.Rand, n, d int,
 // of the landmarks.
 func (p projection) check(e engine.Engine) error {
 	rng := rand.New(rand.NewPCG(uint64(p.n)<<40|uint64(p.d)<<20|uint64(p.m), uint64(p.axes)))
+	if p.landmark == nil {
+		p.landmark = p.value
+	}
 	x, m := p.draw(rng, p.n, p.d, p.value), p.draw(rng, p.m, p.d, p.landmark)
 	for i := range min(p.n, p.m) / 3 { // some examples are landmarks
 		copy(x.Row(3*i), m.Row(3*i))
@@ -141,12 +126,12 @@ func (p projection) check(e engine.Engine) error {
 	if p.axes > 0 {
 		axes = engine.NewWeights(p.axes, p.m)
 		for k := range axes.W {
-			axes.W[k] = p.axis(rng)
+			axes.W[k] = orNormal(p.axis)(rng)
 		}
 		if !p.bare {
 			offset = make([]float32, p.axes)
 			for k := range offset {
-				offset[k] = p.axis(rng)
+				offset[k] = orNormal(p.axis)(rng)
 			}
 		}
 	}
@@ -168,8 +153,7 @@ func (p projection) check(e engine.Engine) error {
 				q := engine.Projection{Function: p.f, Landmarks: gm.Examples,
 					Axes: engine.Weights{Q: axes.Q, D: axes.D, W: w}, Offset: o}
 				return into(want, "number", sameFloats, func(dst []float32) error {
-					return e.Project(dst, gx,
-						q)
+					return e.Project(dst, gx, q)
 				})
 			})
 		})

@@ -117,8 +117,7 @@ func drawBackward(rng *rand.Rand, n, q int) engine.Targets {
 // drawExtremes: logarithms that overflow, underflow and cancel, and weights between.
 func drawExtremes(rng *rand.Rand, n, q int) engine.Targets {
 	values := []float32{0, -0x1p-149, 0x1p-149, -1, 1, -87.3, -87.4, -104, 88.7, 1e-30, -1e6, 3e4,
-		-32767.5, 40000,
-		-math.MaxFloat32, math.MaxFloat32, float32(math.Inf(-1))}
+		-32767.5, 40000, -math.MaxFloat32, math.MaxFloat32, float32(math.Inf(-1))}
 	t := drawLabels(rng, n, q)
 	rows := 3*q + 5
 	t.Values = make([]float32, rows*q)
@@ -168,7 +167,5 @@ func fenced(t engine.Targets, f func(engine.Targets) error) error {
 	return errors.Join(
 		intact("values of targets", wv), intact("rows of targets", wr), intact("weights of examples", ww),
 		sameFloats("values of targets after use", g.Values, t.Values), same("rows of targets after use",
-			g.Row, t.Row),
-		sameFloats("weights of examples after use", g.Weight, t.Weight),
-	)
+			g.Row, t.Row), sameFloats("weights of examples after use", g.Weight, t.Weight))
 }

@@ -21,19 +21,17 @@ func TogetherCases() []Case {
 func checkTogether(e engine.Engine) error {
 	var cases []Case
 	for _, p := range []problem{
-		{name: "together", n: 70, d: 19, q: 5, value: normal, weight: normal},
-		{name: "together", n: 40, d: 270, q: 3, sparse: true, value: normal, weight: normal},
-		{name: "together", n: 50, d: 9, q: 3, narrow: 1, value: normal, weight: normal},
-		{name: "together", n: 30, d: 9, q: 4, narrow: 2, value: normal, weight: normal},
+		{name: "together", n: 70, d: 19, q: 5},
+		{name: "together", n: 40, d: 270, q: 3, sparse: true},
+		{name: "together", n: 50, d: 9, q: 3, narrow: 1},
+		{name: "together", n: 30, d: 9, q: 4, narrow: 2},
 	} {
 		cases = append(cases, Case{p.String(), p.check})
 	}
 	step := walk{name: "together", n: 90, d: 12, q: 3, noise: 0.1, stride: 0.2}
 	for _, k := range []evaluation{
-		{problem: problem{name: "together", n: 270, d: 5, q: 3, value: normal, weight: normal},
-			aims: []aim{labels, soft}},
-		{problem: problem{name: "together", n: 33, d: 19, q: 4, narrow: 1, value: normal,
-			weight: normal}},
+		{problem: problem{name: "together", n: 270, d: 5, q: 3}, aims: []aim{labels, soft}},
+		{problem: problem{name: "together", n: 33, d: 19, q: 4, narrow: 1}},
 	} {
 		cases = append(cases, k.cases()...)
 	}
@@ -170,7 +168,7 @@ func refuses(r engine.Cells, want error) error {
 // checkUnderWay closes an engine that goroutines work on: each operation succeeds or
 // returns ErrClosed.
 func checkUnderWay(e engine.Engine) error {
-	p := problem{n: 300, d: 20, q: 4, value: normal, weight: normal}
+	p := problem{n: 300, d: 20, q: 4}
 	x, y, inv, rng := p.build()
 	w := engine.NewWeights(p.q, p.d)
 	for j := range w.W {

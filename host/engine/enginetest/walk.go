@@ -84,8 +84,7 @@ func (k walk) check(e engine.Engine) error {
 			}
 			p := rng.IntN(k.q)
 			if err := into(v.classSums(p), fmt.Sprintf("step %d: class sums of region %d", step, p),
-				same[int64],
-				func(dst []int64) error { return r.ClassSums(dst, p) }); err != nil {
+				same[int64], func(dst []int64) error { return r.ClassSums(dst, p) }); err != nil {
 				return err
 			}
 			if step == walkSteps/2 || step == walkSteps-1 {

@@ -26,8 +26,7 @@ func assembly() []*kernels {
 			long := wide{dots16AVX512, add16AVX512}
 			k := level("AVX-512", long, few, lateSparseAVX512, sums{late64AVX512, 64}, sums{late8AVX512, 8})
 			k.addDots = func(x, y, w []float32, at *[chains]int, present, columns int,
-				acc *[chains * most]float32,
-				tau *[most]float32) {
+				acc *[chains * most]float32, tau *[most]float32) {
 				addDots16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), unsafe.SliceData(w), at, present,
 					columns, acc, tau)
 			}
@@ -106,8 +105,7 @@ func level(name string, sixteen wide, some []side,
 		addSparse: func(columns []int32, values, w, tau []float32) {
 			each(len(tau), func(s side, from, n int) {
 				s.addSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from],
-					4*len(tau), n,
-					&tau[from])
+					4*len(tau), n, &tau[from])
 			})
 		},
 		late: func(sums []float64, terms []term, x []float64) {
@@ -125,8 +123,7 @@ func level(name string, sixteen wide, some []side,
 		},
 		lateSparse: func(columns []int32, values []float32, sums, by []float64) {
 			lateSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns),
-				unsafe.SliceData(sums),
-				unsafe.SliceData(by), len(by))
+				unsafe.SliceData(sums), unsafe.SliceData(by), len(by))
 		},
 		prefetch: func(x Row) {
 			prefetch(unsafe.Pointer(unsafe.SliceData(x.Values)), (len(x.Values)+15)/16)
@@ -201,8 +198,7 @@ func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, 
 
 //go:noescape
 func addDots16AVX512(x, y, w *float32, at *[chains]int, present, columns int,
-	acc *[chains * most]float32,
-	tau *[most]float32)
+	acc *[chains * most]float32, tau *[most]float32)
 
 //go:noescape
 func late32AVX2(sums *float64, terms *term, n int, x *float64)

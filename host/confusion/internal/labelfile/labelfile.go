@@ -16,6 +16,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 // told is a file whose bytes are told as they are read, until ctx is cancelled.
@@ -34,9 +35,9 @@ func (c told) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Open returns the unpacked text of a file, and done to close it. what names the text in errors,
+// open returns the unpacked text of a file, and done to close it. what names the text in errors,
 // such as "the annotations". Reading tells its progress through ctx, and ends with it.
-func Open(ctx context.Context, path, what string) (text io.Reader, done func(), err error) {
+func open(ctx context.Context, path, what string) (text io.Reader, done func(), err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
@@ -60,6 +61,45 @@ func Open(ctx context.Context, path, what string) (text io.Reader, done func(), 
 		return nil, nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
 	}
 	return unpacked, done, nil
+}
+
+// Each calls place with the header of a CSV table, plain or compressed by gzip, and add with each
+// other line, which has as many fields; neither may keep them. what names the table in errors, such
+// as "the annotations", and columns the header that it should have. Errors begin with the path, and
+// where a line is wrong with its number.
+func Each(ctx context.Context, path, what, columns string, place func(header []string) error,
+	add func(row []string, line int) error) error {
+	plain, done, err := open(ctx, path, what)
+	if err != nil {
+		return err
+	}
+	defer done()
+	r := csv.NewReader(smallfile.Lines(plain))
+	r.FieldsPerRecord, r.ReuseRecord = -1, true // counted here, for a better message
+	fields := -1
+	for {
+		row, line, err := Record(path, r)
+		switch {
+		case err == io.EOF && fields < 0:
+			return fmt.Errorf("%s:1: found no text, wanted a table with the header %s", path, columns)
+		case err == io.EOF:
+			return nil
+		case err != nil && strings.HasPrefix(err.Error(), path+":"):
+			return err
+		case err != nil:
+			return fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
+		case fields < 0:
+			fields = len(row)
+			err = place(row)
+		case len(row) != fields:
+			err = fmt.Errorf("found %d fields, wanted %d as the header has", len(row), fields)
+		default:
+			err = add(row, line)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", path, line, err)
+		}
+	}
 }
 
 // Record returns the next record and its line, io.EOF bare at the end, and any
@@ -112,9 +152,8 @@ func Indices(names, classes []string) ([]int, error) {
 	if len(names) > 1 && missing != nil {
 		return nil, fmt.Errorf("%w; and lacks classes of the data: %s", err, Quoted(missing))
 	}
-	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that "+
-		"have them", err,
-		Quoted(classes))
+	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that have "+
+		"them", err, Quoted(classes))
 }
 
 // Quoted returns names as a list for a message, the first ten of them.

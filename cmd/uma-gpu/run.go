@@ -11,19 +11,26 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compress"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/doctor"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/export"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/imports"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/info"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kernelmean"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/man"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/serve"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
@@ -115,12 +122,13 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			compareCommand(),
 			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrate.New(calibrate.Run),
 			inspect.New(inspect.Run),
-			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
+			export.New(export.Run), imports.New(imports.Run), serve.New(serve.Run),
+			confusionCommand(), learnersCommand(),
 			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run),
-			kpcaCommand(),
-			kernelmeanCommand(), compressCommand(), benchCommand(), devices.New(devices.Run),
+			kpca.New(),
+			kernelmean.New(), compress.New(compress.Run), benchCommand(), devices.New(devices.Run),
 			version.New(version.Run),
-			doctor.New(doctor.Run), completionCommand(), manCommand(),
+			doctor.New(doctor.Run), completion.New(completion.Run), man.New(),
 		},
 	}
 	program.OnUsageError = app.OnUsageError

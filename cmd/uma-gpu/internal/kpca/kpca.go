@@ -1,8 +1,11 @@
-package main
+// Package kpca is the command that fits kernel principal components and applies them.
+package kpca
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -19,22 +22,30 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-func kpcaCommand() *cli.Command {
-	fit := append(app.DataFlags("examples"), app.NoLabelsFlag(),
-		&cli.StringFlag{Name: "kernel", Value: "rbf",
-			Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "basis",
-			Usage: "basis to write, `FILE`.npz (required)"}},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
-		app.SeedFlag(nil, "landmarks"))
-	fit = append(append(append(fit, app.KernelFlags()...), device.Flags()...), app.JSONFlag(),
-		app.QuietFlag())
-	transform := append(app.DataFlags("examples"), app.NoLabelsFlag(), app.MatchFlag(),
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "basis",
-			Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
-			Usage: "`FILE` for the components, of a format of convert (required)"}})
-	transform = append(append(transform, device.Flags()...), app.QuietFlag())
+// Fit are the options of kpca fit.
+type Fit struct {
+	app.Common
+	Data      app.Data
+	Kernel    app.Kernel
+	Device    device.Options
+	Basis     string // file
+	Normalize string
+	Seed      uint64
+}
+
+// Transform are the options of kpca transform.
+type Transform struct {
+	app.Common
+	Data   app.Data
+	Model  app.Model // for --match-features
+	Device device.Options
+	Basis  string // file
+	Out    string
+}
+
+// New returns the command.
+func New() *cli.Command {
+	f, t := new(Fit), new(Transform)
 	return &cli.Command{
 		Name:  "kpca",
 		Usage: "kernel principal components by themselves",
@@ -54,22 +65,32 @@ func kpcaCommand() *cli.Command {
 					"--components.\n\n" +
 					"Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 " +
 					"--basis B.npz",
-				Flags:  fit,
-				Action: kpcaFit,
+				Flags: app.Flags(f.Data.Flags(&f.Common, "examples"), f.Data.NoLabelsFlag(),
+					f.Kernel.KindFlag("rbf"),
+					app.Required(app.Output(&f.Basis, "basis", "basis to write, `FILE`.npz (required)")),
+					app.NormalizeFlag(&f.Normalize), app.SeedFlag(&f.Seed, "landmarks"),
+					f.Kernel.Flags(&f.Common), f.Device.Flags(&f.Common), f.JSONFlag(), f.QuietFlag()),
+				Action: app.Action(&f.Common, f.run),
 			},
 			{
 				Name:        "transform",
 				Usage:       "write the kernel principal components of examples",
 				Description: "Example: uma-gpu kpca transform --basis B.npz --data test.csv --out Z.npy",
-				Flags:       transform,
-				Action:      kpcaTransform,
+				Flags: app.Flags(t.Data.Flags(&t.Common, "examples"), t.Data.NoLabelsFlag(),
+					t.Model.MatchFlag(),
+					app.Required(app.Input(&t.Basis, "basis",
+						"basis that kpca fit wrote: `FILE`.npz (required)")),
+					app.Required(app.Output(&t.Out, "out",
+						"`FILE` for the components, of a format of convert (required)")),
+					t.Device.Flags(&t.Common), t.QuietFlag()),
+				Action: app.Action(&t.Common, t.run),
 			},
 		},
 	}
 }
 
-// kpcaReport is what kpca fit --json prints.
-type kpcaReport struct {
+// Report is what kpca fit --json prints.
+type Report struct {
 	Basis       string        `json:"basis"`
 	Device      engine.Device `json:"device"`
 	Examples    int           `json:"examples"`
@@ -80,64 +101,60 @@ type kpcaReport struct {
 	Seconds     float64       `json:"seconds"` // of the fit
 }
 
-func kpcaFit(c *cli.Context) (err error) {
-	if err := app.CheckUsage(c, "data", "basis"); err != nil {
-		return err
-	}
-	options, err := app.DataOptions(c)
+// run writes the basis.
+func (o *Fit) run(ctx context.Context) (err error) {
+	options, err := o.Data.Options()
 	if err != nil {
 		return err
 	}
-	options.NoLabels = c.Bool("no-labels")
-	steps, err := app.NormalizeSteps(c)
+	if err := app.CheckSteps(o.Normalize); err != nil {
+		return err
+	}
+	k, err := o.Kernel.Find(false)
 	if err != nil {
 		return err
 	}
-	k, err := app.NewKernel(c, false)
+	where, err := o.Device.Choose()
 	if err != nil {
 		return err
 	}
-	where, err := device.Choose(c)
-	if err != nil {
-		return err
-	}
-	path, n := c.String("basis"), app.NewNotes(c)
-	d, err := app.ReadData(c.Context, c.String("data"), options, n)
+	path := o.Basis
+	d, err := o.Data.Read(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := host.Prepare(d, steps, true); err != nil {
+	if err := host.Prepare(d, o.Normalize, true); err != nil {
 		return err
 	}
 	if _, err := k.Plan(d); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, app.AdviseKernel(err))
 	}
-	e, err := where.Open(n, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
+	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, note, err := k.FindPCA(e, d, c.Uint64("seed"))
+	found, note, err := k.FindPCA(e, d, o.Seed)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, app.AdviseKernel(err))
 	}
 	if note != "" {
-		n.Say("kernel: %s", note)
+		o.Notes.Say("kernel: %s", note)
 	}
 	start := time.Now()
-	basis, err := pca.Fit(c.Context, e, d, found)
-	if err := app.Interrupted(c.Context); err != nil {
+	basis, err := pca.Fit(ctx, e, d, found)
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 	}
 	for _, note := range append(basis.Notes(), basis.Summary()) {
-		n.Say("kernel: %s", note)
+		o.Notes.Say("kernel: %s", note)
 	}
 	fitted := &featuremap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
-	r := kpcaReport{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
+	r := Report{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
 		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: app.Version,
 		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features, Encoding: d.Encoding},
@@ -147,14 +164,15 @@ func kpcaFit(c *cli.Context) (err error) {
 	if err := b.Save(path); err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
-	}
-	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "basis\t%s\n", path)
-	fmt.Fprintf(t, "kernel\t%s\n", kernelText(&b.Kernel))
-	fmt.Fprintf(t, "components\t%d of %d landmarks\n", b.Kernel.Components, b.Kernel.Landmarks)
-	fmt.Fprintf(t, "explained\t%.4f of the variance in feature space\n", b.Kernel.Explained)
+	return o.Print(r, r.print)
+}
+
+func (r Report) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "basis\t%s\n", r.Basis)
+	fmt.Fprintf(t, "kernel\t%s\n", kernelText(&r.Kernel))
+	fmt.Fprintf(t, "components\t%d of %d landmarks\n", r.Kernel.Components, r.Kernel.Landmarks)
+	fmt.Fprintf(t, "explained\t%.4f of the variance in feature space\n", r.Kernel.Explained)
 	fmt.Fprintf(t, "seconds\t%.3f\n", r.Seconds)
 	return t.Flush()
 }
@@ -173,33 +191,29 @@ func kernelText(k *model.Kernel) string {
 	return f.Kind
 }
 
-func kpcaTransform(c *cli.Context) (err error) {
-	if err := app.CheckUsage(c, "data", "basis", "out"); err != nil {
-		return err
-	}
-	options, err := app.DataOptions(c)
+// run writes the components.
+func (o *Transform) run(ctx context.Context) (err error) {
+	options, err := o.Data.Options()
 	if err != nil {
 		return err
 	}
-	where, err := device.Choose(c)
+	where, err := o.Device.Choose()
 	if err != nil {
 		return err
 	}
-	out := c.String("out")
+	out := o.Out
 	format := dataset.FormatOfName(out)
 	if !slices.Contains(dataset.WriteFormats(), format) {
-		return app.Usagef(c, "%s: wanted a name for %s", out, app.OrList(dataset.WriteFormats()))
+		return app.Usage("%s: wanted a name for %s", out, app.OrList(dataset.WriteFormats()))
 	}
-	b, err := model.LoadBasis(c.String("basis"))
+	b, err := model.LoadBasis(o.Basis)
 	if err != nil {
 		return err
 	}
-	n := app.NewNotes(c)
-	options.NoLabels = c.Bool("no-labels")
 	if b.Preparation.Steps.NeedsDense() {
 		options.Storage = "dense"
 	}
-	d, err := app.ReadFor(c, options, b.Features, n)
+	d, err := o.Model.Read(ctx, &o.Data, options, b.Features)
 	if err != nil {
 		return err
 	}
@@ -207,13 +221,13 @@ func kpcaTransform(c *cli.Context) (err error) {
 	if err := d.PrepareBy(&b.Preparation); err != nil {
 		return err
 	}
-	e, err := where.Open(n, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
+	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	z, err := b.Map().Apply(c.Context, e, d)
-	if err := app.Interrupted(c.Context); err != nil {
+	z, err := b.Map().Apply(ctx, e, d)
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
@@ -223,5 +237,5 @@ func kpcaTransform(c *cli.Context) (err error) {
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}
-	return app.WriteData(c.Context, out, components, dataset.WriteOptions{})
+	return app.WriteData(ctx, out, components, dataset.WriteOptions{})
 }

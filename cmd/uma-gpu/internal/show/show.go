@@ -1,9 +1,11 @@
-package main
+// Package show is the command that prints a confusion matrix, or those of a model.
+package show
 
 import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -21,7 +23,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-func showCommand() *cli.Command {
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Noise   app.Noise
+	Classes string // comma list
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
@@ -35,17 +46,17 @@ func showCommand() *cli.Command {
 			"with standard errors, and which annotators were best and worst.\n\n" +
 			"Example: uma-gpu confusion show C.csv",
 		Flags: []cli.Flag{
-			app.AxesFlag(),
-			&cli.StringFlag{Name: "classes",
+			o.Noise.AxesFlag(),
+			&cli.StringFlag{Name: "classes", Destination: &o.Classes,
 				Usage: "comma list of class `NAMES`, in the order of the matrix"},
-			app.JSONFlag(),
+			o.JSONFlag(),
 		},
-		Action: show,
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-// showReport is what confusion show --json prints.
-type showReport struct {
+// Report is what confusion show --json prints.
+type Report struct {
 	Classes    []string    `json:"classes"`
 	Confusion  [][]float64 `json:"confusion"`        // [p][q] = P(noisy = p | true = q)
 	Condition  *float64    `json:"condition_number"` // null if singular
@@ -53,33 +64,30 @@ type showReport struct {
 	Problem    string      `json:"problem,omitempty"`
 }
 
-func show(c *cli.Context) error {
-	path := c.Args().First()
-	switch {
-	case path == "":
-		return app.Usagef(c, "the file of the confusion matrix is missing")
-	case c.Args().Len() > 1:
-		return app.Usagef(c, "unexpected argument %q behind %s; flags stand before the file",
-			c.Args().Get(1), path)
+// Run prints the matrices. It returns an error if train would refuse the one of a matrix file.
+func Run(ctx context.Context, o *Options) (err error) {
+	if len(o.Args) == 0 || o.Args[0] == "" {
+		return app.Usage("the file of the confusion matrix is missing")
 	}
-	axes, err := app.TrueRows(c)
-	if err != nil {
-		return err
+	path := o.Args[0]
+	if len(o.Args) > 1 {
+		return app.Usage("unexpected argument %q behind %s; flags stand before the file", o.Args[1], path)
 	}
 	if isModel(path) {
-		return showModel(c, path)
+		return o.showModel(path)
 	}
 	var classes []string
-	if c.IsSet("classes") {
-		classes = strings.Split(c.String("classes"), ",")
+	if o.Given("classes") {
+		classes = strings.Split(o.Classes, ",")
 	} else if classes, err = matrixClasses(path); err != nil {
 		return err
 	}
-	m, err := app.ReadMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
+	o.Noise.Path = path
+	m, err := o.Noise.Read(ctx, classes)
 	if err != nil {
 		return err
 	}
-	r := showReport{Classes: m.Classes, Confusion: app.Rows(m.P, m.Q())}
+	r := Report{Classes: m.Classes, Confusion: app.Rows(m.P, m.Q())}
 	condition := math.Inf(1)
 	inverse, problem := m.Invert()
 	if errors.Is(problem, memory.ErrBudget) {
@@ -94,11 +102,11 @@ func show(c *cli.Context) error {
 	if !math.IsInf(condition, 0) {
 		r.Condition = &condition
 	}
-	w := c.App.Writer
+	w := o.Out
 	if problem != nil { // after the report, which is what was asked for
 		problem = fmt.Errorf("%s: %w", path, problem)
 	}
-	if c.Bool("json") {
+	if o.JSON {
 		return errors.Join(app.PrintJSON(w, r), problem)
 	}
 	fmt.Fprintf(w, "P(noisy = row | true = column)\n")

@@ -1,6 +1,8 @@
-package main
+// Package imports is the command that makes a model of the coefficients of a linear classifier.
+package imports
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -13,7 +15,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
-func importCommand() *cli.Command {
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	NPZ         string // the coefficients
+	Out         string
+	Temperature float64 // 0 for none
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "import",
 		Usage: "make a model of the coefficients of a linear classifier, as scikit-learn has them",
@@ -30,35 +42,30 @@ func importCommand() *cli.Command {
 			"with it.\n\n" +
 			"Example: uma-gpu import --npz coef.npz --out m.npz",
 		Flags: []cli.Flag{
-			app.InputFlag{StringFlag: &cli.StringFlag{Name: "npz",
-				Usage: "coefficients: `FILE`.npz (required)"}},
-			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
-				Usage: "model to write, `FILE`.npz (required)"}},
-			&cli.Float64Flag{Name: "temperature", DefaultText: "none",
+			app.Required(app.Input(&o.NPZ, "npz", "coefficients: `FILE`.npz (required)")),
+			app.Required(app.Output(&o.Out, "out", "model to write, `FILE`.npz (required)")),
+			&cli.Float64Flag{Name: "temperature", DefaultText: "none", Destination: &o.Temperature,
 				Usage: "`T` by which scores are divided to be softmax's"},
-			app.QuietFlag(),
+			o.QuietFlag(),
 		},
-		Action: importModel,
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-func importModel(c *cli.Context) error {
-	if err := app.CheckUsage(c, "npz", "out"); err != nil {
-		return err
+// Run writes the model of the coefficients.
+func Run(_ context.Context, o *Options) error {
+	temperature, path := float32(o.Temperature), o.NPZ
+	if o.Given("temperature") && !(temperature >= 0x1p-126 && temperature <= math.MaxFloat32) {
+		return app.Usage("--temperature is %v, wanted a number above 0", o.Temperature)
 	}
-	temperature := float32(c.Float64("temperature"))
-	if c.IsSet("temperature") && !(temperature >= 0x1p-126 && temperature <= math.MaxFloat32) {
-		return app.Usagef(c, "--temperature is %v, wanted a number above 0", c.Float64("temperature"))
-	}
-	path := c.String("npz")
 	m, err := readCoefficients(path, temperature)
 	if err != nil {
 		return fmt.Errorf("coefficients %s: %w", path, err)
 	}
-	if err := m.Save(c.String("out")); err != nil {
+	if err := m.Save(o.Out); err != nil {
 		return err
 	}
-	app.NewNotes(c).Say("model: %s, %d classes × %d features", c.String("out"), m.Q,
+	o.Notes.Say("model: %s, %d classes × %d features", o.Out, m.Q,
 		m.Meta.Features.Count)
 	return nil
 }

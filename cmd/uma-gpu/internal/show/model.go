@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -9,15 +9,13 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// modelReport is what confusion show --json prints of a model.
-type modelReport struct {
+// ModelReport is what confusion show --json prints of a model.
+type ModelReport struct {
 	Classes    []string          `json:"classes"`
 	Given      [][]float64       `json:"given,omitempty"`          // [p][q] = P(noisy = p | true = q)
 	Learned    [][]float64       `json:"learned,omitempty"`        // the same, found by the training
@@ -47,12 +45,12 @@ func isModel(path string) bool {
 }
 
 // showModel prints the matrices of a model.
-func showModel(c *cli.Context, path string) error {
+func (o *Options) showModel(path string) error {
 	m, err := model.Load(path)
 	if err != nil {
 		return err
 	}
-	q, r := m.Q, modelReport{Classes: m.Meta.Classes}
+	q, r := m.Q, ModelReport{Classes: m.Meta.Classes}
 	if m.Confusion != nil {
 		r.Given = app.Rows(m.Confusion, q)
 	}
@@ -68,14 +66,11 @@ func showModel(c *cli.Context, path string) error {
 				a.Right)
 		})
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
-	}
-	return r.print(c.App.Writer)
+	return o.Print(r, r.print)
 }
 
 // print prints the report for people.
-func (r modelReport) print(w io.Writer) error {
+func (r ModelReport) print(w io.Writer) error {
 	if r.Given == nil && r.Learned == nil {
 		_, err := fmt.Fprintln(w, "no confusion matrix: the labels were taken to be right")
 		return err

@@ -1,6 +1,8 @@
-package main
+// Package export is the command that writes a model for other programs.
+package export
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -14,7 +16,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-func exportCommand() *cli.Command {
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Model  app.Model
+	Format string
+	Out    string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "export",
 		Usage: "write a model for other programs: ONNX, LIBLINEAR or JSON",
@@ -29,26 +41,21 @@ func exportCommand() *cli.Command {
 			"people and scripts. The readers round otherwise, so scores differ in their last bits.\n\n" +
 			"Example: uma-gpu export --model m.npz --out m.onnx",
 		Flags: []cli.Flag{
-			app.ModelFlag(),
-			&cli.StringFlag{Name: "format", Value: "auto",
-				Usage: "`FORMAT`: auto (the name of --out says), onnx, liblinear or json"},
-			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
-				Usage: "`FILE` to write: .onnx, .json or, for LIBLINEAR, .model (required)"}},
-			app.QuietFlag(),
+			o.Model.Flag(),
+			app.Choice(&o.Format, "format", "auto",
+				"`FORMAT`: auto (the name of --out says), onnx, liblinear or json",
+				"auto", "onnx", "liblinear", "json"),
+			app.Required(app.Output(&o.Out, "out",
+				"`FILE` to write: .onnx, .json or, for LIBLINEAR, .model (required)")),
+			o.QuietFlag(),
 		},
-		Action: export,
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-func export(c *cli.Context) error {
-	if err := app.CheckUsage(c, "model", "out"); err != nil {
-		return err
-	}
-	format, err := app.OneOf(c, "format", "auto", "onnx", "liblinear", "json")
-	if err != nil {
-		return err
-	}
-	out := c.String("out")
+// Run writes the model.
+func Run(_ context.Context, o *Options) error {
+	format, out, path := o.Format, o.Out, o.Model.Path
 	if format == "auto" {
 		switch ending := strings.ToLower(filepath.Ext(out)); ending {
 		case ".onnx", ".json":
@@ -56,11 +63,10 @@ func export(c *cli.Context) error {
 		case ".model":
 			format = "liblinear"
 		default:
-			return app.Usagef(c, "--out is %s, wanted a name that ends in .onnx, .json or .model, or "+
+			return app.Usage("--out is %s, wanted a name that ends in .onnx, .json or .model, or "+
 				"--format", out)
 		}
 	}
-	path := c.String("model")
 	m, err := model.Load(path)
 	if err != nil {
 		return err
@@ -70,17 +76,17 @@ func export(c *cli.Context) error {
 	if err := atomicfile.Write(out, func(w io.Writer) error { return write(w, m) }); err != nil {
 		return fmt.Errorf("model file %s: %w", path, err)
 	}
-	n := app.NewNotes(c)
 	if m.Meta.Features.Encoding != nil {
-		n.Say("the model makes its %d features of columns of a table; %s wants the features, as "+
+		o.Notes.Say("the model makes its %d features of columns of a table; %s wants the features, as "+
 			"uma-gpu convert "+
 			"--encoding %s writes them", m.Meta.Features.Count, out, path)
 	}
 	switch labels, named := exchange.Labels(m); {
 	case format == "liblinear" && !named:
-		n.Say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))
+		o.Notes.Say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))
 	case format == "onnx" && m.Meta.Temperature == 0:
-		n.Say("the model has no temperature, so the second output is scores; uma-gpu calibrate fits one")
+		o.Notes.Say("the model has no temperature, so the second output is scores; "+
+			"uma-gpu calibrate fits one")
 	}
 	return nil
 }

@@ -1,22 +1,30 @@
-package main
+package kernelmean
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-func marginCommand() *cli.Command {
-	flags := append([]cli.Flag{app.ModelFlag()}, app.DataFlags("examples with right labels")...)
-	flags = append(flags, app.NoLabelsFlag(), app.MatchFlag(),
-		&cli.IntFlag{Name: "landmarks", Value: 1024, Usage: "try up to `K` landmarks"})
+// Margin are the options of kernelmean margin.
+type Margin struct {
+	classify.Options
+	Most int // landmarks to try
+}
+
+func newMargin() *cli.Command {
+	o := new(Margin)
 	return &cli.Command{
 		Name:  "margin",
 		Usage: "how much a kernel model stands: scores off, fewer landmarks, wrong labels",
@@ -33,24 +41,22 @@ func marginCommand() *cli.Command {
 			"model really stands is more, and often far more. With --no-labels the classes are those it " +
 			"predicts.\n\n" +
 			"Example: uma-gpu kernelmean margin --model m.npz --data train.csv",
-		Flags:  append(append(flags, device.Flags()...), app.JSONFlag(), app.QuietFlag()),
-		Action: margin,
+		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with right labels"),
+			o.Data.NoLabelsFlag(), o.Model.MatchFlag(),
+			app.Range(&cli.IntFlag{Name: "landmarks", Value: 1024, Destination: &o.Most,
+				Usage: "try up to `K` landmarks"}, 1, math.MaxInt),
+			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, o.run),
 	}
 }
 
-func margin(c *cli.Context) (err error) {
-	if err := app.CheckUsage(c, "model", "data"); err != nil {
-		return err
-	}
-	most := c.Int("landmarks")
-	if most < 1 {
-		return app.Usagef(c, "--landmarks is %d, wanted at least 1", most)
-	}
-	where, err := device.Choose(c)
+// run prints the margins.
+func (o *Margin) run(ctx context.Context) (err error) {
+	where, err := o.Device.Choose()
 	if err != nil {
 		return err
 	}
-	path := c.String("model")
+	path := o.Model.Path
 	m, err := model.Load(path)
 	if err != nil {
 		return err
@@ -58,41 +64,40 @@ func margin(c *cli.Context) (err error) {
 	if _, err := m.Fold(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	n := app.NewNotes(c)
-	d, err := dataToCompare(c, m, n)
+	d, err := o.DataFor(ctx, m)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	e, err := where.Open(n, device.WorkOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q))
+	e, err := where.Open(o.Notes,
+		device.WorkOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, err := meanmodel.Margins(c.Context, e, m, d.Examples, d.Y, most)
-	if c.Context.Err() != nil {
-		return app.Interrupted(c.Context)
+	found, err := meanmodel.Margins(ctx, e, m, d.Examples, d.Y, o.Most)
+	if ctx.Err() != nil {
+		return app.Interrupted(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, app.AdviseMemory(err))
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, found)
-	}
-	return printMargins(c, found, d.Y == nil, most)
+	return o.Print(found, func(w io.Writer) error {
+		return printMargins(w, found, d.Y == nil, o.Most)
+	})
 }
 
-func printMargins(c *cli.Context, found []meanmodel.Margin, own bool, most int) error {
+func printMargins(w io.Writer, found []meanmodel.Margin, own bool, most int) error {
 	lost := "more wrong"
 	if own {
 		lost = "of other classes than now"
 	}
 	if len(found) == 0 {
-		_, err := fmt.Fprintln(c.App.Writer,
+		_, err := fmt.Fprintln(w,
 			"no margin: the score of no example's class is above those of the others")
 		return err
 	}
-	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	labels := found[0].Labels > 0
 	fmt.Fprintf(t, "%s\tscores off by less than\tlandmarks", lost)
 	if labels {

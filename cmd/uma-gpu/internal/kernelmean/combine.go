@@ -1,6 +1,7 @@
-package main
+package kernelmean
 
 import (
+	"context"
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -8,7 +9,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-func combineCommand() *cli.Command {
+// Combine are the options of kernelmean combine.
+type Combine struct {
+	app.Common
+	Models cli.StringSlice // the parts
+	Out    string
+}
+
+func newCombine() *cli.Command {
+	o := new(Combine)
 	return &cli.Command{
 		Name:  "combine",
 		Usage: "make one model of the mean classifiers of parts of the examples",
@@ -23,25 +32,22 @@ func combineCommand() *cli.Command {
 			"all are kept: uma-gpu compress makes them fewer.\n\n" +
 			"Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz",
 		Flags: []cli.Flag{
-			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model",
+			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model", Destination: &o.Models,
 				Usage: "model of a part, `FILE`.npz (required, once for each)"}},
-			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
-				Usage: "model to write, `FILE`.npz (required)"}},
-			app.QuietFlag(),
+			app.Required(app.Output(&o.Out, "out", "model to write, `FILE`.npz (required)")),
+			o.QuietFlag(),
 		},
-		Action: combine,
+		Action: app.Action(&o.Common, o.run),
 	}
 }
 
-func combine(c *cli.Context) error {
-	if err := app.CheckUsage(c, "out"); err != nil {
-		return err
-	}
-	if len(c.StringSlice("model")) == 0 {
-		return app.Usagef(c, "--model is missing")
+// run writes the model of all parts.
+func (o *Combine) run(ctx context.Context) error {
+	if len(o.Models.Value()) == 0 {
+		return app.Missing("model")
 	}
 	var parts []*model.Model
-	for _, path := range c.StringSlice("model") {
+	for _, path := range o.Models.Value() {
 		m, err := model.Load(path)
 		if err != nil {
 			return err
@@ -52,19 +58,19 @@ func combine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := app.Interrupted(c.Context); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	if err := m.Save(c.String("out")); err != nil {
+	if err := m.Save(o.Out); err != nil {
 		return err
 	}
 	examples := int64(0)
 	for _, n := range m.Meta.Kernel.Examples {
 		examples += n
 	}
-	app.NewNotes(c).Say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu "+
+	o.Notes.Say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu "+
 		"calibrate",
-		c.String("out"),
+		o.Out,
 		m.Projection.Landmarks.N, examples)
 	return nil
 }

@@ -1,6 +1,7 @@
-package main
+package kernelmean
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -23,23 +24,24 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-func atomsCommand() *cli.Command {
-	flags := append(app.DataFlags("examples"), app.NoLabelsFlag(),
-		&cli.StringFlag{Name: "kernel", Value: "rbf",
-			Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
-		&cli.StringFlag{Name: "atoms", Usage: "choose `K` examples"},
-		&cli.Float64Flag{Name: "atom-error",
-			Usage: "or as few as bring their mean within `LENGTH` of that of all"},
-		&cli.StringFlag{Name: "atom-choice", Value: means.Herding,
-			Usage: "`HOW`: uniform, clusters or herding"},
-		&cli.StringFlag{Name: "atom-weights", Value: means.Own,
-			Usage: "`WEIGHTS`: optimal, or own of the choice"},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
-			Usage: "`FILE`.csv for them: example, from 1, and weight (required)"}},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print the memory that it would take, and choose nothing"},
-		app.SeedFlag(nil, "the choice"))
-	flags = append(append(flags, app.FunctionFlags()...), device.Flags()...)
+// Atoms are the options of kernelmean atoms.
+type Atoms struct {
+	app.Common
+	Data      app.Data
+	Kernel    app.Kernel
+	Device    device.Options
+	Number    string // of atoms, "" if Within says it
+	Within    float64
+	Choice    string
+	Weights   string
+	Out       string
+	Normalize string
+	DryRun    bool
+	Seed      uint64
+}
+
+func newAtoms() *cli.Command {
+	o := new(Atoms)
 	return &cli.Command{
 		Name:  "atoms",
 		Usage: "choose few examples that stand for all, whatever their labels",
@@ -54,13 +56,28 @@ func atomsCommand() *cli.Command {
 			"Herding computes a kernel value of each pair of examples once, in tiles, and keeps none of " +
 			"them.\n\n" +
 			"Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv",
-		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
-		Action: chooseAtoms,
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
+			o.Kernel.KindFlag("rbf"),
+			&cli.StringFlag{Name: "atoms", Usage: "choose `K` examples", Destination: &o.Number},
+			&cli.Float64Flag{Name: "atom-error", Destination: &o.Within,
+				Usage: "or as few as bring their mean within `LENGTH` of that of all"},
+			app.Choice(&o.Choice, "atom-choice", means.Herding, "`HOW`: uniform, clusters or herding",
+				means.Uniform, means.Clusters, means.Herding),
+			app.Choice(&o.Weights, "atom-weights", means.Own,
+				"`WEIGHTS`: optimal, or own of the choice", means.Optimal, means.Own),
+			app.Required(app.Output(&o.Out, "out",
+				"`FILE`.csv for them: example, from 1, and weight (required)")),
+			app.NormalizeFlag(&o.Normalize),
+			&cli.BoolFlag{Name: "dry-run", Destination: &o.DryRun,
+				Usage: "print the memory that it would take, and choose nothing"},
+			app.SeedFlag(&o.Seed, "the choice"), o.Kernel.FunctionFlags(&o.Common),
+			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, o.run),
 	}
 }
 
-// atomsReport is what kernelmean atoms --json prints.
-type atomsReport struct {
+// AtomsReport is what kernelmean atoms --json prints.
+type AtomsReport struct {
 	Out      string        `json:"out"`
 	Device   engine.Device `json:"device"`
 	Examples int           `json:"examples"`
@@ -78,80 +95,68 @@ type atomsReport struct {
 	Seconds float64 `json:"seconds"`         // of the choice
 }
 
-// atomsOptions checks the flags that say which atoms.
-func atomsOptions(c *cli.Context) (means.Options, *fitting.Options, error) {
-	k := &fitting.Options{}
-	o := means.Options{Seed: c.Uint64("seed"), Within: c.Float64("atom-error")}
-	if err := app.SetFunction(c, k, false); err != nil {
-		return o, nil, err
+// choice returns how to choose atoms.
+func (o *Atoms) choice() (m means.Options, err error) {
+	m = means.Options{Seed: o.Seed, Within: o.Within, Choice: o.Choice, Weights: o.Weights}
+	given := o.Given("atom-error")
+	if (o.Number == "") != given || given && !(o.Within > 0) {
+		return m, app.Usage("wanted --atoms or --atom-error, above 0")
 	}
-	var err error
-	if o.Choice, err = app.OneOf(c, "atom-choice", means.Uniform, means.Clusters,
-		means.Herding); err != nil {
-		return o, nil, err
-	}
-	if o.Weights, err = app.OneOf(c, "atom-weights", means.Optimal, means.Own); err != nil {
-		return o, nil, err
-	}
-	text := c.String("atoms")
-	if (text == "") != c.IsSet("atom-error") || c.IsSet("atom-error") && !(o.Within > 0) {
-		return o, nil, app.Usagef(c, "wanted --atoms or --atom-error, above 0")
-	}
-	if text != "" {
-		if o.Atoms, err = app.ParseCount(text); err != nil || o.Atoms < 1 {
-			return o, nil, app.Usagef(c, "--atoms are %q, wanted a number of at least 1", text)
+	if o.Number != "" {
+		if m.Atoms, err = app.ParseCount(o.Number); err != nil || m.Atoms < 1 {
+			return m, app.Usage("--atoms are %q, wanted a number of at least 1", o.Number)
 		}
 	}
-	return o, k, nil
+	return m, nil
 }
 
-func chooseAtoms(c *cli.Context) (err error) {
-	if err := app.CheckUsage(c, "data", "out"); err != nil {
-		return err
-	}
-	o, k, err := atomsOptions(c)
+// run writes the atoms.
+func (o *Atoms) run(ctx context.Context) (err error) {
+	read, err := o.Data.Options()
 	if err != nil {
 		return err
 	}
-	read, err := app.WholeOptions(c)
+	k := new(fitting.Options)
+	if err := o.Kernel.Function(k, false); err != nil {
+		return err
+	}
+	choice, err := o.choice()
 	if err != nil {
 		return err
 	}
-	steps, err := app.NormalizeSteps(c)
+	if err := app.CheckSteps(o.Normalize); err != nil {
+		return err
+	}
+	where, err := o.Device.Choose()
 	if err != nil {
 		return err
 	}
-	where, err := device.Choose(c)
-	if err != nil {
-		return err
-	}
-	n := app.NewNotes(c)
-	d, err := app.ReadData(c.Context, c.String("data"), read, n)
+	d, err := o.Data.Read(ctx, read)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := host.Prepare(d, steps, true); err != nil {
+	if err := host.Prepare(d, o.Normalize, true); err != nil {
 		return err
 	}
-	if o.Function = k.Function; o.Function.Gamma == 0 {
-		o.Function.Gamma = 1 // until the median is known
+	if choice.Function = k.Function; choice.Function.Gamma == 0 {
+		choice.Function.Gamma = 1 // until the median is known
 	}
-	plan, err := means.NewPlan(d.N, d.D, 1, o)
+	plan, err := means.NewPlan(d.N, d.D, 1, choice)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	e, err := where.Open(n, device.WorkOnComponents(d.N, d.D, 2))
+	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, d.D, 2))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	r := atomsReport{Out: c.String("out"), Device: e.Device(), Examples: d.N, Features: d.D,
+	r := AtomsReport{Out: o.Out, Device: e.Device(), Examples: d.N, Features: d.D,
 		Plan: plan,
 		Data: 4 * int64(d.Size())}
 	r.Memory = 2 * memory.Sum(r.Data, r.Data, plan.Total())
-	if c.Bool("dry-run") {
-		return r.print(c)
+	if o.DryRun {
+		return o.Print(r, r.print)
 	}
 	b := pca.Basis{Cosine: k.Cosine}
 	x, release, err := b.Prepare(d)
@@ -160,19 +165,19 @@ func chooseAtoms(c *cli.Context) (err error) {
 	}
 	defer release()
 	if k.Function.Kind != kernel.Linear && k.Function.Gamma == 0 {
-		if o.Function.Gamma, err = pca.MedianGamma(e, x, o.Seed); err != nil {
+		if choice.Function.Gamma, err = pca.MedianGamma(e, x, o.Seed); err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
 	}
 	start := time.Now()
-	m, err := means.Fit(c.Context, e, x, make([]int32, x.N), 1, o)
-	if err := app.Interrupted(c.Context); err != nil {
+	m, err := means.Fit(ctx, e, x, make([]int32, x.N), 1, choice)
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 	}
-	r.Gamma, r.Atoms, r.Error, r.Seconds = o.Function.Gamma, m.Landmarks.N, m.Error[0],
+	r.Gamma, r.Atoms, r.Error, r.Seconds = choice.Function.Gamma, m.Landmarks.N, m.Error[0],
 		time.Since(start).Seconds()
 	if m.Length != nil {
 		r.Length = m.Length[0]
@@ -186,7 +191,7 @@ func chooseAtoms(c *cli.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	return r.print(c)
+	return o.Print(r, r.print)
 }
 
 // writeAtoms writes a line for each atom.
@@ -206,11 +211,8 @@ func writeAtoms(w io.Writer, m *means.Means) error {
 	return table.Error()
 }
 
-func (r atomsReport) print(c *cli.Context) error {
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
-	}
-	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+func (r AtomsReport) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
 	fmt.Fprintf(t, "data\t%d examples × %d features, %s\n", r.Examples, r.Features,
 		app.BytesText(r.Data))

@@ -1,4 +1,5 @@
-package main
+// Package man is the command that prints manual pages.
+package man
 
 import (
 	"io"
@@ -11,7 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-func manCommand() *cli.Command {
+// New returns the command, which asks the program for its pages.
+func New() *cli.Command {
 	return &cli.Command{
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command, or write all pages",

@@ -1,6 +1,8 @@
-package main
+// Package kernelmean is the command about the mean classifier.
+package kernelmean
 
 import (
+	"context"
 	"fmt"
 	"text/tabwriter"
 
@@ -10,7 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
-func kernelmeanCommand() *cli.Command {
+// New returns the command.
+func New() *cli.Command {
+	o := new(app.Common)
 	return &cli.Command{
 		Name:  "kernelmean",
 		Usage: "what the mean classifier rests on, and its models",
@@ -24,14 +28,14 @@ func kernelmeanCommand() *cli.Command {
 				"(van Rooyen et al., Sparse robust classification via the kernel mean, Theorem 15). S is\n" +
 				"computed at scores from -4 to 4.\n\n" +
 				"Example: uma-gpu kernelmean table",
-			Flags:  []cli.Flag{app.JSONFlag()},
-			Action: lossTable,
-		}, atomsCommand(), combineCommand(), marginCommand()},
+			Flags:  []cli.Flag{o.JSONFlag()},
+			Action: app.Action(o, func(context.Context) error { return lossTable(o) }),
+		}, newAtoms(), newCombine(), newMargin()},
 	}
 }
 
-// lossReport is what kernelmean table --json prints of a loss.
-type lossReport struct {
+// LossReport is what kernelmean table --json prints of a loss.
+type LossReport struct {
 	Loss     string  `json:"loss"`
 	Formula  string  `json:"formula"`
 	Least    float64 `json:"least_sum"`
@@ -41,19 +45,16 @@ type lossReport struct {
 	Immune   bool    `json:"immune"`
 }
 
-func lossTable(c *cli.Context) error {
-	if err := app.CheckUsage(c); err != nil {
-		return err
-	}
-	var all []lossReport
+func lossTable(o *app.Common) error {
+	var all []LossReport
 	for _, l := range means.Losses {
 		i := l.Immunity()
-		all = append(all, lossReport{l.Name, l.Formula, i.Least, i.Most, i.Constant, i.Convex, i.Immune})
+		all = append(all, LossReport{l.Name, l.Formula, i.Least, i.Most, i.Constant, i.Convex, i.Immune})
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, all)
+	if o.JSON {
+		return app.PrintJSON(o.Out, all)
 	}
-	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "loss\tof margin m = y·v\tconvex\timmune\tbecause l(1,v) + l(-1,v)")
 	for _, r := range all {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.Loss, r.Formula, yesNo(r.Convex), yesNo(r.Immune),
@@ -62,7 +63,7 @@ func lossTable(c *cli.Context) error {
 	return t.Flush()
 }
 
-func (r lossReport) because() string {
+func (r LossReport) because() string {
 	switch {
 	case r.Immune:
 		return fmt.Sprintf("is %.4g everywhere", r.Most)

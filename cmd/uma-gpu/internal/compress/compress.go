@@ -1,9 +1,11 @@
-package main
+// Package compress is the command that writes a kernel model with fewer landmarks.
+package compress
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -19,15 +22,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-func compressCommand() *cli.Command {
-	flags := []cli.Flag{app.ModelFlag(),
-		&cli.StringFlag{Name: "atoms", Usage: "keep `K` landmarks at most, or all (required)"},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
-			Usage: "model to write, `FILE`.npz (required)"}}}
-	flags = append(flags, app.InputFlag{StringFlag: &cli.StringFlag{Name: "data",
-		Usage: "examples on which to compare both models: `FILE`, or - for standard input"}})
-	flags = append(flags, app.DataFlags("")[1:]...)
-	flags = append(append(flags, app.NoLabelsFlag(), app.MatchFlag()), device.Flags()...)
+// Options are the options of the command.
+type Options struct {
+	classify.Options
+	Atoms string // a number, or all
+	Out   string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "compress",
 		Usage: "write a kernel model that predicts faster, by fewer landmarks",
@@ -44,13 +48,20 @@ func compressCommand() *cli.Command {
 			"is left out with the temperature: calibrate again for probabilities. With --data both " +
 			"models predict.\n\n" +
 			"Example: uma-gpu compress --model m.npz --atoms 200 --out small.npz --data test.csv",
-		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
-		Action: compress,
+		Flags: app.Flags(o.Model.Flag(),
+			app.Required(&cli.StringFlag{Name: "atoms", Destination: &o.Atoms,
+				Usage: "keep `K` landmarks at most, or all (required)"}),
+			app.Required(app.Output(&o.Out, "out", "model to write, `FILE`.npz (required)")),
+			app.Input(&o.Data.Path, "data",
+				"examples on which to compare both models: `FILE`, or - for standard input"),
+			o.Data.Flags(&o.Common, "")[1:], o.Data.NoLabelsFlag(), o.Model.MatchFlag(),
+			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-// compressReport is what compress --json prints.
-type compressReport struct {
+// Report is what compress --json prints.
+type Report struct {
 	Model     string `json:"model"`
 	Landmarks [2]int `json:"landmarks"` // before and after
 	Numbers   [2]int `json:"numbers"`   // of an example: components before, classes after
@@ -64,48 +75,47 @@ type compressReport struct {
 	Seconds  [2]float64 `json:"seconds,omitempty"` // to predict, before and after
 }
 
-func compress(c *cli.Context) (err error) {
-	if err := app.CheckUsage(c, "model", "atoms", "out"); err != nil {
-		return err
-	}
+// Run writes the model and prints how far it is from the old one.
+func Run(ctx context.Context, o *Options) (err error) {
 	atoms := 0
-	if text := c.String("atoms"); text != "all" {
+	if text := o.Atoms; text != "all" {
 		if atoms, err = app.ParseCount(text); err != nil || atoms < 1 {
-			return app.Usagef(c, "--atoms are %q, wanted a number of at least 1, or all", text)
+			return app.Usage("--atoms are %q, wanted a number of at least 1, or all", text)
 		}
 	}
-	where, err := device.Choose(c)
+	where, err := o.Device.Choose()
 	if err != nil {
 		return err
 	}
-	path := c.String("model")
+	path := o.Model.Path
 	m, err := model.Load(path)
 	if err != nil {
 		return err
 	}
-	n := app.NewNotes(c)
-	d, err := dataToCompare(c, m, n)
-	if err != nil {
-		return err
+	d := new(dataset.Dataset)
+	if o.Data.Path != "" {
+		if d, err = o.DataFor(ctx, m); err != nil {
+			return err
+		}
 	}
 	defer d.Close() // of what was only read: nothing to lose
 	todo := device.Work{Features: m.D, Classes: m.Q}
 	if m.Projection != nil {
 		todo = device.WorkOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q)
 	}
-	e, err := where.Open(n, todo)
+	e, err := where.Open(o.Notes, todo)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	small, found, err := meanmodel.Compress(c.Context, e, m, atoms)
-	if err := app.Interrupted(c.Context); err != nil {
+	small, found, err := meanmodel.Compress(ctx, e, m, atoms)
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, app.AdviseMemory(err))
 	}
-	r := compressReport{Model: c.String("out"),
+	r := Report{Model: o.Out,
 		Landmarks: [2]int{m.Projection.Landmarks.N, small.Projection.Landmarks.N},
 		Numbers:   [2]int{m.Meta.Kernel.Components, small.Q},
 		Rounding:  means.Rounding(small.Map().Basis.Projection)}
@@ -113,56 +123,29 @@ func compress(c *cli.Context) (err error) {
 		r.Length, r.Error = found.Length, found.Error
 	}
 	if d.N > 0 {
-		if err := r.compare(c, e, m, small, d); err != nil {
+		if err := r.compare(ctx, e, m, small, d); err != nil {
 			return err
 		}
 	}
 	if m.Meta.Temperature != 0 && small.Meta.Temperature == 0 {
-		n.Say("the temperature is left out with the step l2 of the components; uma-gpu calibrate fits " +
-			"another")
+		o.Notes.Say("the temperature is left out with the step l2 of the components; uma-gpu "+
+			"calibrate fits another")
 	}
 	if err := small.Save(r.Model); err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
-	}
-	return r.print(c)
-}
-
-// dataToCompare reads the examples of --data, prepared for m; none without the flag.
-func dataToCompare(c *cli.Context, m *model.Model, n app.Notes) (*dataset.Dataset, error) {
-	if c.String("data") == "" {
-		return &dataset.Dataset{}, nil
-	}
-	options, err := app.DataOptions(c)
-	if err != nil {
-		return nil, err
-	}
-	options.NoLabels, options.Classes = c.Bool("no-labels"), m.Meta.Classes
-	if m.Meta.Preparation.Steps.NeedsDense() {
-		options.Storage = "dense"
-	}
-	d, err := app.ReadFor(c, options, m.Meta.Features, n)
-	if err != nil {
-		return nil, adviseNoLabels(c, err)
-	}
-	if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
-		d.Close() // of what was only read: nothing to lose
-		return nil, err
-	}
-	return d, nil
+	return o.Print(r, r.print)
 }
 
 // compare has both models predict.
-func (r *compressReport) compare(
-	c *cli.Context, e engine.Engine, before, after *model.Model, d *dataset.Dataset,
+func (r *Report) compare(
+	ctx context.Context, e engine.Engine, before, after *model.Model, d *dataset.Dataset,
 ) error {
 	var predicted [2][]int32
 	for k, m := range []*model.Model{before, after} {
 		start := time.Now()
 		var err error
-		if predicted[k], err = m.PredictPrepared(c.Context, e, d); err != nil {
+		if predicted[k], err = m.PredictPrepared(ctx, e, d); err != nil {
 			return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 		}
 		r.Seconds[k] = time.Since(start).Seconds()
@@ -176,8 +159,8 @@ func (r *compressReport) compare(
 	return nil
 }
 
-func (r compressReport) print(c *cli.Context) error {
-	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+func (r Report) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "model\t%s\n", r.Model)
 	fmt.Fprintf(t, "landmarks\t%d of %d\n", r.Landmarks[1], r.Landmarks[0])
 	fmt.Fprintf(t, "numbers of an example\t%d, before %d\n", r.Numbers[1], r.Numbers[0])
@@ -191,14 +174,4 @@ func (r compressReport) print(c *cli.Context) error {
 		fmt.Fprintf(t, "seconds to predict\t%.3f, before %.3f\n", r.Seconds[1], r.Seconds[0])
 	}
 	return t.Flush()
-}
-
-// adviseNoLabels adds to an error of reading data with labels what predict can
-// do if there are none.
-func adviseNoLabels(c *cli.Context, err error) error {
-	if c.Command.Name != "predict" || c.Bool("no-labels") || errors.Is(err, fs.ErrNotExist) ||
-		errors.Is(err, app.ErrInterrupted) {
-		return err
-	}
-	return fmt.Errorf("%w (if the file has no labels, say --no-labels)", err)
 }

@@ -58,9 +58,9 @@ func TestDamagedCheckpoint(t *testing.T) {
 			case confusionName:
 				refused(f.Name, "confusion.npy: found none")
 			case "sum.npy":
-				refused(f.Name, "found a state that does not fit: found a sum of 0 weights, wanted 10×")
+				refused(f.Name, "state: found a sum of 0 weights, wanted 10×")
 			case "counts.npy":
-				refused(f.Name, "found a state that does not fit: found ",
+				refused(f.Name, "state: found ",
 					"best weights with 0 counts, wanted ")
 			case "last.npy":
 				refused(f.Name, "found member ", " only")
@@ -76,7 +76,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		for _, text := range []string{"", "{", `{"begun":true}`, `{"begun":true,"random":"cGNnOg=="}`,
 			`{"begun":1}`} {
 			rewrite(t, k, bad, "learner.bin", []byte(text))
-			refused("learner.bin "+text, "found a state that does not fit: uma: found a damaged state of ")
+			refused("learner.bin "+text, "state: uma: found a damaged state of ")
 		}
 		for _, n := range []int{0, 10, len(whole) / 2, len(whole) - 1} {
 			if err := os.WriteFile(bad, whole[:n], 0o666); err != nil {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // mpirun returns the command that runs a command line on so many ranks.
@@ -158,16 +160,19 @@ func TestRanksEnd(t *testing.T) {
 		want string
 		args []string
 	}{
-		{exitFailure, "rank 0 of 2 ends all: ",
+		{app.ExitFailure, "rank 0 of 2 ends all: ",
 			[]string{"train", "--data", filepath.Join(dir, "none.csv"), "--model", model}},
-		{exitFailure, "rank 0 of 2 ends all: rank 1: " + mistaken + ":4001:3: ",
+		{app.ExitFailure, "rank 0 of 2 ends all: rank 1: " + mistaken + ":4001:3: ",
 			[]string{"train", "--data", mistaken, "--model", model}},
-		{exitUsage, "several ranks run train, eval, cv or predict", []string{"synth", "--out", model}},
-		{exitFailure, "rank 1 of 2 ends all: " + filepath.Join(dir, "none.csv") + ": no such data file",
+		{app.ExitUsage, "several ranks run train, eval, cv or predict", []string{"synth", "--out",
+			model}},
+		{app.ExitFailure, "rank 1 of 2 ends all: " + filepath.Join(dir, "none.csv") + ": no such data " +
+			"file",
 			[]string{"train",
 				"--model", model, "--data", data, ":", "-n", "1", os.Args[0], "train", "--model", model,
 				"--data", filepath.Join(dir, "none.csv")}},
-		{exitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model, "--data",
+		{app.ExitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model,
+			"--data",
 			data,
 			":", "-n", "1", os.Args[0], "train", "--model", model, "--data", digits}},
 	} {

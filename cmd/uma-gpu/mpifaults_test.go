@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
@@ -45,7 +46,7 @@ func TestRankComputesWrong(t *testing.T) {
 			return string(out), exitOf(t, err)
 		}
 		os.Remove(log)
-		if out, code := run(""); code != exitOK {
+		if out, code := run(""); code != app.ExitOK {
 			t.Fatalf("without a fault: exit code %d\n%s", code, out)
 		} else if what := differ(t, one, model); what != "" {
 			t.Fatalf("without a fault: another %s", what)
@@ -58,10 +59,10 @@ func TestRankComputesWrong(t *testing.T) {
 			fault := "read+:" + strconv.Itoa(reads*share/100) + ":" + strconv.Itoa(share)
 			out, code := run(fault)
 			named := strings.Contains(out, "rank 1: ") || strings.Contains(out, "rank 1 of 3 ends all: ")
-			if code != exitFailure || !named || !strings.Contains(out, "is at fault") {
+			if code != app.ExitFailure || !named || !strings.Contains(out, "is at fault") {
 				t.Errorf("%s, FAULT=%s: exit code %d, wanted %d and the device of rank 1 named:\n%s",
 					learner[1], fault, code,
-					exitFailure, out)
+					app.ExitFailure, out)
 			}
 			if strings.Contains(out, "audit of ") && strings.Contains(out, "begin again with --device cpu") {
 				audited++

@@ -128,7 +128,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 		}
 	}
 	if m.Meta.Temperature != 0 && small.Meta.Temperature == 0 {
-		o.Notes.Say("the temperature is left out with the step l2 of the components; uma-gpu "+
+		o.Notes.Say("the temperature is left out with the step l2 of the components; uma-gpu " +
 			"calibrate fits another")
 	}
 	if err := small.Save(r.Model); err != nil {

@@ -85,7 +85,7 @@ func Run(_ context.Context, o *Options) error {
 	case format == "liblinear" && !named:
 		o.Notes.Say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))
 	case format == "onnx" && m.Meta.Temperature == 0:
-		o.Notes.Say("the model has no temperature, so the second output is scores; "+
+		o.Notes.Say("the model has no temperature, so the second output is scores; " +
 			"uma-gpu calibrate fits one")
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -41,7 +42,7 @@ func benchCommand() *cli.Command {
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "profile",
 			Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}},
 	)
-	flags = append(append(flags, learnerFlags()...), slices.DeleteFunc(device.Flags(),
+	flags = append(append(flags, training.LearnerFlags()...), slices.DeleteFunc(device.Flags(),
 		func(f cli.Flag) bool {
 			return f.Names()[0] == "audit" // what is measured is the device alone
 		})...)
@@ -156,7 +157,7 @@ func newBenchmark(c *cli.Context) (*benchmark, error) {
 			return nil, app.Usagef(c, "--normalize: %v", err)
 		}
 	}
-	if b.learner, err = chooseLearner(c, nil); err != nil {
+	if b.learner, err = training.ChooseLearner(c, nil); err != nil {
 		return nil, err
 	}
 	if b.device, err = device.Choose(c); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -29,7 +30,7 @@ func queryCommand() *cli.Command {
 			Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "show-file",
 			Usage: "`FILE` with a line for each example of the pool, to show instead"}},
-	}, noisyDataFlags()[1:]...) // without --data
+	}, training.NoisyDataFlags()[1:]...) // without --data
 	questions := []cli.Flag{
 		&cli.StringFlag{Name: "strategy", Value: string(active.Margin),
 			Usage: "`STRATEGY` by which to choose"},
@@ -57,7 +58,7 @@ func queryCommand() *cli.Command {
 	}
 	flags := data
 	flags = append(flags, questions...)
-	flags = append(flags, learningFlags()...)
+	flags = append(flags, training.LearningFlags()...)
 	flags = append(flags, app.TrainKernelFlags()...)
 	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
@@ -108,7 +109,7 @@ func strategyNames() (names []string) {
 
 // questions is a query under way.
 type questions struct {
-	*training
+	*training.Training
 	ask     active.Options
 	folder  string          // of the session; "" for none
 	session *active.Session // one round long where there is no folder
@@ -151,10 +152,10 @@ func newQuestions(c *cli.Context) (*questions, error) {
 		return nil, err
 	}
 	var err error
-	if q.training, err = newTraining(c, "pool", "out"); err != nil {
+	if q.Training, err = training.New(c, "pool", "out"); err != nil {
 		return nil, err
 	}
-	q.data = c.String("pool")
+	q.Data = c.String("pool")
 	strategy, err := app.OneOf(c, "strategy", strategyNames()...)
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func newQuestions(c *cli.Context) (*questions, error) {
 			"--gamma is %s, which takes more labels than there are; give a number or median",
 			c.String("gamma"))
 	}
-	if q.ownMap() {
+	if q.OwnMap() {
 		return nil, app.Usagef(c,
 			"learner %s has a kernel map of its own, which needs labels; leave --kernel out, or "+
 				"choose another learner", q.Learner.Definition().Name)
@@ -211,24 +212,24 @@ func (q *questions) next(c *cli.Context) (err error) {
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
-	if q.ask.Noise, err = q.readNoise(c.Context, q.session.Classes); err != nil {
+	if q.ask.Noise, err = q.ReadNoise(c.Context, q.session.Classes); err != nil {
 		return err
 	}
 	d, labels, err := q.all()
 	if err != nil {
 		return err
 	}
-	if q.Engine, err = q.device.Open(q.notes, q.work(d)); err != nil {
+	if q.Engine, err = q.Device.Open(q.Notes, q.Work(d)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, q.Engine.Close()) }()
-	q.Preparation, q.Watch = q.steps, host.Watch{Note: q.notes.Say}
+	q.Preparation, q.Watch = q.Steps, host.Watch{Note: q.Notes.Say}
 	asked, predicted, err := q.choose(c.Context, d, labels)
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", q.data, app.AdviseKernel(app.AdviseMemory(err)))
+		return fmt.Errorf("%s: %w", q.Data, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	round := active.Round{Asked: []int{}, Answers: []int32{}}
 	for _, i := range asked {
@@ -272,7 +273,7 @@ func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int
 		}
 		predicted = engine.Predicted(scores, len(d.Classes))[first:]
 	} else {
-		q.notes.Say("questions: drawn at random until two classes have labels")
+		q.Notes.Say("questions: drawn at random until two classes have labels")
 	}
 	if asked, err = p.Ask(ctx, q.ask, m); err != nil {
 		return nil, nil, err

@@ -231,15 +231,15 @@ func (q *questions) tell(c *cli.Context) error {
 		r.Device = &device
 	}
 	if r.Agreement != nil {
-		q.notes.Say("model: of %d labels; %.2f %% of the pool are predicted otherwise than a round "+
+		q.Notes.Say("model: of %d labels; %.2f %% of the pool are predicted otherwise than a round "+
 			"ago (kappa %.3f)",
 			r.Labelled, 100*r.Agreement.Changed, r.Agreement.Kappa)
 	}
 	if len(r.Questions) == 0 {
-		q.notes.Say("questions: none is left, each example of the pool has an answer")
+		q.Notes.Say("questions: none is left, each example of the pool has an answer")
 	}
 	if r.Advice != "" {
-		q.notes.Say("advice: %s", r.Advice)
+		q.Notes.Say("advice: %s", r.Advice)
 	}
 	if path := c.String("write-labelled"); path != "" {
 		if len(known) == 0 {
@@ -253,7 +253,7 @@ func (q *questions) tell(c *cli.Context) error {
 		if err := app.WriteData(c.Context, path, &some, app.CopyOptions(path, &some)); err != nil {
 			return err
 		}
-		q.notes.Say("labelled: %d examples written to %s", len(known), path)
+		q.Notes.Say("labelled: %d examples written to %s", len(known), path)
 	}
 	if out := c.String("out"); out != "-" {
 		if err := atomicfile.Write(out, q.writeQuestions); err != nil {

@@ -99,7 +99,7 @@ func (q *questions) read(c *cli.Context) error {
 		if q.session.Classes = nil; c.String("classes") != "" {
 			o.Classes = strings.Split(c.String("classes"), ",")
 		}
-		if q.labelled, err = app.ReadData(c.Context, path, o, q.notes); err != nil {
+		if q.labelled, err = app.ReadData(c.Context, path, o, q.Notes); err != nil {
 			return fmt.Errorf("%w (of --labelled; --classes names classes that it has no example of)", err)
 		}
 		if pool.Encoding = q.labelled.Encoding; pool.Encoding == nil {
@@ -114,7 +114,7 @@ func (q *questions) read(c *cli.Context) error {
 			"--classes a,b,c")
 	}
 	pool.NoLabels, pool.Labels = true, ""
-	if q.rest, err = app.ReadData(c.Context, c.String("pool"), pool, q.notes); err != nil {
+	if q.rest, err = app.ReadData(c.Context, c.String("pool"), pool, q.Notes); err != nil {
 		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it "+
 			"has is named by "+
 			"--label-column)", err)
@@ -124,7 +124,7 @@ func (q *questions) read(c *cli.Context) error {
 
 // columnsOut returns options that leave out the columns of a file that are for people.
 func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, error) {
-	o := q.training.read
+	o := q.Training.Read
 	o.Ignore = slices.Clone(o.Ignore)
 	o.IDColumn = "" // only the pool has to have it
 	for _, flag := range []string{"id-column", "show"} {
@@ -209,10 +209,10 @@ func (q *questions) name(c *cli.Context) (err error) {
 	}
 	if column := c.String("show"); column != "" {
 		q.shown = column
-		q.texts, err = dataset.ReadTexts(c.Context, pool, column, n, q.training.read)
+		q.texts, err = dataset.ReadTexts(c.Context, pool, column, n, q.Training.Read)
 	} else if path := c.String("show-file"); path != "" {
 		q.shown = "text"
-		q.texts, err = dataset.ReadTexts(c.Context, path, "", n, q.training.read)
+		q.texts, err = dataset.ReadTexts(c.Context, path, "", n, q.Training.Read)
 	}
 	if q.shown == "id" || q.shown == "label" {
 		q.shown += "_shown" // columns of the questions have names of their own
@@ -293,7 +293,7 @@ func (q *questions) answer(c *cli.Context) error {
 		case *was == active.Unknown:
 			fresh++
 		case *was != a.label:
-			q.notes.Warn("%s:%d: the answer to id %q was another one; this one counts", path, a.line, a.id)
+			q.Notes.Warn("%s:%d: the answer to id %q was another one; this one counts", path, a.line, a.id)
 		}
 		if *was = a.label; a.label == active.Aside {
 			aside++
@@ -303,7 +303,7 @@ func (q *questions) answer(c *cli.Context) error {
 	if aside > 0 {
 		said = fmt.Sprintf(", %d put aside", aside)
 	}
-	q.notes.Say("answers: %d in %s, %d of them new%s; %d questions are open", len(answers), path,
+	q.Notes.Say("answers: %d in %s, %d of them new%s; %d questions are open", len(answers), path,
 		fresh, said,
 		q.session.Open())
 	return q.session.Save(q.file("session.json"))
@@ -334,7 +334,7 @@ func (q *questions) written() error {
 		if err := atomicfile.Write(path, q.writeQuestions); err != nil {
 			return err
 		}
-		q.notes.Say("questions: round %d, %d of them, in %s", number, q.session.Open(), path)
+		q.Notes.Say("questions: round %d, %d of them, in %s", number, q.session.Open(), path)
 	}
 	return atomicfile.Write(q.file("labels.csv"), func(w io.Writer) error {
 		return writeAnswers(w, q.session, q.ids)

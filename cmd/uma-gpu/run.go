@@ -33,6 +33,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/serve"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -118,12 +119,14 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
-			trainCommand(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run), cvCommand(),
+			training.NewTrain(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run),
+			cvCommand(),
 			compareCommand(),
-			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrate.New(calibrate.Run),
+			issuesCommand(), training.NewReport(), verifyCommand(), queryCommand(),
+			calibrate.New(calibrate.Run),
 			inspect.New(inspect.Run),
 			export.New(export.Run), imports.New(imports.Run), serve.New(serve.Run),
-			confusionCommand(), learnersCommand(),
+			confusionCommand(), training.NewLearners(),
 			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run),
 			kpca.New(),
 			kernelmean.New(), compress.New(compress.Run), benchCommand(), devices.New(devices.Run),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -87,7 +88,7 @@ func verify(c *cli.Context) error {
 		return err
 	}
 	n := app.NewNotes(c)
-	g := grounds{model: m, read: options}
+	g := training.Grounds{Model: m, Read: options}
 	if err := v.score(c, &g, where, n); err != nil {
 		return fmt.Errorf("model file %s is not verified: %w", v.Model, err)
 	}
@@ -103,20 +104,20 @@ func verify(c *cli.Context) error {
 }
 
 // score compares what the device and cpu:plain make of the examples.
-func (v *verification) score(c *cli.Context, g *grounds, where *device.Device,
+func (v *verification) score(c *cli.Context, g *training.Grounds, where *device.Device,
 	n app.Notes) (err error) {
-	d, err := g.readData(c, n)
+	d, err := g.ReadData(c, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	v.Examples, v.TrainingData = d.N, g.model.Meta.TrainedOn(d)
-	if err := d.PrepareBy(&g.model.Meta.Preparation); err != nil {
+	v.Examples, v.TrainingData = d.N, g.Model.Meta.TrainedOn(d)
+	if err := d.PrepareBy(&g.Model.Meta.Preparation); err != nil {
 		return err
 	}
-	work := device.WorkOn(d, g.model.Q)
-	if g.model.Projection != nil {
-		work = device.WorkOnComponents(d.N, g.model.D, g.model.Q)
+	work := device.WorkOn(d, g.Model.Q)
+	if g.Model.Projection != nil {
+		work = device.WorkOnComponents(d.N, g.Model.D, g.Model.Q)
 	}
 	e, err := where.Open(n, work)
 	if err != nil {
@@ -125,14 +126,14 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device.Device,
 	e = audit.Engine(e, cpuref.New(), audit.Full)
 	defer func() { err = errors.Join(err, e.Close()) }()
 	v.Device = e.Device()
-	if _, err := g.model.PredictPrepared(c.Context, e, d); err != nil {
+	if _, err := g.Model.PredictPrepared(c.Context, e, d); err != nil {
 		return err
 	}
-	if _, err := g.model.ScoresPrepared(c.Context, e, d); err != nil {
+	if _, err := g.Model.ScoresPrepared(c.Context, e, d); err != nil {
 		return err
 	}
 	x := d.Stored()
-	if k := g.model.Map(); k != nil {
+	if k := g.Model.Map(); k != nil {
 		if x, err = k.Apply(c.Context, e, x); err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device.Device,
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
-	return classSums(e, x, d.Y, engine.Weights{Q: g.model.Q, D: g.model.D, W: g.model.W})
+	return classSums(e, x, d.Y, engine.Weights{Q: g.Model.Q, D: g.Model.D, W: g.Model.W})
 }
 
 // classSums has an engine, which is audited, make the sums of all regions.
@@ -170,8 +171,8 @@ func classSums(e engine.Engine, x dataset.Rows, y []int32, w engine.Weights) (er
 }
 
 // retrain trains again by what the model tells of its training, and compares the bytes.
-func (v *verification) retrain(c *cli.Context, g *grounds, n app.Notes) error {
-	meta := &g.model.Meta
+func (v *verification) retrain(c *cli.Context, g *training.Grounds, n app.Notes) error {
+	meta := &g.Model.Meta
 	for _, missing := range []struct {
 		is   bool
 		what string
@@ -180,7 +181,7 @@ func (v *verification) retrain(c *cli.Context, g *grounds, n app.Notes) error {
 			meta.DataSHA256},
 		{meta.From != "", "its training began with the weights of another model, which are not in it"},
 		{meta.AnnotationsSHA256 != "", "it was trained on the labels of annotators, which are not in it"},
-		{g.model.State != nil, "its training had not ended"},
+		{g.Model.State != nil, "its training had not ended"},
 		{meta.ContractVersion != contract.Version,
 			fmt.Sprintf("its weights were computed by version %d of the "+
 				"contract, and this program computes by version %d", meta.ContractVersion, contract.Version)},
@@ -189,12 +190,12 @@ func (v *verification) retrain(c *cli.Context, g *grounds, n app.Notes) error {
 			return fmt.Errorf("it cannot be trained again: %s", missing.what)
 		}
 	}
-	d, err := g.readData(c, n)
+	d, err := g.ReadData(c, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	o, noise, err := host.Settings(g.model, d.N)
+	o, noise, err := host.Settings(g.Model, d.N)
 	if err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (v *verification) retrain(c *cli.Context, g *grounds, n app.Notes) error {
 	if err := errors.Join(app.Interrupted(c.Context), err, o.Engine.Close()); err != nil {
 		return fmt.Errorf("trained again: %w", err)
 	}
-	if err := sameModel(again.Model, g.model); err != nil {
+	if err := sameModel(again.Model, g.Model); err != nil {
 		return fmt.Errorf("trained again, %w", err)
 	}
 	v.Retrained = true

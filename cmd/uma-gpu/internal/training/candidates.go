@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"errors"
@@ -16,45 +16,45 @@ import (
 // mostCandidates is how many compare tries at most.
 const mostCandidates = 1000
 
-// candidate is one way to train.
-type candidate struct {
-	flags string // of train, as they stand in the table
-	*training
+// Candidate is one way to train.
+type Candidate struct {
+	Flags string // of train, as they stand in the table
+	*Training
 }
 
-// noConfusion, as the file of --confusion of a candidate, stands for none.
-const noConfusion = "none"
+// NoConfusion, as the file of --confusion of a candidate, stands for none.
+const NoConfusion = "none"
 
-// estimates says by which method --confusion of a candidate asks for an estimate; "" for a file.
-func (way candidate) estimates() outoffold.NoiseMethod {
-	m := outoffold.NoiseMethod(way.confusion)
+// Estimates says by which method --confusion of a candidate asks for an estimate; "" for a file.
+func (way Candidate) Estimates() outoffold.NoiseMethod {
+	m := outoffold.NoiseMethod(way.Confusion)
 	if m == outoffold.CleanCounts || !slices.Contains(outoffold.NoiseMethods, m) {
 		return ""
 	}
 	return m
 }
 
-// candidates returns what the flags --try and --grid of compare stand for.
-func candidates(c *cli.Context) (list []candidate, err error) {
+// Candidates returns what the flags --try and --grid of compare stand for.
+func Candidates(c *cli.Context) (list []Candidate, err error) {
 	tries, err := gridTries(c)
 	if err != nil {
 		return nil, err
 	}
 	for _, try := range tries {
-		expanded, err := expand(try)
+		expanded, err := Expand(try)
 		if err != nil {
 			return nil, app.Usagef(c, "--try %q: %v", try, err)
 		}
 		for _, flags := range expanded {
 			flags = strings.Join(strings.Fields(flags), " ")
-			if slices.ContainsFunc(list, func(o candidate) bool { return o.flags == flags }) {
+			if slices.ContainsFunc(list, func(o Candidate) bool { return o.Flags == flags }) {
 				continue
 			}
 			t, err := newCandidate(c, strings.Fields(flags))
 			if err != nil {
 				return nil, err
 			}
-			if list = append(list, candidate{flags, t}); len(list) > mostCandidates {
+			if list = append(list, Candidate{flags, t}); len(list) > mostCandidates {
 				return nil, app.Usagef(c,
 					"--try and --grid stand for more than %d trainings, wanted at most so many", mostCandidates)
 			}
@@ -63,9 +63,9 @@ func candidates(c *cli.Context) (list []candidate, err error) {
 	return list, nil
 }
 
-// expand replaces each {a|b|c} by its parts in turn, those of the first slowest. A part may be a
+// Expand replaces each {a|b|c} by its parts in turn, those of the first slowest. A part may be a
 // range, as spread takes it.
-func expand(text string) ([]string, error) {
+func Expand(text string) ([]string, error) {
 	before, rest, found := strings.Cut(text, "{")
 	inside, after, closed := strings.Cut(rest, "}")
 	switch {
@@ -74,13 +74,13 @@ func expand(text string) ([]string, error) {
 	case !found:
 		return []string{text}, nil
 	}
-	ends, err := expand(after)
+	ends, err := Expand(after)
 	if err != nil {
 		return nil, err
 	}
 	var all, parts []string
 	for _, part := range strings.Split(inside, "|") {
-		values, err := spread(part)
+		values, err := Spread(part)
 		if err != nil {
 			return nil, err
 		}
@@ -98,14 +98,14 @@ func expand(text string) ([]string, error) {
 
 // candidateFlags are those of train that a candidate may have.
 func candidateFlags() []cli.Flag {
-	own := append(noisyDataFlags()[len(app.DataFlags("")):], learningFlags()...)
+	own := append(NoisyDataFlags()[len(app.DataFlags("")):], LearningFlags()...)
 	// one for all
 	own = slices.DeleteFunc(own, func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return append(own, app.TrainKernelFlags()...)
 }
 
 // newCandidate checks the flags of a candidate of the command that c runs.
-func newCandidate(c *cli.Context, words []string) (t *training, err error) {
+func newCandidate(c *cli.Context, words []string) (t *Training, err error) {
 	program := &cli.App{
 		Name: "uma-gpu", Writer: io.Discard, ErrWriter: io.Discard, HideHelp: true,
 		Flags: candidateFlags(), ExitErrHandler: func(*cli.Context, error) {},
@@ -114,12 +114,12 @@ func newCandidate(c *cli.Context, words []string) (t *training, err error) {
 			if err := app.CheckDeclared(own); err != nil {
 				return err
 			}
-			t = &training{data: c.String("data"), confusion: own.String("confusion"), notes: app.NewNotes(c)}
-			if own.IsSet("confusion-axes") && t.confusion == "" {
+			t = &Training{Data: c.String("data"), Confusion: own.String("confusion"), Notes: app.NewNotes(c)}
+			if own.IsSet("confusion-axes") && t.Confusion == "" {
 				return app.Usagef(c, "--confusion-axes is given without --confusion")
 			}
 			var err error
-			if t.trueRows, err = app.TrueRows(own); err != nil {
+			if t.TrueRows, err = app.TrueRows(own); err != nil {
 				return err
 			}
 			if t.Preparation, err = app.NormalizeSteps(own); err != nil {
@@ -128,7 +128,7 @@ func newCandidate(c *cli.Context, words []string) (t *training, err error) {
 			if t.Kernel, err = app.NewTrainKernel(own); err != nil {
 				return err
 			}
-			if t.Learner, err = chooseLearner(own, nil); err != nil {
+			if t.Learner, err = ChooseLearner(own, nil); err != nil {
 				return err
 			}
 			return t.stopping(own, nil)

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 )
 
 // judgeHeld judges a model by examples that it has not seen.
-func (t *training) judgeHeld(
+func (t *Training) judgeHeld(
 	ctx context.Context, m *model.Model, held *dataset.Dataset, noise *confusion.Matrix,
 ) (*judgement.Judgement, error) {
 	of := m.Scores
@@ -40,27 +40,27 @@ func (t *training) judgeHeld(
 	return &j, err
 }
 
-// foldFlags say how to learn, and how many parts are held out in turn. That takes the place of a
+// FoldFlags say how to learn, and how many parts are held out in turn. That takes the place of a
 // learner's flag of the same name, which keeps its default.
-func foldFlags() []cli.Flag {
-	return append(without(learningFlags(), "folds"),
+func FoldFlags() []cli.Flag {
+	return append(Without(LearningFlags(), "folds"),
 		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings"})
 }
 
-// outOfFold is what the commands that judge all examples by models which have not seen them share.
-type outOfFold struct {
-	*training
-	data        *dataset.Dataset // raw, for the caller to close
-	noise       *confusion.Matrix
-	held        *judge.HeldOut
-	estimatedBy outoffold.NoiseMethod // "" if C was not estimated
-	device      engine.Device
+// OutOfFold is what the commands that judge all examples by models which have not seen them share.
+type OutOfFold struct {
+	*Training
+	Data        *dataset.Dataset // raw, for the caller to close
+	Noise       *confusion.Matrix
+	Held        *judge.HeldOut
+	EstimatedBy outoffold.NoiseMethod // "" if C was not estimated
+	Device      engine.Device
 }
 
-// newOutOfFold checks the flags of such a command, reads its data and makes its trainings. Labels
+// NewOutOfFold checks the flags of such a command, reads its data and makes its trainings. Labels
 // of annotators become their consensus, and the matrix that of it, unless the command estimates C.
-func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfFold, err error) {
-	t, err := newTraining(c, required...)
+func NewOutOfFold(c *cli.Context, estimates bool, required ...string) (o *OutOfFold, err error) {
+	t, err := New(c, required...)
 	if err != nil {
 		return nil, err
 	}
@@ -68,83 +68,83 @@ func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfF
 	if folds < 2 || folds > judge.MostFolds {
 		return nil, app.Usagef(c, "--folds is %d, wanted 2 to %d", folds, judge.MostFolds)
 	}
-	t.estimates = estimates && t.confusion == "" && !t.learnsNoise()
-	o = &outOfFold{training: t}
-	if o.data, o.noise, err = t.readLabelled(c); err == nil {
-		err = t.checkInverse(o.noise)
+	t.estimates = estimates && t.Confusion == "" && !t.learnsNoise()
+	o = &OutOfFold{Training: t}
+	if o.Data, o.Noise, err = t.readLabelled(c); err == nil {
+		err = t.checkInverse(o.Noise)
 	}
 	if err != nil {
-		o.close()
+		o.Close()
 		return nil, err
 	}
-	noise := o.noise
+	noise := o.Noise
 	if t.Annotations != nil && !estimates {
-		if noise, err = t.judgeByConsensus(c.Context, o.data); err != nil {
-			o.close()
+		if noise, err = t.JudgeByConsensus(c.Context, o.Data); err != nil {
+			o.Close()
 			return nil, err
 		}
 	}
-	if err := o.train(c.Context, folds); err != nil {
-		o.close()
+	if err := o.Train(c.Context, folds); err != nil {
+		o.Close()
 		return nil, err
 	}
-	if o.noise == nil {
-		o.noise = noise
+	if o.Noise == nil {
+		o.Noise = noise
 	}
 	return o, nil
 }
 
-// close frees the data.
-func (o *outOfFold) close() {
-	if o.data != nil {
-		o.data.Close() // of what was only read: nothing to lose
+// Close frees the data.
+func (o *OutOfFold) Close() {
+	if o.Data != nil {
+		o.Data.Close() // of what was only read: nothing to lose
 	}
 }
 
-func (o *outOfFold) train(ctx context.Context, folds int) (err error) {
+func (o *OutOfFold) Train(ctx context.Context, folds int) (err error) {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	t := o.training
-	e, err := t.device.Open(t.notes, t.work(o.data))
+	t := o.Training
+	e, err := t.Device.Open(t.Notes, t.Work(o.Data))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	if err := app.CheckTraining(e.Device(), o.data.N, o.data.D, len(o.data.Classes)); err != nil {
-		return fmt.Errorf("%s: %w", t.data, err)
+	if err := app.CheckTraining(e.Device(), o.Data.N, o.Data.D, len(o.Data.Classes)); err != nil {
+		return fmt.Errorf("%s: %w", t.Data, err)
 	}
-	t.Engine, t.Preparation, o.device = e, t.steps, e.Device()
-	if o.data.Prepared != nil && t.steps == "auto" {
+	t.Engine, t.Preparation, o.Device = e, t.Steps, e.Device()
+	if o.Data.Prepared != nil && t.Steps == "auto" {
 		t.Preparation = ""
 	}
-	t.Watch = host.Watch{Note: t.notes.Say}
+	t.Watch = host.Watch{Note: t.Notes.Say}
 	if o.estimates {
 		if err = o.estimate(ctx); err != nil {
 			return err
 		}
 	}
-	o.held, err = outoffold.Scores(ctx, o.data, o.noise, t.Options, folds)
+	o.Held, err = outoffold.Scores(ctx, o.Data, o.Noise, t.Options, folds)
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.data, app.AdviseKernel(app.AdviseMemory(err)))
+		return fmt.Errorf("%s: %w", t.Data, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	return nil
 }
 
 // estimate finds C, where it was not given.
-func (o *outOfFold) estimate(ctx context.Context) error {
-	found, err := outoffold.EstimateNoise(ctx, o.data,
+func (o *OutOfFold) estimate(ctx context.Context) error {
+	found, err := outoffold.EstimateNoise(ctx, o.Data,
 		outoffold.NoiseOptions{Options: o.Options, Method: outoffold.JointLikelihood})
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.training.data, app.AdviseKernel(app.AdviseMemory(err)))
+		return fmt.Errorf("%s: %w", o.Training.Data, app.AdviseKernel(app.AdviseMemory(err)))
 	}
-	o.noise, o.estimatedBy = &found.Matrix, found.Chosen
-	o.notes.Say("confusion matrix: estimated by %s", found.Chosen)
+	o.Noise, o.EstimatedBy = &found.Matrix, found.Chosen
+	o.Notes.Say("confusion matrix: estimated by %s", found.Chosen)
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ import (
 func gridTries(c *cli.Context) (tries []string, err error) {
 	flags, names := "", []string(nil)
 	for _, text := range c.StringSlice("grid") {
-		name, values := flagOf(text)
+		name, values := FlagOf(text)
 		if name == "" || values == "" {
 			return nil, app.Usagef(c,
 				"--grid is %q, wanted NAME=VALUES, such as aggressiveness=0.01..10:log7", text)
@@ -48,11 +48,11 @@ func gridTries(c *cli.Context) (tries []string, err error) {
 // learnersOfGrid names the learners that have all those flags, of which others than a learner's
 // own are for all.
 func learnersOfGrid(names []string) (with []string) {
-	all := app.FlagNames(learnerFlags()[1:])
+	all := app.FlagNames(LearnerFlags()[1:])
 	for _, d := range catalog.All() {
 		own := d.New()
 		if !slices.ContainsFunc(names, func(name string) bool {
-			_, ok := parameterOf(own, name)
+			_, ok := ParameterOf(own, name)
 			return slices.Contains(all, name) && !ok
 		}) {
 			with = append(with, d.Name)
@@ -64,10 +64,10 @@ func learnersOfGrid(names []string) (with []string) {
 // ranges are those that spread takes: from, to, how, and how many.
 var ranges = regexp.MustCompile(`^([-+.0-9eE]+?)\.\.([-+.0-9eE]+):(log|lin)([0-9]+)$`)
 
-// spread returns the numbers that from..to:logN or from..to:linN stands for, N of them, at equal
+// Spread returns the numbers that from..to:logN or from..to:linN stands for, N of them, at equal
 // ratios or at equal distances; another text is itself. All but the ends have six digits, so that
 // they are the same on every processor.
-func spread(text string) ([]string, error) {
+func Spread(text string) ([]string, error) {
 	m := ranges.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		if strings.Contains(text, "..") && strings.Contains(text, ":") {
@@ -97,4 +97,11 @@ func spread(text string) ([]string, error) {
 		values = append(values, strconv.FormatFloat(v, 'g', 6, 64))
 	}
 	return append(values, m[2]), nil
+}
+
+// FlagOf cuts name=value, as --grid has it and as the flags of a candidate do, at whose name are
+// dashes.
+func FlagOf(text string) (name, value string) {
+	name, value, _ = strings.Cut(text, "=")
+	return strings.TrimLeft(strings.TrimSpace(name), "-"), value
 }

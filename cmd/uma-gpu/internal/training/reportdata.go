@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"errors"
@@ -23,12 +23,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
-// grounds are the examples that a report judges by.
-type grounds struct {
+// Grounds are the examples that a report judges by.
+type Grounds struct {
 	data   string
-	read   dataset.Options
+	Read   dataset.Options
 	device *device.Device
-	model  *model.Model
+	Model  *model.Model
 	judge  string // auto, folds or model
 	folds  int
 	// of pictures: 0 none, -1 of the format
@@ -37,9 +37,9 @@ type grounds struct {
 }
 
 // newGrounds checks the flags of report.
-func newGrounds(c *cli.Context) (g *grounds, err error) {
-	g = &grounds{data: c.String("data"), folds: c.Int("folds"), width: -1}
-	if g.read, err = app.DataOptions(c); err != nil {
+func newGrounds(c *cli.Context) (g *Grounds, err error) {
+	g = &Grounds{data: c.String("data"), folds: c.Int("folds"), width: -1}
+	if g.Read, err = app.DataOptions(c); err != nil {
 		return nil, err
 	}
 	if g.judge, err = app.OneOf(c, "judge", "auto", byFolds, byModel); err != nil {
@@ -65,7 +65,7 @@ func newGrounds(c *cli.Context) (g *grounds, err error) {
 			return nil, app.Usagef(c, "--pictures is %q, wanted such as 28x28, or none", text)
 		}
 	}
-	if g.noiseOf, err = noiseFlags(c); err != nil {
+	if g.noiseOf, err = NoiseFlags(c); err != nil {
 		return nil, err
 	}
 	g.device, err = device.Choose(c)
@@ -73,19 +73,19 @@ func newGrounds(c *cli.Context) (g *grounds, err error) {
 }
 
 // judge reads the examples and judges model and labels by them.
-func (r *reporter) judge(c *cli.Context, g *grounds) error {
-	d, err := g.readData(c, r.notes)
+func (r *reporter) judge(c *cli.Context, g *Grounds) error {
+	d, err := g.ReadData(c, r.notes)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	folded := g.judge == byFolds || g.judge == "auto" && g.model.Meta.TrainedOn(d)
+	folded := g.judge == byFolds || g.judge == "auto" && g.Model.Meta.TrainedOn(d)
 	noise, err := r.noise(g, folded)
 	if err != nil {
 		return err
 	}
-	o := &outOfFold{data: d, noise: noise, training: &training{data: g.data, device: g.device,
-		notes: r.notes}}
+	o := &OutOfFold{Data: d, Noise: noise, Training: &Training{Data: g.data, Device: g.device,
+		Notes: r.notes}}
 	if folded {
 		err = r.fold(c, g, o)
 	} else {
@@ -98,14 +98,14 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 	if folded {
 		judged.Folds = g.folds
 	}
-	p, err := o.held.Probabilities()
+	p, err := o.Held.Probabilities()
 	if errors.Is(err, model.ErrNoTemperature) {
 		p, err = nil, nil
 	}
 	if err != nil {
 		return err
 	}
-	j, err := judgement.Of(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
+	j, err := judgement.Of(d.Y, engine.Predicted(o.Held.Scores, o.Held.Q), p, d.Classes, noise)
 	if err != nil {
 		return err
 	}
@@ -124,19 +124,19 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 	return nil
 }
 
-// readData reads the examples raw, as the model's features.
-func (g *grounds) readData(c *cli.Context, n app.Notes) (*dataset.Dataset, error) {
-	o := g.read
-	o.Classes = g.model.Meta.Classes
-	if g.model.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
+// ReadData reads the examples raw, as the model's features.
+func (g *Grounds) ReadData(c *cli.Context, n app.Notes) (*dataset.Dataset, error) {
+	o := g.Read
+	o.Classes = g.Model.Meta.Classes
+	if g.Model.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
-	return app.ReadFor(c, o, g.model.Meta.Features, n)
+	return app.ReadFor(c, o, g.Model.Meta.Features, n)
 }
 
 // noise returns the matrix by which the labels are noisy, nil if they are right: those that the
 // model learned from are noisy by its own, and others, as for eval, only by one that is given.
-func (r *reporter) noise(g *grounds, learned bool) (*confusion.Matrix, error) {
+func (r *reporter) noise(g *Grounds, learned bool) (*confusion.Matrix, error) {
 	given, err := g.noiseOf(r.Classes)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (r *reporter) noise(g *grounds, learned bool) (*confusion.Matrix, error) {
 		}
 		return given, nil
 	}
-	switch m := g.model; {
+	switch m := g.Model; {
 	case !learned:
 	case m.Confusion != nil:
 		return &confusion.Matrix{Classes: r.Classes, P: m.Confusion}, nil
@@ -161,21 +161,21 @@ func (r *reporter) noise(g *grounds, learned bool) (*confusion.Matrix, error) {
 
 // fold has trainings with the settings of the model judge the examples that they have not seen,
 // and tells by as many without the matrix whether it helps.
-func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
-	settings, told, err := host.Settings(g.model, o.data.N-(o.data.N+g.folds-1)/g.folds)
+func (r *reporter) fold(c *cli.Context, g *Grounds, o *OutOfFold) error {
+	settings, told, err := host.Settings(g.Model, o.Data.N-(o.Data.N+g.folds-1)/g.folds)
 	if err != nil {
 		return err
 	}
-	if g.model.Meta.From != "" {
+	if g.Model.Meta.From != "" {
 		r.notes.Say("report: the model's training began with weights of another; these begin with 0")
 	}
-	noise := o.noise
+	noise := o.Noise
 	if told == nil {
-		o.noise = nil
+		o.Noise = nil
 	}
-	o.Options, o.steps = settings, settings.Preparation
-	if o.data.Prepared != nil {
-		o.steps = ""
+	o.Options, o.Steps = settings, settings.Preparation
+	if o.Data.Prepared != nil {
+		o.Steps = ""
 	}
 	r.notes.Say("report: %d trainings, each without a part of the examples", g.folds)
 	ways := progress.Work{Name: "judging the settings", Unit: "way", Total: 1}
@@ -184,38 +184,38 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 	}
 	ctx, task := progress.Begin(c.Context, ways)
 	defer task.End()
-	if err := o.train(ctx, g.folds); err != nil {
+	if err := o.Train(ctx, g.folds); err != nil {
 		return err
 	}
 	task.Add(1)
-	with := o.held
+	with := o.Held
 	if told == nil {
 		if noise != nil { // that the model has learned: the trainings were not told it
-			if with.Temperature, err = confusion.Temperature(ctx, with.Scores, o.data.Y, with.Q,
+			if with.Temperature, err = confusion.Temperature(ctx, with.Scores, o.Data.Y, with.Q,
 				noise); err != nil {
 				with.Temperature = 0
 			}
 		}
-		o.noise = noise
+		o.Noise = noise
 		return nil
 	}
-	o.noise = nil
+	o.Noise = nil
 	r.notes.Say("report: the same without a confusion matrix")
-	if err := o.train(ctx, g.folds); err != nil {
+	if err := o.Train(ctx, g.folds); err != nil {
 		return err
 	}
 	task.Add(1)
-	check, err := judge.CheckNoise(o.data.Y, noise, with, o.held)
+	check, err := judge.CheckNoise(o.Data.Y, noise, with, o.Held)
 	if err != nil && !errors.Is(err, model.ErrNoTemperature) {
 		return err
 	}
-	r.Check, o.noise, o.held = check, noise, with
+	r.Check, o.Noise, o.Held = check, noise, with
 	return nil
 }
 
 // predict has the model judge all examples.
-func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
-	d, m := o.data, g.model
+func (g *Grounds) predict(c *cli.Context, o *OutOfFold) (err error) {
+	d, m := o.Data, g.Model
 	where := device.WorkOn(d, m.Q)
 	if m.Projection != nil {
 		where = device.WorkOnComponents(d.N, m.D, m.Q)
@@ -223,7 +223,7 @@ func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
-	e, err := g.device.Open(o.notes, where)
+	e, err := g.device.Open(o.Notes, where)
 	if err != nil {
 		return err
 	}
@@ -235,8 +235,8 @@ func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
 		}
 		scored = m.ScoresPrepared
 	}
-	o.held = &judge.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
-	o.held.Scores, err = scored(c.Context, e, d)
+	o.Held = &judge.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
+	o.Held.Scores, err = scored(c.Context, e, d)
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
@@ -260,25 +260,25 @@ func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]me
 }
 
 // suspect lists the labels that are most likely wrong, with what people know the examples by.
-func (r *reporter) suspect(c *cli.Context, g *grounds, o *outOfFold) error {
-	found, same, err := o.issues()
+func (r *reporter) suspect(c *cli.Context, g *Grounds, o *OutOfFold) error {
+	found, same, err := o.Issues()
 	if err != nil {
 		return err
 	}
 	var texts []string
 	if column := c.String("show"); column != "" {
-		texts, err = dataset.ReadTexts(c.Context, g.data, column, o.data.N, g.read)
+		texts, err = dataset.ReadTexts(c.Context, g.data, column, o.Data.N, g.Read)
 	} else if path := c.String("show-file"); path != "" {
-		texts, err = dataset.ReadTexts(c.Context, path, "", o.data.N, g.read)
+		texts, err = dataset.ReadTexts(c.Context, path, "", o.Data.N, g.Read)
 	}
 	if err != nil {
 		return err
 	}
-	width, height, err := g.pictureSize(o.data)
+	width, height, err := g.pictureSize(o.Data)
 	if err != nil {
 		return err
 	}
-	for k, row := range issueRows(o.data, found, same) {
+	for k, row := range IssueRows(o.Data, found, same) {
 		if row.Wrong {
 			r.Issues++
 		}
@@ -294,7 +294,7 @@ func (r *reporter) suspect(c *cli.Context, g *grounds, o *outOfFold) error {
 			s.Text = texts[row.Example-1]
 		}
 		if width > 0 {
-			x := o.data.Pick([]int{int(row.Example - 1)}).Dense()
+			x := o.Data.Pick([]int{int(row.Example - 1)}).Dense()
 			if s.Picture, err = report.Picture(x.X, width, height); err != nil {
 				return err
 			}
@@ -305,7 +305,7 @@ func (r *reporter) suspect(c *cli.Context, g *grounds, o *outOfFold) error {
 }
 
 // pictureSize says how large the pictures are that the examples are, 0 for none.
-func (g *grounds) pictureSize(d *dataset.Dataset) (width, height int, err error) {
+func (g *Grounds) pictureSize(d *dataset.Dataset) (width, height int, err error) {
 	const least = 7 // pixels of a side that shows something
 	side := int(math.Sqrt(float64(d.D)))
 	switch {

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"bufio"
@@ -65,8 +65,8 @@ func writeHistory(path string, moments []judge.Moment) error {
 	})
 }
 
-// readHistory reads what writeHistory wrote.
-func readHistory(path string) (moments []judge.Moment, err error) {
+// ReadHistory reads what writeHistory wrote.
+func ReadHistory(path string) (moments []judge.Moment, err error) {
 	text, err := smallfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the history: %w", path, err)

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// planReport is what train --dry-run --json prints.
-type planReport struct {
+// PlanReport is what train --dry-run --json prints.
+type PlanReport struct {
 	Device   engine.Device `json:"device"`
 	Examples int           `json:"examples"`
 	Features int           `json:"features"` // of the prepared examples
@@ -45,14 +45,14 @@ func (m hostMemory) String() string {
 		app.BytesText(m.Taken+m.More), app.BytesText(m.Taken), app.BytesText(m.More))
 }
 
-// garbage is about what a training run leaves to the collector besides.
-const garbage = 16 << 20
+// Garbage is about what a training run leaves to the collector besides.
+const Garbage = 16 << 20
 
 // learningTakes returns how much host memory examples with this plan take, once they are prepared:
 // what the device has there, and up to half of them again, for samples and for bounds by which
 // passes read less of them.
 func learningTakes(p engine.Plan) hostMemory {
-	m := hostMemory{Taken: memory.Peak(), More: p.Examples/2 + garbage}
+	m := hostMemory{Taken: memory.Peak(), More: p.Examples/2 + Garbage}
 	if p.InPlace {
 		m.More += p.Scores + p.ClassSums + p.Scratch
 	}
@@ -60,7 +60,7 @@ func learningTakes(p engine.Plan) hostMemory {
 }
 
 // linearDryRun prints what training would take, without doing it.
-func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Stored, y []int32,
+func (t *Training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Stored, y []int32,
 	classes int) error {
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
 	switch t.Learner.Definition().Loads {
@@ -73,14 +73,14 @@ func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Store
 	if err != nil {
 		return app.AdviseMemory(err)
 	}
-	reopen := func(limit int64) (engine.Engine, error) { return t.device.Reopen(e.Device().ID, limit) }
+	reopen := func(limit int64) (engine.Engine, error) { return t.Device.Reopen(e.Device().ID, limit) }
 	taken := learningTakes(needs) // before anything is measured, which takes memory too
-	guess, err := expect(c.Context, e, needs, x.Examples, classes, reopen)
+	guess, err := Expect(c.Context, e, needs, x.Examples, classes, reopen)
 	if err != nil {
 		return app.AdviseMemory(err)
 	}
 	t.seconds.Total = time.Since(t.start).Seconds()
-	r := planReport{
+	r := PlanReport{
 		Device: e.Device(), Examples: x.N, Features: x.D, Classes: classes, Storage: "dense",
 		Plan: needs, Memory: taken, Estimate: guess, Seconds: t.seconds,
 	}
@@ -93,7 +93,7 @@ func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Store
 	return r.print(c.App.Writer)
 }
 
-func (r planReport) print(w io.Writer) error {
+func (r PlanReport) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
 	p := r.Plan
@@ -147,7 +147,7 @@ type kernelPlan struct {
 }
 
 // kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
-func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
+func (t *Training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
 	o := t.Kernel.PCA(d.N, d.D, t.Seed)
 	plan, err := pca.NewPlan(d, o)
 	if err != nil {
@@ -159,7 +159,7 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 	if r.Landmarks == 0 {
 		r.Landmarks = d.N
 	}
-	r.Memory = hostMemory{memory.Peak(), plan.Vectors + plan.Basis + r.Bytes + r.Bytes/2 + garbage}
+	r.Memory = hostMemory{memory.Peak(), plan.Vectors + plan.Basis + r.Bytes + r.Bytes/2 + Garbage}
 	if plan.Kept {
 		r.Memory.More += plan.Kernel
 	}
@@ -182,11 +182,11 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 }
 
 // ownMapDryRun prints what the kernel map of the learner's own would take.
-func (t *training) ownMapDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
+func (t *Training) ownMapDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
 	q := len(d.Classes)
 	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: d.N, Components: q,
 		Plan: pca.Plan{Basis: 4 * int64(d.N) * int64(q)}, Bytes: 4 * int64(d.N) * int64(q)}
-	r.Memory = hostMemory{memory.Peak(), r.Plan.Basis + r.Bytes + r.Bytes/2 + garbage}
+	r.Memory = hostMemory{memory.Peak(), r.Plan.Basis + r.Bytes + r.Bytes/2 + Garbage}
 	return r.print(c, [][2]string{
 		{"kernel means", fmt.Sprintf("%d means of %d atoms", r.Components, r.Landmarks)},
 		{"weights of atoms", app.BytesText(r.Plan.Basis)},

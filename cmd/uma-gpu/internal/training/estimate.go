@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"context"
@@ -31,21 +31,21 @@ type measurement struct {
 }
 
 const (
-	// measuredBytes are enough to come from memory and not from a cache.
-	measuredBytes = 64 << 20
+	// MeasuredBytes are enough to come from memory and not from a cache.
+	MeasuredBytes = 64 << 20
 	// streamedBytes are more, since few examples are cut in small tiles, which
 	// stream slowly.
 	streamedBytes = 256 << 20
 )
 
-// expect measures on the first examples how fast e reads them and scales that to
+// Expect measures on the first examples how fast e reads them and scales that to
 // the plan of all. Resident and streamed examples have each a speed of their own:
 // where the plan streams but the measured examples are resident, reopen opens
 // the device again with a limit of memory, in bytes, that makes some of them
 // stream.
-func expect(ctx context.Context, e engine.Engine, plan engine.Plan, x dataset.Examples, classes int,
+func Expect(ctx context.Context, e engine.Engine, plan engine.Plan, x dataset.Examples, classes int,
 	reopen func(limit int64) (engine.Engine, error)) (_ passEstimate, err error) {
-	m, err := measure(ctx, e, firstExamples(x, measuredBytes), classes)
+	m, err := measure(ctx, e, FirstExamples(x, MeasuredBytes), classes)
 	if err != nil {
 		return passEstimate{}, err
 	}
@@ -53,7 +53,7 @@ func expect(ctx context.Context, e engine.Engine, plan engine.Plan, x dataset.Ex
 	if plan.Aside == 0 || plan.InPlace || m.Aside > 0 {
 		return g, nil
 	}
-	first := firstExamples(x, streamedBytes)
+	first := FirstExamples(x, streamedBytes)
 	p, err := e.Plan(first, nil, classes)
 	if err != nil {
 		return passEstimate{}, err
@@ -114,9 +114,9 @@ func measure(ctx context.Context, e engine.Engine, x dataset.Examples, classes i
 	return m, nil
 }
 
-// firstExamples returns as many of the first examples as take the given bytes,
+// FirstExamples returns as many of the first examples as take the given bytes,
 // at least one, sharing memory.
-func firstExamples(x dataset.Examples, bytes int) dataset.Examples {
+func FirstExamples(x dataset.Examples, bytes int) dataset.Examples {
 	f := dataset.Examples{D: x.D}
 	if !x.Sparse() {
 		f.N = min(x.N, max(1, bytes/(4*x.D)))

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-func learnersCommand() *cli.Command {
+func NewLearners() *cli.Command {
 	return &cli.Command{
 		Name:      "learners",
 		Usage:     "list the learners, or describe one with its parameters",
@@ -92,8 +92,8 @@ func reportLearner(d *learners.Definition) learnerReport {
 // parameterFlag returns the name of the flag that sets a learner's parameter.
 func parameterFlag(parameter string) string { return strings.ReplaceAll(parameter, "_", "-") }
 
-// parameterOf returns the parameter of p that a flag sets.
-func parameterOf(p learners.Params, flag string) (learners.Parameter, bool) {
+// ParameterOf returns the parameter of p that a flag sets.
+func ParameterOf(p learners.Params, flag string) (learners.Parameter, bool) {
 	return learners.Lookup(p, strings.ReplaceAll(flag, "-", "_"))
 }
 
@@ -147,9 +147,9 @@ func (r learnerReport) print(w io.Writer) error {
 	return t.Flush()
 }
 
-// learnerFlags choose a learner. Those of single learners are hidden: the command learners
+// LearnerFlags choose a learner. Those of single learners are hidden: the command learners
 // tells them.
-func learnerFlags() []cli.Flag {
+func LearnerFlags() []cli.Flag {
 	var names []string
 	own := map[string]bool{}
 	flags := []cli.Flag{nil}
@@ -172,15 +172,15 @@ func learnerFlags() []cli.Flag {
 	return flags
 }
 
-// without returns the flags but for the one of that name, which a command has for something else;
+// Without returns the flags but for the one of that name, which a command has for something else;
 // the learner's parameter keeps its default.
-func without(flags []cli.Flag, name string) []cli.Flag {
+func Without(flags []cli.Flag, name string) []cli.Flag {
 	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return f.Names()[0] == name })
 }
 
-// chooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
+// ChooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
 // flag sets are base's, with which a training began, or the defaults if that is nil.
-func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error) {
+func ChooseLearner(c *cli.Context, base learners.Params) (learners.Params, error) {
 	p := base
 	if p == nil || c.IsSet("learner") {
 		d, err := catalog.Find(c.String("learner"))
@@ -194,11 +194,11 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 		}
 	}
 	about := p.Definition()
-	for _, name := range app.FlagNames(learnerFlags()[1:]) {
+	for _, name := range app.FlagNames(LearnerFlags()[1:]) {
 		if !c.IsSet(name) || app.Visible(c, name) {
 			continue
 		}
-		parameter, ok := parameterOf(p, name)
+		parameter, ok := ParameterOf(p, name)
 		if !ok {
 			return nil, app.Usagef(c, "--%s is a flag of learner %s, not of %s", name,
 				app.OrList(learnersWith(name)), about.Name)
@@ -238,7 +238,7 @@ func setParameter(p learners.Parameter, text string) error {
 // learnersWith names the learners that have a flag.
 func learnersWith(name string) (names []string) {
 	for _, d := range catalog.All() {
-		if _, ok := parameterOf(d.New(), name); ok {
+		if _, ok := ParameterOf(d.New(), name); ok {
 			names = append(names, d.Name)
 		}
 	}

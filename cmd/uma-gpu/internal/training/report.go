@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"fmt"
@@ -24,8 +24,8 @@ const (
 	byModel = "model"
 )
 
-func reportCommand() *cli.Command {
-	data := without(app.DataFlags("examples with labels, noisy or not"), "data")
+func NewReport() *cli.Command {
+	data := Without(app.DataFlags("examples with labels, noisy or not"), "data")
 	data = append([]cli.Flag{app.InputFlag{StringFlag: &cli.StringFlag{Name: "data",
 		Usage: "examples to judge by: `FILE`"}}}, data...)
 	data = append(data, app.MatchFlag(),
@@ -124,12 +124,12 @@ func reportModel(c *cli.Context) error {
 		return err
 	}
 	file := c.String("model")
-	if g.model, err = model.Load(file); err != nil {
+	if g.Model, err = model.Load(file); err != nil {
 		return err
 	}
-	r := newReporter(c, out, file, g.model)
+	r := newReporter(c, out, file, g.Model)
 	if path := c.String("history"); path != "" {
-		if r.History, err = app.Awaited(c.Context, path, readHistory); err != nil {
+		if r.History, err = app.Awaited(c.Context, path, ReadHistory); err != nil {
 			return err
 		}
 	}
@@ -195,12 +195,12 @@ func commandLine(c *cli.Context) string {
 }
 
 // reported adds the report that train --report asks for.
-func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confusion.Matrix,
+func (t *Training) reported(c *cli.Context, trained *host.Trained, noise *confusion.Matrix,
 	h *judge.History) error {
 	if t.page == "" {
 		return nil
 	}
-	r := newReporter(c, t.page, t.model, trained.Model)
+	r := newReporter(c, t.page, t.Model, trained.Model)
 	r.History, r.Doubts = h.Moments, trained.Doubts
 	s := t.seconds
 	for _, p := range []report.Phase{{Name: "read", Seconds: s.Read}, {Name: "prepare",
@@ -212,7 +212,7 @@ func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confus
 			r.Phases = append(r.Phases, p)
 		}
 	}
-	err := r.judge(c, &grounds{data: t.data, read: t.read, device: t.device, model: trained.Model,
+	err := r.judge(c, &Grounds{data: t.Data, Read: t.Read, device: t.Device, Model: trained.Model,
 		judge: byFolds,
 		folds: reportFolds, noiseOf: func([]string) (*confusion.Matrix, error) { return noise, nil }})
 	if err != nil {
@@ -225,7 +225,7 @@ func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confus
 const reportFolds = 5
 
 // checkReport checks --report and --history.
-func (t *training) checkReport(c *cli.Context) (err error) {
+func (t *Training) checkReport(c *cli.Context) (err error) {
 	if t.page, err = reportName(c, "report"); err != nil {
 		return err
 	}
@@ -241,14 +241,14 @@ func (t *training) checkReport(c *cli.Context) (err error) {
 	switch {
 	case t.page == "":
 		return nil
-	case t.data == "-":
+	case t.Data == "-":
 		return app.Usagef(c,
 			"--report wants to read the data twice, and standard input can be read once; write it to a file")
-	case c.Bool("stream") || t.annotators != "":
+	case c.Bool("stream") || t.Annotators != "":
 		return app.Usagef(c,
 			"--report goes neither with --stream nor with --annotators; give report a model and data "+
 				"with labels")
-	case t.model != "" && app.SamePlace(c, jsonName(t.page), t.model):
+	case t.Model != "" && app.SamePlace(c, jsonName(t.page), t.Model):
 		return app.Usagef(c, "--report writes its numbers to %s, which is --model", jsonName(t.page))
 	}
 	return atomicfile.CheckWritable(jsonName(t.page))

@@ -1,4 +1,6 @@
-package main
+// Package training is the commands train, report and learners, and what other commands that train
+// share with them: flags, the reading of data, and trainings without each part of the data.
+package training
 
 import (
 	"cmp"
@@ -20,12 +22,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-func trainCommand() *cli.Command {
-	data := append(noisyDataFlags(), annotatorFlags()...)
+func NewTrain() *cli.Command {
+	data := append(NoisyDataFlags(), AnnotatorFlags()...)
 	data = append(data, &cli.Float64Flag{Name: "validate",
 		Usage: "hold this `SHARE` of the examples out, and judge the model by them"})
 	data = append(data, streamFlags()...)
-	learner := append(learningFlags(),
+	learner := append(LearningFlags(),
 		&cli.IntFlag{Name: "temperature-folds",
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
 	)
@@ -107,8 +109,8 @@ func trainCommand() *cli.Command {
 	}
 }
 
-// noisyDataFlags say which examples with noisy labels to read, and how to prepare them.
-func noisyDataFlags() []cli.Flag {
+// NoisyDataFlags say which examples with noisy labels to read, and how to prepare them.
+func NoisyDataFlags() []cli.Flag {
 	return append(app.DataFlags("examples with noisy labels"),
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
 			Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
@@ -120,9 +122,9 @@ func noisyDataFlags() []cli.Flag {
 	)
 }
 
-// learningFlags say how to learn from them.
-func learningFlags() []cli.Flag {
-	return append(learnerFlags(),
+// LearningFlags say how to learn from them.
+func LearningFlags() []cli.Flag {
+	return append(LearnerFlags(),
 		&cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"}, DefaultText: "its own",
 			Usage: "most `STEPS` to make; passes, of online learners"},
 		&cli.StringFlag{Name: "weights", DefaultText: "its own",
@@ -131,25 +133,25 @@ func learningFlags() []cli.Flag {
 	)
 }
 
-// training is what the flags of a command that trains ask for.
-type training struct {
-	data       string
-	read       dataset.Options
-	confusion  string   // "" is none
-	annotators string   // "" is none
-	trusted    []string // of them
-	trueRows   bool
+// Training is what the flags of a command that trains ask for.
+type Training struct {
+	Data       string
+	Read       dataset.Options
+	Confusion  string   // "" is none
+	Annotators string   // "" is none
+	Trusted    []string // of them
+	TrueRows   bool
 	inverse    confusion.Inversion
 	estimates  bool   // the confusion matrix, as none is given
-	axes       string // of printed matrices
+	Axes       string // of printed matrices
 	history    string // file for the errors of each step, "" for none
 	page       string // file for the report, "" for none
-	steps      string // of the preparation, or auto
-	model      string
-	device     *device.Device
+	Steps      string // of the preparation, or auto
+	Model      string
+	Device     *device.Device
 	host.Options
 
-	notes      app.Notes
+	Notes      app.Notes
 	verbose    bool
 	start, lap time.Time
 	seconds    trainSeconds
@@ -172,7 +174,7 @@ func train(c *cli.Context) (err error) {
 	if c.Bool("dry-run") {
 		required = required[:1]
 	}
-	t, err := newTraining(c, required...)
+	t, err := New(c, required...)
 	if err != nil {
 		return err
 	}
@@ -180,7 +182,7 @@ func train(c *cli.Context) (err error) {
 		return t.stream(c)
 	}
 	if t.Checkpoint.Path == "" {
-		t.Checkpoint = ifItFails(t.model)
+		t.Checkpoint = ifItFails(t.Model)
 	}
 	ctx := c.Context
 	d, noise, err := t.readLabelled(c)
@@ -204,7 +206,7 @@ func train(c *cli.Context) (err error) {
 	if err != nil {
 		return t.explain(c, err)
 	}
-	if err := trained.Save(t.model); err != nil {
+	if err := trained.Save(t.Model); err != nil {
 		return err
 	}
 	report := t.report(trained)
@@ -222,25 +224,25 @@ func train(c *cli.Context) (err error) {
 			return err
 		}
 	}
-	if err := report.print(c, t.axes); err != nil {
+	if err := report.print(c, t.Axes); err != nil {
 		return err
 	}
 	if trained.Run.Stop != host.Interrupted {
 		return t.reported(c, trained, noise, history)
 	}
 	return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
-		app.ErrInterrupted, trained.Run.Steps, t.model, t.model)
+		app.ErrInterrupted, trained.Run.Steps, t.Model, t.Model)
 }
 
 // giveUp lets the training have the examples d, which nobody else needs, and says how to prepare
 // them and when to open the device.
-func (t *training) giveUp(d *dataset.Dataset) {
+func (t *Training) giveUp(d *dataset.Dataset) {
 	if t.base() == nil {
-		t.Preparation = t.steps
+		t.Preparation = t.Steps
 	}
 	t.Memory = []dataset.Memory{dataset.InPlace}
 	// Projection reads float32, and --storage dense asks for it.
-	if !t.mapped() && t.read.Storage != "dense" && t.device.WantsNarrow(d) {
+	if !t.mapped() && t.Read.Storage != "dense" && t.Device.WantsNarrow(d) {
 		t.Memory = append(t.Memory, dataset.WithCodes)
 	}
 	t.Options.Open = func(w host.Work) (engine.Engine, error) {
@@ -257,12 +259,12 @@ func (t *training) giveUp(d *dataset.Dataset) {
 }
 
 // open opens the device for the work, and keeps it until closeEngine.
-func (t *training) open(w host.Work) (e engine.Engine, err error) {
-	if t.confusion != "" || t.Resume != nil && t.Resume.Confusion != nil {
-		t.notes.Say("confusion matrix: condition number %.4g", w.Condition)
+func (t *Training) open(w host.Work) (e engine.Engine, err error) {
+	if t.Confusion != "" || t.Resume != nil && t.Resume.Confusion != nil {
+		t.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
 	}
-	t.device.Data = w.Data.SHA256
-	if t.Engine, err = t.device.Open(t.notes, workOf(w)); err != nil {
+	t.Device.Data = w.Data.SHA256
+	if t.Engine, err = t.Device.Open(t.Notes, workOf(w)); err != nil {
 		return nil, &openError{err}
 	}
 	return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)
@@ -275,7 +277,7 @@ type openError struct{ error }
 func (e *openError) Unwrap() error { return e.error }
 
 // closeEngine closes the device, if it was opened.
-func (t *training) closeEngine() error {
+func (t *Training) closeEngine() error {
 	if t.Engine == nil {
 		return nil
 	}
@@ -284,17 +286,17 @@ func (t *training) closeEngine() error {
 
 // watch has the training tell of its steps, as far as anybody looks. It returns the errors step by
 // step, and the passes of an online learner.
-func (t *training) watch(c *cli.Context, classes []string) (*judge.History, *[]map[string]any) {
+func (t *Training) watch(c *cli.Context, classes []string) (*judge.History, *[]map[string]any) {
 	history := &judge.History{Keeps: t.HoldOut > 0 && (t.history != "" || t.page != "")}
 	passes := new([]map[string]any)
-	t.Watch = host.Watch{Note: t.notes.Say, Phase: t.phase}
-	if !c.Bool("json") && !t.notes.Watched() && !t.verbose && t.history == "" && t.page == "" {
+	t.Watch = host.Watch{Note: t.Notes.Say, Phase: t.phase}
+	if !c.Bool("json") && !t.Notes.Watched() && !t.verbose && t.history == "" && t.page == "" {
 		return history, passes // nobody would see a step, and a pass need not be counted
 	}
 	t.Watch.Step = func(r host.Report) {
 		history.Step(r.Step, r.EstimatedError, r.W)
 		if t.verbose {
-			t.notes.Step(r, classes)
+			t.Notes.Step(r, classes)
 		}
 		if t.Learner.Definition().Passes {
 			*passes = append(*passes, passReport(r))
@@ -304,16 +306,16 @@ func (t *training) watch(c *cli.Context, classes []string) (*judge.History, *[]m
 }
 
 // explain adds to the error of a training its file, and what to do.
-func (t *training) explain(c *cli.Context, err error) error {
+func (t *Training) explain(c *cli.Context, err error) error {
 	if failed := (*openError)(nil); errors.As(err, &failed) {
 		return failed.error
 	}
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
-	file := t.data
+	file := t.Data
 	if inseparable := (*confusion.InseparableError)(nil); errors.As(err, &inseparable) {
-		file = cmp.Or(t.confusion, t.data)
+		file = cmp.Or(t.Confusion, t.Data)
 	}
 	err = app.AdviseKernel(app.AdviseMemory(t.adviseResume(c, err)))
 	if strings.HasPrefix(err.Error(), file+": ") { // of the preparation, which knows it
@@ -323,19 +325,19 @@ func (t *training) explain(c *cli.Context, err error) error {
 }
 
 // report returns the report of a training.
-func (t *training) report(trained *host.Trained) trainReport {
+func (t *Training) report(trained *host.Trained) TrainReport {
 	n := 0
 	for _, count := range trained.Run.Counts {
 		n += int(count)
 	}
 	t.seconds.Total = time.Since(t.start).Seconds()
 	run, meta := trained.Run, trained.Meta
-	return trainReport{
+	return TrainReport{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
 		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1,
 			meta.Condition),
-		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]learners.Doubt{},
+		Device: t.Engine.Device(), Model: t.Model, Seconds: t.seconds, Doubts: append([]learners.Doubt{},
 			trained.Doubts...),
 		CompressionSet: run.CompressionSet, Traffic: device.TrafficOfRanks(),
 	}
@@ -343,40 +345,40 @@ func (t *training) report(trained *host.Trained) trainReport {
 
 // newTraining checks all that can be checked before a data file is read. The flags required
 // must be given; a command need not have all flags of train.
-func newTraining(c *cli.Context, required ...string) (*training, error) {
+func New(c *cli.Context, required ...string) (*Training, error) {
 	if err := app.CheckUsage(c, required...); err != nil {
 		return nil, err
 	}
-	t := &training{data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"),
-		axes: app.TrueColumns, notes: app.NewNotes(c), verbose: c.Bool("verbose")}
+	t := &Training{Data: c.String("data"), Confusion: c.String("confusion"), Model: c.String("model"),
+		Axes: app.TrueColumns, Notes: app.NewNotes(c), verbose: c.Bool("verbose")}
 	t.start = time.Now()
 	t.lap = t.start
-	if t.notes.Quiet && t.verbose {
+	if t.Notes.Quiet && t.verbose {
 		return nil, app.Usagef(c, "--quiet and --verbose exclude each other")
 	}
-	if c.IsSet("confusion-axes") && t.confusion == "" {
+	if c.IsSet("confusion-axes") && t.Confusion == "" {
 		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
 	}
 	var err error
-	if t.read, err = app.DataOptions(c); err != nil {
+	if t.Read, err = app.DataOptions(c); err != nil {
 		return nil, err
 	}
 	if app.Visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
-		if t.trueRows, err = app.TrueRows(c); err != nil {
+		if t.TrueRows, err = app.TrueRows(c); err != nil {
 			return nil, err
 		}
 		if t.inverse, err = confusion.ParseInversion(c.String("inverse")); err != nil {
 			return nil, app.Usagef(c, "--inverse: %v", err)
 		}
-		if c.IsSet("inverse") && t.confusion == "" {
+		if c.IsSet("inverse") && t.Confusion == "" {
 			return nil, app.Usagef(c, "--inverse is given without --confusion")
 		}
 	}
-	if t.steps, err = app.NormalizeSteps(c); err != nil {
+	if t.Steps, err = app.NormalizeSteps(c); err != nil {
 		return nil, err
 	}
 	if c.IsSet("axes") {
-		if t.axes, err = app.PrintedAxes(c); err != nil {
+		if t.Axes, err = app.PrintedAxes(c); err != nil {
 			return nil, err
 		}
 	}
@@ -391,7 +393,7 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Learner, err = chooseLearner(c, base); err != nil {
+	if t.Learner, err = ChooseLearner(c, base); err != nil {
 		return nil, err
 	}
 	if err := t.annotated(c); err != nil {
@@ -408,7 +410,7 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if t.HoldOut = c.Float64("validate"); c.IsSet("validate") && !(t.HoldOut > 0 && t.HoldOut < 1) {
 		return nil, app.Usagef(c, "--validate is %v, wanted a share above 0, below 1", t.HoldOut)
 	}
-	if t.HoldOut > 0 && t.annotators != "" {
+	if t.HoldOut > 0 && t.Annotators != "" {
 		return nil, app.Usagef(c,
 			"--validate and --annotators exclude each other: judge by eval, on labels of their own")
 	}
@@ -418,13 +420,13 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if err := t.checkReport(c); err != nil {
 		return nil, err
 	}
-	t.device, err = device.Choose(c)
+	t.Device, err = device.Choose(c)
 	return t, err
 }
 
 // stopping checks --weights and --max-steps, of a training that began with base if that is not
 // nil.
-func (t *training) stopping(c *cli.Context, base learners.Params) error {
+func (t *Training) stopping(c *cli.Context, base learners.Params) error {
 	if c.IsSet("weights") {
 		rule, err := t.Learner.Definition().Rule(c.String("weights"))
 		if err != nil {
@@ -449,14 +451,14 @@ func (t *training) stopping(c *cli.Context, base learners.Params) error {
 }
 
 // mark stores the seconds since the last mark.
-func (t *training) mark(seconds *float64) {
+func (t *Training) mark(seconds *float64) {
 	now := time.Now()
 	*seconds = now.Sub(t.lap).Seconds()
 	t.lap = now
 }
 
 // phase is host.Watch.Phase.
-func (t *training) phase(p host.Phase) {
+func (t *Training) phase(p host.Phase) {
 	switch p {
 	case host.Mapped:
 		t.mark(&t.seconds.Kernel)
@@ -468,57 +470,57 @@ func (t *training) phase(p host.Phase) {
 }
 
 // readLabelled reads the data and the confusion matrix of its labels, nil if they are right.
-func (t *training) readLabelled(c *cli.Context) (*dataset.Dataset, *confusion.Matrix, error) {
+func (t *Training) readLabelled(c *cli.Context) (*dataset.Dataset, *confusion.Matrix, error) {
 	d, err := t.readExamples(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	if t.annotators != "" {
-		if err := t.readAnnotations(c.Context, d); err != nil {
+	if t.Annotators != "" {
+		if err := t.ReadAnnotations(c.Context, d); err != nil {
 			return d, nil, err
 		}
 	}
-	noise, err := t.readNoise(c.Context, d.Classes)
+	noise, err := t.ReadNoise(c.Context, d.Classes)
 	t.mark(&t.seconds.Read)
 	return d, noise, err
 }
 
 // checkInverse inverts the confusion matrix, so that one without an inverse is told before
 // trainings begin.
-func (t *training) checkInverse(noise *confusion.Matrix) error {
+func (t *Training) checkInverse(noise *confusion.Matrix) error {
 	if noise == nil {
 		return nil
 	}
 	inverse, err := noise.Invert()
 	if err != nil {
-		return fmt.Errorf("%s: %w", cmp.Or(t.confusion, t.data), err)
+		return fmt.Errorf("%s: %w", cmp.Or(t.Confusion, t.Data), err)
 	}
-	t.notes.Say("confusion matrix: condition number %.4g", inverse.Condition)
+	t.Notes.Say("confusion matrix: condition number %.4g", inverse.Condition)
 	return nil
 }
 
 // readExamples reads the data; for a training that goes on, or begins with a model, so
 // that they match.
-func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
+func (t *Training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 	if t.sharesExamples() {
-		if err := device.ShareReading(t.data, &t.read); err != nil {
+		if err := device.ShareReading(t.Data, &t.Read); err != nil {
 			return nil, err
 		}
 	}
 	base := t.base()
 	if base == nil {
-		o := t.read
-		if o.Prepare = t.steps; t.steps == "auto" && t.Kernel != nil {
+		o := t.Read
+		if o.Prepare = t.Steps; t.Steps == "auto" && t.Kernel != nil {
 			o.Prepare = host.DefaultStepsKernel
 		}
-		return app.ReadData(c.Context, t.data, o, t.notes)
+		return app.ReadData(c.Context, t.Data, o, t.Notes)
 	}
-	o := t.read
+	o := t.Read
 	o.Classes = base.Meta.Classes
 	if base.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
-	d, err := app.ReadFor(c, o, base.Meta.Features, t.notes)
+	d, err := app.ReadFor(c, o, base.Meta.Features, t.Notes)
 	// a mapped file, whose columns traded places, or an old one
 	if err == nil && d.SHA256 == "" && d.Prepared == nil {
 		d.SHA256 = d.Hash()
@@ -528,22 +530,22 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 
 // sharesExamples reports whether no step of the training needs other examples than those of the
 // rank that makes it, but for some that it picks.
-func (t *training) sharesExamples() bool {
+func (t *Training) sharesExamples() bool {
 	return t.Learner.Definition().Shared && t.page == "" && !t.estimates
 }
 
-// readNoise reads the confusion matrix, nil for none.
-func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.Matrix, error) {
+// ReadNoise reads the confusion matrix, nil for none.
+func (t *Training) ReadNoise(ctx context.Context, classes []string) (*confusion.Matrix, error) {
 	switch {
-	case t.confusion != "":
-		m, err := app.ReadMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes,
-			TrueRows: t.trueRows})
+	case t.Confusion != "":
+		m, err := app.ReadMatrix(ctx, t.Confusion, confusion.ReadOptions{Classes: classes,
+			TrueRows: t.TrueRows})
 		if err == nil {
 			m.Inversion = t.inverse
 		}
 		return m, err
 	case t.Resume != nil && t.Resume.Confusion != nil:
-		t.notes.Say("confusion matrix: that of the training to go on with")
+		t.Notes.Say("confusion matrix: that of the training to go on with")
 		m := &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}
 		if text := t.Resume.Meta.Inverse; text != "" {
 			var err error
@@ -554,23 +556,23 @@ func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.
 	}
 	switch {
 	case t.learnsNoise():
-		t.notes.Say("confusion matrix: none given; it is learned")
+		t.Notes.Say("confusion matrix: none given; it is learned")
 	case t.estimates:
-		t.notes.Say("confusion matrix: none given; it is estimated")
+		t.Notes.Say("confusion matrix: none given; it is estimated")
 	default:
-		t.notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
+		t.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return nil, nil
 }
 
 // mapped says whether there is a kernel function.
-func (t *training) mapped() bool {
+func (t *Training) mapped() bool {
 	return t.Kernel != nil || t.base() != nil && t.base().Projection != nil
 }
 
-// ownMap says whether the kernel function is for a map of the learner's own, instead of kernel
+// OwnMap says whether the kernel function is for a map of the learner's own, instead of kernel
 // PCA.
-func (t *training) ownMap() bool {
+func (t *Training) OwnMap() bool {
 	_, own := t.Learner.(learners.Mapper)
 	return own && t.Kernel != nil
 }
@@ -585,13 +587,13 @@ func workOf(w host.Work) device.Work {
 	return see
 }
 
-// work returns what the learner will see of data that a command of several trainings has read.
-func (t *training) work(d *dataset.Dataset) device.Work {
+// Work returns what the learner will see of data that a command of several trainings has read.
+func (t *Training) Work(d *dataset.Dataset) device.Work {
 	w := host.Work{Data: d, Classes: len(d.Classes)}
 	switch base := t.base(); {
 	case base != nil && base.Projection != nil:
 		w.Classes, w.Components = base.Q, base.D
-	case t.ownMap():
+	case t.OwnMap():
 		w.Components = w.Classes
 	case t.Kernel != nil:
 		w.Components = t.Kernel.MostComponents(d.N, d.D)
@@ -600,9 +602,9 @@ func (t *training) work(d *dataset.Dataset) device.Work {
 }
 
 // dryRun prints what training would take.
-func (t *training) dryRun(c *cli.Context, e engine.Engine, d *dataset.Dataset) error {
+func (t *Training) dryRun(c *cli.Context, e engine.Engine, d *dataset.Dataset) error {
 	switch {
-	case t.ownMap():
+	case t.OwnMap():
 		return t.ownMapDryRun(c, e.Device(), d)
 	case t.Kernel != nil:
 		return t.kernelDryRun(c, e.Device(), d)

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func streamFlags() []cli.Flag {
 
 // streamed takes over the flags of a stream, and refuses those of what takes more than one look
 // at the examples.
-func (t *training) streamed(c *cli.Context) error {
+func (t *Training) streamed(c *cli.Context) error {
 	if !c.Bool("stream") {
 		for _, name := range []string{"classes", "features"} {
 			if c.IsSet(name) && app.Visible(c, name) && app.Visible(c, "stream") {
@@ -62,18 +62,18 @@ func (t *training) streamed(c *cli.Context) error {
 			return err
 		}
 	}
-	if t.read.Features = c.Int("features"); t.read.Features < 0 {
-		return app.Usagef(c, "--features is %d, wanted at least 1", t.read.Features)
+	if t.Read.Features = c.Int("features"); t.Read.Features < 0 {
+		return app.Usagef(c, "--features is %d, wanted at least 1", t.Read.Features)
 	}
 	if list := c.String("classes"); list != "" {
-		t.read.Classes = strings.Split(list, ",")
+		t.Read.Classes = strings.Split(list, ",")
 	}
 	return nil
 }
 
 // openStream begins to read, for a training that begins with a model so that they match.
-func (t *training) openStream(c *cli.Context) (*dataset.Stream, error) {
-	o := t.read
+func (t *Training) openStream(c *cli.Context) (*dataset.Stream, error) {
+	o := t.Read
 	if base := t.From; base != nil {
 		how, err := app.OneOf(c, "match-features", "name", "position")
 		if err != nil {
@@ -90,15 +90,15 @@ func (t *training) openStream(c *cli.Context) (*dataset.Stream, error) {
 			o.Storage = "dense"
 		}
 	}
-	files, err := app.DataFiles(t.data)
+	files, err := app.DataFiles(t.Data)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.OpenStream(c.Context, t.data, files, o)
+	return dataset.OpenStream(c.Context, t.Data, files, o)
 }
 
 // stream is train for examples that are seen once.
-func (t *training) stream(c *cli.Context) (err error) {
+func (t *Training) stream(c *cli.Context) (err error) {
 	ctx := c.Context
 	s, err := t.openStream(c)
 	if err != nil {
@@ -109,44 +109,44 @@ func (t *training) stream(c *cli.Context) (err error) {
 	}
 	defer s.Close()
 	first := s.First
-	t.notes.Say("data: %s, a stream of examples × %d features%s", t.data, first.D,
+	t.Notes.Say("data: %s, a stream of examples × %d features%s", t.Data, first.D,
 		app.ClassesOf(first))
 	for _, note := range first.Notes {
-		t.notes.Say("data: %s", note)
+		t.Notes.Say("data: %s", note)
 	}
 	for _, warning := range first.Warnings {
-		t.notes.Warn("%s", warning)
+		t.Notes.Warn("%s", warning)
 	}
-	noise, err := t.readNoise(ctx, first.Classes)
+	noise, err := t.ReadNoise(ctx, first.Classes)
 	if err != nil {
 		return err
 	}
 	t.mark(&t.seconds.Read)
-	if t.Engine, err = t.device.Open(t.notes, device.Work{}); err != nil {
+	if t.Engine, err = t.Device.Open(t.Notes, device.Work{}); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.closeEngine()) }()
 	t.mark(&t.seconds.Open)
 	if t.From == nil {
-		t.Preparation = t.steps
+		t.Preparation = t.Steps
 	}
 	_, passes := t.watch(c, first.Classes)
 	trained, err := host.TrainStream(ctx, s, noise, t.Options)
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.data, err)
+		return fmt.Errorf("%s: %w", t.Data, err)
 	}
-	if err := trained.Save(t.model); err != nil {
+	if err := trained.Save(t.Model); err != nil {
 		return err
 	}
 	report := t.report(trained)
 	report.Passes, report.Stream = *passes, true
-	if err := report.print(c, t.axes); err != nil {
+	if err := report.print(c, t.Axes); err != nil {
 		return err
 	}
 	if trained.Run.Stop == host.Interrupted {
 		return fmt.Errorf("%w after %d examples; %s holds the weights of these, and --from %s goes on "+
 			"with the next ones",
-			app.ErrInterrupted, report.Examples, t.model, t.model)
+			app.ErrInterrupted, report.Examples, t.Model, t.Model)
 	}
 	return nil
 }

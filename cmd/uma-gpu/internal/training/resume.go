@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"errors"
@@ -45,7 +45,7 @@ func checkpointOf(c *cli.Context) (host.Checkpoint, error) {
 }
 
 // base is the model that the training begins with or goes on from; nil for none.
-func (t *training) base() *model.Model {
+func (t *Training) base() *model.Model {
 	if t.Resume != nil {
 		return t.Resume
 	}
@@ -54,7 +54,7 @@ func (t *training) base() *model.Model {
 
 // continueFrom reads the file of --resume or --from, and takes over from it what the flags
 // leave open. It returns the parameters of the learner to go on with, nil for none.
-func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
+func (t *Training) continueFrom(c *cli.Context) (learners.Params, error) {
 	resume, from := c.String("resume"), c.String("from")
 	switch {
 	case resume != "" && from != "":
@@ -104,7 +104,7 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 			"--max-steps is %d, wanted at least %d, the steps that the training has made",
 			steps, m.Meta.Steps)
 	}
-	t.notes.Say("resume: %s, after %d steps", resume, m.Meta.Steps)
+	t.Notes.Say("resume: %s, after %d steps", resume, m.Meta.Steps)
 	return params, nil
 }
 
@@ -120,9 +120,9 @@ func asBegun(c *cli.Context, flag string, now, then any) error {
 // checkMapped compares the flags of the preparation and kernel with those of the training
 // to go on with, as far as its model tells them: not what γ, or the number of components,
 // was found by.
-func (t *training) checkMapped(c *cli.Context, m *model.Model) error {
-	if t.steps != "auto" {
-		steps, err := dataset.ParseSteps(t.steps)
+func (t *Training) checkMapped(c *cli.Context, m *model.Model) error {
+	if t.Steps != "auto" {
+		steps, err := dataset.ParseSteps(t.Steps)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (t *training) checkMapped(c *cli.Context, m *model.Model) error {
 }
 
 // adviseResume adds to an error of going on with another training what to do.
-func (t *training) adviseResume(c *cli.Context, err error) error {
+func (t *Training) adviseResume(c *cli.Context, err error) error {
 	if saved := (*host.Saved)(nil); errors.As(err, &saved) {
 		return fmt.Errorf("%w; the same command with --resume %s goes on, to the same bytes, on this "+
 			"device or another, "+

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// trainReport is what train --json prints.
-type trainReport struct {
+// TrainReport is what train --json prints.
+type TrainReport struct {
 	Learner        string  `json:"learner"`
 	Steps          int     `json:"steps"`
 	Stop           string  `json:"stop"`
@@ -55,7 +55,7 @@ func passReport(r host.Report) map[string]any {
 }
 
 // print prints the report as JSON or for people, as the flags ask, with matrices of these axes.
-func (r trainReport) print(c *cli.Context, axes string) error {
+func (r TrainReport) print(c *cli.Context, axes string) error {
 	w := c.App.Writer
 	if r.Axes = axes; axes == app.InTrueRows {
 		r.EstimatedConfusion = judgement.Transposed(r.EstimatedConfusion)

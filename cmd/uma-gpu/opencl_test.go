@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
@@ -226,7 +227,7 @@ func TestBenchOnOpenCL(t *testing.T) {
 				"--steps", "4", "--repeat", "2", "--json",
 				"--device", i.ID()}, more...)
 			stdout, _ := succeed(t, args...)
-			judgeBench(t, decode[benchReport](t, stdout), i.ID(), 2000, 6, 3, 4)
+			judgeBench(t, decode[bench.BenchReport](t, stdout), i.ID(), 2000, 6, 3, 4)
 		}
 	}
 }

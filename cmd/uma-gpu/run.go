@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compress"
@@ -30,10 +31,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/man"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/query"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/serve"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/verify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -122,14 +125,14 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			training.NewTrain(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run),
 			cvCommand(),
 			compareCommand(),
-			issuesCommand(), training.NewReport(), verifyCommand(), queryCommand(),
+			issuesCommand(), training.NewReport(), verify.New(), query.New(),
 			calibrate.New(calibrate.Run),
 			inspect.New(inspect.Run),
 			export.New(export.Run), imports.New(imports.Run), serve.New(serve.Run),
 			confusionCommand(), training.NewLearners(),
 			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run),
 			kpca.New(),
-			kernelmean.New(), compress.New(compress.Run), benchCommand(), devices.New(devices.Run),
+			kernelmean.New(), compress.New(compress.Run), bench.New(), devices.New(devices.Run),
 			version.New(version.Run),
 			doctor.New(doctor.Run), completion.New(completion.Run), man.New(),
 		},

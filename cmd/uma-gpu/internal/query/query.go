@@ -1,4 +1,5 @@
-package main
+// Package query is the command that asks for the labels that teach most.
+package query
 
 import (
 	"context"
@@ -18,7 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-func queryCommand() *cli.Command {
+func New() *cli.Command {
 	data := append([]cli.Flag{
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "pool",
 			Usage: "examples to ask about: `FILE` (required, to begin)"}},

@@ -1,4 +1,5 @@
-package main
+// Package bench is the command that measures how fast devices train.
+package bench
 
 import (
 	"context"
@@ -26,7 +27,7 @@ import (
 
 const defaultSynthetic = "60000,784,10"
 
-func benchCommand() *cli.Command {
+func New() *cli.Command {
 	flags := []cli.Flag{
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "data",
 			Usage: "examples with right labels: `FILE`, or - for standard input"}},
@@ -86,7 +87,7 @@ func bench(c *cli.Context) (err error) {
 	start := time.Now()
 	ctx := c.Context
 	s := timing.Setup{Steps: b.steps, Repeat: b.repeat, Trace: &timing.Trace{}, Say: b.notes.Say}
-	r := benchReport{Repeat: b.repeat}
+	r := BenchReport{Repeat: b.repeat}
 	if r.Data, err = b.examples(ctx, &s); err != nil {
 		return err
 	}
@@ -242,9 +243,9 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	return about, nil
 }
 
-// bandwidthBytes is how much memory the bandwidth is measured on; tests, which do not judge it,
+// BandwidthBytes is how much memory the bandwidth is measured on; tests, which do not judge it,
 // set less.
-var bandwidthBytes = timing.BandwidthBytes
+var BandwidthBytes = timing.BandwidthBytes
 
 // bandwidth names and measures that of the device that was opened.
 func bandwidth(d *device.Device, e engine.Engine) (name string,
@@ -257,7 +258,7 @@ func bandwidth(d *device.Device, e engine.Engine) (name string,
 		}
 	}
 	return "read bandwidth", func() (float64, error) {
-		return timing.ReadBandwidth(bandwidthBytes),
+		return timing.ReadBandwidth(BandwidthBytes),
 			nil
 	}
 }

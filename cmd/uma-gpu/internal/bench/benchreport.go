@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/timing"
 )
 
-// benchReport is what bench --json prints.
-type benchReport struct {
+// BenchReport is what bench --json prints.
+type BenchReport struct {
 	Device        engine.Device `json:"device"`
 	Data          benchData     `json:"data"`
 	BandwidthName string        `json:"bandwidth_name"` // read bandwidth or copy bandwidth
@@ -30,7 +30,7 @@ type benchData struct {
 	Storage  string `json:"storage"`
 }
 
-func (r benchReport) print(w io.Writer) error {
+func (r BenchReport) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
 	fmt.Fprintf(t, "data\t%s, %d examples × %d features, %d classes, %s, %s\n", r.Data.Source,

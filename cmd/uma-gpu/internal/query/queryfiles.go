@@ -1,4 +1,4 @@
-package main
+package query
 
 import (
 	"bytes"
@@ -172,8 +172,8 @@ func writeAnswers(out io.Writer, s *active.Session, ids []string) error {
 	return w.Error()
 }
 
-// queryReport is what query --json prints.
-type queryReport struct {
+// QueryReport is what query --json prints.
+type QueryReport struct {
 	Strategy  active.Strategy `json:"strategy"`
 	Learner   string          `json:"learner"`
 	Round     int             `json:"round"`
@@ -204,7 +204,7 @@ func (q *questions) tell(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r := queryReport{Strategy: q.ask.Strategy, Learner: q.Learner.Definition().Name,
+	r := QueryReport{Strategy: q.ask.Strategy, Learner: q.Learner.Definition().Name,
 		Round:     len(q.session.Rounds),
 		Questions: []question{}, Advice: q.advice()}
 	for _, i := range q.asked() {

@@ -1,4 +1,5 @@
-package main
+// Package verify is the command that checks a model against the data it learned from.
+package verify
 
 import (
 	"bytes"
@@ -25,7 +26,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-func verifyCommand() *cli.Command {
+func New() *cli.Command {
 	flags := append([]cli.Flag{app.ModelFlag()},
 		app.DataFlags("examples, those of the training for --retrain")...)
 	flags = append(flags, app.MatchFlag(),
@@ -52,8 +53,8 @@ func verifyCommand() *cli.Command {
 	}
 }
 
-// verification is what verify --json prints, of a model that is what it should be.
-type verification struct {
+// Verification is what verify --json prints, of a model that is what it should be.
+type Verification struct {
 	Model        string        `json:"model"`
 	SHA256       string        `json:"sha256"` // of the file
 	Examples     int           `json:"examples"`
@@ -77,7 +78,7 @@ func verify(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	v := verification{Model: c.String("model")}
+	v := Verification{Model: c.String("model")}
 	text, err := os.ReadFile(v.Model)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func verify(c *cli.Context) error {
 }
 
 // score compares what the device and cpu:plain make of the examples.
-func (v *verification) score(c *cli.Context, g *training.Grounds, where *device.Device,
+func (v *Verification) score(c *cli.Context, g *training.Grounds, where *device.Device,
 	n app.Notes) (err error) {
 	d, err := g.ReadData(c, n)
 	if err != nil {
@@ -171,7 +172,7 @@ func classSums(e engine.Engine, x dataset.Rows, y []int32, w engine.Weights) (er
 }
 
 // retrain trains again by what the model tells of its training, and compares the bytes.
-func (v *verification) retrain(c *cli.Context, g *training.Grounds, n app.Notes) error {
+func (v *Verification) retrain(c *cli.Context, g *training.Grounds, n app.Notes) error {
 	meta := &g.Model.Meta
 	for _, missing := range []struct {
 		is   bool
@@ -234,7 +235,7 @@ func sameModel(found, wanted *model.Model) error {
 	return nil
 }
 
-func (v *verification) print(w io.Writer, size int) error {
+func (v *Verification) print(w io.Writer, size int) error {
 	data, retrained := "others than those of the training", "not asked for, see --retrain"
 	if v.TrainingData {
 		data = "those of the training"

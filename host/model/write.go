@@ -112,8 +112,7 @@ func writeZip(w io.Writer, members []member) error {
 			Method:         zip.Store,
 			CreatorVersion: 20,
 			ReaderVersion:  20,
-			// int:ignore SA1019 CreateRaw writes this field as it is; the newer Modified means nothing to
-			// it.
+			//lint:ignore SA1019 CreateRaw writes this field as it is, and no newer one
 			ModifiedDate:       1<<5 | 1, // 1 January 1980, the first day there is
 			CRC32:              sum.Sum32(),
 			CompressedSize64:   b.size,

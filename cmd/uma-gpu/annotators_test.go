@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 )
 
 // annotated writes the first examples of the digits with right labels, and what annotators
@@ -80,7 +81,7 @@ func TestTrainByAnnotators(t *testing.T) {
 		}
 	}
 	out, _ = succeed(t, "confusion", "show", "--json", path("m"))
-	if report := decode[modelReport](t, out); len(report.Annotators) != 3 ||
+	if report := decode[show.ModelReport](t, out); len(report.Annotators) != 3 ||
 		report.Annotators[2].Name != "eve" || report.Given != nil {
 		t.Errorf("confusion show --json: %+v", report)
 	}

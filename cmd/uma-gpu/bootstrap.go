@@ -14,6 +14,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
@@ -33,7 +34,7 @@ func bootstrapCommand() *cli.Command {
 			Usage: "examples without labels: `FILE` (required)"}},
 	}, app.DataFlags("")[1:]...) // without --data
 	data = append(data, &cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage})
-	learner := append(foldFlags(),
+	learner := append(training.FoldFlags(),
 		&cli.IntFlag{Name: "rounds-of-labels", Value: 1,
 			Usage: "label the examples `R` times, each by the model before"},
 		&cli.BoolFlag{Name: "use-clean", Usage: "learn from the right labels too at the end"})
@@ -73,7 +74,7 @@ func bootstrapCommand() *cli.Command {
 
 // stages is a bootstrap under way.
 type stages struct {
-	*training
+	*training.Training
 	dir      string
 	folds    int
 	labelled *dataset.Dataset
@@ -81,11 +82,11 @@ type stages struct {
 }
 
 func bootstrap(c *cli.Context) (err error) {
-	t, err := newTraining(c, "labelled", "unlabelled", "model", "dir")
+	t, err := training.New(c, "labelled", "unlabelled", "model", "dir")
 	if err != nil {
 		return err
 	}
-	s := &stages{training: t, dir: c.String("dir"), folds: c.Int("folds")}
+	s := &stages{Training: t, dir: c.String("dir"), folds: c.Int("folds")}
 	rounds := c.Int("rounds-of-labels")
 	switch {
 	case rounds < 1:
@@ -100,13 +101,13 @@ func bootstrap(c *cli.Context) (err error) {
 		return err
 	}
 	defer s.close()
-	e, err := t.device.Open(t.notes, t.work(s.rest))
+	e, err := t.Device.Open(t.Notes, t.Work(s.rest))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	t.Engine, t.Preparation = e, t.steps
-	t.Watch = host.Watch{Note: t.notes.Say}
+	t.Engine, t.Preparation = e, t.Steps
+	t.Watch = host.Watch{Note: t.Notes.Say}
 	if err := s.run(c.Context, rounds, c.Bool("use-clean")); err != nil {
 		if err := app.Interrupted(c.Context); err != nil {
 			return err
@@ -117,11 +118,11 @@ func bootstrap(c *cli.Context) (err error) {
 }
 
 func (s *stages) read(c *cli.Context) (err error) {
-	if s.labelled, err = app.ReadData(c.Context, c.String("labelled"), s.training.read,
-		s.notes); err != nil {
+	if s.labelled, err = app.ReadData(c.Context, c.String("labelled"), s.Training.Read,
+		s.Notes); err != nil {
 		return err
 	}
-	o := s.training.read
+	o := s.Training.Read
 	o.NoLabels, o.Labels, o.Classes, o.Features = true, "", s.labelled.Classes,
 		s.labelled.FeatureCount()
 	if o.Encoding = s.labelled.Encoding; o.Encoding != nil {
@@ -134,7 +135,7 @@ func (s *stages) read(c *cli.Context) (err error) {
 	} else if o.Storage == "auto" {
 		o.Storage = "sparse"
 	}
-	if s.rest, err = app.ReadData(c.Context, c.String("unlabelled"), o, s.notes); err != nil {
+	if s.rest, err = app.ReadData(c.Context, c.String("unlabelled"), o, s.Notes); err != nil {
 		s.close()
 		return fmt.Errorf("%w (wanted the features of --labelled and no labels; --ignore-columns "+
 			"leaves a column out)", err)
@@ -193,7 +194,7 @@ func (s *stages) file(name string, round int, ext string) string {
 func (s *stages) found(path string) bool {
 	_, err := os.Stat(path)
 	if err == nil {
-		s.notes.Say("%s is there, and used as it is", path)
+		s.Notes.Say("%s is there, and used as it is", path)
 	}
 	return !errors.Is(err, fs.ErrNotExist) // what else is wrong with it, reading it says
 }
@@ -214,7 +215,7 @@ func (s *stages) fitted(
 		}
 		return m, err
 	}
-	s.notes.Say("%s: training on %d examples", path, d.N)
+	s.Notes.Say("%s: training on %d examples", path, d.N)
 	m, err := host.Train(ctx, d, noise, s.Options)
 	if err == nil {
 		err = ctx.Err()
@@ -263,7 +264,7 @@ func (s *stages) estimate(predicted []int32, path string) (*confusion.Matrix, er
 		return nil, err
 	}
 	for _, note := range e.Notes {
-		s.notes.Say("%s: %s", path, note)
+		s.Notes.Say("%s: %s", path, note)
 	}
 	return &e.Matrix, e.Matrix.Write(path)
 }
@@ -309,15 +310,15 @@ func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.
 	if err != nil {
 		return err
 	}
-	if err := trained.Save(s.model); err != nil {
+	if err := trained.Save(s.Model); err != nil {
 		return err
 	}
-	s.notes.Say("%s: %d steps (%s) on %d examples, estimated error %.4f", s.model, trained.Run.Steps,
+	s.Notes.Say("%s: %d steps (%s) on %d examples, estimated error %.4f", s.Model, trained.Run.Steps,
 		trained.Meta.Stop,
 		d.N, trained.Run.EstimatedError)
 	if trained.Run.Stop == host.Interrupted {
 		return fmt.Errorf("%w after %d steps; %s holds the weights of these", app.ErrInterrupted,
-			trained.Run.Steps, s.model)
+			trained.Run.Steps, s.Model)
 	}
 	return nil
 }

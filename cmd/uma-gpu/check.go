@@ -9,12 +9,13 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
 func checkCommand() *cli.Command {
-	flags := noisyDataFlags()
-	flags = append(flags, foldFlags()...)
+	flags := training.NoisyDataFlags()
+	flags = append(flags, training.FoldFlags()...)
 	flags = append(flags, app.TrainKernelFlags()...)
 	flags = append(flags, device.Flags()...)
 	flags = append(flags, []cli.Flag{app.JSONFlag(), app.QuietFlag()}...)
@@ -44,23 +45,23 @@ type checkReport struct {
 }
 
 func checkNoise(c *cli.Context) error {
-	o, err := newOutOfFold(c, false, "data", "confusion")
+	o, err := training.NewOutOfFold(c, false, "data", "confusion")
 	if err != nil {
 		return err
 	}
-	defer o.close()
-	with, noise := o.held, o.noise
-	o.noise = nil
-	o.notes.Say("the same without a confusion matrix")
-	if err := o.train(c.Context, c.Int("folds")); err != nil {
+	defer o.Close()
+	with, noise := o.Held, o.Noise
+	o.Noise = nil
+	o.Notes.Say("the same without a confusion matrix")
+	if err := o.Train(c.Context, c.Int("folds")); err != nil {
 		return err
 	}
-	check, err := judge.CheckNoise(o.data.Y, noise, with, o.held)
+	check, err := judge.CheckNoise(o.Data.Y, noise, with, o.Held)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.confusion, err)
+		return fmt.Errorf("%s: %w", o.Confusion, err)
 	}
 	for _, w := range check.Warnings {
-		o.notes.Warn("%s: %s", o.confusion, w)
+		o.Notes.Warn("%s: %s", o.Confusion, w)
 	}
 	if c.Bool("json") {
 		return app.PrintJSON(c.App.Writer, checkReport{o.Learner.Definition().Name, check,

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {
 		main()
 	}
-	bandwidthBytes = 1 << 20
+	bench.BandwidthBytes = 1 << 20
 	if err := os.Setenv(device.Variable, "cpu"); err != nil {
 		panic(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -26,7 +27,7 @@ func compareCommand() *cli.Command {
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
 			Usage: "confusion matrix to judge by, and to learn with: `FILE`, CSV or .npy"}},
 		app.AxesFlag())
-	flags = append(append(flags, annotatorFlags()...),
+	flags = append(append(flags, training.AnnotatorFlags()...),
 		&cli.StringSliceFlag{Name: "try", DefaultText: "each learner",
 			Usage: "train by these `FLAGS`, {a|b} both ways; may be given again"},
 		&cli.StringSliceFlag{Name: "grid",
@@ -102,7 +103,7 @@ type triedReport struct {
 	train   string    // flags of train
 
 	estimates outoffold.NoiseMethod // how C was estimated, "" if it was not
-	way       candidate
+	way       training.Candidate
 }
 
 // failure is a way to train that ended with an error.
@@ -119,11 +120,11 @@ func compare(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	noiseOf, err := noiseFlags(c)
+	noiseOf, err := training.NoiseFlags(c)
 	if err != nil {
 		return err
 	}
-	list, err := candidates(c)
+	list, err := training.Candidates(c)
 	if err != nil {
 		return err
 	}
@@ -150,11 +151,11 @@ func compare(c *cli.Context) (err error) {
 		return app.Usagef(c,
 			"--annotators and --confusion exclude each other: the labels' consensus has a matrix of its own")
 	case table != "":
-		withoutLabels(c, &options)
+		training.WithoutLabels(c, &options)
 	case c.Bool("no-labels"):
 		return app.Usagef(c, "--no-labels is given without --annotators")
 	}
-	if _, err := trusted(c); err != nil {
+	if _, err := training.Trusted(c); err != nil {
 		return err
 	}
 	d, err := app.ReadData(c.Context, c.String("data"), options, n)
@@ -225,27 +226,28 @@ func compare(c *cli.Context) (err error) {
 // judgeOf returns the matrix to judge by, nil for none. With --annotators it is that of their
 // consensus, which d's labels become, and those ways learn from the annotators' labels that can.
 func judgeOf(
-	c *cli.Context, d *dataset.Dataset, list []candidate, noiseOf func([]string) (*confusion.Matrix,
+	c *cli.Context, d *dataset.Dataset, list []training.Candidate,
+	noiseOf func([]string) (*confusion.Matrix,
 		error),
 ) (*confusion.Matrix, error) {
-	t := &training{annotators: c.String("annotators"), notes: app.NewNotes(c)}
-	if t.annotators == "" {
+	t := &training.Training{Annotators: c.String("annotators"), Notes: app.NewNotes(c)}
+	if t.Annotators == "" {
 		return noiseOf(d.Classes)
 	}
 	t.Seed = c.Uint64("seed")
 	var err error
-	if t.trusted, err = trusted(c); err != nil {
+	if t.Trusted, err = training.Trusted(c); err != nil {
 		return nil, err
 	}
-	if err := t.readAnnotations(c.Context, d); err != nil {
+	if err := t.ReadAnnotations(c.Context, d); err != nil {
 		return nil, err
 	}
 	for _, way := range list {
-		if way.confusion == "" && way.Learner.Definition().Annotations {
-			way.Annotations, way.annotators, way.trusted = t.Annotations, t.annotators, t.trusted
+		if way.Confusion == "" && way.Learner.Definition().Annotations {
+			way.Annotations, way.Annotators, way.Trusted = t.Annotations, t.Annotators, t.Trusted
 		}
 	}
-	return t.judgeByConsensus(c.Context, d)
+	return t.JudgeByConsensus(c.Context, d)
 }
 
 // print prints the table for people, and the command that trains in the best way.
@@ -271,7 +273,7 @@ func (r compareReport) print(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	if c.String("annotators") != "" && r.Tried[0].way.annotators == "" {
+	if c.String("annotators") != "" && r.Tried[0].way.Annotators == "" {
 		table := c.String("annotators")
 		if c.String("trust") != "" {
 			table += " --trust " + c.String("trust")
@@ -286,9 +288,9 @@ func (r compareReport) print(c *cli.Context) error {
 	}
 	best := r.Tried[0].train
 	switch {
-	case r.Tried[0].way.annotators != "" && c.Bool("no-labels"):
+	case r.Tried[0].way.Annotators != "" && c.Bool("no-labels"):
 		best += " --no-labels"
-	case c.String("annotators") != "" && r.Tried[0].way.annotators == "":
+	case c.String("annotators") != "" && r.Tried[0].way.Annotators == "":
 		best += " --labels consensus.csv --label-column label"
 		if !c.Bool("no-labels") {
 			best += " --ignore-columns " + cmp.Or(c.String("label-column"), "last")
@@ -305,55 +307,36 @@ func (r compareReport) print(c *cli.Context) error {
 
 // trainFlags are the flags by which train learns in a way, where compare has this --confusion or
 // --annotators.
-func (way candidate) trainFlags(given string) string {
+func trainFlags(way training.Candidate, given string) string {
 	var words []string
-	for _, w := range strings.Fields(way.flags) {
+	for _, w := range strings.Fields(way.Flags) {
 		before := len(words) - 1
 		of := before >= 0 && strings.TrimLeft(words[before], "-") == "confusion"
 		switch {
-		case !of && strings.TrimLeft(w, "-") != "confusion="+way.confusion:
+		case !of && strings.TrimLeft(w, "-") != "confusion="+way.Confusion:
 			words = append(words, w)
 		case of:
 			words = words[:before]
 		}
 	}
-	if way.annotators != "" {
-		words = append(words, "--annotators", way.annotators)
-		if way.trusted != nil {
-			words = append(words, "--trust", strings.Join(way.trusted, ","))
+	if way.Annotators != "" {
+		words = append(words, "--annotators", way.Annotators)
+		if way.Trusted != nil {
+			words = append(words, "--trust", strings.Join(way.Trusted, ","))
 		}
 		return strings.Join(words, " ")
 	}
-	file := way.confusion
+	file := way.Confusion
 	switch {
 	case file == "":
 		file = given
-	case file == noConfusion || way.estimates() == outoffold.NoNoise:
+	case file == training.NoConfusion || way.Estimates() == outoffold.NoNoise:
 		file = ""
-	case way.estimates() != "":
+	case way.Estimates() != "":
 		file = "estimate.csv"
 	}
 	if file != "" {
 		words = append(words, "--confusion", file)
 	}
 	return strings.Join(words, " ")
-}
-
-// noiseFlags checks the flags --confusion and --confusion-axes, and returns what reads the
-// matrix for classes that are not known yet; nil if none is given.
-func noiseFlags(c *cli.Context) (func(classes []string) (*confusion.Matrix, error), error) {
-	path := c.String("confusion")
-	axes, err := app.TrueRows(c)
-	if err != nil {
-		return nil, err
-	}
-	if path == "" && c.IsSet("confusion-axes") {
-		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
-	}
-	return func(classes []string) (*confusion.Matrix, error) {
-		if path == "" {
-			return nil, nil
-		}
-		return app.ReadMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
-	}, nil
 }

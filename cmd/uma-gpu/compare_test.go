@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -105,20 +106,20 @@ func TestExpand(t *testing.T) {
 		"": {""}, "a b": {"a b"}, "{a|b}": {"a", "b"}, "x{1|2}y{|3}": {"x1y", "x1y3", "x2y", "x2y3"},
 		"{maxabs,bias}": {"maxabs,bias"},
 	} {
-		if got, err := expand(text); err != nil || !slices.Equal(got, want) {
+		if got, err := training.Expand(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: found %q, %v, wanted %q", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"{a", "a}", "{a{b}}", "}{", "{a}}"} {
-		if got, err := expand(text); err == nil {
+		if got, err := training.Expand(text); err == nil {
 			t.Errorf("%q: found %q", text, got)
 		}
 	}
-	_, err := expand(strings.Repeat("{a|b}", 10))
+	_, err := training.Expand(strings.Repeat("{a|b}", 10))
 	if err == nil || !strings.Contains(err.Error(), "more than 1000 trainings") {
 		t.Errorf("found %v", err)
 	}
-	if _, err := expand(strings.Repeat("{a|b}", 100)); err == nil {
+	if _, err := training.Expand(strings.Repeat("{a|b}", 100)); err == nil {
 		t.Error("2^100 trainings are not too many")
 	}
 }
@@ -127,14 +128,16 @@ func TestTrainFlags(t *testing.T) {
 	for _, c := range [][3]string{
 		{"--l2 1", "", "--l2 1 --confusion C.csv"},
 		{"--confusion D.csv", "D.csv", "--confusion D.csv"},
-		{"--confusion none --correction none", noConfusion, "--correction none"},
-		{"--learn-confusion --confusion=none", noConfusion, "--learn-confusion"},
-		{"-confusion none", noConfusion, ""},
+		{"--confusion none --correction none", training.NoConfusion, "--correction none"},
+		{"--learn-confusion --confusion=none", training.NoConfusion, "--learn-confusion"},
+		{"-confusion none", training.NoConfusion, ""},
 		{"--confusion identity --l2 1", "identity", "--l2 1"},
 		{"--confusion em --l2 1", "em", "--l2 1 --confusion estimate.csv"},
 		{"--confusion=./em --l2 1", "./em", "--l2 1 --confusion ./em"},
 	} {
-		if got := (candidate{c[0], &training{confusion: c[1]}}).trainFlags("C.csv"); got != c[2] {
+		if got := trainFlags(training.Candidate{Flags: c[0],
+			Training: &training.Training{Confusion: c[1]}},
+			"C.csv"); got != c[2] {
 			t.Errorf("%q: found %q, wanted %q", c[0], got, c[2])
 		}
 	}

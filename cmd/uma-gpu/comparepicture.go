@@ -12,12 +12,13 @@ import (
 	"gonum.org/v1/plot/plotutil"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
 // pictureAxis returns the name of the parameter over which compare draws its picture, "" for no
 // picture: that of the grid that has the most numbers.
-func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
+func pictureAxis(c *cli.Context, list []training.Candidate) (axis string, err error) {
 	if c.String("picture") == "" {
 		return "", nil
 	}
@@ -26,10 +27,10 @@ func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
 	}
 	most := 1
 	for _, text := range c.StringSlice("grid") {
-		name, _ := flagOf(text)
+		name, _ := training.FlagOf(text)
 		var all []float64
 		for _, way := range list {
-			v, err := strconv.ParseFloat(flagIn(way.flags, name), 64)
+			v, err := strconv.ParseFloat(flagIn(way.Flags, name), 64)
 			if err != nil {
 				all = nil
 				break
@@ -64,7 +65,7 @@ func (r *compareReport) picture(axis string) (*plot.Plot, error) {
 		}
 		values = append(values, x)
 		curve := strings.Join(slices.DeleteFunc(strings.Fields(one.Flags), func(word string) bool {
-			name, _ := flagOf(word)
+			name, _ := training.FlagOf(word)
 			return name == axis
 		}), " ")
 		s := all[curve]

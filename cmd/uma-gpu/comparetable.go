@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -23,7 +24,7 @@ func (r compareReport) measure() string {
 func (r *compareReport) write(path string, grid []string) error {
 	var names []string
 	for _, text := range grid {
-		name, _ := flagOf(text)
+		name, _ := training.FlagOf(text)
 		names = append(names, name)
 	}
 	values := func(flags string) (all []string) {
@@ -56,17 +57,10 @@ func (r *compareReport) write(path string, grid []string) error {
 	})
 }
 
-// flagOf cuts name=value, as --grid has it and as the flags of a candidate do, at whose name are
-// dashes.
-func flagOf(text string) (name, value string) {
-	name, value, _ = strings.Cut(text, "=")
-	return strings.TrimLeft(strings.TrimSpace(name), "-"), value
-}
-
 // flagIn returns what flags give the one of this name behind a =, "" for nothing.
 func flagIn(flags, name string) (value string) {
 	for _, word := range strings.Fields(flags) {
-		if n, v := flagOf(word); n == name {
+		if n, v := training.FlagOf(word); n == name {
 			value = v
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -37,14 +38,15 @@ type comparison struct {
 
 // tryAll tries all candidates, and enters those into the report. Its error is that of a cancelled
 // ctx.
-func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compareReport) error {
+func (x *comparison) tryAll(ctx context.Context, list []training.Candidate,
+	report *compareReport) error {
 	seen := 0
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing", Unit: "way",
 		Total: int64(len(list))})
 	defer task.End()
 	for _, group := range x.groups(list) {
 		for k, way := range group {
-			x.notes.Say("%d of %d: %s", seen+k+1, len(list), way.flags)
+			x.notes.Say("%d of %d: %s", seen+k+1, len(list), way.Flags)
 		}
 		task.Reach(int64(seen))
 		seen += len(group)
@@ -58,11 +60,11 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 				return err
 			}
 			if len(group) > 1 {
-				tried, err = x.tryGroup(ctx, []candidate{way})
+				tried, err = x.tryGroup(ctx, []training.Candidate{way})
 			}
 			if err != nil {
-				x.notes.Warn("%s: %v", way.flags, err)
-				report.Failed = append(report.Failed, failure{way.flags, err.Error()})
+				x.notes.Warn("%s: %v", way.Flags, err)
+				report.Failed = append(report.Failed, failure{way.Flags, err.Error()})
 				continue
 			}
 			report.Tried = append(report.Tried, tried...)
@@ -74,21 +76,21 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 		if x.consensus {
 			given = "estimate.csv"
 		}
-		r.train, r.estimates = r.way.trainFlags(given), r.way.estimates()
+		r.train, r.estimates = trainFlags(r.way, given), r.way.Estimates()
 	}
 	return app.Interrupted(ctx)
 }
 
 // groups puts those of the candidates together that can be trained side by side, as many as 1 GiB
 // has room for: the weights of a training, before, in and after a step, and their average.
-func (x *comparison) groups(list []candidate) (groups [][]candidate) {
+func (x *comparison) groups(list []training.Candidate) (groups [][]training.Candidate) {
 	const bytes, perWeight = 1 << 30, 52
 	most := max(1, bytes/perWeight/(len(x.data.Classes)*(x.data.D+1)))
 	open := map[string]int{} // by what has to be the same, the group that has room
 	for _, way := range list {
-		key := fmt.Sprint(way.Preparation, "\n", way.confusion, "\n", way.trueRows)
+		key := fmt.Sprint(way.Preparation, "\n", way.Confusion, "\n", way.TrueRows)
 		at, found := open[key]
-		together := way.Together() && way.estimates() == ""
+		together := way.Together() && way.Estimates() == ""
 		if found && together && len(groups[at]) < most {
 			groups[at] = append(groups[at], way)
 			continue
@@ -96,13 +98,14 @@ func (x *comparison) groups(list []candidate) (groups [][]candidate) {
 		if together {
 			open[key] = len(groups)
 		}
-		groups = append(groups, []candidate{way})
+		groups = append(groups, []training.Candidate{way})
 	}
 	return groups
 }
 
 // tryGroup trains in some ways, side by side if there are several, and judges each.
-func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedReport, error) {
+func (x *comparison) tryGroup(ctx context.Context, group []training.Candidate) ([]triedReport,
+	error) {
 	ways := make([]host.Options, len(group))
 	for k, way := range group {
 		ways[k] = way.Options
@@ -138,7 +141,7 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 	tried := make([]triedReport, len(group))
 	for k, way := range group {
 		tried[k] = mean(bySeed[k])
-		tried[k].Flags, tried[k].way = way.flags, way
+		tried[k].Flags, tried[k].way = way.Flags, way
 	}
 	return tried, nil
 }
@@ -205,7 +208,7 @@ func mean(bySeed []triedReport) triedReport {
 }
 
 // save trains in a way on all examples and writes the model.
-func (x *comparison) save(ctx context.Context, way candidate, path string) error {
+func (x *comparison) save(ctx context.Context, way training.Candidate, path string) error {
 	o := way.Options
 	o.Engine, o.Tool, o.Watch = x.engine, app.Version, host.Watch{Note: x.notes.Say}
 	noise, err := x.noiseOf(ctx, way, o)
@@ -223,19 +226,20 @@ func (x *comparison) save(ctx context.Context, way candidate, path string) error
 }
 
 // noiseOf returns the matrix that a way learns with, nil for none.
-func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options) (*confusion.Matrix,
+func (x *comparison) noiseOf(ctx context.Context, way training.Candidate,
+	o host.Options) (*confusion.Matrix,
 	error) {
-	method := way.estimates()
+	method := way.Estimates()
 	switch {
 	case way.Annotations != nil:
 		return nil, nil
-	case way.confusion == "":
+	case way.Confusion == "":
 		return x.judge, nil
-	case way.confusion == noConfusion || method == outoffold.NoNoise:
+	case way.Confusion == training.NoConfusion || method == outoffold.NoNoise:
 		return nil, nil
 	case method == "":
-		return app.ReadMatrix(ctx, way.confusion, confusion.ReadOptions{Classes: x.data.Classes,
-			TrueRows: way.trueRows})
+		return app.ReadMatrix(ctx, way.Confusion, confusion.ReadOptions{Classes: x.data.Classes,
+			TrueRows: way.TrueRows})
 	}
 	found, err := outoffold.EstimateNoise(ctx, x.data, outoffold.NoiseOptions{Options: o,
 		Method: method, Folds: x.folds})

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compress"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 )
 
 // TestCompressModel: models of kernel components and of kernel means by fewer landmarks classify
@@ -25,7 +25,7 @@ func TestCompressModel(t *testing.T) {
 		for _, atoms := range []string{"all", "80"} {
 			stdout, _ := succeed(t, "compress", "--model", model, "--atoms", atoms, "--out", small, "--data",
 				test, "--json")
-			r := decode[compressReport](t, stdout)
+			r := decode[compress.Report](t, stdout)
 			if r.Examples != 300 || r.Changed > 6 || r.Numbers[1] != 2 ||
 				(r.Error == nil) != (atoms == "all") ||
 				r.Rounding[0] <= 0 || r.Rounding[0] > 1 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -121,7 +122,7 @@ func TestShow(t *testing.T) {
 	dir := t.TempDir()
 	named := write(t, dir, "named.csv", "noisy\\true,\"a,b\",c\n\"a,b\",0.9,0.2\nc,0.1,0.8\n")
 	stdout, _ := succeed(t, "confusion", "show", "--json", named)
-	r := decode[showReport](t, stdout)
+	r := decode[show.Report](t, stdout)
 	if strings.Join(r.Classes, "|") != "a,b|c" || r.Confusion[0][1] != 0.2 || !r.Invertible ||
 		r.Condition == nil ||
 		*r.Condition < 1.2 || *r.Condition > 1.8 {
@@ -133,7 +134,7 @@ func TestShow(t *testing.T) {
 	}
 	bare := write(t, dir, "bare.txt", "\n0.9 0.1\n0.2 0.8\n")
 	stdout, _ = succeed(t, "confusion", "show", "--confusion-axes", "true-rows", "--json", bare)
-	if r := decode[showReport](t, stdout); strings.Join(r.Classes, "|") != "0|1" ||
+	if r := decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1" ||
 		r.Confusion[0][1] != 0.2 {
 		t.Errorf("found %s", stdout)
 	}
@@ -162,7 +163,7 @@ func TestShowUnusable(t *testing.T) {
 			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
 		}
 		code, stdout, stderr = command("confusion", "show", "--json", "--classes", "x,y", path)
-		r := decode[showReport](t, stdout)
+		r := decode[show.Report](t, stdout)
 		if code != app.ExitFailure || r.Invertible || (r.Condition == nil) != (c.text == singular) ||
 			!strings.Contains(r.Problem, `"x", "y"`) || !strings.Contains(stderr, reason) {
 			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)

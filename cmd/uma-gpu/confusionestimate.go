@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
@@ -32,7 +33,7 @@ func estimateCommand() *cli.Command {
 				"noisy,true without --data"}},
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "annotators",
 			Usage: "labels of several people: `FILE`, a CSV item,worker,label"}},
-		trustFlag(),
+		training.TrustFlag(),
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "probabilities",
 			Usage: "of labels of --data, from models that have not seen the " +
 				"example: `FILE`.npy"}},
@@ -60,7 +61,8 @@ func estimateCommand() *cli.Command {
 	var flags []cli.Flag
 	flags = append(flags, source...)
 	flags = append(flags, app.DataFlags("examples with noisy labels")...)
-	flags = append(flags, append(how, without(without(learnerFlags(), "clean"), "folds")...)...)
+	own := training.Without(training.LearnerFlags(), "clean")
+	flags = append(flags, append(how, training.Without(own, "folds")...)...)
 	flags = append(flags, app.TrainKernelFlags()...)
 	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
@@ -313,7 +315,7 @@ func (e *estimating) byPairs() (*estimateReport, *confusion.Matrix, error) {
 
 func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) {
 	path := e.c.String("annotators")
-	right, err := trusted(e.c)
+	right, err := training.Trusted(e.c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -415,7 +417,7 @@ func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error
 	if o.Kernel, err = app.NewTrainKernel(c); err != nil {
 		return nil, nil, err
 	}
-	if o.Learner, err = chooseLearner(c, nil); err != nil {
+	if o.Learner, err = training.ChooseLearner(c, nil); err != nil {
 		return nil, nil, err
 	}
 	if learn, ok := learners.Lookup(o.Learner, "learn_confusion"); ok && learn.String() == "true" {

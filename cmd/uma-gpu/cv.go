@@ -12,13 +12,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 func cvCommand() *cli.Command {
-	flags := append(noisyDataFlags(), annotatorFlags()...)
-	flags = append(flags, foldFlags()...)
+	flags := append(training.NoisyDataFlags(), training.AnnotatorFlags()...)
+	flags = append(flags, training.FoldFlags()...)
 	flags = append(flags, app.TrainKernelFlags()...)
 	flags = append(flags, device.Flags()...)
 	flags = append(flags, []cli.Flag{app.PrintedAxesFlag(nil), app.JSONFlag(), app.QuietFlag()}...)
@@ -65,12 +66,12 @@ type averaged struct {
 }
 
 func crossValidate(c *cli.Context) error {
-	o, err := newOutOfFold(c, false, "data")
+	o, err := training.NewOutOfFold(c, false, "data")
 	if err != nil {
 		return err
 	}
-	defer o.close()
-	p, err := o.held.Probabilities()
+	defer o.Close()
+	p, err := o.Held.Probabilities()
 	if errors.Is(err, model.ErrNoTemperature) {
 		p, err = nil, nil
 	}
@@ -78,13 +79,13 @@ func crossValidate(c *cli.Context) error {
 		return err
 	}
 	report := cvReport{Learner: o.Learner.Definition().Name, Folds: c.Int("folds"),
-		Classes:           o.data.Classes,
-		MeasuresCorrected: o.noise != nil, Device: o.device}
-	if report.Judgement, report.Measures, err = o.judge(p, report.Folds); err != nil {
+		Classes:           o.Data.Classes,
+		MeasuresCorrected: o.Noise != nil, Device: o.Device}
+	if report.Judgement, report.Measures, err = judgeFolds(o, p, report.Folds); err != nil {
 		return err
 	}
-	report.Warn(o.notes)
-	report.Turn(o.axes)
+	report.Warn(o.Notes)
+	report.Turn(o.Axes)
 	if c.Bool("json") {
 		return app.PrintJSON(c.App.Writer, report)
 	}
@@ -109,19 +110,21 @@ func crossValidate(c *cli.Context) error {
 // measureNames are those of measures for people.
 var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_", " ")
 
-// judge judges all examples, and each fold of them, by predictions and probabilities p; nil for
+// judgeFolds judges all examples, and each fold of them, by predictions and probabilities p; nil
+// for
 // none of these.
-func (o *outOfFold) judge(p []float32, folds int) (all judgement.Judgement, list []averaged,
+func judgeFolds(o *training.OutOfFold, p []float32, folds int) (all judgement.Judgement,
+	list []averaged,
 	err error) {
-	labels, predicted, q := o.data.Y, engine.Predicted(o.held.Scores, o.held.Q), o.held.Q
-	if all, err = judgement.Of(labels, predicted, p, o.data.Classes, o.noise); err != nil {
+	labels, predicted, q := o.Data.Y, engine.Predicted(o.Held.Scores, o.Held.Q), o.Held.Q
+	if all, err = judgement.Of(labels, predicted, p, o.Data.Classes, o.Noise); err != nil {
 		return all, nil, err
 	}
 	parts := map[string][]float64{}
 	for f := range folds {
 		var of, said []int32
 		var some []float32
-		for i, fold := range o.held.Fold {
+		for i, fold := range o.Held.Fold {
 			if fold != f {
 				continue
 			}
@@ -133,7 +136,7 @@ func (o *outOfFold) judge(p []float32, folds int) (all judgement.Judgement, list
 		if len(of) == 0 {
 			continue
 		}
-		j, err := judgement.Of(of, said, some, o.data.Classes, o.noise)
+		j, err := judgement.Of(of, said, some, o.Data.Classes, o.Noise)
 		if err != nil {
 			return all, nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -121,7 +122,7 @@ func TestTrainValidates(t *testing.T) {
 	stdout, stderr := succeed(t, append([]string{"train", "--data", noisy, "--model", file("m.npz"),
 		"--validate", "0.2"},
 		args...)...)
-	r := decode[trainReport](t, stdout)
+	r := decode[training.TrainReport](t, stdout)
 	if r.Examples != 400 || r.Validation == nil ||
 		!strings.Contains(stderr, "400 examples to learn from, 100 to judge by") {
 		t.Fatalf("found %+v\n%s", r, stderr)
@@ -153,7 +154,7 @@ func TestTrainValidates(t *testing.T) {
 	stdout, _ = succeed(t, append([]string{"train", "--data", file("p.umab"), "--model", file("p.npz"),
 		"--validate",
 		"0.5"}, args...)...)
-	if r := decode[trainReport](t, stdout); r.Validation.Examples != 250 ||
+	if r := decode[training.TrainReport](t, stdout); r.Validation.Examples != 250 ||
 		r.Validation.ErrorRate > 0.7 {
 		t.Errorf("found %+v", r.Validation)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -133,7 +134,7 @@ func TestAutoIsForMuchWork(t *testing.T) {
 		k := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: components,
 			Variance:  variance,
 			Landmarks: landmarks}
-		return (&training{Options: host.Options{Kernel: k}}).work(&dataset.Dataset{Examples: x,
+		return (&training.Training{Options: host.Options{Kernel: k}}).Work(&dataset.Dataset{Examples: x,
 			Classes: []string{"a", "b", "c"}})
 	}
 	// which is seen to be tried by its warning
@@ -150,7 +151,8 @@ func TestAutoIsForMuchWork(t *testing.T) {
 		{"many values, few components", kernel(wide, 20, 0, 0), false},
 		{"components by variance", kernel(few, 0, 0.9, 0), true},
 		{"components by variance of few landmarks", kernel(wide, 0, 0.9, 100), false},
-		{"no kernel", (&training{}).work(&dataset.Dataset{Examples: wide, Classes: []string{"a", "b",
+		{"no kernel", (&training.Training{}).Work(&dataset.Dataset{Examples: wide, Classes: []string{"a",
+			"b",
 			"c"}}), true},
 	} {
 		var said strings.Builder

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/internal/docs"
 )
 
@@ -204,7 +205,7 @@ func judgeArguments(args []string) string {
 					return app.Usagef(c, "unexpected argument %q", c.Args().First())
 				}
 				if app.Visible(c, "learner") {
-					_, err := chooseLearner(c, nil)
+					_, err := training.ChooseLearner(c, nil)
 					return err
 				}
 				return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 )
 
 // noFiles are the flags with text for a value that is not the name of a file.
@@ -40,7 +41,7 @@ func eachCommand(f func(words []string, c *cli.Command)) {
 // nothing protects the file.
 func TestFileFlagsAreDeclared(t *testing.T) {
 	found, outputs := 0, 0
-	learner := app.FlagNames(learnerFlags())
+	learner := app.FlagNames(training.LearnerFlags())
 	eachCommand(func(words []string, c *cli.Command) {
 		for _, f := range c.Flags {
 			if f, ok := f.(app.FileFlag); ok {

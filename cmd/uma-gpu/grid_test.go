@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 )
 
 // A grid ranks all combinations of its parameters, each with the numbers that it has alone, writes
@@ -117,18 +118,19 @@ func TestSpread(t *testing.T) {
 		"1e-2..1:log2": "1e-2 1",
 		"a":            "a", "": "", "../C.csv": "../C.csv", "mix:0.1": "mix:0.1",
 	} {
-		if got, err := spread(text); err != nil || strings.Join(got, " ") != want {
+		if got, err := training.Spread(text); err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%q: found %q, %v, wanted %q", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"1..2:log", "1..2:cubic3", "2..1:log3", "0..1:log3", "1..2:log1",
 		"1..2:lin1001",
 		"a..b:log2"} {
-		if got, err := spread(text); err == nil {
+		if got, err := training.Spread(text); err == nil {
 			t.Errorf("%q: found %q", text, got)
 		}
 	}
-	if got, err := expand("x {1|2..4:lin3}"); err != nil || !slices.Equal(got, []string{"x 1", "x 2",
+	if got, err := training.Expand("x {1|2..4:lin3}"); err != nil || !slices.Equal(got, []string{"x 1",
+		"x 2",
 		"x 3", "x 4"}) {
 		t.Errorf("found %q, %v", got, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
 )
 
 // TestHelpIsNarrow: no line of a help text is wider than the window, or than is read with ease;
@@ -138,7 +139,7 @@ func TestMan(t *testing.T) {
 
 // The completion scripts are made, and ask for words that the program prints.
 func TestCompletion(t *testing.T) {
-	for _, shell := range shells {
+	for _, shell := range completion.Shells {
 		script, _ := succeed(t, "completion", shell)
 		if !strings.Contains(script, "uma-gpu") {
 			t.Errorf("%s: found %q", shell, script)

@@ -11,9 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -34,8 +32,8 @@ func issuesCommand() *cli.Command {
 			Usage: "`HOW` to clean rows of wrong labels: filter or relabel"},
 		app.JSONFlag(), app.QuietFlag(),
 	}
-	flags := append(noisyDataFlags(), annotatorFlags()...)
-	flags = append(flags, foldFlags()...)
+	flags := append(training.NoisyDataFlags(), training.AnnotatorFlags()...)
+	flags = append(flags, training.FoldFlags()...)
 	flags = append(flags, app.TrainKernelFlags()...)
 	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
@@ -78,18 +76,18 @@ func issuesCommand() *cli.Command {
 
 // issuesReport is what issues --json prints.
 type issuesReport struct {
-	Learner       string        `json:"learner"`
-	Folds         int           `json:"folds"`
-	Examples      int           `json:"examples"`
-	EstimatedBy   string        `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
-	Issues        int           `json:"issues"`
-	ExpectedWrong float64       `json:"expected_wrong"` // labels, by the probabilities
-	Duplicates    int           `json:"duplicates"`     // rows with the features of an earlier one
-	Conflicts     int           `json:"conflicts"`      // rows of which an equal one has another label
-	PerClass      []classIssues `json:"per_class"`
-	Pairs         []pairIssues  `json:"pairs"` // the most frequent first
-	Rows          []issueRow    `json:"rows"`  // those that are issues, the worst first
-	Device        engine.Device `json:"device"`
+	Learner       string              `json:"learner"`
+	Folds         int                 `json:"folds"`
+	Examples      int                 `json:"examples"`
+	EstimatedBy   string              `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
+	Issues        int                 `json:"issues"`
+	ExpectedWrong float64             `json:"expected_wrong"` // labels, by the probabilities
+	Duplicates    int                 `json:"duplicates"`     // rows with the features of an earlier one
+	Conflicts     int                 `json:"conflicts"`      // rows of which an equal one has another label
+	PerClass      []classIssues       `json:"per_class"`
+	Pairs         []pairIssues        `json:"pairs"` // the most frequent first
+	Rows          []training.IssueRow `json:"rows"`  // those that are issues, the worst first
+	Device        engine.Device       `json:"device"`
 }
 
 // classIssues counts the issues of a noisy label.
@@ -105,19 +103,6 @@ type pairIssues struct {
 	Given     string `json:"given_label"`
 	Predicted string `json:"predicted_label"`
 	Issues    int    `json:"issues"`
-}
-
-// issueRow is a row of the table of issues.
-type issueRow struct {
-	Example   int64   `json:"example" parquet:"example"`
-	ID        *string `json:"id,omitempty" parquet:"-"` // nil without --id-column
-	Wrong     bool    `json:"is_label_issue" parquet:"is_label_issue"`
-	Quality   float64 `json:"label_quality" parquet:"label_quality"`
-	Given     string  `json:"given_label" parquet:"given_label"`
-	Predicted string  `json:"predicted_label" parquet:"predicted_label"`
-	Sure      float64 `json:"predicted_quality" parquet:"predicted_quality"`
-	Duplicate int64   `json:"duplicate_of" parquet:"duplicate_of"` // 0 for none
-	Conflict  bool    `json:"conflict" parquet:"conflict"`
 }
 
 func issues(c *cli.Context) error {
@@ -138,25 +123,25 @@ func issues(c *cli.Context) error {
 			return err
 		}
 	}
-	o, err := newOutOfFold(c, true, "data")
+	o, err := training.NewOutOfFold(c, true, "data")
 	if err != nil {
 		return err
 	}
-	defer o.close()
+	defer o.Close()
 	if clean != "" {
-		if err := app.CheckRaw(o.data,
+		if err := app.CheckRaw(o.Data,
 			"a model would name the data without the changes; clean the original data"); err != nil {
 			return err
 		}
 	}
-	found, same, err := o.issues()
+	found, same, err := o.Issues()
 	if err != nil {
 		return err
 	}
-	rows := issueRows(o.data, found, same)
-	report := newIssuesReport(o.data.Classes, rows)
-	report.Learner, report.Folds, report.Device = o.Learner.Definition().Name, c.Int("folds"), o.device
-	report.EstimatedBy = string(o.estimatedBy)
+	rows := training.IssueRows(o.Data, found, same)
+	report := newIssuesReport(o.Data.Classes, rows)
+	report.Learner, report.Folds, report.Device = o.Learner.Definition().Name, c.Int("folds"), o.Device
+	report.EstimatedBy = string(o.EstimatedBy)
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
@@ -169,7 +154,7 @@ func issues(c *cli.Context) error {
 	}
 	cleaned := ""
 	if clean != "" {
-		if cleaned, err = o.writeClean(c.Context, &files, clean, how, found); err != nil {
+		if cleaned, err = writeClean(c.Context, o, &files, clean, how, found); err != nil {
 			return err
 		}
 	}
@@ -177,11 +162,11 @@ func issues(c *cli.Context) error {
 		return err
 	}
 	if out != "" {
-		o.notes.Say("issues: %d rows, ranked, written to %s", len(rows), out)
+		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), out)
 	}
 	if clean != "" {
-		o.notes.Say("%s", cleaned)
-		o.notes.IDsLeftOut(o.data, clean, app.CopyOptions(clean, o.data).Format)
+		o.Notes.Say("%s", cleaned)
+		o.Notes.IDsLeftOut(o.Data, clean, app.CopyOptions(clean, o.Data).Format)
 	}
 	if c.Bool("json") {
 		return app.PrintJSON(c.App.Writer, report)
@@ -189,53 +174,9 @@ func issues(c *cli.Context) error {
 	return report.print(c)
 }
 
-// issues judges the labels by the models that have not seen them, and finds equal examples.
-func (o *outOfFold) issues() (found []estimate.Issue, same []int32, err error) {
-	p, err := o.held.Probabilities()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another "+
-			"learner or kernel, "+
-			"or check the confusion matrix", o.training.data, err)
-	}
-	same = o.data.Firsts()
-	if a := o.Annotations; a != nil {
-		found, err = estimate.FindCrowdIssues(p, a, o.data.Y, same, func(i int) []confusion.Annotator {
-			return o.held.Learned[o.held.Fold[i]].Annotators
-		})
-		return found, same, err
-	}
-	found, err = estimate.FindIssues(p, o.data.Y, same, len(o.data.Classes), o.noise)
-	return found, same, err
-}
-
-// issueRows are the rows of the table, the least likely label first, of equally likely ones the
-// first in the data.
-func issueRows(d *dataset.Dataset, found []estimate.Issue, same []int32) []issueRow {
-	conflict := make([]bool, d.N) // at the first of equal examples
-	for i, first := range same {
-		if d.Y[i] != d.Y[first] {
-			conflict[first] = true
-		}
-	}
-	rows := make([]issueRow, d.N)
-	for i, f := range found {
-		rows[i] = issueRow{Example: int64(i + 1), Wrong: f.Wrong, Quality: f.Quality,
-			Given:     d.Classes[d.Y[i]],
-			Predicted: d.Classes[f.Likely], Sure: f.Sure, Conflict: conflict[same[i]]}
-		if d.IDs != nil {
-			rows[i].ID = &d.IDs[i]
-		}
-		if int(same[i]) != i {
-			rows[i].Duplicate = int64(same[i]) + 1
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b issueRow) int { return cmp.Compare(a.Quality, b.Quality) })
-	return rows
-}
-
 // newIssuesReport sums up ranked rows.
-func newIssuesReport(classes []string, rows []issueRow) issuesReport {
-	r := issuesReport{Examples: len(rows), Rows: []issueRow{}, Pairs: []pairIssues{}}
+func newIssuesReport(classes []string, rows []training.IssueRow) issuesReport {
+	r := issuesReport{Examples: len(rows), Rows: []training.IssueRow{}, Pairs: []pairIssues{}}
 	at, pairs := map[string]int{}, map[[2]string]int{}
 	for k, name := range classes {
 		at[name] = k

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -87,7 +88,7 @@ func TestIssues(t *testing.T) {
 		}
 	}
 	succeed(t, append(args, "--quiet", "--out", file("i.json"))...)
-	var all []issueRow
+	var all []training.IssueRow
 	if err := json.Unmarshal(read(t, file("i.json")), &all); err != nil || len(all) != 500 ||
 		all[3] != r.Rows[3] {
 		t.Errorf("%d rows, %v", len(all), err)
@@ -146,11 +147,11 @@ func TestIssuesOfDuplicates(t *testing.T) {
 	if r.Duplicates != 2 || r.Conflicts != 3 {
 		t.Errorf("found %d duplicates, %d conflicts", r.Duplicates, r.Conflicts)
 	}
-	var all []issueRow
+	var all []training.IssueRow
 	if err := json.Unmarshal(read(t, filepath.Join(dir, "i.json")), &all); err != nil {
 		t.Fatal(err)
 	}
-	equal := map[int64]issueRow{}
+	equal := map[int64]training.IssueRow{}
 	for _, row := range all {
 		if row.Example > 60 {
 			equal[row.Example] = row

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -33,7 +34,7 @@ func issueFormat(c *cli.Context, out string) (string, error) {
 }
 
 // writeIssues returns what writes ranked rows in a format.
-func writeIssues(format string, rows []issueRow) func(io.Writer) error {
+func writeIssues(format string, rows []training.IssueRow) func(io.Writer) error {
 	return func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
 		write := writeIssuesCSV
@@ -51,7 +52,7 @@ func writeIssues(format string, rows []issueRow) func(io.Writer) error {
 }
 
 // writeIssuesCSV writes a header and the rows; pandas reads True and False as truths.
-func writeIssuesCSV(out io.Writer, rows []issueRow) error {
+func writeIssuesCSV(out io.Writer, rows []training.IssueRow) error {
 	w := csv.NewWriter(out)
 	fields := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
 		"predicted_quality", "duplicate_of", "conflict"}
@@ -80,12 +81,12 @@ func writeIssuesCSV(out io.Writer, rows []issueRow) error {
 }
 
 // writeIssuesParquet writes ids behind the other columns, if there are any.
-func writeIssuesParquet(w io.Writer, rows []issueRow) error {
+func writeIssuesParquet(w io.Writer, rows []training.IssueRow) error {
 	if rows[0].ID == nil {
 		return parquet.Write(w, rows)
 	}
 	type named struct {
-		issueRow
+		training.IssueRow
 		Name string `parquet:"id"`
 	}
 	list := make([]named, len(rows))
@@ -96,7 +97,7 @@ func writeIssuesParquet(w io.Writer, rows []issueRow) error {
 }
 
 // writeIssuesJSON writes one array, a row on each line.
-func writeIssuesJSON(w io.Writer, rows []issueRow) error {
+func writeIssuesJSON(w io.Writer, rows []training.IssueRow) error {
 	for i, r := range rows {
 		separator := ",\n"
 		if i == 0 {
@@ -118,13 +119,14 @@ func writeIssuesJSON(w io.Writer, rows []issueRow) error {
 
 // writeClean writes the data with the most likely labels in place of those that are likely
 // wrong, or without their rows.
-func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, path, how string,
+func writeClean(ctx context.Context, o *training.OutOfFold, files *atomicfile.Group, path,
+	how string,
 	found []estimate.Issue) (said string, err error) {
-	clean, wrong := *o.data, 0
+	clean, wrong := *o.Data, 0
 	var kept []int
 	clean.Y = nil
 	for i, f := range found {
-		y := o.data.Y[i]
+		y := o.Data.Y[i]
 		if f.Wrong {
 			wrong++
 			if how == filterRows {
@@ -138,13 +140,13 @@ func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, pat
 	if how == filterRows {
 		what = "left out"
 		if len(kept) == 0 {
-			return "", fmt.Errorf("%s: %w", o.training.data, errNothingLeft)
+			return "", fmt.Errorf("%s: %w", o.Training.Data, errNothingLeft)
 		}
-		clean.Put(o.data.Stored().Pick(kept))
-		if o.data.IDs != nil {
+		clean.Put(o.Data.Stored().Pick(kept))
+		if o.Data.IDs != nil {
 			clean.IDs = nil
 			for _, i := range kept {
-				clean.IDs = append(clean.IDs, o.data.IDs[i])
+				clean.IDs = append(clean.IDs, o.Data.IDs[i])
 			}
 		}
 	}
@@ -153,5 +155,5 @@ func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, pat
 		&clean))); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, o.data.N, what, path), nil
+	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, o.Data.N, what, path), nil
 }

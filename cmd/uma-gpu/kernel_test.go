@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -148,7 +148,7 @@ func TestKPCA(t *testing.T) {
 	stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5",
 		"--components", "7",
 		"--basis", basis, "--json")
-	r := decode[kpcaReport](t, stdout)
+	r := decode[kpca.Report](t, stdout)
 	if r.Examples != 300 || r.Features != 2 || r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 ||
 		len(r.Eigenvalues) != 7 || r.Kernel.Explained < 0.5 {
 		t.Errorf("found %+v", r)

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kernelmean"
 	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 )
 
@@ -57,7 +57,7 @@ func TestKernelMeanTable(t *testing.T) {
 	}
 	stdout, _ := succeed(t, "kernelmean", "table", "--json")
 	immune := 0
-	for _, r := range decode[[]lossReport](t, stdout) {
+	for _, r := range decode[[]kernelmean.LossReport](t, stdout) {
 		if r.Immune && r.Convex {
 			immune++
 		}
@@ -163,7 +163,7 @@ func TestAtomsCommand(t *testing.T) {
 	far := map[string]float64{}
 	for _, choice := range []string{"herding", "clusters", "uniform"} {
 		stdout, _ := succeed(t, append(atoms, "--atoms", "50", "--atom-choice", choice, "--json")...)
-		far[choice] = decode[atomsReport](t, stdout).Error
+		far[choice] = decode[kernelmean.AtomsReport](t, stdout).Error
 		text, err := os.ReadFile(out)
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestAtomsCommand(t *testing.T) {
 	}
 	stdout, _ := succeed(t, append(atoms, "--atom-error", "0.05", "--atom-weights", "optimal",
 		"--json")...)
-	if r := decode[atomsReport](t, stdout); r.Error > 0.05 || r.Atoms > 100 {
+	if r := decode[kernelmean.AtomsReport](t, stdout); r.Error > 0.05 || r.Atoms > 100 {
 		t.Errorf("within 0.05: %+v", r)
 	}
 	fail(t, app.ExitUsage, "wanted --atoms or --atom-error", atoms...)

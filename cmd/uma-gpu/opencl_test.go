@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -159,14 +161,14 @@ func TestAuto(t *testing.T) {
 	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"),
 		"--max-steps", "2",
 		"--device", "auto", "--json")
-	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" {
+	if r := decode[training.TrainReport](t, stdout); r.Device.Kind != "cpu" {
 		t.Errorf("device %+v for few data", r.Device)
 	}
 	succeed(t, "synth", "--examples", "9000", "--features", "120", "--out", data)
 	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"),
 		"--max-steps", "2",
 		"--device", "auto", "--json")
-	if r := decode[trainReport](t, stdout); (r.Device.Kind == "opencl") != accelerated ||
+	if r := decode[training.TrainReport](t, stdout); (r.Device.Kind == "opencl") != accelerated ||
 		!strings.Contains(stderr, "device: "+r.Device.ID+" ") {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
 	}
@@ -175,7 +177,7 @@ func TestAuto(t *testing.T) {
 	stdout, stderr = succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"),
 		"--max-steps", "2",
 		"--device", "auto", "--max-alloc", "16", "--json")
-	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" ||
+	if r := decode[training.TrainReport](t, stdout); r.Device.Kind != "cpu" ||
 		strings.Contains(stderr, "warning: this device is passed over: ") != accelerated {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
 	}
@@ -196,7 +198,7 @@ func TestDryRunOnOpenCL(t *testing.T) {
 		args := []string{"train", "--data", data, "--dry-run", "--json", "--device", i.ID()}
 		for _, limit := range []string{"0", "4M"} {
 			stdout, _ := succeed(t, append(args, "--memory-limit", limit)...)
-			r := decode[planReport](t, stdout)
+			r := decode[training.PlanReport](t, stdout)
 			p := r.Plan
 			if r.Device.ID != i.ID() || p.Examples != 4*61*20000 ||
 				p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch > p.Limit ||
@@ -225,7 +227,7 @@ func TestBenchOnOpenCL(t *testing.T) {
 				"--steps", "4", "--repeat", "2", "--json",
 				"--device", i.ID()}, more...)
 			stdout, _ := succeed(t, args...)
-			judgeBench(t, decode[benchReport](t, stdout), i.ID(), 2000, 6, 3, 4)
+			judgeBench(t, decode[bench.BenchReport](t, stdout), i.ID(), 2000, 6, 3, 4)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
@@ -146,7 +147,8 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 		name, value := f[0], pick(r, f[1:]...)
 		params := d.New()
 		// the learner has it
-		if p, ok := parameterOf(params, name); ok && p.Set(value) == nil && params.Check() == nil {
+		if p, ok := training.ParameterOf(params, name); ok && p.Set(value) == nil &&
+			params.Check() == nil {
 			c.args = append(c.args, "--"+name, value)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
@@ -158,11 +159,11 @@ func TestHistoryFiles(t *testing.T) {
 		"uma", "--max-steps", "20", "--history"}
 	succeed(t, append(args, "h.csv")...)
 	succeed(t, append(args, "h.jsonl")...)
-	table, err := readHistory("h.csv")
+	table, err := training.ReadHistory("h.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := readHistory("h.jsonl")
+	lines, err := training.ReadHistory("h.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,8 @@ func TestHistoryFiles(t *testing.T) {
 	for _, bad := range []string{"", "step,estimated_error\n1,2\n",
 		"step,estimated_error,held_out_error\n1,x,\n"} {
 		write(t, dir, "bad.csv", bad)
-		if _, err := readHistory("bad.csv"); err == nil || !strings.HasPrefix(err.Error(), "bad.csv") {
+		if _, err := training.ReadHistory("bad.csv"); err == nil || !strings.HasPrefix(err.Error(),
+			"bad.csv") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

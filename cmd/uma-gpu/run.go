@@ -11,21 +11,32 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compress"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/doctor"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/export"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/imports"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/info"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kernelmean"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/man"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/query"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/serve"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/verify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -111,16 +122,19 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
-			trainCommand(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run), cvCommand(),
+			training.NewTrain(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run),
+			cvCommand(),
 			compareCommand(),
-			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrate.New(calibrate.Run),
+			issuesCommand(), training.NewReport(), verify.New(), query.New(),
+			calibrate.New(calibrate.Run),
 			inspect.New(inspect.Run),
-			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
+			export.New(export.Run), imports.New(imports.Run), serve.New(serve.Run),
+			confusionCommand(), training.NewLearners(),
 			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run),
-			kpcaCommand(),
-			kernelmeanCommand(), compressCommand(), benchCommand(), devices.New(devices.Run),
+			kpca.New(),
+			kernelmean.New(), compress.New(compress.Run), bench.New(), devices.New(devices.Run),
 			version.New(version.Run),
-			doctor.New(doctor.Run), completionCommand(), manCommand(),
+			doctor.New(doctor.Run), completion.New(completion.Run), man.New(),
 		},
 	}
 	program.OnUsageError = app.OnUsageError

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -47,7 +48,7 @@ func TestBenchStorage(t *testing.T) {
 			"--repeat", "1",
 			"--json"}, c.flags...)
 		stdout, _ := succeed(t, args...)
-		if got := decode[benchReport](t, stdout).ExampleBytes; got != c.bytes*n*(d+1) {
+		if got := decode[bench.BenchReport](t, stdout).ExampleBytes; got != c.bytes*n*(d+1) {
 			t.Errorf("%v: %d bytes of examples, wanted %d a value", c.flags, got, c.bytes)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/verify"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 )
 
@@ -37,7 +38,8 @@ func TestVerify(t *testing.T) {
 			}
 		}
 		stdout, _ := succeed(t, "verify", "--model", m, "--data", digits, "--json")
-		if v := decode[verification](t, stdout); v.TrainingData || v.Retrained || v.Examples != 1797 ||
+		if v := decode[verify.Verification](t, stdout); v.TrainingData || v.Retrained ||
+			v.Examples != 1797 ||
 			len(v.SHA256) != 64 {
 			t.Errorf("%q: found %+v", more, v)
 		}

@@ -80,9 +80,6 @@ func QuietFlag() cli.Flag { return new(Common).QuietFlag() }
 // DataFlags is Data.Flags by name.
 func DataFlags(usage string) []cli.Flag { return new(Data).Flags(new(Common), usage) }
 
-// NoLabelsFlag is Data.NoLabelsFlag by name.
-func NoLabelsFlag() cli.Flag { return new(Data).NoLabelsFlag() }
-
 // DataOf returns the options of the data on a command line.
 func DataOf(c *cli.Context) *Data {
 	d := new(Data)
@@ -161,9 +158,6 @@ func Visible(c *cli.Context, name string) bool {
 // KernelFlags is Kernel.Flags by name.
 func KernelFlags() []cli.Flag { return new(Kernel).Flags(nil) }
 
-// FunctionFlags is Kernel.FunctionFlags by name.
-func FunctionFlags() []cli.Flag { return new(Kernel).FunctionFlags(nil) }
-
 // TrainKernelFlags is Kernel.TrainFlags by name.
 func TrainKernelFlags() []cli.Flag { return new(Kernel).TrainFlags(nil) }
 
@@ -183,21 +177,6 @@ func NewTrainKernel(c *cli.Context) (*fitting.Options, error) {
 // CheckFormat is Data.CheckOutput.
 func CheckFormat(c *cli.Context, out string) error {
 	return OfCommand(c, checkFormat(out, c.Bool("no-labels")))
-}
-
-// SetFunction is Kernel.Function.
-func SetFunction(c *cli.Context, found *fitting.Options, search bool) error {
-	k := KernelOf(c)
-	k.Kind = c.String("kernel")
-	return OfCommand(c, k.Function(found, search))
-}
-
-// NewKernel is Kernel.Find.
-func NewKernel(c *cli.Context, search bool) (*fitting.Options, error) {
-	k := KernelOf(c)
-	k.Kind = c.String("kernel")
-	found, err := k.Find(search)
-	return found, OfCommand(c, err)
 }
 
 // CheckDeclared checks the flags of a command line that Mend has not seen.

@@ -107,6 +107,27 @@ func (o *Options) Run(
 	return r, err
 }
 
+// DataFor returns the examples, prepared for m. The caller closes them.
+func (o *Options) DataFor(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
+	options, err := o.Data.Options()
+	if err != nil {
+		return nil, err
+	}
+	options.Classes = m.Meta.Classes
+	if m.Meta.Preparation.Steps.NeedsDense() {
+		options.Storage = "dense"
+	}
+	d, err := o.Model.Read(ctx, &o.Data, options, m.Meta.Features)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
+	return d, nil
+}
+
 // adviseNoLabels adds to an error of reading data with labels what to do if there are none, where
 // the command has --no-labels.
 func (o *Options) adviseNoLabels(err error) error {

@@ -1,0 +1,54 @@
+// Package completion is the command that prints a script for a shell.
+package completion
+
+import (
+	"context"
+	"embed"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+)
+
+// shellScripts ask the program for words by the cli package's --generate-bash-completion.
+//
+//go:embed scripts
+var shellScripts embed.FS
+
+// Shells are the shells that have a script.
+var Shells = []string{"bash", "zsh", "fish"}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *app.Common) error) *cli.Command {
+	o := new(app.Common)
+	return &cli.Command{
+		Name:      "completion",
+		Usage:     "print a script that lets a shell complete commands, flags and files",
+		ArgsUsage: strings.Join(Shells, "|"),
+		Description: "Packages and make install put the scripts where the shells look for them. By " +
+			"hand:\n\n" +
+			"  source <(uma-gpu completion bash)                                       in ~/.bashrc\n" +
+			"  source <(uma-gpu completion zsh)                   behind compinit, in ~/.zshrc\n" +
+			"  uma-gpu completion fish > ~/.config/fish/completions/uma-gpu.fish       once\n\n" +
+			"Example: uma-gpu completion bash",
+		Action: app.Action(o, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// Run prints the script.
+func Run(_ context.Context, o *app.Common) error {
+	if len(o.Args) > 1 {
+		return app.Usage("unexpected argument %q", o.Args[1])
+	}
+	shell := strings.Join(o.Args, "")
+	if !slices.Contains(Shells, shell) {
+		return app.Usage("found %q for a shell, wanted %s", shell, app.OrList(Shells))
+	}
+	script, err := shellScripts.ReadFile("scripts/uma-gpu." + shell)
+	if err == nil {
+		_, err = o.Out.Write(script)
+	}
+	return err
+}

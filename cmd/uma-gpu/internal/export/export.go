@@ -1,0 +1,105 @@
+// Package export is the command that writes a model for other programs.
+package export
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/exchange"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Model  app.Model
+	Format string
+	Out    string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	return &cli.Command{
+		Name:  "export",
+		Usage: "write a model for other programs: ONNX, LIBLINEAR or JSON",
+		Description: "onnx has raw features for input X, N×d, and label and probabilities for " +
+			"outputs, as skl2onnx names\n" +
+			"them (scores, if the model has no temperature), kernel functions included. liblinear is the " +
+			"text of\n" +
+			"linear models that liblinear-predict reads: preparation folded into the weights, no " +
+			"probabilities, and\n" +
+			"the numbers 0, 1, … for labels unless all classes are named by integers. json is all of the " +
+			"model for\n" +
+			"people and scripts. The readers round otherwise, so scores differ in their last bits.\n\n" +
+			"Example: uma-gpu export --model m.npz --out m.onnx",
+		Flags: []cli.Flag{
+			o.Model.Flag(),
+			app.Choice(&o.Format, "format", "auto",
+				"`FORMAT`: auto (the name of --out says), onnx, liblinear or json",
+				"auto", "onnx", "liblinear", "json"),
+			app.Required(app.Output(&o.Out, "out",
+				"`FILE` to write: .onnx, .json or, for LIBLINEAR, .model (required)")),
+			o.QuietFlag(),
+		},
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// Run writes the model.
+func Run(_ context.Context, o *Options) error {
+	format, out, path := o.Format, o.Out, o.Model.Path
+	if format == "auto" {
+		switch ending := strings.ToLower(filepath.Ext(out)); ending {
+		case ".onnx", ".json":
+			format = ending[1:]
+		case ".model":
+			format = "liblinear"
+		default:
+			return app.Usage("--out is %s, wanted a name that ends in .onnx, .json or .model, or "+
+				"--format", out)
+		}
+	}
+	m, err := model.Load(path)
+	if err != nil {
+		return err
+	}
+	write := map[string]func(io.Writer, *model.Model) error{
+		"onnx": exchange.ONNX, "liblinear": exchange.LIBLINEAR, "json": exchange.JSON}[format]
+	if err := atomicfile.Write(out, func(w io.Writer) error { return write(w, m) }); err != nil {
+		return fmt.Errorf("model file %s: %w", path, err)
+	}
+	if m.Meta.Features.Encoding != nil {
+		o.Notes.Say("the model makes its %d features of columns of a table; %s wants the features, as "+
+			"uma-gpu convert "+
+			"--encoding %s writes them", m.Meta.Features.Count, out, path)
+	}
+	switch labels, named := exchange.Labels(m); {
+	case format == "liblinear" && !named:
+		o.Notes.Say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))
+	case format == "onnx" && m.Meta.Temperature == 0:
+		o.Notes.Say("the model has no temperature, so the second output is scores; " +
+			"uma-gpu calibrate fits one")
+	}
+	return nil
+}
+
+// numbered lists numbers with what they stand for, the first of many.
+func numbered(labels []int64, classes []string) string {
+	var list []string
+	for i, label := range labels {
+		if i == app.MostClasses {
+			list = append(list, "…")
+			break
+		}
+		list = append(list, fmt.Sprintf("%d is %q", label, app.Shorten(classes[i])))
+	}
+	return strings.Join(list, ", ")
+}

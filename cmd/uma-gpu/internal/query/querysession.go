@@ -1,0 +1,342 @@
+package query
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host/active"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// ofOneCall are the flags of query that a session does not keep, beside those of devices.
+var ofOneCall = strings.Fields("session answers out write-labelled json quiet help")
+
+// file names one of the session's folder.
+func (q *questions) file(name string) string { return filepath.Join(q.folder, name) }
+
+// open reads the session, if there is one, and gives each flag the value that it has there.
+func (q *questions) open(c *cli.Context) error {
+	q.session = &active.Session{Rounds: []active.Round{}, Predicted: []int32{}}
+	if q.folder == "" {
+		return nil
+	}
+	info, err := os.Stat(q.folder)
+	if err == nil && !info.IsDir() {
+		return fmt.Errorf("%s: found a file, wanted a folder for the session; choose another name",
+			q.folder)
+	}
+	kept, err := active.LoadSession(q.file("session.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		if c.String("answers") != "" {
+			return fmt.Errorf("%w: --answers goes on with a session; begin it without", err)
+		}
+	} else if err != nil {
+		return err
+	} else {
+		q.session = kept
+	}
+	settings, devices := map[string]string{}, app.FlagNames(device.Flags())
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if slices.Contains(ofOneCall, name) || slices.Contains(devices, name) || !c.IsSet(name) {
+			continue
+		}
+		value := fmt.Sprint(c.Value(name))
+		if _, ok := f.(app.FileFlag); ok && value != "" && value != "-" {
+			if value, err = filepath.Abs(value); err != nil {
+				return err
+			}
+		}
+		settings[name] = value
+		if old, ok := q.session.Settings[name]; kept != nil && (!ok || old != value) {
+			was := "was not given"
+			if ok {
+				was = "was " + old
+			}
+			return app.Usagef(c, "--%s is %s, and %s when the session in %s began; leave it out, or "+
+				"begin another session in "+
+				"another folder, with --labelled from --write-labelled", name, value, was, q.folder)
+		}
+	}
+	if kept == nil {
+		q.session.Settings = settings
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(kept.Settings)) {
+		if err := c.Set(name, kept.Settings[name]); err != nil {
+			return fmt.Errorf("%s: found the flag --%s with %q, which this program does not know: %w",
+				q.file("session.json"), name, kept.Settings[name], err)
+		}
+	}
+	return nil
+}
+
+// read reads the pool and the labelled examples, which get one width and storage.
+func (q *questions) read(c *cli.Context) error {
+	pool, err := q.columnsOut(c, c.String("pool"))
+	if err != nil {
+		return err
+	}
+	if path := c.String("labelled"); path != "" {
+		o, err := q.columnsOut(c, path)
+		if err != nil {
+			return err
+		}
+		if q.session.Classes = nil; c.String("classes") != "" {
+			o.Classes = strings.Split(c.String("classes"), ",")
+		}
+		if q.labelled, err = app.ReadData(c.Context, path, o, q.Notes); err != nil {
+			return fmt.Errorf("%w (of --labelled; --classes names classes that it has no example of)", err)
+		}
+		if pool.Encoding = q.labelled.Encoding; pool.Encoding == nil {
+			pool.Encode = nil
+		}
+		if pool.FeatureNames = q.labelled.Features; q.labelled.Format != "libsvm" {
+			// A last column too many is that of labels, which do not count.
+			pool.Features, pool.LabelColumn = q.labelled.FeatureCount(), cmp.Or(pool.LabelColumn, "last")
+		}
+	} else if c.String("classes") == "" {
+		return app.Usagef(c, "--labelled is missing; to begin without any label, name the classes: "+
+			"--classes a,b,c")
+	}
+	pool.NoLabels, pool.Labels = true, ""
+	if q.rest, err = app.ReadData(c.Context, c.String("pool"), pool, q.Notes); err != nil {
+		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it "+
+			"has is named by "+
+			"--label-column)", err)
+	}
+	return errors.Join(q.alike(), q.name(c), q.same(c))
+}
+
+// columnsOut returns options that leave out the columns of a file that are for people.
+func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, error) {
+	o := q.Training.Read
+	o.Ignore = slices.Clone(o.Ignore)
+	o.IDColumn = "" // only the pool has to have it
+	for _, flag := range []string{"id-column", "show"} {
+		name := c.String(flag)
+		if name == "" || slices.Contains(o.Ignore, name) || o.Encode != nil &&
+			slices.Contains(o.Encode.Text.Columns, name) {
+			continue // a text may be shown and learned from
+		}
+		if path == c.String("pool") && flag == "id-column" {
+			o.IDColumn = name
+			continue
+		}
+		has, err := dataset.HasColumn(c.Context, path, name, o)
+		if err != nil {
+			return o, err
+		}
+		if has {
+			o.Ignore = append(o.Ignore, name)
+		} else if path == c.String("pool") {
+			return o, fmt.Errorf("%s: found no header with a column %q, wanted one for --%s; the pool "+
+				"must be a CSV", path,
+				name, flag)
+		}
+	}
+	return o, nil
+}
+
+// alike gives both parts one width, where a LIBSVM file does not tell it, and one storage.
+func (q *questions) alike() error {
+	for _, d := range []*dataset.Dataset{q.labelled, q.rest} {
+		if d == nil {
+			continue
+		}
+		if err := app.CheckRaw(d, "give the original data"); err != nil {
+			return err
+		}
+	}
+	if q.labelled == nil {
+		return nil
+	}
+	widest, sparse := max(q.labelled.D, q.rest.D), q.rest.Sparse()
+	for _, d := range []*dataset.Dataset{q.labelled, q.rest} {
+		if d.D < widest {
+			if d.Format != "libsvm" {
+				return fmt.Errorf("%s: found %d features, wanted %d as in the other file; --ignore-columns "+
+					"leaves out columns, "+
+					"and --label-column names the label's", d.Path, d.D, widest)
+			}
+			d.Examples = d.Compressed()
+			d.D = widest
+		}
+		if sparse {
+			d.Examples = d.Compressed()
+		} else {
+			d.Examples = d.Dense()
+		}
+	}
+	return nil
+}
+
+// name finds ids and what to show.
+func (q *questions) name(c *cli.Context) (err error) {
+	n, pool := q.rest.N, c.String("pool")
+	if len(q.rest.Skipped.At) > 0 && (c.String("show") != "" || c.String("show-file") != "") {
+		return fmt.Errorf("%s: found bad examples that were skipped, wanted none, since texts are by "+
+			"place", pool)
+	}
+	if q.ids = q.rest.IDs; q.ids == nil {
+		q.ids = make([]string, n)
+		for i := range q.ids {
+			q.ids[i] = strconv.Itoa(i + 1)
+		}
+	}
+	q.place = make(map[string]int, n)
+	for i, id := range q.ids {
+		if k, twice := q.place[id]; twice {
+			return fmt.Errorf("%s: found the id %q of example %d and of %d, wanted an id of its own for "+
+				"each; "+
+				"without --id-column it is the number of the example", pool, id, k+1, i+1)
+		}
+		q.place[id] = i
+	}
+	if column := c.String("show"); column != "" {
+		q.shown = column
+		q.texts, err = dataset.ReadTexts(c.Context, pool, column, n, q.Training.Read)
+	} else if path := c.String("show-file"); path != "" {
+		q.shown = "text"
+		q.texts, err = dataset.ReadTexts(c.Context, path, "", n, q.Training.Read)
+	}
+	if q.shown == "id" || q.shown == "label" {
+		q.shown += "_shown" // columns of the questions have names of their own
+	}
+	return err
+}
+
+// same makes the session one of these data, or refuses others than it began with.
+func (q *questions) same(c *cli.Context) error {
+	classes := []string(nil)
+	if q.labelled != nil {
+		classes = q.labelled.Classes
+	} else {
+		classes = strings.Split(c.String("classes"), ",")
+	}
+	for k, name := range classes {
+		if classes[k] = strings.TrimSpace(name); classes[k] == "" || slices.Contains(classes[:k],
+			classes[k]) {
+			return app.Usagef(c, "--classes is %q, wanted different names", c.String("classes"))
+		}
+	}
+	if len(classes) < 2 {
+		return app.Usagef(c, "--classes is %q, wanted two classes or more", c.String("classes"))
+	}
+	s := q.session
+	hash := func(d *dataset.Dataset, was string) (is string, same bool) {
+		if d == nil {
+			return "", was == ""
+		}
+		d.SHA256 = d.Hash() // as it is now
+		return d.SHA256, d.Is(was)
+	}
+	pool, samePool := hash(q.rest, s.Pool)
+	labelled, sameLabelled := hash(q.labelled, s.Labelled)
+	samePool = samePool && s.Examples == q.rest.N
+	if s.Pool != "" && !(samePool && sameLabelled) {
+		which := c.String("pool")
+		if samePool {
+			which = c.String("labelled")
+		}
+		return fmt.Errorf("%s: found other examples than the session in %s began with, wanted the same; "+
+			"begin another session in another folder", which, q.folder)
+	}
+	s.Pool, s.Labelled, s.Classes, s.Examples = pool, labelled, classes, q.rest.N
+	return nil
+}
+
+// answer takes the answers of the expert into the session, and keeps it.
+func (q *questions) answer(c *cli.Context) error {
+	path := c.String("answers")
+	if path == "" {
+		return nil
+	}
+	asked := map[string]*int32{}
+	for _, r := range q.session.Rounds {
+		for k, i := range r.Asked {
+			asked[q.ids[i]] = &r.Answers[k]
+		}
+	}
+	answers, err := app.Awaited(c.Context, path, func(path string) ([]answered, error) {
+		return readAnswers(path, q.session.Classes, func(id string) string {
+			switch _, known := q.place[id]; {
+			case asked[id] != nil:
+				return ""
+			case known:
+				return "nobody asked about it"
+			}
+			return "no example of the pool is named so"
+		})
+	})
+	if err != nil {
+		return err
+	}
+	fresh, aside := 0, 0
+	for _, a := range answers {
+		was := asked[a.id]
+		switch {
+		case *was == active.Unknown:
+			fresh++
+		case *was != a.label:
+			q.Notes.Warn("%s:%d: the answer to id %q was another one; this one counts", path, a.line, a.id)
+		}
+		if *was = a.label; a.label == active.Aside {
+			aside++
+		}
+	}
+	said := ""
+	if aside > 0 {
+		said = fmt.Sprintf(", %d put aside", aside)
+	}
+	q.Notes.Say("answers: %d in %s, %d of them new%s; %d questions are open", len(answers), path,
+		fresh, said,
+		q.session.Open())
+	return q.session.Save(q.file("session.json"))
+}
+
+// keep writes what the folder has: the session last but for the questions, which follow from it.
+func (q *questions) keep() error {
+	if q.folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(q.folder, 0o777); err != nil {
+		return err
+	}
+	if q.model != nil {
+		if err := q.model.Save(q.file("model.npz")); err != nil {
+			return err
+		}
+	}
+	return q.session.Save(q.file("session.json"))
+}
+
+// written writes the files for people, each whole or not at all. Questions that are there stay:
+// their labels may be half filled in.
+func (q *questions) written() error {
+	number := len(q.session.Rounds)
+	path := q.file(fmt.Sprintf("round-%d.csv", number))
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && q.session.Open() > 0 {
+		if err := atomicfile.Write(path, q.writeQuestions); err != nil {
+			return err
+		}
+		q.Notes.Say("questions: round %d, %d of them, in %s", number, q.session.Open(), path)
+	}
+	return atomicfile.Write(q.file("labels.csv"), func(w io.Writer) error {
+		return writeAnswers(w, q.session, q.ids)
+	})
+}

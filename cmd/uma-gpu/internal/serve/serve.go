@@ -1,0 +1,117 @@
+// Package serve is the command that answers predictions of a model over HTTP.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/serve"
+)
+
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Model   app.Model
+	Device  device.Options
+	Listen  string // address
+	MaxBody string // size
+	Server  serve.Options
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	flags := []cli.Flag{o.Model.Flag(),
+		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080", Destination: &o.Listen,
+			Usage: "`ADDRESS` to listen at; port 0 is one that is free"},
+		&cli.StringFlag{Name: "max-body", Value: "16M", Destination: &o.MaxBody,
+			Usage: "`SIZE` of the largest request"},
+		app.Range(&cli.IntFlag{Name: "max-rows", Value: 20000, Destination: &o.Server.MaxRows,
+			Usage: "most examples, `N`, of a request, and predicted together"}, 1, math.MaxInt),
+		&cli.DurationFlag{Name: "time-limit", Value: 30e9, Destination: &o.Server.Timeout,
+			Usage: "`TIME` to read a request, and again to answer it"},
+		app.Range(&cli.IntFlag{Name: "concurrency", Value: 64, Destination: &o.Server.Concurrency,
+			Usage: "answer `N` requests at a time; more get 503"}, 1, math.MaxInt),
+		&cli.DurationFlag{Name: "drain", Value: 1e9, Destination: &o.Server.Drain,
+			Usage: "`TIME` to go on with new requests after the signal to end"},
+	}
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "answer predictions of a model over HTTP",
+		Description: "POST /v1/predict takes JSON, {\"columns\": [\"u\", \"v\"], \"rows\": [[5.1, " +
+			"3.5], …]}, CSV, or an\n" +
+			"array of NumPy, and answers labels and probabilities, or probabilities as an array to who " +
+			"accepts\n" +
+			"application/x-npy, to the bits of predict. Also there: GET /v1/model, /health, /metrics for\n" +
+			"Prometheus, and /openapi.json, which describes them all. Nothing is written, and\n" +
+			"nobody is asked who they are: an address that other machines reach wants a proxy before it.\n" +
+			"SIGTERM and Ctrl-C end it behind the requests under way; until then /health is 503.\n\n" +
+			"Example: uma-gpu serve --model m.npz --listen 127.0.0.1:8080",
+		Flags:  app.Flags(flags, o.Device.Flags(&o.Common), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// servedRows is how many rows of a batch the choice of a device reckons with.
+const servedRows = 1000
+
+// Run answers requests until the context ends.
+func Run(ctx context.Context, o *Options) (err error) {
+	if o.Listen == "" {
+		return app.Missing("listen")
+	}
+	server := &o.Server
+	if server.MaxBody, err = app.ParseBytes(o.MaxBody); err != nil || server.MaxBody < 1 {
+		return app.Usage("--max-body is %q, wanted a size above 0, such as 16M", o.MaxBody)
+	}
+	for name, t := range map[string]time.Duration{
+		"time-limit": server.Timeout, "drain": server.Drain} {
+		if t <= 0 {
+			return app.Usage("--%s is %v, wanted a time above 0, such as 10s", name, t)
+		}
+	}
+	where, err := o.Device.Choose()
+	if err != nil {
+		return err
+	}
+	m, err := model.Load(o.Model.Path)
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w: give another address, such as 127.0.0.1:0",
+			o.Listen, err)
+	}
+	defer listener.Close() // closed already, unless the device cannot be opened
+	e, err := where.Open(o.Notes, device.WorkOnComponents(servedRows, m.D, m.Q))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	if a, ok := listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		o.Notes.Warn("%s is open to other machines, and whoever reaches it may ask", a)
+	}
+	if os.Getenv("GOGC") == "" {
+		// the heap is small and a request much of it: half the time was spent collecting
+		debug.SetGCPercent(400)
+	}
+	o.Notes.Say("serving %s at http://%s, POST /v1/predict; Ctrl-C ends it", o.Model.Path,
+		listener.Addr())
+	if err := serve.New(m, e, *server).Serve(ctx, listener); err != nil {
+		return err
+	}
+	o.Notes.Say("ended")
+	return nil
+}

@@ -1,0 +1,192 @@
+// Package show is the command that prints a confusion matrix, or those of a model.
+package show
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Noise   app.Noise
+	Classes string // comma list
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
+		ArgsUsage: "FILE",
+		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names " +
+			"come from the header,\n" +
+			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train " +
+			"would refuse\n" +
+			"the matrix. Of a model, FILE.npz, it prints the matrix that was given and the one that was " +
+			"learned,\n" +
+			"with standard errors, and which annotators were best and worst.\n\n" +
+			"Example: uma-gpu confusion show C.csv",
+		Flags: []cli.Flag{
+			o.Noise.AxesFlag(),
+			&cli.StringFlag{Name: "classes", Destination: &o.Classes,
+				Usage: "comma list of class `NAMES`, in the order of the matrix"},
+			o.JSONFlag(),
+		},
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// Report is what confusion show --json prints.
+type Report struct {
+	Classes    []string    `json:"classes"`
+	Confusion  [][]float64 `json:"confusion"`        // [p][q] = P(noisy = p | true = q)
+	Condition  *float64    `json:"condition_number"` // null if singular
+	Invertible bool        `json:"invertible"`       // train accepts it
+	Problem    string      `json:"problem,omitempty"`
+}
+
+// Run prints the matrices. It returns an error if train would refuse the one of a matrix file.
+func Run(ctx context.Context, o *Options) (err error) {
+	if len(o.Args) == 0 || o.Args[0] == "" {
+		return app.Usage("the file of the confusion matrix is missing")
+	}
+	path := o.Args[0]
+	if len(o.Args) > 1 {
+		return app.Usage("unexpected argument %q behind %s; flags stand before the file", o.Args[1], path)
+	}
+	if isModel(path) {
+		return o.showModel(path)
+	}
+	var classes []string
+	if o.Given("classes") {
+		classes = strings.Split(o.Classes, ",")
+	} else if classes, err = matrixClasses(path); err != nil {
+		return err
+	}
+	o.Noise.Path = path
+	m, err := o.Noise.Read(ctx, classes)
+	if err != nil {
+		return err
+	}
+	r := Report{Classes: m.Classes, Confusion: app.Rows(m.P, m.Q())}
+	condition := math.Inf(1)
+	inverse, problem := m.Invert()
+	if errors.Is(problem, memory.ErrBudget) {
+		return fmt.Errorf("%s: %w", path, problem)
+	}
+	var inseparable *confusion.InseparableError
+	if r.Invertible = problem == nil; r.Invertible {
+		condition = inverse.Condition
+	} else if r.Problem = problem.Error(); errors.As(problem, &inseparable) {
+		condition = inseparable.Condition
+	}
+	if !math.IsInf(condition, 0) {
+		r.Condition = &condition
+	}
+	w := o.Out
+	if problem != nil { // after the report, which is what was asked for
+		problem = fmt.Errorf("%s: %w", path, problem)
+	}
+	if o.JSON {
+		return errors.Join(app.PrintJSON(w, r), problem)
+	}
+	fmt.Fprintf(w, "P(noisy = row | true = column)\n")
+	if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
+		return strconv.FormatFloat(r.Confusion[i][j], 'g', 4, 64)
+	}); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\ncondition number %.4g\n", condition)
+	return problem
+}
+
+// matrixClasses returns the class names in a matrix file's header, or 0, 1, ...
+// for a bare table. confusion.Read judges the file; here only its first line is
+// looked at.
+func matrixClasses(path string) ([]string, error) {
+	first, err := firstLine(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, fileerr.Cause(err))
+	}
+	if strings.HasPrefix(first, "\x93NUMPY") {
+		return nil, fmt.Errorf("%s: a .npy file has no class names; say them with --classes", path)
+	}
+	if strings.HasPrefix(strings.TrimPrefix(first, `"`), `noisy\true`) ||
+		strings.HasPrefix(strings.TrimPrefix(first, `"`), `true\noisy`) {
+		header, err := csv.NewReader(strings.NewReader(first)).Read()
+		if err != nil {
+			return nil, fmt.Errorf("%s: cannot read the header: %w", path, err)
+		}
+		return header[1:], nil
+	}
+	fields := strings.FieldsFunc(first, func(r rune) bool {
+		return strings.ContainsRune(",; \t\r",
+			r)
+	})
+	names := make([]string, len(fields))
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names, nil
+}
+
+// openRegular opens a file that is read twice, so that it can be no pipe.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("found %s, wanted a regular file, or the names of the classes with "+
+			"--classes",
+			fileerr.Kind(info.Mode()))
+	}
+	return os.Open(path)
+}
+
+// firstLine returns the first line of a file, plain or gzip, that is not blank.
+func firstLine(path string) (string, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // only read
+	r := bufio.NewReader(f)
+	if magic, _ := r.Peek(2); bytes.Equal(magic, []byte("\x1f\x8b")) {
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return "", err
+		}
+		r = bufio.NewReader(z)
+	}
+	r = bufio.NewReader(io.LimitReader(r, 1<<20))
+	for {
+		line, err := r.ReadString('\n')
+		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+		if line != "" || err == io.EOF {
+			return line, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}

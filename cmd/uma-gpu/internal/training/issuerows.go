@@ -1,0 +1,68 @@
+package training
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// IssueRow is a row of the table of issues.
+type IssueRow struct {
+	Example   int64   `json:"example" parquet:"example"`
+	ID        *string `json:"id,omitempty" parquet:"-"` // nil without --id-column
+	Wrong     bool    `json:"is_label_issue" parquet:"is_label_issue"`
+	Quality   float64 `json:"label_quality" parquet:"label_quality"`
+	Given     string  `json:"given_label" parquet:"given_label"`
+	Predicted string  `json:"predicted_label" parquet:"predicted_label"`
+	Sure      float64 `json:"predicted_quality" parquet:"predicted_quality"`
+	Duplicate int64   `json:"duplicate_of" parquet:"duplicate_of"` // 0 for none
+	Conflict  bool    `json:"conflict" parquet:"conflict"`
+}
+
+// Issues judges the labels by the models that have not seen them, and finds equal examples.
+func (o *OutOfFold) Issues() (found []estimate.Issue, same []int32, err error) {
+	p, err := o.Held.Probabilities()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another "+
+			"learner or kernel, "+
+			"or check the confusion matrix", o.Training.Data, err)
+	}
+	same = o.Data.Firsts()
+	if a := o.Annotations; a != nil {
+		found, err = estimate.FindCrowdIssues(p, a, o.Data.Y, same, func(i int) []confusion.Annotator {
+			return o.Held.Learned[o.Held.Fold[i]].Annotators
+		})
+		return found, same, err
+	}
+	found, err = estimate.FindIssues(p, o.Data.Y, same, len(o.Data.Classes), o.Noise)
+	return found, same, err
+}
+
+// IssueRows are the rows of the table, the least likely label first, of equally likely ones the
+// first in the data.
+func IssueRows(d *dataset.Dataset, found []estimate.Issue, same []int32) []IssueRow {
+	conflict := make([]bool, d.N) // at the first of equal examples
+	for i, first := range same {
+		if d.Y[i] != d.Y[first] {
+			conflict[first] = true
+		}
+	}
+	rows := make([]IssueRow, d.N)
+	for i, f := range found {
+		rows[i] = IssueRow{Example: int64(i + 1), Wrong: f.Wrong, Quality: f.Quality,
+			Given:     d.Classes[d.Y[i]],
+			Predicted: d.Classes[f.Likely], Sure: f.Sure, Conflict: conflict[same[i]]}
+		if d.IDs != nil {
+			rows[i].ID = &d.IDs[i]
+		}
+		if int(same[i]) != i {
+			rows[i].Duplicate = int64(same[i]) + 1
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b IssueRow) int { return cmp.Compare(a.Quality, b.Quality) })
+	return rows
+}

@@ -132,8 +132,8 @@ func newBenchmark(c *cli.Context) (*benchmark, error) {
 		steps: c.Int("steps"), repeat: c.Int("repeat"), profile: c.String("profile"),
 		notes: app.NewNotes(c),
 	}
-	for name, value := range map[string]int{"steps": b.steps, "repeat": b.repeat} {
-		if value < 1 {
+	for _, name := range []string{"steps", "repeat"} {
+		if value := c.Int(name); value < 1 {
 			return nil, app.Usagef(c, "--%s is %d, wanted at least 1", name, value)
 		}
 	}

@@ -30,12 +30,15 @@ func (s *Source) flags() []cli.Flag {
 // check makes sure that the flags name exactly one matrix.
 func (o *Options) check() error {
 	given := 0
-	for name, rate := range map[string]float64{
-		"symmetric": o.Symmetric, "pairwise": o.Pairwise, "random": o.Random} {
-		if o.Given(name) {
-			if given++; !(rate >= 0 && rate <= 1) {
-				return app.Usage("--%s is %v, wanted a number from 0 to 1", name, rate)
-			}
+	for _, noise := range []struct {
+		flag string
+		rate float64
+	}{{"symmetric", o.Symmetric}, {"pairwise", o.Pairwise}, {"random", o.Random}} {
+		if !o.Given(noise.flag) {
+			continue
+		}
+		if given++; !(noise.rate >= 0 && noise.rate <= 1) {
+			return app.Usage("--%s is %v, wanted a number from 0 to 1", noise.flag, noise.rate)
 		}
 	}
 	if o.Noise.Path != "" {

@@ -174,9 +174,12 @@ func newQuestions(c *cli.Context) (*questions, error) {
 	q.ask = active.Options{Strategy: active.Strategy(strategy), K: c.Int("k"), Seed: q.Seed,
 		Diversity: c.Float64("diversity"), Balance: c.Float64("balance"), Members: c.Int("committee"),
 		Slack: c.Float64("slack"), HitAndRun: sampler == hitAndRun}
-	for name, most := range map[string]float64{"diversity": 1, "balance": 1000, "slack": 1000} {
-		if v := c.Float64(name); !(v >= 0 && v <= most) {
-			return nil, app.Usagef(c, "--%s is %v, wanted 0 to %v", name, v, most)
+	for _, limit := range []struct {
+		flag string
+		most float64
+	}{{"diversity", 1}, {"balance", 1000}, {"slack", 1000}} {
+		if v := c.Float64(limit.flag); !(v >= 0 && v <= limit.most) {
+			return nil, app.Usagef(c, "--%s is %v, wanted 0 to %v", limit.flag, v, limit.most)
 		}
 	}
 	if c.IsSet("show") && c.IsSet("show-file") {

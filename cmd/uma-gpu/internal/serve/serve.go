@@ -75,10 +75,12 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if server.MaxBody, err = app.ParseBytes(o.MaxBody); err != nil || server.MaxBody < 1 {
 		return app.Usage("--max-body is %q, wanted a size above 0, such as 16M", o.MaxBody)
 	}
-	for name, t := range map[string]time.Duration{
-		"time-limit": server.Timeout, "drain": server.Drain} {
-		if t <= 0 {
-			return app.Usage("--%s is %v, wanted a time above 0, such as 10s", name, t)
+	for _, limit := range []struct {
+		flag string
+		time time.Duration
+	}{{"time-limit", server.Timeout}, {"drain", server.Drain}} {
+		if limit.time <= 0 {
+			return app.Usage("--%s is %v, wanted a time above 0, such as 10s", limit.flag, limit.time)
 		}
 	}
 	where, err := o.Device.Choose()

@@ -118,9 +118,8 @@ func registered() (all []driver) {
 	return all
 }
 
-// soundDrivers asks the drivers that library, the loader, knows. If all answer it returns "", else
-// a new folder that has the ICD files of those that do. It returns "", too, where AskInChild was
-// not called.
+// soundDrivers returns a new folder with the ICD files of the drivers that answer, or "" if all
+// drivers that the loader library knows do, or if AskInChild was not called.
 func soundDrivers(library string) (folder string, err error) {
 	if !asksInChild.Load() || rehearse(library, "") == nil {
 		return "", nil

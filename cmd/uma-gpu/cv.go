@@ -111,8 +111,7 @@ func crossValidate(c *cli.Context) error {
 var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_", " ")
 
 // judgeFolds judges all examples, and each fold of them, by predictions and probabilities p; nil
-// for
-// none of these.
+// for none of these.
 func judgeFolds(o *training.OutOfFold, p []float32, folds int) (all judgement.Judgement,
 	list []averaged,
 	err error) {

@@ -5,8 +5,8 @@ import "sync/atomic"
 // aheadBytes is what an Ahead reads at once.
 const aheadBytes = 4 << 20
 
-// Ahead reads the examples of a mapped file in their order, in the background, before those come
-// who compute on them: the disk is not idle while they do, and they do not wait for it.
+// Ahead reads the examples of a mapped file in their order, in the background, before a computation
+// needs them. The disk then works while the processors compute.
 type Ahead struct {
 	x            Pages
 	window       int

@@ -1,7 +1,6 @@
-// Package bpm is the Bayes point machine: of all weights that are right about the examples it
-// returns neither those of the largest margin nor any that do, but their centre, of which a cut
-// through the version space leaves the largest parts, and which predicts about as the majority of
-// them. Each class has one, against the rest.
+// Package bpm is the Bayes point machine. Its weights are the centre of the version space, the set
+// of all weights that are right about the examples. The centre predicts about as the majority of
+// these weights. Each class has its own centre, against the rest.
 //
 // Walls are soft (versionspace.Soft), by the softness λ for examples that no weights are right
 // about, and by C for labels that are wrong: that example i has label y is evidence

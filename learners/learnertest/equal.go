@@ -229,7 +229,7 @@ func judgeChanged(changed []int, before, w engine.Weights) error {
 	return nil
 }
 
-// driveBoth drives the learner as it is, and once more with what between makes for the parameters.
+// driveBoth compares a plain run of the learner with a run that between interrupts.
 func (s subject) driveBoth(between func(learners.Params) betweener) error {
 	want, err := s.drive(s.New(), func(learners.Learner, engine.Weights, []int64) error { return nil })
 	if err != nil {

@@ -77,7 +77,7 @@ const (
 // String says what a run is in the middle of.
 func (s stage) String() string {
 	return [...]string{
-		"learning the noise", "the search for a penalty", "the rounds of soft labels", "the fit", "peace",
+		"learning the noise", "the search for a penalty", "the rounds of soft labels", "the fit", "its end",
 	}[s]
 }
 

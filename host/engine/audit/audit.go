@@ -15,7 +15,7 @@ import (
 
 // ErrDiffers is what an operation returns whose result is not what it should be; the text of the
 // error says of which of them, where, what was found and what was wanted.
-var ErrDiffers = errors.New("is not what another engine computes")
+var ErrDiffers = errors.New("result differs between engines")
 
 // Level says how much is audited.
 type Level string
@@ -159,9 +159,9 @@ func zeroSigns[T int32 | int64 | float32](a, b T) bool {
 
 func differs(what string, found, wanted any) error {
 	if f, ok := found.(float32); ok {
-		return fmt.Errorf("%s %w: found %v (%[3]x), wanted %v (%[4]x)", what, ErrDiffers, f, wanted)
+		return fmt.Errorf("%s: %w: found %v (%[3]x), wanted %v (%[4]x)", what, ErrDiffers, f, wanted)
 	}
-	return fmt.Errorf("%s %w: found %v, wanted %v", what, ErrDiffers, found, wanted)
+	return fmt.Errorf("%s: %w: found %v, wanted %v", what, ErrDiffers, found, wanted)
 }
 
 // scorer is a data set on e, and how to have it on the other engine too.

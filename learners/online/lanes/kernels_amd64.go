@@ -43,7 +43,7 @@ type wide struct {
 }
 
 // side are functions for sparse examples and some of the lanes that lie side by side in a column:
-// so many, or if they are 17, 17 to 32. stride is that of columns, in bytes.
+// exactly lanes of them, or 17 to 32 if lanes is 17. stride is the distance of columns in bytes.
 type side struct {
 	lanes  int
 	sparse func(columns *int32, values *float32, stored int, w *float32, stride, lanes int,

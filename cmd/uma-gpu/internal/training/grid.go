@@ -14,9 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// gridTries returns the flags --try of compare, each with those that --grid stands for behind it.
-// Without
-// --try they are those of each learner that has all parameters of the grid.
+// gridTries returns the flags --try of compare, each followed by one point of --grid. Without --try
+// each learner that has all parameters of the grid stands for one.
 func gridTries(c *cli.Context) (tries []string, err error) {
 	flags, names := "", []string(nil)
 	for _, text := range c.StringSlice("grid") {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Prepare fits the steps to the raw examples of d and puts the prepared ones in
@@ -34,6 +35,9 @@ func (d *Dataset) fit(s Steps) (*Preparation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
+	// Memory for a copy may be cleared before its first row is prepared: the pages of the file that
+	// Fit has read are given back by then.
+	store.LetGo(store.Bytes(d.X), false)
 	if s.MaxAbs && d.Encoding.hasText() {
 		d.Encoding.leaveTexts(p)
 	}

@@ -77,7 +77,8 @@ const (
 // String says what a run is in the middle of.
 func (s stage) String() string {
 	return [...]string{
-		"learning the noise", "the search for a penalty", "the rounds of soft labels", "the fit", "its end",
+		"learning the noise", "the search for a penalty", "the rounds of soft labels", "the fit",
+		"its end",
 	}[s]
 }
 

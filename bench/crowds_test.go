@@ -23,7 +23,7 @@ func BenchmarkDawidSkene(b *testing.B) {
 	}
 }
 
-// crowdOf returns labels of which some 60 % are right.
+// crowdOf returns labels by annotators who are right about 60 % of the time.
 func crowdOf(items, each, annotators, q int) *crowd.Annotations {
 	a := &crowd.Annotations{Start: make([]int, 1, items+1)}
 	for k := range q {

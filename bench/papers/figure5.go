@@ -11,13 +11,11 @@ import (
 var figure5 = &experiment{
 	Name: "fig5", Usage: "three choices of the pair to correct, step by step (figure 5)",
 	Paper: "Louche & Ralaivola (2015), Figure 5", Axis: "steps", Sets: []string{"reuters"},
-	About: "The paper's Algorithm 2 (a pair of classes a step, the last weights) on the labels of " +
-		"table1, with pairs\n" +
-		"chosen by error, by confusion or at random: test error and confusion rate after so many " +
-		"steps. The paper's\n" +
-		"text says that its curves are stable from about the 30th on, and that each of the first two " +
-		"choices is the\n" +
-		"best by its own measure.",
+	About: "The paper's Algorithm 2 (one pair of classes a step, the last weights) learns from the " +
+		"labels\n" +
+		"of table1. A pair is chosen by error, by confusion or at random. Rows are the test error and\n" +
+		"the confusion rate after each step. The paper says that the curves are stable from about\n" +
+		"step 30 on, and that each of the first two choices is the best by its own measure.",
 	run: runFigure5,
 }
 

@@ -25,10 +25,9 @@ var figure63 = &experiment{
 	Name: "fig6.3", Usage: "cutting planes that three oracles ask for (figure 6.3 of Louche's thesis)",
 	Paper: thesis + "Figure 6.3",
 	About: figure6About +
-		"The margin is 0.1. Of each oracle the share of runs with so many planes or more, and\n" +
-		"the updates of the perceptron after so many planes, 0 in runs that have less. Of the shares " +
-		"the thesis\n" +
-		"tells two, of the oracle that asks for the largest mistake. It has 1000 runs.",
+		"The margin is 0.1. Rows are, for each oracle and number of planes, the share of runs that ask\n" +
+		"for at least this number, and the updates of the perceptron by then, 0 in shorter runs. The\n" +
+		"thesis has 1000 runs, and tells two shares of the oracle that asks for the largest mistake.",
 	Axis: "planes", run: runFigure63,
 }
 
@@ -48,7 +47,7 @@ var figure64 = &experiment{
 
 // Measures of cutting planes.
 const (
-	Reached = "share_of_runs" // that have so many planes or more
+	Reached = "share_of_runs" // of runs that ask for at least this number of planes
 	Planes  = "planes"
 	Updates = "updates" // of the perceptron
 )

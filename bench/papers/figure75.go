@@ -18,17 +18,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-const figure75About = "Two classes, a pool of which two examples are labelled at the start, one " +
-	"of each class, and\n" +
-	"then one question after another, about the example nearest to the classifier: that in the " +
-	"centre of the\n" +
-	"largest ball of the version space (active-svm) or in its centroid (active-bpm), found by a " +
-	"billiard where\n" +
-	"the thesis has expectation propagation. random asks about any, and predicts with the largest " +
-	"ball;\n" +
-	"random-bpm with the centroid. Rows are the accuracy on the test examples after so many " +
-	"questions, and at\n" +
-	"the end that of the largest ball of the whole pool's labels."
+const figure75About = "The pool has two classes. One example of each class is labelled at the " +
+	"start. Each question\n" +
+	"asks for the label of the example nearest to the classifier. active-svm takes the centre of " +
+	"the\n" +
+	"largest ball of the version space as classifier, active-bpm its centroid. A billiard finds the\n" +
+	"centroid, where the thesis has expectation propagation. random and random-bpm ask about random\n" +
+	"examples, and predict with the ball and the centroid. Rows are the test accuracy after each\n" +
+	"question. The last row is the largest ball of all labels of the pool."
 
 var figure75 = &experiment{
 	Name: "fig7.5", Usage: "active learning by largest ball and centroid (figure 7.5 of Louche's " +
@@ -328,8 +325,9 @@ func largestClasses(d *dataset.Dataset, n int) []int32 {
 	return order[:min(n, len(order))]
 }
 
-// drawDocuments draws n documents of ten topics: 40 words each, one in three of the 20 of its
-// topic, the others of 400 common ones, of which the first are frequent.
+// drawDocuments returns n documents of ten topics, 40 words each. A third of the words come from
+// the
+// 20 words of the topic, the rest from 400 common words. The first common words are frequent.
 func drawDocuments(n int, seed, stream uint64) *dataset.Dataset {
 	const topics, own, common, words = 10, 20, 400, 40
 	random := rand.New(rand.NewPCG(seed, activeStream+stream))

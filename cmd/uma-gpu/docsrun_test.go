@@ -62,9 +62,6 @@ var shorter = []struct {
 // TestDocs has a shell run the commands of pages, in their order, each page's in a folder of its
 // own, and compares what they print with what the page shows. make docs has all pages.
 func TestDocs(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("no sh, in whose language the commands of the documentation are")
-	}
 	common, script := filepath.Join(t.TempDir(), "scene"), scene
 	if *runDocs {
 		script = scenery

@@ -149,8 +149,9 @@ func below(dir, path string) string {
 
 // read returns raw examples. The classes and the number of features are those of like if that
 // is not nil.
-func (p part) read(ctx context.Context, dir string, like *dataset.Dataset) (*dataset.Dataset,
-	error) {
+func (p part) read(
+	ctx context.Context, dir string, like *dataset.Dataset,
+) (*dataset.Dataset, error) {
 	path, o := below(dir, p.path), p.options
 	o.Labels = below(dir, o.Labels)
 	if like != nil {
@@ -173,8 +174,9 @@ func (p part) read(ctx context.Context, dir string, like *dataset.Dataset) (*dat
 
 // readEdited reads a gzip file after its edit, so the lines in errors are those of
 // the edited text.
-func (p part) readEdited(ctx context.Context, path string, o dataset.Options) (*dataset.Dataset,
-	error) {
+func (p part) readEdited(
+	ctx context.Context, path string, o dataset.Options,
+) (*dataset.Dataset, error) {
 	text, err := gunzip(path)
 	if err != nil {
 		return nil, err

@@ -327,8 +327,9 @@ func (q *queue) build(sources []string, options string, kernels ...string) (*cl.
 // compileAgain is compile for PoCL, which finds half of a program, or none, if another process is
 // just about to put it into the folder of compiled kernels, or somebody has damaged it there. A
 // macro that says nothing makes it another program, so that it is compiled afresh.
-func (q *queue) compileAgain(sources []string, options string, kernels []string) (*cl.Program,
-	error) {
+func (q *queue) compileAgain(
+	sources []string, options string, kernels []string,
+) (*cl.Program, error) {
 	p, err := q.compile(sources, options, kernels)
 	for attempt := 1; err != nil && attempt < compileAttempts; attempt++ {
 		time.Sleep(rand.N(time.Duration(attempt) * 200 * time.Millisecond))

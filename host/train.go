@@ -138,8 +138,9 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 
 // Plan returns the work that Train would do. It prepares the data and opens the engine, as Train
 // does, and learns nothing.
-func Plan(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*Work,
-	error) {
+func Plan(
+	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options,
+) (*Work, error) {
 	t, err := begin(ctx, data, noise, o)
 	if err != nil {
 		return nil, err
@@ -610,8 +611,9 @@ func sixDigits(v float64) float64 {
 }
 
 // trial returns the weights that a trial of the search for γ learns.
-func (t *trainer) trial(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights,
-	error) {
+func (t *trainer) trial(
+	ctx context.Context, p *learners.Problem, maxSteps int,
+) (engine.Weights, error) {
 	result, err := Run(ctx, t.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.Weights})
 	return result.W, err
 }

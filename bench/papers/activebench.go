@@ -172,8 +172,9 @@ type bench struct {
 	seed      uint64
 }
 
-func (b *bench) curves(ctx context.Context, a benchAsker, questions int) (map[string][]float64,
-	error) {
+func (b *bench) curves(
+	ctx context.Context, a benchAsker, questions int,
+) (map[string][]float64, error) {
 	machine := svm.Defaults()
 	machine.Loss = svm.Hinge
 	o := active.Options{Strategy: a.asks, K: 1, Seed: b.seed, Slack: active.DefaultSlack,

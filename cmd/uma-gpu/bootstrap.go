@@ -241,8 +241,9 @@ func (s *stages) roughNoise(ctx context.Context) (*confusion.Matrix, error) {
 }
 
 // noiseOf estimates how a model errs that has seen none of the labelled examples.
-func (s *stages) noiseOf(ctx context.Context, m *model.Model, path string) (*confusion.Matrix,
-	error) {
+func (s *stages) noiseOf(
+	ctx context.Context, m *model.Model, path string,
+) (*confusion.Matrix, error) {
 	if s.found(path) {
 		return s.readNoise(ctx, path)
 	}

@@ -104,8 +104,9 @@ func (x *comparison) groups(list []training.Candidate) (groups [][]training.Cand
 }
 
 // tryGroup trains in some ways, side by side if there are several, and judges each.
-func (x *comparison) tryGroup(ctx context.Context, group []training.Candidate) ([]triedReport,
-	error) {
+func (x *comparison) tryGroup(
+	ctx context.Context, group []training.Candidate,
+) ([]triedReport, error) {
 	ways := make([]host.Options, len(group))
 	for k, way := range group {
 		ways[k] = way.Options
@@ -226,9 +227,9 @@ func (x *comparison) save(ctx context.Context, way training.Candidate, path stri
 }
 
 // noiseOf returns the matrix that a way learns with, nil for none.
-func (x *comparison) noiseOf(ctx context.Context, way training.Candidate,
-	o host.Options) (*confusion.Matrix,
-	error) {
+func (x *comparison) noiseOf(
+	ctx context.Context, way training.Candidate, o host.Options,
+) (*confusion.Matrix, error) {
 	method := way.Estimates()
 	switch {
 	case way.Annotations != nil:

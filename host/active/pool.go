@@ -83,8 +83,9 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 
 // Apply returns raw examples as those of the pool are. The errors are those of preparing and
 // mapping.
-func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples) (dataset.Examples,
-	error) {
+func (p *Pool) Apply(
+	ctx context.Context, e engine.Engine, raw dataset.Examples,
+) (dataset.Examples, error) {
 	x, err := p.preparation.Apply(raw)
 	if err != nil || p.kernel == nil {
 		return x, err
@@ -131,8 +132,9 @@ func (p *Pool) counts() (of []int, classes int) {
 // Fit learns a model of the labels so far, which are wrong as noise says, nil if they are right.
 // Preparation and kernel of o do not count: the model has those of the pool, and predicts from raw
 // examples. The errors are those of host.Train; a cancelled ctx is one, too.
-func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options) (*host.Trained,
-	error) {
+func (p *Pool) Fit(
+	ctx context.Context, noise *confusion.Matrix, o host.Options,
+) (*host.Trained, error) {
 	return p.fit(ctx, p.Labelled(), noise, o)
 }
 

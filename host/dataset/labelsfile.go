@@ -86,8 +86,9 @@ func readLabelSource(s *source, o Options) (*external, error) {
 
 // readLabelArray reads labels from an array of n elements, or of n rows of which
 // LabelColumn says the element; name stands for it in messages.
-func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options) (*external,
-	error) {
+func readLabelArray(
+	s *source, r io.Reader, name string, h npyHeader, o Options,
+) (*external, error) {
 	e, f, err := newExternal(name, o)
 	if err != nil {
 		return nil, err

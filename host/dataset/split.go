@@ -21,8 +21,9 @@ const splitStream = 0x73706c6974
 // SplitFractions divides d at random into parts that have the given fractions of
 // its examples, each above 0, together at most 1 (what is missing to 1 is left
 // out). The sizes are rounded by largest remainder, then it is SplitCounts.
-func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory) ([]*Dataset,
-	error) {
+func SplitFractions(
+	d *Dataset, fractions []float64, seed uint64, how ...Memory,
+) ([]*Dataset, error) {
 	sum := 0.0
 	for k, f := range fractions {
 		if !(f > 0 && f <= 1) {

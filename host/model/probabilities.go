@@ -19,8 +19,9 @@ var ErrNoTemperature = errors.New("the model has no temperature, without which i
 // row-major: softmax(scores / Meta.Temperature), each row with the sum 1 but for rounding. The
 // bits are the same on every engine (clauses 1 and 15). Errors: ErrNoTemperature and those of
 // Scores.
-func (m *Model) Probabilities(ctx context.Context, e engine.Engine, x dataset.Rows) ([]float32,
-	error) {
+func (m *Model) Probabilities(
+	ctx context.Context, e engine.Engine, x dataset.Rows,
+) ([]float32, error) {
 	if m.Meta.Temperature == 0 {
 		return nil, ErrNoTemperature
 	}

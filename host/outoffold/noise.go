@@ -159,8 +159,9 @@ func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error
 
 // JoinClean returns the posterior of C where found is the prior and the counts of examples whose
 // true class is known, right[i] of data's example i, -1 where it is not, are the evidence.
-func JoinClean(data *dataset.Dataset, right []int32, found *estimate.Estimate) (*estimate.Estimate,
-	error) {
+func JoinClean(
+	data *dataset.Dataset, right []int32, found *estimate.Estimate,
+) (*estimate.Estimate, error) {
 	counts, err := countClean(data, right)
 	if err != nil || counts == nil {
 		return found, err
@@ -181,8 +182,9 @@ func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*estimate.
 }
 
 // join makes an estimate the prior of the counts.
-func join(classes []string, counts []float64, found *estimate.Estimate) (*estimate.Estimate,
-	error) {
+func join(
+	classes []string, counts []float64, found *estimate.Estimate,
+) (*estimate.Estimate, error) {
 	joined, err := estimate.FromCounts(classes, counts, &found.Matrix)
 	if err != nil {
 		return nil, err
@@ -194,8 +196,9 @@ func join(classes []string, counts []float64, found *estimate.Estimate) (*estima
 }
 
 // alone estimates from noisy labels.
-func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*estimate.Estimate,
-	error) {
+func (e *noiseEstimator) alone(
+	ctx context.Context, method NoiseMethod,
+) (*estimate.Estimate, error) {
 	classes := e.data.Classes
 	switch method {
 	case NoNoise:

@@ -87,8 +87,9 @@ func meanLearned(h *judge.HeldOut, classes []string) *confusion.Matrix {
 }
 
 // newHeldOut draws the folds of data, and returns it with the labels that are learned.
-func newHeldOut(data *dataset.Dataset, o host.Options, folds int) (*dataset.Dataset, *judge.HeldOut,
-	error) {
+func newHeldOut(
+	data *dataset.Dataset, o host.Options, folds int,
+) (*dataset.Dataset, *judge.HeldOut, error) {
 	h := &judge.HeldOut{Q: len(data.Classes)}
 	y := data.Y
 	if o.Annotations != nil {

@@ -11,8 +11,9 @@ import (
 
 // readTable makes examples of rows of a table of more than numbers, as the training data were: a
 // row is a list of texts, numbers, truths and, for missing values, nulls.
-func (s *Server) readTable(columns []string, rows []json.RawMessage) (dataset.Examples, []string,
-	error) {
+func (s *Server) readTable(
+	columns []string, rows []json.RawMessage,
+) (dataset.Examples, []string, error) {
 	encoding := s.m.Meta.Features.Encoding
 	table := make([][]*string, len(rows))
 	cells := 0

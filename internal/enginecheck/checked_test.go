@@ -31,8 +31,9 @@ func (brokenCells) Assign(float32) (engine.Assignment, error) {
 		errDevice
 }
 
-func (b broken) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator,
-	error) {
+func (b broken) LoadEvaluator(
+	x dataset.Rows, classes int, f numerics.FixedPoint,
+) (engine.Evaluator, error) {
 	r, err := b.Engine.LoadEvaluator(x, classes, f)
 	return brokenEvaluator{r}, err
 }

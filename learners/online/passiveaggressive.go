@@ -89,14 +89,16 @@ func (p *PassiveAggressive) Check() error { return learners.CheckEach(p) }
 func (p *Soft) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
-func (p *PassiveAggressive) Start(_ context.Context, problem *learners.Problem) (learners.Learner,
-	error) {
+func (p *PassiveAggressive) Start(
+	_ context.Context, problem *learners.Problem,
+) (learners.Learner, error) {
 	return start(problem, p)
 }
 
 // Stream implements learners.Streamer.
-func (p *PassiveAggressive) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream,
-	error) {
+func (p *PassiveAggressive) Stream(
+	problem *learners.Problem, w engine.Weights,
+) (learners.Stream, error) {
 	return newStream(problem, w, p)
 }
 

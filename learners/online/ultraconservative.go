@@ -54,14 +54,16 @@ func (p *Ultraconservative) Parameters() []learners.Parameter {
 func (p *Ultraconservative) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
-func (p *Ultraconservative) Start(_ context.Context, problem *learners.Problem) (learners.Learner,
-	error) {
+func (p *Ultraconservative) Start(
+	_ context.Context, problem *learners.Problem,
+) (learners.Learner, error) {
 	return start(problem, p)
 }
 
 // Stream implements learners.Streamer.
-func (p *Ultraconservative) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream,
-	error) {
+func (p *Ultraconservative) Stream(
+	problem *learners.Problem, w engine.Weights,
+) (learners.Stream, error) {
 	return newStream(problem, w, p)
 }
 

@@ -93,8 +93,9 @@ type looped struct {
 	loops loops
 }
 
-func (e looped) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator,
-	error) {
+func (e looped) LoadEvaluator(
+	x dataset.Rows, classes int, f numerics.FixedPoint,
+) (engine.Evaluator, error) {
 	r, err := e.Engine.LoadEvaluator(x, classes, f)
 	if err != nil {
 		return nil, err

@@ -29,8 +29,9 @@ type Compressed struct {
 // greedy algorithm, 2013). There are fewer if they stand for all. A cancelled ctx ends it with
 // ctx's error. Other errors: ErrOptions, of more atoms than landmarks, and those of
 // Engine.Project. The weights are the same on every engine and processor.
-func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms int) (*Compressed,
-	error) {
+func Compress(
+	ctx context.Context, e engine.Engine, p engine.Projection, atoms int,
+) (*Compressed, error) {
 	n, q := p.Landmarks.N, p.Axes.Q
 	if atoms < 1 || atoms > n {
 		return nil, fmt.Errorf("compress: %w: found %d atoms, wanted 1 to %d, as many as there are "+
@@ -101,8 +102,9 @@ func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms i
 
 // distances returns ‖f - f̂‖ of each function, given the numbers of p at its landmarks: with r = f
 // - f̂, ‖r‖² = ⟨r, f⟩ - ⟨r, f̂⟩ is a sum over landmarks of weights times r.
-func (s *sample) distances(p engine.Projection, values []float32, c *Compressed) ([]float64,
-	error) {
+func (s *sample) distances(
+	p engine.Projection, values []float32, c *Compressed,
+) ([]float64, error) {
 	near := c.Projection
 	near.Offset = nil
 	found, err := s.project(p.Landmarks, near)

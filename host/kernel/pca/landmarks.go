@@ -57,8 +57,9 @@ func uniform(n, m int, rng *rand.Rand) []int {
 
 // choose returns the landmarks that o asks for, increasing. Distances are those in feature
 // space: κ(x,x) + κ(l,l) - 2κ(x,l).
-func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Stored, o Options) ([]int,
-	error) {
+func (b *Basis) choose(
+	ctx context.Context, e engine.Engine, x dataset.Stored, o Options,
+) ([]int, error) {
 	m := o.Landmarks
 	if m == x.N || o.Choice == Uniform {
 		return uniform(x.N, m, newRand(o.Seed)), nil

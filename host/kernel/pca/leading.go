@@ -61,8 +61,9 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 }
 
 // leading finds the leading eigenpairs of a large matrix.
-func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Options) (eigenpairs,
-	error) {
+func (b *Basis) leading(
+	ctx context.Context, e engine.Engine, a matrix, o Options,
+) (eigenpairs, error) {
 	l, err := newLanczos(e, a, o.Seed)
 	if err != nil {
 		return eigenpairs{}, err

@@ -50,8 +50,9 @@ func ReadClean(ctx context.Context, path string, o estimate.CleanOptions) (*esti
 }
 
 // ReadMatrix is confusion.Read, but for its waiting.
-func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions) (*confusion.Matrix,
-	error) {
+func ReadMatrix(
+	ctx context.Context, path string, o confusion.ReadOptions,
+) (*confusion.Matrix, error) {
 	return Awaited(ctx, path, func(path string) (*confusion.Matrix,
 		error) {
 		return confusion.Read(path, o)

@@ -82,8 +82,9 @@ func WithoutLabels(c *cli.Context, o *dataset.Options) {
 
 // JudgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix, as
 // confusion estimate --annotators finds both.
-func (t *Training) JudgeByConsensus(ctx context.Context, d *dataset.Dataset) (*confusion.Matrix,
-	error) {
+func (t *Training) JudgeByConsensus(
+	ctx context.Context, d *dataset.Dataset,
+) (*confusion.Matrix, error) {
 	found, err := crowd.Fit(ctx, t.Annotations, t.Seed, crowd.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Annotators, err)

@@ -147,8 +147,7 @@ func ExampleFit_crowd() {
 	points, right := corners(300)
 	var votes []umagpu.Vote
 	for i, noisy := range mislabelled(right) {
-		votes = append(votes,
-			umagpu.Vote{Example: i, Worker: "ann", Label: fmt.Sprint(right[i])},
+		votes = append(votes, umagpu.Vote{Example: i, Worker: "ann", Label: fmt.Sprint(right[i])},
 			umagpu.Vote{Example: i, Worker: "bob", Label: fmt.Sprint(right[i])},
 			umagpu.Vote{Example: i, Worker: "eve", Label: fmt.Sprint(noisy)})
 	}

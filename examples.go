@@ -30,8 +30,7 @@ func Rows[T Number](x [][]T) Examples {
 	for i, row := range x {
 		if len(row) != e.set.D {
 			return Examples{err: fmt.Errorf("%w: row %d: got %d features, want %d as in row 0", ErrExamples,
-				i, len(row),
-				e.set.D)}
+				i, len(row), e.set.D)}
 		}
 		for _, v := range row {
 			e.set.X = append(e.set.X, rounded(v))

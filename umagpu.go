@@ -241,8 +241,7 @@ func (n *Noise) matrix(classes []string) (*confusion.Matrix, error) {
 	}
 	if len(n.P) != q || len(order) != q {
 		return nil, fmt.Errorf("%w: Noise: got %d rows and %d classes, want %d as the data have",
-			ErrOptions, len(n.P),
-			len(order), q)
+			ErrOptions, len(n.P), len(order), q)
 	}
 	at := make([]int, q)
 	for k, name := range order {

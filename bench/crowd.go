@@ -97,9 +97,8 @@ func (c crowdTable) read(dir string, d *dataset.Dataset) ([][]int32, error) {
 		i, known := at[item]
 		k := slices.Index(d.Classes, columns[1][n])
 		if !known || k < 0 {
-			return nil, fmt.Errorf("%s:%d: found item %q with label %q, wanted one of the examples and "+
-				"of the classes %.40q",
-				path, n+2, item, columns[1][n], d.Classes)
+			return nil, fmt.Errorf("%s:%d: found item %q with label %q, wanted one of the examples and of "+
+				"the classes %.40q", path, n+2, item, columns[1][n], d.Classes)
 		}
 		given[i] = append(given[i], int32(k))
 	}

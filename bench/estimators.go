@@ -108,8 +108,7 @@ func estimators(ctx context.Context, c *call) (err error) {
 
 // estimateAll measures what is missing of a set under a noise with one seed.
 func estimateAll(ctx context.Context, c *call, r *results[estimateKey, estimateResult], dir string,
-	s set, n noise,
-	methods string, o host.Options) error {
+	s set, n noise, methods string, o host.Options) error {
 	train, test, err := s.read(ctx, dir, o.Seed)
 	if err != nil {
 		return err

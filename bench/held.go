@@ -21,8 +21,7 @@ func (j job) heldOut(
 	ctx context.Context, w choice, noisy *dataset.Dataset, told, c *confusion.Matrix, seed int,
 ) (float64, error) {
 	h, err := outoffold.Scores(ctx, noisy, told, host.Options{Engine: j.engine, Learner: w.params,
-		Weights:  w.rule,
-		MaxSteps: w.steps, Seed: uint64(seed)}, heldFolds)
+		Weights: w.rule, MaxSteps: w.steps, Seed: uint64(seed)}, heldFolds)
 	if err != nil {
 		return 0, err
 	}
@@ -53,11 +52,10 @@ func (t table) chosen(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, "\n## Does compare choose right?\n\nIt judges by %d parts held out in turn, "+
-		"through C. "+
-		"Among the %d ways above,\nits choice has the mean rank %.2f by the error on right test labels. "+
-		"On average it\nerrs %s %% more than the best way.\n\n"+
-		"| set, labels, seed | chosen | its error, %% | least error, %% | of | rank |\n"+
-		"|---|---|--:|--:|---|--:|\n%s",
+		"through C. Among the %d ways "+
+		"above,\nits choice has the mean rank %.2f by the error on right test labels. On average "+
+		"it\nerrs %s %% more than the best way.\n\n| set, labels, seed | chosen | its error, %% | least "+
+		"error, %% | of | rank |\n|---|---|--:|--:|---|--:|\n%s",
 		heldFolds, len(t.ways), ranks/float64(n), percent(excess/float64(n)), lines)
 }
 

@@ -92,14 +92,12 @@ type finding struct {
 func (f finding) precision() float64 { return float64(f.found) / float64(max(1, f.flagged)) }
 func (f finding) recall() float64    { return float64(f.found) / float64(max(1, f.wrong)) }
 func (f finding) f1() float64 {
-	return 2 * float64(f.found) / float64(max(1,
-		f.flagged+f.wrong))
+	return 2 * float64(f.found) / float64(max(1, f.flagged+f.wrong))
 }
 
 // findIssues learns with and without C from the noisy labels of d, and compares what rules find on
 // probabilities out of fold.
-func findIssues(
-	ctx context.Context, d *dataset.Dataset, right []int32, o host.Options, folds int,
+func findIssues(ctx context.Context, d *dataset.Dataset, right []int32, o host.Options, folds int,
 ) (list []finding, err error) {
 	truth := *d
 	truth.Y = right
@@ -138,8 +136,7 @@ func findIssues(
 				return nil, err
 			}
 			add("uma-gpu issues, C estimated", flagsOf(found))
-			add("uma-gpu issues, C estimated, as many as cleanlab without C",
-				worst(found, without))
+			add("uma-gpu issues, C estimated, as many as cleanlab without C", worst(found, without))
 			continue
 		}
 		add("cleanlab, model with C", peer)
@@ -187,8 +184,7 @@ func worst(found []estimate.Issue, m int) []bool {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(found[a].Quality,
-			found[b].Quality)
+		return cmp.Compare(found[a].Quality, found[b].Quality)
 	})
 	for _, i := range order[:m] {
 		flags[i] = true

@@ -86,8 +86,7 @@ func components(ctx context.Context, c *call) (err error) {
 		Steps: b.Steps, Notes: b.Notes(),
 		Fit: learned.Sub(start).Seconds(), Project: time.Since(learned).Seconds()}
 	if *out != "" {
-		err = errors.Join(
-			writeArray(filepath.Join(*out, "z.npy"), "<f4", z[0], x[0].N, f.D),
+		err = errors.Join(writeArray(filepath.Join(*out, "z.npy"), "<f4", z[0], x[0].N, f.D),
 			writeArray(filepath.Join(*out, "zt.npy"), "<f4", z[1], x[1].N, f.D),
 			writeArray(filepath.Join(*out, "eigenvalues.npy"), "<f8", b.Eigenvalues, f.D))
 	}

@@ -30,8 +30,7 @@ func TestQuick(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"| digits | 300 | 300 | 64 | 10 |",
-		"| letter | 400 | 400 | 16 | 26 |",
-		"2 of 2 pairs of a set and a noise"} {
+		"| letter | 400 | 400 | 16 | 26 |", "2 of 2 pairs of a set and a noise"} {
 		if !strings.Contains(string(first), want) {
 			t.Errorf("the page lacks %q:\n%s", want, first)
 		}
@@ -105,8 +104,7 @@ func TestRunRefuses(t *testing.T) {
 		code := start(t.Context(), append([]string{"learners"}, c.args...), &out, &said)
 		if code != c.code || out.Len() != 0 || !strings.Contains(said.String(), c.said) {
 			t.Errorf("%q: code %d, %q, stdout %q; want %d, %q and no output", c.args, code, said.String(),
-				out.String(),
-				c.code, c.said)
+				out.String(), c.code, c.said)
 		}
 	}
 }

@@ -74,8 +74,7 @@ func (t table) summary(b *strings.Builder, title string, rows []row) {
 	}
 	fmt.Fprintf(b, "\n## %s\n\nEvery learner was measured on %d of %d pairs of a set and a noise.\n\n"+
 		"| learner | mean error, %% | mean rank | mean excess over the least, %% | largest excess, %% "+
-		"|\n"+
-		"|---|--:|--:|--:|--:|\n", title, len(complete), len(rows))
+		"|\n|---|--:|--:|--:|--:|\n", title, len(complete), len(rows))
 	for i, w := range t.ways {
 		total, rank, excess, worst, where := 0.0, 0.0, 0.0, 0.0, "none"
 		for _, r := range complete {
@@ -87,8 +86,7 @@ func (t table) summary(b *strings.Builder, title string, rows []row) {
 		}
 		if n := float64(len(complete)); n > 0 {
 			fmt.Fprintf(b, "| %s | %s | %.2f | %s | %s (%s) |\n", w.name, percent(total/n), rank/n,
-				percent(excess/n),
-				percent(worst), where)
+				percent(excess/n), percent(worst), where)
 		}
 	}
 }
@@ -169,16 +167,14 @@ func (t table) failures(b *strings.Builder) {
 	}
 	if lines != "" {
 		b.WriteString("\n## Where a learner fails\n\nIn the summaries a training that fails counts as " +
-			"guessing.\n\n" +
-			"| learner | trainings | why, the first time |\n|---|--:|---|\n" + lines)
+			"guessing.\n\n| learner | trainings | why, the first time |\n|---|--:|---|\n" + lines)
 	}
 }
 
 // times writes the table of medians over noises and seeds.
 func (t table) times(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## Time to learn\n\nSeconds of processor time, the median over noises and "+
-		"seeds, on %s."+
-		"\n\n%s", t.machine, t.head("set"))
+		"seeds, on %s.\n\n%s", t.machine, t.head("set"))
 	for _, s := range t.sets {
 		line, measured := "| "+s.name, false
 		for _, w := range t.ways {
@@ -237,8 +233,8 @@ func (t table) missing(b *strings.Builder) {
 		all, none = all+len(wanted), none+lacking
 	}
 	if none > 0 {
-		fmt.Fprintf(b, "\nNot measured yet are %d of %d trainings: %s. A number in brackets "+
-			"counts the seeds, where fewer than %d.\n", none, all, strings.Join(lines, ", "), t.seeds)
+		fmt.Fprintf(b, "\nNot measured yet are %d of %d trainings: %s. A number in brackets counts the "+
+			"seeds, where fewer than %d.\n", none, all, strings.Join(lines, ", "), t.seeds)
 	}
 }
 
@@ -258,8 +254,7 @@ func (t table) about(b *strings.Builder) {
 			continue
 		}
 		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | `%s` |\n", s.name, a.Train, a.Test, a.Features,
-			a.Classes,
-			a.Preparation)
+			a.Classes, a.Preparation)
 	}
 }
 

@@ -179,8 +179,7 @@ func (s set) read(ctx context.Context, dir string, seed uint64) (train, test *da
 
 // train trains as a way says and completes the result.
 func (j job) train(ctx context.Context, r *result, w choice, noisy *dataset.Dataset,
-	c *confusion.Matrix,
-	test *dataset.Dataset) error {
+	c *confusion.Matrix, test *dataset.Dataset) error {
 	var start float64
 	trained, err := host.Train(ctx, noisy, c, host.Options{Engine: j.engine, Learner: w.params,
 		Weights:  w.rule,

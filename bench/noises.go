@@ -27,8 +27,7 @@ var right = noise{name: "none",
 
 // injected are the noises of sets with right labels.
 var injected = []noise{right, pairwise(0.2), pairwise(0.4), symmetric(0.2), symmetric(0.4),
-	symmetric(0.6),
-	random(0.6)}
+	symmetric(0.6), random(0.6)}
 
 // pairwise noise takes class q for q+1.
 func pairwise(rate float64) noise {

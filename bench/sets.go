@@ -43,9 +43,8 @@ var labelFirst = dataset.Options{Table: dataset.Table{LabelColumn: "first"}}
 
 // sets are the cheap ones first.
 var sets = []set{
-	{name: "iris", noises: injected,
-		train: part{path: "small/sklearn_iris.csv.gz",
-			options: dataset.Options{Table: dataset.Table{Header: "yes"}}}},
+	{name: "iris", noises: injected, train: part{path: "small/sklearn_iris.csv.gz",
+		options: dataset.Options{Table: dataset.Table{Header: "yes"}}}},
 	// The first line of scikit-learn's files is none of the table: it has the
 	// table's size and the classes. That of iris is as wide as a header by chance.
 	{name: "wine", noises: injected, train: part{path: "small/sklearn_wine_data.csv.gz",
@@ -53,9 +52,8 @@ var sets = []set{
 	{name: "breast cancer", noises: injected,
 		train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
 	// The first column of glass numbers the examples.
-	{name: "glass", noises: injected,
-		train: part{path: "small/glass.data.gz",
-			options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}}},
+	{name: "glass", noises: injected, train: part{path: "small/glass.data.gz",
+		options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}}},
 	{name: "zoo", noises: injected, train: part{path: "small/zoo.csv.gz"}},
 	{name: "vehicle", noises: injected, train: part{path: "small/vehicle.csv.gz"}},
 	{name: "music genre", train: music("gold"), test: music("test"), noises: []noise{
@@ -77,8 +75,7 @@ var sets = []set{
 		train: part{path: "letter/letter-recognition.data.gz", options: labelFirst}},
 	{name: "cifar10n", train: cifar10("clean_label"),
 		noises: []noise{column("worst of three", cifar10("worse_label")), column("one person",
-			cifar10("random_label1")),
-			column("vote of three", cifar10("aggre_label"))},
+			cifar10("random_label1")), column("vote of three", cifar10("aggre_label"))},
 		test: part{path: cifar + "test-feat-idx2-byte.gz",
 			options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
 	{name: "MNIST", noises: injected, train: images(mnist, "train", 15000), test: images(mnist, "t10k",
@@ -149,8 +146,7 @@ func below(dir, path string) string {
 
 // read returns raw examples. The classes and the number of features are those of like if that
 // is not nil.
-func (p part) read(
-	ctx context.Context, dir string, like *dataset.Dataset,
+func (p part) read(ctx context.Context, dir string, like *dataset.Dataset,
 ) (*dataset.Dataset, error) {
 	path, o := below(dir, p.path), p.options
 	o.Labels = below(dir, o.Labels)
@@ -174,8 +170,7 @@ func (p part) read(
 
 // readEdited reads a gzip file after its edit, so the lines in errors are those of
 // the edited text.
-func (p part) readEdited(
-	ctx context.Context, path string, o dataset.Options,
+func (p part) readEdited(ctx context.Context, path string, o dataset.Options,
 ) (*dataset.Dataset, error) {
 	text, err := gunzip(path)
 	if err != nil {
@@ -204,8 +199,7 @@ func gunzip(path string) ([]byte, error) {
 // cut returns examples from..to-1 of d, whose memory they share.
 func cut(d *dataset.Dataset, from, to int) *dataset.Dataset {
 	c := &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes,
-		Features: d.Features,
-		Found:    dataset.Found{Path: d.Path}}
+		Features: d.Features, Found: dataset.Found{Path: d.Path}}
 	c.SHA256 = c.Hash()
 	return c
 }

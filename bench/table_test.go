@@ -11,9 +11,8 @@ import (
 func small(t *testing.T) table {
 	t.Helper()
 	human := noise{name: "people", human: true}
-	p := plan{seeds: 3,
-		ways: []choice{{way: way{"one", "--learner x", false}, how: "x"},
-			{way: way{"two", "--learner y", true}, how: "y"}},
+	p := plan{seeds: 3, ways: []choice{{way: way{"one", "--learner x", false}, how: "x"},
+		{way: way{"two", "--learner y", true}, how: "y"}},
 		sets: []set{{name: "big", noises: []noise{right, pairwise(0.2), symmetric(0.4)}},
 			{name: "tiny", noises: []noise{human}}, {name: "absent", noises: []noise{pairwise(0.2)}}}}
 	r := &results[key, result]{found: map[key]result{}}
@@ -51,8 +50,8 @@ func TestMarkdown(t *testing.T) {
 		"| big | fails 1 of 2 | **50.0 (1)** |\n",
 		// pairwise: 50 and 75; symmetric: (50 + 75)/2 and 50.
 		"Every learner was measured on 2 of 2 pairs of a set and a noise.\n",
-		"| one | 56.2 | 1.50 | 6.2 | 12.5 (big, symmetric 40 %) |\n" +
-			"| two | 62.5 | 1.50 | 12.5 | 25.0 (big, pairwise 20 %) |\n",
+		"| one | 56.2 | 1.50 | 6.2 | 12.5 (big, symmetric 40 %) |\n| two | 62.5 | 1.50 | 12.5 | 25.0 " +
+			"(big, pairwise 20 %) |\n",
 		"0 of 1 pairs",
 		"| tiny, people, 25.0 % | **25.0 (1)** | – |\n",
 		"| one | 1 of 9 | a\\|b |\n",

@@ -37,8 +37,7 @@ func (cpu) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) 
 	x := rows.Stored().Examples
 	n, q := int64(x.N), int64(classes)
 	p := engine.Plan{Tiles: 1, InPlace: true,
-		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
-		Scores:   4 * n * q}
+		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
 	if y != nil {
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 16*n + 16*q*q

@@ -21,8 +21,7 @@ type evaluator struct {
 // refused marks the loss of an example that does not count.
 const refused = math.MinInt64
 
-func (cpu) LoadEvaluator(
-	rows dataset.Rows, classes int, f numerics.FixedPoint,
+func (cpu) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	x := rows.Stored().Examples
 	return &evaluator{

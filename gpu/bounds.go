@@ -109,8 +109,7 @@ func (r *resident) assignBounded(t *tile, alpha float32) error {
 		return err
 	}
 	return e.assignListed.launch(min(t.rows, e.crowd()), 1, t.scores, t.sketch.scored, t.place, s.list,
-		r.ints,
-		int32(t.rows), int32(r.q), now, alpha)
+		r.ints, int32(t.rows), int32(r.q), now, alpha)
 }
 
 // scoreListed scores the listed examples of a tile for all classes.
@@ -151,8 +150,7 @@ func (r *resident) readList(t *tile) ([]int32, error) {
 	n := int(counts[1])
 	if n < 0 || n > t.rows {
 		return nil, fmt.Errorf("kernel bound listed %d of %d examples, by buffer %q; the device is at "+
-			"fault", n, t.rows,
-			r.ints.name)
+			"fault", n, t.rows, r.ints.name)
 	}
 	rows := make([]int32, n)
 	if err := r.sketches.list.read(rows, 0); err != nil {
@@ -167,8 +165,7 @@ func (t *tile) checkList(rows []int32, buffer string) error {
 	for _, i := range rows {
 		if i < 0 || int(i) >= t.rows {
 			return fmt.Errorf("kernel bound wrote example %d to buffer %q, wanted 0 to %d; the device is "+
-				"at fault", i, buffer,
-				t.rows-1)
+				"at fault", i, buffer, t.rows-1)
 		}
 	}
 	return nil

@@ -42,8 +42,7 @@ type cells struct {
 
 func newCells(r *resident, y []int32) (c *cells, err error) {
 	c = &cells{y: y, regions: make([]int64, r.q*r.q), predicted: make([]int64, r.q*r.q),
-		sorter: newCellSorter(r.q),
-		norms:  make([]float32, r.q*r.q), stale: make([]bool, r.q)}
+		sorter: newCellSorter(r.q), norms: make([]float32, r.q*r.q), stale: make([]bool, r.q)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.free())
@@ -189,8 +188,7 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 	r.cells.usual = min(max(n, 0), 1<<14)
 	if n < 0 || n > t.rows || listed < 0 || listed > t.rows {
 		return nil, fmt.Errorf("kernels assign and bound moved %d and listed %d of %d examples, by "+
-			"buffer %q; the device "+
-			"is at fault", n, listed, t.rows, r.ints.name)
+			"buffer %q; the device is at fault", n, listed, t.rows, r.ints.name)
 	}
 	if r.bounds.InUse() {
 		r.bounds.Open += listed
@@ -213,9 +211,9 @@ func (t *tile) checkMoves(moves []int32, q int, buffer string) error {
 	for m := 0; m < len(moves); m += 3 {
 		i, before, now := moves[m], moves[m+1], moves[m+2]
 		if i < 0 || int(i) >= t.rows || before < -1 || int(before) >= 2*q || now < 0 || int(now) >= 2*q {
-			return fmt.Errorf("kernel assign wrote example %d, old place %d and new place %d to buffer "+
-				"%q, wanted 0 to %d, "+
-				"-1 to %d and 0 to %[6]d; the device is at fault", i, before, now, buffer, t.rows-1, 2*q-1)
+			return fmt.Errorf("kernel assign wrote example %d, old place %d and new place %d to buffer %q, "+
+				"wanted 0 to %d, -1 to %d and 0 to %[6]d; the device is at "+
+				"fault", i, before, now, buffer, t.rows-1, 2*q-1)
 		}
 	}
 	return nil

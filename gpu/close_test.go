@@ -109,8 +109,7 @@ func TestEvaluationFailed(t *testing.T) {
 			}
 			_, again := r.Evaluate(sums, v.w[0])
 			for _, err := range []error{again, r.WeightedSums(sums, v.a[:v.q*x.N]),
-				r.SetTargets(v.targets[0]),
-				r.Rescore(v.w[0], []int{0}), r.Predict(make([]int32, x.N))} {
+				r.SetTargets(v.targets[0]), r.Rescore(v.w[0], []int{0}), r.Predict(make([]int32, x.N))} {
 				if !errors.Is(err, engine.ErrFailed) {
 					t.Errorf("%s: afterwards: %v, want %v", name, err, engine.ErrFailed)
 				}

@@ -67,9 +67,8 @@ func knownDevices() ([]device, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%w: the drivers (%s) know none; "+
-			"is the device there, and may you use it (groups video, render)?", ErrNoDevice,
-			strings.Join(names, ", "))
+		return nil, fmt.Errorf("%w: the drivers (%s) know none; is the device there, and may you use it "+
+			"(groups video, render)?", ErrNoDevice, strings.Join(names, ", "))
 	}
 	return all, nil
 }

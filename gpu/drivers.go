@@ -139,10 +139,9 @@ func soundDrivers(library string) (folder string, err error) {
 		}
 		named := strings.TrimSpace(d.text)
 		leftOut = append(leftOut,
-			fmt.Errorf("OpenCL driver %s is left out: it names %q, and a process that asked it "+
-				"for its devices %w; update or reinstall the package that dpkg -S %[1]s names, or remove the "+
-				"file", d.name,
-				named[:min(len(named), 100)], err))
+			fmt.Errorf("OpenCL driver %s is left out: it names %q, and a process that asked it for its "+
+				"devices %w; update or reinstall the package that dpkg -S %[1]s names, or remove the "+
+				"file", d.name, named[:min(len(named), 100)], err))
 	}
 	return show(sound)
 }

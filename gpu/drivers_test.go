@@ -30,8 +30,7 @@ func driverAtFault(t *testing.T, fault int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "libfault.so")
 	out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-Wall", "-Werror", "-o",
-		path,
-		fmt.Sprintf("-DFAULT=%d", fault), "testdata/driver.c").CombinedOutput()
+		path, fmt.Sprintf("-DFAULT=%d", fault), "testdata/driver.c").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -204,8 +203,7 @@ func TestSoundDriversOfAll(t *testing.T) {
 func TestForeignProgram(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "foreign")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
-		"./testdata/foreign").
-		CombinedOutput(); err != nil {
+		"./testdata/foreign").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	own, err := Devices()

@@ -70,9 +70,8 @@ func Open(i Info, o Options) (engine.Engine, error) {
 	if err := e.conforms(); err != nil {
 		if errors.Is(err, engine.ErrMemory) { // too little to tell
 			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which "+
-				"takes less than "+
-				"%d KiB, the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err),
-				e.Close())
+				"takes less than %d KiB, the largest allocation included: "+
+				"%w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
 		}
 		if !o.AllowNonconforming {
 			return nil, errors.Join(fmt.Errorf("open %s (%s): %w (take another device or a newer driver, "+
@@ -203,8 +202,7 @@ func (e *gpuEngine) compile(programs []program) error {
 			names = append(names, u.name)
 		}
 		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options,
-			p.narrow, p.macros(e)),
-			names...)
+			p.narrow, p.macros(e)), names...)
 		if err != nil {
 			return err
 		}
@@ -263,8 +261,7 @@ func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
 	return r, nil
 }
 
-func (e unchecked) LoadCells(
-	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func (e unchecked) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	x := rows.Stored()
 	r, err := e.load(x, y, classes, f, sorting)

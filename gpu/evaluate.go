@@ -105,8 +105,7 @@ func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 	}
 	if e.Refused < 0 || e.Refused > int64(r.n) {
 		return e, fmt.Errorf("kernel %s refused %d of %d examples, by buffer %q; the device is at fault",
-			kernel,
-			e.Refused, r.n, losses.name)
+			kernel, e.Refused, r.n, losses.name)
 	}
 	return e, nil
 }
@@ -150,8 +149,7 @@ func (r *resident) evaluateTile(t *tile, x arrays) (*cl.Event, error) {
 	w := r.sumBuffers
 	return r.e.dense[t.width].evaluate.enqueue(w.ranges, 1,
 		append(r.examples(t, x), r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses,
-			w.partial[0],
-			r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given,
+			w.partial[0], r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given,
 			int32(w.ranges))...)
 }
 

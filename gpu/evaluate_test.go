@@ -140,13 +140,11 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 						if used := plan.Examples - plan.Aside + plan.Scores + plan.Scratch; used != e.q.inUse ||
 							plan.Tiles != len(enginecheck.Inner(r).(evaluator).tiles) {
 							t.Errorf("%s, %+v, %+v: plan %+v makes %d bytes, %d are in use in %d tiles", i.ID(), b.style,
-								o, plan,
-								used, e.q.inUse, len(enginecheck.Inner(r).(evaluator).tiles))
+								o, plan, used, e.q.inUse, len(enginecheck.Inner(r).(evaluator).tiles))
 						}
 					})
 					at := fmt.Sprintf("%s, style %q, copies %v, apart %v, %+v, sparse %v", i.ID(), b.style,
-						b.copies,
-						b.apart, o, form.Sparse())
+						b.copies, b.apart, o, form.Sparse())
 					if errors.Is(planned, engine.ErrMemory) != errors.Is(err, engine.ErrMemory) {
 						t.Errorf("%s: plan %v, load %v", at, planned, err)
 					}

@@ -138,8 +138,7 @@ func (e *gpuEngine) axesFactor(axes engine.Weights, budget int64) (*factor, erro
 	if axes.Q == 0 {
 		return nil, nil
 	}
-	return e.newFactor("axes", axes.Q, axes.D, budget, func(_ []float32,
-		i int) []float32 {
+	return e.newFactor("axes", axes.Q, axes.D, budget, func(_ []float32, i int) []float32 {
 		return axes.Row(i)
 	})
 }

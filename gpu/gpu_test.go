@@ -98,11 +98,9 @@ func TestConformance(t *testing.T) {
 			{"evaluations in few ranges", Options{}, build{style: "cpu", ranges: 3},
 				enginetest.EvaluationCases()},
 			{"evaluations apart in tiles", Options{MaxAlloc: 76000}, build{style: "cpu", apart: true,
-				copies: true},
-				inLittleMemory(enginetest.EvaluationCases())},
+				copies: true}, inLittleMemory(enginetest.EvaluationCases())},
 			{"evaluations streamed, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu", stream: true,
-				copies: true},
-				inLittleMemory(enginetest.EvaluationCases())},
+				copies: true}, inLittleMemory(enginetest.EvaluationCases())},
 		} {
 			if v.name == "as on a CPU" && processor {
 				continue // "as opened" is the same engine, and has more cases

@@ -17,8 +17,7 @@ func TestIndicesAreJudged(t *testing.T) {
 	}
 	for _, rows := range [][]int32{{0, 10}, {-1}, {1 << 30}} {
 		if err := tile.checkList(rows, "list"); err == nil || !strings.Contains(err.Error(),
-			`kernel bound wrote example`) ||
-			!strings.Contains(err.Error(), `buffer "list", wanted 0 to 9`) {
+			`kernel bound wrote example`) || !strings.Contains(err.Error(), `buffer "list", wanted 0 to 9`) {
 			t.Errorf("list %d: %v", rows, err)
 		}
 	}
@@ -30,8 +29,7 @@ func TestIndicesAreJudged(t *testing.T) {
 	for _, moves := range [][]int32{{10, 0, 0}, {-1, 0, 0}, {0, -2, 0}, {0, 6, 0}, {0, 0, -1}, {0, 1,
 		2, 0, 0, 6}} {
 		if err := tile.checkMoves(moves, 3, "moves"); err == nil || !strings.Contains(err.Error(),
-			"kernel assign wrote") ||
-			!strings.Contains(err.Error(), `buffer "moves"`) {
+			"kernel assign wrote") || !strings.Contains(err.Error(), `buffer "moves"`) {
 			t.Errorf("moves %d: %v", moves, err)
 		}
 	}

@@ -200,8 +200,7 @@ func residualMacros(e *gpuEngine) string {
 
 func weightedMacros(e *gpuEngine) string {
 	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", e.vector, e.group,
-		weightedColumns,
-		numerics.Block)
+		weightedColumns, numerics.Block)
 }
 
 func evaluateMacros(e *gpuEngine) string {

@@ -53,9 +53,8 @@ func openLibrary(library string) error {
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
 	if message := C.uma_load_opencl(name); message != nil {
-		return fmt.Errorf("%w: %s; install one (Debian, Ubuntu: apt-get install ocl-icd-libopencl1) "+
-			"and a driver "+
-			"(pocl-opencl-icd for the processor, or your GPU vendor's), or name the library in %s",
+		return fmt.Errorf("%w: %s; install one (Debian, Ubuntu: apt-get install ocl-icd-libopencl1) and "+
+			"a driver (pocl-opencl-icd for the processor, or your GPU vendor's), or name the library in %s",
 			ErrNoLoader, C.GoString(message), LibraryVariable)
 	}
 	return nil
@@ -74,6 +73,5 @@ func noPlatform() error {
 			dir)
 	}
 	return fmt.Errorf("%w: of the %d drivers registered in %s none starts; look with clinfo, "+
-		"reinstall them",
-		ErrNoPlatform, len(drivers), dir)
+		"reinstall them", ErrNoPlatform, len(drivers), dir)
 }

@@ -26,8 +26,7 @@ func catcherFirst(t *testing.T, mutant string, cases []enginetest.Case) []engine
 		return cases
 	}
 	at := slices.IndexFunc(cases, func(c enginetest.Case) bool {
-		return strings.HasPrefix(c.Name,
-			name)
+		return strings.HasPrefix(c.Name, name)
 	})
 	if at < 0 {
 		t.Fatalf("no case begins with %q: mend the catcher of this mutant", name)
@@ -111,8 +110,7 @@ func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
 		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !project(c) })
 	default:
 		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool {
-			return project(c) ||
-				isEvaluation(c)
+			return project(c) || isEvaluation(c)
 		})
 	}
 	return o, b, cases

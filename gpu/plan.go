@@ -124,8 +124,7 @@ func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, 
 	}
 	if used > e.q.memory {
 		return p, fmt.Errorf("%w: %d bytes are needed besides the examples, %d are allowed",
-			engine.ErrMemory,
-			used, e.q.memory)
+			engine.ErrMemory, used, e.q.memory)
 	}
 	return p, nil
 }
@@ -133,8 +132,7 @@ func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, 
 // streams says whether some examples have to stay in host memory, given what all
 // of them need and what else is in use.
 func (e *gpuEngine) streams(need, used int64) bool {
-	return e.build.stream ||
-		need > e.q.memory-used
+	return e.build.stream || need > e.q.memory-used
 }
 
 // aside says whether a tile stays in host memory, given what is in use.
@@ -156,9 +154,8 @@ func (e *gpuEngine) checkMemory(x dataset.Stored, classes int, use use) error {
 	if use == sorting {
 		sums, free := memory.Product(8, q, q, x.D), max(0, e.q.memory-e.q.inUse)
 		if sums > free {
-			return fmt.Errorf("class sums of %d × %d cells × %d features on %s: %w: they take %d bytes, "+
-				"%d of %d are free",
-				q, q, x.D, e.info.ID(), engine.ErrMemory, sums, free, e.q.memory)
+			return fmt.Errorf("class sums of %d × %d cells × %d features on %s: %w: they take %d bytes, %d "+
+				"of %d are free", q, q, x.D, e.info.ID(), engine.ErrMemory, sums, free, e.q.memory)
 		}
 		if e.info.SharesMemory {
 			host += sums

@@ -85,8 +85,7 @@ func (q question) describe(answer int, got, want int32) string {
 		of = fmt.Sprintf("(%x)", q.a)
 	}
 	name := [probeAnswers]string{"fma", "sum", "difference", "product", "negative", "less", "at least",
-		"NaN",
-		"larger", "float of integer", "lower half of the fixed point",
+		"NaN", "larger", "float of integer", "lower half of the fixed point",
 		"upper half of the fixed point"}[answer]
 	return fmt.Sprintf("%s%s: got %s, want %s", name, of, number(got), number(want))
 }

@@ -224,8 +224,7 @@ func (j *projection) denseTile(from int) (err error) {
 
 // multiply enqueues the product of rows rows of a with a factor.
 func (j *projection) multiply(
-	f *factor, a *buffer[float32], rows int, ending int32, out, more *buffer[float32],
-) error {
+	f *factor, a *buffer[float32], rows int, ending int32, out, more *buffer[float32]) error {
 	k := j.p.Function
 	return f.each(ending, func(b *buffer[float32], p piece, ending int32) error {
 		width, height := p.panels, (rows+productRows*productBlocks-1)/(productRows*productBlocks)

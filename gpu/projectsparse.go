@@ -34,8 +34,7 @@ func (j *projection) sparseTile(from int) (rows int, err error) {
 	}
 	if j.ending == endRBF {
 		if err := j.e.squaresSparse.launch(rows, 1, parts[0], stored, parts[1], parts[2], parts[3],
-			j.squares,
-			int32(rows)); err != nil {
+			j.squares, int32(rows)); err != nil {
 			return 0, err
 		}
 	}
@@ -43,8 +42,7 @@ func (j *projection) sparseTile(from int) (rows int, err error) {
 	j.e.q.work.ExampleBytes += t.bytes(j.x.D)
 	return rows, j.landmarks.each(j.ending, func(b *buffer[float32], p piece, ending int32) error {
 		return j.e.productSparse.launch(rows, p.panels*panelColumns/j.e.vector, parts[0], stored,
-			parts[1],
-			parts[2], parts[3],
+			parts[1], parts[2], parts[3],
 			b, int32(p.panel), int32(p.from), int32(p.to), j.values, int32(j.landmarks.rows), int32(rows),
 			ending, j.squares, j.lengths, k.Gamma, k.Coef0, int32(k.Degree))
 	})

@@ -108,8 +108,7 @@ func alloc[T element](q *queue, name string, n int) (*buffer[T], error) {
 	mem, err := q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard)
 	if err != nil {
 		return nil, fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory,
-			size, name, q.inUse,
-			q.memory, err)
+			size, name, q.inUse, q.memory, err)
 	}
 	b.mem = mem
 	q.inUse += int64(size)
@@ -137,8 +136,7 @@ func done(event *cl.Event, err error) error {
 func share[T element](q *queue, name string, v []T) (*buffer[T], error) {
 	b := &buffer[T]{name: name, n: len(v), q: q, shared: true}
 	mem, err := q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr, max(b.bytes(),
-		leastBuffer),
-		unsafe.Pointer(unsafe.SliceData(v)))
+		leastBuffer), unsafe.Pointer(unsafe.SliceData(v)))
 	if err != nil {
 		return nil, fmt.Errorf("use %d bytes of host memory for %s in place: %w", b.bytes(), name, err)
 	}
@@ -327,8 +325,7 @@ func (q *queue) build(sources []string, options string, kernels ...string) (*cl.
 // compileAgain is compile for PoCL, which finds half of a program, or none, if another process is
 // just about to put it into the folder of compiled kernels, or somebody has damaged it there. A
 // macro that says nothing makes it another program, so that it is compiled afresh.
-func (q *queue) compileAgain(
-	sources []string, options string, kernels []string,
+func (q *queue) compileAgain(sources []string, options string, kernels []string,
 ) (*cl.Program, error) {
 	p, err := q.compile(sources, options, kernels)
 	for attempt := 1; err != nil && attempt < compileAttempts; attempt++ {

@@ -149,8 +149,7 @@ func (r *resident) free() error {
 		errs = append(errs, s.free())
 	}
 	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(),
-		r.cells.free(),
-		r.sumBuffers.free(), r.sketches.free())
+		r.cells.free(), r.sumBuffers.free(), r.sketches.free())
 	r.unpin()
 	return errors.Join(errs...)
 }

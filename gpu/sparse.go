@@ -48,8 +48,7 @@ func fitSparse(x dataset.Examples, from, rows int, limit, most int64) (int, erro
 			return i, nil
 		case bytes > most:
 			return 0, fmt.Errorf("%w: example %d has %d stored values, which take up to %d bytes, one "+
-				"allocation may have %d",
-				engine.ErrMemory, from, length, bytes, most)
+				"allocation may have %d", engine.ErrMemory, from, length, bytes, most)
 		default:
 			return 1, nil
 		}

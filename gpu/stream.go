@@ -176,8 +176,7 @@ func (s *slot) free() error {
 		return nil
 	}
 	return errors.Join(s.wait(), s.values.free(), s.codes.free(), s.columns.free(), s.slices.free(),
-		s.lengths.free(),
-		s.byColumn.free(), s.examples.free())
+		s.lengths.free(), s.byColumn.free(), s.examples.free())
 }
 
 // wait waits for the kernel that reads the slot.
@@ -228,8 +227,7 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 				return err
 			}
 			a := arrays{values: s.values, columns: s.columns, slices: t.sparse.slices,
-				lengths:  t.sparse.lengths,
-				byColumn: s.byColumn, examples: s.examples}
+				lengths: t.sparse.lengths, byColumn: s.byColumn, examples: s.examples}
 			if c := t.sparse.byColumn; c != nil {
 				if err := errors.Join(s.byColumn.writeAside(c.values.host),
 					s.examples.writeAside(c.examples.host)); err != nil {
@@ -270,8 +268,7 @@ func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32)
 // fetchRows reads some rows of a dense tile from the file that they lie in.
 func (r *resident) fetchRows(t *tile, rows []int32) {
 	r.x.Pages().FetchSome(t.from, t.from+t.rows, len(rows), func(k int) int {
-		return t.from +
-			int(rows[k])
+		return t.from + int(rows[k])
 	})
 }
 

@@ -9,8 +9,7 @@ import (
 )
 
 var errNotBuilt = fmt.Errorf("%w: build it with CGO_ENABLED=1 and without the tag noopencl, or "+
-	"use the device cpu",
-	ErrNotBuilt)
+	"use the device cpu", ErrNotBuilt)
 
 // Built says whether this build knows OpenCL.
 const Built = false

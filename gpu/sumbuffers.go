@@ -80,8 +80,7 @@ func (e *gpuEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err e
 		// Ranges are all the work there is for the fused kernel.
 		blocks := (rows + numerics.Block - 1) / numerics.Block
 		s.fused = e.cpu && !e.build.apart && s.perBuffer == q && min(s.ranges*numerics.Block,
-			rows) <= s.band &&
-			(s.ranges >= min(2*e.info.ComputeUnits, blocks) || e.build.ranges > 0)
+			rows) <= s.band && (s.ranges >= min(2*e.info.ComputeUnits, blocks) || e.build.ranges > 0)
 	}
 	s.pairs = (e.residualItems(s.band) + e.group - 1) / e.group
 	if e.cpu {

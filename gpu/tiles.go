@@ -124,8 +124,7 @@ func (t *tile) abandon() {
 
 func (t *tile) free() error {
 	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(),
-		t.scores.free(),
-		t.place.free(), t.sketch.free(), t.targets.free(), t.weight.free())
+		t.scores.free(), t.place.free(), t.sketch.free(), t.targets.free(), t.weight.free())
 }
 
 // fit returns how many groups of count things of size bytes fit into limit bytes.
@@ -205,8 +204,7 @@ func (e *gpuEngine) cut(x dataset.Stored, classes int, use use) (tiles []*tile, 
 
 // window returns how many examples are best read at once, 0 if that does not matter.
 func (e *gpuEngine) window(x dataset.Examples) int {
-	return max(e.build.window,
-		x.Pages().Window())
+	return max(e.build.window, x.Pages().Window())
 }
 
 // endAtBlock makes a tile end where a block of weighted sums does (clause 14), one block later
@@ -223,8 +221,7 @@ func (t *tile) endAtBlock(x dataset.Examples, most int, bytes int64) error {
 	t.rows = min(numerics.Block, left)
 	if t.rows > most || x.Sparse() && 4*int64(layOut(x, t.from, t.rows).padded) > bytes {
 		return fmt.Errorf("%w: weighted sums want %d examples of %d features and their scores in one "+
-			"piece, "+
-			"which do not fit into one allocation of %d bytes", engine.ErrMemory, t.rows, x.D, bytes)
+			"piece, which do not fit into one allocation of %d bytes", engine.ErrMemory, t.rows, x.D, bytes)
 	}
 	return nil
 }

@@ -16,8 +16,7 @@ import (
 // annotations of other data are refused.
 func TestAnnotationsRefused(t *testing.T) {
 	data := &dataset.Dataset{Examples: dataset.Examples{N: 2, D: 1, X: []float32{1, -1}}, Y: []int32{0,
-		1},
-		Classes: []string{"a", "b"}}
+		1}, Classes: []string{"a", "b"}}
 	of := func() *crowd.Annotations {
 		return &crowd.Annotations{Classes: []string{"a", "b"}, Names: []string{"ann"},
 			Start: []int{0, 1, 2}, By: []int32{0, 0}, Label: []int32{0, 1}}

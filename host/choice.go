@@ -33,8 +33,7 @@ func (k *choice) chooses() bool { return k.rule == learners.Best || k.rule == le
 
 // averages returns whether the rule needs the sum of the iterates.
 func (k *choice) averages() bool {
-	return k.rule == learners.Average ||
-		k.rule == learners.BestAverage
+	return k.rule == learners.Average || k.rule == learners.BestAverage
 }
 
 // tries returns whether the average after the given steps is one to choose from: four binary

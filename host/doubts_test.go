@@ -29,8 +29,7 @@ func transposed(m *confusion.Matrix) *confusion.Matrix {
 func TestDoubts(t *testing.T) {
 	data, right, _ := noisyDigits() // 40 % pairwise
 	pairwise := func(rate float64) *confusion.Matrix {
-		return must(confusion.Pairwise(data.Classes,
-			rate))
+		return must(confusion.Pairwise(data.Classes, rate))
 	}
 	logistic, pairs := softmax.Defaults(), uma.Defaults()
 	logistic.L2 = softmax.L2(0.001)
@@ -109,8 +108,7 @@ func TestDoubtsOfTheEnd(t *testing.T) {
 		t.Errorf("%s after %d steps: %+v", m.Meta.Stop, m.Meta.Steps, m.Doubts)
 	}
 	if d := codes[learners.EndsInDoubt]; !strings.HasPrefix(d.Finding,
-		"uma: found no mistake left to correct") ||
-		!strings.HasPrefix(d.Advice, "try a smaller alpha") {
+		"uma: found no mistake left to correct") || !strings.HasPrefix(d.Advice, "try a smaller alpha") {
 		t.Errorf("found %+v", m.Doubts)
 	}
 	o.From = m.Model

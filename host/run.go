@@ -179,9 +179,8 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 		return nil, fmt.Errorf("run: %w", err)
 	}
 	if about := params.Definition(); p.Annotations != nil && !about.Annotations {
-		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax (or give their "+
-			"votes as labels)",
-			ErrAnnotations, about.Name)
+		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax (or give their votes "+
+			"as labels)", ErrAnnotations, about.Name)
 	}
 	r := &loop{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
 	r.choice = newChoice(rule, r.w)
@@ -199,8 +198,7 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 	}
 	if o.Resume != nil {
 		if err := r.restore(o.Resume); err != nil {
-			return nil, errors.Join(fmt.Errorf("run: %w: state: %w", ErrResume, err),
-				r.learner.Close())
+			return nil, errors.Join(fmt.Errorf("run: %w: state: %w", ErrResume, err), r.learner.Close())
 		}
 	}
 	return r, nil
@@ -231,8 +229,7 @@ func (r *loop) snapshot(f func(Snapshot) error) error {
 }
 
 // count counts the examples by prediction and noisy label, and estimates the error.
-func (r *loop) count(
-	ctx context.Context, w engine.Weights, changed []int,
+func (r *loop) count(ctx context.Context, w engine.Weights, changed []int,
 ) (counts []int64, estimate float64, err error) {
 	// A step that was made is counted, even if the context is cancelled.
 	counts, err = r.learner.Count(context.WithoutCancel(ctx), w, changed)

@@ -36,8 +36,7 @@ var scriptDefinition = learners.Definition{Name: "script",
 func (s *script) Definition() *learners.Definition {
 	d := scriptDefinition
 	if s.free {
-		d.StepAll = func(context.Context, []learners.Learner, []engine.Weights) ([]learners.Step,
-			error) {
+		d.StepAll = func(context.Context, []learners.Learner, []engine.Weights) ([]learners.Step, error) {
 			return nil, nil
 		}
 	}
@@ -292,8 +291,7 @@ func TestResume(t *testing.T) {
 func TestRunErrors(t *testing.T) {
 	broken := errors.New("broken")
 	_, err := host.Run(context.Background(), &script{rows: [][]float32{{1, 1}}, fail: broken},
-		problem(),
-		host.RunOptions{MaxSteps: 5})
+		problem(), host.RunOptions{MaxSteps: 5})
 	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "step 2: ") {
 		t.Errorf("%v, want the learner's error at step 2", err)
 	}

@@ -105,16 +105,13 @@ func checkStream(o Options) error {
 	switch {
 	case !ok:
 		return errors.New("found a learner that needs all examples at once, wanted one that sees one " +
-			"after another, " +
-			"such as online.NewPA1()")
+			"after another, such as online.NewPA1()")
 	case o.Kernel != nil || o.From != nil && o.From.Projection != nil:
 		return errors.New("found a kernel map for examples that come once, wanted none")
 	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" ||
-		o.TemperatureFolds > 0 ||
-		o.HoldOut > 0:
+		o.TemperatureFolds > 0 || o.HoldOut > 0:
 		return errors.New("found annotations, a training to go on with, a checkpoint or folds for " +
-			"examples " +
-			"that come once, wanted none of these")
+			"examples that come once, wanted none of these")
 	case o.MaxSteps < 0 || o.MaxSteps > 1:
 		return fmt.Errorf("found %d passes over examples that come once, wanted 1", o.MaxSteps)
 	}
@@ -136,9 +133,9 @@ func (t *trainer) checkRowWise() error {
 	}
 	steps, err := dataset.ParseSteps(text)
 	if err == nil && (steps.Standardize || steps.MaxAbs) {
-		err = fmt.Errorf("normalization %s takes statistics of all examples, which come once here; "+
-			"ask for one that "+
-			"needs none (--normalize bias,l2), or begin with a model that has it (--from)", steps)
+		err = fmt.Errorf("normalization %s takes statistics of all examples, which come once here; ask "+
+			"for one that needs none (--normalize bias,l2), or begin with a model that has it "+
+			"(--from)", steps)
 	}
 	return err
 }

@@ -81,8 +81,7 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 // foldScores returns the scores of each fold of the examples by weights learned without it, as w
 // was learned, in the unit of w's scores: weights of several runs differ in length. A cancelled
 // ctx ends it with ctx's error.
-func (t *trainer) foldScores(
-	ctx context.Context, w engine.Weights, folds int,
+func (t *trainer) foldScores(ctx context.Context, w engine.Weights, folds int,
 ) (scores []float32, y []int32, err error) {
 	of := judge.Folds(t.problem.Y, t.problem.Q, folds, t.Seed)
 	o := RunOptions{MaxSteps: t.MaxSteps, Weights: t.Weights}

@@ -138,8 +138,7 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 
 // Plan returns the work that Train would do. It prepares the data and opens the engine, as Train
 // does, and learns nothing.
-func Plan(
-	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options,
+func Plan(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options,
 ) (*Work, error) {
 	t, err := begin(ctx, data, noise, o)
 	if err != nil {
@@ -304,8 +303,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		}
 		if !slices.Equal(a.Classes, data.Classes) {
 			return nil, fmt.Errorf("train: %w: annotations: got %.40q, want %.40q as the data", ErrClasses,
-				a.Classes,
-				data.Classes)
+				a.Classes, data.Classes)
 		}
 		t.data.Y = a.Votes(o.Seed)
 	}
@@ -320,16 +318,14 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	}
 	if noise != nil && !slices.Equal(noise.Classes, data.Classes) {
 		return nil, fmt.Errorf("train: %w: confusion matrix: got %.40q, want %.40q as the data",
-			ErrClasses,
-			noise.Classes, data.Classes)
+			ErrClasses, noise.Classes, data.Classes)
 	}
 	if t.inverse, err = t.problem.Inverse(); err != nil {
 		return nil, err
 	}
 	if noise != nil && about.IgnoresNoise {
 		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and "+
-			"changes none%s",
-			about.Name, insteadOf(about.New()))
+			"changes none%s", about.Name, insteadOf(about.New()))
 	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 {
 		t.data.SHA256 = t.data.Hash()
@@ -399,8 +395,7 @@ func (t *trainer) prepare() error {
 func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 	if !slices.Equal(base.Meta.Classes, t.data.Classes) {
 		return fmt.Errorf("train: %w: data: got %.40q, want %.40q as the model of From or Resume",
-			ErrClasses,
-			t.data.Classes, base.Meta.Classes)
+			ErrClasses, t.data.Classes, base.Meta.Classes)
 	}
 	if err := d.PrepareBy(&base.Meta.Preparation, t.Memory...); err != nil {
 		return err
@@ -440,8 +435,7 @@ func (t *trainer) checkSame(base *model.Model) error {
 		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
 		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, cmp.Or(is.Meta.DataSHA256, "without a hash") +
-			t.onRanks(),
-			was.Meta.DataSHA256},
+			t.onRanks(), was.Meta.DataSHA256},
 		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others",
 			"those of the file"},
 		{"inverse", is.Meta.Inverse == was.Meta.Inverse, cmp.Or(is.Meta.Inverse, confusion.Exact),
@@ -455,8 +449,7 @@ func (t *trainer) checkSame(base *model.Model) error {
 	}
 	if made := base.Meta.Steps; made > t.MaxSteps {
 		return fmt.Errorf("train: %w: most steps: got %d, want at least the %d that it has made",
-			ErrResume,
-			t.MaxSteps, made)
+			ErrResume, t.MaxSteps, made)
 	}
 	if base.State == nil {
 		return fmt.Errorf("train: Resume: got a model whose training had ended (%s after %d steps), "+
@@ -486,8 +479,7 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 		z, err = k.Apply(ctx, t.Engine, z)
 	} else if t.Kernel != nil {
 		k, z, err = t.Kernel.Fit(ctx, t.problem, fitting.Learning{Learner: t.Learner,
-			MaxSteps: t.MaxSteps,
-			Learn:    t.trial, Note: t.note})
+			MaxSteps: t.MaxSteps, Learn: t.trial, Note: t.note})
 	} else {
 		return nil
 	}
@@ -543,8 +535,7 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes,
 		D:      result.W.D,
 		Counts: result.Counts, Inverse: result.Inverse, EstimatedError: result.EstimatedError,
-		Steps:  result.Steps,
-		AtOnce: t.endedAtOnce(&result), Doubts: result.Doubts})
+		Steps: result.Steps, AtOnce: t.endedAtOnce(&result), Doubts: result.Doubts})
 	if err != nil {
 		return nil, err
 	}
@@ -611,8 +602,7 @@ func sixDigits(v float64) float64 {
 }
 
 // trial returns the weights that a trial of the search for γ learns.
-func (t *trainer) trial(
-	ctx context.Context, p *learners.Problem, maxSteps int,
+func (t *trainer) trial(ctx context.Context, p *learners.Problem, maxSteps int,
 ) (engine.Weights, error) {
 	result, err := Run(ctx, t.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.Weights})
 	return result.W, err

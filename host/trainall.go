@@ -31,14 +31,12 @@ func (o *Options) Together() bool {
 // Together, and the preparation of the examples. The options may differ in Learner, MaxSteps and
 // Weights alone. data is prepared once, and a step of the learners reads it once. The first error
 // ends it.
-func TrainAll(
-	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []Options,
+func TrainAll(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []Options,
 ) ([]engine.Weights, *dataset.Preparation, error) {
 	for k := range all {
 		if o := &all[k]; !o.Together() || o.Seed != all[0].Seed || o.Preparation != all[0].Preparation {
-			return nil, nil, fmt.Errorf("%w: options %d: got another preparation or seed than the first, "+
-				"a kernel "+
-				"map, or a learner that steps alone (see Options.Together)", ErrTogether, k+1)
+			return nil, nil, fmt.Errorf("%w: options %d: got another preparation or seed than the first, a "+
+				"kernel map, or a learner that steps alone (see Options.Together)", ErrTogether, k+1)
 		}
 	}
 	var trainings []*trainer
@@ -118,11 +116,8 @@ func learnAll(ctx context.Context, trainings []*trainer) (weights []engine.Weigh
 }
 
 // stepAll makes a step of each run, and returns those that have not converged.
-func stepAll(
-	ctx context.Context, step func(context.Context, []learners.Learner,
-		[]engine.Weights) ([]learners.Step, error),
-	going []*loop,
-) (left []*loop, err error) {
+func stepAll(ctx context.Context, step func(context.Context, []learners.Learner,
+	[]engine.Weights) ([]learners.Step, error), going []*loop) (left []*loop, err error) {
 	if len(going) == 0 {
 		return nil, nil
 	}

@@ -155,8 +155,7 @@ func TestEvaluationTwin(t *testing.T) {
 // evaluate returns what an engine says in the form of the twin's answer.
 func evaluate(
 	t *testing.T, e engine.Engine, x dataset.Examples, f numerics.FixedPoint, w engine.Weights,
-	targets engine.Targets, a []float32,
-) []byte {
+	targets engine.Targets, a []float32) []byte {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -190,8 +189,7 @@ func TestFunctionsTwin(t *testing.T) {
 	}
 	for range 300000 {
 		numbers = append(numbers, float32(rng.NormFloat64()*30), 1+rng.Float32()*10,
-			1+rng.Float32()*0x1p15,
-			float32(math.Ldexp(1+rng.Float64(), rng.IntN(226)-126)))
+			1+rng.Float32()*0x1p15, float32(math.Ldexp(1+rng.Float64(), rng.IntN(226)-126)))
 	}
 	answers := ask(t, encode(t, numbers), "functions")
 	if len(answers) != 12*len(numbers) {

@@ -58,13 +58,11 @@ func TestTwin(t *testing.T) {
 		{"letter.csv.gz", "first", 1000, 0.3, true, "standardize,l2", uma.SelectConfusion, 0.001, 40,
 			learners.Best, "", "", 0},
 		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 50,
-			learners.BestAverage,
-			uma.StepAll, uma.UnitWeights, 1},
+			learners.BestAverage, uma.StepAll, uma.UnitWeights, 1},
 		{"digits.csv.gz", "last", 400, 0.3, false, "l2", uma.SelectError, 0.01, 40, learners.BestAverage,
 			uma.StepAll, uma.UnitWeights, 1.4},
 		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.05, 40,
-			learners.Best,
-			uma.StepRegion, uma.UnitWeights, 0},
+			learners.Best, uma.StepRegion, uma.UnitWeights, 0},
 		{"letter.csv.gz", "first", 1000, 0.3, true, "none", uma.SelectError, 0, 30, learners.BestAverage,
 			uma.StepRegion, uma.UnitScore, 1.4},
 		{"letter.csv.gz", "first", 1000, 0.2, true, "l2", uma.SelectError, 0.001, 40, learners.Average,
@@ -113,8 +111,7 @@ func TestTwin(t *testing.T) {
 			for _, e := range all {
 				res := trainFile(t, e, train, c.label, c.steps, noise,
 					&uma.Params{Step: c.step, Select: c.sel, Alpha: c.alpha, AlphaUnit: c.unit, Tol: tol,
-						Doubt: c.doubt},
-					c.max, c.weights)
+						Doubt: c.doubt}, c.max, c.weights)
 				got, err := binary.Append(nil, binary.LittleEndian, res.W.W)
 				if err != nil {
 					t.Fatal(err)
@@ -135,8 +132,7 @@ func TestTwin(t *testing.T) {
 // trainFile is the whole way from a file to a result.
 func trainFile(
 	t *testing.T, e engine.Engine, path, label, steps string, c *confusion.Matrix, params *uma.Params,
-	max int, rule learners.Rule,
-) host.Result {
+	max int, rule learners.Rule) host.Result {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()

@@ -10,8 +10,7 @@ import (
 // CountScored is Learner.Count of a learner that loads its examples with Problem.Load: it has s
 // score them anew by the weight vectors of w that have changed, and counts them by prediction and
 // label y. predicted, a number for each example, is overwritten.
-func CountScored(
-	s engine.Scorer, w engine.Weights, changed []int, predicted, y []int32,
+func CountScored(s engine.Scorer, w engine.Weights, changed []int, predicted, y []int32,
 ) ([]int64, error) {
 	if err := s.Rescore(w, changed); err != nil {
 		return nil, err

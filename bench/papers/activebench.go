@@ -19,23 +19,20 @@ import (
 
 const (
 	benchPaper = "Lu et al., Re-Benchmarking Pool-Based Active Learning for Binary Classification " +
-		"(2023), published " +
-		"results"
+		"(2023), published results"
 	benchAbout = "60 % of the examples to ask about, the others to test on, features standardised, " +
-		"20 random labels\n" +
-		"at the start; after each question a support vector machine with a kernel, C = 1, rbf of γ = " +
-		"1 / features,\n" +
-		"learns from all labels: the same for uniform, margin (their uncertainty sampling, by that " +
-		"machine) and\n" +
-		"bpm, which asks where two classes contend in the centroid of a version space. bpm-centroid " +
-		"has the\n" +
-		"questions of bpm and that centroid as its classifier, uniform-centroid those of uniform. " +
-		"Theirs asks\n" +
-		"until the pool is empty; here it ends after 100 questions, and of the kernel there are 200 " +
-		"components.\n" +
-		"The rows are the area divided by the number of questions; at level 0, 20, 50 and 100 the " +
-		"accuracy after\n" +
-		"so many.\n"
+		"20 random labels\nat the start; after each question a support vector machine with a kernel, C " +
+		"= 1, rbf of γ = 1 / " +
+		"features,\nlearns from all labels: the same for uniform, margin (their uncertainty sampling, " +
+		"by that machine) " +
+		"and\nbpm, which asks where two classes contend in the centroid of a version space. " +
+		"bpm-centroid has " +
+		"the\nquestions of bpm and that centroid as its classifier, uniform-centroid those of uniform. " +
+		"Theirs " +
+		"asks\nuntil the pool is empty; here it ends after 100 questions, and of the kernel there are " +
+		"200 " +
+		"components.\nThe rows are the area divided by the number of questions; at level 0, 20, 50 and " +
+		"100 the accuracy after\nso many.\n"
 )
 
 var activeBench = &experiment{
@@ -43,8 +40,7 @@ var activeBench = &experiment{
 	Usage: "area under the curve of accuracy, by a public benchmark's protocol",
 	Paper: benchPaper,
 	About: benchAbout + "Banana is theirs; ringnorm and twonorm (Breiman 1998) and checkerboard (4 " +
-		"by 4) are drawn,\n" +
-		"2000 examples each.",
+		"by 4) are drawn,\n2000 examples each.",
 	Axis: "questions", Sets: []string{"banana", "ringnorm", "twonorm", "checkerboard"},
 	run: runActiveBench,
 }
@@ -53,8 +49,7 @@ var activeBenchPacked = &experiment{
 	Name: "active-benchmark-packed", Usage: "the same on eight more of its sets",
 	Paper: benchPaper,
 	About: benchAbout + "The sets are benchmark/NAME.csv below the folder of the data, which " +
-		"bench/rframe.py makes of\n" +
-		"Debian's packages for R.",
+		"bench/rframe.py makes of\nDebian's packages for R.",
 	Axis: "questions", Sets: packedBench, run: runActiveBench,
 }
 
@@ -128,8 +123,7 @@ func areaUnder(curve []float64) (sum float64) {
 }
 
 // benchRun returns the accuracy of each curve after 0, 1, … questions.
-func (r *run) benchRun(
-	ctx context.Context, d *dataset.Dataset, seed uint64, questions int,
+func (r *run) benchRun(ctx context.Context, d *dataset.Dataset, seed uint64, questions int,
 ) (map[string][]float64, error) {
 	order := rand.New(rand.NewPCG(seed, activeStream)).Perm(d.N)
 	cut := d.N * 6 / 10
@@ -172,14 +166,12 @@ type bench struct {
 	seed      uint64
 }
 
-func (b *bench) curves(
-	ctx context.Context, a benchAsker, questions int,
+func (b *bench) curves(ctx context.Context, a benchAsker, questions int,
 ) (map[string][]float64, error) {
 	machine := svm.Defaults()
 	machine.Loss = svm.Hinge
 	o := active.Options{Strategy: a.asks, K: 1, Seed: b.seed, Slack: active.DefaultSlack,
-		Centroid: fewSteps,
-		Train:    host.Options{Engine: b.Engine, Learner: machine, Seed: b.seed}}
+		Centroid: fewSteps, Train: host.Options{Engine: b.Engine, Learner: machine, Seed: b.seed}}
 	centroid := o
 	centroid.Strategy = active.BPM
 	curves := map[string][]float64{}

@@ -43,8 +43,7 @@ func TestNormal(t *testing.T) {
 // COPA's confusion has at most half the norm of the perceptron's, at an accuracy near it.
 func TestCopa(t *testing.T) {
 	found, notes := map[string]Row{}, 0
-	o := options{Engine: open(t, simd.New()), Runs: 10, Seed: 1, Note: func(string,
-		...any) {
+	o := options{Engine: open(t, simd.New()), Runs: 10, Seed: 1, Note: func(string, ...any) {
 		notes++
 	}}
 	err := perform(t.Context(), copa, o, func(row Row) error {
@@ -58,12 +57,10 @@ func TestCopa(t *testing.T) {
 	accuracy, norm := found["copa accuracy"], found["copa operator_norm"]
 	rival := found["perceptron operator_norm"]
 	t.Logf("%s: accuracy %.3f, norm %.3f; perceptron: accuracy %.3f, norm %.3f", norm.Note,
-		accuracy.Mean, norm.Mean,
-		found["perceptron accuracy"].Mean, rival.Mean)
+		accuracy.Mean, norm.Mean, found["perceptron accuracy"].Mean, rival.Mean)
 	if accuracy.Mean < 0.84 || norm.Mean > 0.15 || norm.Mean > rival.Mean/2 {
 		t.Errorf("accuracy %.3f, norm %.3f, the perceptron's %.3f; wanted 0.84 or more, 0.15 or less, "+
-			"half or less",
-			accuracy.Mean, norm.Mean, rival.Mean)
+			"half or less", accuracy.Mean, norm.Mean, rival.Mean)
 	}
 	if *accuracy.Paper != 0.85 || *norm.Paper != 0.10 || *rival.Paper != 0.18 ||
 		!strings.HasPrefix(norm.Note, "aggr") {

@@ -218,8 +218,7 @@ func TestDraw(t *testing.T) {
 	if n := len(both); len(l.conf) != toyTrain/20 || len(l.rough) > 3*toyClasses ||
 		len(slices.Compact(both)) != n {
 		t.Errorf("found %d and %d examples, wanted %d, at most %d, and none twice", len(l.rough),
-			len(l.conf), toyTrain/20,
-			3*toyClasses)
+			len(l.conf), toyTrain/20, 3*toyClasses)
 	}
 	// What the rough classifier takes of a rare class is not missing among the others.
 	rare := &dataset.Dataset{Examples: dataset.Examples{N: 10000}, Y: make([]int32, 10000),

@@ -8,8 +8,7 @@ import (
 )
 
 const sizesAbout = "As table1, with as many examples that tell C as the axis says; of 5 %% the " +
-	"paper's text has\n" +
-	"numbers, and its figures are not read off. %s"
+	"paper's text has\nnumbers, and its figures are not read off. %s"
 
 var figure3 = &experiment{
 	Name: "fig3", Usage: "UMA and a perceptron by the size of the labelled sample (figure 3)",
@@ -83,8 +82,7 @@ func (r *run) sizeRows(ctx context.Context, s set, names []string, sizes []float
 // bySample returns the test error of UMA, told the C that the examples conf tell; of f_conf; or of
 // the semi-supervised SVM.
 func (r *run) bySample(ctx context.Context, s set, name string, train, test, noisy *dataset.Dataset,
-	conf []int,
-	seed uint64) (float64, error) {
+	conf []int, seed uint64) (float64, error) {
 	t := trial{train: noisy, test: test, preparation: s.preparation(), seed: seed}
 	w := umaSure
 	switch name {

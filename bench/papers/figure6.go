@@ -17,8 +17,7 @@ import (
 const (
 	thesis       = "Louche, From confusion noise to active learning (2016), "
 	figure6About = "1000 points of a square of side 20, labelled by a line through its centre, " +
-		"without those\n" +
-		"nearer to it than the margin.\n"
+		"without those\nnearer to it than the margin.\n"
 )
 
 var figure63 = &experiment{
@@ -35,13 +34,12 @@ var figure64 = &experiment{
 	Name: "fig6.4", Usage: "cutting planes and updates by the margin (figure 6.4 of Louche's thesis)",
 	Paper: thesis + "Figure 6.4",
 	About: figure6About +
-		"Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\n" +
-		"the perceptron that sees all examples, each by the one of the lowest margin. one-slack is a " +
-		"support\n" +
-		"vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that " +
-		"makes it\n" +
-		"hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text " +
-		"no numbers.",
+		"Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\nthe " +
+		"perceptron that sees all examples, each by the one of the lowest margin. one-slack is a " +
+		"support\nvector machine by cutting planes of all examples (learner svm, solver planes, at a " +
+		"cost that makes " +
+		"it\nhard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and " +
+		"its text no numbers.",
 	Axis: "margin", run: runFigure64,
 }
 

@@ -54,8 +54,7 @@ func TestKernelMean(t *testing.T) {
 	}
 	for name, most := range map[string]float64{"linear mean error_rate": 0, "t-logistic error_rate": 1,
 		"clusters error_rate": 0, "clusters distance": 0.1, "hinge error_rate": 1,
-		"uniform error_rate": 1,
-		"uniform distance":   1} {
+		"uniform error_rate": 1, "uniform distance": 1} {
 		row, ok := found[name]
 		if !ok || row.Mean > most || most == 1 && row.Mean < 0.05 {
 			t.Errorf("%s: %+v", name, row)

@@ -25,14 +25,13 @@ var kernelMeanUCI = &experiment{
 	Usage: "the mean classifier and others on two classes of small sets of UCI",
 	Paper: "Symmetric noise on small sets of UCI (Section 7 of the kernel mean's paper)",
 	About: "Two classes: the first half of a set's classes, by their names, against the others. " +
-		"Labels are turned\n" +
-		"round at random. Two thirds of the examples train, 500 at most, the rest tests, 2000 at " +
-		"most; each run\n" +
-		"draws anew. No way is told C. Linear are the mean, hinge and t-logistic loss (t = 2), whose " +
-		"penalties\n" +
-		"are the best of five by 3 folds of the noisy labels, and softmax, which looks for its own; " +
-		"they see\n" +
-		"standardized features with a bias, of length 1. The kernel mean finds its gamma in noisy " +
+		"Labels are turned\nround at random. Two thirds of the examples train, 500 at most, the rest " +
+		"tests, 2000 at most; each " +
+		"run\ndraws anew. No way is told C. Linear are the mean, hinge and t-logistic loss (t = 2), " +
+		"whose " +
+		"penalties\nare the best of five by 3 folds of the noisy labels, and softmax, which looks for " +
+		"its own; they " +
+		"see\nstandardized features with a bias, of length 1. The kernel mean finds its gamma in noisy " +
 		"labels too.",
 	Axis: "noise rate", Sets: smallNames(), run: runKernelMeanUCI,
 }

@@ -97,10 +97,9 @@ func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []st
 	quiet := flags.Bool("quiet", false, "say nothing while it works")
 	name := flags.String("device", "cpu", device.Usage)
 	flags.Usage = func() {
-		fmt.Fprintf(stderr, "%s.\n\n%s\n\nEach row is a JSON object: the mean of the runs, its "+
-			"standard error, "+
-			"each run, and the paper's value.\nThe same flags give the same bytes on every device.\n\n",
-			e.Paper, e.About)
+		fmt.Fprintf(stderr, "%s.\n\n%s\n\nEach row is a JSON object: the mean of the runs, its standard "+
+			"error, each run, and the paper's "+
+			"value.\nThe same flags give the same bytes on every device.\n\n", e.Paper, e.About)
 		flags.PrintDefaults()
 	}
 	if err := parse(flags, args); err != nil {

@@ -91,8 +91,7 @@ func TestCommand(t *testing.T) {
 		rows[r.Learner] = r
 	}
 	if r := rows["uma"]; len(rows) != 7 || r.Experiment != "table1" || r.Data != "reuters" ||
-		len(r.Runs) != 2 ||
-		*r.Paper != 0.21 || r.Note == "" || r.Mean > 0.5 {
+		len(r.Runs) != 2 || *r.Paper != 0.21 || r.Note == "" || r.Mean > 0.5 {
 		t.Errorf("found the rows %+v, wanted seven columns, two runs, and the paper's value", rows)
 	}
 }

@@ -32,8 +32,7 @@ func readRows(path string) ([]Row, error) {
 		}
 		if len(rows) > 0 && r.Experiment != rows[0].Experiment {
 			return nil, fmt.Errorf("%s:%d: found a row of %s behind one of %s, wanted rows of one "+
-				"experiment", path, k+1,
-				r.Experiment, rows[0].Experiment)
+				"experiment", path, k+1, r.Experiment, rows[0].Experiment)
 		}
 		rows = append(rows, r)
 	}

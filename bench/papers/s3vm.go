@@ -219,8 +219,7 @@ func (s *s3vm) predict(e engine.Engine, w engine.Weights, x dataset.Examples) ([
 // without any, and returns the share of test that is predicted wrong. λ is chosen on the labelled
 // ones alone.
 func (r *run) semiSupervised(ctx context.Context, train, test *dataset.Dataset, known []int,
-	seed uint64,
-) (rate float64, err error) {
+	seed uint64) (rate float64, err error) {
 	q := len(train.Classes)
 	lambda, err := r.s3vmLambda(ctx, pick(train, known, train.Y), seed)
 	if err != nil {
@@ -252,8 +251,7 @@ func wrong(predicted, right []int32) float64 {
 
 // s3vmLearn learns with a λ and predicts.
 func (r *run) s3vmLearn(ctx context.Context, x dataset.Examples, y []int32, q int, lambda float64,
-	shares []float64,
-	test dataset.Examples) (predicted []int32, err error) {
+	shares []float64, test dataset.Examples) (predicted []int32, err error) {
 	s, err := newS3VM(r.Engine, x, y, q)
 	if err != nil {
 		return nil, err

@@ -43,8 +43,7 @@ func paperRow(labels, conf, full, s3vm, uma float64) map[string]*float64 {
 
 var sets = []set{
 	{name: "digits", train: "optdigits/optdigits.tra.gz", test: "optdigits/optdigits.tes.gz",
-		perClass:   10,
-		components: 640, paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)},
+		perClass: 10, components: 640, paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)},
 	{name: "letter", train: "letter/letter-recognition.data.gz", first: 15000, perClass: 50,
 		options:    dataset.Options{Table: dataset.Table{LabelColumn: "first"}},
 		components: 1600, paper: paperRow(0.35, 0.36, 0.23, 0.49, 0.33)},
@@ -52,8 +51,7 @@ var sets = []set{
 	{name: "reuters", train: "reuters21578/reuters9.train.svm.gz",
 		test:     "reuters21578/reuters9.test.svm.gz",
 		perClass: 20, options: dataset.Options{Features: 19767}, paper: paperRow(0.30, 0.17, 0.01, 0.22,
-			0.21),
-		note: "nine classes of Reuters-21578 in the place of the paper's nine of RCV1"},
+			0.21), note: "nine classes of Reuters-21578 in the place of the paper's nine of RCV1"},
 }
 
 // chosen are the sets that the options ask for.

@@ -17,15 +17,14 @@ var kernelMeanAtoms = &experiment{
 	Usage: "few atoms for all points of 16 spots (figures 1 and 2 of its paper)",
 	Paper: meanPaper + "Figures 1 and 2",
 	About: "960 points in 16 spots of the plane, whose two classes alternate; a Gaussian kernel " +
-		"function. Some of\n" +
-		"the points stand for all: one of each part into which farthest-first traversal cuts a class " +
-		"(clusters),\n" +
-		"drawn at random (uniform), or herded. The paper says that 16 of the first classify all " +
-		"points, and 16 of\n" +
-		"the second will with high probability miss a spot. Each has the weights of its choice. Two " +
-		"measures:\n" +
-		"errors on the points themselves, and how far the means are from the exact ones in feature " +
-		"space.",
+		"function. Some of\nthe points stand for all: one of each part into which farthest-first " +
+		"traversal cuts a class " +
+		"(clusters),\ndrawn at random (uniform), or herded. The paper says that 16 of the first " +
+		"classify all points, and 16 " +
+		"of\nthe second will with high probability miss a spot. Each has the weights of " +
+		"its choice. Two " +
+		"measures:\nerrors on the points themselves, and how far the means are from the exact ones in " +
+		"feature space.",
 	Axis: "atoms", run: runKernelMeanAtoms,
 }
 
@@ -62,8 +61,7 @@ func runKernelMeanAtoms(ctx context.Context, r *run) error {
 
 // spotsByAtoms draws a problem and returns the share of its points that so many atoms get wrong,
 // and the distance.
-func (r *run) spotsByAtoms(
-	ctx context.Context, atoms int, choice string, seed uint64,
+func (r *run) spotsByAtoms(ctx context.Context, atoms int, choice string, seed uint64,
 ) (wrong, far float64, err error) {
 	d := newSpots(960, seed)
 	m, err := means.Fit(ctx, r.Engine, d.Examples, d.Y, 2, means.Options{

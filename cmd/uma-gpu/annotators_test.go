@@ -94,14 +94,12 @@ func TestLearnConfusionFlag(t *testing.T) {
 	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
 	data, c := noisy(t, dir, few)
 	train := []string{"train", "--data", data, "--learner", "softmax", "--learn-confusion", "--folds",
-		"3",
-		"--max-steps", "80"}
+		"3", "--max-steps", "80"}
 	succeed(t, with(train, "--model", path("alone"))...)
 	succeed(t, with(train, "--model", path("given"), "--confusion", c)...)
 	alone, given := load(t, path("alone")), load(t, path("given"))
 	if alone.Confusion != nil || alone.Learned == nil || given.Confusion == nil ||
-		given.Learned == nil ||
-		given.Learned.Annotators != nil {
+		given.Learned == nil || given.Learned.Annotators != nil {
 		t.Errorf("given %v and %v, learned %v and %v", alone.Confusion, given.Confusion, alone.Learned,
 			given.Learned)
 	}
@@ -124,8 +122,7 @@ func TestJudgeByAnnotators(t *testing.T) {
 	data, table := annotated(t, dir, 300)
 	args := []string{"--data", data, "--annotators", table, "--folds", "2", "--json"}
 	stdout, stderr := succeed(t, append([]string{"issues", "--out", file("i.csv"), "--write-clean",
-		file("clean.csv"),
-		"--clean-by", "relabel"}, args...)...)
+		file("clean.csv"), "--clean-by", "relabel"}, args...)...)
 	r := decode[issuesReport](t, stdout)
 	var all [][]string
 	for _, line := range strings.Fields(string(read(t, file("i.csv")))) {
@@ -187,8 +184,7 @@ func TestJudgeByAnnotators(t *testing.T) {
 	fail(t, app.ExitUsage, "--no-labels is given without --annotators", "compare", "--data", data,
 		"--no-labels")
 	fail(t, app.ExitUsage, "learner uma cannot learn from the labels",
-		append([]string{"cv", "--learner",
-			"uma"}, args...)...)
+		append([]string{"cv", "--learner", "uma"}, args...)...)
 }
 
 // --trust: whose labels are right has no matrix to learn, in train, in estimates and in what
@@ -223,8 +219,7 @@ func TestTrust(t *testing.T) {
 		}
 	}
 	succeed(t, "confusion", "estimate", "--annotators", crowd, "--trust", "chief", "--out",
-		file("C.csv"),
-		"--write-labels", file("consensus.csv"))
+		file("C.csv"), "--write-labels", file("consensus.csv"))
 	for i, line := range strings.Fields(string(read(t, file("consensus.csv"))))[1:] {
 		if i%3 == 0 && strings.Split(line, ",")[1] != right[i][strings.LastIndex(right[i], ",")+1:] {
 			t.Errorf("the consensus of example %d, which was checked, is %s", i, line)
@@ -238,8 +233,7 @@ func TestTrust(t *testing.T) {
 	fail(t, app.ExitUsage, "--trust is given without --annotators", "compare", "--data", data,
 		"--trust", "chief")
 	fail(t, app.ExitUsage, "--trust is given without --annotators", "confusion", "estimate", "--table",
-		crowd,
-		"--trust", "chief", "--out", file("x"))
+		crowd, "--trust", "chief", "--out", file("x"))
 }
 
 func TestAnnotatorsRefuses(t *testing.T) {
@@ -251,19 +245,16 @@ func TestAnnotatorsRefuses(t *testing.T) {
 	short := write(t, dir, "short.csv", "item,worker,label\n0,a,1\n0,b,2\n")
 	for want, flags := range map[string][]string{
 		"--no-labels is given without --annotators": {"--no-labels"},
-		"exclude each other": {"--annotators", table, "--confusion",
-			table},
+		"exclude each other":                        {"--annotators", table, "--confusion", table},
 		"learner uma cannot learn from the labels of --annotators": {"--annotators", table, "--learner",
 			"uma"},
-		"correction: got none with annotations": {"--annotators", table,
-			"--correction", "none"},
+		"correction: got none with annotations": {"--annotators", table, "--correction", "none"},
 		"beyond.csv:3: found item":              {"--annotators", beyond},
 		"item 1 has no label":                   {"--annotators", short},
 		"--trust is given without --annotators": {"--trust", "ann"},
 		`found no worker "zoe", whose labels are said to be right`: {"--annotators", table, "--trust",
 			"ann,zoe"},
-		"the labels of both are said to be right": {"--annotators", table, "--trust",
-			"ann,eve"},
+		"the labels of both are said to be right": {"--annotators", table, "--trust", "ann,eve"},
 	} {
 		code := 1
 		if strings.Contains(want, "--") || strings.Contains(want, "exclude") {

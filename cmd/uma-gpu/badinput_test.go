@@ -96,8 +96,7 @@ func TestTrainMissingFiles(t *testing.T) {
 	fail(t, app.ExitFailure, missing+": no such data file; check the path", "train", "--data", missing,
 		"--model", m)
 	fail(t, app.ExitFailure, missing+": cannot read the confusion matrix: no such file", "train",
-		"--data", data,
-		"--confusion", missing, "--model", m)
+		"--data", data, "--confusion", missing, "--model", m)
 	fail(t, app.ExitFailure, "is a directory, wanted a data file", "train", "--data", dir, "--model",
 		m)
 	if after := names(t, dir); !slices.Equal(after, before) {
@@ -130,11 +129,9 @@ func TestUnwritableCopies(t *testing.T) {
 	nowhere := filepath.Join(dir, "none", "out.csv")
 	const fragment = "cannot be written"
 	fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise",
-		"0.1",
-		"--out", nowhere)
+		"0.1", "--out", nowhere)
 	fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise",
-		"0.1",
-		"--out", filepath.Join(dir, "o.csv"), "--write-confusion", nowhere)
+		"0.1", "--out", filepath.Join(dir, "o.csv"), "--write-confusion", nowhere)
 	fail(t, app.ExitFailure, fragment, "predict", "--data", "unread.csv", "--model", "unread.npz",
 		"--out", nowhere)
 	fail(t, app.ExitFailure, fragment, "synth", "--examples", "3", "--out", nowhere)

@@ -48,8 +48,7 @@ func judgeBench(t *testing.T, r bench.BenchReport, device string, n, d, q, steps
 		}
 	}
 	if want := []string{timing.Load, timing.AssignAll, timing.AssignStill, timing.AssignStep,
-		timing.Rescore2,
-		timing.RescoreAll, timing.Norms, timing.Vector, timing.Predict,
+		timing.Rescore2, timing.RescoreAll, timing.Norms, timing.Vector, timing.Predict,
 		timing.Scores}; !slices.Equal(found, want) {
 		t.Errorf("operations %q, want %q", found, want)
 	}
@@ -81,8 +80,7 @@ func TestBench(t *testing.T) {
 		}
 	}
 	stdout, _ = succeed(t, "bench", "--data", digits, "--learner", "uma", "--normalize", "l2",
-		"--steps", "5", "--repeat", "2",
-		"--json", "--quiet")
+		"--steps", "5", "--repeat", "2", "--json", "--quiet")
 	r = decode[bench.BenchReport](t, stdout)
 	judgeBench(t, r, "cpu", 1797, 64, 10, 5)
 	if r.Data.Source != digits {
@@ -94,9 +92,7 @@ func TestBench(t *testing.T) {
 func TestBenchWithoutBounds(t *testing.T) {
 	rescored := func(flags ...string) float64 {
 		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--learner",
-			"uma",
-			"--steps", "30",
-			"--repeat", "1", "--json", "--quiet"}, flags...)
+			"uma", "--steps", "30", "--repeat", "1", "--json", "--quiet"}, flags...)
 		stdout, _ := succeed(t, args...)
 		return *decode[bench.BenchReport](t, stdout).Run.RescoredShare
 	}
@@ -191,8 +187,7 @@ func TestBenchErrors(t *testing.T) {
 		"1,0\n2,0\n"))
 	// Nothing to learn: no step to measure.
 	fail(t, app.ExitFailure, "no step to make", "bench", "--data", write(t, dir, "zero.csv",
-		"0,a\n0,b\n"),
-		"--normalize", "none")
+		"0,a\n0,b\n"), "--normalize", "none")
 }
 
 func TestBenchInterrupted(t *testing.T) {

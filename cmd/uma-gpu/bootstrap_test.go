@@ -26,9 +26,7 @@ func TestBootstrap(t *testing.T) {
 	write(t, dir, "bare.csv", text.String())
 	stages, m := filepath.Join(dir, "stages"), filepath.Join(dir, "m.npz")
 	args := []string{"bootstrap", "--labelled", few, "--unlabelled", bare, "--model", m, "--dir",
-		stages,
-		"--device", "cpu",
-		"--l2", "0.001", "--use-clean"}
+		stages, "--device", "cpu", "--l2", "0.001", "--use-clean"}
 	_, stderr := succeed(t, append(args, "--rounds-of-labels", "2")...)
 	if !strings.Contains(stderr, "on 1300 examples, estimated error ") {
 		t.Errorf("stderr\n%s", stderr)

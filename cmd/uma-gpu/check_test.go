@@ -10,8 +10,7 @@ import (
 func TestConfusionCheck(t *testing.T) {
 	noisy, matrix := smallNoisy(t, t.TempDir())
 	args := []string{"confusion", "check", "--data", noisy, "--confusion", matrix, "--l2", "0.001",
-		"--folds", "2",
-		"--device", "cpu", "--quiet"}
+		"--folds", "2", "--device", "cpu", "--quiet"}
 	text, _ := succeed(t, args...)
 	for _, want := range []string{
 		"The confusion matrix helps", "\nlog-likelihood of a label ", "\nlabels it cannot explain ",

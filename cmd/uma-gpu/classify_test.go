@@ -50,8 +50,7 @@ func TestEval(t *testing.T) {
 	stdout, _ := succeed(t, "eval", "--model", m, "--data", test, "--json")
 	r := decode[eval.Report](t, stdout)
 	if r.Examples != 4 || r.ErrorRate != 0.25 || strings.Join(r.Classes, " ") != "a b" ||
-		r.Device.ID != "cpu" ||
-		r.Model != m {
+		r.Device.ID != "cpu" || r.Model != m {
 		t.Errorf("found %+v", r)
 	}
 	// Ĉ without its diagonal has one entry, 1/2.
@@ -66,8 +65,7 @@ func TestEval(t *testing.T) {
 		t.Errorf("confusion %v", c)
 	}
 	for _, name := range []string{"examples", "error_rate", "confusion_rate", "operator_norm",
-		"per_class", "recall",
-		"precision", "confusion", "classes"} {
+		"per_class", "recall", "precision", "confusion", "classes"} {
 		if !strings.Contains(stdout, `"`+name+`":`) {
 			t.Errorf("no %s in\n%s", name, stdout)
 		}

@@ -38,8 +38,7 @@ func TestColumns(t *testing.T) {
 	data := write(t, dir, "shop.csv", shop(84))
 	stdout, stderr := succeed(t, "info", "--data", data)
 	for _, want := range []string{"missing values     12 in column 4 (age)", "colour  category  3",
-		"member  number    1",
-		"column 1 has no name and numbers the examples; it is left out"} {
+		"member  number    1", "column 1 has no name and numbers the examples; it is left out"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s%s", want, stdout, stderr)
 		}
@@ -83,9 +82,7 @@ func TestColumns(t *testing.T) {
 		t.Error("convert --encoding writes the training data otherwise")
 	}
 	fail(t, app.ExitUsage, "--missing is given with a model", "convert", "--data", data, "--encoding",
-		m,
-		"--missing", "mean",
-		"--out", some)
+		m, "--missing", "mean", "--out", some)
 
 	// A binary file knows what its features were made of.
 	again := filepath.Join(dir, "again.npz")
@@ -121,9 +118,7 @@ func TestColumns(t *testing.T) {
 	}
 	basis, z := filepath.Join(dir, "basis.npz"), filepath.Join(dir, "z.npy")
 	succeed(t, "kpca", "fit", "--data", data, "--missing", "mean", "--kernel", "rbf", "--components",
-		"2",
-		"--basis", basis)
+		"2", "--basis", basis)
 	succeed(t, "kpca", "transform", "--basis", basis, "--data", data, "--no-labels",
-		"--ignore-columns", "class",
-		"--out", z)
+		"--ignore-columns", "class", "--out", z)
 }

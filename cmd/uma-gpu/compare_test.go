@@ -49,8 +49,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("found %+v, %+v and %+v", blind, same, soft)
 	}
 	stdout, _ = succeed(t, "cv", "--data", noisy, "--confusion", matrix, "--folds", "3", "--seed", "4",
-		"--max-steps",
-		"40", "--json")
+		"--max-steps", "40", "--json")
 	if c := decode[cvReport](t, stdout); c.Judgement.Corrected.Accuracy != soft.Accuracy ||
 		*c.CorrectedLogLoss != *soft.NoisyLogLoss {
 		t.Errorf("found %+v, of cv %+v", soft, c.Judgement.Corrected.Accuracy)
@@ -82,8 +81,7 @@ func TestCompareEstimates(t *testing.T) {
 	text, _ := succeed(t, "compare", "--data", noisy, "--confusion", matrix, "--folds", "2", "--quiet",
 		"--try", "--max-steps 60 --confusion {confident-joint|none}")
 	want := "\nfirst: uma-gpu confusion estimate --data " + noisy +
-		" --method confident-joint --out estimate.csv\n" +
-		"the best: uma-gpu train --data " + noisy +
+		" --method confident-joint --out estimate.csv\nthe best: uma-gpu train --data " + noisy +
 		" --max-steps 60 --confusion estimate.csv --model m.npz\n"
 	if !strings.HasSuffix(text, want) {
 		t.Errorf("found\n%s\nwanted at its end%s", text, want)
@@ -136,8 +134,7 @@ func TestTrainFlags(t *testing.T) {
 		{"--confusion=./em --l2 1", "./em", "--l2 1 --confusion ./em"},
 	} {
 		if got := trainFlags(training.Candidate{Flags: c[0],
-			Training: &training.Training{Confusion: c[1]}},
-			"C.csv"); got != c[2] {
+			Training: &training.Training{Confusion: c[1]}}, "C.csv"); got != c[2] {
 			t.Errorf("%q: found %q, wanted %q", c[0], got, c[2])
 		}
 	}

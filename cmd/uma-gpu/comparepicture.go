@@ -73,8 +73,7 @@ func (r *compareReport) picture(axis string) (*plot.Plot, error) {
 			s = &chart.Series{}
 			all[curve], curves = s, append(curves, curve)
 		}
-		at, _ := slices.BinarySearchFunc(s.XYs, x, func(p plotter.XY,
-			x float64) int {
+		at, _ := slices.BinarySearchFunc(s.XYs, x, func(p plotter.XY, x float64) int {
 			return cmp.Compare(p.X, x)
 		})
 		a := one.Accuracy

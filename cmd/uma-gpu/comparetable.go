@@ -37,8 +37,7 @@ func (r *compareReport) write(path string, grid []string) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		rows := [][]string{slices.Concat([]string{"flags"}, names, []string{"accuracy", "low", "high",
-			"behind",
-			"behind_error", "noisy_log_loss", "error"})}
+			"behind", "behind_error", "noisy_log_loss", "error"})}
 		for _, one := range r.Tried {
 			loss := ""
 			if one.NoisyLogLoss != nil {

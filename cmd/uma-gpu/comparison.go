@@ -104,8 +104,7 @@ func (x *comparison) groups(list []training.Candidate) (groups [][]training.Cand
 }
 
 // tryGroup trains in some ways, side by side if there are several, and judges each.
-func (x *comparison) tryGroup(
-	ctx context.Context, group []training.Candidate,
+func (x *comparison) tryGroup(ctx context.Context, group []training.Candidate,
 ) ([]triedReport, error) {
 	ways := make([]host.Options, len(group))
 	for k, way := range group {
@@ -148,8 +147,7 @@ func (x *comparison) tryGroup(
 }
 
 // outOfFold makes the trainings of one seed.
-func (x *comparison) outOfFold(
-	ctx context.Context, noise *confusion.Matrix, ways []host.Options,
+func (x *comparison) outOfFold(ctx context.Context, noise *confusion.Matrix, ways []host.Options,
 ) ([]*judge.HeldOut, error) {
 	if len(ways) > 1 {
 		return outoffold.AllScores(ctx, x.data, noise, ways, x.folds)
@@ -227,8 +225,7 @@ func (x *comparison) save(ctx context.Context, way training.Candidate, path stri
 }
 
 // noiseOf returns the matrix that a way learns with, nil for none.
-func (x *comparison) noiseOf(
-	ctx context.Context, way training.Candidate, o host.Options,
+func (x *comparison) noiseOf(ctx context.Context, way training.Candidate, o host.Options,
 ) (*confusion.Matrix, error) {
 	method := way.Estimates()
 	switch {
@@ -282,8 +279,7 @@ func (r *triedReport) judge(d *dataset.Dataset, predicted []int32, noise *confus
 // rank orders them, the best first, and compares each with it.
 func rank(tried []triedReport) {
 	slices.SortStableFunc(tried, func(a, b triedReport) int {
-		return -cmp.Compare(a.Accuracy.Value,
-			b.Accuracy.Value)
+		return -cmp.Compare(a.Accuracy.Value, b.Accuracy.Value)
 	})
 	best := tried[0].credits
 	n := float64(len(best))

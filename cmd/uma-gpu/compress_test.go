@@ -27,8 +27,7 @@ func TestCompressModel(t *testing.T) {
 				test, "--json")
 			r := decode[compress.Report](t, stdout)
 			if r.Examples != 300 || r.Changed > 6 || r.Numbers[1] != 2 ||
-				(r.Error == nil) != (atoms == "all") ||
-				r.Rounding[0] <= 0 || r.Rounding[0] > 1 {
+				(r.Error == nil) != (atoms == "all") || r.Rounding[0] <= 0 || r.Rounding[0] > 1 {
 				t.Errorf("%v, %s atoms: %+v", how, atoms, r)
 			}
 			stdout, _ = succeed(t, "eval", "--model", small, "--data", test, "--json")
@@ -43,8 +42,7 @@ func TestCompressModel(t *testing.T) {
 		t.Errorf("printed %s, said %s", text, said)
 	}
 	fail(t, app.ExitFailure, "wanted 1 to 30, as many as there are landmarks", "compress", "--model",
-		small, "--atoms", "31",
-		"--out", model)
+		small, "--atoms", "31", "--out", model)
 	fail(t, app.ExitUsage, `--atoms are "few"`, "compress", "--model", model, "--atoms", "few",
 		"--out", small)
 	succeed(t, "train", "--data", data, "--model", model)

@@ -60,8 +60,7 @@ func TestInject(t *testing.T) {
 		}
 		// The matrix that is kept does the same.
 		succeed(t, append([]string{"confusion", "inject", "--data", digits, "--confusion", matrix,
-			"--out", b},
-			seedOf(source)...)...)
+			"--out", b}, seedOf(source)...)...)
 		if !bytes.Equal(read(t, a), read(t, b)) {
 			t.Errorf("%s: the kept matrix corrupts otherwise", source)
 		}
@@ -112,8 +111,7 @@ func TestInjectKeepsTheLayout(t *testing.T) {
 		}
 	}
 	if _, stderr := succeed(t, "confusion", "inject", "--data", csv, "--label-column", "first",
-		"--pairwise", "1",
-		"--out", filepath.Join(dir, "q"), "--quiet"); stderr != "" {
+		"--pairwise", "1", "--out", filepath.Join(dir, "q"), "--quiet"); stderr != "" {
 		t.Errorf("--quiet says %q", stderr)
 	}
 }
@@ -124,8 +122,7 @@ func TestShow(t *testing.T) {
 	stdout, _ := succeed(t, "confusion", "show", "--json", named)
 	r := decode[show.Report](t, stdout)
 	if strings.Join(r.Classes, "|") != "a,b|c" || r.Confusion[0][1] != 0.2 || !r.Invertible ||
-		r.Condition == nil ||
-		*r.Condition < 1.2 || *r.Condition > 1.8 {
+		r.Condition == nil || *r.Condition < 1.2 || *r.Condition > 1.8 {
 		t.Errorf("found %s", stdout)
 	}
 	stdout, _ = succeed(t, "confusion", "show", named)

@@ -64,8 +64,7 @@ func (r *estimateReport) printAnnotators(w io.Writer) error {
 	}
 	list := slices.Clone(r.Annotators)
 	slices.SortStableFunc(list, func(a, b estimatedAnnotator) int {
-		return cmp.Compare(b.Right,
-			a.Right)
+		return cmp.Compare(b.Right, a.Right)
 	})
 	fmt.Fprintf(w, "\nannotators, by how often each is right if all classes are as frequent\n")
 	const most = 5 // of the best, and of the worst

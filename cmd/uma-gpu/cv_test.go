@@ -108,8 +108,7 @@ func TestCrossValidateEveryLearner(t *testing.T) {
 		fail(t, app.ExitUsage, c.fragment, c.args...)
 	}
 	fail(t, app.ExitFailure, "noisy.csv: out of fold: found 100 folds for 2 examples", "cv", "--folds",
-		"100", "--data",
-		write(t, t.TempDir(), "noisy.csv", "1,2,a\n2,1,b\n"))
+		"100", "--data", write(t, t.TempDir(), "noisy.csv", "1,2,a\n2,1,b\n"))
 }
 
 // train --validate learns from a part and judges by the rest, as split, train and eval do one
@@ -120,30 +119,26 @@ func TestTrainValidates(t *testing.T) {
 	noisy, matrix := smallNoisy(t, dir)
 	args := []string{"--confusion", matrix, "--max-steps", "30", "--seed", "5", "--json"}
 	stdout, stderr := succeed(t, append([]string{"train", "--data", noisy, "--model", file("m.npz"),
-		"--validate", "0.2"},
-		args...)...)
+		"--validate", "0.2"}, args...)...)
 	r := decode[training.TrainReport](t, stdout)
 	if r.Examples != 400 || r.Validation == nil ||
 		!strings.Contains(stderr, "400 examples to learn from, 100 to judge by") {
 		t.Fatalf("found %+v\n%s", r, stderr)
 	}
 	succeed(t, "split", "--data", noisy, "--fractions", "0.8,0.2", "--seed", "5", "--out",
-		file("fit.csv"), "--out",
-		file("held.csv"))
+		file("fit.csv"), "--out", file("held.csv"))
 	succeed(t, append([]string{"train", "--data", file("fit.csv"), "--model", file("same.npz")},
 		args...)...)
 	if d := differ(t, file("m.npz"), file("same.npz")); d != "" {
 		t.Errorf("the models differ in %s", d)
 	}
 	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"),
-		"--confusion", matrix,
-		"--json")
+		"--confusion", matrix, "--json")
 	if judged := decode[eval.Report](t, stdout).Judgement; !reflect.DeepEqual(judged, *r.Validation) {
 		t.Errorf("found %+v, wanted %+v", r.Validation, judged)
 	}
 	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2",
-		"--max-steps", "5",
-		"--axes", "true-rows")
+		"--max-steps", "5", "--axes", "true-rows")
 	if !strings.Contains(text,
 		"\nOn the examples held out, which were not learned from:\n\nexamples        100\n") ||
 		!strings.Contains(text, "of the predictions, %: row = true class, column = predicted\n") {
@@ -152,8 +147,7 @@ func TestTrainValidates(t *testing.T) {
 	// Prepared examples are divided too.
 	succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("p.umab"))
 	stdout, _ = succeed(t, append([]string{"train", "--data", file("p.umab"), "--model", file("p.npz"),
-		"--validate",
-		"0.5"}, args...)...)
+		"--validate", "0.5"}, args...)...)
 	if r := decode[training.TrainReport](t, stdout); r.Validation.Examples != 250 ||
 		r.Validation.ErrorRate > 0.7 {
 		t.Errorf("found %+v", r.Validation)

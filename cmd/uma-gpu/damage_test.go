@@ -60,8 +60,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 			case "sum.npy":
 				refused(f.Name, "state: found a sum of 0 weights, wanted 10×")
 			case "counts.npy":
-				refused(f.Name, "state: found ",
-					"best weights with 0 counts, wanted ")
+				refused(f.Name, "state: found ", "best weights with 0 counts, wanted ")
 			case "last.npy":
 				refused(f.Name, "found member ", " only")
 			case "landmarks.npy": // or those of sparse ones

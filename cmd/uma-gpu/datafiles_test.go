@@ -21,8 +21,7 @@ func TestDataFiles(t *testing.T) {
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	for name, part := range map[string][]string{"p-1.csv": lines[:500], "p-2.csv": lines[500:501],
-		"p-3.csv": lines[501:],
-		"a,b.csv": lines} {
+		"p-3.csv": lines[501:], "a,b.csv": lines} {
 		if err := os.WriteFile(path(name), []byte(strings.Join(part, "")), 0o600); err != nil {
 			t.Fatal(err)
 		}

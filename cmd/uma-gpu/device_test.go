@@ -132,8 +132,7 @@ func TestAutoIsForMuchWork(t *testing.T) {
 	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
 	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) device.Work {
 		k := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: components,
-			Variance:  variance,
-			Landmarks: landmarks}
+			Variance: variance, Landmarks: landmarks}
 		return (&training.Training{Options: host.Options{Kernel: k}}).Work(&dataset.Dataset{Examples: x,
 			Classes: []string{"a", "b", "c"}})
 	}
@@ -152,8 +151,7 @@ func TestAutoIsForMuchWork(t *testing.T) {
 		{"components by variance", kernel(few, 0, 0.9, 0), true},
 		{"components by variance of few landmarks", kernel(wide, 0, 0.9, 100), false},
 		{"no kernel", (&training.Training{}).Work(&dataset.Dataset{Examples: wide, Classes: []string{"a",
-			"b",
-			"c"}}), true},
+			"b", "c"}}), true},
 	} {
 		var said strings.Builder
 		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest,
@@ -177,15 +175,13 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 		}
 		var said strings.Builder
 		e, err := (&device.Device{Selection: s}).Open(app.Notes{W: &said, Quiet: true}, many)
-		if err != nil || e.Device().ID != "cpu" ||
-			!strings.Contains(said.String(),
-				"warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
+		if err != nil || e.Device().ID != "cpu" || !strings.Contains(said.String(),
+			"warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
 			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
 		}
 		for _, name := range []string{"opencl", "opencl:0.0", "nvidia"} {
 			if _, err := device.Select(name, list); !errors.Is(err, kind) ||
-				app.ExitCode(err) != app.ExitNoDevice ||
-				!strings.Contains(err.Error(), "install it") {
+				app.ExitCode(err) != app.ExitNoDevice || !strings.Contains(err.Error(), "install it") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -247,8 +243,7 @@ func TestParseBytes(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "K", "-1", "+1", "1.5G", "1KB", "1 K", "1T", "0x10",
-		"9223372036854775808",
-		"9007199254740992K"} {
+		"9223372036854775808", "9007199254740992K"} {
 		if got, err := app.ParseBytes(text); err == nil {
 			t.Errorf("%q: %d, want an error", text, got)
 		}

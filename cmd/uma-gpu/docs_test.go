@@ -188,8 +188,7 @@ var allFlags = sync.OnceValue(func() map[string]bool {
 func judgeArguments(args []string) string {
 	// What stands for something else is left out: an ellipsis, and the word NAME.
 	args = slices.DeleteFunc(slices.Clone(args), func(w string) bool {
-		return w == "…" ||
-			w == "NAME"
+		return w == "…" || w == "NAME"
 	})
 	program := newApp(io.Discard, io.Discard)
 	reached := false

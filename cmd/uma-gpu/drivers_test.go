@@ -63,8 +63,7 @@ func TestBrokenDriver(t *testing.T) {
 			p.Stdout, p.Stderr = &stdout, &stderr
 			code, said := exitOf(t, p.Run()), stderr.String()
 			if code != c.code || c.wanted != "" && strings.Count(said, how) != 1 || !strings.Contains(said,
-				c.wanted) ||
-				c.wanted == "" && strings.Contains(said, "left out") {
+				c.wanted) || c.wanted == "" && strings.Contains(said, "left out") {
 				t.Errorf("%q: exit code %d, wanted %d and %q\n%s", c.args, code, c.code, c.wanted, said)
 			}
 			if c.args[0] == "devices" && strings.Contains(stdout.String(),

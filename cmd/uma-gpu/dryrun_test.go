@@ -48,8 +48,7 @@ func TestDryRun(t *testing.T) {
 	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--model", model, "--storage",
 		"sparse")
 	for _, want := range []string{"device         cpu ",
-		"1797 examples × 64 features, 10 classes, sparse\n",
-		"\nscores         70.6 KiB\n",
+		"1797 examples × 64 features, 10 classes, sparse\n", "\nscores         70.6 KiB\n",
 		"in all ", "\nmemory         about ", "no limit", "tiles          1, of which aside 0\n",
 		"expected pass "} {
 		if !strings.Contains(stdout, want) {
@@ -196,8 +195,8 @@ func TestAdviseMemory(t *testing.T) {
 	err := app.AdviseMemory(fmt.Errorf("plan: %w: 9 bytes", engine.ErrMemory))
 	if !errors.Is(err, engine.ErrMemory) || app.ExitCode(err) != app.ExitMemory ||
 		!strings.HasSuffix(err.Error(),
-			"9 bytes; allow more with --memory-limit and --max-alloc if you gave them, "+
-				"choose another --device, or train with fewer examples or classes") {
+			"9 bytes; allow more with --memory-limit and --max-alloc if you gave them, choose another "+
+				"--device, or train with fewer examples or classes") {
 		t.Errorf("found %v", err)
 	}
 	if other := errors.New("other"); app.AdviseMemory(other) != other || app.AdviseMemory(nil) != nil {

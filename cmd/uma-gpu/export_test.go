@@ -47,8 +47,7 @@ func TestExport(t *testing.T) {
 		at("k.model"))
 	succeed(t, "train", "--data", at("pets.csv"), "--model", at("p.npz"))
 	if _, notes := succeed(t, "export", "--model", at("p.npz"), "--out",
-		at("p.model")); !strings.Contains(notes,
-		`labels: 0 is "cat", 1 is "dog"`) {
+		at("p.model")); !strings.Contains(notes, `labels: 0 is "cat", 1 is "dog"`) {
 		t.Errorf("found the notes %q", notes)
 	}
 }
@@ -63,8 +62,8 @@ func python(t *testing.T) string {
 			return name
 		}
 	}
-	t.Fatal("found no Python with NumPy, wanted one: make test installs python3-numpy on Debian " +
-		"and Ubuntu")
+	t.Fatal("found no Python with NumPy, wanted one: make test installs python3-numpy on Debian and " +
+		"Ubuntu")
 	return ""
 }
 
@@ -105,8 +104,7 @@ numpy.savez("objects.npz", coef_=numpy.eye(2), classes_=numpy.array(["cat", "dog
 		t.Errorf("predicted %q", out)
 	}
 	if out, _ := succeed(t, "eval", "--model", at("m.npz"), "--data", data,
-		"--json"); !strings.Contains(out,
-		`"error_rate": 0`) || !strings.Contains(out, `"log_loss"`) {
+		"--json"); !strings.Contains(out, `"error_rate": 0`) || !strings.Contains(out, `"log_loss"`) {
 		t.Errorf("judged %s", out)
 	}
 	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
@@ -114,12 +112,10 @@ numpy.savez("objects.npz", coef_=numpy.eye(2), classes_=numpy.array(["cat", "dog
 		"1")
 
 	fail(t, app.ExitFailure, "array classes_: found an array of Python objects", "import", "--npz",
-		at("objects.npz"),
-		"--out", at("o.npz"))
+		at("objects.npz"), "--out", at("o.npz"))
 	fail(t, app.ExitFailure, "no such file", "import", "--npz", at("none.npz"), "--out", at("o.npz"))
 	fail(t, app.ExitUsage, "--temperature is 0", "import", "--npz", at("coef.npz"), "--out",
-		at("o.npz"),
-		"--temperature", "0")
+		at("o.npz"), "--temperature", "0")
 	if _, notes := succeed(t, "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
 		"--quiet"); notes != "" {
 		t.Errorf("said %q", notes)

@@ -242,11 +242,9 @@ func faultyCommands(t *testing.T) []faultJob {
 		{Name: "uma", Args: with(train, "--learner", "uma"), Out: out},
 		{Name: "softmax", Args: with(train, "--learner", "softmax", "--l2", "0.01"), Out: out},
 		{Name: "predict", Args: []string{"predict", "--data", path, "--model", m, "--device", device,
-			"--out", out + ".txt"},
-			Out: out + ".txt"},
+			"--out", out + ".txt"}, Out: out + ".txt"},
 		{Name: "kernel", Args: with(train, "--learner", "uma", "--kernel", "rbf", "--gamma", "0.1",
-			"--components", "5"),
-			Out: out},
+			"--components", "5"), Out: out},
 	}
 }
 
@@ -370,8 +368,7 @@ func TestTurnedBits(t *testing.T) {
 				})
 				for kind, e := range found {
 					t.Logf("%-7s %3d found, %3d crashed, %3d wrong with exit code 0, %3d without effect", kind,
-						e.found, e.crashed,
-						e.wrong, e.none)
+						e.found, e.crashed, e.wrong, e.none)
 				}
 			})
 		}

@@ -80,8 +80,7 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 	csvOf(t, dir, "order.csv", true, "c", "a", "b", "label")
 	var arff, raw bytes.Buffer
 	arff.WriteString("@relation r\n@attribute c real\n@attribute id string\n@attribute label " +
-		"{x,y,z}\n" +
-		"@attribute a real\n@attribute b real\n@data\n")
+		"{x,y,z}\n@attribute a real\n@attribute b real\n@data\n")
 	for _, r := range shuffledRows() {
 		arff.WriteString(strings.ReplaceAll(r.text("c", "id", "label", "a", "b"), r.ID, "'"+r.ID+"'"))
 	}
@@ -160,8 +159,7 @@ func TestFeaturesThatDoNotMatch(t *testing.T) {
 	succeed(t, "train", "--data", twice, "--model", twiceModel)
 	succeed(t, "convert", "--data", train, "--normalize", "l2", "--out", path("prepared.umab"))
 	succeed(t, "convert", "--data", csvOf(t, dir, "order.csv", true, "c", "a", "b", "label"),
-		"--normalize", "l2",
-		"--out", path("other.umab"))
+		"--normalize", "l2", "--out", path("other.umab"))
 	succeed(t, "train", "--data", path("prepared.umab"), "--model", path("l2.npz"))
 	for _, c := range []struct{ model, data, fragment string }{
 		{named, renamed, `renamed.csv:1: found the features "a", "B", "C", wanted also "b", "c", 2 of the 3 that the model was trained on; if only the names differ, match by position (--match-features position)`},
@@ -208,12 +206,10 @@ func TestWarningsOfData(t *testing.T) {
 	}
 	data := write(t, dir, "data.csv", text.String())
 	const want = "data.csv: column 1 numbers the examples and is taken as a feature; if it is an " +
-		"index, leave it out " +
-		"(--ignore-columns 1)"
+		"index, leave it out (--ignore-columns 1)"
 	m := filepath.Join(dir, "m.npz")
 	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model",
-		m); !strings.Contains(stderr, want) ||
-		!strings.HasPrefix(stderr, "warning: ") {
+		m); !strings.Contains(stderr, want) || !strings.HasPrefix(stderr, "warning: ") {
 		t.Errorf("stderr is\n%s", stderr)
 	}
 	if stdout, _ := succeed(t, "info", "--data", data); !strings.Contains(stdout, want) {

@@ -78,8 +78,7 @@ func TestFrom(t *testing.T) {
 		other := named(t, dir, "other.csv", strings.Fields(columns)...)
 		got := path("other.npz")
 		_, stderr := succeed(t, "train", "--learner", "uma", "--data", other, "--label-column", "label",
-			"--model", got,
-			"--from", first, "--max-steps", "13", "--weights", "last")
+			"--model", got, "--from", first, "--max-steps", "13", "--weights", "last")
 		if !bytes.Equal(read(t, got), read(t, m)) {
 			t.Errorf("columns %s: %s differs\n%s", columns, differ(t, got, m), stderr)
 		}

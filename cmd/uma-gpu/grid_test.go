@@ -23,8 +23,7 @@ func TestCompareGrid(t *testing.T) {
 		"--quiet"}
 	args := append(slices.Clone(judge), "--try", "--learner {pa1|copa} --epochs 2", "--grid",
 		"aggressiveness=0.01..1:log3", "--grid", "no-average=true|false", "--seeds", "2", "--out", table,
-		"--picture",
-		picture, "--model", best)
+		"--picture", picture, "--model", best)
 	stdout, _ := succeed(t, append(args, "--json")...)
 	r := decode[compareReport](t, stdout)
 	if len(r.Tried) != 12 || r.Seeds != 2 || len(r.Failed) != 0 {
@@ -71,8 +70,7 @@ func TestCompareGrid(t *testing.T) {
 	}
 	if accuracy != one.Accuracy.Value || loss != *one.NoisyLogLoss {
 		t.Errorf("%s has accuracy %v and loss %v, alone %v and %v", one.Flags, one.Accuracy.Value,
-			*one.NoisyLogLoss,
-			accuracy, loss)
+			*one.NoisyLogLoss, accuracy, loss)
 	}
 
 	text, _ := succeed(t, args...)
@@ -123,15 +121,13 @@ func TestSpread(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"1..2:log", "1..2:cubic3", "2..1:log3", "0..1:log3", "1..2:log1",
-		"1..2:lin1001",
-		"a..b:log2"} {
+		"1..2:lin1001", "a..b:log2"} {
 		if got, err := training.Spread(text); err == nil {
 			t.Errorf("%q: found %q", text, got)
 		}
 	}
 	if got, err := training.Expand("x {1|2..4:lin3}"); err != nil || !slices.Equal(got, []string{"x 1",
-		"x 2",
-		"x 3", "x 4"}) {
+		"x 2", "x 3", "x 4"}) {
 		t.Errorf("found %q, %v", got, err)
 	}
 }

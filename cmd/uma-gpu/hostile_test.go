@@ -78,8 +78,7 @@ func (h hostile) judge(t *testing.T) {
 	case strings.Contains(text, "runtime error") || strings.Contains(text, "goroutine "):
 		t.Errorf("%s: a trace in the message\n%s", h.name, text)
 	case strings.ContainsFunc(text, func(r rune) bool {
-		return r < ' ' && r != '\n' && r != '\t' ||
-			r == 0x7f
+		return r < ' ' && r != '\n' && r != '\t' || r == 0x7f
 	}):
 		t.Errorf("%s: control characters in %q", h.name, text)
 	}
@@ -200,12 +199,9 @@ func always() []damage {
 		damage{"zeros", func(raw []byte) []byte { return make([]byte, len(raw)) }},
 		damage{"a picture", func([]byte) []byte { return []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR") }},
 		damage{"a page", func([]byte) []byte {
-			return []byte("<!DOCTYPE " +
-				"html>\n<html><head><title>404</title></head>\n")
-		}},
-		damage{"a program", func([]byte) []byte {
-			return append([]byte("\x7fELF\x02\x01\x01"),
-				make([]byte, 100)...)
+			return []byte("<!DOCTYPE html>\n<html><head><title>404</title></head>\n")
+		}}, damage{"a program", func([]byte) []byte {
+			return append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 100)...)
 		}})
 }
 
@@ -222,12 +218,10 @@ func inText(number, separator string) []damage {
 		utf16(binary.LittleEndian, true),
 		utf16(binary.BigEndian, true), utf16(binary.LittleEndian, false), utf16(binary.BigEndian, false),
 		{"line ends of old", func(raw []byte) []byte {
-			return bytes.ReplaceAll(raw, []byte("\n"),
-				[]byte("\r"))
+			return bytes.ReplaceAll(raw, []byte("\n"), []byte("\r"))
 		}},
 		{"a long line", func(raw []byte) []byte {
-			return append(bytes.Clone(raw),
-				bytes.Repeat([]byte("7"), 1<<20)...)
+			return append(bytes.Clone(raw), bytes.Repeat([]byte("7"), 1<<20)...)
 		}},
 	}
 }

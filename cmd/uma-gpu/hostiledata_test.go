@@ -41,8 +41,8 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 	write(t, dir, "d.csv", csv)
 	write(t, dir, "d.tsv", strings.ReplaceAll(csv, ",", "\t"))
 	write(t, dir, "d.arff",
-		"@relation r\n@attribute length real\n@attribute width real\n@attribute height real\n"+
-			"@attribute depth real\n@attribute weight real\n@attribute kind {ash,oak,elm}\n@data\n"+
+		"@relation r\n@attribute length real\n@attribute width real\n@attribute height real\n@attribute "+
+			"depth real\n@attribute weight real\n@attribute kind {ash,oak,elm}\n@data\n"+
 			csv[strings.Index(csv, "\n")+1:])
 	for _, name := range []string{"d.svm", "d.npz", "d.umab", "d.csv.gz", "d.csv.zst", "d.svm.gz"} {
 		succeed(t, "convert", "--data", path("d.csv"), "--out", path(name), "--quiet")
@@ -99,8 +99,7 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 			swap("(60, 5)", "(61, 5)"), swap("(60, 5)", "(6,  5)"), swap("(60, 5)", "(300, )"), swap("descr",
 				"descs"),
 			swap("(60, 5), }                       ", "(60, 5000000000000000000), }     "), at(6, 9), at(8,
-				255, 255),
-			at(0, 0x92),
+				255, 255), at(0, 0x92),
 			at(128, 0, 0, 0xc0, 0x7f), at(132, 0, 0, 0x80, 0x7f), at(200, 0, 0, 0x80, 0xff)}),
 		"x.idx": slices.Concat(always(), cuts(0.99, 1), []damage{more("x"), at(0, 1), at(2, 7), at(3, 0),
 			at(3, 9),
@@ -110,13 +109,11 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 			"o\x00ak\n"),
 			swap("oak\n", "\xff\n"), swap("oak\n", "oak,1\n"), utf16(binary.LittleEndian, true)}),
 		"y.npy": slices.Concat(always(), cuts(0.99, 1), []damage{more("x"), swap("<U3", "<U0"),
-			swap("<U3", "<f2"),
-			swap("<U3", "|O8"),
+			swap("<U3", "<f2"), swap("<U3", "|O8"),
 			swap("(60,)", "(59,)"), swap("(60,)", "(61,)"), swap("(60,)", "(60)"), at(128, 0, 0, 0x11, 0),
 			at(132, 0, 0xd8, 0, 0), at(136, 7)}),
 		"y.idx": slices.Concat(always(), cuts(0.99, 1), []damage{more("x"), at(2, 0), at(7, 59), at(7,
-			61),
-			at(3, 2), at(3, 0)}),
+			61), at(3, 2), at(3, 0)}),
 	}
 }
 
@@ -179,8 +176,7 @@ func writeTables(t *testing.T, dir, csv string) {
 	}
 	for name, raw := range map[string][]byte{"d.parquet": plain.Bytes(),
 		"snappy.parquet": snappy.Bytes(), "packed.npz": packed.Bytes(), "x.npy": npy, "x.idx": idx,
-		"y.txt": []byte(text),
-		"y.npy": names, "y.idx": idxLabels} {
+		"y.txt": []byte(text), "y.npy": names, "y.idx": idxLabels} {
 		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o666); err != nil {
 			t.Fatal(err)
 		}

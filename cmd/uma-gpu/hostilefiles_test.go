@@ -120,8 +120,7 @@ func TestHostileCommands(t *testing.T) {
 			return
 		}
 		h := hostile{name: strings.Join(words, " ") + ": " + what + " for " + words[at],
-			args: slices.Clone(words), dir: dir,
-			file: file}
+			args: slices.Clone(words), dir: dir, file: file}
 		for k, word := range words {
 			if strings.HasPrefix(word, "OUT.") {
 				h.made = "new" + word[3:]

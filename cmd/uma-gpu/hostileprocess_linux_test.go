@@ -179,8 +179,7 @@ func (s surrounded) wrong(state *os.ProcessState, hung bool, stdout, stderr stri
 		strings.Contains(stderr, "runtime error") || strings.Contains(stderr, "fatal error"):
 		return "a trace in the message"
 	case strings.ContainsFunc(stderr, func(r rune) bool {
-		return r < ' ' && r != '\n' && r != '\t' ||
-			r == 0x7f
+		return r < ' ' && r != '\n' && r != '\t' || r == 0x7f
 	}):
 		return fmt.Sprintf("control characters in %q", stderr)
 	case code == app.ExitOK && s.may == refused:

@@ -149,8 +149,7 @@ func (s *surroundingsTest) limits(*testing.T) (all []surrounded) {
 		"train --data " + s.big + " --learner bpm --model new.npz --kernel rbf",
 		"bench --synthetic 1000000,100,10"} {
 		all = append(all, surrounded{name: "ulimit -t 1", prefix: "ulimit -S -t 1;",
-			args: strings.Fields(line),
-			may:  stopped, made: "new.npz"})
+			args: strings.Fields(line), may: stopped, made: "new.npz"})
 	}
 	return all
 }
@@ -159,8 +158,7 @@ func (s *surroundingsTest) limits(*testing.T) (all []surrounded) {
 // process, which sees them alone.
 func (s *surroundingsTest) disks(t *testing.T) (all []surrounded) {
 	if out, err := exec.CommandContext(t.Context(), "unshare", "-m", "mount", "-t", "tmpfs", "none",
-		s.dir).
-		CombinedOutput(); err != nil {
+		s.dir).CombinedOutput(); err != nil {
 		t.Logf("not tried, for want of the right to mount: %v, %s", err, out)
 		return nil
 	}
@@ -213,19 +211,17 @@ func (s *surroundingsTest) rights(t *testing.T) (all []surrounded) {
 			}
 			for name, spoil := range map[string]string{
 				"unreadable": "cp %[1]s theirs%[2]s; chmod 000 theirs%[2]s;",
-				"of another": "cp %[1]s theirs%[2]s; chmod 600 theirs%[2]s; chown 65534 " +
-					"theirs%[2]s;",
+				"of another": "cp %[1]s theirs%[2]s; chmod 600 theirs%[2]s; chown 65534 theirs%[2]s;",
 				"in a folder without passage": "mkdir no; cp %[1]s no/f%[2]s; chmod 644 no; ln -s no/f%[2]s " +
 					"theirs%[2]s;",
-				"in a folder of another": "mkdir no; cp %[1]s no/f%[2]s; chmod 700 no; chown 65534 no; " +
-					"ln -s no/f%[2]s theirs%[2]s;",
+				"in a folder of another": "mkdir no; cp %[1]s no/f%[2]s; chmod 700 no; chown 65534 no; ln -s " +
+					"no/f%[2]s theirs%[2]s;",
 			} {
 				bad := "theirs" + filepath.Ext(word)
 				h := s.with(line, name+" "+word, fmt.Sprintf(spoil, word, filepath.Ext(word))+powerless,
 					refused, bad)
 				h.args[k], h.after = bad, func() error {
-					return errors.Join(os.Remove(bad),
-						os.RemoveAll("no"))
+					return errors.Join(os.Remove(bad), os.RemoveAll("no"))
 				}
 				all = append(all, h)
 			}

@@ -123,8 +123,7 @@ func TestIDs(t *testing.T) {
 		}
 	}
 	succeed(t, "split", "--data", data, "--id-column", "who", "--counts", "30,10", "--out",
-		out+".1.csv",
-		"--out", out+".2.csv")
+		out+".1.csv", "--out", out+".2.csv")
 	for _, id := range ids {
 		in := strings.Contains(string(read(t, out+".1.csv")), id) != strings.Contains(string(read(t,
 			out+".2.csv")), id)
@@ -155,6 +154,5 @@ func TestIDs(t *testing.T) {
 		t.Error(stderr)
 	}
 	succeed(t, "train", "--data", data, "--id-column", "who", "--model", m, "--learner", "pa1",
-		"--stream",
-		"--normalize", "bias,l2")
+		"--stream", "--normalize", "bias,l2")
 }

@@ -25,8 +25,7 @@ func TestInfo(t *testing.T) {
 	stdout, _ = succeed(t, "info", "--data", digits, "--storage", "sparse", "--json")
 	s := decode[dataset.Info](t, stdout)
 	if s.Storage != "sparse" || s.SHA256 != i.SHA256 || s.Density != i.Density ||
-		s.MeanAbs != i.MeanAbs ||
-		s.ConstantFeatures != i.ConstantFeatures {
+		s.MeanAbs != i.MeanAbs || s.ConstantFeatures != i.ConstantFeatures {
 		t.Errorf("sparse %+v, dense %+v", s, i)
 	}
 }
@@ -101,8 +100,7 @@ func TestInfoOfStandardInput(t *testing.T) {
 
 func TestSmallBytesText(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1024: "1 KiB",
-		1536:    "1.5 KiB",
-		3 << 20: "3 MiB", 5 << 40: "5 TiB", 9 << 50: "9216 TiB"} {
+		1536: "1.5 KiB", 3 << 20: "3 MiB", 5 << 40: "5 TiB", 9 << 50: "9216 TiB"} {
 		if got := app.BytesText(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}

@@ -54,8 +54,7 @@ func TestInspect(t *testing.T) {
 	}
 	text, _ := succeed(t, "inspect", "--model", at("m.npz"), "--top", "1")
 	for _, want := range []string{"seed 7", m.Meta.DataSHA256, "85.0 % of labels right",
-		"20.0 % of dog are labelled cat",
-		r.Classes[0].Top[0].Feature} {
+		"20.0 % of dog are labelled cat", r.Classes[0].Top[0].Feature} {
 		if !strings.Contains(text, want) {
 			t.Errorf("found no %q in\n%s", want, text)
 		}

@@ -17,8 +17,7 @@ func TestTrainInverse(t *testing.T) {
 	m := filepath.Join(dir, "m.npz")
 	train := func(more ...string) []string {
 		return append([]string{"train", "--data", noisy, "--learner", "uma", "--max-steps", "20",
-			"--device", "cpu",
-			"--model", m}, more...)
+			"--device", "cpu", "--model", m}, more...)
 	}
 	succeed(t, train("--confusion", matrix)...)
 	exact := read(t, m)

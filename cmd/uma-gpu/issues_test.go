@@ -34,8 +34,7 @@ func TestIssues(t *testing.T) {
 		file("filtered.csv"))...)
 	r := decode[issuesReport](t, stdout)
 	if r.Examples != 500 || r.Issues != len(r.Rows) || r.Learner != "softmax" || r.Folds != 4 ||
-		len(r.PerClass) != 10 ||
-		!strings.Contains(stderr, "issues: 500 rows, ranked, written to") {
+		len(r.PerClass) != 10 || !strings.Contains(stderr, "issues: 500 rows, ranked, written to") {
 		t.Fatalf("found %+v\n%s", r, stderr)
 	}
 	found, corrupted := 0, 0
@@ -141,8 +140,7 @@ func TestIssuesOfDuplicates(t *testing.T) {
 	dir := t.TempDir()
 	noise := write(t, dir, "C.csv", "0.7,0.3\n0.3,0.7\n")
 	stdout, _ := succeed(t, "issues", "--data", write(t, dir, "d.csv", rows.String()), "--confusion",
-		noise, "--json",
-		"--out", filepath.Join(dir, "i.json"))
+		noise, "--json", "--out", filepath.Join(dir, "i.json"))
 	r := decode[issuesReport](t, stdout)
 	if r.Duplicates != 2 || r.Conflicts != 3 {
 		t.Errorf("found %d duplicates, %d conflicts", r.Duplicates, r.Conflicts)

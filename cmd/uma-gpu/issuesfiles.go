@@ -120,8 +120,7 @@ func writeIssuesJSON(w io.Writer, rows []training.IssueRow) error {
 // writeClean writes the data with the most likely labels in place of those that are likely
 // wrong, or without their rows.
 func writeClean(ctx context.Context, o *training.OutOfFold, files *atomicfile.Group, path,
-	how string,
-	found []estimate.Issue) (said string, err error) {
+	how string, found []estimate.Issue) (said string, err error) {
 	clean, wrong := *o.Data, 0
 	var kept []int
 	clean.Y = nil

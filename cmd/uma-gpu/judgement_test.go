@@ -24,8 +24,7 @@ func TestEvalCorrects(t *testing.T) {
 		"--max-steps", "40")
 	eval := func(data string, args ...string) (eval.Report, string) {
 		stdout, stderr := succeed(t, append([]string{"eval", "--quiet", "--json", "--model", m, "--data",
-			file(data)},
-			args...)...)
+			file(data)}, args...)...)
 		return decode[eval.Report](t, stdout), stderr
 	}
 	right, _ := eval("righttoo.csv")
@@ -76,8 +75,7 @@ func TestEvalCorrects(t *testing.T) {
 	turned, _ := eval("held.csv", "--confusion", file("C.csv"), "--axes", "true-rows")
 	if !reflect.DeepEqual(judgement.Transposed(turned.Report.Confusion), noisy.Report.Confusion) ||
 		!reflect.DeepEqual(judgement.Transposed(turned.Corrected.Confusion), c.Confusion) ||
-		turned.Axes != "true-rows" ||
-		reflect.DeepEqual(turned.Report.Confusion, noisy.Report.Confusion) {
+		turned.Axes != "true-rows" || reflect.DeepEqual(turned.Report.Confusion, noisy.Report.Confusion) {
 		t.Errorf("found %v, before %v", turned.Report.Confusion, noisy.Report.Confusion)
 	}
 	text, _ = succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--axes", "true-rows")
@@ -89,8 +87,7 @@ func TestEvalCorrects(t *testing.T) {
 	// More noise than there is: right labels are no labels with 49 % noise.
 	much := file("much.csv")
 	succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.45", "--out",
-		file("unused.csv"),
-		"--write-confusion", much)
+		file("unused.csv"), "--write-confusion", much)
 	wrong, stderr := eval("righttoo.csv", "--confusion", much)
 	if len(wrong.Warnings) != 1 || !strings.Contains(stderr,
 		"cannot be: these labels are not noisy by this") {
@@ -103,6 +100,5 @@ func TestEvalCorrects(t *testing.T) {
 		t.Errorf("found %+v\n%s", wrong.Corrected, stderr)
 	}
 	fail(t, app.ExitUsage, `--axes is "rows", wanted true-columns or true-rows`, "eval", "--model", m,
-		"--data", much,
-		"--axes", "rows")
+		"--data", much, "--axes", "rows")
 }

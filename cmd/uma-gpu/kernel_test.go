@@ -146,8 +146,7 @@ func TestKPCA(t *testing.T) {
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
 	basis := filepath.Join(dir, "b.npz")
 	stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5",
-		"--components", "7",
-		"--basis", basis, "--json")
+		"--components", "7", "--basis", basis, "--json")
 	r := decode[kpca.Report](t, stdout)
 	if r.Examples != 300 || r.Features != 2 || r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 ||
 		len(r.Eigenvalues) != 7 || r.Kernel.Explained < 0.5 {
@@ -243,8 +242,7 @@ func TestGammaSearchOfFewExamples(t *testing.T) {
 		}
 		for _, more := range variants {
 			args := append([]string{"train", "--data", data, "--model", model, "--max-steps", "20",
-				"--kernel", "rbf",
-				"--gamma", "search"}, more...)
+				"--kernel", "rbf", "--gamma", "search"}, more...)
 			if code, _, said := command(args...); code != app.ExitOK || strings.Count(said,
 				"estimated error") != 14 {
 				t.Errorf("%s, %v: exit code %d\n%s", c.name, more, code, said)
@@ -253,6 +251,5 @@ func TestGammaSearchOfFewExamples(t *testing.T) {
 	}
 	data := write(t, dir, "none.csv", "1,2,a\n2,1,b\n3,4,c\n")
 	fail(t, app.ExitFailure, "name a gamma", "train", "--data", data, "--model", model, "--kernel",
-		"rbf",
-		"--gamma", "search")
+		"rbf", "--gamma", "search")
 }

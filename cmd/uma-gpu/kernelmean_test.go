@@ -77,8 +77,7 @@ func TestCombineModels(t *testing.T) {
 		at("b.csv"))
 	for _, name := range []string{"train", "a", "b"} {
 		succeed(t, "train", "--data", at(name+".csv"), "--model", at(name+".npz"), "--learner",
-			"kernelmean",
-			"--kernel", "rbf", "--gamma", "2", "--normalize", "none")
+			"kernelmean", "--kernel", "rbf", "--gamma", "2", "--normalize", "none")
 	}
 	_, said := succeed(t, "kernelmean", "combine", "--model", at("a.npz"), "--model", at("b.npz"),
 		"--out", at("all.npz"))
@@ -94,14 +93,11 @@ func TestCombineModels(t *testing.T) {
 	}
 	fail(t, app.ExitUsage, "--model is missing", "kernelmean", "combine", "--out", at("x.npz"))
 	fail(t, app.ExitUsage, "--out is the same file as --model", "kernelmean", "combine", "--model",
-		at("a.npz"), "--out",
-		at("a.npz"))
+		at("a.npz"), "--out", at("a.npz"))
 	succeed(t, "train", "--data", at("b.csv"), "--model", at("b.npz"), "--learner", "kernelmean",
-		"--kernel", "rbf",
-		"--gamma", "1", "--normalize", "none")
+		"--kernel", "rbf", "--gamma", "1", "--normalize", "none")
 	fail(t, app.ExitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine",
-		"--model", at("a.npz"),
-		"--model", at("b.npz"), "--out", at("all.npz"))
+		"--model", at("a.npz"), "--model", at("b.npz"), "--out", at("all.npz"))
 }
 
 // TestMargin: a model stands more where more may be lost, and no less where it is asked of its own

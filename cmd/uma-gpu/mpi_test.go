@@ -53,25 +53,20 @@ func TestRanksTrain(t *testing.T) {
 	for _, c := range [][]string{
 		append([]string{"--learner", "softmax", "--iterations", "5", "--validate", "0.2"}, table...),
 		append([]string{"--learner", "uma", "--max-steps", "8", "--storage", "dense",
-			"--temperature-folds", "2"},
-			table...),
+			"--temperature-folds", "2"}, table...),
 		{"--data", raw, "--learner", "uma", "--max-steps", "8"},
 		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir,
-			"c.npz"),
-			"--every", "3"},
+			"c.npz"), "--every", "3"},
 		{"--data", mapped, "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
 		{"--data", data, "--kernel", "rbf", "--landmarks", "40", "--gamma", "0.1", "--l2", "0.01",
 			"--storage", "sparse"},
 		{"--data", data, "--kernel", "rbf", "--landmarks", "300", "--components", "40", "--gamma", "mean",
-			"--iterations",
-			"9", "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
+			"--iterations", "9", "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
 		{"--data", raw, "--kernel", "poly", "--landmarks", "30", "--landmark-choice", "farthest",
-			"--learner", "uma",
-			"--max-steps", "8", "--temperature-folds", "2"},
+			"--learner", "uma", "--max-steps", "8", "--temperature-folds", "2"},
 		{"--data", data, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "0.1", "--atoms", "50"},
 		{"--data", mapped, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "search", "--atoms",
-			"auto",
-			"--normalize", "standardize,bias,l2"},
+			"auto", "--normalize", "standardize,bias,l2"},
 	} {
 		one, many := filepath.Join(dir, "one.npz"), filepath.Join(dir, "many.npz")
 		succeed(t, append([]string{"train", "--model", one}, c...)...)
@@ -133,8 +128,7 @@ func TestRanksFolds(t *testing.T) {
 		args := append([]string{"cv", "--data", people, "--missing", "mean", "--text", "words",
 			"--id-column", "id",
 			"--skip-bad", "--learner", "uma", "--max-steps", "5", "--folds", "3", "--json", "--quiet",
-			"--device", "cpu"},
-			kernel...)
+			"--device", "cpu"}, kernel...)
 		one, _ := succeed(t, args...)
 		c := mpirun(t, 2, args...)
 		var errs bytes.Buffer
@@ -197,8 +191,7 @@ func TestRankKilled(t *testing.T) {
 	data, model := filepath.Join(dir, "d.csv"), filepath.Join(dir, "m.npz")
 	succeed(t, "synth", "--examples", "3000", "--features", "20", "--classes", "5", "--out", data)
 	c := mpirun(t, 3, "train", "--data", data, "--model", model, "--learner", "uma", "--max-steps",
-		"100000000",
-		"--tol", "0", "--verbose")
+		"100000000", "--tol", "0", "--verbose")
 	var out transcript
 	c.Stdout, c.Stderr = &out, &out
 	marker := "UMA_GPU_TEST_MARK=" + dir

@@ -38,11 +38,9 @@ func TestRankComputesWrong(t *testing.T) {
 			t.Helper()
 			right := append(slices.Clone(train), "--device", "cpu")
 			wrong := slices.Concat([]string{"-n", "1", "env", gpu.LibraryVariable + "=" + library, "FAULT=" +
-				fault,
-				"FAULT_LOG=" + log, self}, train, []string{"--device", device, "--audit", "full"})
+				fault, "FAULT_LOG=" + log, self}, train, []string{"--device", device, "--audit", "full"})
 			out, err := mpirun(t, 1, slices.Concat(right, []string{":"}, wrong, []string{":", "-n", "1",
-				self},
-				right)...).CombinedOutput()
+				self}, right)...).CombinedOutput()
 			return string(out), exitOf(t, err)
 		}
 		os.Remove(log)
@@ -61,8 +59,7 @@ func TestRankComputesWrong(t *testing.T) {
 			named := strings.Contains(out, "rank 1: ") || strings.Contains(out, "rank 1 of 3 ends all: ")
 			if code != app.ExitFailure || !named || !strings.Contains(out, "is at fault") {
 				t.Errorf("%s, FAULT=%s: exit code %d, wanted %d and the device of rank 1 named:\n%s",
-					learner[1], fault, code,
-					app.ExitFailure, out)
+					learner[1], fault, code, app.ExitFailure, out)
 			}
 			if strings.Contains(out, "audit of ") && strings.Contains(out, "begin again with --device cpu") {
 				audited++
@@ -94,8 +91,7 @@ func TestRanksResume(t *testing.T) {
 		{"--data", data, "--learner", "uma", "--tol", "0", "--max-steps", "13"},
 		{"--data", mapped, "--learner", "softmax", "--iterations", "13", "--l2", "0.001"},
 		{"--data", data, "--learner", "uma", "--tol", "0", "--max-steps", "13", "--kernel", "rbf",
-			"--landmarks", "40",
-			"--gamma", "0.1"},
+			"--landmarks", "40", "--gamma", "0.1"},
 	} {
 		args := append([]string{"train", "--device", "cpu", "--model", want}, begun...)
 		succeed(t, args...)
@@ -116,8 +112,7 @@ func TestRanksResume(t *testing.T) {
 				t.Fatal(err)
 			}
 			out, err := mpirun(t, c.ranks, "train", "--data", begun[1], "--resume", checkpoint, "--model",
-				got,
-				"--device", c.device).CombinedOutput()
+				got, "--device", c.device).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v, gone on on %d ranks of %s: %v\n%s", begun, c.ranks, c.device, err, out)
 			}

@@ -78,8 +78,8 @@ func TestRanksKills(t *testing.T) {
 		}
 	}
 	t.Logf("%d trainings, %d ranks killed, gone on %d times; the last process ended %v after the "+
-		"kill at most; "+
-		"%d temporary files were left", ended, killed, resumed, longest.Round(time.Millisecond), left)
+		"kill at most; %d temporary files were "+
+		"left", ended, killed, resumed, longest.Round(time.Millisecond), left)
 	if left > 2+killed/10 {
 		t.Errorf("%d temporary files left by %d kills", left, killed)
 	}
@@ -89,8 +89,7 @@ func TestRanksKills(t *testing.T) {
 // returns what was said, how long c ran on after the kill, negative if there was none, the exit
 // code and the process that was killed.
 func killRank(t *testing.T, c *exec.Cmd, mark string, rank int, wait time.Duration) (
-	said string, took time.Duration, code, pid int,
-) {
+	said string, took time.Duration, code, pid int) {
 	t.Helper()
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out

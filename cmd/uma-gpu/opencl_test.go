@@ -50,8 +50,7 @@ func TestTrainSameWeightsOnAllDevices(t *testing.T) {
 				t.Helper()
 				path := filepath.Join(dir, name)
 				_, stderr := succeed(t, append([]string{"train", "--data", data, "--label-column", set.label,
-					"--confusion", c,
-					"--model", path, "--device", device, "--max-steps", set.steps}, more...)...)
+					"--confusion", c, "--model", path, "--device", device, "--max-steps", set.steps}, more...)...)
 				if !strings.Contains(stderr, "device: "+device+" ") {
 					t.Errorf("stderr does not name %s:\n%s", device, stderr)
 				}
@@ -62,8 +61,7 @@ func TestTrainSameWeightsOnAllDevices(t *testing.T) {
 				path := train("opencl.npz", i.ID())
 				device := load(t, path).Meta.Device
 				if want := (model.Device{Kind: "opencl", Name: i.Name, Platform: i.PlatformName,
-					Driver:     i.Driver,
-					Conforming: true}); device != want {
+					Driver: i.Driver, Conforming: true}); device != want {
 					t.Errorf("device %+v, want %+v", device, want)
 				}
 				for _, path := range []string{path, train("tiles.npz", i.ID(), "--max-alloc", "128K")} {
@@ -153,21 +151,18 @@ func TestDevicesListsOpenCL(t *testing.T) {
 // auto takes a GPU for much work, and never an OpenCL device that is the processor.
 func TestAuto(t *testing.T) {
 	accelerated := slices.ContainsFunc(openCL(t), func(i gpu.Info) bool {
-		return device.IsGPU(i) ||
-			device.IsOtherAccelerator(i)
+		return device.IsGPU(i) || device.IsOtherAccelerator(i)
 	})
 	dir := t.TempDir()
 	few, data := synthetic(t, dir), filepath.Join(dir, "many.csv")
 	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"),
-		"--max-steps", "2",
-		"--device", "auto", "--json")
+		"--max-steps", "2", "--device", "auto", "--json")
 	if r := decode[training.TrainReport](t, stdout); r.Device.Kind != "cpu" {
 		t.Errorf("device %+v for few data", r.Device)
 	}
 	succeed(t, "synth", "--examples", "9000", "--features", "120", "--out", data)
 	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"),
-		"--max-steps", "2",
-		"--device", "auto", "--json")
+		"--max-steps", "2", "--device", "auto", "--json")
 	if r := decode[training.TrainReport](t, stdout); (r.Device.Kind == "opencl") != accelerated ||
 		!strings.Contains(stderr, "device: "+r.Device.ID+" ") {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
@@ -175,16 +170,14 @@ func TestAuto(t *testing.T) {
 	// Too little memory for anything: auto says so and goes on, a device that was
 	// asked for ends the command.
 	stdout, stderr = succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"),
-		"--max-steps", "2",
-		"--device", "auto", "--max-alloc", "16", "--json")
+		"--max-steps", "2", "--device", "auto", "--max-alloc", "16", "--json")
 	if r := decode[training.TrainReport](t, stdout); r.Device.Kind != "cpu" ||
 		strings.Contains(stderr, "warning: this device is passed over: ") != accelerated {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
 	}
 	for _, i := range openCL(t) {
 		fail(t, app.ExitMemory, "one allocation may have 16", "train", "--data", data, "--model",
-			filepath.Join(dir, "n.npz"),
-			"--device", i.ID(), "--max-alloc", "16")
+			filepath.Join(dir, "n.npz"), "--device", i.ID(), "--max-alloc", "16")
 	}
 }
 
@@ -224,8 +217,7 @@ func TestBenchOnOpenCL(t *testing.T) {
 	for _, i := range openCL(t) {
 		for _, more := range [][]string{nil, {"--max-alloc", "72K"}} {
 			args := append([]string{"bench", "--synthetic", "2000,5,3", "--learner", "uma",
-				"--steps", "4", "--repeat", "2", "--json",
-				"--device", i.ID()}, more...)
+				"--steps", "4", "--repeat", "2", "--json", "--device", i.ID()}, more...)
 			stdout, _ := succeed(t, args...)
 			judgeBench(t, decode[bench.BenchReport](t, stdout), i.ID(), 2000, 6, 3, 4)
 		}

@@ -17,8 +17,7 @@ import (
 // train --json has what an online learner tells of each pass.
 func TestPassesInJSON(t *testing.T) {
 	printed, _ := succeed(t, "train", "--data", digits, "--learner", "copa", "--epochs", "3", "--json",
-		"--quiet",
-		"--model", filepath.Join(t.TempDir(), "m.npz"))
+		"--quiet", "--model", filepath.Join(t.TempDir(), "m.npz"))
 	var report struct {
 		Steps  int
 		Passes []map[string]float64
@@ -31,8 +30,7 @@ func TestPassesInJSON(t *testing.T) {
 	}
 	for k, p := range report.Passes {
 		if p["step"] != float64(k+1) || p["updates"] == 0 || p["mistakes"] == 0 ||
-			p["confusion_risk"] == 0 ||
-			p["bound"] <= p["confusion_risk"] {
+			p["confusion_risk"] == 0 || p["bound"] <= p["confusion_risk"] {
 			t.Errorf("pass %d is %v, wanted its mistakes, updates, risk and a bound above that", k+1, p)
 		}
 	}
@@ -51,8 +49,7 @@ func TestOnlineOptions(t *testing.T) {
 	}
 	data, matrix := at("noisy.csv"), at("C.csv")
 	succeed(t, "confusion", "inject", "--data", write(t, dir, "right.csv", rows.String()),
-		"--pairwise", "0.2", "--out",
-		data, "--write-confusion", matrix)
+		"--pairwise", "0.2", "--out", data, "--write-confusion", matrix)
 	online := 0
 	for _, d := range catalog.All() {
 		if d.StepAll == nil {
@@ -66,8 +63,7 @@ func TestOnlineOptions(t *testing.T) {
 				flags += " --normalize bias,l2"
 			}
 			printed, _ := succeed(t, append([]string{"train", "--data", data, "--device", "cpu", "--learner",
-				d.Name,
-				"--model", m, "--json", "--quiet"}, strings.Fields(flags)...)...)
+				d.Name, "--model", m, "--json", "--quiet"}, strings.Fields(flags)...)...)
 			return member(t, m, "W.npy"), decode[training.TrainReport](t, printed)
 		}
 		plain, r := model("--epochs 3")

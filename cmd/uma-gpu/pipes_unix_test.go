@@ -21,15 +21,13 @@ func TestPipes(t *testing.T) {
 	data := synthetic(t, dir)
 	matrix := filepath.Join(dir, "C.csv")
 	succeed(t, "confusion", "inject", "--data", data, "--symmetric", "0.2", "--out", filepath.Join(dir,
-		"noisy.csv"),
-		"--write-confusion", matrix)
+		"noisy.csv"), "--write-confusion", matrix)
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	train := []string{"train", "--data", filepath.Join(dir, "noisy.csv"), "--confusion", pipe,
-		"--device", "cpu",
-		"--max-steps", "3", "--model", filepath.Join(dir, "m.npz")}
+		"--device", "cpu", "--max-steps", "3", "--model", filepath.Join(dir, "m.npz")}
 	text := read(t, matrix)
 	go func() {
 		w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when the training waits for the matrix

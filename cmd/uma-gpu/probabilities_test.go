@@ -30,8 +30,7 @@ func noisyParts(t *testing.T) (dir string) {
 	succeed(t, "confusion", "inject", "--data", file("right.csv"), "--pairwise", "0.4", "--seed", "1",
 		"--out", file("train.csv"), "--write-confusion", file("C.csv"))
 	succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.4", "--seed",
-		"2",
-		"--out", file("held.csv"))
+		"2", "--out", file("held.csv"))
 	return dir
 }
 
@@ -101,8 +100,7 @@ func TestPredictTables(t *testing.T) {
 		t.Error("nothing on standard output")
 	}
 	text, _ := succeed(t, "predict", "--model", fourPoints(t, dir), "--data", write(t, dir, "one.csv",
-		"1,0\n"),
-		"--no-labels", "--proba", "--to", "jsonl")
+		"1,0\n"), "--no-labels", "--proba", "--to", "jsonl")
 	if !strings.HasPrefix(text, `{"example":1,"class":"a","probabilities":{"a":0.`) {
 		t.Errorf("found %s", text)
 	}
@@ -131,8 +129,7 @@ func TestCalibrate(t *testing.T) {
 	dir := noisyParts(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	train := []string{"train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--learner",
-		"uma", "--step",
-		"pair", "--weights", "best", "--max-steps", "300", "--model"}
+		"uma", "--step", "pair", "--weights", "best", "--max-steps", "300", "--model"}
 	succeed(t, append(train, file("m.npz"))...)
 	succeed(t, append(train, file("folds.npz"), "--temperature-folds", "3")...)
 	stdout, stderr := succeed(t, "calibrate", "--model", file("m.npz"), "--data", file("held.csv"),
@@ -140,8 +137,7 @@ func TestCalibrate(t *testing.T) {
 	r := decode[calibrate.Report](t, stdout)
 	m, held, folds := load(t, file("m.npz")), load(t, file("held.npz")), load(t, file("folds.npz"))
 	if r.Temperature != held.Meta.Temperature || *r.Before != m.Meta.Temperature ||
-		r.Model != file("held.npz") ||
-		r.Examples != 449 || strings.Contains(stderr, "identity") {
+		r.Model != file("held.npz") || r.Examples != 449 || strings.Contains(stderr, "identity") {
 		t.Errorf("found %+v\n%s", r, stderr)
 	}
 	if !slices.Equal(m.W, held.W) || !slices.Equal(m.W, folds.W) || folds.Meta.TemperatureFolds != 3 {
@@ -203,8 +199,7 @@ func TestEvalProbabilities(t *testing.T) {
 	}
 	stdout, _ = succeed(t, "eval", "--model", m, "--data", test, "--confusion", noise)
 	for _, want := range []string{"\n\nlog-loss            1.", "\nBrier score         0.",
-		"\ncalibration error   0.",
-		"\ncorrected log-loss  0."} {
+		"\ncalibration error   0.", "\ncorrected log-loss  0."} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
@@ -265,8 +260,7 @@ func TestProbabilityUsage(t *testing.T) {
 		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv"},
 			"--out is missing; see uma-gpu calibrate --help"},
 		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv", "--out", "o.npz",
-			"--confusion-axes", "true-rows"},
-			"--confusion-axes is given without --confusion"},
+			"--confusion-axes", "true-rows"}, "--confusion-axes is given without --confusion"},
 		{[]string{"eval", "--model", "m.npz", "--data", "d.csv", "--confusion-axes", "true-rows"},
 			"--confusion-axes is given without --confusion"},
 		{[]string{"train", "--data", "d.csv", "--model", "m.npz", "--temperature-folds", "1"},

@@ -66,9 +66,8 @@ func TestFullDisk(t *testing.T) {
 		c := program(t, "ulimit -f 1;", args...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
-		if code != app.ExitFailure ||
-			!strings.Contains(stderr.String(),
-				target+": cannot be written (nothing was changed): file too large") {
+		if code != app.ExitFailure || !strings.Contains(stderr.String(),
+			target+": cannot be written (nothing was changed): file too large") {
 			t.Errorf("%s: exit code %d\n%s", args[0], code, stderr.String())
 		}
 		if left := names(t, dir); left != nil {
@@ -85,8 +84,7 @@ func TestSignal(t *testing.T) {
 		dir := t.TempDir()
 		m := filepath.Join(dir, "m.npz")
 		c := program(t, "", "train", "--learner", "uma", "--data", data, "--model", m, "--step", "pair",
-			"--doubt", "0",
-			"--max-steps", "1000000000", "--verbose")
+			"--doubt", "0", "--max-steps", "1000000000", "--verbose")
 		stderr, err := c.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -228,10 +226,8 @@ func TestCheckpointOnFullDisk(t *testing.T) {
 			more...)...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
-		if code != app.ExitFailure ||
-			!strings.Contains(stderr.String(),
-				k+": cannot be written (nothing was changed): file too large; "+
-					"raise the limit") {
+		if code != app.ExitFailure || !strings.Contains(stderr.String(),
+			k+": cannot be written (nothing was changed): file too large; raise the limit") {
 			t.Errorf("%v: exit code %d\n%s", more, code, stderr.String())
 		}
 		if left := names(t, dir); !bytes.Equal(read(t, k), kept) || !slices.Equal(left, before) {

@@ -21,8 +21,7 @@ func TestQueryKills(t *testing.T) {
 	leaves(t, dir, "few.csv", 0, 6)
 	tree := leaves(t, dir, "pool.csv", 6, 300)
 	begin := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show",
-		"text",
-		"--label-column", "tree"}
+		"text", "--label-column", "tree"}
 	commands := func(s string, run func(args []string)) map[string]string {
 		run(with(begin, "--session", s))
 		for round := 1; round < 3; round++ {

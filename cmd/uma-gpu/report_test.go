@@ -81,8 +81,7 @@ func TestReport(t *testing.T) {
 	succeed(t, "confusion", "inject", "--data", "train.csv", "--pairwise", "0.3", "--out", "noisy.csv",
 		"--write-confusion", "C.csv")
 	succeed(t, "train", "--data", "noisy.csv", "--confusion", "C.csv", "--model", "m.npz", "--device",
-		"cpu",
-		"--history", "h.jsonl", "--report", "r.html", "--normalize", "bias,l2")
+		"cpu", "--history", "h.jsonl", "--report", "r.html", "--normalize", "bias,l2")
 	page, r := pageOf(t, "r.html"), numbersOf(t, "r.json")
 	if r.Check == nil || r.Check.Verdict != "helps" || !strings.Contains(r.Verdict.Text, "helps") {
 		t.Errorf("the verdict is %q", r.Verdict.Text)
@@ -97,8 +96,7 @@ func TestReport(t *testing.T) {
 			len(r.History), len(r.Phases))
 	}
 	for _, text := range []string{r.Verdict.Text, "Learning curve", "Calibration", "The predictions",
-		"The labels",
-		"Hardest pairs", "Classes", "Labels most likely to be wrong", "--report r.html"} {
+		"The labels", "Hardest pairs", "Classes", "Labels most likely to be wrong", "--report r.html"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page does not have %q", text)
 		}
@@ -106,8 +104,7 @@ func TestReport(t *testing.T) {
 	// The same by a command of its own, with pictures, twice with the same bytes.
 	for _, out := range []string{"a.html", "b.html"} {
 		succeed(t, "report", "--model", "m.npz", "--data", "noisy.csv", "--history", "h.jsonl",
-			"--device", "cpu", "--out",
-			out, "--pictures", "8x8")
+			"--device", "cpu", "--out", out, "--pictures", "8x8")
 	}
 	again := numbersOf(t, "a.json")
 	if again.Verdict.Text != r.Verdict.Text || !strings.HasPrefix(again.Suspects[0].Picture,
@@ -132,8 +129,7 @@ func TestReport(t *testing.T) {
 	text, _ := succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--history", "h.jsonl",
 		"--device", "cpu")
 	for _, want := range []string{"of the predictions are right, if the labels are", "Error by steps",
-		"█",
-		"Hardest pairs"} {
+		"█", "Hardest pairs"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not have %q:\n%s", want, text)
 		}
@@ -143,8 +139,7 @@ func TestReport(t *testing.T) {
 		",\"<script>alert('3')</script>\"\n")
 	write(t, dir, "hostile.csv", hostile)
 	succeed(t, "train", "--data", "hostile.csv", "--model", "x.npz", "--device", "cpu", "--max-steps",
-		"5",
-		"--report", "x.html")
+		"5", "--report", "x.html")
 	if page := pageOf(t, "x.html"); !strings.Contains(page, "<script>alert('3')</script>") {
 		t.Error("the page does not have the class's name as text")
 	}
@@ -154,9 +149,7 @@ func TestReport(t *testing.T) {
 func TestHistoryFiles(t *testing.T) {
 	dir := inDigits(t)
 	args := []string{"train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu",
-		"--validate",
-		"0.3", "--learner",
-		"uma", "--max-steps", "20", "--history"}
+		"--validate", "0.3", "--learner", "uma", "--max-steps", "20", "--history"}
 	succeed(t, append(args, "h.csv")...)
 	succeed(t, append(args, "h.jsonl")...)
 	table, err := training.ReadHistory("h.csv")

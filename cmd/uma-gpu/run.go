@@ -89,8 +89,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	ctx = progress.With(ctx, m)
 	program.Metadata = map[string]any{"args": args}
 	err := dataset.Guard(func() error {
-		return program.RunContext(ctx, append([]string{"uma-gpu"},
-			args...))
+		return program.RunContext(ctx, append([]string{"uma-gpu"}, args...))
 	})
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
@@ -106,13 +105,11 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Usage: "train classifiers from labels that are wrong in a known way, with the same bits on " +
 			"every device",
 		Version: app.Version,
-		Description: "A typical run: corrupt, train, judge.\n\n" +
-			"  uma-gpu confusion inject --data train.csv --pairwise 0.4 --out noisy.csv " +
-			"--write-confusion C.csv\n" +
-			"  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
-			"  uma-gpu eval  --model m.npz --data test.csv\n\n" +
-			"Exit codes: 0 done, 1 failure, 2 wrong usage, 3 no such device, 4 does not fit in memory, " +
-			"130 interrupted.",
+		Description: "A typical run: corrupt, train, judge.\n\n  uma-gpu confusion inject --data " +
+			"train.csv --pairwise 0.4 --out noisy.csv --write-confusion " +
+			"C.csv\n  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n  uma-gpu eval  " +
+			"--model m.npz --data test.csv\n\nExit codes: 0 done, 1 failure, 2 wrong usage, 3 no such " +
+			"device, 4 does not fit in memory, 130 interrupted.",
 		Suggest: true, EnableBashCompletion: true,
 		// A comma in the name of a file is part of it.
 		DisableSliceFlagSeparator: true,

@@ -43,8 +43,7 @@ func TestServe(t *testing.T) {
 	ended := make(chan int)
 	go func() {
 		ended <- runContext(ctx, []string{"serve", "--model", at, "--listen", "127.0.0.1:0", "--drain",
-			"1ms"},
-			io.Discard, &stderr)
+			"1ms"}, io.Discard, &stderr)
 	}()
 	var url []string
 	for url == nil {

@@ -24,8 +24,7 @@ func TestBenchStorage(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x.npz")
 	if err := dataset.Write(t.Context(), path, &dataset.Dataset{Examples: x, Y: y,
-		Classes: []string{"0", "1", "2"}},
-		dataset.WriteOptions{}); err != nil {
+		Classes: []string{"0", "1", "2"}}, dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	infos, err := gpu.Devices()
@@ -45,8 +44,7 @@ func TestBenchStorage(t *testing.T) {
 		{map[bool]int64{true: 4, false: 1}[infos[0].SharesMemory], []string{"--no-bounds"}},
 	} {
 		args := append([]string{"bench", "--data", path, "--device", infos[0].ID(), "--steps", "1",
-			"--repeat", "1",
-			"--json"}, c.flags...)
+			"--repeat", "1", "--json"}, c.flags...)
 		stdout, _ := succeed(t, args...)
 		if got := decode[bench.BenchReport](t, stdout).ExampleBytes; got != c.bytes*n*(d+1) {
 			t.Errorf("%v: %d bytes of examples, wanted %d a value", c.flags, got, c.bytes)

@@ -33,8 +33,7 @@ func TestStreamOfATable(t *testing.T) {
 		}
 	}
 	printed, said := succeed(t, "train", "--data", digits, "--learner", "pa1", "--stream",
-		"--normalize", "l2",
-		"--model", parts)
+		"--normalize", "l2", "--model", parts)
 	if !strings.Contains(printed, "of each example before it was learned from") ||
 		!strings.Contains(said, "a stream of examples × 64 features, 10 classes") {
 		t.Errorf("printed %s, said %s", printed, said)

@@ -49,8 +49,7 @@ func TestStreamInLittleMemory(t *testing.T) {
 	learner := []string{"--learner", "pa1", "--aggressiveness", "0.1", "--quiet", "--device", "cpu"}
 	piped := func(rows int, model string) int64 {
 		c := program(t, "", append([]string{"train", "--data", "-", "--format", "libsvm", "--stream",
-			"--features", "50000",
-			"--classes", "0,1,2,3", "--model", model}, learner...)...)
+			"--features", "50000", "--classes", "0,1,2,3", "--model", model}, learner...)...)
 		in, err := c.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -93,8 +92,7 @@ func TestStreamInLittleMemory(t *testing.T) {
 	}
 	whole := filepath.Join(dir, "whole.npz")
 	succeed(t, append([]string{"train", "--data", file, "--epochs", "1", "--no-shuffle", "--model",
-		whole},
-		learner...)...)
+		whole}, learner...)...)
 	if !bytes.Equal(member(t, few, "W.npy"), member(t, whole, "W.npy")) {
 		t.Error("the pipe gave other weights than the file")
 	}

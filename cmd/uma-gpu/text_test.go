@@ -89,6 +89,5 @@ func TestText(t *testing.T) {
 	fail(t, app.ExitFailure, "take it for a text of words (--text said)", "train", "--data", write(t,
 		dir, "long.csv",
 		strings.ReplaceAll(talks(80), "number", "")+strings.Repeat("x,y,1,blame\n", 2)), "--model", m,
-		"--id-column", "item",
-		"--levels", "3")
+		"--id-column", "item", "--levels", "3")
 }

@@ -30,8 +30,7 @@ func TestTrain(t *testing.T) {
 	data, c := noisy(t, dir, digits)
 	path := filepath.Join(dir, "m.npz")
 	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path,
-		"--learner", "uma",
-		"--max-steps", "40", "--seed", "7", "--json")
+		"--learner", "uma", "--max-steps", "40", "--seed", "7", "--json")
 	for _, want := range []string{
 		"data: " + data + ", 1797 examples × 64 features, 10 classes\n",
 		"confusion matrix: condition number 5\n",
@@ -101,8 +100,7 @@ func TestTrainTellsDoubts(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	much := file("much.csv")
 	succeed(t, "confusion", "inject", "--data", digits, "--pairwise", "0.49", "--out",
-		file("unused.csv"),
-		"--write-confusion", much)
+		file("unused.csv"), "--write-confusion", much)
 	args := []string{"train", "--data", data, "--model", file("m.npz"), "--max-steps", "60", "--l2",
 		"0.001", "--json"}
 	stdout, stderr := succeed(t, append(args, "--confusion", c)...)
@@ -171,8 +169,7 @@ func TestTrainSameBytes(t *testing.T) {
 				t.Helper()
 				path := filepath.Join(dir, name)
 				succeed(t, append([]string{"train", "--data", data, "--label-column", label, "--confusion", c,
-					"--model", path,
-					"--learner", "uma", "--max-steps", "10"}, more...)...)
+					"--model", path, "--learner", "uma", "--max-steps", "10"}, more...)...)
 				return read(t, path)
 			}
 			want := bytesOf("want.npz", data)
@@ -196,8 +193,7 @@ func TestTrainSameBytes(t *testing.T) {
 				}
 			}
 			for _, other := range [][]string{{"--max-steps", "9"}, {"--select", "random"}, {"--weights",
-				"last"},
-				{"--alpha", "0.01"}, {"--normalize", "l2"}} {
+				"last"}, {"--alpha", "0.01"}, {"--normalize", "l2"}} {
 				if bytes.Equal(bytesOf("other.npz", data, other...), want) {
 					t.Errorf("%s gives the same model", other)
 				}
@@ -216,15 +212,13 @@ func TestTrainTransposedConfusion(t *testing.T) {
 	succeed(t, "train", "--data", data, "--confusion", columns, "--model", a, "--max-steps", "9")
 	for _, c := range []string{trueRows, bare} {
 		succeed(t, "train", "--data", data, "--confusion", c, "--confusion-axes", "true-rows", "--model",
-			b,
-			"--max-steps", "9")
+			b, "--max-steps", "9")
 		if !bytes.Equal(read(t, a), read(t, b)) {
 			t.Errorf("%s gives another model", c)
 		}
 	}
 	fail(t, app.ExitFailure, "bare.txt: confusion matrix: the column of true class", "train", "--data",
-		data,
-		"--confusion", bare, "--model", b)
+		data, "--confusion", bare, "--model", b)
 	fail(t, app.ExitFailure, "use --confusion-axes true-rows", "train", "--data", data, "--confusion",
 		bare, "--model", b)
 }
@@ -256,9 +250,8 @@ func TestTrainInterrupted(t *testing.T) {
 	args := []string{"train", "--data", data, "--confusion", c, "--weights", "last", "--json",
 		"--model"}
 	code, stdout, stderr := interrupt(t, "step 6:", append(args, path, "--verbose")...)
-	if code != app.ExitInterrupted ||
-		!strings.Contains(stderr,
-			"uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
+	if code != app.ExitInterrupted || !strings.Contains(stderr,
+		"uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
 		t.Errorf("exit code %d, stderr\n%s", code, stderr)
 	}
 	if r := decode[training.TrainReport](t, stdout); r.Stop != "interrupted" || r.Steps != 6 {

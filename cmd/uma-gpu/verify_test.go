@@ -39,8 +39,7 @@ func TestVerify(t *testing.T) {
 		}
 		stdout, _ := succeed(t, "verify", "--model", m, "--data", digits, "--json")
 		if v := decode[verify.Verification](t, stdout); v.TrainingData || v.Retrained ||
-			v.Examples != 1797 ||
-			len(v.SHA256) != 64 {
+			v.Examples != 1797 || len(v.SHA256) != 64 {
 			t.Errorf("%q: found %+v", more, v)
 		}
 		fail(t, app.ExitFailure,

@@ -51,8 +51,7 @@ func (r *resident) boundTask(task int, _ *worker) {
 	}
 	h, first, end := r.bounds.History, from*lanes, to*lanes
 	r.k.bounds.open(scores, r.q, r.cells.alpha, s.rho[first:end], s.nu[first:end], s.slack, h.Eta,
-		h.Theta,
-		s.scored[first:end], r.now(), r.cells.place[first:end], s.open[from:to])
+		h.Theta, s.scored[first:end], r.now(), r.cells.place[first:end], s.open[from:to])
 }
 
 // listTask takes some blocks of 16 listed examples.

@@ -47,10 +47,8 @@ func estimateGo(sketch []int8, depth int, coef []float32, lines []int, scores []
 //
 // where scored, rho, nu and place are those of the example; eta and theta belong to
 // the round in which it was scored, and mean nothing if scored is now.
-func boundGo(
-	scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32,
-	scored []int32, now int32, place []int32, open []uint16,
-) {
+func boundGo(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32,
+	scored []int32, now int32, place []int32, open []uint16) {
 	for b := range open {
 		open[b] = 0
 		for l := range lanes {

@@ -69,8 +69,7 @@ func (unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, e
 func plan(x dataset.Examples, classes int, labelled bool) engine.Plan {
 	n, q := int64(blocksOf(x.N)*lanes), int64(classes)
 	p := engine.Plan{Tiles: 1, InPlace: true,
-		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
-		Scores:   4 * n * q}
+		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
 	if labelled {
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
@@ -86,16 +85,14 @@ func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
 func (e *processor) load(x dataset.Examples, classes int) *resident {
 	blocks := blocksOf(x.N)
 	r := &resident{e: e, k: e.k, x: x, q: classes, blocks: blocks, window: max(e.window,
-		x.Pages().Window()),
-		scores: make([]float32, blocks*lanes*classes)}
+		x.Pages().Window()), scores: make([]float32, blocks*lanes*classes)}
 	if !x.Sparse() {
 		r.dense = newDense(x)
 	}
 	return r
 }
 
-func (e unchecked) LoadCells(
-	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func (e unchecked) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	x := rows.Stored().Examples
 	r := e.load(x, classes)

@@ -18,8 +18,7 @@ type evaluateKernels struct {
 
 type (
 	weightedKernel func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-		totals []float32,
-		width int)
+		totals []float32, width int)
 	residualKernel func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)
 )
 
@@ -29,8 +28,7 @@ type (
 // go to totals from r·width.
 func weightedGo(
 	x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
-	width int,
-) {
+	width int) {
 	for r := range rows {
 		total := totals[r*width : r*width+columns]
 		clear(total)

@@ -17,16 +17,14 @@ var evaluationMutants = []struct {
 	{"the last example of a span left out", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32,
-			width int) {
+			totals []float32, width int) {
 			weighted(x, stride, columns, max(1, examples-1), a, step, rows, totals, width)
 		}
 	}},
 	{"the last column left out", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32,
-			width int) {
+			totals []float32, width int) {
 			weighted(x, stride, columns, examples, a, step, rows, totals, width)
 			totals[columns-1] = 0
 		}
@@ -34,8 +32,7 @@ var evaluationMutants = []struct {
 	{"the coefficients of the second block those of the first", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32,
-			width int) {
+			totals []float32, width int) {
 			if a = slices.Clone(a); examples > lanes {
 				copy(a[step:], a[:rows*lanes])
 			}
@@ -99,10 +96,8 @@ var evaluationMutants = []struct {
 }
 
 // judged changes what a kernel is told and what it answers.
-func judged(
-	kernel residualKernel, before func(weight []float32), after func(a, losses []float32,
-		refused []uint16),
-) residualKernel {
+func judged(kernel residualKernel, before func(weight []float32), after func(a, losses []float32,
+	refused []uint16)) residualKernel {
 	return func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16) {
 		weight = slices.Clone(weight)
 		if before != nil {

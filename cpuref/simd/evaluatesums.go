@@ -86,8 +86,7 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int,
 	default:
 		v.held = resize(v.held, spans*span*count)
 		v.each(spans, span, work, func(at int, own *worker) {
-			fill(own, at,
-				v.held[at*span*count:(at+1)*span*count])
+			fill(own, at, v.held[at*span*count:(at+1)*span*count])
 		})
 		v.readAgain()
 		clear(sums)

@@ -27,8 +27,7 @@ func eachKernel(t *testing.T, f func(t *testing.T, k *kernels, rng *rand.Rand, a
 
 // hard are float32 values that arithmetic likes to get wrong.
 var hard = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -1.5, 0x1p-149, -0x1p-130,
-	0x1p-70,
-	0x1p100, math.MaxFloat32}
+	0x1p-70, 0x1p100, math.MaxFloat32}
 
 func draw(rng *rand.Rand, n int) []float32 {
 	v := make([]float32, n)
@@ -167,12 +166,10 @@ func TestSums(t *testing.T) {
 					{"sub", func(s []int64) { k.sub(s, guarded(t, x, atEnd), scale, x) },
 						func(s []int64) { subGo(s, x, scale, x) }},
 					{"add sparse", func(s []int64) {
-						k.addSparse(s, guarded(t, columns, atEnd), guarded(t, x,
-							atEnd), scale)
+						k.addSparse(s, guarded(t, columns, atEnd), guarded(t, x, atEnd), scale)
 					}, func(s []int64) { addSparseGo(s, columns, x, scale) }},
 					{"sub sparse", func(s []int64) {
-						k.subSparse(s, guarded(t, columns, atEnd), guarded(t, x,
-							atEnd), scale)
+						k.subSparse(s, guarded(t, columns, atEnd), guarded(t, x, atEnd), scale)
 					}, func(s []int64) { subSparseGo(s, columns, x, scale) }},
 				} {
 					got, want := guarded(t, sum, atEnd), slices.Clone(sum)

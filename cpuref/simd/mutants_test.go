@@ -25,18 +25,15 @@ var mutants = []struct {
 	answer func(open []uint16) // changes what it answers, if not nil
 }{
 	{name: "what the sketch leaves ignored", ask: func(q *question) {
-		q.eta = make([]float32,
-			len(q.eta))
+		q.eta = make([]float32, len(q.eta))
 	}},
 	{name: "the error of the sketch ignored", ask: func(q *question) {
-		q.theta = make([]float32,
-			len(q.theta))
+		q.theta = make([]float32, len(q.theta))
 	}},
 	{name: "rounding ignored", ask: func(q *question) { q.slack = make([]float32, len(q.slack)) }},
 	{name: "examples taken for short", ask: func(q *question) { q.nu = make([]float32, len(q.nu)) }},
 	{name: "examples taken for what the sketch says", ask: func(q *question) {
-		q.rho = make([]float32,
-			len(q.rho))
+		q.rho = make([]float32, len(q.rho))
 	}},
 	{name: "only the last change counts", ask: func(q *question) {
 		n := int32(len(q.slack))
@@ -73,8 +70,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			t.Parallel()
 			broken := *k
 			broken.bounds.open = func(scores []float32, q int, alpha float32, rho, nu, slack, eta,
-				theta []float32,
-				scored []int32, now int32, place []int32, open []uint16) {
+				theta []float32, scored []int32, now int32, place []int32, open []uint16) {
 				a := question{alpha, rho, nu, slack, eta, theta, scored, now, place}
 				if m.ask != nil {
 					m.ask(&a)

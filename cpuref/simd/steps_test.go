@@ -99,8 +99,7 @@ func outcome(t *testing.T, r engine.Cells, w engine.Weights, classes []int,
 	must(r.Norms(norms, inv))
 	must(r.UpdateVectors(z, []engine.Pair{{P: 3, Q: 1}, {P: 2, Q: 0}}, inv))
 	return map[string]any{"scores": scores, "predictions": predictions, "assignments": a,
-		"class sums": sums,
-		"norms":      norms, "update vectors": z}
+		"class sums": sums, "norms": norms, "update vectors": z}
 }
 
 // A step on small data wakes no goroutine and takes no memory, but for the two

@@ -190,8 +190,7 @@ func TestCentresAreThoseOfFeatures(t *testing.T) {
 		}
 		if far := math.Sqrt(max(0, 2-2*dot/math.Sqrt(square))); far > c.apart {
 			t.Errorf("%s, %d features, %d examples: %g from the centre in features, wanted %g", c.strategy,
-				c.d, c.known,
-				far, c.apart)
+				c.d, c.known, far, c.apart)
 		}
 	}
 }

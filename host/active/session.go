@@ -138,12 +138,12 @@ func LoadSession(path string) (*Session, error) {
 			at = syntax.Offset
 		}
 		line := 1 + bytes.Count(text[:min(at, int64(len(text)))], []byte{'\n'})
-		return nil, fmt.Errorf("%s:%d: found %w, wanted a session as query writes it; "+
-			"begin a new one in another folder, with the answers so far in --labelled", path, line, err)
+		return nil, fmt.Errorf("%s:%d: found %w, wanted a session as query writes it; begin a new one "+
+			"in another folder, with the answers so far in --labelled", path, line, err)
 	}
 	if fault := s.check(); fault != "" {
-		return nil, fmt.Errorf("%s: found %s, wanted a session as query writes it; "+
-			"begin a new one in another folder, with the answers so far in --labelled", path, fault)
+		return nil, fmt.Errorf("%s: found %s, wanted a session as query writes it; begin a new one in "+
+			"another folder, with the answers so far in --labelled", path, fault)
 	}
 	return s, nil
 }
@@ -172,9 +172,8 @@ func (s *Session) check() string {
 		}
 		for k, i := range r.Asked {
 			if i < 0 || i >= s.Examples || asked[i] {
-				return fmt.Sprintf("example %d (counted from 0) among the questions of round %d, out of "+
-					"range or asked before",
-					i, number+1)
+				return fmt.Sprintf("example %d (counted from 0) among the questions of round %d, out of range "+
+					"or asked before", i, number+1)
 			}
 			asked[i] = true
 			if y := r.Answers[k]; y < Aside || y >= int32(len(s.Classes)) ||

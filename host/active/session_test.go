@@ -42,8 +42,7 @@ func TestCompare(t *testing.T) {
 
 func session() *Session {
 	return &Session{Settings: map[string]string{"k": "2", "pool": "<p>.csv"}, Pool: "ab",
-		Classes:  []string{"<a", "b"},
-		Examples: 5, Predicted: []int32{0, 1, 0, 1, 1}, Rounds: []Round{
+		Classes: []string{"<a", "b"}, Examples: 5, Predicted: []int32{0, 1, 0, 1, 1}, Rounds: []Round{
 			{Asked: []int{4, 2}, Answers: []int32{1, Aside}},
 			{Asked: []int{0, 3}, Answers: []int32{Unknown, 0}, Agreement: &Agreement{0.2, 0.5}}}}
 }

@@ -156,8 +156,7 @@ func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack f
 // spaces: by o.Slack, or by DefaultSlack where that is 0 and labels contradict each other. Of two
 // classes the first has none, nil, since it is the other one's mirror image.
 func (p *Pool) roomy(ctx context.Context, o Options) (
-	s *span, spaces []*versionspace.Space, slack float64, err error,
-) {
+	s *span, spaces []*versionspace.Space, slack float64, err error) {
 	slack = o.Slack
 	_, task := progress.Begin(ctx, progress.Work{Name: "version spaces", Unit: "class",
 		Total: int64(len(p.Classes))})
@@ -168,9 +167,8 @@ func (p *Pool) roomy(ctx context.Context, o Options) (
 		}
 		s = newSpan(p, slack)
 		if len(s.bases) == 0 {
-			return nil, nil, 0, fmt.Errorf("active: found zeros alone in the %d labelled examples, "+
-				"wanted one with a "+
-				"direction: label others, or prepare features with a bias", len(s.known))
+			return nil, nil, 0, fmt.Errorf("active: found zeros alone in the %d labelled examples, wanted "+
+				"one with a direction: label others, or prepare features with a bias", len(s.known))
 		}
 		spaces = make([]*versionspace.Space, len(p.Classes))
 		empty := false

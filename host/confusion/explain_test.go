@@ -42,8 +42,7 @@ func TestExplain(t *testing.T) {
 	classes := []string{"a", "b", "c", "d", "e", "f"}
 	pair := func(rate float64) *confusion.Matrix { return must(confusion.Pairwise(classes, rate)) }
 	symmetric := func(rate float64) *confusion.Matrix {
-		return must(confusion.Symmetric(classes,
-			rate))
+		return must(confusion.Symmetric(classes, rate))
 	}
 	turned := pair(0.4)
 	for p := range 6 {

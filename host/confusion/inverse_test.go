@@ -26,8 +26,7 @@ func TestInvertByHand(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		// Not exact: 1/0.75 is not a float64.
-		if v.Q != q || !slices.EqualFunc(v.V, c.want, func(a,
-			b float64) bool {
+		if v.Q != q || !slices.EqualFunc(v.V, c.want, func(a, b float64) bool {
 			return math.Abs(a-b) < 1e-15
 		}) {
 			t.Errorf("%s: inverse of Q %d is %v, wanted %v", c.name, v.Q, v.V, c.want)

@@ -12,8 +12,7 @@ import (
 
 // sameBits reports whether two arrays are equal, signs of zeros included.
 func sameBits(a, b []float64) bool {
-	return slices.EqualFunc(a, b, func(a,
-		b float64) bool {
+	return slices.EqualFunc(a, b, func(a, b float64) bool {
 		return math.Float64bits(a) == math.Float64bits(b)
 	})
 }

@@ -29,8 +29,7 @@ var errNoTemperature = errors.New("temperature: the scores say nothing of the la
 //
 // It takes some twenty readings of the scores, and for each example as many products as C has
 // entries other than 0; ctx hears how many are done, and does not end it.
-func Temperature(
-	ctx context.Context, scores []float32, y []int32, q int, noise *Matrix,
+func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise *Matrix,
 ) (float32, error) {
 	f, err := newTemperatureFit(scores, y, q, noise)
 	if err != nil {

@@ -70,8 +70,7 @@ func TestWriteReadsBack(t *testing.T) {
 func TestWriteReadsErrorsBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.csv")
 	m := &Matrix{Classes: []string{"a", cornerErrors, "c"}, P: []float64{0.8, 0.1, 0, 0.2, 0.7, 0.1, 0,
-		0.2, 0.9},
-		Error: []float64{0.1, 0.05, 0.01, 0.11, 0.06, 0.02, 1. / 3, 0.07, 0.03}}
+		0.2, 0.9}, Error: []float64{0.1, 0.05, 0.01, 0.11, 0.06, 0.02, 1. / 3, 0.07, 0.03}}
 	if err := m.Write(path); err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +114,8 @@ func TestWriteErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "no", "c.csv")
-	wantError(t, m.Write(path), path+": cannot be written (nothing was changed): "+
-		"creating a file in folder "+filepath.Dir(path)+
+	wantError(t, m.Write(path), path+": cannot be written (nothing was changed): creating a file in "+
+		"folder "+filepath.Dir(path)+
 		": no such file or directory; make the folder first, or check its name")
 	wantError(t, m.Write(dir), dir+": cannot be written (nothing was changed): found a folder, "+
 		"wanted a regular file or nothing; choose another name")

@@ -212,8 +212,7 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 		}
 		if r.declared != nil && !r.declared[string(text)] {
 			return r.src.errorfAt(f.from, "%s: found %s, wanted one of %s as declared",
-				r.columns.describe(k),
-				quote(string(text)), quoteList(r.attributes[k].nominal))
+				r.columns.describe(k), quote(string(text)), quoteList(r.attributes[k].nominal))
 		}
 		if fault := r.labels.set(text); fault != "" {
 			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
@@ -326,8 +325,8 @@ func (r *arffReader) sparse(line []byte, i int) error {
 		i++
 	}
 	if rest := bytes.TrimSpace(line[i+1:]); len(rest) > 0 {
-		return r.src.errorfAt(i+1, "found %s after the closing }, wanted the end of the line "+
-			"(weights of examples are not supported)", quote(string(rest)))
+		return r.src.errorfAt(i+1, "found %s after the closing }, wanted the end of the line (weights "+
+			"of examples are not supported)", quote(string(rest)))
 	}
 	if err := r.leftOut(last+1, len(r.attributes)); err != nil {
 		return err

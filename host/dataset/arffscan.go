@@ -32,8 +32,7 @@ func parseAttribute(text string) (a attribute, fault string) {
 		a.kind = kind
 	default:
 		return a, fmt.Sprintf("found the type %s of attribute %s, wanted numeric, real, integer, {…}, "+
-			"string or date",
-			quote(rest), quote(a.name))
+			"string or date", quote(rest), quote(a.name))
 	}
 	return a, ""
 }

@@ -183,8 +183,7 @@ func (b *builder) admit(place int) (ok bool, err error) {
 	}
 	if b.n >= b.src.limits.rows {
 		return false, b.fatal(b.src.errorf("found more than %d examples, which is more than can be "+
-			"numbered; "+
-			"split the file", b.src.limits.rows))
+			"numbered; split the file", b.src.limits.rows))
 	}
 	if b.labels != nil {
 		b.labels.commit()
@@ -294,8 +293,7 @@ func (b *builder) finish() (*Dataset, error) {
 	if b.n == 0 && !b.settled {
 		if len(b.skipped.At) > 0 {
 			return nil, fmt.Errorf("%s: all %d examples were bad and skipped, wanted at least one good; "+
-				"the first: %w",
-				b.src.path, len(b.skipped.At), b.skipped.First[0])
+				"the first: %w", b.src.path, len(b.skipped.At), b.skipped.First[0])
 		}
 		return nil, emptyFault(b.src, "")
 	}

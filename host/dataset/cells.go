@@ -89,8 +89,7 @@ func newCells(path, places string, c *columns, kinds []string, o Options) (*cell
 		return nil, ""
 	}
 	s := &cells{path: path, places: places, recipe: o.Encoding, missing: missingError,
-		strict: o.Unseen == unseenError,
-		first:  map[int32]int{}}
+		strict: o.Unseen == unseenError, first: map[int32]int{}}
 	if o.Encode != nil {
 		s.o = *o.Encode
 		if s.o.Missing != "" {
@@ -248,9 +247,8 @@ func (s *cells) setLevel(k int, text []byte) string {
 	case s.recipe != nil && s.strict:
 		levels := s.recipe.Columns[c.at].Levels
 		return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take "+
-			"such levels for none "+
-			"of them (--unseen zero), or train on data that have them", quote(string(text)), len(levels),
-			quoteList(levels))
+			"such levels for none of them (--unseen zero), or train on data that have "+
+			"them", quote(string(text)), len(levels), quoteList(levels))
 	case !utf8.Valid(text):
 		return "found " + quote(string(text)) +
 			", which is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
@@ -258,9 +256,8 @@ func (s *cells) setLevel(k int, text []byte) string {
 		at = s.newUnseen(k, string(text))
 	default:
 		if most := s.mostLevels(); len(c.levels) == most {
-			fault := fmt.Sprintf("found more than %d different texts, such as %s, wanted a category of "+
-				"at most "+
-				"%d levels; %s", most, quote(string(text)), most, c.advice())
+			fault := fmt.Sprintf("found more than %d different texts, such as %s, wanted a category of at "+
+				"most %d levels; %s", most, quote(string(text)), most, c.advice())
 			s.fault = errors.New(fault)
 			return fault
 		}
@@ -294,9 +291,8 @@ func (s *cells) newUnseen(k int, text string) int32 {
 // advice says what to do with a category of too many levels.
 func (c *cellColumn) advice() string {
 	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), say that it names the "+
-		"examples "+
-		"(--id-column %[1]s), allow more levels (--levels), or take it for a text of words (--text "+
-		"%[1]s)", c.option())
+		"examples (--id-column %[1]s), allow more levels (--levels), or take it for a text of words "+
+		"(--text %[1]s)", c.option())
 }
 
 // option names c in a flag.

@@ -64,8 +64,7 @@ func TestFileChangesWhileRead(t *testing.T) {
 				return os.Chtimes(path(name), later, later)
 			},
 			"lengthened": func() error {
-				return os.WriteFile(path(name), append(raw[:len(raw):len(raw)],
-					raw...), 0o666)
+				return os.WriteFile(path(name), append(raw[:len(raw):len(raw)], raw...), 0o666)
 			},
 			"replaced": func() error { return os.Rename(path("other"), path(name)) },
 		} {

@@ -29,8 +29,7 @@ func enterParquet(b *builder) error {
 	s := b.src
 	if openParquet == nil {
 		return s.errorf("found Parquet, which this program does not read (import package " +
-			"host/dataset/parquet, " +
-			"or write the table as CSV)")
+			"host/dataset/parquet, or write the table as CSV)")
 	}
 	at, size, err := s.whole()
 	if err != nil {
@@ -106,8 +105,7 @@ func (r *columnarReader) kinds() (kinds []string, fault string) {
 			return nil, datesFault(&r.columns, j, "values of type "+c.Type)
 		case c.Number.Kind == 0 || isText && isFeature && !mixed:
 			return nil, fmt.Sprintf("%s is of type %s, wanted float, double, decimals, integers or "+
-				"booleans; "+
-				"leave it out or make it numbers", r.columns.describe(j), c.Type)
+				"booleans; leave it out or make it numbers", r.columns.describe(j), c.Type)
 		case !isFeature:
 			continue
 		}
@@ -128,9 +126,8 @@ func (r *columnarReader) checkGroup(g int, n int64) error {
 	d := r.width
 	limit := max(r.src.limits.dense, r.src.limits.perByte*r.src.text)
 	if n < 0 || n > int64(r.src.limits.rows) || float64(n)*float64(d)*4 > float64(limit) {
-		return r.src.errorf("found a row group of %d examples × %d features, wanted at most %d bytes "+
-			"in memory; "+
-			"write the file with smaller row groups", n, d, limit)
+		return r.src.errorf("found a row group of %d examples × %d features, wanted at most %d bytes in "+
+			"memory; write the file with smaller row groups", n, d, limit)
 	}
 	for j := range r.held {
 		if r.columns.role[j] == ignored {

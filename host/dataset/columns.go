@@ -54,9 +54,8 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 		return c, "found no column but the label, wanted features as well; what separates the columns " +
 			"(--separator)?"
 	case c.features == 0:
-		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the "+
-			"label and "+
-			"those left out", width)
+		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label "+
+			"and those left out", width)
 	case o.Features > 0 && c.features != o.Features:
 		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features,
 			o.Features)
@@ -106,8 +105,8 @@ func (c *columns) chooseLabel(o Options) string {
 			quote(column))
 	}
 	if c.role[j] == ignored && inline {
-		return fmt.Sprintf("found the label column %s among the columns to leave out, "+
-			"wanted one or the other", quote(column))
+		return fmt.Sprintf("found the label column %s among the columns to leave out, wanted one or the "+
+			"other", quote(column))
 	}
 	c.leaveOut(j)
 	if inline {
@@ -208,8 +207,7 @@ func (c *columns) find(text, what string) (int, string) {
 		return 0, fmt.Sprintf("found %d columns, wanted %s in position %s", width, what, quote(text))
 	case c.names == nil:
 		return 0, fmt.Sprintf("found no header, wanted one with %s %s; give the column's position, "+
-			"first or last",
-			what, quote(text))
+			"first or last", what, quote(text))
 	}
 	return 0, fmt.Sprintf("found the columns %s, wanted %s %s", quoteList(c.names), what, quote(text))
 }

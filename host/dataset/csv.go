@@ -172,8 +172,7 @@ func (r *record) pointed(field []byte) ([]byte, string) {
 	}
 	if bytes.IndexByte(field, '.') >= 0 {
 		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
-			"(--decimal comma)",
-			quote(string(trimSpace(field))))
+			"(--decimal comma)", quote(string(trimSpace(field))))
 	}
 	at := bytes.IndexByte(field, ',')
 	if at < 0 || at != bytes.LastIndexByte(field, ',') {

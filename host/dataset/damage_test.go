@@ -120,8 +120,7 @@ func TestNPZLongArray(t *testing.T) {
 	}
 	for _, name := range []string{"X", "y"} {
 		d, err := readText("f.npz", string(editMember(t, raw, name,
-			func(b []byte) []byte { return append(b, 0) })),
-			Options{})
+			func(b []byte) []byte { return append(b, 0) })), Options{})
 		if want := "found more bytes behind the data that the header promises"; err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, %v", name, d, err)
@@ -235,8 +234,7 @@ func TestPackedDamage(t *testing.T) {
 	}
 	files["parquet"] = file{parquetBytes(t, 5), false, Options{}}
 	files["arff"] = file{[]byte("@relation r\n@attribute x real\n@attribute c " +
-		"{a,b}\n@data\n1,a\n2,b\n"), false,
-		Options{}}
+		"{a,b}\n@data\n1,a\n2,b\n"), false, Options{}}
 	files["labels"] = file{[]byte("a\nb\nc\nd\na"), true, Options{}}
 	for _, name := range []string{"y.npy", "names.npy", "labels-idx1-ubyte.gz"} {
 		raw, err := os.ReadFile(golden(name))
@@ -267,8 +265,7 @@ func TestPackedDamage(t *testing.T) {
 			return err
 		}
 		for kind, packed := range map[string][]byte{"gzip": []byte(pack(t, string(f.raw))),
-			"zstd": zstdPack(t,
-				f.raw)} {
+			"zstd": zstdPack(t, f.raw)} {
 			if err := read(packed); err != nil {
 				t.Fatalf("%s, %s: %v", name, kind, err)
 			}

@@ -69,9 +69,8 @@ func (d *Dataset) CheckNarrow() error {
 	if !d.narrow || d.at.Narrow() != nil {
 		return nil
 	}
-	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of "+
-		"them -0, "+
-		"the largest at most 65535 above the least (and 1, with bias), and found others; use "+
+	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them "+
+		"-0, the largest at most 65535 above the least (and 1, with bias), and found others; use "+
 		"--storage dense", d.Path)
 }
 
@@ -142,8 +141,7 @@ func (d *Dataset) checkAbout() error {
 		}
 		if p.Width() != d.D {
 			return fmt.Errorf("dataset: examples of %d columns, wanted %d as normalization %s of %d "+
-				"features gives",
-				d.D, p.Width(), p.Steps, p.D)
+				"features gives", d.D, p.Width(), p.Steps, p.D)
 		}
 	}
 	if d.Features != nil && len(d.Features) != d.FeatureCount() {
@@ -209,8 +207,7 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 // notFinite is the error of a value that is not, places counted from 1.
 func notFinite(example, column int, v float32) error {
 	return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted "+
-		"from 1)",
-		example, column, v)
+		"from 1)", example, column, v)
 }
 
 // maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz
@@ -231,8 +228,7 @@ func classNameFault(name string) string {
 	case strings.Trim(name, " \t") != name:
 		return "begins or ends with a space"
 	case strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) ||
-			r == '\ufeff'
+		return unicode.IsControl(r) || r == '\ufeff'
 	}):
 		return "holds a control character or a byte order mark (is a quote not closed?)"
 	}

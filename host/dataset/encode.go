@@ -117,13 +117,12 @@ func (s *cells) means(e Examples, all *census) []float32 {
 func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 	switch {
 	case len(levels) == 0:
-		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the "+
-			"column out "+
-			"(--ignore-columns %s)", s.path, c.text, c.option())
+		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the column "+
+			"out (--ignore-columns %s)", s.path, c.text, c.option())
 	case s.o.Levels == 0 && !c.chosen && n >= fewExamples && 2*len(levels) > n:
 		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a "+
-			"category, whose levels "+
-			"come again; %s", s.path, c.text, len(levels), n, quote(levels[0]), c.advice())
+			"category, whose levels come again; "+
+			"%s", s.path, c.text, len(levels), n, quote(levels[0]), c.advice())
 	}
 	return nil
 }
@@ -269,10 +268,9 @@ func (s *cells) unknownLevels() (warnings []string) {
 		}
 		SortClasses(names)
 		warnings = append(warnings,
-			fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first "+
-				"in %s %d; they count as none of its levels in %d examples (--unseen error refuses them)",
-				s.path, c.text,
-				quoteList(names), s.places, place, c.strange))
+			fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first in %s %d; "+
+				"they count as none of its levels in %d examples (--unseen error refuses them)",
+				s.path, c.text, quoteList(names), s.places, place, c.strange))
 		c.unseen, c.strange = 0, 0
 	}
 	clear(s.first)

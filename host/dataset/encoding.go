@@ -98,8 +98,7 @@ func (o *EncodeOptions) check() error {
 func (e *Encoding) Check() error {
 	if e.Missing != missingError && e.Missing != missingMean && e.Missing != missingIndicator {
 		return fmt.Errorf("encoding: found the choice %s for missing values, wanted error, mean or "+
-			"indicator",
-			quote(e.Missing))
+			"indicator", quote(e.Missing))
 	}
 	if len(e.Columns) == 0 {
 		return fmt.Errorf("encoding: found no column, wanted at least one")

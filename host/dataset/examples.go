@@ -150,8 +150,7 @@ func (e Examples) check(from, to int) error {
 	for i := range e.N {
 		if e.Starts[i] > e.Starts[i+1] || e.Starts[i+1] > int64(len(e.Values)) {
 			return fmt.Errorf("dataset: sparse example %d ends at %d, before it begins or beyond the %d "+
-				"values",
-				i, e.Starts[i+1], len(e.Values))
+				"values", i, e.Starts[i+1], len(e.Values))
 		}
 		if i < from || i >= to {
 			continue
@@ -159,8 +158,8 @@ func (e Examples) check(from, to int) error {
 		last := int32(-1)
 		for _, j := range e.Columns[e.Starts[i]:e.Starts[i+1]] {
 			if j <= last || int(j) >= e.D {
-				return fmt.Errorf("dataset: sparse example %d has column %d after %d, "+
-					"wanted increasing columns below %d", i, j, last, e.D)
+				return fmt.Errorf("dataset: sparse example %d has column %d after %d, wanted increasing "+
+					"columns below %d", i, j, last, e.D)
 			}
 			last = j
 		}

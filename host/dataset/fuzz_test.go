@@ -15,8 +15,7 @@ import (
 
 // fuzzLimits keep a fuzzer from filling the memory with lawful zeros.
 var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64, whole: 1 << 24,
-	page:   1 << 20,
-	window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
+	page: 1 << 20, window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
 
 // fuzzMemory is what buffers and tables of unpackers may take whatever the input.
 const fuzzMemory = 16 << 20
@@ -125,8 +124,7 @@ func FuzzReadCSV(f *testing.F) {
 			Features: 2})
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column}, NoLabels: noLabels})
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, IDColumn: "first",
-			DecimalComma: true},
-			NoLabels: noLabels})
+			DecimalComma: true}, NoLabels: noLabels})
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, Separator: "blanks",
 			Encode: &EncodeOptions{Missing: "mean", Text: TextOptions{Columns: []string{"1"}}}},
 			NoLabels: noLabels})
@@ -163,14 +161,12 @@ func FuzzReadARFF(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, column string, noLabels bool) {
 		for _, storage := range []string{"auto", "dense", "sparse"} {
 			checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column},
-				NoLabels: noLabels,
-				Storage:  storage, SkipBad: true})
+				NoLabels: noLabels, Storage: storage, SkipBad: true})
 		}
 		checkRead(t, "f", text, Options{Format: "arff",
 			Table: Table{LabelColumn: column, Ignore: []string{"2"}}, MaxErrors: 3})
-		checkRead(t, "f", text, Options{Format: "arff",
-			Table: Table{LabelColumn: column, IDColumn: "2",
-				Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"first"}}}},
+		checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column, IDColumn: "2",
+			Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"first"}}}},
 			NoLabels: noLabels})
 	})
 }
@@ -243,15 +239,13 @@ func FuzzReadParquet(f *testing.F) {
 		checkRead(t, "f.parquet", raw, Options{NoLabels: true, Table: Table{Ignore: []string{"first"}},
 			SkipBad: true})
 		checkRead(t, "f.parquet", raw, Options{Table: Table{IDColumn: "2",
-			Encode: &EncodeOptions{Missing: "mean",
-				Text: TextOptions{Columns: []string{"3"}}}}})
+			Encode: &EncodeOptions{Missing: "mean", Text: TextOptions{Columns: []string{"3"}}}}})
 	})
 }
 
 func FuzzReadLabels(f *testing.F) {
 	for _, text := range []string{"a\nb\n", "label\n1\n2\n", "p,q\n1,\"b\"\n2,c\n", "1,2\n3\n",
-		"\"a\n", "",
-		"\ufeff\r\n1"} {
+		"\"a\n", "", "\ufeff\r\n1"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(checkLabels)
@@ -261,8 +255,7 @@ func FuzzReadLabels(f *testing.F) {
 func checkLabels(t *testing.T, raw []byte) {
 	t.Helper()
 	for _, o := range []Options{{}, {Table: Table{LabelColumn: "q"}}, {Table: Table{LabelColumn: "2"},
-		SkipBad: true},
-		{Classes: []string{"a", "1"}, MaxErrors: 2}} {
+		SkipBad: true}, {Classes: []string{"a", "1"}, MaxErrors: 2}} {
 		s, err := newSource(t.Context(), "labels", bytes.NewReader(raw), fuzzLimits)
 		if err != nil {
 			return

@@ -72,16 +72,14 @@ func (d *Dataset) judgeIDs() {
 	}
 	if repeated > 0 {
 		d.Warnings = append(d.Warnings,
-			fmt.Sprintf("%s: %d examples have the id of an earlier one, such as %s; "+
-				"is it the column of their names (--id-column)?",
-				d.Path, repeated, example))
+			fmt.Sprintf("%s: %d examples have the id of an earlier one, such as %s; is it the column of "+
+				"their names (--id-column)?", d.Path, repeated, example))
 	}
 }
 
 // idFault refuses ids of a format that has no columns.
 func idFault(s *source, f format, o Options) error {
 	return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
-		"ARFF, Parquet) with "+
-		"the column of ids %s; leave --id-column out: examples are numbered from 1", s.path, f.name,
-		quote(o.IDColumn))
+		"ARFF, Parquet) with the column of ids %s; leave --id-column out: examples are numbered from "+
+		"1", s.path, f.name, quote(o.IDColumn))
 }

@@ -57,8 +57,7 @@ func readIDXHeader(r io.Reader) (numberType, []int, error) {
 	t := idxTypes[head[2]]
 	if head[0] != 0 || head[1] != 0 || t.Size == 0 || head[3] == 0 {
 		return t, nil, fmt.Errorf("found the bytes % x, wanted the beginning of an IDX file: 00 00, a "+
-			"type, "+
-			"the number of dimensions", head)
+			"type, the number of dimensions", head)
 	}
 	sizes := make([]byte, 4*int(head[3]))
 	if _, err := io.ReadFull(r, sizes); err != nil {

@@ -12,9 +12,7 @@ import (
 
 func TestDescribe(t *testing.T) {
 	d := &Dataset{
-		Examples: examples(4,
-			1, 0, 5, 0,
-			-2, 0, 5, 3,
+		Examples: examples(4, 1, 0, 5, 0, -2, 0, 5, 3,
 			1, 0, 5, negativeZero, // example 0 with another label
 			0, 0, 5, 0,
 			-2, 0, 5, 3, // example 1 with the same label
@@ -54,8 +52,7 @@ func TestDescribeExtremes(t *testing.T) {
 			Info{Examples: 1, Features: 2, Storage: "dense", Bytes: 8, NonZero: 2,
 				Density: 1, Min: -4, Max: 3, MeanAbs: 3.5, ConstantFeatures: 2}},
 		"all zero": {examples(1, 0, negativeZero), Info{Examples: 2, Features: 1, Storage: "dense",
-			Bytes: 8, Empty: 2,
-			ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
+			Bytes: 8, Empty: 2, ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
 		"all zero, sparse": {examples(1, 0, 0).Compressed(),
 			Info{Examples: 2, Features: 1, Storage: "sparse", Bytes: 24, Empty: 2,
 				ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},

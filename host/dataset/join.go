@@ -8,8 +8,7 @@ import "fmt"
 func (e Examples) Join(other Examples) (Examples, error) {
 	if e.D != other.D || e.Sparse() != other.Sparse() {
 		return Examples{}, fmt.Errorf("joining examples: found %d features (sparse %v) and %d (sparse "+
-			"%v), wanted the same",
-			e.D, e.Sparse(), other.D, other.Sparse())
+			"%v), wanted the same", e.D, e.Sparse(), other.D, other.Sparse())
 	}
 	j := Examples{N: e.N + other.N, D: e.D}
 	if !e.Sparse() {

@@ -103,9 +103,8 @@ func (b *builder) checkDense() error {
 		if b.widest > 0 {
 			where = fmt.Sprintf(" (is the index in line %d right?)", b.widest)
 		}
-		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for "+
-			"a file of %d "+
-			"bytes, wanted at most %d; ask for sparse storage",
+		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a "+
+			"file of %d bytes, wanted at most %d; ask for sparse storage",
 			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.passed+b.src.text, limit)
 	}
 	return nil

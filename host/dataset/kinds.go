@@ -55,9 +55,8 @@ func (t *tally) fault(c *columns, j int) string {
 	case 2*t.dates > t.words:
 		return datesFault(c, j, "dates or times such as "+quote(t.date))
 	case 2*t.commas > t.words:
-		return fmt.Sprintf("%s: found numbers with commas such as %s; if these are decimal commas, "+
-			"say so "+
-			"(--decimal comma), and if they are words, take the column for a category (--categories %s)",
+		return fmt.Sprintf("%s: found numbers with commas such as %s; if these are decimal commas, say "+
+			"so (--decimal comma), and if they are words, take the column for a category (--categories %s)",
 			c.describe(j), quote(t.comma), c.option(j))
 	}
 	return ""
@@ -73,10 +72,9 @@ func hasDecimalComma(text string) bool {
 func datesFault(c *columns, j int, found string) string {
 	option := c.option(j)
 	return fmt.Sprintf("%s: found %s, which are neither numbers nor categories; leave the column out "+
-		"(--ignore-columns %s), or make numbers of it, such as the day of the week or the days since "+
-		"a day, or, if the "+
-		"same ones come again, take it for a category (--categories %s)", c.describe(j), found, option,
-		option)
+		"(--ignore-columns %s), or make numbers of it, such as the day of the week or the days since a "+
+		"day, or, if the same ones come again, take it for a category (--categories "+
+		"%s)", c.describe(j), found, option, option)
 }
 
 // option names column j as flags do.
@@ -156,8 +154,7 @@ func (c *columns) asked(o *EncodeOptions) (asked map[int]string, fault string) {
 			j, fault := c.find(strings.TrimSpace(text), list.what)
 			if fault == "" && c.role[j] != feature {
 				fault = fmt.Sprintf("found %s, asked for as %s, among the columns that are no features, "+
-					"wanted one or the other",
-					c.describe(j), list.what)
+					"wanted one or the other", c.describe(j), list.what)
 			}
 			if fault == "" && asked[j] != "" && asked[j] != list.kind {
 				fault = fmt.Sprintf("found %s, asked for as a category, among the texts, wanted one or the "+

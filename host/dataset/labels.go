@@ -55,8 +55,7 @@ func (l *labels) set(text []byte) string {
 		}
 		if l.first {
 			return fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name all "+
-				"classes (--classes)",
-				quote(name), len(l.names), quoteList(l.names))
+				"classes (--classes)", quote(name), len(l.names), quoteList(l.names))
 		}
 		if l.fixed {
 			return fmt.Sprintf("label %s is not one of the %d known classes %s",

@@ -59,9 +59,8 @@ func ReadLabels(ctx context.Context, path string, classes []string, n int) ([]in
 		return nil, err
 	}
 	if len(e.codes) != n {
-		return nil, fmt.Errorf("%s: found %d labels, wanted one for each of %d examples; are the "+
-			"files a pair?",
-			path, len(e.codes), n)
+		return nil, fmt.Errorf("%s: found %d labels, wanted one for each of %d examples; are the files "+
+			"a pair?", path, len(e.codes), n)
 	}
 	return e.codes, nil
 }
@@ -86,8 +85,7 @@ func readLabelSource(s *source, o Options) (*external, error) {
 
 // readLabelArray reads labels from an array of n elements, or of n rows of which
 // LabelColumn says the element; name stands for it in messages.
-func readLabelArray(
-	s *source, r io.Reader, name string, h npyHeader, o Options,
+func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 ) (*external, error) {
 	e, f, err := newExternal(name, o)
 	if err != nil {
@@ -112,8 +110,8 @@ func readLabelArray(
 		return nil, fmt.Errorf("%s: found several columns of labels in Fortran order, wanted C order",
 			name)
 	case column < 0:
-		return nil, fmt.Errorf("%s: found %d columns of labels and the label column %s, "+
-			"wanted its position, first or last", name, width, quote(o.LabelColumn))
+		return nil, fmt.Errorf("%s: found %d columns of labels and the label column %s, wanted its "+
+			"position, first or last", name, width, quote(o.LabelColumn))
 	case h.Size == 0 || width == 0:
 		return nil, fmt.Errorf("%s: found empty labels, wanted class names", name)
 	case h.shape[0] > s.limits.rows:
@@ -126,16 +124,15 @@ func readLabelArray(
 	for i := range h.shape[0] {
 		if _, err := io.ReadFull(r, row); err != nil {
 			if err == io.EOF || (err == io.ErrUnexpectedEOF && s.packed == "") {
-				err = fmt.Errorf("%s: found only %d labels, wanted %d as the header says; "+
-					"the file is cut short, fetch it again", name, i, h.shape[0])
+				err = fmt.Errorf("%s: found only %d labels, wanted %d as the header says; the file is cut "+
+					"short, fetch it again", name, i, h.shape[0])
 			}
 			return nil, f.fatal(err)
 		}
 		var fault string
 		text, fault = h.appendLabel(text[:0], row[column*h.Size:(column+1)*h.Size])
 		err := e.add(f, text, fault, func(fault string) error {
-			return fmt.Errorf("%s: label %d: %s",
-				name, i+1, fault)
+			return fmt.Errorf("%s: label %d: %s", name, i+1, fault)
 		})
 		if err != nil {
 			return nil, err
@@ -205,8 +202,7 @@ func (r *labelText) read(o Options) error {
 		}
 		if fault == nil && len(r.ends) != len(first) {
 			fault = r.src.errorAt(r.line, r.record.column(len(first)),
-				"found %d fields, wanted %d as in line %d",
-				len(r.ends), len(first), line)
+				"found %d fields, wanted %d as in line %d", len(r.ends), len(first), line)
 		}
 		if fault != nil {
 			if err := r.add(r.faults, nil, "bad", func(string) error { return fault }); err != nil {
@@ -260,8 +256,8 @@ func (r *labelText) choose(first []string, o Options) (header bool, err error) {
 		return header, nil
 	case column == "":
 		return header, r.src.errorAt(r.line, 0,
-			"found %d columns (%s), wanted to know which holds the label; "+
-				"name the label column", len(first), quoteList(first))
+			"found %d columns (%s), wanted to know which holds the label; name the label "+
+				"column", len(first), quoteList(first))
 	}
 	var fault string
 	if r.column, fault = r.columns.find(column, "the label column"); fault != "" {
@@ -284,8 +280,7 @@ type external struct {
 func (e *external) choose(k int) (fault, err error) {
 	if k >= len(e.codes) {
 		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more "+
-			"examples; "+
-			"are the files a pair?", e.name, len(e.codes))
+			"examples; are the files a pair?", e.name, len(e.codes))
 	}
 	if e.codes[k] < 0 {
 		return e.bad[k], nil
@@ -297,7 +292,6 @@ func (e *external) choose(k int) (fault, err error) {
 // tooMany words that the data file has only n examples.
 func (e *external) tooMany(path string, n int) error {
 	return fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the files a "+
-		"pair? "+
-		"(does the label file begin with a header? then name the column)",
+		"pair? (does the label file begin with a header? then name the column)",
 		e.name, len(e.codes), n, path)
 }

@@ -102,8 +102,7 @@ func TestLayoutsBad(t *testing.T) {
 			Options{Table: Table{Encode: &EncodeOptions{}}},
 			`column 1 (x): found numbers with commas such as "1,5"; if these are decimal commas, say so (--decimal comma)`},
 		{"decimal commas between commas", "x,y,c\n", Options{Table: Table{DecimalComma: true,
-			Separator: "comma"}},
-			"asked for decimal commas between"},
+			Separator: "comma"}}, "asked for decimal commas between"},
 		{"a separator of numbers", "x,y,c\n", Options{Table: Table{Separator: "5"}}, `unknown separator "5", wanted auto`},
 		{"a separator of two", "x,y,c\n", Options{Table: Table{Separator: "||"}}, `unknown separator "||"`},
 		{"a separator of LIBSVM", "a 1:2\n", Options{Table: Table{Separator: "blanks"}, Format: "libsvm"},
@@ -196,8 +195,7 @@ func TestParquetDecimals(t *testing.T) {
 		if err != nil || got.SHA256 != want.SHA256 || fmt.Sprint(got.Classes, got.Y, got.IDs) !=
 			fmt.Sprint(want.Classes, want.Y, want.IDs) {
 			t.Errorf("%s as the label: found the classes %v, %v of %v, wanted %v, %v of %v, %v", column,
-				got.Classes, got.Y,
-				got.IDs, want.Classes, want.Y, want.IDs, err)
+				got.Classes, got.Y, got.IDs, want.Classes, want.Y, want.IDs, err)
 		}
 	}
 	category, err := readText("f.parquet", table, Options{Table: Table{LabelColumn: "class",

@@ -36,8 +36,7 @@ func enterLIBSVM(b *builder) error {
 			b.note("%s: found no index:value; all %d features are zero", s.path, o.Features)
 		} else if b.width < o.Features {
 			b.note("%s: the highest feature index is %d of %d; the other features are zero", s.path,
-				b.width-1+r.base,
-				o.Features-1+r.base)
+				b.width-1+r.base, o.Features-1+r.base)
 		}
 		b.width, b.widest = o.Features, 0
 	}
@@ -128,9 +127,8 @@ func (r *libsvmReader) label(line []byte, i int) (int, error) {
 	case colon >= 0:
 		end = i
 	case bytes.IndexByte(field, ',') >= 0:
-		return 0, r.src.errorfAt(i, "found the label %s, wanted a single one; "+
-			"several labels per example are not supported (a CSV file? then ask for that format)",
-			quote(string(field)))
+		return 0, r.src.errorfAt(i, "found the label %s, wanted a single one; several labels per "+
+			"example are not supported (a CSV file? then ask for that format)", quote(string(field)))
 	case r.inline():
 		if fault := r.labels.set(field); fault != "" {
 			return 0, r.src.errorfAt(i, "%s", fault)
@@ -177,8 +175,8 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 	}
 	if r.settled && r.o.Features == 0 {
 		return r.src.errorfAt(start,
-			"found feature index %d, wanted at most %d, the largest in what was read first; "+
-				"say how many features there are (--features)", index, r.most-1+r.base)
+			"found feature index %d, wanted at most %d, the largest in what was read first; say how many "+
+				"features there are (--features)", index, r.most-1+r.base)
 	}
 	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
 		index, r.most-1+r.base)

@@ -184,10 +184,8 @@ func (d *Dataset) Verify(ctx context.Context) error {
 		return cancelled(ctx, d.Path, err)
 	}
 	if hash != d.file.content {
-		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its "+
-			"header says; "+
-			"convert the original data again",
-			d.Path, hash, d.file.content)
+		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its header "+
+			"says; convert the original data again", d.Path, hash, d.file.content)
 	}
 	return nil
 }

@@ -25,8 +25,7 @@ func spread(body []byte) []byte {
 func FuzzReadBinary(f *testing.F) {
 	d := randomDataset(rand.New(rand.NewPCG(65, 66)), 4, 3, []string{"a", "b"})
 	prepared := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a",
-		"b"},
-		Features: []string{"x", "y"}, Found: Found{Notes: []string{"n"}}}
+		"b"}, Features: []string{"x", "y"}, Found: Found{Notes: []string{"n"}}}
 	if err := prepared.Prepare(Steps{Standardize: true, Bias: true}); err != nil {
 		f.Fatal(err)
 	}
@@ -57,8 +56,7 @@ func FuzzReadBinary(f *testing.F) {
 			raw = withHeader(string(header), spread(body[:min(len(body), 64*blockSize)]))
 		}
 		for _, o := range []Options{{Format: "binary", Trust: true}, {NoLabels: true, Storage: "dense",
-			Trust: true},
-			{Storage: "sparse", Classes: []string{"b", "a"}}} {
+			Trust: true}, {Storage: "sparse", Classes: []string{"b", "a"}}} {
 			checkBinary(t, raw, o)
 		}
 	})

@@ -122,8 +122,7 @@ func TestPrepareLost(t *testing.T) {
 					}
 					from, to := ownValues(d.Stored())
 					if !slices.Equal(valuesOf(d.Examples)[from:to], valuesOf(want.Examples)[from:to]) ||
-						d.Sparse() &&
-							!slices.Equal(d.Columns[from:to], want.Columns[from:to]) {
+						d.Sparse() && !slices.Equal(d.Columns[from:to], want.Columns[from:to]) {
 						t.Errorf("%s, %s, lost %v: prepared otherwise than by one process", storage, steps, lost)
 					}
 					if err := d.Close(); err != nil {

@@ -85,9 +85,8 @@ func (d *Dataset) roomFor(steps string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: uma-gpu convert "+
-		"--data %s --normalize %s "+
-		"--out %s, and then give that file", d.Path, err, d.Path, steps,
+	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: uma-gpu convert --data "+
+		"%s --normalize %s --out %s, and then give that file", d.Path, err, d.Path, steps,
 		strings.TrimSuffix(d.Path, ".umab")+".prepared.umab")
 }
 

@@ -23,8 +23,7 @@ func readBinary(s *source, o Options) (*Dataset, error) {
 	}
 	if o.given != nil {
 		return nil, s.errorf("asked for labels from a second file, wanted none: a binary file has its " +
-			"own; " +
-			"name the labels when you convert")
+			"own; name the labels when you convert")
 	}
 	if err := checkEndian(s.path); err != nil {
 		return nil, err
@@ -56,9 +55,8 @@ func (s *source) contents() ([]byte, func([]byte) error, error) {
 		return nil, nil, err
 	}
 	if size < int64(binaryLine) || size > math.MaxInt {
-		return nil, nil, s.errorf("found %d bytes, wanted a binary file of at least %d that fits in "+
-			"the address space",
-			size, binaryLine)
+		return nil, nil, s.errorf("found %d bytes, wanted a binary file of at least %d that fits in the "+
+			"address space", size, binaryLine)
 	}
 	if s.file == nil {
 		raw, err := store.ReadAligned(r, int(size))
@@ -106,10 +104,9 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 	}
 	if !isSHA256(h.ContentSHA256) || (h.DataSHA256 != "" && !isSHA256(h.DataSHA256)) ||
 		(h.Preparation == nil && h.DataSHA256 != h.ContentSHA256) {
-		return nil, s.errorf("found the hashes %s and %s of data and content, wanted equal ones "+
-			"unless the data are "+
-			"prepared; the file was not written by uma-gpu",
-			quote(h.DataSHA256), quote(h.ContentSHA256))
+		return nil, s.errorf("found the hashes %s and %s of data and content, wanted equal ones unless "+
+			"the data are prepared; the file was not written by "+
+			"uma-gpu", quote(h.DataSHA256), quote(h.ContentSHA256))
 	}
 	f.content, f.old = h.ContentSHA256, h.oldHashes
 	d := f.written
@@ -119,8 +116,8 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 	}
 	if f.old && d.Prepared != nil && h.DataSHA256 != "" {
 		d.Notes = append(d.Notes,
-			fmt.Sprintf("%s: the file is of a version whose hashes were others, so a model will not "+
-				"name its data by one; uma-gpu convert makes a new file of the original data", s.path))
+			fmt.Sprintf("%s: the file is of a version whose hashes were others, so a model will not name "+
+				"its data by one; uma-gpu convert makes a new file of the original data", s.path))
 	}
 	if err := d.choose(s, o); err != nil {
 		return nil, err
@@ -170,27 +167,24 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 	line := string(raw[:binaryLine])
 	version, _, _ := bytes.Cut(raw[len(binaryMagic):binaryLine], []byte(" "))
 	if !slices.Contains([]string{binaryBare, binaryHashed, binaryVersion}, string(version)) {
-		return nil, fmt.Errorf("found version %s of the binary format, wanted %s, %s or %s; convert "+
-			"the original data with "+
-			"this version of uma-gpu", quote(string(version)), binaryBare, binaryHashed, binaryVersion)
+		return nil, fmt.Errorf("found version %s of the binary format, wanted %s, %s or %s; convert the "+
+			"original data with this version of "+
+			"uma-gpu", quote(string(version)), binaryBare, binaryHashed, binaryVersion)
 	}
 	at := len(binaryMagic) + len(binaryVersion) + 1
 	size, err := strconv.ParseUint(line[at:at+binaryDigits], 10, 62)
 	if err != nil {
 		return nil, fmt.Errorf("found %s, wanted the length of the header in %d digits; the file is "+
-			"damaged",
-			quote(line[at:at+binaryDigits]), binaryDigits)
+			"damaged", quote(line[at:at+binaryDigits]), binaryDigits)
 	}
 	if size > uint64(len(raw)-binaryLine) {
 		return nil, fmt.Errorf("found a file of %d bytes, wanted at least %d for its header; the file "+
-			"is cut short: "+
-			"copy it or convert the original data again", len(raw), size+uint64(binaryLine))
+			"is cut short: copy it or convert the original data again", len(raw), size+uint64(binaryLine))
 	}
 	text := raw[binaryLine : binaryLine+int(size)]
 	if want := firstLine(string(version), text); line != want {
 		return nil, fmt.Errorf("found the first line %q, wanted %q as its header has it; the file is "+
-			"damaged: "+
-			"copy it or convert the original data again", line, want)
+			"damaged: copy it or convert the original data again", line, want)
 	}
 	h := &binaryHeader{}
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -200,8 +194,7 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 	}
 	if (h.Sections.Sums != nil) != (string(version) != binaryBare) {
 		return nil, fmt.Errorf("found version %s with the wrong sections, wanted none of sums in "+
-			"version %s, and one in "+
-			"others; the file was not written by uma-gpu", version, binaryBare)
+			"version %s, and one in others; the file was not written by uma-gpu", version, binaryBare)
 	}
 	h.oldHashes = string(version) != binaryVersion
 	return h, nil
@@ -253,16 +246,15 @@ func (h *binaryHeader) checkSections(size int64) error {
 	sparse := h.Storage == "sparse" && s.X == nil && s.Starts != nil && s.Columns != nil &&
 		s.Values != nil
 	if !dense && !sparse {
-		return fmt.Errorf("found storage %s with the wrong sections, wanted dense with x or sparse "+
-			"with starts, "+
-			"columns and values", quote(h.Storage))
+		return fmt.Errorf("found storage %s with the wrong sections, wanted dense with x or sparse with "+
+			"starts, columns and values", quote(h.Storage))
 	}
 	end := int64(binaryLine)
 	for _, n := range s.list() {
 		if n.Offset < end || n.Offset%binaryAlign != 0 || n.Bytes < 0 || n.Bytes > size ||
 			n.Offset > size-n.Bytes {
-			return fmt.Errorf("found section %s of %d bytes from byte %d on in a file of %d bytes, "+
-				"wanted it within the file, behind byte %d and at a multiple of %d",
+			return fmt.Errorf("found section %s of %d bytes from byte %d on in a file of %d bytes, wanted "+
+				"it within the file, behind byte %d and at a multiple of %d",
 				n.name, n.Bytes, n.Offset, size, end, binaryAlign)
 		}
 		end = n.Offset + n.Bytes
@@ -277,8 +269,8 @@ func (h *binaryHeader) checkSections(size int64) error {
 			rows, columns)
 	case sparse && (s.Starts.Bytes != 8*(rows+1) || s.Columns.Bytes != s.Values.Bytes ||
 		s.Values.Bytes%4 != 0):
-		return fmt.Errorf("found sections starts, columns and values of %d, %d and %d bytes, "+
-			"wanted %d for the first and as many for the second as for the third",
+		return fmt.Errorf("found sections starts, columns and values of %d, %d and %d bytes, wanted %d "+
+			"for the first and as many for the second as for the third",
 			s.Starts.Bytes, s.Columns.Bytes, s.Values.Bytes, 8*(rows+1))
 	case s.Y != nil && s.Y.Bytes != 4*rows:
 		return fmt.Errorf("found section y of %d bytes, wanted %d", s.Y.Bytes, 4*rows)

@@ -64,8 +64,7 @@ func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 	list, own := f.sums[:len(f.sums)-4], binary.LittleEndian.Uint32(f.sums[len(f.sums)-4:])
 	if found := crc32.Checksum(list, castagnoli); found != own {
 		return fmt.Errorf("the file is damaged: its list of checksums has the checksum %08x, wanted "+
-			"%08x; "+
-			"copy the file or convert the original data again", found, own)
+			"%08x; copy the file or convert the original data again", found, own)
 	}
 	data := f.raw[:len(f.raw)-len(f.sums)]
 	blocks := len(list) / 4
@@ -103,10 +102,8 @@ func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 		return nil
 	}
 	return fmt.Errorf("the file is damaged: block %d of %d, %d bytes from byte %d on, has the "+
-		"checksum %08x, "+
-		"wanted %08x; copy the file or convert the original data again", k+1, blocks,
-		len(block(data, int(k))), k*sumBlock,
-		sumOf(data, int(k)), binary.LittleEndian.Uint32(list[4*k:]))
+		"checksum %08x, wanted %08x; copy the file or convert the original data again", k+1, blocks,
+		len(block(data, int(k))), k*sumBlock, sumOf(data, int(k)), binary.LittleEndian.Uint32(list[4*k:]))
 }
 
 // othersBlocks returns the blocks, from..to-1, that hold nothing but examples of other ranks.

@@ -47,8 +47,7 @@ func writeBinary(w *lineWriter, d *Dataset, o WriteOptions) error {
 			data[n.name] = p.sums.section()
 		}
 		if n.name == "x" && o.Rows != nil {
-			err = d.eachBlock(w.ctx, o.Rows, func(_ int,
-				block []float32) error {
+			err = d.eachBlock(w.ctx, o.Rows, func(_ int, block []float32) error {
 				return p.write(store.Bytes(block))
 			})
 		} else {
@@ -66,8 +65,7 @@ func headerOf(ctx context.Context, d *Dataset, rows rowsOf) (*binaryHeader, erro
 	for _, name := range append(d.Features[:len(d.Features):len(d.Features)], d.Label) {
 		if !utf8.ValidString(name) {
 			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the "+
-				"data to UTF-8 "+
-				"(iconv -t UTF-8)", name)
+				"data to UTF-8 (iconv -t UTF-8)", name)
 		}
 	}
 	hash := d.hash

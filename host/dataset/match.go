@@ -73,8 +73,7 @@ func matchNames(have, want []string) (at []int, fault string) {
 	for _, name := range want {
 		if asked[name] {
 			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell "+
-				"them apart: "+
-				"found the features %s, wanted %s in this order%s", quote(name), quoteList(have),
+				"them apart: found the features %s, wanted %s in this order%s", quote(name), quoteList(have),
 				quoteList(want), byPosition)
 		}
 		asked[name] = true
@@ -89,9 +88,8 @@ func matchNames(have, want []string) (at []int, fault string) {
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model "+
-			"was trained on%s",
-			quoteList(have), quoteList(missing), len(missing), len(want), byPosition)
+		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model was "+
+			"trained on%s", quoteList(have), quoteList(missing), len(missing), len(want), byPosition)
 	}
 	return at, ""
 }

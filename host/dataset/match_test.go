@@ -73,8 +73,7 @@ func TestMatchFeatures(t *testing.T) {
 		d := read()
 		before, hash := d.Examples, d.SHA256
 		if err := d.MatchFeatures([]string{"a", "b", "c", "d"}); err != nil || d.SHA256 != hash ||
-			d.Notes != nil ||
-			unsafe.SliceData(d.X) != unsafe.SliceData(before.X) ||
+			d.Notes != nil || unsafe.SliceData(d.X) != unsafe.SliceData(before.X) ||
 			unsafe.SliceData(d.Values) != unsafe.SliceData(before.Values) {
 			t.Errorf("%s: features that agree were copied, or %v", storage, err)
 		}
@@ -110,8 +109,7 @@ func TestMatchFeaturesBad(t *testing.T) {
 		}
 	}
 	if _, err := readText("f", "1,2,a\n3,4,b\n", Options{Features: 3, FeatureNames: []string{"a",
-		"b"}}); err == nil ||
-		!strings.Contains(err.Error(), "asked for 3 features and for 2 by name") {
+		"b"}}); err == nil || !strings.Contains(err.Error(), "asked for 3 features and for 2 by name") {
 		t.Errorf("two numbers of features: %v", err)
 	}
 }

@@ -176,8 +176,7 @@ func TestReadMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("file %d MB, result %d MB, at most %d MB: %.2f times", info.Size()>>20, final>>20,
-				most>>20,
-				float64(most)/float64(final))
+				most>>20, float64(most)/float64(final))
 			const buffers = 8 << 20
 			if float64(most) > 2.2*float64(final)+buffers {
 				t.Errorf("reading took %d MB for %d MB of examples, wanted at most 2.2 times as much", most>>20,

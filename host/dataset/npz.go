@@ -74,8 +74,8 @@ func openNPZ(s *source) (*npz, error) {
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, s.errorf("found no whole zip archive (%w), wanted an .npz file; "+
-			"if it was cut short, fetch it again", err)
+		return nil, s.errorf("found no whole zip archive (%w), wanted an .npz file; if it was cut "+
+			"short, fetch it again", err)
 	}
 	z := &npz{src: s, files: make(map[string]*zip.File, len(archive.File)), opened: map[string]bool{}}
 	for _, f := range archive.File {
@@ -210,9 +210,8 @@ func (z *npz) readLabels(o Options, sparse bool) (*external, error) {
 	name, err := z.choose(o.YName, "the labels", "y", "Y")
 	if err != nil {
 		if sparse && o.YName == "" {
-			return nil, z.src.errorf("found a sparse matrix of SciPy without labels, wanted a second " +
-				"file with them " +
-				"(or an array y beside it)")
+			return nil, z.src.errorf("found a sparse matrix of SciPy without labels, wanted a second file " +
+				"with them (or an array y beside it)")
 		}
 		return nil, err
 	}

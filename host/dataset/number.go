@@ -142,8 +142,7 @@ func numberFault(text []byte) string {
 		return "found " + quote(s) + ", wanted a finite number; replace it or remove the example"
 	}
 	if !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("0123456789+-.eE",
-			r)
+		return !strings.ContainsRune("0123456789+-.eE", r)
 	}) {
 		if v, err := strconv.ParseFloat(s, 32); err != nil && math.IsInf(v, 0) {
 			return "found " + quote(s) +

@@ -35,8 +35,8 @@ func cellFault(v float32) string {
 	case math.Float32bits(v) == overflowBits:
 		return "found a number beyond the range of float32 (±3.4e38); rescale the column"
 	case math.Float32bits(v) == missingBits:
-		return "found a missing value (null), wanted a number; fill in or remove examples with " +
-			"missing values"
+		return "found a missing value (null), wanted a number; fill in or remove examples with missing " +
+			"values"
 	}
 	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; " +
 		"replace it or remove the example"
@@ -45,8 +45,7 @@ func cellFault(v float32) string {
 // decoder returns the function that makes elements float32; nil for texts and what
 // is not known.
 func (t numberType) decoder() func(dst []float32, raw []byte) {
-	return npyfile.Decoder(t.Type,
-		narrow)
+	return npyfile.Decoder(t.Type, narrow)
 }
 
 // appendLabel appends the text of one element as a class name; it returns what is
@@ -72,8 +71,8 @@ func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
 		for ; len(b) >= 4; b = b[4:] {
 			c := t.Order().Uint32(b)
 			if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
-				return text, fmt.Sprintf("found %#x in a text of UTF-32, wanted a character of Unicode; "+
-					"the file is damaged, or of the other byte order", c)
+				return text, fmt.Sprintf("found %#x in a text of UTF-32, wanted a character of Unicode; the "+
+					"file is damaged, or of the other byte order", c)
 			}
 			text = utf8.AppendRune(text, rune(c))
 		}

@@ -179,14 +179,12 @@ func (o Options) layout() (layout, error) {
 		l.separator = ' '
 	default:
 		if c := o.Separator[0]; len(o.Separator) == 1 && c < utf8.RuneSelf && c >= ' ' &&
-			!isWordByte(c) &&
-			!strings.ContainsRune("\"#.+-", rune(c)) {
+			!isWordByte(c) && !strings.ContainsRune("\"#.+-", rune(c)) {
 			l.separator = c
 			break
 		}
 		return l, fmt.Errorf("unknown separator %s, wanted auto, comma, tab, semicolon, blanks or one "+
-			"character "+
-			"that numbers do not have", quote(o.Separator))
+			"character that numbers do not have", quote(o.Separator))
 	}
 	if l.comma && l.separator == ',' {
 		return l, fmt.Errorf("asked for decimal commas between commas, wanted another separator")

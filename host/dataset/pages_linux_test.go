@@ -21,8 +21,7 @@ func inMemory(t *testing.T, values []float32) (there, all int) {
 	before := int(store.Address(raw) % uintptr(page))
 	is := make([]byte, (before+len(raw)+page-1)/page)
 	if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, store.Address(raw)-uintptr(before),
-		uintptr(before+len(raw)),
-		uintptr(unsafe.Pointer(&is[0]))); e != 0 {
+		uintptr(before+len(raw)), uintptr(unsafe.Pointer(&is[0]))); e != 0 {
 		t.Fatal(e)
 	}
 	for _, v := range is {
@@ -69,9 +68,8 @@ func TestFetch(t *testing.T) {
 			t.Fatal(e)
 		}
 		if there, all := inMemory(t, e.X); there > all/2 {
-			t.Skipf("%s lies on a file system that keeps files in memory: found %d of %d pages there "+
-				"after all were to "+
-				"be forgotten", e.Path, there, all)
+			t.Skipf("%s lies on a file system that keeps files in memory: found %d of %d pages there after "+
+				"all were to be forgotten", e.Path, there, all)
 		}
 	}
 	forgotten()

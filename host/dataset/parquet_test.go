@@ -185,8 +185,7 @@ func TestReadParquetBad(t *testing.T) {
 		{"cut short", good[:len(good)-20], note, "f: found no whole Parquet file ("},
 		{"all errors", bad, Options{Table: Table{Ignore: []string{"note"}},
 			MaxErrors: 9}, "f: example 8, column \"double\": found a number beyond the range of float32 " +
-			"(±3.4e38); " +
-			"rescale the column\nf: example 10, column 7 (zclass): found an empty label"},
+			"(±3.4e38); rescale the column\nf: example 10, column 7 (zclass): found an empty label"},
 	} {
 		d, err := readText("f", string(c.raw), c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -57,8 +57,7 @@ func encodedColumns() parquet.Group {
 // encodedFile writes n rows of such columns and returns the same as CSV text of
 // the columns that are numbers, and the texts.
 func encodedFile(t testing.TB, group parquet.Group, n int, seed uint64,
-	o ...parquet.WriterOption) (raw []byte,
-	csv string) {
+	o ...parquet.WriterOption) (raw []byte, csv string) {
 	t.Helper()
 	schema := parquet.NewSchema("table", group)
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -193,8 +192,7 @@ func TestParquetLZ4(t *testing.T) {
 	}
 	for _, codec := range parquetCodecs {
 		got, err := readText("f", string(benchParquet(t, x, 4, parquet.Compression(codec))),
-			Options{NoLabels: true,
-				Storage: "dense"})
+			Options{NoLabels: true, Storage: "dense"})
 		if err != nil || !slices.Equal(got.X, x) {
 			t.Errorf("%s: got other data than those written (error %v)", codec, err)
 		}
@@ -326,16 +324,14 @@ func TestParquetShortPages(t *testing.T) {
 				}
 				for cut := 1; cut <= size; cut += step {
 					try(fmt.Sprintf("shorter by %d of %d bytes", cut, size), false,
-						func(_ *parquetformat.PageHeader,
-							body []byte) []byte {
+						func(_ *parquetformat.PageHeader, body []byte) []byte {
 							return body[:size-cut]
 						})
 				}
 				if pages == 0 {
 					continue
 				}
-				try("longer by a byte", true, func(_ *parquetformat.PageHeader,
-					body []byte) []byte {
+				try("longer by a byte", true, func(_ *parquetformat.PageHeader, body []byte) []byte {
 					return append(body, 0)
 				})
 				for _, more := range []int32{-21, -1, 1, 1000, 1 << 30} {
@@ -370,8 +366,7 @@ func TestParquetOldMemory(t *testing.T) {
 		for range 20 {
 			d, err := readText("f.parquet", string(raw), Options{NoLabels: true, Storage: "dense"})
 			if want := "f.parquet: column 2 (x001), page 1 at byte "; err == nil ||
-				!strings.HasPrefix(err.Error(),
-					want) ||
+				!strings.HasPrefix(err.Error(), want) ||
 				!strings.Contains(err.Error(), "found 224 bytes of 64 values, wanted 256") {
 				t.Fatalf("got %v, error %v, wanted %s", d, err, want)
 			}

@@ -87,8 +87,7 @@ func TestParquetDeepSchema(t *testing.T) {
 			m.Schema = []parquetformat.SchemaElement{root}
 			for range deep {
 				m.Schema = append(m.Schema, parquetformat.SchemaElement{Name: "g",
-					NumChildren:    thrift.New(int32(1)),
-					RepetitionType: leaf.RepetitionType})
+					NumChildren: thrift.New(int32(1)), RepetitionType: leaf.RepetitionType})
 			}
 			m.Schema = append(m.Schema, leaf)
 		})

@@ -81,8 +81,7 @@ func (p *parts) sameKind(path string, f format) error {
 	}
 	if kind := kindOf(f); kind != p.kind {
 		return fmt.Errorf("%s: found a part of the format %s, wanted one like %s (%s); convert all "+
-			"parts to one format",
-			path, f.name, p.first, p.kind)
+			"parts to one format", path, f.name, p.first, p.kind)
 	}
 	return nil
 }
@@ -156,21 +155,18 @@ func (p *parts) sameTable(c *columns) string {
 	case len(c.role) != len(first.role):
 		return fmt.Sprintf("found %d columns, wanted %d as in %s", len(c.role), len(first.role), p.first)
 	case (c.names == nil) != (first.names == nil):
-		return fmt.Sprintf("found a header (%v), wanted it as in %s (%v); write all parts with one, "+
-			"or without (--header)",
-			c.names != nil, p.first, first.names != nil)
+		return fmt.Sprintf("found a header (%v), wanted it as in %s (%v); write all parts with one, or "+
+			"without (--header)", c.names != nil, p.first, first.names != nil)
 	case !slices.Equal(c.names, first.names):
 		j := 0
 		for c.names[j] == first.names[j] {
 			j++
 		}
 		return fmt.Sprintf("found %s, wanted %s there as in %s; parts have the same columns, in one "+
-			"order",
-			c.describe(j), quote(first.names[j]), p.first)
+			"order", c.describe(j), quote(first.names[j]), p.first)
 	case !slices.Equal(c.role, first.role):
 		return fmt.Sprintf("found other columns to be features than in %s; say which is the label "+
-			"(--label-column) and "+
-			"which to leave out (--ignore-columns)", p.first)
+			"(--label-column) and which to leave out (--ignore-columns)", p.first)
 	}
 	return ""
 }
@@ -189,9 +185,8 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 	case first:
 		b.cells = made
 	case (made == nil) != (b.cells == nil):
-		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers "+
-			"alone in the other; "+
-			"say which are categories (--categories)", p.first)
+		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone "+
+			"in the other; say which are categories (--categories)", p.first)
 	case b.cells != nil:
 		b.cells.places = places
 	}
@@ -235,16 +230,14 @@ func (b *builder) part(d *Dataset) error {
 	switch {
 	case (w.Prepared == nil) != (d.Prepared == nil) || w.Prepared != nil &&
 		w.Prepared.differs(d.Prepared) != "":
-		return b.src.errorf("found examples that were prepared otherwise than in %s, wanted parts "+
-			"that are raw, or "+
-			"prepared by one preparation; join the raw parts", p.first)
+		return b.src.errorf("found examples that were prepared otherwise than in %s, wanted parts that "+
+			"are raw, or prepared by one preparation; join the raw parts", p.first)
 	case !slices.Equal(w.Features, d.Features):
 		return b.src.errorf("found other names of features than in %s, wanted the same in one order",
 			p.first)
 	case !reflect.DeepEqual(w.Encoding, d.Encoding):
 		return b.src.errorf("found features that were made of other words than in %s; join the tables "+
-			"that they were "+
-			"made of, or convert them with the model of one (--encoding)", p.first)
+			"that they were made of, or convert them with the model of one (--encoding)", p.first)
 	}
 	b.width = d.D
 	p.hashes = append(p.hashes, d.SHA256)

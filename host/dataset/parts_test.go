@@ -116,11 +116,9 @@ func TestReadAllTables(t *testing.T) {
 			continue
 		}
 		if !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.Encoding,
-			want.Encoding) ||
-			!reflect.DeepEqual(got.IDs, want.IDs) || got.SHA256 != want.SHA256 ||
-			!reflect.DeepEqual(got.Missing, want.Missing) ||
-			!strings.Contains(strings.Join(got.Notes, "\n"),
-				".csv: 1 lines that begin with # are taken as comments") {
+			want.Encoding) || !reflect.DeepEqual(got.IDs, want.IDs) || got.SHA256 != want.SHA256 ||
+			!reflect.DeepEqual(got.Missing, want.Missing) || !strings.Contains(strings.Join(got.Notes, "\n"),
+			".csv: 1 lines that begin with # are taken as comments") {
 			t.Errorf("%s: other data than those of one file: %v, %v", name, got.Notes, got.Missing)
 		}
 	}

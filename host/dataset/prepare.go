@@ -74,8 +74,7 @@ func Fit(s Steps, rows Rows) (*Preparation, error) {
 	for j := range p.A {
 		if !finite(p.A[j]) || !finite(p.B[j]) {
 			return nil, fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not "+
-				"finite: "+
-				"found the map v·%v + %v, wanted finite factors; rescale the column",
+				"finite: found the map v·%v + %v, wanted finite factors; rescale the column",
 				s, j+1, p.A[j], p.B[j])
 		}
 	}
@@ -159,8 +158,7 @@ func (e Stored) byColumns(begin, end int, f func(first, last, from, to int)) {
 	first, last := e.Own()
 	for some := max(1, bytes/(4*max(1, e.D))); first < last; first += some {
 		parallel.Ranges(end-begin, columnStep, func(from, to int) {
-			f(first, min(first+some, last),
-				begin+from, begin+to)
+			f(first, min(first+some, last), begin+from, begin+to)
 		})
 	}
 }
@@ -291,9 +289,8 @@ func (p *Preparation) checkFor(e Stored) error {
 		return err
 	}
 	if e.D != p.D {
-		return fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was "+
-			"fitted to",
-			p.Steps, e.D, p.D)
+		return fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted "+
+			"to", p.Steps, e.D, p.D)
 	}
 	if width := p.Width(); width > 0 && e.N > math.MaxInt/4/width {
 		return fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
@@ -304,8 +301,8 @@ func (p *Preparation) checkFor(e Stored) error {
 
 // unfinite is the error of a prepared value that is not finite.
 func (p *Preparation) unfinite(i, j int, v float32) error {
-	return fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, "+
-		"wanted a finite number; rescale the column or leave out a step", p.Steps, i+1, j+1, v)
+	return fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, wanted a "+
+		"finite number; rescale the column or leave out a step", p.Steps, i+1, j+1, v)
 }
 
 // mapColumns writes a raw row to dst as the steps but L2 make it.
@@ -394,9 +391,8 @@ func (p *Preparation) check() error {
 		want = p.D
 	}
 	if p.D < 0 || len(p.A) != want || len(p.B) != want {
-		return fmt.Errorf("normalization %s for %d features: found %d factors and %d offsets, wanted "+
-			"%d of each",
-			p.Steps, p.D, len(p.A), len(p.B), want)
+		return fmt.Errorf("normalization %s for %d features: found %d factors and %d offsets, wanted %d "+
+			"of each", p.Steps, p.D, len(p.A), len(p.B), want)
 	}
 	return nil
 }

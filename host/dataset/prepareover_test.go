@@ -34,8 +34,7 @@ func TestPrepareOver(t *testing.T) {
 		return e
 	}
 	for _, raw := range []Examples{dense(1, 1), dense(7, 3), dense(3*overValues/1000+17, 1000),
-		dense(overValues+9, 1),
-		dense(2, overValues+1)} {
+		dense(overValues+9, 1), dense(2, overValues+1)} {
 		for _, x := range []Examples{raw, raw.Compressed()} {
 			for _, steps := range []string{"none", "bias", "l2", "maxabs,bias,l2", "standardize,bias,l2"} {
 				s, err := ParseSteps(steps)

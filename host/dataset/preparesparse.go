@@ -17,10 +17,8 @@ func refuseFilling(s Steps, e Examples) error {
 		return nil
 	}
 	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill "+
-		"sparse examples: "+
-		"%d stored values would become %d; use maxabs or l2 instead, or ask for dense storage "+
-		"(--storage dense)",
-		s, e.Size(), int64(e.N)*int64(e.D))
+		"sparse examples: %d stored values would become %d; use maxabs or l2 instead, or ask for dense "+
+		"storage (--storage dense)", s, e.Size(), int64(e.N)*int64(e.D))
 }
 
 // applySparse is Apply for sparse examples of the right width. What is not
@@ -58,14 +56,13 @@ func (p *Preparation) checkSparse(e Examples) error {
 	}
 	for j := range p.A {
 		if !finite(p.A[j]) || math.Float32bits(p.B[j]) != 0 {
-			return fmt.Errorf("normalization %s: column %d (counted from 1) is mapped by v·%v + %v, "+
-				"wanted a finite factor and the offset 0; the model is damaged",
-				p.Steps, j+1, p.A[j], p.B[j])
+			return fmt.Errorf("normalization %s: column %d (counted from 1) is mapped by v·%v + %v, wanted "+
+				"a finite factor and the offset 0; the model is damaged", p.Steps, j+1, p.A[j], p.B[j])
 		}
 	}
 	if p.Steps.Bias && p.D >= math.MaxInt32 {
-		return fmt.Errorf("normalization %s: found %d features, "+
-			"wanted one less to leave room for the bias", p.Steps, p.D)
+		return fmt.Errorf("normalization %s: found %d features, wanted one less to leave room for the "+
+			"bias", p.Steps, p.D)
 	}
 	return nil
 }
@@ -78,8 +75,7 @@ func (p *Preparation) extra() int { return p.Width() - p.D }
 // of these are given back as they are read.
 func (p *Preparation) sparseRows(
 	out Examples, from, to int, columns []int32, values []float32, starts []int64, skip int64,
-	lost bool,
-) error {
+	lost bool) error {
 	parts := parallel.Workers(to-from, 64)
 	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite
 	parallel.Cut(to-from, parts, func(part, first, last int) {

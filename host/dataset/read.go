@@ -145,8 +145,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
 		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
-			"the format %s; "+
-			"leave --separator and --decimal out", s.path, f.name)
+			"the format %s; leave --separator and --decimal out", s.path, f.name)
 	}
 	if o.IDColumn != "" && !f.table() {
 		return nil, idFault(s, f, o)
@@ -175,9 +174,8 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	if d.Y != nil && o.Classes == nil && len(d.Classes) == 1 {
 		defer d.Close() // of what was only read: nothing to lose
-		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; "+
-			"is it the right label column?",
-			s.path, quote(d.Classes[0]), d.N)
+		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is "+
+			"it the right label column?", s.path, quote(d.Classes[0]), d.N)
 	}
 	d.Path, d.Format, d.narrow = s.path, f.name, o.Storage == "narrow"
 	err = d.remark(o.remarks, o)

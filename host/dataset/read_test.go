@@ -118,8 +118,7 @@ func TestReadGood(t *testing.T) {
 		{"header forced", "f", "0,1,2\n1,2,a\n3,4,b\n", Options{Table: Table{Header: "yes"}},
 			with(func(d *Dataset) { d.Features, d.Label = []string{"0", "1"}, "2" })},
 		{"header names that begin with digits", "f", "class,1x1,1x2\na,1,2\nb,3,4\n",
-			Options{Table: Table{LabelColumn: "first"}},
-			with(func(d *Dataset) {
+			Options{Table: Table{LabelColumn: "first"}}, with(func(d *Dataset) {
 				d.Features, d.Label, d.LabelColumn = []string{"1x1", "1x2"}, "class",
 					1
 			})},
@@ -162,8 +161,7 @@ func TestReadGood(t *testing.T) {
 		{"libsvm labels passed over", "f", "a 1:1 2:2\n1:3 2:4\n", Options{NoLabels: true},
 			Dataset{Examples: examples(2, 1, 2, 3, 4)}},
 		{"libsvm subnormal", "f", "a 1:1e-40\nb 1:3\n", Options{}, Dataset{Examples: examples(1, 0, 3),
-			Y: []int32{0, 1}, Classes: []string{"a", "b"},
-			Found: Found{Subnormals: 1}}},
+			Y: []int32{0, 1}, Classes: []string{"a", "b"}, Found: Found{Subnormals: 1}}},
 		{"csv asked for", "f.svm", "1,2,a\n3,4,b\n", Options{Format: "csv"}, ab},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -267,9 +265,8 @@ func TestReadBad(t *testing.T) {
 		{"libsvm no feature", "f.svm", "a\nb\n", Options{}, "f.svm: found no index:value in 2 examples"},
 		{"libsvm comments only", "f.svm", "# a\n#\n", Options{}, "f.svm: found no example"},
 		{"libsvm dense bomb", "f", "a 1:1\n1 2000000000:1\n", Options{Storage: "dense"},
-			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) " +
-				"would need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for " +
-				"sparse"},
+			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) would " +
+				"need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for sparse"},
 		{"libsvm dense bomb by rows", "f", strings.Repeat("a\n", 1<<20) + "b 2147483647:1\n",
 			Options{Format: "libsvm", Storage: "dense"}, "would need 9007207840481276 bytes"},
 	} {

@@ -40,12 +40,12 @@ func (d *Dataset) remark(r *remarks, o Options) error {
 	}
 	if name, found := firstTwice(d.Features); found && o.FeatureNames == nil {
 		d.Notes = append(d.Notes,
-			fmt.Sprintf("%s: several features are named %s; only their order tells them apart, "+
-				"so data to predict need these columns in this order", d.Path, quote(name)))
+			fmt.Sprintf("%s: several features are named %s; only their order tells them apart, so data to "+
+				"predict need these columns in this order", d.Path, quote(name)))
 	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || d.count(d.Y[0]) == 1) {
-		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; "+
-			"if it is a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
+		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is "+
+			"a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
 	}
 	if o.Classes != nil || d.Y == nil {
 		return nil
@@ -87,8 +87,8 @@ func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) {
 		if d.Features != nil {
 			name = " (" + printable(d.Features[0]) + ")"
 		}
-		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, "+
-			"leave it out (--ignore-columns 1)", name)
+		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, leave it "+
+			"out (--ignore-columns 1)", name)
 	}
 }
 
@@ -187,12 +187,11 @@ func (d *Dataset) judgeLabels(warn func(string, ...any)) error {
 	switch {
 	case fractions != "" && many:
 		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
-			"classes and not a "+
-			"measurement; name the column of the class (--label-column), or read the data without labels",
-			d.Path, column, len(d.Classes), d.N, quote(fractions))
+			"classes and not a measurement; name the column of the class (--label-column), or read the "+
+			"data without labels", d.Path, column, len(d.Classes), d.N, quote(fractions))
 	case fractions != "":
-		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? "+
-			"then name the column of the class (--label-column)", column, fractions, len(d.Classes))
+		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then "+
+			"name the column of the class (--label-column)", column, fractions, len(d.Classes))
 	case many:
 		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, "+
 			"name the column of the class (--label-column)", column, len(d.Classes), d.N)

@@ -24,8 +24,7 @@ func (e *Encoding) Made(columns []string) bool {
 // value, as Read does of the fields of a CSV. Columns are matched by name where both have names,
 // and else by position; unseen is Options.Unseen. Warnings are about levels that e does not know.
 // Errors are *CellError where they belong to a row.
-func (e *Encoding) Encode(
-	columnNames []string, rows [][]*string, unseen string,
+func (e *Encoding) Encode(columnNames []string, rows [][]*string, unseen string,
 ) (x Examples, warnings []string, err error) {
 	o := Options{Table: Table{Encoding: e, Unseen: unseen}, FeatureNames: e.FeatureNames(),
 		NoLabels: true}

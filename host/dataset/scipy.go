@@ -67,8 +67,8 @@ func (z *npz) readSciPy(b *builder) error {
 	for i := range int(n) {
 		count := starts[i+1] - starts[i]
 		if count < 0 || starts[i+1] > starts[n] {
-			return b.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, "+
-				"wanted numbers that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n]))
+			return b.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted numbers "+
+				"that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n]))
 		}
 		row = row[:0]
 		sorted := true
@@ -123,8 +123,7 @@ func (b *builder) sparseRow(row []entry, d int64) string {
 			return fmt.Sprintf("column %d (counted from 0): wanted columns from 0 to %d", e.column, d-1)
 		case e.column == last:
 			return fmt.Sprintf("column %d: found it twice in the example, wanted each column once (in "+
-				"SciPy: "+
-				"sum_duplicates)", e.column+1)
+				"SciPy: sum_duplicates)", e.column+1)
 		case !finite(v):
 			return fmt.Sprintf("column %d: %s", e.column+1, cellFault(v))
 		}
@@ -216,8 +215,8 @@ func (z *npz) stream(name string, n int64) (*elements, error) {
 	}
 	if len(h.shape) != 1 || int64(h.shape[0]) != n || h.Size == 0 || h.Size > 16 {
 		r.Close()
-		return nil, z.src.errorf("array %s has elements of type %s and the shape %v, "+
-			"wanted as many numbers as \"indptr\" ends with, %d", quote(name), h.numberType, h.shape, n)
+		return nil, z.src.errorf("array %s has elements of type %s and the shape %v, wanted as many "+
+			"numbers as \"indptr\" ends with, %d", quote(name), h.numberType, h.shape, n)
 	}
 	return &elements{h, r, make([]byte, h.Size)}, nil
 }

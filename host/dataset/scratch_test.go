@@ -53,8 +53,7 @@ func TestSpill(t *testing.T) {
 				t.Errorf("%s: nothing was kept in a file", path)
 			}
 			if !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.Y, want.Y) ||
-				got.SHA256 != want.SHA256 ||
-				!reflect.DeepEqual(got.Encoding, want.Encoding) {
+				got.SHA256 != want.SHA256 || !reflect.DeepEqual(got.Encoding, want.Encoding) {
 				t.Errorf("%s, %s: other examples than in memory", path, storage)
 			}
 			steps := Steps{L2: true, Bias: true}

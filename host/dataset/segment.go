@@ -29,8 +29,7 @@ type segment struct {
 
 // bytes returns the memory of g.
 func (g segment) bytes() int {
-	return 4 * (len(g.x) + len(g.counts) + len(g.columns) +
-		len(g.values))
+	return 4 * (len(g.x) + len(g.counts) + len(g.columns) + len(g.values))
 }
 
 const (
@@ -158,8 +157,7 @@ func joinDenseIn(x []float32, segments []segment, d int) error {
 // joinSparse returns the rows of segments, which hold stored values, in
 // compressed form, with room for one more value a row, and empties them one by one.
 func joinSparse(room *store.Scratch, segments []segment, n, stored int) (
-	starts []int64, columns []int32, values []float32, err error,
-) {
+	starts []int64, columns []int32, values []float32, err error) {
 	starts = make([]int64, 1, n+1)
 	if columns, err = store.RoomOf[int32](room, stored+n); err != nil {
 		return nil, nil, nil, err

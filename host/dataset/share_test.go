@@ -101,8 +101,7 @@ func peopleText(n int, bad ...int) string {
 			age = "what"
 		}
 		fmt.Fprintf(&b, "e%d,%v,%s,%s,\"Word%d and\nword%d, the \"\"%d\"\" # word\",%s\n", i, i%3 == 0,
-			colour, age,
-			i%97, i%89, i%7, class)
+			colour, age, i%97, i%89, i%7, class)
 	}
 	return b.String()
 }
@@ -279,8 +278,7 @@ func checkShare(d, whole *Dataset) error {
 	switch {
 	case d.N != whole.N || d.D != whole.D || d.Sparse() != whole.Sparse():
 		return fmt.Errorf("found %d×%d, sparse %v; want %d×%d, sparse %v", d.N, d.D, d.Sparse(), whole.N,
-			whole.D,
-			whole.Sparse())
+			whole.D, whole.Sparse())
 	case !slices.Equal(d.Y, whole.Y) || !slices.Equal(d.Classes, whole.Classes):
 		return fmt.Errorf("found other labels")
 	case !slices.Equal(d.IDs, whole.IDs) || fmt.Sprint(d.Skipped) != fmt.Sprint(whole.Skipped):
@@ -295,8 +293,7 @@ func checkShare(d, whole *Dataset) error {
 		fmt.Sprint(whole.Notes, whole.Warnings, whole.Features, whole.Label, whole.LabelColumn,
 			whole.Subnormals):
 		return fmt.Errorf("found notes %q, %q, features %q; want %q, %q, %q", d.Notes, d.Warnings,
-			d.Features, whole.Notes,
-			whole.Warnings, whole.Features)
+			d.Features, whole.Notes, whole.Warnings, whole.Features)
 	}
 	if err := checkPart(d.Stored(), whole.Examples); err != nil {
 		return err
@@ -366,8 +363,7 @@ func checkPart(e Stored, whole Examples) error {
 func equalExamples(a, b Examples) bool {
 	bits := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 	return a.N == b.N && a.D == b.D && slices.EqualFunc(a.X, b.X, bits) && slices.Equal(a.Starts,
-		b.Starts) &&
-		slices.Equal(a.Columns, b.Columns) && slices.EqualFunc(a.Values, b.Values, bits)
+		b.Starts) && slices.Equal(a.Columns, b.Columns) && slices.EqualFunc(a.Values, b.Values, bits)
 }
 
 // TestShareOfOthers: an example of another rank is a fault, which Guard makes an error.

@@ -133,9 +133,8 @@ func unchanged(f *os.File, was fs.FileInfo) error {
 		return fileerr.Cause(err)
 	}
 	if is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
-		return fmt.Errorf("the file changed while it was read: found %d bytes of %v, wanted %d of %v "+
-			"as before; "+
-			"read it when it is whole", is.Size(), is.ModTime().Format(time.StampMicro), was.Size(),
+		return fmt.Errorf("the file changed while it was read: found %d bytes of %v, wanted %d of %v as "+
+			"before; read it when it is whole", is.Size(), is.ModTime().Format(time.StampMicro), was.Size(),
 			was.ModTime().Format(time.StampMicro))
 	}
 	return nil
@@ -328,8 +327,7 @@ func (s *source) whole() (io.ReaderAt, int64, error) {
 	}
 	if int64(b.Len()) > most {
 		return nil, 0, s.errorf("an unpacked copy of more than %d bytes %w: it would take more than a "+
-			"third of what "+
-			"is left; give an unpacked file", most, memory.ErrBudget)
+			"third of what is left; give an unpacked file", most, memory.ErrBudget)
 	}
 	if int64(b.Len()) > s.limits.whole {
 		return nil, 0, s.errorf("found more than %d bytes of a format that must be read at any place, "+

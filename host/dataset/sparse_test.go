@@ -128,9 +128,9 @@ func TestPreparationOfSparseBad(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"fit", fitErr, "normalization standardize: standardize moves zero away from zero and so " +
-			"would fill sparse examples: 2 stored values would become 4; use maxabs or l2 instead, or " +
-			"ask for dense storage"},
+		{"fit", fitErr, "normalization standardize: standardize moves zero away from zero and so would " +
+			"fill sparse examples: 2 stored values would become 4; use maxabs or l2 instead, or ask for " +
+			"dense storage"},
 		{"apply", apply(Preparation{Steps: standard, D: 2, A: []float32{1, 1}, B: []float32{0, 0}}, e),
 			"would fill sparse examples"},
 		{"overflow", apply(Preparation{Steps: Steps{MaxAbs: true}, D: 3, A: []float32{1, 1, 2},
@@ -179,8 +179,7 @@ func TestHashIsFreeOfStorage(t *testing.T) {
 		}
 	}
 	d := &Dataset{Examples: examples(3, 1, 0, float32(math.Copysign(0, -1)), 0, 0, 0, 3, 4, 5),
-		Y:       []int32{0, 1, 1},
-		Classes: []string{"a", "bc"}}
+		Y: []int32{0, 1, 1}, Classes: []string{"a", "bc"}}
 	// Computed with Python's hashlib and struct from the layout that Hash documents.
 	const want = "c1af9864ab733348abc62b1bfb322c5533127d3c4bbd4ddfd0ad14bde1a6fe9e"
 	if got := d.Hash(); got != want {
@@ -190,8 +189,7 @@ func TestHashIsFreeOfStorage(t *testing.T) {
 	const before = "34356a96c3bd1b019840fbb68a47752aefed6d28e066b83c9b77da57647e62de"
 	if !d.Is(want) || !d.Is(before) || d.Is("") || d.Is(before[:63]+"f") {
 		t.Errorf("found %v, %v, %v, %v, wanted the hashes of both kinds and no other", d.Is(want),
-			d.Is(before), d.Is(""),
-			d.Is(before[:63]+"f"))
+			d.Is(before), d.Is(""), d.Is(before[:63]+"f"))
 	}
 	d = &Dataset{Examples: Examples{N: 2500, D: 3}, Classes: d.Classes}
 	for i := range d.N {

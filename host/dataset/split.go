@@ -21,8 +21,7 @@ const splitStream = 0x73706c6974
 // SplitFractions divides d at random into parts that have the given fractions of
 // its examples, each above 0, together at most 1 (what is missing to 1 is left
 // out). The sizes are rounded by largest remainder, then it is SplitCounts.
-func SplitFractions(
-	d *Dataset, fractions []float64, seed uint64, how ...Memory,
+func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 ) ([]*Dataset, error) {
 	sum := 0.0
 	for k, f := range fractions {
@@ -143,9 +142,8 @@ func resolveCounts(n int, counts []int) ([]int, error) {
 		case c == Rest:
 			rest = k
 		case c < 1:
-			return nil, fmt.Errorf("split: part %d of %d would have %d of the %d examples, wanted at "+
-				"least 1",
-				k+1, len(counts), c, n)
+			return nil, fmt.Errorf("split: part %d of %d would have %d of the %d examples, wanted at least "+
+				"1", k+1, len(counts), c, n)
 		case c > left:
 			return nil, fmt.Errorf("split: part %d of %d asks for %d examples, and only %d of %d are left",
 				k+1, len(counts), c, left, n)

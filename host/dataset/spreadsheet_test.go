@@ -24,8 +24,7 @@ func lines(n int, f func(i int) string) string {
 func TestReadWhatProgramsWrite(t *testing.T) {
 	integers := lines(30, func(i int) string { return fmt.Sprintf("%d.5,%d,0.25,%d", i, i*i, i%3) })
 	words := lines(30, func(i int) string {
-		return fmt.Sprintf("%d.5,%d,0.25,%s", i, i*i, []string{"p",
-			"q"}[i%2])
+		return fmt.Sprintf("%d.5,%d,0.25,%s", i, i*i, []string{"p", "q"}[i%2])
 	})
 	indexed := func(first int, text string) string {
 		rows := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -44,8 +43,7 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		{"pandas, columns without names, labels that are integers", "0,1,2,y\n" + integers, Options{}, 30,
 			3, "0 1 2", fmt.Sprintf(header, "0,1,2,y")},
 		{"the same, label first", "y,0,1\n0,1,2\n1,2,3\n", Options{Table: Table{LabelColumn: "first"}}, 2,
-			2,
-			"0 1", fmt.Sprintf(header, "y,0,1")},
+			2, "0 1", fmt.Sprintf(header, "y,0,1")},
 		{"the same, semicolons", "0;1;class\n1;2;5\n1;2;6\n", Options{}, 2, 2, "0 1", fmt.Sprintf(header,
 			"0,1,class")},
 		{"pandas, columns without names, labels that are words", "0,1,2,label\n" + words, Options{}, 30,
@@ -83,8 +81,7 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 			""), Options{NoLabels: true}, 31, 3, "", maybe},
 		{"the same, said to be a header",
 			"0,1,2\n" + strings.ReplaceAll(strings.ReplaceAll(words, ",p", ""), ",q", ""),
-			Options{NoLabels: true,
-				Table: Table{Header: "yes"}}, 30, 3, "0 1 2", ""},
+			Options{NoLabels: true, Table: Table{Header: "yes"}}, 30, 3, "0 1 2", ""},
 		{"the same, the names of a model", "0,1,2\n4,5,6\n", Options{NoLabels: true,
 			FeatureNames: []string{"2", "0", "1"}}, 1, 3, "2 0 1", ""},
 		{"pandas, all columns without names", "0,1,2,3\n" + strings.ReplaceAll(integers, ",0\n", ",5\n"),
@@ -125,16 +122,13 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 			`f: the label column 3 holds 120 classes in 120 examples; if it is a number of the example or a measurement, ` +
 				`name the column of the class (--label-column)`},
 		{"half points as labels", lines(120, func(i int) string {
-			return fmt.Sprintf("1,%d,%v", i%7,
-				float64(i%10)/2)
+			return fmt.Sprintf("1,%d,%v", i%7, float64(i%10)/2)
 		}), Options{}, 120, 2, "", ""},
 		{"many classes of many examples", lines(300, func(i int) string {
-			return fmt.Sprintf("1,%d,%d",
-				i%7, i%100)
+			return fmt.Sprintf("1,%d,%d", i%7, i%100)
 		}), Options{}, 300, 2, "", ""},
 		{"whole numbers written as floats", lines(60, func(i int) string {
-			return fmt.Sprintf("1,%d,%d.0",
-				i%7, i%30)
+			return fmt.Sprintf("1,%d,%d.0", i%7, i%30)
 		}), Options{}, 60, 2, "", ""},
 		{"examples that begin like a count", "0,1,x\n" + lines(30,
 			func(i int) string { return fmt.Sprintf("%d,5,x", i%4) }) + "3,3,y\n", Options{}, 32, 2, "", ""},
@@ -164,8 +158,7 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 // What is left when an index is left out is the data without it.
 func TestIndexLeftOutLeavesTheSameData(t *testing.T) {
 	rows := lines(40, func(i int) string {
-		return fmt.Sprintf("0,%d,0,0,0,0,0,0,0,%d,%d", i%3, i%5,
-			i%2)
+		return fmt.Sprintf("0,%d,0,0,0,0,0,0,0,%d,%d", i%3, i%5, i%2)
 	})
 	names := "a,b,c,d,e,f,g,h,i,j,label\n"
 	for _, storage := range []string{"dense", "sparse"} {
@@ -176,8 +169,7 @@ func TestIndexLeftOutLeavesTheSameData(t *testing.T) {
 		k := -1
 		indexed := lines(40, func(i int) string {
 			k++
-			return fmt.Sprintf("%d,%s", k, strings.Split(rows,
-				"\n")[i])
+			return fmt.Sprintf("%d,%s", k, strings.Split(rows, "\n")[i])
 		})
 		got, err := readText("f", ","+names+indexed, Options{Storage: storage})
 		if err != nil {
@@ -206,8 +198,8 @@ func TestParquetIndexOfPandas(t *testing.T) {
 	}
 	if fmt.Sprintf("%v %v %v %v", d.X, d.Classes, d.Features,
 		d.Label) != "[1.5 2.5 3.5] [4 5] [a] label" ||
-		fmt.Sprint(d.Notes) != "[f: column 3 (__index_level_0__) is an index and is left out; "+
-			"rename it if it is a feature]" {
+		fmt.Sprint(d.Notes) != "[f: column 3 (__index_level_0__) is an index and is left out; rename it "+
+			"if it is a feature]" {
 		t.Errorf("read %v, classes %q, features %q, label %q, notes %q", d.X, d.Classes, d.Features,
 			d.Label, d.Notes)
 	}

@@ -105,8 +105,7 @@ func (state *blockState) read(s *source, o Options, yield func(*Dataset, error) 
 	}
 	if name != "csv" && name != "libsvm" {
 		return fmt.Errorf("%s: found the format %s, wanted CSV or LIBSVM to read as a stream; convert "+
-			"it, or read all of it",
-			s.path, name)
+			"it, or read all of it", s.path, name)
 	}
 	f, err := formatNamed(name, false)
 	if err == nil {
@@ -165,8 +164,7 @@ func (b *builder) giveAway(last bool) error {
 	if !b.settled {
 		if !b.labels.fixed && len(d.Classes) == 1 {
 			return fmt.Errorf("%s: found only one class, %s, in the first %d examples, wanted at least "+
-				"two; "+
-				"name all classes (--classes)", b.src.path, quote(d.Classes[0]), d.N)
+				"two; name all classes (--classes)", b.src.path, quote(d.Classes[0]), d.N)
 		}
 		given := b.labels.fixed
 		if b.labels, err = newLabels(d.Classes); err != nil {

@@ -68,8 +68,7 @@ func TestStream(t *testing.T) {
 		}
 		if !slices.Equal(s.First.Classes, want.Classes) || s.First.D != want.D {
 			t.Errorf("%s: found %d features and the classes %q first, wanted %d and %q", name, s.First.D,
-				s.First.Classes,
-				want.D, want.Classes)
+				s.First.Classes, want.D, want.Classes)
 		}
 		at, blocks := 0, 0
 		for ; ; blocks++ {

@@ -55,11 +55,10 @@ func TestReadTables(t *testing.T) {
 		{"zero-based", "f", "a 0:1 1:2\nb 0:3 1:4\n", Options{ZeroBased: true},
 			with(func(d *Dataset) { d.LabelColumn = 0 })},
 		{"zero-based, note", "f", "a 0:1 1:2\nb 0:3 1:4\n", Options{ZeroBased: true, Features: 3,
-			Storage: "dense"},
-			with(func(d *Dataset) {
-				d.Examples, d.LabelColumn = examples(3, 1, 2, 0, 3, 4, 0), 0
-				d.Notes = []string{"f: the highest feature index is 1 of 2; the other features are zero"}
-			})},
+			Storage: "dense"}, with(func(d *Dataset) {
+			d.Examples, d.LabelColumn = examples(3, 1, 2, 0, 3, 4, 0), 0
+			d.Notes = []string{"f: the highest feature index is 1 of 2; the other features are zero"}
+		})},
 		{"query numbers", "f", "a qid:1 1:1 2:2 # x\nb\tqid:99999999999999  1:3 2:4\n", Options{},
 			with(func(d *Dataset) {
 				d.LabelColumn, d.Notes = 0,
@@ -80,21 +79,17 @@ func TestReadTables(t *testing.T) {
 			Options{}, named},
 		{"arff sparse, numeric label", "f.arff",
 			"@attribute class integer\n@attribute 'x y' integer\n@data\n{0 1,1 5}\n{0 2}\n",
-			Options{Table: Table{LabelColumn: "class"},
-				Storage: "dense"},
+			Options{Table: Table{LabelColumn: "class"}, Storage: "dense"},
 			Dataset{Examples: examples(1, 5, 0), Y: []int32{0, 1}, Classes: []string{"1", "2"},
-				Features: []string{"x y"},
-				Found:    Found{Label: "class", LabelColumn: 1}}},
+				Features: []string{"x y"}, Found: Found{Label: "class", LabelColumn: 1}}},
 		{"arff ignored text", "f", relation +
 			"@attribute s string\n@attribute class {a,b}\n@data\n1,2,'it\\'s, %',a\n3,4,?,b\n",
 			Options{Table: Table{Ignore: []string{"s"}}},
 			with(func(d *Dataset) { *d = named; d.LabelColumn = 4 })},
 		{"arff without labels", "f", relation + "@attribute class {a,b}\n@data\n1,2,?\n3,4,?\n",
-			Options{NoLabels: true,
-				Table: Table{LabelColumn: "class"}}, bare("x", "y")},
+			Options{NoLabels: true, Table: Table{LabelColumn: "class"}}, bare("x", "y")},
 		{"arff zeros", "f", relation + "@attribute class {a,b}\n@data\n1e-40,-0,a\n{2 b}\n",
-			Options{Storage: "dense"},
-			with(func(d *Dataset) {
+			Options{Storage: "dense"}, with(func(d *Dataset) {
 				*d = named
 				d.X, d.Subnormals = []float32{0, negativeZero, 0, 0}, 1
 			})},
@@ -128,8 +123,7 @@ func TestReadTablesBad(t *testing.T) {
 			"f:1: found no feature among 3 columns"},
 		{"ignored twice named", "x,x,c\n1,2,a\n", Options{Table: Table{Ignore: []string{"x"}}},
 			`f:1: found several columns named "x", wanted one as a column to leave out`},
-		{"ignored in LIBSVM", "a 1:1\n", Options{Format: "libsvm",
-			Table: Table{Ignore: []string{"1"}}},
+		{"ignored in LIBSVM", "a 1:1\n", Options{Format: "libsvm", Table: Table{Ignore: []string{"1"}}},
 			"f: asked to leave columns out, which is possible only in tables"},
 		{"placeholder, width", "1,2,?,?\n", Options{NoLabels: true,
 			Table: Table{LabelColumn: "last"}, Features: 2},

@@ -23,8 +23,8 @@ func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]st
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if path == "-" {
-		return nil, fmt.Errorf("standard input: found no file to read twice, wanted one: write it to " +
-			"a file first")
+		return nil, fmt.Errorf("standard input: found no file to read twice, wanted one: write it to a " +
+			"file first")
 	}
 	s, done, err := openSource(ctx, path, nil)
 	if err != nil {
@@ -44,9 +44,8 @@ func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]st
 		return nil, err
 	}
 	if len(texts) != n {
-		return nil, fmt.Errorf("%s: found %d texts, wanted one for each of %d examples; are the files "+
-			"a pair?",
-			path, len(texts), n)
+		return nil, fmt.Errorf("%s: found %d texts, wanted one for each of %d examples; are the files a "+
+			"pair?", path, len(texts), n)
 	}
 	return texts, nil
 }

@@ -60,8 +60,8 @@ func (u *utf16Reader) character() (rune, error) {
 		return 0, err
 	}
 	if r = utf16.DecodeRune(r, rune(low)); err == io.EOF || r == utf8.RuneError {
-		return 0, fmt.Errorf("found half of a character of UTF-16 before byte %d, wanted both; the "+
-			"file is damaged", u.at)
+		return 0, fmt.Errorf("found half of a character of UTF-16 before byte %d, wanted both; the file "+
+			"is damaged", u.at)
 	}
 	return r, nil
 }
@@ -94,8 +94,7 @@ func checkUTF16(s *source) error {
 		}
 		if 4*zeros > len(head) { // more than half of the characters
 			return s.errorf("found a text of %s without the mark that should begin it, wanted UTF-8; "+
-				"convert it "+
-				"(iconv -f %s -t UTF-8)", name, name)
+				"convert it (iconv -f %s -t UTF-8)", name, name)
 		}
 	}
 	return nil

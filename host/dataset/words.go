@@ -185,10 +185,9 @@ func (s *cells) vocabularies(all *census) (terms map[int][]string, idf map[int][
 	}
 	for k := range s.columns {
 		if c := &s.columns[k]; c.kind == kindText && terms[k] == nil {
-			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a "+
-				"text; leave the column "+
-				"out (--ignore-columns %s), or ask for fewer (--text-min-df 1)", s.path, c.text,
-				cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples), c.option())
+			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a text; "+
+				"leave the column out (--ignore-columns %s), or ask for fewer (--text-min-df "+
+				"1)", s.path, c.text, cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples), c.option())
 		}
 	}
 	return terms, idf, nil

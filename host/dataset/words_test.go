@@ -140,10 +140,8 @@ func TestTextBesideOthers(t *testing.T) {
 		t.Errorf("%s, prepared by %s", d.Encoding, d.DefaultSteps())
 	}
 	arff := "@relation r\n@attribute stars real\n@attribute said string\n@attribute shop " +
-		"{Oslo,Rome}\n" +
-		"@attribute class {a,b}\n@data\n" +
-		"5,'good good book',Oslo,a\n{0 1, 1 'bad, bad book', 2 Rome, 3 b}\n4,'a good " +
-		"film',Oslo,a\n2,NA,Rome,b\n"
+		"{Oslo,Rome}\n@attribute class {a,b}\n@data\n5,'good good " +
+		"book',Oslo,a\n{0 1, 1 'bad, bad book', 2 Rome, 3 b}\n4,'a good film',Oslo,a\n2,NA,Rome,b\n"
 	for name, text := range map[string]string{"f.arff": arff, "f.parquet": reviewsParquet(t)} {
 		got, err := readText(name, text, o)
 		if err != nil {
@@ -151,8 +149,7 @@ func TestTextBesideOthers(t *testing.T) {
 		}
 		if got.SHA256 != d.SHA256 || !reflect.DeepEqual(got.Encoding.Columns, d.Encoding.Columns) {
 			t.Errorf("%s: read %s%+v\nwanted %s%+v", name, rows(got.Examples), got.Encoding.Columns,
-				rows(d.Examples),
-				d.Encoding.Columns)
+				rows(d.Examples), d.Encoding.Columns)
 		}
 	}
 	text := func(s string) *string { return &s }
@@ -266,8 +263,7 @@ func TestMostUsed(t *testing.T) {
 		}
 		want := slices.Clone(list)
 		slices.SortFunc(want, func(a, b int32) int {
-			return cmp.Or(-cmp.Compare(total[a], total[b]),
-				byName(a, b))
+			return cmp.Or(-cmp.Compare(total[a], total[b]), byName(a, b))
 		})
 		most := 1 + rng.IntN(n)
 		want = want[:most]

@@ -84,17 +84,14 @@ func Write(ctx context.Context, path string, d *Dataset, o WriteOptions) error {
 	}
 	if d.Prepared != nil && f.name != "binary" {
 		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that "+
-			"they are; "+
-			"write the original data, or a binary file (.umab)",
-			path, d.Prepared.Steps, f.name)
+			"they are; write the original data, or a binary file (.umab)", path, d.Prepared.Steps, f.name)
 	}
 	put := o.Put
 	if put == nil {
 		put = atomicfile.Write
 	}
 	return put(path, func(file io.Writer) error {
-		return encode(ctx, writing{ctx, file}, path, f, d,
-			o)
+		return encode(ctx, writing{ctx, file}, path, f, d, o)
 	})
 }
 
@@ -252,9 +249,8 @@ func (d *Dataset) layout(o WriteOptions) (label, id int, err error) {
 	width := d.TableWidth()
 	if d.Y != nil {
 		if label = columnPosition(cmp.Or(o.LabelColumn, "last"), width); label < 0 {
-			return 0, 0, fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 "+
-				"to %d",
-				quote(o.LabelColumn), width)
+			return 0, 0, fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 to "+
+				"%d", quote(o.LabelColumn), width)
 		}
 	}
 	if d.IDs != nil {
@@ -306,8 +302,7 @@ func writeLIBSVM(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	for _, name := range d.Classes {
 		if strings.ContainsAny(name, " ,:#") {
 			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon "+
-				"or #); "+
-				"write CSV or rename the class", quote(name))
+				"or #); write CSV or rename the class", quote(name))
 		}
 	}
 	lastUsed := lastColumnUsed(d.Examples)

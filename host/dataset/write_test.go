@@ -56,8 +56,7 @@ func TestWriteReadsBackEqual(t *testing.T) {
 		}
 		wantHash := d.Hash()
 		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz",
-			"a.svmlight",
-			"a.npz", "a.npz.gz"} {
+			"a.svmlight", "a.npz", "a.npz.gz"} {
 			for _, column := range []string{"", "first", "last", "2"} {
 				path := filepath.Join(dir, name)
 				if err := Write(t.Context(), path, d, WriteOptions{LabelColumn: column}); err != nil {
@@ -96,8 +95,7 @@ func TestWriteReadsBackEqual(t *testing.T) {
 
 func TestWriteExactText(t *testing.T) {
 	d := &Dataset{Examples: examples(3, 1, float32(math.Copysign(0, -1)), 0, 0.1, 1e21, 0),
-		Y:       []int32{1, 0},
-		Classes: []string{"a b", "x"}}
+		Y: []int32{1, 0}, Classes: []string{"a b", "x"}}
 	headed, tame, bare := *d, *d, *d
 	headed.Features, headed.Label = []string{"p", "q,r", `s"`}, ""
 	tame.Classes = []string{"a", "b"}

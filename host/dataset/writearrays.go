@@ -140,9 +140,8 @@ func textArray(d *Dataset) (array, error) {
 	for _, name := range d.Classes {
 		n := utf8.RuneCountInString(name)
 		if n > most {
-			return array{}, fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in "+
-				"an .npz file; "+
-				"rename the class", quote(name), n, most)
+			return array{}, fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an "+
+				".npz file; rename the class", quote(name), n, most)
 		}
 		width = max(width, n)
 	}

@@ -25,8 +25,7 @@ func MaxAbs(rows dataset.Rows) (float32, error) {
 	}
 	const inf = math.MaxUint32>>1 - 1<<23 + 1 // bits of +Inf, above which are those of NaN
 	largest := make([]uint32, parallel.Workers(len(values), maxAbsGrain))
-	parallel.Cut(len(values), len(largest), func(part, from,
-		to int) {
+	parallel.Cut(len(values), len(largest), func(part, from, to int) {
 		largest[part] = maxBits(values[from:to])
 	})
 	if m := slices.Max(largest); m < inf {

@@ -101,8 +101,7 @@ func selfTestNarrow(e Engine, width int) error {
 		for i := 0; i < len(got); i += size {
 			if !bytes.Equal(got[i:i+size], want.bits[i:i+size]) {
 				return fmt.Errorf("%s of examples of %d bytes a value differs from that of float32 at index "+
-					"%d: "+
-					"bytes %x, want %x", op, width, i/size, got[i:i+size], want.bits[i:i+size])
+					"%d: bytes %x, want %x", op, width, i/size, got[i:i+size], want.bits[i:i+size])
 			}
 		}
 		return nil
@@ -123,10 +122,8 @@ func selfTest(e Engine, judge func(op string, got []byte, width int) error) erro
 	return askEvaluations(e, tall, y, Weights{Q: w.Q, D: tall.D, W: w.W[:w.Q*tall.D]}, judge)
 }
 
-func askSelfTest(
-	e Engine, rows dataset.Rows, y []int32, w Weights, inv []float32,
-	judge func(op string, got []byte, width int) error,
-) (err error) {
+func askSelfTest(e Engine, rows dataset.Rows, y []int32, w Weights, inv []float32,
+	judge func(op string, got []byte, width int) error) (err error) {
 	x := rows.Stored()
 	r, err := e.LoadCells(x, y, selfTestQ, numerics.FixedPoint{})
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 // weighted sums.
 func askEvaluations(
 	e Engine, rows dataset.Rows, y []int32, w Weights, judge func(op string, got []byte,
-		width int) error,
-) (err error) {
+		width int) error) (err error) {
 	x := rows.Stored()
 	r, err := e.LoadEvaluator(x, w.Q, numerics.FixedPoint{})
 	if err != nil {

@@ -30,8 +30,7 @@ const Imported = "imported"
 // kind; 0 none.
 //
 // Errors name the array with its shape and the wanted one. Meta tells the version of tool.
-func ReadCoefficients(
-	r io.ReaderAt, size int64, temperature float32, tool string,
+func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool string,
 ) (*model.Model, error) {
 	a, err := openArrays(r, size)
 	if err != nil {

@@ -130,13 +130,11 @@ func TestReadCoefficientsFaults(t *testing.T) {
 		"array coef_: found none":    func(a map[string]any) { delete(a, "coef_") },
 		"array classes_: found none": func(a map[string]any) { delete(a, "classes_") },
 		"wanted one for each of the 3 classes": func(a map[string]any) {
-			a["classes_"] = []int64{0,
-				1, 2}
+			a["classes_"] = []int64{0, 1, 2}
 		},
 		"array intercept_: found 3 numbers, wanted 2": func(a map[string]any) { a["intercept_"] = []float64{1, 2, 3} },
 		"array coef_: found shape [2]": func(a map[string]any) {
-			a["coef_"] = []float64{1,
-				2}
+			a["coef_"] = []float64{1, 2}
 		},
 		"array coef_: found NaN in row 1, column 0": func(a map[string]any) {
 			a["coef_"] = [][]float64{{1, 2}, {math.NaN(), 3}}
@@ -145,8 +143,7 @@ func TestReadCoefficientsFaults(t *testing.T) {
 		`found an array "n_iter_"`:              func(a map[string]any) { a["n_iter_"] = []int64{3} },
 		"found elements of type U9":             func(a map[string]any) { a["coef_"] = []string{"a"} },
 		"without control characters": func(a map[string]any) {
-			a["classes_"] = []string{"a\nb",
-				"c"}
+			a["classes_"] = []string{"a\nb", "c"}
 		},
 		"array coef_: found 128 bytes": func(a map[string]any) { // the header claims more than there is
 			a["coef_"] = npyfile.Header("<f8", 1<<20, 1<<20)

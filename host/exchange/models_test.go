@@ -99,8 +99,7 @@ var trials = sync.OnceValue(func() map[string]trial {
 			Preparation: "standardize,bias"},
 		"cosine": {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, true)},
 		"means": {Learner: kernelmean.Defaults(),
-			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF,
-				Gamma: 1}}},
+			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}},
 	} {
 		data := letters
 		switch name {

@@ -75,8 +75,7 @@ func TestONNXMetadata(t *testing.T) {
 	err := errors.Join(json.Unmarshal([]byte(found["features"]), &features),
 		json.Unmarshal([]byte(found["provenance"]), &from))
 	if err != nil || !slices.Equal(features, m.Meta.Features.Names) ||
-		from.DataSHA256 != m.Meta.DataSHA256 ||
-		from.Learner != "softmax" || from.Seed != m.Meta.Seed {
+		from.DataSHA256 != m.Meta.DataSHA256 || from.Learner != "softmax" || from.Seed != m.Meta.Seed {
 		t.Errorf("found %q, %v", found, err)
 	}
 }

@@ -60,10 +60,9 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 	off := standardError(r, n)
 	if noise != nil && r.EstimatedError < -2*off {
 		all = append(all, learners.Doubt{Code: NegativeError, Finding: fmt.Sprintf(
-			"the estimated error is %.1f %% ± %.1f, and none is below 0: "+
-				"the confusion matrix claims more noise than the labels have, or the model has learned "+
-				"labels by heart",
-			100*r.EstimatedError, 100*off), Advice: "try `uma-gpu confusion check`"})
+			"the estimated error is %.1f %% ± %.1f, and none is below 0: the confusion matrix claims more "+
+				"noise than the labels have, or the model has learned labels by "+
+				"heart", 100*r.EstimatedError, 100*off), Advice: "try `uma-gpu confusion check`"})
 	}
 	if noise != nil && q <= mostDoubted {
 		d, err := unexplainedLabels(ctx, r, n >= int64(q)*int64(r.D))
@@ -76,14 +75,12 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 		all = append(all, learners.Doubt{Code: ClassNotPredicted, Finding: fmt.Sprintf(
 			"no example is predicted as %s, though some are labelled so", strings.Join(never, ", ")),
 			Advice: "the reason may be too few steps, too large a penalty, or a confusion matrix that " +
-				"explains these " +
-				"labels by other classes"})
+				"explains these labels by other classes"})
 	}
 	if r.AtOnce && math.Abs(r.EstimatedError) > max(unexplained, 2*off) {
 		all = append(all, learners.Doubt{Code: ConvergedAtOnce, Finding: fmt.Sprintf(
-			"the training found nothing left to learn after step %d, "+
-				"with an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError),
-			Advice: atOnceAdvice(noise)})
+			"the training found nothing left to learn after step %d, with an estimated error of %.1f "+
+				"%%", r.Steps, 100*r.EstimatedError), Advice: atOnceAdvice(noise)})
 	}
 	return append(all, r.Doubts...), nil
 }

@@ -64,8 +64,7 @@ func (h *History) Step(step int, estimatedError float64, w engine.Weights) {
 // preparation, unless held is prepared, and its map are applied to held. Errors are those of the
 // engine.
 func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model,
-	held *dataset.Dataset,
-	inverse *confusion.Inverse) (err error) {
+	held *dataset.Dataset, inverse *confusion.Inverse) (err error) {
 	if len(h.kept) == 0 {
 		return nil
 	}

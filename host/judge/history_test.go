@@ -76,11 +76,9 @@ func TestHistory(t *testing.T) {
 				}
 			}
 			if got, want := *moment.HeldOutError, float64(wrong)/float64(held.N); got-want > 1e-12 ||
-				want-got > 1e-12 ||
-				moment.EstimatedError != short.Run.EstimatedError {
+				want-got > 1e-12 || moment.EstimatedError != short.Run.EstimatedError {
 				t.Errorf("%s, step %d: %v and %v, wanted %v and %v", name, moment.Step, got,
-					moment.EstimatedError, want,
-					short.Run.EstimatedError)
+					moment.EstimatedError, want, short.Run.EstimatedError)
 			}
 		}
 		if len(h.Moments) < 5 || judged < 5 || judged > 64 {

@@ -204,17 +204,14 @@ func (c *NoiseCheck) Contradicted() bool { return contradicted(&c.Explained) }
 // warn says what cannot be.
 func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 	say := func(format string, args ...any) {
-		c.Warnings = append(c.Warnings, fmt.Sprintf(format,
-			args...))
+		c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 	}
 	name := func(k int) string { return noise.Classes[k] }
 	if e := c.Explained; contradicted(&e) {
 		w := e.Worst
-		say("the matrix does not explain %.1f %% of the labels (probability of that by chance %.2g): "+
-			"of the examples "+
-			"predicted as %.60q, %.0f are labelled %.60q, and %.0f by the matrix at its best",
-			100*e.Unexplained, e.P,
-			name(w.Predicted), w.Found, name(w.Label), w.Explained)
+		say("the matrix does not explain %.1f %% of the labels (probability of that by chance %.2g): of "+
+			"the examples predicted as %.60q, %.0f are labelled %.60q, and %.0f by the matrix at its best",
+			100*e.Unexplained, e.P, name(w.Predicted), w.Found, name(w.Label), w.Explained)
 		if t := c.Turned; t.P >= doubtful || t.Deviance < e.Deviance/4 {
 			say("with its axes exchanged the matrix explains all but %.1f %% of the labels: is it turned? "+
 				"--confusion-axes true-rows reads it so", 100*t.Unexplained)
@@ -223,13 +220,12 @@ func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 	for _, f := range c.Frequencies {
 		if f.Value < -impossible*f.StandardError {
 			say("class %.60q would have the frequency %.4f ± %.4f, and none is below 0: the matrix says "+
-				"that other classes "+
-				"are labelled so more often than anything is", f.Class, f.Value, f.StandardError)
+				"that other classes are labelled so more often than anything "+
+				"is", f.Class, f.Value, f.StandardError)
 		}
 	}
 	if estimated < 0 {
 		say("the estimated error of examples held out is %.1f %%, and none is below 0: the matrix "+
-			"claims more noise than "+
-			"there is, or there are few examples", 100*estimated)
+			"claims more noise than there is, or there are few examples", 100*estimated)
 	}
 }

@@ -43,15 +43,14 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 	}
 	classes, w := r.Classes, e.Worst
 	d := learners.Doubt{Code: UnexplainedLabels, Finding: fmt.Sprintf(
-		"the confusion matrix does not explain %.1f %% of the labels: of the "+
-			"examples "+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of "+
-			"other labels, is it "+
-			"turned (rows for columns), does it claim too much or too little noise?",
+		"the confusion matrix does not explain %.1f %% of the labels: of the examples "+
+			""+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of other labels, "+
+			"is it turned (rows for columns), does it claim too much or too little noise?",
 		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
 		Advice: "try `uma-gpu confusion check`"}
 	if v := turned(noise).Explain(counts); !contradicted(&v) {
-		d.Advice = "with its axes exchanged the matrix explains them: --confusion-axes true-rows " +
-			"reads it so"
+		d.Advice = "with its axes exchanged the matrix explains them: --confusion-axes true-rows reads " +
+			"it so"
 	}
 	return []learners.Doubt{d}, nil
 }

@@ -162,8 +162,7 @@ func TestOldVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m.Meta.ContractVersion != 1 || m.Meta.MaxSteps != c.steps ||
-			string(m.Meta.Parameters) != c.parameters ||
-			m.Meta.Temperature != 0 {
+			string(m.Meta.Parameters) != c.parameters || m.Meta.Temperature != 0 {
 			t.Errorf("%s: %+v", file, m.Meta)
 		}
 		again, err := decode(encode(t, m))
@@ -315,8 +314,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"factors and offsets", func(m *Model) {
 			m.Meta.Preparation.A,
 				m.Meta.Preparation.B = make([]float32, 3), make([]float32, 3)
-		},
-			"preparation: found 3 factors a and 3"},
+		}, "preparation: found 3 factors a and 3"},
 		{"needless factors", func(m *Model) { m.Meta.Preparation.Steps.Standardize = false },
 			"preparation: found 4 factors a for the steps bias"},
 		{"no factors", func(m *Model) { m.Meta.Preparation.A, m.Meta.Preparation.B = nil, nil },

@@ -40,8 +40,7 @@ func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Rows) ([
 }
 
 // PredictPrepared is Predict for examples that went through Meta.Preparation.
-func (m *Model) PredictPrepared(
-	ctx context.Context, e engine.Engine, x dataset.Rows,
+func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Rows,
 ) ([]int32, error) {
 	e, some := engine.Own(e, x)
 	classes := make([]int32, 0, some.N)
@@ -65,8 +64,7 @@ func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Rows) ([]
 }
 
 // ScoresPrepared is Scores for examples that went through Meta.Preparation.
-func (m *Model) ScoresPrepared(
-	ctx context.Context, e engine.Engine, x dataset.Rows,
+func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Rows,
 ) ([]float32, error) {
 	e, some := engine.Own(e, x)
 	scores := make([]float32, 0, some.N*m.Q)

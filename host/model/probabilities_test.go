@@ -16,8 +16,7 @@ import (
 // threeClasses is a model of one feature whose scores are -2, 0 and 1 times the feature.
 func threeClasses(temperature float32) *model.Model {
 	return &model.Model{Q: 3, D: 1, W: []float32{-2, 0, 1}, Meta: model.Meta{Classes: []string{"a",
-		"b", "c"},
-		Features: model.Features{Count: 1}, Preparation: dataset.Preparation{D: 1},
+		"b", "c"}, Features: model.Features{Count: 1}, Preparation: dataset.Preparation{D: 1},
 		Temperature: temperature}}
 }
 
@@ -41,8 +40,7 @@ func TestProbabilities(t *testing.T) {
 			for r := range s {
 				if got := float64(p[3*i+r]); !(math.Abs(got-s[r]/sum) < 1e-6) {
 					t.Errorf("temperature %v, feature %v: found %v, wanted %v in place %d", temperature, x.X[i],
-						p[3*i:3*i+3],
-						s[r]/sum, r)
+						p[3*i:3*i+3], s[r]/sum, r)
 				}
 			}
 		}

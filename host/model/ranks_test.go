@@ -65,8 +65,7 @@ func TestPredictRanks(t *testing.T) {
 			for rank, r := range ranks.NewGroup(count) {
 				wg.Go(func() {
 					errs[rank] = dataset.Guard(func() error {
-						return samePredictions(t, r, path, m, classes,
-							scores)
+						return samePredictions(t, r, path, m, classes, scores)
 					})
 					if errs[rank] != nil {
 						r.Abort(errs[rank])

@@ -17,8 +17,7 @@ func TestDotChunks(t *testing.T) {
 		d    int
 		want float32
 	}{{1, 1 << 24}, {256, 1 << 24}, {257, 1 << 24}, {258, 1<<24 + 2}, {512, 1<<24 + 256}, {513, 1<<24 +
-		256},
-		{768, 1<<24 + 512}} {
+		256}, {768, 1<<24 + 512}} {
 		x, w := make([]float32, c.d), make([]float32, c.d)
 		for j := range x {
 			x[j], w[j] = 1, 1

@@ -79,8 +79,7 @@ func TestEstimateNoiseClean(t *testing.T) {
 	o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Folds: 2, Right: known}
 	off := map[outoffold.NoiseMethod]float64{}
 	alone := must(outoffold.EstimateNoise(t.Context(), data, outoffold.NoiseOptions{Options: o.Options,
-		Folds:  2,
-		Method: outoffold.ConfidentJoint}))
+		Folds: 2, Method: outoffold.ConfidentJoint}))
 	for _, method := range []outoffold.NoiseMethod{
 		outoffold.AutoNoise, outoffold.CleanCounts, outoffold.ConfidentJoint, outoffold.NoNoise,
 	} {

@@ -87,8 +87,7 @@ func meanLearned(h *judge.HeldOut, classes []string) *confusion.Matrix {
 }
 
 // newHeldOut draws the folds of data, and returns it with the labels that are learned.
-func newHeldOut(
-	data *dataset.Dataset, o host.Options, folds int,
+func newHeldOut(data *dataset.Dataset, o host.Options, folds int,
 ) (*dataset.Dataset, *judge.HeldOut, error) {
 	h := &judge.HeldOut{Q: len(data.Classes)}
 	y := data.Y
@@ -101,12 +100,10 @@ func newHeldOut(
 	switch {
 	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "" || o.HoldOut > 0:
 		return nil, nil, errors.New("out of fold: found a model to begin with or a checkpoint, wanted " +
-			"neither: " +
-			"they may have seen all examples")
+			"neither: they may have seen all examples")
 	case folds < 2 || folds > judge.MostFolds || folds > data.N:
 		return nil, nil, fmt.Errorf("out of fold: found %d folds for %d examples, wanted 2 to %d", folds,
-			data.N,
-			min(judge.MostFolds, data.N))
+			data.N, min(judge.MostFolds, data.N))
 	case len(y) != data.N:
 		return nil, nil, fmt.Errorf("out of fold: found %d labels of %d examples, wanted one for each",
 			len(y), data.N)
@@ -130,8 +127,7 @@ func ofClasses(y []int32, n, q int) bool {
 // the deviations of the folds' weights.
 func finish(
 	ctx context.Context, h *judge.HeldOut, spreads []float64, y []int32, noise *confusion.Matrix,
-	note func(string, ...any),
-) {
+	note func(string, ...any)) {
 	unite(h, spreads)
 	var err error
 	if h.Temperature, err = confusion.Temperature(ctx, h.Scores, y, h.Q, noise); err != nil &&
@@ -142,8 +138,7 @@ func finish(
 
 // part returns the data without fold f, until release is called, and the examples outside and
 // inside it.
-func part(
-	h *judge.HeldOut, data *dataset.Dataset, f int,
+func part(h *judge.HeldOut, data *dataset.Dataset, f int,
 ) (part *dataset.Dataset, fit, rest []int, release func(), err error) {
 	fit, rest = judge.Divide(h.Fold, f)
 	some, release, err := judge.Keep(data.Stored(), data.Y, fit)
@@ -154,10 +149,8 @@ func part(
 }
 
 // train learns without fold f and scores it.
-func train(
-	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *confusion.Matrix,
-	o host.Options, f int,
-) (*host.Trained, error) {
+func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *confusion.Matrix,
+	o host.Options, f int) (*host.Trained, error) {
 	without, fit, rest, release, err := part(h, data, f)
 	defer release()
 	if err != nil {
@@ -186,8 +179,7 @@ func train(
 // score enters what m says of some examples.
 func score(
 	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, e engine.Engine, m *model.Model,
-	which []int,
-) error {
+	which []int) error {
 	x, release, err := data.Stored().Keep(which)
 	defer release()
 	if err != nil {
@@ -275,8 +267,7 @@ func AllScores(
 // trainAll learns by all options without fold f and scores it.
 func trainAll(
 	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []host.Options,
-	held []*judge.HeldOut, f int,
-) ([]engine.Weights, error) {
+	held []*judge.HeldOut, f int) ([]engine.Weights, error) {
 	without, _, rest, release, err := part(held[0], data, f)
 	defer release()
 	if err != nil {

@@ -14,8 +14,7 @@ type told struct{ lines []string }
 
 func (l *told) Began(t *progress.Task) { l.lines = append(l.lines, "begin "+t.Name) }
 func (l *told) Moved(t *progress.Task) {
-	l.lines = append(l.lines, fmt.Sprint(t.Name, " ",
-		t.Done()))
+	l.lines = append(l.lines, fmt.Sprint(t.Name, " ", t.Done()))
 }
 func (l *told) Ended(t *progress.Task) { l.lines = append(l.lines, "end "+t.Name) }
 

@@ -118,8 +118,7 @@ func (g *group) arrive(rank int, what string, add func(*meeting)) (*meeting, err
 	}
 	if at.what != what {
 		g.end(fmt.Errorf("rank %d asks for %s, another for %s: wanted the same program on the same data",
-			rank, what,
-			at.what))
+			rank, what, at.what))
 		return nil, g.err
 	}
 	add(at)

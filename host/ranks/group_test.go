@@ -44,8 +44,7 @@ func TestGroup(t *testing.T) {
 				}
 				all := int64(ranks)
 				if v[0] != all*(all-1)/2 || v[1] != all<<40 || v[2] != -all*int64(k) || m[0] != all-1 ||
-					m[1] != 0 ||
-					b[0] != byte(k%ranks) || b[1] != byte(k) {
+					m[1] != 0 || b[0] != byte(k%ranks) || b[1] != byte(k) {
 					return fmt.Errorf("call %d: found %v, %v, %v", k, v, m, b)
 				}
 			}

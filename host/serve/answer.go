@@ -30,8 +30,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Retry-After", "1")
 		s.refuse(w, faultf(http.StatusServiceUnavailable,
-			"found %d requests under way, wanted fewer; try again",
-			s.o.Concurrency))
+			"found %d requests under way, wanted fewer; try again", s.o.Concurrency))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*s.o.Timeout)
@@ -79,8 +78,7 @@ type predictions struct {
 	warnings []string
 }
 
-func (s *Server) answer(
-	ctx context.Context, r *http.Request, body io.Reader, labels bool,
+func (s *Server) answer(ctx context.Context, r *http.Request, body io.Reader, labels bool,
 ) (p predictions, err error) {
 	x, warnings, err := s.read(ctx, r, body)
 	if err != nil {

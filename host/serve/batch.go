@@ -34,8 +34,7 @@ type job struct {
 
 func newBatcher(m *model.Model, e engine.Engine, maxRows, waiting int, measured *metrics) *batcher {
 	b := &batcher{m: m, e: e, maxRows: maxRows, jobs: make(chan *job, waiting),
-		last:  make(chan struct{}),
-		ended: make(chan struct{}), measured: measured}
+		last: make(chan struct{}), ended: make(chan struct{}), measured: measured}
 	go b.run()
 	return b
 }

@@ -15,8 +15,7 @@ import (
 func BenchmarkPredict(b *testing.B) {
 	x, _ := blobs(1000, rand.New(rand.NewPCG(6, 6)))
 	bodies := map[string]string{"application/json": `{"rows":` +
-		string(must(json.Marshal(rows(x.X, x.D)))) + `}`,
-		npyType: string(array(x.X, x.D))}
+		string(must(json.Marshal(rows(x.X, x.D)))) + `}`, npyType: string(array(x.X, x.D))}
 	for _, name := range []string{"linear", "kernel"} {
 		for kind, body := range bodies {
 			b.Run(name+"/"+kind, func(b *testing.B) {

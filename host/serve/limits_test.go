@@ -100,8 +100,7 @@ func TestOneFails(t *testing.T) {
 	for k, j := range jobs {
 		<-j.done
 		if want := must(m.ScoresPrepared(t.Context(), simd.New(), j.x)); k != 1 && !slices.Equal(j.scores,
-			want) ||
-			errors.Is(j.err, errMost) != (k == 1) {
+			want) || errors.Is(j.err, errMost) != (k == 1) {
 			t.Errorf("job %d: got %v, %v", k, j.scores, j.err)
 		}
 	}

@@ -73,8 +73,7 @@ func (m *metrics) write(w io.Writer) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	head := func(name, kind, help string) {
-		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help,
-			name, kind)
+		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 	}
 	head("uma_gpu_requests_total", "counter", "Requests to predict that were answered, by status.")
 	for _, status := range slices.Sorted(maps.Keys(m.requests)) {

@@ -33,22 +33,21 @@ func faultf(status int, format string, args ...any) *fault {
 // read returns the examples of a request, raw, with the model's features in their order, and what
 // is strange about them.
 func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (x dataset.Examples,
-	warnings []string,
-	err error) {
+	warnings []string, err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	form, ok := map[string]string{"application/json": "json", "text/csv": "csv", npyType: "npy"}[kind]
 	if err != nil || !ok {
 		return x, nil, faultf(http.StatusUnsupportedMediaType,
-			"found the Content-Type %.100q, wanted application/json, "+
-				"text/csv or "+npyType, r.Header.Get("Content-Type"))
+			"found the Content-Type %.100q, wanted application/json, text/csv or "+
+				""+npyType, r.Header.Get("Content-Type"))
 	}
 	text := new(bytes.Buffer)
 	text.Grow(int(min(max(0, r.ContentLength), s.o.MaxBody)) + bytes.MinRead)
 	if _, err := text.ReadFrom(body); err != nil {
 		if limit, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return x, nil, faultf(http.StatusRequestEntityTooLarge,
-				"found more than %d bytes, wanted at most so many; "+
-					"send the rows in several requests", limit.Limit)
+				"found more than %d bytes, wanted at most so many; send the rows in several "+
+					"requests", limit.Limit)
 		}
 		return x, nil, faultf(http.StatusBadRequest, "cannot read the request: %v", err)
 	}
@@ -84,8 +83,7 @@ func (s *Server) readFile(ctx context.Context, body *bytes.Reader, format string
 
 func (s *Server) tooManyRows(n int) error {
 	return faultf(http.StatusRequestEntityTooLarge,
-		"found %d rows, wanted at most %d; send them in several requests",
-		n, s.o.MaxRows)
+		"found %d rows, wanted at most %d; send them in several requests", n, s.o.MaxRows)
 }
 
 // readJSON reads {"rows": [[1, 2], …]}, with the names of the "columns" or without. A row may be
@@ -107,8 +105,7 @@ func (s *Server) readJSON(text []byte) (none dataset.Examples, warnings []string
 	if in.Columns != nil {
 		if width = len(in.Columns); s.m.Meta.Features.Names == nil && width != s.m.Meta.Features.Count {
 			return none, nil, faultf(http.StatusBadRequest,
-				"columns: found %d, wanted %d, the features of the model",
-				width, s.m.Meta.Features.Count)
+				"columns: found %d, wanted %d, the features of the model", width, s.m.Meta.Features.Count)
 		}
 	}
 	switch n := len(in.Rows); {
@@ -169,8 +166,8 @@ func (s *Server) readRows(rows []json.RawMessage, width int) (x dataset.Examples
 	}
 	if len(rows) > maxValues/width {
 		return x, faultf(http.StatusRequestEntityTooLarge,
-			"found %d rows of %d features, wanted at most %d numbers in "+
-				"all; send them in several requests", len(rows), width, maxValues)
+			"found %d rows of %d features, wanted at most %d numbers in all; send them in several "+
+				"requests", len(rows), width, maxValues)
 	}
 	x.X = make([]float32, len(rows)*width)
 	for i, row := range rows {

@@ -145,8 +145,7 @@ func forms(x dataset.Examples, named bool) map[[2]string]string {
 	}
 	if named {
 		all[[2]string{"application/json; charset=utf-8",
-			"names"}] = `{"columns":["w w","u","more","x","v"],"rows":[` +
-			strings.Join(shuffled, ",") + `]}`
+			"names"}] = `{"columns":["w w","u","more","x","v"],"rows":[` + strings.Join(shuffled, ",") + `]}`
 		all[[2]string{"text/csv", "names"}] = strings.Join(csv, "\n")
 	}
 	return all
@@ -189,8 +188,7 @@ func TestArrays(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", name, got, want)
 		}
 		for kind, body := range map[string]string{npyType: string(array(x.X, x.D)),
-			"application/json": `{"rows":` +
-				string(must(json.Marshal(rows(x.X, x.D)))) + `}`} {
+			"application/json": `{"rows":` + string(must(json.Marshal(rows(x.X, x.D)))) + `}`} {
 			r := httptest.NewRequest("POST", "/v1/predict", strings.NewReader(body))
 			r.Header.Set("Content-Type", kind)
 			r.Header.Add("Accept", "text/html, */*;q=0.8")

@@ -11,8 +11,7 @@ import (
 
 // readTable makes examples of rows of a table of more than numbers, as the training data were: a
 // row is a list of texts, numbers, truths and, for missing values, nulls.
-func (s *Server) readTable(
-	columns []string, rows []json.RawMessage,
+func (s *Server) readTable(columns []string, rows []json.RawMessage,
 ) (dataset.Examples, []string, error) {
 	encoding := s.m.Meta.Features.Encoding
 	table := make([][]*string, len(rows))
@@ -42,8 +41,8 @@ func (s *Server) readTable(
 	if s.m.Meta.Preparation.Steps.NeedsDense() {
 		if x.N > maxValues/x.D {
 			return x, nil, faultf(http.StatusRequestEntityTooLarge,
-				"found %d rows of %d features, wanted at most %d "+
-					"numbers in all; send them in several requests", x.N, x.D, maxValues)
+				"found %d rows of %d features, wanted at most %d numbers in all; send them in several "+
+					"requests", x.N, x.D, maxValues)
 		}
 		x = x.Dense()
 	}

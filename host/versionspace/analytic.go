@@ -60,10 +60,8 @@ func (s *Space) AnalyticCentre() ([]float64, error) {
 		addScaled(w, by, step)
 	}
 	return nil, fmt.Errorf("version space of %d constraints in %d dimensions: found no analytic "+
-		"centre in %d steps, "+
-		"wanted one: rounding hides the inside of a space as thin as that, so leave constraints out "+
-		"that nearly touch it, "+
-		"or scale features alike", s.m, s.d, mostSteps)
+		"centre in %d steps, wanted one: rounding hides the inside of a space as thin as that, so leave "+
+		"constraints out that nearly touch it, or scale features alike", s.m, s.d, mostSteps)
 }
 
 // mostSteps is more than any space took that rounding leaves an inside.

@@ -45,19 +45,16 @@ func (s *Space) largest() (Ball, error) {
 	h := &hull{s: s, members: []int{0}, shares: []float64{1}, x: slices.Clone(s.row(0))}
 	margin, bound := h.nearest()
 	if bound <= emptyBelow {
-		return Ball{}, fmt.Errorf("version space of %d constraints in %d dimensions: %w: constraints "+
-			"%v (counted from 0) "+
-			"have a combination of length %.1g, so no w is on the right side of all of them: "+
-			"leave one of them out, for its label may be wrong, or use more features",
+		return Ball{}, fmt.Errorf("version space of %d constraints in %d dimensions: %w: constraints %v "+
+			"(counted from 0) have a combination of length %.1g, so no w is on the right side of all of "+
+			"them: leave one of them out, for its label may be wrong, or use more features",
 			s.m, s.d, ErrEmpty, h.members, bound)
 	}
 	if bound-margin > gapBelow || margin <= 0 {
-		return Ball{}, fmt.Errorf("version space of %d constraints in %d dimensions: found a margin "+
-			"of %g where %g may be "+
-			"possible, wanted a difference of at most %g: rounding hides the inside of a space as thin "+
-			"as that, "+
-			"so leave constraints out that nearly touch it, or scale features alike",
-			s.m, s.d, margin, bound, gapBelow)
+		return Ball{}, fmt.Errorf("version space of %d constraints in %d dimensions: found a margin of "+
+			"%g where %g may be possible, wanted a difference of at most %g: rounding hides the inside of "+
+			"a space as thin as that, so leave constraints out that nearly touch it, or scale features "+
+			"alike", s.m, s.d, margin, bound, gapBelow)
 	}
 	scale(h.x, 1/float64(bound*(1+margin)))
 	return Ball{Centre: h.x, Radius: margin / (1 + margin), Margin: margin}, nil

@@ -48,8 +48,7 @@ type Centroid struct {
 // The errors are those of Ball and of Round, and about options.
 func (s *Space) Billiard(o Options) (Centroid, error) {
 	return s.sample(o, func(start []float64, random *rand.Rand) walker {
-		return newBilliard(s, start,
-			random)
+		return newBilliard(s, start, random)
 	})
 }
 
@@ -62,8 +61,7 @@ func (s *Space) Billiard(o Options) (Centroid, error) {
 // Rounds and errors are those of Billiard.
 func (s *Space) HitAndRun(o Options) (Centroid, error) {
 	return s.sample(o, func(start []float64, random *rand.Rand) walker {
-		return newHitAndRun(s, start,
-			random)
+		return newHitAndRun(s, start, random)
 	})
 }
 
@@ -129,9 +127,9 @@ func (o Options) filled() (Options, error) {
 		o.MaxSteps = 1 << 20
 	}
 	if o.Chains < 2 || !(o.Angle > 0) || o.MaxSteps < 1 {
-		return o, fmt.Errorf("centroid of a version space: found %d chains, an angle of %g and at "+
-			"most %d steps, "+
-			"wanted 2 chains or more, an angle above 0 and a step or more", o.Chains, o.Angle, o.MaxSteps)
+		return o, fmt.Errorf("centroid of a version space: found %d chains, an angle of %g and at most "+
+			"%d steps, wanted 2 chains or more, an angle above 0 and a step or "+
+			"more", o.Chains, o.Angle, o.MaxSteps)
 	}
 	return o, nil
 }

@@ -56,8 +56,7 @@ func TestCentroidsOfRandomPolytopes(t *testing.T) {
 				}
 				if far := apart(got.Centre, want); far > math.Pi/180 {
 					t.Errorf("%s: %d constraints in %d dimensions: %.2f degrees from the centroid, wanted at "+
-						"most 1",
-						sampler.name, m, d, far*180/math.Pi)
+						"most 1", sampler.name, m, d, far*180/math.Pi)
 				}
 				if r := math.Sqrt(dot(got.Centre, got.Centre) / dot(want, want)); math.Abs(r-1) > 0.02 {
 					t.Errorf("%s: %d constraints in %d dimensions: %.3f of the centroid's length", sampler.name, m,
@@ -284,8 +283,7 @@ func TestSameBits(t *testing.T) {
 				}
 				if got := bits(c); got != want[sampler.name] {
 					t.Errorf("%s, %d processors, kept %v: found the bits %s, wanted %s", sampler.name, processors,
-						keep,
-						got, want[sampler.name])
+						keep, got, want[sampler.name])
 				}
 			}
 		}

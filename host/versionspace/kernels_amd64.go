@@ -23,8 +23,7 @@ func assembly() []*kernels {
 
 // level returns kernels that make sure that all that the assembly reads and writes is there.
 func level(name string, addFour func(row *float64, stride, from, to int, x *[4]*float64,
-	tau *[4]float64),
-	solve func(y *side, l *float64, stride, d int, lengths *side)) *kernels {
+	tau *[4]float64), solve func(y *side, l *float64, stride, d int, lengths *side)) *kernels {
 	return &kernels{
 		level: name,
 		addFour: func(l []float64, stride, from, to int, x [4][]float64, tau [4]float64) {

@@ -46,8 +46,7 @@ func TestKernelsHaveTheBitsOfGo(t *testing.T) {
 				above := from <= j && j < to && j < m && m < padded(j+1)
 				if !above && math.Float64bits(v) != math.Float64bits(wantL[at]) {
 					t.Fatalf("%s, %d features, rows %d to %d: found %g at %d, %d, wanted %g", k.level, d, from, to,
-						v, j, m,
-						wantL[at])
+						v, j, m, wantL[at])
 				}
 			}
 			lengths := k.solve(gotY[:d:d], l, stride)

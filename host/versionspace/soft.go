@@ -40,8 +40,7 @@ type Evidence struct {
 func NewSoft(d int, x []float64, softness float64) (*Soft, error) {
 	if d < 1 || len(x)%d != 0 {
 		return nil, fmt.Errorf("soft version space: found %d numbers for examples of %d features, "+
-			"wanted d ≥ 1 and "+
-			"d numbers for each", len(x), d)
+			"wanted d ≥ 1 and d numbers for each", len(x), d)
 	}
 	if !(softness > 0) || math.IsInf(softness, 0) {
 		return nil, fmt.Errorf("soft version space: softness is %v; it must be a number above 0",
@@ -59,8 +58,7 @@ func NewSoft(d int, x []float64, softness float64) (*Soft, error) {
 		}
 		if v := s.lengths[i]; v-v != 0 {
 			return nil, fmt.Errorf("soft version space: example %d of %d has a length² of %g times the "+
-				"softness, wanted a "+
-				"finite one: normalise the features", i, s.n, v)
+				"softness, wanted a finite one: normalise the features", i, s.n, v)
 		}
 	}
 	return s, nil

@@ -69,9 +69,8 @@ func TestFullDevice(t *testing.T) {
 		err.Error() != "no space left on device; free some space, or choose a folder on another disk" {
 		t.Errorf("error %v", err)
 	}
-	if err := Write("/dev/full", text("text")); err == nil ||
-		!strings.Contains(err.Error(),
-			"/dev/full: cannot be written (nothing was changed): found a device") {
+	if err := Write("/dev/full", text("text")); err == nil || !strings.Contains(err.Error(),
+		"/dev/full: cannot be written (nothing was changed): found a device") {
 		t.Errorf("Write: error %v", err)
 	}
 }

@@ -90,8 +90,7 @@ func TestUnwritablePaths(t *testing.T) {
 		for what, err := range map[string]error{"Write": written,
 			"CheckWritable": CheckWritable(c.path)} {
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(),
-				c.path) ||
-				strings.Contains(err.Error(), ".tmp") {
+				c.path) || strings.Contains(err.Error(), ".tmp") {
 				t.Errorf("%s(%.80q): error %v, want the path first and %q", what, c.path, err, c.want)
 			}
 		}

@@ -17,8 +17,7 @@ var errDevice = errors.New("the device is lost")
 // broken is an engine whose assignments and evaluations fail.
 type broken struct{ engine.Engine }
 
-func (b broken) LoadCells(
-	x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func (b broken) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	r, err := b.Engine.LoadCells(x, y, classes, f)
 	return brokenCells{r}, err
@@ -31,8 +30,7 @@ func (brokenCells) Assign(float32) (engine.Assignment, error) {
 		errDevice
 }
 
-func (b broken) LoadEvaluator(
-	x dataset.Rows, classes int, f numerics.FixedPoint,
+func (b broken) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	r, err := b.Engine.LoadEvaluator(x, classes, f)
 	return brokenEvaluator{r}, err
@@ -105,8 +103,7 @@ func (c *counting) Close() error {
 	return nil
 }
 
-func (c *counting) LoadCells(
-	x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func (c *counting) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	r, err := c.Engine.LoadCells(x, y, classes, f)
 	return countingCells{r, c}, err

@@ -110,8 +110,7 @@ var foreign = map[string][]string{
 	// The bar of long work on a terminal.
 	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric",
-		"internal/sketch",
-		"internal/openblas"},
+		"internal/sketch", "internal/openblas"},
 	// Pictures: of rows, and on a report's page.
 	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report", "internal/chart", "bench/papers"},
 	// Curves in a terminal.

@@ -42,8 +42,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-const mount2 = "25 30 0:23 / /proc rw - proc proc rw\n" +
-	"29 22 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+const mount2 = "25 30 0:23 / /proc rw - proc proc rw\n29 22 0:26 / /sys/fs/cgroup rw,nosuid " +
+	"shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
 
 func TestGroupLimits(t *testing.T) {
 	for _, c := range []struct {
@@ -69,17 +69,15 @@ func TestGroupLimits(t *testing.T) {
 		{"version 2, unlimited", files("proc/self/cgroup", "0::/a\n", "proc/self/mountinfo", mount2,
 			"sys/fs/cgroup/a/memory.max", "max\n", "sys/fs/cgroup/a/memory.current", "7\n"), ""},
 		{"version 1", files("proc/self/cgroup",
-			"9:cpu,cpuacct:/c\n4:hugetlb,memory:/docker/id/in\n0::/\n",
-			"proc/self/mountinfo",
-			"31 22 0:28 /docker/id /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu,cpuacct\n"+
-				"36 22 0:28 /docker/id /sys/fs/cgroup/my\\040memory ro master:9 - cgroup cgroup rw,memory\n",
+			"9:cpu,cpuacct:/c\n4:hugetlb,memory:/docker/id/in\n0::/\n", "proc/self/mountinfo",
+			"31 22 0:28 /docker/id /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu,cpuacct\n36 22 0:28 "+
+				"/docker/id /sys/fs/cgroup/my\\040memory ro master:9 - cgroup cgroup rw,memory\n",
 			"sys/fs/cgroup/my memory/in/memory.limit_in_bytes", "4096\n",
 			"sys/fs/cgroup/my memory/in/memory.usage_in_bytes", "96\n",
 			"sys/fs/cgroup/my memory/in/memory.stat",
 			"inactive_file 1\ntotal_inactive_file 50\ntotal_active_file 6\n",
 			"sys/fs/cgroup/my memory/memory.limit_in_bytes", "9223372036854771712\n",
-			"sys/fs/cgroup/my memory/memory.usage_in_bytes", "96\n"),
-			"4056 the control group /in"},
+			"sys/fs/cgroup/my memory/memory.usage_in_bytes", "96\n"), "4056 the control group /in"},
 		{"version 1, mounted elsewhere", files("proc/self/cgroup", "4:memory:/docker/id\n",
 			"proc/self/mountinfo", "36 22 0:28 /docker/idle /m ro - cgroup cgroup rw,memory\n",
 			"m/memory.limit_in_bytes", "4096\n", "m/memory.usage_in_bytes", "96\n"),

@@ -158,8 +158,7 @@ func chunkStarts(m *format.FileMetaData) (starts []int64) {
 // page reads the page at a place of a column that ends at another. It returns how many
 // values the page has, at most left, and where the next one is.
 func (p *pages) page(at, end int64, c column, v *pageValues, left int, take taker) (
-	count int, next int64, err error,
-) {
+	count int, next int64, err error) {
 	h, err := p.readHead(at)
 	if err != nil {
 		return 0, 0, err

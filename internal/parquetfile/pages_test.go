@@ -129,8 +129,7 @@ func TestParquetUnknownCodec(t *testing.T) {
 	number, _ := numberOf(f.Root().Columns()[0])
 	err = pagesOf(raw).column(column{&c, number, false, 2}, func(int, []byte) {})
 	if want := "found values packed with LZ4, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write " +
-		"the file " +
-		"again"; err == nil || !strings.Contains(err.Error(), want) {
+		"the file again"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -151,8 +151,7 @@ func TestTrace(t *testing.T) {
 	var trace Trace
 	host, kernels := trace.Track("host"), trace.Track("kernels")
 	at := func(ms int) time.Time {
-		return time.Unix(1000,
-			0).Add(time.Duration(ms) * time.Millisecond)
+		return time.Unix(1000, 0).Add(time.Duration(ms) * time.Millisecond)
 	}
 	host("forgotten", at(0), at(1))
 	trace.Reset()
@@ -182,8 +181,7 @@ func TestTrace(t *testing.T) {
 	}
 	for k, e := range events {
 		if e.Args = nil; e.Name != want[k].Name || e.Phase != want[k].Phase ||
-			e.Thread != want[k].Thread ||
-			e.Time != want[k].Time || e.Duration != want[k].Duration {
+			e.Thread != want[k].Thread || e.Time != want[k].Time || e.Duration != want[k].Duration {
 			t.Errorf("event %d: %+v, want %+v", k, e, want[k])
 		}
 	}

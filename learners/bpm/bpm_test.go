@@ -128,8 +128,7 @@ func TestWrongLabels(t *testing.T) {
 			without)
 		if with > clean+20 || q > 2 && without < 100 {
 			t.Errorf("%d classes: found %d mistakes of 400 with C and %d without, wanted about %d with it",
-				q, with,
-				without, clean)
+				q, with, without, clean)
 		}
 	}
 }

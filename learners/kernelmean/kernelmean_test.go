@@ -143,9 +143,8 @@ func predict(t *testing.T, data *dataset.Dataset, labels []int32, noise *confusi
 	labelled := *data
 	labelled.Y = labels
 	m, err := host.Train(t.Context(), &labelled, noise, host.Options{Engine: simd.New(),
-		Preparation: "none",
-		Learner:     weighed(balanced),
-		Kernel:      &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}})
+		Preparation: "none", Learner: weighed(balanced),
+		Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +280,7 @@ func TestAtoms(t *testing.T) {
 			Preparation: "none", Learner: p,
 			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}},
 			Watch: host.Watch{Note: func(format string, a ...any) {
-				said = append(said, fmt.Sprintf(format,
-					a...))
+				said = append(said, fmt.Sprintf(format, a...))
 			}}})
 		if err != nil {
 			t.Fatal(err)

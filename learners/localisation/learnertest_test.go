@@ -15,8 +15,7 @@ import (
 func TestRandomOracle(t *testing.T) {
 	d := *localisation.Defaults().Definition()
 	d.New = func() learners.Params {
-		return &localisation.Params{Oracle: localisation.Random,
-			Updates: 1000}
+		return &localisation.Params{Oracle: localisation.Random, Updates: 1000}
 	}
 	learnertest.Run(t, &d, []engine.Engine{simd.New()})
 }

@@ -111,8 +111,7 @@ func TestMistakeBound(t *testing.T) {
 			}
 			if len(r.CompressionSet) > r.Steps || len(r.CompressionSet) < 1 {
 				t.Errorf("%s, %d: %d examples are in the compression set of %d planes", oracle, seed,
-					len(r.CompressionSet),
-					r.Steps)
+					len(r.CompressionSet), r.Steps)
 			}
 			part := dataset.Examples{N: len(r.CompressionSet), D: d}
 			var y []int32

@@ -113,8 +113,7 @@ func TestMistakeBounds(t *testing.T) {
 			}
 			if got := c.count(w); err != nil || got == 0 || got > c.most*(1+1e-5) {
 				t.Errorf("%s, %d classes, margin %v: %v in %d passes (%v), wanted at most %v", name, q, theta,
-					got, passes,
-					err, c.most)
+					got, passes, err, c.most)
 			}
 		}
 	}

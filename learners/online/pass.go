@@ -93,8 +93,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 // stepAll is the learners.Definition.StepAll of the family: passes side by side. Each processor
 // has some of the runs, and shows a few examples to one after another of them, so that these are
 // read from memory once.
-func stepAll(
-	ctx context.Context, all []learners.Learner, w []engine.Weights,
+func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights,
 ) ([]learners.Step, error) {
 	passes, steps, errs := make([]*pass, len(all)), make([]learners.Step, len(all)), make([]error,
 		len(all))

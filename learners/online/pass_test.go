@@ -47,8 +47,7 @@ func TestStepAll(t *testing.T) {
 	p := apart(3, 4, 0.1)
 	policies := func() []policy {
 		return []policy{errorSet{StepRandom}, &confused{aggressiveness: 1}, newPassive(All,
-			slack{most: 0.5}),
-			errorSet{StepMax}, &shortest{margin: 0.1}}
+			slack{most: 0.5}), errorSet{StepMax}, &shortest{margin: 0.1}}
 	}
 	together, got := begun(t, p, policies()...)
 	alone, want := begun(t, p, policies()...)
@@ -81,8 +80,7 @@ func TestStacks(t *testing.T) {
 			{1, 1, 1, 1, 1}}},
 	} {
 		all, w := begun(t, c.problem, errorSet{StepRandom}, errorSet{StepMax}, errorSet{StepMax},
-			errorSet{StepUniform},
-			errorSet{StepMax})
+			errorSet{StepUniform}, errorSet{StepMax})
 		for number, want := range c.want {
 			var passes []*pass
 			var sizes []int

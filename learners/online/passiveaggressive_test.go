@@ -135,8 +135,7 @@ func TestMira(t *testing.T) {
 	for _, q := range []int{2, 5} {
 		judge(t, clouds(150, 300, q), func(last bool) learners.Params {
 			return &online.Mira{Options: online.Options{NoShuffle: true, NoAverage: last},
-				ClassWeights: learners.Equal,
-				Margin:       0.3}
+				ClassWeights: learners.Equal, Margin: 0.3}
 		}, func() tauOf { return nearestOfSimplex })
 	}
 }

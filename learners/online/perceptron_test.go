@@ -12,8 +12,7 @@ func TestPerceptron(t *testing.T) {
 	for _, q := range []int{2, 5} {
 		judge(t, clouds(200, 300, q), func(last bool) learners.Params {
 			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last},
-				ClassWeights: learners.Equal,
-				Multiclass:   online.Max}
+				ClassWeights: learners.Equal, Multiclass: online.Max}
 		}, func() tauOf {
 			return func(s []float64, y int, _ float64) []float64 {
 				tau, best := make([]float64, len(s)), -1
@@ -30,8 +29,7 @@ func TestPerceptron(t *testing.T) {
 		})
 		judge(t, clouds(200, 300, q), func(last bool) learners.Params {
 			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last},
-				ClassWeights: learners.Equal,
-				Multiclass:   online.OVR}
+				ClassWeights: learners.Equal, Multiclass: online.OVR}
 		}, func() tauOf {
 			return func(s []float64, y int, _ float64) []float64 {
 				tau := make([]float64, len(s))
@@ -132,8 +130,7 @@ func TestOrder(t *testing.T) {
 	}
 	want, _ := twin(p, order, 1, share(online.StepMax, 0))
 	got := train(t, &online.Ultraconservative{Options: online.Options{NoAverage: true},
-		ClassWeights: learners.Equal,
-		Step:         online.StepMax}, p, 2)
+		ClassWeights: learners.Equal, Step: online.StepMax}, p, 2)
 	for k, v := range got {
 		if v != want[k] {
 			t.Fatalf("weight %d is %v, the twin's %v", k, v, want[k])

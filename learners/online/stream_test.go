@@ -61,8 +61,7 @@ func TestStream(t *testing.T) {
 				if err != nil || !slices.Equal(w.W, want.W.W) || !slices.Equal(step.Fields, told) ||
 					told[0].Value != mistakes {
 					t.Errorf("%T, cut at %v: other weights than of a pass, or %v and %d mistakes, %v; wanted %v",
-						params, cuts,
-						step.Fields, mistakes, err, told)
+						params, cuts, step.Fields, mistakes, err, told)
 				}
 			}
 		}

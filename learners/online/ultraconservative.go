@@ -54,15 +54,13 @@ func (p *Ultraconservative) Parameters() []learners.Parameter {
 func (p *Ultraconservative) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
-func (p *Ultraconservative) Start(
-	_ context.Context, problem *learners.Problem,
+func (p *Ultraconservative) Start(_ context.Context, problem *learners.Problem,
 ) (learners.Learner, error) {
 	return start(problem, p)
 }
 
 // Stream implements learners.Streamer.
-func (p *Ultraconservative) Stream(
-	problem *learners.Problem, w engine.Weights,
+func (p *Ultraconservative) Stream(problem *learners.Problem, w engine.Weights,
 ) (learners.Stream, error) {
 	return newStream(problem, w, p)
 }

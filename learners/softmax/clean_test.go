@@ -13,8 +13,7 @@ import (
 
 func symmetric(rate float64) func([]string) (*confusion.Matrix, error) {
 	return func(classes []string) (*confusion.Matrix, error) {
-		return confusion.Symmetric(classes,
-			rate)
+		return confusion.Symmetric(classes, rate)
 	}
 }
 

@@ -53,12 +53,10 @@ func learn(t *testing.T, p *learners.Problem, change func(*softmax.Params)) host
 func TestLearnedConfusion(t *testing.T) {
 	random := func(share float64) func([]string) (*confusion.Matrix, error) {
 		return func(classes []string) (*confusion.Matrix, error) {
-			return confusion.Random(classes, share,
-				5)
+			return confusion.Random(classes, share, 5)
 		}
 	}
-	symmetric := func(classes []string) (*confusion.Matrix,
-		error) {
+	symmetric := func(classes []string) (*confusion.Matrix, error) {
 		return confusion.Symmetric(classes, 0.3)
 	}
 	for name, noise := range map[string]func([]string) (*confusion.Matrix, error){

@@ -57,8 +57,7 @@ func digits(t *testing.T, n int, noise func([]string) (*confusion.Matrix,
 
 func pairwise(rate float64) func([]string) (*confusion.Matrix, error) {
 	return func(classes []string) (*confusion.Matrix, error) {
-		return confusion.Pairwise(classes,
-			rate)
+		return confusion.Pairwise(classes, rate)
 	}
 }
 

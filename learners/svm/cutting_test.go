@@ -105,8 +105,7 @@ func TestCuttingPlanesBits(t *testing.T) {
 // A line between two points, whose solution is known: w = (1, 0).
 func TestCuttingPlanesOfTwoPoints(t *testing.T) {
 	p := &learners.Problem{Q: 2, Engine: cpuref.New(), X: dataset.Examples{N: 2, D: 2, X: []float32{-1,
-		0, 1, 0}},
-		Y: []int32{0, 1}}
+		0, 1, 0}}, Y: []int32{0, 1}}
 	o := svm.Defaults()
 	o.Loss, o.Solver, o.Cost, o.Tolerance = svm.Hinge, svm.Planes, 10, 1e-6
 	for k, v := range learned(t, o, p) {

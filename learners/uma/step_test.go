@@ -307,8 +307,7 @@ func TestOldParams(t *testing.T) {
 			Select: SelectRandom, Alpha: 0.5, AlphaUnit: UnitWeights},
 		`{"step":"all","doubt":2}`: {Step: StepAll, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9,
 			Doubt: 2},
-		`{}`: {Step: StepPair, Select: SelectError, AlphaUnit: UnitScore,
-			Tol: 1e-9},
+		`{}`: {Step: StepPair, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9},
 	} {
 		got, err := definition.Parse([]byte(text))
 		if err != nil || *got.(*Params) != want {

@@ -293,8 +293,7 @@ func TestSelectRandom(t *testing.T) {
 		return pairs
 	}
 	random := func(seed uint64) learners.Learner {
-		return s.run(t, Params{Select: SelectRandom},
-			seed)
+		return s.run(t, Params{Select: SelectRandom}, seed)
 	}
 	first := draw(random(1), 300)
 	if !slices.Equal(first, draw(random(1), 300)) {

@@ -15,8 +15,7 @@ import (
 
 // people are annotators with matrices of their own, and labels that they gave.
 func people(t *testing.T, items, each, annotators, q int, seed uint64) (
-	a *crowd.Annotations, of []*confusion.Matrix, right []int32,
-) {
+	a *crowd.Annotations, of []*confusion.Matrix, right []int32) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
 	a = &crowd.Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
@@ -207,8 +206,7 @@ func TestCrowdKnown(t *testing.T) {
 				if class, known := a.Known(i); known && (c.Consensus[i] != class ||
 					c.Posterior[2*i+int(class)] != 1) {
 					t.Fatalf("%s: example %d, which is of class %d, is taken for %d (%v)", method, i, class,
-						c.Consensus[i],
-						c.Posterior[2*i:2*i+2])
+						c.Consensus[i], c.Posterior[2*i:2*i+2])
 				}
 			}
 			if chief := c.Annotators[2]; min(chief.P[0], chief.P[3]) < 0.999 {
@@ -256,8 +254,7 @@ func TestCrowdSameBits(t *testing.T) {
 			t.Fatal(err, err3)
 		}
 		if !slices.Equal(one.Posterior, three.Posterior) || !slices.Equal(one.Consensus,
-			three.Consensus) ||
-			!slices.Equal(one.Annotators[5].P, three.Annotators[5].P) ||
+			three.Consensus) || !slices.Equal(one.Annotators[5].P, three.Annotators[5].P) ||
 			!slices.Equal(one.Annotators[5].Error, three.Annotators[5].Error) {
 			t.Errorf("%s: other bits with other processors", method)
 		}

@@ -194,8 +194,7 @@ func TestConfidentJointRefuses(t *testing.T) {
 		t.Errorf("labels known by heart: %v", err)
 	}
 	if e, _, err := ConfidentJoint(names(2), []int32{0, 1}, RowsOf(p),
-		ConfidentOptions{HeldOut: true}); err != nil ||
-		e.P[1] != 0 {
+		ConfidentOptions{HeldOut: true}); err != nil || e.P[1] != 0 {
 		t.Errorf("labels without a mistake: %v", err)
 	}
 	broken := errors.New("broken")

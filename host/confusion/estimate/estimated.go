@@ -31,8 +31,7 @@ const spreadBefore = 0.01
 
 // FromLabels estimates C from examples of which both labels are known; it is FromCounts of
 // their numbers. noisy and right are class indices, one of each for every example.
-func FromLabels(
-	classes []string, noisy, right []int32, prior *confusion.Matrix,
+func FromLabels(classes []string, noisy, right []int32, prior *confusion.Matrix,
 ) (*Estimate, error) {
 	counts, err := CountLabels(len(classes), noisy, right)
 	if err != nil {

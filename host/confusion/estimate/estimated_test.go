@@ -70,8 +70,7 @@ func TestFromCountsRareClasses(t *testing.T) {
 	}
 	notes := strings.Join(e.Notes, "\n")
 	if !strings.Contains(notes, `"c" has 0 examples`) || !strings.Contains(notes,
-		`"b" has 5 examples`) ||
-		strings.Contains(notes, `"a"`) {
+		`"b" has 5 examples`) || strings.Contains(notes, `"a"`) {
 		t.Errorf("notes %q", notes)
 	}
 	if c := e.P[2*3+2]; !(c > 0.8 && c < 0.95) {

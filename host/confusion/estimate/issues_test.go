@@ -23,8 +23,7 @@ func TestFindIssuesByHand(t *testing.T) {
 		0.25, 0.25, 0.5, // labelled c: 0.05 of b and 0.5 of c
 	}
 	want := []Issue{{0.4 / 0.65, 1, 0.4 / 0.65, false}, {0.2 / 0.575, 0, 0.375 / 0.575, true}, {1, 0,
-		1, false},
-		{0, 2, 0.75, true}, {0.5 / 0.55, 2, 0.5 / 0.55, false}}
+		1, false}, {0, 2, 0.75, true}, {0.5 / 0.55, 2, 0.5 / 0.55, false}}
 	got, err := FindIssues(p, []int32{1, 1, 0, 0, 2}, nil, 3, noise)
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +48,7 @@ func TestFindCrowdIssuesByHand(t *testing.T) {
 	good := confusion.Annotator{P: []float64{0.8, 0.2, 0.2, 0.8}}
 	turned := confusion.Annotator{P: []float64{0.1, 0.9, 0.9, 0.1}}
 	a := &crowd.Annotations{Classes: []string{"a", "b"}, Names: []string{"good", "turned"},
-		Start: []int{0, 2, 4, 5},
-		By:    []int32{0, 1, 0, 1, 0}, Label: []int32{0, 1, 0, 0, 1}}
+		Start: []int{0, 2, 4, 5}, By: []int32{0, 1, 0, 1, 0}, Label: []int32{0, 1, 0, 0, 1}}
 	p := []float32{0.5, 0.5, 0.5, 0.5, 0.75, 0.25}
 	by := func(i int) []confusion.Annotator { return []confusion.Annotator{good, turned} }
 	got, err := FindCrowdIssues(p, a, []int32{1, 0, 1}, nil, by)
@@ -63,8 +61,7 @@ func TestFindCrowdIssuesByHand(t *testing.T) {
 		{0.2 / 0.35, 1, 0.2 / 0.35, false}}
 	for i, w := range want {
 		if g := got[i]; math.Abs(g.Quality-w.Quality) > 1e-12 || math.Abs(g.Sure-w.Sure) > 1e-12 ||
-			g.Likely != w.Likely ||
-			g.Wrong != w.Wrong {
+			g.Likely != w.Likely || g.Wrong != w.Wrong {
 			t.Errorf("example %d: found %+v, wanted %+v", i, g, w)
 		}
 	}

@@ -32,11 +32,9 @@ func TestProbabilityFile(t *testing.T) {
 	for want, file := range map[string][]byte{
 		"found an array of shape [2 2], wanted [3 2]": npyFile(npyDict("<f8", "False", "(2, 2)"),
 			float64Bytes(1, 0, 0, 1)),
-		"found elements of type": npyFile(npyDict("<i8", "False", "(3, 2)"),
-			float64Bytes(wide...)),
-		"in Fortran order": npyFile(npyDict("<f8", "True", "(3, 2)"),
-			float64Bytes(wide...)),
-		"wanted a .npy file": []byte("1,0\n"),
+		"found elements of type": npyFile(npyDict("<i8", "False", "(3, 2)"), float64Bytes(wide...)),
+		"in Fortran order":       npyFile(npyDict("<f8", "True", "(3, 2)"), float64Bytes(wide...)),
+		"wanted a .npy file":     []byte("1,0\n"),
 	} {
 		if _, err := ProbabilityFile(save(t, "p.npy", file), 3, 2); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -195,8 +195,7 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 	b.what = what
 	if what == "projection" {
 		return nil, e.Project(make([]float32, 25), x,
-			engine.Projection{Function: kernel.Function{Kind: kernel.Linear},
-				Landmarks: x})
+			engine.Projection{Function: kernel.Function{Kind: kernel.Linear}, Landmarks: x})
 	}
 	r, err := e.Load(x, 2)
 	if err == nil {

@@ -207,8 +207,7 @@ func (c *cells) Norms(dst, inv []float32) error {
 			return err
 		}
 		return same(dst, want, func(k int) string {
-			return fmt.Sprintf("norm of region %d, class %d",
-				k/c.w.Q, k%c.w.Q)
+			return fmt.Sprintf("norm of region %d, class %d", k/c.w.Q, k%c.w.Q)
 		})
 	}))
 }

@@ -55,8 +55,7 @@ func problems() []problem {
 			for i := 0; i < x.N; i += 3 {
 				clear(x.Row(i))
 			}
-		}},
-		problem{name: "rows of all lengths", n: 200, d: 600, q: 4,
+		}}, problem{name: "rows of all lengths", n: 200, d: 600, q: 4,
 			edit: func(x dataset.Examples, y []int32) {
 				for i := range x.N { // row i keeps every (i+1)-th column, three rows none, one all
 					for j := range x.Row(i) {
@@ -65,12 +64,10 @@ func problems() []problem {
 						}
 					}
 				}
-			}},
-		problem{name: "nearly empty", n: 60, d: 1090, q: 4, edit: thinOut},
+			}}, problem{name: "nearly empty", n: 60, d: 1090, q: 4, edit: thinOut},
 		problem{name: "all zero", n: 40, d: 18, q: 3, edit: func(x dataset.Examples, y []int32) {
 			clear(x.X)
-		}},
-		problem{name: "bytes", n: 301, d: 259, q: 7, narrow: 1},
+		}}, problem{name: "bytes", n: 301, d: 259, q: 7, narrow: 1},
 		problem{name: "bytes of few columns", n: 50, d: 3, q: 5, narrow: 1},
 		problem{name: "bytes with margin", n: 130, d: 144, q: 21, alpha: 0.75, narrow: 1},
 		problem{name: "bytes of many examples", n: 1100, d: 150, q: 3, narrow: 1},

@@ -23,8 +23,7 @@ var mutants = []struct {
 	{"no blocks", "n (n=511 ", func(l *loops) { l.block = math.MaxInt32 }},
 	{"each product made whole", "n (n=15 ", func(l *loops) { l.block = 1 }},
 	{"examples in decreasing order", "n (n=16 ", func(l *loops) {
-		l.order = func(i, from,
-			to int) int {
+		l.order = func(i, from, to int) int {
 			return to - 1 - (i - from)
 		}
 	}},
@@ -42,8 +41,7 @@ var mutants = []struct {
 	}},
 	{"sums rounded twice", "rounding", func(l *loops) {
 		l.multiply = func(a, x, acc float32) float32 {
-			return float32(float64(a)*float64(x) +
-				float64(acc))
+			return float32(float64(a)*float64(x) + float64(acc))
 		}
 	}},
 	{"subnormal values taken for 0", "subnormal values", func(l *loops) { l.value = flush }},
@@ -103,14 +101,12 @@ var mutants = []struct {
 	{"another log", "n (n=1 ",
 		func(l *loops) { l.log = func(x float32) float32 { return float32(math.Log(float64(x))) } }},
 	{"division in place of the reciprocal", "n (n=1 ", func(l *loops) {
-		l.share = func(e,
-			sum float32) float32 {
+		l.share = func(e, sum float32) float32 {
 			return e / sum
 		}
 	}},
 	{"a true reciprocal", "rounding", func(l *loops) {
-		l.share = func(e,
-			sum float32) float32 {
+		l.share = func(e, sum float32) float32 {
 			return float32(e * (1 / sum))
 		}
 	}},
@@ -152,14 +148,12 @@ var mutants = []struct {
 		l.given = func(t, d, acc float32) float32 { return acc - float32(t*d) }
 	}},
 	{"residuals without weights", "Q (n=33 d=3 Q=2)", func(l *loops) {
-		l.weigh = func(v,
-			_ float32) float32 {
+		l.weigh = func(v, _ float32) float32 {
 			return v
 		}
 	}},
 	{"losses without weights", "Q (n=33 d=3 Q=2)", func(l *loops) {
-		l.weighLoss = func(v,
-			_ float32) float32 {
+		l.weighLoss = func(v, _ float32) float32 {
 			return v
 		}
 	}},
@@ -197,12 +191,10 @@ var mutants = []struct {
 			}
 		}
 	}},
-	{"a loss of 2^15 counted", "limits of losses", refusing(func(loss,
-		_ float32) bool {
+	{"a loss of 2^15 counted", "limits of losses", refusing(func(loss, _ float32) bool {
 		return !(loss >= -0x1p15 && loss <= 0x1p15)
 	})},
-	{"losses below 0 never refused", "limits of losses", refusing(func(loss,
-		_ float32) bool {
+	{"losses below 0 never refused", "limits of losses", refusing(func(loss, _ float32) bool {
 		return !(loss < 0x1p15)
 	})},
 	{"losses refused before they are weighted", "limits of losses",
@@ -213,8 +205,7 @@ var mutants = []struct {
 	{"examples of weight 0 never refused", "limits of losses", func(l *loops) {
 		refuse := l.refuse
 		l.refuse = func(scores []float32, loss, weight float32) bool {
-			return weight != 0 &&
-				refuse(scores, loss, weight)
+			return weight != 0 && refuse(scores, loss, weight)
 		}
 	}},
 	{"infinite scores below 0 not refused", "limits of losses", func(l *loops) {
@@ -261,8 +252,7 @@ var mutants = []struct {
 		}
 	}},
 	{"losses in the format of the examples here", "parts", func(l *loops) {
-		l.losses = func(_ numerics.FixedPoint,
-			n int) numerics.FixedPoint {
+		l.losses = func(_ numerics.FixedPoint, n int) numerics.FixedPoint {
 			return numerics.LossFormat(n)
 		}
 	}},
@@ -283,8 +273,7 @@ func flush(v float32) float32 {
 
 func rounded(round func(float64) float64) func(float32, numerics.FixedPoint) int64 {
 	return func(acc float32, f numerics.FixedPoint) int64 {
-		return int64(round(math.Ldexp(float64(acc),
-			f.S)))
+		return int64(round(math.Ldexp(float64(acc), f.S)))
 	}
 }
 

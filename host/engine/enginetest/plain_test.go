@@ -45,8 +45,7 @@ func plainLoops() loops {
 		value:    func(x float32) float32 { return x },
 		multiply: numerics.FMA,
 		whole: func(acc float32, f numerics.FixedPoint) int64 {
-			return numerics.Quantize(acc,
-				f.Scale())
+			return numerics.Quantize(acc, f.Scale())
 		},
 
 		dot: numerics.Dot, exp: numerics.Exp, log: numerics.Log,
@@ -77,8 +76,7 @@ func plainLoops() loops {
 		},
 		targets:     func(before, now engine.Targets) engine.Targets { return now },
 		coefficient: func(a []float32, i, r, n, count int) float32 { return a[i*count+r] },
-		losses: func(f numerics.FixedPoint,
-			n int) numerics.FixedPoint {
+		losses: func(f numerics.FixedPoint, n int) numerics.FixedPoint {
 			return numerics.LossFormat(f.N)
 		},
 		sums:   func(int64) int64 { return 0 },
@@ -93,8 +91,7 @@ type looped struct {
 	loops loops
 }
 
-func (e looped) LoadEvaluator(
-	x dataset.Rows, classes int, f numerics.FixedPoint,
+func (e looped) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	r, err := e.Engine.LoadEvaluator(x, classes, f)
 	if err != nil {

@@ -104,8 +104,7 @@ func TestLearners(t *testing.T) {
 // judge trains on a random cut.
 func (c cell) judge(
 	t *testing.T, rng *rand.Rand, w way, f form, opencl []engine.Engine, noise *confusion.Matrix,
-	want string,
-) {
+	want string) {
 	t.Helper()
 	shares := make([][]int, c.ranks)
 	engines := make([][]engine.Engine, c.ranks)

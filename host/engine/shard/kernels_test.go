@@ -114,8 +114,7 @@ func TestKernelParts(t *testing.T) {
 	rbf := kernel.Function{Kind: kernel.RBF}
 	for _, o := range []host.Options{
 		{Learner: gradients, Kernel: &fitting.Options{Function: rbf, Landmarks: 12, Components: 5,
-			Cosine: true},
-			TemperatureFolds: 2},
+			Cosine: true}, TemperatureFolds: 2},
 		{Learner: gradients, Kernel: &fitting.Options{Function: rbf, Landmarks: 8, Components: 4,
 			Search: true}},
 		{Learner: means, Kernel: &fitting.Options{Function: rbf}},

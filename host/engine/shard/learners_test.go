@@ -135,8 +135,7 @@ func arrays(hashes string) string {
 // shares, and returns what each found in the examples that read gives it.
 func spread(
 	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, open func(rank int) []engine.Engine,
-	read func(ranks.Reducer) (*dataset.Dataset, error),
-) []string {
+	read func(ranks.Reducer) (*dataset.Dataset, error)) []string {
 	t.Helper()
 	found := make([]string, len(shares))
 	for rank, err := range onRanks(len(shares), func(rank int, r ranks.Reducer) error {
@@ -184,8 +183,7 @@ func TestPartsShare(t *testing.T) {
 		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r,
 			Table: dataset.Table{LabelColumn: "class", IDColumn: "id",
 				Encode: &dataset.EncodeOptions{Missing: "mean",
-					Text: dataset.TextOptions{Columns: []string{"words"}}}},
-			SkipBad: true, Storage: storage})
+					Text: dataset.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})
 	}
 	gradients := softmax.Defaults()
 	gradients.Iterations = 5

@@ -17,8 +17,7 @@ const step = 16
 
 // judge judges the arguments of a load by check and returns the format of the sums: f, or that of
 // the whole if f is the zero value. y may be nil.
-func (e *sharded) judge(
-	op string, x dataset.Stored, y []int32, c cuts, f numerics.FixedPoint,
+func (e *sharded) judge(op string, x dataset.Stored, y []int32, c cuts, f numerics.FixedPoint,
 	check func(x dataset.Stored, y []int32, f numerics.FixedPoint) (numerics.FixedPoint, error),
 ) (numerics.FixedPoint, error) {
 	if e.all == 1 || x.N < 1 || x.At.Shared() == nil && x.Check() != nil || y != nil && len(y) != x.N {
@@ -51,8 +50,7 @@ func (e *sharded) judge(
 // judgeLoad is judge for examples without labels.
 func (e *sharded) judgeLoad(op string, x dataset.Stored, classes int, c cuts) error {
 	_, err := e.judge(op, x, nil, c, numerics.FixedPoint{}, func(
-		x dataset.Stored, _ []int32, f numerics.FixedPoint,
-	) (numerics.FixedPoint, error) {
+		x dataset.Stored, _ []int32, f numerics.FixedPoint) (numerics.FixedPoint, error) {
 		return f, enginecheck.Load(op, x, classes)
 	})
 	return err
@@ -64,8 +62,7 @@ func (e *sharded) judgeCells(
 	if y == nil {
 		y = []int32{}
 	}
-	return e.judge(op, x, y, c, f, func(
-		x dataset.Stored, y []int32, f numerics.FixedPoint,
+	return e.judge(op, x, y, c, f, func(x dataset.Stored, y []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
 		return enginecheck.LoadCells(op, x, y, classes, f)
 	})
@@ -74,8 +71,7 @@ func (e *sharded) judgeCells(
 func (e *sharded) judgeEvaluator(
 	op string, x dataset.Stored, classes int, f numerics.FixedPoint, c cuts,
 ) (numerics.FixedPoint, error) {
-	return e.judge(op, x, nil, c, f, func(
-		x dataset.Stored, _ []int32, f numerics.FixedPoint,
+	return e.judge(op, x, nil, c, f, func(x dataset.Stored, _ []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
 		return enginecheck.LoadEvaluator(op, x, classes, f)
 	})
@@ -96,8 +92,7 @@ func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
 	return &s, nil
 }
 
-func (e unchecked) LoadCells(
-	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func (e unchecked) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	x := rows.Stored()
 	c := e.cut(x, step)
@@ -123,8 +118,7 @@ func (e unchecked) LoadCells(
 	return r, nil
 }
 
-func (e unchecked) LoadEvaluator(
-	rows dataset.Rows, classes int, f numerics.FixedPoint,
+func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	x := rows.Stored()
 	c := e.cut(x, numerics.Block)
@@ -145,10 +139,8 @@ func (e unchecked) LoadEvaluator(
 }
 
 // load has each engine of this rank load its shard, if it has any examples.
-func (e *sharded) load(
-	x dataset.Stored, classes int, c cuts,
-	load func(i int, p part, x dataset.Stored) (engine.Scorer, error),
-) (scorer, error) {
+func (e *sharded) load(x dataset.Stored, classes int, c cuts,
+	load func(i int, p part, x dataset.Stored) (engine.Scorer, error)) (scorer, error) {
 	s := scorer{e: e, n: x.N, d: x.D, q: classes, cuts: c, x: x, parts: e.parts(c)}
 	err := e.agree(s.all(func(i int, p part) (err error) {
 		s.parts[i].s, err = load(i, p, x.Rows(p.from, p.to))

@@ -34,8 +34,7 @@ func (e unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan,
 		whole := memory.Product(8, classes, classes, x.D)
 		sum.ClassSums = memory.Sum(sum.ClassSums, whole)
 		err = memory.Check(whole,
-			fmt.Sprintf("plan: class sums of the whole, %d × %d cells × %d features", classes,
-				classes, x.D))
+			fmt.Sprintf("plan: class sums of the whole, %d × %d cells × %d features", classes, classes, x.D))
 	}
 	return e.whole(sum, err)
 }
@@ -63,14 +62,12 @@ func (e *sharded) whole(p engine.Plan, err error) (engine.Plan, error) {
 		away = 1
 	}
 	n := []int64{p.Examples, p.Aside, p.Scores, p.ClassSums, p.Scratch, p.Limit, int64(p.Tiles),
-		int64(p.TilesAside),
-		none, away}
+		int64(p.TilesAside), none, away}
 	if err := e.sum(err, 0, n); err != nil {
 		return p, err
 	}
 	sum := engine.Plan{Examples: n[0], Aside: n[1], Scores: n[2], ClassSums: n[3], Scratch: n[4],
-		Limit: n[5],
-		Tiles: int(n[6]), TilesAside: int(n[7]), InPlace: n[9] == 0}
+		Limit: n[5], Tiles: int(n[6]), TilesAside: int(n[7]), InPlace: n[9] == 0}
 	if n[8] > 0 {
 		sum.Limit = 0
 	}

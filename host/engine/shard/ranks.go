@@ -52,8 +52,7 @@ func (r *joined) sum(err error, same int64, slices ...[]int64) error {
 	}
 	if r.buffer[1] != same*int64(r.all) {
 		err := fmt.Errorf("rank %d of %d: %w, wanted the same program, data and options on all", r.rank,
-			r.all,
-			ranks.ErrDiffers)
+			r.all, ranks.ErrDiffers)
 		r.Abort(err) // not all may have seen it
 		return err
 	}

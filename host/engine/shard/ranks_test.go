@@ -85,8 +85,7 @@ func TestRankFails(t *testing.T) {
 	})
 	for rank, err := range errs {
 		if err == nil || !strings.Contains(err.Error(), errBroken.Error()) || errors.Is(err,
-			errBroken) != (rank == 2) ||
-			strings.Contains(err.Error(), "rank 2: ") != (rank != 2) {
+			errBroken) != (rank == 2) || strings.Contains(err.Error(), "rank 2: ") != (rank != 2) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}

@@ -78,9 +78,8 @@ const mostShare = 1 << 24
 
 func checkShares(engines []engine.Engine, shares []int) error {
 	if len(engines) == 0 || len(shares) != len(engines) {
-		return fmt.Errorf("shard: %w: found %d engines and %d shares, wanted one of each at least, "+
-			"and as many",
-			engine.ErrShape, len(engines), len(shares))
+		return fmt.Errorf("shard: %w: found %d engines and %d shares, wanted one of each at least, and "+
+			"as many", engine.ErrShape, len(engines), len(shares))
 	}
 	for i, s := range shares {
 		if s < 1 || s > mostShare {

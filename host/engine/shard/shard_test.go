@@ -59,8 +59,7 @@ func cases() []enginetest.Case {
 func TestConformance(t *testing.T) {
 	engines := map[string]engine.Engine{
 		"eight": together(t, []int{3, 1, 4, 1, 5, 9, 2, 6}, simd.New(), simd.New(), simd.New(),
-			cpuref.New(), simd.New(),
-			simd.New(), cpuref.New(), simd.New()),
+			cpuref.New(), simd.New(), simd.New(), cpuref.New(), simd.New()),
 	}
 	if *all {
 		engines["one"] = together(t, nil, simd.New())
@@ -137,8 +136,7 @@ type breaking struct{ engine.Engine }
 
 var errBroken = errors.New("the cable is loose")
 
-func (b breaking) LoadCells(
-	x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func (b breaking) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	r, err := b.Engine.LoadCells(x, y, classes, f)
 	return brokenCells{r}, err

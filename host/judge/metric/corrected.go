@@ -64,16 +64,14 @@ func Correct(counts [][]int64, classes []string, c, inverse, errs []float64) (Co
 	}
 	if len(c) != q*q || len(inverse) != q*q {
 		return Corrected{}, fmt.Errorf("evaluate: found matrices of %d and %d entries for %d classes, "+
-			"wanted %d×%d",
-			len(c), len(inverse), q, q, q)
+			"wanted %d×%d", len(c), len(inverse), q, q, q)
 	}
 	n, err := total(counts, q)
 	if err != nil {
 		return Corrected{}, err
 	}
 	s := correction{q: q, n: float64(n), counts: counts, inverse: inverse, joint: jointOf(counts,
-		inverse, q),
-		squares: squaresOf(c, inverse, q)}
+		inverse, q), squares: squaresOf(c, inverse, q)}
 	s.drift = newDrift(errs, q)
 	predicted, truly := sums(s.joint, q)
 	means := meansOf(s.joint, predicted, truly)

@@ -40,8 +40,7 @@ func TestSpreads(t *testing.T) {
 	for i, x := range spreads([]float64{1, 0.1, 0.2}) {
 		d.spread[i*3] = x
 	}
-	if got := d.variance(func(i,
-		_ int) float64 {
+	if got := d.variance(func(i, _ int) float64 {
 		return float64(i)
 	}); math.Abs(got-(0.1+4*0.2)) > 1e-6 {
 		t.Errorf("found %v, wanted what the two vary", got)
@@ -122,9 +121,8 @@ func TestIntervalsCoverWithEstimatedC(t *testing.T) {
 			}
 		}
 		share, shareClass := float64(inside)/sets, float64(insideClass)/(2*q*sets)
-		t.Logf("%+v: %.3f of accuracies (%.3f without the errors of C), %.3f of recalls and "+
-			"precisions; mean width %.4f",
-			world, share, float64(blind)/sets, shareClass, wide)
+		t.Logf("%+v: %.3f of accuracies (%.3f without the errors of C), %.3f of recalls and precisions; "+
+			"mean width %.4f", world, share, float64(blind)/sets, shareClass, wide)
 		if share < 0.93 || share > 0.97 || shareClass < 0.93 || shareClass > 0.98 {
 			t.Errorf("%+v: %.3f of the intervals hold the accuracy, %.3f a recall or precision", world,
 				share, shareClass)

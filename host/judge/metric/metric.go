@@ -67,13 +67,12 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	for i, t := range truth {
 		p := predicted[i]
 		if t < 0 || int(t) >= q {
-			return Report{}, fmt.Errorf("evaluate: example %d (counted from 0) has true label %d, wanted "+
-				"0 to %d", i, t, q-1)
+			return Report{}, fmt.Errorf("evaluate: example %d (counted from 0) has true label %d, wanted 0 "+
+				"to %d", i, t, q-1)
 		}
 		if p < 0 || int(p) >= q {
 			return Report{}, fmt.Errorf("evaluate: example %d (counted from 0) has predicted label %d, "+
-				"wanted 0 to %d",
-				i, p, q-1)
+				"wanted 0 to %d", i, p, q-1)
 		}
 		counts[int(p)*q+int(t)]++
 		if p != t {
@@ -99,9 +98,8 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	r.ConfusionRate = rate(c, q)
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(q, q, c), mat.SVDNone) {
-		return Report{}, fmt.Errorf("evaluate: the singular value decomposition of the %d×%d "+
-			"confusion matrix did "+
-			"not converge", q, q)
+		return Report{}, fmt.Errorf("evaluate: the singular value decomposition of the %d×%d confusion "+
+			"matrix did not converge", q, q)
 	}
 	r.OperatorNorm = svd.Values(nil)[0]
 	return r, nil

@@ -74,6 +74,5 @@ func largest(row []float32) int {
 
 // binOf returns the bin of a probability.
 func binOf(v float64) int {
-	return max(0, min(CalibrationBins-1,
-		int(math.Ceil(v*CalibrationBins))-1))
+	return max(0, min(CalibrationBins-1, int(math.Ceil(v*CalibrationBins))-1))
 }

@@ -53,8 +53,7 @@ func TestReliabilityOfNoisyLabels(t *testing.T) {
 	for k, b := range noisy {
 		if b.Examples > 100 && math.Abs(b.Right-right[k].Right) > 4*b.StandardError {
 			t.Errorf("bin %d of %d examples: %.3f ± %.3f right by noisy labels, %.3f by right ones", k,
-				b.Examples,
-				b.Right, b.StandardError, right[k].Right)
+				b.Examples, b.Right, b.StandardError, right[k].Right)
 		}
 	}
 	if _, err := Reliability(labels, p, 3, c[:8]); err == nil {

@@ -23,8 +23,7 @@ type Map struct {
 // Fit fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
 // Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors:
 // those of pca.Fit, Engine.Project, dataset.Fit and Apply.
-func Fit(
-	ctx context.Context, e engine.Engine, x dataset.Rows, o pca.Options, steps dataset.Steps,
+func Fit(ctx context.Context, e engine.Engine, x dataset.Rows, o pca.Options, steps dataset.Steps,
 ) (*Map, dataset.Stored, error) {
 	basis, err := pca.Fit(ctx, e, x, o)
 	if err != nil {
@@ -74,8 +73,7 @@ func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (datas
 
 // Components returns the components of prepared examples x, dense, x.N × b.Axes.Q, shared as x
 // is. A cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
-func Components(
-	ctx context.Context, e engine.Engine, b *pca.Basis, rows dataset.Rows,
+func Components(ctx context.Context, e engine.Engine, b *pca.Basis, rows dataset.Rows,
 ) (z dataset.Stored, err error) {
 	x := rows.Stored()
 	if x.At.Shared() != nil {

@@ -28,8 +28,7 @@ const (
 
 // Fit fits the kernel map to the prepared examples of p, and returns it and the mapped examples.
 // Errors: those of FindPCA, of the search, and of featuremap.Fit.
-func (k *Options) Fit(
-	ctx context.Context, p *learners.Problem, l Learning,
+func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 ) (*featuremap.Map, dataset.Stored, error) {
 	if own, ok := l.Learner.(learners.Mapper); ok {
 		return k.fitOwnMap(ctx, p, l, own)
@@ -87,8 +86,7 @@ func search(
 		PCA: o, Steps: steps, Learning: l,
 		OnTrial: func(trial Trial) {
 			l.Note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components",
-				trial.Gamma,
-				trial.Steps, trial.EstimatedError, trial.Components)
+				trial.Gamma, trial.Steps, trial.EstimatedError, trial.Components)
 		},
 	}
 	factors := []float32{0.25, 0.5, 1, 2, 4, 8, 16}

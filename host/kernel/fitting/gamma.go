@@ -12,8 +12,7 @@ import (
 // longestMean returns f with the γ, of 13 around its own, that sets the mean vectors of the
 // classes farthest apart (Theorem 6 of the paper of the kernel mean): one reading of the examples,
 // and no clean label.
-func longestMean(
-	ctx context.Context, p *learners.Problem, l Learning, f kernel.Function,
+func longestMean(ctx context.Context, p *learners.Problem, l Learning, f kernel.Function,
 ) (kernel.Function, error) {
 	var functions []kernel.Function
 	for power := -4; power <= 8; power++ {
@@ -36,8 +35,7 @@ func longestMean(
 			best = one
 		}
 	}
-	l.Note("kernel: gamma %v, whose means are %.3g apart, is taken; the true ones are within %.2g "+
-		"of that, in 95 "+
-		"samples of 100", best.Function.Gamma, math.Sqrt(max(0, best.U)), within)
+	l.Note("kernel: gamma %v, whose means are %.3g apart, is taken; the true ones are within %.2g of "+
+		"that, in 95 samples of 100", best.Function.Gamma, math.Sqrt(max(0, best.U)), within)
 	return best.Function, nil
 }

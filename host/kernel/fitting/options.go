@@ -107,8 +107,7 @@ func (k *Options) MostComponents(n, d int) int {
 // FindPCA returns what PCA does, with γ computed from x where Function.Gamma is 0 or Search or
 // Mean is set. note tells the user that γ; it is "" if γ was given, or is only where Search or
 // Mean begins. Errors: those of Plan and pca.MedianGamma.
-func (k *Options) FindPCA(
-	e engine.Engine, rows dataset.Rows, seed uint64,
+func (k *Options) FindPCA(e engine.Engine, rows dataset.Rows, seed uint64,
 ) (o pca.Options, note string, err error) {
 	x := rows.Stored()
 	o = k.PCA(x.N, x.D, seed)

@@ -41,8 +41,7 @@ func (k *Options) fitOwnMap(
 		o.Function.Gamma = best.Gamma
 	}
 	basis, err := fitBasis(ctx, own, p, o, func(format string, args ...any) {
-		l.Note("kernel: "+format,
-			args...)
+		l.Note("kernel: "+format, args...)
 	})
 	if err != nil {
 		return nil, none, err

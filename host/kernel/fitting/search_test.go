@@ -35,8 +35,7 @@ func rings(n int, seed uint64) (x dataset.Examples, y []int32) {
 }
 
 // noisyRings draws rings of which 30 % are labelled wrongly, in the way of matrix.
-func noisyRings(
-	t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error),
+func noisyRings(t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error),
 ) (x dataset.Examples, y []int32, noise *confusion.Matrix) {
 	t.Helper()
 	x, clean := rings(600, 1)
@@ -61,8 +60,7 @@ func errorRate(classes, y []int32) float64 {
 }
 
 var ringOptions = pca.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5},
-	Components: 20,
-	Landmarks:  120, Seed: 1}
+	Components: 20, Landmarks: 120, Seed: 1}
 
 // TestKernelMap learns rings from wrong labels on every engine, with equal bits, and from
 // the sparse form too.

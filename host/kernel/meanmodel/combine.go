@@ -72,13 +72,11 @@ func meanModel(m *model.Model) (*kernelmean.Params, error) {
 	mean, ok := p.(*kernelmean.Params)
 	switch {
 	case !ok || m.Projection == nil:
-		return nil, fmt.Errorf("found one of learner %s, kernel map %v, wanted learner kernelmean and "+
-			"a kernel map",
-			m.Meta.Learner, m.Projection != nil)
+		return nil, fmt.Errorf("found one of learner %s, kernel map %v, wanted learner kernelmean and a "+
+			"kernel map", m.Meta.Learner, m.Projection != nil)
 	case m.Meta.Kernel.Examples == nil:
-		return nil, errors.New("found one that does not say of how many examples its means are: it " +
-			"was compressed, or is " +
-			"of an older version; train it again, and compress what was combined")
+		return nil, errors.New("found one that does not say of how many examples its means are: it was " +
+			"compressed, or is of an older version; train it again, and compress what was combined")
 	case m.State != nil:
 		return nil, errors.New("found a training that had not ended; go on with train --resume")
 	}
@@ -95,8 +93,7 @@ func agree(a, b *model.Model, balanced bool) error {
 		{"classes", slices.Equal(a.Meta.Classes, b.Meta.Classes)},
 		{"features", reflect.DeepEqual(a.Meta.Features, b.Meta.Features)},
 		{"a preparation (--normalize none has none; or prepare all by uma-gpu convert before it is " +
-			"split)",
-			reflect.DeepEqual(a.Meta.Preparation, b.Meta.Preparation)},
+			"split)", reflect.DeepEqual(a.Meta.Preparation, b.Meta.Preparation)},
 		{"a kernel function (--gamma)", ka.Function == kb.Function && ka.Cosine == kb.Cosine},
 		{"a confusion matrix", slices.Equal(a.Confusion, b.Confusion) &&
 			a.Meta.Inverse == b.Meta.Inverse},

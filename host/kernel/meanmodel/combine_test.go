@@ -35,8 +35,7 @@ func shards() (whole *dataset.Dataset, parts []*dataset.Dataset) {
 	}
 	for _, cut := range [][2]int{{0, 31}, {31, 210}, {210, 400}} {
 		parts = append(parts, &dataset.Dataset{Examples: whole.Part(cut[0], cut[1]),
-			Y:       whole.Y[cut[0]:cut[1]],
-			Classes: whole.Classes})
+			Y: whole.Y[cut[0]:cut[1]], Classes: whole.Classes})
 	}
 	return whole, parts
 }
@@ -102,8 +101,7 @@ func TestCombineFew(t *testing.T) {
 	few.AtomError, few.AtomChoice, few.AtomWeights = 0.1, "herding", "own"
 	train := func(d *dataset.Dataset, p *kernelmean.Params) *model.Model {
 		m, err := host.Train(t.Context(), d, nil, host.Options{Engine: simd.New(), Preparation: "none",
-			Learner: p,
-			Kernel:  &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}})
+			Learner: p, Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,7 @@ import (
 // at most, chosen and weighed by means.Compress, and what that says of the error; nil for 0, which
 // keeps all landmarks. m must come from a training that had ended. Errors: model.ErrFold, and
 // those of means.Compress.
-func Compress(
-	ctx context.Context, e engine.Engine, m *model.Model, atoms int,
+func Compress(ctx context.Context, e engine.Engine, m *model.Model, atoms int,
 ) (*model.Model, *means.Compressed, error) {
 	folded, err := m.Fold()
 	if err != nil || atoms == 0 {

@@ -37,8 +37,7 @@ func TestCompress(t *testing.T) {
 		trained, err := host.Train(t.Context(), data, noise, host.Options{
 			Engine: e, Learner: softmax.Defaults(), Preparation: "standardize", Seed: 3, MaxSteps: 5,
 			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}, Components: 40,
-				Landmarks: 120,
-				Steps:     &steps}})
+				Landmarks: 120, Steps: &steps}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,8 +139,7 @@ func rings(n int, seed uint64) (x dataset.Examples, y []int32) {
 }
 
 // noisyRings draws rings of which 30 % are labelled wrongly, in the way of matrix.
-func noisyRings(
-	t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error),
+func noisyRings(t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error),
 ) (x dataset.Examples, y []int32, noise *confusion.Matrix) {
 	t.Helper()
 	x, clean := rings(600, 1)

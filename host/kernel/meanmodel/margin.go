@@ -91,8 +91,7 @@ func behind(m *model.Model) (n int64) {
 // landmarksFor sets Landmarks of margins, which grow.
 func landmarksFor(
 	ctx context.Context, e engine.Engine, p engine.Projection, margins []Margin, radius float64,
-	most int,
-) error {
+	most int) error {
 	all := p.Landmarks.N
 	left := len(margins) // those before have no number of landmarks yet
 	for n := 1; n <= min(most, all) && left > 0; n *= 2 {

@@ -99,8 +99,7 @@ func (s *sample) shares(n int) ([]int, error) {
 	}
 	if n < classes {
 		return nil, fmt.Errorf("kernel mean: %w: found %d atoms, wanted one at least for each of %d "+
-			"classes", ErrOptions, n,
-			classes)
+			"classes", ErrOptions, n, classes)
 	}
 	for ; left < 0; left++ { // classes that got one have taken it from the others
 		for k := range shares {

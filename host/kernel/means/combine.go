@@ -22,8 +22,7 @@ func Combine(parts []engine.Projection, sizes [][]int64) (engine.Projection, []i
 	none := engine.Projection{}
 	if len(parts) == 0 || len(sizes) != len(parts) {
 		return none, nil, fmt.Errorf("kernel mean: %w: found %d parts and examples of %d, wanted one "+
-			"part at least",
-			engine.ErrShape, len(parts), len(sizes))
+			"part at least", engine.ErrShape, len(parts), len(sizes))
 	}
 	q, atoms := parts[0].Axes.Q, 0
 	all := make([]int64, q)
@@ -32,9 +31,8 @@ func Combine(parts []engine.Projection, sizes [][]int64) (engine.Projection, []i
 		if part.Function != parts[0].Function || part.Axes.Q != q || len(sizes[p]) != q || q == 0 ||
 			isOffset {
 			return none, nil, fmt.Errorf("kernel mean: %w: found %+v, %d means and %d sizes in part %d, "+
-				"wanted %+v, %d of "+
-				"each and no offset", engine.ErrShape, part.Function, part.Axes.Q, len(sizes[p]), p+1,
-				parts[0].Function, q)
+				"wanted %+v, %d of each and no "+
+				"offset", engine.ErrShape, part.Function, part.Axes.Q, len(sizes[p]), p+1, parts[0].Function, q)
 		}
 		for k, n := range sizes[p] {
 			all[k] += n

@@ -22,8 +22,7 @@ func TestCombineShapes(t *testing.T) {
 	shifted, other := part(3, 2), part(3, 2)
 	shifted.Offset, other.Function = []float32{0, 1}, narrow
 	for what, p := range map[string]engine.Projection{"features": part(4, 2), "classes": part(3, 3),
-		"an offset":  shifted,
-		"a function": other} {
+		"an offset": shifted, "a function": other} {
 		sizes := [][]int64{{1, 1}, make([]int64, p.Axes.Q)}
 		if _, _, err := means.Combine([]engine.Projection{part(3, 2), p}, sizes); !errors.Is(err,
 			engine.ErrShape) {

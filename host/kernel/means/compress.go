@@ -29,14 +29,12 @@ type Compressed struct {
 // greedy algorithm, 2013). There are fewer if they stand for all. A cancelled ctx ends it with
 // ctx's error. Other errors: ErrOptions, of more atoms than landmarks, and those of
 // Engine.Project. The weights are the same on every engine and processor.
-func Compress(
-	ctx context.Context, e engine.Engine, p engine.Projection, atoms int,
+func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms int,
 ) (*Compressed, error) {
 	n, q := p.Landmarks.N, p.Axes.Q
 	if atoms < 1 || atoms > n {
 		return nil, fmt.Errorf("compress: %w: found %d atoms, wanted 1 to %d, as many as there are "+
-			"landmarks", ErrOptions,
-			atoms, n)
+			"landmarks", ErrOptions, atoms, n)
 	}
 	what := fmt.Sprintf("%d columns of a factor of %d landmarks", atoms, n)
 	if err := memory.Check(memory.Product(n, atoms+q+2, 8), what); err != nil {
@@ -102,8 +100,7 @@ func Compress(
 
 // distances returns ‖f - f̂‖ of each function, given the numbers of p at its landmarks: with r = f
 // - f̂, ‖r‖² = ⟨r, f⟩ - ⟨r, f̂⟩ is a sum over landmarks of weights times r.
-func (s *sample) distances(
-	p engine.Projection, values []float32, c *Compressed,
+func (s *sample) distances(p engine.Projection, values []float32, c *Compressed,
 ) ([]float64, error) {
 	near := c.Projection
 	near.Offset = nil

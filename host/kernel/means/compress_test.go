@@ -125,8 +125,7 @@ func TestCompressErrors(t *testing.T) {
 func TestCompressDuplicates(t *testing.T) {
 	for n := 2; n < 40; n++ {
 		p := engine.Projection{Function: narrow, Landmarks: dataset.Examples{N: n, D: 1,
-			X: make([]float32, n)},
-			Axes: engine.NewWeights(2, n)}
+			X: make([]float32, n)}, Axes: engine.NewWeights(2, n)}
 		for l := range n {
 			p.Axes.Row(l % 2)[l] = 1 / float32(n)
 		}

@@ -36,9 +36,8 @@ func Exact(x dataset.Examples, y []int32, q int, f kernel.Function) (engine.Proj
 // countClasses judges labels, and returns how many examples each class has.
 func countClasses(x dataset.Examples, y []int32, q int) ([]int, error) {
 	if q < 1 || x.N < 1 || len(y) != x.N {
-		return nil, fmt.Errorf("kernel mean: %w: found %d labels of %d examples and %d classes, "+
-			"wanted a label for each "+
-			"example, at least one example and one class", engine.ErrShape, len(y), x.N, q)
+		return nil, fmt.Errorf("kernel mean: %w: found %d labels of %d examples and %d classes, wanted "+
+			"a label for each example, at least one example and one class", engine.ErrShape, len(y), x.N, q)
 	}
 	sizes := make([]int, q)
 	for i, k := range y {

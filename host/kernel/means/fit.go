@@ -73,8 +73,7 @@ const errorRows = 4096
 //
 // Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values of its
 // own examples alone, unless all are atoms or it herds: for these it has all examples.
-func Fit(
-	ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q int, o Options,
+func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q int, o Options,
 ) (*Means, error) {
 	x := rows.Stored()
 	if err := o.check(x.N); err != nil {

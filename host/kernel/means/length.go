@@ -35,8 +35,7 @@ type Length struct {
 // engine.ErrShape, engine.ErrLabel, those of a function, and those of Engine.Project.
 func Lengths(
 	ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q int, inverse []float64,
-	functions []kernel.Function, seed uint64,
-) (lengths []Length, within float64, err error) {
+	functions []kernel.Function, seed uint64) (lengths []Length, within float64, err error) {
 	given := rows.Stored()
 	x := given.Examples
 	if _, err := countClasses(x, y, q); err != nil {
@@ -44,8 +43,8 @@ func Lengths(
 	}
 	if x.N < 2 || len(inverse) != q*q || len(functions) == 0 {
 		return nil, 0, fmt.Errorf("kernel mean: %w: found %d examples, %d kernel functions and %d "+
-			"numbers of C⁻¹, wanted "+
-			"2, 1 and %d at least", engine.ErrShape, x.N, len(functions), len(inverse), q*q)
+			"numbers of C⁻¹, wanted 2, 1 and %d at "+
+			"least", engine.ErrShape, x.N, len(functions), len(inverse), q*q)
 	}
 	if x.N > lengthRows {
 		rows := rand.New(rand.NewPCG(seed, 0x6c656e677468)).Perm(x.N)[:lengthRows] // "length"

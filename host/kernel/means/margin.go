@@ -16,8 +16,7 @@ import (
 func Margins(scores []float32, y []int32, q int, shares []float64) ([]float64, error) {
 	if q < 2 || len(scores) != len(y)*q {
 		return nil, fmt.Errorf("margins: %w: found %d scores of %d examples and %d classes",
-			engine.ErrShape, len(scores),
-			len(y), q)
+			engine.ErrShape, len(scores), len(y), q)
 	}
 	var right []float64
 	for i, k := range y {

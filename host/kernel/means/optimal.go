@@ -35,9 +35,8 @@ func (s *sample) optimal(m *Means) error {
 		return err
 	}
 	if len(order) == 0 {
-		return fmt.Errorf("kernel mean: %w: found atoms that are all 0 in feature space, or values "+
-			"that overflow float32; "+
-			"scale the examples, or take another kernel function", ErrOptions)
+		return fmt.Errorf("kernel mean: %w: found atoms that are all 0 in feature space, or values that "+
+			"overflow float32; scale the examples, or take another kernel function", ErrOptions)
 	}
 	solved := make([][]float64, q) // L⁻¹·⟨ω_k, φ(atoms)⟩
 	for k := range q {

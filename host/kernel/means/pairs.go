@@ -55,8 +55,7 @@ func pairBytes(n int) int64 { return memory.Product(min(n, pairRows), min(n, pai
 // A cancelled ctx ends it with ctx's error; other errors are those of Engine.Project.
 func pairMeans(
 	ctx context.Context, e engine.Engine, x dataset.Examples, f kernel.Function, w float32, rows,
-	columns int,
-) ([]float32, error) {
+	columns int) ([]float32, error) {
 	sums := make([]float32, x.N)
 	tile := make([]float32, max(min(x.N, columns), min(max(0, x.N-columns), rows))*min(x.N, columns))
 	for first := 0; first < x.N; first += columns {

@@ -114,15 +114,14 @@ func (b *Basis) Notes() []string {
 	var notes []string
 	if b.DroppedLandmarks > 0 {
 		notes = append(notes,
-			fmt.Sprintf("%d of %d landmarks were dropped: in feature space the others stand for them "+
-				"but for %v of the largest squared length",
+			fmt.Sprintf("%d of %d landmarks were dropped: in feature space the others stand for them but "+
+				"for %v of the largest squared length",
 				b.DroppedLandmarks, b.DroppedLandmarks+b.Landmarks.N, b.Tolerance))
 	}
 	if b.DroppedAxes > 0 {
 		notes = append(notes,
-			fmt.Sprintf("%d of %d axes were dropped: their eigenvalues are at most %v of the "+
-				"largest, which is %.6g",
-				b.DroppedAxes, b.DroppedAxes+b.Axes.Q, b.Tolerance, b.Eigenvalues[0]))
+			fmt.Sprintf("%d of %d axes were dropped: their eigenvalues are at most %v of the largest, "+
+				"which is %.6g", b.DroppedAxes, b.DroppedAxes+b.Axes.Q, b.Tolerance, b.Eigenvalues[0]))
 	}
 	return notes
 }

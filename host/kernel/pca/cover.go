@@ -29,8 +29,7 @@ type Cover struct {
 // Other errors: ErrMemory, and those of Engine.Project.
 func NewCover(
 	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string,
-	seed uint64,
-) (*Cover, error) {
+	seed uint64) (*Cover, error) {
 	return GrowCover(ctx, e, rows, f, k, choice, seed, func(*Cover) bool { return false })
 }
 
@@ -38,9 +37,7 @@ func NewCover(
 // them.
 func GrowCover(
 	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string,
-	seed uint64,
-	enough func(*Cover) bool,
-) (c *Cover, err error) {
+	seed uint64, enough func(*Cover) bool) (c *Cover, err error) {
 	x, together := rows.Stored(), choice != KMeans
 	need := memory.Sum(KernelRowsBytes(x.N, together), memory.Product(x.N, 20))
 	if err := x.Agree(memory.Check(need, "the distances of the examples from centres")); err != nil {

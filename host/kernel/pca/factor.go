@@ -101,8 +101,7 @@ func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
 		p := l.panelOf(at)
 		if after := at + p; after < l.m {
 			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(after, l.m-after), l.general(after, at,
-				l.m-after, p),
-				1, columns(at, p))
+				l.m-after, p), 1, columns(at, p))
 		}
 		blas64.Trsm(blas.Right, blas.NoTrans, 1, l.triangle(at, p), columns(at, p))
 	}

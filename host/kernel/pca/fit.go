@@ -151,9 +151,8 @@ func (b *Basis) checkVariance(squares float64) error {
 		return errOverflow
 	}
 	if !(b.Variance > 1e-6*math.Abs(squares)) {
-		return fmt.Errorf("%w: variance %.3g, squared lengths %.3g in all; "+
-			"kernel function %s with gamma %v tells none apart",
-			ErrConstant, b.Variance, squares, b.Function.Kind, b.Function.Gamma)
+		return fmt.Errorf("%w: variance %.3g, squared lengths %.3g in all; kernel function %s with "+
+			"gamma %v tells none apart", ErrConstant, b.Variance, squares, b.Function.Kind, b.Function.Gamma)
 	}
 	return nil
 }

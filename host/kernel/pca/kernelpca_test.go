@@ -128,9 +128,8 @@ func TestDropped(t *testing.T) {
 		x := repeated(five, n)
 		b := fit(t, simd.New(), x, Options{Function: rbf, Components: 10})
 		if b.Axes.Q != 4 || b.DroppedAxes != 6 || b.Explained < 0.99999 {
-			t.Errorf("five examples repeated: %d axes, %d dropped, %v of the variance explained, want 4, "+
-				"6 and 1",
-				b.Axes.Q, b.DroppedAxes, b.Explained)
+			t.Errorf("five examples repeated: %d axes, %d dropped, %v of the variance explained, want 4, 6 "+
+				"and 1", b.Axes.Q, b.DroppedAxes, b.Explained)
 		}
 		if notes := strings.Join(b.Notes(), "\n"); !strings.Contains(notes, "6 of 10 axes were dropped") {
 			t.Errorf("notes: %q", notes)
@@ -161,8 +160,7 @@ func TestVariance(t *testing.T) {
 	}
 	// Landmarks that cannot explain so much: all their axes.
 	if b := fit(t, simd.New(), small, Options{Function: rbf, Variance: 0.99,
-		Landmarks: 6}); b.Axes.Q != 6 ||
-		b.Explained > 0.99 {
+		Landmarks: 6}); b.Axes.Q != 6 || b.Explained > 0.99 {
 		t.Errorf("%d axes of 6 landmarks explain %v", b.Axes.Q, b.Explained)
 	}
 }

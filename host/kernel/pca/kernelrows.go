@@ -106,8 +106,7 @@ func (r *KernelRows) Row(ctx context.Context, i int, soon []float64) ([]float32,
 		return nil, err
 	}
 	at := slices.IndexFunc(r.kept, func(b rowBatch) bool {
-		return r.known[i] &&
-			slices.Contains(b.which, i)
+		return r.known[i] && slices.Contains(b.which, i)
 	})
 	if at < 0 {
 		if err := r.ask(i, soon); err != nil {

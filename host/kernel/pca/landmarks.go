@@ -57,8 +57,7 @@ func uniform(n, m int, rng *rand.Rand) []int {
 
 // choose returns the landmarks that o asks for, increasing. Distances are those in feature
 // space: κ(x,x) + κ(l,l) - 2κ(x,l).
-func (b *Basis) choose(
-	ctx context.Context, e engine.Engine, x dataset.Stored, o Options,
+func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Stored, o Options,
 ) ([]int, error) {
 	m := o.Landmarks
 	if m == x.N || o.Choice == Uniform {
@@ -69,8 +68,8 @@ func (b *Basis) choose(
 		return nil, err
 	}
 	if len(c.Rows) < m {
-		return nil, fmt.Errorf("%w: found only %d examples that differ in feature space, "+
-			"wanted %d landmarks; take fewer", ErrOptions, len(c.Rows), m)
+		return nil, fmt.Errorf("%w: found only %d examples that differ in feature space, wanted %d "+
+			"landmarks; take fewer", ErrOptions, len(c.Rows), m)
 	}
 	slices.Sort(c.Rows)
 	return c.Rows, nil

@@ -38,8 +38,7 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 	var eigen mat.EigenSym
 	if !eigen.Factorize(a, true) {
 		return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of the %d×%d matrix of kernel "+
-			"values were found; "+
-			"are they finite?", n, n)
+			"values were found; are they finite?", n, n)
 	}
 	var u mat.Dense
 	eigen.VectorsTo(&u)
@@ -61,8 +60,7 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 }
 
 // leading finds the leading eigenpairs of a large matrix.
-func (b *Basis) leading(
-	ctx context.Context, e engine.Engine, a matrix, o Options,
+func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Options,
 ) (eigenpairs, error) {
 	l, err := newLanczos(e, a, o.Seed)
 	if err != nil {
@@ -84,9 +82,8 @@ func (b *Basis) leading(
 		}
 		values := l.t.eigenvalues()
 		if math.IsNaN(values[0]) {
-			return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of a band matrix of order %d "+
-				"were found; "+
-				"are the kernel values finite?", l.t.n)
+			return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of a band matrix of order %d were "+
+				"found; are the kernel values finite?", l.t.n)
 		}
 		d, reached := o.count(values, b.Variance)
 		kept := above(values[:d], o.Tolerance)

@@ -111,8 +111,7 @@ func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Stored, l l
 // features returns F in panels of columns, of some examples, and sums of columns of K_nm over
 // parts of these, a row of m for each part: panel by panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ,
 // products on the engine.
-func (b *Basis) features(
-	ctx context.Context, e engine.Engine, x dataset.Examples, l lower,
+func (b *Basis) features(ctx context.Context, e engine.Engine, x dataset.Examples, l lower,
 ) (panels [][]float32, sums [][]float64, err error) {
 	if x.N == 0 {
 		return nil, nil, nil

@@ -86,8 +86,7 @@ func (o *Options) check(n, d int) error {
 		return wrong("found %d components, wanted at most %d: %s", o.Components, rank, why)
 	case o.Components == 0 && !(o.Variance > 0 && o.Variance <= 1):
 		return wrong("found no number of components and variance %v, wanted components above 0 or a "+
-			"share of "+
-			"variance in (0, 1]", o.Variance)
+			"share of variance in (0, 1]", o.Variance)
 	}
 	return nil
 }
@@ -161,9 +160,8 @@ func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
 		p.Kernel, p.Kept = 0, false
 	}
 	if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit {
-		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d "+
-			"for the basis), "+
-			"the limit is %d; take fewer components or fewer landmarks",
+		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for "+
+			"the basis), the limit is %d; take fewer components or fewer landmarks",
 			ErrMemory, p.Total(), p.Kernel, p.Vectors, p.Basis, o.MemoryLimit)
 	}
 	return p, nil

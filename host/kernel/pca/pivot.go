@@ -47,8 +47,7 @@ func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) 
 		for from := at + p; from < l.m; from += panelSize {
 			to := min(from+panelSize, l.m)
 			blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.general(from, at, to-from, p), l.general(at+p, at,
-				to-at-p, p), 1,
-				l.general(from, at+p, to-from, to-at-p))
+				to-at-p, p), 1, l.general(from, at+p, to-from, to-at-p))
 		}
 	}
 	return l.m, nil

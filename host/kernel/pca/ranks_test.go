@@ -21,8 +21,7 @@ import (
 
 // onRanks has each of so many ranks read the file at path, its own examples alone, and do
 // something with them.
-func onRanks(
-	t *testing.T, count int, path string, do func(e engine.Engine, x dataset.Stored) error,
+func onRanks(t *testing.T, count int, path string, do func(e engine.Engine, x dataset.Stored) error,
 ) error {
 	t.Helper()
 	errs := make([]error, count)
@@ -98,8 +97,7 @@ func TestRanks(t *testing.T) {
 				}
 				if !reflect.DeepEqual(got, want) {
 					return fmt.Errorf("found another basis: variance %v, want %v; offset %v, want %v",
-						got.Variance,
-						want.Variance, got.Offset, want.Offset)
+						got.Variance, want.Variance, got.Offset, want.Offset)
 				}
 				own, err := x.Like(got.Axes.Q)
 				if err == nil {

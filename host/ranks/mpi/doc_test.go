@@ -10,8 +10,7 @@ func TestLaunched(t *testing.T) {
 	}{
 		{nil, Launch{Ranks: 1}},
 		{map[string]string{"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "8",
-			"OMPI_COMM_WORLD_LOCAL_RANK": "1"},
-			Launch{3, 8, 1}},
+			"OMPI_COMM_WORLD_LOCAL_RANK": "1"}, Launch{3, 8, 1}},
 		{map[string]string{"PMI_RANK": "1", "PMI_SIZE": "2", "MPI_LOCALRANKID": "0"}, Launch{1, 2, 0}},
 		{map[string]string{"PMI_RANK": "1", "PMI_SIZE": "2", "SLURM_LOCALID": "1"}, Launch{1, 2, 1}},
 		{map[string]string{"PMIX_RANK": "5", "SLURM_NTASKS": "6", "SLURM_LOCALID": "2"}, Launch{5, 6, 2}},

@@ -252,9 +252,8 @@ func (w *World) meet(ctx context.Context, what string, n, root int) error {
 		}
 	}
 	if w.meeting.v[0] != print || w.meeting.v[1] != -print {
-		return fmt.Errorf("mpi: rank %d comes to call %d to %s %d, another rank to something else: "+
-			"%w, wanted the same "+
-			"program, data and options on all", w.rank, w.calls, what, n, ranks.ErrDiffers)
+		return fmt.Errorf("mpi: rank %d comes to call %d to %s %d, another rank to something else: %w, "+
+			"wanted the same program, data and options on all", w.rank, w.calls, what, n, ranks.ErrDiffers)
 	}
 	return nil
 }

@@ -169,8 +169,7 @@ func same(what string, q, d int, got, want []float32) error {
 	for i, v := range got {
 		if math.Float32bits(v) != math.Float32bits(want[i]) {
 			return fmt.Errorf("%d×%d, %s: number %d is %v (%08x), wanted %v (%08x)", q, d, what, i, v,
-				math.Float32bits(v),
-				want[i], math.Float32bits(want[i]))
+				math.Float32bits(v), want[i], math.Float32bits(want[i]))
 		}
 	}
 	return nil

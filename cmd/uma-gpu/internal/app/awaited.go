@@ -43,18 +43,15 @@ func ReadAnnotations(ctx context.Context, path string,
 
 // ReadClean is estimate.ReadClean, but for its waiting.
 func ReadClean(ctx context.Context, path string, o estimate.CleanOptions) (*estimate.Clean, error) {
-	return Awaited(ctx, path, func(path string) (*estimate.Clean,
-		error) {
+	return Awaited(ctx, path, func(path string) (*estimate.Clean, error) {
 		return estimate.ReadClean(ctx, path, o)
 	})
 }
 
 // ReadMatrix is confusion.Read, but for its waiting.
-func ReadMatrix(
-	ctx context.Context, path string, o confusion.ReadOptions,
+func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions,
 ) (*confusion.Matrix, error) {
-	return Awaited(ctx, path, func(path string) (*confusion.Matrix,
-		error) {
+	return Awaited(ctx, path, func(path string) (*confusion.Matrix, error) {
 		return confusion.Read(path, o)
 	})
 }

@@ -57,8 +57,7 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 	d.common = o
 	return append([]cli.Flag{
 		InputFlag{&cli.StringFlag{Name: "data", Destination: &d.Path, Usage: usage +
-			": `FILE`, - for standard " +
-			"input, or parts: 'PATTERN*', or FILE,FILE (required)"}},
+			": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE,FILE (required)"}},
 		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(dataFormats), dataFormats...),
 		&cli.StringFlag{Name: "label-column", DefaultText: "last", Destination: &d.LabelColumn,
 			Usage: "`COLUMN` of the label: a name, a position from 1, first or last"},
@@ -124,8 +123,7 @@ func (f *Columns) flags() []cli.Flag {
 
 // learnedColumns are the flags about columns whose answer a model keeps.
 var learnedColumns = []string{"categories", "levels", "missing", "text", "text-features",
-	"text-min-df",
-	"text-ngrams"}
+	"text-min-df", "text-ngrams"}
 
 // Options returns how to read the data, with or without labels.
 func (d *Data) Options() (dataset.Options, error) {
@@ -188,9 +186,8 @@ func (d *Data) ReadWhole(ctx context.Context, o dataset.Options) (*dataset.Datas
 func (d *Data) AsModel(o *dataset.Options, f model.Features) error {
 	for _, flag := range learnedColumns {
 		if d.common.Given(flag) {
-			return Usage("--%s is given with a model, which knows what becomes of the columns; give it "+
-				"to train",
-				flag)
+			return Usage("--%s is given with a model, which knows what becomes of the columns; give it to "+
+				"train", flag)
 		}
 	}
 	o.Features, o.Encoding, o.Encode = f.Count, f.Encoding, nil

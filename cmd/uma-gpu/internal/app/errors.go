@@ -119,8 +119,7 @@ func ExitCode(err error) int {
 		return ExitInterrupted
 	}
 	for _, missing := range []error{ErrNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader,
-		gpu.ErrNoPlatform,
-		gpu.ErrNoDevice} {
+		gpu.ErrNoPlatform, gpu.ErrNoDevice} {
 		if errors.Is(err, missing) {
 			return ExitNoDevice
 		}
@@ -148,6 +147,5 @@ func AdviseMemory(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose "+
-		"another --device, "+
-		"or train with fewer examples or classes", err)
+		"another --device, or train with fewer examples or classes", err)
 }

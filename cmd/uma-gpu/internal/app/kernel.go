@@ -56,17 +56,14 @@ func (k *Kernel) KindFlag(value string) cli.Flag {
 func (k *Kernel) Flags(o *Common) []cli.Flag {
 	return append(k.FunctionFlags(o),
 		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are", Destination: &k.Components,
-			Usage: "number `D` of components"},
-		&cli.Float64Flag{Name: "variance", Destination: &k.Variance,
+			Usage: "number `D` of components"}, &cli.Float64Flag{Name: "variance", Destination: &k.Variance,
 			Usage: "as many components as have this `SHARE` of the variance"},
 		&cli.StringFlag{Name: "landmarks", Value: "auto", Destination: &k.Landmarks,
 			Usage: "number `M` of examples that stand for all; all, or auto"},
 		Choice(&k.LandmarkChoice, "landmark-choice", pca.Uniform,
 			"`HOW` to choose landmarks: uniform, kmeans++ or farthest", pca.Uniform, pca.KMeans,
-			pca.Farthest),
-		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
-			Destination: &k.Memory,
-			Usage:       "`SIZE` of the memory for the fit, such as 2G"})
+			pca.Farthest), &cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
+			Destination: &k.Memory, Usage: "`SIZE` of the memory for the fit, such as 2G"})
 }
 
 // TrainFlags returns the flags of a training's kernel.

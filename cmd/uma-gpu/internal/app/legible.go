@@ -14,8 +14,7 @@ import (
 // would write it: names in files and of files may hold anything. Line breaks and tabs stay.
 func Legible(text string) string {
 	hidden := func(r rune) bool {
-		return r == utf8.RuneError || !unicode.IsPrint(r) && r != '\n' &&
-			r != '\t'
+		return r == utf8.RuneError || !unicode.IsPrint(r) && r != '\n' && r != '\t'
 	}
 	if !strings.ContainsFunc(text, hidden) {
 		return text

@@ -42,8 +42,7 @@ func appPage(app *cli.App) page {
 // CommandPage is the page of the command of that full name.
 func CommandPage(name string, c *cli.Command) page {
 	p := page{Name: name, usage: c.Usage, synopsis: name, text: paragraphs(c.Description),
-		Flags:    Sections(c.Flags),
-		commands: commandSections(c.Subcommands, nil)}
+		Flags: Sections(c.Flags), commands: commandSections(c.Subcommands, nil)}
 	switch {
 	case p.commands != nil:
 		p.synopsis += " COMMAND [options]"

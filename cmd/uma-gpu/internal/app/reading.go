@@ -75,8 +75,7 @@ func (n Notes) Step(r host.Report, classes []string) {
 
 // ReadData reads a data file; the caller closes what it gets, after all that uses
 // its examples.
-func ReadData(
-	ctx context.Context, path string, o dataset.Options, n Notes,
+func ReadData(ctx context.Context, path string, o dataset.Options, n Notes,
 ) (*dataset.Dataset, error) {
 	files, err := DataFiles(path)
 	if err != nil {
@@ -185,8 +184,7 @@ func FlagNames(flags []cli.Flag) []string {
 // ReadWhole is readData for commands that read every value anyway: it makes sure
 // that a binary file has the content that it was written with, and that the
 // content hash is known.
-func ReadWhole(
-	ctx context.Context, path string, o dataset.Options, n Notes,
+func ReadWhole(ctx context.Context, path string, o dataset.Options, n Notes,
 ) (*dataset.Dataset, error) {
 	d, err := ReadData(ctx, path, o, n)
 	if err != nil {

@@ -33,8 +33,7 @@ func nearest(given string, words []string) string {
 	}
 	if best == "" && len(given) >= 3 {
 		if k := slices.IndexFunc(words, func(w string) bool {
-			return strings.HasPrefix(w,
-				given)
+			return strings.HasPrefix(w, given)
 		}); k >= 0 {
 			best = words[k]
 		}

@@ -129,8 +129,7 @@ func ModelFlag() cli.Flag {
 func MatchFlag() cli.Flag { return new(Model).MatchFlag() }
 
 // ReadFor is Model.Read; a training that is resumed may be given the flags of its columns again.
-func ReadFor(
-	c *cli.Context, o dataset.Options, f model.Features, n Notes,
+func ReadFor(c *cli.Context, o dataset.Options, f model.Features, n Notes,
 ) (*dataset.Dataset, error) {
 	if err := AsModel(c, &o, f); err != nil {
 		return nil, err

@@ -35,14 +35,12 @@ func New() *cli.Command {
 			Usage: "`N,D,Q`: examples, features, classes, if there is no --data"},
 	}
 	flags = append(flags, app.DataFlags("")[1:]...) // --data is not required here
-	flags = append(flags,
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
+	flags = append(flags, &cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 		app.SeedFlag(nil, "synthetic examples and label noise"),
 		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`"},
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, and print medians"},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "profile",
-			Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}},
-	)
+			Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}})
 	flags = append(append(flags, training.LearnerFlags()...), slices.DeleteFunc(device.Flags(),
 		func(f cli.Flag) bool {
 			return f.Names()[0] == "audit" // what is measured is the device alone
@@ -50,15 +48,14 @@ func New() *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "measure what training takes on a device, beside the bandwidth of its memory",
-		Description: "Corrupts 40 % of the labels, each class to the next, makes runs with that C, " +
-			"and then calls each\n" +
-			"operation by itself, with weights of a run. Bandwidth is measured in between: reading " +
-			"by all\n" +
+		Description: "Corrupts 40 % of the labels, each class to the next, makes runs with that C, and " +
+			"then calls each\n" +
+			"operation by itself, with weights of a run. Bandwidth is measured in between: reading by " +
+			"all\n" +
 			"processors for the processor and OpenCL devices that run on it, a copy on the device for " +
-			"others. GB\n" +
-			"are 10^9 bytes of examples that are read, as the engine counts them, or as an operation has " +
-			"to read\n" +
-			"where it does not count; - is what is not counted.\n\n" +
+			"others. GB\nare 10^9 bytes of examples that are read, as the engine counts them, or as an " +
+			"operation has " +
+			"to read\nwhere it does not count; - is what is not counted.\n\n" +
 			"Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.json",
 		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: bench,

@@ -34,8 +34,7 @@ func (r BenchReport) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
 	fmt.Fprintf(t, "data\t%s, %d examples × %d features, %d classes, %s, %s\n", r.Data.Source,
-		r.Data.Examples,
-		r.Data.Features, r.Data.Classes, r.Data.Storage, app.BytesText(r.ExampleBytes))
+		r.Data.Examples, r.Data.Features, r.Data.Classes, r.Data.Storage, app.BytesText(r.ExampleBytes))
 	fmt.Fprintf(t, "%s\t%.1f GB/s\n", r.BandwidthName, r.Bandwidth)
 	fmt.Fprintf(t, "run\t%d steps (%s), estimated error %.4f\n", r.Run.Steps, r.Run.Stop,
 		r.Run.EstimatedError)

@@ -29,15 +29,13 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:  "calibrate",
 		Usage: "fit the temperature of a model's probabilities to examples held out",
 		Description: "Probabilities are softmax(scores / temperature). train fits the temperature to " +
-			"its own examples,\n" +
-			"or with --temperature-folds to parts of them held out in turn; calibrate fits it to " +
-			"examples that\n" +
-			"the model has never seen, which is best. Their labels may be noisy: it is the temperature " +
-			"of the\n" +
-			"least Brier score, corrected by --confusion; without that the labels are taken to be right.\n" +
-			"Nothing else changes.\n\n" +
-			"Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --out " +
-			"calibrated.npz",
+			"its own examples,\nor with --temperature-folds to parts of them held out in turn; calibrate " +
+			"fits it to examples " +
+			"that\nthe model has never seen, which is best. Their labels may be noisy: it is the " +
+			"temperature of " +
+			"the\nleast Brier score, corrected by --confusion; without that the labels are taken to be " +
+			"right.\nNothing else changes.\n\nExample: uma-gpu calibrate --model m.npz --data heldout.csv " +
+			"--confusion C.csv --out calibrated.npz",
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common,
 			"examples that the model was not trained on"),
 			o.Model.MatchFlag(), o.Noise.Flags("confusion matrix of their label noise: `FILE`, CSV or .npy"),

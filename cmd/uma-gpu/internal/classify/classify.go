@@ -37,8 +37,7 @@ type Options struct {
 
 // Run reads the model and the data, prepares the data as the model says, and predicts. needsScores
 // may ask for the model's scores, or refuse the model.
-func (o *Options) Run(
-	ctx context.Context, needsScores func(*model.Model) (bool, error),
+func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool, error),
 ) (r Classified, err error) {
 	options, err := o.Data.Options()
 	if err != nil {

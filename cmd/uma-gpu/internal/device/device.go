@@ -47,11 +47,9 @@ func (o *Options) Flags(common *app.Common) []cli.Flag {
 		&cli.StringFlag{Name: "shares", DefaultText: "measured", Destination: &o.Shares,
 			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
 		&cli.StringFlag{Name: "max-alloc", Value: "0", DefaultText: "the device's limit",
-			Destination: &o.MaxAlloc,
-			Usage:       "`SIZE` of the largest OpenCL allocation, such as 256M"},
+			Destination: &o.MaxAlloc, Usage: "`SIZE` of the largest OpenCL allocation, such as 256M"},
 		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is",
-			Destination: &o.MemoryLimit,
-			Usage:       "`SIZE` of the OpenCL memory to use, such as 2G"},
+			Destination: &o.MemoryLimit, Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
 		&cli.BoolFlag{Name: "no-bounds", Destination: &o.NoBounds,
 			Usage: "score every example in every step; same weights, slower"},
 		app.ChoiceFlag{StringFlag: &cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
@@ -128,8 +126,7 @@ func Select(name string, list lister) (Selection, error) {
 		what = fmt.Sprintf("is not clear, it matches %d of the devices", len(found))
 	}
 	return Selection{}, fmt.Errorf("%w: %q%s %s:\n%s", app.ErrNoSuchDevice, name,
-		fromEnvironment(name),
-		what, deviceList(all))
+		fromEnvironment(name), what, deviceList(all))
 }
 
 func IsGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
@@ -169,8 +166,7 @@ func matching(name string, all []gpu.Info) []gpu.Info {
 	}
 	// A whole name wins over a part of a longer one.
 	if exact := filter(all, func(i gpu.Info) bool {
-		return strings.EqualFold(i.Name,
-			name)
+		return strings.EqualFold(i.Name, name)
 	}); len(exact) == 1 {
 		return exact
 	}
@@ -270,8 +266,7 @@ func Advise(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w; the device, its memory or its driver is at fault, and what it has "+
-		"computed is of no use: "+
-		"begin again with --device cpu, and trust no checkpoint of this run", err)
+		"computed is of no use: begin again with --device cpu, and trust no checkpoint of this run", err)
 }
 
 // audited returns e with the audit that was asked for. The processor is audited by the loops that

@@ -47,8 +47,7 @@ func ForRank(c *cli.Context) error {
 	}
 	if !slices.Contains(ofRanks, c.Command.Name) {
 		return app.Usagef(c, "this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank,
-			Launch.Ranks,
-			app.OrList(ofRanks))
+			Launch.Ranks, app.OrList(ofRanks))
 	}
 	if Scratch == "" {
 		return nil
@@ -84,16 +83,14 @@ func JoinWorld() error {
 	}
 	var err error
 	World, err = mpi.Join(func(format string, args ...any) {
-		fmt.Fprintf(os.Stderr,
-			"uma-gpu: "+format+"\n", args...)
+		fmt.Fprintf(os.Stderr, "uma-gpu: "+format+"\n", args...)
 	})
 	if err != nil {
 		return fmt.Errorf("rank %d of %d: %w", Launch.Rank, Launch.Ranks, err)
 	}
 	if rank, all := World.Rank(); rank != Launch.Rank || all != Launch.Ranks {
 		return fmt.Errorf("rank %d of %d: MPI says rank %d of %d; start the program by the mpirun of "+
-			"the MPI that it "+
-			"is built with", Launch.Rank, Launch.Ranks, rank, all)
+			"the MPI that it is built with", Launch.Rank, Launch.Ranks, rank, all)
 	}
 	traffic = ranks.NewMeter(World)
 	return nil

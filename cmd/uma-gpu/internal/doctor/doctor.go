@@ -28,14 +28,13 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "find out what keeps devices from working, and say how to mend it",
-		Description: "Looks at the OpenCL library, the drivers that are registered, the permissions " +
-			"of GPUs, the folder\n" +
-			"for compiled kernels and the memory that is left; then it opens each device, which runs the " +
-			"self-test.\n\n" +
-			"A line is ok, a note (less than there could be), or bad; then the exit code is 1, and the " +
-			"mend stands\n" +
-			"below. Without OpenCL all commands compute on the processor, so that this is a note.\n\n" +
-			"Example: uma-gpu doctor",
+		Description: "Looks at the OpenCL library, the drivers that are registered, the permissions of " +
+			"GPUs, the folder\nfor compiled kernels and the memory that is left; then it opens each " +
+			"device, which runs the " +
+			"self-test.\n\nA line is ok, a note (less than there could be), or bad; then the exit code is " +
+			"1, and the mend " +
+			"stands\nbelow. Without OpenCL all commands compute on the processor, so that this is a " +
+			"note.\n\nExample: uma-gpu doctor",
 		Flags:  app.Flags(o.JSONFlag()),
 		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
@@ -109,9 +108,7 @@ func printFindings(w io.Writer, all []finding) {
 
 func programFinding() finding {
 	f := finding{"program", findingOK, fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL built in",
-		app.Version,
-		runtime.Version(),
-		runtime.GOOS, runtime.GOARCH), ""}
+		app.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH), ""}
 	if !gpu.Built {
 		f.Verdict, f.Text = findingNote, strings.Replace(f.Text, "built in", "not built in", 1)
 		f.Mend = "build with cgo and without -tags noopencl; make build does so"

@@ -79,8 +79,7 @@ func TestDoctorFindings(t *testing.T) {
 		{"an empty file", map[string]string{"etc/OpenCL/vendors/a.icd": "\n"}, nil,
 			"driver", findingBad, "is empty, wanted the name of a library", "remove the file"},
 		{"a folder of others", map[string]string{"x/b.icd": "libb.so"},
-			map[string]string{"OCL_ICD_VENDORS": "ROOT/x"},
-			"driver", findingOK, "names libb.so", ""},
+			map[string]string{"OCL_ICD_VENDORS": "ROOT/x"}, "driver", findingOK, "names libb.so", ""},
 		{"a GPU", map[string]string{"dev/dri/renderD128": ""}, nil, "GPU", findingOK,
 			"renderD128 may be used", ""},
 		{"a GPU of others", map[string]string{"dev/dri/renderD129": ""}, nil,
@@ -107,8 +106,7 @@ func TestDoctorFindings(t *testing.T) {
 				return opens(path)
 			}}
 		listing := devices.DeviceListing{Devices: []devices.DeviceEntry{{ID: "opencl:0.0", Name: "Toy",
-			SelfTest: "step 3 is wrong",
-			Info:     &gpu.Info{Name: "Toy"}}}}
+			SelfTest: "step 3 is wrong", Info: &gpu.Info{Name: "Toy"}}}}
 		var out bytes.Buffer
 		o := &Options{app.Common{Out: &out, JSON: true, Notes: app.Notes{W: io.Discard, Quiet: true}}}
 		if err := o.diagnose(s, func(app.Notes) devices.DeviceListing { return listing }); err == nil {

@@ -30,15 +30,14 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Usage: "write a model for other programs: ONNX, LIBLINEAR or JSON",
-		Description: "onnx has raw features for input X, N×d, and label and probabilities for " +
-			"outputs, as skl2onnx names\n" +
+		Description: "onnx has raw features for input X, N×d, and label and probabilities for outputs, " +
+			"as skl2onnx names\n" +
 			"them (scores, if the model has no temperature), kernel functions included. liblinear is the " +
-			"text of\n" +
-			"linear models that liblinear-predict reads: preparation folded into the weights, no " +
-			"probabilities, and\n" +
-			"the numbers 0, 1, … for labels unless all classes are named by integers. json is all of the " +
-			"model for\n" +
-			"people and scripts. The readers round otherwise, so scores differ in their last bits.\n\n" +
+			"text of\nlinear models that liblinear-predict reads: preparation folded into the weights, no " +
+			"probabilities, and\nthe numbers 0, 1, … for labels unless all classes are named by integers. " +
+			"json is all of the " +
+			"model for\npeople and scripts. The readers round otherwise, so scores differ in their last " +
+			"bits.\n\n" +
 			"Example: uma-gpu export --model m.npz --out m.onnx",
 		Flags: []cli.Flag{
 			o.Model.Flag(),
@@ -78,15 +77,14 @@ func Run(_ context.Context, o *Options) error {
 	}
 	if m.Meta.Features.Encoding != nil {
 		o.Notes.Say("the model makes its %d features of columns of a table; %s wants the features, as "+
-			"uma-gpu convert "+
-			"--encoding %s writes them", m.Meta.Features.Count, out, path)
+			"uma-gpu convert --encoding %s writes them", m.Meta.Features.Count, out, path)
 	}
 	switch labels, named := exchange.Labels(m); {
 	case format == "liblinear" && !named:
 		o.Notes.Say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))
 	case format == "onnx" && m.Meta.Temperature == 0:
-		o.Notes.Say("the model has no temperature, so the second output is scores; " +
-			"uma-gpu calibrate fits one")
+		o.Notes.Say("the model has no temperature, so the second output is scores; uma-gpu calibrate " +
+			"fits one")
 	}
 	return nil
 }

@@ -28,13 +28,10 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:  "inject",
 		Usage: "write a copy of the data with labels corrupted at random by a confusion matrix",
 		Description: "The copy has the format and the label column of the original, unless its name " +
-			"(.csv, .tsv, .svm,\n" +
-			".libsvm, .svmlight, .npz, and .gz or .zst behind it) asks for another format. The same seed " +
-			"corrupts\n" +
-			"the same labels. Rates and shares are from 0 to 1.\n\n" +
+			"(.csv, .tsv, .svm,\n.libsvm, .svmlight, .npz, and .gz or .zst behind it) asks for another " +
+			"format. The same seed corrupts\nthe same labels. Rates and shares are from 0 to 1.\n\n" +
 			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv " +
-			"\\\n" +
-			"           --write-confusion C.csv",
+			"\\\n           --write-confusion C.csv",
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples with right labels"),
 			o.Noise.Flags("confusion matrix in a `FILE`, CSV or .npy"), o.Source.flags(),
 			app.SeedFlag(&o.Seed, "the corruption and of --random"),
@@ -63,8 +60,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := app.CheckRaw(d, "a model would name the data without the changed labels; "+
-		"corrupt the original data"); err != nil {
+	if err := app.CheckRaw(d, "a model would name the data without the changed labels; corrupt the "+
+		"original data"); err != nil {
 		return err
 	}
 	m, err := o.matrix(ctx, d.Classes)
@@ -92,8 +89,7 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	if err := app.WriteData(ctx, out, d, app.Together(&files, app.CopyOptions(out,
-		d))); err != nil {
+	if err := app.WriteData(ctx, out, d, app.Together(&files, app.CopyOptions(out, d))); err != nil {
 		return err
 	}
 	if err := files.Commit(); err != nil {

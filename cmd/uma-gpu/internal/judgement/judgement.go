@@ -27,8 +27,7 @@ type Judgement struct {
 
 // Of compares predictions with labels, which are noisy by the matrix, or right if that is nil.
 // p are probabilities, Q of each example; nil for none.
-func Of(
-	labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
+func Of(labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
 ) (j Judgement, err error) {
 	j.Axes = app.TrueColumns
 	if j.Report, err = metric.Evaluate(labels, predicted, classes); err != nil {
@@ -66,9 +65,8 @@ func Of(
 	j.Corrected = &corrected
 	if a := corrected.Accuracy; corrected.Impossible() {
 		j.Warnings = append(j.Warnings,
-			fmt.Sprintf("a corrected accuracy of %.4f (%.4f to %.4f) cannot be: these "+
-				"labels are not noisy by this confusion matrix, which claims too much noise, or has its axes "+
-				"swapped; estimate it "+
+			fmt.Sprintf("a corrected accuracy of %.4f (%.4f to %.4f) cannot be: these labels are not noisy "+
+				"by this confusion matrix, which claims too much noise, or has its axes swapped; estimate it "+
 				"anew, or compare its columns with labels that were checked", a.Value, a.Low, a.High))
 	}
 	return j, nil
@@ -135,16 +133,14 @@ func (j *Judgement) Print(w io.Writer) error {
 	for _, p := range j.PerClass {
 		classes = append(classes, p.Class)
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", app.Brief(p.Class), p.Examples, ShareText(p.Recall),
-			ShareText(p.Precision),
-			ShareText(p.F1))
+			ShareText(p.Precision), ShareText(p.F1))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	if len(classes) <= app.MostClasses {
 		fmt.Fprintf(w, "\nconfusion matrix, examples: %s\n", Heading(j.Axes))
-		err := app.PrintMatrix(w, "", classes, func(i,
-			k int) string {
+		err := app.PrintMatrix(w, "", classes, func(i, k int) string {
 			return strconv.FormatInt(j.Report.Confusion[i][k], 10)
 		})
 		if err != nil {
@@ -169,16 +165,14 @@ func (j *Judgement) printCorrected(w io.Writer, classes []string) error {
 	fmt.Fprintf(t, "class\tshare\trecall\tprecision\tF1\n")
 	for _, p := range c.PerClass {
 		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", app.Brief(p.Class), p.Share, EstimateText(p.Recall),
-			EstimateText(p.Precision),
-			ShareText(p.F1))
+			EstimateText(p.Precision), ShareText(p.F1))
 	}
 	if err := t.Flush(); err != nil || len(classes) > app.MostClasses {
 		return err
 	}
 	fmt.Fprintf(w, "\nestimated confusion matrix, examples: %s\n", Heading(j.Axes))
 	return app.PrintMatrix(w, "", classes, func(i, k int) string {
-		return fmt.Sprintf("%.1f",
-			c.Confusion[i][k])
+		return fmt.Sprintf("%.1f", c.Confusion[i][k])
 	})
 }
 

@@ -46,29 +46,25 @@ func newAtoms() *cli.Command {
 		Name:  "atoms",
 		Usage: "choose few examples that stand for all, whatever their labels",
 		Description: "The mean of the atoms in feature space, as they are weighed, comes near to that " +
-			"of all examples\n" +
-			"(maximum mean discrepancy); how near is printed, measured on up to 4096 examples. herding " +
-			"takes them\n" +
-			"one by one, each where it brings the mean nearer; clusters one of each part into which " +
-			"farthest-first\n" +
-			"traversal cuts the examples; uniform at random. train --learner kernelmean does so in each " +
-			"class.\n" +
-			"Herding computes a kernel value of each pair of examples once, in tiles, and keeps none of " +
-			"them.\n\n" +
-			"Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv",
+			"of all examples\n(maximum mean discrepancy); how near is printed, measured on up to 4096 " +
+			"examples. herding takes " +
+			"them\none by one, each where it brings the mean nearer; clusters one of each part into which " +
+			"farthest-first\ntraversal cuts the examples; uniform at random. train --learner kernelmean " +
+			"does so in each " +
+			"class.\nHerding computes a kernel value of each pair of examples once, in tiles, and keeps " +
+			"none of " +
+			"them.\n\nExample: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv",
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
 			o.Kernel.KindFlag("rbf"),
 			&cli.StringFlag{Name: "atoms", Usage: "choose `K` examples", Destination: &o.Number},
 			&cli.Float64Flag{Name: "atom-error", Destination: &o.Within,
 				Usage: "or as few as bring their mean within `LENGTH` of that of all"},
 			app.Choice(&o.Choice, "atom-choice", means.Herding, "`HOW`: uniform, clusters or herding",
-				means.Uniform, means.Clusters, means.Herding),
-			app.Choice(&o.Weights, "atom-weights", means.Own,
+				means.Uniform, means.Clusters, means.Herding), app.Choice(&o.Weights, "atom-weights", means.Own,
 				"`WEIGHTS`: optimal, or own of the choice", means.Optimal, means.Own),
 			app.Required(app.Output(&o.Out, "out",
 				"`FILE`.csv for them: example, from 1, and weight (required)")),
-			app.NormalizeFlag(&o.Normalize),
-			&cli.BoolFlag{Name: "dry-run", Destination: &o.DryRun,
+			app.NormalizeFlag(&o.Normalize), &cli.BoolFlag{Name: "dry-run", Destination: &o.DryRun,
 				Usage: "print the memory that it would take, and choose nothing"},
 			app.SeedFlag(&o.Seed, "the choice"), o.Kernel.FunctionFlags(&o.Common),
 			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
@@ -151,8 +147,7 @@ func (o *Atoms) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	r := AtomsReport{Out: o.Out, Device: e.Device(), Examples: d.N, Features: d.D,
-		Plan: plan,
+	r := AtomsReport{Out: o.Out, Device: e.Device(), Examples: d.N, Features: d.D, Plan: plan,
 		Data: 4 * int64(d.Size())}
 	r.Memory = 2 * memory.Sum(r.Data, r.Data, plan.Total())
 	if o.DryRun {
@@ -186,8 +181,7 @@ func (o *Atoms) run(ctx context.Context) (err error) {
 		r.Bound = m.Bound[0]
 	}
 	if err := atomicfile.Write(r.Out, func(w io.Writer) error {
-		return writeAtoms(w,
-			m)
+		return writeAtoms(w, m)
 	}); err != nil {
 		return err
 	}
@@ -217,8 +211,7 @@ func (r AtomsReport) print(w io.Writer) error {
 	fmt.Fprintf(t, "data\t%d examples × %d features, %s\n", r.Examples, r.Features,
 		app.BytesText(r.Data))
 	fmt.Fprintf(t, "memory\t%s at most, about; while atoms are chosen %s beside the data\n",
-		app.BytesText(r.Memory),
-		app.BytesText(r.Plan.Total()))
+		app.BytesText(r.Memory), app.BytesText(r.Plan.Total()))
 	fmt.Fprintf(t, "kernel values\t%.3g\n", float64(r.Plan.Values))
 	if r.Atoms == 0 {
 		return t.Flush()

@@ -21,15 +21,13 @@ func newCombine() *cli.Command {
 	return &cli.Command{
 		Name:  "combine",
 		Usage: "make one model of the mean classifiers of parts of the examples",
-		Description: "Say --model once for each part, in the order of the examples. The models have " +
-			"to be those of\n" +
-			"learner kernelmean with the same kernel function, preparation (none, or files that convert " +
-			"prepared)\n" +
-			"and C. The result of exact models is that of all examples to the bit; with fewer atoms a " +
-			"mean is no\n" +
-			"farther from the exact one than those of the parts are, weighed as they have examples. The " +
-			"atoms of\n" +
-			"all are kept: uma-gpu compress makes them fewer.\n\n" +
+		Description: "Say --model once for each part, in the order of the examples. The models have to " +
+			"be those of\nlearner kernelmean with the same kernel function, preparation (none, or files " +
+			"that convert " +
+			"prepared)\nand C. The result of exact models is that of all examples to the bit; with fewer " +
+			"atoms a mean is " +
+			"no\nfarther from the exact one than those of the parts are, weighed as they have examples. " +
+			"The atoms of\nall are kept: uma-gpu compress makes them fewer.\n\n" +
 			"Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz",
 		Flags: []cli.Flag{
 			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model", Destination: &o.Models,
@@ -68,9 +66,7 @@ func (o *Combine) run(ctx context.Context) error {
 	for _, n := range m.Meta.Kernel.Examples {
 		examples += n
 	}
-	o.Notes.Say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu "+
-		"calibrate",
-		o.Out,
-		m.Projection.Landmarks.N, examples)
+	o.Notes.Say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu calibrate",
+		o.Out, m.Projection.Landmarks.N, examples)
 	return nil
 }

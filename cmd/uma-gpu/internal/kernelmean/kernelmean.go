@@ -22,12 +22,10 @@ func New() *cli.Command {
 			Name:  "table",
 			Usage: "which losses are immune to symmetric label noise, and why",
 			Description: "With labels flipped at rate s the expected loss of a score v is (1-2s)·loss + " +
-				"s·S(v), where\n" +
-				"S(v) is the loss of label 1 plus that of label -1. If S is constant, noise moves no " +
-				"minimum\n" +
-				"(van Rooyen et al., Sparse robust classification via the kernel mean, Theorem 15). S is\n" +
-				"computed at scores from -4 to 4.\n\n" +
-				"Example: uma-gpu kernelmean table",
+				"s·S(v), where\nS(v) is the loss of label 1 plus that of label -1. If S is constant, noise " +
+				"moves no " +
+				"minimum\n(van Rooyen et al., Sparse robust classification via the kernel mean, Theorem 15). " +
+				"S is\ncomputed at scores from -4 to 4.\n\nExample: uma-gpu kernelmean table",
 			Flags:  []cli.Flag{o.JSONFlag()},
 			Action: app.Action(o, func(context.Context) error { return lossTable(o) }),
 		}, newAtoms(), newCombine(), newMargin()},

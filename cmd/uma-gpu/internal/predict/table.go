@@ -22,11 +22,10 @@ const (
 )
 
 const tableHelp = "--proba and --scores write a row for each example instead: a CSV table whose " +
-	"columns are the\n" +
-	"example's id (--id-column) or number, from 1 in the order read, and the classes; in a file " +
-	"named\n" +
-	".jsonl a JSON object on each line; in an .npy float32, examples × classes in eval's order.\n" +
-	"Probabilities want a model with a temperature, which train and calibrate fit."
+	"columns are the\nexample's id (--id-column) or number, from 1 in the order read, and the " +
+	"classes; in a file " +
+	"named\n.jsonl a JSON object on each line; in an .npy float32, examples × classes in eval's " +
+	"order.\nProbabilities want a model with a temperature, which train and calibrate fit."
 
 // table says what numbers are to be written, and how.
 type table struct {
@@ -63,8 +62,8 @@ func (o *Options) table() (t table, err error) {
 		}
 	}
 	if t.format == "npy" && o.Given("id-column") {
-		return t, app.Usage("--id-column is given with an .npy, which has no place for ids; write " +
-			".csv or .jsonl")
+		return t, app.Usage("--id-column is given with an .npy, which has no place for ids; write .csv " +
+			"or .jsonl")
 	}
 	return t, nil
 }

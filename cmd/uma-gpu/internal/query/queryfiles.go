@@ -44,9 +44,8 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 	header, err := r.Read()
 	id, label := slices.Index(header, "id"), slices.Index(header, "label")
 	if err == nil && (id < 0 || label < 0) {
-		return nil, fmt.Errorf("%s:1: found the columns %.80q, wanted a header with id and label, as "+
-			"in the questions", path,
-			header)
+		return nil, fmt.Errorf("%s:1: found the columns %.80q, wanted a header with id and label, as in "+
+			"the questions", path, header)
 	}
 	lines := map[string]int{} // of ids
 	at := map[string]int32{}
@@ -69,9 +68,8 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 			a.label = active.Aside
 		} else if a.label < 0 {
 			return nil, fmt.Errorf("%s:%d: found the label %.60q, wanted one of %.200q, or %s where the "+
-				"expert cannot tell; "+
-				"a new class needs a session of its own, begun with --classes", path, line, class, classes,
-				cannotTell)
+				"expert cannot tell; a new class needs a session of its own, begun with "+
+				"--classes", path, line, class, classes, cannotTell)
 		}
 		if fault := refuse(name); fault != "" {
 			return nil, fmt.Errorf("%s:%d: found the id %q, wanted one of the questions: %s", path, line,
@@ -79,9 +77,8 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 		}
 		if before, twice := lines[name]; twice {
 			if at[name] != a.label {
-				return nil, fmt.Errorf("%s:%d: found the id %q with the label %.60q, wanted that of line "+
-					"%d; give one of them",
-					path, line, name, class, before)
+				return nil, fmt.Errorf("%s:%d: found the id %q with the label %.60q, wanted that of line %d; "+
+					"give one of them", path, line, name, class, before)
 			}
 			continue
 		}
@@ -205,8 +202,7 @@ func (q *questions) tell(c *cli.Context) error {
 		return err
 	}
 	r := QueryReport{Strategy: q.ask.Strategy, Learner: q.Learner.Definition().Name,
-		Round:     len(q.session.Rounds),
-		Questions: []question{}, Advice: q.advice()}
+		Round: len(q.session.Rounds), Questions: []question{}, Advice: q.advice()}
 	for _, i := range q.asked() {
 		asked := question{ID: q.ids[i], Example: i + 1}
 		if q.shown != "" {
@@ -231,9 +227,8 @@ func (q *questions) tell(c *cli.Context) error {
 		r.Device = &device
 	}
 	if r.Agreement != nil {
-		q.Notes.Say("model: of %d labels; %.2f %% of the pool are predicted otherwise than a round "+
-			"ago (kappa %.3f)",
-			r.Labelled, 100*r.Agreement.Changed, r.Agreement.Kappa)
+		q.Notes.Say("model: of %d labels; %.2f %% of the pool are predicted otherwise than a round ago "+
+			"(kappa %.3f)", r.Labelled, 100*r.Agreement.Changed, r.Agreement.Kappa)
 	}
 	if len(r.Questions) == 0 {
 		q.Notes.Say("questions: none is left, each example of the pool has an answer")

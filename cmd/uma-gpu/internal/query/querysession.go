@@ -67,9 +67,9 @@ func (q *questions) open(c *cli.Context) error {
 			if ok {
 				was = "was " + old
 			}
-			return app.Usagef(c, "--%s is %s, and %s when the session in %s began; leave it out, or "+
-				"begin another session in "+
-				"another folder, with --labelled from --write-labelled", name, value, was, q.folder)
+			return app.Usagef(c, "--%s is %s, and %s when the session in %s began; leave it out, or begin "+
+				"another session in another folder, with --labelled from "+
+				"--write-labelled", name, value, was, q.folder)
 		}
 	}
 	if kept == nil {
@@ -115,9 +115,8 @@ func (q *questions) read(c *cli.Context) error {
 	}
 	pool.NoLabels, pool.Labels = true, ""
 	if q.rest, err = app.ReadData(c.Context, c.String("pool"), pool, q.Notes); err != nil {
-		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it "+
-			"has is named by "+
-			"--label-column)", err)
+		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it has "+
+			"is named by --label-column)", err)
 	}
 	return errors.Join(q.alike(), q.name(c), q.same(c))
 }
@@ -144,9 +143,8 @@ func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, er
 		if has {
 			o.Ignore = append(o.Ignore, name)
 		} else if path == c.String("pool") {
-			return o, fmt.Errorf("%s: found no header with a column %q, wanted one for --%s; the pool "+
-				"must be a CSV", path,
-				name, flag)
+			return o, fmt.Errorf("%s: found no header with a column %q, wanted one for --%s; the pool must "+
+				"be a CSV", path, name, flag)
 		}
 	}
 	return o, nil
@@ -170,8 +168,7 @@ func (q *questions) alike() error {
 		if d.D < widest {
 			if d.Format != "libsvm" {
 				return fmt.Errorf("%s: found %d features, wanted %d as in the other file; --ignore-columns "+
-					"leaves out columns, "+
-					"and --label-column names the label's", d.Path, d.D, widest)
+					"leaves out columns, and --label-column names the label's", d.Path, d.D, widest)
 			}
 			d.Examples = d.Compressed()
 			d.D = widest
@@ -202,8 +199,7 @@ func (q *questions) name(c *cli.Context) (err error) {
 	for i, id := range q.ids {
 		if k, twice := q.place[id]; twice {
 			return fmt.Errorf("%s: found the id %q of example %d and of %d, wanted an id of its own for "+
-				"each; "+
-				"without --id-column it is the number of the example", pool, id, k+1, i+1)
+				"each; without --id-column it is the number of the example", pool, id, k+1, i+1)
 		}
 		q.place[id] = i
 	}
@@ -304,8 +300,7 @@ func (q *questions) answer(c *cli.Context) error {
 		said = fmt.Sprintf(", %d put aside", aside)
 	}
 	q.Notes.Say("answers: %d in %s, %d of them new%s; %d questions are open", len(answers), path,
-		fresh, said,
-		q.session.Open())
+		fresh, said, q.session.Open())
 	return q.session.Save(q.file("session.json"))
 }
 

@@ -62,8 +62,7 @@ func (o *Options) showModel(path string) error {
 				app.Rows(one.P, q)})
 		}
 		slices.SortStableFunc(r.Annotators, func(a, b annotatorReport) int {
-			return cmp.Compare(b.Right,
-				a.Right)
+			return cmp.Compare(b.Right, a.Right)
 		})
 	}
 	return o.Print(r, r.print)

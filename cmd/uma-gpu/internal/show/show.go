@@ -37,13 +37,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:      "show",
 		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
 		ArgsUsage: "FILE",
-		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names " +
-			"come from the header,\n" +
-			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train " +
-			"would refuse\n" +
+		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names come " +
+			"from the header,\n" +
+			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would " +
+			"refuse\n" +
 			"the matrix. Of a model, FILE.npz, it prints the matrix that was given and the one that was " +
-			"learned,\n" +
-			"with standard errors, and which annotators were best and worst.\n\n" +
+			"learned,\nwith standard errors, and which annotators were best and worst.\n\n" +
 			"Example: uma-gpu confusion show C.csv",
 		Flags: []cli.Flag{
 			o.Noise.AxesFlag(),
@@ -139,8 +138,7 @@ func matrixClasses(path string) ([]string, error) {
 		return header[1:], nil
 	}
 	fields := strings.FieldsFunc(first, func(r rune) bool {
-		return strings.ContainsRune(",; \t\r",
-			r)
+		return strings.ContainsRune(",; \t\r", r)
 	})
 	names := make([]string, len(fields))
 	for i := range names {
@@ -157,8 +155,7 @@ func openRegular(path string) (*os.File, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("found %s, wanted a regular file, or the names of the classes with "+
-			"--classes",
-			fileerr.Kind(info.Mode()))
+			"--classes", fileerr.Kind(info.Mode()))
 	}
 	return os.Open(path)
 }

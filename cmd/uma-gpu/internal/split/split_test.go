@@ -18,8 +18,7 @@ func TestNew(t *testing.T) {
 		return nil
 	}
 	_, _, err := apptest.Run(t, New(run), "--data", "d.csv", "--counts", "3,rest", "--seed", "7",
-		"--out", "a.csv",
-		"--out", "b.csv", "--storage", "dense")
+		"--out", "a.csv", "--out", "b.csv", "--storage", "dense")
 	if err != nil || got.Data.Path != "d.csv" || got.Data.Storage != "dense" ||
 		got.Counts != "3,rest" ||
 		got.Seed != 7 || !slices.Equal(got.Out.Value(), []string{"a.csv", "b.csv"}) {
@@ -36,8 +35,7 @@ func TestNew(t *testing.T) {
 // Parts that make no sense are refused.
 func TestDivision(t *testing.T) {
 	for _, o := range []*Options{{}, {Fractions: "0.5", Counts: "3"}, {Fractions: "0.7,0.7"},
-		{Fractions: "0"},
-		{Counts: "rest,rest"}, {Counts: "-1"}, {Counts: "x"}} {
+		{Fractions: "0"}, {Counts: "rest,rest"}, {Counts: "-1"}, {Counts: "x"}} {
 		if _, _, err := o.division(); err == nil {
 			t.Errorf("%q, %q: no error", o.Fractions, o.Counts)
 		}

@@ -28,23 +28,19 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "synth",
 		Usage: "write a synthetic data set of any size, the same on every machine",
-		Description: "Draws class centres on a sphere and round noise about them, " +
-			"so that a linear classifier is the best\n" +
-			"one. Classes are named 0, 1, ...; values have three decimals. More examples of the same " +
-			"seed begin\n" +
-			"with the same ones. A binary file (.umab) need not fit in memory.\n\n" +
-			"Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz",
-		Flags: app.Flags(
-			app.Required(app.Range(&cli.IntFlag{Name: "examples", Destination: &o.Examples,
-				Usage: "number `N` of examples (required)"}, 1, math.MaxInt)),
+		Description: "Draws class centres on a sphere and round noise about them, so that a linear " +
+			"classifier is the best\none. Classes are named 0, 1, ...; values have three decimals. More " +
+			"examples of the same seed begin\nwith the same ones. A binary file (.umab) need not fit in " +
+			"memory.\n\nExample: uma-gpu synth --examples 200000 --features 64 --classes 12 --out " +
+			"synthetic.csv.gz",
+		Flags: app.Flags(app.Required(app.Range(&cli.IntFlag{Name: "examples", Destination: &o.Examples,
+			Usage: "number `N` of examples (required)"}, 1, math.MaxInt)),
 			app.Range(&cli.IntFlag{Name: "features", Value: 64, Destination: &o.Features,
 				Usage: "number `D` of features"}, 1, math.MaxInt),
 			app.Range(&cli.IntFlag{Name: "classes", Value: 12, Destination: &o.Classes,
-				Usage: "number `Q` of classes"}, 2, math.MaxInt),
-			app.SeedFlag(&o.Seed, "the examples"),
+				Usage: "number `Q` of classes"}, 2, math.MaxInt), app.SeedFlag(&o.Seed, "the examples"),
 			app.Required(app.Output(&o.Out, "out",
-				"`FILE` to write, label last; its name says the format (required)")),
-			o.QuietFlag()),
+				"`FILE` to write, label last; its name says the format (required)")), o.QuietFlag()),
 		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }

@@ -21,8 +21,7 @@ import (
 func AnnotatorFlags() []cli.Flag {
 	return []cli.Flag{
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "annotators",
-			Usage: "labels of several people instead of the data's: " +
-				"`FILE`, a CSV item,worker,label"}},
+			Usage: "labels of several people instead of the data's: `FILE`, a CSV item,worker,label"}},
 		TrustFlag(),
 		&cli.BoolFlag{Name: "no-labels",
 			Usage: "with --annotators: all columns of the data are features"},
@@ -32,8 +31,7 @@ func AnnotatorFlags() []cli.Flag {
 // TrustFlag says which annotators never err.
 func TrustFlag() cli.Flag {
 	return &cli.StringFlag{Name: "trust",
-		Usage: "comma list of `WORKERS` of --annotators whose labels are right, " +
-			"as of a checker"}
+		Usage: "comma list of `WORKERS` of --annotators whose labels are right, as of a checker"}
 }
 
 // Trusted returns the names of trustFlag, nil for none.
@@ -82,8 +80,7 @@ func WithoutLabels(c *cli.Context, o *dataset.Options) {
 
 // JudgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix, as
 // confusion estimate --annotators finds both.
-func (t *Training) JudgeByConsensus(
-	ctx context.Context, d *dataset.Dataset,
+func (t *Training) JudgeByConsensus(ctx context.Context, d *dataset.Dataset,
 ) (*confusion.Matrix, error) {
 	found, err := crowd.Fit(ctx, t.Annotations, t.Seed, crowd.Options{})
 	if err != nil {

@@ -128,9 +128,8 @@ func (r PlanReport) print(w io.Writer) error {
 		return err
 	}
 	_, err := fmt.Fprintln(w,
-		"\nA pass reads all examples and scores two classes. Every step makes one, "+
-			"and besides moves examples\n"+
-			"between class sums, which can take several times as long and depends on the labels.")
+		"\nA pass reads all examples and scores two classes. Every step makes one, and besides moves "+
+			"examples\nbetween class sums, which can take several times as long and depends on the labels.")
 	return err
 }
 
@@ -154,8 +153,7 @@ func (t *Training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 		return app.AdviseKernel(err)
 	}
 	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: o.Landmarks,
-		Components: o.Components,
-		Plan:       plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
+		Components: o.Components, Plan: plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
 	if r.Landmarks == 0 {
 		r.Landmarks = d.N
 	}

@@ -28,8 +28,7 @@ func (o *OutOfFold) Issues() (found []estimate.Issue, same []int32, err error) {
 	p, err := o.Held.Probabilities()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another "+
-			"learner or kernel, "+
-			"or check the confusion matrix", o.Training.Data, err)
+			"learner or kernel, or check the confusion matrix", o.Training.Data, err)
 	}
 	same = o.Data.Firsts()
 	if a := o.Annotations; a != nil {

@@ -22,8 +22,7 @@ func NewLearners() *cli.Command {
 		Usage:     "list the learners, or describe one with its parameters",
 		ArgsUsage: "[NAME]",
 		Description: "Each learner has flags of its own, which train and bench take together with " +
-			"--learner NAME.\n\n" +
-			"Example: uma-gpu learners uma",
+			"--learner NAME.\n\nExample: uma-gpu learners uma",
 		Flags:  []cli.Flag{app.JSONFlag()},
 		Action: listLearners,
 	}

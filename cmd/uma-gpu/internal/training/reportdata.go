@@ -313,8 +313,7 @@ func (g *Grounds) pictureSize(d *dataset.Dataset) (width, height int, err error)
 		return 0, 0, nil
 	case g.width > 0 && g.width*g.height != d.D:
 		return 0, 0, fmt.Errorf("%s: found %d features, wanted %d×%d = %d, the pixels of --pictures",
-			d.Path, d.D, g.width,
-			g.height, g.width*g.height)
+			d.Path, d.D, g.width, g.height, g.width*g.height)
 	case g.width > 0:
 		return g.width, g.height, nil
 	case d.Format == "idx" && side >= least && side*side == d.D:

@@ -38,8 +38,8 @@ func checkpointOf(c *cli.Context) (host.Checkpoint, error) {
 		k.Every, err = time.ParseDuration(text)
 	}
 	if err != nil || k.Steps < 0 || k.Every < 0 || k.Steps == 0 && k.Every == 0 {
-		return k, app.Usagef(c, "--every is %q, wanted a time above 0 such as 30s or 5m, "+
-			"or a number of steps of at least 1", text)
+		return k, app.Usagef(c, "--every is %q, wanted a time above 0 such as 30s or 5m, or a number of "+
+			"steps of at least 1", text)
 	}
 	return k, nil
 }
@@ -81,9 +81,9 @@ func (t *Training) continueFrom(c *cli.Context) (learners.Params, error) {
 		return nil, err
 	}
 	if m.State == nil {
-		return nil, fmt.Errorf("%s: found a model whose training had ended (%s after %d steps), "+
-			"wanted a checkpoint or the model of an interrupted run; "+
-			"--from begins with its weights", resume, m.Meta.Stop, m.Meta.Steps)
+		return nil, fmt.Errorf("%s: found a model whose training had ended (%s after %d steps), wanted "+
+			"a checkpoint or the model of an interrupted run; --from begins with its "+
+			"weights", resume, m.Meta.Stop, m.Meta.Steps)
 	}
 	if err := t.checkMapped(c, m); err != nil {
 		return nil, err
@@ -173,14 +173,12 @@ func (t *Training) checkMapped(c *cli.Context, m *model.Model) error {
 func (t *Training) adviseResume(c *cli.Context, err error) error {
 	if saved := (*host.Saved)(nil); errors.As(err, &saved) {
 		return fmt.Errorf("%w; the same command with --resume %s goes on, to the same bytes, on this "+
-			"device or another, "+
-			"such as --device cpu", err, saved.Path)
+			"device or another, such as --device cpu", err, saved.Path)
 	}
 	if !errors.Is(err, host.ErrResume) {
 		return err
 	}
 	resume := c.String("resume")
-	return fmt.Errorf("%s: %w; give what the training began with, or --from %[1]s to begin anew "+
-		"with its weights",
-		resume, err)
+	return fmt.Errorf("%s: %w; give what the training began with, or --from %[1]s to begin anew with "+
+		"its weights", resume, err)
 }

@@ -48,9 +48,8 @@ func (t *Training) streamed(c *cli.Context) error {
 	}
 	about := t.Learner.Definition()
 	if _, ok := t.Learner.(learners.Streamer); !ok {
-		return app.Usagef(c, "--stream is given with learner %s, which needs all examples at once; "+
-			"take an online learner, "+
-			"such as --learner pa1", about.Name)
+		return app.Usagef(c, "--stream is given with learner %s, which needs all examples at once; take "+
+			"an online learner, such as --learner pa1", about.Name)
 	}
 	if t.MaxSteps > 1 || t.MaxSteps < 0 || t.Weights != "" && t.Weights != learners.Last {
 		return app.Usagef(c,
@@ -145,8 +144,7 @@ func (t *Training) stream(c *cli.Context) (err error) {
 	}
 	if trained.Run.Stop == host.Interrupted {
 		return fmt.Errorf("%w after %d examples; %s holds the weights of these, and --from %s goes on "+
-			"with the next ones",
-			app.ErrInterrupted, report.Examples, t.Model, t.Model)
+			"with the next ones", app.ErrInterrupted, report.Examples, t.Model, t.Model)
 	}
 	return nil
 }

@@ -83,12 +83,10 @@ func (r TrainReport) print(c *cli.Context, axes string) error {
 		kernel = fmt.Sprintf(", kernel %.3f", s.Kernel)
 	}
 	fmt.Fprintf(t, "seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train "+
-		"%.3f\n",
-		s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
+		"%.3f\n", s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
 	if a := r.Traffic; a != nil {
 		fmt.Fprintf(t, "traffic\t%s summed and %s broadcast in %d calls, %.3f s\n",
-			app.BytesText(a.Summed),
-			app.BytesText(a.Broadcast), a.Calls, a.Seconds)
+			app.BytesText(a.Summed), app.BytesText(a.Broadcast), a.Calls, a.Seconds)
 	}
 	if err := t.Flush(); err != nil {
 		return err

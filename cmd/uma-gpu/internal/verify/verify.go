@@ -38,16 +38,13 @@ func New() *cli.Command {
 		Usage: "find out whether a model is whole, computes the same on two engines, and comes of its " +
 			"data",
 		Description: "Reads the model, whose checksums have to be right; computes scores, predictions " +
-			"and class sums\n" +
-			"of the examples on the device and once more by cpu:plain, the loops that define every " +
-			"result; and,\n" +
-			"with --retrain, trains again on cpu by what the model tells of its training. All bits are " +
-			"compared.\n" +
-			"The first that differs is an error that names it, and the exit code is 1.\n\n" +
+			"and class sums\nof the examples on the device and once more by cpu:plain, the loops that " +
+			"define every result; " +
+			"and,\nwith --retrain, trains again on cpu by what the model tells of its training. All bits " +
+			"are compared.\nThe first that differs is an error that names it, and the exit code is 1.\n\n" +
 			"--retrain wants the data of the training, by their hash, and a training that began with " +
-			"nothing but them:\n" +
-			"neither --from nor --annotators. The device may differ, and nothing else.\n\n" +
-			"Example: uma-gpu verify --model m.npz --data noisy.csv --device opencl --retrain",
+			"nothing but them:\nneither --from nor --annotators. The device may differ, and nothing " +
+			"else.\n\nExample: uma-gpu verify --model m.npz --data noisy.csv --device opencl --retrain",
 		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: verify,
 	}
@@ -184,8 +181,8 @@ func (v *Verification) retrain(c *cli.Context, g *training.Grounds, n app.Notes)
 		{meta.AnnotationsSHA256 != "", "it was trained on the labels of annotators, which are not in it"},
 		{g.Model.State != nil, "its training had not ended"},
 		{meta.ContractVersion != contract.Version,
-			fmt.Sprintf("its weights were computed by version %d of the "+
-				"contract, and this program computes by version %d", meta.ContractVersion, contract.Version)},
+			fmt.Sprintf("its weights were computed by version %d of the contract, and this program "+
+				"computes by version %d", meta.ContractVersion, contract.Version)},
 	} {
 		if missing.is {
 			return fmt.Errorf("it cannot be trained again: %s", missing.what)
@@ -217,9 +214,8 @@ func (v *Verification) retrain(c *cli.Context, g *training.Grounds, n app.Notes)
 func sameModel(found, wanted *model.Model) error {
 	for k, w := range wanted.W[:min(len(wanted.W), len(found.W))] {
 		if f := found.W[k]; f != w {
-			return fmt.Errorf("it has other weights: of class %q in column %d found %v (%[3]x), wanted "+
-				"%v (%[4]x)",
-				wanted.Meta.Classes[k/wanted.D], k%wanted.D, f, w)
+			return fmt.Errorf("it has other weights: of class %q in column %d found %v (%[3]x), wanted %v "+
+				"(%[4]x)", wanted.Meta.Classes[k/wanted.D], k%wanted.D, f, w)
 		}
 	}
 	same := *found
@@ -247,9 +243,8 @@ func (v *Verification) print(w io.Writer, size int) error {
 	fmt.Fprintf(w, "verified: %s: %s\n\n", v.Model, verdict)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "file\t%d bytes, SHA-256 %s\n", size, v.SHA256)
-	fmt.Fprintf(t, "results\tscores, predictions and class sums of %d examples: the same bits on "+
-		"%s and cpu:plain\n",
-		v.Examples, v.Device.ID)
+	fmt.Fprintf(t, "results\tscores, predictions and class sums of %d examples: the same bits on %s "+
+		"and cpu:plain\n", v.Examples, v.Device.ID)
 	fmt.Fprintf(t, "data\t%s\ntrained again\t%s\n", data, retrained)
 	return t.Flush()
 }

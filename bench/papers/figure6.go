@@ -24,9 +24,9 @@ var figure63 = &experiment{
 	Name: "fig6.3", Usage: "cutting planes that three oracles ask for (figure 6.3 of Louche's thesis)",
 	Paper: thesis + "Figure 6.3",
 	About: figure6About +
-		"The margin is 0.1. Rows are, for each oracle and number of planes, the share of runs that ask\n" +
-		"for at least this number, and the updates of the perceptron by then, 0 in shorter runs. The\n" +
-		"thesis has 1000 runs, and tells two shares of the oracle that asks for the largest mistake.",
+		`The margin is 0.1. Rows are, for each oracle and number of planes, the share of runs that ask
+for at least this number, and the updates of the perceptron by then, 0 in shorter runs. The thesis
+has 1000 runs, and tells two shares of the oracle that asks for the largest mistake.`,
 	Axis: "planes", run: runFigure63,
 }
 

@@ -18,14 +18,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-const figure75About = "The pool has two classes. One example of each class is labelled at the " +
-	"start. Each question\n" +
-	"asks for the label of the example nearest to the classifier. active-svm takes the centre of " +
-	"the\n" +
-	"largest ball of the version space as classifier, active-bpm its centroid. A billiard finds the\n" +
-	"centroid, where the thesis has expectation propagation. random and random-bpm ask about random\n" +
-	"examples, and predict with the ball and the centroid. Rows are the test accuracy after each\n" +
-	"question. The last row is the largest ball of all labels of the pool."
+const figure75About = `The pool has two classes. One example of each class is labelled at the start.
+Each question asks for the label of the example nearest to the classifier. active-svm takes the
+centre of the largest ball of the version space as classifier, active-bpm its centroid. A billiard
+finds the centroid, where the thesis has expectation propagation. random and random-bpm ask about
+random examples, and predict with the ball and the centroid. Rows are the test accuracy after each
+question. The last row is the largest ball of all labels of the pool.`
 
 var figure75 = &experiment{
 	Name: "fig7.5", Usage: "active learning by largest ball and centroid (figure 7.5 of Louche's " +

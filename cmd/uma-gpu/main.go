@@ -1,7 +1,7 @@
 // Command uma-gpu trains multiclass classifiers from labels that are wrong in a
 // known way, on OpenCL devices or on the processor, with the same bits from all
-// of them. Each command has a file of its own; run.go says how they are started
-// and what their exit codes mean.
+// of them. Most commands are packages below internal; run.go lists all of them
+// and says how they start. Package app has their exit codes.
 package main
 
 import (

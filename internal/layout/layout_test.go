@@ -128,9 +128,10 @@ var foreign = map[string][]string{
 	"github.com/pierrec/lz4":        {"internal/parquetfile"},
 }
 
-// mechanics are what every package may import: how work is shared out, how far it is and what
-// memory is left, without a word of the trade.
-var mechanics = []string{"internal/parallel", "internal/memory", "host/progress"}
+// mechanics are what every package may import: how work is shared out, how far it is, what memory
+// is left and how options are spelt, without a word of the trade.
+var mechanics = []string{"internal/parallel", "internal/memory", "internal/setting",
+	"host/progress"}
 
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}",

@@ -9,9 +9,8 @@ import (
 // estimate generates estimateAVX512 and estimateAVX2. Even and odd directions have
 // sums of their own, since a sum is a chain of fma.
 func estimate(level string, vector func() VecVirtual) {
-	TEXT("estimate"+level, NOSPLIT, "func(sketch []int8, depth int, coef []float32, lines []int, "+
+	function("estimate"+level, "func(sketch []int8, depth int, coef []float32, lines []int, "+
 		"scores []float32, step int)")
-	Pragma("noescape")
 	sketch, size, coef, scores := base("sketch"), length("sketch"), base("coef"), base("scores")
 	depth := value("depth")
 	bytes := int(vector().Size())
@@ -84,17 +83,14 @@ func estimate(level string, vector func() VecVirtual) {
 	SHLQ(Imm(4), t)
 	SUBQ(t, size)
 	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // bound generates the frame of a kernel that finds the examples whose place is open.
 // half is as in region, with the rest of the parameters.
 func bound(name string, lanesOfVector int, half func(p *bounded, at int) GPVirtual) {
-	TEXT(name, NOSPLIT, "func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, "+
+	function(name, "func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, "+
 		"scored []int32, now int32, place []int32, open []uint16)")
-	Pragma("noescape")
 	p := &bounded{scores: base("scores"), q: value("q"), rho: base("rho"), nu: base("nu"), scored: base("scored"),
 		place: base("place")}
 	open, blocks := base("open"), length("open")
@@ -135,9 +131,7 @@ func bound(name string, lanesOfVector int, half func(p *bounded, at int) GPVirtu
 	ADDQ(Imm(2), open)
 	DECQ(blocks)
 	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // bounded is what the two kernels of bound share.
@@ -287,8 +281,7 @@ func boundAVX2() {
 
 // copyRow generates copyAVX2: it fetches the row that comes next while it copies one.
 func copyRow() {
-	TEXT("copyAVX2", NOSPLIT, "func(dst, x, next []float32)")
-	Pragma("noescape")
+	function("copyAVX2", "func(dst, x, next []float32)")
 	dst, x, n, next := base("dst"), base("x"), length("x"), base("next")
 	Label("loop")
 	CMPQ(n, Imm(16))

@@ -54,8 +54,7 @@ type arithmetic struct {
 // once, which is more than processors foresee. So the loop fetches ahead in the
 // order of memory, as many bytes as it uses.
 func dense(name string, n int, a arithmetic) {
-	TEXT(name, NOSPLIT, "func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int)")
-	Pragma("noescape")
+	function(name, "func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int)")
 	var r rows
 	r.first[0] = base("x")
 	r.s, r.s3 = value("d"), GP64()
@@ -143,9 +142,7 @@ func dense(name string, n int, a arithmetic) {
 	DECQ(blocks)
 	JMP(LabelRef("block"))
 
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // line sets t to the line of scores of class c in the current block.

@@ -43,8 +43,7 @@ func constant(name string) Mem {
 
 // rbf generates a kernel of clause 13 and, inlined, of clause 11 for arguments ≤ 0.
 func rbf(level string, vector func() VecVirtual) {
-	TEXT("rbf"+level, NOSPLIT, "func(values []float32, xx, gamma float32, yy []float32)")
-	Pragma("noescape")
+	function("rbf"+level, "func(values []float32, xx, gamma float32, yy []float32)")
 	values, n, yy := base("values"), length("values"), base("yy")
 	xx, gamma, zero := vector(), vector(), vector()
 	VBROADCASTSS(address(Param("xx")), xx)
@@ -82,9 +81,7 @@ func rbf(level string, vector func() VecVirtual) {
 	ADDQ(Imm(uint64(size)), yy)
 	SUBQ(Imm(uint64(size/4)), n)
 	JMP(LabelRef("loop"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // normalExp generates clause 11 for arguments ≤ 0 whose exponential is not 0.
@@ -107,8 +104,7 @@ func normalExp(x VecVirtual, vector func() VecVirtual) VecVirtual {
 
 // poly generates a kernel of clause 13.
 func poly(level string, vector func() VecVirtual) {
-	TEXT("poly"+level, NOSPLIT, "func(values []float32, gamma, coef0 float32, degree int)")
-	Pragma("noescape")
+	function("poly"+level, "func(values []float32, gamma, coef0 float32, degree int)")
 	values, n, degree := base("values"), length("values"), value("degree")
 	gamma, coef0 := vector(), vector()
 	VBROADCASTSS(address(Param("gamma")), gamma)
@@ -132,7 +128,5 @@ func poly(level string, vector func() VecVirtual) {
 	ADDQ(Imm(uint64(size)), values)
 	SUBQ(Imm(uint64(size/4)), n)
 	JMP(LabelRef("loop"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -14,9 +14,8 @@ const (
 // product generates a kernel that computes atOnce rows and two vectors of columns at a
 // time: as many sums as there are registers for, so that each value loaded is used often.
 func product(level string, vector func() VecVirtual, atOnce int) {
-	TEXT("product"+level, NOSPLIT, "func(x []float32, stride, blocks, columns int, w, totals []float32, "+
+	function("product"+level, "func(x []float32, stride, blocks, columns int, w, totals []float32, "+
 		"step int, first bool)")
-	Pragma("noescape")
 	x, s, totals, step := base("x"), value("stride"), base("totals"), value("step")
 	SHLQ(Imm(2), s)
 	SHLQ(Imm(2), step)
@@ -128,9 +127,7 @@ func product(level string, vector func() VecVirtual, atOnce int) {
 	}
 	DECQ(blocks)
 	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // clearVector sets v to +0.

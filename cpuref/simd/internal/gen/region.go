@@ -13,8 +13,7 @@ func region(
 	name string, lanesOfVector int,
 	half func(scores GPVirtual, classes GPVirtual, alpha, infinity Register, before, now Mem) GPVirtual,
 ) {
-	TEXT(name, NOSPLIT, "func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)")
-	Pragma("noescape")
+	function(name, "func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)")
 	scores, q, before, now := base("scores"), value("q"), base("before"), base("now")
 	changed, blocks := base("changed"), length("changed")
 	var alpha, infinity VecVirtual = YMM(), YMM()
@@ -53,9 +52,7 @@ func region(
 	ADDQ(Imm(2), changed)
 	DECQ(blocks)
 	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func region512() {

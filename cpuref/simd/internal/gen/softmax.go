@@ -20,8 +20,7 @@ var softmaxConstants = []named{
 // residuals generates a kernel of clause 16 for one kind of targets; examples are lanes.
 // The loops over classes are short, so the processor overlaps them.
 func residuals(name, level string, vector func() VecVirtual, given bool) {
-	TEXT(name+level, NOSPLIT, "func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)")
-	Pragma("noescape")
+	function(name+level, "func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)")
 	r := residual{
 		vector: vector, q: value("q"), scores: base("scores"), t: base("t"), a: base("a"), weight: base("weight"),
 		losses: base("losses"), at: GP64(), left: GP64(),
@@ -54,15 +53,12 @@ func residuals(name, level string, vector func() VecVirtual, given bool) {
 	ADDQ(Imm(2), refused)
 	DECQ(blocks)
 	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // spread generates a kernel that brings targets into the lanes of their examples.
 func spread(level string, vector func() VecVirtual) {
-	TEXT("spread"+level, NOSPLIT, "func(t []float32, q int, values []float32, rows []int64)")
-	Pragma("noescape")
+	function("spread"+level, "func(t []float32, q int, values []float32, rows []int64)")
 	t, q, values, rows, n := base("t"), value("q"), base("values"), base("rows"), length("rows")
 	at, left, to := GP64(), GP64(), GP64()
 	size := int(vector().Size()) // of a vector of rows, which is half of it in targets
@@ -100,9 +96,7 @@ func spread(level string, vector func() VecVirtual) {
 	ADDQ(U32(8*lanes), rows)
 	SUBQ(Imm(lanes), n)
 	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 type residual struct {

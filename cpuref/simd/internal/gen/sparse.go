@@ -18,8 +18,7 @@ func sparse(n int) {
 	case 16:
 		level, vector = "AVX512", func() VecVirtual { return ZMM() }
 	}
-	TEXT(fmt.Sprintf("sparse%d%s", n, level), NOSPLIT, "func(starts []int64, columns []int32, values, w, out []float32)")
-	Pragma("noescape")
+	function(fmt.Sprintf("sparse%d%s", n, level), "func(starts []int64, columns []int32, values, w, out []float32)")
 	starts, rows := base("starts"), length("starts")
 	columns, values, w, out := base("columns"), base("values"), base("w"), base("out")
 	k, end, j, limit := GP64(), GP64(), GP64(), GP64()
@@ -79,7 +78,5 @@ func sparse(n int) {
 	INCQ(limit)
 	JMP(LabelRef("multiply"))
 
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -13,8 +13,7 @@ func accumulate512(sub bool) {
 	if sub {
 		name, combine = "subAVX512", VPSUBQ
 	}
-	TEXT(name, NOSPLIT, "func(sum []int64, x []float32, scale float32, next []float32)")
-	Pragma("noescape")
+	function(name, "func(sum []int64, x []float32, scale float32, next []float32)")
 	sum, x, n, next := base("sum"), base("x"), length("x"), base("next")
 	scale := YMM()
 	VBROADCASTSS(address(Param("scale")), scale)
@@ -45,15 +44,12 @@ func accumulate512(sub bool) {
 	VMOVDQU64_Z(Mem{Base: sum}, some, old)
 	combine(integers, old, old)
 	VMOVDQU64(old, some, Mem{Base: sum})
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // transfer512 generates transferAVX512: the integers of x leave one sum for another.
 func transfer512() {
-	TEXT("transferAVX512", NOSPLIT, "func(from, to []int64, x []float32, scale float32, next []float32)")
-	Pragma("noescape")
+	function("transferAVX512", "func(from, to []int64, x []float32, scale float32, next []float32)")
 	from, to, x, n, next := base("from"), base("to"), base("x"), length("x"), base("next")
 	scale := YMM()
 	VBROADCASTSS(address(Param("scale")), scale)
@@ -89,15 +85,12 @@ func transfer512() {
 	VPADDQ(more, integers, more)
 	VMOVDQU64(less, some, Mem{Base: from})
 	VMOVDQU64(more, some, Mem{Base: to})
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // transferAVX2 is transfer512 without vectors, as accumulateAVX2.
 func transferAVX2() {
-	TEXT("transferAVX2", NOSPLIT, "func(from, to []int64, x []float32, scale float32, next []float32)")
-	Pragma("noescape")
+	function("transferAVX2", "func(from, to []int64, x []float32, scale float32, next []float32)")
 	from, to, x, n, next := base("from"), base("to"), base("x"), length("x"), base("next")
 	scale := XMM()
 	VMOVSS(address(Param("scale")), scale)
@@ -133,8 +126,7 @@ func accumulateAVX2(sub bool) {
 	if sub {
 		name, combine = "subAVX2", func(r, m Op) { SUBQ(r, m) }
 	}
-	TEXT(name, NOSPLIT, "func(sum []int64, x []float32, scale float32, next []float32)")
-	Pragma("noescape")
+	function(name, "func(sum []int64, x []float32, scale float32, next []float32)")
 	sum, x, n, next := base("sum"), base("x"), length("x"), base("next")
 	scale := XMM()
 	VMOVSS(address(Param("scale")), scale)
@@ -158,8 +150,7 @@ func accumulateSparse(sub bool) {
 	if sub {
 		name, combine = "subSparseAVX2", func(r, m Op) { SUBQ(r, m) }
 	}
-	TEXT(name, NOSPLIT, "func(sum []int64, columns []int32, values []float32, scale float32)")
-	Pragma("noescape")
+	function(name, "func(sum []int64, columns []int32, values []float32, scale float32)")
 	sum, columns, values, n := base("sum"), base("columns"), base("values"), length("values")
 	scale := XMM()
 	VMOVSS(address(Param("scale")), scale)
@@ -200,8 +191,7 @@ func scalar(n GPVirtual, one func(i int), steps ...step) {
 
 // toFloat512 generates toFloatAVX512; it rounds by the mode of the processor.
 func toFloat512() {
-	TEXT("toFloatAVX512", NOSPLIT, "func(dst []float32, src []int64)")
-	Pragma("noescape")
+	function("toFloatAVX512", "func(dst []float32, src []int64)")
 	dst, src, n := base("dst"), base("src"), length("src")
 	Label("loop")
 	CMPQ(n, Imm(8))
@@ -220,14 +210,11 @@ func toFloat512() {
 	VMOVDQU64_Z(Mem{Base: src}, some, integers)
 	VCVTQQ2PS(integers, v)
 	VMOVUPS(v, some, Mem{Base: dst})
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func toFloatAVX2() {
-	TEXT("toFloatAVX2", NOSPLIT, "func(dst []float32, src []int64)")
-	Pragma("noescape")
+	function("toFloatAVX2", "func(dst []float32, src []int64)")
 	dst, src, n := base("dst"), base("src"), length("src")
 	scalar(n, func(i int) {
 		v := XMM()

@@ -13,8 +13,7 @@ func combine(level string, size int) {
 	if size == 64 {
 		vector = ZMM
 	}
-	TEXT("combine"+level, NOSPLIT, "func(z, g, b []float32, unit float32)")
-	Pragma("noescape")
+	function("combine"+level, "func(z, g, b []float32, unit float32)")
 	z, columns, g, b, labels := base("z"), length("z"), base("g"), base("b"), length("b")
 	unit := vector()
 	VBROADCASTSS(address(Param("unit")), unit)
@@ -51,9 +50,7 @@ func combine(level string, size int) {
 	ADDQ(U32(uint32(2*size)), z)
 	SUBQ(Imm(uint64(size/2)), columns)
 	JMP(LabelRef("columns"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // norms generates a kernel whose lanes are 16 classes: columns one after the
@@ -64,8 +61,7 @@ func norms(
 	name string, vector func() VecVirtual, clear func(v VecVirtual),
 	fma func(row []VecVirtual, g Mem, z []VecVirtual),
 ) {
-	TEXT(name, NOSPLIT, "func(g []float32, columns int, bt []float32, unit float32, norm []float32)")
-	Pragma("noescape")
+	function(name, "func(g []float32, columns int, bt []float32, unit float32, norm []float32)")
 	g, columns, bt, labels := base("g"), value("columns"), base("bt"), length("bt")
 	SHRQ(Imm(4), labels)
 	unit := vector()

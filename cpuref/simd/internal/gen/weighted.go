@@ -12,9 +12,8 @@ import (
 // vectors of columns at a time as wide says, what is left one vector at a time. Each value
 // loaded, of x or a, is used for several sums.
 func weighted(level string, vector func() VecVirtual, most int, wide func(rows int) int) {
-	TEXT("weighted"+level, NOSPLIT, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
+	function("weighted"+level, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
 		"totals []float32, width int)")
-	Pragma("noescape")
 	w := weightedLoop{
 		x: base("x"), stride: value("stride"), columns: value("columns"), a: base("a"),
 		step: value("step"), totals: base("totals"), width: value("width"),
@@ -38,9 +37,7 @@ func weighted(level string, vector func() VecVirtual, most int, wide func(rows i
 		w.group(name+"wide", rows, wide(rows), nil)
 		w.rest(name+"rest", rows)
 	}
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // weightedLoop is what the loops of weighted share; the registers, because avo finds none for
@@ -267,9 +264,8 @@ type columnArithmetic struct {
 }
 
 func columnSums(level string, c columnArithmetic) {
-	TEXT("columnSums"+level, NOSPLIT, "func(starts []int64, rows []int32, values, a []float32, scale float32, "+
+	function("columnSums"+level, "func(starts []int64, rows []int32, values, a []float32, scale float32, "+
 		"sums []int64)")
-	Pragma("noescape")
 	starts, columns, rows, values := base("starts"), length("starts"), base("rows"), base("values")
 	a, sums := base("a"), base("sums")
 	k, end, i, limit := GP64(), GP64(), GP64(), GP64()
@@ -312,7 +308,5 @@ func columnSums(level string, c columnArithmetic) {
 	INCQ(limit)
 	JMP(LabelRef("multiply"))
 
-	Label("done")
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -31,6 +31,7 @@ type Data struct {
 	SkipBad     bool
 	Trust       bool
 	NoLabels    bool
+	Unlabelled  bool // the command has --no-labels
 	Columns     Columns
 
 	common *Common
@@ -93,6 +94,7 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 
 // NoLabelsFlag returns the flag --no-labels.
 func (d *Data) NoLabelsFlag() cli.Flag {
+	d.Unlabelled = true
 	return &cli.BoolFlag{Name: "no-labels", Destination: &d.NoLabels,
 		Usage: "all columns are features; LIBSVM's labels are passed over"}
 }

@@ -142,7 +142,8 @@ func (r *resident) free() error {
 
 // weightBatch returns how many of q rows of W of d columns are brought to the
 // device at once, and how many rows they take there.
-func (e *gpuEngine) weightBatch(sparse bool, d, q int, use enginecheck.Use) (batch, packed int, err error) {
+func (e *gpuEngine) weightBatch(sparse bool, d, q int, use enginecheck.Use,
+) (batch, packed int, err error) {
 	least := few
 	switch {
 	case sparse && use == enginecheck.Evaluating:

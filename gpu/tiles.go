@@ -141,7 +141,8 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // cut divides examples into tiles, without their buffers: as large as one
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed. Those of an evaluator begin at multiples of a block.
-func (e *gpuEngine) cut(x dataset.Stored, classes int, use enginecheck.Use) (tiles []*tile, err error) {
+func (e *gpuEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
+) (tiles []*tile, err error) {
 	limit, width := e.maxAlloc, narrowWidth(x)
 	room, need := e.q.memory-e.q.inUse,
 		(1+valueBytes(width))*int64(x.Size())+8*int64(x.N)*int64(classes)

@@ -8,7 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// data checks for a data set of an Engine, whatever its use.
+// data checks for a data set of an Engine, whatever its use. cells and evaluator have the methods
+// of theirs.
 type data struct {
 	e          *Engine
 	scorer     engine.Scorer // nil when closed, as are the next two
@@ -20,15 +21,17 @@ type data struct {
 	failed     error // of the first operation that failed
 }
 
+type cells struct{ *data }
+
+type evaluator struct{ *data }
+
 // Inner returns the data set of the engine behind an Engine, for tests of that engine.
 func Inner(s engine.Scorer) engine.Scorer {
 	switch r := s.(type) {
 	case cells:
-		s = r.Cells
+		return r.scorer
 	case evaluator:
-		s = r.Evaluator
-	case scorer:
-		s = r.Scorer
+		return r.scorer
 	}
 	return s.(*data).scorer
 }
@@ -82,50 +85,50 @@ func (s *data) Predict(dst []int32) error {
 		func() error { return s.scorer.Predict(dst) })
 }
 
-func (s *data) Assign(alpha float32) (a engine.Assignment, err error) {
+func (s cells) Assign(alpha float32) (a engine.Assignment, err error) {
 	err = s.do("assign", nil, func() (err error) {
-		a, err = s.cells.Assign(alpha)
+		a, err = s.data.cells.Assign(alpha)
 		return err
 	})
 	return a, err
 }
 
-func (s *data) ClassSums(dst []int64, p int) error {
+func (s cells) ClassSums(dst []int64, p int) error {
 	return s.do("class sums", errors.Join(checkClass(p, s.q), checkLen("dst", len(dst), s.q*s.d)),
-		func() error { return s.cells.ClassSums(dst, p) })
+		func() error { return s.data.cells.ClassSums(dst, p) })
 }
 
-func (s *data) Norms(dst, inv []float32) error {
+func (s cells) Norms(dst, inv []float32) error {
 	return s.do("norms",
 		errors.Join(checkLen("dst", len(dst), s.q*s.q), checkLen("inv", len(inv), s.q*s.q)),
-		func() error { return s.cells.Norms(dst, inv) })
+		func() error { return s.data.cells.Norms(dst, inv) })
 }
 
-func (s *data) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+func (s cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	return s.do("update vectors", checkUpdateVectors(dst, pairs, inv, s.d, s.q),
-		func() error { return s.cells.UpdateVectors(dst, pairs, inv) })
+		func() error { return s.data.cells.UpdateVectors(dst, pairs, inv) })
 }
 
-func (s *data) SetTargets(t engine.Targets) error {
+func (s evaluator) SetTargets(t engine.Targets) error {
 	return s.do("set targets", checkTargets(t, s.n, s.q), func() error {
 		s.hasTargets = true
-		return s.evaluator.SetTargets(t)
+		return s.data.evaluator.SetTargets(t)
 	})
 }
 
-func (s *data) Evaluate(sums []int64, w engine.Weights) (found engine.Evaluation, err error) {
+func (s evaluator) Evaluate(sums []int64, w engine.Weights) (found engine.Evaluation, err error) {
 	check := errors.Join(checkWeights(w, s.d, s.q), checkLen("sums", len(sums), s.q*s.d))
 	if !s.hasTargets {
 		check = fmt.Errorf("%w: found no targets, want a call of SetTargets before", engine.ErrShape)
 	}
 	err = s.do("evaluate", check, func() (err error) {
-		found, err = s.evaluator.Evaluate(sums, w)
+		found, err = s.data.evaluator.Evaluate(sums, w)
 		return err
 	})
 	return found, err
 }
 
-func (s *data) WeightedSums(sums []int64, a []float32) error {
+func (s evaluator) WeightedSums(sums []int64, a []float32) error {
 	return s.do("weighted sums", checkWeightedSums(sums, a, s.n, s.d),
-		func() error { return s.evaluator.WeightedSums(sums, a) })
+		func() error { return s.data.evaluator.WeightedSums(sums, a) })
 }

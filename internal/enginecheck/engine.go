@@ -155,20 +155,13 @@ func (e *Engine) load(rows dataset.Rows, t Task) (*data, error) {
 	})
 }
 
-// These have no methods of data but those of its use.
-type (
-	scorer    struct{ engine.Scorer }
-	cells     struct{ engine.Cells }
-	evaluator struct{ engine.Evaluator }
-)
-
 // Load implements engine.Engine.
 func (e *Engine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	d, err := e.load(x, Task{Classes: classes})
 	if err != nil {
 		return nil, err
 	}
-	return scorer{d}, nil
+	return d, nil
 }
 
 // LoadCells implements engine.Engine.

@@ -34,8 +34,8 @@ func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (sum engine.Plan, 
 	if t.Use == enginecheck.Sorting && err == nil {
 		whole := memory.Product(8, t.Classes, t.Classes, x.D)
 		n[3] = memory.Sum(n[3], whole)
-		err = memory.Check(whole, fmt.Sprintf("plan: class sums of the whole, %d × %d cells × %d features",
-			t.Classes, t.Classes, x.D))
+		err = memory.Check(whole, fmt.Sprintf("plan: class sums of the whole, %d × %d cells × %d "+
+			"features", t.Classes, t.Classes, x.D))
 	}
 	if err := e.sum(err, 0, n); err != nil {
 		return sum, err

@@ -80,7 +80,7 @@ func TestFailed(t *testing.T) {
 		if _, err := v.Evaluate(make([]int64, 4), engine.NewWeights(2, 2)); !errors.Is(err, errDevice) {
 			t.Errorf("got %v, want %v", err, errDevice)
 		}
-		if err := enginetest.CheckFailedEvaluator(v); err != nil {
+		if err := enginetest.CheckFailed(v); err != nil {
 			t.Error(err)
 		}
 	}

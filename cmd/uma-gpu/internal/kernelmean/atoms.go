@@ -166,7 +166,8 @@ func (o *Atoms) run(ctx context.Context) (err error) {
 	if m.Bound != nil {
 		r.Bound = m.Bound[0]
 	}
-	if err := atomicfile.Write(r.Out, func(w io.Writer) error { return writeAtoms(w, m) }); err != nil {
+	err = atomicfile.Write(r.Out, func(w io.Writer) error { return writeAtoms(w, m) })
+	if err != nil {
 		return err
 	}
 	return o.PrintTable(r, r.rows)

@@ -86,8 +86,8 @@ func (o *Options) format() (format string, err error) {
 		format = "csv"
 	}
 	if format == "npy" && o.Given("id-column") {
-		return "", app.Usage("--id-column is given with an .npy, which has no place for ids; write .csv " +
-			"or .jsonl")
+		return "", app.Usage("--id-column is given with an .npy, which has no place for ids; write " +
+			".csv or .jsonl")
 	}
 	return format, nil
 }

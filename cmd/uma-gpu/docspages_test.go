@@ -177,7 +177,7 @@ func docCalls(line string) (all [][]string) {
 	return slices.DeleteFunc(all, func(call []string) bool { return call == nil })
 }
 
-// docMatches reports whether an output is the one that a page shows. An ellipsis stands for any text
+// docMatches reports whether an output is what a page shows. An ellipsis stands for any text
 // in a line, and a line of nothing else for any lines.
 func docMatches(shown []string, output string) bool {
 	var b strings.Builder

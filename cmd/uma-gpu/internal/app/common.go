@@ -17,10 +17,12 @@ type Common struct {
 	Notes   Notes // on standard error
 	In      io.Reader
 	Args    []string // behind the flags
+	Words   []string // of the command line, without the program's name
 	JSON    bool
 	Quiet   bool
 
 	given []string // the flags of the command line, by each of their names
+	line  *cli.Context
 }
 
 // JSONFlag returns the flag --json.
@@ -65,7 +67,8 @@ func Table(w io.Writer, fill func(Row)) error {
 func (o *Common) start(c *cli.Context) {
 	o.Context, o.Out, o.In, o.Args = c.Context, c.App.Writer, c.App.Reader, c.Args().Slice()
 	o.Notes = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}
-	o.given = nil
+	o.Words, _ = c.App.Metadata["args"].([]string)
+	o.given, o.line = nil, c
 	for _, f := range c.Command.Flags {
 		if names := f.Names(); c.IsSet(names[0]) {
 			o.given = append(o.given, names...)
@@ -95,6 +98,13 @@ func Flags(parts ...any) (all []cli.Flag) {
 		}
 	}
 	return all
+}
+
+// Without returns the flags but for those of these names.
+func Without(flags []cli.Flag, names ...string) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
+		return slices.Contains(names, f.Names()[0])
+	})
 }
 
 // SeedFlag returns the flag --seed, of what usage names.

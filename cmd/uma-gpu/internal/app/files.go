@@ -1,6 +1,7 @@
 package app
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 
@@ -86,8 +87,8 @@ func checkFiles(c *cli.Context) error {
 			if MayReplace(out.flag, other.flag) {
 				continue
 			}
-			if out.written && SamePlace(c, out.path, other.path) {
-				return Usagef(c, "--%s is the same file as --%s, %s; give another name", out.flag, other.flag,
+			if out.written && SamePlace(c.App.Reader, out.path, other.path) {
+				return Usage("--%s is the same file as --%s, %s; give another name", out.flag, other.flag,
 					other.path)
 			}
 		}
@@ -110,9 +111,9 @@ func MayReplace(out, other string) bool {
 
 // SamePlace reports whether a file written at path a would take the place of b,
 // whatever links lead there. Neither needs to exist.
-func SamePlace(c *cli.Context, a, b string) bool {
+func SamePlace(stdin io.Reader, a, b string) bool {
 	infoA, errA := os.Stat(a)
-	infoB, errB := stat(c, b)
+	infoB, errB := stat(stdin, b)
 	if errA == nil && errB == nil {
 		return os.SameFile(infoA, infoB)
 	}
@@ -128,8 +129,8 @@ func SamePlace(c *cli.Context, a, b string) bool {
 }
 
 // stat is os.Stat, of standard input for -.
-func stat(c *cli.Context, path string) (os.FileInfo, error) {
-	if in, ok := c.App.Reader.(*os.File); ok && path == "-" {
+func stat(stdin io.Reader, path string) (os.FileInfo, error) {
+	if in, ok := stdin.(*os.File); ok && path == "-" {
 		return in.Stat()
 	}
 	return os.Stat(path)

@@ -1,13 +1,11 @@
-package training
+package train
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -17,8 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// PlanReport is what train --dry-run --json prints.
-type PlanReport struct {
+// Plan is what train --dry-run --json prints.
+type Plan struct {
 	Device   engine.Device `json:"device"`
 	Examples int           `json:"examples"`
 	Features int           `json:"features"` // of the prepared examples
@@ -27,7 +25,7 @@ type PlanReport struct {
 	Plan     engine.Plan   `json:"plan"`
 	Memory   hostMemory    `json:"memory"`
 	Estimate passEstimate  `json:"estimate"`
-	Seconds  trainSeconds  `json:"seconds"` // that the dry run took; nothing is uploaded or trained
+	Seconds  seconds       `json:"seconds"` // that the dry run took; nothing is uploaded or trained
 }
 
 // hostMemory is the memory of the process, in bytes.
@@ -48,22 +46,22 @@ func (m hostMemory) String() string {
 // Garbage is about what a training run leaves to the collector besides.
 const Garbage = 16 << 20
 
-// learningTakes returns how much host memory examples with this plan take, once they are prepared:
-// what the device has there, and up to half of them again, for samples and for bounds by which
-// passes read less of them.
-func learningTakes(p engine.Plan) hostMemory {
-	m := hostMemory{Taken: memory.Peak(), More: p.Examples/2 + Garbage}
-	if p.InPlace {
-		m.More += p.Scores + p.ClassSums + p.Scratch
+// plan prints what training would take, without doing it.
+func (o *Options) plan(ctx context.Context, d *dataset.Dataset) error {
+	switch {
+	case o.OwnMap():
+		return o.planOwnMap(d)
+	case o.Train.Kernel != nil:
+		return o.planKernel(d)
 	}
-	return m
+	return o.planLinear(ctx, d.Stored(), d.Y, len(d.Classes))
 }
 
-// linearDryRun prints what training would take, without doing it.
-func (t *Training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Stored, y []int32,
-	classes int) error {
+// planLinear prints the plan of a device, and measures how fast it is.
+func (o *Options) planLinear(ctx context.Context, x dataset.Stored, y []int32, classes int) error {
+	e := o.Train.Engine
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
-	switch t.Learner.Definition().Loads {
+	switch o.Train.Learner.Definition().Loads {
 	case learners.LoadsScorer:
 		plan = func() (engine.Plan, error) { return e.Plan(x, nil, classes) }
 	case learners.LoadsEvaluator:
@@ -73,63 +71,61 @@ func (t *Training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Store
 	if err != nil {
 		return app.AdviseMemory(err)
 	}
-	reopen := func(limit int64) (engine.Engine, error) { return t.Device.Reopen(e.Device().ID, limit) }
-	taken := learningTakes(needs) // before anything is measured, which takes memory too
-	guess, err := Expect(c.Context, e, needs, x.Examples, classes, reopen)
+	// What the device has here, and up to half of it again, for samples and for bounds. It is taken
+	// before anything is measured, which takes memory too.
+	takes := hostMemory{Taken: memory.Peak(), More: needs.Examples/2 + Garbage}
+	if needs.InPlace {
+		takes.More += needs.Scores + needs.ClassSums + needs.Scratch
+	}
+	reopen := func(limit int64) (engine.Engine, error) { return o.Where.Reopen(e.Device().ID, limit) }
+	guess, err := Expect(ctx, e, needs, x.Examples, classes, reopen)
 	if err != nil {
 		return app.AdviseMemory(err)
 	}
-	t.seconds.Total = time.Since(t.start).Seconds()
-	r := PlanReport{
-		Device: e.Device(), Examples: x.N, Features: x.D, Classes: classes, Storage: "dense",
-		Plan: needs, Memory: taken, Estimate: guess, Seconds: t.seconds,
-	}
+	o.seconds.Total = time.Since(o.start).Seconds()
+	r := Plan{Device: e.Device(), Examples: x.N, Features: x.D, Classes: classes, Storage: "dense",
+		Plan: needs, Memory: takes, Estimate: guess, Seconds: o.seconds}
 	if x.Sparse() {
 		r.Storage = "sparse"
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
-	}
-	return r.print(c.App.Writer)
+	return o.Print(r, r.text)
 }
 
-func (r PlanReport) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
-	p := r.Plan
-	line("device", "%s %s", r.Device.ID, r.Device.Name)
-	line("data", "%d examples × %d features, %d classes, %s", r.Examples, r.Features, r.Classes,
-		r.Storage)
-	line("examples", "%s", app.BytesText(p.Examples))
-	if p.Aside > 0 {
-		how := "streamed to the device in every pass"
-		if p.InPlace {
-			how = "used in place"
-		}
-		line("  of them aside", "%s in host memory, %s", app.BytesText(p.Aside), how)
+// text prints the plan for people.
+func (r Plan) text(w io.Writer) error {
+	p, m := r.Plan, r.Estimate
+	how, limit := "streamed to the device in every pass", "no limit"
+	if p.InPlace {
+		how = "used in place"
 	}
-	line("scores", "%s", app.BytesText(p.Scores))
-	line("class sums", "%s", app.BytesText(p.ClassSums))
-	line("scratch", "%s", app.BytesText(p.Scratch))
-	limit := "no limit"
 	if p.Limit > 0 {
 		limit = "of " + app.BytesText(p.Limit)
 	}
-	line("in all", "%s, %s", app.BytesText(p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch), limit)
-	line("memory", "%s", r.Memory)
-	line("tiles", "%d, of which aside %d", p.Tiles, p.TilesAside)
-	m := r.Estimate
-	line("expected pass", "%.3g s, at %.3g GB/s measured on %d examples", m.SecondsPerPass,
-		m.Measured.BytesPerSecond/1e9, m.Measured.Examples)
-	if s := m.Streamed; s != nil {
-		line("", "and %.3g GB/s streamed, measured on %d", s.BytesPerSecond/1e9, s.Examples)
-	}
-	if err := t.Flush(); err != nil {
+	if err := app.Table(w, func(row app.Row) {
+		row("device\t%s %s", r.Device.ID, r.Device.Name)
+		row("data\t%d examples × %d features, %d classes, %s", r.Examples, r.Features, r.Classes,
+			r.Storage)
+		row("examples\t%s", app.BytesText(p.Examples))
+		if p.Aside > 0 {
+			row("  of them aside\t%s in host memory, %s", app.BytesText(p.Aside), how)
+		}
+		row("scores\t%s\nclass sums\t%s\nscratch\t%s", app.BytesText(p.Scores),
+			app.BytesText(p.ClassSums), app.BytesText(p.Scratch))
+		row("in all\t%s, %s", app.BytesText(p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch), limit)
+		row("memory\t%s", r.Memory)
+		row("tiles\t%d, with %d aside", p.Tiles, p.TilesAside)
+		row("expected pass\t%.3g s, at %.3g GB/s measured on %d examples", m.SecondsPerPass,
+			m.Measured.BytesPerSecond/1e9, m.Measured.Examples)
+		if s := m.Streamed; s != nil {
+			row("\tand %.3g GB/s streamed, measured on %d", s.BytesPerSecond/1e9, s.Examples)
+		}
+	}); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w,
-		"\nA pass reads all examples and scores two classes. Every step makes one, and besides moves "+
-			"examples\nbetween class sums, which can take several times as long and depends on the labels.")
+	_, err := io.WriteString(w, `
+A pass reads all examples and scores two classes. Every step makes one. It also moves examples
+between class sums, which can take several times as long and depends on the labels.
+`)
 	return err
 }
 
@@ -145,64 +141,59 @@ type kernelPlan struct {
 	Bytes      int64         `json:"component_bytes"` // of all examples, in host memory
 }
 
-// kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
-func (t *Training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
-	o := t.Kernel.PCA(d.N, d.D, t.Seed)
-	plan, err := pca.NewPlan(d, o)
+// kernelPlan returns what all plans of kernel maps have.
+func (o *Options) kernelPlan(d *dataset.Dataset, landmarks, components int, p pca.Plan) kernelPlan {
+	r := kernelPlan{Device: o.Train.Engine.Device(), Examples: d.N, Features: d.D,
+		Landmarks: landmarks, Components: components, Plan: p,
+		Bytes: 4 * int64(d.N) * int64(components)}
+	r.Memory = hostMemory{memory.Peak(), p.Vectors + p.Basis + r.Bytes + r.Bytes/2 + Garbage}
+	return r
+}
+
+// planKernel prints what the fit of kernel PCA would take, which goes before training.
+func (o *Options) planKernel(d *dataset.Dataset) error {
+	k := o.Train.Kernel.PCA(d.N, d.D, o.Train.Seed)
+	plan, err := pca.NewPlan(d, k)
 	if err != nil {
 		return app.AdviseKernel(err)
 	}
-	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: o.Landmarks,
-		Components: o.Components, Plan: plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
-	if r.Landmarks == 0 {
-		r.Landmarks = d.N
+	landmarks, components := k.Landmarks, strconv.Itoa(k.Components)
+	if landmarks == 0 {
+		landmarks = d.N
 	}
-	r.Memory = hostMemory{memory.Peak(), plan.Vectors + plan.Basis + r.Bytes + r.Bytes/2 + Garbage}
+	if k.Components == 0 {
+		components = fmt.Sprintf("as many as have %v of the variance", k.Variance)
+	}
+	r, kept := o.kernelPlan(d, landmarks, k.Components, plan), "computed for each product"
 	if plan.Kept {
+		kept = "kept"
 		r.Memory.More += plan.Kernel
 	}
-	components := strconv.Itoa(r.Components)
-	if r.Components == 0 {
-		components = fmt.Sprintf("as many as have %v of the variance", o.Variance)
-	}
-	kept := "kept"
-	if !plan.Kept {
-		kept = "computed for each product"
-	}
-	return r.print(c, [][2]string{
-		{"kernel PCA", fmt.Sprintf("%d landmarks, components: %s", r.Landmarks, components)},
-		{"kernel values", app.BytesText(plan.Kernel) + ", " + kept},
-		{"vectors", "about " + app.BytesText(plan.Vectors)},
-		{"basis", app.BytesText(plan.Basis)},
-		{"components", app.BytesText(r.Bytes)},
-		{"memory", r.Memory.String()},
+	return o.printKernel(r, func(row app.Row) {
+		row("kernel PCA\t%d landmarks, components: %s", landmarks, components)
+		row("kernel values\t%s, %s", app.BytesText(plan.Kernel), kept)
+		row("vectors\tabout %s", app.BytesText(plan.Vectors))
+		row("basis\t%s\ncomponents\t%s", app.BytesText(plan.Basis), app.BytesText(r.Bytes))
 	})
 }
 
-// ownMapDryRun prints what the kernel map of the learner's own would take.
-func (t *Training) ownMapDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
+// planOwnMap prints what the kernel map of the learner's own would take.
+func (o *Options) planOwnMap(d *dataset.Dataset) error {
 	q := len(d.Classes)
-	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: d.N, Components: q,
-		Plan: pca.Plan{Basis: 4 * int64(d.N) * int64(q)}, Bytes: 4 * int64(d.N) * int64(q)}
-	r.Memory = hostMemory{memory.Peak(), r.Plan.Basis + r.Bytes + r.Bytes/2 + Garbage}
-	return r.print(c, [][2]string{
-		{"kernel means", fmt.Sprintf("%d means of %d atoms", r.Components, r.Landmarks)},
-		{"weights of atoms", app.BytesText(r.Plan.Basis)},
-		{"means at examples", app.BytesText(r.Bytes)},
-		{"memory", r.Memory.String()},
+	r := o.kernelPlan(d, d.N, q, pca.Plan{Basis: 4 * int64(d.N) * int64(q)})
+	return o.printKernel(r, func(row app.Row) {
+		row("kernel means\t%d means of %d atoms", q, d.N)
+		row("weights of atoms\t%s\nmeans at examples\t%s", app.BytesText(r.Plan.Basis),
+			app.BytesText(r.Bytes))
 	})
 }
 
-// print prints the plan, for people with these lines, each a name and a text.
-func (r kernelPlan) print(c *cli.Context, lines [][2]string) error {
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
-	}
-	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "device\t%s %s\n", r.Device.ID, r.Device.Name)
-	fmt.Fprintf(w, "data\t%d examples × %d features\n", r.Examples, r.Features)
-	for _, line := range lines {
-		fmt.Fprintf(w, "%s\t%s\n", line[0], line[1])
-	}
-	return w.Flush()
+// printKernel prints the plan, for people with the rows of its kernel.
+func (o *Options) printKernel(r kernelPlan, fill func(app.Row)) error {
+	return o.PrintTable(r, func(row app.Row) {
+		row("device\t%s %s", r.Device.ID, r.Device.Name)
+		row("data\t%d examples × %d features", r.Examples, r.Features)
+		fill(row)
+		row("memory\t%s", r.Memory)
+	})
 }

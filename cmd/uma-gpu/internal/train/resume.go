@@ -1,4 +1,4 @@
-package training
+package train
 
 import (
 	"errors"
@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -17,160 +16,127 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// ifItFails is the checkpoint of a training of which none is asked for: beside the model, and only
-// if it fails.
-func ifItFails(model string) host.Checkpoint {
-	return host.Checkpoint{Path: strings.TrimSuffix(model, ".npz") + ".checkpoint.npz", Failed: true}
-}
-
-// checkpointOf checks --checkpoint and --every.
-func checkpointOf(c *cli.Context) (host.Checkpoint, error) {
-	k := host.Checkpoint{Path: c.String("checkpoint")}
-	if k.Path == "" {
-		if c.IsSet("every") {
-			return k, app.Usagef(c, "--every is given without --checkpoint")
-		}
-		return k, nil
+// checkCheckpoint checks --checkpoint and --every. Without these a training that fails leaves a
+// checkpoint beside its model.
+func (o *Options) checkCheckpoint() (err error) {
+	k := &o.Train.Checkpoint
+	switch {
+	case k.Path == "" && o.Given("every"):
+		return app.Usage("--every is given without --checkpoint")
+	case k.Path == "" && !o.Stream:
+		*k = host.Checkpoint{Path: strings.TrimSuffix(o.Model, ".npz") + ".checkpoint.npz", Failed: true}
 	}
-	text := c.String("every")
-	var err error
-	if k.Steps, err = app.ParseCount(text); err != nil {
-		k.Every, err = time.ParseDuration(text)
+	if k.Path == "" || k.Failed {
+		return nil
+	}
+	if k.Steps, err = app.ParseCount(o.Every); err != nil {
+		k.Every, err = time.ParseDuration(o.Every)
 	}
 	if err != nil || k.Steps < 0 || k.Every < 0 || k.Steps == 0 && k.Every == 0 {
-		return k, app.Usagef(c, "--every is %q, wanted a time above 0 such as 30s or 5m, or a number of "+
-			"steps of at least 1", text)
+		return app.Usage("--every is %q, wanted a time above 0 such as 30s or 5m, or a number of steps of "+
+			"at least 1", o.Every)
 	}
-	return k, nil
+	return nil
 }
 
-// base is the model that the training begins with or goes on from; nil for none.
-func (t *Training) base() *model.Model {
-	if t.Resume != nil {
-		return t.Resume
-	}
-	return t.From
-}
-
-// continueFrom reads the file of --resume or --from, and takes over from it what the flags
-// leave open. It returns the parameters of the learner to go on with, nil for none.
-func (t *Training) continueFrom(c *cli.Context) (learners.Params, error) {
-	resume, from := c.String("resume"), c.String("from")
+// begin reads the file of --resume or --from. It returns the parameters of the learner to go on
+// with, nil for none.
+func (o *Options) begin() (_ learners.Params, err error) {
 	switch {
-	case resume != "" && from != "":
-		return nil, app.Usagef(c, "--resume and --from exclude each other")
-	case from != "":
-		for _, name := range append([]string{"kernel", "normalize"},
-			app.FlagNames(app.KernelFlags())...) {
-			if c.IsSet(name) {
-				return nil, app.Usagef(c,
-					"--%s is given with --from, whose model has a preparation and kernel of its own", name)
+	case o.Resume != "" && o.From != "":
+		return nil, app.Usage("--resume and --from exclude each other")
+	case o.From != "":
+		kernels := app.FlagNames(new(app.Kernel).TrainFlags(nil))
+		for _, flag := range append(kernels, "normalize") {
+			if o.Given(flag) {
+				return nil, app.Usage("--%s is given with --from, whose model has a preparation and kernel "+
+					"of its own", flag)
 			}
 		}
-		var err error
-		t.From, err = model.Load(from)
+		o.Train.From, err = model.Load(o.From)
 		return nil, err
-	case resume == "":
-		if c.IsSet("match-features") {
-			return nil, app.Usagef(c, "--match-features is given without --resume or --from")
+	case o.Resume == "":
+		if o.Given("match-features") {
+			return nil, app.Usage("--match-features is given without --resume or --from")
 		}
 		return nil, nil
 	}
-	m, err := model.Load(resume)
+	m, err := model.Load(o.Resume)
 	if err != nil {
 		return nil, err
 	}
 	if m.State == nil {
 		return nil, fmt.Errorf("%s: found a model whose training had ended (%s after %d steps), wanted "+
 			"a checkpoint or the model of an interrupted run; --from begins with its "+
-			"weights", resume, m.Meta.Stop, m.Meta.Steps)
-	}
-	if err := t.checkMapped(c, m); err != nil {
-		return nil, err
+			"weights", o.Resume, m.Meta.Stop, m.Meta.Steps)
 	}
 	params, err := catalog.Parse(m.Meta.Learner, m.Meta.Parameters)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", resume, err)
+		return nil, fmt.Errorf("%s: %w", o.Resume, err)
 	}
-	t.Resume, t.Kernel = m, nil
-	if c.IsSet("seed") {
-		if err := asBegun(c, "seed", t.Seed, m.Meta.Seed); err != nil {
-			return nil, err
-		}
-	}
-	t.Seed = m.Meta.Seed
-	if steps := c.Int("max-steps"); c.IsSet("max-steps") && steps < m.Meta.Steps {
-		return nil, app.Usagef(c,
-			"--max-steps is %d, wanted at least %d, the steps that the training has made",
-			steps, m.Meta.Steps)
-	}
-	t.Notes.Say("resume: %s, after %d steps", resume, m.Meta.Steps)
+	o.Train.Resume = m
 	return params, nil
 }
 
-// asBegun compares what a flag of a command that is given once more says with what the
-// training began with.
-func asBegun(c *cli.Context, flag string, now, then any) error {
-	if now == then {
+// asBegun compares the flags with those of the training to go on with, as far as its model tells
+// them: not what γ, or the number of components, was found by. The seed becomes that training's.
+func (o *Options) asBegun() error {
+	m, t := o.Train.Resume, &o.Train
+	if m == nil {
 		return nil
 	}
-	return app.Usagef(c, "--%s is %v, wanted %v as the training to go on with began", flag, now, then)
-}
-
-// checkMapped compares the flags of the preparation and kernel with those of the training
-// to go on with, as far as its model tells them: not what γ, or the number of components,
-// was found by.
-func (t *Training) checkMapped(c *cli.Context, m *model.Model) error {
-	if t.Steps != "auto" {
-		steps, err := dataset.ParseSteps(t.Steps)
+	type given struct {
+		flag      string
+		is        bool
+		now, then any
+	}
+	flags := []given{{"weights", o.Given("weights"), string(t.Weights), m.Meta.Weights},
+		{"seed", o.Given("seed"), t.Seed, m.Meta.Seed}}
+	if t.Preparation != "auto" {
+		steps, err := dataset.ParseSteps(t.Preparation)
 		if err != nil {
 			return err
 		}
-		if err := asBegun(c, "normalize", steps.String(), m.Meta.Preparation.Steps.String()); err != nil {
-			return err
+		flags = append(flags, given{"normalize", true, steps.String(), m.Meta.Preparation.Steps.String()})
+	}
+	switch k, then := t.Kernel, m.Meta.Kernel; {
+	case k == nil:
+	case then == nil:
+		flags = append(flags, given{"kernel", true, o.Kernel.Kind, "none"})
+	default:
+		kind := then.Function.Kind
+		if then.Cosine {
+			kind = app.Cosine
 		}
+		found := k.Function.Kind != kernel.Linear && k.Function.Gamma == 0
+		flags = append(flags, given{"kernel", true, o.Kernel.Kind, kind},
+			given{"gamma", !found, k.Function.Gamma, then.Function.Gamma},
+			given{"coef0", true, k.Function.Coef0, then.Function.Coef0},
+			given{"degree", true, k.Function.Degree, then.Function.Degree},
+			// There may have been fewer than were asked for.
+			given{"components", k.Components > 0, min(k.Components, then.Components), then.Components},
+			given{"landmarks", k.Landmarks > 0, min(k.Landmarks, then.Landmarks), then.Landmarks},
+			given{"normalize-components", k.Steps != nil, o.Kernel.Normalize,
+				then.Preparation.Steps.String()})
 	}
-	k := t.Kernel
-	if k == nil {
-		return nil
-	}
-	then := m.Meta.Kernel
-	if then == nil {
-		return asBegun(c, "kernel", c.String("kernel"), "none")
-	}
-	kind := then.Function.Kind
-	if then.Cosine {
-		kind = app.Cosine
-	}
-	if err := asBegun(c, "kernel", c.String("kernel"), kind); err != nil {
-		return err
-	}
-	found := k.Function.Kind != kernel.Linear && k.Function.Gamma == 0
-	for _, f := range []struct {
-		flag      string
-		told      bool
-		now, then any
-	}{
-		{"gamma", !found, k.Function.Gamma, then.Function.Gamma},
-		{"coef0", true, k.Function.Coef0, then.Function.Coef0},
-		{"degree", true, k.Function.Degree, then.Function.Degree},
-		// There may have been fewer than were asked for.
-		{"components", k.Components > 0, min(k.Components, then.Components), then.Components},
-		{"landmarks", k.Landmarks > 0, min(k.Landmarks, then.Landmarks), then.Landmarks},
-		{"normalize-components", k.Steps != nil, c.String("normalize-components"),
-			then.Preparation.Steps.String()},
-	} {
-		if f.told {
-			if err := asBegun(c, f.flag, f.now, f.then); err != nil {
+	for _, f := range flags {
+		if f.is {
+			if err := training.AsBegun(f.flag, f.now, f.then); err != nil {
 				return err
 			}
 		}
 	}
+	if o.Given("max-steps") && o.MaxSteps < m.Meta.Steps {
+		return app.Usage("--max-steps is %d, wanted at least %d, the steps that the training has made",
+			o.MaxSteps, m.Meta.Steps)
+	}
+	t.Seed = m.Meta.Seed
+	o.Notes.Say("resume: %s, after %d steps", o.Resume, m.Meta.Steps)
 	return nil
 }
 
 // adviseResume adds to an error of going on with another training what to do.
-func (t *Training) adviseResume(c *cli.Context, err error) error {
+func (o *Options) adviseResume(err error) error {
 	if saved := (*host.Saved)(nil); errors.As(err, &saved) {
 		return fmt.Errorf("%w; the same command with --resume %s goes on, to the same bytes, on this "+
 			"device or another, such as --device cpu", err, saved.Path)
@@ -178,7 +144,6 @@ func (t *Training) adviseResume(c *cli.Context, err error) error {
 	if !errors.Is(err, host.ErrResume) {
 		return err
 	}
-	resume := c.String("resume")
 	return fmt.Errorf("%s: %w; give what the training began with, or --from %[1]s to begin anew with "+
-		"its weights", resume, err)
+		"its weights", o.Resume, err)
 }

@@ -1,8 +1,10 @@
-package training
+package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,92 +16,81 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// streamFlags say that examples are seen once, and what cannot be known before the last.
-func streamFlags() []cli.Flag {
+// streamFlags returns the flags of examples that are seen once.
+func (o *Options) streamFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "stream",
+		&cli.BoolFlag{Name: "stream", Destination: &o.Stream,
 			Usage: "see each example once and keep none: online learners, CSV or LIBSVM"},
-		&cli.StringFlag{Name: "classes", DefaultText: "those read first",
+		&cli.StringFlag{Name: "classes", DefaultText: "those read first", Destination: &o.Classes,
 			Usage: "comma `LIST` of all classes of a stream"},
-		&cli.IntFlag{Name: "features", DefaultText: "as many as those read first",
-			Usage: "number `D` of features of a LIBSVM stream"},
+		app.Range(&cli.IntFlag{Name: "features", DefaultText: "as many as those read first",
+			Destination: &o.Features, Usage: "number `D` of features of a LIBSVM stream"}, 1, math.MaxInt),
 	}
 }
 
-// streamed takes over the flags of a stream, and refuses those of what takes more than one look
-// at the examples.
-func (t *Training) streamed(c *cli.Context) error {
-	if !c.Bool("stream") {
-		for _, name := range []string{"classes", "features"} {
-			if c.IsSet(name) && app.Visible(c, name) && app.Visible(c, "stream") {
-				return app.Usagef(c, "--%s is given without --stream", name)
-			}
+// checkStream checks the flags of a stream, and refuses what takes more than one look at the
+// examples.
+func (o *Options) checkStream() error {
+	refused, why := []string{"classes", "features"}, "without --stream"
+	if o.Stream {
+		refused = []string{"labels", "annotators", "validate", "temperature-folds", "checkpoint", "resume",
+			"kernel", "dry-run"}
+		why = "with --stream, which sees each example once and keeps none"
+	}
+	for _, flag := range refused {
+		if o.Given(flag) {
+			return app.Usage("--%s is given %s", flag, why)
 		}
+	}
+	if !o.Stream {
 		return nil
 	}
-	for _, name := range []string{
-		"labels", "annotators", "validate", "temperature-folds", "checkpoint", "resume", "kernel",
-		"dry-run",
-	} {
-		if c.IsSet(name) {
-			return app.Usagef(c, "--%s is given with --stream, which sees each example once and keeps none",
-				name)
-		}
-	}
-	about := t.Learner.Definition()
+	t := &o.Train
 	if _, ok := t.Learner.(learners.Streamer); !ok {
-		return app.Usagef(c, "--stream is given with learner %s, which needs all examples at once; take "+
-			"an online learner, such as --learner pa1", about.Name)
+		return app.Usage("--stream is given with learner %s, which needs all examples at once; take an "+
+			"online learner, such as --learner pa1", t.Learner.Definition().Name)
 	}
 	if t.MaxSteps > 1 || t.MaxSteps < 0 || t.Weights != "" && t.Weights != learners.Last {
-		return app.Usagef(c,
-			"--max-steps and --weights are given with --stream, which is one pass and keeps its last "+
-				"weights")
+		return app.Usage("--max-steps and --weights are given with --stream, which is one pass and keeps " +
+			"its last weights")
 	}
 	if inOrder, ok := learners.Lookup(t.Learner, "no_shuffle"); ok {
 		if err := inOrder.Set("true"); err != nil {
 			return err
 		}
 	}
-	if t.Read.Features = c.Int("features"); t.Read.Features < 0 {
-		return app.Usagef(c, "--features is %d, wanted at least 1", t.Read.Features)
-	}
-	if list := c.String("classes"); list != "" {
-		t.Read.Classes = strings.Split(list, ",")
+	o.Read.Features = o.Features
+	if o.Classes != "" {
+		o.Read.Classes = strings.Split(o.Classes, ",")
 	}
 	return nil
 }
 
 // openStream begins to read, for a training that begins with a model so that they match.
-func (t *Training) openStream(c *cli.Context) (*dataset.Stream, error) {
-	o := t.Read
-	if base := t.From; base != nil {
-		how, err := app.OneOf(c, "match-features", "name", "position")
-		if err != nil {
+func (o *Options) openStream(ctx context.Context) (*dataset.Stream, error) {
+	r := o.Read
+	if base := o.Train.From; base != nil {
+		if err := o.Data.AsModel(&r, base.Meta.Features); err != nil {
 			return nil, err
 		}
-		if err := app.AsModel(c, &o, base.Meta.Features); err != nil {
-			return nil, err
-		}
-		o.Classes = base.Meta.Classes
-		if how == "name" && len(base.Meta.Features.Names) > 0 {
-			o.FeatureNames = base.Meta.Features.Names
+		r.Classes = base.Meta.Classes
+		if o.Match.Match == "name" && len(base.Meta.Features.Names) > 0 {
+			r.FeatureNames = base.Meta.Features.Names
 		}
 		if base.Meta.Preparation.Steps.NeedsDense() {
-			o.Storage = "dense"
+			r.Storage = "dense"
 		}
 	}
-	files, err := app.DataFiles(t.Data)
+	files, err := app.DataFiles(o.Data.Path)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.OpenStream(c.Context, t.Data, files, o)
+	return dataset.OpenStream(ctx, o.Data.Path, files, r)
 }
 
-// stream is train for examples that are seen once.
-func (t *Training) stream(c *cli.Context) (err error) {
-	ctx := c.Context
-	s, err := t.openStream(c)
+// stream is Run for examples that are seen once.
+func (o *Options) stream(ctx context.Context) (err error) {
+	s, err := o.openStream(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return app.Interrupted(ctx)
@@ -108,43 +99,40 @@ func (t *Training) stream(c *cli.Context) (err error) {
 	}
 	defer s.Close()
 	first := s.First
-	t.Notes.Say("data: %s, a stream of examples × %d features%s", t.Data, first.D,
+	o.Notes.Say("data: %s, a stream of examples × %d features%s", o.Data.Path, first.D,
 		app.ClassesOf(first))
 	for _, note := range first.Notes {
-		t.Notes.Say("data: %s", note)
+		o.Notes.Say("data: %s", note)
 	}
 	for _, warning := range first.Warnings {
-		t.Notes.Warn("%s", warning)
+		o.Notes.Warn("%s", warning)
 	}
-	noise, err := t.ReadNoise(ctx, first.Classes)
+	noise, err := o.ReadNoise(ctx, first.Classes)
 	if err != nil {
 		return err
 	}
-	t.mark(&t.seconds.Read)
-	if t.Engine, err = t.Device.Open(t.Notes, device.Work{}); err != nil {
+	o.mark(&o.seconds.Read)
+	if o.Train.Engine, err = o.Where.Open(o.Notes, device.Work{}); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.closeEngine()) }()
-	t.mark(&t.seconds.Open)
-	if t.From == nil {
-		t.Preparation = t.Steps
-	}
-	_, passes := t.watch(c, first.Classes)
-	trained, err := host.TrainStream(ctx, s, noise, t.Options)
+	defer func() { err = errors.Join(err, o.closeEngine()) }()
+	o.mark(&o.seconds.Open)
+	_, passes := o.watch(first.Classes)
+	trained, err := host.TrainStream(ctx, s, noise, o.Train)
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.Data, err)
+		return fmt.Errorf("%s: %w", o.Data.Path, err)
 	}
-	if err := trained.Save(t.Model); err != nil {
+	if err := trained.Save(o.Model); err != nil {
 		return err
 	}
-	report := t.report(trained)
-	report.Passes, report.Stream = *passes, true
-	if err := report.print(c, t.Axes); err != nil {
+	r := o.report(trained)
+	r.Passes, r.Stream = *passes, true
+	if err := o.print(r); err != nil {
 		return err
 	}
 	if trained.Run.Stop == host.Interrupted {
 		return fmt.Errorf("%w after %d examples; %s holds the weights of these, and --from %s goes on "+
-			"with the next ones", app.ErrInterrupted, report.Examples, t.Model, t.Model)
+			"with the next ones", app.ErrInterrupted, r.Examples, o.Model, o.Model)
 	}
 	return nil
 }

@@ -1,9 +1,8 @@
-// Package training is the commands train, report and learners, and what other commands that train
-// share with them: flags, the reading of data, and trainings without each part of the data.
-package training
+// Package train is the command that learns a classifier from noisy labels.
+package train
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,201 +11,287 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/report"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-func NewTrain() *cli.Command {
-	data := append(NoisyDataFlags(), AnnotatorFlags()...)
-	data = append(data, &cli.Float64Flag{Name: "validate",
-		Usage: "hold this `SHARE` of the examples out, and judge the model by them"})
-	data = append(data, streamFlags()...)
-	learner := append(LearningFlags(),
-		&cli.IntFlag{Name: "temperature-folds",
-			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
-	)
-	output := []cli.Flag{
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model",
-			Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "checkpoint",
-			Usage: "also write the training so far to `FILE`.npz, every so often"}},
-		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(),
-			Usage: "`TIME` between checkpoints, or a number of steps"},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "resume",
-			Usage: "go on from a checkpoint or an interrupted run's model, `FILE`.npz"}},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "from",
-			Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
-		&cli.BoolFlag{Name: "dry-run",
-			Usage: "print what training would take of memory and time, and stop"},
-		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "history",
-			Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "report",
-			Usage: "also show model and labels as a page, `FILE`.html; see report --help"}},
-		app.PrintedAxesFlag(nil), app.JSONFlag(), app.QuietFlag(),
-	}
-	var flags []cli.Flag
-	flags = append(flags, append(data, app.MatchFlag())...)
-	flags = append(flags, learner...)
-	flags = append(flags, app.TrainKernelFlags()...)
-	flags = append(flags, device.Flags()...)
-	flags = append(flags, output...)
+// Options are the options of the command.
+type Options struct {
+	training.Options
+	Match    app.Model // features, by those of From or Resume
+	Model    string
+	Every    string // between checkpoints
+	Resume   string
+	From     string
+	Stream   bool
+	Classes  string // comma list, of a stream
+	Features int    // of a stream
+	DryRun   bool
+	Verbose  bool
+	History  string
+	Page     string
+	Axes     string
+
+	start, lap time.Time
+	seconds    seconds
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	o.Data.Resumes = true
 	return &cli.Command{
 		Name:  "train",
 		Usage: "learn a classifier from noisy labels and write a model",
-		Description: "Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q), " +
-			"prepares the features,\n" +
-			"trains, and writes the model. Without C the labels are taken to be right. The same data, " +
-			"flags and\n" +
-			"seed give the same bytes, and on every device the same weights. With --kernel the " +
-			"classifier is\n" +
-			"linear in kernel principal components, and curved in the features.\n\n" +
-			"With --annotators labels come from a table item,worker,label, whose items are examples, 0 " +
-			"for the\n" +
-			"first; what the data have as labels does not count, and each worker has a matrix, which is " +
-			"learned;\n" +
-			"those whom you --trust are right, and so tell how the others err.\n\n" +
-			"--validate 0.2 learns from four fifths of the examples and judges the model by the others " +
-			"as eval does,\n" +
-			"by their noisy labels through C; cv judges by all of them, in as many trainings as there " +
-			"are folds.\n\n" +
-			"--stream sees each example once and keeps none, so that memory does not grow with their " +
-			"number: for online\n" +
-			"learners, and a preparation that needs no statistics (--normalize bias,l2) or is that of " +
-			"--from.\n\n" +
-			"What speaks against the confusion matrix or the result is a warning, and in the JSON object " +
-			"an element of\n" +
-			"doubts, with a code, a text and an advice. --history has the estimated error of the weights " +
-			"after each step\n" +
-			"and, with --validate, the error of some of them on the examples held out. --report trains " +
-			"five times more\n" +
-			"with C and five times without, each time without a fifth of the data, to say whether C " +
-			"helps.\n\n" +
-			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that " +
-			"model, or\n" +
-			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C " +
-			"ends the\n" +
-			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or " +
-			"so many\n" +
-			"steps. Without --checkpoint, a training that fails after half a minute, for instance " +
-			"because its\n" +
-			"device is lost, leaves what it had learned in MODEL.checkpoint.npz.\n\n" +
-			app.NormalizeHelp + "\n" +
-			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help " +
-			"(kernels) and\n" +
-			"devices --help (devices).\n\n" +
-			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
-			"          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf " +
-			"--gamma search",
-		Flags:  flags,
-		Action: train,
+		Description: `Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q). It prepares the
+features, learns, and writes the model. Without C all labels are taken to be right. The same data,
+flags and seed give the same bytes. The weights are the same on every device. With --kernel the
+classifier is linear in kernel principal components, and curved in the features.
+
+--annotators takes the labels from a table item,worker,label. Items are examples, 0 for the first.
+Labels in the data do not count. Each worker gets a confusion matrix, which is learned. The labels
+of workers that --trust names are right, and tell how the others err.
+
+--validate 0.2 learns from four fifths of the examples. It judges the model by the others as eval
+does, by their noisy labels through C. cv judges by all examples, with one training for each fold.
+
+--stream sees each example once and keeps none, so memory does not grow with their number. It takes
+an online learner and a preparation without statistics (--normalize bias,l2), or that of --from.
+
+A warning tells what speaks against the confusion matrix or the result. The JSON object lists the
+same as doubts, with a code, a text and an advice. --history writes the estimated error after each
+step. With --validate it also writes the error of some steps on the examples held out. --report
+trains ten times more, each time without a fifth of the data, and says whether C helps.
+
+Ctrl-C finishes the step, writes the model and exits with 130. A second Ctrl-C ends the program at
+once. --resume goes on from that model or from a checkpoint, and ends with the bytes of a run that
+nothing stopped. A checkpoint is written before the first step, and then --every 30s, 5m or number
+of steps. Without --checkpoint, a training that fails after half a minute writes what it has learned
+to MODEL.checkpoint.npz.
+
+` + app.NormalizeHelp + `
+See also: uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and
+devices --help (devices).
+
+Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
+          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
+		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(),
+			&cli.Float64Flag{Name: "validate", Destination: &o.Train.HoldOut,
+				Usage: "hold this `SHARE` of the examples out, and judge the model by them"},
+			o.streamFlags(), o.Match.MatchFlag(), o.LearningFlags(),
+			app.Range(&cli.IntFlag{Name: "temperature-folds", Destination: &o.Train.TemperatureFolds,
+				Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
+				2, judge.MostFolds),
+			o.EngineFlags(),
+			app.Output(&o.Model, "model", "model to write, `FILE`.npz (required, but for --dry-run)"),
+			app.Output(&o.Train.Checkpoint.Path, "checkpoint",
+				"also write the training so far to `FILE`.npz, every so often"),
+			&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(), Destination: &o.Every,
+				Usage: "`TIME` between checkpoints, or a number of steps"},
+			app.Input(&o.Resume, "resume",
+				"go on from a checkpoint or an interrupted run's model, `FILE`.npz"),
+			app.Input(&o.From, "from",
+				"begin with weights, preparation and kernel of the model `FILE`.npz"),
+			&cli.BoolFlag{Name: "dry-run", Destination: &o.DryRun,
+				Usage: "print what training would take of memory and time, and stop"},
+			&cli.BoolFlag{Name: "verbose", Destination: &o.Verbose,
+				Usage: "print a line for each step on stderr"},
+			app.Output(&o.History, "history",
+				"also write errors step by step to `FILE`: .csv or .jsonl"),
+			app.Output(&o.Page, "report",
+				"also show model and labels as a page, `FILE`.html; see report --help"),
+			app.PrintedAxesFlag(&o.Axes), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-func train(c *cli.Context) (err error) {
-	required := []string{"data", "model"}
-	if c.Bool("dry-run") {
-		required = required[:1]
-	}
-	t, err := New(c, required...)
-	if err != nil {
+// Run trains and writes the model.
+func Run(ctx context.Context, o *Options) (err error) {
+	o.start = time.Now()
+	o.lap = o.start
+	if err := o.check(); err != nil {
 		return err
 	}
-	if c.Bool("stream") {
-		return t.stream(c)
+	if o.Stream {
+		return o.stream(ctx)
 	}
-	if t.Checkpoint.Path == "" {
-		t.Checkpoint = ifItFails(t.Model)
-	}
-	ctx := c.Context
-	d, noise, err := t.readLabelled(c)
+	d, noise, err := o.read(ctx)
 	if d != nil {
-		defer d.Close() // of what was only read: nothing to lose
+		defer d.Close() // only read
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.closeEngine()) }()
-	t.giveUp(d)
-	if c.Bool("dry-run") {
-		work, err := host.Plan(ctx, d, noise, t.Options)
+	o.giveUp(d)
+	defer func() { err = errors.Join(err, o.closeEngine()) }()
+	if o.DryRun {
+		work, err := host.Plan(ctx, d, noise, o.Train)
 		if err != nil {
-			return t.explain(c, err)
+			return o.explain(ctx, err)
 		}
-		return t.dryRun(c, t.Engine, work.Data)
+		return o.plan(ctx, work.Data)
 	}
-	history, passes := t.watch(c, d.Classes)
-	trained, err := host.Train(ctx, d, noise, t.Options)
+	history, passes := o.watch(d.Classes)
+	trained, err := host.Train(ctx, d, noise, o.Train)
 	if err != nil {
-		return t.explain(c, err)
+		return o.explain(ctx, err)
 	}
-	if err := trained.Save(t.Model); err != nil {
+	if err := trained.Save(o.Model); err != nil {
 		return err
 	}
-	report := t.report(trained)
-	report.Passes = *passes
-	if held := trained.HeldOut; held != nil && trained.Run.Stop != host.Interrupted {
-		if report.Validation, err = t.judgeHeld(ctx, trained.Model, held, noise); err != nil {
+	r := o.report(trained)
+	r.Passes = *passes
+	stopped := trained.Run.Stop == host.Interrupted
+	if held := trained.HeldOut; held != nil && !stopped {
+		if r.Validation, err = o.validate(ctx, trained.Model, held, noise); err != nil {
 			return err
 		}
-		if err := history.HoldOut(ctx, t.Engine, trained.Model, held, trained.Given); err != nil {
-			return err
-		}
-	}
-	if t.history != "" {
-		if err := writeHistory(t.history, history.Moments); err != nil {
+		err := history.HoldOut(ctx, o.Train.Engine, trained.Model, held, trained.Given)
+		if err != nil {
 			return err
 		}
 	}
-	if err := report.print(c, t.Axes); err != nil {
+	if o.History != "" {
+		if err := training.WriteHistory(o.History, history.Moments); err != nil {
+			return err
+		}
+	}
+	if err := o.print(r); err != nil {
 		return err
 	}
-	if trained.Run.Stop != host.Interrupted {
-		return t.reported(c, trained, noise, history)
+	if stopped {
+		return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
+			app.ErrInterrupted, trained.Run.Steps, o.Model, o.Model)
 	}
-	return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
-		app.ErrInterrupted, trained.Run.Steps, t.Model, t.Model)
+	if o.Page == "" {
+		return nil
+	}
+	return report.OfTraining(ctx, &report.Options{Options: o.Options, Match: o.Match, Model: o.Model,
+		Out: o.Page, Moments: history.Moments, Phases: o.seconds.phases()}, trained, noise)
 }
 
-// giveUp lets the training have the examples d, which nobody else needs, and says how to prepare
-// them and when to open the device.
-func (t *Training) giveUp(d *dataset.Dataset) {
-	if t.base() == nil {
-		t.Preparation = t.Steps
+// check checks all options before a data file is read, and reads the model to begin with.
+func (o *Options) check() error {
+	t := &o.Train
+	switch {
+	case o.Data.Path == "":
+		return app.Missing("data")
+	case o.Model == "" && !o.DryRun:
+		return app.Missing("model")
+	case o.Quiet && o.Verbose:
+		return app.Usage("--quiet and --verbose exclude each other")
 	}
+	if err := o.checkCheckpoint(); err != nil {
+		return err
+	}
+	params, err := o.begin()
+	if err != nil {
+		return err
+	}
+	if err := o.Options.Check(params); err != nil {
+		return err
+	}
+	if err := o.asBegun(); err != nil {
+		return err
+	}
+	if o.Base() != nil { // has them
+		t.Preparation, t.Kernel = "", nil
+	}
+	switch {
+	case o.Given("validate") && !(t.HoldOut > 0 && t.HoldOut < 1):
+		return app.Usage("--validate is %v, wanted a share above 0, below 1", t.HoldOut)
+	case t.HoldOut > 0 && o.Annotators != "":
+		return app.Usage("--validate and --annotators exclude each other: judge by eval, on labels of " +
+			"their own")
+	}
+	if err := o.checkStream(); err != nil {
+		return err
+	}
+	return o.checkReports()
+}
+
+// checkReports checks --history and --report.
+func (o *Options) checkReports() error {
+	if o.History != "" {
+		if err := training.CheckHistory(o.History); err != nil {
+			return err
+		}
+		if o.Stream {
+			return app.Usage("--history goes not with --stream, which is one step")
+		}
+	}
+	if o.Page == "" {
+		return nil
+	}
+	numbers := report.JSONName(o.Page)
+	if err := report.CheckPage("report", o.Page); err != nil {
+		return err
+	}
+	switch {
+	case o.Data.Path == "-":
+		return app.Usage("--report wants to read the data twice, and standard input can be read once; " +
+			"write it to a file")
+	case o.Stream || o.Annotators != "":
+		return app.Usage("--report goes neither with --stream nor with --annotators; give report a model " +
+			"and data with labels")
+	case o.Model != "" && app.SamePlace(o.In, numbers, o.Model):
+		return app.Usage("--report writes its numbers to %s, which is --model", numbers)
+	}
+	return atomicfile.CheckWritable(numbers)
+}
+
+// read reads the examples, their labels and the confusion matrix.
+func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix, error) {
+	d, err := o.ReadExamples(ctx, &o.Match, o.Page == "")
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Annotators != "" {
+		if err := o.ReadAnnotations(ctx, d); err != nil {
+			return d, nil, err
+		}
+	}
+	noise, err := o.ReadNoise(ctx, d.Classes)
+	o.mark(&o.seconds.Read)
+	return d, noise, err
+}
+
+// giveUp lets the training have the memory of the examples, which nobody else needs, and says when
+// to open the device.
+func (o *Options) giveUp(d *dataset.Dataset) {
+	t := &o.Train
 	t.Memory = []dataset.Memory{dataset.InPlace}
 	// Projection reads float32, and --storage dense asks for it.
-	if !t.mapped() && t.Read.Storage != "dense" && t.Device.WantsNarrow(d) {
+	mapped := t.Kernel != nil || o.Base() != nil && o.Base().Projection != nil
+	if !mapped && o.Read.Storage != "dense" && o.Where.WantsNarrow(d) {
 		t.Memory = append(t.Memory, dataset.WithCodes)
 	}
-	t.Options.Open = func(w host.Work) (engine.Engine, error) {
-		t.mark(&t.seconds.Prepare)
-		if t.base() == nil {
+	t.Open = func(w host.Work) (engine.Engine, error) {
+		o.mark(&o.seconds.Prepare)
+		defer o.mark(&o.seconds.Open)
+		if o.Base() == nil {
 			if err := w.Data.CheckNarrow(); err != nil {
 				return nil, err
 			}
 		}
-		e, err := t.open(w)
-		t.mark(&t.seconds.Open)
-		return e, err
+		if o.Noise.Path != "" || t.Resume != nil && t.Resume.Confusion != nil {
+			o.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
+		}
+		o.Where.Data = w.Data.SHA256
+		var err error
+		if t.Engine, err = o.Where.Open(o.Notes, training.WorkOf(w)); err != nil {
+			return nil, &openError{err}
+		}
+		return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)
 	}
-}
-
-// open opens the device for the work, and keeps it until closeEngine.
-func (t *Training) open(w host.Work) (e engine.Engine, err error) {
-	if t.Confusion != "" || t.Resume != nil && t.Resume.Confusion != nil {
-		t.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
-	}
-	t.Device.Data = w.Data.SHA256
-	if t.Engine, err = t.Device.Open(t.Notes, workOf(w)); err != nil {
-		return nil, &openError{err}
-	}
-	return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)
 }
 
 // openError is the error of a device that could not be opened: no fault of the data.
@@ -215,80 +300,85 @@ type openError struct{ error }
 // Unwrap returns the error of the device.
 func (e *openError) Unwrap() error { return e.error }
 
+// explain adds to the error of a training its file, and what to do.
+func (o *Options) explain(ctx context.Context, err error) error {
+	if failed := (*openError)(nil); errors.As(err, &failed) {
+		return failed.error
+	}
+	return o.Failure(ctx, o.adviseResume(err))
+}
+
 // closeEngine closes the device, if it was opened.
-func (t *Training) closeEngine() error {
-	if t.Engine == nil {
+func (o *Options) closeEngine() error {
+	if o.Train.Engine == nil {
 		return nil
 	}
-	return t.Engine.Close()
+	return o.Train.Engine.Close()
 }
 
 // watch has the training tell of its steps, as far as anybody looks. It returns the errors step by
 // step, and the passes of an online learner.
-func (t *Training) watch(c *cli.Context, classes []string) (*judge.History, *[]map[string]any) {
-	history := &judge.History{Keeps: t.HoldOut > 0 && (t.history != "" || t.page != "")}
+func (o *Options) watch(classes []string) (*judge.History, *[]map[string]any) {
+	t := &o.Train
+	shown := o.History != "" || o.Page != ""
+	history := &judge.History{Keeps: t.HoldOut > 0 && shown}
 	passes := new([]map[string]any)
-	t.Watch = host.Watch{Note: t.Notes.Say, Phase: t.phase}
-	if !c.Bool("json") && !t.Notes.Watched() && !t.verbose && t.history == "" && t.page == "" {
+	t.Watch = host.Watch{Note: o.Notes.Say, Phase: o.phase}
+	if !o.JSON && !o.Notes.Watched() && !o.Verbose && !shown {
 		return history, passes // nobody would see a step, and a pass need not be counted
 	}
 	t.Watch.Step = func(r host.Report) {
 		history.Step(r.Step, r.EstimatedError, r.W)
-		if t.verbose {
-			t.Notes.Step(r, classes)
+		if o.Verbose {
+			o.Notes.Step(r, classes)
 		}
 		if t.Learner.Definition().Passes {
-			*passes = append(*passes, passReport(r))
+			pass := map[string]any{"step": r.Step, "estimated_error": r.EstimatedError}
+			for _, f := range r.Fields {
+				pass[strings.ReplaceAll(f.Name, " ", "_")] = f.Value
+			}
+			*passes = append(*passes, pass)
 		}
 	}
 	return history, passes
 }
 
-// explain adds to the error of a training its file, and what to do.
-func (t *Training) explain(c *cli.Context, err error) error {
-	if failed := (*openError)(nil); errors.As(err, &failed) {
-		return failed.error
-	}
-	if err := app.Interrupted(c.Context); err != nil {
-		return err
-	}
-	file := t.Data
-	if inseparable := (*confusion.InseparableError)(nil); errors.As(err, &inseparable) {
-		file = cmp.Or(t.Confusion, t.Data)
-	}
-	err = app.AdviseKernel(app.AdviseMemory(t.adviseResume(c, err)))
-	if strings.HasPrefix(err.Error(), file+": ") { // of the preparation, which knows it
-		return err
-	}
-	return fmt.Errorf("%s: %w", file, err)
+// mark stores the seconds since the last mark.
+func (o *Options) mark(seconds *float64) {
+	now := time.Now()
+	*seconds = now.Sub(o.lap).Seconds()
+	o.lap = now
 }
 
-// report returns the report of a training.
-func (t *Training) report(trained *host.Trained) TrainReport {
-	n := 0
-	for _, count := range trained.Run.Counts {
-		n += int(count)
-	}
-	t.seconds.Total = time.Since(t.start).Seconds()
-	run, meta := trained.Run, trained.Meta
-	return TrainReport{
-		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
-		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
-		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1,
-			meta.Condition),
-		Device: t.Engine.Device(), Model: t.Model, Seconds: t.seconds, Doubts: append([]learners.Doubt{},
-			trained.Doubts...),
-		CompressionSet: run.CompressionSet, Traffic: device.TrafficOfRanks(),
+// phase is host.Watch.Phase.
+func (o *Options) phase(p host.Phase) {
+	switch p {
+	case host.Mapped:
+		o.mark(&o.seconds.Kernel)
+	case host.Loaded:
+		o.mark(&o.seconds.Upload)
+	case host.Learned:
+		o.mark(&o.seconds.Train)
 	}
 }
 
-// dryRun prints what training would take.
-func (t *Training) dryRun(c *cli.Context, e engine.Engine, d *dataset.Dataset) error {
-	switch {
-	case t.OwnMap():
-		return t.ownMapDryRun(c, e.Device(), d)
-	case t.Kernel != nil:
-		return t.kernelDryRun(c, e.Device(), d)
+// validate judges a model by examples that it has not seen.
+func (o *Options) validate(ctx context.Context, m *model.Model, held *dataset.Dataset,
+	noise *confusion.Matrix) (*judgement.Judgement, error) {
+	of := m.Scores
+	if held.Prepared != nil {
+		of = m.ScoresPrepared
 	}
-	return t.linearDryRun(c, e, d.Stored(), d.Y, len(d.Classes))
+	scores, err := of(ctx, o.Train.Engine, held)
+	if err != nil {
+		return nil, fmt.Errorf("examples held out: %w", err)
+	}
+	predicted := engine.Predicted(scores, m.Q)
+	if m.Meta.Temperature == 0 {
+		scores = nil
+	} else if err := m.ToProbabilities(scores); err != nil {
+		return nil, err
+	}
+	j, err := judgement.Of(held.Y, predicted, scores, m.Meta.Classes, noise)
+	return &j, err
 }

@@ -68,6 +68,14 @@ func checkFlags(c *cli.Context, needed []string) error {
 	if c.Args().Present() && c.Command.ArgsUsage == "" {
 		return Usage("unexpected argument %q", c.Args().First())
 	}
+	if err := checkDeclared(c); err != nil {
+		return err
+	}
+	return checkRequired(c, needed)
+}
+
+// checkDeclared checks the values that flags declare.
+func checkDeclared(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
 		if f, ok := f.(checkedFlag); ok {
 			if err := f.check(c); err != nil {
@@ -75,5 +83,5 @@ func checkFlags(c *cli.Context, needed []string) error {
 			}
 		}
 	}
-	return checkRequired(c, needed)
+	return nil
 }

@@ -1,4 +1,5 @@
-package main
+// Package bootstrap is the command that learns from few labels and many that a rough model gives.
+package bootstrap
 
 import (
 	"context"
@@ -6,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,103 +15,97 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-func bootstrapCommand() *cli.Command {
-	data := append([]cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "labelled",
-			Usage: "examples with right labels: `FILE` (required)"}},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "unlabelled",
-			Usage: "examples without labels: `FILE` (required)"}},
-	}, app.DataFlags("")[1:]...) // without --data
-	data = append(data, &cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage})
-	learner := append(training.FoldFlags(),
-		&cli.IntFlag{Name: "rounds-of-labels", Value: 1,
-			Usage: "label the examples `R` times, each by the model before"},
-		&cli.BoolFlag{Name: "use-clean", Usage: "learn from the right labels too at the end"})
-	output := []cli.Flag{
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model",
-			Usage: "`FILE`.npz for the trained model (required)"}},
-		&cli.StringFlag{Name: "dir",
-			Usage: "`FOLDER` for the stages, one file each; one that is there is used (required)"},
-		app.QuietFlag(),
-	}
-	flags := append(data, learner...)
-	flags = append(flags, app.TrainKernelFlags()...)
-	flags = append(flags, device.Flags()...)
-	flags = append(flags, output...)
+// Options are the options of the command. Data are the labelled examples.
+type Options struct {
+	training.Options
+	Unlabelled string
+	Rounds     int
+	UseClean   bool
+	Model      string
+	Folder     string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "bootstrap",
 		Usage: "learn from few labelled examples and many that a rough model labels",
-		Description: "Louche & Ralaivola (2015), Section 4.2.1, with any learner. The stages and " +
-			"their files in --dir:\n\n" +
-			"  rough.npz      a model of the labelled examples\n" +
-			"  confusion.csv  how it errs: on labelled examples, each by a model that has not seen it " +
-			"(--folds)\n" +
-			"  labels.csv     what it says of the unlabelled ones, a line each\n" +
-			"  --model        what is learned from these labels and that confusion matrix\n\n" +
-			"Of the second round on the files are model-2.npz, confusion-2.csv, labels-2.csv and so on; " +
-			"the model of\n" +
-			"one round labels for the next. A file that is there is used as it is: look at a stage, " +
-			"replace it, and\n" +
-			"run the command again; remove what comes after it. With --use-clean the labelled examples " +
-			"are added to\n" +
-			"the last training, and the matrix is that of all labels together.\n\n" +
-			"Example: uma-gpu bootstrap --labelled few.csv --unlabelled many.csv --dir stages --model m.npz",
-		Flags:  flags,
-		Action: bootstrap,
+		Description: `Louche & Ralaivola (2015), Section 4.2.1, with any learner. The stages and their files in --dir:
+
+  rough.npz      a model of the labelled examples
+  confusion.csv  how it errs: on labelled examples, by models that have not seen them (--folds)
+  labels.csv     its labels of the unlabelled examples, a line each
+  --model        what is learned from these labels and that confusion matrix
+
+The second round writes model-2.npz, confusion-2.csv and labels-2.csv, and so on. The model of one
+round labels for the next. A file that is there is used as it is: look at a stage, replace it, and
+run the command again. Remove what comes after it. --use-clean adds the labelled examples to the last
+training; then the matrix is that of all labels together.
+
+Example: uma-gpu bootstrap --labelled few.csv --unlabelled many.csv --dir stages --model m.npz`,
+		Flags: app.Flags(
+			app.Required(app.Input(&o.Data.Path, "labelled",
+				"examples with right labels: `FILE` (required)")),
+			app.Required(app.Input(&o.Unlabelled, "unlabelled",
+				"examples without labels: `FILE` (required)")),
+			app.Without(o.Data.Flags(&o.Common, ""), "data"), o.NormalizeFlag(), o.FoldFlags(),
+			app.Range(&cli.IntFlag{Name: "rounds-of-labels", Value: 1, Destination: &o.Rounds,
+				Usage: "label the examples `R` times, each by the model before"}, 1, math.MaxInt),
+			&cli.BoolFlag{Name: "use-clean", Destination: &o.UseClean,
+				Usage: "learn from the right labels too at the end"},
+			o.EngineFlags(),
+			app.Required(app.Output(&o.Model, "model", "`FILE`.npz for the trained model (required)")),
+			app.Required(&cli.StringFlag{Name: "dir", Destination: &o.Folder,
+				Usage: "`FOLDER` for the stages, one file each; one that is there is used (required)"}),
+			o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
 // stages is a bootstrap under way.
 type stages struct {
-	*training.Training
-	dir      string
-	folds    int
+	*Options
 	labelled *dataset.Dataset
 	rest     *dataset.Dataset // without labels
 }
 
-func bootstrap(c *cli.Context) (err error) {
-	t, err := training.New(c, "labelled", "unlabelled", "model", "dir")
-	if err != nil {
+// Run makes all stages.
+func Run(ctx context.Context, o *Options) (err error) {
+	if err := o.Check(nil); err != nil {
 		return err
 	}
-	s := &stages{Training: t, dir: c.String("dir"), folds: c.Int("folds")}
-	rounds := c.Int("rounds-of-labels")
-	switch {
-	case rounds < 1:
-		return app.Usagef(c, "--rounds-of-labels is %d, wanted at least 1", rounds)
-	case s.folds < 2 || s.folds > judge.MostFolds:
-		return app.Usagef(c, "--folds is %d, wanted 2 to %d", s.folds, judge.MostFolds)
-	}
-	if err := os.MkdirAll(s.dir, 0o777); err != nil {
+	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
 		return err
 	}
-	if err := s.read(c); err != nil {
+	s := &stages{Options: o}
+	if s.labelled, err = o.Data.Read(ctx, o.Read); err != nil {
 		return err
 	}
-	defer s.close()
-	e, err := t.Device.Open(t.Notes, t.Work(s.rest))
+	defer s.labelled.Close() // only read
+	if err := s.readRest(ctx); err != nil {
+		return err
+	}
+	defer s.rest.Close() // only read
+	e, err := o.Where.Open(o.Notes, o.Work(s.rest))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	t.Engine, t.Preparation = e, t.Steps
-	t.Watch = host.Watch{Note: t.Notes.Say}
-	if err := s.run(c.Context, rounds, c.Bool("use-clean")); err != nil {
-		if err := app.Interrupted(c.Context); err != nil {
+	o.Train.Engine, o.Train.Watch = e, host.Watch{Note: o.Notes.Say}
+	if err := s.run(ctx); err != nil {
+		if err := app.Interrupted(ctx); err != nil {
 			return err
 		}
 		return app.AdviseKernel(app.AdviseMemory(err))
@@ -117,66 +113,48 @@ func bootstrap(c *cli.Context) (err error) {
 	return nil
 }
 
-func (s *stages) read(c *cli.Context) (err error) {
-	if s.labelled, err = app.ReadData(c.Context, c.String("labelled"), s.Training.Read,
-		s.Notes); err != nil {
-		return err
-	}
-	o := s.Training.Read
-	o.NoLabels, o.Labels, o.Classes, o.Features = true, "", s.labelled.Classes,
-		s.labelled.FeatureCount()
-	if o.Encoding = s.labelled.Encoding; o.Encoding != nil {
-		o.FeatureNames = s.labelled.Features
+// readRest reads the unlabelled examples as those with labels were read.
+func (s *stages) readRest(ctx context.Context) (err error) {
+	l, r := s.labelled, s.Read
+	r.NoLabels, r.Labels, r.Classes, r.Features = true, "", l.Classes, l.FeatureCount()
+	if r.Encoding = l.Encoding; r.Encoding != nil {
+		r.FeatureNames = l.Features
 	} else {
-		o.Encode = nil
+		r.Encode = nil
 	}
-	if o.Storage == "auto" && !s.labelled.Sparse() {
-		o.Storage = "dense"
-	} else if o.Storage == "auto" {
-		o.Storage = "sparse"
+	if r.Storage == "auto" && !l.Sparse() {
+		r.Storage = "dense"
+	} else if r.Storage == "auto" {
+		r.Storage = "sparse"
 	}
-	if s.rest, err = app.ReadData(c.Context, c.String("unlabelled"), o, s.Notes); err != nil {
-		s.close()
+	if s.rest, err = app.ReadData(ctx, s.Unlabelled, r, s.Notes); err != nil {
 		return fmt.Errorf("%w (wanted the features of --labelled and no labels; --ignore-columns "+
 			"leaves a column out)", err)
 	}
 	return nil
 }
 
-// close frees what was only read: there is nothing to lose.
-func (s *stages) close() {
-	if s.labelled != nil {
-		s.labelled.Close()
-	}
-	if s.rest != nil {
-		s.rest.Close()
-	}
-}
-
-// run makes all stages.
-func (s *stages) run(ctx context.Context, rounds int, useClean bool) error {
-	rough, err := s.roughModel(ctx)
-	if err != nil {
-		return err
-	}
-	noise, err := s.roughNoise(ctx)
+// run makes the stages, one after the other.
+func (s *stages) run(ctx context.Context) error {
+	m, err := s.fitted(ctx, s.labelled, nil, s.file("rough", 1, ".npz"))
 	if err != nil {
 		return err
 	}
 	for round := 1; ; round++ {
-		labels, err := s.labels(ctx, rough, s.file("labels", round, ".csv"))
+		noise, err := s.noiseOf(ctx, m, round)
+		if err != nil {
+			return err
+		}
+		labels, err := s.labels(ctx, m, s.file("labels", round, ".csv"))
 		if err != nil {
 			return err
 		}
 		data := *s.rest
 		data.Y, data.Classes, data.SHA256 = labels, s.labelled.Classes, ""
-		if round == rounds {
-			return s.last(ctx, &data, noise, useClean)
+		if round == s.Rounds {
+			return s.last(ctx, &data, noise)
 		}
-		if rough, err = s.fitted(ctx, &data, noise, s.file("model", round+1, ".npz")); err != nil {
-			return err
-		}
-		if noise, err = s.noiseOf(ctx, rough, s.file("confusion", round+1, ".csv")); err != nil {
+		if m, err = s.fitted(ctx, &data, noise, s.file("model", round+1, ".npz")); err != nil {
 			return err
 		}
 	}
@@ -187,7 +165,7 @@ func (s *stages) file(name string, round int, ext string) string {
 	if round > 1 {
 		name = fmt.Sprintf("%s-%d", name, round)
 	}
-	return filepath.Join(s.dir, name+ext)
+	return filepath.Join(s.Folder, name+ext)
 }
 
 // found says whether the file of a stage is there.
@@ -197,10 +175,6 @@ func (s *stages) found(path string) bool {
 		s.Notes.Say("%s is there, and used as it is", path)
 	}
 	return !errors.Is(err, fs.ErrNotExist) // what else is wrong with it, reading it says
-}
-
-func (s *stages) roughModel(ctx context.Context) (*model.Model, error) {
-	return s.fitted(ctx, s.labelled, nil, s.file("rough", 1, ".npz"))
 }
 
 // fitted trains, or reads the model that is there.
@@ -216,7 +190,7 @@ func (s *stages) fitted(
 		return m, err
 	}
 	s.Notes.Say("%s: training on %d examples", path, d.N)
-	m, err := host.Train(ctx, d, noise, s.Options)
+	m, err := host.Train(ctx, d, noise, s.Train)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -226,40 +200,26 @@ func (s *stages) fitted(
 	return m.Model, m.Save(path)
 }
 
-// roughNoise estimates how the rough model errs, from models like it that have not seen the
-// example.
-func (s *stages) roughNoise(ctx context.Context) (*confusion.Matrix, error) {
-	path := s.file("confusion", 1, ".csv")
+// noiseOf estimates how the model of a round errs on the labelled examples, and writes the matrix.
+// The first model has learned from them: then it is models like it that have not seen the example.
+func (s *stages) noiseOf(ctx context.Context, m *model.Model, round int) (*confusion.Matrix, error) {
+	path := s.file("confusion", round, ".csv")
 	if s.found(path) {
-		return s.readNoise(ctx, path)
+		return app.ReadMatrix(ctx, path, confusion.ReadOptions{Classes: s.labelled.Classes})
 	}
-	held, err := outoffold.Scores(ctx, s.labelled, nil, s.Options, s.folds)
-	if err != nil {
-		return nil, err
+	var predicted []int32
+	if round == 1 {
+		held, err := outoffold.Scores(ctx, s.labelled, nil, s.Train, s.Folds)
+		if err != nil {
+			return nil, err
+		}
+		predicted = engine.Predicted(held.Scores, held.Q)
+	} else {
+		var err error
+		if predicted, err = s.predict(ctx, m, s.labelled); err != nil {
+			return nil, err
+		}
 	}
-	return s.estimate(engine.Predicted(held.Scores, held.Q), path)
-}
-
-// noiseOf estimates how a model errs that has seen none of the labelled examples.
-func (s *stages) noiseOf(
-	ctx context.Context, m *model.Model, path string,
-) (*confusion.Matrix, error) {
-	if s.found(path) {
-		return s.readNoise(ctx, path)
-	}
-	predicted, err := s.predict(ctx, m, s.labelled)
-	if err != nil {
-		return nil, err
-	}
-	return s.estimate(predicted, path)
-}
-
-func (s *stages) readNoise(ctx context.Context, path string) (*confusion.Matrix, error) {
-	return app.ReadMatrix(ctx, path, confusion.ReadOptions{Classes: s.labelled.Classes})
-}
-
-// estimate writes the matrix of what a model says of the labelled examples.
-func (s *stages) estimate(predicted []int32, path string) (*confusion.Matrix, error) {
 	e, err := estimate.FromLabels(s.labelled.Classes, predicted, s.labelled.Y, nil)
 	if err != nil {
 		return nil, err
@@ -272,9 +232,9 @@ func (s *stages) estimate(predicted []int32, path string) (*confusion.Matrix, er
 
 func (s *stages) predict(ctx context.Context, m *model.Model, d *dataset.Dataset) ([]int32, error) {
 	if d.Prepared != nil {
-		return m.PredictPrepared(ctx, s.Engine, d)
+		return m.PredictPrepared(ctx, s.Train.Engine, d)
 	}
-	return m.Predict(ctx, s.Engine, d)
+	return m.Predict(ctx, s.Train.Engine, d)
 }
 
 // labels has the model label the unlabelled examples, or reads what is there.
@@ -297,9 +257,8 @@ func (s *stages) labels(ctx context.Context, m *model.Model, path string) ([]int
 }
 
 // last trains the result.
-func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.Matrix,
-	useClean bool) error {
-	if useClean {
+func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.Matrix) error {
+	if s.UseClean {
 		joined, err := d.Examples.Join(s.labelled.Examples)
 		if err != nil {
 			return err
@@ -307,7 +266,7 @@ func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.
 		noise = withClean(noise, d.Y, s.labelled.Y)
 		d.Examples, d.Y = joined, append(slices.Clone(d.Y), s.labelled.Y...)
 	}
-	trained, err := host.Train(ctx, d, noise, s.Options)
+	trained, err := host.Train(ctx, d, noise, s.Train)
 	if err != nil {
 		return err
 	}
@@ -315,8 +274,7 @@ func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.
 		return err
 	}
 	s.Notes.Say("%s: %d steps (%s) on %d examples, estimated error %.4f", s.Model, trained.Run.Steps,
-		trained.Meta.Stop,
-		d.N, trained.Run.EstimatedError)
+		trained.Meta.Stop, d.N, trained.Run.EstimatedError)
 	if trained.Run.Stop == host.Interrupted {
 		return fmt.Errorf("%w after %d steps; %s holds the weights of these", app.ErrInterrupted,
 			trained.Run.Steps, s.Model)
@@ -324,9 +282,8 @@ func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.
 	return nil
 }
 
-// withClean returns the confusion matrix of noisy labels, by noise, and right ones together: of
-// each true class as many labels are right as right ones add to it. How many of the noisy ones are
-// of a class, the labels' frequencies and the matrix tell.
+// withClean returns the confusion matrix of noisy labels, by noise, and right labels together. The
+// frequencies of the noisy labels and their matrix tell how many examples are of each true class.
 func withClean(noise *confusion.Matrix, noisy, right []int32) *confusion.Matrix {
 	q := noise.Q()
 	labels, clean := make([]int64, q), make([]float64, q)

@@ -1,96 +1,102 @@
-package main
+// Package check is the command that says whether a confusion matrix helps.
+package check
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
-func checkCommand() *cli.Command {
-	flags := training.NoisyDataFlags()
-	flags = append(flags, training.FoldFlags()...)
-	flags = append(flags, app.TrainKernelFlags()...)
-	flags = append(flags, device.Flags()...)
-	flags = append(flags, []cli.Flag{app.JSONFlag(), app.QuietFlag()}...)
+// Options are the options of the command.
+type Options struct{ training.Options }
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "check",
 		Usage: "say whether a confusion matrix helps, and whether labels contradict it",
-		Description: "Trains --folds times with the matrix and as often without, and compares what " +
-			"both say of the noisy\n" +
-			"labels of examples that they have not seen. The matrix helps if these labels are likelier " +
-			"with it. It is\n" +
-			"contradicted if no true classes at all would give them. No right label is used.\n\n" +
-			"That a matrix does not help need not be its fault: where people err on hard examples, C " +
-			"alone says\n" +
-			"little; --correction em uses more.\n\n" +
-			"Example: uma-gpu confusion check --data noisy.csv --confusion C.csv",
-		Flags:  flags,
-		Action: checkNoise,
+		Description: `Trains --folds times with the matrix and as often without. Both predict the noisy labels of
+examples that they have not seen. The matrix helps if these labels are likelier with it. It is
+contradicted if no true classes at all would give them. No right label is used.
+
+That a matrix does not help need not be its fault. Where people err on hard examples, C alone says
+little; --correction em uses more.
+
+Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
+		Flags: app.Flags(o.NoisyDataFlags(), o.FoldFlags(), o.EngineFlags(), o.JSONFlag(),
+			o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-// checkReport is what confusion check --json prints.
-type checkReport struct {
+// Report is what confusion check --json prints.
+type Report struct {
 	Learner string `json:"learner"`
 	*judge.NoiseCheck
 	Milder   *float64 `json:"estimated_error_if_milder,omitempty"` // JSON has no NaN
 	Stronger *float64 `json:"estimated_error_if_stronger,omitempty"`
 }
 
-func checkNoise(c *cli.Context) error {
-	o, err := training.NewOutOfFold(c, false, "data", "confusion")
+// Run trains with the matrix and without, and compares both.
+func Run(ctx context.Context, o *Options) error {
+	if o.Data.Path != "" && o.Noise.Path == "" {
+		return app.Missing("confusion")
+	}
+	f, err := o.OutOfFold(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer o.Close()
-	with, noise := o.Held, o.Noise
-	o.Noise = nil
+	defer f.Close()
+	with, noise := f.Held, f.Noise
+	f.Noise = nil
 	o.Notes.Say("the same without a confusion matrix")
-	if err := o.Train(c.Context, c.Int("folds")); err != nil {
+	if err := f.Fit(ctx, false); err != nil {
 		return err
 	}
-	check, err := judge.CheckNoise(o.Data.Y, noise, with, o.Held)
+	check, err := judge.CheckNoise(f.Dataset.Y, noise, with, f.Held)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.Confusion, err)
+		return fmt.Errorf("%s: %w", o.Noise.Path, err)
 	}
 	for _, w := range check.Warnings {
-		o.Notes.Warn("%s: %s", o.Confusion, w)
+		o.Notes.Warn("%s: %s", o.Noise.Path, w)
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, checkReport{o.Learner.Definition().Name, check,
-			finite(check.Milder), finite(check.Stronger)})
-	}
-	w := c.App.Writer
-	if check.Contradicted() {
+	r := Report{o.Train.Learner.Definition().Name, check, finite(check.Milder), finite(check.Stronger)}
+	return o.Print(r, r.text)
+}
+
+// verdicts are what the text says.
+var verdicts = map[string]string{
+	judge.Helps: "helps: labels held out are likelier with it",
+	judge.Harms: "harms: labels held out are less likely with it, and no more are right",
+}
+
+// text prints the report for people.
+func (r Report) text(w io.Writer) error {
+	if r.Contradicted() {
 		fmt.Fprintf(w, "Labels contradict the confusion matrix; what follows presumes it.\n\n")
 	}
-	switch check.Verdict {
-	case judge.Helps:
-		fmt.Fprintf(w, "The confusion matrix helps: labels held out are likelier with it.\n\n")
-	case judge.Harms:
-		fmt.Fprintf(w, "The confusion matrix harms: labels held out are less likely with it, and no "+
-			"more are right.\n\n")
-	default:
-		fmt.Fprintf(w, "The confusion matrix does not help: it makes no clear difference to labels "+
-			"held out.\n\n")
+	verdict, known := verdicts[r.Verdict]
+	if !known {
+		verdict = "does not help: it makes no clear difference to labels held out"
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	d := check.LogLikelihood
-	fmt.Fprintf(t, "log-likelihood of a label\t%+.4f ± %.4f\n", d.Mean, d.StandardError)
-	d = check.Accuracy
-	fmt.Fprintf(t, "corrected accuracy\t%+.2f ± %.2f %%\n", 100*d.Mean, 100*d.StandardError)
-	fmt.Fprintf(t, "labels it cannot explain\t%.1f %%\n", 100*check.Explained.Unexplained)
-	fmt.Fprintf(t, "probability of these by chance\t%.2g\n", check.Explained.P)
-	fmt.Fprintf(t, "estimated error with a tenth less noise, more\t%.4f, %.4f\n", check.Milder,
-		check.Stronger)
-	return t.Flush()
+	fmt.Fprintf(w, "The confusion matrix %s.\n\n", verdict)
+	return app.Table(w, func(row app.Row) {
+		l, a := r.LogLikelihood, r.Accuracy
+		row("log-likelihood of a label\t%+.4f ± %.4f", l.Mean, l.StandardError)
+		row("corrected accuracy\t%+.2f ± %.2f %%", 100*a.Mean, 100*a.StandardError)
+		row("labels it cannot explain\t%.1f %%", 100*r.Explained.Unexplained)
+		row("probability of these by chance\t%.2g", r.Explained.P)
+		row("estimated error with a tenth less noise, more\t%.4f, %.4f", r.NoiseCheck.Milder,
+			r.NoiseCheck.Stronger)
+	})
 }
 
 // finite returns v, nil if it is no number.

@@ -1,71 +1,98 @@
-package training
+package compare
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
-// mostCandidates is how many compare tries at most.
+// mostCandidates is how many trainings are compared at most.
 const mostCandidates = 1000
 
-// Candidate is one way to train.
-type Candidate struct {
-	Flags string // of train, as they stand in the table
-	*Training
+// candidate is one way to train.
+type candidate struct {
+	*training.Options
+	flags string // of train, as they stand in the table
 }
 
-// NoConfusion, as the file of --confusion of a candidate, stands for none.
-const NoConfusion = "none"
+// noConfusion, as the file of --confusion of a candidate, stands for none.
+const noConfusion = "none"
 
-// Estimates says by which method --confusion of a candidate asks for an estimate; "" for a file.
-func (way Candidate) Estimates() outoffold.NoiseMethod {
-	m := outoffold.NoiseMethod(way.Confusion)
+// estimates returns the method by which --confusion asks for an estimate; "" for a file.
+func (c candidate) estimates() outoffold.NoiseMethod {
+	m := outoffold.NoiseMethod(c.Noise.Path)
 	if m == outoffold.CleanCounts || !slices.Contains(outoffold.NoiseMethods, m) {
 		return ""
 	}
 	return m
 }
 
-// Candidates returns what the flags --try and --grid of compare stand for.
-func Candidates(c *cli.Context) (list []Candidate, err error) {
-	tries, err := gridTries(c)
+// candidates returns what --try and --grid stand for.
+func (o *Options) candidates(ctx context.Context) (list []candidate, err error) {
+	tries, err := o.tries()
 	if err != nil {
 		return nil, err
 	}
 	for _, try := range tries {
-		expanded, err := Expand(try)
+		expanded, err := expand(try)
 		if err != nil {
-			return nil, app.Usagef(c, "--try %q: %v", try, err)
+			return nil, app.Usage("--try %q: %v", try, err)
 		}
 		for _, flags := range expanded {
 			flags = strings.Join(strings.Fields(flags), " ")
-			if slices.ContainsFunc(list, func(o Candidate) bool { return o.Flags == flags }) {
+			if slices.ContainsFunc(list, func(c candidate) bool { return c.flags == flags }) {
 				continue
 			}
-			t, err := newCandidate(c, strings.Fields(flags))
+			c, err := o.candidate(ctx, flags)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("--try %q: %w", flags, err)
 			}
-			if list = append(list, Candidate{flags, t}); len(list) > mostCandidates {
-				return nil, app.Usagef(c,
-					"--try and --grid stand for more than %d trainings, wanted at most so many", mostCandidates)
+			if list = append(list, c); len(list) > mostCandidates {
+				return nil, app.Usage("--try and --grid stand for more than %d trainings", mostCandidates)
 			}
 		}
 	}
 	return list, nil
 }
 
-// Expand replaces each {a|b|c} by its parts in turn, those of the first slowest. A part may be a
+// candidate checks the flags of a candidate.
+func (o *Options) candidate(ctx context.Context, flags string) (candidate, error) {
+	c := candidate{new(training.Options), flags}
+	own := app.Without(c.LearningFlags(), "seed") // one for all
+	command := &cli.Command{Name: "try", HideHelp: true,
+		Flags: app.Flags(c.Noise.Flags("`FILE`"), c.NormalizeFlag(), own, c.Kernel.TrainFlags(&c.Common)),
+		Action: app.Action(&c.Common, func(context.Context) error {
+			if err := c.Noise.Check(&c.Common); err != nil {
+				return err
+			}
+			return c.CheckLearning(nil)
+		})}
+	app.Mend(command, func(*cli.Context) error { return nil })
+	program := &cli.App{Writer: io.Discard, ErrWriter: io.Discard, HideHelp: true,
+		Commands: []*cli.Command{command}, ExitErrHandler: func(*cli.Context, error) {}}
+	err := program.RunContext(ctx, append([]string{"uma-gpu", "try"}, strings.Fields(flags)...))
+	if usage := new(app.UsageError); errors.As(err, &usage) {
+		usage.Command = "" // that of this command comes instead
+	}
+	c.Train.Seed, c.Notes = o.Train.Seed, o.Notes
+	return c, err
+}
+
+// expand replaces each {a|b|c} by its parts in turn, those of the first slowest. A part may be a
 // range, as spread takes it.
-func Expand(text string) ([]string, error) {
+func expand(text string) ([]string, error) {
 	before, rest, found := strings.Cut(text, "{")
 	inside, after, closed := strings.Cut(rest, "}")
 	switch {
@@ -74,72 +101,109 @@ func Expand(text string) ([]string, error) {
 	case !found:
 		return []string{text}, nil
 	}
-	ends, err := Expand(after)
+	ends, err := expand(after)
 	if err != nil {
 		return nil, err
 	}
-	var all, parts []string
-	for _, part := range strings.Split(inside, "|") {
-		values, err := Spread(part)
+	var all []string
+	for part := range strings.SplitSeq(inside, "|") {
+		values, err := spread(part)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, values...)
-	}
-	for _, part := range parts {
-		for _, end := range ends {
-			if all = append(all, before+part+end); len(all) > mostCandidates {
-				return nil, fmt.Errorf("found more than %d trainings, wanted at most so many", mostCandidates)
+		for _, value := range values {
+			for _, end := range ends {
+				if all = append(all, before+value+end); len(all) > mostCandidates {
+					return nil, fmt.Errorf("found more than %d trainings", mostCandidates)
+				}
 			}
 		}
 	}
 	return all, nil
 }
 
-// candidateFlags are those of train that a candidate may have.
-func candidateFlags() []cli.Flag {
-	own := append(NoisyDataFlags()[len(app.DataFlags("")):], LearningFlags()...)
-	// one for all
-	own = slices.DeleteFunc(own, func(f cli.Flag) bool { return f.Names()[0] == "seed" })
-	return append(own, app.TrainKernelFlags()...)
+// tries returns the flags --try, each followed by one point of --grid. Without --try each learner
+// that has all parameters of the grid stands for one.
+func (o *Options) tries() (tries []string, err error) {
+	flags, names := "", []string(nil)
+	for _, text := range o.Grid.Value() {
+		name, values := flagOf(text)
+		if name == "" || values == "" {
+			return nil, app.Usage("--grid is %q, wanted NAME=VALUES, such as "+
+				"aggressiveness=0.01..10:log7", text)
+		}
+		if slices.Contains(names, name) {
+			return nil, app.Usage("--grid names %s twice, wanted one list of values for each", name)
+		}
+		names = append(names, name)
+		flags += fmt.Sprintf(" --%s={%s}", name, strings.TrimSpace(values))
+	}
+	if tries = slices.Clone(o.Try.Value()); len(tries) == 0 {
+		var l training.Learner
+		l.Flags(nil)
+		with := l.With(names)
+		if len(with) == 0 {
+			return nil, app.Usage("--grid: no learner has all of %s", strings.Join(names, ", "))
+		}
+		tries = []string{"--learner {" + strings.Join(with, "|") + "}"}
+	}
+	for k := range tries {
+		tries[k] += flags
+	}
+	return tries, nil
 }
 
-// newCandidate checks the flags of a candidate of the command that c runs.
-func newCandidate(c *cli.Context, words []string) (t *Training, err error) {
-	program := &cli.App{
-		Name: "uma-gpu", Writer: io.Discard, ErrWriter: io.Discard, HideHelp: true,
-		Flags: candidateFlags(), ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError: app.OnUsageError,
-		Action: func(own *cli.Context) error {
-			if err := app.CheckDeclared(own); err != nil {
-				return err
-			}
-			t = &Training{Data: c.String("data"), Confusion: own.String("confusion"), Notes: app.NewNotes(c)}
-			if own.IsSet("confusion-axes") && t.Confusion == "" {
-				return app.Usagef(c, "--confusion-axes is given without --confusion")
-			}
-			var err error
-			if t.TrueRows, err = app.TrueRows(own); err != nil {
-				return err
-			}
-			if t.Preparation, err = app.NormalizeSteps(own); err != nil {
-				return err
-			}
-			if t.Kernel, err = app.NewTrainKernel(own); err != nil {
-				return err
-			}
-			if t.Learner, err = ChooseLearner(own, nil); err != nil {
-				return err
-			}
-			return t.stopping(own, nil)
-		},
-	}
-	if err := program.RunContext(c.Context, append([]string{"uma-gpu"}, words...)); err != nil {
-		if usage := new(app.UsageError); errors.As(err, &usage) {
-			usage.Command = c.Command.HelpName
+// flagOf cuts name=value, as --grid has it and as the flags of a candidate do, at whose name are
+// dashes.
+func flagOf(text string) (name, value string) {
+	name, value, _ = strings.Cut(text, "=")
+	return strings.TrimLeft(strings.TrimSpace(name), "-"), value
+}
+
+// flagIn returns what flags give the one of this name behind a =, "" for nothing.
+func flagIn(flags, name string) (value string) {
+	for word := range strings.FieldsSeq(flags) {
+		if n, v := flagOf(word); n == name {
+			value = v
 		}
-		return nil, fmt.Errorf("--try %q: %w", strings.Join(words, " "), err)
 	}
-	t.Seed = c.Uint64("seed")
-	return t, nil
+	return value
+}
+
+// ranges are what spread takes: from, to, how, and how many.
+var ranges = regexp.MustCompile(`^([-+.0-9eE]+?)\.\.([-+.0-9eE]+):(log|lin)([0-9]+)$`)
+
+// spread returns the numbers that from..to:logN or from..to:linN stands for, N of them, at equal
+// ratios or at equal distances; another text is itself. All but the ends have six digits, so that
+// they are the same on every processor.
+func spread(text string) ([]string, error) {
+	m := ranges.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		if strings.Contains(text, "..") && strings.Contains(text, ":") {
+			return nil, fmt.Errorf("found %q, wanted a range such as 0.01..10:log7 or 0..1:lin5", text)
+		}
+		return []string{text}, nil
+	}
+	from, err1 := strconv.ParseFloat(m[1], 64)
+	to, err2 := strconv.ParseFloat(m[2], 64)
+	n, err3 := strconv.Atoi(m[4])
+	log := m[3] == "log"
+	switch {
+	case err1 != nil || err2 != nil || err3 != nil || !(from < to) || math.IsInf(to-from, 0):
+		return nil, fmt.Errorf("found range %q, wanted two numbers, the smaller one first", text)
+	case log && from <= 0:
+		return nil, fmt.Errorf("found range %q, wanted numbers above 0 to take logarithms of", text)
+	case n < 2 || n > mostCandidates:
+		return nil, fmt.Errorf("found range %q, wanted 2 to %d numbers", text, mostCandidates)
+	}
+	values := []string{m[1]}
+	for k := 1; k < n-1; k++ {
+		share := float64(k) / float64(n-1)
+		v := from + float64(share*(to-from))
+		if log {
+			v = from * math.Pow(to/from, share)
+		}
+		values = append(values, strconv.FormatFloat(v, 'g', 6, 64))
+	}
+	return append(values, m[2]), nil
 }

@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -21,32 +20,25 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// mostSeeds is how many seeds compare tries at most.
-const mostSeeds = 1000
-
 // comparison is what all that are compared share.
 type comparison struct {
+	*Options
 	data   *dataset.Dataset
 	judge  *confusion.Matrix // nil if labels are taken to be right
 	engine engine.Engine
-	folds  int
-	seeds  int
-	notes  app.Notes
-
-	consensus bool // the labels are that of annotators, and judge is its matrix
 }
 
 // tryAll tries all candidates, and enters those into the report. Its error is that of a cancelled
 // ctx.
-func (x *comparison) tryAll(ctx context.Context, list []training.Candidate,
-	report *compareReport) error {
+func (x *comparison) tryAll(ctx context.Context, list []candidate,
+	report *Report) error {
 	seen := 0
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing", Unit: "way",
 		Total: int64(len(list))})
 	defer task.End()
 	for _, group := range x.groups(list) {
 		for k, way := range group {
-			x.notes.Say("%d of %d: %s", seen+k+1, len(list), way.Flags)
+			x.Notes.Say("%d of %d: %s", seen+k+1, len(list), way.flags)
 		}
 		task.Reach(int64(seen))
 		seen += len(group)
@@ -60,37 +52,29 @@ func (x *comparison) tryAll(ctx context.Context, list []training.Candidate,
 				return err
 			}
 			if len(group) > 1 {
-				tried, err = x.tryGroup(ctx, []training.Candidate{way})
+				tried, err = x.tryGroup(ctx, []candidate{way})
 			}
 			if err != nil {
-				x.notes.Warn("%s: %v", way.Flags, err)
-				report.Failed = append(report.Failed, failure{way.Flags, err.Error()})
+				x.Notes.Warn("%s: %v", way.flags, err)
+				report.Failed = append(report.Failed, failure{way.flags, err.Error()})
 				continue
 			}
 			report.Tried = append(report.Tried, tried...)
 		}
-	}
-	for k := range report.Tried {
-		r := &report.Tried[k]
-		given := report.JudgedBy
-		if x.consensus {
-			given = "estimate.csv"
-		}
-		r.train, r.estimates = trainFlags(r.way, given), r.way.Estimates()
 	}
 	return app.Interrupted(ctx)
 }
 
 // groups puts those of the candidates together that can be trained side by side, as many as 1 GiB
 // has room for: the weights of a training, before, in and after a step, and their average.
-func (x *comparison) groups(list []training.Candidate) (groups [][]training.Candidate) {
+func (x *comparison) groups(list []candidate) (groups [][]candidate) {
 	const bytes, perWeight = 1 << 30, 52
 	most := max(1, bytes/perWeight/(len(x.data.Classes)*(x.data.D+1)))
 	open := map[string]int{} // by what has to be the same, the group that has room
 	for _, way := range list {
-		key := fmt.Sprint(way.Preparation, "\n", way.Confusion, "\n", way.TrueRows)
+		key := fmt.Sprint(way.Train.Preparation, "\n", way.Noise)
 		at, found := open[key]
-		together := way.Together() && way.Estimates() == ""
+		together := way.Train.Together() && way.estimates() == ""
 		if found && together && len(groups[at]) < most {
 			groups[at] = append(groups[at], way)
 			continue
@@ -98,28 +82,28 @@ func (x *comparison) groups(list []training.Candidate) (groups [][]training.Cand
 		if together {
 			open[key] = len(groups)
 		}
-		groups = append(groups, []training.Candidate{way})
+		groups = append(groups, []candidate{way})
 	}
 	return groups
 }
 
 // tryGroup trains in some ways, side by side if there are several, and judges each.
-func (x *comparison) tryGroup(ctx context.Context, group []training.Candidate,
-) ([]triedReport, error) {
+func (x *comparison) tryGroup(ctx context.Context, group []candidate,
+) ([]Tried, error) {
 	ways := make([]host.Options, len(group))
 	for k, way := range group {
-		ways[k] = way.Options
+		ways[k] = way.Train
 		ways[k].Engine = x.engine
 	}
 	noise, err := x.noiseOf(ctx, group[0], ways[0])
 	if err != nil {
 		return nil, app.AdviseKernel(app.AdviseMemory(err))
 	}
-	bySeed := make([][]triedReport, len(group))
+	bySeed := make([][]Tried, len(group))
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "every seed", Unit: "seed",
-		Total: int64(x.seeds)})
+		Total: int64(x.Seeds)})
 	defer task.End()
-	for range x.seeds {
+	for range x.Seeds {
 		held, err := x.outOfFold(ctx, noise, ways)
 		if err != nil {
 			return nil, app.AdviseKernel(app.AdviseMemory(err))
@@ -138,10 +122,10 @@ func (x *comparison) tryGroup(ctx context.Context, group []training.Candidate,
 		}
 		task.Add(1)
 	}
-	tried := make([]triedReport, len(group))
+	tried := make([]Tried, len(group))
 	for k, way := range group {
 		tried[k] = mean(bySeed[k])
-		tried[k].Flags, tried[k].way = way.Flags, way
+		tried[k].Flags, tried[k].way = way.flags, way
 	}
 	return tried, nil
 }
@@ -150,14 +134,14 @@ func (x *comparison) tryGroup(ctx context.Context, group []training.Candidate,
 func (x *comparison) outOfFold(ctx context.Context, noise *confusion.Matrix, ways []host.Options,
 ) ([]*judge.HeldOut, error) {
 	if len(ways) > 1 {
-		return outoffold.AllScores(ctx, x.data, noise, ways, x.folds)
+		return outoffold.AllScores(ctx, x.data, noise, ways, x.Folds)
 	}
-	h, err := outoffold.Scores(ctx, x.data, noise, ways[0], x.folds)
+	h, err := outoffold.Scores(ctx, x.data, noise, ways[0], x.Folds)
 	return []*judge.HeldOut{h}, err
 }
 
 // judged judges what a way that learned with noise says of examples held out.
-func (x *comparison) judged(held *judge.HeldOut, noise *confusion.Matrix) (r triedReport,
+func (x *comparison) judged(held *judge.HeldOut, noise *confusion.Matrix) (r Tried,
 	err error) {
 	classes := x.data.Classes
 	if err := r.judge(x.data, engine.Predicted(held.Scores, held.Q), x.judge); err != nil {
@@ -180,7 +164,7 @@ func (x *comparison) judged(held *judge.HeldOut, noise *confusion.Matrix) (r tri
 
 // mean is the mean over seeds. Its interval is the mean one: the examples are the same with every
 // seed.
-func mean(bySeed []triedReport) triedReport {
+func mean(bySeed []Tried) Tried {
 	m := bySeed[0]
 	n := float64(len(bySeed))
 	if n == 1 {
@@ -207,40 +191,34 @@ func mean(bySeed []triedReport) triedReport {
 }
 
 // save trains in a way on all examples and writes the model.
-func (x *comparison) save(ctx context.Context, way training.Candidate, path string) error {
-	o := way.Options
-	o.Engine, o.Tool, o.Watch = x.engine, app.Version, host.Watch{Note: x.notes.Say}
+func (x *comparison) save(ctx context.Context, way candidate) error {
+	o := way.Train
+	o.Engine, o.Watch = x.engine, host.Watch{Note: x.Notes.Say}
 	noise, err := x.noiseOf(ctx, way, o)
 	if err != nil {
 		return app.AdviseKernel(app.AdviseMemory(err))
 	}
 	m, err := host.Train(ctx, x.data, noise, o)
-	if err := app.Interrupted(ctx); err != nil {
+	if err := app.Failure(ctx, x.data.Path, err); err != nil {
 		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", x.data.Path, app.AdviseKernel(app.AdviseMemory(err)))
-	}
-	return m.Save(path)
+	return m.Save(x.Model)
 }
 
-// noiseOf returns the matrix that a way learns with, nil for none.
-func (x *comparison) noiseOf(ctx context.Context, way training.Candidate, o host.Options,
+// noiseOf returns the matrix to learn with in a way, nil for none.
+func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options,
 ) (*confusion.Matrix, error) {
-	method := way.Estimates()
+	method := way.estimates()
 	switch {
-	case way.Annotations != nil:
-		return nil, nil
-	case way.Confusion == "":
+	case way.Noise.Path == "" && way.Train.Annotations == nil:
 		return x.judge, nil
-	case way.Confusion == training.NoConfusion || method == outoffold.NoNoise:
+	case way.Train.Annotations != nil || way.Noise.Path == noConfusion || method == outoffold.NoNoise:
 		return nil, nil
 	case method == "":
-		return app.ReadMatrix(ctx, way.Confusion, confusion.ReadOptions{Classes: x.data.Classes,
-			TrueRows: way.TrueRows})
+		return way.Noise.Read(ctx, x.data.Classes)
 	}
 	found, err := outoffold.EstimateNoise(ctx, x.data, outoffold.NoiseOptions{Options: o,
-		Method: method, Folds: x.folds})
+		Method: method, Folds: x.Folds})
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +229,7 @@ func (x *comparison) noiseOf(ctx context.Context, way training.Candidate, o host
 }
 
 // judge compares predictions with labels that are noisy by the matrix, or right if that is nil.
-func (r *triedReport) judge(d *dataset.Dataset, predicted []int32, noise *confusion.Matrix) error {
+func (r *Tried) judge(d *dataset.Dataset, predicted []int32, noise *confusion.Matrix) error {
 	report, err := metric.Evaluate(d.Y, predicted, d.Classes)
 	if err != nil {
 		return err
@@ -277,8 +255,8 @@ func (r *triedReport) judge(d *dataset.Dataset, predicted []int32, noise *confus
 }
 
 // rank orders them, the best first, and compares each with it.
-func rank(tried []triedReport) {
-	slices.SortStableFunc(tried, func(a, b triedReport) int {
+func rank(tried []Tried) {
+	slices.SortStableFunc(tried, func(a, b Tried) int {
 		return -cmp.Compare(a.Accuracy.Value, b.Accuracy.Value)
 	})
 	best := tried[0].credits

@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"cmp"
@@ -6,31 +6,29 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
-// pictureAxis returns the name of the parameter over which compare draws its picture, "" for no
-// picture: that of the grid that has the most numbers.
-func pictureAxis(c *cli.Context, list []training.Candidate) (axis string, err error) {
-	if c.String("picture") == "" {
+// pictureAxis returns the name of the parameter over which the picture is drawn, "" for no picture:
+// that of the grid with the most numbers.
+func (o *Options) pictureAxis(list []candidate) (axis string, err error) {
+	switch {
+	case o.Picture == "":
 		return "", nil
-	}
-	if out := c.String("picture"); chart.Format(out) == "" {
-		return "", app.Usagef(c, "--picture is %q, wanted a name that ends in .svg or .png", out)
+	case chart.Format(o.Picture) == "":
+		return "", app.Usage("--picture is %q, wanted a name that ends in .svg or .png", o.Picture)
 	}
 	most := 1
-	for _, text := range c.StringSlice("grid") {
-		name, _ := training.FlagOf(text)
+	for _, text := range o.Grid.Value() {
+		name, _ := flagOf(text)
 		var all []float64
 		for _, way := range list {
-			v, err := strconv.ParseFloat(flagIn(way.Flags, name), 64)
+			v, err := strconv.ParseFloat(flagIn(way.flags, name), 64)
 			if err != nil {
 				all = nil
 				break
@@ -44,7 +42,7 @@ func pictureAxis(c *cli.Context, list []training.Candidate) (axis string, err er
 		}
 	}
 	if axis == "" {
-		return "", app.Usagef(c, "--picture is given without numbers to draw over, wanted such as "+
+		return "", app.Usage("--picture is given without numbers to draw over, wanted such as " +
 			"--grid aggressiveness=0.01..10:log7")
 	}
 	return axis, nil
@@ -52,7 +50,7 @@ func pictureAxis(c *cli.Context, list []training.Candidate) (axis string, err er
 
 // picture draws the accuracy of the ways with its interval over a parameter of the grid, a curve
 // for each combination of all other flags, that of the best way first.
-func (r *compareReport) picture(axis string) (*plot.Plot, error) {
+func (r *Report) picture(axis string) (*plot.Plot, error) {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = axis, r.measure()
 	all := map[string]*chart.Series{}
@@ -65,7 +63,7 @@ func (r *compareReport) picture(axis string) (*plot.Plot, error) {
 		}
 		values = append(values, x)
 		curve := strings.Join(slices.DeleteFunc(strings.Fields(one.Flags), func(word string) bool {
-			name, _ := training.FlagOf(word)
+			name, _ := flagOf(word)
 			return name == axis
 		}), " ")
 		s := all[curve]

@@ -1,18 +1,16 @@
-package main
+package compare
 
 import (
 	"encoding/csv"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 // measure names what the ways are ranked by.
-func (r compareReport) measure() string {
+func (r Report) measure() string {
 	if r.JudgedBy != "" {
 		return "corrected accuracy"
 	}
@@ -20,11 +18,11 @@ func (r compareReport) measure() string {
 }
 
 // write writes the table to a CSV file: the ways to train, the best first, with a column for each
-// parameter of the grid, and behind them those that failed.
-func (r *compareReport) write(path string, grid []string) error {
+// parameter of the grid, and behind them the ways that failed.
+func (r *Report) write(path string, grid []string) error {
 	var names []string
 	for _, text := range grid {
-		name, _ := training.FlagOf(text)
+		name, _ := flagOf(text)
 		names = append(names, name)
 	}
 	values := func(flags string) (all []string) {
@@ -54,14 +52,4 @@ func (r *compareReport) write(path string, grid []string) error {
 		}
 		return out.WriteAll(rows)
 	})
-}
-
-// flagIn returns what flags give the one of this name behind a =, "" for nothing.
-func flagIn(flags, name string) (value string) {
-	for _, word := range strings.Fields(flags) {
-		if n, v := training.FlagOf(word); n == name {
-			value = v
-		}
-	}
-	return value
 }

@@ -1,52 +1,53 @@
-package main
+// Package cv is the command that judges a learner by examples held out in turn.
+package cv
 
 import (
-	"errors"
+	"context"
 	"fmt"
+	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-func cvCommand() *cli.Command {
-	flags := append(training.NoisyDataFlags(), training.AnnotatorFlags()...)
-	flags = append(flags, training.FoldFlags()...)
-	flags = append(flags, app.TrainKernelFlags()...)
-	flags = append(flags, device.Flags()...)
-	flags = append(flags, []cli.Flag{app.PrintedAxesFlag(nil), app.JSONFlag(), app.QuietFlag()}...)
+// Options are the options of the command.
+type Options struct {
+	training.Options
+	Axes string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "cv",
 		Usage: "judge a learner by examples held out in turn, without a right label",
-		Description: "Cuts the examples in --folds parts, trains on all but one of them, judges by " +
-			"that one, and so on.\n" +
-			"Preparation and kernel are fitted anew each time. Prints the mean over the parts of each " +
-			"measure and\n" +
-			"its standard error, and then what eval prints, of all examples. With --confusion, by which " +
-			"the labels\n" +
-			"are noisy, the measures are corrected: those of right labels.\n\n" +
-			"With --annotators, labels of several people, the trainings learn from all of these, and are " +
-			"judged by the\n" +
-			"consensus that confusion estimate --annotators finds, and by its matrix.\n\n" +
-			"The same data, flags and seed give the same numbers on every device. Of examples that " +
-			"repeat, copies\n" +
-			"may fall in several parts; then all is better here than elsewhere.\n\n" +
-			"Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10",
-		Flags:  flags,
-		Action: crossValidate,
+		Description: `Cuts the examples in --folds parts. Each part is judged by a training on all others, which fits
+preparation and kernel anew. Prints the mean over the parts of each measure and its standard error,
+and then what eval prints, of all examples. With --confusion, by which the labels are noisy, the
+measures are corrected: they are those of right labels.
+
+--annotators takes labels of several people. The trainings learn from all of them. They are judged by
+the consensus that confusion estimate --annotators finds, and by its matrix.
+
+The same data, flags and seed give the same numbers on every device. Copies of an example may fall in
+several parts; then all measures are better here than on new examples.
+
+Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10`,
+		Flags: app.Flags(o.OutOfFoldFlags(), app.PrintedAxesFlag(&o.Axes), o.JSONFlag(),
+			o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-// cvReport is what cv --json prints.
-type cvReport struct {
+// Report is what cv --json prints.
+type Report struct {
 	Learner             string     `json:"learner"`
 	Folds               int        `json:"folds"`
 	MeasuresCorrected   bool       `json:"measures_corrected"`
@@ -65,66 +66,61 @@ type averaged struct {
 	Parts         []float64 `json:"parts"`
 }
 
-func crossValidate(c *cli.Context) error {
-	o, err := training.NewOutOfFold(c, false, "data")
+// Run makes the trainings and judges them.
+func Run(ctx context.Context, o *Options) error {
+	f, err := o.OutOfFold(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer o.Close()
-	p, err := o.Held.Probabilities()
-	if errors.Is(err, model.ErrNoTemperature) {
-		p, err = nil, nil
-	}
-	if err != nil {
+	defer f.Close()
+	r := Report{Learner: o.Train.Learner.Definition().Name, Folds: o.Folds,
+		Classes: f.Dataset.Classes, MeasuresCorrected: f.Noise != nil, Device: f.Engine}
+	if err := r.judge(f); err != nil {
 		return err
 	}
-	report := cvReport{Learner: o.Learner.Definition().Name, Folds: c.Int("folds"),
-		Classes:           o.Data.Classes,
-		MeasuresCorrected: o.Noise != nil, Device: o.Device}
-	if report.Judgement, report.Measures, err = judgeFolds(o, p, report.Folds); err != nil {
-		return err
-	}
-	report.Warn(o.Notes)
-	report.Turn(o.Axes)
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, report)
-	}
-	w := c.App.Writer
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "learner\t%s\n", report.Learner)
-	fmt.Fprintf(t, "folds\t%d\n\n", report.Folds)
+	r.Warn(o.Notes)
+	r.Turn(o.Axes)
+	return o.Print(r, r.text)
+}
+
+// text prints the report for people.
+func (r *Report) text(w io.Writer) error {
 	what := ""
-	if report.MeasuresCorrected {
+	if r.MeasuresCorrected {
 		what = "corrected "
 	}
-	for _, m := range report.Measures {
-		fmt.Fprintf(t, "%s%s\t%.4f ± %.4f\n", what, measureNames.Replace(m.Name), m.Mean, m.StandardError)
-	}
-	if err := t.Flush(); err != nil {
+	if err := app.Table(w, func(row app.Row) {
+		row("learner\t%s\nfolds\t%d\n", r.Learner, r.Folds)
+		for _, m := range r.Measures {
+			row("%s%s\t%.4f ± %.4f", what, measureNames.Replace(m.Name), m.Mean, m.StandardError)
+		}
+	}); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nAll examples, each by the training that has not seen it:\n\n")
-	return report.Print(w)
+	return r.Print(w)
 }
 
 // measureNames are those of measures for people.
 var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_", " ")
 
-// judgeFolds judges all examples, and each fold of them, by predictions and probabilities p; nil
-// for none of these.
-func judgeFolds(o *training.OutOfFold, p []float32, folds int) (all judgement.Judgement,
-	list []averaged,
-	err error) {
-	labels, predicted, q := o.Data.Y, engine.Predicted(o.Held.Scores, o.Held.Q), o.Held.Q
-	if all, err = judgement.Of(labels, predicted, p, o.Data.Classes, o.Noise); err != nil {
-		return all, nil, err
+// judge judges all examples, and each fold of them.
+func (r *Report) judge(f *training.OutOfFold) error {
+	p, err := f.Probabilities()
+	if err != nil {
+		return err
+	}
+	labels, q := f.Dataset.Y, f.Held.Q
+	predicted := engine.Predicted(f.Held.Scores, q)
+	if r.Judgement, err = judgement.Of(labels, predicted, p, r.Classes, f.Noise); err != nil {
+		return err
 	}
 	parts := map[string][]float64{}
-	for f := range folds {
+	for k := range r.Folds {
 		var of, said []int32
 		var some []float32
-		for i, fold := range o.Held.Fold {
-			if fold != f {
+		for i, fold := range f.Held.Fold {
+			if fold != k {
 				continue
 			}
 			of, said = append(of, labels[i]), append(said, predicted[i])
@@ -135,9 +131,9 @@ func judgeFolds(o *training.OutOfFold, p []float32, folds int) (all judgement.Ju
 		if len(of) == 0 {
 			continue
 		}
-		j, err := judgement.Of(of, said, some, o.Data.Classes, o.Noise)
+		j, err := judgement.Of(of, said, some, r.Classes, f.Noise)
 		if err != nil {
-			return all, nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
+			return fmt.Errorf("fold %d of %d: %w", k+1, r.Folds, err)
 		}
 		for name, v := range measures(&j) {
 			if v != nil {
@@ -147,18 +143,16 @@ func judgeFolds(o *training.OutOfFold, p []float32, folds int) (all judgement.Ju
 	}
 	for _, name := range []string{"accuracy", "macro_f1", "balanced_accuracy", "kappa", "log_loss"} {
 		if of := parts[name]; len(of) > 1 {
-			list = append(list, newAveraged(name, of))
+			r.Measures = append(r.Measures, average(name, of))
 		}
 	}
-	return all, list, nil
+	return nil
 }
 
-// measures are those of which a mean is worth telling; nil of one that there is not.
+// measures are those whose mean is worth telling; nil of a measure that is not known.
 func measures(j *judgement.Judgement) map[string]*float64 {
-	m := map[string]*float64{}
-	if j.CorrectedLogLoss != nil {
-		m["log_loss"] = j.CorrectedLogLoss
-	} else if j.Probabilities != nil {
+	m := map[string]*float64{"log_loss": j.CorrectedLogLoss}
+	if j.CorrectedLogLoss == nil && j.Probabilities != nil {
 		m["log_loss"] = &j.LogLoss
 	}
 	if c := j.Corrected; c != nil {
@@ -172,8 +166,8 @@ func measures(j *judgement.Judgement) map[string]*float64 {
 	return m
 }
 
-// newAveraged returns mean and standard error of at least two parts.
-func newAveraged(name string, parts []float64) averaged {
+// average returns mean and standard error of at least two parts.
+func average(name string, parts []float64) averaged {
 	m := averaged{Name: name, Parts: parts}
 	n := float64(len(parts))
 	for _, v := range parts {

@@ -1,4 +1,4 @@
-package main
+package estimate
 
 import (
 	"cmp"
@@ -7,22 +7,56 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"text/tabwriter"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// print prints the report for people, or as JSON.
-func (r *estimateReport) print(c *cli.Context) error {
-	w := c.App.Writer
-	if c.Bool("json") {
-		return app.PrintJSON(w, r)
+// Report is what confusion estimate --json prints.
+type Report struct {
+	Method  string   `json:"method"`
+	Classes []string `json:"classes"`
+	// [p][q] = P(noisy = p | true = q)
+	Confusion  [][]float64  `json:"confusion"`
+	Error      [][]float64  `json:"standard_error,omitempty"` // absent where nothing tells
+	Assumes    string       `json:"assumes"`
+	Notes      []string     `json:"notes,omitempty"`
+	Candidates []contestant `json:"candidates,omitempty"` // of auto
+	Annotators []annotator  `json:"annotators,omitempty"`
+}
+
+// contestant is a method that competed.
+type contestant struct {
+	Method string  `json:"method"`
+	Loss   float64 `json:"loss"`
+	Ahead  float64 `json:"ahead_of_identity"`
+	Error  float64 `json:"standard_error"`
+}
+
+type annotator struct {
+	Name      string      `json:"name"`
+	Labels    int         `json:"labels"`
+	Right     float64     `json:"right"` // the mean of the diagonal
+	Confusion [][]float64 `json:"confusion"`
+	Error     [][]float64 `json:"standard_error"`
+}
+
+// newReport begins the report of an estimate.
+func newReport(m *estimate.Estimate) *Report {
+	q := m.Q()
+	r := &Report{Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q),
+		Assumes: m.Assumes, Notes: m.Notes}
+	if m.Error != nil {
+		r.Error = app.Rows(m.Error, q)
 	}
+	return r
+}
+
+// text prints the report for people.
+func (r *Report) text(w io.Writer) error {
 	what := ""
 	if r.Error != nil {
 		what = ", ± standard error"
@@ -43,58 +77,44 @@ func (r *estimateReport) print(c *cli.Context) error {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
 	if r.Candidates != nil {
-		fmt.Fprintln(w)
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "contest\tloss\tahead of the identity\n")
-		for _, k := range r.Candidates {
-			lead := outoffold.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead()
-			fmt.Fprintf(t, "%s\t%.5f\t%s\n", k.Method, k.Loss, lead)
-		}
-		if err := t.Flush(); err != nil {
+		if err := app.Table(w, func(row app.Row) {
+			row("\ncontest\tloss\tahead of the identity")
+			for _, k := range r.Candidates {
+				row("%s\t%.5f\t%s", k.Method, k.Loss,
+					outoffold.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead())
+			}
+		}); err != nil {
 			return err
 		}
 	}
-	return r.printAnnotators(w)
-}
-
-// printAnnotators prints the best and the worst of them.
-func (r *estimateReport) printAnnotators(w io.Writer) error {
 	if r.Annotators == nil {
 		return nil
 	}
 	list := slices.Clone(r.Annotators)
-	slices.SortStableFunc(list, func(a, b estimatedAnnotator) int {
-		return cmp.Compare(b.Right, a.Right)
-	})
+	slices.SortStableFunc(list, func(a, b annotator) int { return cmp.Compare(b.Right, a.Right) })
 	fmt.Fprintf(w, "\nannotators, by how often each is right if all classes are as frequent\n")
 	const most = 5 // of the best, and of the worst
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for k, a := range list {
-		switch {
-		case k < most || k >= len(list)-most:
-			fmt.Fprintf(t, "%s\t%.1f %%\t%d labels\n", a.Name, 100*a.Right, a.Labels)
-		case k == most:
-			fmt.Fprintf(t, "… %d more\n", len(list)-2*most)
+	return app.Table(w, func(row app.Row) {
+		for k, a := range list {
+			switch {
+			case k < most || k >= len(list)-most:
+				row("%s\t%.1f %%\t%d labels", a.Name, 100*a.Right, a.Labels)
+			case k == most:
+				row("… %d more", len(list)-2*most)
+			}
 		}
-	}
-	return t.Flush()
+	})
 }
 
 // writeConsensus writes a CSV with the consensus on each item and how likely it is.
-func writeConsensus(path string, crowd *crowd.Result) error {
-	q := len(crowd.Classes)
+func writeConsensus(path string, found *crowd.Result) error {
+	q := len(found.Classes)
 	return atomicfile.Write(path, func(w io.Writer) error {
-		out := csv.NewWriter(w)
-		if err := out.Write([]string{"item", "label", "probability"}); err != nil {
-			return err
+		rows := [][]string{{"item", "label", "probability"}}
+		for i, k := range found.Consensus {
+			p := strconv.FormatFloat(float64(found.Posterior[i*q+int(k)]), 'g', -1, 32)
+			rows = append(rows, []string{strconv.Itoa(i), found.Classes[k], p})
 		}
-		for i, k := range crowd.Consensus {
-			p := strconv.FormatFloat(float64(crowd.Posterior[i*q+int(k)]), 'g', -1, 32)
-			if err := out.Write([]string{strconv.Itoa(i), crowd.Classes[k], p}); err != nil {
-				return err
-			}
-		}
-		out.Flush()
-		return out.Error()
+		return csv.NewWriter(w).WriteAll(rows)
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package issues
 
 import (
 	"bufio"
@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
@@ -21,38 +19,24 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// issueFormat returns the format of the table that is named so, "" for none.
-func issueFormat(c *cli.Context, out string) (string, error) {
+// writer returns what writes ranked rows to a file of that name; nil for no name.
+func writer(out string) (func(io.Writer, []training.IssueRow) error, error) {
+	switch strings.ToLower(filepath.Ext(out)) {
+	case ".csv":
+		return writeCSV, nil
+	case ".json":
+		return writeJSON, nil
+	case ".parquet":
+		return writeParquet, nil
+	}
 	if out == "" {
-		return "", nil
+		return nil, nil
 	}
-	switch format := strings.TrimPrefix(strings.ToLower(filepath.Ext(out)), "."); format {
-	case "csv", "json", "parquet":
-		return format, nil
-	}
-	return "", app.Usagef(c, "--out is %s, wanted a name that ends in .csv, .json or .parquet", out)
+	return nil, app.Usage("--out is %s, wanted a name that ends in .csv, .json or .parquet", out)
 }
 
-// writeIssues returns what writes ranked rows in a format.
-func writeIssues(format string, rows []training.IssueRow) func(io.Writer) error {
-	return func(w io.Writer) error {
-		b := bufio.NewWriterSize(w, 1<<16)
-		write := writeIssuesCSV
-		switch format {
-		case "json":
-			write = writeIssuesJSON
-		case "parquet":
-			write = writeIssuesParquet
-		}
-		if err := write(b, rows); err != nil {
-			return err
-		}
-		return b.Flush()
-	}
-}
-
-// writeIssuesCSV writes a header and the rows; pandas reads True and False as truths.
-func writeIssuesCSV(out io.Writer, rows []training.IssueRow) error {
+// writeCSV writes a header and the rows; pandas reads True and False as truths.
+func writeCSV(out io.Writer, rows []training.IssueRow) error {
 	w := csv.NewWriter(out)
 	fields := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
 		"predicted_quality", "duplicate_of", "conflict"}
@@ -80,8 +64,8 @@ func writeIssuesCSV(out io.Writer, rows []training.IssueRow) error {
 	return w.Error()
 }
 
-// writeIssuesParquet writes ids behind the other columns, if there are any.
-func writeIssuesParquet(w io.Writer, rows []training.IssueRow) error {
+// writeParquet writes ids behind the other columns, if there are any.
+func writeParquet(w io.Writer, rows []training.IssueRow) error {
 	if rows[0].ID == nil {
 		return parquet.Write(w, rows)
 	}
@@ -96,63 +80,59 @@ func writeIssuesParquet(w io.Writer, rows []training.IssueRow) error {
 	return parquet.Write(w, list)
 }
 
-// writeIssuesJSON writes one array, a row on each line.
-func writeIssuesJSON(w io.Writer, rows []training.IssueRow) error {
+// writeJSON writes one array, a row on each line.
+func writeJSON(out io.Writer, rows []training.IssueRow) error {
+	w := bufio.NewWriter(out)
 	for i, r := range rows {
-		separator := ",\n"
-		if i == 0 {
-			separator = "[\n"
-		}
 		var text strings.Builder
 		e := json.NewEncoder(&text)
 		e.SetEscapeHTML(false) // a class named <=50K should look like that
 		if err := e.Encode(r); err != nil {
 			return err
 		}
-		if _, err := io.WriteString(w, separator+strings.TrimSpace(text.String())); err != nil {
-			return err
+		separator := ",\n"
+		if i == 0 {
+			separator = "[\n"
 		}
+		w.WriteString(separator + strings.TrimSpace(text.String()))
 	}
-	_, err := io.WriteString(w, "\n]\n")
-	return err
+	w.WriteString("\n]\n")
+	return w.Flush()
 }
 
-// writeClean writes the data with the most likely labels in place of those that are likely
-// wrong, or without their rows.
-func writeClean(ctx context.Context, o *training.OutOfFold, files *atomicfile.Group, path,
-	how string, found []estimate.Issue) (said string, err error) {
-	clean, wrong := *o.Data, 0
+// clean writes the data without the rows whose labels are likely wrong, or with their most likely
+// labels. It returns what it has done.
+func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *atomicfile.Group,
+	found []estimate.Issue) (said string, err error) {
+	d := *f.Dataset
+	wrong, what := 0, "relabelled"
 	var kept []int
-	clean.Y = nil
-	for i, f := range found {
-		y := o.Data.Y[i]
-		if f.Wrong {
+	d.Y = nil
+	for i, is := range found {
+		y := f.Dataset.Y[i]
+		if is.Wrong {
 			wrong++
-			if how == filterRows {
+			if o.CleanBy == filter {
 				continue
 			}
-			y = f.Likely
+			y = is.Likely
 		}
-		kept, clean.Y = append(kept, i), append(clean.Y, y)
+		kept, d.Y = append(kept, i), append(d.Y, y)
 	}
-	what := "relabelled"
-	if how == filterRows {
+	if o.CleanBy == filter {
 		what = "left out"
 		if len(kept) == 0 {
-			return "", fmt.Errorf("%s: %w", o.Training.Data, errNothingLeft)
+			return "", fmt.Errorf("%s: %w", o.Data.Path, errNothingLeft)
 		}
-		clean.Put(o.Data.Stored().Pick(kept))
-		if o.Data.IDs != nil {
-			clean.IDs = nil
+		d.Put(f.Dataset.Stored().Pick(kept))
+		if d.IDs != nil {
+			d.IDs = nil
 			for _, i := range kept {
-				clean.IDs = append(clean.IDs, o.Data.IDs[i])
+				d.IDs = append(d.IDs, f.Dataset.IDs[i])
 			}
 		}
 	}
-	clean.SHA256 = clean.Hash()
-	if err := app.WriteData(ctx, path, &clean, app.Together(files, app.CopyOptions(path,
-		&clean))); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, o.Data.N, what, path), nil
+	d.SHA256 = d.Hash()
+	err = app.WriteData(ctx, o.Clean, &d, app.Together(files, app.CopyOptions(o.Clean, &d)))
+	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, len(found), what, o.Clean), err
 }

@@ -1,81 +1,81 @@
-package main
+// Package issues is the command that finds the rows whose label is likely wrong.
+package issues
 
 import (
 	"cmp"
+	"context"
 	"errors"
-	"fmt"
+	"io"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// What --write-clean does with labels that are likely wrong.
+// The values of --clean-by: what happens to rows whose labels are likely wrong.
 const (
-	filterRows  = "filter"
-	relabelRows = "relabel"
+	filter  = "filter"
+	relabel = "relabel"
 )
 
-func issuesCommand() *cli.Command {
-	output := []cli.Flag{
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
-			Usage: "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"}},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-clean",
-			Usage: "also write the data, cleaned, to `FILE`"}},
-		&cli.StringFlag{Name: "clean-by", Value: filterRows,
-			Usage: "`HOW` to clean rows of wrong labels: filter or relabel"},
-		app.JSONFlag(), app.QuietFlag(),
-	}
-	flags := append(training.NoisyDataFlags(), training.AnnotatorFlags()...)
-	flags = append(flags, training.FoldFlags()...)
-	flags = append(flags, app.TrainKernelFlags()...)
-	flags = append(flags, device.Flags()...)
-	flags = append(flags, output...)
+// Options are the options of the command.
+type Options struct {
+	training.Options
+	Out     string
+	Clean   string // the data, cleaned; "" for none
+	CleanBy string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "issues",
 		Usage: "find the rows whose label is likely wrong",
-		Description: "Trains without each part of the data in turn, as cv does, and ranks the rows by " +
-			"how likely their\n" +
-			"label is by the model that has not seen them and by C. A label is an issue if it is more " +
-			"likely wrong than\n" +
-			"right. Rows of equal features are judged together. Prints how many there are, by class and " +
-			"by pair of\n" +
-			"classes, and the worst 20; the JSON object has all that are wrong.\n\n" +
-			"--out writes every row, the least likely label first, with the columns that cleanlab has, " +
-			"is_label_issue,\n" +
-			"label_quality (the probability that the label is right), given_label, predicted_label (the " +
-			"most likely\n" +
-			"class), and with example, the row's number from 1 in the order read; predicted_quality, the " +
-			"probability\n" +
-			"of the predicted label; duplicate_of, the number of the first row with equal features, 0 " +
-			"for none before\n" +
-			"it; and conflict, whether equal rows have other labels. --id-column adds id, and " +
-			"--write-clean keeps that\n" +
-			"column in a CSV.\n\n" +
-			"With --annotators, labels of several people, the given label is what most of them say, and " +
-			"the predicted\n" +
-			"one the consensus of all, each believed by the matrix that was learned without the row, and " +
-			"the model.\n" +
-			"--clean-by relabel writes that consensus.\n\n" +
-			"Without --confusion C is learned from the labels first, as confusion estimate --method em " +
-			"does.\n\n" +
-			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --kernel rbf --out issues.csv\n" +
-			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv " +
-			"--clean-by relabel\n" +
-			"Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv",
-		Flags:  flags,
-		Action: issues,
+		Description: `Trains without each part of the data in turn, as cv does. It ranks the rows by how likely their
+label is, by C and by the model that has not seen them. A label is an issue if it is more likely
+wrong than right. Rows of equal features are judged together. Prints how many issues there are, by
+class and by pair of classes, and the worst 20. The JSON object has all issues.
+
+--out writes every row, the least likely label first. Its columns are those of cleanlab and more:
+
+  example            number of the row, from 1, in the order read
+  id                 with --id-column
+  is_label_issue     whether the label is more likely wrong than right
+  label_quality      probability that the label is right
+  given_label        label in the data
+  predicted_label    most likely class
+  predicted_quality  probability of the predicted label
+  duplicate_of       number of the first row with equal features, 0 for none before it
+  conflict           whether equal rows have other labels
+
+--write-clean keeps the column of --id-column in a CSV.
+
+--annotators takes labels of several people. The given label is what most of them say. The predicted
+label is the consensus of the model and of all annotators, each believed by a matrix that was
+learned without the row. --clean-by relabel writes that consensus.
+
+Without --confusion C is learned from the labels first, as confusion estimate --method em does.
+
+Example: uma-gpu issues --data noisy.csv --confusion C.csv --kernel rbf --out issues.csv
+Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv --clean-by relabel
+Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
+		Flags: app.Flags(o.OutOfFoldFlags(),
+			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"),
+			app.Output(&o.Clean, "write-clean", "also write the data, cleaned, to `FILE`"),
+			app.Choice(&o.CleanBy, "clean-by", filter,
+				"`RULE` to clean rows of wrong labels: filter or relabel", filter, relabel),
+			o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-// issuesReport is what issues --json prints.
-type issuesReport struct {
+// Report is what issues --json prints.
+type Report struct {
 	Learner       string              `json:"learner"`
 	Folds         int                 `json:"folds"`
 	Examples      int                 `json:"examples"`
@@ -83,10 +83,10 @@ type issuesReport struct {
 	Issues        int                 `json:"issues"`
 	ExpectedWrong float64             `json:"expected_wrong"` // labels, by the probabilities
 	Duplicates    int                 `json:"duplicates"`     // rows with the features of an earlier one
-	Conflicts     int                 `json:"conflicts"`      // rows of which an equal one has another label
+	Conflicts     int                 `json:"conflicts"`      // rows with an equal one of another label
 	PerClass      []classIssues       `json:"per_class"`
 	Pairs         []pairIssues        `json:"pairs"` // the most frequent first
-	Rows          []training.IssueRow `json:"rows"`  // those that are issues, the worst first
+	Rows          []training.IssueRow `json:"rows"`  // the issues, the worst first
 	Device        engine.Device       `json:"device"`
 }
 
@@ -105,78 +105,71 @@ type pairIssues struct {
 	Issues    int    `json:"issues"`
 }
 
-func issues(c *cli.Context) error {
-	how, err := app.OneOf(c, "clean-by", filterRows, relabelRows)
+// Run finds the issues and writes what the options ask for.
+func Run(ctx context.Context, o *Options) error {
+	write, err := writer(o.Out)
 	if err != nil {
 		return err
 	}
-	out, clean := c.String("out"), c.String("write-clean")
-	format, err := issueFormat(c, out)
-	if err != nil {
-		return err
+	if o.Clean == "" && o.Given("clean-by") {
+		return app.Usage("--clean-by is given without --write-clean")
 	}
-	if clean == "" && c.IsSet("clean-by") {
-		return app.Usagef(c, "--clean-by is given without --write-clean")
-	}
-	if clean != "" {
-		if err := app.CheckFormat(c, clean); err != nil {
+	if o.Clean != "" {
+		if err := o.Data.CheckOutput(o.Clean); err != nil {
 			return err
 		}
 	}
-	o, err := training.NewOutOfFold(c, true, "data")
+	f, err := o.OutOfFold(ctx, true)
 	if err != nil {
 		return err
 	}
-	defer o.Close()
-	if clean != "" {
-		if err := app.CheckRaw(o.Data,
+	defer f.Close()
+	if o.Clean != "" {
+		if err := app.CheckRaw(f.Dataset,
 			"a model would name the data without the changes; clean the original data"); err != nil {
 			return err
 		}
 	}
-	found, same, err := o.Issues()
+	found, same, err := f.Issues()
 	if err != nil {
 		return err
 	}
-	rows := training.IssueRows(o.Data, found, same)
-	report := newIssuesReport(o.Data.Classes, rows)
-	report.Learner, report.Folds, report.Device = o.Learner.Definition().Name, c.Int("folds"), o.Device
-	report.EstimatedBy = string(o.EstimatedBy)
-	if err := app.Interrupted(c.Context); err != nil {
+	rows := training.IssueRows(f.Dataset, found, same)
+	r := newReport(f.Dataset.Classes, rows)
+	r.Learner, r.Folds, r.Device = o.Train.Learner.Definition().Name, o.Folds, f.Engine
+	r.EstimatedBy = string(f.EstimatedBy)
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	var files atomicfile.Group
 	defer files.Discard()
-	if out != "" {
-		if err := files.Write(out, writeIssues(format, rows)); err != nil {
+	if o.Out != "" {
+		if err := files.Write(o.Out, func(w io.Writer) error { return write(w, rows) }); err != nil {
 			return err
 		}
 	}
 	cleaned := ""
-	if clean != "" {
-		if cleaned, err = writeClean(c.Context, o, &files, clean, how, found); err != nil {
+	if o.Clean != "" {
+		if cleaned, err = o.clean(ctx, f, &files, found); err != nil {
 			return err
 		}
 	}
 	if err := files.Commit(); err != nil {
 		return err
 	}
-	if out != "" {
-		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), out)
+	if o.Out != "" {
+		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), o.Out)
 	}
-	if clean != "" {
+	if o.Clean != "" {
 		o.Notes.Say("%s", cleaned)
-		o.Notes.IDsLeftOut(o.Data, clean, app.CopyOptions(clean, o.Data).Format)
+		o.Notes.IDsLeftOut(f.Dataset, o.Clean, app.CopyOptions(o.Clean, f.Dataset).Format)
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, report)
-	}
-	return report.print(c)
+	return o.PrintTable(r, r.fill)
 }
 
-// newIssuesReport sums up ranked rows.
-func newIssuesReport(classes []string, rows []training.IssueRow) issuesReport {
-	r := issuesReport{Examples: len(rows), Rows: []training.IssueRow{}, Pairs: []pairIssues{}}
+// newReport sums up ranked rows.
+func newReport(classes []string, rows []training.IssueRow) Report {
+	r := Report{Examples: len(rows), Rows: []training.IssueRow{}, Pairs: []pairIssues{}}
 	at, pairs := map[string]int{}, map[[2]string]int{}
 	for k, name := range classes {
 		at[name] = k
@@ -210,45 +203,39 @@ func newIssuesReport(classes []string, rows []training.IssueRow) issuesReport {
 	return r
 }
 
-// print prints the report for people, the first of long lists.
-func (r issuesReport) print(c *cli.Context) error {
+// fill adds the rows of the report for people, the first of long lists.
+func (r Report) fill(row app.Row) {
 	const most = 20
-	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "examples\t%d\n", r.Examples)
+	row("examples\t%d", r.Examples)
 	if r.EstimatedBy != "" {
-		fmt.Fprintf(t, "C estimated by\t%s\n", r.EstimatedBy)
+		row("C estimated by\t%s", r.EstimatedBy)
 	}
-	fmt.Fprintf(t, "likely wrong labels\t%d\n", r.Issues)
-	fmt.Fprintf(t, "expected wrong labels\t%.1f\n", r.ExpectedWrong)
-	fmt.Fprintf(t, "duplicates\t%d, with conflicting labels %d\n\n", r.Duplicates, r.Conflicts)
-	fmt.Fprintf(t, "label\texamples\tlikely wrong\texpected wrong\n")
+	row("likely wrong labels\t%d", r.Issues)
+	row("expected wrong labels\t%.1f", r.ExpectedWrong)
+	row("duplicates\t%d, with conflicting labels %d\n", r.Duplicates, r.Conflicts)
+	row("label\texamples\tlikely wrong\texpected wrong")
 	for _, p := range r.PerClass {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\n", app.Brief(p.Class), p.Examples, p.Issues, p.ExpectedWrong)
+		row("%s\t%d\t%d\t%.1f", app.Brief(p.Class), p.Examples, p.Issues, p.ExpectedWrong)
 	}
 	if len(r.Pairs) > 0 {
-		fmt.Fprintf(t, "\nlabel\tlikely class\texamples\n")
+		row("\nlabel\tlikely class\texamples")
 	}
 	for _, p := range r.Pairs[:min(most, len(r.Pairs))] {
-		fmt.Fprintf(t, "%s\t%s\t%d\n", app.Brief(p.Given), app.Brief(p.Predicted), p.Issues)
+		row("%s\t%s\t%d", app.Brief(p.Given), app.Brief(p.Predicted), p.Issues)
 	}
-	if len(r.Rows) > 0 {
-		id := ""
-		if r.Rows[0].ID != nil {
-			id = "id\t"
+	for k, is := range r.Rows[:min(most, len(r.Rows))] {
+		heading, id := "", ""
+		if is.ID != nil {
+			heading, id = "id\t", app.Brief(*is.ID)+"\t"
 		}
-		fmt.Fprintf(t, "\nexample\t%slabel\tlikely class\tlabel quality\n", id)
-	}
-	for _, row := range r.Rows[:min(most, len(r.Rows))] {
-		id := ""
-		if row.ID != nil {
-			id = app.Brief(*row.ID) + "\t"
+		if k == 0 {
+			row("\nexample\t%slabel\tlikely class\tlabel quality", heading)
 		}
-		fmt.Fprintf(t, "%d\t%s%s\t%s\t%.3g\n", row.Example, id, app.Brief(row.Given),
-			app.Brief(row.Predicted), row.Quality)
+		row("%d\t%s%s\t%s\t%.3g", is.Example, id, app.Brief(is.Given), app.Brief(is.Predicted),
+			is.Quality)
 	}
-	return t.Flush()
 }
 
-// errNothingLeft is about data all of whose labels are likely wrong.
+// errNothingLeft marks data without a label that is likely right.
 var errNothingLeft = errors.New("all labels are likely wrong, so no row is left to write; " +
 	"check the confusion matrix, or use --clean-by relabel")

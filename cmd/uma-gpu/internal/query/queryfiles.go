@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/active"
@@ -169,8 +168,8 @@ func writeAnswers(out io.Writer, s *active.Session, ids []string) error {
 	return w.Error()
 }
 
-// QueryReport is what query --json prints.
-type QueryReport struct {
+// Report is what query --json prints.
+type Report struct {
 	Strategy  active.Strategy `json:"strategy"`
 	Learner   string          `json:"learner"`
 	Round     int             `json:"round"`
@@ -191,8 +190,8 @@ type question struct {
 }
 
 // tell prints the questions, and writes the files that were asked for.
-func (q *questions) tell(c *cli.Context) error {
-	if q.folder != "" {
+func (q *questions) tell(ctx context.Context) error {
+	if q.Session != "" {
 		if err := q.written(); err != nil {
 			return err
 		}
@@ -201,7 +200,7 @@ func (q *questions) tell(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r := QueryReport{Strategy: q.ask.Strategy, Learner: q.Learner.Definition().Name,
+	r := Report{Strategy: q.Ask.Strategy, Learner: q.Train.Learner.Definition().Name,
 		Round: len(q.session.Rounds), Questions: []question{}, Advice: q.advice()}
 	for _, i := range q.asked() {
 		asked := question{ID: q.ids[i], Example: i + 1}
@@ -222,8 +221,8 @@ func (q *questions) tell(c *cli.Context) error {
 	if r.Round > 0 {
 		r.Agreement = q.session.Rounds[r.Round-1].Agreement
 	}
-	if q.Engine != nil {
-		device := q.Engine.Device()
+	if q.Train.Engine != nil {
+		device := q.Train.Engine.Device()
 		r.Device = &device
 	}
 	if r.Agreement != nil {
@@ -236,7 +235,7 @@ func (q *questions) tell(c *cli.Context) error {
 	if r.Advice != "" {
 		q.Notes.Say("advice: %s", r.Advice)
 	}
-	if path := c.String("write-labelled"); path != "" {
+	if path := q.WriteLabelled; path != "" {
 		if len(known) == 0 {
 			return fmt.Errorf("%s: found no labelled example yet, wanted one to write", path)
 		}
@@ -245,20 +244,21 @@ func (q *questions) tell(c *cli.Context) error {
 		for _, i := range known {
 			some.Y = append(some.Y, labels[i])
 		}
-		if err := app.WriteData(c.Context, path, &some, app.CopyOptions(path, &some)); err != nil {
+		if err := app.WriteData(ctx, path, &some, app.CopyOptions(path, &some)); err != nil {
 			return err
 		}
 		q.Notes.Say("labelled: %d examples written to %s", len(known), path)
 	}
-	if out := c.String("out"); out != "-" {
-		if err := atomicfile.Write(out, q.writeQuestions); err != nil {
+	if q.Out == "-" && !q.JSON {
+		return q.writeQuestions(q.Common.Out)
+	}
+	if q.Out != "-" {
+		if err := atomicfile.Write(q.Out, q.writeQuestions); err != nil {
 			return err
 		}
-	} else if !c.Bool("json") {
-		return q.writeQuestions(c.App.Writer)
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
+	if q.JSON {
+		return app.PrintJSON(q.Common.Out, r)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,8 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
@@ -26,22 +25,22 @@ import (
 var ofOneCall = strings.Fields("session answers out write-labelled json quiet help")
 
 // file names one of the session's folder.
-func (q *questions) file(name string) string { return filepath.Join(q.folder, name) }
+func (q *questions) file(name string) string { return filepath.Join(q.Session, name) }
 
 // open reads the session, if there is one, and gives each flag the value that it has there.
-func (q *questions) open(c *cli.Context) error {
+func (q *questions) open() error {
 	q.session = &active.Session{Rounds: []active.Round{}, Predicted: []int32{}}
-	if q.folder == "" {
+	if q.Session == "" {
 		return nil
 	}
-	info, err := os.Stat(q.folder)
+	info, err := os.Stat(q.Session)
 	if err == nil && !info.IsDir() {
 		return fmt.Errorf("%s: found a file, wanted a folder for the session; choose another name",
-			q.folder)
+			q.Session)
 	}
 	kept, err := active.LoadSession(q.file("session.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		if c.String("answers") != "" {
+		if q.Answers != "" {
 			return fmt.Errorf("%w: --answers goes on with a session; begin it without", err)
 		}
 	} else if err != nil {
@@ -49,35 +48,30 @@ func (q *questions) open(c *cli.Context) error {
 	} else {
 		q.session = kept
 	}
-	settings, devices := map[string]string{}, app.FlagNames(device.Flags())
-	for _, f := range c.Command.Flags {
-		name := f.Names()[0]
-		if slices.Contains(ofOneCall, name) || slices.Contains(devices, name) || !c.IsSet(name) {
-			continue
-		}
-		value := fmt.Sprint(c.Value(name))
-		if _, ok := f.(app.FileFlag); ok && value != "" && value != "-" {
-			if value, err = filepath.Abs(value); err != nil {
-				return err
-			}
-		}
-		settings[name] = value
-		if old, ok := q.session.Settings[name]; kept != nil && (!ok || old != value) {
-			was := "was not given"
-			if ok {
-				was = "was " + old
-			}
-			return app.Usagef(c, "--%s is %s, and %s when the session in %s began; leave it out, or begin "+
-				"another session in another folder, with --labelled from "+
-				"--write-labelled", name, value, was, q.folder)
-		}
+	devices := app.FlagNames(new(device.Options).Flags(nil))
+	settings, err := q.Settings(append(devices, ofOneCall...)...)
+	if err != nil {
+		return err
 	}
 	if kept == nil {
 		q.session.Settings = settings
 		return nil
 	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		then, given := kept.Settings[name]
+		if given && then == settings[name] {
+			continue
+		}
+		was := "was not given"
+		if given {
+			was = "was " + then
+		}
+		return app.Usage("--%s is %s, and %s when the session in %s began; leave it out, or begin "+
+			"another session in another folder, with --labelled from --write-labelled", name,
+			settings[name], was, q.Session)
+	}
 	for _, name := range slices.Sorted(maps.Keys(kept.Settings)) {
-		if err := c.Set(name, kept.Settings[name]); err != nil {
+		if err := q.Set(name, kept.Settings[name]); err != nil {
 			return fmt.Errorf("%s: found the flag --%s with %q, which this program does not know: %w",
 				q.file("session.json"), name, kept.Settings[name], err)
 		}
@@ -86,20 +80,20 @@ func (q *questions) open(c *cli.Context) error {
 }
 
 // read reads the pool and the labelled examples, which get one width and storage.
-func (q *questions) read(c *cli.Context) error {
-	pool, err := q.columnsOut(c, c.String("pool"))
+func (q *questions) read(ctx context.Context) error {
+	pool, err := q.columnsOut(ctx, q.Data.Path)
 	if err != nil {
 		return err
 	}
-	if path := c.String("labelled"); path != "" {
-		o, err := q.columnsOut(c, path)
+	if path := q.Labelled; path != "" {
+		o, err := q.columnsOut(ctx, path)
 		if err != nil {
 			return err
 		}
-		if q.session.Classes = nil; c.String("classes") != "" {
-			o.Classes = strings.Split(c.String("classes"), ",")
+		if q.session.Classes = nil; q.Classes != "" {
+			o.Classes = strings.Split(q.Classes, ",")
 		}
-		if q.labelled, err = app.ReadData(c.Context, path, o, q.Notes); err != nil {
+		if q.labelled, err = app.ReadData(ctx, path, o, q.Notes); err != nil {
 			return fmt.Errorf("%w (of --labelled; --classes names classes that it has no example of)", err)
 		}
 		if pool.Encoding = q.labelled.Encoding; pool.Encoding == nil {
@@ -109,40 +103,40 @@ func (q *questions) read(c *cli.Context) error {
 			// A last column too many is that of labels, which do not count.
 			pool.Features, pool.LabelColumn = q.labelled.FeatureCount(), cmp.Or(pool.LabelColumn, "last")
 		}
-	} else if c.String("classes") == "" {
-		return app.Usagef(c, "--labelled is missing; to begin without any label, name the classes: "+
+	} else if q.Classes == "" {
+		return app.Usage("--labelled is missing; to begin without any label, name the classes: " +
 			"--classes a,b,c")
 	}
 	pool.NoLabels, pool.Labels = true, ""
-	if q.rest, err = app.ReadData(c.Context, c.String("pool"), pool, q.Notes); err != nil {
+	if q.rest, err = app.ReadData(ctx, q.Data.Path, pool, q.Notes); err != nil {
 		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it has "+
 			"is named by --label-column)", err)
 	}
-	return errors.Join(q.alike(), q.name(c), q.same(c))
+	return errors.Join(q.alike(), q.name(ctx), q.same())
 }
 
 // columnsOut returns options that leave out the columns of a file that are for people.
-func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, error) {
-	o := q.Training.Read
+func (q *questions) columnsOut(ctx context.Context, path string) (dataset.Options, error) {
+	o := q.Options.Read
 	o.Ignore = slices.Clone(o.Ignore)
 	o.IDColumn = "" // only the pool has to have it
-	for _, flag := range []string{"id-column", "show"} {
-		name := c.String(flag)
+	for _, column := range [][2]string{{"id-column", q.Data.IDColumn}, {"show", q.Show}} {
+		flag, name := column[0], column[1]
 		if name == "" || slices.Contains(o.Ignore, name) || o.Encode != nil &&
 			slices.Contains(o.Encode.Text.Columns, name) {
 			continue // a text may be shown and learned from
 		}
-		if path == c.String("pool") && flag == "id-column" {
+		if path == q.Data.Path && flag == "id-column" {
 			o.IDColumn = name
 			continue
 		}
-		has, err := dataset.HasColumn(c.Context, path, name, o)
+		has, err := dataset.HasColumn(ctx, path, name, o)
 		if err != nil {
 			return o, err
 		}
 		if has {
 			o.Ignore = append(o.Ignore, name)
-		} else if path == c.String("pool") {
+		} else if path == q.Data.Path {
 			return o, fmt.Errorf("%s: found no header with a column %q, wanted one for --%s; the pool must "+
 				"be a CSV", path, name, flag)
 		}
@@ -183,9 +177,9 @@ func (q *questions) alike() error {
 }
 
 // name finds ids and what to show.
-func (q *questions) name(c *cli.Context) (err error) {
-	n, pool := q.rest.N, c.String("pool")
-	if len(q.rest.Skipped.At) > 0 && (c.String("show") != "" || c.String("show-file") != "") {
+func (q *questions) name(ctx context.Context) (err error) {
+	n, pool := q.rest.N, q.Data.Path
+	if len(q.rest.Skipped.At) > 0 && (q.Show != "" || q.ShowFile != "") {
 		return fmt.Errorf("%s: found bad examples that were skipped, wanted none, since texts are by "+
 			"place", pool)
 	}
@@ -203,12 +197,12 @@ func (q *questions) name(c *cli.Context) (err error) {
 		}
 		q.place[id] = i
 	}
-	if column := c.String("show"); column != "" {
+	if column := q.Show; column != "" {
 		q.shown = column
-		q.texts, err = dataset.ReadTexts(c.Context, pool, column, n, q.Training.Read)
-	} else if path := c.String("show-file"); path != "" {
+		q.texts, err = dataset.ReadTexts(ctx, pool, column, n, q.Options.Read)
+	} else if path := q.ShowFile; path != "" {
 		q.shown = "text"
-		q.texts, err = dataset.ReadTexts(c.Context, path, "", n, q.Training.Read)
+		q.texts, err = dataset.ReadTexts(ctx, path, "", n, q.Options.Read)
 	}
 	if q.shown == "id" || q.shown == "label" {
 		q.shown += "_shown" // columns of the questions have names of their own
@@ -217,21 +211,21 @@ func (q *questions) name(c *cli.Context) (err error) {
 }
 
 // same makes the session one of these data, or refuses others than it began with.
-func (q *questions) same(c *cli.Context) error {
+func (q *questions) same() error {
 	classes := []string(nil)
 	if q.labelled != nil {
 		classes = q.labelled.Classes
 	} else {
-		classes = strings.Split(c.String("classes"), ",")
+		classes = strings.Split(q.Classes, ",")
 	}
 	for k, name := range classes {
 		if classes[k] = strings.TrimSpace(name); classes[k] == "" || slices.Contains(classes[:k],
 			classes[k]) {
-			return app.Usagef(c, "--classes is %q, wanted different names", c.String("classes"))
+			return app.Usage("--classes is %q, wanted different names", q.Classes)
 		}
 	}
 	if len(classes) < 2 {
-		return app.Usagef(c, "--classes is %q, wanted two classes or more", c.String("classes"))
+		return app.Usage("--classes is %q, wanted two classes or more", q.Classes)
 	}
 	s := q.session
 	hash := func(d *dataset.Dataset, was string) (is string, same bool) {
@@ -245,20 +239,20 @@ func (q *questions) same(c *cli.Context) error {
 	labelled, sameLabelled := hash(q.labelled, s.Labelled)
 	samePool = samePool && s.Examples == q.rest.N
 	if s.Pool != "" && !(samePool && sameLabelled) {
-		which := c.String("pool")
+		which := q.Data.Path
 		if samePool {
-			which = c.String("labelled")
+			which = q.Labelled
 		}
 		return fmt.Errorf("%s: found other examples than the session in %s began with, wanted the same; "+
-			"begin another session in another folder", which, q.folder)
+			"begin another session in another folder", which, q.Session)
 	}
 	s.Pool, s.Labelled, s.Classes, s.Examples = pool, labelled, classes, q.rest.N
 	return nil
 }
 
 // answer takes the answers of the expert into the session, and keeps it.
-func (q *questions) answer(c *cli.Context) error {
-	path := c.String("answers")
+func (q *questions) answer(ctx context.Context) error {
+	path := q.Answers
 	if path == "" {
 		return nil
 	}
@@ -268,7 +262,7 @@ func (q *questions) answer(c *cli.Context) error {
 			asked[q.ids[i]] = &r.Answers[k]
 		}
 	}
-	answers, err := app.Awaited(c.Context, path, func(path string) ([]answered, error) {
+	answers, err := app.Awaited(ctx, path, func(path string) ([]answered, error) {
 		return readAnswers(path, q.session.Classes, func(id string) string {
 			switch _, known := q.place[id]; {
 			case asked[id] != nil:
@@ -306,10 +300,10 @@ func (q *questions) answer(c *cli.Context) error {
 
 // keep writes what the folder has: the session last but for the questions, which follow from it.
 func (q *questions) keep() error {
-	if q.folder == "" {
+	if q.Session == "" {
 		return nil
 	}
-	if err := os.MkdirAll(q.folder, 0o777); err != nil {
+	if err := os.MkdirAll(q.Session, 0o777); err != nil {
 		return err
 	}
 	if q.model != nil {

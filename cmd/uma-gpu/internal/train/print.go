@@ -27,7 +27,7 @@ type seconds struct {
 	Total   float64 `json:"total"`
 }
 
-// phases are those that took time.
+// phases returns the phases that took time.
 func (s seconds) phases() (all []report.Phase) {
 	for _, p := range []report.Phase{{Name: "read", Seconds: s.Read},
 		{Name: "prepare", Seconds: s.Prepare}, {Name: "open device", Seconds: s.Open},
@@ -64,7 +64,7 @@ type Report struct {
 	// what was warned of; none is an empty list
 	Doubts     []learners.Doubt     `json:"doubts"`
 	Validation *judgement.Judgement `json:"validation,omitempty"`
-	// CompressionSet are the examples, counted from 0, of which W is a sum, of a learner that tells.
+	// CompressionSet are the examples, counted from 0, whose multiples add up to W; nil if unknown.
 	CompressionSet []int `json:"compression_set,omitempty"`
 	// Traffic is between ranks, if there are several.
 	Traffic *ranks.Traffic `json:"traffic,omitempty"`

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -22,16 +20,16 @@ import (
 // historyHeader names the columns of a history.
 var historyHeader = []string{"step", "estimated_error", "held_out_error"}
 
-// checkHistory judges the name of a history's file.
-func checkHistory(c *cli.Context, path string) error {
+// CheckHistory checks the name of a history's file.
+func CheckHistory(path string) error {
 	if ext := strings.ToLower(filepath.Ext(path)); ext != ".csv" && ext != ".jsonl" {
-		return app.Usagef(c, "--history is %q, wanted a name that ends in .csv or .jsonl", path)
+		return app.Usage("--history is %q, wanted a name that ends in .csv or .jsonl", path)
 	}
 	return nil
 }
 
-// writeHistory writes a line for each moment of a training.
-func writeHistory(path string, moments []judge.Moment) error {
+// WriteHistory writes a line for each moment of a training.
+func WriteHistory(path string, moments []judge.Moment) error {
 	return atomicfile.Write(path, func(out io.Writer) error {
 		b := bufio.NewWriter(out)
 		if strings.EqualFold(filepath.Ext(path), ".jsonl") {
@@ -65,7 +63,7 @@ func writeHistory(path string, moments []judge.Moment) error {
 	})
 }
 
-// ReadHistory reads what writeHistory wrote.
+// ReadHistory reads what WriteHistory wrote.
 func ReadHistory(path string) (moments []judge.Moment, err error) {
 	text, err := smallfile.Read(path)
 	if err != nil {

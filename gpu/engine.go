@@ -226,6 +226,7 @@ func (e unchecked) Device() engine.Device {
 
 func (e unchecked) Close() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
+	done(e.q.last, nil)
 	for _, p := range e.allPrograms() {
 		for _, k := range p.kernels(e.gpuEngine) {
 			if *k.to != nil {

@@ -237,7 +237,7 @@ func TestMoreThanFits(t *testing.T) {
 				inner := enginecheck.Inner(r).(*resident)
 				tiles, aside := inner.tiles, 0
 				for _, tile := range tiles {
-					if tile.values.host != nil {
+					if tile.dense.host != nil || tile.sparse != nil && tile.sparse.values.host != nil {
 						aside++
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -31,10 +32,12 @@ type annotatorReport struct {
 	Confusion [][]float64 `json:"confusion"` // as learned
 }
 
-// isModel says whether a file begins as a model does. One that cannot be read is for others to
-// refuse.
+// isModel reports whether a regular file begins as a model does.
 func isModel(path string) bool {
-	f, err := openRegular(path)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe is read once
+		return false
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}

@@ -2,16 +2,10 @@
 package show
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
@@ -19,7 +13,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -39,7 +32,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		ArgsUsage: "FILE",
 		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names come " +
 			"from the header,\n" +
-			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would " +
+			"else they are 0, 1, ..., or say them with --classes. The exit code is 1 if train would " +
 			"refuse\n" +
 			"the matrix. Of a model, FILE.npz, it prints the matrix that was given and the one that was " +
 			"learned,\nwith standard errors, and which annotators were best and worst.\n\n" +
@@ -75,11 +68,9 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if isModel(path) {
 		return o.showModel(path)
 	}
-	var classes []string
+	var classes []string // nil for those of the file
 	if o.Given("classes") {
 		classes = strings.Split(o.Classes, ",")
-	} else if classes, err = matrixClasses(path); err != nil {
-		return err
 	}
 	o.Noise.Path = path
 	m, err := o.Noise.Read(ctx, classes)
@@ -116,74 +107,4 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	fmt.Fprintf(w, "\ncondition number %.4g\n", condition)
 	return problem
-}
-
-// matrixClasses returns the class names in a matrix file's header, or 0, 1, ...
-// for a bare table. confusion.Read judges the file; here only its first line is
-// looked at.
-func matrixClasses(path string) ([]string, error) {
-	first, err := firstLine(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, fileerr.Cause(err))
-	}
-	if strings.HasPrefix(first, "\x93NUMPY") {
-		return nil, fmt.Errorf("%s: a .npy file has no class names; say them with --classes", path)
-	}
-	if strings.HasPrefix(strings.TrimPrefix(first, `"`), `noisy\true`) ||
-		strings.HasPrefix(strings.TrimPrefix(first, `"`), `true\noisy`) {
-		header, err := csv.NewReader(strings.NewReader(first)).Read()
-		if err != nil {
-			return nil, fmt.Errorf("%s: cannot read the header: %w", path, err)
-		}
-		return header[1:], nil
-	}
-	fields := strings.FieldsFunc(first, func(r rune) bool {
-		return strings.ContainsRune(",; \t\r", r)
-	})
-	names := make([]string, len(fields))
-	for i := range names {
-		names[i] = strconv.Itoa(i)
-	}
-	return names, nil
-}
-
-// openRegular opens a file that is read twice, so that it can be no pipe.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("found %s, wanted a regular file, or the names of the classes with "+
-			"--classes", fileerr.Kind(info.Mode()))
-	}
-	return os.Open(path)
-}
-
-// firstLine returns the first line of a file, plain or gzip, that is not blank.
-func firstLine(path string) (string, error) {
-	f, err := openRegular(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() // only read
-	r := bufio.NewReader(f)
-	if magic, _ := r.Peek(2); bytes.Equal(magic, []byte("\x1f\x8b")) {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return "", err
-		}
-		r = bufio.NewReader(z)
-	}
-	r = bufio.NewReader(io.LimitReader(r, 1<<20))
-	for {
-		line, err := r.ReadString('\n')
-		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
-		if line != "" || err == io.EOF {
-			return line, nil
-		}
-		if err != nil {
-			return "", err
-		}
-	}
 }

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
+	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 )
@@ -42,6 +44,21 @@ func (o *Common) Print(report any, text func(io.Writer) error) error {
 		return PrintJSON(o.Out, report)
 	}
 	return text(o.Out)
+}
+
+// Row adds a row to a table; its format has tabs between the cells.
+type Row func(format string, args ...any)
+
+// PrintTable prints a report: as JSON if --json asks for it, else as the rows that fill adds.
+func (o *Common) PrintTable(report any, fill func(Row)) error {
+	return o.Print(report, func(w io.Writer) error { return Table(w, fill) })
+}
+
+// Table prints the rows that fill adds, with their cells below each other.
+func Table(w io.Writer, fill func(Row)) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fill(func(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) })
+	return t.Flush()
 }
 
 // start takes over what the cli package knows of a command line.

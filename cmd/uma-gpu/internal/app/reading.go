@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -162,14 +163,18 @@ func ClassesOf(d *dataset.Dataset) string {
 func Places(at []int) string {
 	const most = 20
 	var list []string
-	for i, p := range at {
-		if i == most {
-			list = append(list, "…")
-			break
-		}
+	for _, p := range at[:min(most+1, len(at))] {
 		list = append(list, strconv.Itoa(p))
 	}
-	return strings.Join(list, ", ")
+	return First(list, most)
+}
+
+// First joins the first words of a list, at most so many.
+func First(words []string, most int) string {
+	if len(words) > most {
+		words = append(slices.Clone(words[:most]), "…")
+	}
+	return strings.Join(words, ", ")
 }
 
 // FlagNames are the first names of flags.

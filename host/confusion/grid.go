@@ -313,7 +313,8 @@ func (c *cells) borders(path string, classes []string) (header, index bool, err 
 	case header && !index: // names that are numbers before the rows, or none
 		return true, corner, nil
 	case !header && !index: // only numbers: one row or column more than the others are names
-		if classes != nil && !slices.Contains(classes, first[0]) && !slices.Contains(classes, rest[0][0]) {
+		known := func(name string) bool { return classes == nil || slices.Contains(classes, name) }
+		if !known(first[0]) && !known(rest[0][0]) {
 			return false, false, nil
 		}
 		return len(rest) == width, len(rest)+1 == width-1, nil

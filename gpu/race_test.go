@@ -143,9 +143,10 @@ func compileSome(count int) error {
 		if err != nil {
 			return err
 		}
-		b, err := alloc[int32](q, "number", 1)
-		if err != nil {
-			return err
+		o := buffers{q: q}
+		b := alloc[int32](&o, "number", 1)
+		if o.err != nil {
+			return o.err
 		}
 		var found [1]int32
 		if err := errors.Join(number.launch(1, 1, b), b.read(found[:], 0)); err != nil ||

@@ -97,8 +97,8 @@ func Finite[T float32 | float64](v []T) bool {
 	return true
 }
 
-// SquaredLength returns ‖v‖², summed in float64 in the order of v: squares of float32 are exact there,
-// so that fused or not is the same.
+// SquaredLength returns ‖v‖², summed in float64 in the order of v: squares of float32 are exact
+// there, so that fused or not is the same.
 func SquaredLength(v []float32) (sum float64) {
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -107,6 +107,10 @@ func SquaredLength(v []float32) (sum float64) {
 }
 
 // lent is a Scorer that its owner closes.
-type lent struct{ engine.Scorer }
+type lent struct{ of engine.Scorer }
 
-func (lent) Close() error { return nil }
+func (l lent) Shape() (n, d, q int)                          { return l.of.Shape() }
+func (l lent) Rescore(w engine.Weights, classes []int) error { return l.of.Rescore(w, classes) }
+func (l lent) Scores(dst []float32, from, to int) error      { return l.of.Scores(dst, from, to) }
+func (l lent) Predict(dst []int32) error                     { return l.of.Predict(dst) }
+func (l lent) Close() error                                  { return nil }

@@ -29,8 +29,8 @@ func sideBySide() (ways []host.Options) {
 	last.NoAverage, last.NoShuffle = true, true
 	random := online.New("ultraconservative")
 	random.Step = online.StepRandom
-	for k, p := range []learners.Params{pa1(0.001), pa1(0.1), pa1(10), last, random, online.New("copa"),
-		online.New("mira")} {
+	for k, p := range []learners.Params{pa1(0.001), pa1(0.1), pa1(10), last, random,
+		online.New("copa"), online.New("mira")} {
 		o := host.Options{Engine: simd.New(), Learner: p, Seed: 5, Preparation: "standardize,bias,l2",
 			MaxSteps: 2 + k%3}
 		if k%2 == 1 {

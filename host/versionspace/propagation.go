@@ -162,8 +162,8 @@ func (p *Propagation) Doubt() float64 {
 	return math.Sqrt(1 + sum/float64(max(len(p.variance), 1)))
 }
 
-// Places returns pointers to all that Pass goes on from, and slices of it: what is written there is
-// where p stands after Resume.
+// Places returns pointers to all that Pass goes on from, and slices of it. Resume goes on from what
+// was written there.
 func (p *Propagation) Places() []any { return []any{p.tau, p.nu, p.cavity, &p.step, &p.moved} }
 
 // Resume computes the rest from what was written to Places. The error says what no propagation would

@@ -61,8 +61,8 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 	if err := s.weights(s, next); err != nil {
 		return learners.Step{}, err
 	}
-	if err := learners.CheckFinite(s.about, next.W, ", or use a confusion matrix that is farther from "+
-		"a singular one"); err != nil {
+	const advice = ", or use a confusion matrix that is farther from a singular one"
+	if err := learners.CheckFinite(s.about, next.W, advice); err != nil {
 		return learners.Step{}, err
 	}
 	copy(w.W, next.W)

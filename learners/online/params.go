@@ -148,8 +148,8 @@ func Definitions() (all []*learners.Definition) {
 	return all
 }
 
-// New returns the default parameters of a learner: perceptron, ultraconservative, mira, pa, pa1, pa2
-// or copa. It panics if there is none of that name.
+// New returns the default parameters of a learner: perceptron, ultraconservative, mira, pa, pa1,
+// pa2 or copa. It panics if there is none of that name.
 func New(name string) *Params {
 	for _, a := range algorithms {
 		if a.definition.Name == name {

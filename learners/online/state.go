@@ -67,7 +67,7 @@ func (s *state) result(w engine.Weights) error {
 }
 
 // Save implements learners.Learner: how many examples were seen, the random numbers and, with an
-// average of any example, the weights and what their average needs. Without, the host keeps the weights.
+// average of any example, the weights and what their average needs. Else the host keeps weights.
 func (l *run) Save() ([]byte, error) {
 	all := []any{l.state.seen, &l.state.random}
 	if l.averages(l.state.seen) {

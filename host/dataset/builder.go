@@ -114,9 +114,7 @@ func (b *builder) accept(place int) error {
 		return nil
 	}
 	if b.cells != nil {
-		for _, v := range b.cells.row {
-			b.columns, b.values = append(b.columns, v.mark), append(b.values, v.value)
-		}
+		b.columns, b.values = b.cells.appendRow(b.columns, b.values)
 		if err := b.cells.checkGrowth(); err != nil {
 			return b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
 		}
@@ -319,8 +317,10 @@ func (b *builder) seal() {
 
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*Dataset, error) {
-	d := &Dataset{Found: Found{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped},
-		scratch: b.scratch}
+	d := &Dataset{Found: Found{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}}
+	if b.scratch != nil {
+		d.Home = spilled{b.scratch}
+	}
 	x, err := b.examples()
 	d.Put(x)
 	if err != nil {

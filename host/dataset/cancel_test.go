@@ -121,7 +121,7 @@ func TestReadEndsWithItsContext(t *testing.T) {
 					t.Error(err)
 				}
 				cancel()
-				if err := d.Verify(ctx); d.file != nil && !errors.Is(err, context.Canceled) {
+				if err := d.Verify(ctx); fileOf(d) != nil && !errors.Is(err, context.Canceled) {
 					t.Errorf("%s: Verify: %v", name, err)
 				}
 				if err := d.Close(); err != nil {

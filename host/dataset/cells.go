@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -41,12 +40,9 @@ type cells struct {
 
 // cellColumn is a column of the table that is a feature.
 type cellColumn struct {
-	name    string
-	text    string // for messages
-	kind    string
+	Source
 	at      int // the column of the recipe
 	levels  map[string]int32
-	chosen  bool  // the user says that it is a category
 	number  int32 // the mark of a number, noMark if there was none
 	gap     int32 // the mark of a missing value, noMark if there was none
 	gaps    int   // how many there are
@@ -81,57 +77,38 @@ type markedValue struct {
 // noMark is the number of a mark that was not needed yet.
 const noMark = -1
 
-// newCells returns nil if there is nothing but numbers. kinds are the kinds of the columns of c
-// that are features, in their order, as learned from the table; they do not matter where
-// o.Encoding knows them.
-func newCells(path, places string, c *columns, kinds []string, o Options) (*cells, string) {
-	if o.Encoding == nil && o.Encode == nil {
-		return nil, ""
-	}
-	s := &cells{path: path, places: places, recipe: o.Encoding, missing: missingError,
-		strict: o.Unseen == unseenError, first: map[int32]int{}}
-	if o.Encode != nil {
-		s.o = *o.Encode
-		if s.o.Missing != "" {
-			s.missing = s.o.Missing
+// Source is a column of a table that is a feature.
+type Source struct {
+	Name   string // the header's, "" without one
+	Text   string // for messages
+	Option string // how an option names it
+	Kind   string // Column.Kind, if that is learned
+	Chosen bool   // the user says that it is a category
+}
+
+// newCells returns cells that learn an Encoding of the columns, by o. Places are "line" or
+// "example".
+func newCells(path, places string, columns []Source, o EncodeOptions) *cells {
+	s := &cells{path: path, places: places, o: o, missing: cmp.Or(o.Missing, missingError),
+		first: map[int32]int{}}
+	for k, c := range columns {
+		s.columns = append(s.columns, cellColumn{Source: c, at: k, gap: noMark, number: noMark})
+		if c.Kind != kindNumber {
+			s.columns[k].levels = map[string]int32{}
+			s.columns[k].longest = cmp.Or(o.Text.Words, DefaultTextWords)
 		}
 	}
-	plain := s.missing == missingError
-	for j, role := range c.role {
-		if role != feature {
-			continue
-		}
-		k := len(s.columns)
-		column := cellColumn{text: c.describe(j), kind: kindNumber, at: k, gap: noMark, number: noMark}
-		if c.names != nil {
-			column.name = c.names[j]
-		}
-		if kinds != nil {
-			column.kind = kinds[k]
-		}
-		plain = plain && column.kind == kindNumber
-		s.columns = append(s.columns, column)
-	}
-	if s.recipe != nil {
-		s.missing = s.recipe.Missing
-		return s, s.follow(c.names != nil && o.FeatureNames != nil)
-	}
-	if plain {
-		return nil, ""
-	}
-	for _, text := range s.o.Categories {
-		if j, fault := c.find(strings.TrimSpace(text), "a column that is a category"); fault == "" &&
-			c.role[j] == feature {
-			s.columns[c.featureAt(j)].chosen = true
-		}
-	}
-	for k := range s.columns {
-		if s.columns[k].kind != kindNumber {
-			s.columns[k].levels, s.columns[k].longest = map[string]int32{}, cmp.Or(s.o.Text.Words,
-				DefaultTextWords)
-		}
-	}
-	return s, ""
+	return s
+}
+
+// followCells returns cells that make of the columns what recipe says; byName matches them by
+// their names, which they have then. A level that recipe does not know is a fault if strict. The
+// string says what is wrong, "" if nothing is.
+func followCells(path, places string, columns []Source, recipe *Encoding, byName,
+	strict bool) (*cells, string) {
+	s := newCells(path, places, columns, EncodeOptions{})
+	s.recipe, s.missing, s.strict = recipe, recipe.Missing, strict
+	return s, s.follow(byName)
 }
 
 // follow makes marks of all that the recipe knows.
@@ -147,11 +124,11 @@ func (s *cells) follow(byName bool) string {
 	for k := range s.columns {
 		c := &s.columns[k]
 		if byName {
-			c.at = at[c.name]
+			c.at = at[c.Name]
 		}
 		known := &s.recipe.Columns[c.at]
-		c.kind, c.levels = known.Kind, nil
-		if c.kind == kindNumber {
+		c.Kind, c.levels = known.Kind, nil
+		if c.Kind == kindNumber {
 			continue
 		}
 		c.levels, c.longest = make(map[string]int32, len(known.Levels)), known.longest()
@@ -180,8 +157,28 @@ func (s *cells) checkGrowth() error {
 		len(s.marks)))
 }
 
+// width is how many marks there are.
+func (s *cells) width() int { return len(s.marks) }
+
+// encoding returns what s follows, nil before it is learned.
+func (s *cells) encoding() *Encoding { return s.recipe }
+
 // broken reports whether reading has to end.
 func (s *cells) broken() bool { return s != nil && s.fault != nil }
+
+// goOn has s take another file of the same columns.
+func (s *cells) goOn(path, places string) { s.path, s.places = path, places }
+
+// isNumber reports whether column k holds numbers alone.
+func (s *cells) isNumber(k int) bool { return s.columns[k].Kind == kindNumber }
+
+// appendRow appends the marks of the current example, as columns, and their values.
+func (s *cells) appendRow(columns []int32, values []float32) ([]int32, []float32) {
+	for _, v := range s.row {
+		columns, values = append(columns, v.mark), append(values, v.value)
+	}
+	return columns, values
+}
 
 // begin starts the example at a place.
 func (s *cells) begin(place int) { s.row, s.place = s.row[:0], place }
@@ -189,14 +186,14 @@ func (s *cells) begin(place int) { s.row, s.place = s.row[:0], place }
 // set enters the text that stands in column k of the current example, and counts a number that is
 // subnormal; it returns what is wrong with it, "" if nothing is.
 func (s *cells) set(k int, text []byte, subnormals *int) string {
-	if s.columns[k].kind == kindText {
+	if s.columns[k].Kind == kindText {
 		return s.setText(k, text)
 	}
 	text = trimSpace(text)
 	if isMissing(text) {
 		return s.setMissing(k, text)
 	}
-	if s.columns[k].kind == kindCategory {
+	if s.columns[k].Kind == kindCategory {
 		return s.setLevel(k, text)
 	}
 	v, ok := parseCell(text)
@@ -222,7 +219,7 @@ func (s *cells) setNumber(k int, v float32) {
 func (s *cells) setMissing(k int, text []byte) string {
 	c := &s.columns[k]
 	switch {
-	case c.kind == kindText:
+	case c.Kind == kindText:
 		return s.setText(k, nil)
 	case s.missing != missingError:
 		if c.gap == noMark {
@@ -232,7 +229,7 @@ func (s *cells) setMissing(k int, text []byte) string {
 		return ""
 	case text == nil:
 		return cellFault(math.Float32frombits(missingBits))
-	case c.kind == kindNumber:
+	case c.Kind == kindNumber:
 		return numberFault(text)
 	}
 	return fmt.Sprintf("found %s, a missing value, wanted a level of a category", quote(string(text)))
@@ -292,17 +289,7 @@ func (s *cells) newUnseen(k int, text string) int32 {
 func (c *cellColumn) advice() string {
 	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), say that it names the "+
 		"examples (--id-column %[1]s), allow more levels (--levels), or take it for a text of words "+
-		"(--text %[1]s)", c.option())
-}
-
-// option names c in a flag.
-func (c *cellColumn) option() string {
-	if c.name != "" && c.name == shorten(c.name) {
-		return c.name
-	}
-	_, position, _ := strings.Cut(c.text, " ")
-	position, _, _ = strings.Cut(position, " ")
-	return position
+		"(--text %[1]s)", c.Option)
 }
 
 // isMissing reports whether a field says that its value is missing, in the words of pandas and

@@ -199,7 +199,7 @@ func (r *columnarReader) group(g, n int) error {
 		case feature:
 			at := next
 			next++
-			if r.cells != nil && (t.Kind == 'S' && !c.Decimal || r.cells.columns[at].kind != kindNumber) {
+			if r.cells != nil && (t.Kind == 'S' && !c.Decimal || !r.cells.isNumber(at)) {
 				texts[at] = &columnTexts{}
 				take = texts[at].take(n, t.text)
 				break

@@ -147,7 +147,7 @@ func (r *csvReader) mixedRow() error {
 		fault := ""
 		if role[j] == feature {
 			field := r.field(j)
-			if r.cells.columns[k].kind == kindNumber {
+			if r.cells.isNumber(k) {
 				field, fault = r.pointed(field)
 			}
 			if fault == "" {

@@ -48,11 +48,44 @@ type Dataset struct {
 	// Found is what Read says of the file.
 	Found
 
-	at      *store.Store   // of the Examples, nil if they are plain
-	narrow  bool           // Options.Storage asked for codes
-	file    *binaryFile    // in which d lies, nil if it owns its memory
-	scratch *store.Scratch // in which its examples lie, nil if in memory
+	// Home keeps the memory in which d lies; nil if d owns it.
+	Home Home
+
+	at *store.Store // of the Examples, nil if they are plain
 }
+
+// Home keeps the memory of a data set that does not own it: a mapped file, or temporary files.
+type Home interface {
+	Close() error
+	// ReadOnly reports whether the examples and labels lie where nobody may write.
+	ReadOnly() bool
+}
+
+// Close gives back the memory of a binary file, of temporary files, and of examples that ranks
+// share. Close an engine that was handed the Examples first: nobody may use them, or the labels of
+// a binary file, any more. A Dataset that owns its memory stays as it is. Close may be called twice.
+func (d *Dataset) Close() error {
+	home, shared := d.Home, d.at.Shared()
+	if home == nil && !shared.Held() {
+		return nil
+	}
+	shared.Close()
+	d.Home = nil
+	d.Put(Examples{N: d.N, D: d.D}) // which nobody can read by mistake
+	if home == nil {
+		return nil
+	}
+	if home.ReadOnly() {
+		d.Y = nil
+	}
+	return home.Close()
+}
+
+// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a
+// mapped binary file where it cannot be read any more, since somebody shortened it or its disk
+// failed, f ends there, what it deferred is done, and the error names the file. Any other panic
+// goes on. What f has goroutines of its own or other languages do is not guarded.
+func Guard(f func() error) error { return store.Guard(f) }
 
 // Stored returns the examples of d and the store that keeps them.
 func (d *Dataset) Stored() Stored { return Stored{Examples: d.Examples, At: d.at} }
@@ -66,7 +99,7 @@ func (d *Dataset) Put(rows Rows) {
 // CheckNarrow returns an error if Options.Storage asked for codes and the prepared examples of d
 // have none.
 func (d *Dataset) CheckNarrow() error {
-	if !d.narrow || d.at.Narrow() != nil {
+	if !d.Narrow || d.at.Narrow() != nil {
 		return nil
 	}
 	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them "+
@@ -94,6 +127,8 @@ type Found struct {
 	// Notes say what is no mistake but worth knowing, such as ignored query numbers. Warnings say
 	// what is likely to be a mistake, such as a feature that numbers the examples, and what helps.
 	Notes, Warnings []string
+	// Narrow says that Options.Storage asked for codes.
+	Narrow bool
 	// Subnormals counts the numbers that were subnormal in float32 and became +0 (clause 2).
 	Subnormals int
 }

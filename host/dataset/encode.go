@@ -61,13 +61,13 @@ func (s *cells) learn(e Examples, all *census) error {
 	}
 	for k := range s.columns {
 		c := &s.columns[k]
-		column := Column{Name: c.name, Kind: c.kind}
+		column := Column{Name: c.Name, Kind: c.Kind}
 		column.Indicator = s.missing == missingIndicator && c.gap != noMark && all.counts[c.gap] > 0
-		if c.kind == kindNumber {
+		if c.Kind == kindNumber {
 			if s.missing != missingError {
 				column.Mean = &means[k]
 			}
-		} else if c.kind == kindText {
+		} else if c.Kind == kindText {
 			column.Terms, column.IDF = terms[k], idf[k]
 		} else {
 			for _, level := range slices.Sorted(maps.Keys(c.levels)) {
@@ -118,13 +118,19 @@ func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 	switch {
 	case len(levels) == 0:
 		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the column "+
-			"out (--ignore-columns %s)", s.path, c.text, c.option())
-	case s.o.Levels == 0 && !c.chosen && n >= fewExamples && 2*len(levels) > n:
+			"out (--ignore-columns %s)", s.path, c.Text, c.Option)
+	case s.o.Levels == 0 && !c.Chosen && n >= fewExamples && 2*len(levels) > n:
 		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a "+
 			"category, whose levels come again; "+
-			"%s", s.path, c.text, len(levels), n, quote(levels[0]), c.advice())
+			"%s", s.path, c.Text, len(levels), n, quote(levels[0]), c.advice())
 	}
 	return nil
+}
+
+// weight is the value of a feature.
+type weight struct {
+	feature int32
+	value   float32
 }
 
 // noFeature is where a mark goes that becomes no feature.
@@ -184,7 +190,7 @@ func (s *cells) features(ctx context.Context, room *store.Scratch, e Examples) (
 		return Examples{}, err
 	}
 	x.Columns, x.Values = x.Columns[:0], x.Values[:0]
-	var row []entry
+	var row []weight
 	for i := range e.N {
 		if i%told == 0 {
 			if err := ctx.Err(); err != nil {
@@ -212,16 +218,16 @@ func (s *cells) features(ctx context.Context, room *store.Scratch, e Examples) (
 				continue
 			}
 			if goes[m] != noFeature {
-				row = append(row, entry{int64(goes[m]), values[k]})
+				row = append(row, weight{goes[m], values[k]})
 			}
 			if mean := s.recipe.Columns[at].Mean; s.marks[m].kind == isGap && mean != nil {
-				row = append(row, entry{int64(first[at]), *mean})
+				row = append(row, weight{first[at], *mean})
 			}
 		}
-		slices.SortFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
+		slices.SortFunc(row, func(a, b weight) int { return cmp.Compare(a.feature, b.feature) })
 		for _, v := range row {
 			if math.Float32bits(v.value) != 0 {
-				x.Columns, x.Values = append(x.Columns, int32(v.column)), append(x.Values, v.value)
+				x.Columns, x.Values = append(x.Columns, v.feature), append(x.Values, v.value)
 			}
 		}
 		x.Starts = append(x.Starts, int64(len(x.Values)))
@@ -241,7 +247,7 @@ func (s *cells) about(d *Dataset) {
 	d.Encoding, d.Features = s.recipe, s.recipe.FeatureNames()
 	for _, c := range s.columns {
 		if c.gaps > 0 {
-			d.Missing = append(d.Missing, MissingCount{c.text, c.gaps})
+			d.Missing = append(d.Missing, MissingCount{c.Text, c.gaps})
 		}
 	}
 	d.Warnings = append(d.Warnings, s.unknownLevels()...)
@@ -270,7 +276,7 @@ func (s *cells) unknownLevels() (warnings []string) {
 		warnings = append(warnings,
 			fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first in %s %d; "+
 				"they count as none of its levels in %d examples (--unseen error refuses them)",
-				s.path, c.text, quoteList(names), s.places, place, c.strange))
+				s.path, c.Text, quoteList(names), s.places, place, c.strange))
 		c.unseen, c.strange = 0, 0
 	}
 	clear(s.first)

@@ -45,7 +45,7 @@ func (b *builder) checkRoom(n, d int) error {
 
 // encoded is examples for rows of marks.
 func (b *builder) encoded() (Stored, error) {
-	marks := Examples{N: b.n, D: len(b.cells.marks)}
+	marks := Examples{N: b.n, D: b.cells.width()}
 	var err error
 	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
 	if err != nil {
@@ -55,7 +55,7 @@ func (b *builder) encoded() (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
-	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
+	text := b.cells.encoding().hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
 	sparse := text || b.wantsSparse(len(x.Values), x.D)
 	if sparse {
 		return x.Stored(), nil

@@ -114,31 +114,8 @@ type binaryFile struct {
 	sums    []byte             // the section of that name, nil in version 1
 }
 
-// Close gives back the memory into which a binary file was mapped, what Options.Spill has used,
-// and the memory of examples that ranks share. The Examples and the labels of d, and whatever
-// shares them, must not be used any more: an engine that was handed them is closed first. Of a
-// Dataset that owns its memory nothing happens. It may be called twice.
-func (d *Dataset) Close() error {
-	none := Examples{N: d.N, D: d.D}.Stored() // which nobody can read by mistake
-	if d.scratch != nil {
-		d.scratch.Close()
-		d.scratch = nil
-		d.Put(none)
-	}
-	if r := d.at.Shared(); r.Held() {
-		r.Close()
-		d.Put(none)
-	}
-	f := d.file
-	if f == nil {
-		return nil
-	}
-	d.Put(none)
-	d.file, d.Y = nil, nil
-	return f.close()
-}
-
-func (f *binaryFile) close() error {
+// Close unmaps the file.
+func (f *binaryFile) Close() error {
 	if f.unmap == nil {
 		return nil
 	}
@@ -146,29 +123,25 @@ func (f *binaryFile) close() error {
 	return f.unmap(f.raw)
 }
 
-// Mapped returns the bytes of the binary file into which d lies mapped, nil if it does not.
-func (d *Dataset) Mapped() []byte {
-	if d.file == nil || d.file.unmap == nil {
-		return nil
-	}
-	return d.file.raw
-}
+// ReadOnly is true.
+func (f *binaryFile) ReadOnly() bool { return true }
 
-// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a
-// mapped binary file where it cannot be read any more, since somebody shortened it or its disk
-// failed, f ends there, what it deferred is done, and the error names the file. Any other panic
-// goes on. What f has goroutines of its own or other languages do is not guarded.
-func Guard(f func() error) error { return store.Guard(f) }
+// fileOf returns the binary file in which d lies, nil if it does not.
+func fileOf(d *Dataset) *binaryFile {
+	f, _ := d.Home.(*binaryFile)
+	return f
+}
 
 // Verify reads all of the binary file in which d lies and returns an error if a value is not
 // finite, or if the content has not the hash that was stored with it. Read does not do that, for
 // it would take many times as long as comparing checksums. Of other files Read has looked at every
 // value, and Verify returns nil. If ctx ends, the error wraps ctx.Err().
 func (d *Dataset) Verify(ctx context.Context) error {
-	if d.file == nil {
+	f := fileOf(d)
+	if f == nil {
 		return nil
 	}
-	w := &d.file.written
+	w := &f.written
 	if err := w.checkFinite(ctx); err != nil {
 		if ctx.Err() != nil {
 			return cancelled(ctx, d.Path, err)
@@ -176,16 +149,16 @@ func (d *Dataset) Verify(ctx context.Context) error {
 		return fmt.Errorf("%s: the file is damaged: %w; convert the original data again", d.Path, err)
 	}
 	hashOf := w.hash
-	if d.file.old {
+	if f.old {
 		hashOf = w.hashOld
 	}
 	hash, err := hashOf(ctx)
 	if err != nil {
 		return cancelled(ctx, d.Path, err)
 	}
-	if hash != d.file.content {
+	if hash != f.content {
 		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its header "+
-			"says; convert the original data again", d.Path, hash, d.file.content)
+			"says; convert the original data again", d.Path, hash, f.content)
 	}
 	return nil
 }

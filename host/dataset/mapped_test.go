@@ -52,7 +52,7 @@ func sameContent(t *testing.T, what string, got, want *Dataset) {
 		want.Values...))
 	g, w := *got, *want
 	for _, d := range []*Dataset{&g, &w} {
-		d.X, d.Values, d.file, d.Path, d.Format, d.Skipped = nil, nil, nil, "", "", Skipped{}
+		d.X, d.Values, d.Home, d.Path, d.Format, d.Skipped = nil, nil, nil, "", "", Skipped{}
 	}
 	if !reflect.DeepEqual(g, w) {
 		t.Errorf("%s: got\n%+v\nwant\n%+v", what, g, w)
@@ -94,7 +94,7 @@ func TestBinaryRoundTrip(t *testing.T) {
 				}
 				got := stored(t, &want, Options{})
 				sameContent(t, what, got, &want)
-				if got.file == nil {
+				if fileOf(got) == nil {
 					t.Errorf("%s: not in the file", what)
 				}
 				if err := got.Verify(t.Context()); err != nil {

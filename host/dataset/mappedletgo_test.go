@@ -24,7 +24,7 @@ func TestLetGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, all := d.Mapped(), store.Bytes(d.X)
+	file, all := fileOf(d).raw, store.Bytes(d.X)
 	want := slices.Clone(all)
 	own := slices.Clone(all)
 	store.LetGo(own, true)

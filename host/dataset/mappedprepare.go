@@ -13,7 +13,7 @@ import (
 // Prepare fits the steps to the raw examples of d and puts the prepared ones in
 // their place, as PrepareBy does. The errors are those of Fit and PrepareBy.
 func (d *Dataset) Prepare(s Steps, how ...Memory) error {
-	if d.Mapped() != nil && d.Prepared == nil {
+	if d.Home != nil && d.Home.ReadOnly() && d.Prepared == nil {
 		if err := d.Stored().Agree(d.roomFor(s.String())); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (d *Dataset) PrepareRows(s Steps) (func(dst []float32, first int) error, er
 	if err != nil {
 		return nil, err
 	}
-	if d.Sparse() || d.narrow || s == (Steps{}) {
+	if d.Sparse() || d.Narrow || s == (Steps{}) {
 		return nil, d.PrepareBy(p)
 	}
 	rows, err := p.Rows(d.Examples)
@@ -95,7 +95,7 @@ func (d *Dataset) roomFor(steps string) error {
 // a copy, or lie in their place if how says so, and d gives up the raw ones. It is an error if
 // they were prepared in another way, and where Apply gives one.
 func (d *Dataset) PrepareBy(p *Preparation, how ...Memory) error {
-	if d.narrow {
+	if d.Narrow {
 		how = append(how, WithCodes)
 	}
 	switch {
@@ -108,7 +108,7 @@ func (d *Dataset) PrepareBy(p *Preparation, how ...Memory) error {
 	case p.Steps == Steps{} && p.D == d.D && !slices.Contains(how, WithCodes):
 		// Apply would copy them and change nothing.
 	default:
-		if d.file != nil { // which nobody writes to
+		if d.Home != nil && d.Home.ReadOnly() {
 			how = slices.DeleteFunc(slices.Clone(how), func(m Memory) bool { return m == InPlace })
 		}
 		x, err := p.apply(d.Stored(), how)

@@ -39,7 +39,7 @@ func readBinary(s *source, o Options) (*Dataset, error) {
 		return err
 	})
 	if err != nil {
-		f.close() // of what was only read; the first error is the one to tell
+		f.Close() // of what was only read; the first error is the one to tell
 		return nil, err
 	}
 	if o.parts != nil {
@@ -110,7 +110,7 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 	}
 	f.content, f.old = h.ContentSHA256, h.oldHashes
 	d := f.written
-	d.file = f
+	d.Home = f
 	if f.old {
 		d.SHA256 = ""
 	}

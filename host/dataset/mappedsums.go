@@ -144,4 +144,7 @@ func sumOf(data []byte, k int) uint32 { return crc32.Checksum(block(data, k), ca
 
 // Unchecked says that d lies in a binary file that has no checksums to compare it with, being of
 // version 1.
-func (d *Dataset) Unchecked() bool { return d.file != nil && d.file.sums == nil }
+func (d *Dataset) Unchecked() bool {
+	f := fileOf(d)
+	return f != nil && f.sums == nil
+}

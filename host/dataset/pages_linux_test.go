@@ -59,7 +59,7 @@ func TestFetch(t *testing.T) {
 		if err := f.Sync(); err != nil {
 			t.Fatal(err)
 		}
-		raw := e.Mapped()
+		raw := fileOf(e).raw
 		if err := syscall.Madvise(raw, syscall.MADV_DONTNEED); err != nil {
 			t.Fatal(err)
 		}

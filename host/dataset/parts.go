@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // parts are files that are read as one set, by one builder.
@@ -101,9 +102,6 @@ func (p *parts) goesOn() bool { return p != nil && !p.last }
 func (b *builder) goOn(s *source, o Options) error {
 	b.before, b.passed = b.seen, b.passed+b.src.text
 	b.src, b.o = s, o
-	if b.cells != nil {
-		b.cells.path = s.path
-	}
 	if o.given == nil || o.given == b.external {
 		return nil
 	}
@@ -178,7 +176,7 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 	if fault := p.sameTable(c); fault != "" {
 		return fault
 	}
-	made, fault := newCells(b.src.path, places, c, kinds, b.o)
+	made, fault := c.cells(b.src.path, places, kinds, b.o)
 	switch {
 	case fault != "":
 		return fault
@@ -188,9 +186,44 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone "+
 			"in the other; say which are categories (--categories)", p.first)
 	case b.cells != nil:
-		b.cells.places = places
+		b.cells.goOn(b.src.path, places)
 	}
 	return ""
+}
+
+// cells returns what takes the values of the columns, of those kinds unless o.Encoding knows them;
+// nil if all are numbers. The string says what is wrong, "" if nothing is.
+func (c *columns) cells(path, places string, kinds []string, o Options) (*cells, string) {
+	if o.Encoding == nil && o.Encode == nil {
+		return nil, ""
+	}
+	var sources []Source
+	plain := o.Encode == nil || o.Encode.Missing == "" || o.Encode.Missing == missingError
+	for j, role := range c.role {
+		if role != feature {
+			continue
+		}
+		s := Source{Name: c.nameOf(j), Text: c.describe(j), Option: c.option(j), Kind: kindNumber}
+		if kinds != nil {
+			s.Kind = kinds[len(sources)]
+		}
+		plain = plain && s.Kind == kindNumber
+		sources = append(sources, s)
+	}
+	if o.Encoding != nil {
+		return followCells(path, places, sources, o.Encoding, c.names != nil && o.FeatureNames != nil,
+			o.Unseen == unseenError)
+	}
+	if plain {
+		return nil, ""
+	}
+	for _, text := range o.Encode.Categories {
+		if j, fault := c.find(strings.TrimSpace(text), "a column that is a category"); fault == "" &&
+			c.role[j] == feature {
+			sources[c.featureAt(j)].Chosen = true
+		}
+	}
+	return newCells(path, places, sources, *o.Encode), ""
 }
 
 // checkWidth returns an error if a part has other features than the parts before it and must not.
@@ -223,7 +256,7 @@ func (b *builder) part(d *Dataset) error {
 	}
 	if p.written == nil {
 		head := *d
-		head.Examples, head.Y, head.file = Examples{}, nil, nil
+		head.Examples, head.Y, head.Home = Examples{}, nil, nil
 		p.written = &head
 	}
 	w := p.written

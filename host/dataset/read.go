@@ -177,7 +177,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is "+
 			"it the right label column?", s.path, quote(d.Classes[0]), d.N)
 	}
-	d.Path, d.Format, d.narrow = s.path, f.name, o.Storage == "narrow"
+	d.Path, d.Format, d.Narrow = s.path, f.name, o.Storage == "narrow"
 	err = d.remark(o.remarks, o)
 	d.judgeIDs()
 	if err == nil {
@@ -187,12 +187,12 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		d.Close() // of what was only read: nothing to lose
 		return nil, err
 	}
-	if d.file == nil && d.Prepared == nil { // else the file says it, and hashing would read all of it
+	if fileOf(d) == nil && d.Prepared == nil { // else the file says it, and hashing would read all of it
 		if d.SHA256, err = d.hash(s.ctx); err != nil {
 			return nil, err
 		}
 	}
-	if o.Ranks == nil || d.file != nil || !store.CanReserve {
+	if o.Ranks == nil || fileOf(d) != nil || !store.CanReserve {
 		return d, nil
 	}
 	if err := d.share(store.NewRanks(s.ctx, o.Ranks, d.N)); err != nil {

@@ -39,7 +39,7 @@ func (e *Encoding) Encode(columnNames []string, rows [][]*string, unseen string,
 	if fault != "" {
 		return Examples{}, nil, fmt.Errorf("columns: %s", fault)
 	}
-	s, fault := newCells("rows", "row", &c, nil, o)
+	s, fault := c.cells("rows", "row", nil, o)
 	if fault != "" {
 		return Examples{}, nil, fmt.Errorf("columns: %s", fault)
 	}
@@ -66,20 +66,14 @@ func (e *Encoding) Encode(columnNames []string, rows [][]*string, unseen string,
 			}
 			k++
 		}
-		for _, v := range s.row {
-			marks.Columns, marks.Values = append(marks.Columns, v.mark), append(marks.Values, v.value)
-		}
+		marks.Columns, marks.Values = s.appendRow(marks.Columns, marks.Values)
 		marks.Starts = append(marks.Starts, int64(len(marks.Values)))
 	}
-	marks.D = len(s.marks)
+	marks.D = s.width()
 	if x, err = s.encode(context.Background(), nil, marks); err != nil {
 		return Examples{}, nil, err
 	}
-	warnings = s.unknownLevels()
-	for k := range s.columns {
-		if silent := s.columns[k].silentText(x.N); silent != "" {
-			warnings = append(warnings, s.path+": "+silent)
-		}
-	}
-	return x, warnings, nil
+	d := Dataset{Examples: x}
+	s.about(&d)
+	return x, append(d.Warnings, d.Notes...), nil
 }

@@ -30,6 +30,18 @@ func (b *builder) spill() error {
 	return nil
 }
 
+// spilled is the Home of examples in files without names.
+type spilled struct{ *store.Scratch }
+
+// Close gives the files back.
+func (s spilled) Close() error {
+	s.Scratch.Close()
+	return nil
+}
+
+// ReadOnly is false.
+func (spilled) ReadOnly() bool { return false }
+
 func (b *builder) spills() bool {
 	return b.o.Spill && store.CanReserve && b.o.block == nil
 }

@@ -49,7 +49,7 @@ func TestSpill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.scratch == nil && !strings.HasSuffix(path, ".umab") {
+			if got.Home == nil && !strings.HasSuffix(path, ".umab") {
 				t.Errorf("%s: nothing was kept in a file", path)
 			}
 			if !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.Y, want.Y) ||
@@ -75,7 +75,7 @@ func TestSpill(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", filepath.Join(temporary, "none"))
 	got, err := Read(t.Context(), filepath.Join(dir, "d.csv"), Options{Spill: true})
-	if err != nil || got.scratch != nil || got.N != d.N {
+	if err != nil || got.Home != nil || got.N != d.N {
 		t.Errorf("without a folder: %v", err)
 	}
 }

@@ -182,8 +182,10 @@ func (d *Dataset) share(r *store.Ranks) error {
 		return err
 	}
 	d.Put(own)
-	d.scratch.Close()
-	d.scratch = nil
+	if d.Home != nil {
+		d.Home.Close() // of what was only read: nothing to lose
+		d.Home = nil
+	}
 	debug.FreeOSMemory() // what follows takes little memory that the collector knows of
 	return nil
 }

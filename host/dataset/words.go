@@ -184,10 +184,10 @@ func (s *cells) vocabularies(all *census) (terms map[int][]string, idf map[int][
 		}
 	}
 	for k := range s.columns {
-		if c := &s.columns[k]; c.kind == kindText && terms[k] == nil {
+		if c := &s.columns[k]; c.Kind == kindText && terms[k] == nil {
 			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a text; "+
 				"leave the column out (--ignore-columns %s), or ask for fewer (--text-min-df "+
-				"1)", s.path, c.text, cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples), c.option())
+				"1)", s.path, c.Text, cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples), c.Option)
 		}
 	}
 	return terms, idf, nil
@@ -249,8 +249,8 @@ func first(list []int32, n int, compare func(a, b int32) int) []int32 {
 // weigh appends the features of a text, with its terms in marks and their counts in values, if
 // goes knows them; idf are those of the features from first on. Products and quotients of float64
 // become the nearest float32.
-func (s *cells) weigh(row []entry, marks []int32, values []float32, goes []int32, idf []float32,
-	first int32) []entry {
+func (s *cells) weigh(row []weight, marks []int32, values []float32, goes []int32, idf []float32,
+	first int32) []weight {
 	s.weights = s.weights[:0]
 	sum := 0.0
 	for i, m := range marks {
@@ -259,7 +259,7 @@ func (s *cells) weigh(row []entry, marks []int32, values []float32, goes []int32
 		}
 		w := float64(values[i]) * float64(idf[goes[m]-first]) // exact
 		sum += float64(w * w)
-		row, s.weights = append(row, entry{int64(goes[m]), 0}), append(s.weights, w)
+		row, s.weights = append(row, weight{goes[m], 0}), append(s.weights, w)
 	}
 	length := math.Sqrt(sum)
 	for i, w := range s.weights {
@@ -322,11 +322,11 @@ func (c *Column) textFault() string {
 // silentText words how many of n examples of a column of text have none of its terms, "" if all
 // have one.
 func (c *cellColumn) silentText(n int) string {
-	if c.kind != kindText || c.spoken == n {
+	if c.Kind != kindText || c.spoken == n {
 		return ""
 	}
 	return fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and are zero there",
-		c.text, n-c.spoken, n)
+		c.Text, n-c.spoken, n)
 }
 
 // leaveTexts makes p leave the features of texts as they are: what a term is worth would be lost

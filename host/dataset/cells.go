@@ -228,7 +228,7 @@ func (s *cells) setMissing(k int, text []byte) string {
 		s.row = append(s.row, markedValue{c.gap, 1})
 		return ""
 	case text == nil:
-		return cellFault(math.Float32frombits(missingBits))
+		return nullFault
 	case c.Kind == kindNumber:
 		return numberFault(text)
 	}

@@ -13,11 +13,7 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -245,79 +241,13 @@ func notFinite(example, column int, v float32) error {
 		"from 1)", example, column, v)
 }
 
-// maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz
-// file holds.
-const maxName = 4 << 16
-
-// classNameFault says what is wrong with a class name, "" if nothing is. Names
-// go through CSV, JSON and terminals; what one of them would change or hide is
-// refused at the door.
-func classNameFault(name string) string {
-	switch {
-	case name == "":
-		return "is empty"
-	case len(name) > maxName:
-		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), maxName)
-	case !utf8.ValidString(name):
-		return "is not valid UTF-8"
-	case strings.Trim(name, " \t") != name:
-		return "begins or ends with a space"
-	case strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) || r == '\ufeff'
-	}):
-		return "holds a control character or a byte order mark (is a quote not closed?)"
-	}
-	return ""
-}
-
-func finite(v float32) bool { return math.Float32bits(v)&0x7f800000 != 0x7f800000 }
-
-// quote returns text in quotes for an error message, shortened if long.
-func quote(text string) string {
-	short := shorten(text)
-	if len(short) < len(text) {
-		return fmt.Sprintf("%q…", short)
-	}
-	return fmt.Sprintf("%q", text)
-}
-
-// shorten returns at most the first 40 bytes of text, cut between characters.
-func shorten(text string) string {
-	const most = 40
-	if len(text) <= most {
-		return text
-	}
-	cut := most
-	for cut > most-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut]
-}
-
-// printable returns text for an error message, shortened if long, without characters that steer a
-// terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, shorten(text))
-}
-
-// quoteList returns names in quotes for an error message, the first few.
-func quoteList(names []string) string {
-	const most = 12
-	var b strings.Builder
-	for i, name := range names {
-		if i == most {
-			fmt.Fprintf(&b, ", … (%d in all)", len(names))
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quote(name))
-	}
-	return b.String()
+// Skipped says which examples Read passed over because Options.SkipBad asked for
+// it.
+type Skipped struct {
+	// At are the places of the skipped examples, increasing: line numbers (of the
+	// beginning of the example) in text formats, in others the numbers of the
+	// examples, counted from 1.
+	At []int
+	// First are the errors of the first of them, at most Options.MaxErrors or 10.
+	First []error
 }

@@ -112,6 +112,9 @@ func (s *cells) means(e Examples, all *census) []float32 {
 	return means
 }
 
+// few examples say nothing of a category's levels.
+const few = 20
+
 // judgeLevels refuses a category in which most examples have a level of their own, unless it was
 // asked for.
 func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
@@ -119,7 +122,7 @@ func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 	case len(levels) == 0:
 		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the column "+
 			"out (--ignore-columns %s)", s.path, c.Text, c.Option)
-	case s.o.Levels == 0 && !c.Chosen && n >= fewExamples && 2*len(levels) > n:
+	case s.o.Levels == 0 && !c.Chosen && n >= few && 2*len(levels) > n:
 		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a "+
 			"category, whose levels come again; "+
 			"%s", s.path, c.Text, len(levels), n, quote(levels[0]), c.advice())
@@ -234,12 +237,6 @@ func (s *cells) features(ctx context.Context, room *store.Scratch, e Examples) (
 	}
 	task.Reach(int64(e.N))
 	return x, nil
-}
-
-// MissingCount says how many values a column of a table lacks.
-type MissingCount struct {
-	Column string `json:"column"` // by position and name
-	Values int    `json:"values"`
 }
 
 // about tells d what its features are made of, and what was found on the way.

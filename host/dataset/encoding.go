@@ -56,44 +56,6 @@ type Column struct {
 	Indicator bool `json:"indicator,omitempty"`
 }
 
-// EncodeOptions say how Read learns an Encoding. The zero value takes a column of a table for a
-// category if most of its values are words.
-type EncodeOptions struct {
-	// Categories are columns that are categories whatever stands in them, by name or position as
-	// in Options.LabelColumn. Unasked, a column of a CSV is one if more of its values in the first
-	// mebibyte are words than numbers; of Parquet if its type is a text; of ARFF if it is nominal or
-	// a string. true and false, yes and no are numbers: 1 and 0.
-	Categories []string
-	// Missing is "error" (the same as ""), "mean" or "indicator"; see Encoding.Missing. Missing
-	// values are an empty field, what pandas takes for one (NA, N/A, NaN, null, None, …), ? and a
-	// null.
-	Missing string
-	// Levels is the most levels that a category may have. 0 means DefaultLevels, and that it is an
-	// error if more than half of the examples have a level of their own, as names of examples do.
-	Levels int
-	// Text says which columns are free text.
-	Text TextOptions
-}
-
-// DefaultLevels is how many levels a category may have unless EncodeOptions say more: each
-// becomes a feature.
-const DefaultLevels = 1000
-
-func (o *EncodeOptions) check() error {
-	switch {
-	case o == nil:
-		return nil
-	case o.Levels < 0:
-		return fmt.Errorf("dataset: asked for categories of at most %d levels, wanted 0 (%d) or more",
-			o.Levels, DefaultLevels)
-	case o.Missing != "" && o.Missing != missingError && o.Missing != missingMean &&
-		o.Missing != missingIndicator:
-		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted error, mean or "+
-			"indicator", quote(o.Missing))
-	}
-	return o.Text.check()
-}
-
 // Check says what keeps e from being an encoding.
 func (e *Encoding) Check() error {
 	if e.Missing != missingError && e.Missing != missingMean && e.Missing != missingIndicator {
@@ -228,34 +190,50 @@ func (e *Encoding) String() string {
 	return strings.Join(parts, ", ") + fmt.Sprintf(": %d features", e.Width())
 }
 
-// withoutFirst returns e without its first column.
-func (e *Encoding) withoutFirst() *Encoding {
-	if e == nil {
-		return nil
-	}
-	return &Encoding{Missing: e.Missing, Columns: e.Columns[1:]}
+// terms returns where the features of column k, which is a text, are in it.
+func (e *Encoding) terms(k int) map[string]int32 {
+	e.once.Do(func() {
+		e.places = make([]map[string]int32, len(e.Columns))
+		for k, c := range e.Columns {
+			if c.Kind != kindText {
+				continue
+			}
+			e.places[k] = make(map[string]int32, len(c.Terms))
+			for at, term := range c.Terms {
+				e.places[k][term] = int32(at)
+			}
+		}
+	})
+	return e.places[k]
 }
 
-// forTable returns o as it is for a table with columns of those names, nil if they have none: of a
-// model with an encoding, the columns that its features are made of are wanted, unless the table
-// has the features themselves, as convert writes them.
-func (o Options) forTable(names []string) Options {
-	e := o.Encoding
-	if e == nil {
-		return o
+// hasText reports whether a column is a text.
+func (e *Encoding) hasText() bool {
+	return e != nil && slices.ContainsFunc(e.Columns,
+		func(c Column) bool { return c.Kind == kindText })
+}
+
+// textFault says what is wrong with the vocabulary of c, "" if nothing is.
+func (c *Column) textFault() string {
+	if len(c.Terms) != len(c.IDF) {
+		return fmt.Sprintf("found %d terms and the idf of %d, wanted one for each", len(c.Terms),
+			len(c.IDF))
 	}
-	columns, there := e.ColumnNames(), set(names)
-	has := func(wanted []string) bool {
-		return wanted != nil && !slices.ContainsFunc(wanted,
-			func(name string) bool { return !there[name] })
+	seen := make(map[string]bool, len(c.Terms))
+	for k, term := range c.Terms {
+		switch idf := c.IDF[k]; {
+		case term == "" || !utf8.ValidString(term) || seen[term]:
+			return fmt.Sprintf("found the term %s twice, or that it is none", quote(term))
+		case !(idf >= 1 && idf < 100): // n is below 2^31
+			return fmt.Sprintf("found the idf %v of %s, wanted 1 to 100", idf, quote(term))
+		}
+		seen[term] = true
 	}
-	if !has(columns) && has(e.FeatureNames()) {
-		o.Encoding, o.Encode = nil, nil
-		return o
-	}
-	o.Features = len(e.Columns)
-	if o.FeatureNames != nil {
-		o.FeatureNames = columns
-	}
-	return o
+	return ""
+}
+
+// MissingCount says how many values a column of a table lacks.
+type MissingCount struct {
+	Column string `json:"column"` // by position and name
+	Values int    `json:"values"`
 }

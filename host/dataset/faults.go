@@ -33,17 +33,6 @@ func (e *BadExamples) Error() string {
 // Unwrap returns the single errors.
 func (e *BadExamples) Unwrap() []error { return e.Errs }
 
-// Skipped says which examples Read passed over because Options.SkipBad asked for
-// it.
-type Skipped struct {
-	// At are the places of the skipped examples, increasing: line numbers (of the
-	// beginning of the example) in text formats, in others the numbers of the
-	// examples, counted from 1.
-	At []int
-	// First are the errors of the first of them, at most Options.MaxErrors or 10.
-	First []error
-}
-
 // faults decides what becomes of bad examples: end at the first, list some, or
 // pass over them.
 type faults struct {

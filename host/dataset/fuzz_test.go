@@ -85,7 +85,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		o := Options{Format: f.name, Table: Table{Header: header}, NoLabels: o.NoLabels,
 			Classes: d.Classes, Features: d.D}
 		if d.IDs != nil && f.name == "csv" {
-			_, at, _ := d.layout(WriteOptions{})
+			_, at, _ := d.positions(WriteOptions{})
 			o.IDColumn = strconv.Itoa(at + 1)
 		}
 		back, err := readSource(again, o)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -259,11 +260,83 @@ func (h *hasher) word(v uint32) {
 // words adds the bits of numbers.
 func words[T int32 | float32](h *hasher, list []T) {
 	for part := range slices.Chunk(list, hashBlock/4) {
-		if littleEndian {
+		if store.LittleEndian {
 			h.buf = append(h.buf, store.Bytes(part)...)
 		} else {
 			h.buf, _ = binary.Append(h.buf, binary.LittleEndian, part) // which knows the type
 		}
 		h.spill()
 	}
+}
+
+// rowsOf is WriteOptions.Rows.
+type rowsOf func(dst []float32, first int) error
+
+// rowsBlock is how many values are asked for at once.
+const rowsBlock = 1 << 20
+
+// eachBlock calls f with all rows that rows makes, some at a time, and the first of them.
+func (d *Dataset) eachBlock(ctx context.Context, rows rowsOf, f func(first int,
+	block []float32) error) error {
+	most := max(1, rowsBlock/d.D)
+	if err := memory.Check(memory.Product(min(most, d.N), d.D, 4), "some rows to write"); err != nil {
+		return err
+	}
+	block := make([]float32, min(most, d.N)*d.D)
+	for first := 0; first < d.N; first += most {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		some := block[:min(most, d.N-first)*d.D]
+		if err := rows(some, first); err != nil {
+			return err
+		}
+		if err := f(first, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashMade is hash of made rows. Each value must be finite.
+func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
+	sums, h := d.blockSums(), newHasher()
+	raw := store.Bytes(sums)
+	_, task := progress.Begin(ctx, hashing(d.N))
+	defer task.End()
+	err := d.eachBlock(ctx, rows, func(first int, some []float32) error {
+		for i := first; len(some) > 0; i++ {
+			row := some[:d.D]
+			some = some[d.D:]
+			if j := slices.IndexFunc(row, func(v float32) bool { return !finite(v) }); j >= 0 {
+				return notFinite(i+1, j+1, row[j])
+			}
+			if i%store.MostRows == 0 {
+				d.beginBlock(h, i, min(i+store.MostRows, d.N))
+			}
+			columns, values := h.storedOf(row)
+			h.row(columns, values, d.D)
+			if (i+1)%store.MostRows == 0 || i+1 == d.N {
+				h.flush()
+				at := i / store.MostRows * sha256.Size
+				h.Sum(raw[at:at])
+				task.Reach(int64(i))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return d.hashOf(sums), nil
+}
+
+// appendStored appends the values of a dense row that are not +0.
+func appendStored(columns []int32, values, row []float32) ([]int32, []float32) {
+	for j, v := range row {
+		if math.Float32bits(v) != 0 {
+			columns, values = append(columns, int32(j)), append(values, v)
+		}
+	}
+	return columns, values
 }

@@ -62,12 +62,6 @@ func (t *tally) fault(c *columns, j int) string {
 	return ""
 }
 
-// hasDecimalComma reports whether a text is a number with one comma.
-func hasDecimalComma(text string) bool {
-	whole, part, found := strings.Cut(text, ",")
-	return found && isInteger(whole) && isInteger("+"+part)
-}
-
 // datesFault refuses dates, which found describes, in column j.
 func datesFault(c *columns, j int, found string) string {
 	option := c.option(j)

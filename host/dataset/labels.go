@@ -1,11 +1,7 @@
 package dataset
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -112,54 +108,4 @@ func (l *labels) finish() ([]string, []int32) {
 		y[i] = final[k]
 	}
 	return classes, y
-}
-
-// SortClasses orders names of classes by number when all of them are integers, of any
-// length, and bytewise otherwise and where the numbers are equal (clause 2).
-func SortClasses(names []string) {
-	order := strings.Compare
-	if !slices.ContainsFunc(names, func(s string) bool { return !isInteger(s) }) {
-		order = compareIntegers
-	}
-	slices.SortFunc(names, order)
-}
-
-func isInteger(s string) bool {
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		s = s[1:]
-	}
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
-func compareIntegers(a, b string) int {
-	aNegative, aDigits := splitInteger(a)
-	bNegative, bDigits := splitInteger(b)
-	byNumber := 0
-	switch {
-	case aNegative && !bNegative:
-		byNumber = -1
-	case bNegative && !aNegative:
-		byNumber = 1
-	default:
-		byNumber = cmp.Or(cmp.Compare(len(aDigits), len(bDigits)), strings.Compare(aDigits, bDigits))
-		if aNegative {
-			byNumber = -byNumber
-		}
-	}
-	return cmp.Or(byNumber, strings.Compare(a, b))
-}
-
-// splitInteger returns the sign and the digits without leading zeros, none for
-// zero, which is never negative.
-func splitInteger(s string) (negative bool, digits string) {
-	digits = strings.TrimLeft(strings.TrimLeft(s, "+-"), "0")
-	return s[0] == '-' && digits != "", digits
-}
-
-// trimSpace cuts spaces and tabs at both ends.
-func trimSpace(text []byte) []byte {
-	if len(text) > 0 && (text[0] <= ' ' || text[len(text)-1] <= ' ') {
-		return bytes.Trim(text, " \t")
-	}
-	return text
 }

@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 
@@ -175,13 +174,10 @@ func firstLine(version string, header []byte) string {
 		hex.EncodeToString(sum[:]))
 }
 
-// littleEndian says whether this machine's memory looks like the file.
-var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
 // checkEndian refuses machines whose memory does not look like the file. There
 // are few (s390x), and for them the text formats remain.
 func checkEndian(path string) error {
-	if littleEndian {
+	if store.LittleEndian {
 		return nil
 	}
 	return fmt.Errorf("%s: the binary format is little-endian and this machine is not; use another "+

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 // their place, as PrepareBy does. The errors are those of Fit and PrepareBy.
 func (d *Dataset) Prepare(s Steps, how ...Memory) error {
 	if d.Home != nil && d.Home.ReadOnly() && d.Prepared == nil {
-		if err := d.Stored().Agree(d.roomFor(s.String())); err != nil {
+		if err := d.Stored().Agree(d.roomToPrepare(s.String())); err != nil {
 			return err
 		}
 	}
@@ -70,9 +69,9 @@ func (d *Dataset) PrepareRows(s Steps) (func(dst []float32, first int) error, er
 	}, nil
 }
 
-// roomFor returns an error that says what to do if there is no memory for what this rank has of
+// roomToPrepare returns an error that says what to do if there is no memory for what this rank has of
 // the examples of d, which lie in a file, once more, prepared by steps.
-func (d *Dataset) roomFor(steps string) error {
+func (d *Dataset) roomToPrepare(steps string) error {
 	if d.Sparse() || steps == "none" {
 		return nil
 	}
@@ -119,18 +118,4 @@ func (d *Dataset) PrepareBy(p *Preparation, how ...Memory) error {
 	}
 	d.Prepared = p
 	return nil
-}
-
-// differs says in what p is not other, "" if both do the same to every bit.
-func (p *Preparation) differs(other *Preparation) string {
-	same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
-	switch {
-	case p.Steps != other.Steps:
-		return fmt.Sprintf("by %s, wanted %s", other.Steps, p.Steps)
-	case p.D != other.D:
-		return fmt.Sprintf("from %d features, wanted %d", other.D, p.D)
-	case !slices.EqualFunc(p.A, other.A, same) || !slices.EqualFunc(p.B, other.B, same):
-		return fmt.Sprintf("%s was fitted to other data", p.Steps)
-	}
-	return ""
 }

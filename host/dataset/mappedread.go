@@ -87,7 +87,7 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 	f.written.Put(f.written.Examples.on(share))
 	f.written.Path = s.path
 	if f.unmap != nil && h.Preparation == nil && o.Prepare != "" {
-		err = f.written.roomFor(o.Prepare)
+		err = f.written.roomToPrepare(o.Prepare)
 	}
 	if err := share.Agree(err); err != nil {
 		return nil, err

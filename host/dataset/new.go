@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // New returns a data set of examples that are in memory already: the same, to the Hash,
@@ -29,17 +30,25 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 	d := &Dataset{Examples: x, Features: slices.Clone(features)}
 	d.flushSubnormals()
 	if labels != nil {
-		known, err := newLabels(nil)
-		if err != nil {
-			return nil, err
-		}
+		class := map[string]int32{}
 		for i, name := range labels {
-			if fault := known.set([]byte(name)); fault != "" {
-				return nil, fmt.Errorf("dataset: label %d (counted from 0): %s", i, fault)
+			name = strings.Trim(name, " \t")
+			if _, seen := class[name]; seen {
+				continue
 			}
-			known.commit()
+			if fault := classNameFault(name); fault != "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): label %s %s", i, quote(name), fault)
+			}
+			class[name] = 0
+			d.Classes = append(d.Classes, name)
 		}
-		d.Classes, d.Y = known.finish()
+		SortClasses(d.Classes)
+		for q, name := range d.Classes {
+			class[name] = int32(q)
+		}
+		for _, name := range labels {
+			d.Y = append(d.Y, class[strings.Trim(name, " \t")])
+		}
 	}
 	if err := d.check(context.Background()); err != nil {
 		return nil, err

@@ -13,35 +13,6 @@ import (
 // which has some of the same types.
 type numberType struct{ npyfile.Type }
 
-// Bits of NaN that stand for what float32 cannot hold, between a decoder and the
-// message about it.
-const (
-	overflowBits = 0x7fc00f10
-	missingBits  = 0x7fc00e55
-)
-
-// narrow returns the nearest float32, or the mark of overflow.
-func narrow(v float64) float32 {
-	f := float32(v)
-	if math.IsInf(float64(f), 0) && !math.IsInf(v, 0) {
-		return math.Float32frombits(overflowBits)
-	}
-	return f
-}
-
-// cellFault says what is wrong with a value that is not finite.
-func cellFault(v float32) string {
-	switch {
-	case math.Float32bits(v) == overflowBits:
-		return "found a number beyond the range of float32 (±3.4e38); rescale the column"
-	case math.Float32bits(v) == missingBits:
-		return "found a missing value (null), wanted a number; fill in or remove examples with missing " +
-			"values"
-	}
-	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; " +
-		"replace it or remove the example"
-}
-
 // decoder returns the function that makes elements float32; nil for texts and what
 // is not known.
 func (t numberType) decoder() func(dst []float32, raw []byte) {

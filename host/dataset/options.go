@@ -192,7 +192,9 @@ func (o Options) layout() (layout, error) {
 	return l, nil
 }
 
-func isWordByte(c byte) bool { return inWord(rune(c|0x20)) || inWord(rune(c)) }
+func isWordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
 
 // unseenError is a value of Options.Unseen.
 const unseenError = "error"

@@ -12,28 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Preparation is what was fitted to the training examples and turns any
-// examples of the same width into what a learner sees (clause 2). It goes into
-// the model as JSON and comes back with the same bits.
-type Preparation struct {
-	// Steps are not embedded: their text form would become that of the whole.
-	Steps Steps `json:"steps"`
-	// D is the number of raw features it was fitted to and takes.
-	D int `json:"features"`
-	// A and B, D numbers each, map column j to fma(v, A[j], B[j]); nil if no
-	// step maps columns. With maxabs B is zero.
-	A []float32 `json:"a,omitempty"`
-	B []float32 `json:"b,omitempty"`
-}
-
-// Width returns the number of columns that Apply gives: D, one more with bias.
-func (p *Preparation) Width() int {
-	if p.Steps.Bias {
-		return p.D + 1
-	}
-	return p.D
-}
-
 // Fit finds the column maps for s from e, which it only reads. standardize is
 // refused for sparse examples, since it would fill them. Means, variances
 // and maxima are taken column by column in the order of the examples in
@@ -234,17 +212,6 @@ func (p *Preparation) ApplyTo(rows Rows, how ...Memory) (Stored, error) {
 	return p.apply(rows.Stored(), how)
 }
 
-// Memory says how the memory of examples may be used while they are prepared or divided.
-type Memory int
-
-const (
-	// InPlace lets the result be written over the values it is made of, which takes half the memory:
-	// for a caller who shares them with nobody, and needs them no more even after an error.
-	InPlace Memory = iota + 1
-	// WithCodes keeps the small integers, if all raw values are such, beside the prepared values.
-	WithCodes
-)
-
 // apply is Apply. In place it may write to e, which is lost then, whatever it returns.
 func (p *Preparation) apply(e Stored, how []Memory) (Stored, error) {
 	if err := p.checkFor(e); err != nil {
@@ -378,21 +345,4 @@ func firstNotFinite(row []float32) int {
 		}
 	}
 	return -1
-}
-
-// check refuses a Preparation whose parts do not fit together, as a damaged
-// model could hold.
-func (p *Preparation) check() error {
-	if err := p.Steps.check(); err != nil {
-		return err
-	}
-	want := 0
-	if p.Steps.columnMap() {
-		want = p.D
-	}
-	if p.D < 0 || len(p.A) != want || len(p.B) != want {
-		return fmt.Errorf("normalization %s for %d features: found %d factors and %d offsets, wanted %d "+
-			"of each", p.Steps, p.D, len(p.A), len(p.B), want)
-	}
-	return nil
 }

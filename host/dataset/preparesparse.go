@@ -128,7 +128,7 @@ func (p *Preparation) sparseLike(out *Stored, e Stored, extra, stored int) (err 
 		return nil
 	}
 	*out = out.on(e.At.Shared().Other())
-	columns, values, err := stretch(out.At.Shared(), out.Starts, extra > 0)
+	columns, values, err := store.SpanSparse(out.At.Shared(), out.Starts, extra > 0)
 	if out.Values = values; extra > 0 {
 		out.Columns = columns
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -229,4 +230,20 @@ func WriteFormats() []string {
 		}
 	}
 	return names
+}
+
+// share leaves this rank its own examples of d, which every rank has read whole, and gives back
+// the memory of the others. It asks all ranks.
+func (d *Dataset) share(r *store.Ranks) error {
+	own, err := d.Examples.ownOf(r)
+	if err != nil {
+		return err
+	}
+	d.Put(own)
+	if d.Home != nil {
+		d.Home.Close() // of what was only read: nothing to lose
+		d.Home = nil
+	}
+	debug.FreeOSMemory() // what follows takes little memory that the collector knows of
+	return nil
 }

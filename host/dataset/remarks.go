@@ -119,7 +119,7 @@ func (d *Dataset) firstCounts() bool {
 // dropFirst leaves feature 0 out.
 func (d *Dataset) dropFirst() {
 	d.Put(d.withoutFirst().Stored())
-	d.Features, d.Encoding = d.Features[1:], d.Encoding.withoutFirst()
+	d.Features, d.Encoding = d.Features[1:], d.Encoding.withoutFirstColumn()
 }
 
 // withoutFirst returns d's examples without feature 0, in the same memory.

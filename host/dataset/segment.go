@@ -84,16 +84,6 @@ func countStored(x []float32) (stored int) {
 	return stored
 }
 
-// appendStored appends the values of a dense row that are not +0.
-func appendStored(columns []int32, values, row []float32) ([]int32, []float32) {
-	for j, v := range row {
-		if math.Float32bits(v) != 0 {
-			columns, values = append(columns, int32(j)), append(values, v)
-		}
-	}
-	return columns, values
-}
-
 // tight returns a copy without room to grow.
 func tight[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 

@@ -66,7 +66,7 @@ func (e Stored) keepShared(which []int) (Stored, func(), error) {
 	var err error
 	if e.Sparse() {
 		p.Starts = e.startsOf(which)
-		p.Columns, p.Values, err = stretch(kept, p.Starts, true)
+		p.Columns, p.Values, err = store.SpanSparse(kept, p.Starts, true)
 	} else {
 		p.X, err = store.Span[float32](kept, p.N, p.D)
 	}

@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"runtime/debug"
-
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -129,7 +127,7 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 		e.Starts[i+1] += e.Starts[i]
 	}
 	if err == nil {
-		e.Columns, e.Values, err = stretch(r, e.Starts, true)
+		e.Columns, e.Values, err = store.SpanSparse(r, e.Starts, true)
 	}
 	if err = r.Agree(err); err == nil {
 		at := e.Starts[r.From]
@@ -139,20 +137,6 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 	return e.on(r), err
 }
 
-// stretch returns room for the values of examples that begin at starts, and for their columns if
-// there is to be any.
-func stretch(r *store.Ranks, starts []int64, both bool) (columns []int32, values []float32,
-	err error) {
-	stored, from, to := int(starts[len(starts)-1]), int(starts[r.From]), int(starts[r.To])
-	if both {
-		columns, err = store.SpanBetween[int32](r, stored, from, to)
-	}
-	if err == nil {
-		values, err = store.SpanBetween[float32](r, stored, from, to)
-	}
-	return columns, values, err
-}
-
 // ownOf returns e of r, which shares it: this rank's examples, copied into memory of r. Every rank
 // has all of e. It asks all ranks.
 func (e Examples) ownOf(r *store.Ranks) (Stored, error) {
@@ -160,7 +144,7 @@ func (e Examples) ownOf(r *store.Ranks) (Stored, error) {
 	var err error
 	if e.Sparse() {
 		from, to := e.Starts[r.From], e.Starts[r.To]
-		if own.Columns, own.Values, err = stretch(r, e.Starts, true); err == nil {
+		if own.Columns, own.Values, err = store.SpanSparse(r, e.Starts, true); err == nil {
 			copy(own.Columns[from:to], e.Columns[from:to])
 			copy(own.Values[from:to], e.Values[from:to])
 		}
@@ -172,20 +156,4 @@ func (e Examples) ownOf(r *store.Ranks) (Stored, error) {
 		r.Close()
 	}
 	return own.on(r), err
-}
-
-// share leaves this rank its own examples of d, which every rank has read whole, and gives back
-// the memory of the others. It asks all ranks.
-func (d *Dataset) share(r *store.Ranks) error {
-	own, err := d.Examples.ownOf(r)
-	if err != nil {
-		return err
-	}
-	d.Put(own)
-	if d.Home != nil {
-		d.Home.Close() // of what was only read: nothing to lose
-		d.Home = nil
-	}
-	debug.FreeOSMemory() // what follows takes little memory that the collector knows of
-	return nil
 }

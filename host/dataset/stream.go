@@ -132,7 +132,7 @@ func (state *blockState) read(s *source, o Options, yield func(*Dataset, error) 
 			}
 			state.begun, state.leading = true, d.D < width
 		} else if state.leading {
-			d.Examples, d.Features, d.Encoding = d.withoutFirst(), d.Features[1:], d.Encoding.withoutFirst()
+			d.Examples, d.Features, d.Encoding = d.withoutFirst(), d.Features[1:], d.Encoding.withoutFirstColumn()
 		}
 		if err := d.MatchFeatures(o.FeatureNames); err != nil {
 			return err

@@ -13,49 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// TextOptions say which columns of a table are free text, and how Read makes features of it: one
-// for each term of its vocabulary, a word or a run of words. Its value is tf-idf as scikit-learn's
-// TfidfVectorizer has it: how often the text has the term, times 1 + ln((1 + n)/(1 + m)) where m
-// of n examples have it, and then each example's values of the column divided by their length.
-// Words are two and more letters, digits and low lines in a row, in lower case.
-type TextOptions struct {
-	// Columns are the columns of text, by name or position as in Options.LabelColumn.
-	Columns []string
-	// Features is the most terms that a column's vocabulary has: the commonest ones; 0 means
-	// DefaultTextFeatures.
-	Features int
-	// MinExamples is how many examples have to have a term; 0 means DefaultTextMinExamples.
-	MinExamples int
-	// Words is how many words in a row a term has at most; 0 means DefaultTextWords.
-	Words int
-}
-
-// What TextOptions mean by 0.
-const (
-	DefaultTextFeatures    = 100000
-	DefaultTextMinExamples = 1
-	DefaultTextWords       = 2
-)
-
-// MostTextWords is the most that TextOptions.Words may be.
-const MostTextWords = 5
-
-func (o TextOptions) check() error {
-	for _, c := range []struct {
-		what    string
-		n, most int
-	}{
-		{"terms of a text", o.Features, math.MaxInt32}, {"examples of a term", o.MinExamples,
-			math.MaxInt32},
-		{"words of a term", o.Words, MostTextWords},
-	} {
-		if c.n < 0 || c.n > c.most {
-			return fmt.Errorf("dataset: asked for %d %s, wanted 0 (as usual) to %d", c.n, c.what, c.most)
-		}
-	}
-	return nil
-}
-
 // termReader finds the terms of a text.
 type termReader struct {
 	text  []byte
@@ -268,23 +225,6 @@ func (s *cells) weigh(row []weight, marks []int32, values []float32, goes []int3
 	return row
 }
 
-// terms returns where the features of column k, which is a text, are in it.
-func (e *Encoding) terms(k int) map[string]int32 {
-	e.once.Do(func() {
-		e.places = make([]map[string]int32, len(e.Columns))
-		for k, c := range e.Columns {
-			if c.Kind != kindText {
-				continue
-			}
-			e.places[k] = make(map[string]int32, len(c.Terms))
-			for at, term := range c.Terms {
-				e.places[k][term] = int32(at)
-			}
-		}
-	})
-	return e.places[k]
-}
-
 // longest returns how many words the longest term of c has.
 func (c *Column) longest() int {
 	most := 1
@@ -292,31 +232,6 @@ func (c *Column) longest() int {
 		most = max(most, 1+strings.Count(term, " "))
 	}
 	return most
-}
-
-// hasText reports whether a column is a text.
-func (e *Encoding) hasText() bool {
-	return e != nil && slices.ContainsFunc(e.Columns,
-		func(c Column) bool { return c.Kind == kindText })
-}
-
-// textFault says what is wrong with the vocabulary of c, "" if nothing is.
-func (c *Column) textFault() string {
-	if len(c.Terms) != len(c.IDF) {
-		return fmt.Sprintf("found %d terms and the idf of %d, wanted one for each", len(c.Terms),
-			len(c.IDF))
-	}
-	seen := make(map[string]bool, len(c.Terms))
-	for k, term := range c.Terms {
-		switch idf := c.IDF[k]; {
-		case term == "" || !utf8.ValidString(term) || seen[term]:
-			return fmt.Sprintf("found the term %s twice, or that it is none", quote(term))
-		case !(idf >= 1 && idf < 100): // n is below 2^31
-			return fmt.Sprintf("found the idf %v of %s, wanted 1 to 100", idf, quote(term))
-		}
-		seen[term] = true
-	}
-	return ""
 }
 
 // silentText words how many of n examples of a column of text have none of its terms, "" if all

@@ -192,7 +192,7 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 	if extension(w.path) == ".tsv" {
 		delim = '\t'
 	}
-	labelAt, idAt, err := d.layout(o)
+	labelAt, idAt, err := d.positions(o)
 	if err != nil {
 		return err
 	}
@@ -242,9 +242,9 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 	return nil
 }
 
-// layout says in which columns of a table of d label and id stand, -1 if there are none: where
+// positions says in which columns of a table of d label and id stand, -1 if there are none: where
 // they were read, unless o says another place.
-func (d *Dataset) layout(o WriteOptions) (label, id int, err error) {
+func (d *Dataset) positions(o WriteOptions) (label, id int, err error) {
 	label, id = -1, -1
 	width := d.TableWidth()
 	if d.Y != nil {
@@ -360,4 +360,17 @@ func lastColumnUsed(e Examples) bool {
 		}
 	}
 	return false
+}
+
+// checkShape refuses to write made rows of d at path.
+func (d *Dataset) checkShape(path string, f format) error {
+	if d.X != nil || d.Sparse() || d.N < 1 || d.D < 1 || f.name != "binary" {
+		return fmt.Errorf("%s: asked to write made rows of %d×%d examples with %d values in memory as "+
+			"%s, wanted a "+
+			"binary file (.umab) of dense examples that are made alone", path, d.N, d.D, d.Size(), f.name)
+	}
+	if memory.Product(d.N, d.D, 4) > math.MaxInt64/2 {
+		return fmt.Errorf("%s: %d examples × %d columns are beyond the address space", path, d.N, d.D)
+	}
+	return d.checkAbout()
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -173,4 +174,59 @@ func flush(v float32, subnormals *int) float32 {
 		return 0
 	}
 	return v
+}
+
+func isInteger(s string) bool {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		s = s[1:]
+	}
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// trimSpace cuts spaces and tabs at both ends.
+func trimSpace(text []byte) []byte {
+	if len(text) > 0 && (text[0] <= ' ' || text[len(text)-1] <= ' ') {
+		return bytes.Trim(text, " \t")
+	}
+	return text
+}
+
+func finite(v float32) bool { return math.Float32bits(v)&0x7f800000 != 0x7f800000 }
+
+// narrow returns the nearest float32, or the mark of overflow.
+func narrow(v float64) float32 {
+	f := float32(v)
+	if math.IsInf(float64(f), 0) && !math.IsInf(v, 0) {
+		return math.Float32frombits(overflowBits)
+	}
+	return f
+}
+
+// cellFault says what is wrong with a value that is not finite.
+func cellFault(v float32) string {
+	switch {
+	case math.Float32bits(v) == overflowBits:
+		return "found a number beyond the range of float32 (±3.4e38); rescale the column"
+	case math.Float32bits(v) == missingBits:
+		return nullFault
+	}
+	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; " +
+		"replace it or remove the example"
+}
+
+// nullFault says that a value is missing.
+const nullFault = "found a missing value (null), wanted a number; fill in or remove examples with " +
+	"missing values"
+
+// Bits of NaN that stand for what float32 cannot hold, between a decoder and the
+// message about it.
+const (
+	overflowBits = 0x7fc00f10
+	missingBits  = 0x7fc00e55
+)
+
+// hasDecimalComma reports whether a text is a number with one comma.
+func hasDecimalComma(text string) bool {
+	whole, part, found := strings.Cut(text, ",")
+	return found && isInteger(whole) && isInteger("+"+part)
 }

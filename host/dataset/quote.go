@@ -1,0 +1,58 @@
+package dataset
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// quote returns text in quotes for an error message, shortened if long.
+func quote(text string) string {
+	short := shorten(text)
+	if len(short) < len(text) {
+		return fmt.Sprintf("%q…", short)
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// shorten returns at most the first 40 bytes of text, cut between characters.
+func shorten(text string) string {
+	const most = 40
+	if len(text) <= most {
+		return text
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut]
+}
+
+// printable returns text for an error message, shortened if long, without characters that steer a
+// terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, shorten(text))
+}
+
+// quoteList returns names in quotes for an error message, the first few.
+func quoteList(names []string) string {
+	const most = 12
+	var b strings.Builder
+	for i, name := range names {
+		if i == most {
+			fmt.Fprintf(&b, ", … (%d in all)", len(names))
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(name))
+	}
+	return b.String()
+}

@@ -104,12 +104,12 @@ func (s smallSet) read(ctx context.Context, folder string) (_ *dataset.Dataset, 
 	if !s.heading {
 		return dataset.Read(ctx, path, o)
 	}
-	file, err := os.Open(path)
+	packed, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	unpacked, err := gzip.NewReader(file)
+	defer func() { err = errors.Join(err, packed.Close()) }()
+	unpacked, err := gzip.NewReader(packed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -275,36 +275,3 @@ func checkLabels(t *testing.T, raw []byte) {
 		}
 	}
 }
-
-func FuzzParseNumber(f *testing.F) {
-	for _, text := range []string{"1", "-0.5e-3", "1_0", "0x1", "inf", "9007199254740993", "1e-40",
-		".", "1e22"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, c := range text {
-			if !bytes.ContainsRune([]byte("0123456789+-.eE"), c) {
-				if v, ok := parseNumber([]byte(text)); ok {
-					t.Fatalf("parseNumber(%q) = %v", text, v)
-				}
-				return
-			}
-		}
-		checkNumber(t, text)
-	})
-}
-
-func FuzzParseSteps(f *testing.F) {
-	for _, text := range []string{"none", "l2", DefaultSteps, "maxabs , l2", "l2,l2", ""} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseSteps(text)
-		if err != nil {
-			return
-		}
-		if back, err := ParseSteps(s.String()); err != nil || back != s {
-			t.Fatalf("%q gives %q, which gives %v, %v", text, s, back, err)
-		}
-	})
-}

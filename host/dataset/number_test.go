@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -121,22 +122,20 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-func TestSortClasses(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"10 9 2 -1 0", "-1 0 2 9 10"},
-		{"10 9 x", "10 9 x"},
-		{"b a B", "B a b"},
-		{"1 01 001 +1", "+1 001 01 1"},
-		{"-2 -10 -02 3", "-10 -02 -2 3"},
-		{"-0 0 1 -1", "-1 -0 0 1"},
-		{"99999999999999999999999 100000000000000000000000 5",
-			"5 99999999999999999999999 100000000000000000000000"},
-		{"1.0 10 9", "1.0 10 9"},
-	} {
-		got := strings.Fields(c.in)
-		SortClasses(got)
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("SortClasses(%s) = %v, wanted %s", c.in, got, c.want)
-		}
+func FuzzParseNumber(f *testing.F) {
+	for _, text := range []string{"1", "-0.5e-3", "1_0", "0x1", "inf", "9007199254740993", "1e-40",
+		".", "1e22"} {
+		f.Add(text)
 	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, c := range text {
+			if !bytes.ContainsRune([]byte("0123456789+-.eE"), c) {
+				if v, ok := parseNumber([]byte(text)); ok {
+					t.Fatalf("parseNumber(%q) = %v", text, v)
+				}
+				return
+			}
+		}
+		checkNumber(t, text)
+	})
 }

@@ -42,11 +42,13 @@ func Fit(s Steps, rows Rows) (*Preparation, error) {
 		return nil, err
 	}
 	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
-	fit := p.fitStandardize
+	var err error
 	if s.MaxAbs {
-		fit = p.fitMaxAbs
+		err = p.fitMaxAbs(e)
+	} else {
+		err = p.fitStandardize(e)
 	}
-	if err := fit(e); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	for j := range p.A {

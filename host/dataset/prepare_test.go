@@ -87,7 +87,7 @@ func twinRow(s Steps, a, b, row []float32) []float32 {
 	return out
 }
 
-func allSteps() []Steps {
+func everySteps() []Steps {
 	var all []Steps
 	for k := range 16 {
 		s := Steps{Standardize: k&1 != 0, MaxAbs: k&2 != 0, Bias: k&4 != 0, L2: k&8 != 0}
@@ -123,14 +123,14 @@ func TestPreparationEqualsTwin(t *testing.T) {
 			test.X[j] = float32(rng.NormFloat64())
 		}
 		before, testBefore := slices.Clone(e.X), slices.Clone(test.X)
-		for _, s := range allSteps() {
+		for _, s := range everySteps() {
 			p, err := Fit(s, e)
 			if err != nil {
 				t.Fatal(err)
 			}
 			a, b := twinFit(s, e)
-			sameBits(t, fmt.Sprintf("%v %v: A", s, shape), p.A, a)
-			sameBits(t, fmt.Sprintf("%v %v: B", s, shape), p.B, b)
+			equalBits(t, fmt.Sprintf("%v %v: A", s, shape), p.A, a)
+			equalBits(t, fmt.Sprintf("%v %v: B", s, shape), p.B, b)
 			text, err := json.Marshal(p)
 			if err != nil {
 				t.Fatal(err)
@@ -149,17 +149,17 @@ func TestPreparationEqualsTwin(t *testing.T) {
 						t.Fatalf("%v: got %d×%d", s, out.N, out.D)
 					}
 					for i := range x.N {
-						sameBits(t, fmt.Sprintf("%v %v: row %d", s, shape, i), out.Row(i), twinRow(s, a, b, x.Row(i)))
+						equalBits(t, fmt.Sprintf("%v %v: row %d", s, shape, i), out.Row(i), twinRow(s, a, b, x.Row(i)))
 					}
 				}
 			}
 		}
-		sameBits(t, "input", e.X, before)
-		sameBits(t, "input", test.X, testBefore)
+		equalBits(t, "input", e.X, before)
+		equalBits(t, "input", test.X, testBefore)
 	}
 }
 
-func sameBits(t *testing.T, what string, got, want []float32) {
+func equalBits(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	if len(got) != len(want) || (got == nil) != (want == nil) {
 		t.Fatalf("%s: %d values, wanted %d", what, len(got), len(want))
@@ -173,7 +173,7 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 }
 
 func TestApplyNeverShares(t *testing.T) {
-	e := examples(2, 1, 2, 3, 4)
+	e := examplesOf(2, 1, 2, 3, 4)
 	out, err := (&Preparation{D: 2}).Apply(e)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestApplyNeverShares(t *testing.T) {
 }
 
 func TestPreparationJSON(t *testing.T) {
-	p, err := Fit(Steps{Standardize: true, Bias: true, L2: true}, examples(2, 0, 5, 2, 5))
+	p, err := Fit(Steps{Standardize: true, Bias: true, L2: true}, examplesOf(2, 0, 5, 2, 5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestPreparationJSON(t *testing.T) {
 
 func TestPreparationBad(t *testing.T) {
 	nan := float32(math.NaN())
-	good := examples(2, 1, 2, 3, 4)
+	good := examplesOf(2, 1, 2, 3, 4)
 	fit := func(text string, e Examples) error {
 		s, err := ParseSteps(text)
 		if err == nil {
@@ -233,25 +233,25 @@ func TestPreparationBad(t *testing.T) {
 				good)
 			return err
 		}(), "found standardize together with maxabs"},
-		{"tiny column", fit("standardize", examples(2, 1, 1e-45, 2, 0)),
+		{"tiny column", fit("standardize", examplesOf(2, 1, 1e-45, 2, 0)),
 			"normalization standardize: column 2 (counted from 1) is too small or not finite: found the " +
 				"map v·+Inf"},
-		{"tiny maximum", fit("maxabs", examples(1, 1e-45)), "column 1 (counted from 1) is too small"},
-		{"nan column", fit("standardize", examples(1, nan)),
+		{"tiny maximum", fit("maxabs", examplesOf(1, 1e-45)), "column 1 (counted from 1) is too small"},
+		{"nan column", fit("standardize", examplesOf(1, nan)),
 			"column 1 (counted from 1) is too small or not finite"},
-		{"nan maximum", fit("maxabs", examples(1, nan, 1)),
+		{"nan maximum", fit("maxabs", examplesOf(1, nan, 1)),
 			"column 1 (counted from 1) is too small or not finite"},
 		{"width", apply(Preparation{Steps: l2, D: 3}, good),
 			"normalization l2: found examples of 2 features, wanted 3 as it was fitted to"},
 		{"apply shape", apply(Preparation{Steps: l2, D: 3}, Examples{N: 2, D: 3}),
 			"shape 2×3 hold 0 values"},
 		{"overflow", apply(Preparation{Steps: std, D: 2, A: []float32{1, 2}, B: []float32{0, 0}},
-			examples(2, 0, 1, 1, -3e38)),
+			examplesOf(2, 0, 1, 1, -3e38)),
 			"normalization standardize: example 2, column 2 (counted from 1) becomes -Inf, wanted a " +
 				"finite number"},
 		{"tiny row", apply(Preparation{Steps: l2, D: 1}, wide),
 			"normalization l2: example 301, column 1 (counted from 1) becomes +Inf"},
-		{"nan", apply(Preparation{D: 2}, examples(2, 0, 1, nan, 3)),
+		{"nan", apply(Preparation{D: 2}, examplesOf(2, 0, 1, nan, 3)),
 			"normalization none: example 2, column 1 (counted from 1) becomes NaN"},
 		{"factors missing", apply(Preparation{Steps: std, D: 2}, good),
 			"found 0 factors and 0 offsets, wanted 2 of each"},
@@ -269,28 +269,4 @@ func TestPreparationBad(t *testing.T) {
 	}
 }
 
-func TestParseSteps(t *testing.T) {
-	for _, c := range []struct{ text, want, fault string }{
-		{"none", "none", ""},
-		{"l2", "l2", ""},
-		{"l2, bias ,standardize", "standardize,bias,l2", ""},
-		{DefaultSteps, DefaultSteps, ""},
-		{"bias,maxabs", "maxabs,bias", ""},
-		{"", "", `found "", wanted a comma list of standardize, maxabs, bias, l2, or none`},
-		{"l2,", "", `normalization "l2,": found "", wanted`},
-		{"L2", "", `found "L2", wanted`},
-		{"l2,bias,l2", "", `found l2 twice, wanted each step once`},
-		{"none,l2", "", "found none together with other steps"},
-		{"l2,none", "", "found none together with other steps"},
-		{"maxabs,standardize", "", "found standardize together with maxabs"},
-	} {
-		s, err := ParseSteps(c.text)
-		if c.fault != "" {
-			if err == nil || !strings.Contains(err.Error(), c.fault) {
-				t.Errorf("ParseSteps(%q): %v, wanted %s", c.text, err, c.fault)
-			}
-		} else if err != nil || s.String() != c.want {
-			t.Errorf("ParseSteps(%q) = %v, %v, wanted %s", c.text, s, err, c.want)
-		}
-	}
-}
+func examplesOf(d int, x ...float32) Examples { return Examples{N: len(x) / d, D: d, X: x} }

@@ -170,7 +170,7 @@ func TestShare(t *testing.T) {
 				end := 0
 				for rank, d := range parts {
 					from, to := d.Stored().Own()
-					if d.at.Shared() == nil || from != end || to%store.MostRows != 0 && to != d.N {
+					if d.Stored().At.Shared() == nil || from != end || to%store.MostRows != 0 && to != d.N {
 						t.Errorf("rank %d has examples %d..%d, after those before %d", rank, from, to, end)
 					}
 					end = to
@@ -383,7 +383,7 @@ func TestShareOfOthers(t *testing.T) {
 		}
 		err = Guard(func() error {
 			other := d.N - 1
-			if d.at.Shared().From > 0 {
+			if d.Stored().At.Shared().From > 0 {
 				other = 0
 			}
 			return fmt.Errorf("read %v", d.Row(other)[0])
@@ -449,42 +449,6 @@ func sameFaults(t *testing.T, name, path string, o Options) {
 			if (err == nil) != (want == nil) || err != nil && !strings.HasSuffix(err.Error(), want.Error()) {
 				t.Errorf("%s, rank %d of %d: found\n%v\nwant\n%v", name, rank, count, err, want)
 			}
-		}
-	}
-}
-
-// TestInOrder: columns that ranks add up one group behind the other have the sums of one process,
-// where another order would have others.
-func TestInOrder(t *testing.T) {
-	const n, d = 5000, 300
-	x := make([]float32, n*d)
-	for i := range x {
-		x[i] = float32(math.Sin(float64(i))) * float32(math.Exp(float64(i%41)))
-	}
-	e := Examples{N: n, D: d, X: x}
-	want, err := columnSums(e.Stored(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	backwards := make([]float64, d)
-	for i := n - 1; i >= 0; i-- {
-		for j, v := range e.Row(i) {
-			backwards[j] += float64(v)
-		}
-	}
-	if slices.Equal(backwards, want) {
-		t.Fatal("the order does not show in these sums")
-	}
-	for _, count := range []int{1, 2, 3, 8} {
-		_, errs := onRanks(t, count, func(r ranks.Reducer) (*Dataset, error) {
-			e := e.on(store.NewRanks(t.Context(), r, n))
-			if got, err := columnSums(e, nil); err != nil || !slices.Equal(got, want) {
-				return nil, fmt.Errorf("found other sums, %v", err)
-			}
-			return nil, nil
-		})
-		if err := errors.Join(errs...); err != nil {
-			t.Errorf("%d ranks: %v", count, err)
 		}
 	}
 }

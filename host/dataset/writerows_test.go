@@ -21,7 +21,8 @@ func TestWriteRows(t *testing.T) {
 		}
 		return os.ReadFile(path)
 	}
-	for _, shape := range [][2]int{{1, 1}, {700, 3}, {5, rowsBlock + 1}, {2100, rowsBlock / 1000}} {
+	const block = 1 << 20 // values that are asked for at once
+	for _, shape := range [][2]int{{1, 1}, {700, 3}, {5, block + 1}, {2100, block / 1000}} {
 		raw := randomDataset(rand.New(rand.NewPCG(1, 2)), shape[0], shape[1], []string{"a", "b"})
 		raw.SHA256, raw.Notes = raw.Hash(), []string{"note"}
 		for _, steps := range []Steps{{}, {L2: true}, {Standardize: true, Bias: true, L2: true},

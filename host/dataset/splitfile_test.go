@@ -1,0 +1,28 @@
+package dataset
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// A file has to be closed yet: no part of it goes over its examples.
+func TestSplitOfFile(t *testing.T) {
+	d := randomDataset(rand.New(rand.NewPCG(5, 5)), 121, 3, []string{"a", "b", "c"})
+	want, err := SplitCounts(d, []int{20, Rest, 10}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapped := stored(t, d, Options{})
+	parts, err := SplitCounts(mapped, []int{20, Rest, 10}, 3, InPlace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, p := range parts {
+		if !equalExamples(p.Examples, want[k].Examples) {
+			t.Errorf("part %d of a file is another", k)
+		}
+	}
+	if len(mapped.X) != len(d.X) {
+		t.Errorf("found %d values of a file left, wanted %d", len(mapped.X), len(d.X))
+	}
+}

@@ -3,7 +3,6 @@ package cpuref
 import (
 	"math"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -20,15 +19,6 @@ type evaluator struct {
 
 // refused marks the loss of an example that does not count.
 const refused = math.MinInt64
-
-func (cpu) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint,
-) (engine.Evaluator, error) {
-	x := rows.Stored().Examples
-	return &evaluator{
-		resident: load(x, classes), fixed: f,
-		residuals: make([]float32, x.N*classes), losses: make([]int64, x.N),
-	}, nil
-}
 
 func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 

@@ -12,8 +12,8 @@ import (
 const projectTile = 64
 
 // Project: clause 13.
-func (cpu) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
-	x := rows.Stored().Examples
+func (cpu) Project(dst []float32, stored dataset.Stored, p engine.Projection) error {
+	x := stored.Examples
 	m, buffer := p.Landmarks, make([]float32, x.D)
 	yy := make([]float32, m.N)
 	for l := range yy {

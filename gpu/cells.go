@@ -133,8 +133,8 @@ func (c *cells) region(p int) (b *buffer[int64], at int) {
 	return c.sums[p/c.perBuffer], p % c.perBuffer
 }
 
-func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.bounds.Begin(rescorer{r.resident}); err != nil {
+func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
+	if err := r.bounds.Begin(rescorer{r}); err != nil {
 		return engine.Assignment{}, err
 	}
 	if r.bounds.InUse() {
@@ -219,7 +219,7 @@ func (t *tile) checkMoves(moves []int32, q int, buffer string) error {
 	return nil
 }
 
-func (r labelled) ClassSums(dst []int64, p int) error {
+func (r *resident) ClassSums(dst []int64, p int) error {
 	b, at := r.cells.region(p)
 	if err := b.read(dst, at*r.q*r.d); err != nil {
 		return err

@@ -252,45 +252,16 @@ func (e unchecked) Close() error {
 	return errors.Join(errs...)
 }
 
-func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
-	x := rows.Stored()
-	r, err := e.load(x, nil, classes, numerics.FixedPoint{}, scoring)
+// Load compiles what the examples need and loads them.
+func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+	err := e.checkMemory(x, t)
+	if err == nil {
+		err = e.compile(e.loadPrograms(x, t.Use))
+	}
 	if err != nil {
 		return nil, err
 	}
-	return r, nil
-}
-
-func (e unchecked) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
-) (engine.Cells, error) {
-	x := rows.Stored()
-	r, err := e.load(x, y, classes, f, sorting)
-	if err != nil {
-		return nil, err
-	}
-	return labelled{r}, nil
-}
-
-func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int,
-	f numerics.FixedPoint) (engine.Evaluator, error) {
-	x := rows.Stored()
-	r, err := e.load(x, nil, classes, f, evaluating)
-	if err != nil {
-		return nil, err
-	}
-	return evaluator{r}, nil
-}
-
-// load loads examples for a use; y is nil unless they are sorted into cells.
-func (e *gpuEngine) load(x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, use use) (
-	*resident, error) {
-	if err := e.checkMemory(x, classes, use); err != nil {
-		return nil, err
-	}
-	if err := e.compile(e.loadPrograms(x, use)); err != nil {
-		return nil, err
-	}
-	r, err := newResident(e, x, y, classes, f, use)
+	r, err := newResident(e.gpuEngine, x, t)
 	if err != nil {
 		return nil, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}

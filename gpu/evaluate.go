@@ -14,15 +14,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
-// evaluator is a resident with targets, which alone has the methods for them.
-type evaluator struct{ *resident }
-
-func (r evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
-
 // targetRows is how many targets go to the device at once.
 const targetRows = 1 << 14
 
-func (r evaluator) SetTargets(targets engine.Targets) error {
+func (r *resident) SetTargets(targets engine.Targets) error {
 	for _, t := range r.tiles {
 		for from := 0; from < t.stride; from += targetRows {
 			if err := r.writeTargets(t, targets, from, min(from+targetRows, t.stride)); err != nil {
@@ -58,7 +53,7 @@ func (r *resident) writeTargets(t *tile, targets engine.Targets, from, to int) e
 }
 
 // Evaluate: clauses 1, 15, 16 and 14, tile by tile and in a tile band by band.
-func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	var e engine.Evaluation
 	losses := r.sumBuffers.losses
 	if err := errors.Join(r.beginSums(r.q), r.e.clear(losses)); err != nil {
@@ -178,7 +173,7 @@ func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) 
 	return last, nil
 }
 
-func (r evaluator) WeightedSums(sums []int64, a []float32) error {
+func (r *resident) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / r.n
 	for low := 0; low < count; low += r.q {
 		n := min(r.q, count-low)

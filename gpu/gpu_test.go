@@ -234,14 +234,15 @@ func TestMoreThanFits(t *testing.T) {
 			c.b.guard = noGuard
 			want := ask(t, cpuref.New(), c.x, c.y, q, func(engine.Cells) {})
 			got := ask(t, openTest(t, i, c.o, c.b), c.x, c.y, q, func(r engine.Cells) {
-				inner := enginecheck.Inner(r).(labelled)
+				inner := enginecheck.Inner(r).(*resident)
 				tiles, aside := inner.tiles, 0
 				for _, tile := range tiles {
 					if tile.values.host != nil {
 						aside++
 					}
 				}
-				plan, err := unchecked{inner.e.fresh()}.Plan(c.x, c.y, q)
+				plan, err := unchecked{inner.e.fresh()}.Plan(c.x.Stored(),
+					enginecheck.Task{Use: enginecheck.Sorting, Labels: c.y, Classes: q})
 				if err != nil || plan.Tiles != len(tiles) || plan.TilesAside != aside {
 					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err,
 						aside, len(tiles))

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // program is some kernel files that are compiled together. There are several, so that
@@ -158,14 +159,14 @@ func (e *gpuEngine) allPrograms() []program {
 }
 
 // loadPrograms are those that examples need, which may be compiled already.
-func (e *gpuEngine) loadPrograms(x dataset.Stored, u use) []program {
+func (e *gpuEngine) loadPrograms(x dataset.Stored, u enginecheck.Use) []program {
 	width := narrowWidth(x)
 	switch {
-	case x.Sparse() && u == evaluating:
+	case x.Sparse() && u == enginecheck.Evaluating:
 		return slices.Concat(sparsePrograms, evaluatorPrograms, sparseEvaluatorPrograms)
 	case x.Sparse():
 		return sparsePrograms
-	case u == evaluating:
+	case u == enginecheck.Evaluating:
 		return slices.Concat(densePrograms(width), evaluatorPrograms, e.weightedPrograms(width))
 	}
 	return densePrograms(width)

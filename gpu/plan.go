@@ -7,36 +7,23 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // Plan goes through the sizes that load allocates; a test keeps the two together.
-func (e unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
-	x := rows.Stored()
-	if y == nil {
-		return e.plan(x, classes, scoring)
+func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+	if err := e.checkMemory(x, t); err != nil {
+		return engine.Plan{}, err
 	}
-	return e.plan(x, classes, sorting)
-}
-
-func (e unchecked) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
-	x := rows.Stored()
-	return e.plan(x, classes, evaluating)
-}
-
-// plan is Plan for a use.
-func (e *gpuEngine) plan(x dataset.Stored, classes int, use use) (engine.Plan, error) {
-	p, err := e.sizes(x, classes, use)
+	p, err := e.sizes(x, t.Classes, t.Use)
 	if err != nil {
 		return p, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}
 	return p, nil
 }
 
-func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, error) {
-	if err := e.checkMemory(x, classes, use); err != nil {
-		return engine.Plan{}, err
-	}
+func (e *gpuEngine) sizes(x dataset.Stored, classes int, use enginecheck.Use) (engine.Plan, error) {
 	tiles, err := e.cut(x, classes, use)
 	if err != nil {
 		return engine.Plan{}, err
@@ -53,9 +40,9 @@ func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, 
 			p.Scratch += size(t.rows, 4)
 		}
 		switch use {
-		case sorting:
+		case enginecheck.Sorting:
 			p.Scratch += size(t.rows, 4)
-		case evaluating:
+		case enginecheck.Evaluating:
 			p.Scratch += size(t.stride*q, 4) + size(t.stride, 4)
 		}
 		if s := t.sparse; s != nil {
@@ -73,14 +60,14 @@ func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, 
 	if tiles[0].width != 0 {
 		p.Scratch += size(2*d, 4)
 	}
-	if use == evaluating {
+	if use == enginecheck.Evaluating {
 		shape, err := e.sumShape(x.Examples, rows, q)
 		if err != nil {
 			return p, err
 		}
 		p.Scratch += shape.bytes(d, q, size)
 	}
-	if use == sorting {
+	if use == enginecheck.Sorting {
 		per := max(1, min(q, int(e.maxAlloc/(8*int64(d)*int64(q)))))
 		for from := 0; from < q; from += per {
 			p.ClassSums += size(min(per, q-from)*q*d, 8)
@@ -107,7 +94,7 @@ func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, 
 			if x.Sparse() {
 				padded, stored := mostSparse(tiles)
 				slots = 2 * (2*size(padded, 4) + size((rows+lanes-1)/lanes, 4) + size(rows, 4))
-				if use == evaluating {
+				if use == enginecheck.Evaluating {
 					slots += 4 * size(stored, 4)
 				}
 			}
@@ -143,15 +130,15 @@ func (e *gpuEngine) aside(t *tile, d int, used int64) bool {
 // checkMemory refuses what cannot fit before anything of its size is taken: class sums that
 // the device has no room for, and what the process has besides device memory, or together
 // with it where they are one.
-func (e *gpuEngine) checkMemory(x dataset.Stored, classes int, use use) error {
-	q, host := classes, memory.Product(4, x.N, classes)
-	if use == evaluating { // targets and residuals besides scores
-		host = memory.Product(3*4, x.N, classes)
+func (e *gpuEngine) checkMemory(x dataset.Stored, t enginecheck.Task) error {
+	q, host := t.Classes, memory.Product(4, x.N, t.Classes)
+	if t.Use == enginecheck.Evaluating { // targets and residuals besides scores
+		host = memory.Product(3*4, x.N, q)
 	}
 	if !e.info.SharesMemory {
 		host = 0
 	}
-	if use == sorting {
+	if t.Use == enginecheck.Sorting {
 		sums, free := memory.Product(8, q, q, x.D), max(0, e.q.memory-e.q.inUse)
 		if sums > free {
 			return fmt.Errorf("class sums of %d × %d cells × %d features on %s: %w: they take %d bytes, %d "+

@@ -33,8 +33,7 @@ const (
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
-func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
-	x := rows.Stored()
+func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
 	if err := e.compile(projectPrograms); err != nil {
 		return err
 	}

@@ -12,13 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
-
-// labelled is a resident with cells, which alone has the methods for them.
-type labelled struct{ *resident }
-
-func (r labelled) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 // resident is a data set on a device: its scores, places and class sums in device
 // memory, its examples as far as there is room.
@@ -46,21 +42,11 @@ type resident struct {
 	slots  []*slot          // for tiles that are streamed, else empty
 }
 
-// use is what a resident is for.
-type use int
-
-const (
-	scoring use = iota
-	sorting     // into cells
-	evaluating
-)
-
-func newResident(
-	e *gpuEngine, x dataset.Stored, y []int32, classes int, fixed numerics.FixedPoint, use use,
-) (r *resident, err error) {
-	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x, window: e.window(x.Examples)}
-	if y != nil {
-		r.bounds = sketch.NewBounds(e.build.bounds, x.Examples, classes)
+func newResident(e *gpuEngine, x dataset.Stored, t enginecheck.Task) (r *resident, err error) {
+	r = &resident{e: e, n: x.N, d: x.D, q: t.Classes, fixed: t.Format, x: x,
+		window: e.window(x.Examples)}
+	if t.Use == enginecheck.Sorting {
+		r.bounds = sketch.NewBounds(e.build.bounds, x.Examples, t.Classes)
 	}
 	defer func() {
 		if err != nil {
@@ -68,22 +54,22 @@ func newResident(
 			r = nil
 		}
 	}()
-	if r.tiles, err = e.cut(x, classes, use); err != nil {
+	if r.tiles, err = e.cut(x, t.Classes, t.Use); err != nil {
 		return r, err
 	}
 	for _, t := range r.tiles {
 		r.mostRows = max(r.mostRows, t.rows)
 	}
-	if err := r.allocate(use); err != nil {
+	if err := r.allocate(t.Use); err != nil {
 		return r, err
 	}
-	if use == evaluating {
+	if t.Use == enginecheck.Evaluating {
 		if r.sumBuffers, err = newSumBuffers(r); err != nil {
 			return r, err
 		}
 	}
-	if y != nil {
-		if r.cells, err = newCells(r, y); err != nil {
+	if t.Use == enginecheck.Sorting {
+		if r.cells, err = newCells(r, t.Labels); err != nil {
 			return r, err
 		}
 	}
@@ -92,7 +78,7 @@ func newResident(
 }
 
 // allocate makes room for all that is not examples or cells.
-func (r *resident) allocate(use use) error {
+func (r *resident) allocate(use enginecheck.Use) error {
 	q := r.e.q
 	for k := range r.tiles {
 		t, err := r.tiles[k], error(nil)
@@ -107,7 +93,7 @@ func (r *resident) allocate(use use) error {
 				return err
 			}
 		}
-		if use != sorting {
+		if use != enginecheck.Sorting {
 			continue
 		}
 		if t.place, err = alloc[int32](q, "places", t.rows); err != nil {
@@ -156,10 +142,11 @@ func (r *resident) free() error {
 
 // weightBatch returns how many of q rows of W of d columns are brought to the
 // device at once, and how many rows they take there.
-func (e *gpuEngine) weightBatch(sparse bool, d, q int, use use) (batch, packed int, err error) {
+func (e *gpuEngine) weightBatch(sparse bool, d, q int, use enginecheck.Use,
+) (batch, packed int, err error) {
 	least := few
 	switch {
-	case sparse && use == evaluating:
+	case sparse && use == enginecheck.Evaluating:
 		least = e.vector
 	case sparse:
 		least = 1
@@ -188,6 +175,8 @@ func (r *resident) Close() error {
 	}
 	return r.free()
 }
+
+func (r *resident) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 func (r *resident) Shape() (n, d, q int) { return r.n, r.d, r.q }
 

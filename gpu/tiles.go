@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // tile is a range of consecutive examples that fits into single buffers, in the
@@ -140,11 +141,12 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // cut divides examples into tiles, without their buffers: as large as one
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed. Those of an evaluator begin at multiples of a block.
-func (e *gpuEngine) cut(x dataset.Stored, classes int, use use) (tiles []*tile, err error) {
+func (e *gpuEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
+) (tiles []*tile, err error) {
 	limit, width := e.maxAlloc, narrowWidth(x)
 	room, need := e.q.memory-e.q.inUse,
 		(1+valueBytes(width))*int64(x.Size())+8*int64(x.N)*int64(classes)
-	if use == evaluating {
+	if use == enginecheck.Evaluating {
 		need += 8 * int64(x.N) * int64(classes)
 		if x.Sparse() {
 			need += 8 * int64(x.Size())
@@ -184,14 +186,14 @@ func (e *gpuEngine) cut(x dataset.Stored, classes int, use use) (tiles []*tile, 
 				return nil, err
 			}
 		}
-		if use == evaluating {
+		if use == enginecheck.Evaluating {
 			if err := t.endAtBlock(x.Examples, most, e.maxAlloc); err != nil {
 				return nil, err
 			}
 		}
 		if x.Sparse() {
 			t.sparse = layOut(x.Examples, from, t.rows)
-			if use == evaluating {
+			if use == enginecheck.Evaluating {
 				t.sparse.byColumn = layOutColumns(x.Examples, from, t.rows, e.ranges(x.D, classes, x.N))
 			}
 		}

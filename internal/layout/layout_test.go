@@ -68,8 +68,6 @@ var rules = []struct {
 	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics",
 		"internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
-	{"learners/learnertest", []string{"learners", "host"},
-		"judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
 		"host/kernel/means", "host/kernel", "host/numerics", "host/versionspace", "internal/store"},
 		"a learner runs on any engine and must not name one"},

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
 	"sync"
 
@@ -43,14 +44,7 @@ func (v *naive) format() int {
 			e++ // m in [2^(e-1), 2^e)
 		}
 	}
-	s := 62 - bits.Len(uint(v.total)) - e
-	if s > 126 {
-		s = 126
-	}
-	if s < -126 {
-		s = -126
-	}
-	return s
+	return max(-126, min(126, 62-bits.Len(uint(v.total))-e))
 }
 
 // dot: clause 1.
@@ -64,6 +58,15 @@ func dot(x, w []float32) float32 {
 		}
 	}
 	return total
+}
+
+// classes returns all of them.
+func (v *naive) classes() []int {
+	all := make([]int, v.q)
+	for c := range all {
+		all[c] = c
+	}
+	return all
 }
 
 func (v *naive) rescore(w engine.Weights, classes []int) {
@@ -111,8 +114,7 @@ func (v *naive) assign(alpha float32) engine.Assignment {
 	return a
 }
 
-// classSums: clause 5, exact integers. A float32 times 2^s is rounded to an
-// integer by its bits.
+// classSums: clause 5, exact integers.
 func (v *naive) classSums(p int) []int64 {
 	sums := make([]int64, v.q*v.x.D)
 	for i := range v.x.N {
@@ -126,24 +128,14 @@ func (v *naive) classSums(p int) []int64 {
 	return sums
 }
 
+// integerOf: clause 3, a float32 times 2^s rounded to the nearest integer, ties to even.
 func integerOf(a float32, s int) int64 {
-	neg, m, e := split(a)
-	e += s
-	k := int64(0)
-	switch {
-	case e >= 0:
-		k = int64(m) << e
-	case e > -26:
-		whole, rest, half := int64(m>>-e), m&(1<<-e-1), uint64(1)<<(-e-1)
-		if rest > half || rest == half && whole&1 == 1 {
-			whole++
-		}
-		k = whole
+	v := math.Ldexp(float64(a), s)
+	whole := math.Floor(v)
+	if rest := v - whole; rest > 0.5 || rest == 0.5 && math.Mod(whole, 2) != 0 {
+		whole++
 	}
-	if neg {
-		return -k
-	}
-	return k
+	return int64(whole)
 }
 
 // updateVector: clause 6, from the class sums of region p.
@@ -183,27 +175,31 @@ func (v *naive) norms(inv []float32) []float32 {
 
 // expected remembers what the naive computation takes longest for, norms, projections and
 // evaluations, since a process puts the same problems to many engines.
-var expected = memory{m: map[string]any{}}
-
-type memory struct {
-	mu sync.Mutex
-	m  map[string]any
-}
+var expected sync.Map
 
 // remember returns what compute returned when the name was first asked for, for reading.
-func remember[T any](m *memory, name string, compute func() T) T {
-	m.mu.Lock()
-	known, ok := m.m[name]
-	m.mu.Unlock()
+func remember[T any](name string, compute func() T) T {
+	known, ok := expected.Load(name)
 	if !ok {
-		known = compute()
-		m.mu.Lock()
-		m.m[name] = known
-		m.mu.Unlock()
+		known, _ = expected.LoadOrStore(name, compute())
 	}
 	return known.(T)
 }
 
-func (m *memory) floats(name string, compute func() []float32) []float32 {
-	return remember(m, name, compute)
+// softFMA is a·b + c rounded once to float32. The product is exact in float64, and the sum
+// rounded twice is wrong only where its first rounding is half way between two float32: that
+// sum is computed exactly.
+func softFMA(a, b, c float32) float32 {
+	s := float64(a)*float64(b) + float64(c)
+	f := float32(s)
+	next := math.Nextafter32(f, float32(math.Inf(1)))
+	if s < float64(f) {
+		next = math.Nextafter32(f, float32(math.Inf(-1)))
+	}
+	if float64(next)-s != s-float64(f) && (s-s != 0 || f-f == 0) { // or overflows
+		return f
+	}
+	exact := new(big.Float).SetPrec(1000).SetFloat64(float64(a) * float64(b))
+	f, _ = exact.Add(exact, new(big.Float).SetFloat64(float64(c))).Float32()
+	return f
 }

@@ -13,7 +13,6 @@ import (
 // the host.
 type cells struct {
 	scorer
-	own     []engine.Cells // of the parts
 	fixed   numerics.FixedPoint
 	regions []int64 // N of the last assignment, Q×Q
 	sums    []int64 // Γ of the whole, Q×Q×d, where fresh
@@ -25,9 +24,9 @@ func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 // Assign: counts add up (clause 5).
 func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
-	found := make([]engine.Assignment, len(r.own))
-	err := r.all(func(i int, _ part) (err error) {
-		found[i], err = r.own[i].Assign(alpha)
+	found := make([]engine.Assignment, len(r.parts))
+	err := r.all(func(i int, p part) (err error) {
+		found[i], err = p.cells.Assign(alpha)
 		return err
 	})
 	a := engine.Assignment{Regions: make([]int64, r.q*r.q), Predicted: make([]int64, r.q*r.q)}
@@ -74,10 +73,10 @@ func (r *cells) fetch(regions ...int) error {
 		whole[i] = r.region(p)
 		clear(whole[i])
 	}
-	err := r.all(func(i int, _ part) error {
+	err := r.all(func(_ int, own part) error {
 		sums := make([]int64, r.q*r.d)
 		for k, p := range stale {
-			if err := r.own[i].ClassSums(sums, p); err != nil {
+			if err := own.cells.ClassSums(sums, p); err != nil {
 				return err
 			}
 			mu.Lock()

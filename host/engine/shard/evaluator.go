@@ -8,7 +8,6 @@ import (
 // evaluator adds up the weighted sums and losses of the shards (clauses 14 and 16).
 type evaluator struct {
 	scorer
-	own    []engine.Evaluator // of the parts
 	fixed  numerics.FixedPoint
 	others [][]int64 // sums of the parts but the first
 }
@@ -16,7 +15,7 @@ type evaluator struct {
 func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 func (r *evaluator) SetTargets(t engine.Targets) error {
-	return r.e.agree(r.all(func(i int, p part) error {
+	return r.e.agree(r.all(func(_ int, p part) error {
 		part := t
 		if t.Row != nil {
 			part.Row = t.Row[p.from:p.to]
@@ -26,7 +25,7 @@ func (r *evaluator) SetTargets(t engine.Targets) error {
 		if t.Weight != nil {
 			part.Weight = t.Weight[p.from:p.to]
 		}
-		return r.own[i].SetTargets(part)
+		return p.evaluator.SetTargets(part)
 	}))
 }
 
@@ -57,9 +56,9 @@ func (r *evaluator) total(err error, same int64, sums []int64, numbers ...int64)
 }
 
 func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	found := make([]engine.Evaluation, len(r.own))
-	err := r.all(func(i int, _ part) (err error) {
-		found[i], err = r.own[i].Evaluate(r.room(i, sums), w)
+	found := make([]engine.Evaluation, len(r.parts))
+	err := r.all(func(i int, p part) (err error) {
+		found[i], err = p.evaluator.Evaluate(r.room(i, sums), w)
 		return err
 	})
 	var e engine.Evaluation
@@ -77,7 +76,7 @@ func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 func (r *evaluator) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / r.n
 	err := r.all(func(i int, p part) error {
-		return r.own[i].WeightedSums(r.room(i, sums), a[p.from*count:p.to*count])
+		return p.evaluator.WeightedSums(r.room(i, sums), a[p.from*count:p.to*count])
 	})
 	_, err = r.total(err, 0, sums)
 	return err

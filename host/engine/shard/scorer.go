@@ -12,8 +12,11 @@ import (
 // part is a shard of this rank that has examples.
 type part struct {
 	e        engine.Engine
-	from, to int           // its examples in the whole
-	s        engine.Scorer // of them; nil until they are loaded
+	from, to int // its examples in the whole
+
+	s         engine.Scorer    // of them; nil until they are loaded
+	cells     engine.Cells     // s, if it is one
+	evaluator engine.Evaluator // s, if it is one
 }
 
 // parts returns the shards of this rank that have examples.

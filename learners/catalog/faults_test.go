@@ -1,4 +1,4 @@
-package learnertest_test
+package catalog_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package learnertest
+package catalog_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package learnertest
+package catalog_test
 
 import (
 	"encoding/json"
@@ -13,10 +13,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// CheckTable judges what learners of one table must have in common: there is one, no two have
+// checkTable judges what learners of one table must have in common: there is one, no two have
 // the same name, and parameters of the same name are all switches or none, since a command has
 // one flag for them.
-func CheckTable(all []*learners.Definition) error {
+func checkTable(all []*learners.Definition) error {
 	if len(all) == 0 {
 		return errors.New("the table of learners is empty, wanted at least one")
 	}

@@ -1,4 +1,4 @@
-package learnertest
+package catalog_test
 
 import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"

@@ -1,4 +1,4 @@
-package learnertest_test
+package catalog_test
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/learnertest"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -111,13 +110,13 @@ func quick() []engine.Engine { return []engine.Engine{cpuref.New(), simd.New()} 
 
 // The learner that the mutants are made of passes; else what they fail would mean nothing.
 func TestMutantsBeforeMutation(t *testing.T) {
-	learnertest.Run(t, mutant{}.definition(), quick())
+	judge(t, mutant{}.definition(), quick(), nil)
 }
 
 func TestMutantsAreCaught(t *testing.T) {
-	cases := map[string]learnertest.Case{}
-	for _, c := range learnertest.Cases() {
-		cases[c.Name] = c
+	cases := map[string]suiteCase{}
+	for _, c := range suite {
+		cases[c.name] = c
 	}
 	caught := map[string]bool{}
 	for _, m := range mutants {
@@ -126,7 +125,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			t.Fatalf("%s: no case %q", m.name, m.by)
 		}
 		caught[m.by] = true
-		if err := c.Check(m.definition(), quick()); err == nil {
+		if err := c.judge(m.definition(), quick()); err == nil {
 			t.Errorf("a learner that %q passes %q", m.name, m.by)
 		} else {
 			t.Logf("%s: %.300v", m.name, err)
@@ -152,14 +151,14 @@ func TestTables(t *testing.T) {
 		"empty": {}, "nil": nil, "twice the same": {good, good}, "one parameter of two kinds": {good,
 			&other},
 	} {
-		if err := learnertest.CheckTable(table); err == nil {
+		if err := checkTable(table); err == nil {
 			t.Errorf("a table that is %s passes", what)
 		}
 	}
-	if err := learnertest.CheckTable([]*learners.Definition{good}); err != nil {
+	if err := checkTable([]*learners.Definition{good}); err != nil {
 		t.Error(err)
 	}
-	if err := learnertest.Cases()[0].Check(good, nil); err == nil {
+	if err := suite[0].judge(good, nil); err == nil {
 		t.Error("learners pass on no engine")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // issues finds the labels that were corrupted, tells them in three formats alike, and cleans.
@@ -21,7 +22,7 @@ func TestIssues(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	noisy, matrix := smallNoisy(t, dir)
 	load := func(path string) *dataset.Dataset {
-		d, err := dataset.Read(t.Context(), path, dataset.Options{})
+		d, err := file.Read(t.Context(), path, file.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func TestIssues(t *testing.T) {
 		t.Errorf("%d rows, %v", len(all), err)
 	}
 	succeed(t, append(args, "--quiet", "--out", in("i.parquet"))...)
-	d, err := dataset.Read(t.Context(), in("i.parquet"), dataset.Options{Table: dataset.Table{
+	d, err := file.Read(t.Context(), in("i.parquet"), file.Options{Table: file.Table{
 		LabelColumn: "given_label", Ignore: []string{"is_label_issue", "predicted_label", "conflict"}}})
 	if err != nil || d.N != 500 || d.Row(0)[0] != float32(all[0].Example) ||
 		d.Row(499)[1] != float32(all[499].Quality) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
 )
 
 // maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz
@@ -16,7 +18,7 @@ const maxName = 4 << 16
 // classNameFault says what is wrong with a class name, "" if nothing is. Names
 // go through CSV, JSON and terminals; what one of them would change or hide is
 // refused at the door.
-func classNameFault(name string) string {
+func NameFault(name string) string {
 	switch {
 	case name == "":
 		return "is empty"
@@ -38,7 +40,7 @@ func classNameFault(name string) string {
 // length, and bytewise otherwise and where the numbers are equal (clause 2).
 func SortClasses(names []string) {
 	order := strings.Compare
-	if !slices.ContainsFunc(names, func(s string) bool { return !isInteger(s) }) {
+	if !slices.ContainsFunc(names, func(s string) bool { return !decimal.IsInteger(s) }) {
 		order = compareIntegers
 	}
 	slices.SortFunc(names, order)

@@ -1,13 +1,8 @@
-// Package dataset holds labelled examples: it reads them from files or memory,
-// matches their features with a model's, describes, splits and prepares them,
-// and writes them back.
+// Package dataset holds labelled examples, dense or sparse, in memory or in a store; it matches,
+// splits, hashes and describes them.
 //
-// Read gives the raw numbers of a file, Fit and Preparation.Apply turn them
-// into what a learner sees (clause 2 of the numerics contract), Write puts raw
-// examples into a file again. There is one file of code per file format; all of
-// them take their bytes from the same source, which unpacks and counts lines, and
-// hand the examples to the same builder, which keeps labels, bad examples and the
-// choice between dense and sparse storage.
+// Package file below it reads and writes them; package features fits and applies preparations, and
+// makes features of columns of categories, texts and missing values.
 package dataset
 
 import (
@@ -15,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -59,7 +56,8 @@ type Home interface {
 
 // Close gives back the memory of a binary file, of temporary files, and of examples that ranks
 // share. Close an engine that was handed the Examples first: nobody may use them, or the labels of
-// a binary file, any more. A Dataset that owns its memory stays as it is. Close may be called twice.
+// a binary file, any more. A Dataset that owns its memory stays as it is. Close may be called
+// twice.
 func (d *Dataset) Close() error {
 	home, shared := d.Home, d.at.Shared()
 	if home == nil && !shared.Held() {
@@ -140,23 +138,23 @@ func (d *Dataset) FeatureCount() int {
 
 // check returns an error unless the parts of d fit together and all values are
 // finite, or if ctx ends.
-func (d *Dataset) check(ctx context.Context) error {
-	if err := d.checkParts(); err != nil {
+func (d *Dataset) CheckAll(ctx context.Context) error {
+	if err := d.CheckParts(); err != nil {
 		return err
 	}
-	return d.checkFinite(ctx)
+	return d.CheckFinite(ctx)
 }
 
-// checkParts is check but for the values.
-func (d *Dataset) checkParts() error {
+// CheckParts is check but for the values.
+func (d *Dataset) CheckParts() error {
 	if err := d.Stored().Check(); err != nil {
 		return err
 	}
-	return d.checkAbout()
+	return d.CheckAbout()
 }
 
-// checkAbout is checkParts but for the examples.
-func (d *Dataset) checkAbout() error {
+// CheckAbout is checkParts but for the examples.
+func (d *Dataset) CheckAbout() error {
 	if d.D == 0 {
 		return fmt.Errorf("dataset: examples without any feature")
 	}
@@ -167,7 +165,7 @@ func (d *Dataset) checkAbout() error {
 		return fmt.Errorf("dataset: %d ids for %d examples", len(d.IDs), d.N)
 	}
 	if p := d.Prepared; p != nil {
-		if err := p.check(); err != nil {
+		if err := p.Check(); err != nil {
 			return err
 		}
 		if p.Width() != d.D {
@@ -188,11 +186,11 @@ func (d *Dataset) checkAbout() error {
 	}
 	seen := make(map[string]bool, len(d.Classes))
 	for _, c := range d.Classes {
-		if fault := classNameFault(c); fault != "" {
-			return fmt.Errorf("dataset: class name %s %s", quote(c), fault)
+		if fault := NameFault(c); fault != "" {
+			return fmt.Errorf("dataset: class name %s %s", quote.Text(c), fault)
 		}
 		if seen[c] {
-			return fmt.Errorf("dataset: class name %s occurs twice", quote(c))
+			return fmt.Errorf("dataset: class name %s occurs twice", quote.Text(c))
 		}
 		seen[c] = true
 	}
@@ -204,8 +202,8 @@ func (d *Dataset) checkAbout() error {
 	return nil
 }
 
-// checkFinite returns an error unless all values that this rank has are finite, or if ctx ends.
-func (d *Dataset) checkFinite(ctx context.Context) error {
+// CheckFinite returns an error unless all values that this rank has are finite, or if ctx ends.
+func (d *Dataset) CheckFinite(ctx context.Context) error {
 	const block = 1 << 20 // values between two looks at ctx
 	from, to := d.Stored().Own()
 	x, values, begin := d.X, d.Values, from*d.D
@@ -219,7 +217,7 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if k += begin; !finite(v) {
+		if k += begin; !decimal.Finite(v) {
 			return notFinite(k/d.D+1, k%d.D+1, v)
 		}
 	}
@@ -227,7 +225,7 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if k += begin; !finite(v) {
+		if k += begin; !decimal.Finite(v) {
 			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
 			return notFinite(i, int(d.Columns[k])+1, v)
 		}

@@ -6,20 +6,23 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // What a column of a table holds, in Column.Kind.
 const (
-	kindNumber   = "number"
-	kindCategory = "category"
-	kindText     = "text"
+	KindNumber   = "number"
+	KindCategory = "category"
+	KindText     = "text"
 )
 
 // What stands for a missing value, in Encoding.Missing and EncodeOptions.Missing.
 const (
-	missingError     = "error"
-	missingMean      = "mean"
-	missingIndicator = "indicator"
+	MissingError     = "error"
+	MissingMean      = "mean"
+	MissingIndicator = "indicator"
 )
 
 // Encoding says which features the columns of a table become. Read learns it from training
@@ -58,16 +61,16 @@ type Column struct {
 
 // Check says what keeps e from being an encoding.
 func (e *Encoding) Check() error {
-	if e.Missing != missingError && e.Missing != missingMean && e.Missing != missingIndicator {
+	if e.Missing != MissingError && e.Missing != MissingMean && e.Missing != MissingIndicator {
 		return fmt.Errorf("encoding: found the choice %s for missing values, wanted error, mean or "+
-			"indicator", quote(e.Missing))
+			"indicator", quote.Text(e.Missing))
 	}
 	if len(e.Columns) == 0 {
 		return fmt.Errorf("encoding: found no column, wanted at least one")
 	}
 	for j := range e.Columns {
 		if fault := e.Columns[j].fault(e.Missing); fault != "" {
-			return fmt.Errorf("encoding: column %d (%s): %s", j+1, printable(e.Columns[j].Name), fault)
+			return fmt.Errorf("encoding: column %d (%s): %s", j+1, quote.Printable(e.Columns[j].Name), fault)
 		}
 	}
 	return nil
@@ -75,42 +78,42 @@ func (e *Encoding) Check() error {
 
 // fault says what is wrong with c, "" if nothing is.
 func (c *Column) fault(missing string) string {
-	number, text := c.Kind == kindNumber, c.Kind == kindText
+	number, text := c.Kind == KindNumber, c.Kind == KindText
 	seen := make(map[string]bool, len(c.Levels))
 	for k, name := range append([]string{c.Name}, c.Levels...) {
 		if !utf8.ValidString(name) {
 			return fmt.Sprintf("found %s, which is not UTF-8; convert the data file to UTF-8 (iconv -t "+
-				"UTF-8)", quote(name))
+				"UTF-8)", quote.Text(name))
 		}
 		if seen[name] {
-			return fmt.Sprintf("found the level %s twice", quote(name))
+			return fmt.Sprintf("found the level %s twice", quote.Text(name))
 		}
 		seen[name] = k > 0
 	}
 	switch {
-	case !number && !text && c.Kind != kindCategory:
-		return fmt.Sprintf("found the kind %s, wanted number, category or text", quote(c.Kind))
+	case !number && !text && c.Kind != KindCategory:
+		return fmt.Sprintf("found the kind %s, wanted number, category or text", quote.Text(c.Kind))
 	case (number || text) && c.Levels != nil:
 		return "found levels of a " + c.Kind
 	case !text && c.Terms != nil:
 		return "found terms of a column that is no text"
-	case c.Mean != nil && !finite(*c.Mean):
+	case c.Mean != nil && !decimal.Finite(*c.Mean):
 		return fmt.Sprintf("found the mean %v, wanted a finite number", *c.Mean)
-	case (c.Mean != nil) != (number && missing != missingError):
+	case (c.Mean != nil) != (number && missing != MissingError):
 		return fmt.Sprintf("found a mean where missing values are %s and the column is a %s", missing,
 			c.Kind)
-	case c.Indicator && (text || missing != missingIndicator):
+	case c.Indicator && (text || missing != MissingIndicator):
 		return "found an indicator, wanted none as missing values have none"
-	case c.width() == 0:
+	case c.Width() == 0:
 		return "found a category without any level, or a text without any term"
 	}
 	return c.textFault()
 }
 
-// width is how many features c becomes.
-func (c *Column) width() int {
+// Width is how many features c becomes.
+func (c *Column) Width() int {
 	n := len(c.Levels) + len(c.Terms)
-	if c.Kind == kindNumber {
+	if c.Kind == KindNumber {
 		n = 1
 	}
 	if c.Indicator {
@@ -122,7 +125,7 @@ func (c *Column) width() int {
 // features are the names of c's features.
 func (c *Column) features() []string {
 	var names []string
-	if c.Kind == kindNumber {
+	if c.Kind == KindNumber {
 		names = append(names, c.Name)
 	}
 	for _, level := range slices.Concat(c.Levels, c.Terms) {
@@ -138,7 +141,7 @@ func (c *Column) features() []string {
 func (e *Encoding) Width() int {
 	n := 0
 	for j := range e.Columns {
-		n += e.Columns[j].width()
+		n += e.Columns[j].Width()
 	}
 	return n
 }
@@ -172,7 +175,7 @@ func (e *Encoding) ColumnNames() []string {
 func (e *Encoding) String() string {
 	var parts []string
 	for _, kind := range []struct{ one, many string }{
-		{kindNumber, "numbers"}, {kindCategory, "categories"}, {kindText, "texts"},
+		{KindNumber, "numbers"}, {KindCategory, "categories"}, {KindText, "texts"},
 	} {
 		n := 0
 		for j := range e.Columns {
@@ -191,11 +194,11 @@ func (e *Encoding) String() string {
 }
 
 // terms returns where the features of column k, which is a text, are in it.
-func (e *Encoding) terms(k int) map[string]int32 {
+func (e *Encoding) TermPlaces(k int) map[string]int32 {
 	e.once.Do(func() {
 		e.places = make([]map[string]int32, len(e.Columns))
 		for k, c := range e.Columns {
-			if c.Kind != kindText {
+			if c.Kind != KindText {
 				continue
 			}
 			e.places[k] = make(map[string]int32, len(c.Terms))
@@ -207,10 +210,10 @@ func (e *Encoding) terms(k int) map[string]int32 {
 	return e.places[k]
 }
 
-// hasText reports whether a column is a text.
-func (e *Encoding) hasText() bool {
+// HasText reports whether a column is a text.
+func (e *Encoding) HasText() bool {
 	return e != nil && slices.ContainsFunc(e.Columns,
-		func(c Column) bool { return c.Kind == kindText })
+		func(c Column) bool { return c.Kind == KindText })
 }
 
 // textFault says what is wrong with the vocabulary of c, "" if nothing is.
@@ -223,9 +226,9 @@ func (c *Column) textFault() string {
 	for k, term := range c.Terms {
 		switch idf := c.IDF[k]; {
 		case term == "" || !utf8.ValidString(term) || seen[term]:
-			return fmt.Sprintf("found the term %s twice, or that it is none", quote(term))
+			return fmt.Sprintf("found the term %s twice, or that it is none", quote.Text(term))
 		case !(idf >= 1 && idf < 100): // n is below 2^31
-			return fmt.Sprintf("found the idf %v of %s, wanted 1 to 100", idf, quote(term))
+			return fmt.Sprintf("found the idf %v of %s, wanted 1 to 100", idf, quote.Text(term))
 		}
 		seen[term] = true
 	}

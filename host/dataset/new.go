@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // New returns a data set of examples that are in memory already: the same, to the Hash,
@@ -36,8 +39,9 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 			if _, seen := class[name]; seen {
 				continue
 			}
-			if fault := classNameFault(name); fault != "" {
-				return nil, fmt.Errorf("dataset: label %d (counted from 0): label %s %s", i, quote(name), fault)
+			if fault := NameFault(name); fault != "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): label %s %s", i, quote.Text(name),
+					fault)
 			}
 			class[name] = 0
 			d.Classes = append(d.Classes, name)
@@ -50,7 +54,7 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 			d.Y = append(d.Y, class[strings.Trim(name, " \t")])
 		}
 	}
-	if err := d.check(context.Background()); err != nil {
+	if err := d.CheckAll(context.Background()); err != nil {
 		return nil, err
 	}
 	d.SHA256 = d.Hash()
@@ -64,12 +68,15 @@ func (d *Dataset) flushSubnormals() {
 	if d.Sparse() {
 		values = &d.Values
 	}
-	subnormal := func(v float32) bool { return v < minNormal && v > -minNormal && v != 0 }
+	subnormal := func(v float32) bool {
+		return v < decimal.MinNormal && v > -decimal.MinNormal &&
+			v != 0
+	}
 	if !slices.ContainsFunc(*values, subnormal) {
 		return
 	}
 	*values = slices.Clone(*values)
 	for k, v := range *values {
-		(*values)[k] = flush(v, &d.Subnormals)
+		(*values)[k] = decimal.Flush(v, &d.Subnormals)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // DefaultSteps is the preparation of dense data unless another is asked for
@@ -23,7 +25,7 @@ const DefaultStepsText = "maxabs,l2"
 // DefaultStepsText.
 func (d *Dataset) DefaultSteps() string {
 	switch e := d.Encoding; {
-	case e.hasText() && len(e.Columns) > 1 && d.Sparse():
+	case e.HasText() && len(e.Columns) > 1 && d.Sparse():
 		return DefaultStepsText
 	case d.Sparse():
 		return DefaultStepsSparse
@@ -55,26 +57,26 @@ func ParseSteps(text string) (Steps, error) {
 		if name == "none" {
 			if len(names) > 1 {
 				return Steps{}, fmt.Errorf("normalization %s: found none together with other steps, "+
-					"wanted one or the other", quote(text))
+					"wanted one or the other", quote.Text(text))
 			}
 			return Steps{}, nil
 		}
 		step, known := named[name]
 		if !known {
 			return Steps{}, fmt.Errorf("normalization %s: found %s, wanted a comma list of standardize, "+
-				"maxabs, bias, l2, or none", quote(text), quote(name))
+				"maxabs, bias, l2, or none", quote.Text(text), quote.Text(name))
 		}
 		if *step {
 			return Steps{}, fmt.Errorf("normalization %s: found %s twice, wanted each step once",
-				quote(text), name)
+				quote.Text(text), name)
 		}
 		*step = true
 	}
-	return s, s.check()
+	return s, s.Check()
 }
 
-// check refuses two column maps.
-func (s Steps) check() error {
+// Check refuses two column maps.
+func (s Steps) Check() error {
 	if s.Standardize && s.MaxAbs {
 		return fmt.Errorf("normalization: found standardize together with maxabs, wanted at most one " +
 			"of them")
@@ -87,7 +89,7 @@ func (s Steps) check() error {
 func (s Steps) NeedsDense() bool { return s.Standardize }
 
 // columnMap reports whether columns are mapped by v·a + b.
-func (s Steps) columnMap() bool { return s.Standardize || s.MaxAbs }
+func (s Steps) MapsColumns() bool { return s.Standardize || s.MaxAbs }
 
 // String returns the list in the order of application, "none" if it is empty.
 func (s Steps) String() string {
@@ -107,7 +109,7 @@ func (s Steps) String() string {
 }
 
 // MarshalText returns String.
-func (s Steps) MarshalText() ([]byte, error) { return []byte(s.String()), s.check() }
+func (s Steps) MarshalText() ([]byte, error) { return []byte(s.String()), s.Check() }
 
 // UnmarshalText is ParseSteps.
 func (s *Steps) UnmarshalText(text []byte) error {
@@ -140,14 +142,14 @@ func (p *Preparation) Width() int {
 	return p.D
 }
 
-// check refuses a Preparation whose parts do not fit together, as a damaged
+// Check refuses a Preparation whose parts do not fit together, as a damaged
 // model could hold.
-func (p *Preparation) check() error {
-	if err := p.Steps.check(); err != nil {
+func (p *Preparation) Check() error {
+	if err := p.Steps.Check(); err != nil {
 		return err
 	}
 	want := 0
-	if p.Steps.columnMap() {
+	if p.Steps.MapsColumns() {
 		want = p.D
 	}
 	if p.D < 0 || len(p.A) != want || len(p.B) != want {
@@ -157,8 +159,8 @@ func (p *Preparation) check() error {
 	return nil
 }
 
-// differs says in what p is not other, "" if both do the same to every bit.
-func (p *Preparation) differs(other *Preparation) string {
+// Differs says in what p is not other, "" if both do the same to every bit.
+func (p *Preparation) Differs(other *Preparation) string {
 	same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 	switch {
 	case p.Steps != other.Steps:

@@ -62,7 +62,7 @@ func (e Stored) keepShared(which []int) (Stored, func(), error) {
 	}
 	ends[all] = len(which)
 	kept := s.With(ends)
-	p := Examples{N: len(which), D: e.D}.on(kept)
+	p := Examples{N: len(which), D: e.D}.On(kept)
 	var err error
 	if e.Sparse() {
 		p.Starts = e.startsOf(which)

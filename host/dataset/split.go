@@ -71,7 +71,7 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 // examples. Where ranks share d, they share parts that are not small, and all of them call it. The
 // error is about counts that d does not have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
-	if err := d.Stored().Agree(d.check(context.Background())); err != nil {
+	if err := d.Stored().Agree(d.CheckAll(context.Background())); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)

@@ -25,8 +25,8 @@ func (e Examples) Stored() Stored { return Stored{Examples: e} }
 // Stored returns s.
 func (s Stored) Stored() Stored { return s }
 
-// on returns e, of which each rank of r has a part; r is nil if e is plain.
-func (e Examples) on(r *store.Ranks) Stored {
+// On returns e, of which each rank of r has a part; r is nil if e is plain.
+func (e Examples) On(r *store.Ranks) Stored {
 	if r == nil {
 		return e.Stored()
 	}
@@ -80,7 +80,7 @@ func (s Stored) Like(d int) (Stored, error) {
 	r := s.At.Shared().Other()
 	x, err := store.Span[float32](r, s.N, d)
 	out.X = x
-	return out.on(r), r.Agree(err)
+	return out.On(r), r.Agree(err)
 }
 
 // RowSums returns f(from, to) for every block of so many rows, a power of two up to 1024. It asks
@@ -134,12 +134,12 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 		copy(e.Columns[at:], own.Columns)
 		copy(e.Values[at:], own.Values)
 	}
-	return e.on(r), err
+	return e.On(r), err
 }
 
-// ownOf returns e of r, which shares it: this rank's examples, copied into memory of r. Every rank
+// OwnOf returns e of r, which shares it: this rank's examples, copied into memory of r. Every rank
 // has all of e. It asks all ranks.
-func (e Examples) ownOf(r *store.Ranks) (Stored, error) {
+func (e Examples) OwnOf(r *store.Ranks) (Stored, error) {
 	own := Examples{N: e.N, D: e.D, Starts: e.Starts}
 	var err error
 	if e.Sparse() {
@@ -155,5 +155,5 @@ func (e Examples) ownOf(r *store.Ranks) (Stored, error) {
 	if err = r.Agree(err); err != nil {
 		r.Close()
 	}
-	return own.on(r), err
+	return own.On(r), err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -71,7 +72,7 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 			r.Data.Close() // of what was only read: nothing to lose
 		}
 	}()
-	if err := r.Data.PrepareBy(preparation, dataset.InPlace); err != nil {
+	if err := features.PrepareBy(r.Data, preparation, dataset.InPlace); err != nil {
 		return r, err
 	}
 	if err := r.Data.CheckNarrow(); err != nil {
@@ -120,7 +121,7 @@ func (o *Options) DataFor(ctx context.Context, m *model.Model) (*dataset.Dataset
 	if err != nil {
 		return nil, err
 	}
-	if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
+	if err := features.PrepareBy(d, &m.Meta.Preparation); err != nil {
 		d.Close() // of what was only read: nothing to lose
 		return nil, err
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
@@ -202,9 +204,9 @@ func (o *Transform) run(ctx context.Context) (err error) {
 		return err
 	}
 	out := o.Out
-	format := dataset.FormatOfName(out)
-	if !slices.Contains(dataset.WriteFormats(), format) {
-		return app.Usage("%s: wanted a name for %s", out, app.OrList(dataset.WriteFormats()))
+	format := file.FormatOfName(out)
+	if !slices.Contains(file.WriteFormats(), format) {
+		return app.Usage("%s: wanted a name for %s", out, app.OrList(file.WriteFormats()))
 	}
 	b, err := model.LoadBasis(o.Basis)
 	if err != nil {
@@ -218,7 +220,7 @@ func (o *Transform) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := d.PrepareBy(&b.Preparation); err != nil {
+	if err := features.PrepareBy(d, &b.Preparation); err != nil {
 		return err
 	}
 	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
@@ -237,5 +239,5 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}
-	return app.WriteData(ctx, out, components, dataset.WriteOptions{})
+	return app.WriteData(ctx, out, components, file.WriteOptions{})
 }

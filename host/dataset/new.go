@@ -39,6 +39,10 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 			if _, seen := class[name]; seen {
 				continue
 			}
+			if name == "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): found an empty label, wanted a "+
+					"class name", i)
+			}
 			if fault := NameFault(name); fault != "" {
 				return nil, fmt.Errorf("dataset: label %d (counted from 0): label %s %s", i, quote.Text(name),
 					fault)

@@ -123,7 +123,7 @@ func compileSome(count int) error {
 		return err
 	}
 	d := all[0]
-	q := &queue{device: d.cl, cache: &programCache{}, memory: d.info.Memory}
+	q := &queue{device: d.cl, cache: newProgramCache(), memory: d.info.Memory}
 	if q.context, err = cl.CreateContext([]*cl.Device{d.cl}); err != nil {
 		return err
 	}

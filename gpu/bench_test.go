@@ -31,17 +31,6 @@ func TestCopyBandwidth(t *testing.T) {
 	})
 }
 
-func BenchmarkEngine(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		e, err := Open(i, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer e.Close()
-		b.Run(i.ID(), func(b *testing.B) { enginetest.Benchmark(b, e) })
-	})
-}
-
 func BenchmarkProject(b *testing.B) {
 	eachDevice(b, func(i Info) {
 		b.Run(i.ID(), func(b *testing.B) {

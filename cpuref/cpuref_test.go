@@ -13,6 +13,4 @@ func TestConformance(t *testing.T) {
 
 func TestClose(t *testing.T) { enginetest.RunClose(t, cpuref.New) }
 
-func BenchmarkEngine(b *testing.B) { enginetest.Benchmark(b, cpuref.New()) }
-
 func BenchmarkEvaluate(b *testing.B) { enginetest.BenchmarkEvaluate(b, cpuref.New()) }

@@ -13,7 +13,7 @@ import (
 
 func TestCopyBandwidth(t *testing.T) {
 	eachDevice(t, func(i Info) {
-		for _, o := range []Options{{}, {MaxAlloc: 100}, {MemoryLimit: 1 << 20}} {
+		for _, o := range []Options{{MaxAlloc: 32 << 20}, {MaxAlloc: 100}, {MemoryLimit: 1 << 20}} {
 			e := openTest(t, i, o, build{})
 			if rate, err := e.CopyBandwidth(); err != nil || !(rate > 0) {
 				t.Errorf("%s, %+v: found %v, %v", i.ID(), o, rate, err)
@@ -28,17 +28,6 @@ func TestCopyBandwidth(t *testing.T) {
 				t.Errorf("closed: found %v, want ErrClosed", err)
 			}
 		}
-	})
-}
-
-func BenchmarkEngine(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		e, err := Open(i, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer e.Close()
-		b.Run(i.ID(), func(b *testing.B) { enginetest.Benchmark(b, e) })
 	})
 }
 

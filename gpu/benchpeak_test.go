@@ -48,11 +48,12 @@ func peak(b *testing.B, e *gpuEngine) float64 {
 	}
 	defer k.cl.Release()
 	const rounds = 1 << 16
-	out, err := alloc[float32](e.q, "peak", lanes*items)
-	if err != nil {
-		b.Fatal(err)
+	o := buffers{q: e.q}
+	out := alloc[float32](&o, "peak", lanes*items)
+	if o.err != nil {
+		b.Fatal(o.err)
 	}
-	defer out.free()
+	defer o.free()
 	best := 0.0
 	for range 8 {
 		start := time.Now()

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -17,6 +15,7 @@ import (
 type sketches struct {
 	basis *sketch.Basis
 	depth int // directions on the device: basis.K rounded up to a multiple of 4
+	own   buffers
 
 	numbers *buffer[float32] // changes in the units of a tile, and slack; see kernels/bound.cl
 	errors  *buffer[float32] // of the history
@@ -36,14 +35,7 @@ func (s *sketches) free() error {
 	if s == nil {
 		return nil
 	}
-	return errors.Join(s.numbers.free(), s.errors.free(), s.which.free(), s.list.free())
-}
-
-func (s *tileSketch) free() error {
-	if s == nil {
-		return nil
-	}
-	return errors.Join(s.sketch.free(), s.about.free(), s.scored.free())
+	return s.own.free()
 }
 
 // rescorer is a resident as its bounds see it.
@@ -121,11 +113,11 @@ func (r *resident) scoreListed(t *tile) error {
 				return err
 			}
 		}
-		score := func(x arrays, local int32) (*cl.Event, error) {
+		score := func(x arrays, local int32) error {
 			return r.scoreDense(t, x, len(batch), r.sketches.list, 1+local)
 		}
 		if !t.streamed() && !t.inFile { // no need to know which they are
-			if err := done(score(t.arrays(), 0)); err != nil {
+			if err := score(t.arrays(), 0); err != nil {
 				return err
 			}
 			continue

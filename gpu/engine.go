@@ -149,7 +149,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 // when it fails.
 func (e *gpuEngine) start() (err error) {
 	if e.info.PlatformName == pocl && e.info.processor() {
-		e.q.cache = &poclPrograms
+		e.q.cache = poclPrograms
 		e.q.context, err = e.q.cache.context(e.info.ID(), e.q.device)
 	} else {
 		e.q.context, err = cl.CreateContext([]*cl.Device{e.q.device})
@@ -226,6 +226,7 @@ func (e unchecked) Device() engine.Device {
 
 func (e unchecked) Close() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
+	done(e.q.last, nil)
 	for _, p := range e.allPrograms() {
 		for _, k := range p.kernels(e.gpuEngine) {
 			if *k.to != nil {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
@@ -72,12 +70,12 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		readings = 2
 	}
 	for _, t := range r.tiles {
-		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {
+		err := r.onDevice(t, func(x arrays) error {
 			if fused {
 				return r.evaluateTile(t, x)
 			}
 			if err := r.scoreAll(t, x, w); err != nil {
-				return nil, err
+				return err
 			}
 			return r.evaluateBands(t, x)
 		})
@@ -124,7 +122,7 @@ func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
 			}
 		}
 		if t.sparse == nil {
-			if err := done(r.scoreTile(t, x, len(batch))); err != nil {
+			if err := r.scoreTile(t, x, len(batch)); err != nil {
 				return err
 			}
 			continue
@@ -140,9 +138,9 @@ func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
 }
 
 // evaluateTile does all for a tile in one kernel.
-func (r *resident) evaluateTile(t *tile, x arrays) (*cl.Event, error) {
+func (r *resident) evaluateTile(t *tile, x arrays) error {
 	w := r.sumBuffers
-	return r.e.dense[t.width].evaluate.enqueue(w.ranges, 1,
+	return r.e.dense[t.width].evaluate.launch(w.ranges, 1,
 		append(r.examples(t, x), r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses,
 			w.partial[0], r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given,
 			int32(w.ranges))...)
@@ -152,7 +150,7 @@ func (r *resident) evaluateTile(t *tile, x arrays) (*cl.Event, error) {
 func (r *resident) lossScale() float32 { return numerics.LossFormat(r.fixed.N).Scale() }
 
 // evaluateBands makes residuals of the scores of a tile, and adds their weighted sums.
-func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) {
+func (r *resident) evaluateBands(t *tile, x arrays) error {
 	w, e := r.sumBuffers, r.e
 	order, sorted := r.ints, int32(0)
 	if t.sparse != nil {
@@ -160,17 +158,16 @@ func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) 
 	}
 	for from := 0; from < t.rows; from += w.band {
 		to := min(from+w.band, t.rows)
-		done(last, nil)
 		if err := e.residuals.launch(e.residualItems(to-from), 1, t.scores, t.targets, t.weight, order,
 			w.coefs, w.losses,
 			int32(from), int32(to), int32(r.q), w.given, sorted, r.lossScale()); err != nil {
-			return nil, err
+			return err
 		}
-		if last, err = r.addSums(t, x, from, to, r.q); err != nil {
-			return nil, err
+		if err := r.addSums(t, x, from, to, r.q); err != nil {
+			return err
 		}
 	}
-	return last, nil
+	return nil
 }
 
 func (r *resident) WeightedSums(sums []int64, a []float32) error {
@@ -192,7 +189,7 @@ func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) er
 	w := r.sumBuffers
 	var packed []float32
 	for _, t := range r.tiles {
-		err := r.onDevice(t, func(x arrays) (last *cl.Event, err error) {
+		err := r.onDevice(t, func(x arrays) error {
 			for from := 0; from < t.rows; from += w.band {
 				to := min(from+w.band, t.rows)
 				coefs := a[(t.from+from)*count : (t.from+to)*count]
@@ -203,15 +200,14 @@ func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) er
 					}
 					coefs = packed
 				}
-				done(last, nil)
 				if err := w.coefs.write(0, coefs); err != nil {
-					return nil, err
+					return err
 				}
-				if last, err = r.addSums(t, x, from, to, n); err != nil {
-					return nil, err
+				if err := r.addSums(t, x, from, to, n); err != nil {
+					return err
 				}
 			}
-			return last, nil
+			return nil
 		})
 		if err != nil {
 			return errors.Join(err, r.drain())

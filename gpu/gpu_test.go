@@ -106,6 +106,7 @@ func TestConformance(t *testing.T) {
 				continue // "as opened" is the same engine, and has more cases
 			}
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
+				t.Parallel()
 				e := openTest(t, i, v.o, v.b)
 				enginetest.Run(t, e, v.cases)
 			})
@@ -237,7 +238,7 @@ func TestMoreThanFits(t *testing.T) {
 				inner := enginecheck.Inner(r).(*resident)
 				tiles, aside := inner.tiles, 0
 				for _, tile := range tiles {
-					if tile.values.host != nil {
+					if tile.dense.host != nil || tile.sparse != nil && tile.sparse.values.host != nil {
 						aside++
 					}
 				}

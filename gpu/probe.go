@@ -168,20 +168,12 @@ func (e *gpuEngine) ask(questions []question) (answers []int32, rounds int32, er
 		numbers, integers = append(numbers, q.a, q.b, q.c, q.scale), append(integers, q.integer)
 	}
 	answers = make([]int32, probeAnswers*n+1)
-	a, err := upload(q, "probe's numbers", numbers)
-	defer func() { err = errors.Join(err, a.free()) }()
-	if err != nil {
-		return nil, 0, err
-	}
-	b, err := upload(q, "probe's integers", integers)
-	defer func() { err = errors.Join(err, b.free()) }()
-	if err != nil {
-		return nil, 0, err
-	}
-	c, err := alloc[int32](q, "probe's answers", len(answers))
-	defer func() { err = errors.Join(err, c.free()) }()
-	if err != nil {
-		return nil, 0, err
+	o := buffers{q: q}
+	defer func() { err = errors.Join(err, o.free()) }()
+	a, b := upload(&o, "probe's numbers", numbers), upload(&o, "probe's integers", integers)
+	c := alloc[int32](&o, "probe's answers", len(answers))
+	if o.err != nil {
+		return nil, 0, o.err
 	}
 	if err := k.launch(n, 1, a, b, c, int32(n), int32(probeRounds)); err != nil {
 		return nil, 0, err

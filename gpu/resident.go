@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -22,6 +20,7 @@ type resident struct {
 	e       *gpuEngine
 	n, d, q int
 	tiles   []*tile
+	own     buffers // all but those of the sketches
 
 	mostRows int // of a tile
 
@@ -44,98 +43,62 @@ type resident struct {
 
 func newResident(e *gpuEngine, x dataset.Stored, t enginecheck.Task) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: t.Classes, fixed: t.Format, x: x,
-		window: e.window(x.Examples)}
-	if t.Use == enginecheck.Sorting {
-		r.bounds = sketch.NewBounds(e.build.bounds, x.Examples, t.Classes)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, r.free())
-			r = nil
-		}
-	}()
+		own: buffers{q: e.q}, window: e.window(x.Examples)}
 	if r.tiles, err = e.cut(x, t.Classes, t.Use); err != nil {
-		return r, err
+		return nil, err
 	}
-	for _, t := range r.tiles {
-		r.mostRows = max(r.mostRows, t.rows)
+	for _, tile := range r.tiles {
+		r.mostRows = max(r.mostRows, tile.rows)
 	}
-	if err := r.allocate(t.Use); err != nil {
-		return r, err
+	r.allocate(t.Use)
+	switch t.Use {
+	case enginecheck.Sorting:
+		r.bounds = sketch.NewBounds(e.build.bounds, x.Examples, t.Classes)
+		r.cells = r.newCells(t.Labels)
+	case enginecheck.Evaluating:
+		r.sumBuffers = r.newSumBuffers()
 	}
-	if t.Use == enginecheck.Evaluating {
-		if r.sumBuffers, err = newSumBuffers(r); err != nil {
-			return r, err
-		}
+	r.loadExamples() // at last: those that find no room are streamed
+	if r.own.err != nil {
+		return nil, errors.Join(r.own.err, r.free())
 	}
-	if t.Use == enginecheck.Sorting {
-		if r.cells, err = newCells(r, t.Labels); err != nil {
-			return r, err
-		}
-	}
-	// The examples come last: those that find no room are streamed.
-	return r, r.loadExamples(x)
+	return r, nil
 }
 
 // allocate makes room for all that is not examples or cells.
-func (r *resident) allocate(use enginecheck.Use) error {
-	q := r.e.q
-	for k := range r.tiles {
-		t, err := r.tiles[k], error(nil)
-		if t.scores, err = alloc[float32](q, "scores", t.stride*r.q); err != nil {
-			return err
+func (r *resident) allocate(use enginecheck.Use) {
+	o, narrow := &r.own, r.x.At.Narrow()
+	for _, t := range r.tiles {
+		t.scores = filled[float32](o, "scores", t.stride*r.q, 0)
+		if narrow != nil {
+			t.unit = upload(o, "lengths", narrow.Unit[t.from:t.from+t.rows])
 		}
-		if err := t.scores.fill(0); err != nil {
-			return err
-		}
-		if t.width != 0 {
-			if t.unit, err = upload(q, "lengths", r.x.At.Narrow().Unit[t.from:t.from+t.rows]); err != nil {
-				return err
-			}
-		}
-		if use != enginecheck.Sorting {
-			continue
-		}
-		if t.place, err = alloc[int32](q, "places", t.rows); err != nil {
-			return err
-		}
-		if err := t.place.fill(-1); err != nil {
-			return err
+		if use == enginecheck.Sorting {
+			t.place = filled[int32](o, "places", t.rows, -1)
 		}
 	}
-	batch, packed, err := r.e.weightBatch(r.tiles[0].sparse != nil, r.d, r.q, use)
-	if err != nil {
-		return err
+	batch, packed, err := r.e.weightBatch(r.x.Sparse(), r.d, r.q, use)
+	o.note(err)
+	r.weights = alloc[float32](o, "weights", packed*r.d)
+	r.classes = alloc[int32](o, "classes", batch)
+	if narrow != nil {
+		r.maps = upload(o, "column maps", narrow.Map)
 	}
-	if r.weights, err = alloc[float32](q, "weights", packed*r.d); err != nil {
-		return err
-	}
-	if r.classes, err = alloc[int32](q, "classes", batch); err != nil {
-		return err
-	}
-	if r.tiles[0].width != 0 {
-		if r.maps, err = upload(q, "column maps", r.x.At.Narrow().Map); err != nil {
-			return err
-		}
-	}
-	r.ints, err = alloc[int32](q, "moved examples", head+3*r.mostRows)
-	return err
+	r.ints = alloc[int32](o, "moved examples", head+3*r.mostRows)
 }
 
 // free gives all memory back, when no kernel uses it any more.
 func (r *resident) free() error {
 	errs := []error{r.e.q.settle()}
-	for _, t := range r.tiles {
-		if r.e.q.lost {
-			t.abandon()
-		}
-		errs = append(errs, t.free())
-	}
 	for _, s := range r.slots {
-		errs = append(errs, s.free())
+		errs = append(errs, s.wait())
 	}
-	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(),
-		r.cells.free(), r.sumBuffers.free(), r.sketches.free())
+	errs = append(errs, r.own.free(), r.sketches.free())
+	if !r.e.q.lost { // else the device may still use what the host has
+		for _, t := range r.tiles {
+			t.freeHost()
+		}
+	}
 	r.unpin()
 	return errors.Join(errs...)
 }
@@ -196,7 +159,7 @@ func (r *resident) rescore(w engine.Weights, classes []int) error {
 			return err
 		}
 		for _, t := range r.tiles {
-			err := r.onDevice(t, func(x arrays) (*cl.Event, error) { return r.scoreTile(t, x, len(batch)) })
+			err := r.onDevice(t, func(x arrays) error { return r.scoreTile(t, x, len(batch)) })
 			if err != nil {
 				return err
 			}
@@ -253,22 +216,21 @@ func indices(classes []int) []int32 {
 }
 
 // scoreTile scores the first m classes of r.classes for all examples of a tile.
-func (r *resident) scoreTile(t *tile, x arrays, m int) (*cl.Event, error) {
+func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 	if t.sparse != nil {
-		return r.e.scoreSparse.enqueue(t.rows, (m+1)/2, x.columns, x.values, x.slices, x.lengths,
+		return r.e.scoreSparse.launch(t.rows, (m+1)/2, x.columns, x.values, x.slices, x.lengths,
 			r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(m))
 	}
 	return r.scoreDense(t, x, m, r.ints, 0)
 }
 
 // scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
-func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32],
-	listed int32) (*cl.Event, error) {
+func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], listed int32) error {
 	k, group := r.e.dense[t.width].scoreFew, groupSize(m)
 	if group == many {
 		k = r.e.dense[t.width].scoreMany
 	}
-	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group,
+	return k.launch(r.e.scoreItems(t.rows, listed), (m+group-1)/group,
 		append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
 			int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
 }
@@ -277,9 +239,9 @@ func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32],
 // kernels/contract.cl).
 func (r *resident) examples(t *tile, x arrays) []any {
 	if t.width == 0 {
-		return []any{x.values}
+		return []any{x.dense}
 	}
-	return []any{x.codes, r.maps, t.unit, r.x.At.Narrow().Least}
+	return []any{x.dense, r.maps, t.unit, r.x.At.Narrow().Least}
 }
 
 // scoreItems returns how many work-items of score take rows examples, or those of

@@ -42,8 +42,8 @@ func TestInfoForPeople(t *testing.T) {
 		"storage            dense, 48 bytes in memory\n",
 		"density            58.3 % (7 values are not zero)\n",
 		"values             -2.5 to 3, mean |value| 1\n", "subnormals         1, read as 0\n",
-		"constant features  2, of which zero in every example 1\n", "empty examples     0\n",
-		"duplicates         1, of which labelled otherwise than the first 1\n",
+		"constant features  2, zero in every example 1\n", "empty examples     0\n",
+		"duplicates         1, labelled otherwise than the first 1\n",
 		"skipped            1 bad examples, at 4\n",
 		"\nclass  examples  share\ncat    2         50.00 %\ndog    2         50.00 %\n",
 	} {

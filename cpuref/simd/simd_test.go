@@ -45,12 +45,6 @@ func TestClose(t *testing.T) {
 	}
 }
 
-func BenchmarkEngine(b *testing.B) {
-	for _, l := range simd.Levels() {
-		b.Run(string(l), func(b *testing.B) { enginetest.Benchmark(b, atLevel(b, l)) })
-	}
-}
-
 func BenchmarkProject(b *testing.B) {
 	for _, l := range simd.Levels() {
 		if l != simd.Go { // a minute a product

@@ -109,8 +109,6 @@ var foreign = map[string][]string{
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
 	"golang.org/x/text":             {"host/dataset/features"}, // lower case
-	// The bar of long work on a terminal.
-	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/sketch", "internal/openblas"},
 	// Pictures: of rows, and on a report's page.
@@ -120,8 +118,6 @@ var foreign = map[string][]string{
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
 	"github.com/klauspost/compress": {"host/dataset/file", "internal/parquetfile"},
-	// The Markdown of the documentation, of which the program knows nothing.
-	"github.com/yuin/goldmark": {"internal/docs"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},

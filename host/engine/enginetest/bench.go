@@ -18,122 +18,28 @@ import (
 // of examples that it has to read, whatever an engine reads.
 type rates struct{ terms, bytes int }
 
-// measure reports rates of f's fastest call: two operations of GFLOP/s for each term. If f returns
-// before the work is done, finish waits for it, and rates are of the mean.
-func measure(b *testing.B, name string, r rates, finish func() error, f func(call int) error) {
+// measure reports the rates of f's fastest call: two operations of GFLOP/s for each term.
+func measure(b *testing.B, name string, r rates, f func() error) {
 	b.Run(name, func(b *testing.B) {
-		try := func(err error) {
-			if err != nil {
+		call := func() {
+			if err := f(); err != nil {
 				b.Fatal(err)
 			}
 		}
-		try(f(0)) // some drivers compile when a kernel is first used
-		b.ResetTimer()
+		call() // some drivers compile when a kernel is first used
 		best := time.Hour
-		for call := range b.N {
+		for b.Loop() {
 			start := time.Now()
-			try(f(call))
+			call()
 			best = min(best, time.Since(start))
 		}
 		s := best.Seconds()
-		if finish != nil {
-			try(finish())
-			s = b.Elapsed().Seconds() / float64(b.N)
-		} else {
-			b.ReportMetric(1e3*s, "ms-best")
-		}
-		if r.terms > 0 {
-			b.ReportMetric(2*float64(r.terms)/s/1e9, "GFLOP/s")
-		}
+		b.ReportMetric(1e3*s, "ms-best")
+		b.ReportMetric(2*float64(r.terms)/s/1e9, "GFLOP/s")
 		if r.bytes > 0 {
 			b.ReportMetric(float64(r.bytes)/s/1e9, "GB/s")
 		}
 	})
-}
-
-// Benchmark measures each operation of an engine apart, the transfer of the
-// examples apart from the work on them.
-func Benchmark(b *testing.B, e engine.Engine) {
-	for _, p := range []problem{
-		{n: 4096, d: 64, q: 10}, {n: 20000, d: 17, q: 26}, {n: 20000, d: 784, q: 10},
-	} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/Q=%d", p.n, p.d, p.q), func(b *testing.B) { p.benchmark(b, e) })
-	}
-}
-
-func (p problem) benchmark(b *testing.B, e engine.Engine) {
-	x, y, inv, rng := p.build()
-	ws := [2]engine.Weights{engine.NewWeights(p.q, p.d), engine.NewWeights(p.q, p.d)}
-	for i := range ws[0].W {
-		ws[0].W[i] = float32(rng.NormFloat64())
-		ws[1].W[i] = ws[0].W[i] * float32(1+0.05*rng.NormFloat64())
-	}
-	all := newNaive(x.Examples, y, p.q).classes()
-	one, pred := make([]float32, p.q), make([]int32, p.n)
-	z, norms := make([]float32, p.d), make([]float32, p.q*p.q)
-	other := slices.Clone(inv)
-	slices.Reverse(other)
-	var r engine.Cells
-	load := func() (err error) {
-		r, err = e.LoadCells(x, y, p.q, numerics.FixedPoint{})
-		return err
-	}
-	assign := func(int) error { _, err := r.Assign(0); return err }
-	finish := func() error { return r.Scores(one, 0, 1) } // makes an engine finish what it queues
-	in := func(steps ...func(int) error) func(int) error {
-		return func(call int) error {
-			for _, step := range steps {
-				if err := step(call); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}
-	rescore := func(classes []int) func(int) error {
-		return func(call int) error { return r.Rescore(ws[(call+1)%2], classes) }
-	}
-	// Two inverses in turn: an engine may remember the norms of one.
-	norm := func(call int) error { return r.Norms(norms, [][]float32{inv, other}[call%2]) }
-	vector := func(int) error { return r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv) }
-	if err := in(func(int) error { return load() }, rescore(all), assign)(0); err != nil {
-		b.Fatal(err)
-	}
-	read := rates{bytes: 4 * p.n * p.d}
-	measure(b, "load", read, finish, func(int) error {
-		kept := r
-		err := load()
-		if err == nil {
-			err = r.Close()
-		}
-		r = kept
-		return err
-	})
-	measure(b, "rescore2", read, finish, rescore(all[:2]))
-	measure(b, "rescoreQ", read, finish, rescore(all))
-	measure(b, "predict", rates{}, finish, func(int) error { return r.Predict(pred) })
-	measure(b, "assign-still", rates{}, finish, assign)
-	measure(b, "norms", rates{}, finish, norm)
-	measure(b, "update-vector", rates{}, finish, vector)
-	// A step as a learner takes it: two classes changed a little, some examples move.
-	same := func(int) error { return r.Norms(norms, inv) }
-	measure(b, "step", read, finish, in(rescore(all[:2]), assign, same, vector))
-	// The first assignment puts every example into a cell.
-	measure(b, "assign-all", read, finish, func(int) error {
-		b.StopTimer()
-		err := r.Close()
-		if err == nil {
-			err = in(func(int) error { return load() }, rescore(all), func(int) error { return finish() })(1)
-		}
-		b.StartTimer()
-		if err == nil {
-			err = assign(0)
-		}
-		return err
-	})
-	if err := r.Close(); err != nil {
-		b.Fatal(err)
-	}
 }
 
 // BenchmarkEvaluate measures evaluations, and weighted sums alone, of dense examples and of
@@ -167,11 +73,11 @@ func BenchmarkEvaluate(b *testing.B, e engine.Engine) {
 			if x.Sparse() {
 				bytes *= 2
 			}
-			measure(b, "evaluate", rates{2 * terms, bytes}, nil, func(int) error {
+			measure(b, "evaluate", rates{2 * terms, bytes}, func() error {
 				_, err := r.Evaluate(sums, w)
 				return err
 			})
-			measure(b, "weighted-sums", rates{terms, bytes}, nil, func(int) error {
+			measure(b, "weighted-sums", rates{terms, bytes}, func() error {
 				return r.WeightedSums(sums, a)
 			})
 		})
@@ -221,7 +127,7 @@ func BenchmarkProject(b *testing.B, e engine.Engine) {
 		p := engine.Projection{Function: s.f}
 		name := fmt.Sprintf("%s/n=%d/d=%d/m=%d/axes=%d", s.f.Kind, s.n, s.d, s.m, s.axes)
 		var dst []float32
-		measure(b, name, rates{terms: s.n * s.m * (s.d + s.axes)}, nil, func(int) error {
+		measure(b, name, rates{terms: s.n * s.m * (s.d + s.axes)}, func() error {
 			if dst == nil {
 				x, axes = drawExamples(rng, s.n, s.d, around0), drawExamples(rng, s.axes, s.m, around0)
 				p.Landmarks = drawExamples(rng, s.m, s.d, around0)

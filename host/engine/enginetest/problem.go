@@ -160,18 +160,18 @@ func narrowed(x dataset.Examples, bytes int, rng *rand.Rand) dataset.Stored {
 	return dataset.Stored{Examples: z, At: &store.Store{Codes: n}}
 }
 
-func zero(*rand.Rand) float32         { return 0 }
-func normal(r *rand.Rand) float32     { return float32(r.NormFloat64()) }
-func digits(r *rand.Rand) float32     { return float32(r.IntN(3) - 1) }
-func pixels(r *rand.Rand) float32     { return float32(r.IntN(256)) }
-func largest(r *rand.Rand) float32    { return float32(r.IntN(3)-1) * math.MaxFloat32 }
-func mostly(r *rand.Rand) float32     { return float32(r.IntN(3)-1) * 0x1p118 }
-func tiny(r *rand.Rand) float32       { return float32(r.NormFloat64() * 0x1p-70) }
-func faint(r *rand.Rand) float32      { return float32(r.NormFloat64() * 0x1p-118) }
-func strong(r *rand.Rand) float32     { return float32(40 * r.NormFloat64()) }
-func losing(r *rand.Rand) float32     { return float32(r.NormFloat64() * 0x1p12) }
-func alike(r *rand.Rand) float32      { return float32(1000 + 0.01*r.NormFloat64()) }
-func powers(r *rand.Rand) float32     { return float32(math.Ldexp(1, r.IntN(4))) }
+func zero(*rand.Rand) float32      { return 0 }
+func normal(r *rand.Rand) float32  { return float32(r.NormFloat64()) }
+func digits(r *rand.Rand) float32  { return float32(r.IntN(3) - 1) }
+func pixels(r *rand.Rand) float32  { return float32(r.IntN(256)) }
+func largest(r *rand.Rand) float32 { return float32(r.IntN(3)-1) * math.MaxFloat32 }
+func mostly(r *rand.Rand) float32  { return float32(r.IntN(3)-1) * 0x1p118 }
+func tiny(r *rand.Rand) float32    { return float32(r.NormFloat64() * 0x1p-70) }
+func faint(r *rand.Rand) float32   { return float32(r.NormFloat64() * 0x1p-118) }
+func strong(r *rand.Rand) float32  { return float32(40 * r.NormFloat64()) }
+func losing(r *rand.Rand) float32  { return float32(r.NormFloat64() * 0x1p12) }
+func alike(r *rand.Rand) float32   { return float32(1000 + 0.01*r.NormFloat64()) }
+func powers(r *rand.Rand) float32  { return float32(math.Ldexp(1, r.IntN(4))) }
 func wide(r *rand.Rand) float32 {
 	return float32(math.Ldexp(r.NormFloat64(), r.IntN(120)-60))
 }

@@ -33,6 +33,7 @@ type Data struct {
 	SkipBad     bool
 	Trust       bool
 	NoLabels    bool
+	Unlabelled  bool // the command has --no-labels
 	Columns     Columns
 
 	common *Common
@@ -95,6 +96,7 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 
 // NoLabelsFlag returns the flag --no-labels.
 func (d *Data) NoLabelsFlag() cli.Flag {
+	d.Unlabelled = true
 	return &cli.BoolFlag{Name: "no-labels", Destination: &d.NoLabels,
 		Usage: "all columns are features; LIBSVM's labels are passed over"}
 }
@@ -136,7 +138,7 @@ func (d *Data) Options() (file.Options, error) {
 		NoLabels: d.NoLabels,
 		Table: file.Table{LabelColumn: d.LabelColumn, IDColumn: d.IDColumn, Header: d.Header,
 			Separator: d.Separator, DecimalComma: d.Decimal == "comma" || d.Decimal == ",",
-			Ignore: list(d.Ignore), Unseen: d.Columns.Unseen},
+			Ignore: List(d.Ignore), Unseen: d.Columns.Unseen},
 	}
 	if d.Path == "" {
 		return o, Missing("data")
@@ -150,8 +152,8 @@ func (d *Data) Options() (file.Options, error) {
 }
 
 func (f *Columns) options() (*features.EncodeOptions, error) {
-	o := &features.EncodeOptions{Levels: f.Levels, Categories: list(f.Categories), Missing: f.Missing}
-	o.Text.Columns, o.Text.Features = list(f.Text), f.TextFeatures
+	o := &features.EncodeOptions{Levels: f.Levels, Categories: List(f.Categories), Missing: f.Missing}
+	o.Text.Columns, o.Text.Features = List(f.Text), f.TextFeatures
 	o.Text.MinExamples, o.Text.Words = f.TextMinDF, f.TextNGrams
 	for _, number := range []struct {
 		flag  string
@@ -164,8 +166,8 @@ func (f *Columns) options() (*features.EncodeOptions, error) {
 	return o, nil
 }
 
-// list cuts a comma list; an empty text is no list.
-func list(text string) []string {
+// List cuts a comma list; an empty text is no list.
+func List(text string) []string {
 	if text == "" {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -186,4 +187,13 @@ func AdviseKernel(err error) error {
 		return fmt.Errorf("%w (--components, --variance, --landmarks)", err)
 	}
 	return err
+}
+
+// Failure returns what went wrong with the file at path: that ctx has ended, or err with what can
+// be done about it; nil if neither is so.
+func Failure(ctx context.Context, path string, err error) error {
+	if ended := Interrupted(ctx); ended != nil || err == nil {
+		return ended
+	}
+	return fmt.Errorf("%s: %w", path, AdviseMemory(AdviseKernel(err)))
 }

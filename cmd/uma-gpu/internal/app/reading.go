@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -163,23 +162,18 @@ func ClassesOf(d *dataset.Dataset) string {
 func Places(at []int) string {
 	const most = 20
 	var list []string
-	for i, p := range at {
-		if i == most {
-			list = append(list, "…")
-			break
-		}
+	for _, p := range at[:min(most+1, len(at))] {
 		list = append(list, strconv.Itoa(p))
 	}
-	return strings.Join(list, ", ")
+	return First(list, most)
 }
 
-// FlagNames are the first names of flags.
-func FlagNames(flags []cli.Flag) []string {
-	var names []string
-	for _, f := range flags {
-		names = append(names, f.Names()[0])
+// First joins the first words of a list, at most so many.
+func First(words []string, most int) string {
+	if len(words) > most {
+		words = append(slices.Clone(words[:most]), "…")
 	}
-	return names
+	return strings.Join(words, ", ")
 }
 
 // ReadWhole is readData for commands that read every value anyway: it makes sure

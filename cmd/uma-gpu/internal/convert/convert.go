@@ -31,27 +31,23 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "convert",
 		Usage: "write a data set in another format",
-		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and " +
-			"whether it is packed\n" +
-			"(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the " +
-			"arrays X\n" +
-			"and y, or if most values are 0 those of scipy.sparse.save_npz and y; an .npy has no place " +
-			"for labels\n" +
-			"and takes --no-labels. The copy has the content hash that info prints of the original.\n\n" +
-			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, " +
-			"the\n" +
-			"processor computes on it in place, and it need not fit in memory. --normalize prepares the " +
-			"features\n" +
-			"once and for all: train then takes them as they are, and the model still predicts from raw " +
-			"data.\n\n" +
-			"Data of any size are converted in the memory of some hundred megabytes: what is beyond that " +
-			"lies in files\n" +
-			"without names in $TMPDIR or /var/tmp, which takes up to twice the features there.\n\n" +
-			"Of a table with words or missing values the features are written that train makes of it " +
-			"(info\n" +
-			"tells of them); --encoding has them made as they are for a model that was trained before.\n\n" +
-			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
-			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
+		Description: `The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and whether it is packed
+(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the arrays X
+and y, or if most values are 0 those of scipy.sparse.save_npz and y. An .npy has no place for labels
+and takes --no-labels. The copy has the content hash that info prints of the original.
+
+A binary file (.umab) is mapped into memory instead of read. It opens at once whatever its size, the
+processor computes on it in place, and it need not fit in memory. --normalize prepares the features
+once and for all: train then takes them as they are, and the model still predicts from raw data.
+
+Converting data of any size takes some hundred megabytes of memory. The rest lies in files without
+names in $TMPDIR or /var/tmp, which takes up to twice the features there.
+
+A table with words or missing values is written as the features that train makes of it (info tells
+of them). --encoding has them made as they are for a model that was trained before.
+
+Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz
+Example: uma-gpu convert --data big.csv --normalize auto --out big.umab`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to convert"), o.Data.NoLabelsFlag(),
 			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
 			app.Input(&o.Encoding, "encoding", "make features of columns as those of the model `FILE`.npz"),
@@ -89,7 +85,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	defer d.Close() // of what was only read: nothing to lose
+	defer d.Close() // only read
 	layout := app.CopyOptions(o.Out, d)
 	if o.Given("normalize") {
 		if layout.Rows, err = host.PrepareRows(d, o.Normalize); err != nil {

@@ -6,16 +6,93 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// estimate generates estimateAVX512 and estimateAVX2. Even and odd directions have
+// region generates clause 4: the place of each example, and in changed the bits of those whose
+// place was another before.
+func region(l level) {
+	function("region"+l.name, "func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)")
+	scores, q, before, now := base("scores"), value("q"), base("before"), base("now")
+	changed, blocks := base("changed"), length("changed")
+	alpha, infinity := l.vector(), l.vector()
+	broadcast("alpha", alpha)
+	fill(minusInf, infinity)
+	loop("block", blocks, 1, func() {
+		all := l.inParts(func(at int) GPVirtual {
+			s := GP64()
+			LEAQ(Mem{Base: scores, Disp: at}, s)
+			return l.places(at, s, q, alpha, infinity, Mem{Base: before, Disp: at}, Mem{Base: now, Disp: at})
+		})
+		MOVW(all.As16(), Mem{Base: changed})
+		nextBlock(q, []GPVirtual{scores}, before, now)
+		add(2, changed)
+	})
+}
+
+// places generates the places of the examples of one vector, from byte at of a block, and returns
+// which of them have changed.
+func (l level) places(at int, s, q GPVirtual, alpha, infinity VecVirtual, before, now Mem) GPVirtual {
+	long := l.size == 64
+	label := map[int]string{0: "low", 32: "high"}[at]
+	best, second, class, c, one := l.vector(), l.vector(), l.vector(), l.vector(), l.vector()
+	VMOVAPS(infinity, best)
+	VMOVAPS(infinity, second)
+	if long {
+		label = "class"
+		VPXORD(class, class, class)
+		VPXORD(c, c, c)
+		VPTERNLOGD(Imm(0xff), one, one, one)
+	} else {
+		VPXOR(class, class, class)
+		VPXOR(c, c, c)
+		VPCMPEQD(one, one, one)
+	}
+	left := GP64()
+	MOVQ(q, left)
+	Label(label)
+	score, first, above := l.vector(), l.mask(), l.mask()
+	VMOVUPS(Mem{Base: s}, score)
+	VCMPPS(Imm(30), second, score, above) // score > second, false for NaN
+	VCMPPS(Imm(30), best, score, first)
+	choose(above, score, second)
+	choose(first, best, second)
+	choose(first, score, best)
+	if long {
+		VMOVDQA32(c, first, class)
+	} else {
+		choose(first, c, class)
+	}
+	VPSUBD(one, c, c) // one is -1
+	add(4*lanes, s)
+	DECQ(left)
+	JNE(LabelRef(label))
+
+	margin, inside, place, mask := l.vector(), l.mask(), l.vector(), GP64()
+	VSUBPS(second, best, margin)
+	VCMPPS(Imm(29), alpha, margin, inside) // margin >= alpha, false for NaN
+	VPADDD(class, class, place)
+	if long {
+		differs := K()
+		VPSUBD(one, place, inside, place)
+		VMOVDQU32(place, now)
+		VPCMPD(Imm(4), before, place, differs)
+		KMOVW(differs, mask.As32())
+		return mask.(GPVirtual)
+	}
+	VPSUBD(inside, place, place) // -1 where inside
+	VMOVDQU(place, now)
+	VPCMPEQD(before, place, place)
+	VMOVMSKPS(place, mask.As32())
+	XORQ(Imm(0xff), mask)
+	return mask.(GPVirtual)
+}
+
+// estimate generates the estimates of bounds. Even and odd directions have
 // sums of their own, since a sum is a chain of fma.
-func estimate(level string, vector func() VecVirtual) {
-	TEXT("estimate"+level, NOSPLIT, "func(sketch []int8, depth int, coef []float32, lines []int, "+
+func estimate(l level) {
+	function("estimate"+l.name, "func(sketch []int8, depth int, coef []float32, lines []int, "+
 		"scores []float32, step int)")
-	Pragma("noescape")
 	sketch, size, coef, scores := base("sketch"), length("sketch"), base("coef"), base("scores")
 	depth := value("depth")
-	bytes := int(vector().Size())
-	parts := 4 * lanes / bytes
+	parts := 4 * lanes / l.size
 	left, t := GP64(), GP64()
 	var line [2]GPVirtual
 	Load(Param("lines").Base(), t)
@@ -30,15 +107,7 @@ func estimate(level string, vector func() VecVirtual) {
 	var acc [2][2][]VecVirtual // [parity of the direction][class][part]
 	for i := range acc {
 		for c := range acc[i] {
-			for range parts {
-				v := vector()
-				if parts == 1 {
-					VPXORD(v, v, v)
-				} else {
-					VXORPS(v, v, v)
-				}
-				acc[i][c] = append(acc[i][c], v)
-			}
+			acc[i][c] = l.zeros(parts)
 		}
 	}
 	MOVQ(coef, t)
@@ -46,18 +115,11 @@ func estimate(level string, vector func() VecVirtual) {
 	Label("directions")
 	for i := range acc {
 		for part := range parts {
-			s := vector()
+			s := l.vector()
 			VPMOVSXBD(Mem{Base: sketch, Disp: lanes*i + lanes/parts*part}, s)
 			VCVTDQ2PS(s, s)
 			for c := range acc[i] {
-				at := Mem{Base: t, Disp: 8*i + 4*c}
-				if parts == 1 {
-					VFMADD231PS_BCST(at, s, acc[i][c][part])
-				} else {
-					v := vector()
-					VBROADCASTSS(at, v)
-					VFMADD231PS(v, s, acc[i][c][part])
-				}
+				l.broadcastFMA(Mem{Base: t, Disp: 8*i + 4*c}, s, acc[i][c][part])
 			}
 		}
 	}
@@ -70,12 +132,12 @@ func estimate(level string, vector func() VecVirtual) {
 	for c := range line {
 		for part, v := range acc[0][c] {
 			VADDPS(acc[1][c][part], v, v)
-			VADDPS(Mem{Base: scores, Index: line[c], Scale: 4, Disp: bytes * part}, v, v)
+			VADDPS(Mem{Base: scores, Index: line[c], Scale: 4, Disp: l.size * part}, v, v)
 		}
 	}
 	for c := range line {
 		for part, v := range acc[0][c] {
-			VMOVUPS(v, Mem{Base: scores, Index: line[c], Scale: 4, Disp: bytes * part})
+			VMOVUPS(v, Mem{Base: scores, Index: line[c], Scale: 4, Disp: l.size * part})
 		}
 	}
 	Load(Param("step"), t)
@@ -84,66 +146,44 @@ func estimate(level string, vector func() VecVirtual) {
 	SHLQ(Imm(4), t)
 	SUBQ(t, size)
 	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 // bound generates the frame of a kernel that finds the examples whose place is open.
 // half is as in region, with the rest of the parameters.
-func bound(name string, lanesOfVector int, half func(p *bounded, at int) GPVirtual) {
-	TEXT(name, NOSPLIT, "func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, "+
+func (l level) bound(half func(p *bounded, at int) GPVirtual) {
+	function("bound"+l.name, "func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, "+
 		"scored []int32, now int32, place []int32, open []uint16)")
-	Pragma("noescape")
 	p := &bounded{scores: base("scores"), q: value("q"), rho: base("rho"), nu: base("nu"), scored: base("scored"),
 		place: base("place")}
 	open, blocks := base("open"), length("open")
-	vector := YMM
-	if lanesOfVector == 16 {
-		vector = ZMM
-	}
-	p.infinity, p.one = vector(), vector()
+	p.infinity, p.one = l.vector(), l.vector()
+	fill(minusInf, p.infinity)
 	bits := GP32()
-	MOVL(U32(0xff800000), bits)
-	VMOVD(bits, p.infinity.AsX())
-	VBROADCASTSS(p.infinity.AsX(), p.infinity)
 	MOVL(U32(1), bits)
 	VMOVD(bits, p.one.AsX())
 	VPBROADCASTD(p.one.AsX(), p.one)
-
-	Label("block")
-	TESTQ(blocks, blocks)
-	JE(LabelRef("done"))
-	all := GP64()
-	for at := 0; at < 4*lanes; at += 4 * lanesOfVector {
-		mask := half(p, at)
-		if at == 0 {
-			MOVQ(mask, all)
-		} else {
-			SHLQ(Imm(uint64(at/4)), mask)
-			ORQ(mask, all)
-		}
-	}
-	MOVW(all.As16(), Mem{Base: open})
-	line := GP64()
-	MOVQ(p.q, line)
-	SHLQ(Imm(6), line)
-	ADDQ(line, p.scores)
-	for _, v := range []GPVirtual{p.rho, p.nu, p.scored, p.place} {
-		ADDQ(Imm(4*lanes), v)
-	}
-	ADDQ(Imm(2), open)
-	DECQ(blocks)
-	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	loop("block", blocks, 1, func() {
+		all := l.inParts(func(at int) GPVirtual { return half(p, at) })
+		MOVW(all.As16(), Mem{Base: open})
+		nextBlock(p.q, []GPVirtual{p.scores}, p.rho, p.nu, p.scored, p.place)
+		add(2, open)
+	})
 }
 
 // bounded is what the two kernels of bound share.
 type bounded struct {
 	scores, q, rho, nu, scored, place GPVirtual
 	infinity, one                     VecVirtual
+}
+
+// best returns bounds of scores that are -Inf.
+func (p *bounded) best(l level) (low, high, rivalLow, rivalHigh VecVirtual) {
+	all := l.vectors(4)
+	for _, v := range all {
+		VMOVAPS(p.infinity, v)
+	}
+	return all[0], all[1], all[2], all[3]
 }
 
 // classes generates the loop over the classes of some lanes, whose scores begin at
@@ -157,20 +197,15 @@ func (p *bounded) classes(label string, at int, one func(score, slack, eta, thet
 	MOVQ(p.q, left)
 	Label(label)
 	one(score, slack, eta, theta)
-	ADDQ(Imm(4*lanes), score)
-	for _, v := range []GPVirtual{slack, eta, theta} {
-		ADDQ(Imm(4), v)
-	}
+	add(4*lanes, score)
+	add(4, slack, eta, theta)
 	DECQ(left)
 	JNE(LabelRef(label))
 }
 
 func bound512() {
-	bound("boundAVX512", 16, func(p *bounded, at int) GPVirtual {
-		low, high, rivalLow, rivalHigh := ZMM(), ZMM(), ZMM(), ZMM()
-		for _, v := range []VecVirtual{low, high, rivalLow, rivalHigh} {
-			VMOVAPS(p.infinity, v)
-		}
+	avx512.bound(func(p *bounded, at int) GPVirtual {
+		low, high, rivalLow, rivalHigh := p.best(avx512)
 		scored, rho, nu, class, c, bad := ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), K()
 		VMOVDQU32(Mem{Base: p.scored}, scored)
 		now, nows := Load(Param("now"), GP32()), ZMM()
@@ -225,11 +260,8 @@ func bound512() {
 }
 
 func boundAVX2() {
-	bound("boundAVX2", 8, func(p *bounded, at int) GPVirtual {
-		low, high, rivalLow, rivalHigh := YMM(), YMM(), YMM(), YMM()
-		for _, v := range []VecVirtual{low, high, rivalLow, rivalHigh} {
-			VMOVAPS(p.infinity, v)
-		}
+	avx2.bound(func(p *bounded, at int) GPVirtual {
+		low, high, rivalLow, rivalHigh := p.best(avx2)
 		scored, c, bad := YMM(), YMM(), YMM()
 		VMOVDQU(Mem{Base: p.scored, Disp: at}, scored)
 		VMOVD(Load(Param("now"), GP32()), bad.AsX())
@@ -271,7 +303,7 @@ func boundAVX2() {
 		VANDNPS(above, bad, bad)
 		VSUBPS(rivalHigh, low, low)
 		VSUBPS(rivalLow, high, high)
-		VBROADCASTSS(address(Param("alpha")), alpha)
+		broadcast("alpha", alpha)
 		VCMPPS(Imm(29), alpha, low, low)   // low >= alpha
 		VCMPPS(Imm(17), alpha, high, high) // high < alpha
 		VMOVDQU(Mem{Base: p.place, Disp: at}, inside)
@@ -283,33 +315,4 @@ func boundAVX2() {
 		XORQ(Imm(0xff), mask)
 		return mask
 	})
-}
-
-// copyRow generates copyAVX2: it fetches the row that comes next while it copies one.
-func copyRow() {
-	TEXT("copyAVX2", NOSPLIT, "func(dst, x, next []float32)")
-	Pragma("noescape")
-	dst, x, n, next := base("dst"), base("x"), length("x"), base("next")
-	Label("loop")
-	CMPQ(n, Imm(16))
-	JLT(LabelRef("tail"))
-	PREFETCHT0(Mem{Base: next})
-	low, high := YMM(), YMM()
-	VMOVUPS(Mem{Base: x}, low)
-	VMOVUPS(Mem{Base: x, Disp: 32}, high)
-	VMOVUPS(low, Mem{Base: dst})
-	VMOVUPS(high, Mem{Base: dst, Disp: 32})
-	for _, v := range []GPVirtual{dst, x, next} {
-		ADDQ(Imm(64), v)
-	}
-	SUBQ(Imm(16), n)
-	JMP(LabelRef("loop"))
-	Label("tail")
-	scalar(n, func(i int) {
-		v := XMM()
-		VMOVSS(Mem{Base: x, Disp: 4 * i}, v)
-		VMOVSS(v, Mem{Base: dst, Disp: 4 * i})
-	}, step{x, 4}, step{dst, 4})
-	VZEROUPPER()
-	RET()
 }

@@ -1,6 +1,4 @@
-// Package docs reads the documentation: the pages that there are, the commands that they show, and
-// what these print.
-package docs
+package main
 
 import (
 	"bytes"
@@ -23,28 +21,28 @@ import (
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// Page is a text in Markdown.
-type Page struct {
+// docPage is a text in Markdown.
+type docPage struct {
 	Path string // from the root of the repository, such as docs/learners.md
 	Text []byte
 	Tree ast.Node // of Text, by markdown
 }
 
-// Command is a command line that a page shows.
-type Command struct {
+// docCommand is a command line that a page shows.
+type docCommand struct {
 	Line  int      // of the page, from 1
 	Text  string   // as a shell takes it, lines that go on joined
-	Shown []string // the output that the page shows below, for Matches; nil if none
+	Shown []string // the output that the page shows below, for docMatches; nil if none
 }
 
-// Span is code within a sentence.
-type Span struct {
+// docSpan is code within a sentence.
+type docSpan struct {
 	Line int // of the page, from 1
 	Text string
 }
 
-// Pages returns the pages of a repository for readers.
-func Pages(root string) (all []Page, err error) {
+// docPages returns the pages of a repository for readers.
+func docPages(root string) (all []docPage, err error) {
 	paths, err := filepath.Glob(filepath.Join(root, "docs", "*.md")) // sorted
 	if err != nil {
 		return nil, err
@@ -62,20 +60,20 @@ func Pages(root string) (all []Page, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, NewPage(filepath.ToSlash(name), source))
+		all = append(all, newDocPage(filepath.ToSlash(name), source))
 	}
 	return all, nil
 }
 
-// NewPage reads a page.
-func NewPage(path string, source []byte) Page {
-	return Page{path, source, markdown.Parser().Parse(text.NewReader(source))}
+// newDocPage reads a page.
+func newDocPage(path string, source []byte) docPage {
+	return docPage{path, source, markdown.Parser().Parse(text.NewReader(source))}
 }
 
 // Commands returns the commands of a page in their order: each line of an indented block, of a
 // block fenced as sh, and each line behind a "$ " of one fenced as console, whose other lines are
 // what the command before them prints. Blocks fenced otherwise show no commands.
-func (p Page) Commands() (all []Command, err error) {
+func (p docPage) Commands() (all []docCommand, err error) {
 	err = ast.Walk(p.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Kind() != ast.KindCodeBlock && n.Kind() != ast.KindFencedCodeBlock {
 			return ast.WalkContinue, nil
@@ -98,7 +96,7 @@ func (p Page) Commands() (all []Command, err error) {
 }
 
 // commands reads a block of commands, each behind the prompt.
-func (p Page) commands(block ast.Node, prompt string) (all []Command, err error) {
+func (p docPage) commands(block ast.Node, prompt string) (all []docCommand, err error) {
 	goesOn := false
 	lines := block.Lines()
 	for k := range lines.Len() {
@@ -110,7 +108,7 @@ func (p Page) commands(block ast.Node, prompt string) (all []Command, err error)
 			all[len(all)-1].Text += " " + strings.TrimSpace(strings.TrimPrefix(line, "> "))
 		case line == "" && prompt == "":
 		case isCommand:
-			all = append(all, Command{Line: p.line(segment.Start), Text: command})
+			all = append(all, docCommand{Line: p.line(segment.Start), Text: command})
 		case len(all) == 0:
 			return nil, fmt.Errorf("%s:%d: found %q, wanted a command behind %q first", p.Path,
 				p.line(segment.Start), line, prompt)
@@ -128,12 +126,12 @@ func (p Page) commands(block ast.Node, prompt string) (all []Command, err error)
 }
 
 // Spans returns the code within the sentences of a page.
-func (p Page) Spans() (all []Span) {
+func (p docPage) Spans() (all []docSpan) {
 	// The walk itself fails nowhere.
 	_ = ast.Walk(p.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if _, ok := n.(*ast.CodeSpan); ok && entering && n.FirstChild() != nil {
 			at := n.FirstChild().(*ast.Text).Segment.Start
-			all = append(all, Span{p.line(at), codeOf(n, p.Text)})
+			all = append(all, docSpan{p.line(at), codeOf(n, p.Text)})
 		}
 		return ast.WalkContinue, nil
 	})
@@ -152,17 +150,17 @@ func codeOf(span ast.Node, source []byte) string {
 }
 
 // line returns the line of an offset in the page, from 1.
-func (p Page) line(offset int) int { return 1 + bytes.Count(p.Text[:offset], []byte("\n")) }
+func (p docPage) line(offset int) int { return 1 + bytes.Count(p.Text[:offset], []byte("\n")) }
 
-// word is a redirection, a word in quotes, a comment, what joins two calls, or a word.
-var word = regexp.MustCompile(`[0-9]?[<>]+(?:&[0-9])?|'[^']*'|"[^"]*"|\s#.*|[|;&]+|[^\s|;&<>'"]+`)
+// docWord is a redirection, a word in quotes, a comment, what joins two calls, or a word.
+var docWord = regexp.MustCompile(`[0-9]?[<>]+(?:&[0-9])?|'[^']*'|"[^"]*"|\s#.*|[|;&]+|[^\s|;&<>'"]+`)
 
-// Calls cuts a command line into the programs that it calls, each with its arguments: words
+// docCalls cuts a command line into the programs that it calls, each with its arguments: words
 // without their quotes, the files of < and > left out. It knows no more of shells than pages need.
-func Calls(line string) (all [][]string) {
+func docCalls(line string) (all [][]string) {
 	all = append(all, nil)
 	redirected := false
-	for _, w := range word.FindAllString(line, -1) {
+	for _, w := range docWord.FindAllString(line, -1) {
 		last := &all[len(all)-1]
 		switch {
 		case strings.ContainsAny(w, "<>") && !strings.ContainsAny(w[:1], `'"`):
@@ -179,9 +177,9 @@ func Calls(line string) (all [][]string) {
 	return slices.DeleteFunc(all, func(call []string) bool { return call == nil })
 }
 
-// Matches reports whether an output is the one that a page shows. An ellipsis stands for anything
-// within a line, and a line of nothing else for any lines.
-func Matches(shown []string, output string) bool {
+// docMatches reports whether an output is what a page shows. An ellipsis stands for any text
+// in a line, and a line of nothing else for any lines.
+func docMatches(shown []string, output string) bool {
 	var b strings.Builder
 	b.WriteString(`^`)
 	for _, line := range shown {

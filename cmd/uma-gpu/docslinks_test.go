@@ -1,4 +1,4 @@
-package docs
+package main
 
 import (
 	"net/url"
@@ -13,7 +13,7 @@ import (
 )
 
 // anchors returns the anchors of the headings of a page.
-func anchors(p Page) map[string]bool {
+func anchors(p docPage) map[string]bool {
 	found := map[string]bool{}
 	_ = ast.Walk(p.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if id, ok := n.AttributeString("id"); ok && entering {
@@ -26,7 +26,7 @@ func anchors(p Page) map[string]bool {
 
 // brokenLinks returns the links and pictures of pages that lead to no file below root or to no
 // heading. It follows no link to other sites.
-func brokenLinks(root string, pages []Page) (broken []string) {
+func brokenLinks(root string, pages []docPage) (broken []string) {
 	headings := map[string]map[string]bool{}
 	for _, p := range pages {
 		headings[p.Path] = anchors(p)
@@ -60,35 +60,35 @@ func brokenLinks(root string, pages []Page) (broken []string) {
 }
 
 // TestLinks follows each link of the documentation.
-func TestLinks(t *testing.T) {
-	pages, err := Pages("../..")
+func TestDocsLinks(t *testing.T) {
+	pages, err := docPages(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if broken := brokenLinks("../..", pages); broken != nil {
+	if broken := brokenLinks(root, pages); broken != nil {
 		t.Errorf("broken links:\n%s", strings.Join(broken, "\n"))
 	}
-	bad := NewPage("docs/x.md",
+	bad := newDocPage("docs/x.md",
 		[]byte("# A b\n\n[a](#a-b) [b](#c) [c](../README.md) [d](no.md) ![e](no.png)"+
 			" [f](https://e.org) [g](weights.md#no)\n"))
 	want := []string{"docs/x.md links to #c", "docs/x.md links to no.md", "docs/x.md links to no.png",
 		"docs/x.md links to weights.md#no"}
-	if broken := brokenLinks("../..", append(pages, bad)); !reflect.DeepEqual(broken, want) {
+	if broken := brokenLinks(root, append(pages, bad)); !reflect.DeepEqual(broken, want) {
 		t.Errorf("found %q, want %q", broken, want)
 	}
 }
 
-const page = "# A\n\nSay `uma-gpu\ntrain`, and:\n\n    make a\n    make b \\\n      c\n\ntext\n\n" +
+const docExample = "# A\n\nSay `uma-gpu\ntrain`, and:\n\n    make a\n    make b \\\n      c\n\ntext\n\n" +
 	"```console\n$ one --x \\\n> y\n1\n\n2\n$ two\n```\n\n```\n11 drawn\n```\n\n```sh\nthree\n```\n"
 
 // What pages show as commands is found with its line and its output, and nothing else is.
-func TestCommands(t *testing.T) {
-	p := NewPage("a.md", []byte(page))
+func TestDocsCommands(t *testing.T) {
+	p := newDocPage("a.md", []byte(docExample))
 	got, err := p.Commands()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Command{
+	want := []docCommand{
 		{6, "make a", nil}, {7, "make b c", nil}, {13, "one --x y", []string{"1", "", "2"}}, {18, "two",
 			nil},
 		{26, "three", nil},
@@ -96,31 +96,31 @@ func TestCommands(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("found  %v\nwanted %v", got, want)
 	}
-	if spans := p.Spans(); !reflect.DeepEqual(spans, []Span{{3, "uma-gpu train"}}) {
+	if spans := p.Spans(); !reflect.DeepEqual(spans, []docSpan{{3, "uma-gpu train"}}) {
 		t.Errorf("spans %v", spans)
 	}
-	_, err = NewPage("b.md", []byte("```console\n1\n```\n")).Commands()
+	_, err = newDocPage("b.md", []byte("```console\n1\n```\n")).Commands()
 	if err == nil || !strings.Contains(err.Error(), `b.md:2: found "1"`) {
 		t.Errorf("an output without a command: %v", err)
 	}
 }
 
-func TestCalls(t *testing.T) {
-	got := Calls(`zcat a*.gz 2>&1 | uma-gpu train --try "a {b|c}" --x 'y > z' >out.txt # as said`)
+func TestDocsCalls(t *testing.T) {
+	got := docCalls(`zcat a*.gz 2>&1 | uma-gpu train --try "a {b|c}" --x 'y > z' >out.txt # as said`)
 	want := [][]string{{"zcat", "a*.gz"}, {"uma-gpu", "train", "--try", "a {b|c}", "--x", "y > z"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("found  %q\nwanted %q", got, want)
 	}
 }
 
-func TestMatches(t *testing.T) {
+func TestDocsMatches(t *testing.T) {
 	output := "steps  34\nseconds 0.3\na\nb\nend\n"
 	for shown, want := range map[string]bool{
 		"steps  34|seconds …|…|end": true, "…": true, "…|end": true, "steps  34": false,
 		"steps  35|…": false,
 		"…|a|end":     false, "steps  34|…|end|…": true,
 	} {
-		if got := Matches(strings.Split(shown, "|"), output); got != want {
+		if got := docMatches(strings.Split(shown, "|"), output); got != want {
 			t.Errorf("%s: %v", shown, got)
 		}
 	}

@@ -139,8 +139,11 @@ func TestShow(t *testing.T) {
 	fail(t, app.ExitFailure, "found no text", "confusion", "show", "--classes", "x,y", write(t, dir,
 		"empty.csv", ""))
 	fail(t, app.ExitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
-	fail(t, app.ExitFailure, "say them with --classes", "confusion", "show",
+	stdout, _ = succeed(t, "confusion", "show", "--json",
 		"../../host/confusion/testdata/c-order-f8.npy")
+	if r := decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1|2" {
+		t.Errorf("found %s", stdout)
+	}
 }
 
 // A matrix that train would refuse is a failure, though the report is whole.

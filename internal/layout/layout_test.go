@@ -107,8 +107,6 @@ var foreign = map[string][]string{
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
 	"golang.org/x/text":             {"host/dataset"}, // lower case
-	// The bar of long work on a terminal.
-	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric",
 		"internal/sketch", "internal/openblas"},
 	// Pictures: of rows, and on a report's page.

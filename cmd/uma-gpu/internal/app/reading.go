@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -175,15 +173,6 @@ func First(words []string, most int) string {
 		words = append(slices.Clone(words[:most]), "…")
 	}
 	return strings.Join(words, ", ")
-}
-
-// FlagNames are the first names of flags.
-func FlagNames(flags []cli.Flag) []string {
-	var names []string
-	for _, f := range flags {
-		names = append(names, f.Names()[0])
-	}
-	return names
 }
 
 // ReadWhole is readData for commands that read every value anyway: it makes sure

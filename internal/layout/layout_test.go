@@ -50,6 +50,8 @@ var rules = []struct {
 		"internal/enginecheck"}, "makes one engine of any, and must name none"},
 	{"host/engine/audit", []string{"host/dataset", "host/engine", "host/numerics",
 		"internal/enginecheck"}, "watches any engine, and must name none"},
+	{"host/engine/enginetest", []string{"cpuref", "host/dataset", "host/engine", "host/kernel",
+		"host/numerics", "internal/store"}, "compares any engine with the one that defines the results"},
 	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine",
 		"internal/store"}, "the interface must not know an engine"},
 	{"host/kernel/featuremap", []string{"host/kernel/pca", "host/engine", "host/dataset"},

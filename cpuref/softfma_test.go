@@ -1,4 +1,4 @@
-package enginetest
+package cpuref_test
 
 import (
 	"math"

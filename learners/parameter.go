@@ -45,8 +45,8 @@ const (
 // Choice is a value of a parameter, and what it means.
 type Choice struct{ Value, About string }
 
-// Range is the finite numbers of at least Least, above it if Open is set; and of at most Most, unless
-// that is 0.
+// Range is the finite numbers of at least Least, above it if Open is set; and of at most Most,
+// unless that is 0.
 type Range struct {
 	Least, Most float64
 	Open        bool

@@ -166,8 +166,8 @@ func (p *Propagation) Doubt() float64 {
 // was written there.
 func (p *Propagation) Places() []any { return []any{p.tau, p.nu, p.cavity, &p.step, &p.moved} }
 
-// Resume computes the rest from what was written to Places. The error says what no propagation would
-// have come to; p is then of no more use.
+// Resume computes the rest from what was written to Places. The error says what no propagation
+// would have come to; p is then of no more use.
 func (p *Propagation) Resume() error {
 	for i, tau := range p.tau {
 		if sum := tau + p.nu[i] + p.cavity[i]; sum-sum != 0 || tau < 0 {

@@ -44,7 +44,7 @@ func newTogether(e *examples, q int, p *Params, seed uint64) *together {
 	n := e.x.N
 	t := &together{
 		examples: e, q: q, tolerance: p.Tolerance, alpha: make([]float64, n*q),
-		w: make([]float64, e.x.D*q),
+		w:     make([]float64, e.x.D*q),
 		order: newOrder(n), classes: make([]int32, n*q), left: make([]int32, n),
 		random: *rand.NewPCG(seed, stream),
 		coarse: max(10*p.Tolerance, 1), fresh: true, violation: math.Inf(1),

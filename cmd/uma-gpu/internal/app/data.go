@@ -33,6 +33,9 @@ type Data struct {
 	NoLabels    bool
 	Unlabelled  bool // the command has --no-labels
 	Columns     Columns
+	// Resumes says that the flags of learned columns may be given with a model, as the training that
+	// is resumed was given them.
+	Resumes bool
 
 	common *Common
 }
@@ -187,7 +190,7 @@ func (d *Data) ReadWhole(ctx context.Context, o dataset.Options) (*dataset.Datas
 // something else are wrong.
 func (d *Data) AsModel(o *dataset.Options, f model.Features) error {
 	for _, flag := range learnedColumns {
-		if d.common.Given(flag) {
+		if d.common.Given(flag) && !d.Resumes {
 			return Usage("--%s is given with a model, which knows what becomes of the columns; give it to "+
 				"train", flag)
 		}

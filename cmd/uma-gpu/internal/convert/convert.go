@@ -30,10 +30,11 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "convert",
 		Usage: "write a data set in another format",
-		Description: `The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and whether it is packed
-(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the arrays X
-and y, or if most values are 0 those of scipy.sparse.save_npz and y. An .npy has no place for labels
-and takes --no-labels. The copy has the content hash that info prints of the original.
+		Description: `The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and
+whether it is packed (.gz, .zst); --to forces the format. A table keeps the label where it was. An
+.npz has the arrays X and y, or if most values are 0 those of scipy.sparse.save_npz and y. An .npy
+has no place for labels and takes --no-labels. The copy has the content hash that info prints of the
+original.
 
 A binary file (.umab) is mapped into memory instead of read. It opens at once whatever its size, the
 processor computes on it in place, and it need not fit in memory. --normalize prepares the features

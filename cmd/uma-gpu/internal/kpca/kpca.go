@@ -51,12 +51,13 @@ func New() *cli.Command {
 			{
 				Name:  "fit",
 				Usage: "find the kernel principal components of a data set",
-				Description: `Labels are read and left aside. --gamma median is 1 / the median squared distance of examples. train
-has search besides: the best of seven values around that, by the estimated error on a fifth of the
-examples held out.
+				Description: `Labels are read and left aside. --gamma median is 1 / the median squared distance
+of examples. train has search besides: the best of seven values around that, by the estimated error
+on a fifth of the examples held out.
 
 --landmarks are examples that stand for all (Nyström). auto takes all of up to 5000 examples, else
-4000; farthest takes each the farthest from those before. --variance takes the place of --components.
+4000; farthest takes each the farthest from those before. --variance takes the place of
+--components.
 
 Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 --basis B.npz`,
 				Flags: app.Flags(f.Data.Flags(&f.Common, "examples"), f.Data.NoLabelsFlag(),

@@ -28,9 +28,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "synth",
 		Usage: "write a synthetic data set of any size, the same on every machine",
-		Description: `Draws class centres on a sphere and round noise about them, so that a linear classifier is the best
-one. Classes are named 0, 1, ...; values have three decimals. More examples of the same seed begin
-with the same ones. A binary file (.umab) need not fit in memory.
+		Description: `Draws class centres on a sphere and round noise about them, so that a linear
+classifier is the best one. Classes are named 0, 1, ...; values have three decimals. More examples
+of the same seed begin with the same ones. A binary file (.umab) need not fit in memory.
 
 Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz`,
 		Flags: app.Flags(app.Required(app.Range(&cli.IntFlag{Name: "examples", Destination: &o.Examples,

@@ -178,7 +178,8 @@ func TestKernelTraffic(t *testing.T) {
 	if err := dataset.Write(t.Context(), path, data, dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Numbers that are added in order go in groups at multiples of step: each of 8k groups goes by each rank, and all agree in the end.
+	// Numbers that are added in order go in groups at multiples of step: each of 8k groups
+	// goes by each rank, and all agree in the end.
 	inOrder := func(numbers, bytes, step int64) int64 {
 		width := max(step, (numbers/(8*k)+step-1)/step*step)
 		groups := (numbers + width - 1) / width

@@ -12,8 +12,9 @@ import (
 )
 
 // Measure returns shares for New and Ranks: how fast each engine evaluates examples, dense or
-// sparse, in hundreds of thousands of stored values a second. stored is how many values the examples
-// will have; it makes up at most 2^23. It takes some tenths of a second, and measurements differ.
+// sparse, in hundreds of thousands of stored values a second. stored is how many values the
+// examples will have; it makes up at most 2^23. It takes some tenths of a second, and measurements
+// differ.
 // Engines of one device count as equally fast. Errors are those of the engines.
 func Measure(engines []engine.Engine, features, classes, stored int, sparse bool) ([]int, error) {
 	x := made(features, stored, sparse)

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -70,7 +71,7 @@ func TestOutOfFoldAllIsOutOfFold(t *testing.T) {
 		ways[k].Preparation = "l2"
 	}
 	judge(data, nil)
-	if err := data.Prepare(must(dataset.ParseSteps("l2"))); err != nil {
+	if err := features.Prepare(data, must(dataset.ParseSteps("l2"))); err != nil {
 		t.Fatal(err)
 	}
 	judge(data, nil)

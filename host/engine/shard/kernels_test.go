@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -103,7 +104,7 @@ func TestKernelParts(t *testing.T) {
 	data, err := dataset.New(dataset.Examples{N: n, D: d, X: x}, names, nil)
 	path := filepath.Join(t.TempDir(), "d.csv")
 	if err == nil {
-		err = dataset.Write(t.Context(), path, data, dataset.WriteOptions{})
+		err = file.Write(t.Context(), path, data, file.WriteOptions{})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +121,7 @@ func TestKernelParts(t *testing.T) {
 		{Learner: means, Kernel: &fitting.Options{Function: rbf}},
 	} {
 		of := func(e engine.Engine, r ranks.Reducer) (string, error) {
-			data, err := dataset.Read(t.Context(), path, dataset.Options{Ranks: r})
+			data, err := file.Read(t.Context(), path, file.Options{Ranks: r})
 			if err != nil {
 				return "", err
 			}
@@ -175,7 +176,7 @@ func TestKernelTraffic(t *testing.T) {
 	const k, m, d, q = 3, 40, 10, 4
 	data, _ := problem(t, false)
 	path := filepath.Join(t.TempDir(), "d.csv")
-	if err := dataset.Write(t.Context(), path, data, dataset.WriteOptions{}); err != nil {
+	if err := file.Write(t.Context(), path, data, file.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	// Numbers that are added in order go in groups at multiples of step: each of 8k groups
@@ -191,7 +192,7 @@ func TestKernelTraffic(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		read, err := dataset.Read(t.Context(), path, dataset.Options{Ranks: meter})
+		read, err := file.Read(t.Context(), path, file.Options{Ranks: meter})
 		if err != nil {
 			return err
 		}

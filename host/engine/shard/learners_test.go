@@ -19,6 +19,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -180,10 +182,10 @@ func TestPartsShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
-		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r,
-			Table: dataset.Table{LabelColumn: "class", IDColumn: "id",
-				Encode: &dataset.EncodeOptions{Missing: "mean",
-					Text: dataset.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})
+		return file.Read(t.Context(), path, file.Options{Ranks: r,
+			Table: file.Table{LabelColumn: "class", IDColumn: "id",
+				Encode: &features.EncodeOptions{Missing: "mean",
+					Text: features.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})
 	}
 	gradients := softmax.Defaults()
 	gradients.Iterations = 5
@@ -285,14 +287,14 @@ func TestLearnersShare(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := dataset.Write(t.Context(), path, &prepared, dataset.WriteOptions{}); err != nil {
+				if err := file.Write(t.Context(), path, &prepared, file.WriteOptions{}); err != nil {
 					t.Fatal(err)
 				}
-				o := dataset.Options{Storage: "dense", Classes: data.Classes, Features: data.D}
+				o := file.Options{Storage: "dense", Classes: data.Classes, Features: data.D}
 				if sparse {
 					o.Storage = "sparse"
 				}
-				whole, err := dataset.Read(t.Context(), path, o)
+				whole, err := file.Read(t.Context(), path, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -314,7 +316,7 @@ func TestLearnersShare(t *testing.T) {
 					func(r ranks.Reducer) (*dataset.Dataset, error) {
 						o := o
 						o.Ranks = r
-						d, err := dataset.Read(t.Context(), path, o)
+						d, err := file.Read(t.Context(), path, o)
 						if err == nil && d.Stored().At.Shared() == nil {
 							err = errors.New("all ranks have all examples")
 						}

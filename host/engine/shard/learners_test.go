@@ -133,7 +133,7 @@ func arrays(hashes string) string {
 	return of
 }
 
-// spread trains on so many ranks, each with the engines that open gives it, one for each of its
+// spread trains on several ranks, each with the engines that open gives it, one for each of its
 // shares, and returns what each found in the examples that read gives it.
 func spread(
 	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, open func(rank int) []engine.Engine,
@@ -160,7 +160,7 @@ func spread(
 	return found
 }
 
-// TestPartsShare: examples held out, and what models say of those that they have not seen, are
+// TestPartsShare: examples held out, and what models say of examples that they have not seen, are
 // those of one process where each rank has read its own examples alone, from a table of more than
 // numbers, some of whose examples are bad.
 func TestPartsShare(t *testing.T) {
@@ -304,7 +304,7 @@ func TestLearnersShare(t *testing.T) {
 				}
 				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i%4]
 				if at%2 == 1 && i%4 == 2 {
-					shares = [][]int{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}} // of which most have no examples
+					shares = [][]int{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}} // most have no examples
 				}
 				engines := func(rank int) (own []engine.Engine) {
 					for range shares[rank] {

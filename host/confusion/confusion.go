@@ -21,9 +21,6 @@ import (
 // unit in the last of them.
 const SumTolerance = 1e-6
 
-// axesFlag is what a user types to have a table read with true classes in rows.
-const axesFlag = "--confusion-axes true-rows"
-
 // Matrix is a Q×Q confusion matrix of label noise. The functions of this package
 // that return a Matrix have checked it; one made by hand is checked with Check.
 type Matrix struct {
@@ -99,10 +96,10 @@ func (m *Matrix) check(trueRows bool) error {
 	}
 	if trueRows {
 		return fmt.Errorf("%w; its rows do sum to 1, so the table has noisy classes in rows: leave out "+
-			"%s", err, axesFlag)
+			"%s", err, axesOption())
 	}
 	return fmt.Errorf("%w; its rows do sum to 1, so the table has true classes in rows: use %s", err,
-		axesFlag)
+		axesOption())
 }
 
 // CheckClasses returns an error unless there are two or more distinct names.

@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -23,20 +22,4 @@ func missingText(missing []dataset.MissingCount) string {
 		return ""
 	}
 	return "; missing values: " + strings.Join(parts, ", ")
-}
-
-// Brief is a name from a file without characters that steer a terminal, cut to what a line has
-// room for.
-func Brief(name string) string {
-	const most = 40
-	text := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '\uFFFD'
-		}
-		return r
-	}, name))
-	if len(text) > most {
-		text = append(text[:most-1], '…')
-	}
-	return string(text)
 }

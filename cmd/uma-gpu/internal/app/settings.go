@@ -34,5 +34,5 @@ func (o *Common) Set(flag, value string) error {
 		return err
 	}
 	o.start(o.line)
-	return checkDeclared(o.line)
+	return checkFlags(o.line, nil)
 }

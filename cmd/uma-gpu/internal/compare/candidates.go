@@ -2,7 +2,6 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -71,7 +70,7 @@ func (o *Options) candidates(ctx context.Context) (list []candidate, err error) 
 func (o *Options) candidate(ctx context.Context, flags string) (candidate, error) {
 	c := candidate{new(training.Options), flags}
 	own := app.Without(c.LearningFlags(), "seed") // one for all
-	command := &cli.Command{Name: "try", HideHelp: true,
+	command := &cli.Command{Name: "compare", HideHelp: true,
 		Flags: app.Flags(c.Noise.Flags("`FILE`"), c.NormalizeFlag(), own, c.Kernel.TrainFlags(&c.Common)),
 		Action: app.Action(&c.Common, func(context.Context) error {
 			if err := c.Noise.Check(&c.Common); err != nil {
@@ -82,10 +81,7 @@ func (o *Options) candidate(ctx context.Context, flags string) (candidate, error
 	app.Mend(command, func(*cli.Context) error { return nil })
 	program := &cli.App{Writer: io.Discard, ErrWriter: io.Discard, HideHelp: true,
 		Commands: []*cli.Command{command}, ExitErrHandler: func(*cli.Context, error) {}}
-	err := program.RunContext(ctx, append([]string{"uma-gpu", "try"}, strings.Fields(flags)...))
-	if usage := new(app.UsageError); errors.As(err, &usage) {
-		usage.Command = "" // that of this command comes instead
-	}
+	err := program.RunContext(ctx, append([]string{"uma-gpu", "compare"}, strings.Fields(flags)...))
 	c.Train.Seed, c.Notes = o.Train.Seed, o.Notes
 	return c, err
 }

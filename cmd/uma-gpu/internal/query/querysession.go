@@ -18,6 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -116,7 +117,7 @@ func (q *questions) read(ctx context.Context) error {
 }
 
 // columnsOut returns options that leave out the columns of a file that are for people.
-func (q *questions) columnsOut(ctx context.Context, path string) (dataset.Options, error) {
+func (q *questions) columnsOut(ctx context.Context, path string) (file.Options, error) {
 	o := q.Options.Read
 	o.Ignore = slices.Clone(o.Ignore)
 	o.IDColumn = "" // only the pool has to have it
@@ -130,7 +131,7 @@ func (q *questions) columnsOut(ctx context.Context, path string) (dataset.Option
 			o.IDColumn = name
 			continue
 		}
-		has, err := dataset.HasColumn(ctx, path, name, o)
+		has, err := file.HasColumn(ctx, path, name, o)
 		if err != nil {
 			return o, err
 		}
@@ -199,10 +200,10 @@ func (q *questions) name(ctx context.Context) (err error) {
 	}
 	if column := q.Show; column != "" {
 		q.shown = column
-		q.texts, err = dataset.ReadTexts(ctx, pool, column, n, q.Options.Read)
+		q.texts, err = file.ReadTexts(ctx, pool, column, n, q.Options.Read)
 	} else if path := q.ShowFile; path != "" {
 		q.shown = "text"
-		q.texts, err = dataset.ReadTexts(ctx, path, "", n, q.Options.Read)
+		q.texts, err = file.ReadTexts(ctx, path, "", n, q.Options.Read)
 	}
 	if q.shown == "id" || q.shown == "label" {
 		q.shown += "_shown" // columns of the questions have names of their own

@@ -13,6 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
@@ -157,7 +159,7 @@ func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err erro
 	defer func() { err = errors.Join(err, e.Close()) }()
 	scored := m.Scores
 	if d.Prepared != nil {
-		if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
+		if err := features.PrepareBy(d, &m.Meta.Preparation); err != nil {
 			return err
 		}
 		scored = m.ScoresPrepared
@@ -195,9 +197,9 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	d := f.Dataset
 	var texts []string
 	if r.Show != "" {
-		texts, err = dataset.ReadTexts(ctx, r.Data.Path, r.Show, d.N, r.Read)
+		texts, err = file.ReadTexts(ctx, r.Data.Path, r.Show, d.N, r.Read)
 	} else if r.ShowFile != "" {
-		texts, err = dataset.ReadTexts(ctx, r.ShowFile, "", d.N, r.Read)
+		texts, err = file.ReadTexts(ctx, r.ShowFile, "", d.N, r.Read)
 	}
 	if err != nil {
 		return err

@@ -2,12 +2,8 @@
 package show
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +18,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -40,10 +35,10 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:      "show",
 		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
 		ArgsUsage: "FILE",
-		Description: `FILE is a CSV table or a .npy file, checked as train checks it. Class names come from the header,
-else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would refuse
-the matrix. For a model, FILE.npz, it prints the matrix that was given and the one that was learned,
-with standard errors, and which annotators were best and worst.
+		Description: `FILE is a CSV table or a .npy file, checked as train checks it. Class names come
+from the header, else they are 0, 1, ..., or say them with --classes. The exit code is 1 if train
+would refuse the matrix. For a model, FILE.npz, it prints the matrix that was given and the one that
+was learned, with standard errors, and which annotators were best and worst.
 
 Example: uma-gpu confusion show C.csv`,
 		Flags: []cli.Flag{
@@ -74,18 +69,12 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if len(o.Args) > 1 {
 		return app.Usage("unexpected argument %q behind %s; flags stand before the file", o.Args[1], path)
 	}
-	first, err := firstLine(path)
-	if strings.HasPrefix(first, "PK\x03\x04") {
+	if isModel(path) {
 		return o.showModel(path)
 	}
-	classes := strings.Split(o.Classes, ",")
-	if !o.Given("classes") {
-		if err == nil {
-			classes, err = classesOf(first)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: cannot read the confusion matrix: %w", path, fileerr.Cause(err))
-		}
+	var classes []string // nil for those of the file
+	if o.Given("classes") {
+		classes = strings.Split(o.Classes, ",")
 	}
 	o.Noise.Path = path
 	m, err := o.Noise.Read(ctx, classes)
@@ -125,58 +114,19 @@ func printMatrix(w io.Writer, classes []string, c [][]float64) error {
 	})
 }
 
-// classesOf returns the class names in the first line of a matrix file, or 0, 1, ... for a bare
-// table. confusion.Read judges the file.
-func classesOf(first string) (names []string, err error) {
-	if strings.HasPrefix(first, "\x93NUMPY") {
-		return nil, errors.New("a .npy file has no class names; say them with --classes")
-	}
-	corner := strings.TrimPrefix(first, `"`)
-	if strings.HasPrefix(corner, `noisy\true`) || strings.HasPrefix(corner, `true\noisy`) {
-		header, err := csv.NewReader(strings.NewReader(first)).Read()
-		return header[min(1, len(header)):], err
-	}
-	for k := range strings.FieldsFunc(first, func(r rune) bool {
-		return strings.ContainsRune(",; \t\r", r)
-	}) {
-		names = append(names, strconv.Itoa(k))
-	}
-	return names, nil
-}
-
-// firstLine returns the first line of a file, plain or gzip, that is not blank. The file is read
-// twice, so that it can be no pipe.
-func firstLine(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("found %s, wanted a regular file, or the names of the classes with "+
-			"--classes", fileerr.Kind(info.Mode()))
+// isModel reports whether a regular file begins as a model does.
+func isModel(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe is read once
+		return false
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return false
 	}
 	defer f.Close() // only read
-	r := bufio.NewReader(f)
-	if magic, _ := r.Peek(2); bytes.Equal(magic, []byte("\x1f\x8b")) {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return "", err
-		}
-		r = bufio.NewReader(z)
-	}
-	const most = 1 << 20
-	lines := bufio.NewScanner(io.LimitReader(r, most))
-	lines.Buffer(nil, 2*most)
-	for lines.Scan() {
-		if line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")); line != "" {
-			return line, nil
-		}
-	}
-	return "", lines.Err()
+	var first [4]byte
+	_, err = io.ReadFull(f, first[:])
+	return err == nil && string(first[:]) == "PK\x03\x04"
 }
 
 // ModelReport is what confusion show --json prints of a model.

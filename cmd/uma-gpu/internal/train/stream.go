@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -67,7 +67,7 @@ func (o *Options) checkStream() error {
 }
 
 // openStream begins to read, for a training that begins with a model so that they match.
-func (o *Options) openStream(ctx context.Context) (*dataset.Stream, error) {
+func (o *Options) openStream(ctx context.Context) (*file.Stream, error) {
 	r := o.Read
 	if base := o.Train.From; base != nil {
 		if err := o.Data.AsModel(&r, base.Meta.Features); err != nil {
@@ -85,7 +85,7 @@ func (o *Options) openStream(ctx context.Context) (*dataset.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataset.OpenStream(ctx, o.Data.Path, files, r)
+	return file.OpenStream(ctx, o.Data.Path, files, r)
 }
 
 // stream is Run for examples that are seen once.

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -37,7 +38,7 @@ type Options struct {
 
 	Train host.Options // Check completes it
 	// What Check makes of the others.
-	Read      dataset.Options
+	Read      file.Options
 	Where     *device.Device
 	inversion confusion.Inversion
 }
@@ -203,7 +204,7 @@ func (o *Options) ReadExamples(ctx context.Context, match *app.Model, shared boo
 }
 
 // ReadFor reads raw data as the features of a model.
-func ReadFor(ctx context.Context, d *app.Data, o dataset.Options, match *app.Model, m *model.Model,
+func ReadFor(ctx context.Context, d *app.Data, o file.Options, match *app.Model, m *model.Model,
 ) (*dataset.Dataset, error) {
 	o.Classes = m.Meta.Classes
 	if m.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {

@@ -18,6 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
@@ -114,7 +115,7 @@ func (v *Verification) score(ctx context.Context, m *model.Model,
 	}
 	defer d.Close() // only read
 	v.Examples, v.TrainingData = d.N, m.Meta.TrainedOn(d)
-	if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
+	if err := features.PrepareBy(d, &m.Meta.Preparation); err != nil {
 		return err
 	}
 	work := device.WorkOn(d, m.Q)

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"

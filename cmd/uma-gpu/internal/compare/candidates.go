@@ -79,8 +79,8 @@ func (o *Options) candidate(ctx context.Context, flags string) (candidate, error
 			return c.CheckLearning(nil)
 		})}
 	app.Mend(command, func(*cli.Context) error { return nil })
-	program := &cli.App{Writer: io.Discard, ErrWriter: io.Discard, HideHelp: true,
-		Commands: []*cli.Command{command}, ExitErrHandler: func(*cli.Context, error) {}}
+	program := &cli.App{HelpName: "uma-gpu", Writer: io.Discard, ErrWriter: io.Discard,
+		HideHelp: true, Commands: []*cli.Command{command}, ExitErrHandler: func(*cli.Context, error) {}}
 	err := program.RunContext(ctx, append([]string{"uma-gpu", "compare"}, strings.Fields(flags)...))
 	c.Train.Seed, c.Notes = o.Train.Seed, o.Notes
 	return c, err

@@ -30,11 +30,11 @@ type OutOfFold struct {
 // OutOfFold checks the options, reads the data and makes the trainings without each part. Labels of
 // annotators become their consensus, and C that of it. estimates has C estimated where it is not
 // given; then labels of annotators stay.
-func (o *Options) OutOfFold(ctx context.Context, estimates bool) (f *OutOfFold, err error) {
+func (o *Options) OutOfFold(ctx context.Context, estimates bool) (_ *OutOfFold, err error) {
 	if err := o.Check(nil); err != nil {
 		return nil, err
 	}
-	f = &OutOfFold{Options: o}
+	f := &OutOfFold{Options: o}
 	defer func() {
 		if err != nil {
 			f.Close()

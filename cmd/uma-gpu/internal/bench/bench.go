@@ -120,7 +120,10 @@ func (o *Options) check() (err error) {
 	} else if o.n, o.d, o.q, err = parseShape(cmp.Or(o.Synthetic, defaultSynthetic)); err != nil {
 		return app.Usage("--synthetic: %v", err)
 	}
-	if err := o.CheckLearning(nil); err != nil {
+	if err := app.CheckSteps(o.Train.Preparation); err != nil {
+		return err
+	}
+	if o.Train.Learner, err = o.Learner.Choose(nil); err != nil {
 		return err
 	}
 	if o.Where, err = o.Device.Choose(); err == nil {

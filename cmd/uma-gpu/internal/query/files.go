@@ -40,61 +40,57 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // spreadsheets begin so
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord, r.Comma = -1, delimiter(text)
-	header, err := r.Read()
-	id, label := slices.Index(header, "id"), slices.Index(header, "label")
-	if err == nil && (id < 0 || label < 0) {
-		return nil, fmt.Errorf("%s:1: found the columns %.80q, wanted a header with id and label, as in "+
-			"the questions", path, header)
-	}
-	lines := map[string]int{} // of ids
-	at := map[string]int32{}
-	for err == nil {
-		var row []string
-		if row, err = r.Read(); err != nil {
-			break
+	var header []string
+	id, label, known := 0, 0, map[string]answered{}
+	for {
+		row, err := r.Read()
+		switch bad := (*csv.ParseError)(nil); {
+		case err == io.EOF && header == nil:
+			return nil, fmt.Errorf("%s: found an empty file, wanted a CSV of id and label", path)
+		case err == io.EOF:
+			return list, nil
+		case errors.As(err, &bad):
+			return nil, fmt.Errorf("%s:%d:%d: %w: wanted a CSV of id and label", path, bad.Line, bad.Column,
+				bad.Err)
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		line, _ := r.FieldPos(0)
-		if len(row) != len(header) {
-			return nil, fmt.Errorf("%s:%d: found %d fields, wanted %d as in the header", path, line,
-				len(row), len(header))
+		wrong := func(format string, args ...any) ([]answered, error) {
+			return nil, fmt.Errorf("%s:%d: %w", path, line, fmt.Errorf(format, args...))
 		}
-		name, class := strings.TrimSpace(row[id]), strings.TrimSpace(row[label])
-		if class == "" {
-			continue // no answer yet
-		}
-		a := answered{id: name, label: int32(slices.Index(classes, class)), line: line}
-		if a.label < 0 && class == cannotTell {
-			a.label = active.Aside
-		} else if a.label < 0 {
-			return nil, fmt.Errorf("%s:%d: found the label %.60q, wanted one of %.200q, or %s where the "+
-				"expert cannot tell; a new class needs a session of its own, begun with "+
-				"--classes", path, line, class, classes, cannotTell)
-		}
-		if fault := refuse(name); fault != "" {
-			return nil, fmt.Errorf("%s:%d: found the id %q, wanted one of the questions: %s", path, line,
-				name, fault)
-		}
-		if before, twice := lines[name]; twice {
-			if at[name] != a.label {
-				return nil, fmt.Errorf("%s:%d: found the id %q with the label %.60q, wanted that of line %d; "+
-					"give one of them", path, line, name, class, before)
+		if header == nil {
+			header, id, label = row, slices.Index(row, "id"), slices.Index(row, "label")
+			if min(id, label) < 0 {
+				return wrong("found the columns %.80q, wanted a header with id and label, as in the questions",
+					header)
 			}
 			continue
 		}
-		lines[name], at[name] = line, a.label
-		list = append(list, a)
+		if len(row) != len(header) {
+			return wrong("found %d fields, wanted %d as in the header", len(row), len(header))
+		}
+		class := strings.TrimSpace(row[label])
+		if class == "" {
+			continue // no answer yet
+		}
+		a := answered{strings.TrimSpace(row[id]), int32(slices.Index(classes, class)), line}
+		if a.label < 0 && class == cannotTell {
+			a.label = active.Aside
+		} else if a.label < 0 {
+			return wrong("found the label %.60q, wanted one of %.200q, or %s where the expert cannot tell; "+
+				"a new class needs a session of its own, begun with --classes", class, classes, cannotTell)
+		}
+		if fault := refuse(a.id); fault != "" {
+			return wrong("found the id %q, wanted one of the questions: %s", a.id, fault)
+		}
+		if before, twice := known[a.id]; !twice {
+			known[a.id], list = a, append(list, a)
+		} else if before.label != a.label {
+			return wrong("found the id %q with the label %.60q, wanted that of line %d; give one of them",
+				a.id, class, before.line)
+		}
 	}
-	var bad *csv.ParseError
-	switch {
-	case errors.As(err, &bad):
-		return nil, fmt.Errorf("%s:%d:%d: %w: wanted a CSV of id and label", path, bad.Line, bad.Column,
-			bad.Err)
-	case err != io.EOF:
-		return nil, fmt.Errorf("%s: %w", path, err)
-	case header == nil:
-		return nil, fmt.Errorf("%s: found an empty file, wanted a CSV of id and label", path)
-	}
-	return list, nil
 }
 
 // delimiter is what a spreadsheet put between the first two columns.
@@ -110,62 +106,51 @@ func delimiter(text []byte) rune {
 
 // writeQuestions writes the open questions of the last round, with an empty column for the label.
 func (q *questions) writeQuestions(out io.Writer) error {
-	w := csv.NewWriter(out)
-	fields := []string{"id", "label"}
-	if q.shown != "" {
-		fields = []string{"id", q.shown, "label"}
+	rows := [][]string{{"id", q.shown, "label"}}
+	for _, asked := range q.asked() {
+		rows = append(rows, []string{asked.ID, asked.Shown, ""})
 	}
-	if err := w.Write(fields); err != nil {
-		return err
-	}
-	for _, i := range q.asked() {
-		clear(fields)
-		if fields[0] = q.ids[i]; q.shown != "" {
-			fields[1] = q.texts[i]
-		}
-		if err := w.Write(fields); err != nil {
-			return err
+	if q.shown == "" {
+		for k, row := range rows {
+			rows[k] = slices.Delete(row, 1, 2)
 		}
 	}
-	w.Flush()
-	return w.Error()
+	return csv.NewWriter(out).WriteAll(rows)
 }
 
-// asked returns the examples of the open questions.
-func (q *questions) asked() (open []int) {
-	if len(q.session.Rounds) == 0 {
-		return nil
-	}
-	last := q.session.Rounds[len(q.session.Rounds)-1]
-	for k, i := range last.Asked {
-		if last.Answers[k] == active.Unknown {
-			open = append(open, i)
+// asked returns the open questions.
+func (q *questions) asked() []question {
+	open := []question{}
+	for _, last := range q.session.Rounds[max(0, len(q.session.Rounds)-1):] {
+		for k, i := range last.Asked {
+			if last.Answers[k] != active.Unknown {
+				continue
+			}
+			asked := question{ID: q.ids[i], Example: i + 1}
+			if q.shown != "" {
+				asked.Shown = q.texts[i]
+			}
+			open = append(open, asked)
 		}
 	}
 	return open
 }
 
 // writeAnswers writes all answers of a session.
-func writeAnswers(out io.Writer, s *active.Session, ids []string) error {
-	w := csv.NewWriter(out)
-	if err := w.Write([]string{"id", "label", "round"}); err != nil {
-		return err
-	}
-	for number, r := range s.Rounds {
+func (q *questions) writeAnswers(out io.Writer) error {
+	rows := [][]string{{"id", "label", "round"}}
+	for number, r := range q.session.Rounds {
 		for k, i := range r.Asked {
-			name := cannotTell
-			if y := r.Answers[k]; y == active.Unknown {
-				continue
-			} else if y >= 0 {
-				name = s.Classes[y]
+			y, name := r.Answers[k], cannotTell
+			if y >= 0 {
+				name = q.session.Classes[y]
 			}
-			if err := w.Write([]string{ids[i], name, strconv.Itoa(number + 1)}); err != nil {
-				return err
+			if y != active.Unknown {
+				rows = append(rows, []string{q.ids[i], name, strconv.Itoa(number + 1)})
 			}
 		}
 	}
-	w.Flush()
-	return w.Error()
+	return csv.NewWriter(out).WriteAll(rows)
 }
 
 // Report is what query --json prints.
@@ -191,24 +176,15 @@ type question struct {
 
 // tell prints the questions, and writes the files that were asked for.
 func (q *questions) tell(ctx context.Context) error {
-	if q.Session != "" {
-		if err := q.written(); err != nil {
-			return err
-		}
+	if err := q.written(); err != nil {
+		return err
 	}
 	d, labels, err := q.all()
 	if err != nil {
 		return err
 	}
 	r := Report{Strategy: q.Ask.Strategy, Learner: q.Train.Learner.Definition().Name,
-		Round: len(q.session.Rounds), Questions: []question{}, Advice: q.advice()}
-	for _, i := range q.asked() {
-		asked := question{ID: q.ids[i], Example: i + 1}
-		if q.shown != "" {
-			asked.Shown = q.texts[i]
-		}
-		r.Questions = append(r.Questions, asked)
-	}
+		Round: len(q.session.Rounds), Questions: q.asked(), Advice: q.advice()}
 	var known []int
 	for i, y := range labels {
 		if y >= 0 {

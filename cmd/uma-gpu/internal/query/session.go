@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -315,9 +314,12 @@ func (q *questions) keep() error {
 	return q.session.Save(q.file("session.json"))
 }
 
-// written writes the files for people, each whole or not at all. Questions that are there stay:
-// their labels may be half filled in.
+// written writes the files of the session for people. Questions that are there stay: their labels
+// may be half filled in.
 func (q *questions) written() error {
+	if q.Session == "" {
+		return nil
+	}
 	number := len(q.session.Rounds)
 	path := q.file(fmt.Sprintf("round-%d.csv", number))
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && q.session.Open() > 0 {
@@ -326,7 +328,5 @@ func (q *questions) written() error {
 		}
 		q.Notes.Say("questions: round %d, %d of them, in %s", number, q.session.Open(), path)
 	}
-	return atomicfile.Write(q.file("labels.csv"), func(w io.Writer) error {
-		return writeAnswers(w, q.session, q.ids)
-	})
+	return atomicfile.Write(q.file("labels.csv"), q.writeAnswers)
 }

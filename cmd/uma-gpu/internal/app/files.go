@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -69,13 +70,13 @@ func isThere(path string) bool {
 
 // ReadData reads a data file and says what it holds; the caller closes it, after all that uses its
 // examples.
-func ReadData(ctx context.Context, path string, o dataset.Options, n Notes,
+func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 ) (*dataset.Dataset, error) {
 	files, err := DataFiles(path)
 	if err != nil {
 		return nil, err
 	}
-	d, err := dataset.ReadAll(ctx, path, files, o)
+	d, err := file.ReadAll(ctx, path, files, o)
 	if ctx.Err() != nil {
 		if err == nil {
 			d.Close() // only read
@@ -97,7 +98,7 @@ func ReadData(ctx context.Context, path string, o dataset.Options, n Notes,
 	if d.Encoding != nil {
 		n.Say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
 	}
-	if d.Unchecked() {
+	if file.Unchecked(d) {
 		n.Say("data: the file is of a version without checksums; uma-gpu convert writes one that has " +
 			"them")
 	}
@@ -121,13 +122,13 @@ func ReadData(ctx context.Context, path string, o dataset.Options, n Notes,
 
 // ReadWhole is ReadData for commands that read every value anyway: it makes sure that a binary file
 // has the content that it was written with, and that the content hash is known.
-func ReadWhole(ctx context.Context, path string, o dataset.Options, n Notes,
+func ReadWhole(ctx context.Context, path string, o file.Options, n Notes,
 ) (*dataset.Dataset, error) {
 	d, err := ReadData(ctx, path, o, n)
 	if err != nil {
 		return nil, err
 	}
-	err = d.Verify(ctx)
+	err = file.Verify(ctx, d)
 	if ctx.Err() != nil {
 		err = Interrupted(ctx)
 	}
@@ -250,14 +251,14 @@ func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions,
 }
 
 // Together has a data file take its place with the other files of a command.
-func Together(files *atomicfile.Group, o dataset.WriteOptions) dataset.WriteOptions {
+func Together(files *atomicfile.Group, o file.WriteOptions) file.WriteOptions {
 	o.Put = files.Write
 	return o
 }
 
 // WriteData writes a data file. Files that a command wrote before it stay.
-func WriteData(ctx context.Context, path string, d *dataset.Dataset, o dataset.WriteOptions) error {
-	err := dataset.Write(ctx, path, d, o)
+func WriteData(ctx context.Context, path string, d *dataset.Dataset, o file.WriteOptions) error {
+	err := file.Write(ctx, path, d, o)
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("%w while writing %s; nothing was changed there", ErrInterrupted, path)
 	}
@@ -266,18 +267,18 @@ func WriteData(ctx context.Context, path string, d *dataset.Dataset, o dataset.W
 
 // IDsLeftOut says that a file of a format, "" if its name says it, has no place for the ids of d.
 func (n Notes) IDsLeftOut(d *dataset.Dataset, out, format string) {
-	if format = cmp.Or(format, dataset.FormatOfName(out)); d.IDs != nil && format != "csv" {
+	if format = cmp.Or(format, file.FormatOfName(out)); d.IDs != nil && format != "csv" {
 		n.Say("the ids are left out of %s; %s has no place for them", out, format)
 	}
 }
 
 // CopyOptions lays out a copy of d like the original, unless the name of the copy says otherwise.
-func CopyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
-	var o dataset.WriteOptions
+func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
+	var o file.WriteOptions
 	name := strings.ToLower(out)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	// no more than a habit of CSV files
-	if dataset.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") {
+	if file.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") {
 		switch d.Format {
 		case "csv", "arff", "parquet":
 			o.Format = "csv"
@@ -290,7 +291,7 @@ func CopyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 	// else columns have become several, and the label goes last
 	if d.LabelColumn > 0 && d.Encoding == nil {
 		// Fewer columns may be left of the original's, if some were ignored.
-		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, d.TableWidth()))
+		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, file.TableWidth(d)))
 	}
 	return o
 }
@@ -298,7 +299,7 @@ func CopyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 // checkFormat refuses an output whose name asks for a format that is only read, or that has no
 // place for the labels.
 func checkFormat(out string, noLabels bool) error {
-	asked, formats := dataset.FormatOfName(out), dataset.WriteFormats()
+	asked, formats := file.FormatOfName(out), file.WriteFormats()
 	if asked != "" && !slices.Contains(formats, asked) {
 		return Usage("%s: %s can be read but not written, wanted a name for %s", out, asked,
 			OrList(formats))

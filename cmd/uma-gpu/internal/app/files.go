@@ -205,8 +205,8 @@ func interruptedReading(path string) error {
 	return fmt.Errorf("%w while reading %s; nothing was written", ErrInterrupted, path)
 }
 
-// Awaited is read(path) until ctx ends: a pipe without a writer is waited for, for ever. The reading
-// then goes on in a goroutine of its own, and changes nothing.
+// Awaited is read(path) until ctx ends: a pipe without a writer is waited for, for ever. The
+// reading then goes on in a goroutine of its own, and changes nothing.
 func Awaited[T any](ctx context.Context, path string, read func(path string) (T, error)) (T,
 	error) {
 	var value T

@@ -60,7 +60,7 @@ func ways() []way {
 		{"softmax", host.Options{Learner: gradients}},
 		{"kernel PCA and softmax", host.Options{Learner: gradients, Kernel: rbf}},
 		{"kernelmean", host.Options{Learner: means, Kernel: &fitting.Options{Function: rbf.Function}}},
-		{"perceptron", host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
+		{"perceptron", host.Options{Learner: online.New("perceptron"), MaxSteps: 2}},
 	}
 }
 

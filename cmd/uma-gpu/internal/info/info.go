@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -64,7 +65,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	d, err := o.Data.ReadWhole(ctx, options)
-	if errors.Is(err, dataset.ErrMissing) && !o.Given("missing") && o.Data.Path != "-" {
+	if errors.Is(err, features.ErrMissing) && !o.Given("missing") && o.Data.Path != "-" {
 		o.Notes.Say("data: %v", err)
 		o.Notes.Say("data: described as read with --missing mean")
 		options.Encode.Missing = "mean"

@@ -13,6 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
@@ -184,9 +186,9 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	format := dataset.FormatOfName(o.Out)
-	if !slices.Contains(dataset.WriteFormats(), format) {
-		return app.Usage("%s: wanted a name for %s", o.Out, app.OrList(dataset.WriteFormats()))
+	format := file.FormatOfName(o.Out)
+	if !slices.Contains(file.WriteFormats(), format) {
+		return app.Usage("%s: wanted a name for %s", o.Out, app.OrList(file.WriteFormats()))
 	}
 	b, err := model.LoadBasis(o.Basis)
 	if err != nil {
@@ -200,7 +202,7 @@ func (o *Transform) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer d.Close() // only read
-	if err := d.PrepareBy(&b.Preparation); err != nil {
+	if err := features.PrepareBy(d, &b.Preparation); err != nil {
 		return err
 	}
 	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
@@ -216,5 +218,5 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}
-	return app.WriteData(ctx, o.Out, components, dataset.WriteOptions{})
+	return app.WriteData(ctx, o.Out, components, file.WriteOptions{})
 }

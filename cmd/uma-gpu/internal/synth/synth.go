@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 )
 
@@ -51,9 +52,9 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	set := &dataset.Dataset{Examples: dataset.Examples{N: o.Examples, D: o.Features}}
-	layout := dataset.WriteOptions{}
+	layout := file.WriteOptions{}
 	var err error
-	if dataset.FormatOfName(o.Out) == "binary" {
+	if file.FormatOfName(o.Out) == "binary" {
 		err = o.rowByRow(ctx, set, &layout)
 	} else {
 		set.X, set.Y, err = synth.GenerateContext(ctx, o.Examples, o.Features, o.Classes, o.Seed)
@@ -77,7 +78,7 @@ func Run(ctx context.Context, o *Options) error {
 
 // rowByRow labels the examples of set, and has them made while they are written.
 func (o *Options) rowByRow(ctx context.Context, set *dataset.Dataset,
-	layout *dataset.WriteOptions) error {
+	layout *file.WriteOptions) error {
 	s, err := synth.New(set.N, set.D, o.Classes, o.Seed)
 	if err != nil {
 		return err

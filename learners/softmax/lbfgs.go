@@ -38,7 +38,7 @@ type point struct {
 // Algorithms 7.4, 7.5 and 3.5) in the middle of a run. Every sum is in float64 in a fixed
 // order, so that the iterates have the same bits everywhere.
 type minimiser struct {
-	at     func(w []float32) (point, error) // of the function to minimise; the point is the minimiser's
+	at     func(w []float32) (point, error) // of the function to minimise
 	now    point
 	pairs  []pair // the oldest first
 	trials int    // points looked at in this step

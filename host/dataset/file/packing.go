@@ -22,8 +22,8 @@ type Packing struct {
 	Writer func(w io.Writer) (io.WriteCloser, error)
 }
 
-// packings are the packings that Read and Write know. Package host/dataset/zstd replaces the one that
-// has no functions.
+// packings are the packings that Read and Write know. Package host/dataset/zstd replaces the one
+// that has no functions.
 var packings = []Packing{{
 	Name: "gzip", Magic: []byte{0x1f, 0x8b}, Ending: ".gz",
 	Reader: func(r io.Reader, _ uint64) (io.ReadCloser, error) { return gzip.NewReader(r) },
@@ -45,8 +45,8 @@ func (p *Packing) missing() error {
 // RegisterPacking makes Read and Write know p, in place of an older packing of its name. It is
 // called before either of them is.
 func RegisterPacking(p Packing) {
-	packings = append(slices.DeleteFunc(packings, func(old Packing) bool { return old.Name == p.Name }),
-		p)
+	isOld := func(old Packing) bool { return old.Name == p.Name }
+	packings = append(slices.DeleteFunc(packings, isOld), p)
 }
 
 // packingOf returns the packing of a file that begins with magic; nil if it is none.

@@ -121,7 +121,7 @@ var foreign = map[string][]string{
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
-	"github.com/klauspost/compress": {"host/dataset/file", "internal/parquetfile"},
+	"github.com/klauspost/compress": {"host/dataset/zstd", "internal/parquetfile"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},

@@ -363,8 +363,7 @@ func (t *trainer) note(format string, args ...any) {
 	}
 }
 
-// insteadOf returns advice on wrong labels for the user of a learner that takes labels to be
-// right.
+// insteadOf returns advice on wrong labels for the user of a learner that takes labels to be right.
 func insteadOf(p learners.Params) string {
 	if _, ok := learners.Lookup(p, "correction"); ok {
 		return ", unless its correction is steps"

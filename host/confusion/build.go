@@ -18,9 +18,8 @@ func Identity(classes []string) (*Matrix, error) {
 	return Symmetric(classes, 0)
 }
 
-// Symmetric returns the matrix in which a label is wrong with probability rate,
-// in [0, 1], and each of the Q-1 wrong classes is as likely as any other. It
-// copies the names.
+// Symmetric returns the matrix in which a label is wrong with probability rate, in [0, 1], and each
+// of the Q-1 wrong classes is as likely as any other. It copies the names.
 func Symmetric(classes []string, rate float64) (*Matrix, error) {
 	m, err := New(classes)
 	if err != nil {
@@ -39,9 +38,8 @@ func Symmetric(classes []string, rate float64) (*Matrix, error) {
 	return m, nil
 }
 
-// Pairwise returns the matrix in which class q becomes class q+1 (the last one
-// class 0) with probability rate, in [0, 1], and is right otherwise. It copies
-// the names.
+// Pairwise returns the matrix in which class q becomes class q+1 (the last one class 0) with
+// probability rate, in [0, 1], and is right otherwise. It copies the names.
 func Pairwise(classes []string, rate float64) (*Matrix, error) {
 	m, err := New(classes)
 	if err != nil {
@@ -58,13 +56,11 @@ func Pairwise(classes []string, rate float64) (*Matrix, error) {
 	return m, nil
 }
 
-// Random returns (1-share)·I + share·S, where share is in [0, 1] and S is a
-// random matrix whose columns are independent and uniform among all
-// distributions over Q classes. It copies the names.
+// Random returns (1-share)·I + share·S, where share is in [0, 1] and S is a random matrix whose
+// columns are independent and uniform among all distributions over Q classes. It copies the names.
 //
-// S is drawn column by column: Q exponential variables (ExpFloat64 of one PCG
-// generator made from the seed and a fixed stream), divided by their sum. The
-// same seed gives the same matrix.
+// S is drawn column by column: Q exponential variables (ExpFloat64 of one PCG generator made from
+// the seed and a fixed stream), divided by their sum. The same seed gives the same matrix.
 func Random(classes []string, share float64, seed uint64) (*Matrix, error) {
 	m, err := New(classes)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package confusion holds the confusion matrix C of the label noise: reading,
-// checking, inverting and building it, estimating with it, and corrupting
-// labels by it.
+// Package confusion holds the confusion matrix C of the label noise: reading, checking, inverting
+// and building it, estimating with it, and corrupting labels by it.
 //
 // C[p][q] = P(noisy = p | true = q). Column q says what becomes of the examples
 // whose true label is class q, so columns sum to 1. This is the noise matrix of
@@ -16,9 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// SumTolerance is how far from 1 the sum of a column may lie. A table of float32
-// probabilities stays below 1e-7; six printed decimals stay inside up to one
-// unit in the last of them.
+// SumTolerance is how far from 1 the sum of a column may lie. A table of float32 probabilities
+// stays below 1e-7; six printed decimals stay inside up to one unit in the last of them.
 const SumTolerance = 1e-6
 
 // Matrix is a Q×Q confusion matrix of label noise. The functions of this package
@@ -39,10 +37,9 @@ type Matrix struct {
 // Q returns the number of classes.
 func (m *Matrix) Q() int { return len(m.Classes) }
 
-// Check returns nil if m is a confusion matrix: at least two classes with
-// distinct names, Q·Q entries, each in [0, 1], and columns that sum to 1 within
-// SumTolerance. Entries get no tolerance, because a probability, however it is
-// rounded, never leaves [0, 1].
+// Check returns nil if m is a confusion matrix: at least two classes with distinct names, Q·Q
+// entries, each in [0, 1], and columns that sum to 1 within SumTolerance. Entries get no tolerance,
+// because a probability, however it is rounded, never leaves [0, 1].
 //
 // The error names the first entry or column at fault by its classes. If rows sum
 // to 1 and columns do not, it names the flag that reads the transpose. A matrix

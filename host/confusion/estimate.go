@@ -3,10 +3,9 @@ package confusion
 // Inverse is C⁻¹ with what is estimated by it from noisy labels alone. It is
 // made by Matrix.Invert and not changed by its methods.
 //
-// Where a method takes counts, they are N of clause 5, Q·Q row-major:
-// counts[p*Q+k] examples are predicted p and have noisy label k, n examples in
-// all, n ≥ 1. Sums are float64 in the order given, and each product is rounded
-// before it is added.
+// Where a method takes counts, they are N of clause 5, Q·Q row-major: counts[p*Q+k] examples are
+// predicted p and have noisy label k, n examples in all, n ≥ 1. Sums are float64 in the order
+// given, and each product is rounded before it is added.
 type Inverse struct {
 	Q         int
 	V         []float64 // Q·Q, row-major: C⁻¹[q][k] = V[q*Q+k]
@@ -22,10 +21,9 @@ func (v *Inverse) Float32() []float32 {
 	return b
 }
 
-// EstimatedError returns the estimated clean error of clause 10,
-// 1 - Σ_p Σ_k (N[p][k]/n)·C⁻¹[p][k], in one running sum that starts at 0 and
-// takes p, and within p k, in increasing order. As an estimate it may leave
-// [0, 1].
+// EstimatedError returns the estimated clean error of clause 10, 1 - Σ_p Σ_k (N[p][k]/n)·C⁻¹[p][k],
+// in one running sum that starts at 0 and takes p, and within p k, in increasing order. As an
+// estimate it may leave [0, 1].
 func (v *Inverse) EstimatedError(counts []int64, n int) float64 {
 	sum := 0.0
 	for i, c := range counts[:v.Q*v.Q] {
@@ -34,10 +32,9 @@ func (v *Inverse) EstimatedError(counts []int64, n int) float64 {
 	return 1 - sum
 }
 
-// Priors returns Q estimates π̂ = C⁻¹ŷ/n of the frequencies of the true classes
-// (clause 7), where labelCounts[k] of the n examples have noisy label k: the sum
-// over k of C⁻¹[q][k]·labelCounts[k] in increasing k, divided by n, and 1/n where
-// it is less than that.
+// Priors returns Q estimates π̂ = C⁻¹ŷ/n of the frequencies of the true classes (clause 7), where
+// labelCounts[k] of the n examples have noisy label k: the sum over k of C⁻¹[q][k]·labelCounts[k]
+// in increasing k, divided by n, and 1/n where it is less than that.
 func (v *Inverse) Priors(labelCounts []int64, n int) []float64 {
 	pi := make([]float64, v.Q)
 	for q := range pi {
@@ -50,16 +47,14 @@ func (v *Inverse) Priors(labelCounts []int64, n int) []float64 {
 	return pi
 }
 
-// EstimatedConfusion estimates the confusion matrix of the predictions,
-// P(predicted = p | true = q), Q·Q row-major with element [p*Q+q], though only
-// noisy labels are known: the joint J[p][q] = Σ_k (N[p][k]/n)·C⁻¹[q][k] estimates
-// P(predicted = p, true = q), and each of its columns is divided by its sum, the
-// estimated frequency of class q.
+// EstimatedConfusion estimates the confusion matrix of the predictions, P(predicted = p | true =
+// q), Q·Q row-major with element [p*Q+q], though only noisy labels are known: the joint J[p][q] =
+// Σ_k (N[p][k]/n)·C⁻¹[q][k] estimates P(predicted = p, true = q), and each of its columns is
+// divided by its sum, the estimated frequency of class q.
 //
-// Columns sum to 1, except that a class whose estimated frequency is not
-// positive gets a column of zeros. With few examples or strong noise entries may
-// lie below 0 or above 1; they are left so, since cutting them would bias the
-// estimate.
+// Columns sum to 1, except that a class whose estimated frequency is not positive gets a column of
+// zeros. With few examples or strong noise entries may lie below 0 or above 1; they are left so,
+// since cutting them would bias the estimate.
 func (v *Inverse) EstimatedConfusion(counts []int64, n int) []float64 {
 	size := v.Q
 	inverse := columnsOf(v.V, size)

@@ -37,8 +37,7 @@ type Excess struct {
 // estimated or rounded says 0 of what happens now and then.
 const explainable = 0.01
 
-// explainRounds bounds the rounds of EM by which the shares are found, which is a concave
-// problem.
+// explainRounds bounds the rounds of EM by which the shares are found, which is a concave problem.
 const explainRounds = 500
 
 // Explain judges C by counts, Q×Q, of examples with predicted class p and noisy label k at

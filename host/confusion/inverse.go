@@ -18,10 +18,9 @@ import (
 // it nothing of a float32 result (seven digits) is left to learn from.
 const MaxCondition = 1e6
 
-// Condition returns the condition number of m in the 2-norm, the largest over
-// the smallest singular value: 1 for no noise, +Inf for a singular matrix or
-// one that fails Check. It judges and is reported; its last digits may differ
-// between processors, and no model depends on them.
+// Condition returns the condition number of m in the 2-norm, the largest over the smallest singular
+// value: 1 for no noise, +Inf for a singular matrix or one that fails Check. It judges and is
+// reported; its last digits may differ between processors, and no model depends on them.
 func (m *Matrix) Condition() float64 {
 	if m.Check() != nil {
 		return math.Inf(1)
@@ -161,11 +160,10 @@ func (e *InseparableError) Error() string {
 		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes))
 }
 
-// inseparable is the error that names the classes of a matrix without a usable
-// inverse. A right-singular vector v of a tiny singular value has C·v ≈ 0: a
-// mixture of columns that leaves no trace in the noisy labels. The classes in it
-// are those of large components. Several tiny values span a space of such
-// vectors; the length of a class's projection on it does not depend on which
+// inseparable is the error that names the classes of a matrix without a usable inverse. A
+// right-singular vector v of a tiny singular value has C·v ≈ 0: a mixture of columns that leaves no
+// trace in the noisy labels. The classes in it are those of large components. Several tiny values
+// span a space of such vectors; the length of a class's projection on it does not depend on which
 // basis the decomposition picked, and for a single vector it is |component|.
 func (m *Matrix) inseparable(d *decomposition, cond float64) error {
 	var v mat.Dense

@@ -68,8 +68,7 @@ func (t *told) Error() string { return t.text }
 
 func (t *told) Unwrap() error { return t.kind }
 
-// Gather fills rows of width numbers with those of each rank: rank k has rows
-// ends[k]..ends[k+1]-1.
+// Gather fills rows of width numbers with those of each rank: rank k has rows ends[k]..ends[k+1]-1.
 func Gather[T int32 | int64 | float32 | float64](
 	ctx context.Context, r Reducer, rows []T, width int, ends []int) error {
 	_, all := r.Rank()

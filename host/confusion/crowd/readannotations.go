@@ -28,11 +28,10 @@ type AnnotationOptions struct {
 	Right []string
 }
 
-// ReadAnnotations reads a table with a label to each line, a CSV with the header
-// item,worker,label, plain or compressed by gzip. The columns may come in any order, task is
-// another word for item and annotator for worker, and other columns do not count. An item is
-// the number of an example, 0 for the first. Each example needs a label: leave those out of
-// the data that nobody labelled.
+// ReadAnnotations reads a table with a label to each line, a CSV with the header item,worker,label,
+// plain or compressed by gzip. The columns may come in any order, task is another word for item and
+// annotator for worker, and other columns do not count. An item is the number of an example, 0 for
+// the first. Each example needs a label: leave those out of the data that nobody labelled.
 //
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its
 // progress through ctx, and ends with it.

@@ -49,13 +49,12 @@ const (
 	confidentLeast = 2e-6
 )
 
-// ConfidentJoint estimates C from the probabilities of noisy labels, n×Q, that models give
-// examples which they have not seen, by confident learning (Northcutt, Jiang and Chuang, Confident
-// learning: estimating uncertainty in dataset labels, JAIR 70, 2021, Section 3.1), as cleanlab
-// computes it: an example counts as of class t if its probability of t is at least t's
-// threshold, the mean probability of t among the examples labelled t; of several such classes as
-// the likeliest of all, and of none not at all. Then each row is made to sum to the number of its
-// labels.
+// ConfidentJoint estimates C from the probabilities of noisy labels, n×Q, that models give examples
+// which they have not seen, by confident learning (Northcutt, Jiang and Chuang, Confident learning:
+// estimating uncertainty in dataset labels, JAIR 70, 2021, Section 3.1), as cleanlab computes it:
+// an example counts as of class t if its probability of t is at least t's threshold, the mean
+// probability of t among the examples labelled t; of several such classes as the likeliest of all,
+// and of none not at all. Then each row is made to sum to the number of its labels.
 //
 // A class that no example counts as is right always, and named in the notes. y are the noisy
 // labels. The thresholds' sums and all counts are of integers, so that the result is the same

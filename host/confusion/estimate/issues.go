@@ -32,8 +32,7 @@ type Issue struct {
 // Without noise, p are the probabilities of noisy labels. Quality is then p[y], Likely the
 // largest, Sure its p, and Wrong says that y is another class; same does not count.
 //
-// Products, sums and divisions are of float64 in order, so that their bits are the same
-// everywhere.
+// Products, sums and divisions are of float64 in order, so that their bits are the same everywhere.
 func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([]Issue, error) {
 	if err := checkIssues(p, y, same, q, noise); err != nil {
 		return nil, err

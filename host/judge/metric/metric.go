@@ -15,10 +15,9 @@ type Report struct {
 	Examples  int     `json:"examples"`   // n ≥ 1
 	ErrorRate float64 `json:"error_rate"` // share of examples predicted wrong, in [0, 1]
 
-	// Two norms of the Q×Q matrix Ĉ[p][q] = P(predicted = p | true = q) with its
-	// diagonal set to 0; a class without examples has a column of zeros. Unlike
-	// the error rate they weigh rare classes like common ones (Louche &
-	// Ralaivola, Machine Learning 99, 2015).
+	// Two norms of the Q×Q matrix Ĉ[p][q] = P(predicted = p | true = q) with its diagonal set to 0; a
+	// class without examples has a column of zeros. Unlike the error rate they weigh rare classes like
+	// common ones (Louche & Ralaivola, Machine Learning 99, 2015).
 	ConfusionRate float64 `json:"confusion_rate"` // ‖Ĉ‖_F / √Q, in [0, 1]
 	OperatorNorm  float64 `json:"operator_norm"`  // largest singular value, in [0, √Q]
 
@@ -45,9 +44,8 @@ type ClassReport struct {
 	F1 *float64 `json:"f1"`
 }
 
-// Evaluate compares predicted with truth, the class indices in 0..Q-1 of the
-// same examples, where Q = len(classes). The report shares no memory with its
-// arguments.
+// Evaluate compares predicted with truth, the class indices in 0..Q-1 of the same examples, where Q
+// = len(classes). The report shares no memory with its arguments.
 //
 // The error is about no class, no example, slices of different lengths, or the
 // first example with a label out of range.
@@ -114,8 +112,7 @@ func share(part, whole int64) *float64 {
 	return &s
 }
 
-// confusions returns Ĉ with a diagonal of zeros, row-major, from the counts and
-// their column sums.
+// confusions returns Ĉ with a diagonal of zeros, row-major, from the counts and their column sums.
 func confusions(counts, columns []int64) []float64 {
 	q := len(columns)
 	c := make([]float64, q*q)

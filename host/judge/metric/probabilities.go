@@ -62,10 +62,9 @@ func EvaluateProbabilities(truth []int32, p []float32, q int) (Probabilities, er
 	return r, nil
 }
 
-// CorrectedLogLoss is the log-loss of noisy labels: the mean of -log Σ_r c[k][r]·p_r, where k
-// is an example's noisy label and c the Q×Q confusion matrix, row-major, c[k][r] = P(noisy =
-// k | true = r). p is n×Q as in EvaluateProbabilities, whose limits of probabilities and
-// errors it shares.
+// CorrectedLogLoss is the log-loss of noisy labels: the mean of -log Σ_r c[k][r]·p_r, where k is an
+// example's noisy label and c the Q×Q confusion matrix, row-major, c[k][r] = P(noisy = k | true =
+// r). p is n×Q as in EvaluateProbabilities, whose limits of probabilities and errors it shares.
 func CorrectedLogLoss(noisy []int32, p []float32, c []float64) (float64, error) {
 	q := int(math.Round(math.Sqrt(float64(len(c)))))
 	if q*q != len(c) || q == 0 {

@@ -1,6 +1,5 @@
-// Package featuremap turns prepared examples into what a linear learner sees when the
-// classifier is to be curved: their kernel principal components, prepared once more
-// (Section 3.6 of the paper).
+// Package featuremap turns prepared examples into what a linear learner sees when the classifier is
+// to be curved: their kernel principal components, prepared once more (Section 3.6 of the paper).
 package featuremap
 
 import (
@@ -32,8 +31,7 @@ func Fit(ctx context.Context, e engine.Engine, x dataset.Rows, o pca.Options, st
 	return New(ctx, e, basis, x, steps)
 }
 
-// New makes a map of a basis, however that was fitted, to prepared examples x. Otherwise it is
-// Fit.
+// New makes a map of a basis, however that was fitted, to prepared examples x. Otherwise it is Fit.
 func New(
 	ctx context.Context, e engine.Engine, basis *pca.Basis, x dataset.Rows, steps dataset.Steps,
 ) (*Map, dataset.Stored, error) {
@@ -59,10 +57,9 @@ func (k *Map) prepare(z dataset.Stored) (dataset.Stored, error) {
 	return out, err
 }
 
-// Apply returns what a learner sees of prepared examples x, dense, x.N ×
-// Preparation.Width(). Where ranks share x, which it takes all, they share that, too, and give
-// it back by Close. A cancelled ctx ends it with ctx's error. Other errors: those of
-// Basis.Project and Preparation.Apply.
+// Apply returns what a learner sees of prepared examples x, dense, x.N × Preparation.Width(). Where
+// ranks share x, which it takes all, they share that, too, and give it back by Close. A cancelled
+// ctx ends it with ctx's error. Other errors: those of Basis.Project and Preparation.Apply.
 func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (dataset.Stored, error) {
 	z, err := Components(ctx, e, k.Basis, x)
 	if err != nil {

@@ -29,8 +29,7 @@ func (t *band) extend(r []float64) {
 	t.a = append(t.a, make([]float64, t.width*(t.width+1))...)
 }
 
-// diagonal enters the symmetric part of c, width × width, as the last block on the
-// diagonal.
+// diagonal enters the symmetric part of c, width × width, as the last block on the diagonal.
 func (t *band) diagonal(c []float64) {
 	for j := range t.width {
 		for i := j; i < t.width; i++ {

@@ -11,8 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Basis is a fitted kernel PCA: all there is to project examples, and what was found on
-// the way.
+// Basis is a fitted kernel PCA: all there is to project examples, and what was found on the way.
 type Basis struct {
 	engine.Projection      // landmarks, axes and offsets; D = Axes.Q
 	Cosine            bool // examples are scaled to length 1 before; the landmarks are

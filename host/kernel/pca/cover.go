@@ -33,8 +33,7 @@ func NewCover(
 	return GrowCover(ctx, e, rows, f, k, choice, seed, func(*Cover) bool { return false })
 }
 
-// GrowCover is NewCover with k centres or as many as are enough, which is asked after each of
-// them.
+// GrowCover is NewCover with k centres or as many as are enough, which is asked after each of them.
 func GrowCover(
 	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string,
 	seed uint64, enough func(*Cover) bool) (c *Cover, err error) {

@@ -82,8 +82,7 @@ func (l lower) triangle(at, p int) blas64.Triangular {
 		Data: l.a[at*l.m+at:]}
 }
 
-// axes returns the axes of eigenvectors of the Gram matrix of the features, rows of m:
-// A = V·L⁻¹.
+// axes returns the axes of eigenvectors of the Gram matrix of the features, rows of m: A = V·L⁻¹.
 func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
 	d := len(found.values)
 	a := blas64.General{Rows: d, Cols: l.m, Stride: l.m, Data: make([]float64, d*l.m)}

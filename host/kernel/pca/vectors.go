@@ -20,8 +20,7 @@ type vectors struct {
 	panels   []*panel
 }
 
-// panel is up to panelSize vectors, in both orders: the engine makes inner products of
-// rows.
+// panel is up to panelSize vectors, in both orders: the engine makes inner products of rows.
 type panel struct {
 	count     int
 	byVector  dataset.Examples // panelSize × n

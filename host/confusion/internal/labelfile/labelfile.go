@@ -118,9 +118,8 @@ func Record(path string, r *csv.Reader) ([]string, int, error) {
 	return fields, line, nil
 }
 
-// Indices returns the index in classes of each name. The error, which goes on
-// from "the header" or "the row", lists the names that are not there, or one
-// that comes twice.
+// Indices returns the index in classes of each name. The error, which goes on from "the header" or
+// "the row", lists the names that are not there, or one that comes twice.
 func Indices(names, classes []string) ([]int, error) {
 	index := make(map[string]int, len(classes))
 	for i, c := range classes {

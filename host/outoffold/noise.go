@@ -218,9 +218,7 @@ func (e *noiseEstimator) alone(
 	if method == AnchorPoints {
 		return estimate.Anchors(classes, e.data.N, estimate.RowsOf(p))
 	}
-	found, _, err := estimate.ConfidentJoint(classes, e.data.Y, estimate.RowsOf(p),
-		estimate.ConfidentOptions{HeldOut: true})
-	return found, err
+	return estimate.ConfidentJoint(classes, e.data.Y, estimate.RowsOf(p), true)
 }
 
 // probabilities returns those of the noisy labels, of models that have not seen the example.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 )
 
 // FromCrowd estimates the confusion matrix of any labels of the examples of c, such as the
@@ -18,23 +19,22 @@ func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 		return nil, fmt.Errorf("crowd: found %d labels, wanted one for each of %d examples", n,
 			len(c.Posterior)/q)
 	}
+	if err := labelfile.CheckLabels("crowd", y, q); err != nil {
+		return nil, err
+	}
 	m, err := confusion.New(c.Classes)
 	if err != nil {
 		return nil, err
 	}
 	sums, squares := make([]float64, q*q), make([]float64, q*q)
 	for i, k := range y {
-		if k < 0 || int(k) >= q {
-			return nil, fmt.Errorf("crowd: example %d (counted from 0) has label %d, wanted 0 to %d", i, k,
-				q-1)
-		}
 		for t, v := range c.Posterior[i*q : (i+1)*q] {
 			sums[int(k)*q+t] += float64(v)
 			squares[int(k)*q+t] += float64(v) * float64(v) // exact, so that fused or not is the same
 		}
 	}
 	m.Error = make([]float64, q*q)
-	e := &Estimate{Matrix: *m, Method: string(c.Method), Assumes: assumptions(c.Method)}
+	e := &Estimate{Matrix: *m, Method: string(c.Method), Assumes: assumptions[c.Method]}
 	copy(e.P, sums)
 	rare := e.smooth(sums, squares)
 	for _, t := range rare {
@@ -70,22 +70,18 @@ func (e *Estimate) smooth(sums, squares []float64) (rare []int) {
 			at := k*q + t
 			v := (sums[at] + before[at]) / (n + 1)
 			blur := (sums[at] + before[at]) / (squares[at] + before[at])
-			w := (float64(n*v) + 1) / (n + 2)
-			e.P[at], e.Error[at] = v, min(1, math.Sqrt(float64(w*(1-w))*blur/(n+1)))
+			e.P[at], e.Error[at] = v, min(1, math.Sqrt(spread(v, n)*blur/(n+1)))
 		}
 	}
 	confusion.Normalise(e.P, q)
 	return rare
 }
 
-// assumptions returns what a method takes for granted.
-func assumptions(m crowd.Method) string {
-	switch m {
-	case crowd.Majority:
-		return "most annotators are right, and one who agrees with the others is"
-	case crowd.OneCoin:
-		return "annotators err independently of each other, each alike on all examples and classes, " +
-			"and classes are alike frequent"
-	}
-	return "annotators err independently of each other, and each errs alike on all examples of a class"
+// assumptions are what the methods take for granted.
+var assumptions = map[crowd.Method]string{
+	crowd.Majority: "most annotators are right, and one who agrees with the others is",
+	crowd.OneCoin: "annotators err independently of each other, each alike on all examples and " +
+		"classes, and classes are alike frequent",
+	crowd.DawidSkene: "annotators err independently of each other, and each errs alike on all " +
+		"examples of a class",
 }

@@ -3,6 +3,7 @@
 package estimate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -101,8 +102,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 		for p := range q {
 			v := (counts[p*q+t] + float64(s*before[p*q+t])) / (n + s)
 			e.P[p*q+t] = v
-			w := (float64(n*v) + 1) / (n + 2) // so that what was not seen is not impossible
-			spread := float64(w * (1 - w))
+			spread := spread(v, n)
 			pull, by := v-counts[p*q+t]/max(n, 1), s/(n+s)
 			moved := max(0, float64(pull*pull)-float64(by*by*spread)/max(n, 1))
 			e.Error[p*q+t] = min(1, math.Sqrt(spread/(n+min(s, mostBelieved)+1)+moved))
@@ -129,10 +129,16 @@ func checkCounts(counts []float64, q int) error {
 		all += v
 	}
 	if all == 0 {
-		return fmt.Errorf("confusion estimate: found no example with both labels, wanted some of each " +
-			"class")
+		return errors.New("confusion estimate: found no example with both labels, wanted some of each class")
 	}
 	return nil
+}
+
+// spread returns the variance of a label that has the share v of n examples, if one more had it and
+// one had not: what was not seen is not impossible.
+func spread(v, n float64) float64 {
+	w := (float64(n*v) + 1) / (n + 2)
+	return float64(w * (1 - w))
 }
 
 // priorOf returns C₀.
@@ -185,7 +191,7 @@ func strength(counts, before []float64, q int) (best, most float64) {
 	return best, most
 }
 
-// NewEstimate returns what a learner has found out, as an estimate of the labels of these classes.
+// FromLearned returns what a learner has found out, as an estimate of the labels of these classes.
 func FromLearned(classes []string, l *confusion.Learned) (*Estimate, error) {
 	m, err := confusion.New(classes)
 	if err != nil {

@@ -155,6 +155,17 @@ func Indices(names, classes []string) ([]int, error) {
 		"them", err, Quoted(classes))
 }
 
+// CheckLabels returns an error that begins with what and names the first label out of 0..q-1.
+func CheckLabels(what string, y []int32, q int) error {
+	for i, k := range y {
+		if k < 0 || int(k) >= q {
+			return fmt.Errorf("%s: example %d (counted from 0) has label %d, wanted 0 to %d", what, i, k,
+				q-1)
+		}
+	}
+	return nil
+}
+
 // Quoted returns names as a list for a message, the first ten of them.
 func Quoted(names []string) string {
 	if len(names) == 0 {

@@ -1,5 +1,7 @@
 package confusion
 
+import "slices"
+
 // Inverse is C⁻¹ with what is estimated by it from noisy labels alone. It is
 // made by Matrix.Invert and not changed by its methods.
 //
@@ -57,7 +59,7 @@ func (v *Inverse) Priors(labelCounts []int64, n int) []float64 {
 // since cutting them would bias the estimate.
 func (v *Inverse) EstimatedConfusion(counts []int64, n int) []float64 {
 	size := v.Q
-	inverse := columnsOf(v.V, size)
+	inverse := sparse(v.V, size, size, 1)
 	j, sums := make([]float64, size*size), make([]float64, size)
 	for p := range size {
 		row := j[p*size : (p+1)*size]
@@ -67,7 +69,7 @@ func (v *Inverse) EstimatedConfusion(counts []int64, n int) []float64 {
 			}
 			share := float64(c) / float64(n)
 			for _, e := range inverse[k] {
-				row[e.row] += float64(share * e.value)
+				row[e.at] += float64(share * e.value)
 			}
 		}
 		for q, v := range row {
@@ -93,31 +95,26 @@ func NoNoise(q int) *Inverse {
 	return v
 }
 
-// entry is one of a column of a matrix.
+// entry is a number of a line of a matrix that is not 0, and its place in the line.
 type entry struct {
-	row   int
+	at    int
 	value float64
 }
 
-// columnsOf returns the entries of each column of a q×q matrix that are not 0, by
-// increasing row. A term without them, 0 times a share, changes no bit of a sum that
-// starts at 0; of many classes without noise it is nearly all terms.
-func columnsOf(a []float64, q int) [][]entry {
-	count, all := make([]int, q), 0
-	for i, v := range a {
-		if v != 0 {
-			count[i%q]++
-			all++
+// sparse returns the entries of each line of a q×q matrix, whose numbers are step apart and whose
+// first ones are next apart: 1 and q for its rows, q and 1 for its columns. A term without them, 0
+// times a share, changes no bit of a sum that starts at 0; of many classes without noise it is
+// nearly all terms.
+func sparse(a []float64, q, step, next int) [][]entry {
+	lines, line := make([][]entry, q), make([]entry, 0, q)
+	for r := range lines {
+		line = line[:0]
+		for k := range q {
+			if v := a[r*next+k*step]; v != 0 {
+				line = append(line, entry{k, v})
+			}
 		}
+		lines[r] = slices.Clone(line)
 	}
-	columns, entries := make([][]entry, q), make([]entry, all)
-	for k, n := range count {
-		columns[k], entries = entries[:0:n], entries[n:]
-	}
-	for i, v := range a {
-		if v != 0 {
-			columns[i%q] = append(columns[i%q], entry{i / q, v})
-		}
-	}
-	return columns
+	return lines
 }

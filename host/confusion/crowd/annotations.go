@@ -146,15 +146,12 @@ func (a *Annotations) Votes(seed uint64) []int32 {
 
 // Arrange brings the classes into another order, of the same names.
 func (a *Annotations) Arrange(classes []string) error {
-	to, err := labelfile.Indices(a.Classes, classes)
+	err := labelfile.Arrange(a.Classes, classes, a.Label)
 	if err == nil && len(classes) != len(a.Classes) {
 		err = fmt.Errorf("has %d classes, wanted %d", len(a.Classes), len(classes))
 	}
 	if err != nil {
 		return fmt.Errorf("the table of annotations %w", err)
-	}
-	for i, k := range a.Label {
-		a.Label[i] = int32(to[k])
 	}
 	a.Classes = slices.Clone(classes)
 	return nil

@@ -3,10 +3,9 @@ package crowd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -37,11 +36,7 @@ type AnnotationOptions struct {
 // progress through ctx, and ends with it.
 func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
 	t := annotationTable{path: path, o: o, bounded: o.Items > 0,
-		annotators: map[string]int32{}, classes: map[string]int32{}}
-	for k, name := range o.Classes {
-		t.classes[name] = int32(k)
-	}
-	t.names = slices.Clone(o.Classes)
+		annotators: labelfile.NewNames(nil), classes: labelfile.NewNames(o.Classes)}
 	err := labelfile.Each(ctx, path, "the annotations", "item,worker,label", t.place, t.add)
 	if err != nil {
 		return nil, err
@@ -54,9 +49,8 @@ type annotationTable struct {
 	path       string
 	o          AnnotationOptions
 	column     [3]int // where item, worker and label stand
-	annotators map[string]int32
-	classes    map[string]int32
-	names      []string // of the classes
+	annotators *labelfile.Names
+	classes    *labelfile.Names
 	lines      []annotation
 	bounded    bool // there are data, whose examples Items counts
 }
@@ -92,35 +86,25 @@ func (t *annotationTable) place(header []string) error {
 
 // add takes a line.
 func (t *annotationTable) add(row []string, line int) error {
-	item, worker, label := row[t.column[0]], strings.TrimSpace(row[t.column[1]]),
-		strings.TrimSpace(row[t.column[2]])
-	i, err := strconv.Atoi(strings.TrimSpace(item))
-	if err == nil && !t.bounded && i >= 0 && i < math.MaxInt32 {
-		t.o.Items = max(t.o.Items, i+1)
+	most := -1
+	if t.bounded {
+		most = t.o.Items
 	}
-	if !t.bounded && (err != nil || i < 0 || i >= t.o.Items) {
-		return fmt.Errorf("found item %.40q, wanted the number of an example, 0 or more", item)
+	i, err := labelfile.Item(row[t.column[0]], most)
+	if err != nil {
+		return err
 	}
-	if err != nil || i < 0 || i >= t.o.Items {
-		return fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", item, t.o.Items-1)
+	t.o.Items = max(t.o.Items, i+1)
+	if strings.TrimSpace(row[t.column[1]]) == "" {
+		return errors.New("found no name of a worker")
 	}
-	if worker == "" {
-		return fmt.Errorf("found no name of a worker")
+	w, err := t.annotators.Index(row[t.column[1]])
+	if err != nil {
+		return err
 	}
-	k, ok := t.classes[label]
-	if !ok {
-		if t.o.Classes != nil || label == "" {
-			return fmt.Errorf("found label %.40q, wanted a class of the data: %s", label,
-				labelfile.Quoted(t.names))
-		}
-		k = int32(len(t.names))
-		name := strings.Clone(label)
-		t.classes[name], t.names = k, append(t.names, name)
-	}
-	w, ok := t.annotators[worker]
-	if !ok {
-		w = int32(len(t.annotators))
-		t.annotators[strings.Clone(worker)] = w
+	k, err := t.classes.Index(row[t.column[2]])
+	if err != nil {
+		return err
 	}
 	t.lines = append(t.lines, annotation{i, w, k, line})
 	if len(t.lines)%(1<<16) == 1 {
@@ -131,17 +115,15 @@ func (t *annotationTable) add(row []string, line int) error {
 
 // finish sorts what was read and finds labels that are missing or there twice.
 func (t *annotationTable) finish() (*Annotations, error) {
-	a := &Annotations{Classes: t.names, Start: make([]int, 1, len(t.lines)+1)}
+	a := &Annotations{Classes: t.classes.List, Names: slices.Sorted(slices.Values(t.annotators.List)),
+		Start: make([]int, 1, len(t.lines)+1)}
 	if err := confusion.CheckClasses(a.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", t.path, err)
 	}
-	for name := range t.annotators {
-		a.Names = append(a.Names, name)
-	}
-	slices.Sort(a.Names)
 	order := make([]int32, len(a.Names))
-	for to, name := range a.Names {
-		order[t.annotators[name]] = int32(to)
+	for k, name := range t.annotators.List {
+		to, _ := slices.BinarySearch(a.Names, name)
+		order[k] = int32(to)
 	}
 	for k := range t.lines {
 		t.lines[k].by = order[t.lines[k].by]

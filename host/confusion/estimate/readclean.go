@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -36,11 +35,7 @@ type CleanOptions struct {
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its
 // progress through ctx, and ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
-	t := cleanTable{path: path, o: o, classes: map[string]int32{}, seen: map[int]int{}}
-	t.Classes = slices.Clone(o.Classes)
-	for k, name := range o.Classes {
-		t.classes[name] = int32(k)
-	}
+	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{}}
 	err := labelfile.Each(ctx, path, "the true classes", "item,label or noisy,true", t.place, t.add)
 	if err != nil {
 		return nil, err
@@ -48,6 +43,7 @@ func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error)
 	if len(t.Right) == 0 {
 		return nil, fmt.Errorf("%s: found a header and no line, wanted an example in each", path)
 	}
+	t.Classes = t.names.List
 	if err := confusion.CheckClasses(t.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", path, err)
 	}
@@ -57,13 +53,12 @@ func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error)
 // cleanTable is a table that is being read.
 type cleanTable struct {
 	Clean
-	path    string
-	o       CleanOptions
-	classes map[string]int32
-	seen    map[int]int // the line of each example
-	first   int         // the column of the example's number or of the noisy label
-	second  int         // that of the true class
-	items   bool        // examples have numbers
+	o      CleanOptions
+	names  *labelfile.Names
+	seen   map[int]int // the line of each example
+	first  int         // the column of the example's number or of the noisy label
+	second int         // that of the true class
+	items  bool        // examples have numbers
 }
 
 var itemColumns = []string{"item", "task", "index", "row", "example", "id"}
@@ -117,10 +112,9 @@ func (t *cleanTable) add(row []string, line int) error {
 	first, right := row[t.first], row[t.second]
 	var noisy int32
 	if t.items {
-		i, err := strconv.Atoi(strings.TrimSpace(first))
-		if err != nil || i < 0 || i >= len(t.o.Y) {
-			return fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", first,
-				len(t.o.Y)-1)
+		i, err := labelfile.Item(first, len(t.o.Y))
+		if err != nil {
+			return err
 		}
 		if before, ok := t.seen[i]; ok {
 			return fmt.Errorf("item %d is here and in line %d, wanted once", i, before)
@@ -129,39 +123,19 @@ func (t *cleanTable) add(row []string, line int) error {
 		t.Item, noisy = append(t.Item, i), t.o.Y[i]
 	} else {
 		var err error
-		if noisy, err = t.class(first); err != nil {
+		if noisy, err = t.names.Index(first); err != nil {
 			return err
 		}
 	}
-	k, err := t.class(right)
+	k, err := t.names.Index(right)
 	t.Noisy, t.Right = append(t.Noisy, noisy), append(t.Right, k)
 	return err
 }
 
-// class returns the index of a name.
-func (t *cleanTable) class(name string) (int32, error) {
-	name = strings.TrimSpace(name)
-	k, ok := t.classes[name]
-	if !ok {
-		if t.o.Classes != nil || name == "" {
-			return 0, fmt.Errorf("found class %.40q, wanted a class of the data: %s", name,
-				labelfile.Quoted(t.o.Classes))
-		}
-		k = int32(len(t.Classes))
-		name = strings.Clone(name)
-		t.classes[name], t.Classes = k, append(t.Classes, name)
-	}
-	return k, nil
-}
-
 // Arrange brings the classes into another order, of the same names.
 func (c *Clean) Arrange(classes []string) error {
-	to, err := labelfile.Indices(c.Classes, classes)
-	if err != nil {
+	if err := labelfile.Arrange(c.Classes, classes, c.Noisy, c.Right); err != nil {
 		return fmt.Errorf("the table of true classes %w", err)
-	}
-	for i := range c.Right {
-		c.Noisy[i], c.Right[i] = int32(to[c.Noisy[i]]), int32(to[c.Right[i]])
 	}
 	c.Classes = slices.Clone(classes)
 	return nil

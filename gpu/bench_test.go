@@ -13,7 +13,7 @@ import (
 
 func TestCopyBandwidth(t *testing.T) {
 	eachDevice(t, func(i Info) {
-		for _, o := range []Options{{}, {MaxAlloc: 100}, {MemoryLimit: 1 << 20}} {
+		for _, o := range []Options{{MaxAlloc: 32 << 20}, {MaxAlloc: 100}, {MemoryLimit: 1 << 20}} {
 			e := openTest(t, i, o, build{})
 			if rate, err := e.CopyBandwidth(); err != nil || !(rate > 0) {
 				t.Errorf("%s, %+v: found %v, %v", i.ID(), o, rate, err)

@@ -149,7 +149,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 // when it fails.
 func (e *gpuEngine) start() (err error) {
 	if e.info.PlatformName == pocl && e.info.processor() {
-		e.q.cache = &poclPrograms
+		e.q.cache = poclPrograms
 		e.q.context, err = e.q.cache.context(e.info.ID(), e.q.device)
 	} else {
 		e.q.context, err = cl.CreateContext([]*cl.Device{e.q.device})

@@ -106,6 +106,7 @@ func TestConformance(t *testing.T) {
 				continue // "as opened" is the same engine, and has more cases
 			}
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
+				t.Parallel()
 				e := openTest(t, i, v.o, v.b)
 				enginetest.Run(t, e, v.cases)
 			})

@@ -63,7 +63,7 @@ func workGroup(cpu bool, most int) int {
 // fixedGroups are the kernels whose text fixes the size of a work-group, in the form for GPUs.
 var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weighted"}
 
-// programs are those that every data set needs, and so are compiled when an engine is opened. A
+// programs serve every data set, and so are compiled when an engine is opened. A
 // driver may take 50 ms for a program that it remembers: all others wait until they are wanted.
 var programs = []program{
 	{[]string{"region.cl", "update.cl", "bound.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
@@ -76,7 +76,7 @@ var programs = []program{
 	}},
 }
 
-// sparsePrograms are those that sparse examples need besides.
+// sparsePrograms serve sparse examples.
 var sparsePrograms = []program{
 	{[]string{"sparse.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
@@ -85,7 +85,7 @@ var sparsePrograms = []program{
 	}},
 }
 
-// projectPrograms are those of projections.
+// projectPrograms serve projections.
 var projectPrograms = []program{
 	{[]string{"vector.cl", "kernelvalue.cl", "projectsparse.cl", "project.cl"}, 0, projectMacros,
 		projectKernels},
@@ -96,14 +96,14 @@ func projectKernels(e *gpuEngine) []kernelUse {
 		{&e.productSparse, "product_sparse", e.group}, {&e.squaresSparse, "squares_sparse", e.group}}
 }
 
-// evaluatorPrograms are those that evaluators need besides, of whatever examples.
+// evaluatorPrograms serve all evaluators.
 var evaluatorPrograms = []program{
 	{[]string{"vector.cl", "residual.cl"}, 0, residualMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.residuals, "residuals", e.group}}
 	}},
 }
 
-// sparseEvaluatorPrograms are those that evaluators of sparse examples need besides these.
+// sparseEvaluatorPrograms serve evaluators of sparse examples.
 var sparseEvaluatorPrograms = []program{
 	{[]string{"vector.cl", "weightedsparse.cl", "scoresparse.cl"}, 0, weightedMacros,
 		func(e *gpuEngine) []kernelUse {
@@ -112,8 +112,8 @@ var sparseEvaluatorPrograms = []program{
 		}},
 }
 
-// weightedPrograms are those that evaluators of dense examples of a width need besides: on a CPU
-// one that does all at once, too.
+// weightedPrograms serve evaluators of dense examples of a width: on a CPU one kernel does all
+// at once.
 func (e *gpuEngine) weightedPrograms(width int) []program {
 	if e.cpu {
 		files := []string{"score.cl", "vector.cl", "residual.cl", "weighted.cl", "evaluate.cl"}
@@ -135,7 +135,7 @@ type denseKernels struct{ scoreFew, scoreMany, sumGroups, weighted, evaluate *co
 // widths are the bytes of a value of narrow examples, 0 for those in float32.
 var widths = []int{0, 1, 2}
 
-// densePrograms are those of a width.
+// densePrograms serve dense examples of a width.
 func densePrograms(width int) []program {
 	return []program{
 		{[]string{"score.cl"}, width, scoreMacros, func(e *gpuEngine) []kernelUse {
@@ -148,7 +148,7 @@ func densePrograms(width int) []program {
 	}
 }
 
-// allPrograms are those that an engine may have compiled.
+// allPrograms returns all programs that an engine may have compiled.
 func (e *gpuEngine) allPrograms() []program {
 	all := slices.Concat(programs, sparsePrograms, projectPrograms, evaluatorPrograms,
 		sparseEvaluatorPrograms)
@@ -158,7 +158,7 @@ func (e *gpuEngine) allPrograms() []program {
 	return all
 }
 
-// loadPrograms are those that examples need, which may be compiled already.
+// loadPrograms returns the programs that examples need; some may be compiled already.
 func (e *gpuEngine) loadPrograms(x dataset.Stored, u enginecheck.Use) []program {
 	width := narrowWidth(x)
 	switch {

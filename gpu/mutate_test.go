@@ -89,7 +89,7 @@ func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 }
 
 // formOf returns how the engine is opened that a mutant is made of, and the cases that judge it,
-// first those that are likely to catch it.
+// the likely ones first.
 func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
 	b.style = "cpu"
 	if strings.HasPrefix(mutant, "GPU: ") {

@@ -64,7 +64,7 @@ func (q question) answers() [probeAnswers]int32 {
 	}
 }
 
-// describe names an answer of which the device has bits, and should have others.
+// describe names an answer whose bits are wrong.
 func (q question) describe(answer int, got, want int32) string {
 	number := func(bits int32) string { return fmt.Sprintf("%x", math.Float32frombits(uint32(bits))) }
 	of := fmt.Sprintf("(%x, %x)", q.a, q.b)
@@ -107,7 +107,7 @@ func wrongAnswer(questions []question, answers []int32) string {
 
 func isNaN(bits int32) bool { f := math.Float32frombits(uint32(bits)); return f != f }
 
-// hardQuestions are those that devices are known, or likely, to get wrong: products that are
+// hardQuestions returns what devices are known, or likely, to get wrong: products that are
 // not fused, subnormal operands and results taken for 0, signs of zeros, ties, overflow.
 func hardQuestions() []question {
 	const (
@@ -121,7 +121,7 @@ func hardQuestions() []question {
 		{1 + 0x1p-12, 1 + 0x1p-12, -1, 1<<24 + 1, 1},
 		{0x1p-140, 3, 0, 1<<24 + 3, 0x1p-1},
 		{0x1p-100, 0x1p-40, 0x1p-145, 1<<62 + 1<<38, 0x1p-38},
-		// A product of which little is left. Halves of the least number: ties, and -0.
+		// A product with little left of it. Halves of the least number: ties, and -0.
 		{full * 0x1p-64, full * 0x1p-64, -full * 0x1p-127, -(1<<62 + 1<<38 + 1), 0x1p-39},
 		{least, 0.5, least, -1, 0.5},
 		{-least, 0.5, 0, 5, 0.5},

@@ -153,7 +153,7 @@ func (j *projection) begin() error {
 }
 
 // tile projects a tile of examples from the given one on and returns where the next begins. A
-// last tile of dense examples ends with them and begins among those that are done, since a
+// last tile of dense examples ends with them and begins among examples that are done, since a
 // CPU wants a few rows at least.
 func (j *projection) tile(from int) (next int, err error) {
 	var rows int

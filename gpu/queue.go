@@ -369,7 +369,7 @@ func (q *queue) build(sources []string, options string, kernels ...string) (*cl.
 	if q.cache == nil {
 		return q.compile(sources, options, kernels)
 	}
-	return q.cache.take(q.recipe(sources, options), func() (*cl.Program, error) {
+	return q.cache.program(q.context, sources, options, func() (*cl.Program, error) {
 		return q.compileAgain(sources, options, kernels)
 	})
 }
@@ -398,8 +398,6 @@ const compileAttempts = 3
 func (q *queue) release(p *cl.Program) {
 	if q.cache == nil {
 		p.Release()
-	} else {
-		q.cache.giveBack(p)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 )
 
 // DefaultStepsKernel is the preparation of dense data before a kernel function unless
@@ -20,19 +21,19 @@ func Prepare(d *dataset.Dataset, steps string, kernel bool, how ...dataset.Memor
 	if prepared || err != nil {
 		return err
 	}
-	return d.Prepare(s, how...)
+	return features.Prepare(d, s, how...)
 }
 
 // PrepareRows is Prepare of data that are to be written to a binary file, with linear learners in
 // mind, and need not fit in memory once more: if what it returns is not nil, it is for
-// dataset.WriteOptions.Rows, and d has been left with the shape of the examples alone. See
+// file.WriteOptions.Rows, and d has been left with the shape of the examples alone. See
 // dataset.Dataset.PrepareRows.
 func PrepareRows(d *dataset.Dataset, steps string) (func(dst []float32, first int) error, error) {
 	s, prepared, err := stepsFor(d, steps, false)
 	if prepared || err != nil {
 		return nil, err
 	}
-	return d.PrepareRows(s)
+	return features.PrepareRows(d, s)
 }
 
 // stepsFor returns the steps by which d is to be prepared, unless it was before.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -33,7 +34,7 @@ func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 		return fmt.Errorf("train: %w: data: got %.40q, want %.40q as the model of From or Resume",
 			ErrClasses, t.data.Classes, base.Meta.Classes)
 	}
-	if err := d.PrepareBy(&base.Meta.Preparation, t.Memory...); err != nil {
+	if err := features.PrepareBy(d, &base.Meta.Preparation, t.Memory...); err != nil {
 		return err
 	}
 	if t.From != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -139,7 +140,7 @@ type estimating struct {
 	notes  app.Notes
 	source string // the flag that names the source: table, clean, annotators, probabilities or data
 	method string
-	read   dataset.Options
+	read   file.Options
 }
 
 func estimateConfusion(c *cli.Context) error {

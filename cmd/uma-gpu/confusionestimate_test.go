@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -105,11 +105,11 @@ func TestEstimateData(t *testing.T) {
 	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
 	succeed(t, "confusion", "inject", "--data", few, "--pairwise", "0.3", "--out", path("noisy.csv"),
 		"--write-confusion", path("truth.csv"))
-	d, err := dataset.Read(t.Context(), path("noisy.csv"), dataset.Options{})
+	d, err := file.Read(t.Context(), path("noisy.csv"), file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	right, err := dataset.Read(t.Context(), few, dataset.Options{})
+	right, err := file.Read(t.Context(), few, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 func TestInfo(t *testing.T) {
@@ -120,7 +121,7 @@ func TestConvert(t *testing.T) {
 		"a.npz", "a.npz.zst"} {
 		out := filepath.Join(dir, name)
 		_, stderr := succeed(t, "convert", "--data", letter, "--label-column", "first", "--out", out)
-		format := dataset.FormatOfName(name)
+		format := file.FormatOfName(name)
 		if !strings.Contains(stderr, "20000 examples × 16 features, 26 classes written to "+out+" as ") ||
 			!strings.Contains(stderr, format) {
 			t.Errorf("%s: stderr %s", name, stderr)

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -86,7 +87,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 func (p *Pool) Apply(
 	ctx context.Context, e engine.Engine, raw dataset.Examples,
 ) (dataset.Examples, error) {
-	x, err := p.preparation.Apply(raw)
+	x, err := features.Apply(p.preparation, raw)
 	if err != nil || p.kernel == nil {
 		return x, err
 	}

@@ -1,24 +1,17 @@
-// Package dataset holds labelled examples: it reads them from files or memory,
-// matches their features with a model's, describes, splits and prepares them,
-// and writes them back.
+// Package dataset holds labelled examples, dense or sparse, in memory or in a store; it matches,
+// splits, hashes and describes them.
 //
-// Read gives the raw numbers of a file, Fit and Preparation.Apply turn them
-// into what a learner sees (clause 2 of the numerics contract), Write puts raw
-// examples into a file again. There is one file of code per file format; all of
-// them take their bytes from the same source, which unpacks and counts lines, and
-// hand the examples to the same builder, which keeps labels, bad examples and the
-// choice between dense and sparse storage.
+// Package file below it reads and writes them; package features fits and applies preparations, and
+// makes features of columns of categories, texts and missing values.
 package dataset
 
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -48,11 +41,45 @@ type Dataset struct {
 	// Found is what Read says of the file.
 	Found
 
-	at      *store.Store   // of the Examples, nil if they are plain
-	narrow  bool           // Options.Storage asked for codes
-	file    *binaryFile    // in which d lies, nil if it owns its memory
-	scratch *store.Scratch // in which its examples lie, nil if in memory
+	// Home keeps the memory in which d lies; nil if d owns it.
+	Home Home
+
+	at *store.Store // of the Examples, nil if they are plain
 }
+
+// Home keeps the memory of a data set that does not own it: a mapped file, or temporary files.
+type Home interface {
+	Close() error
+	// ReadOnly reports whether the examples and labels lie where nobody may write.
+	ReadOnly() bool
+}
+
+// Close gives back the memory of a binary file, of temporary files, and of examples that ranks
+// share. Close an engine that was handed the Examples first: nobody may use them, or the labels of
+// a binary file, any more. A Dataset that owns its memory stays as it is. Close may be called
+// twice.
+func (d *Dataset) Close() error {
+	home, shared := d.Home, d.at.Shared()
+	if home == nil && !shared.Held() {
+		return nil
+	}
+	shared.Close()
+	d.Home = nil
+	d.Put(Examples{N: d.N, D: d.D}) // which nobody can read by mistake
+	if home == nil {
+		return nil
+	}
+	if home.ReadOnly() {
+		d.Y = nil
+	}
+	return home.Close()
+}
+
+// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a
+// mapped binary file where it cannot be read any more, since somebody shortened it or its disk
+// failed, f ends there, what it deferred is done, and the error names the file. Any other panic
+// goes on. What f has goroutines of its own or other languages do is not guarded.
+func Guard(f func() error) error { return store.Guard(f) }
 
 // Stored returns the examples of d and the store that keeps them.
 func (d *Dataset) Stored() Stored { return Stored{Examples: d.Examples, At: d.at} }
@@ -66,7 +93,7 @@ func (d *Dataset) Put(rows Rows) {
 // CheckNarrow returns an error if Options.Storage asked for codes and the prepared examples of d
 // have none.
 func (d *Dataset) CheckNarrow() error {
-	if !d.narrow || d.at.Narrow() != nil {
+	if !d.Narrow || d.at.Narrow() != nil {
 		return nil
 	}
 	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them "+
@@ -94,6 +121,8 @@ type Found struct {
 	// Notes say what is no mistake but worth knowing, such as ignored query numbers. Warnings say
 	// what is likely to be a mistake, such as a feature that numbers the examples, and what helps.
 	Notes, Warnings []string
+	// Narrow says that Options.Storage asked for codes.
+	Narrow bool
 	// Subnormals counts the numbers that were subnormal in float32 and became +0 (clause 2).
 	Subnormals int
 }
@@ -109,23 +138,23 @@ func (d *Dataset) FeatureCount() int {
 
 // check returns an error unless the parts of d fit together and all values are
 // finite, or if ctx ends.
-func (d *Dataset) check(ctx context.Context) error {
-	if err := d.checkParts(); err != nil {
+func (d *Dataset) CheckAll(ctx context.Context) error {
+	if err := d.CheckParts(); err != nil {
 		return err
 	}
-	return d.checkFinite(ctx)
+	return d.CheckFinite(ctx)
 }
 
-// checkParts is check but for the values.
-func (d *Dataset) checkParts() error {
+// CheckParts is check but for the values.
+func (d *Dataset) CheckParts() error {
 	if err := d.Stored().Check(); err != nil {
 		return err
 	}
-	return d.checkAbout()
+	return d.CheckAbout()
 }
 
-// checkAbout is checkParts but for the examples.
-func (d *Dataset) checkAbout() error {
+// CheckAbout is checkParts but for the examples.
+func (d *Dataset) CheckAbout() error {
 	if d.D == 0 {
 		return fmt.Errorf("dataset: examples without any feature")
 	}
@@ -136,7 +165,7 @@ func (d *Dataset) checkAbout() error {
 		return fmt.Errorf("dataset: %d ids for %d examples", len(d.IDs), d.N)
 	}
 	if p := d.Prepared; p != nil {
-		if err := p.check(); err != nil {
+		if err := p.Check(); err != nil {
 			return err
 		}
 		if p.Width() != d.D {
@@ -157,11 +186,11 @@ func (d *Dataset) checkAbout() error {
 	}
 	seen := make(map[string]bool, len(d.Classes))
 	for _, c := range d.Classes {
-		if fault := classNameFault(c); fault != "" {
-			return fmt.Errorf("dataset: class name %s %s", quote(c), fault)
+		if fault := NameFault(c); fault != "" {
+			return fmt.Errorf("dataset: class name %s %s", quote.Text(c), fault)
 		}
 		if seen[c] {
-			return fmt.Errorf("dataset: class name %s occurs twice", quote(c))
+			return fmt.Errorf("dataset: class name %s occurs twice", quote.Text(c))
 		}
 		seen[c] = true
 	}
@@ -173,8 +202,8 @@ func (d *Dataset) checkAbout() error {
 	return nil
 }
 
-// checkFinite returns an error unless all values that this rank has are finite, or if ctx ends.
-func (d *Dataset) checkFinite(ctx context.Context) error {
+// CheckFinite returns an error unless all values that this rank has are finite, or if ctx ends.
+func (d *Dataset) CheckFinite(ctx context.Context) error {
 	const block = 1 << 20 // values between two looks at ctx
 	from, to := d.Stored().Own()
 	x, values, begin := d.X, d.Values, from*d.D
@@ -188,7 +217,7 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if k += begin; !finite(v) {
+		if k += begin; !decimal.Finite(v) {
 			return notFinite(k/d.D+1, k%d.D+1, v)
 		}
 	}
@@ -196,7 +225,7 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if k += begin; !finite(v) {
+		if k += begin; !decimal.Finite(v) {
 			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
 			return notFinite(i, int(d.Columns[k])+1, v)
 		}
@@ -210,79 +239,13 @@ func notFinite(example, column int, v float32) error {
 		"from 1)", example, column, v)
 }
 
-// maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz
-// file holds.
-const maxName = 4 << 16
-
-// classNameFault says what is wrong with a class name, "" if nothing is. Names
-// go through CSV, JSON and terminals; what one of them would change or hide is
-// refused at the door.
-func classNameFault(name string) string {
-	switch {
-	case name == "":
-		return "is empty"
-	case len(name) > maxName:
-		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), maxName)
-	case !utf8.ValidString(name):
-		return "is not valid UTF-8"
-	case strings.Trim(name, " \t") != name:
-		return "begins or ends with a space"
-	case strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) || r == '\ufeff'
-	}):
-		return "holds a control character or a byte order mark (is a quote not closed?)"
-	}
-	return ""
-}
-
-func finite(v float32) bool { return math.Float32bits(v)&0x7f800000 != 0x7f800000 }
-
-// quote returns text in quotes for an error message, shortened if long.
-func quote(text string) string {
-	short := shorten(text)
-	if len(short) < len(text) {
-		return fmt.Sprintf("%q…", short)
-	}
-	return fmt.Sprintf("%q", text)
-}
-
-// shorten returns at most the first 40 bytes of text, cut between characters.
-func shorten(text string) string {
-	const most = 40
-	if len(text) <= most {
-		return text
-	}
-	cut := most
-	for cut > most-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut]
-}
-
-// printable returns text for an error message, shortened if long, without characters that steer a
-// terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, shorten(text))
-}
-
-// quoteList returns names in quotes for an error message, the first few.
-func quoteList(names []string) string {
-	const most = 12
-	var b strings.Builder
-	for i, name := range names {
-		if i == most {
-			fmt.Fprintf(&b, ", … (%d in all)", len(names))
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quote(name))
-	}
-	return b.String()
+// Skipped says which examples Read passed over because Options.SkipBad asked for
+// it.
+type Skipped struct {
+	// At are the places of the skipped examples, increasing: line numbers (of the
+	// beginning of the example) in text formats, in others the numbers of the
+	// examples, counted from 1.
+	At []int
+	// First are the errors of the first of them, at most Options.MaxErrors or 10.
+	First []error
 }

@@ -75,7 +75,7 @@ func Describe(d *Dataset) Info {
 	if d.Encoding != nil {
 		for _, c := range d.Encoding.Columns {
 			i.Columns = append(i.Columns, ColumnInfo{c.Name, c.Kind, len(c.Levels) + len(c.Terms),
-				c.width()})
+				c.Width()})
 		}
 	}
 	if d.Prepared != nil {

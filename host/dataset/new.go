@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // New returns a data set of examples that are in memory already: the same, to the Hash,
@@ -29,19 +33,32 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 	d := &Dataset{Examples: x, Features: slices.Clone(features)}
 	d.flushSubnormals()
 	if labels != nil {
-		known, err := newLabels(nil)
-		if err != nil {
-			return nil, err
-		}
+		class := map[string]int32{}
 		for i, name := range labels {
-			if fault := known.set([]byte(name)); fault != "" {
-				return nil, fmt.Errorf("dataset: label %d (counted from 0): %s", i, fault)
+			name = strings.Trim(name, " \t")
+			if _, seen := class[name]; seen {
+				continue
 			}
-			known.commit()
+			if name == "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): found an empty label, wanted a "+
+					"class name", i)
+			}
+			if fault := NameFault(name); fault != "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): label %s %s", i, quote.Text(name),
+					fault)
+			}
+			class[name] = 0
+			d.Classes = append(d.Classes, name)
 		}
-		d.Classes, d.Y = known.finish()
+		SortClasses(d.Classes)
+		for q, name := range d.Classes {
+			class[name] = int32(q)
+		}
+		for _, name := range labels {
+			d.Y = append(d.Y, class[strings.Trim(name, " \t")])
+		}
 	}
-	if err := d.check(context.Background()); err != nil {
+	if err := d.CheckAll(context.Background()); err != nil {
 		return nil, err
 	}
 	d.SHA256 = d.Hash()
@@ -55,12 +72,15 @@ func (d *Dataset) flushSubnormals() {
 	if d.Sparse() {
 		values = &d.Values
 	}
-	subnormal := func(v float32) bool { return v < minNormal && v > -minNormal && v != 0 }
+	subnormal := func(v float32) bool {
+		return v < decimal.MinNormal && v > -decimal.MinNormal &&
+			v != 0
+	}
 	if !slices.ContainsFunc(*values, subnormal) {
 		return
 	}
 	*values = slices.Clone(*values)
 	for k, v := range *values {
-		(*values)[k] = flush(v, &d.Subnormals)
+		(*values)[k] = decimal.Flush(v, &d.Subnormals)
 	}
 }

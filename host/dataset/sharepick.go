@@ -62,11 +62,11 @@ func (e Stored) keepShared(which []int) (Stored, func(), error) {
 	}
 	ends[all] = len(which)
 	kept := s.With(ends)
-	p := Examples{N: len(which), D: e.D}.on(kept)
+	p := Examples{N: len(which), D: e.D}.On(kept)
 	var err error
 	if e.Sparse() {
 		p.Starts = e.startsOf(which)
-		p.Columns, p.Values, err = stretch(kept, p.Starts, true)
+		p.Columns, p.Values, err = store.SpanSparse(kept, p.Starts, true)
 	} else {
 		p.X, err = store.Span[float32](kept, p.N, p.D)
 	}

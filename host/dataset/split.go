@@ -71,7 +71,7 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 // examples. Where ranks share d, they share parts that are not small, and all of them call it. The
 // error is about counts that d does not have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
-	if err := d.Stored().Agree(d.check(context.Background())); err != nil {
+	if err := d.Stored().Agree(d.CheckAll(context.Background())); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)
@@ -181,9 +181,10 @@ func (d *Dataset) members() [][]int32 {
 func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
-		Found:    Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format},
+		Found: Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format,
+			Narrow: d.Narrow},
 		Prepared: d.Prepared,
-		Encoding: d.Encoding, narrow: d.narrow,
+		Encoding: d.Encoding,
 	}
 	if d.Y != nil {
 		p.Y = make([]int32, len(examples))
@@ -202,7 +203,7 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 		which[k] = int(i)
 	}
 	switch {
-	case over && d.at.Shared() == nil && d.file == nil && d.scratch == nil && !d.Sparse():
+	case over && d.at.Shared() == nil && d.Home == nil && !d.Sparse():
 		p.Examples = Examples{N: len(which), D: d.D, X: d.X[:len(which)*d.D]}
 		for k, i := range which {
 			copy(p.Row(k), d.Row(i)) // i is at least k

@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"runtime/debug"
-
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -27,8 +25,8 @@ func (e Examples) Stored() Stored { return Stored{Examples: e} }
 // Stored returns s.
 func (s Stored) Stored() Stored { return s }
 
-// on returns e, of which each rank of r has a part; r is nil if e is plain.
-func (e Examples) on(r *store.Ranks) Stored {
+// On returns e, of which each rank of r has a part; r is nil if e is plain.
+func (e Examples) On(r *store.Ranks) Stored {
 	if r == nil {
 		return e.Stored()
 	}
@@ -82,7 +80,7 @@ func (s Stored) Like(d int) (Stored, error) {
 	r := s.At.Shared().Other()
 	x, err := store.Span[float32](r, s.N, d)
 	out.X = x
-	return out.on(r), r.Agree(err)
+	return out.On(r), r.Agree(err)
 }
 
 // RowSums returns f(from, to) for every block of so many rows, a power of two up to 1024. It asks
@@ -129,38 +127,24 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 		e.Starts[i+1] += e.Starts[i]
 	}
 	if err == nil {
-		e.Columns, e.Values, err = stretch(r, e.Starts, true)
+		e.Columns, e.Values, err = store.SpanSparse(r, e.Starts, true)
 	}
 	if err = r.Agree(err); err == nil {
 		at := e.Starts[r.From]
 		copy(e.Columns[at:], own.Columns)
 		copy(e.Values[at:], own.Values)
 	}
-	return e.on(r), err
+	return e.On(r), err
 }
 
-// stretch returns room for the values of examples that begin at starts, and for their columns if
-// there is to be any.
-func stretch(r *store.Ranks, starts []int64, both bool) (columns []int32, values []float32,
-	err error) {
-	stored, from, to := int(starts[len(starts)-1]), int(starts[r.From]), int(starts[r.To])
-	if both {
-		columns, err = store.SpanBetween[int32](r, stored, from, to)
-	}
-	if err == nil {
-		values, err = store.SpanBetween[float32](r, stored, from, to)
-	}
-	return columns, values, err
-}
-
-// ownOf returns e of r, which shares it: this rank's examples, copied into memory of r. Every rank
+// OwnOf returns e of r, which shares it: this rank's examples, copied into memory of r. Every rank
 // has all of e. It asks all ranks.
-func (e Examples) ownOf(r *store.Ranks) (Stored, error) {
+func (e Examples) OwnOf(r *store.Ranks) (Stored, error) {
 	own := Examples{N: e.N, D: e.D, Starts: e.Starts}
 	var err error
 	if e.Sparse() {
 		from, to := e.Starts[r.From], e.Starts[r.To]
-		if own.Columns, own.Values, err = stretch(r, e.Starts, true); err == nil {
+		if own.Columns, own.Values, err = store.SpanSparse(r, e.Starts, true); err == nil {
 			copy(own.Columns[from:to], e.Columns[from:to])
 			copy(own.Values[from:to], e.Values[from:to])
 		}
@@ -171,19 +155,5 @@ func (e Examples) ownOf(r *store.Ranks) (Stored, error) {
 	if err = r.Agree(err); err != nil {
 		r.Close()
 	}
-	return own.on(r), err
-}
-
-// share leaves this rank its own examples of d, which every rank has read whole, and gives back
-// the memory of the others. It asks all ranks.
-func (d *Dataset) share(r *store.Ranks) error {
-	own, err := d.Examples.ownOf(r)
-	if err != nil {
-		return err
-	}
-	d.Put(own)
-	d.scratch.Close()
-	d.scratch = nil
-	debug.FreeOSMemory() // what follows takes little memory that the collector knows of
-	return nil
+	return own.On(r), err
 }

@@ -43,7 +43,7 @@ func MaxAbs(rows dataset.Rows) (float32, error) {
 const maxAbsGrain = 1 << 16
 
 // maxBits returns the largest of the values' bits without their sign, which are ordered as the
-// absolute values are, NaN and ±Inf last. Four maxima at a time, none of which waits for another,
+// absolute values are, NaN and ±Inf last. Four maxima at a time, which do not wait for each other,
 // take half the time of one.
 func maxBits(values []float32) uint32 {
 	const all = math.MaxUint32 >> 1

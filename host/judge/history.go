@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -69,7 +70,7 @@ func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model,
 	}
 	x := held.Stored()
 	if held.Prepared == nil {
-		if x, err = m.Meta.Preparation.ApplyTo(x); err != nil {
+		if x, err = features.ApplyTo(&m.Meta.Preparation, x); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -283,7 +284,7 @@ func trainAll(
 	for block := range slices.Chunk(rest, max(1, judge.BlockValues/max(1, data.D))) {
 		x := data.Examples.Pick(block)
 		if data.Prepared == nil {
-			if x, err = preparation.Apply(x); err != nil {
+			if x, err = features.Apply(preparation, x); err != nil {
 				return nil, err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // programs returns the Go programs of docs/library.md: that of the front door, that of the
@@ -86,7 +87,7 @@ func TestProgram(t *testing.T) {
 // others to judge.
 func writeData(t *testing.T, dir string) {
 	ctx := context.Background()
-	d, err := dataset.Read(ctx, "../../testdata/digits.csv.gz", dataset.Options{})
+	d, err := file.Read(ctx, "../../testdata/digits.csv.gz", file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +106,8 @@ func writeData(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for k, name := range []string{"noisy.csv", "test.csv"} {
-		if err := dataset.Write(ctx, filepath.Join(dir, name), parts[k],
-			dataset.WriteOptions{}); err != nil {
+		if err := file.Write(ctx, filepath.Join(dir, name), parts[k],
+			file.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,9 @@
 package store
 
-import "unsafe"
+import (
+	"encoding/binary"
+	"unsafe"
+)
 
 // Element is a number of an array.
 type Element interface {
@@ -24,3 +27,6 @@ func Bytes[T Element](list []T) []byte {
 
 // Address returns where raw begins.
 func Address(raw []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(raw))) }
+
+// LittleEndian says whether this machine's memory looks like the file.
+var LittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

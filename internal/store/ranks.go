@@ -157,3 +157,17 @@ func (s *Ranks) Close() {
 		s.memory = nil
 	}
 }
+
+// SpanSparse returns room for the values of examples that begin at starts, and for their columns if
+// there is to be any.
+func SpanSparse(r *Ranks, starts []int64, both bool) (columns []int32, values []float32,
+	err error) {
+	stored, from, to := int(starts[len(starts)-1]), int(starts[r.From]), int(starts[r.To])
+	if both {
+		columns, err = SpanBetween[int32](r, stored, from, to)
+	}
+	if err == nil {
+		values, err = SpanBetween[float32](r, stored, from, to)
+	}
+	return columns, values, err
+}

@@ -128,7 +128,7 @@ func (s *Source) Labels(ctx context.Context) ([]int32, error) {
 }
 
 // Rows fills x with the rows of examples from first on, which go on from those of the last call or
-// begin with the first of all. It fits dataset.WriteOptions.
+// begin with the first of all. It fits file.WriteOptions.
 func (s *Source) Rows(x []float32, first int) error {
 	if first == 0 {
 		s.begin()

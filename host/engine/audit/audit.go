@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
-// ErrDiffers is what an operation returns whose result is not what it should be; the text of the
-// error says of which of them, where, what was found and what was wanted.
+// ErrDiffers is returned by an operation whose result is wrong. The text of the error says which
+// value it is, what was found and what was wanted.
 var ErrDiffers = errors.New("result differs between engines")
 
 // Level says how much is audited.

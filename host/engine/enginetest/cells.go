@@ -60,19 +60,16 @@ func problems() []problem {
 	}...)
 }
 
-// checkCells takes the engine and the naive computation through three weight
+// checkCells takes the engine and the reference through three weight
 // matrices: W = 0, all classes anew, some classes anew.
-func (p problem) checkCells(e engine.Engine) error {
+func (p problem) checkCells(e, ref engine.Engine) error {
 	var f fences
 	x, y, inv, rng := p.build()
-	r, err := e.LoadCells(f.examples(p.form(x)), fence(&f, "labels", y), p.q, numerics.FixedPoint{})
+	got, want, err := loadBoth(e, ref, &f, p.form(x), x.Examples, y, p.q)
 	if err != nil {
 		return err
 	}
-	v, w := newNaive(x.Examples, y, p.q), engine.NewWeights(p.q, p.d)
-	if got := r.FixedPoint().S; got != v.s {
-		return fmt.Errorf("fixed point: s = %d, want %d", got, v.s)
-	}
+	w := engine.NewWeights(p.q, p.d)
 	inv = fence(&f, "inverse", inv)
 	for round := range 3 {
 		var changed []int
@@ -87,64 +84,75 @@ func (p problem) checkCells(e engine.Engine) error {
 		if round == 0 {
 			alpha = 0
 		}
-		name := fmt.Sprintf("%v, weights %d", p.dense(), round)
-		if err := p.round(r, v, w, changed, alpha, inv, rng, name); err != nil {
+		if err := p.round(got, want, w, changed, alpha, inv, rng); err != nil {
 			return fmt.Errorf("weights %d: %w", round, err)
 		}
 	}
-	return errors.Join(r.Close(), f.intact())
+	return errors.Join(got.Close(), f.intact())
 }
 
-// round compares every operation at one weight matrix. name is that of this step of
-// the problem.
-func (p problem) round(r engine.Cells, v *naive, w engine.Weights, changed []int, alpha float32,
-	inv []float32, rng *rand.Rand, name string) error {
+// loadBoth loads fenced examples in some form on the engine, and dense ones on the reference.
+func loadBoth(e, ref engine.Engine, f *fences, form dataset.Stored, x dataset.Examples, y []int32,
+	q int) (got, want engine.Cells, err error) {
+	if want, err = ref.LoadCells(x, y, q, numerics.FixedPoint{}); err != nil {
+		return nil, nil, fmt.Errorf("reference: %w", err)
+	}
+	got, err = e.LoadCells(f.examples(form), fence(f, "labels", y), q, numerics.FixedPoint{})
+	if err == nil && got.FixedPoint() != want.FixedPoint() {
+		err = fmt.Errorf("fixed point: %+v, want %+v", got.FixedPoint(), want.FixedPoint())
+	}
+	return got, want, err
+}
+
+// round compares every operation at one weight matrix.
+func (p problem) round(got, want engine.Cells, w engine.Weights, changed []int, alpha float32,
+	inv []float32, rng *rand.Rand) error {
 	before := w.Clone()
-	if err := r.Rescore(w, changed); err != nil {
-		return err
-	}
-	v.rescore(w, changed)
-	if err := errors.Join(same("weights after rescore", w.W, before.W), v.ask(r, rng)); err != nil {
-		return err
-	}
-	got, err := r.Assign(alpha)
+	err := errors.Join(got.Rescore(w, changed), want.Rescore(w, changed),
+		same("weights after rescore", w.W, before.W))
 	if err == nil {
-		err = sameAssignment(got, v.assign(alpha))
+		err = p.ask(got, want, rng)
 	}
 	if err != nil {
 		return err
 	}
-	var pairs []engine.Pair
-	var vectors []float32
-	for range min(p.q, 5) {
-		c, q := rng.IntN(p.q), rng.IntN(p.q)
-		if i := rng.IntN(p.n); v.region[i] >= 0 {
-			c = v.region[i] // a region that is not empty
+	assigned, err := sameAssignment(got, want, alpha)
+	if err != nil {
+		return err
+	}
+	var occupied []int // regions
+	for c := range p.q {
+		if slices.Max(assigned.Regions[c*p.q:(c+1)*p.q]) > 0 {
+			occupied = append(occupied, c)
 		}
-		sums := v.classSums(c)
-		if err := v.sameSums(r, c, sums); err != nil {
+	}
+	var pairs []engine.Pair
+	for range min(p.q, 5) {
+		pair := engine.Pair{P: rng.IntN(p.q), Q: rng.IntN(p.q)}
+		if len(occupied) > 0 && rng.IntN(4) > 0 {
+			pair.P = occupied[rng.IntN(len(occupied))]
+		}
+		pairs = append(pairs, pair)
+		if err := sameSums(got, want, pair.P); err != nil {
 			return err
 		}
-		pairs = append(pairs, engine.Pair{P: c, Q: q})
-		vectors = append(vectors, v.updateVector(sums, q, inv)...)
 	}
 	// One alone, and more than an engine is likely to compute at once.
-	many := slices.Repeat(pairs, 1+18/len(pairs))
-	for _, some := range [][]engine.Pair{pairs[:1], many, nil} {
-		want := slices.Repeat(vectors, 1+18/len(pairs))[:len(some)*p.d]
-		if err := into(fmt.Sprintf("update vectors %v", some), want, func(dst []float32) error {
-			return r.UpdateVectors(dst, some, inv)
-		}); err != nil {
+	for _, some := range [][]engine.Pair{pairs[:1], slices.Repeat(pairs, 1+18/len(pairs)), nil} {
+		if err := agree(fmt.Sprintf("update vectors %v", some), got, want, len(some)*p.d,
+			func(r engine.Cells, dst []float32) error {
+				return r.UpdateVectors(dst, some, inv)
+			}); err != nil {
 			return err
 		}
 	}
 	// Another inverse in between: an engine may remember the norms of one.
 	other := slices.Clone(inv)
 	slices.Reverse(other)
-	for k, inv := range [][]float32{inv, other, inv} {
-		want := remember(fmt.Sprintf("%s, inverse %d", name, k%2),
-			func() []float32 { return v.norms(inv) })
-		if err := into("norm", want, func(dst []float32) error { return r.Norms(dst, inv) }); err != nil {
+	for _, inv := range [][]float32{inv, other, inv} {
+		if err := agree("norm", got, want, p.q*p.q, func(r engine.Cells, dst []float32) error {
+			return r.Norms(dst, inv)
+		}); err != nil {
 			return err
 		}
 	}
@@ -152,52 +160,59 @@ func (p problem) round(r engine.Cells, v *naive, w engine.Weights, changed []int
 }
 
 // ask compares scores of all examples and of some, and predictions.
-func (v *naive) ask(r engine.Scorer, rng *rand.Rand) error {
-	from := rng.IntN(v.x.N)
-	to := from + rng.IntN(v.x.N-from+1)
-	for _, rows := range [][2]int{{0, v.x.N}, {from, to}} {
-		want := v.scores[rows[0]*v.q : rows[1]*v.q]
-		if err := into("score", want, func(dst []float32) error {
-			return r.Scores(dst, rows[0], rows[1])
-		}); err != nil {
-			return err
-		}
-	}
-	pred := make([]int32, v.x.N)
-	for i := range pred {
-		c, _ := v.predict(i)
-		pred[i] = int32(c)
-	}
-	return into("predict", pred, r.Predict)
+func (p problem) ask(got, want engine.Scorer, rng *rand.Rand) error {
+	from := rng.IntN(p.n)
+	to := from + rng.IntN(p.n-from+1)
+	return errors.Join(sameScores(got, want, p.q, 0, p.n), sameScores(got, want, p.q, from, to),
+		agree("predict", got, want, p.n, engine.Scorer.Predict))
+}
+
+func sameScores(got, want engine.Scorer, q, from, to int) error {
+	return agree("score", got, want, (to-from)*q, func(r engine.Scorer, dst []float32) error {
+		return r.Scores(dst, from, to)
+	})
 }
 
 // sameSums compares the class sums of region p.
-func (v *naive) sameSums(r engine.Cells, p int, want []int64) error {
-	return into(fmt.Sprintf("class sums of region %d", p), want,
-		func(dst []int64) error { return r.ClassSums(dst, p) })
+func sameSums(got, want engine.Cells, p int) error {
+	_, d, q := want.Shape()
+	return agree(fmt.Sprintf("class sums of region %d", p), got, want, q*d,
+		func(r engine.Cells, dst []int64) error { return r.ClassSums(dst, p) })
 }
 
-// step rescores and assigns, and compares the assignment alone: an engine that scores only
+// sameAssignment assigns, compares, and returns the reference's assignment.
+func sameAssignment(got, want engine.Cells, alpha float32) (engine.Assignment, error) {
+	expected, err := want.Assign(alpha)
+	if err != nil {
+		return expected, fmt.Errorf("assign of the reference: %w", err)
+	}
+	found, err := got.Assign(alpha)
+	return expected, errors.Join(err, equalAssignments(found, expected))
+}
+
+func equalAssignments(got, want engine.Assignment) error {
+	if got.Moved != want.Moved {
+		return fmt.Errorf("assign: moved %d examples, want %d", got.Moved, want.Moved)
+	}
+	return errors.Join(same("assign: predicted", got.Predicted, want.Predicted),
+		same("assign: regions", got.Regions, want.Regions))
+}
+
+// step rescores and compares the assignment alone: an engine that scores only
 // examples whose region is in doubt must not be helped by being asked for scores.
-func (v *naive) step(r engine.Cells, w engine.Weights, changed []int, alpha float32,
+func step(got, want engine.Cells, w engine.Weights, changed []int, alpha float32,
 ) (engine.Assignment, error) {
-	v.rescore(w, changed)
-	want := v.assign(alpha)
-	if err := r.Rescore(w, changed); err != nil {
-		return want, err
+	if err := errors.Join(got.Rescore(w, changed), want.Rescore(w, changed)); err != nil {
+		return engine.Assignment{}, err
 	}
-	got, err := r.Assign(alpha)
-	if err == nil {
-		err = sameAssignment(got, want)
-	}
-	return want, err
+	return sameAssignment(got, want, alpha)
 }
 
 // partCases load a data set also in two parts, with the fixed-point format of the whole: counts
 // and class sums of the parts add up to those of the whole, and update vectors of the added sums
 // have its bits.
 func partCases() []Case {
-	all := []Case{{"errors of fixed-point formats", checkFormats}}
+	all := []Case{newCase("errors of fixed-point formats", checkFormats)}
 	for _, p := range []problem{
 		{name: "parts", n: 130, d: 19, q: 4, first: 70},
 		{name: "parts, sparse", n: 130, d: 300, q: 4, first: 33, sparse: true},
@@ -209,7 +224,7 @@ func partCases() []Case {
 		{name: "parts of a set as large as can be", n: 50, d: 7, q: 3, first: 25,
 			times: numerics.MostExamples / 50},
 	} {
-		all = append(all, Case{p.name, p.checkParts})
+		all = append(all, newCase(p.name, p.checkParts))
 	}
 	return all
 }
@@ -223,12 +238,15 @@ func firstTiny(n int) func(dataset.Examples, []int32) {
 	}
 }
 
-func (p problem) checkParts(e engine.Engine) (err error) {
+func (p problem) checkParts(e, ref engine.Engine) (err error) {
 	x, y, inv, rng := p.build()
-	v, f := p.format(x, y)
-	if m, err := engine.MaxAbs(x); err != nil ||
-		numerics.NewFixedPoint(m, f.N).S != f.S+p.coarse {
-		return fmt.Errorf("format of the largest value %v: %v, want s = %d", m, err, f.S+p.coarse)
+	f, err := p.format(x)
+	if err != nil {
+		return err
+	}
+	want, err := ref.LoadCells(x.Examples, y, p.q, f)
+	if err != nil {
+		return err
 	}
 	var loaded []engine.Cells
 	for _, part := range p.parts() {
@@ -242,9 +260,9 @@ func (p problem) checkParts(e engine.Engine) (err error) {
 			return fmt.Errorf("fixed point %+v, want %+v", r.FixedPoint(), f)
 		}
 	}
-	w, all := engine.NewWeights(p.q, p.d), v.classes()
+	w, all := engine.NewWeights(p.q, p.d), classes(p.q)
 	for range 3 {
-		want, err := v.step(loaded[0], w, all, 0)
+		whole, err := step(loaded[0], want, w, all, 0)
 		if err != nil {
 			return err
 		}
@@ -257,13 +275,10 @@ func (p problem) checkParts(e engine.Engine) (err error) {
 				return err
 			}
 		}
-		if err := sameAssignment(engine.Assignment{
+		if err := errors.Join(equalAssignments(engine.Assignment{
 			Regions:   add(got[0].Regions, got[1].Regions),
 			Predicted: add(got[0].Predicted, got[1].Predicted), Moved: got[0].Moved + got[1].Moved,
-		}, want); err != nil {
-			return err
-		}
-		if err := v.sameVectors(loaded, f, inv); err != nil {
+		}, whole), p.sameVectors(loaded, want, f, inv)); err != nil {
 			return err
 		}
 		for j := range w.W {
@@ -275,8 +290,9 @@ func (p problem) checkParts(e engine.Engine) (err error) {
 
 // sameVectors compares class sums of the whole, which is loaded first, with the added ones of its
 // parts, and norms and update vectors of all with the functions of class sums.
-func (v *naive) sameVectors(loaded []engine.Cells, f numerics.FixedPoint, inv []float32) error {
-	q, d := v.q, v.x.D
+func (p problem) sameVectors(loaded []engine.Cells, want engine.Cells, f numerics.FixedPoint,
+	inv []float32) error {
+	q, d := p.q, p.d
 	norms := make([][]float32, len(loaded))
 	for i, r := range loaded {
 		norms[i] = make([]float32, q*q)
@@ -293,18 +309,17 @@ func (v *naive) sameVectors(loaded []engine.Cells, f numerics.FixedPoint, inv []
 				return err
 			}
 		}
-		want := v.classSums(p)
-		err := errors.Join(same("class sums of the whole", sums[0], want),
-			same("added class sums", add(sums[1], sums[2]), want))
+		err := errors.Join(sameSums(loaded[0], want, p),
+			same("added class sums", add(sums[1], sums[2]), sums[0]))
 		for i, r := range loaded {
 			for c := range q {
 				engine.UpdateVector(z, sums[i], inv[c*q:(c+1)*q], f)
+				pair := []engine.Pair{{P: p, Q: c}}
 				what := fmt.Sprintf("of (%d,%d) of part %d", p, c, i)
-				err = errors.Join(err, r.UpdateVectors(has, []engine.Pair{{P: p, Q: c}}, inv),
-					same("z "+what, has, z),
+				err = errors.Join(err, r.UpdateVectors(has, pair, inv), same("z "+what, has, z),
 					same("norm "+what, norms[i][p*q+c:p*q+c+1], []float32{numerics.Dot(z, z)}))
 				if i == 0 {
-					err = errors.Join(err, same("z of the contract", z, v.updateVector(want, c, inv)))
+					err = errors.Join(err, want.UpdateVectors(has, pair, inv), same("z", z, has))
 				}
 			}
 		}
@@ -321,4 +336,13 @@ func add(a, b []int64) []int64 {
 		sum[i] += b[i]
 	}
 	return sum
+}
+
+// classes returns 0 to q-1.
+func classes(q int) []int {
+	all := make([]int, q)
+	for c := range all {
+		all[c] = c
+	}
+	return all
 }

@@ -32,14 +32,6 @@ func same[T value](what string, got, want []T) error {
 	return nil
 }
 
-func sameAssignment(got, want engine.Assignment) error {
-	if got.Moved != want.Moved {
-		return fmt.Errorf("assign: moved %d examples, want %d", got.Moved, want.Moved)
-	}
-	return errors.Join(same("assign: predicted", got.Predicted, want.Predicted),
-		same("assign: regions", got.Regions, want.Regions))
-}
-
 // guard is how many sentinels lie on either side of a slice under test.
 const guard = 64
 
@@ -112,4 +104,13 @@ func into[T value](what string, want []T, fill func(dst []T) error) error {
 		return err
 	}
 	return same(what, dst, want)
+}
+
+// agree lets op fill n values of got, fenced, and of the reference want, and compares them.
+func agree[R any, T value](what string, got, want R, n int, op func(r R, dst []T) error) error {
+	expected := make([]T, n)
+	if err := op(want, expected); err != nil {
+		return fmt.Errorf("%s of the reference: %w", what, err)
+	}
+	return into(what, expected, func(dst []T) error { return op(got, dst) })
 }

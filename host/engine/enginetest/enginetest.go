@@ -1,15 +1,17 @@
 // Package enginetest is the conformance suite that every engine runs: the same
-// bits as the contract's text, at sizes around every width a kernel could like,
+// bits as package cpuref, at sizes around every width a kernel could like,
 // with hard values, fences around every slice, and the same kinds of error.
 package enginetest
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -18,27 +20,46 @@ import (
 // Case is one judgement of an engine. It does not need a *testing.T, so that a
 // test can also ask that a broken engine fails.
 type Case struct {
-	Name  string
-	Check func(engine.Engine) error
+	Name    string
+	Check   func(engine.Engine) error        // against package cpuref
+	Against func(e, ref engine.Engine) error // against another reference
+}
+
+// newCase returns a case that compares an engine with a reference. That is package cpuref, whose
+// loops define every result, and for cpuref itself the naive engine of its tests.
+func newCase(name string, against func(e, ref engine.Engine) error) Case {
+	check := func(e engine.Engine) error { return against(e, cpuref.New()) }
+	return Case{name, check, against}
+}
+
+type checks map[string]func(e, ref engine.Engine) error
+
+// all returns cases by their names.
+func all(checks checks) []Case {
+	cases := []Case{}
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
+		cases = append(cases, newCase(name, checks[name]))
+	}
+	return cases
 }
 
 // Cases lists the suite.
 func Cases() []Case {
 	return slices.Concat(cases("", problem.checkCells, problems()...), WalkCases(),
-		projectCases(projections()), partCases(), EvaluationCases(), TogetherCases(), []Case{
-			{"errors", checkErrors}, {"plan", checkPlan}, {"errors of project", checkProjectErrors},
-			{"no labels", checkNoLabels}, {"two residents", checkTwoResidents},
-			{"self-test", engine.SelfTest}})
+		projectCases(projections()), partCases(), EvaluationCases(), TogetherCases(), all(checks{
+			"errors": checkErrors, "plan": checkPlan, "errors of project": checkProjectErrors,
+			"no labels": checkNoLabels, "two residents": checkTwoResidents,
+			"self-test": func(e, _ engine.Engine) error { return engine.SelfTest(e) }}))
 }
 
 // WalkCases are the cases of many small changes of the weights, of which an engine with
 // bounds must get each right though it scores few examples.
 func WalkCases() []Case {
-	all := []Case{}
+	cases := []Case{}
 	for _, w := range walks() {
-		all = append(all, Case{w.name, w.check})
+		cases = append(cases, newCase(w.name, w.check))
 	}
-	return append(all, Case{"rounding decides", checkRounding})
+	return append(cases, newCase("rounding decides", checkRounding))
 }
 
 // WideCases have more columns than 16 bits count, which takes more memory than
@@ -47,22 +68,22 @@ func WideCases() []Case {
 	p := problem{name: "wide", n: 21, d: 70001, q: 3, edit: thinOut, targets: []drawTargets{labels},
 		counts: []int{1}}
 	return slices.Concat(cases("evaluate: ", problem.checkEvaluation, p),
-		cases("", problem.checkCells, p), []Case{{"more memory than there is", checkMemory}})
+		cases("", problem.checkCells, p), all(checks{"more memory than there is": checkMemory}))
 }
 
 // ShortCases are for what makes an engine many times slower and looks for other faults
 // than wrong bits, such as the race detector: the tiny cases, one with enough examples
 // to be shared out, and misuse.
 func ShortCases() []Case {
-	all := slices.Concat(TinyCases(), partCases(), evaluationParts(), TogetherCases(), []Case{
-		{"errors", checkErrors}, {"evaluate: errors", checkEvaluateErrors},
-		{"errors of project", checkProjectErrors}, {"two residents", checkTwoResidents}})
+	short := slices.Concat(TinyCases(), partCases(), evaluationParts(), TogetherCases(), all(checks{
+		"errors": checkErrors, "evaluate: errors": checkEvaluateErrors,
+		"errors of project": checkProjectErrors, "two residents": checkTwoResidents}))
 	for _, w := range walks() {
 		if w.n > 2000 {
-			all = append(all, Case{w.name, w.check})
+			short = append(short, newCase(w.name, w.check))
 		}
 	}
-	return all
+	return short
 }
 
 // AllCases are Cases and WideCases, or with go test -short ShortCases.
@@ -84,7 +105,7 @@ func TinyCases() []Case {
 		{name: "tiny bytes", n: 19, d: 18, q: 5, narrow: 1},
 		{name: "tiny halves", n: 5, d: 258, q: 2, narrow: 2},
 	}...), projectCases(tinyProjections()), tinyEvaluations(),
-		[]Case{{tiny.name, tiny.check}, {"no labels", checkNoLabels}})
+		all(checks{tiny.name: tiny.check, "no labels": checkNoLabels}))
 }
 
 // Run runs cases, such as those of Cases, as subtests of t.
@@ -102,7 +123,7 @@ func Run(t *testing.T, e engine.Engine, cases []Case) {
 	}
 }
 
-func checkNoLabels(e engine.Engine) error {
+func checkNoLabels(e, _ engine.Engine) error {
 	x, _ := small()
 	r, err := e.Load(x, 2)
 	if err != nil {
@@ -120,36 +141,36 @@ func checkNoLabels(e engine.Engine) error {
 }
 
 // checkTwoResidents interleaves two data sets on one engine.
-func checkTwoResidents(e engine.Engine) error {
+func checkTwoResidents(e, ref engine.Engine) error {
 	a := problem{name: "a", n: 40, d: 5, q: 3}
 	x, y, inv, rng := a.build()
-	r, err := e.LoadCells(x, y, a.q, numerics.FixedPoint{})
+	got, want, err := loadBoth(e, ref, &fences{}, x, x.Examples, y, a.q)
 	if err != nil {
 		return err
 	}
-	v, w := newNaive(x.Examples, y, a.q), engine.NewWeights(a.q, a.d)
+	w := engine.NewWeights(a.q, a.d)
 	draw(rng, w.W, normal)
-	v.rescore(w, v.classes())
-	if err := r.Rescore(w, v.classes()); err != nil {
+	all := classes(a.q)
+	if err := errors.Join(got.Rescore(w, all), want.Rescore(w, all)); err != nil {
 		return err
 	}
-	if err := (problem{name: "b", n: 70, d: 9, q: 4}).checkCells(e); err != nil {
+	if err := (problem{name: "b", n: 70, d: 9, q: 4}).checkCells(e, ref); err != nil {
 		return err
 	}
-	if err := a.round(r, v, w, nil, 0, inv, rng, "two residents"); err != nil {
+	if err := a.round(got, want, w, nil, 0, inv, rng); err != nil {
 		return fmt.Errorf("after another data set was used: %w", err)
 	}
-	return r.Close()
+	return got.Close()
 }
 
 // TogetherCases use one engine from several goroutines at once.
-func TogetherCases() []Case { return []Case{{"several goroutines", checkTogether}} }
+func TogetherCases() []Case { return []Case{newCase("several goroutines", checkTogether)} }
 
 // checkTogether puts several cases to an engine at once: dense, sparse and narrow examples,
 // with cells, with targets and with neither, plans and projections, each twice.
-func checkTogether(e engine.Engine) error {
+func checkTogether(e, ref engine.Engine) error {
 	step := walk{problem: problem{name: "together", n: 90, d: 12, q: 3}, noise: 0.1, stride: 0.2}
-	all := slices.Concat(cases("", problem.checkCells, []problem{
+	together := slices.Concat(cases("", problem.checkCells, []problem{
 		{name: "together", n: 70, d: 19, q: 5},
 		{name: "together", n: 40, d: 270, q: 3},
 		{name: "together", n: 50, d: 9, q: 3, narrow: 1},
@@ -157,14 +178,14 @@ func checkTogether(e engine.Engine) error {
 	}...), cases("evaluate: ", problem.checkEvaluation, []problem{
 		{name: "together", n: 270, d: 5, q: 3, targets: []drawTargets{labels, soft}},
 		{name: "together", n: 33, d: 19, q: 4, narrow: 1},
-	}...), projectCases(tinyProjections()[1:2]), []Case{{"walk", step.check},
-		{"no labels", checkNoLabels}, {"plan", checkPlan}, {"plan to evaluate", checkEvaluatePlan}})
-	errs := make([]error, 2*len(all))
+	}...), projectCases(tinyProjections()[1:2]), all(checks{"walk": step.check,
+		"no labels": checkNoLabels, "plan": checkPlan, "plan to evaluate": checkEvaluatePlan}))
+	errs := make([]error, 2*len(together))
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
-			c := all[i%len(all)]
-			if err := c.Check(e); err != nil {
+			c := together[i%len(together)]
+			if err := c.Against(e, ref); err != nil {
 				errs[i] = fmt.Errorf("%s: %w", c.Name, err)
 			}
 		})
@@ -274,11 +295,11 @@ func useOnce(e engine.Engine, x dataset.Stored, y []int32, w engine.Weights,
 	if err := v.SetTargets(engine.Targets{Values: make([]float32, w.Q*w.Q), Row: y}); err != nil {
 		return err
 	}
-	classes := newNaive(x.Examples, y, w.Q).classes()
+	all := classes(w.Q)
 	for range 3 {
 		for _, use := range []func() error{
 			func() error { _, err := v.Evaluate(make([]int64, w.Q*w.D), w); return err },
-			func() error { return errors.Join(s.Rescore(w, classes), r.Rescore(w, classes)) },
+			func() error { return errors.Join(s.Rescore(w, all), r.Rescore(w, all)) },
 			func() error { _, err := r.Assign(0); return err },
 			func() error { return s.Predict(make([]int32, x.N)) },
 			func() error { return r.Norms(make([]float32, w.Q*w.Q), inv) },

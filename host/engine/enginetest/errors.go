@@ -82,7 +82,7 @@ func (l loader) refuses(what string, x dataset.Rows, y []int32, q int, f numeric
 	return refused(l.name, misuse{what, err, want})
 }
 
-func checkErrors(e engine.Engine) error {
+func checkErrors(e, _ engine.Engine) error {
 	x, y := small()
 	one, two := []int32{0}, []int32{0, 0}
 	narrow := dataset.Stored{Examples: x, At: &store.Store{Codes: &store.Codes{
@@ -216,7 +216,7 @@ func SmallEvaluator(e engine.Engine) (engine.Evaluator, error) {
 
 // checkEvaluateErrors judges what an evaluator says to misuse, and that it is none the worse
 // for it.
-func checkEvaluateErrors(e engine.Engine) error {
+func checkEvaluateErrors(e, ref engine.Engine) error {
 	load := loaders(e)[2]
 	for _, x := range []dataset.Examples{
 		dense(1, 2, 1, 0x1.000002p118), sparse(2, 2, []int64{0, 0, 1}, []int32{1}, -0x1p119),
@@ -238,17 +238,17 @@ func checkEvaluateErrors(e engine.Engine) error {
 		misuse{"after targets that are refused", after, errShape})); err != nil {
 		return err
 	}
-	want := newNaive(x, nil, 2).evaluate(w, smallTargets())
+	want, err := SmallEvaluator(ref)
+	if err != nil {
+		return err
+	}
 	if err := r.SetTargets(smallTargets()); err != nil {
 		return err
 	}
 	for range 2 {
-		if err := errors.Join(sameEvaluation(r, w, want), targetErrors(r), useErrors(r)); err != nil {
-			return err
-		}
-		if err := into("score after errors", want.scores, func(dst []float32) error {
-			return r.Scores(dst, 0, 3)
-		}); err != nil {
+		_, err := sameEvaluation(r, want, w)
+		err = errors.Join(err, targetErrors(r), useErrors(r), sameScores(r, want, 2, 0, 3))
+		if err != nil {
 			return err
 		}
 	}
@@ -325,7 +325,7 @@ func useErrors(r engine.Evaluator) error {
 }
 
 // checkProjectErrors judges what Project says to misuse.
-func checkProjectErrors(e engine.Engine) error {
+func checkProjectErrors(e, _ engine.Engine) error {
 	x, _ := small()
 	m := dense(2, 2, 1, 0, 0, 1)
 	value := func(v float32) dataset.Examples { return sparse(2, 2, []int64{0, 0, 1}, []int32{1}, v) }
@@ -367,10 +367,10 @@ func checkProjectErrors(e engine.Engine) error {
 }
 
 // checkFormats gives fixed-point formats that can hold the examples, and others.
-func checkFormats(e engine.Engine) error { return formats(loaders(e)[0]) }
+func checkFormats(e, ref engine.Engine) error { return formats(loaders(e)[0], loaders(ref)[0]) }
 
 // formats loads small in such formats. Its largest value is 6, so s is at most 62 - 2 - 3.
-func formats(l loader) error {
+func formats(l, ref loader) error {
 	x, y := small()
 	for _, f := range []numerics.FixedPoint{
 		{S: 58, N: 3}, {S: 57, N: 4}, {S: 57, N: 2}, {S: -127, N: 3}, {S: 57}, {S: 3, N: -3},
@@ -384,7 +384,7 @@ func formats(l loader) error {
 		{}, {S: 57, N: 3}, {S: 56, N: 4}, {S: -126, N: 3}, {S: -2, N: 3}, // 6 is one and a half
 		{S: 5, N: numerics.MostExamples},
 	} {
-		if err := inFormat(l, x, y, f, numerics.FixedPoint{S: 57, N: 3}); err != nil {
+		if err := inFormat(l, ref, x, y, f, numerics.FixedPoint{S: 57, N: 3}); err != nil {
 			return err
 		}
 	}
@@ -393,7 +393,7 @@ func formats(l loader) error {
 
 // inFormat loads x in a format, and compares weighted sums if there are any. The zero value stands
 // for the finest.
-func inFormat(l loader, x dataset.Examples, y []int32, f, finest numerics.FixedPoint) error {
+func inFormat(l, ref loader, x dataset.Examples, y []int32, f, finest numerics.FixedPoint) error {
 	r, err := l.load(x, y, 2, f)
 	if err != nil {
 		return err
@@ -405,27 +405,28 @@ func inFormat(l loader, x dataset.Examples, y []int32, f, finest numerics.FixedP
 		return fmt.Errorf("fixed point %+v, want %+v", got, f)
 	}
 	if r, ok := r.(engine.Evaluator); ok {
-		v := newNaive(x, nil, 2)
-		v.s, v.total = f.S, f.N
+		want, err := ref.load(x, nil, 2, f)
+		if err != nil {
+			return err
+		}
 		for _, a := range [][]float32{{1, 1, 1}, {1, -1, -1}, {-1, 0.5, 0.5}, {0x1p-60, 1, -0x1p-149}} {
-			if err := into(fmt.Sprintf("weighted sums by %v in %+v", a, f), v.weightedSums(a),
-				func(sums []int64) error { return r.WeightedSums(sums, a) }); err != nil {
-				return err
+			if err := sameWeightedSums(r, want.(engine.Evaluator), a); err != nil {
+				return fmt.Errorf("%v in %+v: %w", a, f, err)
 			}
 		}
 	}
 	return r.Close()
 }
 
-func checkEvaluateFormats(e engine.Engine) error {
+func checkEvaluateFormats(e, ref engine.Engine) error {
 	largest := dense(3, 2, 0x1p118, -0x1p118, 0x1p118, 1, 0x1p-126, -0x1p-149)
-	l := loaders(e)[2]
-	return errors.Join(formats(l), inFormat(l, largest, nil, numerics.FixedPoint{},
+	l, want := loaders(e)[2], loaders(ref)[2]
+	return errors.Join(formats(l, want), inFormat(l, want, largest, nil, numerics.FixedPoint{},
 		numerics.FixedPoint{S: 62 - 2 - 119, N: 3}))
 }
 
 // checkPlan asks for a plan, with labels and without, and for the device.
-func checkPlan(e engine.Engine) error {
+func checkPlan(e, _ engine.Engine) error {
 	x, y := small()
 	scorer, err := e.Plan(x, nil, 2)
 	cells, err2 := e.Plan(x, y, 2)
@@ -442,7 +443,7 @@ func checkPlan(e engine.Engine) error {
 
 // checkEvaluatePlan asks for a plan for what LoadEvaluator takes, and for one of examples
 // that it does not.
-func checkEvaluatePlan(e engine.Engine) error {
+func checkEvaluatePlan(e, _ engine.Engine) error {
 	x, _ := small()
 	p, err := e.PlanEvaluator(x, 2)
 	if err != nil {
@@ -459,7 +460,7 @@ func checkEvaluatePlan(e engine.Engine) error {
 
 // checkMemory has class sums that no machine holds, of examples that are easily scored:
 // cells are refused, before anything of their size is taken, and scores are not.
-func checkMemory(e engine.Engine) error {
+func checkMemory(e, _ engine.Engine) error {
 	x, y := dense(2, 500, make([]float32, 2*500)...), []int32{0, 1}
 	for j := range x.D {
 		x.Row(0)[j], x.Row(1)[j] = 1, -1

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -75,11 +74,12 @@ var columnsOfAllLengths = keepOnly(func(i, j, _ int) bool {
 // EvaluationCases are the cases of clauses 14 to 16.
 func EvaluationCases() []Case {
 	all := append(cases("evaluate: ", problem.checkEvaluation, evaluations()...), evaluationParts()...)
-	return append(all, Case{"evaluate: limits of losses", checkLimits},
-		Case{"evaluate: rounding", checkEvaluateRounding},
-		Case{"evaluate: targets that change", checkTargets},
-		Case{"evaluate: errors", checkEvaluateErrors},
-		Case{"evaluate: formats", checkEvaluateFormats}, Case{"evaluate: plan", checkEvaluatePlan})
+	return append(all, newCase("evaluate: limits of losses", checkLimits),
+		newCase("evaluate: rounding", checkEvaluateRounding),
+		newCase("evaluate: targets that change", checkTargets),
+		newCase("evaluate: errors", checkEvaluateErrors),
+		newCase("evaluate: formats", checkEvaluateFormats),
+		newCase("evaluate: plan", checkEvaluatePlan))
 }
 
 // tinyEvaluations are for an interpreter of kernels.
@@ -96,11 +96,10 @@ func tinyEvaluations() []Case {
 	}...)
 }
 
-// checkEvaluation takes the engine and the naive computation through the targets, at W = 0 and
+// checkEvaluation takes the engine and the reference through the targets, at W = 0 and
 // others, with all that may be asked in between.
-func (p problem) checkEvaluation(e engine.Engine) error {
+func (p problem) checkEvaluation(e, ref engine.Engine) error {
 	x, _, _, rng := p.build()
-	v := newNaive(x.Examples, nil, p.q)
 	if p.targets == nil {
 		p.targets = everyKind
 	}
@@ -108,75 +107,74 @@ func (p problem) checkEvaluation(e engine.Engine) error {
 		p.counts = []int{1, 3}
 	}
 	var f fences
-	r, err := e.LoadEvaluator(f.examples(p.form(x)), p.q, numerics.FixedPoint{})
+	got, want, err := evaluators(e, ref, f.examples(p.form(x)), x.Examples, p.q, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}
-	if got, want := r.FixedPoint(), (numerics.FixedPoint{S: v.s, N: p.n}); got != want {
-		return fmt.Errorf("fixed point %+v, want %+v", got, want)
+	if got.FixedPoint() != want.FixedPoint() {
+		return fmt.Errorf("fixed point %+v, want %+v", got.FixedPoint(), want.FixedPoint())
 	}
-	if n, d, q := r.Shape(); n != p.n || d != p.d || q != p.q {
+	if n, d, q := got.Shape(); n != p.n || d != p.d || q != p.q {
 		return fmt.Errorf("shape %d, %d, %d, want %d, %d, %d", n, d, q, p.n, p.d, p.q)
 	}
 	w := engine.NewWeights(p.q, p.d)
 	for round, draw := range p.targets {
-		name := fmt.Sprintf("%v, round %d", p.dense(), round)
-		err := p.evaluateTwice(r, v, w, draw(rng, p.n, p.q), rng, name)
+		err := p.evaluateTwice(got, want, w, draw(rng, p.n, p.q), rng)
 		if err == nil && round < len(p.counts) {
-			err = p.weightedSums(r, v, p.counts[round], rng, name)
+			a := p.coefficients(rng, p.counts[round])
+			err = sameWeightedSums(got, want, fence(&f, "coefficients", a))
 		}
 		if err == nil {
-			err = p.rescoreAfterwards(r, v, w, round, rng, name)
+			err = p.rescoreAfterwards(got, want, w, round, rng)
 		}
 		if err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 	}
-	return errors.Join(r.Close(), f.intact())
+	return errors.Join(got.Close(), f.intact())
 }
 
 // evaluateTwice evaluates w, then other weights, which stay in w.
-func (p problem) evaluateTwice(r engine.Evaluator, v *naive, w engine.Weights, t engine.Targets,
-	rng *rand.Rand, name string) error {
+func (p problem) evaluateTwice(got, want engine.Evaluator, w engine.Weights, t engine.Targets,
+	rng *rand.Rand) error {
 	var f fences
-	if err := r.SetTargets(f.targets(t)); err != nil {
+	if err := errors.Join(want.SetTargets(t), got.SetTargets(f.targets(t))); err != nil {
 		return err
 	}
 	for step := range 2 {
 		if step == 1 {
 			draw(rng, w.W, p.weight)
 		}
-		want := remember(fmt.Sprintf("%s, weights %d", name, step),
-			func() evaluated { return v.evaluate(w, t) })
-		copy(v.scores, want.scores)
-		if err := sameEvaluation(r, w, want); err != nil {
+		if _, err := sameEvaluation(got, want, w); err != nil {
 			return fmt.Errorf("weights %d: %w", step, err)
 		}
 	}
 	return f.intact()
 }
 
-// sameEvaluation evaluates w and compares all that can be asked for then.
-func sameEvaluation(r engine.Evaluator, w engine.Weights, want evaluated) error {
-	n, _, _ := r.Shape()
+// sameEvaluation evaluates w, compares all that can be asked for then, and returns the reference's
+// evaluation.
+func sameEvaluation(got, want engine.Evaluator, w engine.Weights) (engine.Evaluation, error) {
+	n, d, q := want.Shape()
 	var f fences
 	w.W = fence(&f, "weights", w.W)
-	err := into("sum", want.sums, func(sums []int64) error {
-		got, err := r.Evaluate(sums, w)
-		if err == nil && got != want.Evaluation {
-			err = fmt.Errorf("evaluation %+v, want %+v", got, want.Evaluation)
-		}
+	var found []engine.Evaluation // of the reference first
+	err := agree("sum", got, want, q*d, func(r engine.Evaluator, sums []int64) error {
+		v, err := r.Evaluate(sums, w)
+		found = append(found, v)
 		return err
 	})
-	if err = errors.Join(err, f.intact()); err != nil {
-		return err
+	if err == nil && found[0] != found[1] {
+		err = fmt.Errorf("evaluation %+v, want %+v", found[1], found[0])
 	}
-	return into("score", want.scores, func(dst []float32) error { return r.Scores(dst, 0, n) })
+	if err = errors.Join(err, f.intact()); err != nil {
+		return engine.Evaluation{}, err
+	}
+	return found[0], sameScores(got, want, q, 0, n)
 }
 
-// weightedSums asks for sums of some hard coefficients of each example.
-func (p problem) weightedSums(r engine.Evaluator, v *naive, count int, rng *rand.Rand,
-	name string) error {
+// coefficients draws some hard coefficients of each example.
+func (p problem) coefficients(rng *rand.Rand, count int) []float32 {
 	a := make([]float32, p.n*count)
 	for i := range a {
 		a[i] = coefficient(rng)
@@ -184,11 +182,15 @@ func (p problem) weightedSums(r engine.Evaluator, v *naive, count int, rng *rand
 			a[i] = 0
 		}
 	}
-	want := remember(name+", weighted sums", func() []int64 { return v.weightedSums(a) })
-	var f fences
-	a = fence(&f, "coefficients", a)
-	return errors.Join(into(fmt.Sprintf("weighted sums of %d coefficients", count), want,
-		func(sums []int64) error { return r.WeightedSums(sums, a) }), f.intact())
+	return a
+}
+
+// sameWeightedSums compares sums by the coefficients of each example.
+func sameWeightedSums(got, want engine.Evaluator, a []float32) error {
+	n, d, _ := want.Shape()
+	count := len(a) / n
+	return agree(fmt.Sprintf("weighted sums of %d coefficients", count), got, want, count*d,
+		func(r engine.Evaluator, sums []int64) error { return r.WeightedSums(sums, a) })
 }
 
 func coefficient(r *rand.Rand) float32 {
@@ -207,8 +209,8 @@ func coefficient(r *rand.Rand) float32 {
 
 // rescoreAfterwards asks for what a Scorer is asked for, with the scores of the evaluation, and
 // with some of them computed anew from other weights.
-func (p problem) rescoreAfterwards(r engine.Evaluator, v *naive, w engine.Weights, round int,
-	rng *rand.Rand, name string) error {
+func (p problem) rescoreAfterwards(got, want engine.Evaluator, w engine.Weights, round int,
+	rng *rand.Rand) error {
 	other := w.Clone()
 	for step, changed := range [][]int{nil, {p.q - 1}, rng.Perm(p.q)} {
 		if step == 2 && round > 0 {
@@ -217,15 +219,11 @@ func (p problem) rescoreAfterwards(r engine.Evaluator, v *naive, w engine.Weight
 		for _, c := range changed {
 			draw(rng, other.Row(c), p.weight)
 		}
-		if err := r.Rescore(other, changed); err != nil {
-			return err
+		err := errors.Join(got.Rescore(other, changed), want.Rescore(other, changed))
+		if err == nil {
+			err = p.ask(got, want, rng)
 		}
-		scores := remember(fmt.Sprintf("%s, rescored %d", name, step), func() []float32 {
-			v.rescore(other, changed)
-			return slices.Clone(v.scores)
-		})
-		copy(v.scores, scores)
-		if err := v.ask(r, rng); err != nil {
+		if err != nil {
 			return fmt.Errorf("after the evaluation: %w", err)
 		}
 	}
@@ -248,25 +246,31 @@ func evaluationParts() []Case {
 			times: numerics.MostExamples / 280},
 	} {
 		p.name = "evaluate: " + p.name
-		all = append(all, Case{p.name, p.checkEvaluationParts})
+		all = append(all, newCase(p.name, p.checkEvaluationParts))
 	}
 	return all
 }
 
-// checkEvaluationParts compares the whole and the added parts with the naive computation.
-func (p problem) checkEvaluationParts(e engine.Engine) (err error) {
+// checkEvaluationParts compares the whole, and the added parts, with the reference.
+func (p problem) checkEvaluationParts(e, ref engine.Engine) (err error) {
 	x, _, _, rng := p.build()
-	v, f := p.format(x, nil)
+	f, err := p.format(x)
+	if err != nil {
+		return err
+	}
 	t := perRow(rng, p.n, p.q)
 	w, a := engine.NewWeights(p.q, p.d), make([]float32, p.n)
 	draw(rng, w.W, normal)
 	draw(rng, a, coefficient)
-	want := remember(p.name, func() evaluated { return v.evaluate(w, t) })
-	var got, sums [3][]int64
-	var found [3]engine.Evaluation
-	for at, part := range p.parts() {
-		from, to := part[0], part[1]
-		r, err := e.LoadEvaluator(p.form(x.Rows(from, to)), p.q, f)
+	var sums, weighted [4][]int64 // of the reference, the whole and the parts
+	var found [4]engine.Evaluation
+	for at, part := range append(p.parts()[:1:1], p.parts()...) {
+		from, to, form := part[0], part[1], p.form(x.Rows(part[0], part[1]))
+		on := e
+		if at == 0 {
+			on, form = ref, x.Examples.Stored()
+		}
+		r, err := on.LoadEvaluator(form, p.q, f)
 		if err != nil {
 			return err
 		}
@@ -278,23 +282,22 @@ func (p problem) checkEvaluationParts(e engine.Engine) (err error) {
 			Weight: t.Weight[from:to]}); err != nil {
 			return err
 		}
-		got[at], sums[at] = make([]int64, p.q*p.d), make([]int64, p.d)
-		if found[at], err = r.Evaluate(got[at], w); err != nil {
+		sums[at], weighted[at] = make([]int64, p.q*p.d), make([]int64, p.d)
+		if found[at], err = r.Evaluate(sums[at], w); err != nil {
 			return err
 		}
-		if err := r.WeightedSums(sums[at], a[from:to]); err != nil {
+		if err := r.WeightedSums(weighted[at], a[from:to]); err != nil {
 			return err
 		}
 	}
-	added := engine.Evaluation{Loss: found[1].Loss + found[2].Loss,
-		Refused: found[1].Refused + found[2].Refused}
-	if found[0] != want.Evaluation || added != want.Evaluation {
-		return fmt.Errorf("evaluation of the whole %+v, of the parts %+v, want %+v", found[0], added,
-			want.Evaluation)
+	added := engine.Evaluation{Loss: found[2].Loss + found[3].Loss,
+		Refused: found[2].Refused + found[3].Refused}
+	if found[1] != found[0] || added != found[0] {
+		return fmt.Errorf("evaluation of the whole %+v, of the parts %+v, want %+v", found[1], added,
+			found[0])
 	}
-	alone := v.weightedSums(a)
-	return errors.Join(same("sums of the whole", got[0], want.sums),
-		same("added sums", add(got[1], got[2]), want.sums),
-		same("weighted sums of the whole", sums[0], alone),
-		same("added weighted sums", add(sums[1], sums[2]), alone))
+	return errors.Join(same("sums of the whole", sums[1], sums[0]),
+		same("added sums", add(sums[2], sums[3]), sums[0]),
+		same("weighted sums of the whole", weighted[1], weighted[0]),
+		same("added weighted sums", add(weighted[2], weighted[3]), weighted[0]))
 }

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 // checkLimits has one feature and two classes, and losses at both sides of the largest that
 // counts, 2^15, by the scores, the weights of examples or the targets.
-func checkLimits(e engine.Engine) error {
+func checkLimits(e, ref engine.Engine) error {
 	var x dataset.Examples
 	var weight, halves []float32
 	for _, score := range []float32{0, 1, numerics.MostLoss, 0x1p15, 0x1.000002p15, 0x1.fffffep15,
@@ -25,7 +26,7 @@ func checkLimits(e engine.Engine) error {
 	const biggest = math.MaxFloat32
 	ninf, most := float32(math.Inf(-1)), float32(0x1.fffffep111)
 	one, none, far := []float32{1, 0}, []float32{0, 0}, []float32{most, -most}
-	r, err := e.LoadEvaluator(x, 2, numerics.FixedPoint{})
+	got, want, err := evaluators(e, ref, x, x, 2, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func checkLimits(e engine.Engine) error {
 		given   bool
 		weight  []float32
 		values  [2]float32
-		refused int64 // -1 where the naive computation alone says
+		refused int64 // -1 where the reference alone says
 	}{
 		// The scores are x and 0: the loss is x where class 1 is right, beyond the limit 4 times
 		// at weight 1, once at a half.
@@ -58,29 +59,26 @@ func checkLimits(e engine.Engine) error {
 		t := engine.Targets{Values: c.values[:], Weight: c.weight, Given: c.given,
 			Row: make([]int32, x.N)}
 		w := engine.Weights{Q: 2, D: 1, W: c.w}
-		want := newNaive(x, nil, 2).evaluate(w, t)
-		if c.refused >= 0 && want.Refused != c.refused {
-			return fmt.Errorf("%s: this case tests something else: %d examples are to be refused, not %d",
-				c.name, want.Refused, c.refused)
-		}
-		if err = r.SetTargets(t); err == nil {
-			err = sameEvaluation(r, w, want)
-		}
+		v, err := evaluateBoth(got, want, t, w)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
+		if c.refused >= 0 && v.Refused != c.refused {
+			return fmt.Errorf("%s: this case tests something else: %d examples are to be refused, not %d",
+				c.name, v.Refused, c.refused)
+		}
 	}
-	return r.Close()
+	return got.Close()
 }
 
 // checkTargets sets targets again and again that lie in the same memory, some with rows, weights,
 // other values or another meaning than those before.
-func checkTargets(e engine.Engine) error {
+func checkTargets(e, ref engine.Engine) error {
 	p := problem{n: 261, d: 3, q: 3}
 	x, _, _, rng := p.build()
-	v, w := newNaive(x.Examples, nil, p.q), engine.NewWeights(p.q, p.d)
+	w := engine.NewWeights(p.q, p.d)
 	draw(rng, w.W, normal)
-	r, err := e.LoadEvaluator(x, p.q, numerics.FixedPoint{})
+	got, want, err := evaluators(e, ref, x, x.Examples, p.q, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}
@@ -104,20 +102,17 @@ func checkTargets(e engine.Engine) error {
 			}
 		}
 		slices.Reverse(weight)
-		if err = r.SetTargets(t); err == nil {
-			err = sameEvaluation(r, w, v.evaluate(w, t))
-		}
-		if err != nil {
+		if _, err := evaluateBoth(got, want, t, w); err != nil {
 			return fmt.Errorf("targets %d: %w", round, err)
 		}
 	}
-	return r.Close()
+	return got.Close()
 }
 
 // checkEvaluateRounding has sums that are wrong if one of their roundings is. Evaluations come
 // by the same coefficients: the only class has probability 1, so with target 0 the residual of
 // an example is its weight.
-func checkEvaluateRounding(e engine.Engine) error {
+func checkEvaluateRounding(e, ref engine.Engine) error {
 	// Wrong if a product is added in float64 and the sum rounded to float32 afterwards:
 	// a·x = u/2·(1 - 2^-46), u the unit of the last place of the sum so far, ±(1 + 2^-23). It is
 	// rounded away, but rounded to u/2 first if float64 has to hold the sum, and then to even.
@@ -154,7 +149,7 @@ func checkEvaluateRounding(e engine.Engine) error {
 		{"all lost", ties, some, numerics.FixedPoint{S: -10, N: ties.N}},
 	} {
 		for _, form := range []dataset.Examples{c.x, c.x.Compressed()} {
-			if err := sameRounding(e, form, c.x, c.a, c.f); err != nil {
+			if err := sameRounding(e, ref, form, c.x, c.a, c.f); err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 		}
@@ -163,40 +158,44 @@ func checkEvaluateRounding(e engine.Engine) error {
 	x := dataset.Examples{N: 1, D: 1, X: []float32{1}}
 	w := engine.Weights{Q: 2, D: 1, W: []float32{0, -0x1p-23}}
 	t := engine.Targets{Given: true, Values: []float32{0, 1}}
-	r, err := e.LoadEvaluator(x, 2, numerics.FixedPoint{})
-	if err == nil {
-		err = r.SetTargets(t)
-	}
+	got, want, err := evaluators(e, ref, x, x, 2, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}
-	if err := sameEvaluation(r, w, newNaive(x, nil, 2).evaluate(w, t)); err != nil {
+	if _, err := evaluateBoth(got, want, t, w); err != nil {
 		return fmt.Errorf("a reciprocal: %w", err)
 	}
-	return r.Close()
+	return got.Close()
 }
 
 // sameRounding compares weighted sums, and those of an evaluation, of x in some form.
-func sameRounding(e engine.Engine, form, x dataset.Examples, a []float32,
+func sameRounding(e, ref engine.Engine, form, x dataset.Examples, a []float32,
 	f numerics.FixedPoint) error {
-	r, err := e.LoadEvaluator(form, 1, f)
+	got, want, err := evaluators(e, ref, form, x, 1, f)
 	if err != nil {
 		return err
 	}
-	v, w := newNaive(x, nil, 1), engine.NewWeights(1, x.D)
-	v.s = r.FixedPoint().S
 	t := engine.Targets{Given: true, Values: []float32{0}, Row: make([]int32, x.N), Weight: a}
-	want := v.evaluate(w, t)
-	if err = r.SetTargets(t); err == nil {
-		err = sameEvaluation(r, w, want)
-	}
-	if err == nil {
-		err = into("weighted sum", want.sums, func(sums []int64) error {
-			return r.WeightedSums(sums, a)
-		})
-	}
-	if err != nil {
+	if _, err := evaluateBoth(got, want, t, engine.NewWeights(1, x.D)); err != nil {
 		return err
 	}
-	return r.Close()
+	return errors.Join(sameWeightedSums(got, want, a), got.Close())
+}
+
+// evaluators loads examples in some form on the engine, and dense ones on the reference.
+func evaluators(e, ref engine.Engine, form, x dataset.Rows, q int, f numerics.FixedPoint,
+) (got, want engine.Evaluator, err error) {
+	if want, err = ref.LoadEvaluator(x, q, f); err == nil {
+		got, err = e.LoadEvaluator(form, q, f)
+	}
+	return got, want, err
+}
+
+// evaluateBoth sets targets and compares evaluations of w.
+func evaluateBoth(got, want engine.Evaluator, t engine.Targets, w engine.Weights,
+) (engine.Evaluation, error) {
+	if err := errors.Join(want.SetTargets(t), got.SetTargets(t)); err != nil {
+		return engine.Evaluation{}, err
+	}
+	return sameEvaluation(got, want, w)
 }

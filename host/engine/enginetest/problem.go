@@ -42,22 +42,20 @@ func (p problem) String() string {
 	return fmt.Sprintf("%s (n=%d d=%d Q=%d%s)", p.name, p.n, p.d, p.q, form)
 }
 
-// dense is p with dense examples, for which the same is expected.
-func (p problem) dense() problem {
-	p.sparse = false
-	return p
-}
-
 // cases put problems to a check, those without narrow examples in both forms.
-func cases(prefix string, check func(problem, engine.Engine) error, problems ...problem) []Case {
+func cases(prefix string, check func(p problem, e, ref engine.Engine) error,
+	problems ...problem) []Case {
 	var all []Case
 	for _, p := range problems {
 		p.name = prefix + p.name
-		all = append(all, Case{p.String(), func(e engine.Engine) error { return check(p, e) }})
-		if p.narrow == 0 {
-			p := p
+		add := func(p problem) {
+			all = append(all, newCase(p.String(), func(e, ref engine.Engine) error {
+				return check(p, e, ref)
+			}))
+		}
+		if add(p); p.narrow == 0 {
 			p.sparse = true
-			all = append(all, Case{p.String(), func(e engine.Engine) error { return check(p, e) }})
+			add(p)
 		}
 	}
 	return all
@@ -95,12 +93,12 @@ func (p problem) form(x dataset.Stored) dataset.Stored {
 	return x
 }
 
-// format returns the naive computation on x, and the fixed-point format that p asks for.
-func (p problem) format(x dataset.Stored, y []int32) (*naive, numerics.FixedPoint) {
-	v := newNaive(x.Examples, y, p.q)
-	v.total *= max(1, p.times)
-	v.s = v.format() - p.coarse
-	return v, numerics.FixedPoint{S: v.s, N: v.total}
+// format returns the fixed-point format that p asks for.
+func (p problem) format(x dataset.Stored) (numerics.FixedPoint, error) {
+	m, err := engine.MaxAbs(x)
+	f := numerics.NewFixedPoint(m, p.n*max(1, p.times))
+	f.S -= p.coarse
+	return f, err
 }
 
 // parts returns the whole and its two parts, as first and last example.
@@ -154,7 +152,7 @@ func narrowed(x dataset.Examples, bytes int, rng *rand.Rand) dataset.Stored {
 			} else {
 				n.Halves[at] = uint16(code)
 			}
-			z.X[at] = softFMA(float32(code)+n.Least, n.Map[j], n.Map[x.D+j]) * n.Unit[i]
+			z.X[at] = numerics.FMA(float32(code)+n.Least, n.Map[j], n.Map[x.D+j]) * n.Unit[i]
 		}
 	}
 	return dataset.Stored{Examples: z, At: &store.Store{Codes: n}}

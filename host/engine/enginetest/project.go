@@ -99,14 +99,14 @@ func (p projection) String() string {
 func projectCases(all []projection) []Case {
 	cases := []Case{}
 	for _, p := range all {
-		cases = append(cases, Case{p.String(), p.check})
+		cases = append(cases, newCase(p.String(), p.check))
 	}
 	return cases
 }
 
-// check compares an engine's numbers with the naive ones, for both forms of the examples and
+// check compares numbers, for both forms of the examples and
 // of the landmarks.
-func (p projection) check(e engine.Engine) error {
+func (p projection) check(e, ref engine.Engine) error {
 	rng := rand.New(rand.NewPCG(uint64(p.n)<<40|uint64(p.d)<<20|uint64(p.m), uint64(p.axes)))
 	x, m := p.draw(rng, p.n), p.draw(rng, p.m)
 	for i := range min(p.n, p.m) / 3 { // some examples are landmarks
@@ -121,7 +121,10 @@ func (p projection) check(e engine.Engine) error {
 			draw(rng, q.Offset, p.axis)
 		}
 	}
-	want := remember(p.String(), func() []float32 { return naiveProject(x, q) })
+	want := make([]float32, p.n*q.Width())
+	if err := ref.Project(want, x, q); err != nil {
+		return err
+	}
 	for _, form := range []struct {
 		name string
 		x, m dataset.Examples

@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // walk takes an engine through many weight matrices, each near the one before, and
@@ -48,7 +47,7 @@ func walks() []walk {
 // steps of a walk: enough for bounds to become loose and to be tight again.
 const walkSteps = 40
 
-func (k walk) check(e engine.Engine) error {
+func (k walk) check(e, ref engine.Engine) error {
 	if k.sizes[0] == 0 {
 		k.sizes = [2]float64{1, 1}
 	}
@@ -59,30 +58,29 @@ func (k walk) check(e engine.Engine) error {
 		x = narrowed(drawn, k.narrow, rng)
 	}
 	var f fences
-	r, err := e.LoadCells(f.examples(k.form(x)), fence(&f, "labels", y), k.q, numerics.FixedPoint{})
+	got, want, err := loadBoth(e, ref, &f, k.form(x), x.Examples, y, k.q)
 	if err != nil {
 		return err
 	}
-	v, w := newNaive(x.Examples, y, k.q), engine.NewWeights(k.q, k.d)
-	for step := range walkSteps {
-		changed := k.move(rng, w, step)
+	w := engine.NewWeights(k.q, k.d)
+	for at := range walkSteps {
+		changed := k.move(rng, w, at)
 		alpha := k.alpha
-		if step == 0 || step%13 == 12 {
+		if at == 0 || at%13 == 12 {
 			alpha = 0
 		}
-		_, err := v.step(r, w, changed, alpha)
+		_, err := step(got, want, w, changed, alpha)
 		if err == nil {
-			p := rng.IntN(k.q)
-			err = v.sameSums(r, p, v.classSums(p))
+			err = sameSums(got, want, rng.IntN(k.q))
 		}
-		if err == nil && (step == walkSteps/2 || step == walkSteps-1) {
-			err = into("score", v.scores, func(dst []float32) error { return r.Scores(dst, 0, k.n) })
+		if err == nil && (at == walkSteps/2 || at == walkSteps-1) {
+			err = sameScores(got, want, k.q, 0, k.n)
 		}
 		if err != nil {
-			return fmt.Errorf("step %d: %w", step, err)
+			return fmt.Errorf("step %d: %w", at, err)
 		}
 	}
-	return errors.Join(r.Close(), f.intact())
+	return errors.Join(got.Close(), f.intact())
 }
 
 // draw makes examples near the space of a few axes, on a coarse grid.
@@ -166,7 +164,7 @@ func (k walk) move(rng *rand.Rand, w engine.Weights, step int) (changed []int) {
 // the weights of class 0 are a little less than half that unit, each is lost when it is added to
 // 1, and where they are a little more, each counts for twice what it is. An
 // engine that bounds how far scores have moved must reckon with it.
-func checkRounding(e engine.Engine) error {
+func checkRounding(e, ref engine.Engine) error {
 	const n, d, q, part = 320, 256, 3, 0x1p-12
 	rng := rand.New(rand.NewPCG(12, 24))
 	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
@@ -185,32 +183,32 @@ func checkRounding(e engine.Engine) error {
 		}
 	}
 	var f fences
-	r, err := e.LoadCells(f.examples(x.Stored()), fence(&f, "labels", y), q, numerics.FixedPoint{})
+	got, reference, err := loadBoth(e, ref, &f, x.Stored(), x, y, q)
 	if err != nil {
 		return err
 	}
-	v, w := newNaive(x, y, q), engine.NewWeights(q, d)
+	w := engine.NewWeights(q, d)
 	w.Row(0)[0], w.Row(1)[0] = 1, 1+0x1p-16 // class 0 is above after every other step
 	w.Row(2)[1] = -1
 	changed, before := []int{0, 1, 2}, int64(-1)
-	for step := range 6 {
+	for at := range 6 {
 		tiny := float32(part * (1 - 0x1p-13))
-		if step%2 == 1 {
+		if at%2 == 1 {
 			tiny = part * (1 + 0x1p-13)
 		}
 		for j := 1; j < d; j++ {
 			w.Row(0)[j] = tiny
 		}
-		want, err := v.step(r, w, changed, 0)
+		want, err := step(got, reference, w, changed, 0)
 		if err != nil {
-			return fmt.Errorf("step %d: %w", step, err)
+			return fmt.Errorf("step %d: %w", at, err)
 		}
 		first := want.Predicted[0] + want.Predicted[1] + want.Predicted[2]
 		if first == before {
 			return fmt.Errorf("step %d: %d examples are predicted 0, as before: this case tests nothing",
-				step, first)
+				at, first)
 		}
 		changed, before = []int{0}, first
 	}
-	return errors.Join(r.Close(), f.intact())
+	return errors.Join(got.Close(), f.intact())
 }

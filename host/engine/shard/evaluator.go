@@ -29,7 +29,7 @@ func (r *evaluator) SetTargets(t engine.Targets) error {
 	}))
 }
 
-// room returns where part i writes sums, of which there are as many as in sums.
+// room returns where part i writes its sums, as long as sums.
 func (r *evaluator) room(i int, sums []int64) []int64 {
 	if i == 0 {
 		return sums

@@ -31,7 +31,7 @@ func (e *sharded) parts(c cuts) []part {
 	return all
 }
 
-// scorer is a data set of which each engine has a shard.
+// scorer is a data set whose shards the engines have.
 type scorer struct {
 	e       *sharded
 	n, d, q int // of the whole

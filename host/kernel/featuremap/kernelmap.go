@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -21,7 +22,7 @@ type Map struct {
 
 // Fit fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
 // Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors:
-// those of pca.Fit, Engine.Project, dataset.Fit and Apply.
+// those of pca.Fit, Engine.Project, features.Fit and Apply.
 func Fit(ctx context.Context, e engine.Engine, x dataset.Rows, o pca.Options, steps dataset.Steps,
 ) (*Map, dataset.Stored, error) {
 	basis, err := pca.Fit(ctx, e, x, o)
@@ -40,7 +41,7 @@ func New(
 		return nil, dataset.Stored{}, err
 	}
 	k := &Map{Basis: basis}
-	if k.Preparation, err = dataset.Fit(steps, z); err != nil {
+	if k.Preparation, err = features.Fit(steps, z); err != nil {
 		z.Close()
 		return nil, dataset.Stored{}, err
 	}
@@ -52,7 +53,7 @@ func New(
 
 // prepare returns components as a learner sees them. Nobody may use z any more.
 func (k *Map) prepare(z dataset.Stored) (dataset.Stored, error) {
-	out, err := k.Preparation.ApplyTo(z, dataset.InPlace)
+	out, err := features.ApplyTo(k.Preparation, z, dataset.InPlace)
 	z.Close() // which is of another memory, if ranks share it
 	return out, err
 }

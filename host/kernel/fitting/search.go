@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
@@ -115,16 +116,16 @@ func (s Search) components(
 func (s Search) try(
 	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test judge.Labelled,
 ) (estimate float64, err error) {
-	preparation, err := dataset.Fit(steps, train.X)
+	preparation, err := features.Fit(steps, train.X)
 	if err != nil {
 		return 0, err
 	}
-	x, err := preparation.ApplyTo(train.X)
+	x, err := features.ApplyTo(preparation, train.X)
 	if err != nil {
 		return 0, err
 	}
 	defer x.Close()
-	held, err := preparation.ApplyTo(test.X)
+	held, err := features.ApplyTo(preparation, test.X)
 	if err != nil {
 		return 0, err
 	}

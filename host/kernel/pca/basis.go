@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -162,10 +163,10 @@ func unitRows(x dataset.Stored, unit bool) (_ dataset.Stored, release func(), er
 	if !unit {
 		return x, func() {}, nil
 	}
-	p, err := dataset.Fit(dataset.Steps{L2: true}, x)
+	p, err := features.Fit(dataset.Steps{L2: true}, x)
 	if err != nil {
 		return x, nil, err
 	}
-	scaled, err := p.ApplyTo(x)
+	scaled, err := features.ApplyTo(p, x)
 	return scaled, scaled.Close, err
 }

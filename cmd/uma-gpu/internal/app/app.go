@@ -41,10 +41,12 @@ type Common struct {
 	Notes   Notes // on standard error
 	In      io.Reader
 	Args    []string // behind the flags
+	Words   []string // of the command line, without the program's name
 	JSON    bool
 	Quiet   bool
 
 	given []string // the flags of the command line, by each of their names
+	line  *cli.Context
 }
 
 // JSONFlag returns the flag --json.
@@ -65,7 +67,8 @@ func (o *Common) Given(flag string) bool { return slices.Contains(o.given, flag)
 // start takes over what the cli package knows of a command line.
 func (o *Common) start(c *cli.Context) {
 	o.Context, o.Out, o.In, o.Args = c.Context, c.App.Writer, c.App.Reader, c.Args().Slice()
-	o.Notes, o.given = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}, nil
+	o.Words, _ = c.App.Metadata["args"].([]string)
+	o.Notes, o.given, o.line = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}, nil, c
 	for _, f := range c.Command.Flags {
 		if names := f.Names(); c.IsSet(names[0]) {
 			o.given = append(o.given, names...)

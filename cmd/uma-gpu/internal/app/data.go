@@ -9,6 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -33,6 +35,9 @@ type Data struct {
 	NoLabels    bool
 	Unlabelled  bool // the command has --no-labels
 	Columns     Columns
+	// Resumes says that the flags of learned columns may be given with a model, as the training that
+	// is resumed was given them.
+	Resumes bool
 
 	common *Common
 }
@@ -103,18 +108,18 @@ func (f *Columns) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "categories", Destination: &f.Categories,
 			Usage: "comma `LIST` of columns that are categories, as those of words are"},
-		Range(&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(dataset.DefaultLevels),
+		Range(&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(features.DefaultLevels),
 			Destination: &f.Levels,
 			Usage:       "most `LEVELS` of a category, each a feature"}, 1, math.MaxInt),
 		&cli.StringFlag{Name: "text", Destination: &f.Text,
 			Usage: "comma `LIST` of columns of free text, of which tf-idf becomes features"},
-		Range(&cli.IntFlag{Name: "text-features", DefaultText: fmt.Sprint(dataset.DefaultTextFeatures),
+		Range(&cli.IntFlag{Name: "text-features", DefaultText: fmt.Sprint(features.DefaultTextFeatures),
 			Destination: &f.TextFeatures,
 			Usage:       "most `TERMS`, words and runs of words, of a text's vocabulary"}, 1, math.MaxInt32),
-		Range(&cli.IntFlag{Name: "text-min-df", DefaultText: fmt.Sprint(dataset.DefaultTextMinExamples),
+		Range(&cli.IntFlag{Name: "text-min-df", DefaultText: fmt.Sprint(features.DefaultTextMinExamples),
 			Destination: &f.TextMinDF, Usage: "fewest `EXAMPLES` that have a term of it"}, 1, math.MaxInt32),
-		Range(&cli.IntFlag{Name: "text-ngrams", DefaultText: fmt.Sprint(dataset.DefaultTextWords),
-			Destination: &f.TextNGrams, Usage: "most `WORDS` in a run"}, 1, dataset.MostTextWords),
+		Range(&cli.IntFlag{Name: "text-ngrams", DefaultText: fmt.Sprint(features.DefaultTextWords),
+			Destination: &f.TextNGrams, Usage: "most `WORDS` in a run"}, 1, features.MostTextWords),
 		Choice(&f.Missing, "missing", "error",
 			"`RULE` for missing values: error, mean, indicator (and a feature)", "error", "mean",
 			"indicator"),
@@ -128,13 +133,13 @@ var learnedColumns = []string{"categories", "levels", "missing", "text", "text-f
 	"text-min-df", "text-ngrams"}
 
 // Options returns how to read the data, with or without labels.
-func (d *Data) Options() (dataset.Options, error) {
-	o := dataset.Options{
+func (d *Data) Options() (file.Options, error) {
+	o := file.Options{
 		Format: d.Format, Labels: d.Labels, XName: d.XName, YName: d.YName, ZeroBased: d.ZeroBased,
 		Storage: d.Storage, MaxErrors: d.MaxErrors, SkipBad: d.SkipBad, Trust: d.Trust,
 		Stdin:    d.common.In,
 		NoLabels: d.NoLabels,
-		Table: dataset.Table{LabelColumn: d.LabelColumn, IDColumn: d.IDColumn, Header: d.Header,
+		Table: file.Table{LabelColumn: d.LabelColumn, IDColumn: d.IDColumn, Header: d.Header,
 			Separator: d.Separator, DecimalComma: d.Decimal == "comma" || d.Decimal == ",",
 			Ignore: List(d.Ignore), Unseen: d.Columns.Unseen},
 	}
@@ -149,8 +154,8 @@ func (d *Data) Options() (dataset.Options, error) {
 	return o, err
 }
 
-func (f *Columns) options() (*dataset.EncodeOptions, error) {
-	o := &dataset.EncodeOptions{Levels: f.Levels, Categories: List(f.Categories), Missing: f.Missing}
+func (f *Columns) options() (*features.EncodeOptions, error) {
+	o := &features.EncodeOptions{Levels: f.Levels, Categories: List(f.Categories), Missing: f.Missing}
 	o.Text.Columns, o.Text.Features = List(f.Text), f.TextFeatures
 	o.Text.MinExamples, o.Text.Words = f.TextMinDF, f.TextNGrams
 	for _, number := range []struct {
@@ -173,21 +178,21 @@ func List(text string) []string {
 }
 
 // Read reads the data; the caller closes what it gets, after all that uses its examples.
-func (d *Data) Read(ctx context.Context, o dataset.Options) (*dataset.Dataset, error) {
+func (d *Data) Read(ctx context.Context, o file.Options) (*dataset.Dataset, error) {
 	return ReadData(ctx, d.Path, o, d.common.Notes)
 }
 
 // ReadWhole reads the data and every value of them: it makes sure that a binary file has the
 // content that it was written with, and that the content hash is known.
-func (d *Data) ReadWhole(ctx context.Context, o dataset.Options) (*dataset.Dataset, error) {
+func (d *Data) ReadWhole(ctx context.Context, o file.Options) (*dataset.Dataset, error) {
 	return ReadWhole(ctx, d.Path, o, d.common.Notes)
 }
 
 // AsModel has o read the columns of a table as those that became features f. Flags that ask for
 // something else are wrong.
-func (d *Data) AsModel(o *dataset.Options, f model.Features) error {
+func (d *Data) AsModel(o *file.Options, f model.Features) error {
 	for _, flag := range learnedColumns {
-		if d.common.Given(flag) {
+		if d.common.Given(flag) && !d.Resumes {
 			return Usage("--%s is given with a model, which knows what becomes of the columns; give it to "+
 				"train", flag)
 		}

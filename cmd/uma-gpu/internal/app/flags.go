@@ -34,6 +34,13 @@ func Flags(parts ...any) (all []cli.Flag) {
 	return all
 }
 
+// Without returns the flags but for those of these names.
+func Without(flags []cli.Flag, names ...string) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
+		return slices.Contains(names, f.Names()[0])
+	})
+}
+
 // FlagNames are the first names of flags.
 func FlagNames(flags []cli.Flag) (names []string) {
 	for _, f := range flags {

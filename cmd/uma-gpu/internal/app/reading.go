@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -74,13 +75,13 @@ func (n Notes) Step(r host.Report, classes []string) {
 
 // ReadData reads a data file; the caller closes what it gets, after all that uses
 // its examples.
-func ReadData(ctx context.Context, path string, o dataset.Options, n Notes,
+func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 ) (*dataset.Dataset, error) {
 	files, err := DataFiles(path)
 	if err != nil {
 		return nil, err
 	}
-	d, err := dataset.ReadAll(ctx, path, files, o)
+	d, err := file.ReadAll(ctx, path, files, o)
 	if ctx.Err() != nil {
 		if err == nil {
 			d.Close() // of what was only read: nothing to lose
@@ -104,7 +105,7 @@ func ReadData(ctx context.Context, path string, o dataset.Options, n Notes,
 	if d.Encoding != nil {
 		n.Say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
 	}
-	if d.Unchecked() {
+	if file.Unchecked(d) {
 		n.Say("data: the file is of a version without checksums; uma-gpu convert writes one that has " +
 			"them")
 	}
@@ -127,14 +128,14 @@ func ReadData(ctx context.Context, path string, o dataset.Options, n Notes,
 }
 
 // Together has a data file take its place with the other files of a command.
-func Together(files *atomicfile.Group, o dataset.WriteOptions) dataset.WriteOptions {
+func Together(files *atomicfile.Group, o file.WriteOptions) file.WriteOptions {
 	o.Put = files.Write
 	return o
 }
 
 // WriteData writes a data file. Files that a command wrote before it stay.
-func WriteData(ctx context.Context, path string, d *dataset.Dataset, o dataset.WriteOptions) error {
-	err := dataset.Write(ctx, path, d, o)
+func WriteData(ctx context.Context, path string, d *dataset.Dataset, o file.WriteOptions) error {
+	err := file.Write(ctx, path, d, o)
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("%w while writing %s; nothing was changed there", ErrInterrupted, path)
 	}
@@ -178,13 +179,13 @@ func First(words []string, most int) string {
 // ReadWhole is readData for commands that read every value anyway: it makes sure
 // that a binary file has the content that it was written with, and that the
 // content hash is known.
-func ReadWhole(ctx context.Context, path string, o dataset.Options, n Notes,
+func ReadWhole(ctx context.Context, path string, o file.Options, n Notes,
 ) (*dataset.Dataset, error) {
 	d, err := ReadData(ctx, path, o, n)
 	if err != nil {
 		return nil, err
 	}
-	err = d.Verify(ctx)
+	err = file.Verify(ctx, d)
 	if ctx.Err() != nil {
 		err = Interrupted(ctx)
 	}

@@ -7,23 +7,24 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // IDsLeftOut says that a file of a format, "" if its name says it, has no place for the ids of d.
 func (n Notes) IDsLeftOut(d *dataset.Dataset, out, format string) {
-	if format = cmp.Or(format, dataset.FormatOfName(out)); d.IDs != nil && format != "csv" {
+	if format = cmp.Or(format, file.FormatOfName(out)); d.IDs != nil && format != "csv" {
 		n.Say("the ids are left out of %s; %s has no place for them", out, format)
 	}
 }
 
 // CopyOptions lays out a copy of d like the original, unless the name of the
 // copy says otherwise.
-func CopyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
-	var o dataset.WriteOptions
+func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
+	var o file.WriteOptions
 	name := strings.ToLower(out)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	// no more than a habit of CSV files
-	if dataset.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") {
+	if file.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") {
 		switch d.Format {
 		case "csv", "arff", "parquet":
 			o.Format = "csv"
@@ -36,7 +37,7 @@ func CopyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 	// else columns have become several, and the label goes last
 	if d.LabelColumn > 0 && d.Encoding == nil {
 		// Fewer columns may be left of the original's, if some were ignored.
-		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, d.TableWidth()))
+		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, file.TableWidth(d)))
 	}
 	return o
 }
@@ -44,7 +45,7 @@ func CopyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 // checkFormat refuses an output whose name asks for a format that is only read, or that has no
 // place for the labels.
 func checkFormat(out string, noLabels bool) error {
-	asked, formats := dataset.FormatOfName(out), dataset.WriteFormats()
+	asked, formats := file.FormatOfName(out), file.WriteFormats()
 	if asked != "" && !slices.Contains(formats, asked) {
 		return Usage("%s: %s can be read but not written, wanted a name for %s", out, asked,
 			OrList(formats))

@@ -26,10 +26,10 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "calibrate",
 		Usage: "fit the temperature of a model's probabilities to examples held out",
-		Description: `Probabilities are softmax(scores / temperature). train fits the temperature to its own examples,
-or with --temperature-folds to parts of them held out in turn. calibrate fits it to examples that
-the model has never seen, which is best. It takes the temperature of the least Brier score. Noisy
-labels need --confusion, by which the score is corrected. Nothing else changes.
+		Description: `Probabilities are softmax(scores / temperature). train fits the temperature to its
+own examples, or with --temperature-folds to parts of them held out in turn. calibrate fits it to
+examples that the model has never seen, which is best. It takes the temperature of the least Brier
+score. Noisy labels need --confusion, by which the score is corrected. Nothing else changes.
 
 Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --out calibrated.npz`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common,

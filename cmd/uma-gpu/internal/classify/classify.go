@@ -10,6 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -127,7 +129,7 @@ func (o *Options) OpenKernel(ctx context.Context,
 }
 
 // read returns the examples, prepared for m.
-func (o *Options) read(ctx context.Context, m *model.Model, options dataset.Options,
+func (o *Options) read(ctx context.Context, m *model.Model, options file.Options,
 ) (*dataset.Dataset, error) {
 	options.Classes = m.Meta.Classes
 	if m.Meta.Preparation.Steps.NeedsDense() && options.Storage != "narrow" {
@@ -144,7 +146,7 @@ func (o *Options) read(ctx context.Context, m *model.Model, options dataset.Opti
 		}
 		return nil, err
 	}
-	if err = d.PrepareBy(&m.Meta.Preparation, dataset.InPlace); err == nil {
+	if err = features.PrepareBy(d, &m.Meta.Preparation, dataset.InPlace); err == nil {
 		err = app.Interrupted(ctx)
 	}
 	if err != nil {

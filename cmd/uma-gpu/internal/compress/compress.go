@@ -31,12 +31,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "compress",
 		Usage: "write a kernel model that predicts faster, by fewer landmarks",
-		Description: `Weights and components are folded to one row of landmarks' weights for each class. --atoms K keeps K
-landmarks, chosen one by one, whose span comes nearest to the scores. How far each score is from the
-old one in feature space is printed: at an example x it differs by at most that times √κ(x,x), which
-is 1 for rbf. All landmarks leave float32 rounding, which is printed too. No bit is promised to be
-that of the old model. A last step l2 of the components moves no class, and is left out with the
-temperature: calibrate again for probabilities. With --data both models predict.
+		Description: `Weights and components are folded to one row of landmarks' weights for each class.
+--atoms K keeps K landmarks, chosen one by one, whose span comes nearest to the scores. How far each
+score is from the old one in feature space is printed: at an example x it differs by at most that
+times √κ(x,x), which is 1 for rbf. All landmarks leave float32 rounding, which is printed too. No
+bit is promised to be that of the old model. A last step l2 of the components moves no class, and is
+left out with the temperature: calibrate again for probabilities. With --data both models predict.
 
 Example: uma-gpu compress --model m.npz --atoms 200 --out small.npz --data test.csv`,
 		Flags: app.Flags(o.Model.Flag(),

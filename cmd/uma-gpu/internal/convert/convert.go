@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -30,10 +31,11 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "convert",
 		Usage: "write a data set in another format",
-		Description: `The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and whether it is packed
-(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the arrays X
-and y, or if most values are 0 those of scipy.sparse.save_npz and y. An .npy has no place for labels
-and takes --no-labels. The copy has the content hash that info prints of the original.
+		Description: `The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and
+whether it is packed (.gz, .zst); --to forces the format. A table keeps the label where it was. An
+.npz has the arrays X and y, or if most values are 0 those of scipy.sparse.save_npz and y. An .npy
+has no place for labels and takes --no-labels. The copy has the content hash that info prints of the
+original.
 
 A binary file (.umab) is mapped into memory instead of read. It opens at once whatever its size, the
 processor computes on it in place, and it need not fit in memory. --normalize prepares the features
@@ -50,8 +52,8 @@ Example: uma-gpu convert --data big.csv --normalize auto --out big.umab`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to convert"), o.Data.NoLabelsFlag(),
 			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
 			app.Input(&o.Encoding, "encoding", "make features of columns as those of the model `FILE`.npz"),
-			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(dataset.WriteFormats()),
-				append([]string{"auto"}, dataset.WriteFormats()...)...),
+			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(file.WriteFormats()),
+				append([]string{"auto"}, file.WriteFormats()...)...),
 			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
 				Destination: &o.Normalize, Usage: "prepare for binary, by `STEPS` as of train"},
 			o.QuietFlag()),
@@ -124,7 +126,7 @@ func (o *Options) tell(d *dataset.Dataset, to string) {
 }
 
 // encodedAs has a table read as the model of --encoding does.
-func (o *Options) encodedAs(options *dataset.Options) error {
+func (o *Options) encodedAs(options *file.Options) error {
 	if o.Encoding == "" {
 		return nil
 	}
@@ -149,10 +151,10 @@ func (o *Options) targetFormat() (string, error) {
 	if o.To != "auto" {
 		return o.To, app.CheckLabels(o.To, o.Data.NoLabels)
 	}
-	to := dataset.FormatOfName(o.Out)
+	to := file.FormatOfName(o.Out)
 	if to == "" {
 		return "", app.Usage("the name %s does not tell a format; say --to %s", o.Out,
-			app.OrList(dataset.WriteFormats()))
+			app.OrList(file.WriteFormats()))
 	}
 	return to, o.Data.CheckOutput(o.Out)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
@@ -106,7 +106,7 @@ func TrafficOfRanks() *ranks.Traffic {
 }
 
 // ShareReading has all ranks, if there are several, share the examples of path, read by o.
-func ShareReading(path string, o *dataset.Options) error {
+func ShareReading(path string, o *file.Options) error {
 	if Launch.Ranks == 1 {
 		return nil
 	}

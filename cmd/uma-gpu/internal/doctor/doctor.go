@@ -28,8 +28,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "find out what keeps devices from working, and say how to mend it",
-		Description: `Looks at the OpenCL library, the registered drivers, the permissions of GPUs, the folder for compiled
-kernels and the memory that is left. Then it opens each device, which runs the self-test.
+		Description: `Looks at the OpenCL library, the registered drivers, the permissions of GPUs, the
+folder for compiled kernels and the memory that is left. Then it opens each device, which runs the
+self-test.
 
 A line is ok, a note (less than there could be), or bad. If one is bad, the exit code is 1, and the
 mend stands below. Without OpenCL all commands compute on the processor, so that this is a note.

@@ -26,11 +26,11 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "eval",
 		Usage: "judge a model by examples whose labels are right, or noisy in a known way",
-		Description: `Prints the error rate; the confusion rate, which weighs rare classes like common ones (Frobenius
-norm of the confusion matrix without its diagonal, over √Q); its operator norm; macro F1, balanced
-accuracy and kappa as scikit-learn computes them; recall, precision and F1 of each class; and the
-confusion matrix as counts, up to 30 classes. --axes true-rows prints it as scikit-learn does. The
-JSON object has all of it.
+		Description: `Prints the error rate; the confusion rate, which weighs rare classes like common
+ones (Frobenius norm of the confusion matrix without its diagonal, over √Q); its operator norm;
+macro F1, balanced accuracy and kappa as scikit-learn computes them; recall, precision and F1 of
+each class; and the confusion matrix as counts, up to 30 classes. --axes true-rows prints it as
+scikit-learn does. The JSON object has all of it.
 
 A model with a temperature (see calibrate) also has its probabilities judged, by labels taken to be
 right: log-loss; Brier score, the mean of the summed squares of p - [true class], 0 to 2; and the

@@ -30,11 +30,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Usage: "write a model for other programs: ONNX, LIBLINEAR or JSON",
-		Description: `onnx has raw features for input X, N×d, and label and probabilities for outputs, named as skl2onnx
-does (scores, if the model has no temperature), kernel functions included. liblinear is the text of
-linear models that liblinear-predict reads: preparation folded into the weights, no probabilities,
-and the numbers 0, 1, … for labels unless all classes are named by integers. json has all of the
-model for people and scripts. The readers round otherwise, so scores differ in their last bits.
+		Description: `onnx has raw features for input X, N×d, and label and probabilities for outputs,
+named as skl2onnx does (scores, if the model has no temperature), kernel functions included.
+liblinear is the text of linear models that liblinear-predict reads: preparation folded into the
+weights, no probabilities, and the numbers 0, 1, … for labels unless all classes are named by
+integers. json has all of the model for people and scripts. The readers round otherwise, so scores
+differ in their last bits.
 
 Example: uma-gpu export --model m.npz --out m.onnx`,
 		Flags: []cli.Flag{

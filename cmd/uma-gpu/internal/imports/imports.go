@@ -29,7 +29,8 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "import",
 		Usage: "make a model of the coefficients of a linear classifier, as scikit-learn has them",
-		Description: `The file has the arrays coef_ and classes_, and perhaps intercept_ and feature_names_in_, by
+		Description: `The file has the arrays coef_ and classes_, and perhaps intercept_ and
+feature_names_in_, by
 
   numpy.savez("coef.npz", coef_=clf.coef_, intercept_=clf.intercept_, classes_=clf.classes_)
 

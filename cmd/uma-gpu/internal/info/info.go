@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -27,23 +28,24 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "info",
 		Usage: "describe a data set: size, density, classes, ranges, constant features, duplicates, hash",
-		Description: `A duplicate is an example with the same values as an earlier one. It conflicts if its label is not
-that of the first. Conflicts hint at label noise, but for examples that may belong to several
-classes. The hash is that of the content: copies in other formats have the same. A binary file
-(.umab) has it stored; it is compared with what the file holds.
+		Description: `A duplicate is an example with the same values as an earlier one. It conflicts if
+its label is not that of the first. Conflicts hint at label noise, but for examples that may belong
+to several classes. The hash is that of the content: copies in other formats have the same. A binary
+file (.umab) has it stored; it is compared with what the file holds.
 
 --data takes parts of one set, in the order of their names by a pattern in quotes, 'part-*.csv', or
 as a list with commas, where no file has that very name. Tables have the columns of the first part,
 and its header or none.
 
 Files may be packed by gzip or zstd. --format auto goes by content and name. In a file of --labels,
---label-column is the column. --storage auto goes by density. narrow keeps small integers as such and
-prepares them while they are read; auto does so too where it pays. Weights do not depend on it. No
-example is left out unless --skip-bad is given.
+--label-column is the column. --storage auto goes by density. narrow keeps small integers as such
+and prepares them while they are read; auto does so too where it pays. Weights do not depend on it.
+No example is left out unless --skip-bad is given.
 
 A column of a table whose values are mostly words is a category: each level becomes a feature that
-is 0 or 1, and the model keeps the levels. true, yes, false and no are numbers. Missing values are an
-empty field, NA, NaN, null, ? and the like; --missing says what stands for them, and info counts them.
+is 0 or 1, and the model keeps the levels. true, yes, false and no are numbers. Missing values are
+an empty field, NA, NaN, null, ? and the like; --missing says what stands for them, and info counts
+them.
 
 --text COLUMN makes a feature of each word of that column and of each pair of words that follow each
 other. Its value is the tf-idf; the model keeps the vocabulary. Words that it does not know do not
@@ -63,7 +65,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	d, err := o.Data.ReadWhole(ctx, options)
-	if errors.Is(err, dataset.ErrMissing) && !o.Given("missing") && o.Data.Path != "-" {
+	if errors.Is(err, features.ErrMissing) && !o.Given("missing") && o.Data.Path != "-" {
 		o.Notes.Say("data: %v", err)
 		o.Notes.Say("data: described as read with --missing mean")
 		options.Encode.Missing = "mean"

@@ -28,9 +28,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "inject",
 		Usage: "write a copy of the data with labels corrupted at random by a confusion matrix",
-		Description: `The copy has the format and the label column of the original, unless its name (.csv, .tsv, .svm,
-.libsvm, .svmlight, .npz, and .gz or .zst behind it) asks for another format. The same seed corrupts
-the same labels. Rates and shares are from 0 to 1.
+		Description: `The copy has the format and the label column of the original, unless its name (.csv,
+.tsv, .svm, .libsvm, .svmlight, .npz, and .gz or .zst behind it) asks for another format. The same
+seed corrupts the same labels. Rates and shares are from 0 to 1.
 
 Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv \
            --write-confusion C.csv`,

@@ -30,12 +30,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "inspect",
 		Usage: "tell what a model goes by: features with the largest weights, noise, where it comes from",
-		Description: `For each class it tells the features whose weights are largest, for or against the class, with two
-weights: that of the prepared feature, by which they are ranked (standardised features have one
-unit), and that of the raw one. The score moves by the raw weight when the feature grows by 1, but
-for a scaling of all scores to rows of length 1. A model with a kernel map has no weights of
-features, and only the norms are told. uma-gpu confusion show has whole matrices of the noise, and
-annotators.
+		Description: `For each class it tells the features whose weights are largest, for or against the
+class, with two weights: that of the prepared feature, by which they are ranked (standardised
+features have one unit), and that of the raw one. The score moves by the raw weight when the feature
+grows by 1, but for a scaling of all scores to rows of length 1. A model with a kernel map has no
+weights of features, and only the norms are told. uma-gpu confusion show has whole matrices of the
+noise, and annotators.
 
 Example: uma-gpu inspect --model m.npz --top 5`,
 		Flags: app.Flags(o.Model.Flag(),

@@ -40,11 +40,12 @@ func newAtoms() *cli.Command {
 	return &cli.Command{
 		Name:  "atoms",
 		Usage: "choose few examples that stand for all, whatever their labels",
-		Description: `The weighted mean of the atoms in feature space comes near to the mean of all examples (maximum mean
-discrepancy). How near is printed, measured on up to 4096 examples. herding takes atoms one by one,
-each where it brings the mean nearer. clusters takes one of each part into which farthest-first
-traversal cuts the examples. uniform takes them at random. train --learner kernelmean does so in
-each class. Herding computes a kernel value of each pair of examples once, in tiles, and keeps none.
+		Description: `The weighted mean of the atoms in feature space comes near to the mean of all
+examples (maximum mean discrepancy). How near is printed, measured on up to 4096 examples. herding
+takes atoms one by one, each where it brings the mean nearer. clusters takes one of each part into
+which farthest-first traversal cuts the examples. uniform takes them at random. train --learner
+kernelmean does so in each class. Herding computes a kernel value of each pair of examples once, in
+tiles, and keeps none.
 
 Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),

@@ -38,9 +38,10 @@ func New() *cli.Command {
 		Subcommands: []*cli.Command{{
 			Name:  "table",
 			Usage: "which losses are immune to symmetric label noise, and why",
-			Description: `With labels flipped at rate s the expected loss of a score v is (1-2s)·loss + s·S(v). S(v) is the
-loss of label 1 plus that of label -1. If S is constant, noise moves no minimum (van Rooyen et al.,
-Sparse robust classification via the kernel mean, Theorem 15). S is computed at scores from -4 to 4.
+			Description: `With labels flipped at rate s the expected loss of a score v is (1-2s)·loss +
+s·S(v). S(v) is the loss of label 1 plus that of label -1. If S is constant, noise moves no minimum
+(van Rooyen et al., Sparse robust classification via the kernel mean, Theorem 15). S is computed at
+scores from -4 to 4.
 
 Example: uma-gpu kernelmean table`,
 			Flags:  []cli.Flag{table.JSONFlag()},
@@ -48,9 +49,9 @@ Example: uma-gpu kernelmean table`,
 		}, newAtoms(), {
 			Name:  "combine",
 			Usage: "make one model of the mean classifiers of parts of the examples",
-			Description: `Say --model once for each part, in the order of the examples. The models must be of learner
-kernelmean with the same kernel function, preparation (none, or files that convert prepared) and C.
-The result of exact models is that of all examples to the bit. With fewer atoms, a mean is no
+			Description: `Say --model once for each part, in the order of the examples. The models must be of
+learner kernelmean with the same kernel function, preparation (none, or files that convert prepared)
+and C. The result of exact models is that of all examples to the bit. With fewer atoms, a mean is no
 farther from the exact one than the mean distance of the parts, weighed by their examples. The atoms
 of all are kept; uma-gpu compress makes them fewer.
 
@@ -66,12 +67,13 @@ Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz`,
 		}, {
 			Name:  "margin",
 			Usage: "how much a kernel model stands: scores off, fewer landmarks, wrong labels",
-			Description: `The margin for error of a classifier is how far each score may be off while no more than a share of
-the examples becomes wrong (van Rooyen et al., Section 4.1). For that share it also says to how few
-landmarks uma-gpu compress may bring the model, powers of 2 being tried. For the mean classifier of
-right labels it says which rate of symmetric noise its labels could have had (Lemma 9, 95 times of
-100), and which part of them may be wrong in the worst way (Corollary 8). These are promises; a
-model really stands more, and often far more. With --no-labels the classes are those it predicts.
+			Description: `The margin for error of a classifier is how far each score may be off while no more
+than a share of the examples becomes wrong (van Rooyen et al., Section 4.1). For that share it also
+says to how few landmarks uma-gpu compress may bring the model, powers of 2 being tried. For the
+mean classifier of right labels it says which rate of symmetric noise its labels could have had
+(Lemma 9, 95 times of 100), and which part of them may be wrong in the worst way (Corollary 8).
+These are promises; a model really stands more, and often far more. With --no-labels the classes are
+those it predicts.
 
 Example: uma-gpu kernelmean margin --model m.npz --data train.csv`,
 			Flags: app.Flags(margin.Model.Flag(),

@@ -13,6 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
@@ -51,12 +53,13 @@ func New() *cli.Command {
 			{
 				Name:  "fit",
 				Usage: "find the kernel principal components of a data set",
-				Description: `Labels are read and left aside. --gamma median is 1 / the median squared distance of examples. train
-has search besides: the best of seven values around that, by the estimated error on a fifth of the
-examples held out.
+				Description: `Labels are read and left aside. --gamma median is 1 / the median squared distance
+of examples. train has search besides: the best of seven values around that, by the estimated error
+on a fifth of the examples held out.
 
 --landmarks are examples that stand for all (Nyström). auto takes all of up to 5000 examples, else
-4000; farthest takes each the farthest from those before. --variance takes the place of --components.
+4000; farthest takes each the farthest from those before. --variance takes the place of
+--components.
 
 Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 --basis B.npz`,
 				Flags: app.Flags(f.Data.Flags(&f.Common, "examples"), f.Data.NoLabelsFlag(),
@@ -183,9 +186,9 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	format := dataset.FormatOfName(o.Out)
-	if !slices.Contains(dataset.WriteFormats(), format) {
-		return app.Usage("%s: wanted a name for %s", o.Out, app.OrList(dataset.WriteFormats()))
+	format := file.FormatOfName(o.Out)
+	if !slices.Contains(file.WriteFormats(), format) {
+		return app.Usage("%s: wanted a name for %s", o.Out, app.OrList(file.WriteFormats()))
 	}
 	b, err := model.LoadBasis(o.Basis)
 	if err != nil {
@@ -199,7 +202,7 @@ func (o *Transform) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer d.Close() // only read
-	if err := d.PrepareBy(&b.Preparation); err != nil {
+	if err := features.PrepareBy(d, &b.Preparation); err != nil {
 		return err
 	}
 	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
@@ -215,5 +218,5 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}
-	return app.WriteData(ctx, o.Out, components, dataset.WriteOptions{})
+	return app.WriteData(ctx, o.Out, components, file.WriteOptions{})
 }

@@ -18,8 +18,8 @@ func New() *cli.Command {
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command, or write all pages",
 		ArgsUsage: "[COMMAND]",
-		Description: `A page has what --help shows, for man(1). make install and packages put the pages where man looks.
-With --markdown they are Markdown.
+		Description: `A page has what --help shows, for man(1). make install and packages put the pages
+where man looks. With --markdown they are Markdown.
 
 Example: uma-gpu man train | man -l -
 Example: uma-gpu man --dir man1`,

@@ -37,9 +37,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "predict",
 		Usage: "print the class of each example of a file",
-		Description: `Prints one class name per line, in the order of the examples, with no header. Labels of the file are
-not used, but must be classes of the model; eval says how right the predictions are. With
---id-column it is a CSV with the columns id and class.
+		Description: `Prints one class name per line, in the order of the examples, with no header. Labels
+of the file are not used, but must be classes of the model; eval says how right the predictions are.
+With --id-column it is a CSV with the columns id and class.
 
 --proba and --scores write a row for each example instead. A CSV table has the example's id
 (--id-column) or its number, from 1 in the order read, and a column for each class. A file named

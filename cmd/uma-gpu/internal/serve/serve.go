@@ -49,12 +49,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "answer predictions of a model over HTTP",
-		Description: `POST /v1/predict takes JSON, {"columns": ["u", "v"], "rows": [[5.1, 3.5], …]}, CSV, or an array of
-NumPy. It answers labels and probabilities, with the bits of predict; a client that accepts
-application/x-npy gets probabilities as an array. Also there: GET /v1/model, /health, /metrics for
-Prometheus, and /openapi.json, which describes them all. Nothing is written, and no client is asked
-for a name: an address that other machines reach needs a proxy before it. SIGTERM and Ctrl-C end it
-behind the requests under way; until then /health is 503.
+		Description: `POST /v1/predict takes JSON, {"columns": ["u", "v"], "rows": [[5.1, 3.5], …]}, CSV,
+or an array of NumPy. It answers labels and probabilities, with the bits of predict; a client that
+accepts application/x-npy gets probabilities as an array. Also there: GET /v1/model, /health,
+/metrics for Prometheus, and /openapi.json, which describes them all. Nothing is written, and no
+client is asked for a name: an address that other machines reach needs a proxy before it. SIGTERM
+and Ctrl-C end it behind the requests under way; until then /health is 503.
 
 Example: uma-gpu serve --model m.npz --listen 127.0.0.1:8080`,
 		Flags:  app.Flags(flags, o.Device.Flags(&o.Common), o.QuietFlag()),

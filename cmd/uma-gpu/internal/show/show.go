@@ -35,10 +35,10 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:      "show",
 		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
 		ArgsUsage: "FILE",
-		Description: `FILE is a CSV table or a .npy file, checked as train checks it. Class names come from the header,
-else they are 0, 1, ..., or say them with --classes. The exit code is 1 if train would refuse
-the matrix. For a model, FILE.npz, it prints the matrix that was given and the one that was learned,
-with standard errors, and which annotators were best and worst.
+		Description: `FILE is a CSV table or a .npy file, checked as train checks it. Class names come
+from the header, else they are 0, 1, ..., or say them with --classes. The exit code is 1 if train
+would refuse the matrix. For a model, FILE.npz, it prints the matrix that was given and the one that
+was learned, with standard errors, and which annotators were best and worst.
 
 Example: uma-gpu confusion show C.csv`,
 		Flags: []cli.Flag{

@@ -30,10 +30,10 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "split",
 		Usage: "divide a data set at random into files that have all classes in the same shares",
-		Description: `Say --out once for each part, in the order of the sizes. A part gets its share of every class,
-rounded down or up, and keeps the order of the file. Fractions below 1 in all, or counts without
-rest, leave some examples out. The same seed gives the same parts. Each file has the format and the
-label column of the original, unless its name asks for another.
+		Description: `Say --out once for each part, in the order of the sizes. A part gets its share of
+every class, rounded down or up, and keeps the order of the file. Fractions below 1 in all, or
+counts without rest, leave some examples out. The same seed gives the same parts. Each file has the
+format and the label column of the original, unless its name asks for another.
 
 Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out test.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to divide"), o.Data.NoLabelsFlag(),

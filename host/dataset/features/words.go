@@ -1,0 +1,261 @@
+package features
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// termReader finds the terms of a text.
+type termReader struct {
+	text  []byte
+	words [][]byte
+	term  []byte
+}
+
+// each calls f for each run of at most longest words of a text, which is UTF-8. A term is valid
+// until f returns.
+func (r *termReader) each(text []byte, longest int, f func(term []byte)) {
+	r.read(text)
+	for k := range r.words {
+		f(r.words[k])
+		r.term = append(r.term[:0], r.words[k]...)
+		for n := 1; n < longest && k+n < len(r.words); n++ {
+			r.term = append(append(r.term, ' '), r.words[k+n]...)
+			f(r.term)
+		}
+	}
+}
+
+// read finds the words of a text.
+func (r *termReader) read(text []byte) {
+	r.text, r.words = append(r.text[:0], text...), r.words[:0]
+	ascii := true
+	for i, c := range r.text {
+		if 'A' <= c && c <= 'Z' {
+			r.text[i] = c | 0x20
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	if !ascii { // 'İ' becomes two characters, and what 'Σ' becomes depends on the next one
+		r.text = appendLower(r.text[:0], text)
+	}
+	for i := 0; i < len(r.text); {
+		from, letters := i, 0
+		for i < len(r.text) {
+			c, size := rune(r.text[i]), 1
+			if c >= utf8.RuneSelf {
+				c, size = utf8.DecodeRune(r.text[i:])
+			}
+			if !inWord(c) {
+				if letters == 0 {
+					from = i + size
+				}
+				i += size
+				break
+			}
+			letters, i = letters+1, i+size
+		}
+		if letters > 1 {
+			end := from
+			for n := 0; n < letters; n++ {
+				_, size := utf8.DecodeRune(r.text[end:])
+				end += size
+			}
+			r.words = append(r.words, r.text[from:end])
+		}
+	}
+}
+
+// inWord reports whether words are made of c: what Python's \w takes.
+func inWord(c rune) bool {
+	if c < utf8.RuneSelf {
+		return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_'
+	}
+	return unicode.IsLetter(c) || unicode.IsNumber(c)
+}
+
+// setText enters the text in column k of the current example: a mark for each term, and how often
+// it is there.
+func (s *Encoder) setText(k int, text []byte) string {
+	if !utf8.Valid(text) {
+		return "found a text that is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
+	}
+	if s.terms == nil {
+		s.terms = &termReader{}
+	}
+	c, begin := &s.columns[k], len(s.row)
+	s.terms.each(text, c.longest, func(term []byte) {
+		m, seen := c.levels[string(term)]
+		if !seen {
+			if s.recipe != nil {
+				if _, known := s.recipe.TermPlaces(c.at)[string(term)]; !known {
+					return
+				}
+			}
+			m = s.newMark(k, isTerm, string(term))
+			c.levels[s.marks[m].level] = m
+		}
+		for len(s.at) <= int(m) {
+			s.at = append(s.at, 0)
+		}
+		if at := s.at[m]; begin <= at && at < len(s.row) && s.row[at].mark == m {
+			s.row[at].value++
+			return
+		}
+		s.at[m] = len(s.row)
+		s.row = append(s.row, markedValue{m, 1})
+	})
+	return ""
+}
+
+// vocabularies returns the terms of the columns that are texts, in their order, and the idf of
+// each.
+func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int][]float32,
+	err error) {
+	marks := map[int][]int32{} // of the columns
+	for m := range s.marks {
+		if k := int(s.marks[m].column); s.marks[m].kind == isTerm &&
+			all.counts[m] >= int64(cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples)) {
+			marks[k] = append(marks[k], int32(m))
+		}
+	}
+	terms, idf = map[int][]string{}, map[int][]float32{}
+	for _, k := range slices.Sorted(maps.Keys(marks)) {
+		list := marks[k]
+		byName := func(a, b int32) int { return strings.Compare(s.marks[a].level, s.marks[b].level) }
+		if most := cmp.Or(s.o.Text.Features, DefaultTextFeatures); len(list) > most {
+			list = mostUsed(list, most, all.totals, byName)
+		}
+		slices.SortFunc(list, byName)
+		for _, m := range list {
+			terms[k] = append(terms[k], s.marks[m].level)
+			idf[k] = append(idf[k], numerics.Log(float32(float64(1+all.n)/float64(1+all.counts[m])))+1)
+		}
+	}
+	for k := range s.columns {
+		if c := &s.columns[k]; c.Kind == dataset.KindText && terms[k] == nil {
+			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a text; "+
+				"leave the column out (--ignore-columns %s), or ask for fewer (--text-min-df "+
+				"1)", s.path, c.Text, cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples), c.Option)
+		}
+	}
+	return terms, idf, nil
+}
+
+// mostUsed returns the most marks of a list with the largest totals; of those with equal ones the
+// first by name. Most terms of most texts are there once: it does not sort those.
+func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int) []int32 {
+	totals := make([]int64, len(list))
+	for k, m := range list {
+		totals[k] = total[m]
+	}
+	slices.Sort(totals)
+	least := totals[len(totals)-most]
+	var used, ties []int32
+	for _, m := range list {
+		switch {
+		case total[m] > least:
+			used = append(used, m)
+		case total[m] == least:
+			ties = append(ties, m)
+		}
+	}
+	return append(used, first(ties, most-len(used), byName)...)
+}
+
+// first returns the first n of a list, in any order, and changes that of the list; it compares
+// each a few times.
+func first(list []int32, n int, compare func(a, b int32) int) []int32 {
+	for from, to := 0, len(list); ; { // the n-th is among those
+		if to-from < 16 {
+			slices.SortFunc(list[from:to], compare)
+			return list[:n]
+		}
+		pivot, less, more := list[(from+to)/2], from, to
+		for k := from; k < more; {
+			switch c := compare(list[k], pivot); {
+			case c < 0:
+				list[less], list[k] = list[k], list[less]
+				less, k = less+1, k+1
+			case c > 0:
+				more--
+				list[k], list[more] = list[more], list[k]
+			default:
+				k++
+			}
+		}
+		switch {
+		case n <= less:
+			to = less
+		case n < more:
+			return list[:n]
+		default:
+			from = more
+		}
+	}
+}
+
+// weigh appends the features of a text, with its terms in marks and their counts in values, if
+// goes knows them; idf are those of the features from first on. Products and quotients of float64
+// become the nearest float32.
+func (s *Encoder) weigh(row []weight, marks []int32, values []float32, goes []int32, idf []float32,
+	first int32) []weight {
+	s.weights = s.weights[:0]
+	sum := 0.0
+	for i, m := range marks {
+		if goes[m] == noFeature {
+			continue
+		}
+		w := float64(values[i]) * float64(idf[goes[m]-first]) // exact
+		sum += float64(w * w)
+		row, s.weights = append(row, weight{goes[m], 0}), append(s.weights, w)
+	}
+	length := math.Sqrt(sum)
+	for i, w := range s.weights {
+		row[len(row)-len(s.weights)+i].value = float32(w / length)
+	}
+	return row
+}
+
+// longest returns how many words the longest term of c has.
+func longest(c *dataset.Column) int {
+	most := 1
+	for _, term := range c.Terms {
+		most = max(most, 1+strings.Count(term, " "))
+	}
+	return most
+}
+
+// silentText words how many of n examples of a column of text have none of its terms, "" if all
+// have one.
+func (c *cellColumn) silentText(n int) string {
+	if c.Kind != dataset.KindText || c.spoken == n {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and are zero there",
+		c.Text, n-c.spoken, n)
+}
+
+// leaveTexts makes p leave the features of texts as they are: what a term is worth would be lost
+// if its largest value became 1.
+func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
+	from := 0
+	for k := range e.Columns {
+		c := &e.Columns[k]
+		if c.Kind == dataset.KindText {
+			for j := from; j < from+c.Width(); j++ {
+				p.A[j] = 1
+			}
+		}
+		from += c.Width()
+	}
+}

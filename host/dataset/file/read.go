@@ -1,0 +1,257 @@
+// Package file reads data sets from files of any format, and writes them.
+//
+// All formats stand in one table, one file of code each. They take bytes from one source, which
+// unpacks and counts lines, and hand examples to one builder, which keeps labels, bad examples and
+// the choice between dense and sparse storage.
+package file
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
+
+// A format is one way to write examples.
+type format struct {
+	name  string
+	names []string               // file name extensions
+	magic func(head []byte) bool // whether a file begins so; nil if that does not tell
+	read  func(*source, Options) (*dataset.Dataset, error)
+	write func(*lineWriter, *dataset.Dataset, WriteOptions) error // nil if it is only read
+}
+
+// table reports whether what a file holds has columns, which can be chosen.
+func (f format) table() bool { return f.name == "csv" || f.name == "arff" || f.name == "parquet" }
+
+// formats lists every format that Read and Write know. Read compares the first bytes of a
+// file with each magic in this order. A text that no other format claims is read as CSV.
+func formats() []format {
+	return []format{
+		{"csv", []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
+		{"libsvm", []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM), writeLIBSVM},
+		{"npy", []string{".npy"}, isNPY, entering(enterNPY), writeNPY},
+		{"idx", []string{".idx"}, isIDX, entering(enterIDX), nil},
+		{"npz", []string{".npz"}, isZip, readNPZ, writeNPZ},
+		{"arff", []string{".arff"}, isARFF, entering(enterARFF), nil},
+		{"parquet", []string{".parquet"}, isParquet, entering(enterParquet), nil},
+		{"binary", []string{".umab"}, isBinary, readBinary, writeBinary},
+	}
+}
+
+// entering returns a reader that has enter give a builder the examples of a file.
+func entering(enter func(b *builder) error) func(*source, Options) (*dataset.Dataset, error) {
+	return func(s *source, o Options) (*dataset.Dataset, error) {
+		b, err := newBuilder(s, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := enter(b); err != nil {
+			return nil, err
+		}
+		return b.finish()
+	}
+}
+
+// formatNamed returns the format of that name, which can be written if that is
+// what it is for.
+func formatNamed(name string, write bool) (format, error) {
+	var names []string
+	for _, f := range formats() {
+		if write && f.write == nil {
+			continue
+		}
+		if f.name == name {
+			return f, nil
+		}
+		names = append(names, f.name)
+	}
+	last := len(names) - 1
+	if write {
+		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s",
+			quote.Text(name), strings.Join(names[:last], ", "), names[last])
+	}
+	return format{}, fmt.Errorf("dataset: unknown format %s, wanted auto, %s or %s",
+		quote.Text(name), strings.Join(names[:last], ", "), names[last])
+}
+
+// Read reads examples and their labels from a file of any of the formats that Options.Format
+// lists, plain, gzip or zstd (known by the first bytes; several gzip members are fine). The path
+// "-" is standard input. Text is UTF-8, or UTF-16 that says so by its mark, its lines end in LF or
+// CRLF, and blank lines are passed over.
+//
+// Every number becomes the nearest float32. Not a number, infinite, beyond
+// float32, with anything behind it, or missing: an error. So are an empty file,
+// a file of one class only, and all that a format's own rules forbid. Errors
+// that belong to a line begin with file:line, or file:line:column where they
+// belong to a place in it (the byte, counted from 1).
+//
+// A binary file is compared with its checksums, block by block, unless Options.Trust says not to
+// or it is of version 1, which has none (Unchecked tells); one of version 1 or 2 leaves SHA256
+// empty. One that is not packed is mapped, not copied, and what its values mean is looked at no
+// earlier than by who uses them (engines refuse what is not finite). Its Examples and Y lie in the
+// file: they cannot be written to, and if the file is shortened while they are used, the program
+// ends, unless it uses them under Guard. Close unmaps it. Any other result owns its memory.
+//
+// If ctx ends, so does Read, before the next block of a mebibyte or less, with an error
+// that wraps ctx.Err(). Nothing stays open; only a wait for standard input, for the
+// writer of a pipe or for Options.Stdin cannot be broken off: it goes on in a goroutine
+// of its own until it is over, and changes nothing.
+func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
+	s, done, err := openSource(ctx, path, o.Stdin)
+	if err != nil {
+		return nil, cancelled(ctx, path, err)
+	}
+	defer done()
+	d, err := readSource(s, o)
+	if changed := s.finished(nil); changed != nil {
+		if err == nil && d != nil {
+			d.Close() // of what was only read: nothing to lose
+		}
+		d, err = nil, changed
+	}
+	return d, cancelled(ctx, path, err)
+}
+
+// ReadFrom is Read from r; name stands for its path, in errors and where a name
+// tells the format. Formats that must be read at any place (.npz, Parquet) are
+// read into memory, 4 GiB at most.
+func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*dataset.Dataset, error) {
+	l, waits := defaultLimits, true
+	if b, ok := r.(interface{ Len() int }); ok { // a bytes.Reader or the like, often a short one
+		l.length, waits = b.Len(), false
+	}
+	s, err := newSource(ctx, name, reading{ctx, r, waits, nil}, l)
+	if err != nil {
+		return nil, cancelled(ctx, name, err)
+	}
+	defer s.close()
+	d, err := readSource(s, o)
+	return d, cancelled(ctx, name, err)
+}
+
+func readSource(s *source, o Options) (*dataset.Dataset, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	name := o.Format
+	if name == "" || name == "auto" {
+		name = detectFormat(s, o.NoLabels || o.Labels != "" || o.given != nil)
+	}
+	f, err := formatNamed(name, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.parts.sameKind(s.path, f); err != nil {
+		return nil, err
+	}
+	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
+		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
+			"the format %s; leave --separator and --decimal out", s.path, f.name)
+	}
+	if o.IDColumn != "" && !f.table() {
+		return nil, idFault(s, f, o)
+	}
+	if o.FeatureNames != nil {
+		o.Features = len(o.FeatureNames)
+	}
+	if o.parts == nil {
+		o.remarks = &remarks{}
+	}
+	if o.Labels != "" {
+		if o.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
+			return nil, err
+		}
+	}
+	d, err := f.read(s, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.parts != nil {
+		s.path = o.parts.name
+	}
+	if err := s.ctx.Err(); err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
+	if d.Y != nil && o.Classes == nil && len(d.Classes) == 1 {
+		defer d.Close() // of what was only read: nothing to lose
+		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is "+
+			"it the right label column?", s.path, quote.Text(d.Classes[0]), d.N)
+	}
+	d.Path, d.Format, d.Narrow = s.path, f.name, o.Storage == "narrow"
+	err = remark(d, o.remarks, o)
+	judgeIDs(d)
+	if err == nil {
+		err = d.MatchFeatures(o.FeatureNames)
+	}
+	if err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
+	if fileOf(d) == nil &&
+		d.Prepared == nil { // else the file says it, and hashing would read all of it
+		if d.SHA256, err = d.HashUntil(s.ctx); err != nil {
+			return nil, err
+		}
+	}
+	if o.Ranks == nil || fileOf(d) != nil || !store.CanReserve {
+		return d, nil
+	}
+	if err := share(d, store.NewRanks(s.ctx, o.Ranks, d.N)); err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
+	return d, nil
+}
+
+// emptyFault is the error of a file without any example.
+func emptyFault(s *source, what string) error {
+	return fmt.Errorf("%s: found no example%s, wanted at least one", s.path, what)
+}
+
+// FormatOfName returns the format that a file name stands for, "" if it does not
+// say. A .gz or .zst at its end does not matter.
+func FormatOfName(path string) string {
+	if end := extension(path); end != "" {
+		for _, f := range formats() {
+			if slices.Contains(f.names, end) {
+				return f.name
+			}
+		}
+	}
+	return ""
+}
+
+// WriteFormats lists the formats that Write knows.
+func WriteFormats() []string {
+	var names []string
+	for _, f := range formats() {
+		if f.write != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// share leaves this rank its own examples of d, which every rank has read whole, and gives back
+// the memory of the others. It asks all ranks.
+func share(d *dataset.Dataset, r *store.Ranks) error {
+	own, err := d.Examples.OwnOf(r)
+	if err != nil {
+		return err
+	}
+	d.Put(own)
+	if d.Home != nil {
+		d.Home.Close() // of what was only read: nothing to lose
+		d.Home = nil
+	}
+	debug.FreeOSMemory() // what follows takes little memory that the collector knows of
+	return nil
+}

@@ -1,0 +1,203 @@
+package file
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// remarks are what readers say about the columns of a table, without the path.
+type remarks struct {
+	notes, warnings []string
+	leading         bool // feature 0 is the first column of the table
+	leadingNoName   bool // and alone has no name
+	// maybeHeader is the line of the first example if it looks like a header, else 0.
+	maybeHeader int
+}
+
+func (r *remarks) note(format string, args ...any) {
+	if r == nil {
+		return
+	}
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.notes, text) { // by a part before
+		r.notes = append(r.notes, text)
+	}
+}
+
+// remark adds to a data set that was just read what the readers said, and looks for
+// columns and labels that are hardly what their reader takes them for. In-place changes
+// are allowed: no other code has d yet.
+func remark(d *dataset.Dataset, r *remarks, o Options) error {
+	for _, note := range r.notes {
+		d.Notes = append(d.Notes, d.Path+": "+note)
+	}
+	d.Warnings = append(d.Warnings, r.warnings...)
+	warn := func(format string, args ...any) {
+		d.Warnings = append(d.Warnings, d.Path+": "+fmt.Sprintf(format, args...))
+	}
+	if o.Features == 0 && r.leading {
+		leadingColumn(d, r, warn)
+	}
+	if name, found := firstTwice(d.Features); found && o.FeatureNames == nil {
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("%s: several features are named %s; only their order tells them apart, so data to "+
+				"predict need these columns in this order", d.Path, quote.Text(name)))
+	}
+	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || count(d, d.Y[0]) == 1) {
+		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is "+
+			"a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
+	}
+	if o.Classes != nil || d.Y == nil {
+		return nil
+	}
+	return judgeLabels(d, warn)
+}
+
+// firstTwice returns the first of names that is there before.
+func firstTwice(names []string) (name string, found bool) {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+	}
+	return "", false
+}
+
+// fewExamples is the number below which nothing that examples have in common is telling.
+const fewExamples = 20
+
+// leadingColumn leaves out the first column if it is certain to number the examples, as
+// pandas and R write it without a name, and warns if it may.
+func leadingColumn(d *dataset.Dataset, r *remarks, warn func(string, ...any)) {
+	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == dataset.KindNumber &&
+		d.Encoding.Columns[0].Width() == 1
+	counts := d.N > 1 && d.D > 1 && number && firstCounts(d)
+	switch {
+	case counts && r.leadingNoName:
+		d.Notes = append(d.Notes,
+			d.Path+": column 1 has no name and numbers the examples; it is left out")
+		dropFirst(d)
+	case r.leadingNoName && d.N > 2:
+		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
+			"leave it out (--ignore-columns 1)")
+	case counts && d.N >= fewExamples:
+		name := ""
+		if d.Features != nil {
+			name = " (" + quote.Printable(d.Features[0]) + ")"
+		}
+		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, leave it "+
+			"out (--ignore-columns 1)", name)
+	}
+}
+
+// firstCounts reports whether feature 0 increases by 1 from example to example, from a
+// whole number on.
+func firstCounts(d *dataset.Dataset) bool {
+	at := func(i int) float32 {
+		if !d.Sparse() {
+			return d.X[i*d.D]
+		}
+		if columns, values := d.SparseRow(i); len(columns) > 0 && columns[0] == 0 {
+			return values[0]
+		}
+		return 0
+	}
+	first := at(0)
+	if !(first >= 0 && first < 1<<23) || first != float32(int32(first)) {
+		return false
+	}
+	for i := range d.N {
+		if at(i) != float32(int64(first)+int64(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// dropFirst leaves feature 0 out.
+func dropFirst(d *dataset.Dataset) {
+	d.Put(withoutFirst(d).Stored())
+	d.Features, d.Encoding = d.Features[1:], withoutFirstColumn(d.Encoding)
+}
+
+// withoutFirst returns d's examples without feature 0, in the same memory.
+func withoutFirst(d *dataset.Dataset) dataset.Examples {
+	e := dataset.Examples{N: d.N, D: d.D - 1}
+	if !d.Sparse() {
+		for i := range e.N {
+			copy(d.X[i*e.D:(i+1)*e.D], d.X[i*d.D+1:(i+1)*d.D])
+		}
+		e.X = d.X[: e.N*e.D : e.N*e.D]
+		return e
+	}
+	at := 0
+	for i := range e.N {
+		from, to := d.Starts[i], d.Starts[i+1]
+		d.Starts[i] = int64(at)
+		for k := from; k < to; k++ {
+			if j := d.Columns[k]; j > 0 {
+				d.Columns[at], d.Values[at] = j-1, d.Values[k]
+				at++
+			}
+		}
+	}
+	d.Starts[e.N] = int64(at)
+	e.Starts, e.Columns, e.Values = d.Starts, d.Columns[:at:at], d.Values[:at:at]
+	return e
+}
+
+// count returns how many examples have class q.
+func count(d *dataset.Dataset, q int32) (n int) {
+	for _, y := range d.Y {
+		if y == q {
+			n++
+		}
+	}
+	return n
+}
+
+// judgeLabels refuses labels that are measurements, and warns of labels that may be or
+// that may be numbers of examples.
+func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
+	const usual = 20 // classes that are no wonder, whatever their names
+	if d.N < fewExamples || len(d.Classes) <= usual {
+		return nil
+	}
+	fractions := ""
+	for _, name := range d.Classes {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil {
+			fractions = ""
+			break
+		}
+		if fractions == "" && v != float64(int64(v)) {
+			fractions = name
+		}
+	}
+	column := "the label"
+	switch {
+	case d.Label != "":
+		column = fmt.Sprintf("the label column %d (%s)", d.LabelColumn, quote.Printable(d.Label))
+	case d.LabelColumn > 0:
+		column = fmt.Sprintf("the label column %d", d.LabelColumn)
+	}
+	many := 2*len(d.Classes) > d.N
+	switch {
+	case fractions != "" && many:
+		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
+			"classes and not a measurement; name the column of the class (--label-column), or read the "+
+			"data without labels", d.Path, column, len(d.Classes), d.N, quote.Text(fractions))
+	case fractions != "":
+		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then "+
+			"name the column of the class (--label-column)", column, fractions, len(d.Classes))
+	case many:
+		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, "+
+			"name the column of the class (--label-column)", column, len(d.Classes), d.N)
+	}
+	return nil
+}

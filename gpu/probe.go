@@ -151,7 +151,7 @@ func hardQuestions() []question {
 // rounds a loop ran.
 func (e *gpuEngine) ask(questions []question) (answers []int32, rounds int32, err error) {
 	q := e.q.unlimited()
-	p := program{files: []string{"probe.cl"}}
+	p := program{files: "probe"}
 	program, err := q.build(p.text(e.build.sources), compilerOptions(true)+" -DNARROW=0", "probe")
 	if err != nil {
 		return nil, 0, err

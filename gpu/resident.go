@@ -132,7 +132,7 @@ func (e *gpuEngine) weightBatch(sparse bool, d, q int, use enginecheck.Use,
 }
 
 func (r *resident) Close() error {
-	if r.e.programs == nil {
+	if r.e.compiled == nil {
 		r.unpin()
 		return nil // the engine went first and took the memory with it
 	}

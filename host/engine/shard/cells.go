@@ -17,7 +17,10 @@ type cells struct {
 	regions []int64 // N of the last assignment, Q×Q
 	sums    []int64 // Γ of the whole, Q×Q×d, where fresh
 	fresh   []bool  // whether the sums of each region are those of the last assignment
-	updates updates
+
+	inverse []float32 // B, Q×Q, that norms are of
+	norms   []float32 // ‖z_pq‖², Q×Q
+	known   []bool    // regions whose norms are those of the sums
 }
 
 func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
@@ -89,7 +92,7 @@ func (r *cells) fetch(regions ...int) error {
 		return err
 	}
 	for _, p := range stale {
-		r.fresh[p], r.updates.known[p] = true, false
+		r.fresh[p], r.known[p] = true, false
 	}
 	return nil
 }

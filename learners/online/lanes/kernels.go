@@ -54,18 +54,7 @@ func dotsGo(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chain
 
 // sparseGo writes the scores of stored values (clause 1) to out.
 func sparseGo(columns []int32, values, w, out []float32) {
-	lanes := len(out)
-	for r := range lanes {
-		var total, acc float32
-		next := int32(0)
-		for k, j := range columns {
-			if j >= next {
-				total, acc, next = total+acc, 0, (j|(chunk-1))+1
-			}
-			acc = numerics.FMA(values[k], w[int(j)*lanes+r], acc)
-		}
-		out[r] = total + acc
-	}
+	numerics.SparseDots(out, columns, values, w)
 }
 
 // addGo adds τ times a dense row to w.

@@ -63,7 +63,8 @@ func ConfidentJoint(classes []string, y []int32, rows Rows, heldOut bool) (*Esti
 	return e, nil
 }
 
-func confidentJoint(classes []string, y []int32, rows Rows, heldOut bool) (*Estimate, *joint, error) {
+func confidentJoint(classes []string, y []int32, rows Rows, heldOut bool,
+) (*Estimate, *joint, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
 		return nil, nil, err

@@ -84,10 +84,10 @@ func build(classes []string, what string, amount float64, fill func(p []float64,
 // same y, matrix and seed give the same labels.
 //
 // For each example in order one u in [0, 1) is drawn (Float64 of a PCG generator made from the seed
-// and a fixed stream), also where the outcome is certain. The noisy label of an example of class q is
-// the first p for which u < P[0][q] + ... + P[p][q], summed in float64 in increasing p; if rounding
-// leaves the whole sum at or below u, it is the last p with P[p][q] > 0. So a class of probability 0
-// is never drawn.
+// and a fixed stream), also where the outcome is certain. The noisy label of an example of class q
+// is the first p for which u < P[0][q] + ... + P[p][q], summed in float64 in increasing p; if
+// rounding leaves the whole sum at or below u, it is the last p with P[p][q] > 0. So a class of
+// probability 0 is never drawn.
 //
 // The error is about a matrix that fails Check, or the first label out of range.
 func (m *Matrix) Inject(y []int32, seed uint64) ([]int32, error) {

@@ -51,10 +51,10 @@ const (
 // probability of t among the examples labelled t; of several such classes as the likeliest of all,
 // and of none not at all. Then each row is made to sum to the number of its labels.
 //
-// A class that no example counts as is right always, and named in the notes. y are the noisy labels.
-// Unless heldOut says that no model has seen the examples, probabilities that agree with every label
-// are refused with ErrInSample. Sums and counts are of integers, so that the result is the same
-// however rows are cut into blocks, whatever the number of processors.
+// A class that no example counts as is right always, and named in the notes. y are the noisy
+// labels. Unless heldOut says that no model has seen the examples, probabilities that agree with
+// every label are refused with ErrInSample. Sums and counts are of integers, so that the result is
+// the same however rows are cut into blocks, whatever the number of processors.
 func ConfidentJoint(classes []string, y []int32, rows Rows, heldOut bool) (*Estimate, error) {
 	e, _, err := confidentJoint(classes, y, rows, heldOut)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -30,9 +29,9 @@ const (
 )
 
 // Fit fits the kernel map to the prepared examples of p, and returns it and the mapped examples.
-// Errors: those of FindPCA, of the search, and of featuremap.Fit.
+// Errors: those of FindPCA, of the search, and of pca.FitMap.
 func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
-) (*featuremap.Map, dataset.Stored, error) {
+) (*pca.Map, dataset.Stored, error) {
 	if own, ok := l.Learner.(learners.Mapper); ok {
 		return k.fitOwnMap(ctx, p, l, own)
 	}
@@ -69,7 +68,7 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 			steps = []dataset.Steps{plainSteps}
 		}
 	}
-	m, z, err := featuremap.Fit(ctx, p.Engine, x, o, steps[0])
+	m, z, err := pca.FitMap(ctx, p.Engine, x, o, steps[0])
 	if err != nil {
 		return nil, none, err
 	}
@@ -117,7 +116,7 @@ func HasOwnMap(l learners.Params) bool {
 // fitOwnMap is Fit for a learner with a kernel map of its own, whose numbers are not prepared.
 func (k *Options) fitOwnMap(
 	ctx context.Context, p *learners.Problem, l Learning, own learners.Mapper,
-) (*featuremap.Map, dataset.Stored, error) {
+) (*pca.Map, dataset.Stored, error) {
 	none := dataset.Stored{}
 	f, note, err := k.findFunction(p.Engine, p.Rows(), p.Seed)
 	if err != nil {
@@ -145,7 +144,7 @@ func (k *Options) fitOwnMap(
 	if err != nil {
 		return nil, none, err
 	}
-	return featuremap.New(ctx, p.Engine, basis, p.Rows(), dataset.Steps{})
+	return pca.NewMap(ctx, p.Engine, basis, p.Rows(), dataset.Steps{})
 }
 
 // fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA.

@@ -29,7 +29,7 @@ func FitMap(ctx context.Context, e engine.Engine, x dataset.Rows, o Options, ste
 	return NewMap(ctx, e, basis, x, steps)
 }
 
-// NewMap makes a map of a basis, however that was fitted, to prepared examples x. Otherwise it is FitMap.
+// NewMap makes a map of a basis, fitted in any way, to prepared examples x. Otherwise it is FitMap.
 func NewMap(
 	ctx context.Context, e engine.Engine, basis *Basis, x dataset.Rows, steps dataset.Steps,
 ) (*Map, dataset.Stored, error) {

@@ -130,8 +130,8 @@ func (s *Source) Rows(x []float32, first int) error {
 		s.begin()
 	}
 	if first != s.next || len(x)%s.d != 0 || len(x)/s.d > s.n-first {
-		return fmt.Errorf("synthetic data: rows: got %d values from example %d on, want whole rows of the "+
-			"%d left from example %d on", len(x), first, s.n-s.next, s.next)
+		return fmt.Errorf("synthetic data: rows: got %d values from example %d on, want whole rows of "+
+			"the %d left from example %d on", len(x), first, s.n-s.next, s.next)
 	}
 	for at := 0; at < len(x); at += s.d {
 		s.example(x[at : at+s.d])

@@ -58,7 +58,7 @@ func CountPredictions(predicted, y []int32, q int) []int64 {
 	return counts
 }
 
-// EachScores calls f with the scores of each example, in order. f may keep and change none of them.
+// EachScores calls f with the scores of each example, in order. f may change but not keep them.
 func EachScores(s engine.Scorer, f func(i int, scores []float32) error) error {
 	const block = 4096
 	n, _, q := s.Shape()

@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Examples int
@@ -23,7 +22,6 @@ type Options struct {
 	Out      string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

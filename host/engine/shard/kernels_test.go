@@ -92,7 +92,7 @@ func kernelWays() []way {
 // folds, a search for gamma, and means of classes that are spread over the ranks.
 func TestKernelParts(t *testing.T) {
 	const n, d, q = 26000, 3, 2
-	x, y, err := synth.Generate(n, d, q, 5)
+	x, y, err := synth.Generate(t.Context(), n, d, q, 5)
 	if err != nil {
 		t.Fatal(err)
 	}

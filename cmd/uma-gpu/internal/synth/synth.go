@@ -55,7 +55,7 @@ func Run(ctx context.Context, o *Options) error {
 	if file.FormatOfName(o.Out) == "binary" {
 		err = o.rowByRow(ctx, set, &layout)
 	} else {
-		set.X, set.Y, err = synth.GenerateContext(ctx, o.Examples, o.Features, o.Classes, o.Seed)
+		set.X, set.Y, err = synth.Generate(ctx, o.Examples, o.Features, o.Classes, o.Seed)
 	}
 	if stopped := app.Interrupted(ctx); stopped != nil {
 		err = stopped

@@ -49,13 +49,11 @@ type Common struct {
 	line  *cli.Context
 }
 
-// JSONFlag returns the flag --json.
 func (o *Common) JSONFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text",
 		Destination: &o.JSON}
 }
 
-// QuietFlag returns the flag --quiet.
 func (o *Common) QuietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Usage: "say nothing on stderr but warnings and errors",
 		Destination: &o.Quiet}

@@ -17,7 +17,6 @@ import (
 // readOptions has the options of a file that are values of flags as they are.
 type readOptions = file.Options
 
-// Data are the options of the examples to read.
 type Data struct {
 	Path string
 	readOptions
@@ -94,7 +93,6 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 	}
 }
 
-// NoLabelsFlag returns the flag --no-labels.
 func (d *Data) NoLabelsFlag() cli.Flag {
 	d.Unlabelled = true
 	return &cli.BoolFlag{Name: "no-labels", Destination: &d.NoLabels,

@@ -38,7 +38,6 @@ type Options struct {
 	common *app.Common
 }
 
-// Flags returns the flags of the device.
 func (o *Options) Flags(common *app.Common) []cli.Flag {
 	o.common = common
 	return []cli.Flag{
@@ -230,7 +229,6 @@ func Select(name string, list lister) (Selection, error) {
 		strings.TrimRight(devices.String(), "\n"))
 }
 
-// IsGPU reports whether a device is a GPU.
 func IsGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
 
 // IsOtherAccelerator reports whether a device is neither a GPU nor the processor, and has memory of

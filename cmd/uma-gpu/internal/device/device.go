@@ -2,6 +2,7 @@
 package device
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -81,7 +82,8 @@ func (o *Options) Choose() (*Device, error) {
 	if d.Options.MemoryLimit, err = app.ParseBytes(o.MemoryLimit); err != nil {
 		return nil, app.Usage("--memory-limit: %v", err)
 	}
-	name, list := deviceOfRank(o.Name), listDevices(o.common.Notes)
+	name := strings.ReplaceAll(o.Name, "{rank}", strconv.Itoa(Launch.Local)) // on its machine
+	list := listDevices(o.common.Notes)
 	d.Selection, err = Select(name, list)
 	if names := strings.Split(name, "+"); err != nil && len(names) > 1 {
 		return d, d.chooseShards(o.Shares, names, list)
@@ -166,7 +168,9 @@ func (s *Selection) Look() {
 	all, err := s.list()
 	s.Try, s.Problem, s.list = slices.Concat(filter(all, IsGPU), filter(all, IsOtherAccelerator)), err,
 		nil
-	s.ofThisRank()
+	if Launch.Ranks > 1 { // two ranks of a machine would each take all of a device's memory
+		s.Try = s.Try[min(Launch.Local, len(s.Try)):min(Launch.Local+1, len(s.Try))]
+	}
 }
 
 // processor opens an engine without OpenCL, which cannot fail.
@@ -364,7 +368,13 @@ func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
 			}
 			if Launch.Ranks > 1 {
 				n.Say("rank %d of %d", Launch.Rank, Launch.Ranks)
-				return d.joinRanks(engines, shares, w)
+				if err := JoinWorld(); err != nil {
+					return nil, err
+				}
+				if err := agree(fmt.Sprint(d.Data, w)); err != nil {
+					return nil, err
+				}
+				return shard.Ranks(context.Background(), traffic, engines, shares)
 			}
 			if e, err = shard.New(engines, shares); err == nil {
 				n.Say("shares of the examples: %s", SharesText(engines, shares))

@@ -160,7 +160,7 @@ func Brief(name string) string {
 	}, name), 40)
 }
 
-// cut leaves the first characters of a text, at most so many.
+// cut leaves at most the first most characters of a text.
 func cut(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"

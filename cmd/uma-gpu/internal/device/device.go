@@ -312,7 +312,7 @@ type Work struct {
 	Shared   bool // each rank has read its own examples, whatever its share
 }
 
-// WorkOn returns the work on prepared examples of so many classes.
+// WorkOn returns the work on prepared examples in these classes.
 func WorkOn(rows dataset.Rows, classes int) Work {
 	x := rows.Stored()
 	return Work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}

@@ -20,13 +20,13 @@ import (
 )
 
 var (
-	// Launch is the place of this process among those that mpirun or srun has started.
+	// Launch is the place of this process among the processes of mpirun or srun.
 	Launch = mpi.Launched()
 	// World is all ranks, once they have met; nil before, and for a process by itself.
 	World *mpi.World
 	// traffic counts what goes through it.
 	traffic *ranks.Meter
-	// Scratch is the folder for what ranks but the first write, which nobody wants; "" for rank 0.
+	// Scratch is the folder for the outputs of ranks but the first, to be deleted; "" for rank 0.
 	Scratch string
 )
 

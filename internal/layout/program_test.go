@@ -32,7 +32,7 @@ func programs(t *testing.T) (front, source, line string) {
 }
 
 // TestFrontDoor builds the program of docs/library.md that uses the front door alone, and runs it.
-// It links few packages and few bytes: what has large libraries is imported by programs that want it.
+// It links few packages and few bytes: a program that wants a large library imports it.
 func TestFrontDoor(t *testing.T) {
 	const mostPackages, mostBytes = 190, 9 << 20
 	front, _, _ := programs(t)

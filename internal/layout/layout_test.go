@@ -17,6 +17,8 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
+	{"host/dataset/zstd", []string{"host/dataset"},
+		"joins a packing to package file, for programs that want its library"},
 	{"host/dataset/parquet", []string{"host/dataset/file", "internal/parquetfile"},
 		"joins a format to package file, for programs that want its libraries"},
 	{"host/dataset/file", []string{"host/dataset", "host/dataset/features", "host/ranks", "internal/"},
@@ -117,7 +119,7 @@ var foreign = map[string][]string{
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
-	"github.com/klauspost/compress": {"host/dataset/file", "internal/parquetfile"},
+	"github.com/klauspost/compress": {"host/dataset/zstd", "internal/parquetfile"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},

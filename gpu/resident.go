@@ -217,13 +217,15 @@ func indices(classes []int) []int32 {
 func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 	if t.sparse != nil {
 		return r.e.scoreSparse.launch(t.rows, (m+r.e.vector-1)/r.e.vector, x.columns, x.values,
-			x.slices, x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(m))
+			x.slices, x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
+			int32(m))
 	}
 	return r.scoreDense(t, x, m, r.ints, 0)
 }
 
 // scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
-func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], listed int32) error {
+func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32],
+	listed int32) error {
 	k, group := r.e.dense[t.width].scoreFew, r.groupSize(m)
 	if group == many {
 		k = r.e.dense[t.width].scoreMany

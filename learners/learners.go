@@ -1,7 +1,6 @@
-// Package learners says what a learner is: an algorithm that, shown examples with noisy
-// labels on an engine, improves the weights of a linear classifier step by step. Each
-// learner has a folder of its own below this one and a line in package catalog; the loop
-// around them is host.Run.
+// Package learners says what a learner is: an algorithm that, shown examples with noisy labels on
+// an engine, improves the weights of a linear classifier step by step. Each learner has a folder of
+// its own below this one and a line in package catalog; the loop around them is host.Run.
 package learners
 
 import (
@@ -20,10 +19,9 @@ import (
 // The caller asks in turns: Count for the first weights, Step, Count for the weights that
 // Step has left, Step, … Weights are Q×d as in the Problem that the run was started on.
 type Learner interface {
-	// Count returns how many examples w predicts as class p that have noisy label k, at
-	// [p*Q+k] of a table that becomes the caller's. changed lists the classes, each once,
-	// whose weights are not those of the last Count; all of them at the first. The
-	// learner does not write to w.
+	// Count returns how many examples w predicts as class p that have noisy label k, at [p*Q+k] of a
+	// table that becomes the caller's. changed lists the classes, each once, whose weights are not
+	// those of the last Count; all of them at the first. The learner does not write to w.
 	Count(ctx context.Context, w engine.Weights, changed []int) (predicted []int64, err error)
 
 	// Step improves w in place; the last Count was of this w. If ctx is cancelled a
@@ -35,10 +33,9 @@ type Learner interface {
 	// same bits: random numbers, averages, directions. It may be empty.
 	Save() ([]byte, error)
 
-	// Restore puts the learner where the one that was saved stood, as if it had made those
-	// steps itself. The caller has started it with the same parameters on the same problem
-	// and has called no Count yet. Restore must not trust saved, which may come from a
-	// damaged file.
+	// Restore puts the learner where the one that was saved stood, as if it had made those steps
+	// itself. The caller has started it with the same parameters on the same problem and has called no
+	// Count yet. Restore must not trust saved, which may come from a damaged file.
 	Restore(saved []byte) error
 
 	// Close frees what was loaded on the engine. A second Close does nothing.

@@ -15,8 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Problem is what a learner learns from. Nobody writes to what it refers to while a run
-// goes on.
+// Problem is what a learner learns from. Nobody writes to what it refers to while a run goes on.
 type Problem struct {
 	X      dataset.Examples  // n × d, prepared, and mapped if there is a kernel function
 	At     *store.Store      // what keeps X; nil if it is plain
@@ -132,8 +131,7 @@ func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 }
 
 // Load judges p, and returns the examples, to be scored, on the engine, which whoever asked for
-// them closes. Errors: those of Check and Engine.Load, and as Engine.LoadCells has them for
-// labels.
+// them closes. Errors: those of Check and Engine.Load, and as Engine.LoadCells has them for labels.
 func (p *Problem) Load() (engine.Scorer, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err

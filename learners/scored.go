@@ -42,7 +42,6 @@ func (s *Scored) Ready(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close implements Learner.
 func (s *Scored) Close() error {
 	s.closed = true
 	return s.Scorer.Close()

@@ -51,10 +51,9 @@ func newBilliard(s *Space, start []float64, random *rand.Rand) *billiard {
 // but the stretch, which has their length and does not change any more: a stretch that depends on
 // where the ball is would favour some places.
 //
-// The weight is not the length of the path but ∫‖w‖ of it, over the mean of ‖w‖ in the space,
-// which is d/(d+1) whatever the constraints are: the direction of the centre is that of the
-// mid-points, and its length does not wait for the path to have been at all distances from the
-// origin.
+// The weight is not the length of the path but ∫‖w‖ of it, over the mean of ‖w‖ in the space, which
+// is d/(d+1) whatever the constraints are: the direction of the centre is that of the mid-points,
+// and its length does not wait for the path to have been at all distances from the origin.
 func (b *billiard) walk(steps int, sum []float64) (weight float64) {
 	if b.stretch == 0 {
 		b.stretch = math.Inf(1)

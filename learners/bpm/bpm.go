@@ -56,10 +56,8 @@ var definition = &learners.Definition{
 	Passes: true,
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.Float("softness", &p.Softness, learners.Range{Least: 1e-12, Most: 1e12},
@@ -70,7 +68,6 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error { return learners.CheckEach(p) }
 
 // run is the learner in the middle of a run.
@@ -89,7 +86,6 @@ type machine struct {
 	evidence []versionspace.Evidence
 }
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -241,7 +237,6 @@ func (l *run) write(m *machine, w engine.Weights) (classes []int) {
 	return []int{0, 1}
 }
 
-// Save implements learners.Learner.
 func (l *run) Save() ([]byte, error) {
 	var all []any
 	for _, m := range l.machines {

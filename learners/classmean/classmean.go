@@ -43,16 +43,12 @@ var definition = &learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (*Params) Parameters() []learners.Parameter { return nil }
 
-// Check implements learners.Params.
 func (*Params) Check() error { return nil }
 
-// Start implements learners.Params.
 func (*Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return Begin(problem, definition.Name, nearest)
 }

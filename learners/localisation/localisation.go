@@ -62,10 +62,8 @@ var definition = &learners.Definition{
 	IgnoresNoise: true,
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.OneOf("oracle", &p.Oracle, "which mistake is the next cutting plane",
@@ -76,7 +74,6 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error { return learners.CheckEach(p) }
 
 // run is the learner in the middle of a run.
@@ -91,7 +88,6 @@ type run struct {
 // seed.
 const stream = 0x706c616e6573 // "planes"
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -185,7 +181,6 @@ func rivalOf(scores []float32, y int) (rival int32, margin float64) {
 	return rival, float64(scores[y]) - float64(scores[rival])
 }
 
-// CompressionSet implements learners.Compressor.
 func (l *run) CompressionSet() []int { return l.planes.examples() }
 
 // counted is a plane as a state has it.

@@ -42,16 +42,12 @@ func define(name, summary, paper string, rules []learners.Rule, defaults func() 
 	}
 }
 
-// Definition implements learners.Params.
 func (*Bylander) Definition() *learners.Definition { return bylander }
 
-// Parameters implements learners.Params.
 func (*Bylander) Parameters() []learners.Parameter { return nil }
 
-// Check implements learners.Params.
 func (*Bylander) Check() error { return nil }
 
-// Start implements learners.Params.
 func (*Bylander) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return start(problem, adder{})
 }
@@ -134,7 +130,6 @@ func (l *run) unmix(inverse []float32) {
 // length returns ‖v‖.
 func length(v []float32) float64 { return math.Sqrt(learners.SquaredLength(v)) }
 
-// Count implements learners.Learner.
 func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
 	if err := l.eval.Rescore(w, changed); err != nil {
 		return nil, err
@@ -212,7 +207,6 @@ func (l *run) mistakes(w engine.Weights) error {
 // Save implements learners.Learner: the weights are all there is to know.
 func (*run) Save() ([]byte, error) { return nil, nil }
 
-// Restore implements learners.Learner.
 func (*run) Restore(saved []byte) error {
 	if len(saved) > 0 {
 		return fmt.Errorf("perceptron: saved state: got %d bytes, want none", len(saved))
@@ -220,5 +214,4 @@ func (*run) Restore(saved []byte) error {
 	return nil
 }
 
-// Close implements learners.Learner.
 func (l *run) Close() error { return l.eval.Close() }

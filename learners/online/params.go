@@ -159,7 +159,6 @@ func New(name string) *Params {
 	panic(fmt.Sprintf("online: learner: got %q, want one of the family", name))
 }
 
-// Definition implements learners.Params.
 func (p *Params) Definition() *learners.Definition {
 	if p.Correction == CorrectSteps {
 		return p.algorithm.corrected
@@ -167,7 +166,6 @@ func (p *Params) Definition() *learners.Definition {
 	return p.algorithm.definition
 }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	all := []learners.Parameter{
 		learners.Bool("no_shuffle", &p.NoShuffle,
@@ -235,12 +233,10 @@ func (p *Params) classWeights() learners.ClassWeights {
 	return p.ClassWeights
 }
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return start(problem, p)
 }
 
-// Stream implements learners.Streamer.
 func (p *Params) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
 	return newStream(problem, w, p)
 }

@@ -83,7 +83,6 @@ func (l *run) Save() ([]byte, error) {
 // averages says whether a state after so many examples has weights of its own.
 func (l *run) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
 
-// Restore implements learners.Learner.
 func (l *run) Restore(saved []byte) error {
 	var next state
 	s := learners.Unpack(saved)

@@ -36,7 +36,6 @@ func newStream(problem *learners.Problem, from engine.Weights, p *Params) (learn
 	return passing{begun}, nil
 }
 
-// Learn implements learners.Stream.
 func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
 	if x.D != p.Problem.X.D || len(y) != x.N {
 		return fmt.Errorf("online: found %d labels of %d examples of %d columns, wanted one for each, "+
@@ -60,8 +59,6 @@ func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
 	return alone(p.pass).learn(0, x.N)
 }
 
-// Counts implements learners.Stream.
 func (p passing) Counts() []int64 { return p.counts }
 
-// Result implements learners.Stream.
 func (p passing) Result(w engine.Weights) (learners.Step, error) { return p.end(w) }

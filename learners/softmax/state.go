@@ -57,10 +57,8 @@ func shares[T float32 | float64](v []T) bool {
 // positive reports whether v is a number of at least 0.
 func positive(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
-// Save implements learners.Learner.
 func (l *run) Save() ([]byte, error) { return encode(l.state) }
 
-// Restore implements learners.Learner.
 func (l *run) Restore(saved []byte) error {
 	var s state
 	err := decode(saved, &s)

@@ -285,7 +285,6 @@ func (s *oneSlack) weights(w engine.Weights) (classes []int) {
 	return []int{int(s.class)}
 }
 
-// told implements machine.
 func (s *oneSlack) told() (gap float64, done bool) { return s.gap, s.done }
 
 // judged is what there is to save of a problem before its planes.
@@ -304,7 +303,6 @@ func (s *oneSlack) saved() []any {
 	return all
 }
 
-// restore implements machine.
 func (s *oneSlack) restore(state *learners.SavedState) {
 	var j judged
 	if !state.Read(&j) {

@@ -111,10 +111,8 @@ func (o *ovr) judge(high, low float64) {
 	}
 }
 
-// told implements machine.
 func (o *ovr) told() (violation float64, done bool) { return o.violation, o.done }
 
-// weights implements machine.
 func (o *ovr) weights(w engine.Weights) (classes []int) {
 	for j, v := range o.w {
 		w.Row(int(o.class))[j] = float32(v)
@@ -128,13 +126,11 @@ func (o *ovr) weights(w engine.Weights) (classes []int) {
 	return []int{0, int(o.class)}
 }
 
-// saved implements machine.
 func (o *ovr) saved() []any {
 	return []any{o.alpha, o.w, o.order.of, &o.order.active, &o.random, &o.high, &o.low, &o.violation,
 		&o.done}
 }
 
-// restore implements machine.
 func (o *ovr) restore(s *learners.SavedState) {
 	s.Read(o.saved()...)
 	for i, a := range o.alpha {

@@ -94,10 +94,8 @@ var definition = &learners.Definition{
 	IgnoresNoise: true,
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.Float("cost", &p.Cost, learners.Range{Least: 1 / mostCost, Most: mostCost},
@@ -117,7 +115,6 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error {
 	if err := learners.CheckEach(p); err != nil {
 		return err
@@ -179,7 +176,6 @@ const (
 	planesMemory  = "the cutting planes and weights of a support vector machine"
 )
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -346,7 +342,6 @@ func (l *run) cut(left []machine, w engine.Weights) (s learners.Step, err error)
 	return s, nil
 }
 
-// Save implements learners.Learner.
 func (l *run) Save() ([]byte, error) {
 	var all []any
 	for _, m := range l.machines {

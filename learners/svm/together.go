@@ -65,7 +65,6 @@ func (t *together) all() {
 	}
 }
 
-// pass implements machine.
 func (t *together) pass() (visited int64) {
 	t.order.shuffle(rand.New(&t.random))
 	t.violation = 0
@@ -248,10 +247,8 @@ func (t *together) apply(i int) {
 	}
 }
 
-// told implements machine.
 func (t *together) told() (violation float64, done bool) { return t.violation, t.done }
 
-// weights implements machine.
 func (t *together) weights(w engine.Weights) (classes []int) {
 	for k, v := range t.w {
 		w.W[k%t.q*w.D+k/t.q] = float32(v)
@@ -259,7 +256,6 @@ func (t *together) weights(w engine.Weights) (classes []int) {
 	return learners.AllClasses(t.q)
 }
 
-// saved implements machine.
 func (t *together) saved() []any {
 	return []any{
 		t.alpha, t.w, t.order.of, &t.order.active, t.classes, t.left, &t.random, &t.coarse, &t.fresh,
@@ -267,7 +263,6 @@ func (t *together) saved() []any {
 	}
 }
 
-// restore implements machine.
 func (t *together) restore(s *learners.SavedState) {
 	s.Read(t.saved()...)
 	for i, left := range t.left {

@@ -3,11 +3,10 @@
 // perceptron step, and with steps that correct more than one mistake. It learns a
 // linear classifier from labels corrupted by a known confusion matrix C.
 //
-// For each predicted class p the examples are summed by noisy label and the sums
-// multiplied by C⁻¹. Row q of the product, z_pq, estimates the sum of those
-// examples whose true class is q although p was predicted: a mistake to correct,
-// although no label can be trusted. With C = identity UMA is the plain batch
-// perceptron.
+// For each predicted class p the examples are summed by noisy label and the sums multiplied by C⁻¹.
+// Row q of the product, z_pq, estimates the sum of those examples whose true class is q although p
+// was predicted: a mistake to correct, although no label can be trusted. With C = identity UMA is
+// the plain batch perceptron.
 package uma
 
 import (
@@ -53,7 +52,6 @@ type run struct {
 // draw from the same seed.
 const stream = 0x756d61 // "uma"
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -115,7 +113,6 @@ func (l *run) margin(length float64) float32 {
 	return l.Alpha
 }
 
-// Close implements learners.Learner.
 func (l *run) Close() error { return l.cells.Close() }
 
 // saved is the JSON of a run's state: what else there is follows from the labels and the weights.
@@ -124,7 +121,6 @@ type saved struct {
 	Random []byte `json:"random"` // the state of the generator
 }
 
-// Save implements learners.Learner.
 func (l *run) Save() ([]byte, error) {
 	random, err := l.pcg.MarshalBinary()
 	if err != nil {
@@ -133,7 +129,6 @@ func (l *run) Save() ([]byte, error) {
 	return json.Marshal(saved{l.begun, random})
 }
 
-// Restore implements learners.Learner.
 func (l *run) Restore(text []byte) error {
 	var s saved
 	err := json.Unmarshal(text, &s)

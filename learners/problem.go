@@ -40,14 +40,7 @@ type Problem struct {
 	Loaded engine.Scorer
 
 	first  sync.Once
-	shared *inversion // with the problems that On made, and without their examples
-}
-
-// inversion is C⁻¹, once somebody has asked for it.
-type inversion struct {
-	once    sync.Once
-	inverse *confusion.Inverse
-	err     error
+	shared func() (*confusion.Inverse, error) // C⁻¹, with the problems that On made
 }
 
 // Check says what keeps p from being a problem. The examples' values are for the engine
@@ -79,35 +72,33 @@ func (p *Problem) Check() error {
 var ErrNoEngine = errors.New("problem: engine: got none, want one (such as of simd.New or " +
 	"gpu.Open)")
 
-// Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is
-// no noise. Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
-func (p *Problem) Inverse() (*confusion.Inverse, error) {
-	v := p.inversion()
-	v.once.Do(func() {
-		if p.Noise != nil {
-			v.inverse, v.err = p.Noise.Invert()
+// Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is no noise.
+// Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
+func (p *Problem) Inverse() (*confusion.Inverse, error) { return p.inverse()() }
+
+func (p *Problem) inverse() func() (*confusion.Inverse, error) {
+	p.first.Do(func() {
+		if p.shared != nil {
 			return
 		}
-		// With what is counted of each pair of classes.
-		what := fmt.Sprintf("a table of all pairs of %d classes (are the labels classes?)", p.Q)
-		if v.err = memory.Check(memory.Product(p.Q, p.Q, 24), what); v.err == nil {
-			v.inverse = confusion.NoNoise(p.Q)
-		}
-	})
-	return v.inverse, v.err
-}
-
-func (p *Problem) inversion() *inversion {
-	p.first.Do(func() {
-		if p.shared == nil {
-			p.shared = &inversion{}
-		}
+		noise, q := p.Noise, p.Q
+		p.shared = sync.OnceValues(func() (*confusion.Inverse, error) {
+			if noise != nil {
+				return noise.Invert()
+			}
+			// With what is counted of each pair of classes.
+			what := fmt.Sprintf("a table of all pairs of %d classes (are the labels classes?)", q)
+			if err := memory.Check(memory.Product(q, q, 24), what); err != nil {
+				return nil, err
+			}
+			return confusion.NoNoise(q), nil
+		})
 	})
 	return p.shared
 }
 
-// LoadCells judges p, and returns C⁻¹ and the examples with their cells on the engine, which
-// whoever asked for them closes. Errors: those of Check, Inverse and Engine.LoadCells.
+// LoadCells judges p, and returns the examples with their cells on the engine, which the caller
+// closes, and C⁻¹. Errors: those of Check, Inverse and Engine.LoadCells.
 func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 	if err := p.Check(); err != nil {
 		return nil, nil, err
@@ -120,9 +111,8 @@ func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 	return cells, inverse, err
 }
 
-// LoadEvaluator judges p, and returns the examples, to be aimed at targets, on the engine, which
-// whoever asked for them closes. Errors: those of Check and Engine.LoadEvaluator, and as
-// Engine.LoadCells has them for labels.
+// LoadEvaluator judges p and its labels, and returns the examples, to be aimed at targets, on the
+// engine, which the caller closes.
 func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
@@ -130,8 +120,8 @@ func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 	return p.Engine.LoadEvaluator(p.Rows(), p.Q, numerics.FixedPoint{})
 }
 
-// Load judges p, and returns the examples, to be scored, on the engine, which whoever asked for
-// them closes. Errors: those of Check and Engine.Load, and as Engine.LoadCells has them for labels.
+// Load judges p and its labels, and returns the examples, to be scored, on the engine, which the
+// caller closes.
 func (p *Problem) Load() (engine.Scorer, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
@@ -169,8 +159,7 @@ func (p *Problem) On(x dataset.Rows, y []int32) *Problem {
 	rows := x.Stored()
 	return &Problem{
 		X: rows.Examples, At: rows.At, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed,
-		Bias: p.Bias, OwnMap: p.OwnMap,
-		shared: p.inversion(),
+		Bias: p.Bias, OwnMap: p.OwnMap, shared: p.inverse(),
 	}
 }
 

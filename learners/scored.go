@@ -2,6 +2,7 @@ package learners
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -17,21 +18,26 @@ type Scored struct {
 	closed    bool
 }
 
-// LoadScored loads the examples of p for the learner of that name. Errors: those of Problem.Load.
-func LoadScored(name string, p *Problem) (*Scored, error) {
-	scorer, err := p.Load()
-	return &Scored{Problem: p, Scorer: scorer, name: name, predicted: make([]int32, p.X.N)}, err
+// StartScored loads the examples of problem for the learner of p, whose run begin makes.
+func StartScored(p Params, problem *Problem, begin func(*Scored) (Learner, error)) (Learner, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	scorer, err := problem.Load()
+	if err != nil {
+		return nil, err
+	}
+	l, err := begin(&Scored{Problem: problem, Scorer: scorer, name: p.Definition().Name,
+		predicted: make([]int32, problem.X.N)})
+	if err != nil {
+		return nil, errors.Join(err, scorer.Close())
+	}
+	return l, nil
 }
 
 // Count implements Learner: it has the classes that changed scored anew.
 func (s *Scored) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
-	if err := s.Scorer.Rescore(w, changed); err != nil {
-		return nil, err
-	}
-	if err := s.Scorer.Predict(s.predicted); err != nil {
-		return nil, err
-	}
-	return CountPredictions(s.predicted, s.Problem.Y, w.Q), nil
+	return CountPredicted(s.Scorer, w, changed, s.predicted, s.Problem.Y)
 }
 
 // Ready returns an error if the run is closed or ctx cancelled.
@@ -47,14 +53,20 @@ func (s *Scored) Close() error {
 	return s.Scorer.Close()
 }
 
-// CountPredictions returns the number of examples by prediction (row) and label y (column), q×q
-// row-major.
-func CountPredictions(predicted, y []int32, q int) []int64 {
-	counts := make([]int64, q*q)
-	for i, p := range predicted {
-		counts[int(p)*q+int(y[i])]++
+// CountPredicted is Learner.Count by a scorer, of examples of labels y. It overwrites predicted.
+func CountPredicted(s engine.Scorer, w engine.Weights, changed []int, predicted, y []int32,
+) ([]int64, error) {
+	if err := s.Rescore(w, changed); err != nil {
+		return nil, err
 	}
-	return counts
+	if err := s.Predict(predicted); err != nil {
+		return nil, err
+	}
+	counts := make([]int64, w.Q*w.Q)
+	for i, p := range predicted {
+		counts[int(p)*w.Q+int(y[i])]++
+	}
+	return counts, nil
 }
 
 // EachScores calls f with the scores of each example, in order. f may change but not keep them.

@@ -87,18 +87,10 @@ type machine struct {
 }
 
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scored, err := learners.LoadScored(definition.Name, problem)
-	if err != nil {
-		return nil, err
-	}
-	l := &run{Params: *p, Scored: scored, noise: noise(problem)}
-	if err := l.begin(); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
+	return learners.StartScored(p, problem, func(s *learners.Scored) (learners.Learner, error) {
+		l := &run{Params: *p, Scored: s, noise: noise(problem)}
+		return l, l.begin()
+	})
 }
 
 // begin makes the machines: of two classes that of the second, which the first mirrors.

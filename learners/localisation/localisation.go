@@ -89,15 +89,10 @@ type run struct {
 const stream = 0x706c616e6573 // "planes"
 
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scored, err := learners.LoadScored(definition.Name, problem)
-	if err != nil {
-		return nil, err
-	}
-	return &run{Params: *p, Scored: scored, random: *rand.NewPCG(problem.Seed, stream),
-		planes: planes{x: problem.X, y: problem.Y, known: map[plane]bool{}}}, nil
+	return learners.StartScored(p, problem, func(s *learners.Scored) (learners.Learner, error) {
+		return &run{Params: *p, Scored: s, random: *rand.NewPCG(problem.Seed, stream),
+			planes: planes{x: problem.X, y: problem.Y, known: map[plane]bool{}}}, nil
+	})
 }
 
 // Step implements learners.Learner: one more plane.

@@ -131,13 +131,7 @@ func (l *run) unmix(inverse []float32) {
 func length(v []float32) float64 { return math.Sqrt(learners.SquaredLength(v)) }
 
 func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
-	if err := l.eval.Rescore(w, changed); err != nil {
-		return nil, err
-	}
-	if err := l.eval.Predict(l.predicted); err != nil {
-		return nil, err
-	}
-	return learners.CountPredictions(l.predicted, l.problem.Y, l.q), nil
+	return learners.CountPredicted(l.eval, w, changed, l.predicted, l.problem.Y)
 }
 
 // Step implements learners.Learner: it corrects the weights of each class by the mistakes that

@@ -14,7 +14,6 @@
 package online
 
 import (
-	"errors"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -64,18 +63,9 @@ const stream = 0x6f6e6c696e65 // "online"
 
 // start loads the problem's examples and begins a run.
 func start(problem *learners.Problem, p *Params) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scored, err := learners.LoadScored("online", problem)
-	if err != nil {
-		return nil, err
-	}
-	l, err := newRun(scored, p)
-	if err != nil {
-		return nil, errors.Join(err, scored.Close())
-	}
-	return l, nil
+	return learners.StartScored(p, problem, func(s *learners.Scored) (learners.Learner, error) {
+		return newRun(s, p)
+	})
 }
 
 // newRun begins a run on examples that are loaded, or of a stream.

@@ -180,11 +180,8 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64
 	if err := l.rescore(w.W); err != nil {
 		return nil, err
 	}
-	classes := make([]int32, len(l.problem.Y))
-	if err := l.eval.Predict(classes); err != nil {
-		return nil, err
-	}
-	return learners.CountPredictions(classes, l.problem.Y, w.Q), nil
+	y := l.problem.Y
+	return learners.CountPredicted(l.eval, w, nil, make([]int32, len(y)), y)
 }
 
 // rescore has the evaluator score all examples by w, unless it has done that last.

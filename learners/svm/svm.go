@@ -177,18 +177,10 @@ const (
 )
 
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scored, err := learners.LoadScored(definition.Name, problem)
-	if err != nil {
-		return nil, err
-	}
-	l := &run{Params: *p, Scored: scored}
-	if err := l.begin(); err != nil {
-		return nil, errors.Join(err, scored.Close())
-	}
-	return l, nil
+	return learners.StartScored(p, problem, func(s *learners.Scored) (learners.Learner, error) {
+		l := &run{Params: *p, Scored: s}
+		return l, l.begin()
+	})
 }
 
 // begin makes the machines: one of all classes at once, one of two classes, or one of each class.

@@ -183,8 +183,7 @@ func (e *gpuEngine) start() (err error) {
 
 // compilerOptions are those of all kernels, but for NARROW.
 func compilerOptions(cpu bool) string {
-	number := map[bool]int{true: 1}
-	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number[cpu], lanes,
+	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number(cpu), lanes,
 		numerics.Chunk)
 }
 

@@ -77,7 +77,7 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (_ engine.Scorer, 
 			fresh: slices.Repeat([]bool{true}, q), // every cell is empty
 			norms: make([]float32, q*q), known: make([]bool, q)}, nil
 	case enginecheck.Evaluating:
-		return &evaluator{scorer: s, fixed: t.Format, others: make([][]int64, len(s.parts))}, nil
+		return &evaluator{scorer: s, fixed: t.Format}, nil
 	}
 	return &s, nil
 }

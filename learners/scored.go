@@ -19,7 +19,8 @@ type Scored struct {
 }
 
 // StartScored loads the examples of problem for the learner of p, whose run begin makes.
-func StartScored(p Params, problem *Problem, begin func(*Scored) (Learner, error)) (Learner, error) {
+func StartScored(p Params, problem *Problem, begin func(*Scored) (Learner, error),
+) (Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ package learners
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -88,11 +87,6 @@ const (
 	EndsInDoubt      DoubtCode = "learner-ends-in-doubt" // the last step left something undone
 	CorrectionChosen DoubtCode = "correction-chosen"     // which correction did best; no fault
 )
-
-// EndInDoubt returns the doubt of a learner that leaves something undone.
-func EndInDoubt(advice, format string, args ...any) []Doubt {
-	return []Doubt{{EndsInDoubt, fmt.Sprintf(format, args...), advice}}
-}
 
 // Field is one thing to tell of a step.
 type Field struct {

@@ -28,6 +28,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Params are the parameters of the learner. Defaults returns those to start from.
@@ -73,7 +74,7 @@ func (p *Params) Check() error { return learners.CheckEach(p) }
 // run is the learner in the middle of a run.
 type run struct {
 	Params
-	*learners.Scored
+	*base.Scored
 	columns  []int     // of X, in which there is anything: in the others the centre is 0
 	noise    []float64 // C, Q×Q; nil if all labels are right
 	machines []*machine
@@ -87,7 +88,7 @@ type machine struct {
 }
 
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return learners.StartScored(p, problem, func(s *learners.Scored) (learners.Learner, error) {
+	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
 		l := &run{Params: *p, Scored: s, noise: noise(problem)}
 		return l, l.begin()
 	})
@@ -199,11 +200,11 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		}
 		s.Changed = append(s.Changed, l.write(m, w)...)
 	}
-	if err := learners.CheckFinite("bpm", w.W, ", or take a greater softness"); err != nil {
+	if err := base.CheckFinite("bpm", w.W, ", or take a greater softness"); err != nil {
 		return s, err
 	}
 	if unfinished > 0 {
-		s.Doubts = learners.EndInDoubt("allow more steps, or take a greater softness",
+		s.Doubts = base.EndInDoubt("allow more steps, or take a greater softness",
 			"bpm: ended before the centre: predictions still move by %.2g of their doubt, wanted %.2g",
 			most, l.Tolerance)
 	}
@@ -234,12 +235,12 @@ func (l *run) Save() ([]byte, error) {
 	for _, m := range l.machines {
 		all = append(all, m.centre.Places()...)
 	}
-	return learners.Pack(all...)
+	return base.Pack(all...)
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
 func (l *run) Restore(saved []byte) error {
-	s := learners.Unpack(saved)
+	s := base.Unpack(saved)
 	for _, m := range l.machines {
 		if s.Read(m.centre.Places()...) {
 			s.Refuse(m.centre.Resume())

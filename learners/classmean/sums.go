@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Sums is what learners of class means know of n examples of Q noisy labels.
@@ -61,7 +62,7 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 		return learners.Step{}, err
 	}
 	const advice = ", or use a confusion matrix that is farther from a singular one"
-	if err := learners.CheckFinite(s.about, next.W, advice); err != nil {
+	if err := base.CheckFinite(s.about, next.W, advice); err != nil {
 		return learners.Step{}, err
 	}
 	copy(w.W, next.W)

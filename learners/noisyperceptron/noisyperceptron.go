@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Bylander are the parameters of Bylander's perceptron: none.
@@ -128,10 +129,10 @@ func (l *run) unmix(inverse []float32) {
 }
 
 // length returns ‖v‖.
-func length(v []float32) float64 { return math.Sqrt(learners.SquaredLength(v)) }
+func length(v []float32) float64 { return math.Sqrt(base.SquaredLength(v)) }
 
 func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
-	return learners.CountPredicted(l.eval, w, changed, l.predicted, l.problem.Y)
+	return base.CountPredicted(l.eval, w, changed, l.predicted, l.problem.Y)
 }
 
 // Step implements learners.Learner: it corrects the weights of each class by the mistakes that
@@ -164,7 +165,7 @@ func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err er
 	if !moved {
 		return learners.Step{Done: true}, nil
 	}
-	if err := learners.CheckFinite("perceptron", next.W, ""); err != nil {
+	if err := base.CheckFinite("perceptron", next.W, ""); err != nil {
 		return s, err
 	}
 	copy(w.W, next.W)
@@ -178,7 +179,7 @@ func (l *run) mistakes(w engine.Weights) error {
 	for r := range margins {
 		margins[r] = l.margin(w.Row(r))
 	}
-	err := learners.EachScores(l.eval, func(i int, scores []float32) error {
+	err := base.EachScores(l.eval, func(i int, scores []float32) error {
 		k := int(l.problem.Y[i])
 		for r, v := range scores {
 			a, score, margin := float32(0), float64(v), margins[r]*l.lengths[i]

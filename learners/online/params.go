@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Params are the parameters of a learner of the family, which New returns. Those that the learner
@@ -198,7 +199,7 @@ func (p *Params) own() []ownParameter {
 	}
 	ways = append(ways, OVR, "each class by itself against the rest")
 	return []ownParameter{
-		{learners.Weighting(&p.ClassWeights), d.ClassWeights != "", p.ClassWeights != ""},
+		{base.Weighting(&p.ClassWeights), d.ClassWeights != "", p.ClassWeights != ""},
 		{learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
 			ways...), d.Multiclass != "", p.Multiclass != ""},
 		{learners.OneOf("step", &p.Step,

@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // passing is a run in its only pass, whose examples come in blocks.
@@ -25,7 +26,7 @@ func newStream(problem *learners.Problem, from engine.Weights, p *Params) (learn
 		return nil, errors.New("online: found weights of classes, for which the sizes of all classes " +
 			"have to be known before the first example is; read all examples, or weigh classes alike")
 	}
-	l, err := newRun(&learners.Scored{Problem: problem}, p)
+	l, err := newRun(&base.Scored{Problem: problem}, p)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // candidate is what may be done about wrong labels.
@@ -120,7 +121,7 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 	step := learners.Step{
 		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)},
 			{Name: "right", Value: right}},
-		Doubts: learners.EndInDoubt("allow more steps, or give a correction",
+		Doubts: base.EndInDoubt("allow more steps, or give a correction",
 			"softmax: ended in the choice of a correction: nothing is learned yet"),
 	}
 	if len(s.Classes) == len(candidates) && s.Parts == parts {

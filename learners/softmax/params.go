@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Correction is what is done about wrong labels.
@@ -135,7 +136,7 @@ func (p *Params) Parameters() []learners.Parameter {
 			"penalty on the size of the weights",
 			learners.Choice{Value: "search",
 				About: "the penalty of the least corrected loss on a fifth of the examples, held out"}),
-		learners.Weighting(&p.ClassWeights),
+		base.Weighting(&p.ClassWeights),
 		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
 		learners.Int("folds", &p.Folds, 2, 100,
 			"models of the correction em and of cleaning, none of which sees the examples that it judges"),

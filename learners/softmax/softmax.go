@@ -27,6 +27,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // run is the learner in the middle of a run: a row of fits, each by L-BFGS from where the one
@@ -181,7 +182,7 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64
 		return nil, err
 	}
 	y := l.problem.Y
-	return learners.CountPredicted(l.eval, w, nil, make([]int32, len(y)), y)
+	return base.CountPredicted(l.eval, w, nil, make([]int32, len(y)), y)
 }
 
 // rescore has the evaluator score all examples by w, unless it has done that last.
@@ -234,7 +235,7 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 	s := learners.Step{Changed: learners.AllClasses(w.Q),
 		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}}
 	if l.state.Stage < fitting {
-		s.Doubts = learners.EndInDoubt("allow more steps, or give a penalty",
+		s.Doubts = base.EndInDoubt("allow more steps, or give a penalty",
 			"softmax: ended in %s: the weights are those of a trial and not a result", l.state.Stage)
 	}
 	if l.min != nil {
@@ -393,7 +394,7 @@ func (l *run) scored(w []float32, fold int, f func(i int, scores []float32)) err
 	if err := l.rescore(w); err != nil {
 		return err
 	}
-	return learners.EachScores(l.eval, func(i int, scores []float32) error {
+	return base.EachScores(l.eval, func(i int, scores []float32) error {
 		if int(l.held[i]) == fold {
 			f(i, scores)
 		}

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // ovr tells one class from the rest: with s_i = 1 for the examples of the class and -1 for the
@@ -131,14 +131,14 @@ func (o *ovr) saved() []any {
 		&o.done}
 }
 
-func (o *ovr) restore(s *learners.SavedState) {
+func (o *ovr) restore(s *base.SavedState) {
 	s.Read(o.saved()...)
 	for i, a := range o.alpha {
 		if !(a >= 0 && a <= o.most[o.y[i]]) || math.IsInf(a, 0) {
 			s.Refuse(errors.New("found a dual variable that is out of its bounds"))
 		}
 	}
-	if !learners.Finite(o.w) || math.IsNaN(o.high) || math.IsNaN(o.low) || !(o.violation >= 0) {
+	if !base.Finite(o.w) || math.IsNaN(o.high) || math.IsNaN(o.low) || !(o.violation >= 0) {
 		s.Refuse(errors.New("found numbers that are none"))
 	}
 	s.Refuse(o.order.check())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // together tells all classes apart at once (Crammer and Singer): with w_r = Σ_i α_ir·x_i
@@ -263,7 +264,7 @@ func (t *together) saved() []any {
 	}
 }
 
-func (t *together) restore(s *learners.SavedState) {
+func (t *together) restore(s *base.SavedState) {
 	s.Read(t.saved()...)
 	for i, left := range t.left {
 		row := t.classes[i*t.q : (i+1)*t.q]
@@ -276,7 +277,7 @@ func (t *together) restore(s *learners.SavedState) {
 			}
 		}
 	}
-	if !learners.Finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
+	if !base.Finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
 		s.Refuse(errors.New("found numbers that are none"))
 	}
 	s.Refuse(t.order.check())

@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // run is UMA in the middle of a run.
@@ -86,7 +87,7 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 	}
 	l.unit = 1
 	if l.Alpha != 0 && l.AlphaUnit == UnitWeights {
-		l.unit = math.Sqrt(learners.SquaredLength(w.W) / float64(w.Q)) // of the rows, on average
+		l.unit = math.Sqrt(base.SquaredLength(w.W) / float64(w.Q)) // of the rows, on average
 	}
 	if l.assignment, err = l.cells.Assign(l.margin(1)); err != nil {
 		return nil, err

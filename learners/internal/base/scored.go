@@ -1,4 +1,6 @@
-package learners
+// Package base has what runs of several learners are made of: examples that are loaded to be scored,
+// saved states, and checks of numbers.
+package base
 
 import (
 	"context"
@@ -6,11 +8,12 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Scored is the part of a run that all learners share which ask the engine for scores alone.
 type Scored struct {
-	Problem *Problem
+	Problem *learners.Problem
 	Scorer  engine.Scorer
 
 	name      string
@@ -19,8 +22,8 @@ type Scored struct {
 }
 
 // StartScored loads the examples of problem for the learner of p, whose run begin makes.
-func StartScored(p Params, problem *Problem, begin func(*Scored) (Learner, error),
-) (Learner, error) {
+func StartScored(p learners.Params, problem *learners.Problem,
+	begin func(*Scored) (learners.Learner, error)) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -118,11 +121,13 @@ func SquaredLength(v []float32) (sum float64) {
 	return sum
 }
 
-// lent is a Scorer that its owner closes.
-type lent struct{ of engine.Scorer }
+// EndInDoubt returns the doubt of a learner that leaves something undone.
+func EndInDoubt(advice, format string, args ...any) []learners.Doubt {
+	return []learners.Doubt{{Code: learners.EndsInDoubt, Finding: fmt.Sprintf(format, args...), Advice: advice}}
+}
 
-func (l lent) Shape() (n, d, q int)                          { return l.of.Shape() }
-func (l lent) Rescore(w engine.Weights, classes []int) error { return l.of.Rescore(w, classes) }
-func (l lent) Scores(dst []float32, from, to int) error      { return l.of.Scores(dst, from, to) }
-func (l lent) Predict(dst []int32) error                     { return l.of.Predict(dst) }
-func (l lent) Close() error                                  { return nil }
+// Weighting returns the parameter of class weights.
+func Weighting(field *learners.ClassWeights) learners.Parameter {
+	return learners.OneOf("class_weights", field, "how much examples count by their label",
+		learners.Equal, "all examples alike", learners.Balanced, "all labels alike")
+}

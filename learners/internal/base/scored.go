@@ -1,5 +1,5 @@
-// Package base has what runs of several learners are made of: examples that are loaded to be scored,
-// saved states, and checks of numbers.
+// Package base has what runs of several learners are made of: loaded examples, saved states, and
+// checks of numbers.
 package base
 
 import (
@@ -123,7 +123,8 @@ func SquaredLength(v []float32) (sum float64) {
 
 // EndInDoubt returns the doubt of a learner that leaves something undone.
 func EndInDoubt(advice, format string, args ...any) []learners.Doubt {
-	return []learners.Doubt{{Code: learners.EndsInDoubt, Finding: fmt.Sprintf(format, args...), Advice: advice}}
+	return []learners.Doubt{{Code: learners.EndsInDoubt, Finding: fmt.Sprintf(format, args...),
+		Advice: advice}}
 }
 
 // Weighting returns the parameter of class weights.

@@ -14,8 +14,8 @@ import (
 // sensible one.
 const Most = 64 << 20
 
-// Read returns the bytes of a file, at most Most. Its error leaves the path to the caller, and wraps
-// fs.ErrNotExist if there is no such file. It waits for the writer of a pipe.
+// Read returns the bytes of a file, at most Most. Its error leaves the path to the caller, and
+// wraps fs.ErrNotExist if there is no such file. It waits for the writer of a pipe.
 func Read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

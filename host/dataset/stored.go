@@ -1,7 +1,11 @@
 package dataset
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -156,4 +160,223 @@ func (e Examples) OwnOf(r *store.Ranks) (Stored, error) {
 		r.Close()
 	}
 	return own.On(r), err
+}
+
+// pick is Pick of examples that ranks share. An error ends all ranks: what is returned then is
+// never looked at.
+func (e Stored) pick(which []int) Examples {
+	s := e.At.Shared()
+	_, all := s.Rank()
+	at := make([][]int, all) // places of each rank's examples in which
+	for k, i := range which {
+		of := owner(s, i)
+		at[of] = append(at[of], k)
+	}
+	p := Examples{N: len(which), D: e.D}
+	if !e.Sparse() {
+		p.X = make([]float32, p.N*p.D)
+	} else {
+		p.Starts = e.startsOf(which)
+		p.Columns, p.Values = make([]int32, p.Starts[p.N]), make([]float32, p.Starts[p.N])
+	}
+	sendAll(s, p.Stored(), e, which, at)
+	return p
+}
+
+// owner returns the rank that has example i.
+func owner(s *store.Ranks, i int) int {
+	k, _ := slices.BinarySearch(s.Ends, i+1)
+	return k - 1
+}
+
+// startsOf returns where the stored values of the examples that which names begin, one behind the
+// other.
+func (e Examples) startsOf(which []int) []int64 {
+	starts := make([]int64, 1, len(which)+1)
+	for k, i := range which {
+		starts = append(starts, starts[k]+e.Starts[i+1]-e.Starts[i])
+	}
+	return starts
+}
+
+// keep is Keep of examples that ranks share.
+func (e Stored) keep(which []int) (Stored, func(), error) {
+	if len(which) < 4*store.MostRows*len(e.At.Shared().Ends) || !slices.IsSorted(which) {
+		return e.Pick(which).Stored(), func() {}, nil
+	}
+	return e.keepShared(which)
+}
+
+// keepShared is keep where what is kept is shared, however few they are.
+func (e Stored) keepShared(which []int) (Stored, func(), error) {
+	s := e.At.Shared()
+	rank, all := s.Rank()
+	ends := make([]int, all+1)
+	for k, end := range s.Ends {
+		at, _ := slices.BinarySearch(which, end)
+		ends[k] = min(len(which), (at+store.MostRows/2)/store.MostRows*store.MostRows)
+	}
+	ends[all] = len(which)
+	kept := s.With(ends)
+	p := Examples{N: len(which), D: e.D}.On(kept)
+	var err error
+	if e.Sparse() {
+		p.Starts = e.startsOf(which)
+		p.Columns, p.Values, err = store.SpanSparse(kept, p.Starts, true)
+	} else {
+		p.X, err = store.Span[float32](kept, p.N, p.D)
+	}
+	if err := kept.Agree(err); err != nil {
+		return p, kept.Close, err
+	}
+	at := make([][]int, all) // places of each rank's examples that another gets
+	for k, i := range which {
+		switch from, to := owner(s, i), owner(kept, k); {
+		case from != to:
+			at[from] = append(at[from], k)
+		case from == rank && e.Sparse():
+			columns, values := e.SparseRow(i)
+			copy(p.Columns[p.Starts[k]:], columns)
+			copy(p.Values[p.Starts[k]:], values)
+		case from == rank:
+			copy(p.Row(k), e.Row(i))
+		}
+	}
+	sendAll(s, p, e, which, at)
+	return p, kept.Close, nil
+}
+
+// sendAll enters examples at places of p, those of each rank at at[rank], as far as this rank has
+// room for them: those of e that which has there. It takes all ranks, and ends them after an
+// error.
+func sendAll(s *store.Ranks, p, e Stored, which []int, at [][]int) {
+	const most = 1 << 20 // values to send at once, of examples that have fewer
+	rows := max(1, most/max(1, len(p.X)/max(1, p.N), len(p.Values)/max(1, p.N)))
+	for rank, places := range at {
+		for some := range slices.Chunk(places, rows) {
+			if err := send(s, p, e, which, rank, some); err != nil {
+				s.Abort(err)
+				return
+			}
+		}
+	}
+}
+
+// send is sendAll for some of one rank's examples.
+func send(s *store.Ranks, p, e Stored, which []int, rank int, places []int) error {
+	own, _ := s.Rank()
+	var columns []int32
+	var values []float32
+	for _, k := range places {
+		switch {
+		case own == rank && e.Sparse():
+			c, v := e.SparseRow(which[k])
+			columns, values = append(columns, c...), append(values, v...)
+		case own == rank:
+			values = append(values, e.Row(which[k])...)
+		case e.Sparse():
+			size := int(p.Starts[k+1] - p.Starts[k])
+			columns, values = append(columns, make([]int32, size)...), append(values,
+				make([]float32, size)...)
+		default:
+			values = append(values, make([]float32, p.D)...)
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	if err := s.Broadcast(s.Ctx, store.Bytes(values), rank); err != nil {
+		return err
+	}
+	if e.Sparse() {
+		if err := s.Broadcast(s.Ctx, store.Bytes(columns), rank); err != nil {
+			return err
+		}
+	}
+	first, last := p.Own()
+	at := 0
+	for _, k := range places {
+		size := p.D
+		if e.Sparse() {
+			size = int(p.Starts[k+1] - p.Starts[k])
+		}
+		switch mine := first <= k && k < last; {
+		case mine && e.Sparse():
+			copy(p.Columns[p.Starts[k]:], columns[at:at+size])
+			copy(p.Values[p.Starts[k]:], values[at:at+size])
+		case mine:
+			copy(p.Row(k), values[at:at+size])
+		}
+		at += size
+	}
+	return nil
+}
+
+// Keep is Pick of examples that may be too many for memory, which are then kept in a temporary
+// file without a name, that is mapped, in the folder $TMPDIR or /var/tmp. Nobody may read them any
+// more once release was called, which the caller does, also after an error.
+//
+// Where ranks share e and which is long and increases, they share what is kept as well: all but a
+// few examples next to where it is cut stay on the rank that has them. It takes all ranks.
+func (e Stored) Keep(which []int) (kept Stored, release func(), err error) {
+	release = func() {}
+	if e.At.Shared() != nil {
+		return e.keep(which)
+	}
+	what := fmt.Sprintf("a copy of %d of %d examples", len(which), e.N)
+	need := memory.Product(len(which), e.D, 4)
+	if e.Sparse() {
+		starts := e.startsOf(which)
+		need = memory.Sum(memory.Product(len(starts), 8), memory.Product(int(starts[len(which)]), 8))
+	}
+	// to be read in the order of the file
+	mapped := !e.Sparse() && store.CanReserve && len(which) > 0 && slices.IsSorted(which)
+	full := memory.Check(need, what)
+	if full == nil && mapped {
+		// What follows needs memory too, and a file that is read from beside it needs pages: the rest is
+		// theirs.
+		const share = 4
+		full = memory.Check(memory.Product(share, len(which), e.D, 4), fmt.Sprintf("%d times %s", share,
+			what))
+	}
+	if full == nil {
+		if p, release, ok := e.pickAside(which); ok {
+			return p.Stored(), release, nil
+		}
+		return e.Pick(which).Stored(), release, nil
+	}
+	if !mapped {
+		return kept, release, full
+	}
+	room := store.Mappings(what)
+	all := Examples{N: len(which), D: e.D}
+	if all.X, err = store.RoomOf[float32](room, all.N*all.D); err != nil {
+		return kept, release, fmt.Errorf("%w, and %w", full, err)
+	}
+	for k, i := range which {
+		copy(all.Row(k), e.Row(i))
+	}
+	return all.Stored(), room.Close, nil
+}
+
+// asideBytes is from how many bytes on what is kept is given back at once when nobody wants it: so
+// few that tests do.
+const asideBytes = 1 << 16
+
+// pickAside is Pick, into memory that is given back on release: the collector would let as much
+// again be taken before it looks for what nobody uses. There is room behind the values for a
+// column more, as hasRoom asks. It is not ok where that does not pay or cannot be done.
+func (e Examples) pickAside(which []int) (p Examples, release func(), ok bool) {
+	p = Examples{N: len(which), D: e.D}
+	size := memory.Product(p.N, e.D+1, 4)
+	if !store.CanReserve || e.Sparse() || size < asideBytes {
+		return p, nil, false
+	}
+	raw, err := store.Reserve(int(size), 0, int(size))
+	if err != nil {
+		return p, nil, false
+	}
+	p.X = store.View[float32](raw)[:p.N*p.D]
+	e.pickInto(p, which)
+	return p, func() { store.GiveBack([][]byte{raw}) }, true
 }

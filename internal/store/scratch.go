@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
@@ -111,4 +112,13 @@ func (s *Scratch) Close() {
 		GiveBack(s.maps)
 		s.maps = nil
 	}
+}
+
+// ReadAligned reads size bytes to where any element may begin.
+func ReadAligned(r io.ReaderAt, size int) ([]byte, error) {
+	raw := Bytes(make([]int64, (size+7)/8))[:size]
+	if _, err := io.ReadFull(io.NewSectionReader(r, 0, int64(size)), raw); err != nil {
+		return nil, err
+	}
+	return raw, nil
 }

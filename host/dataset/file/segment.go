@@ -1,11 +1,14 @@
 package file
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"runtime/debug"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -178,4 +181,210 @@ func joinSparse(room *store.Scratch, segments []segment, n, stored int) (
 		emptied(segments, k)
 	}
 	return starts, columns, values, nil
+}
+
+// examples joins the segments in the form that Options.Storage asks for.
+func (b *builder) examples() (dataset.Stored, error) {
+	e := dataset.Examples{N: b.n, D: b.width}
+	if b.Encoder != nil {
+		return b.encoded()
+	}
+	b.roomy(4 * min(2*b.stored, b.n*b.width))
+	if b.wantsSparse(b.stored, b.width) {
+		var err error
+		e.Starts, e.Columns, e.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
+		return e.Stored(), err
+	}
+	if err := b.checkDense(); err != nil {
+		return dataset.Stored{}, err
+	}
+	// One segment is taken as it is, if it has the width.
+	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
+		if err := b.checkRoom(b.n, b.width); err != nil {
+			return dataset.Stored{}, err
+		}
+	}
+	var err error
+	e.X, err = joinDense(b.scratch, b.segments, b.n, b.width)
+	return e.Stored(), err
+}
+
+// checkRoom refuses a dense copy of n examples of d features that does not fit in memory, if it is
+// to lie there.
+func (b *builder) checkRoom(n, d int) error {
+	if b.scratch != nil {
+		return nil
+	}
+	return checkDenseMemory(b.src.path, n, d)
+}
+
+// encoded is examples for rows of marks.
+func (b *builder) encoded() (dataset.Stored, error) {
+	marks := dataset.Examples{N: b.n, D: b.Encoder.Width()}
+	var err error
+	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
+	if err != nil {
+		return dataset.Stored{}, err
+	}
+	x, err := b.Encoder.Encode(b.src.ctx, b.scratch, marks)
+	if err != nil {
+		return dataset.Stored{}, err
+	}
+	text := b.Encoder.Encoding().HasText() && (b.o.Storage == "" || b.o.Storage == "auto")
+	sparse := text || b.wantsSparse(len(x.Values), x.D)
+	if sparse {
+		return x.Stored(), nil
+	}
+	b.width = x.D
+	if err := b.checkDense(); err != nil {
+		return dataset.Stored{}, err
+	}
+	if err := b.checkRoom(x.N, x.D); err != nil {
+		return dataset.Stored{}, err
+	}
+	y := dataset.Examples{N: x.N, D: x.D}
+	if y.X, err = store.RoomOf[float32](b.scratch, x.N*x.D); err != nil {
+		return dataset.Stored{}, err
+	}
+	for i := range x.N {
+		columns, values := x.SparseRow(i)
+		for k, j := range columns {
+			y.X[i*x.D+int(j)] = values[k]
+		}
+	}
+	return y.Stored(), nil
+}
+
+// wantsSparse says in which form Options.Storage wants the examples.
+func (b *builder) wantsSparse(stored, width int) bool {
+	if b.o.Storage == "" || b.o.Storage == "auto" {
+		return sparseIsBetter(stored, b.n, width)
+	}
+	return b.o.Storage == "sparse"
+}
+
+// sparseIsBetter is the rule of Options.Storage for "auto".
+func sparseIsBetter(stored, n, d int) bool { return 8*float64(stored) < float64(n)*float64(d) }
+
+// checkDense refuses dense storage that takes memory out of all proportion to
+// the file.
+func (b *builder) checkDense() error {
+	limit := b.src.limits.dense
+	if size := b.passed + b.src.text; size <= math.MaxInt64/b.src.limits.perByte {
+		limit = max(limit, b.src.limits.perByte*size)
+	}
+	if float64(b.n)*float64(b.width)*4 > float64(limit) || b.width > math.MaxInt/4/b.n {
+		where := ""
+		if b.widest > 0 {
+			where = fmt.Sprintf(" (is the index in line %d right?)", b.widest)
+		}
+		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a "+
+			"file of %d bytes, wanted at most %d; ask for sparse storage",
+			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.passed+b.src.text, limit)
+	}
+	return nil
+}
+
+// checkDenseMemory refuses a dense copy of n examples of d features that does not fit.
+func checkDenseMemory(path string, n, d int) error {
+	err := memory.Check(memory.Product(n, d, 4),
+		fmt.Sprintf("dense storage of %d examples × %d features", n, d))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// spillFrom is how many bytes of segments are kept in memory before they go to a file.
+var spillFrom = 64 << 20
+
+// spill puts segments into a file, once they are worth it, if Options.Spill says so.
+func (b *builder) spill() error {
+	held := 0
+	for _, g := range b.segments[b.here:] {
+		held += g.bytes()
+	}
+	if held < spillFrom || !b.spills() {
+		return nil
+	}
+	b.needScratch()
+	for k := b.here; k < len(b.segments) && b.scratch != nil; k++ {
+		var err error
+		if b.segments[k], err = b.segments[k].away(b.scratch); err != nil {
+			return b.fatal(err)
+		}
+	}
+	b.here = len(b.segments)
+	return nil
+}
+
+// spilled is the Home of examples in files without names.
+type spilled struct{ *store.Scratch }
+
+// Close gives the files back.
+func (s spilled) Close() error {
+	s.Scratch.Close()
+	return nil
+}
+
+// ReadOnly is false.
+func (spilled) ReadOnly() bool { return false }
+
+func (b *builder) spills() bool {
+	return b.o.Spill && store.CanReserve && b.o.block == nil
+}
+
+// needScratch makes the scratch. Where no file can be made, memory is asked, which may be enough.
+func (b *builder) needScratch() {
+	if b.scratch == nil {
+		s, err := store.NewScratch(b.src.path)
+		if err != nil {
+			b.o.Spill = false
+			return
+		}
+		b.scratch = s
+	}
+}
+
+// roomy makes sure that so many bytes are not asked of memory if they need not be.
+func (b *builder) roomy(bytes int) {
+	if bytes >= spillFrom && b.spills() {
+		b.needScratch()
+	}
+}
+
+// away returns a segment whose values are in the file of s, where those of g were written.
+func (g segment) away(s *store.Scratch) (segment, error) {
+	at, err := s.Away(store.Bytes(g.x), store.Bytes(g.counts), store.Bytes(g.columns),
+		store.Bytes(g.values))
+	if err != nil {
+		return g, err
+	}
+	return segment{rows: g.rows, width: g.width, stored: len(g.values), dense: g.x != nil,
+		from: s.File, at: at}, nil
+}
+
+// back returns a segment with its values in memory.
+func (g segment) back() (segment, error) {
+	if g.from == nil {
+		return g, nil
+	}
+	b := segment{rows: g.rows, width: g.width}
+	var parts [][]byte
+	if g.dense {
+		b.x = make([]float32, g.rows*g.width)
+		parts = [][]byte{store.Bytes(b.x)}
+	} else {
+		b.counts, b.columns, b.values = make([]int32, g.rows), make([]int32, g.stored), make([]float32,
+			g.stored)
+		parts = [][]byte{store.Bytes(b.counts), store.Bytes(b.columns), store.Bytes(b.values)}
+	}
+	at := g.at
+	for _, part := range parts {
+		if _, err := g.from.ReadAt(part, at); err != nil {
+			return g, fmt.Errorf("temporary file: %w", fileerr.Cause(err))
+		}
+		at += int64(len(part))
+	}
+	return b, nil
 }

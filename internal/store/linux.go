@@ -1,10 +1,17 @@
+//go:build linux
+
 package store
 
 import (
+	"errors"
 	"os"
 	"syscall"
 	"unsafe"
 )
+
+// dropPages gives back whole pages of a mapped file. Where that fails, they stay, and nothing is
+// lost.
+func dropPages(raw []byte) { syscall.Madvise(raw, syscall.MADV_DONTNEED) }
 
 // populateRead is MADV_POPULATE_READ, which Linux has since 5.14: it reads as one who goes through
 // the pages does, so far ahead as the system is set to, in large pieces.
@@ -21,4 +28,14 @@ func fetch(part []byte, wait bool) {
 	before := int(Address(part) % uintptr(os.Getpagesize())) // also of the file: it is mapped by pages
 	first := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(part)), -before))
 	_ = syscall.Madvise(unsafe.Slice(first, before+len(part)), advice)
+}
+
+// takeDisk makes sure that the disk has room for size bytes of f. File systems that cannot say so
+// are believed.
+func takeDisk(f *os.File, size int) error {
+	err := syscall.Fallocate(int(f.Fd()), 0, 0, int64(size))
+	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
+		return nil
+	}
+	return err
 }

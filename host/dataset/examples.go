@@ -9,15 +9,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Examples are n feature vectors of d columns in float32, dense or sparse.
-//
-// Dense: the value of example i in column j is X[i*D+j], and Starts is nil.
-// Sparse, in compressed rows (CSR): the stored values of example i are
-// Values[Starts[i]:Starts[i+1]], in the columns of the same range of Columns,
-// which increase within a row; what is not stored is +0, and X is nil.
-//
-// Whoever holds an Examples shares its slices; no function of this project
-// writes to examples it was handed.
+// Examples are N feature vectors of D columns, dense or in compressed rows (CSR). Dense: value j of
+// example i is X[i*D+j]. Sparse: example i has Values[Starts[i]:Starts[i+1]] in increasing Columns;
+// others are +0. Slices are shared; functions never write to examples that they are given.
 type Examples struct {
 	N, D int
 	X    []float32 // dense: N·D values
@@ -33,15 +27,13 @@ func (e Examples) Sparse() bool { return e.Starts != nil }
 // Row returns the features of example i of dense examples, sharing memory.
 func (e Examples) Row(i int) []float32 { return e.X[i*e.D : (i+1)*e.D : (i+1)*e.D] }
 
-// SparseRow returns the stored columns and values of example i of sparse
-// examples, sharing memory.
+// SparseRow returns the columns and values of sparse example i, sharing memory.
 func (e Examples) SparseRow(i int) (columns []int32, values []float32) {
 	from, to := e.Starts[i], e.Starts[i+1]
 	return e.Columns[from:to:to], e.Values[from:to:to]
 }
 
-// DenseRow returns the features of example i in dense form: its row if e is
-// dense, else buffer, of D values, filled with them.
+// DenseRow returns the features of example i: its row, or buffer, of D values, filled with them.
 func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 	if !e.Sparse() {
 		return e.Row(i)
@@ -95,8 +87,7 @@ func (e Examples) Pick(which []int) Examples {
 // pickGrain is how many values it is worth a processor to copy.
 const pickGrain = 1 << 16
 
-// pickInto copies the dense examples that which names to p, and lets go of those of a mapped file
-// if they are copied in their order.
+// pickInto copies dense examples to p, and lets go of a mapped file's pages if which is sorted.
 func (e Examples) pickInto(p Examples, which []int) {
 	sorted := slices.IsSorted(which)
 	parallel.Ranges(p.N, 1+pickGrain/max(1, p.D), func(from, to int) {
@@ -124,8 +115,7 @@ func (e Examples) Size() int {
 	return len(e.X)
 }
 
-// Check returns an error unless the parts of e have the sizes and order that the
-// type promises. It does not look at the values.
+// Check returns an error unless the slices have the promised sizes and order.
 func (e Examples) Check() error { return e.check(0, e.N) }
 
 // check is Check, which looks at examples from..to-1.
@@ -167,8 +157,7 @@ func (e Examples) check(from, to int) error {
 	return nil
 }
 
-// Dense returns e in dense form: e itself if it is dense, else a copy of N·D
-// values.
+// Dense returns e in dense form: itself, or a copy.
 func (e Examples) Dense() Examples {
 	if !e.Sparse() {
 		return e
@@ -183,8 +172,7 @@ func (e Examples) Dense() Examples {
 	return Examples{N: e.N, D: e.D, X: x}
 }
 
-// Compressed returns e in sparse form: e itself if it is sparse, else a copy of
-// the values whose bits are not those of +0.
+// Compressed returns e in sparse form: itself, or a copy without values of +0.
 func (e Examples) Compressed() Examples {
 	if e.Sparse() {
 		return e
@@ -202,9 +190,7 @@ func (e Examples) Compressed() Examples {
 	return s
 }
 
-// Join returns the examples of e and then those of other, sharing nothing with either.
-// Examples of different widths, or of which some are sparse and some dense, are an
-// error.
+// Join returns a copy of e and then other; their width and form must agree.
 func (e Examples) Join(other Examples) (Examples, error) {
 	if e.D != other.D || e.Sparse() != other.Sparse() {
 		return Examples{}, fmt.Errorf("joining examples: found %d features (sparse %v) and %d (sparse "+

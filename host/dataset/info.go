@@ -11,8 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Info describes a data set before a training. Nothing in it
-// but Storage and Bytes depends on whether the examples are dense or sparse.
+// Info describes a data set; Storage and Bytes alone depend on its form.
 type Info struct {
 	Path   string `json:"path"`
 	Format string `json:"format,omitempty"` // Dataset.Format
@@ -37,15 +36,12 @@ type Info struct {
 	ConstantFeatures int `json:"constant_features"`
 	EmptyFeatures    int `json:"empty_features"` // zero in every example
 
-	// Duplicates counts the examples all of whose values equal those of an
-	// earlier one; Conflicting, those of them whose label is not that of the
-	// first equal example. Where equal examples belong to one class, conflicts
-	// come from label noise alone and tell that there is some.
+	// Duplicates counts examples that equal an earlier one; Conflicting, those with another label than
+	// the first equal one, which tells of label noise.
 	Duplicates  int `json:"duplicate_examples"`
 	Conflicting int `json:"conflicting_duplicates"`
 
-	// Columns says which columns of a table the features were made of, nil if each is a column of
-	// numbers; Missing how many values they lack.
+	// Columns says what the features were made of, and Missing how many values lack; nil for numbers.
 	Columns []ColumnInfo   `json:"columns,omitempty"`
 	Missing []MissingCount `json:"missing,omitempty"`
 
@@ -68,9 +64,7 @@ type ClassCount struct {
 	Examples int    `json:"examples"`
 }
 
-// Describe looks at every value of d, which it only reads. +0 and -0 count as
-// equal, and as zero. It takes time in the order of n·log n + stored values and
-// 12 bytes of memory per example and per feature.
+// Describe returns an Info; +0 and -0 count as equal. It takes 12 bytes per example and feature.
 func Describe(d *Dataset) Info {
 	i := Info{
 		Path: d.Path, Format: d.Format, SHA256: d.SHA256, Examples: d.N, Features: d.D, Storage: "dense",
@@ -166,14 +160,12 @@ func (i *Info) values(e Examples) {
 	}
 }
 
-// hashBytes is the hash that duplicates uses. Its seed differs from run to run,
-// which changes no result, since examples of equal hash are compared.
+// hashBytes has another seed in each process; examples of equal hash are compared.
 func hashBytes(key []byte) uint64 { return maphash.Bytes(hashSeed, key) }
 
 var hashSeed = maphash.MakeSeed()
 
-// appendKey appends bytes that are the same for two examples exactly if all
-// their values are equal: column and bits of each value that is not zero.
+// appendKey appends column and bits of each value other than 0: equal for equal examples.
 func (e Examples) appendKey(key []byte, i int) []byte {
 	add := func(j int, v float32) {
 		if v != 0 {
@@ -194,8 +186,7 @@ func (e Examples) appendKey(key []byte, i int) []byte {
 	return key
 }
 
-// duplicates counts the examples that equal an earlier one, and the ones among them
-// whose label is not that of the first equal one.
+// duplicates counts examples that equal an earlier one, and those with another label.
 func (d *Dataset) duplicates(hash func([]byte) uint64) (duplicates, conflicting int) {
 	for i, first := range d.firsts(hash) {
 		if int(first) == i {
@@ -209,8 +200,7 @@ func (d *Dataset) duplicates(hash func([]byte) uint64) (duplicates, conflicting 
 	return duplicates, conflicting
 }
 
-// Firsts returns for each example the number of the first one all of whose values equal its
-// own: its own number if none before it does.
+// Firsts returns for each example the number of the first one that equals it.
 func (e Examples) Firsts() []int32 { return e.firsts(hashBytes) }
 
 func (e Examples) firsts(hash func([]byte) uint64) []int32 {

@@ -11,17 +11,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Rest, as one of the counts of SplitCounts, stands for all examples that the
-// other parts leave.
+// Rest, among the counts of SplitCounts, stands for all examples that other parts leave.
 const Rest = -1
 
-// splitStream keeps the random numbers of a split apart from those of another
-// use of the same seed.
+// splitStream separates a split's random numbers from other uses of a seed.
 const splitStream = 0x73706c6974
 
-// SplitFractions divides d at random into parts that have the given fractions of
-// its examples, each above 0, together at most 1 (what is missing to 1 is left
-// out). The sizes are rounded by largest remainder, then it is SplitCounts.
+// SplitFractions is SplitCounts of fractions above 0, together at most 1, rounded by largest
+// remainder.
 func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 ) ([]*Dataset, error) {
 	sum := 0.0
@@ -60,17 +57,10 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 	return SplitCounts(d, counts[:len(fractions)], seed, how...)
 }
 
-// SplitCounts divides d at random into parts of the given numbers of examples,
-// one of which may be Rest. What the counts leave is left out. The same d, counts
-// and seed give the same parts.
-//
-// It is stratified: of each class a part gets the share that the part has of all examples, rounded
-// down or up, up where the remainders are largest as far as the sizes of the parts allow. Data
-// without labels count as one class. Within a part, examples keep the order of the file. Each part
-// has all of d's classes, also those of which it has no example, and d's preparation, feature
-// names, label column and path; it shares no memory with d, which InPlace may leave without its
-// examples. Where ranks share d, they share parts that are not small, and all of them call it. The
-// error is about counts that d does not have, or a part without any example.
+// SplitCounts divides d at random, by seed, into parts of these counts, one of which may be Rest.
+// It is stratified: each class is shared by size, rounded by largest remainder. Examples keep their
+// order; parts keep classes, preparation, names and path, and share no memory with d, which InPlace
+// may empty. All ranks call it.
 func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
 	if err := d.Stored().Agree(d.CheckAll(context.Background())); err != nil {
 		return nil, err
@@ -129,8 +119,7 @@ func (e Stored) bytesHere() int64 {
 	return memory.Product(last-first, e.D, 4)
 }
 
-// resolveCounts returns the counts with Rest filled in and, behind them, the
-// number of examples left out.
+// resolveCounts returns the counts with Rest filled in, and the number left out.
 func resolveCounts(n int, counts []int) ([]int, error) {
 	if len(counts) == 0 {
 		return nil, fmt.Errorf("split: no part is asked for, wanted at least one")
@@ -177,8 +166,7 @@ func (d *Dataset) members() [][]int32 {
 	return members
 }
 
-// pick returns the examples with these numbers, which increase, as a data set of its own: in the
-// memory of d, which has none then, if that may be overwritten and belongs to d alone.
+// pick returns examples, numbers increasing, as a data set; over allows the memory of d.
 func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
@@ -230,14 +218,9 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	return p, nil
 }
 
-// apportion divides classes of the given sizes among parts of the given sizes,
-// which have the same sum n, below 2^31. Part k gets of class q, at [q][k], the
-// share sizes[q]·parts[k]/n rounded down or up, and all sums are kept: rows sum to
-// sizes, columns to parts. Such a table always exists, since the exact shares
-// meet the sums, and a flow with whole bounds and a fractional solution has a
-// whole one. Shares with the largest remainders are rounded up first (ties: first
-// class, then first part); where that runs into a dead end, what was rounded up
-// is moved along an augmenting path.
+// apportion returns, at [q][k], the examples of class q for part k: the exact share rounded up or
+// down, with all sums kept. Largest remainders are rounded up first; in a dead end, an augmenting
+// path moves one (a flow with whole bounds has a whole solution).
 func apportion(sizes, parts []int) [][]int {
 	a := apportionment{left: slices.Clone(parts)}
 	n := 0
@@ -294,8 +277,7 @@ type apportionment struct {
 	left []int    // examples that each part still lacks
 }
 
-// place rounds one more share of class q up, and moves another class's to another
-// part where that is needed. seen are the parts that were tried.
+// place rounds one more share of class q up, moving another class's where needed; seen were tried.
 func (a *apportionment) place(q int, seen []bool) bool {
 	for k := range a.left {
 		if !a.open[q][k] || a.up[q][k] || seen[k] {

@@ -15,9 +15,8 @@ type Rows interface {
 	Stored() Stored
 }
 
-// Stored are examples and the store that keeps them, nil if they are plain. Where several ranks
-// have read a file together, each has memory for its own examples alone; all of them call a method
-// that says that it asks all ranks, in the same order.
+// Stored are examples and the store that keeps them, nil if plain. Of examples that ranks share,
+// each rank has its own; all ranks call what asks all ranks, in the same order.
 type Stored struct {
 	Examples
 	At *store.Store
@@ -45,8 +44,7 @@ func (s Stored) Rows(from, to int) Stored {
 	return Stored{Examples: s.Part(from, to), At: s.At.Rows(from, to, s.D)}
 }
 
-// Check returns an error unless the parts of s have the sizes and order that their types promise.
-// Of the examples it looks at those of this rank.
+// Check is Examples.Check of this rank's examples, and of codes.
 func (s Stored) Check() error {
 	if err := s.check(s.Own()); err != nil || s.At.Narrow() == nil {
 		return err
@@ -73,8 +71,8 @@ func (s Stored) Local() Examples {
 // Agree returns the error of the first rank that has one. It asks all ranks.
 func (s Stored) Agree(err error) error { return s.At.Shared().Agree(err) }
 
-// Like returns room for as many dense examples as s has, of d columns, all 0, on the same ranks,
-// which it asks all. Close gives it back.
+// Like returns dense zeros of d columns for the same examples and ranks, which it asks; Close frees
+// them.
 func (s Stored) Like(d int) (Stored, error) {
 	out := Examples{N: s.N, D: d}
 	if s.At.Shared() == nil {
@@ -87,8 +85,7 @@ func (s Stored) Like(d int) (Stored, error) {
 	return out.On(r), r.Agree(err)
 }
 
-// RowSums returns f(from, to) for every block of so many rows, a power of two up to 1024. It asks
-// all ranks, each of which calls f for its own examples.
+// RowSums returns f(from, to) of every block of rows, a power of two up to 1024. It asks all ranks.
 func (s Stored) RowSums(rows int, f func(from, to int) float64) []float64 {
 	return s.At.Shared().RowSums(s.N, rows, f)
 }
@@ -105,8 +102,7 @@ func (s Stored) Whole() Examples {
 	return s.Pick(all)
 }
 
-// Pick returns the examples that which names, in that order, sharing nothing with s. It asks all
-// ranks, each of which gets them all.
+// Pick is Examples.Pick; each rank gets all. It asks all ranks.
 func (s Stored) Pick(which []int) Examples {
 	if s.At.Shared() == nil {
 		return s.Examples.Pick(which)
@@ -114,12 +110,10 @@ func (s Stored) Pick(which []int) Examples {
 	return s.pick(which)
 }
 
-// Close gives back memory that ranks share, and does nothing to other examples. Nobody may read
-// them any more.
+// Close gives back memory that ranks share.
 func (s Stored) Close() { s.At.Shared().Close() }
 
-// spreadOver returns the examples of all ranks; own are those of this one, but for their number.
-// It asks all ranks.
+// spreadOver returns all ranks' examples; own are this one's. It asks all ranks.
 func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 	e := Examples{N: own.N, D: own.D, Starts: make([]int64, own.N+1)}
 	counts := e.Starts[1:]
@@ -141,8 +135,7 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 	return e.On(r), err
 }
 
-// OwnOf returns e of r, which shares it: this rank's examples, copied into memory of r. Every rank
-// has all of e. It asks all ranks.
+// OwnOf returns this rank's examples, copied to memory of r. It asks all ranks.
 func (e Examples) OwnOf(r *store.Ranks) (Stored, error) {
 	own := Examples{N: e.N, D: e.D, Starts: e.Starts}
 	var err error
@@ -162,8 +155,7 @@ func (e Examples) OwnOf(r *store.Ranks) (Stored, error) {
 	return own.On(r), err
 }
 
-// pick is Pick of examples that ranks share. An error ends all ranks: what is returned then is
-// never looked at.
+// pick is Pick of shared examples. An error ends all ranks.
 func (e Stored) pick(which []int) Examples {
 	s := e.At.Shared()
 	_, all := s.Rank()
@@ -189,8 +181,7 @@ func owner(s *store.Ranks, i int) int {
 	return k - 1
 }
 
-// startsOf returns where the stored values of the examples that which names begin, one behind the
-// other.
+// startsOf returns the Starts of the picked examples.
 func (e Examples) startsOf(which []int) []int64 {
 	starts := make([]int64, 1, len(which)+1)
 	for k, i := range which {
@@ -246,9 +237,8 @@ func (e Stored) keepShared(which []int) (Stored, func(), error) {
 	return p, kept.Close, nil
 }
 
-// sendAll enters examples at places of p, those of each rank at at[rank], as far as this rank has
-// room for them: those of e that which has there. It takes all ranks, and ends them after an
-// error.
+// sendAll enters examples that ranks have at places at[rank] of p where this rank has room. It asks
+// all ranks, and ends them after an error.
 func sendAll(s *store.Ranks, p, e Stored, which []int, at [][]int) {
 	const most = 1 << 20 // values to send at once, of examples that have fewer
 	rows := max(1, most/max(1, len(p.X)/max(1, p.N), len(p.Values)/max(1, p.N)))
@@ -312,12 +302,9 @@ func send(s *store.Ranks, p, e Stored, which []int, rank int, places []int) erro
 	return nil
 }
 
-// Keep is Pick of examples that may be too many for memory, which are then kept in a temporary
-// file without a name, that is mapped, in the folder $TMPDIR or /var/tmp. Nobody may read them any
-// more once release was called, which the caller does, also after an error.
-//
-// Where ranks share e and which is long and increases, they share what is kept as well: all but a
-// few examples next to where it is cut stay on the rank that has them. It takes all ranks.
+// Keep is Pick of examples that may not fit in memory: then they lie in a mapped file without a
+// name, in $TMPDIR or /var/tmp, until release, which the caller calls also after an error. Ranks
+// share a long increasing list. It asks all ranks.
 func (e Stored) Keep(which []int) (kept Stored, release func(), err error) {
 	release = func() {}
 	if e.At.Shared() != nil {
@@ -333,8 +320,7 @@ func (e Stored) Keep(which []int) (kept Stored, release func(), err error) {
 	mapped := !e.Sparse() && store.CanReserve && len(which) > 0 && slices.IsSorted(which)
 	full := memory.Check(need, what)
 	if full == nil && mapped {
-		// What follows needs memory too, and a file that is read from beside it needs pages: the rest is
-		// theirs.
+		// What follows needs memory too, as do the pages of a file.
 		const share = 4
 		full = memory.Check(memory.Product(share, len(which), e.D, 4), fmt.Sprintf("%d times %s", share,
 			what))
@@ -359,13 +345,11 @@ func (e Stored) Keep(which []int) (kept Stored, release func(), err error) {
 	return all.Stored(), room.Close, nil
 }
 
-// asideBytes is from how many bytes on what is kept is given back at once when nobody wants it: so
-// few that tests do.
+// asideBytes is the least size that is given back at release, small enough for tests.
 const asideBytes = 1 << 16
 
-// pickAside is Pick, into memory that is given back on release: the collector would let as much
-// again be taken before it looks for what nobody uses. There is room behind the values for a
-// column more, as hasRoom asks. It is not ok where that does not pay or cannot be done.
+// pickAside is Pick into memory that release gives back at once, which the collector would not,
+// with room for one more column; not ok where that does not pay.
 func (e Examples) pickAside(which []int) (p Examples, release func(), ok bool) {
 	p = Examples{N: len(which), D: e.D}
 	size := memory.Product(p.N, e.D+1, 4)

@@ -9,16 +9,13 @@ import (
 	"unsafe"
 )
 
-// dropPages gives back whole pages of a mapped file. Where that fails, they stay, and nothing is
-// lost.
+// dropPages gives back whole pages of a mapped file, if it can.
 func dropPages(raw []byte) { syscall.Madvise(raw, syscall.MADV_DONTNEED) }
 
-// populateRead is MADV_POPULATE_READ, which Linux has since 5.14: it reads as one who goes through
-// the pages does, so far ahead as the system is set to, in large pieces.
+// populateRead is MADV_POPULATE_READ of Linux 5.14, which reads in large pieces.
 const populateRead = 22
 
-// fetch reads a part of a mapped file, or only begins to. What is wrong with the part is for those
-// to tell who use it.
+// fetch reads a part of a mapped file, or begins to; its users meet the errors.
 func fetch(part []byte, wait bool) {
 	// of a part that is no longer than what the system is set to read ahead
 	advice := syscall.MADV_WILLNEED
@@ -30,8 +27,7 @@ func fetch(part []byte, wait bool) {
 	_ = syscall.Madvise(unsafe.Slice(first, before+len(part)), advice)
 }
 
-// takeDisk makes sure that the disk has room for size bytes of f. File systems that cannot say so
-// are believed.
+// takeDisk makes sure of room for size bytes of f, where the file system can tell.
 func takeDisk(f *os.File, size int) error {
 	err := syscall.Fallocate(int(f.Fd()), 0, 0, int64(size))
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {

@@ -7,21 +7,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// LeastWindow and MostWindow are the bytes of a window: enough to keep a disk and all processors
-// busy, and no more.
+// LeastWindow and MostWindow are bytes that keep a disk and all processors busy.
 const LeastWindow, MostWindow = 4 << 20, 64 << 20
 
-// Pages are the values of dense examples of D columns, which may lie in a mapped file; X is nil of
-// sparse ones.
+// Pages are dense examples of D columns, which may lie in a mapped file; X is nil of sparse ones.
 type Pages struct {
 	X []float32
 	D int
 }
 
-// Window returns how many examples are best read at once, all that is to be done with them before
-// others are, or 0 if that does not matter. It does where dense examples lie in a mapped file that
-// is larger than the memory which the process may still take: what was read of it is gone when it
-// is wanted again, and the system, which cannot know what is wanted next, reads much that is not.
+// Window returns how many examples are best read and used up at once, 0 if that does not matter: it
+// does in a mapped file larger than the memory left.
 func (p Pages) Window() int {
 	m, found := mappingOf(Bytes(p.X))
 	if !found {
@@ -34,16 +30,15 @@ func (p Pages) Window() int {
 	return max(1, int(min(max(left/16, LeastWindow), MostWindow))/(4*p.D))
 }
 
-// Fetch reads examples from..to-1 into memory, one after the other, if they are dense and lie in a
-// mapped file.
+// Fetch reads examples from..to-1 of a mapped file into memory.
 func (p Pages) Fetch(from, to int) {
 	if inFile(p.X) {
 		fetch(Bytes(p.X[from*p.D:to*p.D]), true)
 	}
 }
 
-// FetchSome reads n of the examples from..to-1, which row names, if they are dense and lie in a
-// mapped file: all of from..to-1 if n is large, else these alone, without waiting for them.
+// FetchSome reads the n examples row names among from..to-1: all if n is large, else these without
+// waiting.
 func (p Pages) FetchSome(from, to, n int, row func(k int) int) {
 	if n == 0 || !inFile(p.X) {
 		return
@@ -75,10 +70,8 @@ func inFile(values []float32) bool {
 	return found
 }
 
-// LetGo gives back the pages of part, if it lies in a file that is mapped: they count as memory of
-// the process while it has them, and come from the file again when somebody reads them. Memory
-// that ranks share has its values nowhere else: it is given back if lost says that nobody wants
-// them, and no other memory ever is.
+// LetGo gives back the pages of part: of a mapped file, which is read again, or of shared memory if
+// lost says that nobody wants it.
 func LetGo(part []byte, lost bool) {
 	page := uintptr(os.Getpagesize())
 	at, size := Address(part), uintptr(len(part))
@@ -104,14 +97,12 @@ type ReadOnce[T Element] struct {
 	lost bool
 }
 
-// Once returns list to be read from place done on; lost says that nobody wants the values any more
-// (LetGo).
+// Once returns list to be read from place done on; lost is as in LetGo.
 func Once[T Element](list []T, done int, lost bool) ReadOnce[T] {
 	return ReadOnce[T]{list, done, lost}
 }
 
-// letGoBytes is how many bytes are given back at a time: often enough that two processors have few
-// of them, seldom enough that it takes no time.
+// letGoBytes is given back at a time.
 const letGoBytes = 1 << 20
 
 // UpTo says that elements up to place k have been read.
@@ -125,8 +116,7 @@ func (r *ReadOnce[T]) UpTo(k int) {
 // aheadBytes is what an Ahead reads at once.
 const aheadBytes = 4 << 20
 
-// Ahead reads the examples of a mapped file in their order, in the background, before a computation
-// needs them. The disk then works while the processors compute.
+// Ahead reads a mapped file's examples in order, in the background, while processors compute.
 type Ahead struct {
 	x            Pages
 	window       int
@@ -135,8 +125,7 @@ type Ahead struct {
 	ended        chan struct{}
 }
 
-// Ahead begins to read the examples, up to a window of examples before whoever goes through all of
-// them once, in order; it takes a Close. Of examples that lie in no file it reads nothing.
+// Ahead begins to read up to a window of examples ahead of Come; it takes a Close.
 func (p Pages) Ahead(window int) *Ahead {
 	a := &Ahead{x: p, window: window, came: make(chan struct{}, 1), closed: make(chan struct{})}
 	a.ended = make(chan struct{})

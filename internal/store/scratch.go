@@ -9,8 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
-// Scratch keeps arrays out of memory: some in one file, one behind the other, others in files that
-// are mapped. No file has a name, so that nothing is left, however the process ends.
+// Scratch keeps arrays in files without names, written or mapped; nothing is left behind.
 type Scratch struct {
 	path string   // of the data, or what is kept, for messages
 	File *os.File // of the arrays that Away has written; nil if there are none
@@ -29,8 +28,7 @@ func NewScratch(path string) (*Scratch, error) {
 // Mappings returns a Scratch for RoomOf alone. path is for messages.
 func Mappings(path string) *Scratch { return &Scratch{path: path} }
 
-// temporary is a folder for large files that nobody needs any more when the process has ended.
-// /tmp is often memory.
+// temporary is a folder for large files; /tmp is often memory.
 func temporary() string {
 	if dir := os.Getenv("TMPDIR"); dir != "" {
 		return dir
@@ -78,8 +76,7 @@ func RoomOf[T Element](s *Scratch, n int) ([]T, error) {
 	return View[T](raw), err
 }
 
-// mapped returns size bytes of zero that lie in a file, the disk having room for them: without it,
-// writing to them would be a fault.
+// mapped returns size bytes of zero in a file for which the disk has room.
 func (s *Scratch) mapped(size int) ([]byte, error) {
 	f, err := unnamed()
 	if err != nil {

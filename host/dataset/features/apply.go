@@ -14,12 +14,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// overValues is about how many raw values are set aside at a time while prepared ones are written
-// over them.
+// overValues is about how many raw values are set aside while prepared ones replace them.
 const overValues = 1 << 20
 
-// hasRoom reports whether the slices of e have room for what p makes of it, as those have that
-// Read returns.
+// hasRoom reports whether the slices of e have room for what p makes of it.
 func hasRoom(e dataset.Stored, p *dataset.Preparation) bool {
 	extra := extra(p) * e.N
 	switch {
@@ -31,9 +29,8 @@ func hasRoom(e dataset.Stored, p *dataset.Preparation) bool {
 	return cap(e.X)-len(e.X) >= extra
 }
 
-// applyOver is apply in the memory of e, which has room: the bits of a copy. It goes from the last
-// examples to the first, since prepared ones may be longer: they are written where raw ones were
-// that have been read.
+// applyOver is apply in the memory of e, from the last examples to the first, as prepared ones may
+// be longer.
 func applyOver(p *dataset.Preparation, e dataset.Stored, narrow bool) (dataset.Stored, error) {
 	need := memory.Product(min(e.N, overValues/max(1, e.D)+1), e.D, 8)
 	if e.Sparse() {
@@ -105,8 +102,7 @@ func sparseOver(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, e
 	return out, err
 }
 
-// refuseFilling refuses steps that would make every zero of sparse examples
-// another number.
+// refuseFilling refuses steps that make every zero of sparse examples another number.
 func refuseFilling(s dataset.Steps, e dataset.Examples) error {
 	if !s.Standardize || !e.Sparse() {
 		return nil
@@ -116,9 +112,8 @@ func refuseFilling(s dataset.Steps, e dataset.Examples) error {
 		"storage (--storage dense)", s, e.Size(), int64(e.N)*int64(e.D))
 }
 
-// applySparse is Apply for sparse examples of the right width. What is not
-// stored stays so: fma(+0, a, +0) is +0 for every finite a, and +0 times a finite
-// r is +0. A stored -0 stays stored, whatever it becomes.
+// applySparse is Apply of sparse examples: what is not stored stays +0, and a stored -0 stays
+// stored.
 func applySparse(p *dataset.Preparation, e dataset.Stored, lost bool) (dataset.Stored, error) {
 	if err := checkSparse(p, e.Examples); err != nil {
 		return dataset.Stored{}, err
@@ -165,9 +160,8 @@ func checkSparse(p *dataset.Preparation, e dataset.Examples) error {
 // extra returns how many values more a prepared example stores.
 func extra(p *dataset.Preparation) int { return p.Width() - p.D }
 
-// sparseRows makes examples from..to-1 of out of raw ones: the one of example from+k has the
-// columns and values from place starts[k]-skip to starts[k+1]-skip of these. As with rows, pages
-// of these are given back as they are read.
+// sparseRows makes examples from..to-1 of out of raw ones, which begin at starts[k]-skip, and gives
+// their pages back as they are read.
 func sparseRows(p *dataset.Preparation,
 	out dataset.Examples, from, to int, columns []int32, values []float32, starts []int64, skip int64,
 	lost bool) error {
@@ -242,8 +236,7 @@ func mapSparse(p *dataset.Preparation, dst []float32, columns []int32, values []
 	}
 }
 
-// Rows gives the examples that Apply would return, of dense ones, to WriteOptions.Rows: of Width()
-// columns, and without a copy of all of them. Errors are as of Apply.
+// Rows returns the prepared dense examples as WriteOptions.Rows takes them.
 func Rows(p *dataset.Preparation, e dataset.Examples) (func(dst []float32, first int) error,
 	error) {
 	if err := checkFor(p, e.Stored()); err != nil {
@@ -260,9 +253,8 @@ func Rows(p *dataset.Preparation, e dataset.Examples) (func(dst []float32, first
 	}, nil
 }
 
-// applyRows makes out, dense, and enters codes unless they are nil, of the raw examples in raw,
-// which lie one behind the other; first is the number of the first of them. If raw lies in a mapped
-// file, or is lost, its pages are given back as they are read.
+// applyRows makes out, and enters codes unless nil, of raw, whose first example has number first;
+// pages of raw are given back as they are read.
 func applyRows(p *dataset.Preparation, out dataset.Examples, codes *store.Codes, raw []float32,
 	first int, lost bool) error {
 	parts := parallel.Workers(out.N, 64)
@@ -301,14 +293,11 @@ func applyRows(p *dataset.Preparation, out dataset.Examples, codes *store.Codes,
 	return nil
 }
 
-// integers is the largest absolute value of a code: float32 holds the integers up to
-// it, and the sum of a code and Least, without rounding.
+// integers is the largest absolute value of a code: sums of two are exact in float32.
 const integers = 1 << 22
 
-// newCodes returns the codes that p makes of e, but for codes and lengths, which rows enters;
-// nil unless all values of e are integers of a small range, none of them -0, which a
-// code cannot be. Where ranks share e, each looks at its own examples alone, and memory
-// for them is that of share.
+// newCodes returns codes for e, still without lengths; nil unless all values are integers of a
+// small range and none is -0.
 func newCodes(p *dataset.Preparation, e dataset.Stored, share *store.Ranks) (*store.Codes, error) {
 	first, last := e.Own()
 	if first*e.D == last*e.D {

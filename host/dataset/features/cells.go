@@ -13,14 +13,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// ErrMissing is what the error of a missing value wraps, if Options.Encode could say what stands
-// for it.
+// ErrMissing is wrapped by the error of a missing value that Options.Encode could replace.
 var ErrMissing = errors.New("say what stands for missing values (--missing mean or indicator)")
 
-// Encoder collects the examples of a table that holds more than numbers. What its levels and means
-// are is known at the end alone, so each number, level and missing value gets a mark at first, in
-// the order of their appearance, and an example is a sparse row of marks. encode makes features of
-// them.
+// Encoder collects examples of a table of more than numbers, as sparse rows of marks, one for each
+// column of numbers, level, term and missing value. Encode makes features of them.
 type Encoder struct {
 	path    string
 	o       EncodeOptions
@@ -89,8 +86,7 @@ type Source struct {
 	Chosen bool   // the user says that it is a category
 }
 
-// NewEncoder returns an Encoder that learns an Encoding of the columns, by o. Places are "line" or
-// "example".
+// NewEncoder returns an Encoder that learns an Encoding by o; places are "line" or "example".
 func NewEncoder(path, places string, columns []Source, o EncodeOptions) *Encoder {
 	s := &Encoder{path: path, places: places, o: o, missing: cmp.Or(o.Missing, dataset.MissingError),
 		first: map[int32]int{}}
@@ -104,9 +100,8 @@ func NewEncoder(path, places string, columns []Source, o EncodeOptions) *Encoder
 	return s
 }
 
-// Follow returns an Encoder that makes of the columns what recipe says; byName matches them by
-// their names, which they have then. A level that recipe does not know is a fault if strict. The
-// string says what is wrong, "" if nothing is.
+// Follow returns an Encoder that follows recipe; byName matches columns by name, and strict makes
+// an unknown level a fault.
 func Follow(path, places string, columns []Source, recipe *dataset.Encoding, byName,
 	strict bool) (*Encoder, string) {
 	s := NewEncoder(path, places, columns, EncodeOptions{})
@@ -186,8 +181,7 @@ func (s *Encoder) AppendRow(columns []int32, values []float32) ([]int32, []float
 // Begin starts the example at a place.
 func (s *Encoder) Begin(place int) { s.row, s.place = s.row[:0], place }
 
-// Set enters the text that stands in column k of the current example, and counts a number that is
-// subnormal; it returns what is wrong with it, "" if nothing is.
+// Set enters a text in column k of the example; it returns what is wrong with it.
 func (s *Encoder) Set(k int, text []byte, subnormals *int) string {
 	if s.columns[k].Kind == dataset.KindText {
 		return s.setText(k, text)
@@ -275,8 +269,7 @@ func (s *Encoder) mostLevels() int { return cmp.Or(s.o.Levels, DefaultLevels) }
 // mostUnseen is how many unknown levels of a column are told apart.
 const mostUnseen = 100
 
-// newUnseen returns the mark of a level that the recipe does not know. It is a level all the same,
-// which becomes no feature, so that it can be counted.
+// newUnseen returns the mark of an unknown level, which becomes no feature and is counted.
 func (s *Encoder) newUnseen(k int, text string) int32 {
 	c := &s.columns[k]
 	if c.unseen == mostUnseen {
@@ -296,8 +289,7 @@ func (c *cellColumn) advice() string {
 		"(--text %[1]s)", c.Option)
 }
 
-// IsMissing reports whether a field says that its value is missing, in the words of pandas and
-// ARFF.
+// IsMissing reports whether a field is one of pandas' or ARFF's words for a missing value.
 func IsMissing(text []byte) bool {
 	if len(text) == 0 {
 		return true

@@ -21,8 +21,7 @@ type termReader struct {
 	term  []byte
 }
 
-// each calls f for each run of at most longest words of a text, which is UTF-8. A term is valid
-// until f returns.
+// each calls f for each run of at most longest words; a term is valid until f returns.
 func (r *termReader) each(text []byte, longest int, f func(term []byte)) {
 	r.read(text)
 	for k := range r.words {
@@ -83,8 +82,7 @@ func inWord(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsNumber(c)
 }
 
-// setText enters the text in column k of the current example: a mark for each term, and how often
-// it is there.
+// setText enters a text: a mark for each term, and how often it is there.
 func (s *Encoder) setText(k int, text []byte) string {
 	if !utf8.Valid(text) {
 		return "found a text that is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
@@ -117,8 +115,7 @@ func (s *Encoder) setText(k int, text []byte) string {
 	return ""
 }
 
-// vocabularies returns the terms of the columns that are texts, in their order, and the idf of
-// each.
+// vocabularies returns the terms of the columns that are texts, and their idf.
 func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int][]float32,
 	err error) {
 	marks := map[int][]int32{} // of the columns
@@ -151,8 +148,7 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 	return terms, idf, nil
 }
 
-// mostUsed returns the most marks of a list with the largest totals; of those with equal ones the
-// first by name. Most terms of most texts are there once: it does not sort those.
+// mostUsed returns the most marks with the largest totals, of equal ones the first by name.
 func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int) []int32 {
 	totals := make([]int64, len(list))
 	for k, m := range list {
@@ -172,8 +168,7 @@ func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int
 	return append(used, first(ties, most-len(used), byName)...)
 }
 
-// first returns the first n of a list, in any order, and changes that of the list; it compares
-// each a few times.
+// first returns the first n of a list in any order, without sorting it.
 func first(list []int32, n int, compare func(a, b int32) int) []int32 {
 	for from, to := 0, len(list); ; { // the n-th is among those
 		if to-from < 16 {
@@ -204,9 +199,7 @@ func first(list []int32, n int, compare func(a, b int32) int) []int32 {
 	}
 }
 
-// weigh appends the features of a text, with its terms in marks and their counts in values, if
-// goes knows them; idf are those of the features from first on. Products and quotients of float64
-// become the nearest float32.
+// weigh appends the features of a text's known terms; idf are those from feature first on.
 func (s *Encoder) weigh(row []weight, marks []int32, values []float32, goes []int32, idf []float32,
 	first int32) []weight {
 	s.weights = s.weights[:0]
@@ -235,8 +228,7 @@ func longest(c *dataset.Column) int {
 	return most
 }
 
-// silentText words how many of n examples of a column of text have none of its terms, "" if all
-// have one.
+// silentText says how many of n examples have none of a text's terms.
 func (c *cellColumn) silentText(n int) string {
 	if c.Kind != dataset.KindText || c.spoken == n {
 		return ""
@@ -245,8 +237,7 @@ func (c *cellColumn) silentText(n int) string {
 		c.Text, n-c.spoken, n)
 }
 
-// leaveTexts makes p leave the features of texts as they are: what a term is worth would be lost
-// if its largest value became 1.
+// leaveTexts makes p leave the features of texts, whose weights maxabs would lose.
 func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
 	from := 0
 	for k := range e.Columns {
@@ -260,8 +251,7 @@ func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
 	}
 }
 
-// appendLower appends a text, which is UTF-8, in lower case by Unicode's rules of no language: a
-// capital sigma at the end of a word is ς, and a capital I with a dot keeps its dot.
+// appendLower appends UTF-8 in lower case by Unicode's rules: final sigma is ς, İ keeps its dot.
 func appendLower(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		c, size := utf8.DecodeRune(text[i:])

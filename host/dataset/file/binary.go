@@ -139,10 +139,8 @@ func fileOf(d *dataset.Dataset) *binaryFile {
 	return f
 }
 
-// Verify reads all of the binary file in which d lies and returns an error if a value is not
-// finite, or if the content has not the hash that was stored with it. Read does not do that, for
-// it would take many times as long as comparing checksums. Of other files Read has looked at every
-// value, and Verify returns nil. If ctx ends, the error wraps ctx.Err().
+// Verify reads the whole binary file in which d lies and returns an error if a value is not finite
+// or the content has another hash; nil for other files.
 func Verify(ctx context.Context, d *dataset.Dataset) error {
 	f := fileOf(d)
 	if f == nil {
@@ -182,8 +180,7 @@ func firstLine(version string, header []byte) string {
 		hex.EncodeToString(sum[:]))
 }
 
-// checkEndian refuses machines whose memory does not look like the file. There
-// are few (s390x), and for them the text formats remain.
+// checkEndian refuses big-endian machines, which have the text formats.
 func checkEndian(path string) error {
 	if store.LittleEndian {
 		return nil
@@ -192,9 +189,7 @@ func checkEndian(path string) error {
 		"format", path)
 }
 
-// The sums of a binary file are CRC-32C (Castagnoli, iSCSI's), for which processors have an
-// instruction. They find every damage of up to 32 bits in a row, and all but one in 2^32 of any
-// other kind.
+// Sums are CRC-32C, which find all damage of up to 32 bits in a row.
 const sumBlock = 1 << 16 // bytes of the file to a sum
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -232,9 +227,8 @@ func (s *blockSums) section() []byte {
 	return binary.LittleEndian.AppendUint32(s.list, crc32.Checksum(s.list, castagnoli))
 }
 
-// checkSums reads the file, but for the examples of other ranks, and returns an error that names
-// the first block that has not the sum that was stored, or that wraps ctx.Err() if ctx ends. A
-// file of version 1 has no sums, and is not read.
+// checkSums returns an error that names the first block with another sum; blocks of other ranks,
+// and files of version 1, are not read.
 func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 	if f.sums == nil {
 		return nil
@@ -247,8 +241,7 @@ func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 	data := f.raw[:len(f.raw)-len(f.sums)]
 	blocks := len(list) / 4
 	others := f.othersBlocks(s)
-	// Each worker takes a mebibyte, then the next that nobody has: from a disk they come in their
-	// order.
+	// Each worker takes the next mebibyte: a disk reads them in order.
 	const task = 1 << 20 / sumBlock
 	tasks := (blocks + task - 1) / task
 	_, work := progress.Begin(ctx, progress.Work{
@@ -320,8 +313,7 @@ func block(data []byte, k int) []byte { return data[k*sumBlock : min((k+1)*sumBl
 
 func sumOf(data []byte, k int) uint32 { return crc32.Checksum(block(data, k), castagnoli) }
 
-// Unchecked says that d lies in a binary file that has no checksums to compare it with, being of
-// version 1.
+// Unchecked reports whether d lies in a binary file of version 1, without checksums.
 func Unchecked(d *dataset.Dataset) bool {
 	f := fileOf(d)
 	return f != nil && f.sums == nil

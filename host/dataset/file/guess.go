@@ -45,8 +45,7 @@ func (t *tally) count(text []byte) {
 	}
 }
 
-// kind is what the column holds: words make it a category, unless there are more numbers, among
-// which they are mistakes.
+// kind is a category if words outnumber numbers.
 func (t *tally) kind() string {
 	if t.words > 0 && t.words+t.truths > t.numbers {
 		return dataset.KindCategory
@@ -86,8 +85,7 @@ func (c *columns) option(j int) string {
 	return fmt.Sprint(j + 1)
 }
 
-// kinds returns what the feature columns hold, in their order, by the current record, unless it is
-// a header, and by the records in the buffer.
+// kinds returns what the feature columns hold, by the records in the buffer.
 func (r *csvReader) kinds() (kinds []string, err error) {
 	tallies := make([]tally, len(r.columns.role))
 	if !r.header {
@@ -175,8 +173,7 @@ func beyondRange(text []byte) bool {
 	return strings.Contains(decimal.Fault(text), "range of float32")
 }
 
-// isDate reports whether a text is three numbers that a date has, perhaps with a time behind them,
-// or a time.
+// isDate reports whether a text is a date, perhaps with a time, or a time.
 func isDate(text string) bool {
 	date, _, timed := strings.Cut(text, " ")
 	if day, _, found := strings.Cut(text, "T"); found && !timed {
@@ -226,9 +223,8 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 	return !words && r.numbersColumns(fields, features)
 }
 
-// notFeatures says which fields of the first record belong to no feature, or perhaps
-// not. named reports that one of them was asked for by its name, so that the record is a
-// header.
+// notFeatures says which fields of the first record may be no features; named, that one was asked
+// for by its name: a header.
 func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 	asked := r.o.Ignore
 	if r.o.LabelColumn != "" && r.o.given == nil {
@@ -258,8 +254,8 @@ func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 	return other, false
 }
 
-// namesWanted reports whether the first record holds all names that Options.FeatureNames
-// asks for, and could hardly do so by accident: one of them is a word, or they are many.
+// namesWanted reports whether the record holds all names of Options.FeatureNames, with a word or
+// many.
 func (r *csvReader) namesWanted(fields []string) bool {
 	if r.o.FeatureNames == nil {
 		return false
@@ -278,12 +274,9 @@ func (r *csvReader) namesWanted(fields []string) bool {
 // manyNumbers is how many numbers in the order of counting are no accident.
 const manyNumbers = 3
 
-// numbersColumns reports whether the first record, whose features are numbers, is
-// certain to be the header of a table without names: pandas numbers the columns from 0,
-// R from 1. Then they count without a gap, behind an empty field if there is an index,
-// and the label is a word that no example would have: the usual name of a label, or
-// a word where the next record has a whole number. An empty field before three numbers
-// and more is enough. Counting alone is not; Read then warns.
+// numbersColumns reports whether a first record of numbers is surely a header: pandas counts
+// columns from 0, R from 1, without a gap, behind an empty field or with a word for the label that
+// no example has.
 func (r *csvReader) numbersColumns(fields, features []string) bool {
 	index := features[0] == "" || isIndexName(features[0])
 	if index {
@@ -315,8 +308,7 @@ func (r *csvReader) numbersColumns(fields, features []string) bool {
 	return false
 }
 
-// labelField returns which field of the first record the label is, or would be were the
-// record an example; -1 if there are no labels.
+// labelField returns which field of the first record is the label, -1 for none.
 func (r *csvReader) labelField(fields []string) int {
 	if r.o.NoLabels || r.o.given != nil {
 		return -1
@@ -336,8 +328,7 @@ func isLabelName(word string) bool {
 	return false
 }
 
-// nextField returns a field of the record behind the current one, "" if that is not
-// whole in what was read ahead.
+// nextField returns a field of the record behind, "" if it was not read ahead.
 func (r *csvReader) nextField(j int) string {
 	r.keep()
 	head := r.record.src.peek(1 << 16)

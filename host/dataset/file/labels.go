@@ -10,8 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// labels collects one label per example, numbered by first appearance until
-// finish orders the classes.
+// labels collects a label per example, numbered by first appearance until finish.
 type labels struct {
 	fixed   bool // the class list was given and may not grow
 	first   bool // fixed by the first block of a stream
@@ -23,8 +22,7 @@ type labels struct {
 	y       blocks[int32]
 }
 
-// newLabels starts a collection; fixed, if not nil, is the only and final list
-// of classes.
+// newLabels starts a collection; fixed, if not nil, is the whole list of classes.
 func newLabels(fixed []string) (*labels, error) {
 	l := &labels{fixed: fixed != nil, index: make(map[string]int32, len(fixed))}
 	for _, name := range fixed {
@@ -40,8 +38,7 @@ func newLabels(fixed []string) (*labels, error) {
 	return l, nil
 }
 
-// set takes the label of the next example, which commit then keeps; it returns
-// what is wrong with it, "" if nothing is. The text is copied if it is kept.
+// set takes the label of the next example, and returns what is wrong with it.
 func (l *labels) set(text []byte) string {
 	text = decimal.Trim(text)
 	k, known := l.index[string(text)]
@@ -70,8 +67,7 @@ func (l *labels) set(text []byte) string {
 	return ""
 }
 
-// checkGrowth returns an error where memory would not hold many more names: packed files
-// can be small for all that they hold.
+// checkGrowth returns an error where memory would not hold many more names.
 func (l *labels) checkGrowth() error {
 	const piece = 1 << 20
 	added := l.bytes - l.checked
@@ -86,8 +82,7 @@ func (l *labels) checkGrowth() error {
 // commit gives the next example the label set last.
 func (l *labels) commit() { l.y.push(l.pending) }
 
-// finish returns the classes in their final order and the label of each example.
-// A class that only rejected examples had is none.
+// finish returns the final classes, without those of rejected examples alone, and the labels.
 func (l *labels) finish() ([]string, []int32) {
 	y := l.y.flatten()
 	if l.fixed {
@@ -122,8 +117,7 @@ type ids struct {
 	checked int // of bytes, when memory was last looked at
 }
 
-// set takes the id of the next example, which commit then keeps; it returns what is wrong with it,
-// "" if nothing is. An empty one is as good as another.
+// set takes the id of the next example, and returns what is wrong with it.
 func (s *ids) set(text []byte) string {
 	s.pending = string(decimal.Trim(text))
 	if fault := dataset.NameFault(s.pending); fault != "" && s.pending != "" {
@@ -132,8 +126,7 @@ func (s *ids) set(text []byte) string {
 	return ""
 }
 
-// commit gives the next example the id set last, and returns an error where memory would not hold
-// many more.
+// commit keeps the id; an error says that memory would not hold many more.
 func (s *ids) commit() error {
 	s.texts.push(s.pending)
 	s.bytes += len(s.pending) + 32

@@ -23,8 +23,7 @@ type npyHeader struct {
 	shape   []int
 }
 
-// enterNPY reads a matrix of examples × features. The labels come from a second
-// file.
+// enterNPY reads a matrix of examples × features.
 func enterNPY(b *builder) error {
 	s := b.src
 	if err := refuseColumns(s, b.o); err != nil {
@@ -99,9 +98,7 @@ func isIDX(head []byte) bool {
 		head[3] >= 1 && head[3] <= 8
 }
 
-// enterIDX reads the examples of an IDX file (MNIST and others): the first
-// dimension counts them, the others are their features. The labels come from a
-// second file.
+// enterIDX reads an IDX file (MNIST and others): the first dimension counts examples.
 func enterIDX(b *builder) error {
 	s := b.src
 	if err := refuseColumns(s, b.o); err != nil {
@@ -156,18 +153,15 @@ func idxCut(err error) error {
 	return err
 }
 
-// numberType is how an array in a binary file stores one element: of .npy, or of IDX,
-// which has some of the same types.
+// numberType is how an .npy or IDX array stores an element.
 type numberType struct{ npyfile.Type }
 
-// decoder returns the function that makes elements float32; nil for texts and what
-// is not known.
+// decoder returns what makes elements float32; nil for texts and the unknown.
 func (t numberType) decoder() func(dst []float32, raw []byte) {
 	return npyfile.Decoder(t.Type, decimal.Narrow)
 }
 
-// appendLabel appends the text of one element as a class name; it returns what is
-// wrong with the element, "" if nothing is.
+// appendLabel appends an element as a class name; it returns what is wrong with it.
 func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
 	switch {
 	case t.IsInteger():
@@ -202,8 +196,7 @@ func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
 	return append(text, b...), ""
 }
 
-// appendWhole appends a whole number that is a class; it returns what is wrong
-// with v, "" if nothing is.
+// appendWhole appends a whole number that is a class; it returns what is wrong with v.
 func appendWhole(text []byte, v float64) ([]byte, string) {
 	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
 		return text, "found " + strconv.FormatFloat(v, 'g', -1, 64) +

@@ -60,8 +60,7 @@ type reading struct {
 	task  *progress.Task
 }
 
-// Read is one Read of r. One that waits is left behind when ctx ends: what it may
-// still write into p is never looked at.
+// Read is one Read of r; one that waits is left behind when ctx ends.
 func (r reading) Read(p []byte) (n int, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
@@ -135,8 +134,7 @@ type utf16Reader struct {
 	err   error  // that comes behind out
 }
 
-// utf16Order returns the byte order of a text that begins with the mark of UTF-16, nil of any
-// other.
+// utf16Order returns the byte order of a UTF-16 mark, nil if there is none.
 func utf16Order(head []byte) binary.ByteOrder {
 	if len(head) < 2 {
 		return nil

@@ -12,10 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// segment holds some consecutive examples in whichever form takes less memory:
-// dense (x), or sparse (counts, columns, values; +0 is not stored). Examples are
-// collected in segments, which are freed as they are copied, so that reading needs
-// little more memory than the result, whatever the data are like.
+// segment holds consecutive examples in the smaller form: dense (x) or sparse without +0. Segments
+// are freed as they are copied, so reading takes little more memory than the result.
 type segment struct {
 	rows  int
 	width int       // columns of x
@@ -37,15 +35,13 @@ func (g segment) bytes() int {
 }
 
 const (
-	// segmentValues is about how many values a segment holds, a mebibyte of them;
-	// one row may have more.
+	// segmentValues is about how many values a segment holds, a mebibyte.
 	segmentValues = 1 << 18
 	// segmentRows bounds the rows of a segment whose rows are all but empty.
 	segmentRows = 1 << 16
 )
 
-// sparseIsSmaller reports whether the sparse form of so many values in
-// rows·width cells takes less memory than the dense one.
+// sparseIsSmaller reports whether the sparse form of stored values takes less memory.
 func sparseIsSmaller(stored, rows, width int) bool {
 	return 8*float64(stored)+4*float64(rows) < 4*float64(rows)*float64(width)
 }
@@ -103,8 +99,7 @@ func fill(x []float32, d int, counts, columns []int32, values []float32) {
 	}
 }
 
-// emptied is called when segment k has been copied. Once in a while it has the memory of those
-// before it given back, for the collector would wait until as much again has been asked for.
+// emptied frees a copied segment, and at times has the memory given back at once.
 func emptied(segments []segment, k int) {
 	const times, few = 8, 64 // of a mebibyte each
 	segments[k] = segment{}
@@ -113,8 +108,7 @@ func emptied(segments []segment, k int) {
 	}
 }
 
-// joinDense returns the rows of segments as one dense array of d columns, with room behind it for
-// one more (see Preparation.applyOver), and empties them one by one.
+// joinDense returns the rows as one dense array with room for one more column, emptying segments.
 func joinDense(s *store.Scratch, segments []segment, n, d int) ([]float32, error) {
 	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
 		return segments[0].x[:n*d], nil
@@ -148,8 +142,8 @@ func joinDenseIn(x []float32, segments []segment, d int) error {
 	return nil
 }
 
-// joinSparse returns the rows of segments, which hold stored values, in
-// compressed form, with room for one more value a row, and empties them one by one.
+// joinSparse returns the rows in compressed form with room for one more value a row, emptying
+// segments.
 func joinSparse(room *store.Scratch, segments []segment, n, stored int) (
 	starts []int64, columns []int32, values []float32, err error) {
 	starts = make([]int64, 1, n+1)
@@ -209,8 +203,7 @@ func (b *builder) examples() (dataset.Stored, error) {
 	return e.Stored(), err
 }
 
-// checkRoom refuses a dense copy of n examples of d features that does not fit in memory, if it is
-// to lie there.
+// checkRoom refuses a dense copy that does not fit, if it is to lie in memory.
 func (b *builder) checkRoom(n, d int) error {
 	if b.scratch != nil {
 		return nil
@@ -266,8 +259,7 @@ func (b *builder) wantsSparse(stored, width int) bool {
 // sparseIsBetter is the rule of Options.Storage for "auto".
 func sparseIsBetter(stored, n, d int) bool { return 8*float64(stored) < float64(n)*float64(d) }
 
-// checkDense refuses dense storage that takes memory out of all proportion to
-// the file.
+// checkDense refuses dense storage out of all proportion to the file.
 func (b *builder) checkDense() error {
 	limit := b.src.limits.dense
 	if size := b.passed + b.src.text; size <= math.MaxInt64/b.src.limits.perByte {

@@ -8,9 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// forTable returns o as it is for a table with columns of those names, nil if they have none: of a
-// model with an encoding, the columns that its features are made of are wanted, unless the table
-// has the features themselves, as convert writes them.
+// forTable returns o for a table with those columns: a model's Encoding wants the columns it was
+// made of, unless the table has the features themselves.
 func (o Options) forTable(names []string) Options {
 	e := o.Encoding
 	if e == nil {
@@ -48,17 +47,14 @@ type CellError struct {
 
 func (e *CellError) Error() string { return e.Fault }
 
-// Made reports whether a table with columns of those names, nil if they have none, holds what e
-// makes features of, and not the features themselves, under their names.
+// Made reports whether a table with those columns holds what e makes features of, not the features.
 func Made(e *dataset.Encoding, columns []string) bool {
 	return Options{Table: Table{Encoding: e},
 		FeatureNames: e.FeatureNames()}.forTable(columns).Encoding != nil
 }
 
-// Encode makes examples of rows of a table, each a text for each column and nil for a missing
-// value, as Read does of the fields of a CSV. Columns are matched by name where both have names,
-// and else by position; unseen is Options.Unseen. Warnings are about levels that e does not know.
-// Errors are *CellError where they belong to a row.
+// Encode returns features of rows of texts, nil for missing ones, as Read does of a CSV; unseen is
+// Options.Unseen. Errors of a row are *CellError; warnings tell unknown levels.
 func Encode(e *dataset.Encoding, columnNames []string, rows [][]*string, unseen string,
 ) (x dataset.Examples, warnings []string, err error) {
 	o := Options{Table: Table{Encoding: e, Unseen: unseen}, FeatureNames: e.FeatureNames(),

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // Scratch keeps arrays in files without names, written or mapped; nothing is left behind.
@@ -118,4 +119,18 @@ func ReadAligned(r io.ReaderAt, size int) ([]byte, error) {
 		return nil, err
 	}
 	return raw, nil
+}
+
+// Growth watches the memory of a list whose final size is not known: packed files may be small.
+type Growth struct{ Bytes, checked int }
+
+// Check returns an error, once in piece bytes, where memory would not hold many more; what is a
+// format for n elements.
+func (g *Growth) Check(piece int, what string, n int) error {
+	added := g.Bytes - g.checked
+	if added < piece {
+		return nil
+	}
+	g.checked = g.Bytes
+	return memory.Check(int64(8*piece+2*added), fmt.Sprintf(what, n))
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // ErrMissing is wrapped by the error of a missing value that Options.Encode could replace.
@@ -33,8 +33,7 @@ type Encoder struct {
 	terms   *termReader   // nil until there is a text
 	at      []int         // where each term was in row last
 	weights []float64     // of weigh
-	bytes   int           // that marks take
-	checked int           // of bytes, when memory was last looked at
+	growth  store.Growth  // of marks
 	first   map[int32]int // where the marks of unknown levels are found first
 }
 
@@ -139,20 +138,13 @@ func (s *Encoder) follow(byName bool) string {
 
 func (s *Encoder) newMark(column int, kind markKind, level string) int32 {
 	s.marks = append(s.marks, mark{int32(column), level, kind})
-	s.bytes += len(level) + 128 // with what the lists take of it
+	s.growth.Bytes += len(level) + 128 // with what the lists take of it
 	return int32(len(s.marks) - 1)
 }
 
 // CheckGrowth returns an error where memory would not hold many more levels and terms.
 func (s *Encoder) CheckGrowth() error {
-	const piece = 1 << 22
-	added := s.bytes - s.checked
-	if added < piece {
-		return nil
-	}
-	s.checked = s.bytes
-	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d levels and words",
-		len(s.marks)))
+	return s.growth.Check(1<<22, "a list of more than %d levels and words", len(s.marks))
 }
 
 // Width is how many marks there are.

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -10,12 +11,16 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // termReader finds the terms of a text.
 type termReader struct {
+	lower cases.Caser
 	text  []byte
 	words [][]byte
 	term  []byte
@@ -44,32 +49,12 @@ func (r *termReader) read(text []byte) {
 		}
 		ascii = ascii && c < utf8.RuneSelf
 	}
-	if !ascii { // 'İ' becomes two characters, and what 'Σ' becomes depends on the next one
-		r.text = appendLower(r.text[:0], text)
+	if !ascii {
+		r.text = r.lower.Bytes(text)
 	}
-	for i := 0; i < len(r.text); {
-		from, letters := i, 0
-		for i < len(r.text) {
-			c, size := rune(r.text[i]), 1
-			if c >= utf8.RuneSelf {
-				c, size = utf8.DecodeRune(r.text[i:])
-			}
-			if !inWord(c) {
-				if letters == 0 {
-					from = i + size
-				}
-				i += size
-				break
-			}
-			letters, i = letters+1, i+size
-		}
-		if letters > 1 {
-			end := from
-			for n := 0; n < letters; n++ {
-				_, size := utf8.DecodeRune(r.text[end:])
-				end += size
-			}
-			r.words = append(r.words, r.text[from:end])
+	for word := range bytes.FieldsFuncSeq(r.text, func(c rune) bool { return !inWord(c) }) {
+		if utf8.RuneCount(word) > 1 {
+			r.words = append(r.words, word)
 		}
 	}
 }
@@ -88,7 +73,7 @@ func (s *Encoder) setText(k int, text []byte) string {
 		return "found a text that is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
 	}
 	if s.terms == nil {
-		s.terms = &termReader{}
+		s.terms = &termReader{lower: cases.Lower(language.Und)}
 	}
 	c, begin := &s.columns[k], len(s.row)
 	s.terms.each(text, c.longest, func(term []byte) {
@@ -150,53 +135,10 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 
 // mostUsed returns the most marks with the largest totals, of equal ones the first by name.
 func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int) []int32 {
-	totals := make([]int64, len(list))
-	for k, m := range list {
-		totals[k] = total[m]
-	}
-	slices.Sort(totals)
-	least := totals[len(totals)-most]
-	var used, ties []int32
-	for _, m := range list {
-		switch {
-		case total[m] > least:
-			used = append(used, m)
-		case total[m] == least:
-			ties = append(ties, m)
-		}
-	}
-	return append(used, first(ties, most-len(used), byName)...)
-}
-
-// first returns the first n of a list in any order, without sorting it.
-func first(list []int32, n int, compare func(a, b int32) int) []int32 {
-	for from, to := 0, len(list); ; { // the n-th is among those
-		if to-from < 16 {
-			slices.SortFunc(list[from:to], compare)
-			return list[:n]
-		}
-		pivot, less, more := list[(from+to)/2], from, to
-		for k := from; k < more; {
-			switch c := compare(list[k], pivot); {
-			case c < 0:
-				list[less], list[k] = list[k], list[less]
-				less, k = less+1, k+1
-			case c > 0:
-				more--
-				list[k], list[more] = list[more], list[k]
-			default:
-				k++
-			}
-		}
-		switch {
-		case n <= less:
-			to = less
-		case n < more:
-			return list[:n]
-		default:
-			from = more
-		}
-	}
+	slices.SortFunc(list, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(total[b], total[a]), byName(a, b))
+	})
+	return list[:most]
 }
 
 // weigh appends the features of a text's known terms; idf are those from feature first on.
@@ -249,50 +191,4 @@ func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
 		}
 		from += c.Width()
 	}
-}
-
-// appendLower appends UTF-8 in lower case by Unicode's rules: final sigma is ς, İ keeps its dot.
-func appendLower(dst, text []byte) []byte {
-	for i := 0; i < len(text); {
-		c, size := utf8.DecodeRune(text[i:])
-		switch {
-		case c == 'İ':
-			dst = append(dst, "i̇"...)
-		case c == 'Σ' && endsWord(text[:i], text[i+size:]):
-			dst = append(dst, "ς"...)
-		default:
-			dst = utf8.AppendRune(dst, unicode.ToLower(c))
-		}
-		i += size
-	}
-	return dst
-}
-
-// endsWord reports whether a letter between two texts is the last one of a word and not its first.
-func endsWord(before, after []byte) bool {
-	var last, next rune
-	for size := 1; size > 0 && !cased(last) && (last == 0 || caseIgnorable(last)); {
-		last, size = utf8.DecodeLastRune(before)
-		before = before[:len(before)-size]
-	}
-	for size := 1; size > 0 && (next == 0 || caseIgnorable(next)); {
-		next, size = utf8.DecodeRune(after)
-		after = after[size:]
-	}
-	return cased(last) && !cased(next)
-}
-
-func cased(c rune) bool {
-	return unicode.In(c, unicode.Ll, unicode.Lu, unicode.Lt, unicode.Other_Lowercase,
-		unicode.Other_Uppercase)
-}
-
-// caseIgnorable reports whether a character stands within words, as a mark or an apostrophe does.
-func caseIgnorable(c rune) bool {
-	switch c {
-	case '\'', '.', ':', '·', '\u0387', '\u055f', '\u05f4', '\u2018', '\u2019', '\u2024', '\u2027',
-		'\ufe13', '\ufe52', '\ufe55', '\uff07', '\uff0e', '\uff1a':
-		return true
-	}
-	return unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }

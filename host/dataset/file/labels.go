@@ -6,8 +6,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // labels collects a label per example, numbered by first appearance until finish.
@@ -16,9 +16,8 @@ type labels struct {
 	first   bool // fixed by the first block of a stream
 	index   map[string]int32
 	names   []string
-	pending int32 // what commit pushes
-	bytes   int   // of names
-	checked int   // of bytes, when memory was last looked at
+	pending int32        // what commit pushes
+	growth  store.Growth // of names
 	y       blocks[int32]
 }
 
@@ -61,7 +60,7 @@ func (l *labels) set(text []byte) string {
 		k = int32(len(l.names))
 		l.index[name] = k
 		l.names = append(l.names, name)
-		l.bytes += len(name) + 64 // with what the lists take of it
+		l.growth.Bytes += len(name) + 64 // with what the lists take of it
 	}
 	l.pending = k
 	return ""
@@ -69,14 +68,7 @@ func (l *labels) set(text []byte) string {
 
 // checkGrowth returns an error where memory would not hold many more names.
 func (l *labels) checkGrowth() error {
-	const piece = 1 << 20
-	added := l.bytes - l.checked
-	if added < piece {
-		return nil
-	}
-	l.checked = l.bytes
-	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d names of classes",
-		len(l.names)))
+	return l.growth.Check(1<<20, "a list of more than %d names of classes", len(l.names))
 }
 
 // commit gives the next example the label set last.
@@ -113,8 +105,7 @@ func (l *labels) finish() ([]string, []int32) {
 type ids struct {
 	pending string // what commit pushes
 	texts   blocks[string]
-	bytes   int // of texts, with what the list takes of them
-	checked int // of bytes, when memory was last looked at
+	growth  store.Growth // of texts
 }
 
 // set takes the id of the next example, and returns what is wrong with it.
@@ -129,15 +120,8 @@ func (s *ids) set(text []byte) string {
 // commit keeps the id; an error says that memory would not hold many more.
 func (s *ids) commit() error {
 	s.texts.push(s.pending)
-	s.bytes += len(s.pending) + 32
-	const piece = 1 << 22
-	added := s.bytes - s.checked
-	if added < piece {
-		return nil
-	}
-	s.checked = s.bytes
-	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d ids",
-		s.texts.len()))
+	s.growth.Bytes += len(s.pending) + 32
+	return s.growth.Check(1<<22, "a list of more than %d ids", s.texts.len())
 }
 
 // chooseID finds the column that names the examples, if one is asked for.

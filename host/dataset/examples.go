@@ -63,43 +63,70 @@ func (e Examples) Part(from, to int) Examples {
 
 // Pick returns the examples of e that which names, in that order, sharing nothing with it.
 func (e Examples) Pick(which []int) Examples {
-	p := Examples{N: len(which), D: e.D}
-	if !e.Sparse() {
-		p.X = make([]float32, p.N*p.D)
-		e.pickInto(p, which)
-		return p
-	}
-	p.Starts = make([]int64, 1, p.N+1)
-	for k, i := range which {
-		p.Starts = append(p.Starts, p.Starts[k]+e.Starts[i+1]-e.Starts[i])
-	}
-	p.Columns, p.Values = make([]int32, p.Starts[p.N]), make([]float32, p.Starts[p.N])
-	parallel.Ranges(p.N, 1+pickGrain/max(1, len(p.Values)/max(1, p.N)), func(from, to int) {
-		for k, i := range which[from:to] {
-			columns, values := e.SparseRow(i)
-			copy(p.Columns[p.Starts[from+k]:], columns)
-			copy(p.Values[p.Starts[from+k]:], values)
-		}
-	})
+	p := e.shapeOf(which)
+	p.room(nil) // which fails for shared examples alone
+	e.pickInto(p, which)
 	return p
 }
 
-// pickGrain is how many values it is worth a processor to copy.
-const pickGrain = 1 << 16
+// shapeOf returns shape and Starts of the picked examples.
+func (e Examples) shapeOf(which []int) Examples {
+	p := Examples{N: len(which), D: e.D}
+	if e.Sparse() {
+		p.Starts = make([]int64, 1, p.N+1)
+		for k, i := range which {
+			p.Starts = append(p.Starts, p.Starts[k]+e.Starts[i+1]-e.Starts[i])
+		}
+	}
+	return p
+}
 
-// pickInto copies dense examples to p, and lets go of a mapped file's pages if which is sorted.
+// room gives a shape its values, all 0: those of this rank in r, unless that is nil.
+func (e *Examples) room(r *store.Ranks) (err error) {
+	switch {
+	case r == nil && e.Sparse():
+		e.Columns, e.Values = make([]int32, e.Starts[e.N]), make([]float32, e.Starts[e.N])
+	case r == nil:
+		e.X = make([]float32, e.N*e.D)
+	case e.Sparse():
+		e.Columns, e.Values, err = store.SpanSparse(r, e.Starts, true)
+	default:
+		e.X, err = store.Span[float32](r, e.N, e.D)
+	}
+	return err
+}
+
+// part returns the columns, nil if dense, and values of examples from..to-1, sharing memory.
+func (e Examples) part(from, to int) (columns []int32, values []float32) {
+	if e.Sparse() {
+		first, last := e.Starts[from], e.Starts[to]
+		return e.Columns[first:last], e.Values[first:last]
+	}
+	return nil, e.X[from*e.D : to*e.D]
+}
+
+// put copies to part from..to-1.
+func (e Examples) put(from, to int, columns []int32, values []float32) {
+	c, v := e.part(from, to)
+	copy(c, columns)
+	copy(v, values)
+}
+
+// pickInto copies examples to p, and lets go of a mapped file's pages if which is sorted.
 func (e Examples) pickInto(p Examples, which []int) {
-	sorted := slices.IsSorted(which)
-	parallel.Ranges(p.N, 1+pickGrain/max(1, p.D), func(from, to int) {
+	const grain = 1 << 16 // values that it is worth a processor to copy
+	dense := !e.Sparse() && slices.IsSorted(which)
+	parallel.Ranges(p.N, 1+grain/max(1, p.Size()/max(1, p.N)), func(from, to int) {
 		if from == to {
 			return
 		}
-		read := store.Once(e.X, which[from]*e.D, false)
+		read := store.Once(e.X, min(which[from]*e.D, len(e.X)), false)
 		for k, i := range which[from:to] {
-			if sorted {
+			if dense {
 				read.UpTo(i * e.D)
 			}
-			copy(p.Row(from+k), e.Row(i))
+			columns, values := e.part(i, i+1)
+			p.put(from+k, from+k+1, columns, values)
 		}
 	})
 }

@@ -75,13 +75,11 @@ func (s Stored) Agree(err error) error { return s.At.Shared().Agree(err) }
 // them.
 func (s Stored) Like(d int) (Stored, error) {
 	out := Examples{N: s.N, D: d}
-	if s.At.Shared() == nil {
-		out.X = make([]float32, s.N*d)
-		return out.Stored(), nil
+	r := s.At.Shared()
+	if r != nil {
+		r = r.Other()
 	}
-	r := s.At.Shared().Other()
-	x, err := store.Span[float32](r, s.N, d)
-	out.X = x
+	err := out.room(r)
 	return out.On(r), r.Agree(err)
 }
 
@@ -125,12 +123,10 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 		e.Starts[i+1] += e.Starts[i]
 	}
 	if err == nil {
-		e.Columns, e.Values, err = store.SpanSparse(r, e.Starts, true)
+		err = e.room(r)
 	}
 	if err = r.Agree(err); err == nil {
-		at := e.Starts[r.From]
-		copy(e.Columns[at:], own.Columns)
-		copy(e.Values[at:], own.Values)
+		e.put(r.From, r.To, own.Columns, own.Values)
 	}
 	return e.On(r), err
 }
@@ -138,16 +134,10 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 // OwnOf returns this rank's examples, copied to memory of r. It asks all ranks.
 func (e Examples) OwnOf(r *store.Ranks) (Stored, error) {
 	own := Examples{N: e.N, D: e.D, Starts: e.Starts}
-	var err error
-	if e.Sparse() {
-		from, to := e.Starts[r.From], e.Starts[r.To]
-		if own.Columns, own.Values, err = store.SpanSparse(r, e.Starts, true); err == nil {
-			copy(own.Columns[from:to], e.Columns[from:to])
-			copy(own.Values[from:to], e.Values[from:to])
-		}
-	} else if own.X, err = store.Span[float32](r, e.N, e.D); err == nil {
-		from, to := r.From*e.D, r.To*e.D
-		copy(own.X[from:to], e.X[from:to])
+	err := own.room(r)
+	if err == nil {
+		columns, values := e.part(r.From, r.To)
+		own.put(r.From, r.To, columns, values)
 	}
 	if err = r.Agree(err); err != nil {
 		r.Close()
@@ -164,13 +154,8 @@ func (e Stored) pick(which []int) Examples {
 		of := owner(s, i)
 		at[of] = append(at[of], k)
 	}
-	p := Examples{N: len(which), D: e.D}
-	if !e.Sparse() {
-		p.X = make([]float32, p.N*p.D)
-	} else {
-		p.Starts = e.startsOf(which)
-		p.Columns, p.Values = make([]int32, p.Starts[p.N]), make([]float32, p.Starts[p.N])
-	}
+	p := e.shapeOf(which)
+	p.room(nil) // which fails for shared examples alone
 	sendAll(s, p.Stored(), e, which, at)
 	return p
 }
@@ -181,26 +166,12 @@ func owner(s *store.Ranks, i int) int {
 	return k - 1
 }
 
-// startsOf returns the Starts of the picked examples.
-func (e Examples) startsOf(which []int) []int64 {
-	starts := make([]int64, 1, len(which)+1)
-	for k, i := range which {
-		starts = append(starts, starts[k]+e.Starts[i+1]-e.Starts[i])
-	}
-	return starts
-}
-
 // keep is Keep of examples that ranks share.
 func (e Stored) keep(which []int) (Stored, func(), error) {
-	if len(which) < 4*store.MostRows*len(e.At.Shared().Ends) || !slices.IsSorted(which) {
+	s := e.At.Shared()
+	if len(which) < 4*store.MostRows*len(s.Ends) || !slices.IsSorted(which) {
 		return e.Pick(which).Stored(), func() {}, nil
 	}
-	return e.keepShared(which)
-}
-
-// keepShared is keep where what is kept is shared, however few they are.
-func (e Stored) keepShared(which []int) (Stored, func(), error) {
-	s := e.At.Shared()
 	rank, all := s.Rank()
 	ends := make([]int, all+1)
 	for k, end := range s.Ends {
@@ -209,28 +180,19 @@ func (e Stored) keepShared(which []int) (Stored, func(), error) {
 	}
 	ends[all] = len(which)
 	kept := s.With(ends)
-	p := Examples{N: len(which), D: e.D}.On(kept)
-	var err error
-	if e.Sparse() {
-		p.Starts = e.startsOf(which)
-		p.Columns, p.Values, err = store.SpanSparse(kept, p.Starts, true)
-	} else {
-		p.X, err = store.Span[float32](kept, p.N, p.D)
-	}
+	shape := e.shapeOf(which)
+	err := shape.room(kept)
+	p := shape.On(kept)
 	if err := kept.Agree(err); err != nil {
 		return p, kept.Close, err
 	}
 	at := make([][]int, all) // places of each rank's examples that another gets
 	for k, i := range which {
-		switch from, to := owner(s, i), owner(kept, k); {
-		case from != to:
+		if from := owner(s, i); from != owner(kept, k) {
 			at[from] = append(at[from], k)
-		case from == rank && e.Sparse():
-			columns, values := e.SparseRow(i)
-			copy(p.Columns[p.Starts[k]:], columns)
-			copy(p.Values[p.Starts[k]:], values)
-		case from == rank:
-			copy(p.Row(k), e.Row(i))
+		} else if from == rank {
+			columns, values := e.part(i, i+1)
+			p.put(k, k+1, columns, values)
 		}
 	}
 	sendAll(s, p, e, which, at)
@@ -241,7 +203,7 @@ func (e Stored) keepShared(which []int) (Stored, func(), error) {
 // all ranks, and ends them after an error.
 func sendAll(s *store.Ranks, p, e Stored, which []int, at [][]int) {
 	const most = 1 << 20 // values to send at once, of examples that have fewer
-	rows := max(1, most/max(1, len(p.X)/max(1, p.N), len(p.Values)/max(1, p.N)))
+	rows := max(1, most/max(1, p.Size()/max(1, p.N)))
 	for rank, places := range at {
 		for some := range slices.Chunk(places, rows) {
 			if err := send(s, p, e, which, rank, some); err != nil {
@@ -254,27 +216,19 @@ func sendAll(s *store.Ranks, p, e Stored, which []int, at [][]int) {
 
 // send is sendAll for some of one rank's examples.
 func send(s *store.Ranks, p, e Stored, which []int, rank int, places []int) error {
-	own, _ := s.Rank()
-	var columns []int32
-	var values []float32
-	for _, k := range places {
-		switch {
-		case own == rank && e.Sparse():
-			c, v := e.SparseRow(which[k])
-			columns, values = append(columns, c...), append(values, v...)
-		case own == rank:
-			values = append(values, e.Row(which[k])...)
-		case e.Sparse():
-			size := int(p.Starts[k+1] - p.Starts[k])
-			columns, values = append(columns, make([]int32, size)...), append(values,
-				make([]float32, size)...)
-		default:
-			values = append(values, make([]float32, p.D)...)
-		}
+	some := make([]int, len(places))
+	for k, at := range places {
+		some[k] = which[at]
 	}
-	if len(values) == 0 {
+	sent := e.shapeOf(some)
+	sent.room(nil) // which fails for shared examples alone
+	if own, _ := s.Rank(); own == rank {
+		e.Examples.pickInto(sent, some)
+	}
+	if sent.Size() == 0 {
 		return nil
 	}
+	columns, values := sent.part(0, sent.N)
 	if err := s.Broadcast(s.Ctx, store.Bytes(values), rank); err != nil {
 		return err
 	}
@@ -284,20 +238,11 @@ func send(s *store.Ranks, p, e Stored, which []int, rank int, places []int) erro
 		}
 	}
 	first, last := p.Own()
-	at := 0
-	for _, k := range places {
-		size := p.D
-		if e.Sparse() {
-			size = int(p.Starts[k+1] - p.Starts[k])
+	for k, at := range places {
+		if first <= at && at < last {
+			columns, values := sent.part(k, k+1)
+			p.put(at, at+1, columns, values)
 		}
-		switch mine := first <= k && k < last; {
-		case mine && e.Sparse():
-			copy(p.Columns[p.Starts[k]:], columns[at:at+size])
-			copy(p.Values[p.Starts[k]:], values[at:at+size])
-		case mine:
-			copy(p.Row(k), values[at:at+size])
-		}
-		at += size
 	}
 	return nil
 }
@@ -313,7 +258,7 @@ func (e Stored) Keep(which []int) (kept Stored, release func(), err error) {
 	what := fmt.Sprintf("a copy of %d of %d examples", len(which), e.N)
 	need := memory.Product(len(which), e.D, 4)
 	if e.Sparse() {
-		starts := e.startsOf(which)
+		starts := e.shapeOf(which).Starts
 		need = memory.Sum(memory.Product(len(starts), 8), memory.Product(int(starts[len(which)]), 8))
 	}
 	// to be read in the order of the file

@@ -33,8 +33,8 @@ func (c *columnTile) stored() int {
 const short = 4 * numerics.Block
 
 // layOutColumns finds where the columns of some examples begin, and cuts long ones where the
-// ranges begin: range u has the u-th of so many equal shares of the blocks. The first segment of a
-// column counts for range 0 whatever examples it has, and so do all of a short one.
+// ranges begin, which are equal shares of the blocks. The first segment of a column counts for
+// range 0 whatever examples it has, and so do all of a short one.
 func layOutColumns(x dataset.Examples, from, rows, ranges int) columnTile {
 	c := columnTile{starts: make([]int32, x.D+1)}
 	for _, j := range x.Columns[x.Starts[from]:x.Starts[from+rows]] {

@@ -70,7 +70,7 @@ func registerDrivers(t *testing.T, more map[string]string) (folder string, own i
 	return folder, len(files)
 }
 
-// waitLittle limits the wait for drivers to many times what those that are there take.
+// waitLittle limits the wait for drivers to many times what sound drivers take.
 func waitLittle(t *testing.T) {
 	t.Helper()
 	start := time.Now()
@@ -165,7 +165,7 @@ func TestJunkDrivers(t *testing.T) {
 	for name, text := range files {
 		t.Run(name, func(t *testing.T) {
 			leftOut = nil
-			// behind PoCL, of which there is one at most
+			// behind PoCL, which is there once at most
 			_, own := registerDrivers(t, map[string]string{"z" + name: text})
 			if shown := showSound(t); shown >= 0 && shown != own || (shown < 0) != (leftOut == nil) {
 				t.Errorf("shows %d of %d, leaves out %v", shown, own+1, leftOut)

@@ -26,8 +26,8 @@ type evaluation struct {
 	a       []float32 // coefficients, q+1 for each example
 }
 
-// drawEvaluation has examples whose values are mostly zeros, targets of every kind, and scores
-// some of which are too large.
+// drawEvaluation has examples whose values are mostly zeros, targets of every kind, and scores;
+// some are too large.
 func drawEvaluation(n, d, q int) evaluation {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d*q)))
 	v := evaluation{x: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}, q: q, a: make([]float32,

@@ -185,7 +185,7 @@ func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int,
 func (e *gpuEngine) fresh() *gpuEngine {
 	q := *e.q
 	q.inUse = 0
-	return &gpuEngine{info: e.info, q: &q, programs: e.programs, cpu: e.cpu, shares: e.shares,
+	return &gpuEngine{info: e.info, q: &q, compiled: e.compiled, cpu: e.cpu, shares: e.shares,
 		maxAlloc: e.maxAlloc, build: e.build}
 }
 

@@ -34,7 +34,7 @@ const (
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
 func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
-	if err := e.compile(projectPrograms); err != nil {
+	if err := e.compile(e.library().project); err != nil {
 		return err
 	}
 	pinner := new(runtime.Pinner)
@@ -153,7 +153,7 @@ func (j *projection) begin() error {
 }
 
 // tile projects a tile of examples from the given one on and returns where the next begins. A
-// last tile of dense examples ends with them and begins among those that are done, since a
+// last tile of dense examples ends with them and begins among examples that are done, since a
 // CPU wants a few rows at least.
 func (j *projection) tile(from int) (next int, err error) {
 	var rows int

@@ -19,7 +19,7 @@ import (
 
 var raceRounds = flag.Int("rounds", 1, "how often TestEightProcesses starts eight")
 
-// racerVariable makes a process a racer, which compiles so many programs.
+// racerVariable makes a process a racer; it is the number of programs to compile.
 const racerVariable = "UMA_GPU_TEST_RACER"
 
 // TestEightProcesses has eight processes compile the same kernels at the same time, with an empty
@@ -60,8 +60,8 @@ func TestEmptyProgram(t *testing.T) {
 	}
 }
 
-// race starts racers, with a folder for compiled kernels and so many programs, and returns what
-// they said that failed.
+// race starts racers, with a folder for compiled kernels and a number of programs, and returns
+// what the failing ones said.
 func race(t *testing.T, folder string, racers, programs int) []string {
 	t.Helper()
 	self, err := os.Executable()

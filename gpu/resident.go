@@ -58,7 +58,7 @@ func newResident(e *gpuEngine, x dataset.Stored, t enginecheck.Task) (r *residen
 	case enginecheck.Evaluating:
 		r.sumBuffers = r.newSumBuffers()
 	}
-	r.loadExamples() // at last: those that find no room are streamed
+	r.loadExamples() // at last: examples without room are streamed
 	if r.own.err != nil {
 		return nil, errors.Join(r.own.err, r.free())
 	}
@@ -132,7 +132,7 @@ func (e *gpuEngine) weightBatch(sparse bool, d, q int, use enginecheck.Use,
 }
 
 func (r *resident) Close() error {
-	if r.e.programs == nil {
+	if r.e.compiled == nil {
 		r.unpin()
 		return nil // the engine went first and took the memory with it
 	}
@@ -256,8 +256,8 @@ func (e *gpuEngine) scoreItems(rows int, listed int32) int {
 	return min(rows, e.crowd())
 }
 
-// blocks returns how many work-items take the examples of a tile, of which a CPU takes
-// a block at a time.
+// blocks returns how many work-items take the examples of a tile: one for each, on a CPU one for
+// each block.
 func (e *gpuEngine) blocks(t *tile) int {
 	if e.cpu {
 		return t.stride / lanes
@@ -265,8 +265,7 @@ func (e *gpuEngine) blocks(t *tile) int {
 	return t.stride
 }
 
-// crowd is the number of work-items that keep the device busy with things of which
-// there may be few.
+// crowd returns the number of work-items that keep the device busy; each takes a share.
 func (e *gpuEngine) crowd() int {
 	if e.cpu {
 		return 256

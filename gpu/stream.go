@@ -107,7 +107,7 @@ type slot struct {
 	done chan error // of the kernel that reads the slot; nil if there is none
 }
 
-// newSlot makes a slot for the largest tile, of dense examples so many bytes.
+// newSlot makes a slot for the largest tile. bytes is the size of the largest dense one.
 func (r *resident) newSlot(bytes int64) *slot {
 	const name = "slot"
 	s, o := &slot{}, &r.own

@@ -61,7 +61,7 @@ func (e *gpuEngine) slabs(d int) int {
 	return (d + weightedColumns - 1) / weightedColumns
 }
 
-// sumShape returns how the examples of tiles of so many rows are cut.
+// sumShape returns how the examples of tiles of at most this number of rows are cut.
 func (e *gpuEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err error) {
 	s.ranges = e.ranges(x.D, q, x.N)
 	s.perBuffer = q
@@ -91,8 +91,8 @@ func (e *gpuEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err e
 	return s, err
 }
 
-// residualItems is how many work-items of kernel residuals take so many examples; more of them go
-// round.
+// residualItems returns how many work-items of kernel residuals take that number of examples; if
+// there are more, each takes several.
 func (e *gpuEngine) residualItems(rows int) int {
 	if e.cpu {
 		return min((rows+e.vector-1)/e.vector, 256)

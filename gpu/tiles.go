@@ -205,7 +205,7 @@ func (e *gpuEngine) window(x dataset.Examples) int {
 }
 
 // endAtBlock makes a tile end where a block of weighted sums does (clause 14), one block later
-// than it begins at least. It may have so many rows, and so many bytes in one array.
+// than it begins at least. most and bytes limit its rows and the size of one array.
 func (t *tile) endAtBlock(x dataset.Examples, most int, bytes int64) error {
 	left := x.N - t.from
 	if t.rows == left {

@@ -107,7 +107,7 @@ func checkStream(o Options) error {
 	switch {
 	case !ok:
 		return errors.New("found a learner that needs all examples at once, wanted one that sees one " +
-			"after another, such as online.NewPA1()")
+			"after another, such as online.New(\"pa1\")")
 	case o.Kernel != nil || o.From != nil && o.From.Projection != nil:
 		return errors.New("found a kernel map for examples that come once, wanted none")
 	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" ||

@@ -20,8 +20,8 @@ import (
 const streamed = "../testdata/digits.csv.gz"
 
 // inOrder is PA-I as a stream can have it.
-func inOrder() *online.Soft {
-	p := online.NewPA1()
+func inOrder() *online.Params {
+	p := online.New("pa1")
 	p.NoShuffle, p.Correction = true, online.CorrectSteps
 	return p
 }
@@ -51,7 +51,7 @@ func TestTrainStream(t *testing.T) {
 	o := host.Options{Engine: cpuref.New(), Learner: inOrder(), Preparation: "bias,l2", MaxSteps: 1,
 		Seed: 3}
 	base, err := host.Train(t.Context(), data(), noise, host.Options{Engine: o.Engine,
-		Learner: online.NewPerceptron()})
+		Learner: online.New("perceptron")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestTrainStreamRefuses(t *testing.T) {
 		},
 		"got some to shuffle": func(
 			o *host.Options) {
-			o.Learner = online.NewPA2()
+			o.Learner = online.New("pa2")
 		},
 	} {
 		s, err := file.OpenStream(t.Context(), streamed, []string{streamed}, file.Options{})

@@ -11,7 +11,7 @@ const (
 // Weighting returns the parameter of class weights.
 func Weighting(field *ClassWeights) Parameter {
 	return OneOf("class_weights", field, "how much examples count by their label",
-		Case(Equal, "all examples alike"), Case(Balanced, "all labels alike"))
+		Equal, "all examples alike", Balanced, "all labels alike")
 }
 
 // Of returns the weight of an example of each class, of n examples with the given counts of the

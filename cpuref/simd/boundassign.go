@@ -69,7 +69,7 @@ func (r *resident) listTask(task int, own *worker) {
 }
 
 // listBlock scores 16 listed examples for all classes, finds their places, and sums
-// those that move as far as there is room.
+// the moving ones as far as there is room.
 func (r *resident) listBlock(k int, own *worker) {
 	s, c, d := r.sketches, r.cells, r.dense.d
 	first := k * lanes

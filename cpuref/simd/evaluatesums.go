@@ -49,7 +49,7 @@ func (s *share) begin(v *evaluator) {
 }
 
 // each does all tasks by workers whose share has begun. Tasks that read all examples in order have
-// so many each, others none.
+// some examples each, others none.
 func (v *evaluator) each(tasks, examples, work int, do func(task int, own *worker)) {
 	v.sweep(func(_ *resident, task int, own *worker) {
 		if !own.share.begun {

@@ -95,18 +95,7 @@ func sparseGo(starts []int64, columns []int32, values, w, out []float32) {
 	n := len(out) / rows
 	for i := range rows {
 		from, to := starts[i], starts[i+1]
-		for c := range n {
-			var total, acc float32
-			next := int32(0)
-			for k := from; k < to; k++ {
-				j := columns[k]
-				if j >= next {
-					total, acc, next = total+acc, 0, (j|(chunk-1))+1
-				}
-				acc = numerics.FMA(values[k], w[int(j)*n+c], acc)
-			}
-			out[i*n+c] = total + acc
-		}
+		numerics.SparseDots(out[i*n:(i+1)*n], columns[from:to], values[from:to], w)
 	}
 }
 

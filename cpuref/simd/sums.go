@@ -6,7 +6,7 @@ import (
 
 const (
 	moveAhead = 4 // how many moves before its own an example is fetched
-	// columns of a task that moves dense examples, at least if there are so many
+	// columns of a task that moves dense examples, at least if there are as many
 	moveColumns = 128
 	// of examples that tasks move before they wait for each other; see moveSums
 	moveBytes      = 64 << 20

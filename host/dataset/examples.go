@@ -33,6 +33,15 @@ func (e Examples) SparseRow(i int) (columns []int32, values []float32) {
 	return e.Columns[from:to:to], e.Values[from:to:to]
 }
 
+// Entries returns the stored values of example i, sharing memory, and their columns: nil if these
+// are 0 … D-1.
+func (e Examples) Entries(i int) (columns []int32, values []float32) {
+	if !e.Sparse() {
+		return nil, e.Row(i)
+	}
+	return e.SparseRow(i)
+}
+
 // DenseRow returns the features of example i: its row, or buffer, of D values, filled with them.
 func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 	if !e.Sparse() {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// AnalyticCentre returns the analytic centre, of Dim numbers: the one point where the product of
+// AnalyticCentre returns the analytic centre, of d numbers: the one point where the product of
 // the distances from all walls, Π_k ⟨w, c_k⟩·(1 - ‖w‖²), is largest (Sonnevend, Lecture Notes in
 // Control and Information Sciences 84, 1986; of version spaces Trafalis and Malyscheff, An
 // analytic center machine, Machine Learning 46, 2002). Every constraint has a part in it, those

@@ -13,7 +13,7 @@ const (
 
 // Ball is the largest ball inside a version space.
 type Ball struct {
-	Centre []float64 // of Dim numbers, the caller's; on the axis of the largest margin
+	Centre []float64 // of d numbers, the caller's; on the axis of the largest margin
 	Radius float64   // above 0, up to 1
 
 	// Margin is the largest min_k ⟨w, c_k⟩/‖c_k‖ that a w of length 1 has, and Centre/‖Centre‖ is
@@ -25,7 +25,7 @@ type Ball struct {
 //
 // The largest margin is the distance from the origin to the convex hull of the c_k, and w points
 // to the nearest point of the hull, which Wolfe's algorithm finds (Finding the nearest point in a
-// polytope, Mathematical Programming 11, 1976): it keeps few of the c_k, at most Dim+1, and the
+// polytope, Mathematical Programming 11, 1976): it keeps few of the c_k, at most d+1, and the
 // point nearest to the origin of all their combinations. A margin γ makes a ball of radius
 // γ/(1+γ), which touches the sphere.
 //

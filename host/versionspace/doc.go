@@ -4,7 +4,7 @@
 //
 // Ball finds the largest ball inside, whose centre points where the hard-margin support vector
 // machine does. AnalyticCentre finds the point whose distances from all walls have the largest
-// product. Billiard and HitAndRun estimate the centroid, the mean of all those classifiers, which
+// product. Centroid estimates the centroid, the mean of all those classifiers, which
 // a Bayes point machine predicts with: a cut through the centroid takes 1/e of the volume away at
 // least (Grünbaum 1960), and one near it not much less (Theorem 5.2).
 //

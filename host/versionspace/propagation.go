@@ -162,40 +162,21 @@ func (p *Propagation) Doubt() float64 {
 	return math.Sqrt(1 + sum/float64(max(len(p.variance), 1)))
 }
 
-// State is what a propagation needs to go on from where it stands.
-type State struct {
-	Tau, Nu, Cavity []float64 // a number for each example
-	Step, Moved     float64
-}
+// Places returns pointers to all that Pass goes on from, and slices of it. Resume goes on from what
+// was written there.
+func (p *Propagation) Places() []any { return []any{p.tau, p.nu, p.cavity, &p.step, &p.moved} }
 
-// State returns that of p, which the next pass writes to.
-func (p *Propagation) State() State { return State{p.tau, p.nu, p.cavity, p.step, p.moved} }
-
-// Restore puts p where the one stood whose state this is, which is copied. The error says what no
-// propagation would have come to.
-func (p *Propagation) Restore(s State) error {
-	for _, numbers := range [][]float64{s.Tau, s.Nu, s.Cavity} {
-		if len(numbers) != p.s.n {
-			return fmt.Errorf("expectation propagation: found a state of %d examples, wanted %d",
-				len(numbers), p.s.n)
-		}
-		for _, v := range numbers {
-			if v-v != 0 {
-				return errors.New("expectation propagation: found a state with numbers that are none")
-			}
+// Resume computes the rest from what was written to Places. The error says what no propagation
+// would have come to; p is then of no more use.
+func (p *Propagation) Resume() error {
+	for i, tau := range p.tau {
+		if sum := tau + p.nu[i] + p.cavity[i]; sum-sum != 0 || tau < 0 {
+			return fmt.Errorf("expectation propagation: found a state with precision %g and mean %g of "+
+				"example %d", tau, p.nu[i], i)
 		}
 	}
-	for _, v := range s.Tau {
-		if v < 0 {
-			return errors.New("expectation propagation: found a precision below 0 in a state")
-		}
+	if !(p.step >= leastStep && p.step <= mostStep && p.moved >= 0) {
+		return fmt.Errorf("expectation propagation: found a step of %g in a state", p.step)
 	}
-	if !(s.Step >= leastStep && s.Step <= mostStep && s.Moved >= 0) {
-		return errors.New("expectation propagation: found a step that is none in a state")
-	}
-	copy(p.tau, s.Tau)
-	copy(p.nu, s.Nu)
-	copy(p.cavity, s.Cavity)
-	p.step, p.moved = s.Step, s.Moved
 	return p.compute()
 }

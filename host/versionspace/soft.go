@@ -64,9 +64,6 @@ func NewSoft(d int, x []float64, softness float64) (*Soft, error) {
 	return s, nil
 }
 
-// Len returns the number of examples.
-func (s *Soft) Len() int { return s.n }
-
 // row returns example i; its capacity is that of all its padded row.
 func (s *Soft) row(i int) []float64 { return s.rows[i*s.stride : i*s.stride+s.d : (i+1)*s.stride] }
 

@@ -63,26 +63,6 @@ func unit(to, x []float64) error {
 	return nil
 }
 
-// Dim returns the number of dimensions.
-func (s *Space) Dim() int { return s.d }
-
-// Len returns the number of constraints.
-func (s *Space) Len() int { return s.m }
-
-// Contains reports whether w, of Dim numbers, is in the space or no further than slack ≥ 0 from
-// the right side of each of its walls.
-func (s *Space) Contains(w []float64, slack float64) bool {
-	if !(math.Sqrt(dot(w, w)) <= 1+slack) {
-		return false
-	}
-	for k := range s.m {
-		if !(dot(s.row(k), w) >= -slack) {
-			return false
-		}
-	}
-	return true
-}
-
 func (s *Space) row(k int) []float64 { return s.rows[k*s.d : (k+1)*s.d] }
 
 // products puts ⟨c_k, x⟩ in to for each k.

@@ -14,7 +14,7 @@ import (
 // mostIndex is the most examples or features that int32 and their padding can count.
 const mostIndex = math.MaxInt32 - 1024
 
-// mostValue is the largest value of which a block of clause 14 has a finite sum.
+// mostValue is the largest value for which the sums of a block (clause 14) stay finite.
 const mostValue = 0x1p118
 
 // Load checks examples and what they are loaded for. It returns the format of the sums: that of t,

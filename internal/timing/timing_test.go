@@ -21,7 +21,7 @@ import (
 // which alone may name one.
 func setup(t *testing.T, e engine.Engine) Setup {
 	t.Helper()
-	x, y, err := synth.Generate(200, 5, 3, 1)
+	x, y, err := synth.Generate(t.Context(), 200, 5, 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

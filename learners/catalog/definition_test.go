@@ -115,6 +115,30 @@ func fieldsOf(v reflect.Value) (all []reflect.Value) {
 	return all
 }
 
+// parameterFields returns how many fields of the defaults of d are parameters: not those that are 0
+// and have to be, as Check has it.
+func parameterFields(s subject) (n int) {
+	for i, f := range fieldsOf(reflect.ValueOf(s.New()).Elem()) {
+		p := s.New()
+		changed := fieldsOf(reflect.ValueOf(p).Elem())[i]
+		if f.IsZero() {
+			switch {
+			case f.CanFloat():
+				changed.SetFloat(0.5)
+			case f.CanInt():
+				changed.SetInt(1)
+			case f.Kind() == reflect.String:
+				changed.SetString("x")
+			}
+			if !changed.IsZero() && p.Check() != nil {
+				continue
+			}
+		}
+		n++
+	}
+	return n
+}
+
 // checkParameters judges the declarations: one for each field, which it alone sets.
 func checkParameters(s subject) error {
 	defaults, err := fields(s.New())
@@ -122,7 +146,7 @@ func checkParameters(s subject) error {
 		return err
 	}
 	all := s.New().Parameters()
-	if n := len(fieldsOf(reflect.ValueOf(s.New()).Elem())); n != len(all) || n != len(defaults) {
+	if n := parameterFields(s); n != len(all) || n != len(defaults) {
 		return fmt.Errorf("parameters: got %d with %d names, want one for each of the %d fields",
 			len(all), len(defaults), n)
 	}

@@ -389,7 +389,7 @@ var wrongDefinitions = []mutant{
 	{name: "a parameter of another field", by: "parameters are the fields",
 		declare: func(p *params) []learners.Parameter {
 			all := p.Params.Parameters()
-			all[2] = learners.Float("alpha", &p.Tol, learners.AtLeast(0), "the tolerance")
+			all[2] = learners.Float("alpha", &p.Tol, learners.Range{}, "the tolerance")
 			return all
 		}},
 	{name: "a parameter with a default of its own", by: "parameters are the fields",

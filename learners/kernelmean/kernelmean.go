@@ -65,19 +65,16 @@ func (a *Atoms) UnmarshalText(text []byte) error {
 	switch string(text) {
 	case "all":
 		*a = All
-		return nil
 	case "auto":
 		*a = Auto
-		return nil
-	}
-	k, err := strconv.Atoi(string(text))
-	if err == nil && k < 1 {
-		err = fmt.Errorf("atoms: got %d, want at least 1", k)
-	}
-	if err == nil {
+	default:
+		k, err := strconv.Atoi(string(text))
+		if err != nil || k < 1 {
+			return fmt.Errorf("atoms: got %.20q, want at least 1", text)
+		}
 		*a = Atoms(k)
 	}
-	return err
+	return nil
 }
 
 // Defaults returns the parameters to use unless there is reason for others.
@@ -110,13 +107,13 @@ func (p *Params) Parameters() []learners.Parameter {
 			learners.Choice{Value: "all", About: "every example, which is exact"},
 			learners.Choice{Value: "auto", About: "as few as are worth it"}),
 		learners.OneOf("atom_choice", &p.AtomChoice, "how atoms are chosen",
-			learners.Case(means.Uniform, "at random, all examples alike"),
-			learners.Case(means.Clusters, "the centres of clusters"),
-			learners.Case(means.Herding, "one after another, each the best beside those before")),
+			means.Uniform, "at random, all examples alike",
+			means.Clusters, "the centres of clusters",
+			means.Herding, "one after another, each the best beside those before"),
 		learners.OneOf("atom_weights", &p.AtomWeights, "weights of atoms",
-			learners.Case(means.Optimal, "those nearest to all examples"),
-			learners.Case(means.Own, "those of the choice")),
-		learners.Float("atom_error", &p.AtomError, learners.AtLeast(0),
+			means.Optimal, "those nearest to all examples",
+			means.Own, "those of the choice"),
+		learners.Float("atom_error", &p.AtomError, learners.Range{},
 			"as few atoms as bring each mean within this distance of that of all examples, in feature "+
 				"space; 0 leaves the number to atoms"),
 	}

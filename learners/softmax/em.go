@@ -195,31 +195,3 @@ func (l *run) posteriors(s []float32) error {
 func (c *crossing) soft(weight []float32) engine.Targets {
 	return engine.Targets{Values: c.Soft, Given: true, Weight: weight}
 }
-
-// check says what no run would have saved, of n examples with q classes and so many weights.
-func (c *crossing) check(folds, n, q, size int) error {
-	if c.Larger < 0 || c.Larger > largerLambdas || len(c.BeforeW) > 0 && len(c.BeforeW) != folds ||
-		(len(c.BeforeW) > 0) != (len(c.BeforeScores) > 0) {
-		return fmt.Errorf("%d larger penalties, weights of %d folds and %d scores before the last of "+
-			"them", c.Larger, len(c.BeforeW), len(c.BeforeScores))
-	}
-	if c.Round < 0 || c.Fold < 0 || c.Fold > 0 && c.Fold >= folds || len(c.W) > folds {
-		return fmt.Errorf("round %d, fold %d, weights of %d folds", c.Round, c.Fold, len(c.W))
-	}
-	for _, w := range slices.Concat(c.W, c.BeforeW) {
-		if len(w) != 0 && len(w) != size {
-			return fmt.Errorf("found %d weights of a fold, wanted %d", len(w), size)
-		}
-	}
-	for _, t := range [][]float32{c.Soft, c.Scores, c.BeforeScores} {
-		if len(t) != 0 && len(t) != n*q {
-			return fmt.Errorf("found %d soft labels or scores, wanted %d", len(t), n*q)
-		}
-	}
-	for _, v := range c.Soft {
-		if !(v >= 0 && v <= 1.0001) {
-			return fmt.Errorf("found a soft label %v, wanted 0 to 1", v)
-		}
-	}
-	return nil
-}

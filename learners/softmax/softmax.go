@@ -20,9 +20,7 @@
 package softmax
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -221,11 +219,11 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 			}
 		}
 		if !l.fitted() {
-			result, err := l.min.step(ctx)
+			improved, err := l.min.step(ctx)
 			if err != nil {
 				return learners.Step{}, err
 			}
-			if result == improved {
+			if improved {
 				l.state.Made++
 				l.state.Pairs = l.min.pairs
 				copy(w.W, l.min.now.w)
@@ -300,7 +298,7 @@ func (l *run) beginFit(w []float32) error {
 		return fmt.Errorf("softmax: found weights under which scores or losses are too large to begin " +
 			"with, wanted a loss below 2^15 for each example; scale the features, or begin from W = 0")
 	}
-	l.min = &minimiser{f: l.loss, now: now, pairs: l.state.Pairs}
+	l.min = &minimiser{at: l.loss.at, now: now, pairs: l.state.Pairs}
 	return nil
 }
 
@@ -411,97 +409,13 @@ func (l *run) scored(w []float32, fold int, f func(i int, scores []float32) erro
 	if err := l.rescore(w); err != nil {
 		return err
 	}
-	const block = 1 << 12
-	q, n := l.problem.Q, len(l.problem.Y)
-	scores := make([]float32, min(block, n)*q)
-	for from := 0; from < n; from += block {
-		to := min(from+block, n)
-		if err := l.eval.Scores(scores[:(to-from)*q], from, to); err != nil {
-			return err
+	return learners.EachScores(l.eval, func(i int, scores []float32) error {
+		if int(l.held[i]) != fold {
+			return nil
 		}
-		for i := from; i < to; i++ {
-			if int(l.held[i]) != fold {
-				continue
-			}
-			if err := f(i, scores[(i-from)*q:(i-from+1)*q]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		return f(i, scores)
+	})
 }
 
 // Close implements learners.Learner.
 func (l *run) Close() error { return l.eval.Close() }
-
-// Save implements learners.Learner.
-func (l *run) Save() ([]byte, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(l.state)
-	return b.Bytes(), err
-}
-
-// Restore implements learners.Learner.
-func (l *run) Restore(saved []byte) error {
-	var s state
-	r := bytes.NewReader(saved)
-	if err := gob.NewDecoder(r).Decode(&s); err != nil {
-		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
-	}
-	if r.Len() > 0 {
-		return fmt.Errorf("softmax: found a damaged state of a run: %d bytes are left over", r.Len())
-	}
-	size := l.problem.Q * l.problem.X.D
-	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q,
-		size), s.Cleaned.check(len(l.problem.Y), l.problem.Q)); err != nil {
-		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
-	}
-	if (s.Stage == crossfitting || s.Stage == learning) && len(s.Crossing.W) != l.Folds {
-		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d",
-			len(s.Crossing.W), l.Folds)
-	}
-	if s.Stage == searching && !l.L2.Search || s.Stage == crossfitting && !l.crosses() ||
-		s.Stage == learning && l.noise == nil || s.Stage == fitting &&
-		l.crosses() != (s.Cleaned.Weight != nil) {
-		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not " +
-			"have")
-	}
-	if l.noise != nil {
-		if err := l.noise.check(&s.Noise); err != nil {
-			return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
-		}
-	}
-	l.state = s
-	if l.noise != nil {
-		l.aimAtNoise()
-	}
-	l.deal()
-	return nil
-}
-
-// check says what no run would have saved; size is the number of weights.
-func (s *state) check(size int) error {
-	finite := func(v ...float64) bool {
-		for _, f := range v {
-			if math.IsNaN(f) || math.IsInf(f, 0) {
-				return false
-			}
-		}
-		return true
-	}
-	switch {
-	case s.Stage < learning || s.Stage > done || s.Made < 0 || len(s.Pairs) > memory:
-		return fmt.Errorf("stage %d, %d iterations, %d pairs", s.Stage, s.Made, len(s.Pairs))
-	case !(s.First >= 0) || !finite(s.First) || !(s.Search.Lambda >= 0) || !finite(s.Search.Lambda):
-		return fmt.Errorf("gradient %v, penalty %v", s.First, s.Search.Lambda)
-	}
-	for _, p := range s.Pairs {
-		if len(p.S) != size || len(p.Y) != size {
-			return fmt.Errorf("found pairs of %d and %d values, wanted %d", len(p.S), len(p.Y), size)
-		}
-		if !finite(p.S...) || !finite(p.Y...) || !(p.SY > 0) || !finite(p.SY) {
-			return fmt.Errorf("found a pair whose values are not those of one")
-		}
-	}
-	return s.Search.check(size)
-}

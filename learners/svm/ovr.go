@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // ovr tells one class from the rest: with s_i = 1 for the examples of the class and -1 for the
@@ -133,15 +134,16 @@ func (o *ovr) saved() []any {
 		&o.done}
 }
 
-// check implements machine.
-func (o *ovr) check() error {
+// restore implements machine.
+func (o *ovr) restore(s *learners.SavedState) {
+	s.Read(o.saved()...)
 	for i, a := range o.alpha {
 		if !(a >= 0 && a <= o.most[o.y[i]]) || math.IsInf(a, 0) {
-			return errors.New("found a dual variable that is out of its bounds")
+			s.Refuse(errors.New("found a dual variable that is out of its bounds"))
 		}
 	}
-	if !finite(o.w) || math.IsNaN(o.high) || math.IsNaN(o.low) || !(o.violation >= 0) {
-		return errors.New("found numbers that are none")
+	if !learners.Finite(o.w) || math.IsNaN(o.high) || math.IsNaN(o.low) || !(o.violation >= 0) {
+		s.Refuse(errors.New("found numbers that are none"))
 	}
-	return o.order.check()
+	s.Refuse(o.order.check())
 }

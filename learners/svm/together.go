@@ -43,8 +43,8 @@ type together struct {
 func newTogether(e *examples, q int, p *Params, seed uint64) *together {
 	n := e.x.N
 	t := &together{
-		examples: e, q: q, tolerance: p.Tolerance, alpha: make([]float64, n*q), w: make([]float64,
-			e.x.D*q),
+		examples: e, q: q, tolerance: p.Tolerance, alpha: make([]float64, n*q),
+		w:     make([]float64, e.x.D*q),
 		order: newOrder(n), classes: make([]int32, n*q), left: make([]int32, n),
 		random: *rand.NewPCG(seed, stream),
 		coarse: max(10*p.Tolerance, 1), fresh: true, violation: math.Inf(1),
@@ -267,21 +267,22 @@ func (t *together) saved() []any {
 	}
 }
 
-// check implements machine.
-func (t *together) check() error {
+// restore implements machine.
+func (t *together) restore(s *learners.SavedState) {
+	s.Read(t.saved()...)
 	for i, left := range t.left {
 		row := t.classes[i*t.q : (i+1)*t.q]
 		if left < 0 || int(left) > t.q || !permutation(row) {
-			return errors.New("found classes of an example that are none")
+			s.Refuse(errors.New("found classes of an example that are none"))
 		}
 		for r, v := range t.alpha[i*t.q : (i+1)*t.q] {
 			if !(v <= t.bound(i, int32(r))) || math.IsInf(v, 0) {
-				return errors.New("found a dual variable that is out of its bounds")
+				s.Refuse(errors.New("found a dual variable that is out of its bounds"))
 			}
 		}
 	}
-	if !finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
-		return errors.New("found numbers that are none")
+	if !learners.Finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
+		s.Refuse(errors.New("found numbers that are none"))
 	}
-	return t.order.check()
+	s.Refuse(t.order.check())
 }

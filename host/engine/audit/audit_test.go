@@ -151,7 +151,7 @@ func examples() (x dataset.Examples, y []int32, w engine.Weights) {
 	return x, []int32{0, 1, 1, 0, 1}, engine.Weights{Q: 2, D: 2, W: []float32{1, 0.5, -1, 0.75}}
 }
 
-// use asks an audited engine everything, of which b is broken from before on, and returns the
+// use asks everything of an audited engine whose b is broken beforehand, and returns the
 // error of what comes.
 func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used any, err error) {
 	x, y, w := examples()

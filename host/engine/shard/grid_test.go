@@ -19,7 +19,7 @@ type form struct {
 	read func(w way, r ranks.Reducer) (*dataset.Dataset, error)
 }
 
-// forms are two in memory, of which each rank has all, and files, of which each has read its own
+// forms are two in memory, which each rank has whole, and files, where each rank has read its own
 // examples alone where the learner needs no others.
 func forms(t *testing.T, dense, sparse *dataset.Dataset) []form {
 	t.Helper()

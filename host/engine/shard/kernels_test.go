@@ -90,10 +90,10 @@ func kernelWays() []way {
 }
 
 // TestKernelParts: kernel functions, where what is held out is so much that ranks share that too:
-// folds, a search for gamma, and means of classes of which each rank has a part.
+// folds, a search for gamma, and means of classes that are spread over the ranks.
 func TestKernelParts(t *testing.T) {
 	const n, d, q = 26000, 3, 2
-	x, y, err := synth.Generate(n, d, q, 5)
+	x, y, err := synth.Generate(t.Context(), n, d, q, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +179,8 @@ func TestKernelTraffic(t *testing.T) {
 	if err := file.Write(t.Context(), path, data, file.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Of numbers of so many bytes that are added in order, in groups at multiples of step: each of 8
-	// k groups goes by each rank, and all agree in the end.
+	// Numbers that are added in order go in groups at multiples of step: each of 8k groups
+	// goes by each rank, and all agree in the end.
 	inOrder := func(numbers, bytes, step int64) int64 {
 		width := max(step, (numbers/(8*k)+step-1)/step*step)
 		groups := (numbers + width - 1) / width

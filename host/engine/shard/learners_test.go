@@ -60,7 +60,7 @@ func ways() []way {
 		{"softmax", host.Options{Learner: gradients}},
 		{"kernel PCA and softmax", host.Options{Learner: gradients, Kernel: rbf}},
 		{"kernelmean", host.Options{Learner: means, Kernel: &fitting.Options{Function: rbf.Function}}},
-		{"perceptron", host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
+		{"perceptron", host.Options{Learner: online.New("perceptron"), MaxSteps: 2}},
 	}
 }
 
@@ -71,7 +71,7 @@ func (w way) shares() bool { return w.options.Learner.Definition().Shared }
 func problem(t testing.TB, sparse bool) (*dataset.Dataset, *confusion.Matrix) {
 	t.Helper()
 	const n, d, q = 2200, 10, 4
-	x, y, err := synth.Generate(n, d, q, 3)
+	x, y, err := synth.Generate(t.Context(), n, d, q, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func arrays(hashes string) string {
 	return of
 }
 
-// spread trains on so many ranks, each with the engines that open gives it, one for each of its
+// spread trains on several ranks, each with the engines that open gives it, one for each of its
 // shares, and returns what each found in the examples that read gives it.
 func spread(
 	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, open func(rank int) []engine.Engine,
@@ -160,7 +160,7 @@ func spread(
 	return found
 }
 
-// TestPartsShare: examples held out, and what models say of those that they have not seen, are
+// TestPartsShare: examples held out, and what models say of examples that they have not seen, are
 // those of one process where each rank has read its own examples alone, from a table of more than
 // numbers, some of whose examples are bad.
 func TestPartsShare(t *testing.T) {
@@ -304,7 +304,7 @@ func TestLearnersShare(t *testing.T) {
 				}
 				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i%4]
 				if at%2 == 1 && i%4 == 2 {
-					shares = [][]int{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}} // of which most have no examples
+					shares = [][]int{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}} // most have no examples
 				}
 				engines := func(rank int) (own []engine.Engine) {
 					for range shares[rank] {

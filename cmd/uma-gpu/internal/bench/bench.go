@@ -200,7 +200,7 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 		}
 	} else {
 		d = &dataset.Dataset{Examples: dataset.Examples{N: b.n, D: b.d}}
-		d.X, d.Y, err = synth.GenerateContext(ctx, b.n, b.d, b.q, b.seed)
+		d.X, d.Y, err = synth.Generate(ctx, b.n, b.d, b.q, b.seed)
 		if stopped := app.Interrupted(ctx); stopped != nil {
 			err = stopped
 		}

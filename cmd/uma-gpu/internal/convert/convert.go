@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Data      app.Data
@@ -25,7 +24,6 @@ type Options struct {
 	Normalize string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

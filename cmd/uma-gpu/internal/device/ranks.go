@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,15 +115,11 @@ func ShareReading(path string, o *file.Options) error {
 	if err := JoinWorld(); err != nil {
 		return err
 	}
-	program, err := programHash()
-	if err != nil {
-		return err
-	}
 	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore,
-		o.Labels != "", o.Trust,
-		o.Separator, o.DecimalComma, o.IDColumn, o.Encode, o.SkipBad, o.MaxErrors)
+		o.Labels != "", o.Trust, o.Separator, o.DecimalComma, o.IDColumn, o.Encode,
+		o.SkipBad, o.MaxErrors)
 	o.Ranks = traffic
-	return CompareIdentities(World, Identity{program, contract.Version, hash64(what)})
+	return agree(what)
 }
 
 // joinRanks makes one engine of those of all ranks.
@@ -133,19 +127,19 @@ func (d *Device) joinRanks(engines []engine.Engine, shares []int, w Work) (engin
 	if err := JoinWorld(); err != nil {
 		return nil, err
 	}
-	if err := d.compareRanks(w); err != nil {
+	if err := agree(fmt.Sprint(d.Data, w)); err != nil {
 		return nil, err
 	}
 	return shard.Ranks(context.Background(), traffic, engines, shares)
 }
 
-// compareRanks returns an error unless all ranks run the same program on the same data.
-func (d *Device) compareRanks(w Work) error {
+// agree returns an error unless all ranks run the same program on the same data.
+func agree(data string) error {
 	program, err := programHash()
 	if err != nil {
 		return err
 	}
-	return CompareIdentities(World, Identity{program, contract.Version, hash64(fmt.Sprint(d.Data, w))})
+	return CompareIdentities(World, Identity{program, contract.Version, hash64([]byte(data))})
 }
 
 // Identity is what all ranks have to agree on: hashes of the program and of the data, with what is
@@ -172,24 +166,16 @@ func CompareIdentities(r ranks.Reducer, mine Identity) error {
 }
 
 // programHash returns a hash of the program's file, which does not change while it runs.
-var programHash = sync.OnceValues(func() (_ int64, err error) {
+var programHash = sync.OnceValues(func() (int64, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return 0, fmt.Errorf("find the program's file, to compare it with other ranks': %w", err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return 0, err
-	}
-	return int64(binary.LittleEndian.Uint64(h.Sum(nil))), nil
+	program, err := os.ReadFile(path)
+	return hash64(program), err
 })
 
-func hash64(text string) int64 {
-	sum := sha256.Sum256([]byte(text))
+func hash64(data []byte) int64 {
+	sum := sha256.Sum256(data)
 	return int64(binary.LittleEndian.Uint64(sum[:]))
 }

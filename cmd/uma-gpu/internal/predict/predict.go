@@ -22,7 +22,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// Options are the options of the command.
 type Options struct {
 	classify.Options
 	Out           string
@@ -31,7 +30,6 @@ type Options struct {
 	To            string // format of these
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/serve"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Model   app.Model
@@ -29,7 +28,6 @@ type Options struct {
 	Server  serve.Options
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	flags := []cli.Flag{o.Model.Flag(),

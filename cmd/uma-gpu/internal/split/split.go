@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Data      app.Data
@@ -24,7 +23,6 @@ type Options struct {
 	Out       cli.StringSlice // one for each part
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -397,7 +397,7 @@ func (e *estimating) byProbabilities() (*estimateReport, *confusion.Matrix, erro
 	if e.method == string(outoffold.AnchorPoints) {
 		m, err = estimate.Anchors(d.Classes, d.N, rows)
 	} else {
-		m, _, err = estimate.ConfidentJoint(d.Classes, d.Y, rows, estimate.ConfidentOptions{})
+		m, err = estimate.ConfidentJoint(d.Classes, d.Y, rows, false)
 	}
 	if err == nil && right != nil {
 		m, err = outoffold.JoinClean(d, right, m)

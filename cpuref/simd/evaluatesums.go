@@ -88,7 +88,7 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int,
 		v.each(spans, span, work, func(at int, own *worker) {
 			fill(own, at, v.held[at*span*count:(at+1)*span*count])
 		})
-		v.readAgain()
+		v.read()
 		clear(sums)
 		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), 0, work, v.sumStrip)
 	}

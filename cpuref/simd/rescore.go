@@ -40,14 +40,22 @@ func (r *resident) rescore(w engine.Weights, classes []int) {
 // prepare plans and packs the passes in which all examples are read once for some classes.
 func (r *resident) prepare(w engine.Weights, classes []int) {
 	r.e.rescored.Add(int64(r.x.N))
-	if stored := int64(r.x.Size()); r.x.Sparse() {
-		r.e.exampleBytes.Add(8 * stored)
-		r.plan(classes, r.k.sparseWidths)
-	} else {
-		r.e.exampleBytes.Add(4 * stored)
-		r.plan(classes, r.k.widths)
+	r.read()
+	widths := r.k.widths
+	if r.x.Sparse() {
+		widths = r.k.sparseWidths
 	}
+	r.plan(classes, widths)
 	r.pack(w)
+}
+
+// read counts one reading of the examples.
+func (r *resident) read() {
+	bytes := 4 * int64(r.x.Size())
+	if r.x.Sparse() {
+		bytes *= 2
+	}
+	r.e.exampleBytes.Add(bytes)
 }
 
 // denseTasks returns the number of tasks that denseTask is for.

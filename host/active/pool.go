@@ -22,7 +22,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -41,14 +41,14 @@ type Pool struct {
 
 	features    []string             // their names; nil for none
 	preparation *dataset.Preparation // of the raw examples
-	kernel      *featuremap.Map      // of the prepared ones; nil for none
+	kernel      *pca.Map             // of the prepared ones; nil for none
 }
 
 // NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation, and
 // maps them by o.Kernel on o.Engine if that is not nil: both are fitted to all of them, since that
 // takes no label. The examples of data, if they were prepared before, are shared. A γ that takes
 // labels to find is an error, and so are less than two classes; other errors are those of
-// host.Prepare and featuremap.Fit.
+// host.Prepare and pca.FitMap.
 func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool, error) {
 	if len(data.Classes) < 2 {
 		return nil, fmt.Errorf("pool of examples: found the classes %.60q, wanted two at least",
@@ -76,7 +76,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 		steps = *o.Kernel.Steps
 	}
 	var z dataset.Stored
-	if p.kernel, z, err = featuremap.Fit(ctx, o.Engine, p.Examples, found, steps); err != nil {
+	if p.kernel, z, err = pca.FitMap(ctx, o.Engine, p.Examples, found, steps); err != nil {
 		return nil, err
 	}
 	p.Examples = z.Examples

@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
@@ -33,10 +33,10 @@ const BasisVersion = 1
 const basisName = "basis.json"
 
 // Map returns the map that b keeps, sharing memory with it.
-func (b *Basis) Map() *featuremap.Map { return newMap(&b.Kernel, b.Projection) }
+func (b *Basis) Map() *pca.Map { return newMap(&b.Kernel, b.Projection) }
 
 // SetMap makes k the map of b, sharing memory with it.
-func (b *Basis) SetMap(k *featuremap.Map) { b.Kernel, b.Projection = describe(k) }
+func (b *Basis) SetMap(k *pca.Map) { b.Kernel, b.Projection = describe(k) }
 
 func (b *Basis) check() error {
 	if b.FormatVersion != BasisVersion {

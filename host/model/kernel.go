@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
@@ -63,7 +62,7 @@ type Projection struct {
 }
 
 // describe returns what a file keeps of k. It shares k's numbers.
-func describe(k *featuremap.Map) (Kernel, *Projection) {
+func describe(k *pca.Map) (Kernel, *Projection) {
 	b := k.Basis
 	return Kernel{
 			Function: b.Function, Cosine: b.Cosine, Landmarks: b.Landmarks.N, Components: b.Axes.Q,
@@ -73,13 +72,13 @@ func describe(k *featuremap.Map) (Kernel, *Projection) {
 }
 
 // newMap is the opposite of describe. Of the basis it has what projects, and Explained.
-func newMap(k *Kernel, p *Projection) *featuremap.Map {
+func newMap(k *Kernel, p *Projection) *pca.Map {
 	b := &pca.Basis{Cosine: k.Cosine, Explained: k.Explained}
 	b.Projection = engine.Projection{
 		Function: k.Function, Landmarks: p.Landmarks,
 		Axes: engine.Weights{Q: k.Components, D: k.Landmarks, W: p.Axes}, Offset: p.Offset,
 	}
-	return &featuremap.Map{Basis: b, Preparation: &k.Preparation}
+	return &pca.Map{Basis: b, Preparation: &k.Preparation}
 }
 
 // The members that hold a Projection: dense landmarks, or sparse ones.

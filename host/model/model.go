@@ -47,7 +47,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
 // FormatVersion is the version of the file format that this package writes; it reads the
@@ -80,7 +80,7 @@ type Model struct {
 
 // Map returns the map of m, that makes the columns of W from prepared features; nil if W
 // is of the features themselves. It shares memory with m.
-func (m *Model) Map() *featuremap.Map {
+func (m *Model) Map() *pca.Map {
 	if m.Projection == nil {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (m *Model) Map() *featuremap.Map {
 }
 
 // SetMap makes k the map of m, sharing memory with it.
-func (m *Model) SetMap(k *featuremap.Map) {
+func (m *Model) SetMap(k *pca.Map) {
 	kernel, projection := describe(k)
 	m.Meta.Kernel, m.Projection = &kernel, projection
 }

@@ -12,9 +12,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -52,7 +49,7 @@ type source struct {
 	path   string
 	limits limits
 	r      *bufio.Reader
-	packed string       // "gzip", "zstd", or ""
+	packed string       // the name of a packing, or ""
 	utf16  bool         // the text is UTF-16
 	size   int64        // of file
 	file   *os.File     // the file if r gives its bytes as they are, so that any place can be read
@@ -144,7 +141,7 @@ func (s *source) finished(err error) error {
 	return err
 }
 
-// newSource recognises gzip, zstd and byte order marks by first bytes; UTF-16 becomes UTF-8. path
+// newSource recognises a packed file and byte order marks by first bytes; UTF-16 becomes UTF-8. path
 // is for errors.
 func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source, error) {
 	size := l.buffer
@@ -153,24 +150,16 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 	}
 	s := &source{ctx: ctx, path: path, limits: l, r: bufio.NewReaderSize(r, size)}
 	magic, _ := s.r.Peek(4)
-	switch {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		s.packed = "gzip"
-		z, err := gzip.NewReader(s.r)
+	if p := packingOf(magic); p != nil {
+		if s.packed = p.Name; p.Reader == nil {
+			return nil, s.errorf("%w", p.missing())
+		}
+		z, err := p.Reader(s.r, l.window)
 		if err != nil {
 			s.line = 1
 			return nil, s.readFault(err)
 		}
 		s.unpack, s.r = z, bufio.NewReaderSize(z, l.buffer)
-	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		s.packed = "zstd"
-		// One goroutine, so that nothing runs on when reading ends early.
-		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(l.window))
-		if err != nil {
-			return nil, s.readFault(err)
-		}
-		s.unpack, s.r = z.IOReadCloser(), bufio.NewReaderSize(z, l.buffer)
 	}
 	if mark, _ := s.r.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		s.mark = len(mark)

@@ -2,15 +2,12 @@ package file
 
 import (
 	"cmp"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -89,16 +86,9 @@ func encode(ctx context.Context, file io.Writer, path string, f format, d *datas
 	o WriteOptions) error {
 	_, task := progress.Begin(ctx, writingOf(path, f, d))
 	defer task.End()
-	var z io.WriteCloser
-	switch name := strings.ToLower(path); {
-	case strings.HasSuffix(name, ".gz"):
-		// No name and no time in the header: the same data, the same bytes.
-		z = gzip.NewWriter(file)
-	case strings.HasSuffix(name, ".zst"):
-		var err error
-		if z, err = zstd.NewWriter(file, zstd.WithEncoderConcurrency(1)); err != nil {
-			return err
-		}
+	z, err := packer(path, file)
+	if err != nil {
+		return err
 	}
 	to := file
 	if z != nil {
@@ -107,7 +97,7 @@ func encode(ctx context.Context, file io.Writer, path string, f format, d *datas
 	if !isTextFormat(f) {
 		to = writing{ctx, counting{task, to}}
 	}
-	if err := f.write(&lineWriter{ctx: ctx, task: task, path: path, w: to}, d, o); err != nil ||
+	if err = f.write(&lineWriter{ctx: ctx, task: task, path: path, w: to}, d, o); err != nil ||
 		z == nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -151,7 +150,7 @@ func (o *Fit) run(ctx context.Context) (err error) {
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: app.Version,
 		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features, Encoding: d.Encoding},
 		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
-	b.SetMap(&featuremap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}})
+	b.SetMap(&pca.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}})
 	r.Kernel = b.Kernel
 	if err := b.Save(o.Basis); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package featuremap_test
+package pca_test
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
@@ -36,7 +35,7 @@ var (
 func TestMap(t *testing.T) {
 	x := examples(80, 4)
 	before := slices.Clone(x.X)
-	k, want, err := featuremap.Fit(context.Background(), simd.New(), x, options, steps)
+	k, want, err := pca.FitMap(context.Background(), simd.New(), x, options, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +65,14 @@ func TestMap(t *testing.T) {
 
 func TestMapErrors(t *testing.T) {
 	x := examples(80, 4)
-	k, _, err := featuremap.Fit(context.Background(), simd.New(), x, options, steps)
+	k, _, err := pca.FitMap(context.Background(), simd.New(), x, options, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	use := func(dataset.Examples) error { t.Error("a block is used"); return nil }
-	if _, _, err := featuremap.Fit(ctx, simd.New(), x, options, steps); !errors.Is(err,
+	if _, _, err := pca.FitMap(ctx, simd.New(), x, options, steps); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("Fit, cancelled: %v", err)
 	}
@@ -95,7 +94,7 @@ func TestMapErrors(t *testing.T) {
 	}
 	bad := options
 	bad.Components = 80
-	if m, _, err := featuremap.Fit(context.Background(), simd.New(), x, bad, steps); m != nil ||
+	if m, _, err := pca.FitMap(context.Background(), simd.New(), x, bad, steps); m != nil ||
 		!errors.Is(err, pca.ErrOptions) {
 		t.Errorf("Fit, too many components: %v", err)
 	}

@@ -1,7 +1,4 @@
-// Package featuremap turns prepared examples into what a linear learner sees when the
-// classifier is to be curved: their kernel principal components, prepared once more
-// (Section 3.6 of the paper).
-package featuremap
+package pca
 
 import (
 	"context"
@@ -10,35 +7,33 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // Map is a fitted map: it projects examples onto the components, then prepares these. No
 // method changes it, so several goroutines may use one Map.
 type Map struct {
-	Basis       *pca.Basis
+	Basis       *Basis
 	Preparation *dataset.Preparation // of the Basis.Axes.Q components
 }
 
-// Fit fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
+// FitMap fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
 // Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors:
-// those of pca.Fit, Engine.Project, features.Fit and Apply.
-func Fit(ctx context.Context, e engine.Engine, x dataset.Rows, o pca.Options, steps dataset.Steps,
+// those of Fit, Engine.Project, features.Fit and Apply.
+func FitMap(ctx context.Context, e engine.Engine, x dataset.Rows, o Options, steps dataset.Steps,
 ) (*Map, dataset.Stored, error) {
-	basis, err := pca.Fit(ctx, e, x, o)
+	basis, err := Fit(ctx, e, x, o)
 	if err != nil {
 		return nil, dataset.Stored{}, err
 	}
-	return New(ctx, e, basis, x, steps)
+	return NewMap(ctx, e, basis, x, steps)
 }
 
-// New makes a map of a basis, however that was fitted, to prepared examples x. Otherwise it is
-// Fit.
-func New(
-	ctx context.Context, e engine.Engine, basis *pca.Basis, x dataset.Rows, steps dataset.Steps,
+// NewMap makes a map of a basis, fitted in any way, to prepared examples x. Otherwise it is FitMap.
+func NewMap(
+	ctx context.Context, e engine.Engine, basis *Basis, x dataset.Rows, steps dataset.Steps,
 ) (*Map, dataset.Stored, error) {
-	z, err := Components(ctx, e, basis, x)
+	z, err := basis.Components(ctx, e, x)
 	if err != nil {
 		return nil, dataset.Stored{}, err
 	}
@@ -60,12 +55,11 @@ func (k *Map) prepare(z dataset.Stored) (dataset.Stored, error) {
 	return out, err
 }
 
-// Apply returns what a learner sees of prepared examples x, dense, x.N ×
-// Preparation.Width(). Where ranks share x, which it takes all, they share that, too, and give
-// it back by Close. A cancelled ctx ends it with ctx's error. Other errors: those of
-// Basis.Project and Preparation.Apply.
+// Apply returns what a learner sees of prepared examples x, dense, x.N × Preparation.Width(). Where
+// ranks share x, which it takes all, they share that, too, and give it back by Close. A cancelled
+// ctx ends it with ctx's error. Other errors: those of Basis.Project and Preparation.Apply.
 func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (dataset.Stored, error) {
-	z, err := Components(ctx, e, k.Basis, x)
+	z, err := k.Basis.Components(ctx, e, x)
 	if err != nil {
 		return z, err
 	}
@@ -74,7 +68,7 @@ func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (datas
 
 // Components returns the components of prepared examples x, dense, x.N × b.Axes.Q, shared as x
 // is. A cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
-func Components(ctx context.Context, e engine.Engine, b *pca.Basis, rows dataset.Rows,
+func (b *Basis) Components(ctx context.Context, e engine.Engine, rows dataset.Rows,
 ) (z dataset.Stored, err error) {
 	x := rows.Stored()
 	if x.At.Shared() != nil {

@@ -7,6 +7,123 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
+// Inverse is C⁻¹ with what is estimated by it from noisy labels alone. It is
+// made by Matrix.Invert and not changed by its methods.
+//
+// Where a method takes counts, they are N of clause 5, Q·Q row-major: counts[p*Q+k] examples are
+// predicted p and have noisy label k, n examples in all, n ≥ 1. Sums are float64 in the order
+// given, and each product is rounded before it is added.
+type Inverse struct {
+	Q         int
+	V         []float64 // Q·Q, row-major: C⁻¹[q][k] = V[q*Q+k]
+	Condition float64   // condition number of C; of the exact inverse at most MaxCondition
+}
+
+// Float32 returns a fresh B = float32(C⁻¹) of clause 6: Q·Q, row-major.
+func (v *Inverse) Float32() []float32 {
+	b := make([]float32, len(v.V))
+	for i, x := range v.V {
+		b[i] = float32(x)
+	}
+	return b
+}
+
+// EstimatedError returns the estimated clean error of clause 10, 1 - Σ_p Σ_k (N[p][k]/n)·C⁻¹[p][k],
+// in one running sum that starts at 0 and takes p, and within p k, in increasing order. As an
+// estimate it may leave [0, 1].
+func (v *Inverse) EstimatedError(counts []int64, n int) float64 {
+	sum := 0.0
+	for i, c := range counts[:v.Q*v.Q] {
+		sum += float64(float64(c) / float64(n) * v.V[i])
+	}
+	return 1 - sum
+}
+
+// Priors returns Q estimates π̂ = C⁻¹ŷ/n of the frequencies of the true classes (clause 7), where
+// labelCounts[k] of the n examples have noisy label k: the sum over k of C⁻¹[q][k]·labelCounts[k]
+// in increasing k, divided by n, and 1/n where it is less than that.
+func (v *Inverse) Priors(labelCounts []int64, n int) []float64 {
+	pi := make([]float64, v.Q)
+	for q := range pi {
+		sum := 0.0
+		for k, c := range labelCounts[:v.Q] {
+			sum += float64(v.V[q*v.Q+k] * float64(c))
+		}
+		pi[q] = max(sum/float64(n), 1/float64(n))
+	}
+	return pi
+}
+
+// EstimatedConfusion estimates the confusion matrix of the predictions, P(predicted = p | true =
+// q), Q·Q row-major with element [p*Q+q], though only noisy labels are known: the joint J[p][q] =
+// Σ_k (N[p][k]/n)·C⁻¹[q][k] estimates P(predicted = p, true = q), and each of its columns is
+// divided by its sum, the estimated frequency of class q.
+//
+// Columns sum to 1, except that a class whose estimated frequency is not positive gets a column of
+// zeros. With few examples or strong noise entries may lie below 0 or above 1; they are left so,
+// since cutting them would bias the estimate.
+func (v *Inverse) EstimatedConfusion(counts []int64, n int) []float64 {
+	size := v.Q
+	inverse := sparse(v.V, size, size, 1)
+	j, sums := make([]float64, size*size), make([]float64, size)
+	for p := range size {
+		row := j[p*size : (p+1)*size]
+		for k, c := range counts[p*size : (p+1)*size] {
+			if c == 0 {
+				continue
+			}
+			share := float64(c) / float64(n)
+			for _, e := range inverse[k] {
+				row[e.at] += float64(share * e.value)
+			}
+		}
+		for q, v := range row {
+			sums[q] += v
+		}
+	}
+	for i := range j {
+		if sum := sums[i%size]; sum > 0 {
+			j[i] /= sum
+		} else {
+			j[i] = 0
+		}
+	}
+	return j
+}
+
+// NoNoise returns the inverse of the q×q identity: labels are right.
+func NoNoise(q int) *Inverse {
+	v := &Inverse{Q: q, V: make([]float64, q*q), Condition: 1}
+	for r := range q {
+		v.V[r*q+r] = 1
+	}
+	return v
+}
+
+// entry is a number of a line of a matrix that is not 0, and its place in the line.
+type entry struct {
+	at    int
+	value float64
+}
+
+// sparse returns the entries of each line of a q×q matrix, whose numbers are step apart and whose
+// first ones are next apart: 1 and q for its rows, q and 1 for its columns. A term without them, 0
+// times a share, changes no bit of a sum that starts at 0; of many classes without noise it is
+// nearly all terms.
+func sparse(a []float64, q, step, next int) [][]entry {
+	lines, line := make([][]entry, q), make([]entry, 0, q)
+	for r := range lines {
+		line = line[:0]
+		for k := range q {
+			if v := a[r*next+k*step]; v != 0 {
+				line = append(line, entry{k, v})
+			}
+		}
+		lines[r] = slices.Clone(line)
+	}
+	return lines
+}
+
 // Explanation says how well C explains the noisy labels of examples that a model has divided
 // by class. Whatever the true classes of the examples in one division are, and in whatever
 // shares t, C makes their labels come in the shares C·t; labels that no t gives contradict it.
@@ -37,8 +154,7 @@ type Excess struct {
 // estimated or rounded says 0 of what happens now and then.
 const explainable = 0.01
 
-// explainRounds bounds the rounds of EM by which the shares are found, which is a concave
-// problem.
+// explainRounds bounds the rounds of EM by which the shares are found, which is a concave problem.
 const explainRounds = 500
 
 // Explain judges C by counts, Q×Q, of examples with predicted class p and noisy label k at

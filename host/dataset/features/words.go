@@ -11,16 +11,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/language"
-
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // termReader finds the terms of a text.
 type termReader struct {
-	lower cases.Caser
 	text  []byte
 	words [][]byte
 	term  []byte
@@ -50,7 +46,7 @@ func (r *termReader) read(text []byte) {
 		ascii = ascii && c < utf8.RuneSelf
 	}
 	if !ascii {
-		r.text = r.lower.Bytes(text)
+		r.text = appendLower(r.text[:0], text)
 	}
 	for word := range bytes.FieldsFuncSeq(r.text, func(c rune) bool { return !inWord(c) }) {
 		if utf8.RuneCount(word) > 1 {
@@ -73,7 +69,7 @@ func (s *Encoder) setText(k int, text []byte) string {
 		return "found a text that is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
 	}
 	if s.terms == nil {
-		s.terms = &termReader{lower: cases.Lower(language.Und)}
+		s.terms = &termReader{}
 	}
 	c, begin := &s.columns[k], len(s.row)
 	s.terms.each(text, c.longest, func(term []byte) {
@@ -191,4 +187,50 @@ func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
 		}
 		from += c.Width()
 	}
+}
+
+// appendLower appends UTF-8 in lower case by Unicode's rules: final sigma is ς, İ keeps its dot.
+func appendLower(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRune(text[i:])
+		switch {
+		case c == 'İ':
+			dst = append(dst, "i̇"...)
+		case c == 'Σ' && endsWord(text[:i], text[i+size:]):
+			dst = append(dst, "ς"...)
+		default:
+			dst = utf8.AppendRune(dst, unicode.ToLower(c))
+		}
+		i += size
+	}
+	return dst
+}
+
+// endsWord reports whether a letter between two texts is the last one of a word and not its first.
+func endsWord(before, after []byte) bool {
+	var last, next rune
+	for size := 1; size > 0 && !cased(last) && (last == 0 || caseIgnorable(last)); {
+		last, size = utf8.DecodeLastRune(before)
+		before = before[:len(before)-size]
+	}
+	for size := 1; size > 0 && (next == 0 || caseIgnorable(next)); {
+		next, size = utf8.DecodeRune(after)
+		after = after[size:]
+	}
+	return cased(last) && !cased(next)
+}
+
+func cased(c rune) bool {
+	return unicode.In(c, unicode.Ll, unicode.Lu, unicode.Lt, unicode.Other_Lowercase,
+		unicode.Other_Uppercase)
+}
+
+// caseIgnorable reports whether a character stands within words, as a mark or an apostrophe does.
+func caseIgnorable(c rune) bool {
+	switch c {
+	case '\'', '.', ':', '·', '\u0387', '\u055f', '\u05f4', '\u2018', '\u2019', '\u2024', '\u2027',
+		'\ufe13', '\ufe52', '\ufe55', '\uff07', '\uff0e', '\uff1a':
+		return true
+	}
+	return unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }

@@ -141,8 +141,8 @@ func (s *source) finished(err error) error {
 	return err
 }
 
-// newSource recognises a packed file and byte order marks by first bytes; UTF-16 becomes UTF-8. path
-// is for errors.
+// newSource recognises a packed file and byte order marks by first bytes; UTF-16 becomes UTF-8.
+// path is for errors.
 func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source, error) {
 	size := l.buffer
 	if l.length > 0 {

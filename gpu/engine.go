@@ -47,7 +47,6 @@ type gpuEngine struct {
 	scoreSparse, predict, assign, bound            *compiled
 	assignListed, addGroups, clearSums             *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
-	scoreSparseWide                                *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled
 }

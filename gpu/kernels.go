@@ -97,7 +97,8 @@ func (e *gpuEngine) library() (l library) {
 			{&e.norms, "norms", group}}},
 		{"add", sums, []kernelUse{{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64}}},
 	}
-	l.sparse = []program{{"sparse", " -DNARROW=0", []kernelUse{{&e.scoreSparse, "score_sparse", 64},
+	l.sparse = []program{{"vector sparse", fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d", vector), []kernelUse{
+		{&e.scoreSparse, "score_sparse", 64},
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
 		{&e.moveSumsSparse, "move_sums_sparse", group}}}}
 	l.project = []program{{"vector kernelvalue projectsparse project",
@@ -107,9 +108,8 @@ func (e *gpuEngine) library() (l library) {
 	l.evaluator = []program{{"vector residual",
 		fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d -DGROUP=%d", residual, group),
 		[]kernelUse{{&e.residuals, "residuals", group}}}}
-	l.sparseEvaluator = []program{{"vector weightedsparse scoresparse", " -DNARROW=0" + weighted,
-		[]kernelUse{{&e.weightedSparse, "weighted_sparse", group},
-			{&e.scoreSparseWide, "score_sparse_wide", 64}}}}
+	l.sparseEvaluator = []program{{"vector weightedsparse", " -DNARROW=0" + weighted,
+		[]kernelUse{{&e.weightedSparse, "weighted_sparse", group}}}}
 	for width := range l.dense {
 		k, narrow := &e.dense[width], fmt.Sprintf(" -DNARROW=%d", width)
 		l.dense[width] = []program{

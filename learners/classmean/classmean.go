@@ -22,6 +22,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Params are the parameters of the class-mean classifier: none.
@@ -43,16 +44,12 @@ var definition = &learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (*Params) Parameters() []learners.Parameter { return nil }
 
-// Check implements learners.Params.
 func (*Params) Check() error { return nil }
 
-// Start implements learners.Params.
 func (*Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return Begin(problem, definition.Name, nearest)
 }
@@ -82,7 +79,7 @@ func (s *Sums) unit(m []float32) (float64, error) {
 		return 0, err
 	}
 	var sum, squares float64
-	err := learners.EachScores(s.cells, func(_ int, scores []float32) error {
+	err := base.EachScores(s.cells, func(_ int, scores []float32) error {
 		v := float64(scores[0])
 		sum += v
 		squares += v * v // exact, so that fused or not is the same
@@ -109,7 +106,7 @@ func (s *Sums) unit(m []float32) (float64, error) {
 // stands for 1, as with standardised features and no bias, t·m is about 0 and what is left is the
 // largest product, which is as good only if the means are equally long.
 func (s *Sums) means(w engine.Weights, sums []int64, m []float32, t float64) {
-	mm, priors := learners.SquaredLength(m), s.Priors()
+	mm, priors := base.SquaredLength(m), s.Priors()
 	for c := range w.Q {
 		row := w.Row(c)
 		s.Unmix(row, sums, c)
@@ -117,7 +114,7 @@ func (s *Sums) means(w engine.Weights, sums []int64, m []float32, t float64) {
 		for j := range row {
 			row[j] *= scale
 		}
-		offset := float32(float64(learners.SquaredLength(row)-mm) / 2 * t)
+		offset := float32(float64(base.SquaredLength(row)-mm) / 2 * t)
 		for j, v := range row {
 			row[j] = numerics.FMA(-offset, m[j], v-m[j])
 		}

@@ -95,10 +95,8 @@ var definition = &learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.Bool("balanced", &p.Balanced, "all classes weigh alike, not as often as they are"),
@@ -119,7 +117,6 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error {
 	if err := learners.CheckEach(p); err != nil {
 		return err
@@ -170,7 +167,6 @@ func adviseAtoms(n, atoms int) string {
 		"a number", n, hours*hour, hours, 4000/float64(n))
 }
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -216,9 +212,8 @@ func sums(s *classmean.Sums, w engine.Weights) error {
 	return nil
 }
 
-// Unmix returns W for examples mapped to the means of noisy labels, of which labels has the
-// counts: what the sums do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes;
-// inverse is C⁻¹.
+// Unmix returns W for examples mapped to the means of noisy labels, of which labels has the counts:
+// what the sums do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes; inverse is C⁻¹.
 func (p *Params) Unmix(inverse *confusion.Inverse, labels []int64) engine.Weights {
 	n := int64(0)
 	for _, count := range labels {

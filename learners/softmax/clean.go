@@ -64,9 +64,8 @@ func (l *run) clean() error {
 		return errors.New("softmax: found no label that counts after cleaning, wanted at least one; " +
 			"check the confusion matrix, or train without cleaning")
 	}
-	l.state.Crossing, l.state.First = crossing{}, 0
-	l.state.Cleaned, l.state.Stage = c, fitting
-	l.deal()
+	l.state.Crossing, l.state.First, l.state.Cleaned = crossing{}, 0, c
+	l.enter(fitting, l.state.Search.Lambda)
 	return nil
 }
 

@@ -273,10 +273,9 @@ func (n *labelNoise) learned(v *learnedNoise) []float64 {
 	return c
 }
 
-// Noise implements learners.NoiseLearner. The standard error of an entry is that of a share of
-// N examples, where each counts by how sure its true class is: by Louis' principle the
-// information about A[k][t] is Σ t_i² / A² of the Σ t_i / A² that there would be if true
-// classes were known.
+// Noise implements learners.NoiseLearner. The standard error of an entry is that of a share of N
+// examples, where each counts by how sure its true class is: by Louis' principle the information
+// about A[k][t] is Σ t_i² / A² of the Σ t_i / A² that there would be if true classes were known.
 func (l *run) Noise() *confusion.Learned {
 	if l.noise == nil {
 		return nil

@@ -30,6 +30,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Loss is what it costs to miss a part ξ of the margin, times C.
@@ -94,10 +95,8 @@ var definition = &learners.Definition{
 	IgnoresNoise: true,
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.Float("cost", &p.Cost, learners.Range{Least: 1 / mostCost, Most: mostCost},
@@ -107,7 +106,7 @@ func (p *Params) Parameters() []learners.Parameter {
 		learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
 			OVR, "each class by itself against the rest",
 			All, "all classes at once, with the hinge loss"),
-		learners.Weighting(&p.ClassWeights),
+		base.Weighting(&p.ClassWeights),
 		learners.OneOf("solver", &p.Solver, "how the solution is found",
 			Descent, "one example after another",
 			Planes, "cutting planes, with the hinge loss"),
@@ -117,7 +116,6 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error {
 	if err := learners.CheckEach(p); err != nil {
 		return err
@@ -144,7 +142,7 @@ const mostCost = 1e100
 // run is the learner in the middle of a run.
 type run struct {
 	Params
-	*learners.Scored
+	*base.Scored
 	machines []machine
 	begun    bool // of cutting planes: the scores are those of the last weights
 }
@@ -162,7 +160,7 @@ type machine interface {
 	saved() []any
 
 	// restore reads it, and refuses what no run would have saved.
-	restore(s *learners.SavedState)
+	restore(s *base.SavedState)
 }
 
 // descender is a machine that improves α of all examples that are not left out, once each, in a
@@ -179,20 +177,11 @@ const (
 	planesMemory  = "the cutting planes and weights of a support vector machine"
 )
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scored, err := learners.LoadScored(definition.Name, problem)
-	if err != nil {
-		return nil, err
-	}
-	l := &run{Params: *p, Scored: scored}
-	if err := l.begin(); err != nil {
-		return nil, errors.Join(err, scored.Close())
-	}
-	return l, nil
+	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
+		l := &run{Params: *p, Scored: s}
+		return l, l.begin()
+	})
 }
 
 // begin makes the machines: one of all classes at once, one of two classes, or one of each class.
@@ -250,7 +239,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		s, err = l.descend(left, w)
 	}
 	if err == nil {
-		err = learners.CheckFinite("svm", w.W, ", or take a lower cost")
+		err = base.CheckFinite("svm", w.W, ", or take a lower cost")
 	}
 	return s, err
 }
@@ -282,7 +271,7 @@ func (l *run) descend(left []machine, w engine.Weights) (s learners.Step, err er
 		s.Changed = append(s.Changed, m.weights(w)...)
 	}
 	if unfinished > 0 {
-		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost",
+		s.Doubts = base.EndInDoubt("allow more steps, or take a lower cost",
 			"svm: ended before the solution: the conditions are met to %.2g, wanted %.2g", most, l.Tolerance)
 	}
 	s.Fields = []learners.Field{{Name: "violation", Value: most},
@@ -299,7 +288,7 @@ func (l *run) cut(left []machine, w engine.Weights) (s learners.Step, err error)
 		}
 	}
 	planes, losses := make([]plane, len(left)), make([]float64, len(left))
-	err = learners.EachScores(l.Scorer, func(i int, scores []float32) error {
+	err = base.EachScores(l.Scorer, func(i int, scores []float32) error {
 		for k, m := range left {
 			losses[k] += m.(*oneSlack).miss(&planes[k], i, scores)
 		}
@@ -332,10 +321,10 @@ func (l *run) cut(left []machine, w engine.Weights) (s learners.Step, err error)
 	const wanted = "the objective may be %.2g of it above the least, wanted %.2g"
 	switch {
 	case unfinished > 0:
-		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost",
+		s.Doubts = base.EndInDoubt("allow more steps, or take a lower cost",
 			"svm: ended before the solution: "+wanted, worst, l.Tolerance)
 	case stuck > 0:
-		s.Doubts = learners.EndInDoubt("take a greater tolerance",
+		s.Doubts = base.EndInDoubt("take a greater tolerance",
 			"svm: ended where scores of float32 tell no more: "+wanted, worst, l.Tolerance)
 	}
 	if unfinished == 0 {
@@ -346,18 +335,17 @@ func (l *run) cut(left []machine, w engine.Weights) (s learners.Step, err error)
 	return s, nil
 }
 
-// Save implements learners.Learner.
 func (l *run) Save() ([]byte, error) {
 	var all []any
 	for _, m := range l.machines {
 		all = append(all, m.saved()...)
 	}
-	return learners.Pack(all...)
+	return base.Pack(all...)
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
 func (l *run) Restore(saved []byte) error {
-	s := learners.Unpack(saved)
+	s := base.Unpack(saved)
 	for _, m := range l.machines {
 		m.restore(s)
 		if o, ok := m.(*oneSlack); ok {

@@ -61,7 +61,6 @@ var definition = &learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
 // Parameters implements learners.Params. Files from before there were steps of several kinds,
@@ -94,5 +93,4 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error { return learners.CheckEach(p) }

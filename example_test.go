@@ -133,7 +133,7 @@ func ExampleFitStream() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	learner := online.NewPA1()
+	learner := online.New("pa1")
 	learner.NoShuffle = true // the examples come in the order of the file
 	m := must(umagpu.FitStream(ctx, path, umagpu.Options{Learner: learner, Preparation: "bias,l2"}))
 	fmt.Println("more than 95 % right:", correct(must(m.Predict(ctx, umagpu.Rows(points))),

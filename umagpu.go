@@ -21,6 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
@@ -139,10 +140,10 @@ func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Mode
 }
 
 // FitStream returns the model of an online learner with NoShuffle, which reads each example of a
-// CSV or LIBSVM file once and keeps none. Errors are those of dataset.OpenStream and
+// CSV or LIBSVM file once and keeps none. Errors are those of file.OpenStream and
 // host.TrainStream.
 func FitStream(ctx context.Context, path string, o Options) (*Model, error) {
-	stream, err := dataset.OpenStream(ctx, path, []string{path}, dataset.Options{})
+	stream, err := file.OpenStream(ctx, path, []string{path}, file.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // By hand: of label a, three examples are confidently a and one is b; of label b, all are b.
@@ -27,7 +27,7 @@ func TestPruneByNoiseRate(t *testing.T) {
 // same probabilities, a higher F1 than that and the model's disagreements, and finds more with as
 // many flags.
 func TestIssuesBeatTheRule(t *testing.T) {
-	d, err := dataset.Read(t.Context(), "../testdata/digits.csv.gz", dataset.Options{})
+	d, err := file.Read(t.Context(), "../testdata/digits.csv.gz", file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

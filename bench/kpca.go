@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/bench/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	_ "github.com/uma-gpu/uma-gpu/internal/openblas" // with -tags openblas
@@ -58,7 +59,7 @@ func components(ctx context.Context, c *call) (err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	var x [2]dataset.Examples
 	for i, path := range c.flags.Args() {
-		d, err := dataset.Read(ctx, path, dataset.Options{NoLabels: true})
+		d, err := file.Read(ctx, path, file.Options{NoLabels: true})
 		if err != nil {
 			return err
 		}

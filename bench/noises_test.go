@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 func TestInjected(t *testing.T) {
@@ -60,8 +61,8 @@ func TestColumn(t *testing.T) {
 	write(t, filepath.Join(dir, "x.csv"), pack(t, "1\n2\n3\n4\n"))
 	write(t, filepath.Join(dir, "y.csv"), pack(t, "true,noisy\nb,b\na,b\nb,b\na,a\n"))
 	from := func(column string) part {
-		return part{path: "x.csv", options: dataset.Options{Labels: "y.csv",
-			Table: dataset.Table{LabelColumn: column}}}
+		return part{path: "x.csv", options: file.Options{Labels: "y.csv",
+			Table: file.Table{LabelColumn: column}}}
 	}
 	d, err := from("true").read(t.Context(), dir, nil)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
@@ -33,7 +34,7 @@ func predict(ctx context.Context, c *call) error {
 		return err
 	}
 	e := simd.New()
-	d, err := dataset.Read(ctx, *data, m.ReadOptions())
+	d, err := file.Read(ctx, *data, m.ReadOptions())
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // set is a data set and how it is measured.
@@ -25,9 +26,9 @@ type set struct {
 // part is a file of examples. Paths are relative to the folder of -data unless they are absolute.
 type part struct {
 	path    string
-	options dataset.Options
+	options file.Options
 	rows    int                 // number of the first examples that count; 0 for all
-	edit    func(string) string // makes the text of a gzip file one that dataset.ReadFrom takes
+	edit    func(string) string // makes the text of a gzip file one that file.ReadFrom takes
 }
 
 const (
@@ -39,12 +40,12 @@ const (
 )
 
 // labelFirst says that the labels are the first column.
-var labelFirst = dataset.Options{Table: dataset.Table{LabelColumn: "first"}}
+var labelFirst = file.Options{Table: file.Table{LabelColumn: "first"}}
 
 // sets are the cheap ones first.
 var sets = []set{
 	{name: "iris", noises: injected, train: part{path: "small/sklearn_iris.csv.gz",
-		options: dataset.Options{Table: dataset.Table{Header: "yes"}}}},
+		options: file.Options{Table: file.Table{Header: "yes"}}}},
 	// The first line of scikit-learn's files is none of the table: it has the
 	// table's size and the classes. That of iris is as wide as a header by chance.
 	{name: "wine", noises: injected, train: part{path: "small/sklearn_wine_data.csv.gz",
@@ -53,7 +54,7 @@ var sets = []set{
 		train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
 	// The first column of glass numbers the examples.
 	{name: "glass", noises: injected, train: part{path: "small/glass.data.gz",
-		options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}}},
+		options: file.Options{Table: file.Table{Ignore: []string{"1"}}}}},
 	{name: "zoo", noises: injected, train: part{path: "small/zoo.csv.gz"}},
 	{name: "vehicle", noises: injected, train: part{path: "small/vehicle.csv.gz"}},
 	{name: "music genre", train: music("gold"), test: music("test"), noises: []noise{
@@ -63,13 +64,13 @@ var sets = []set{
 	{name: "AG news", noises: []noise{column("one person", agNews("noisy"))},
 		train: agNews("true"), test: part{path: agnews + "test.svm.gz"}},
 	{name: "film reviews", noises: []noise{oneAnnotator(reviews), majority(reviews)},
-		train: part{path: sentiment + "train.svm.gz", options: dataset.Options{Features: 15024}},
+		train: part{path: sentiment + "train.svm.gz", options: file.Options{Features: 15024}},
 		test:  part{path: sentiment + "test.svm.gz"}},
 	{name: "optdigits", noises: injected,
 		train: part{path: "optdigits/optdigits.tra.gz"}, test: part{path: "optdigits/optdigits.tes.gz"}},
 	// The file alone does not tell how many features there are.
 	{name: "reuters9", noises: injected,
-		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Features: 19767}},
+		train: part{path: reuters + "train.svm.gz", options: file.Options{Features: 19767}},
 		test:  part{path: reuters + "test.svm.gz"}},
 	{name: "letter", noises: injected, first: 15000,
 		train: part{path: "letter/letter-recognition.data.gz", options: labelFirst}},
@@ -77,11 +78,11 @@ var sets = []set{
 		noises: []noise{column("worst of three", cifar10("worse_label")), column("one person",
 			cifar10("random_label1")), column("vote of three", cifar10("aggre_label"))},
 		test: part{path: cifar + "test-feat-idx2-byte.gz",
-			options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
+			options: file.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
 	{name: "MNIST", noises: injected, train: images(mnist, "train", 15000), test: images(mnist, "t10k",
 		0)},
 	{name: "20 newsgroups", noises: injected,
-		train: part{path: news + "train.svm.gz", options: dataset.Options{Features: 44577}},
+		train: part{path: news + "train.svm.gz", options: file.Options{Features: 44577}},
 		test:  part{path: news + "test.svm.gz"}},
 	{name: "Fashion-MNIST", noises: injected, train: images(fashion, "train", 0), test: images(fashion,
 		"t10k", 0)},
@@ -105,29 +106,29 @@ var (
 
 func images(dir, which string, rows int) part {
 	return part{path: dir + which + "-images-idx3-ubyte.gz", rows: rows,
-		options: dataset.Options{Labels: dir + which + "-labels-idx1-ubyte.gz"}}
+		options: file.Options{Labels: dir + which + "-labels-idx1-ubyte.gz"}}
 }
 
 func music(which string) part {
 	return part{path: genre + which + ".csv.gz",
-		options: dataset.Options{Table: dataset.Table{Ignore: []string{"id"}, LabelColumn: "class"}}}
+		options: file.Options{Table: file.Table{Ignore: []string{"id"}, LabelColumn: "class"}}}
 }
 
 func scenes(which string) part {
 	return part{path: labelme + "LabelMe_VGG_avg_" + which + ".npy.gz",
-		options: dataset.Options{Labels: labelme + "LabelMe_Z_" + which + ".txt.gz"}}
+		options: file.Options{Labels: labelme + "LabelMe_Z_" + which + ".txt.gz"}}
 }
 
 func agNews(labels string) part {
 	return part{path: agnews + "train.svm.gz",
-		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz",
-			Table: dataset.Table{LabelColumn: labels}}}
+		options: file.Options{Features: 9941, Labels: agnews + "labels.csv.gz",
+			Table: file.Table{LabelColumn: labels}}}
 }
 
 func cifar10(labels string) part {
 	return part{path: cifar + "train-feat-idx2-byte.gz",
-		options: dataset.Options{Labels: cifar + "train-labels.csv.gz",
-			Table: dataset.Table{LabelColumn: labels}}}
+		options: file.Options{Labels: cifar + "train-labels.csv.gz",
+			Table: file.Table{LabelColumn: labels}}}
 }
 
 // afterLine drops the first line.
@@ -153,7 +154,7 @@ func (p part) read(ctx context.Context, dir string, like *dataset.Dataset,
 	if like != nil {
 		o.Features, o.Classes = like.D, like.Classes
 	}
-	read := dataset.Read
+	read := file.Read
 	if p.edit != nil {
 		read = p.readEdited
 	}
@@ -170,13 +171,13 @@ func (p part) read(ctx context.Context, dir string, like *dataset.Dataset,
 
 // readEdited reads a gzip file after its edit, so the lines in errors are those of
 // the edited text.
-func (p part) readEdited(ctx context.Context, path string, o dataset.Options,
+func (p part) readEdited(ctx context.Context, path string, o file.Options,
 ) (*dataset.Dataset, error) {
 	text, err := gunzip(path)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.ReadFrom(ctx, strings.NewReader(p.edit(string(text))), path, o)
+	return file.ReadFrom(ctx, strings.NewReader(p.edit(string(text))), path, o)
 }
 
 // gunzip returns what a gzip file holds.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 func TestRead(t *testing.T) {
@@ -32,10 +33,10 @@ func TestRead(t *testing.T) {
 	}
 	like := &dataset.Dataset{Examples: dataset.Examples{D: 3}, Classes: []string{"b", "a"}}
 	table := func(edit func(string) string, rows int) part {
-		return part{path: "table.csv", edit: edit, rows: rows, options: dataset.Options{Storage: "dense"}}
+		return part{path: "table.csv", edit: edit, rows: rows, options: file.Options{Storage: "dense"}}
 	}
 	bare := func(labels string, rows int) part {
-		o := dataset.Options{Labels: labels, Table: dataset.Table{LabelColumn: "true"}, Storage: "dense"}
+		o := file.Options{Labels: labels, Table: file.Table{LabelColumn: "true"}, Storage: "dense"}
 		return part{path: "bare.csv", rows: rows, options: o}
 	}
 	for _, c := range []struct {
@@ -49,7 +50,7 @@ func TestRead(t *testing.T) {
 		{name: "whole", part: table(nil, 0), x: []float32{1, 0, 0, 2, 0, 0, 3, 0, 0}, y: []int32{1, 0,
 			1}},
 		{name: "elsewhere", part: part{path: filepath.Join(dir, "table.csv"),
-			options: dataset.Options{Storage: "dense"}},
+			options: file.Options{Storage: "dense"}},
 			x: []float32{1, 0, 0, 2, 0, 0, 3, 0, 0}, y: []int32{1, 0, 1}},
 		{name: "first rows", part: table(nil, 2), x: []float32{1, 0, 0, 2, 0, 0}, y: []int32{1, 0}},
 		{name: "first rows, labels elsewhere", part: bare("labels.csv", 2),

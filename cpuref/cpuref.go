@@ -33,50 +33,42 @@ func (cpu) Device() engine.Device {
 func (cpu) Close() error { return nil }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (cpu) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
-	x := rows.Stored().Examples
-	n, q := int64(x.N), int64(classes)
+func (cpu) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+	n, q := int64(x.N), int64(t.Classes)
 	p := engine.Plan{Tiles: 1, InPlace: true,
 		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
-	if y != nil {
-		p.ClassSums = memory.Product(8, classes, classes, x.D)
+	switch t.Use {
+	case enginecheck.Sorting:
+		p.ClassSums = memory.Product(8, t.Classes, t.Classes, x.D)
 		p.Scratch = 16*n + 16*q*q
+	case enginecheck.Evaluating: // residuals and sums
+		p.Scratch = memory.Sum(memory.Product(4, x.N, t.Classes), memory.Product(8, x.N),
+			memory.Product(4, t.Classes, x.D))
 	}
 	return p, nil
 }
 
-// PlanEvaluator: that of Load, and residuals and sums besides.
-func (e cpu) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
-	x := rows.Stored().Examples
-	p, err := e.Plan(x, nil, classes)
-	p.Scratch = memory.Sum(memory.Product(4, x.N, classes), memory.Product(8, x.N), memory.Product(4,
-		classes, x.D))
-	return p, err
-}
-
-func (cpu) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
-	x := rows.Stored().Examples
-	r := load(x, classes)
+func (cpu) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+	n, q := x.N, t.Classes
+	r := resident{x: x.Examples, q: q, scores: make([]float32, n*q)}
+	switch t.Use {
+	case enginecheck.Sorting:
+		c := &cells{
+			resident: r, y: t.Labels, fixed: t.Format,
+			pred: make([]int32, n), region: make([]int32, n), next: make([]next, n),
+			sums:    make([]int64, q*q*x.D),
+			regions: make([]int64, q*q), predicted: make([]int64, q*q),
+		}
+		for i := range c.region {
+			c.pred[i], c.region[i] = outside, outside
+		}
+		return c, nil
+	case enginecheck.Evaluating:
+		return &evaluator{
+			resident: r, fixed: t.Format, residuals: make([]float32, n*q), losses: make([]int64, n),
+		}, nil
+	}
 	return &r, nil
-}
-
-func load(x dataset.Examples, classes int) resident {
-	return resident{x: x, q: classes, scores: make([]float32, x.N*classes)}
-}
-
-func (cpu) LoadCells(rows dataset.Rows, y []int32, classes int,
-	f numerics.FixedPoint) (engine.Cells, error) {
-	x := rows.Stored().Examples
-	r := &cells{
-		resident: load(x, classes), y: y, fixed: f,
-		pred: make([]int32, x.N), region: make([]int32, x.N), next: make([]next, x.N),
-		sums:    make([]int64, classes*classes*x.D),
-		regions: make([]int64, classes*classes), predicted: make([]int64, classes*classes),
-	}
-	for i := range r.region {
-		r.pred[i], r.region[i] = outside, outside
-	}
-	return r, nil
 }
 
 // outside marks an example that is in no region.

@@ -8,12 +8,12 @@ import (
 )
 
 // projectTile is how many examples go through all landmarks together: it bounds the kernel
-// values in memory, and makes a sparse landmark dense once for so many.
+// values in memory, and makes a sparse landmark dense once for all of them.
 const projectTile = 64
 
 // Project: clause 13.
-func (cpu) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
-	x := rows.Stored().Examples
+func (cpu) Project(dst []float32, stored dataset.Stored, p engine.Projection) error {
+	x := stored.Examples
 	m, buffer := p.Landmarks, make([]float32, x.D)
 	yy := make([]float32, m.N)
 	for l := range yy {

@@ -24,17 +24,14 @@ func (e *gpuEngine) CopyBandwidth() (bytesPerSecond float64, err error) {
 func (e *gpuEngine) copyBandwidth() (bytesPerSecond float64, err error) {
 	const most = 256 << 20
 	size := max(leastBuffer, min(most, e.maxAlloc, (e.q.memory-e.q.inUse)/4)/4*4)
-	var buffers [2]*buffer[float32]
-	defer func() { err = errors.Join(err, buffers[0].free(), buffers[1].free()) }()
-	for k := range buffers {
-		if buffers[k], err = alloc[float32](e.q, "bandwidth test", int(size/4)); err != nil {
-			return 0, err
-		}
-		// An operating system gives a page of memory when it is first written to. Writing to both
-		// buffers before the copies are timed keeps that out of the measurement.
-		if err := buffers[k].fill(1); err != nil {
-			return 0, err
-		}
+	o := buffers{q: e.q}
+	defer func() { err = errors.Join(err, o.free()) }()
+	// An operating system gives a page of memory when it is first written to. Filling both
+	// buffers before the copies are timed keeps that out of the measurement.
+	from := filled[float32](&o, "bandwidth test", int(size/4), 1)
+	to := filled[float32](&o, "bandwidth test", int(size/4), 1)
+	if o.err != nil {
+		return 0, o.err
 	}
 	// Each round times several copies in a row, so that the time of starting one hardly counts.
 	const rounds, copies = 6, 8
@@ -42,7 +39,7 @@ func (e *gpuEngine) copyBandwidth() (bytesPerSecond float64, err error) {
 	for range rounds {
 		start := time.Now()
 		for range copies {
-			if err := done(e.q.queue.EnqueueCopyBuffer(buffers[0].mem, buffers[1].mem, 0, 0, int(size),
+			if err := done(e.q.queue.EnqueueCopyBuffer(from.mem, to.mem, 0, 0, int(size),
 				nil)); err != nil {
 				return 0, fmt.Errorf("copy %d bytes on the device: %w", size, err)
 			}

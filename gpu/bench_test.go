@@ -8,12 +8,11 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
 func TestCopyBandwidth(t *testing.T) {
 	eachDevice(t, func(i Info) {
-		for _, o := range []Options{{}, {MaxAlloc: 100}, {MemoryLimit: 1 << 20}} {
+		for _, o := range []Options{{MaxAlloc: 32 << 20}, {MaxAlloc: 100}, {MemoryLimit: 1 << 20}} {
 			e := openTest(t, i, o, build{})
 			if rate, err := e.CopyBandwidth(); err != nil || !(rate > 0) {
 				t.Errorf("%s, %+v: found %v, %v", i.ID(), o, rate, err)
@@ -28,33 +27,6 @@ func TestCopyBandwidth(t *testing.T) {
 				t.Errorf("closed: found %v, want ErrClosed", err)
 			}
 		}
-	})
-}
-
-func BenchmarkEngine(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		e, err := Open(i, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer e.Close()
-		b.Run(i.ID(), func(b *testing.B) { enginetest.Benchmark(b, e) })
-	})
-}
-
-func BenchmarkProject(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		b.Run(i.ID(), func(b *testing.B) {
-			enginetest.BenchmarkProject(b, openTest(b, i, Options{}, build{guard: noGuard}))
-		})
-	})
-}
-
-func BenchmarkEvaluate(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		b.Run(i.ID(), func(b *testing.B) {
-			enginetest.BenchmarkEvaluate(b, openTest(b, i, Options{}, build{guard: noGuard}))
-		})
 	})
 }
 

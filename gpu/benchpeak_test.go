@@ -13,7 +13,7 @@ import (
 )
 
 // peakSource is chains of fma in registers, as many as hide how long one takes. VECTOR is a vector
-// of float32 of which the registers hold 16.
+// of float32; the registers hold 16.
 const peakSource = `
 #define EACH(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 #define BEGIN(k) VECTOR s##k = (VECTOR)(x + k);
@@ -48,11 +48,12 @@ func peak(b *testing.B, e *gpuEngine) float64 {
 	}
 	defer k.cl.Release()
 	const rounds = 1 << 16
-	out, err := alloc[float32](e.q, "peak", lanes*items)
-	if err != nil {
-		b.Fatal(err)
+	o := buffers{q: e.q}
+	out := alloc[float32](&o, "peak", lanes*items)
+	if o.err != nil {
+		b.Fatal(o.err)
 	}
-	defer out.free()
+	defer o.free()
 	best := 0.0
 	for range 8 {
 		start := time.Now()

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -27,7 +27,7 @@ func TestBeyond(t *testing.T) {
 		t.Skip("a measurement of a file larger than memory, which make beyond makes and names: found " +
 			"no -beyond FILE")
 	}
-	d, err := dataset.Read(t.Context(), *beyond, dataset.Options{Trust: true})
+	d, err := file.Read(t.Context(), *beyond, file.Options{Trust: true})
 	if err != nil {
 		t.Fatal(err)
 	}

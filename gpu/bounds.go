@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -17,6 +15,7 @@ import (
 type sketches struct {
 	basis *sketch.Basis
 	depth int // directions on the device: basis.K rounded up to a multiple of 4
+	own   buffers
 
 	numbers *buffer[float32] // changes in the units of a tile, and slack; see kernels/bound.cl
 	errors  *buffer[float32] // of the history
@@ -36,14 +35,7 @@ func (s *sketches) free() error {
 	if s == nil {
 		return nil
 	}
-	return errors.Join(s.numbers.free(), s.errors.free(), s.which.free(), s.list.free())
-}
-
-func (s *tileSketch) free() error {
-	if s == nil {
-		return nil
-	}
-	return errors.Join(s.sketch.free(), s.about.free(), s.scored.free())
+	return s.own.free()
 }
 
 // rescorer is a resident as its bounds see it.
@@ -114,31 +106,19 @@ func (r *resident) assignBounded(t *tile, alpha float32) error {
 
 // scoreListed scores the listed examples of a tile for all classes.
 func (r *resident) scoreListed(t *tile) error {
-	for from := 0; from < r.q; from += r.classes.n {
-		batch := sketch.All(r.q)[from:min(from+r.classes.n, r.q)]
-		if len(batch) < r.q {
-			if err := r.useWeights(r.bounds.W, batch); err != nil {
-				return err
-			}
-		}
-		score := func(x arrays, local int32) (*cl.Event, error) {
-			return r.scoreDense(t, x, len(batch), r.sketches.list, 1+local)
+	return r.eachBatch(r.bounds.W, func(m int) error {
+		score := func(x arrays, local int32) error {
+			return r.scoreDense(t, x, m, r.sketches.list, 1+local)
 		}
 		if !t.streamed() && !t.inFile { // no need to know which they are
-			if err := done(score(t.arrays(), 0)); err != nil {
-				return err
-			}
-			continue
+			return score(t.arrays(), 0)
 		}
 		rows, err := r.readList(t)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.onListed(t, rows, score), r.drain()); err != nil {
-			return err
-		}
-	}
-	return nil
+		return errors.Join(r.onListed(t, rows, score), r.drain())
+	})
 }
 
 // readList returns the examples of a tile that kernel bound listed.

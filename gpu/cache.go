@@ -21,7 +21,7 @@ const adviseCache = "set HOME or " + cacheVariable + " to a folder of your own"
 
 // protectCache makes sure that nobody else can write where PoCL keeps compiled kernels,
 // for it loads and runs what it finds there. Without a home folder it would take
-// one below /tmp, whoever made that. Call it before OpenCL is loaded.
+// one below /tmp, which anybody may have made. Call it before OpenCL is loaded.
 func protectCache() error {
 	if os.Getenv(cacheVariable) != "" || private(poclsChoice(), os.Geteuid()) {
 		return nil

@@ -54,38 +54,41 @@ func TestCacheIsPrivate(t *testing.T) {
 			[]string{"HOME=DIR/file/x"}, first, true},
 		{"a wish", nil, []string{"POCL_CACHE_DIR=DIR/bait"}, "bait", true},
 	} {
-		dir := t.TempDir()
-		if err := os.Mkdir(dir+"/bait", 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if c.prepare != nil {
-			if err := c.prepare(dir); err != nil {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.Mkdir(dir+"/bait", 0o700); err != nil {
 				t.Fatal(err)
 			}
-		}
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestCacheIsPrivate$")
-		cmd.Env = []string{child + "=1", "TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
-		for _, s := range c.set {
-			cmd.Env = append(cmd.Env, strings.ReplaceAll(s, "DIR/", dir+"/"))
-		}
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", c.name, err, out)
-		}
-		want := "cache=.\n"
-		if c.told {
-			want = "cache=" + dir + "/" + c.cache + ".\n"
-		}
-		if !strings.Contains(string(out), want) {
-			t.Errorf("%s: found %s, want %s", c.name, out, want)
-		}
-		if got := folders(t, dir); !slices.Equal(got, []string{strings.SplitN(c.cache, "/", 2)[0]}) {
-			t.Errorf("%s: kernels are in %q, want %s", c.name, got, c.cache)
-		}
-		about, err := os.Stat(filepath.Join(dir, c.cache))
-		if err != nil || c.cache == first && about.Mode().Perm() != 0o700 {
-			t.Errorf("%s: found %v, %v", c.name, about, err)
-		}
+			if c.prepare != nil {
+				if err := c.prepare(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestCacheIsPrivate$")
+			cmd.Env = []string{child + "=1", "TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
+			for _, s := range c.set {
+				cmd.Env = append(cmd.Env, strings.ReplaceAll(s, "DIR/", dir+"/"))
+			}
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", c.name, err, out)
+			}
+			want := "cache=.\n"
+			if c.told {
+				want = "cache=" + dir + "/" + c.cache + ".\n"
+			}
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s: found %s, want %s", c.name, out, want)
+			}
+			if got := folders(t, dir); !slices.Equal(got, []string{strings.SplitN(c.cache, "/", 2)[0]}) {
+				t.Errorf("%s: kernels are in %q, want %s", c.name, got, c.cache)
+			}
+			about, err := os.Stat(filepath.Join(dir, c.cache))
+			if err != nil || c.cache == first && about.Mode().Perm() != 0o700 {
+				t.Errorf("%s: found %v, %v", c.name, about, err)
+			}
+		})
 	}
 }
 

@@ -3,7 +3,6 @@
 package gpu
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -40,92 +39,38 @@ type cells struct {
 	sorter cellSorter
 }
 
-func newCells(r *resident, y []int32) (c *cells, err error) {
-	c = &cells{y: y, regions: make([]int64, r.q*r.q), predicted: make([]int64, r.q*r.q),
-		sorter: newCellSorter(r.q), norms: make([]float32, r.q*r.q), stale: make([]bool, r.q)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.free())
-			c = nil
-		}
-	}()
-	q, e := r.e.q, r.e
-	rowsOfZ, err := fit("an update vector", 1, 4*r.d, e.maxAlloc)
-	if err != nil {
-		return c, err
+func (r *resident) newCells(y []int32) *cells {
+	q, d, o, most := r.q, r.d, &r.own, r.e.maxAlloc
+	c := &cells{y: y, regions: make([]int64, q*q), predicted: make([]int64, q*q),
+		sorter: newCellSorter(q), norms: make([]float32, q*q), stale: make([]bool, q)}
+	rowsOfZ, err := fit("an update vector", 1, 4*d, most)
+	o.note(err)
+	c.perBuffer, err = fit("the class sums of a region", q, 8*d, most)
+	o.note(err)
+	c.batch, err = fit("the norms of a region", q, 4*chunks(d), most)
+	o.note(err)
+	room, err := r.e.moveRoom(r.x.Sparse(), d, r.mostRows)
+	o.note(err)
+	if o.err != nil {
+		return c
 	}
-	rowsOfZ = min(rowsOfZ, vectorsAtOnce(r.d, r.q))
-	if c.perBuffer, err = fit("the class sums of a region", r.q, 8*r.d, e.maxAlloc); err != nil {
-		return c, err
-	}
-	c.perBuffer = min(c.perBuffer, r.q)
-	for p := 0; p < r.q; p += c.perBuffer {
-		b, err := alloc[int64](q, "class sums", min(c.perBuffer, r.q-p)*r.q*r.d)
-		if err != nil {
-			return c, err
-		}
-		c.sums = append(c.sums, b)
-		if err := b.fill(0); err != nil {
-			return c, err
-		}
-	}
-	if c.batch, err = fit("the norms of a region", r.q, 4*chunks(r.d), e.maxAlloc); err != nil {
-		return c, err
-	}
-	c.batch = min(c.batch, r.q)
-	room, err := e.moveRoom(r.x.Sparse(), r.d, r.mostRows)
-	if err != nil {
-		return c, err
+	rowsOfZ, c.batch = min(rowsOfZ, vectorsAtOnce(d, q)), min(c.batch, q)
+	c.perBuffer = min(c.perBuffer, q)
+	for p := 0; p < q; p += c.perBuffer {
+		c.sums = append(c.sums, filled[int64](o, "class sums", min(c.perBuffer, q-p)*q*d, 0))
 	}
 	if room.groups > 0 {
-		if c.partial, err = alloc[int64](q, "sums of groups", room.groups*r.d); err != nil {
-			return c, err
-		}
+		c.partial = alloc[int64](o, "sums of groups", room.groups*d)
+		c.groups = alloc[int32](o, "groups to move", 2*room.groups)
+		c.terms = alloc[int32](o, "groups by cell", 2*room.groups)
 	}
-	for _, b := range []struct {
-		to   **buffer[int32]
-		name string
-		n    int
-	}{
-		{&c.list, "examples to move", room.list},
-		{&c.groups, "groups to move", 2 * room.groups},
-		{&c.terms, "groups by cell", 2 * room.groups},
-		{&c.triples, "cells to move to", 3 * min(r.q*r.q, room.terms)},
-		{&c.chosen, "pairs", max(r.q, 2*rowsOfZ)},
-	} {
-		if b.n == 0 {
-			continue
-		}
-		if *b.to, err = alloc[int32](q, b.name, b.n); err != nil {
-			return c, err
-		}
-	}
-	for _, b := range []struct {
-		to   **buffer[float32]
-		name string
-		n    int
-	}{
-		{&c.inv, "inverse confusion matrix", r.q * r.q},
-		{&c.z, "update vectors", rowsOfZ * r.d},
-		{&c.squares, "norms", c.batch * r.q * chunks(r.d)},
-	} {
-		if *b.to, err = alloc[float32](q, b.name, b.n); err != nil {
-			return c, err
-		}
-	}
-	return c, nil
-}
-
-func (c *cells) free() error {
-	if c == nil {
-		return nil
-	}
-	var errs []error
-	for _, b := range c.sums {
-		errs = append(errs, b.free())
-	}
-	return errors.Join(append(errs, c.list.free(), c.triples.free(), c.chosen.free(),
-		c.inv.free(), c.z.free(), c.squares.free(), c.groups.free(), c.partial.free(), c.terms.free())...)
+	c.list = alloc[int32](o, "examples to move", room.list)
+	c.triples = alloc[int32](o, "cells to move to", 3*min(q*q, room.terms))
+	c.chosen = alloc[int32](o, "pairs", max(q, 2*rowsOfZ))
+	c.inv = alloc[float32](o, "inverse confusion matrix", q*q)
+	c.z = alloc[float32](o, "update vectors", rowsOfZ*d)
+	c.squares = alloc[float32](o, "norms", c.batch*q*chunks(d))
+	return c
 }
 
 // region returns the buffer with the class sums of region p and p's place in it.
@@ -133,8 +78,8 @@ func (c *cells) region(p int) (b *buffer[int64], at int) {
 	return c.sums[p/c.perBuffer], p % c.perBuffer
 }
 
-func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.bounds.Begin(rescorer{r.resident}); err != nil {
+func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
+	if err := r.bounds.Begin(rescorer{r}); err != nil {
 		return engine.Assignment{}, err
 	}
 	if r.bounds.InUse() {
@@ -219,10 +164,7 @@ func (t *tile) checkMoves(moves []int32, q int, buffer string) error {
 	return nil
 }
 
-func (r labelled) ClassSums(dst []int64, p int) error {
+func (r *resident) ClassSums(dst []int64, p int) error {
 	b, at := r.cells.region(p)
-	if err := b.read(dst, at*r.q*r.d); err != nil {
-		return err
-	}
-	return nil
+	return b.read(dst, at*r.q*r.d)
 }

@@ -5,7 +5,7 @@ package gpu
 import "slices"
 
 // cellSorter groups moves by cell, in time and memory of the moves rather than of
-// the Q² cells, of which a step touches few.
+// the Q² cells: a step touches few.
 type cellSorter struct {
 	size    []int32 // entries per cell, 0 for those not touched; the last is noCell's
 	touched []int32 // cells with entries
@@ -70,8 +70,8 @@ func (s *cellSorter) sorted() (list, triples []int32) {
 // cellSorter.group returns.
 type group struct{ begin, end, from, to int32 }
 
-// group returns the examples of moves, those of equal moves together, and the groups
-// of at most so many rows that they make. It reorders the moves.
+// group returns the examples of moves, equal moves together, and the groups of at most the
+// given number of rows that they make. It reorders the moves.
 func (s *cellSorter) group(moves []move, rows int) (list []int32, groups []group) {
 	s.spare = slices.Grow(s.spare[:0], len(moves))[:len(moves)]
 	s.by(func(m move) int32 { return m.to }, moves, s.spare)

@@ -63,7 +63,7 @@ func (i Info) processor() bool { return strings.Contains(i.Type, "CPU") }
 
 // WantsNarrow reports whether n dense examples of d columns that can be narrow
 // (store.Codes) should be, for an engine with bounds or without. They should on a device
-// with memory of its own, of which they save much, and where bounds come into use, since a
+// with memory of its own, since they save much of it, and where bounds come into use, since a
 // step then gathers few examples from all over the memory. A processor that reads all
 // examples is the slower for preparing what it reads.
 func (i Info) WantsNarrow(n, d int, bounds bool) bool {

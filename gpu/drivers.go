@@ -169,7 +169,7 @@ func rehearseWith(library string, drivers []driver) error {
 	return errors.Join(rehearse(library, folder), os.RemoveAll(folder))
 }
 
-// rehearse asks the drivers whose ICD files are in a folder, "" for those that the loader finds,
+// rehearse asks the drivers whose ICD files are in a folder, "" for all that the loader finds,
 // in a process of its own, and returns how it ended if it did not end well. It returns nil, too,
 // where there can be no such process.
 func rehearse(library, folder string) error {

@@ -34,7 +34,7 @@ type gpuEngine struct {
 	info       Info
 	conforming bool
 	q          *queue
-	programs   []*cl.Program // nil when closed
+	compiled   []*cl.Program // nil when closed
 	cpu        bool          // kernels are built for a processor, else for a GPU
 	shares     bool          // the device uses host memory in place
 	vector     int           // values of a vector of kernels/project.cl
@@ -47,7 +47,6 @@ type gpuEngine struct {
 	scoreSparse, predict, assign, bound            *compiled
 	assignListed, addGroups, clearSums             *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
-	scoreSparseWide                                *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled
 }
@@ -149,7 +148,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 // when it fails.
 func (e *gpuEngine) start() (err error) {
 	if e.info.PlatformName == pocl && e.info.processor() {
-		e.q.cache = &poclPrograms
+		e.q.cache = poclPrograms
 		e.q.context, err = e.q.cache.context(e.info.ID(), e.q.device)
 	} else {
 		e.q.context, err = cl.CreateContext([]*cl.Device{e.q.device})
@@ -177,13 +176,13 @@ func (e *gpuEngine) start() (err error) {
 		e.options += " -DFETCHES"
 	}
 	e.options += " " + e.build.options
-	return e.compile(slices.Concat(programs, densePrograms(0)))
+	l := e.library()
+	return e.compile(slices.Concat(l.all, l.dense[0]))
 }
 
 // compilerOptions are those of all kernels, but for NARROW.
 func compilerOptions(cpu bool) string {
-	number := map[bool]int{true: 1}
-	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number[cpu], lanes,
+	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number(cpu), lanes,
 		numerics.Chunk)
 }
 
@@ -194,19 +193,18 @@ func (e *gpuEngine) compile(programs []program) error {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
 	for _, p := range programs {
-		uses, names := p.kernels(e), []string(nil)
+		uses, names := p.kernels, []string(nil)
 		if *uses[len(uses)-1].to != nil {
 			continue
 		}
 		for _, u := range uses {
 			names = append(names, u.name)
 		}
-		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options,
-			p.narrow, p.macros(e)), names...)
+		program, err := e.q.build(p.text(e.build.sources), e.options+p.macros, names...)
 		if err != nil {
 			return err
 		}
-		e.programs = append(e.programs, program)
+		e.compiled = append(e.compiled, program)
 		for _, k := range uses {
 			fixed := !e.cpu && slices.Contains(fixedGroups, k.name)
 			if *k.to, err = e.q.kernel(program, k.name, min(k.local, most), fixed); err != nil {
@@ -226,15 +224,17 @@ func (e unchecked) Device() engine.Device {
 
 func (e unchecked) Close() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
-	for _, p := range e.allPrograms() {
-		for _, k := range p.kernels(e.gpuEngine) {
+	done(e.q.last, nil)
+	l := e.library()
+	for _, p := range slices.Concat(l.groups()...) {
+		for _, k := range p.kernels {
 			if *k.to != nil {
 				(*k.to).cl.Release()
 				*k.to = nil
 			}
 		}
 	}
-	for _, p := range e.programs {
+	for _, p := range e.compiled {
 		e.q.release(p)
 	}
 	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
@@ -248,49 +248,20 @@ func (e unchecked) Close() error {
 	if e.q.context != nil && e.q.cache == nil {
 		e.q.context.Release()
 	}
-	e.programs, e.q = nil, &queue{work: e.q.work, lost: e.q.lost}
+	e.compiled, e.q = nil, &queue{work: e.q.work, lost: e.q.lost}
 	return errors.Join(errs...)
 }
 
-func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
-	x := rows.Stored()
-	r, err := e.load(x, nil, classes, numerics.FixedPoint{}, scoring)
+// Load compiles what the examples need and loads them.
+func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+	err := e.checkMemory(x, t)
+	if err == nil {
+		err = e.compile(e.programs(x, t.Use))
+	}
 	if err != nil {
 		return nil, err
 	}
-	return r, nil
-}
-
-func (e unchecked) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
-) (engine.Cells, error) {
-	x := rows.Stored()
-	r, err := e.load(x, y, classes, f, sorting)
-	if err != nil {
-		return nil, err
-	}
-	return labelled{r}, nil
-}
-
-func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int,
-	f numerics.FixedPoint) (engine.Evaluator, error) {
-	x := rows.Stored()
-	r, err := e.load(x, nil, classes, f, evaluating)
-	if err != nil {
-		return nil, err
-	}
-	return evaluator{r}, nil
-}
-
-// load loads examples for a use; y is nil unless they are sorted into cells.
-func (e *gpuEngine) load(x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, use use) (
-	*resident, error) {
-	if err := e.checkMemory(x, classes, use); err != nil {
-		return nil, err
-	}
-	if err := e.compile(e.loadPrograms(x, use)); err != nil {
-		return nil, err
-	}
-	r, err := newResident(e, x, y, classes, f, use)
+	r, err := newResident(e.gpuEngine, x, t)
 	if err != nil {
 		return nil, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}

@@ -7,22 +7,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
-// evaluator is a resident with targets, which alone has the methods for them.
-type evaluator struct{ *resident }
-
-func (r evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
-
 // targetRows is how many targets go to the device at once.
 const targetRows = 1 << 14
 
-func (r evaluator) SetTargets(targets engine.Targets) error {
+func (r *resident) SetTargets(targets engine.Targets) error {
 	for _, t := range r.tiles {
 		for from := 0; from < t.stride; from += targetRows {
 			if err := r.writeTargets(t, targets, from, min(from+targetRows, t.stride)); err != nil {
@@ -58,14 +51,14 @@ func (r *resident) writeTargets(t *tile, targets engine.Targets, from, to int) e
 }
 
 // Evaluate: clauses 1, 15, 16 and 14, tile by tile and in a tile band by band.
-func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	var e engine.Evaluation
 	losses := r.sumBuffers.losses
 	if err := errors.Join(r.beginSums(r.q), r.e.clear(losses)); err != nil {
 		return e, err
 	}
 	if r.classes.n == r.q { // one batch for all tiles
-		if err := r.useAll(w, sketch.All(r.q)); err != nil {
+		if err := r.useWeights(w, sketch.All(r.q)); err != nil {
 			return e, err
 		}
 	}
@@ -77,12 +70,12 @@ func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		readings = 2
 	}
 	for _, t := range r.tiles {
-		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {
+		err := r.onDevice(t, func(x arrays) error {
 			if fused {
 				return r.evaluateTile(t, x)
 			}
-			if err := r.scoreAll(t, x, w); err != nil {
-				return nil, err
+			if err := r.eachBatch(w, func(m int) error { return r.scoreTile(t, x, m) }); err != nil {
+				return err
 			}
 			return r.evaluateBands(t, x)
 		})
@@ -110,44 +103,10 @@ func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 	return e, nil
 }
 
-// useAll is useWeights for an evaluation, which scores sparse examples for many classes at once.
-func (r *resident) useAll(w engine.Weights, classes []int) error {
-	if r.tiles[0].sparse == nil {
-		return r.useWeights(w, classes)
-	}
-	return errors.Join(r.classes.write(0, indices(classes)), r.weights.write(0, pack(w, classes,
-		r.e.vector)))
-}
-
-// scoreAll scores all classes for the examples of a tile.
-func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
-	for from := 0; from < r.q; from += r.classes.n {
-		batch := sketch.All(r.q)[from:min(from+r.classes.n, r.q)]
-		if len(batch) < r.q {
-			if err := r.useAll(w, batch); err != nil {
-				return err
-			}
-		}
-		if t.sparse == nil {
-			if err := done(r.scoreTile(t, x, len(batch))); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := r.e.scoreSparseWide.launch(t.rows, (len(batch)+r.e.vector-1)/r.e.vector, x.columns,
-			x.values, x.slices,
-			x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
-			int32(len(batch))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // evaluateTile does all for a tile in one kernel.
-func (r *resident) evaluateTile(t *tile, x arrays) (*cl.Event, error) {
+func (r *resident) evaluateTile(t *tile, x arrays) error {
 	w := r.sumBuffers
-	return r.e.dense[t.width].evaluate.enqueue(w.ranges, 1,
+	return r.e.dense[t.width].evaluate.launch(w.ranges, 1,
 		append(r.examples(t, x), r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses,
 			w.partial[0], r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given,
 			int32(w.ranges))...)
@@ -157,7 +116,7 @@ func (r *resident) evaluateTile(t *tile, x arrays) (*cl.Event, error) {
 func (r *resident) lossScale() float32 { return numerics.LossFormat(r.fixed.N).Scale() }
 
 // evaluateBands makes residuals of the scores of a tile, and adds their weighted sums.
-func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) {
+func (r *resident) evaluateBands(t *tile, x arrays) error {
 	w, e := r.sumBuffers, r.e
 	order, sorted := r.ints, int32(0)
 	if t.sparse != nil {
@@ -165,20 +124,19 @@ func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) 
 	}
 	for from := 0; from < t.rows; from += w.band {
 		to := min(from+w.band, t.rows)
-		done(last, nil)
 		if err := e.residuals.launch(e.residualItems(to-from), 1, t.scores, t.targets, t.weight, order,
 			w.coefs, w.losses,
 			int32(from), int32(to), int32(r.q), w.given, sorted, r.lossScale()); err != nil {
-			return nil, err
+			return err
 		}
-		if last, err = r.addSums(t, x, from, to, r.q); err != nil {
-			return nil, err
+		if err := r.addSums(t, x, from, to, r.q); err != nil {
+			return err
 		}
 	}
-	return last, nil
+	return nil
 }
 
-func (r evaluator) WeightedSums(sums []int64, a []float32) error {
+func (r *resident) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / r.n
 	for low := 0; low < count; low += r.q {
 		n := min(r.q, count-low)
@@ -197,7 +155,7 @@ func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) er
 	w := r.sumBuffers
 	var packed []float32
 	for _, t := range r.tiles {
-		err := r.onDevice(t, func(x arrays) (last *cl.Event, err error) {
+		err := r.onDevice(t, func(x arrays) error {
 			for from := 0; from < t.rows; from += w.band {
 				to := min(from+w.band, t.rows)
 				coefs := a[(t.from+from)*count : (t.from+to)*count]
@@ -208,15 +166,14 @@ func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) er
 					}
 					coefs = packed
 				}
-				done(last, nil)
 				if err := w.coefs.write(0, coefs); err != nil {
-					return nil, err
+					return err
 				}
-				if last, err = r.addSums(t, x, from, to, n); err != nil {
-					return nil, err
+				if err := r.addSums(t, x, from, to, n); err != nil {
+					return err
 				}
 			}
-			return last, nil
+			return nil
 		})
 		if err != nil {
 			return errors.Join(err, r.drain())

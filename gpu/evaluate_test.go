@@ -26,8 +26,8 @@ type evaluation struct {
 	a       []float32 // coefficients, q+1 for each example
 }
 
-// drawEvaluation has examples whose values are mostly zeros, targets of every kind, and scores
-// some of which are too large.
+// drawEvaluation has examples whose values are mostly zeros, targets of every kind, and scores;
+// some are too large.
 func drawEvaluation(n, d, q int) evaluation {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d*q)))
 	v := evaluation{x: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}, q: q, a: make([]float32,
@@ -138,9 +138,9 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 					plan, planned := e.PlanEvaluator(form, v.q)
 					got, err := v.ask(e, form, func(r engine.Evaluator) {
 						if used := plan.Examples - plan.Aside + plan.Scores + plan.Scratch; used != e.q.inUse ||
-							plan.Tiles != len(enginecheck.Inner(r).(evaluator).tiles) {
+							plan.Tiles != len(enginecheck.Inner(r).(*resident).tiles) {
 							t.Errorf("%s, %+v, %+v: plan %+v makes %d bytes, %d are in use in %d tiles", i.ID(), b.style,
-								o, plan, used, e.q.inUse, len(enginecheck.Inner(r).(evaluator).tiles))
+								o, plan, used, e.q.inUse, len(enginecheck.Inner(r).(*resident).tiles))
 						}
 					})
 					at := fmt.Sprintf("%s, style %q, copies %v, apart %v, %+v, sparse %v", i.ID(), b.style,

@@ -3,9 +3,6 @@
 package gpu
 
 import (
-	"errors"
-
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -36,18 +33,17 @@ func (p piece) values() int { return p.panels * panelColumns * (p.to - p.from) }
 
 // newFactor cuts a factor so that what is on the device takes at most budget bytes, and brings
 // all of it there if it can.
-func (e *gpuEngine) newFactor(
-	what string, rows, columns int, budget int64, row func([]float32, int) []float32,
-) (*factor, error) {
+func newFactor(o *buffers, what string, rows, columns int, budget, maxAlloc int64,
+	row func([]float32, int) []float32) *factor {
 	f := &factor{rows: rows, columns: columns, row: row, panels: (rows +
 		panelColumns - 1) / panelColumns, present: -1}
-	limit := min(e.maxAlloc, budget)
+	limit := min(maxAlloc, budget)
 	width := columns
 	if limit < 4*panelColumns*int64(columns) {
 		width = min(columns, numerics.Chunk)
 		n, err := fit(what, panelColumns*width, 4, limit)
-		if err != nil {
-			return f, err
+		if o.note(err); err != nil {
+			return f
 		}
 		width *= n
 	}
@@ -62,18 +58,14 @@ func (e *gpuEngine) newFactor(
 		}
 	}
 	if total > budget {
-		var err error
-		f.shared, err = alloc[float32](e.q, what, f.pieces[0].values())
-		return f, err
+		f.shared = alloc[float32](o, what, f.pieces[0].values())
+		return f
 	}
 	for k := range f.pieces {
 		p := &f.pieces[k]
-		var err error
-		if p.own, err = upload(e.q, what, f.pack(*p)); err != nil {
-			return f, err
-		}
+		p.own = upload(o, what, f.pack(*p))
 	}
-	return f, nil
+	return f
 }
 
 // each calls f with each piece where a kernel can read it, panel by panel and then by
@@ -120,25 +112,4 @@ func (f *factor) pack(p piece) []float32 {
 		}
 	})
 	return packed
-}
-
-func (f *factor) free() error {
-	if f == nil {
-		return nil
-	}
-	errs := []error{f.shared.free()}
-	for _, p := range f.pieces {
-		errs = append(errs, p.own.free())
-	}
-	return errors.Join(errs...)
-}
-
-// axesFactor returns the axes as a factor, or nil if there are none.
-func (e *gpuEngine) axesFactor(axes engine.Weights, budget int64) (*factor, error) {
-	if axes.Q == 0 {
-		return nil, nil
-	}
-	return e.newFactor("axes", axes.Q, axes.D, budget, func(_ []float32, i int) []float32 {
-		return axes.Row(i)
-	})
 }

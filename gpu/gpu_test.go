@@ -106,6 +106,7 @@ func TestConformance(t *testing.T) {
 				continue // "as opened" is the same engine, and has more cases
 			}
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
+				t.Parallel()
 				e := openTest(t, i, v.o, v.b)
 				enginetest.Run(t, e, v.cases)
 			})
@@ -182,10 +183,9 @@ func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int,
 
 // fresh returns the engine as it was before anything was loaded.
 func (e *gpuEngine) fresh() *gpuEngine {
-	q := *e.q
-	q.inUse = 0
-	return &gpuEngine{info: e.info, q: &q, programs: e.programs, cpu: e.cpu, shares: e.shares,
-		maxAlloc: e.maxAlloc, build: e.build}
+	f, q := *e, *e.q
+	q.inUse, f.q = 0, &q
+	return &f
 }
 
 // TestMoreThanFits has examples that no single buffer of the device holds, or
@@ -234,14 +234,15 @@ func TestMoreThanFits(t *testing.T) {
 			c.b.guard = noGuard
 			want := ask(t, cpuref.New(), c.x, c.y, q, func(engine.Cells) {})
 			got := ask(t, openTest(t, i, c.o, c.b), c.x, c.y, q, func(r engine.Cells) {
-				inner := enginecheck.Inner(r).(labelled)
+				inner := enginecheck.Inner(r).(*resident)
 				tiles, aside := inner.tiles, 0
 				for _, tile := range tiles {
-					if tile.values.host != nil {
+					if tile.dense.host != nil || tile.sparse != nil && tile.sparse.values.host != nil {
 						aside++
 					}
 				}
-				plan, err := unchecked{inner.e.fresh()}.Plan(c.x, c.y, q)
+				plan, err := unchecked{inner.e.fresh()}.Plan(c.x.Stored(),
+					enginecheck.Task{Use: enginecheck.Sorting, Labels: c.y, Classes: q})
 				if err != nil || plan.Tiles != len(tiles) || plan.TilesAside != aside {
 					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err,
 						aside, len(tiles))

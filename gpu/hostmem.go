@@ -37,7 +37,7 @@ func freeHost[T element](v []T) {
 	}
 }
 
-// staging is host memory by way of which small writes go: the device copies from it
+// staging is host memory through which small writes go: the device copies from it
 // when it comes to them, and the host need not wait. A step makes a dozen of them.
 type staging struct {
 	room []byte // of newHost

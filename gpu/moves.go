@@ -5,8 +5,7 @@ package gpu
 import (
 	"errors"
 	"math/bits"
-
-	"github.com/jgillich/go-opencl/cl"
+	"slices"
 )
 
 // move says that example i of a tile leaves one cell for another, p·Q+k; either may
@@ -87,38 +86,35 @@ func (r *resident) moveSums(t *tile) error {
 	if err := r.cells.list.write(0, list); err != nil {
 		return err
 	}
-	err := r.onListed(t, list, func(x arrays, local int32) (last *cl.Event, err error) {
-		for room := r.cells.groups.n / 2; len(groups) > 0; {
-			n := min(len(groups), room)
-			done(last, nil)
-			if last, err = r.sumGroups(t, x, groups[:n], local); err != nil {
-				return last, err
+	err := r.onListed(t, list, func(x arrays, local int32) error {
+		for some := range slices.Chunk(groups, r.cells.groups.n/2) {
+			if err := r.sumGroups(t, x, some, local); err != nil {
+				return err
 			}
-			if err := r.addGroups(groups[:n]); err != nil {
-				return last, err
+			if err := r.addGroups(some); err != nil {
+				return err
 			}
-			groups = groups[n:]
 		}
-		return last, nil
+		return nil
 	})
 	return errors.Join(err, r.drain())
 }
 
-// sumGroups enqueues the sums of some groups and returns the event.
-func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) (*cl.Event, error) {
+// sumGroups enqueues the sums of some groups.
+func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) error {
 	c := r.cells
 	index := make([]int32, 0, 2*len(groups))
 	for _, g := range groups {
 		index = append(index, g.begin, g.end)
 	}
 	if err := c.groups.write(0, index); err != nil {
-		return nil, err
+		return err
 	}
 	small := int32(0)
 	if bits.Len(uint(r.fixed.N)) >= 62-51 { // clause 3: integers stay below 2^62 / 2^bits
 		small = 1
 	}
-	return r.e.dense[t.width].sumGroups.enqueue(r.e.sumItems(r.d), len(groups),
+	return r.e.dense[t.width].sumGroups.launch(r.e.sumItems(r.d), len(groups),
 		append(r.examples(t, x), c.list, c.groups, c.partial, r.fixed.Scale(), int32(r.d), small,
 			local)...)
 }
@@ -179,20 +175,17 @@ func (r *resident) moveSparse(t *tile) error {
 	if t.streamed() {
 		if rows, local := localRows(list); len(rows) <= t.rows/4 {
 			list = local
-			on = func(t *tile, f func(arrays) (*cl.Event, error)) error { return r.gather(t, rows, f) }
+			on = func(t *tile, f func(arrays) error) error { return r.gather(t, rows, f) }
 		}
 	}
 	if err := c.list.write(0, list); err != nil {
 		return err
 	}
-	err := on(t, func(x arrays) (last *cl.Event, err error) {
-		err = r.eachSums(triples, func(n int, sums *buffer[int64]) (err error) {
-			done(last, nil)
-			last, err = r.e.moveSumsSparse.enqueue(n*r.e.moveSumsSparse.local, 1,
+	err := on(t, func(x arrays) error {
+		return r.eachSums(triples, func(n int, sums *buffer[int64]) error {
+			return r.e.moveSumsSparse.launch(n*r.e.moveSumsSparse.local, 1,
 				x.columns, x.values, x.slices, x.lengths, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
-			return err
 		})
-		return last, err
 	})
 	return errors.Join(err, r.drain())
 }

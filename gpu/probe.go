@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
@@ -42,64 +43,69 @@ type question struct {
 	scale   float32 // a power of two, |integer·scale| <= 2^62
 }
 
-// probeAnswers is the number of answers to a question (ANSWERS in kernels/probe.cl).
-const probeAnswers = 12
+// probed are the answers to a question, as kernels/probe.cl orders them: names, operands, how the
+// bits of an answer read, and the answer of a device that keeps the contract.
+var probed = [...]struct {
+	name, of string
+	format   string
+	answer   func(q question) int32
+}{
+	{"fma", "abc", "%x", func(q question) int32 { return bitsOf(numerics.FMA(q.a, q.b, q.c)) }},
+	{"sum", "ab", "%x", func(q question) int32 { return bitsOf(q.a + q.b) }},
+	{"difference", "ab", "%x", func(q question) int32 { return bitsOf(q.a - q.b) }},
+	{"product", "ab", "%x", func(q question) int32 { return bitsOf(q.a * q.b) }},
+	{"negative", "a", "%x", func(q question) int32 { return bitsOf(-q.a) }},
+	{"less", "ab", "%d", func(q question) int32 { return number(q.a < q.b) }},
+	{"at least", "ab", "%d", func(q question) int32 { return number(q.a >= q.b) }},
+	{"NaN", "a", "%d", func(q question) int32 { return number(q.a != q.a) }},
+	{"larger", "ab", "%x", func(q question) int32 {
+		if q.a < q.b {
+			return bitsOf(q.b)
+		}
+		return bitsOf(q.a)
+	}},
+	{"float of integer", "i", "%x", func(q question) int32 { return bitsOf(float32(q.integer)) }},
+	{"lower half of the fixed point", "fs", "%08x", func(q question) int32 { return int32(q.fixed()) }},
+	{"upper half of the fixed point", "fs", "%08x",
+		func(q question) int32 { return int32(q.fixed() >> 32) }},
+}
 
 // probeRounds is more than drivers that end loops are known to allow: 65535 by llvmpipe.
 const probeRounds = 1 << 17
 
-// answers are what a device that keeps the contract answers.
-func (q question) answers() [probeAnswers]int32 {
-	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }
-	bit := map[bool]int32{true: 1}
-	f, larger := float32(q.integer), q.a
-	if q.a < q.b {
-		larger = q.b
+func bitsOf(v float32) int32 { return int32(math.Float32bits(v)) }
+
+func number(is bool) int32 {
+	if is {
+		return 1
 	}
-	fixed := numerics.Quantize(f, q.scale)
-	return [...]int32{
-		bits(numerics.FMA(q.a, q.b, q.c)), bits(q.a + q.b), bits(q.a - q.b), bits(q.a * q.b), bits(-q.a),
-		bit[q.a < q.b], bit[q.a >= q.b], bit[q.a != q.a], bits(larger), bits(f), int32(fixed),
-		int32(fixed >> 32),
-	}
+	return 0
 }
 
-// describe names an answer of which the device has bits, and should have others.
-func (q question) describe(answer int, got, want int32) string {
-	number := func(bits int32) string { return fmt.Sprintf("%x", math.Float32frombits(uint32(bits))) }
-	of := fmt.Sprintf("(%x, %x)", q.a, q.b)
-	switch answer {
-	case 0:
-		of = fmt.Sprintf("(%x, %x, %x)", q.a, q.b, q.c)
-	case 4:
-		of = fmt.Sprintf("(%x)", q.a)
-	case 9:
-		of = fmt.Sprintf("(%d)", q.integer)
-	case 10, 11:
-		of = fmt.Sprintf("(%x, %x)", float32(q.integer), q.scale)
-		number = func(bits int32) string { return fmt.Sprintf("%08x", uint32(bits)) }
-	case 5, 6, 7:
-		number = func(bits int32) string { return fmt.Sprint(bits) }
-	}
-	if answer == 7 {
-		of = fmt.Sprintf("(%x)", q.a)
-	}
-	name := [probeAnswers]string{"fma", "sum", "difference", "product", "negative", "less", "at least",
-		"NaN", "larger", "float of integer", "lower half of the fixed point",
-		"upper half of the fixed point"}[answer]
-	return fmt.Sprintf("%s%s: got %s, want %s", name, of, number(got), number(want))
-}
+func (q question) fixed() int64 { return numerics.Quantize(float32(q.integer), q.scale) }
 
 // wrongAnswer describes the first answer that is not right, "" if all are. All NaN are one.
 func wrongAnswer(questions []question, answers []int32) string {
 	for k, q := range questions {
-		got := answers[k*probeAnswers:]
-		for j, want := range q.answers() {
-			isNumber := j < 5 || j == 8
-			if got[j] == want || isNumber && isNaN(got[j]) && isNaN(want) {
+		for j, p := range probed {
+			got, want := answers[k*len(probed)+j], p.answer(q)
+			if got == want || p.format == "%x" && isNaN(got) && isNaN(want) {
 				continue
 			}
-			return q.describe(j, got[j], want)
+			var operands []string
+			for _, o := range p.of {
+				operands = append(operands, map[rune]string{'a': fmt.Sprintf("%x", q.a),
+					'b': fmt.Sprintf("%x", q.b), 'c': fmt.Sprintf("%x", q.c), 'i': fmt.Sprint(q.integer),
+					'f': fmt.Sprintf("%x", float32(q.integer)), 's': fmt.Sprintf("%x", q.scale)}[o])
+			}
+			read := func(bits int32) string {
+				if p.format == "%x" {
+					return fmt.Sprintf(p.format, math.Float32frombits(uint32(bits)))
+				}
+				return fmt.Sprintf(p.format, uint32(bits))
+			}
+			return fmt.Sprintf("%s(%s): got %s, want %s", p.name, strings.Join(operands, ", "), read(got),
+				read(want))
 		}
 	}
 	return ""
@@ -107,7 +113,7 @@ func wrongAnswer(questions []question, answers []int32) string {
 
 func isNaN(bits int32) bool { f := math.Float32frombits(uint32(bits)); return f != f }
 
-// hardQuestions are those that devices are known, or likely, to get wrong: products that are
+// hardQuestions returns what devices are known, or likely, to get wrong: products that are
 // not fused, subnormal operands and results taken for 0, signs of zeros, ties, overflow.
 func hardQuestions() []question {
 	const (
@@ -121,7 +127,7 @@ func hardQuestions() []question {
 		{1 + 0x1p-12, 1 + 0x1p-12, -1, 1<<24 + 1, 1},
 		{0x1p-140, 3, 0, 1<<24 + 3, 0x1p-1},
 		{0x1p-100, 0x1p-40, 0x1p-145, 1<<62 + 1<<38, 0x1p-38},
-		// A product of which little is left. Halves of the least number: ties, and -0.
+		// A product with little left of it. Halves of the least number: ties, and -0.
 		{full * 0x1p-64, full * 0x1p-64, -full * 0x1p-127, -(1<<62 + 1<<38 + 1), 0x1p-39},
 		{least, 0.5, least, -1, 0.5},
 		{-least, 0.5, 0, 5, 0.5},
@@ -147,11 +153,11 @@ func hardQuestions() []question {
 	}
 }
 
-// ask returns the device's probeAnswers answers to each question, and how many of probeRounds
+// ask returns the device's answers to each question, and how many of probeRounds
 // rounds a loop ran.
 func (e *gpuEngine) ask(questions []question) (answers []int32, rounds int32, err error) {
 	q := e.q.unlimited()
-	p := program{files: []string{"probe.cl"}}
+	p := program{files: "probe"}
 	program, err := q.build(p.text(e.build.sources), compilerOptions(true)+" -DNARROW=0", "probe")
 	if err != nil {
 		return nil, 0, err
@@ -167,25 +173,17 @@ func (e *gpuEngine) ask(questions []question) (answers []int32, rounds int32, er
 	for _, q := range questions {
 		numbers, integers = append(numbers, q.a, q.b, q.c, q.scale), append(integers, q.integer)
 	}
-	answers = make([]int32, probeAnswers*n+1)
-	a, err := upload(q, "probe's numbers", numbers)
-	defer func() { err = errors.Join(err, a.free()) }()
-	if err != nil {
-		return nil, 0, err
-	}
-	b, err := upload(q, "probe's integers", integers)
-	defer func() { err = errors.Join(err, b.free()) }()
-	if err != nil {
-		return nil, 0, err
-	}
-	c, err := alloc[int32](q, "probe's answers", len(answers))
-	defer func() { err = errors.Join(err, c.free()) }()
-	if err != nil {
-		return nil, 0, err
+	answers = make([]int32, len(probed)*n+1)
+	o := buffers{q: q}
+	defer func() { err = errors.Join(err, o.free()) }()
+	a, b := upload(&o, "probe's numbers", numbers), upload(&o, "probe's integers", integers)
+	c := alloc[int32](&o, "probe's answers", len(answers))
+	if o.err != nil {
+		return nil, 0, o.err
 	}
 	if err := k.launch(n, 1, a, b, c, int32(n), int32(probeRounds)); err != nil {
 		return nil, 0, err
 	}
 	err = c.read(answers, 0)
-	return answers[:probeAnswers*n], answers[probeAnswers*n], err
+	return answers[:len(probed)*n], answers[len(probed)*n], err
 }

@@ -33,9 +33,8 @@ const (
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
-func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
-	x := rows.Stored()
-	if err := e.compile(projectPrograms); err != nil {
+func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+	if err := e.compile(e.library().project); err != nil {
 		return err
 	}
 	pinner := new(runtime.Pinner)
@@ -49,12 +48,12 @@ func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection
 			pinner.Unpin()
 		}
 	}()
-	j := &projection{e: e.gpuEngine, dst: dst, x: x.Examples, p: p}
+	j := &projection{e: e.gpuEngine, own: buffers{q: e.q}, dst: dst, x: x.Examples, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)
 	}
-	if err = errors.Join(err, e.q.settle(), j.free()); err != nil {
+	if err = errors.Join(err, e.q.settle(), j.own.free()); err != nil {
 		return fmt.Errorf("%d examples of %d features by %d landmarks on %d axes on %s: %w",
 			x.N, x.D, p.Landmarks.N, p.Axes.Q, e.info.ID(), err)
 	}
@@ -64,6 +63,7 @@ func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection
 // projection is one call of Project.
 type projection struct {
 	e   *gpuEngine
+	own buffers
 	dst []float32
 	x   dataset.Examples
 	p   engine.Projection
@@ -81,15 +81,14 @@ type projection struct {
 }
 
 // begin brings both factors to the device and makes room for a tile.
-func (j *projection) begin() (err error) {
-	q, d := j.e.q, j.x.D
-	free := q.memory - q.inUse
-	if j.landmarks, err = j.e.newFactor("landmarks", j.p.Landmarks.N, d, free/4,
-		j.p.Landmarks.DenseRow); err != nil {
-		return err
-	}
-	if j.axes, err = j.e.axesFactor(j.p.Axes, free/4); err != nil {
-		return err
+func (j *projection) begin() error {
+	q, d, o := j.e.q, j.x.D, &j.own
+	m, axes := j.p.Landmarks.N, j.p.Axes
+	budget := (q.memory - q.inUse) / 4
+	j.landmarks = newFactor(o, "landmarks", m, d, budget, j.e.maxAlloc, j.p.Landmarks.DenseRow)
+	if axes.Q > 0 {
+		j.axes = newFactor(o, "axes", axes.Q, axes.D, budget, j.e.maxAlloc,
+			func(_ []float32, i int) []float32 { return axes.Row(i) })
 	}
 	yy := make([]float32, j.landmarks.panels*panelColumns)
 	switch j.p.Function.Kind {
@@ -105,17 +104,15 @@ func (j *projection) begin() (err error) {
 			}
 		})
 	}
-	if j.lengths, err = upload(q, "lengths of landmarks", yy); err != nil {
-		return err
-	}
-	m, axes := j.p.Landmarks.N, j.p.Axes.Q
-	wide, row := max(m, axes), 1+m+axes // values in the widest buffer for an example, and in all
+	j.lengths = upload(o, "lengths of landmarks", yy)
+	wide, row := max(m, axes.Q), 1+m+axes.Q // values in the widest buffer for an example, and in all
 	if j.axes != nil {
 		offset := make([]float32, j.axes.panels*panelColumns)
 		copy(offset, j.p.Offset)
-		if j.offset, err = upload(q, "offset", offset); err != nil {
-			return err
-		}
+		j.offset = upload(o, "offset", offset)
+	}
+	if o.err != nil {
+		return o.err
 	}
 	j.copies = !j.x.Sparse() && (!j.e.shares || j.x.N < productRows)
 	rest := q.memory - q.inUse
@@ -139,36 +136,24 @@ func (j *projection) begin() (err error) {
 		values = 16 << 20
 	}
 	j.rows = min(j.x.N, int(min(most, 1<<24)), max(valuesRows, values/(4*m)))
-	return j.allocate()
-}
-
-// allocate makes room for a tile: for productRows rows at least, which are read and, beyond
-// the tile's, not used.
-func (j *projection) allocate() (err error) {
-	q, rows := j.e.q, max(j.rows, productRows)
-	make := func(b **buffer[float32], name string, n int) {
-		if err == nil && n > 0 {
-			if *b, err = alloc[float32](q, name, n); err == nil && j.rows < productRows {
-				err = (*b).fill(0)
-			}
+	room := func(name string, columns int) *buffer[float32] {
+		if j.rows < productRows { // which are read and, beyond the tile's, not used
+			return filled[float32](o, name, productRows*columns, 0)
 		}
+		return alloc[float32](o, name, j.rows*columns)
 	}
-	make(&j.squares, "lengths of examples", rows)
-	make(&j.values, "kernel values", rows*j.p.Landmarks.N)
-	make(&j.numbers, "numbers", rows*j.p.Axes.Q)
+	j.squares, j.values = room("lengths of examples", 1), room("kernel values", m)
+	if axes.Q > 0 {
+		j.numbers = room("numbers", axes.Q)
+	}
 	if j.copies {
-		make(&j.examples, "examples", rows*j.x.D)
+		j.examples = room("examples", d)
 	}
-	return err
-}
-
-func (j *projection) free() error {
-	return errors.Join(j.landmarks.free(), j.axes.free(), j.examples.free(), j.squares.free(),
-		j.lengths.free(), j.offset.free(), j.values.free(), j.numbers.free())
+	return o.err
 }
 
 // tile projects a tile of examples from the given one on and returns where the next begins. A
-// last tile of dense examples ends with them and begins among those that are done, since a
+// last tile of dense examples ends with them and begins among examples that are done, since a
 // CPU wants a few rows at least.
 func (j *projection) tile(from int) (next int, err error) {
 	var rows int
@@ -199,17 +184,15 @@ func (j *projection) tile(from int) (next int, err error) {
 
 // denseTile computes the kernel values of a tile of dense examples.
 func (j *projection) denseTile(from int) (err error) {
-	d := j.x.D
+	d, own := j.x.D, buffers{q: j.e.q}
 	x, values := j.examples, j.x.X[from*d:(from+j.rows)*d]
 	if j.copies {
 		err = x.write(0, values)
 	} else {
-		x, err = share(j.e.q, "examples", values)
+		x = share(&own, "examples", values)
+		err = own.err
 	}
-	if err != nil {
-		return err
-	}
-	if j.ending == endRBF {
+	if err == nil && j.ending == endRBF {
 		err = j.e.squares.launch(j.rows, 1, x, j.squares, int32(j.rows), int32(d))
 	}
 	if err == nil {
@@ -219,7 +202,7 @@ func (j *projection) denseTile(from int) (err error) {
 	if j.copies {
 		return err
 	}
-	return errors.Join(err, j.e.q.settle(), x.free())
+	return errors.Join(err, j.e.q.settle(), own.free())
 }
 
 // multiply enqueues the product of rows rows of a with a factor.

@@ -104,6 +104,7 @@ func TestVectors(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, width := range []int{4, 8, 16} {
 			t.Run(fmt.Sprintf("%s/%d", i.ID(), width), func(t *testing.T) {
+				t.Parallel()
 				enginetest.Run(t, openTest(t, i, Options{}, build{style: "cpu", width: width}), cases)
 			})
 		}

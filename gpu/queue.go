@@ -32,6 +32,10 @@ type queue struct {
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
 	lost      bool // the device does not answer, and may still use the host's memory
+	// of the kernel enqueued last, or nil
+	last *cl.Event
+	// of each name, where nothing is allocated but bytes are counted (Plan); else nil
+	planned map[string]int64
 
 	work  engine.Work
 	trace func(name string, start, end time.Time) // of Options; nil for none
@@ -54,6 +58,9 @@ func (q *queue) span(name string, do func() error) error {
 // lives: nothing of that is freed, unpinned or unmapped any more, and this error is the only one
 // that says so.
 func (q *queue) settle() (err error) {
+	if q.planned != nil {
+		return nil
+	}
 	for _, c := range []*cl.CommandQueue{q.queue, q.transfers} {
 		if c == nil || q.lost {
 			continue
@@ -80,15 +87,14 @@ type element interface {
 
 // buffer is n values of type T in device memory.
 type buffer[T element] struct {
-	name string
-	n    int
-	mem  *cl.MemObject
-	q    *queue
-
+	name   string
+	n      int
+	mem    *cl.MemObject
+	q      *queue
 	shared bool // host memory, not counted and without a guard
 }
 
-// leastBuffer is the size of the smallest buffer, in bytes.
+// leastBuffer is the size of the smallest buffer, in bytes: OpenCL knows no empty one.
 const leastBuffer = 16
 
 // guardByte fills what nothing may write to.
@@ -96,31 +102,104 @@ const guardByte = 0xA5
 
 func (b *buffer[T]) bytes() int { return b.n * int(unsafe.Sizeof(*new(T))) }
 
-// alloc makes a buffer of n values, not initialised. It is never empty, because
-// OpenCL knows no empty buffer.
-func alloc[T element](q *queue, name string, n int) (*buffer[T], error) {
-	b := &buffer[T]{name: name, n: n, q: q}
-	size := max(b.bytes(), leastBuffer)
+func (b *buffer[T]) object() *cl.MemObject { return b.mem }
+
+// buffers allocates the buffers of one owner and frees them. After an error, which it keeps, it
+// allocates nothing more and returns nil.
+type buffers struct {
+	q   *queue
+	all []interface{ free() error }
+	err error
+}
+
+func (o *buffers) free() error {
+	var errs []error
+	for _, b := range o.all {
+		errs = append(errs, b.free())
+	}
+	o.all = nil
+	return errors.Join(errs...)
+}
+
+// note keeps the first error.
+func (o *buffers) note(err error) {
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+// alloc makes a buffer of n values, not initialised.
+func alloc[T element](o *buffers, name string, n int) *buffer[T] {
+	if o.err != nil {
+		return nil
+	}
+	b := &buffer[T]{name: name, n: n, q: o.q}
+	if o.err = b.alloc(); o.err != nil {
+		return nil
+	}
+	o.all = append(o.all, b)
+	return b
+}
+
+// upload makes a buffer of v.
+func upload[T element](o *buffers, name string, v []T) *buffer[T] {
+	b := alloc[T](o, name, len(v))
+	if b != nil {
+		o.err = b.write(0, v)
+	}
+	return b
+}
+
+// filled makes a buffer of n times v.
+func filled[T element](o *buffers, name string, n int, v T) *buffer[T] {
+	b := alloc[T](o, name, n)
+	if b != nil {
+		o.err = b.fill(v)
+	}
+	return b
+}
+
+// share makes a buffer of host memory that stays there. It takes no memory of the device.
+func share[T element](o *buffers, name string, v []T) *buffer[T] {
+	if o.err != nil {
+		return nil
+	}
+	b := &buffer[T]{name: name, n: len(v), q: o.q, shared: true}
+	if o.q.planned != nil {
+		return b
+	}
+	var err error
+	if b.mem, err = o.q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr,
+		max(b.bytes(), leastBuffer), unsafe.Pointer(unsafe.SliceData(v))); err != nil {
+		o.err = fmt.Errorf("use %d bytes of host memory for %s in place: %w", b.bytes(), name, err)
+		return nil
+	}
+	o.all = append(o.all, b)
+	return b
+}
+
+// alloc takes the memory of b.
+func (b *buffer[T]) alloc() (err error) {
+	q, size := b.q, max(b.bytes(), leastBuffer)
 	if q.inUse+int64(size) > q.memory {
-		return nil, fmt.Errorf("%w: %s wants %d bytes, %d of %d are in use", engine.ErrMemory, name, size,
+		return fmt.Errorf("%w: %s wants %d bytes, %d of %d are in use", engine.ErrMemory, b.name, size,
 			q.inUse, q.memory)
 	}
-	mem, err := q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard)
-	if err != nil {
-		return nil, fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory,
-			size, name, q.inUse, q.memory, err)
+	if q.planned != nil {
+		q.planned[b.name] += int64(size)
+	} else if b.mem, err = q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard); err != nil {
+		return fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory,
+			size, b.name, q.inUse, q.memory, err)
 	}
-	b.mem = mem
 	q.inUse += int64(size)
-	if q.guard > 0 {
+	if q.guard > 0 && b.mem != nil {
 		pattern := byte(guardByte)
-		event, err := q.queue.EnqueueFillBuffer(mem, unsafe.Pointer(&pattern), 1, b.bytes(),
-			size-b.bytes()+q.guard, nil)
-		if err = done(event, err); err != nil {
-			return nil, fmt.Errorf("guard %s: %w", name, err)
+		if err = done(q.queue.EnqueueFillBuffer(b.mem, unsafe.Pointer(&pattern), 1, b.bytes(),
+			size-b.bytes()+q.guard, nil)); err != nil {
+			return fmt.Errorf("guard %s: %w", b.name, err)
 		}
 	}
-	return b, nil
+	return nil
 }
 
 // done releases the event that every enqueue makes.
@@ -129,28 +208,6 @@ func done(event *cl.Event, err error) error {
 		event.Release()
 	}
 	return err
-}
-
-// share makes a buffer of host memory from newHost that stays there. It takes no
-// memory of the device.
-func share[T element](q *queue, name string, v []T) (*buffer[T], error) {
-	b := &buffer[T]{name: name, n: len(v), q: q, shared: true}
-	mem, err := q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr, max(b.bytes(),
-		leastBuffer), unsafe.Pointer(unsafe.SliceData(v)))
-	if err != nil {
-		return nil, fmt.Errorf("use %d bytes of host memory for %s in place: %w", b.bytes(), name, err)
-	}
-	b.mem = mem
-	return b, nil
-}
-
-// upload allocates a buffer for v and writes v to it.
-func upload[T element](q *queue, name string, v []T) (*buffer[T], error) {
-	b, err := alloc[T](q, name, len(v))
-	if err != nil {
-		return nil, err
-	}
-	return b, b.write(0, v)
 }
 
 // write copies v to the buffer from value at on, after everything enqueued before.
@@ -166,7 +223,7 @@ func (b *buffer[T]) writeAside(v []T) error {
 }
 
 func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
-	if len(v) == 0 {
+	if len(v) == 0 || b.q.planned != nil {
 		return nil
 	}
 	size := int(unsafe.Sizeof(v[0]))
@@ -219,6 +276,9 @@ func (b *buffer[T]) read(v []T, at int) error {
 // fill sets every value, by writes rather than by OpenCL's fill, which oclgrind
 // does not take for an initialisation.
 func (b *buffer[T]) fill(v T) error {
+	if b.q.planned != nil {
+		return nil
+	}
 	part := make([]T, min(b.n, 1<<18))
 	for i := range part {
 		part[i] = v
@@ -278,38 +338,30 @@ type compiled struct {
 // groups; kernels check their first index. Arguments are *buffer, int32, uint64
 // or float32, in order.
 func (k *compiled) launch(width, height int, args ...any) error {
-	return done(k.enqueue(width, height, args...))
-}
-
-// enqueue is launch for callers that want the event, which they release.
-func (k *compiled) enqueue(width, height int, args ...any) (*cl.Event, error) {
 	if len(args) != k.args {
-		return nil, fmt.Errorf("kernel %s: %d arguments, it takes %d", k.name, len(args), k.args)
+		return fmt.Errorf("kernel %s: %d arguments, it takes %d", k.name, len(args), k.args)
 	}
 	for i, a := range args {
 		if b, ok := a.(interface{ object() *cl.MemObject }); ok {
 			a = b.object()
 		}
 		if err := k.cl.SetArg(i, a); err != nil {
-			return nil, fmt.Errorf("kernel %s: argument %d: %w", k.name, i, err)
+			return fmt.Errorf("kernel %s: argument %d: %w", k.name, i, err)
 		}
 	}
 	width = (width + k.local - 1) / k.local * k.local
 	k.q.work.Launches++
-	var event *cl.Event
 	err := k.q.span(k.name, func() (err error) {
-		event, err = k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height}, []int{k.local, 1},
-			nil)
+		done(k.q.last, nil)
+		k.q.last, err = k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height},
+			[]int{k.local, 1}, nil)
 		return err
 	})
 	if err != nil {
-		event.Release()
-		return nil, fmt.Errorf("kernel %s on %d×%d work-items: %w", k.name, width, height, err)
+		return fmt.Errorf("kernel %s on %d×%d work-items: %w", k.name, width, height, err)
 	}
-	return event, nil
+	return nil
 }
-
-func (b *buffer[T]) object() *cl.MemObject { return b.mem }
 
 // build returns the program that sources make, put one behind the other, for the queue's device,
 // with these kernels. The caller gives it to release.
@@ -317,7 +369,7 @@ func (q *queue) build(sources []string, options string, kernels ...string) (*cl.
 	if q.cache == nil {
 		return q.compile(sources, options, kernels)
 	}
-	return q.cache.take(q.recipe(sources, options), func() (*cl.Program, error) {
+	return q.cache.program(q.context, sources, options, func() (*cl.Program, error) {
 		return q.compileAgain(sources, options, kernels)
 	})
 }
@@ -346,8 +398,6 @@ const compileAttempts = 3
 func (q *queue) release(p *cl.Program) {
 	if q.cache == nil {
 		p.Release()
-	} else {
-		q.cache.giveBack(p)
 	}
 }
 

@@ -7,18 +7,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
-
-// labelled is a resident with cells, which alone has the methods for them.
-type labelled struct{ *resident }
-
-func (r labelled) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 // resident is a data set on a device: its scores, places and class sums in device
 // memory, its examples as far as there is room.
@@ -26,6 +20,7 @@ type resident struct {
 	e       *gpuEngine
 	n, d, q int
 	tiles   []*tile
+	own     buffers // all but those of the sketches
 
 	mostRows int // of a tile
 
@@ -46,148 +41,95 @@ type resident struct {
 	slots  []*slot          // for tiles that are streamed, else empty
 }
 
-// use is what a resident is for.
-type use int
-
-const (
-	scoring use = iota
-	sorting     // into cells
-	evaluating
-)
-
-func newResident(
-	e *gpuEngine, x dataset.Stored, y []int32, classes int, fixed numerics.FixedPoint, use use,
-) (r *resident, err error) {
-	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x, window: e.window(x.Examples)}
-	if y != nil {
-		r.bounds = sketch.NewBounds(e.build.bounds, x.Examples, classes)
+func newResident(e *gpuEngine, x dataset.Stored, t enginecheck.Task) (r *resident, err error) {
+	r = &resident{e: e, n: x.N, d: x.D, q: t.Classes, fixed: t.Format, x: x,
+		own: buffers{q: e.q}, window: e.window(x.Examples)}
+	if r.tiles, err = e.cut(x, t.Classes, t.Use); err != nil {
+		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, r.free())
-			r = nil
-		}
-	}()
-	if r.tiles, err = e.cut(x, classes, use); err != nil {
-		return r, err
+	for _, tile := range r.tiles {
+		r.mostRows = max(r.mostRows, tile.rows)
 	}
-	for _, t := range r.tiles {
-		r.mostRows = max(r.mostRows, t.rows)
+	r.allocate(t.Use)
+	switch t.Use {
+	case enginecheck.Sorting:
+		r.bounds = sketch.NewBounds(e.build.bounds, x.Examples, t.Classes)
+		r.cells = r.newCells(t.Labels)
+	case enginecheck.Evaluating:
+		r.sumBuffers = r.newSumBuffers()
 	}
-	if err := r.allocate(use); err != nil {
-		return r, err
+	r.loadExamples() // at last: examples without room are streamed
+	if r.own.err != nil {
+		return nil, errors.Join(r.own.err, r.free())
 	}
-	if use == evaluating {
-		if r.sumBuffers, err = newSumBuffers(r); err != nil {
-			return r, err
-		}
-	}
-	if y != nil {
-		if r.cells, err = newCells(r, y); err != nil {
-			return r, err
-		}
-	}
-	// The examples come last: those that find no room are streamed.
-	return r, r.loadExamples(x)
+	return r, nil
 }
 
 // allocate makes room for all that is not examples or cells.
-func (r *resident) allocate(use use) error {
-	q := r.e.q
-	for k := range r.tiles {
-		t, err := r.tiles[k], error(nil)
-		if t.scores, err = alloc[float32](q, "scores", t.stride*r.q); err != nil {
-			return err
+func (r *resident) allocate(use enginecheck.Use) {
+	o, narrow := &r.own, r.x.At.Narrow()
+	for _, t := range r.tiles {
+		t.scores = filled[float32](o, "scores", t.stride*r.q, 0)
+		if narrow != nil {
+			t.unit = upload(o, "lengths", narrow.Unit[t.from:t.from+t.rows])
 		}
-		if err := t.scores.fill(0); err != nil {
-			return err
-		}
-		if t.width != 0 {
-			if t.unit, err = upload(q, "lengths", r.x.At.Narrow().Unit[t.from:t.from+t.rows]); err != nil {
-				return err
-			}
-		}
-		if use != sorting {
-			continue
-		}
-		if t.place, err = alloc[int32](q, "places", t.rows); err != nil {
-			return err
-		}
-		if err := t.place.fill(-1); err != nil {
-			return err
+		if use == enginecheck.Sorting {
+			t.place = filled[int32](o, "places", t.rows, -1)
 		}
 	}
-	batch, packed, err := r.e.weightBatch(r.tiles[0].sparse != nil, r.d, r.q, use)
-	if err != nil {
-		return err
+	batch, packed, err := r.e.weightBatch(r.x.Sparse(), r.d, r.q)
+	o.note(err)
+	r.weights = alloc[float32](o, "weights", packed*r.d)
+	r.classes = alloc[int32](o, "classes", batch)
+	if narrow != nil {
+		r.maps = upload(o, "column maps", narrow.Map)
 	}
-	if r.weights, err = alloc[float32](q, "weights", packed*r.d); err != nil {
-		return err
-	}
-	if r.classes, err = alloc[int32](q, "classes", batch); err != nil {
-		return err
-	}
-	if r.tiles[0].width != 0 {
-		if r.maps, err = upload(q, "column maps", r.x.At.Narrow().Map); err != nil {
-			return err
-		}
-	}
-	r.ints, err = alloc[int32](q, "moved examples", head+3*r.mostRows)
-	return err
+	r.ints = alloc[int32](o, "moved examples", head+3*r.mostRows)
 }
 
 // free gives all memory back, when no kernel uses it any more.
 func (r *resident) free() error {
 	errs := []error{r.e.q.settle()}
-	for _, t := range r.tiles {
-		if r.e.q.lost {
-			t.abandon()
-		}
-		errs = append(errs, t.free())
-	}
 	for _, s := range r.slots {
-		errs = append(errs, s.free())
+		errs = append(errs, s.wait())
 	}
-	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(),
-		r.cells.free(), r.sumBuffers.free(), r.sketches.free())
+	errs = append(errs, r.own.free(), r.sketches.free())
+	if !r.e.q.lost { // else the device may still use what the host has
+		for _, t := range r.tiles {
+			t.freeHost()
+		}
+	}
 	r.unpin()
 	return errors.Join(errs...)
 }
 
 // weightBatch returns how many of q rows of W of d columns are brought to the
-// device at once, and how many rows they take there.
-func (e *gpuEngine) weightBatch(sparse bool, d, q int, use use) (batch, packed int, err error) {
-	least := few
-	switch {
-	case sparse && use == evaluating:
-		least = e.vector
-	case sparse:
-		least = 1
+// device at once, and how many rows they take there, in whole groups.
+func (e *gpuEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
+	least, group := few, many
+	if sparse {
+		least, group = e.vector, e.vector
 	}
 	rows, err := fit("the weights of a class", least, 4*d, e.maxAlloc)
 	if err != nil {
 		return 0, 0, err
 	}
-	rows *= least
-	if sparse {
-		packed = min(rows, (q+least-1)/least*least)
-		return min(packed, q), packed, nil
-	}
-	if rows >= many && q > few { // whole groups
-		packed = min(rows, q+many-1) / many * many
-	} else {
-		packed = few
+	packed = least
+	if rows *= least; rows >= group && q > least {
+		packed = min(rows, q+group-1) / group * group
 	}
 	return min(packed, q), packed, nil
 }
 
 func (r *resident) Close() error {
-	if r.e.programs == nil {
+	if r.e.compiled == nil {
 		r.unpin()
 		return nil // the engine went first and took the memory with it
 	}
 	return r.free()
 }
+
+func (r *resident) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 func (r *resident) Shape() (n, d, q int) { return r.n, r.d, r.q }
 
@@ -200,14 +142,12 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 
 // rescore computes the scores of some classes for all examples.
 func (r *resident) rescore(w engine.Weights, classes []int) error {
-	for len(classes) > 0 {
-		batch := classes[:min(len(classes), r.classes.n)]
-		classes = classes[len(batch):]
+	for batch := range slices.Chunk(classes, r.classes.n) {
 		if err := r.useWeights(w, batch); err != nil {
 			return err
 		}
 		for _, t := range r.tiles {
-			err := r.onDevice(t, func(x arrays) (*cl.Event, error) { return r.scoreTile(t, x, len(batch)) })
+			err := r.onDevice(t, func(x arrays) error { return r.scoreTile(t, x, len(batch)) })
 			if err != nil {
 				return err
 			}
@@ -218,28 +158,38 @@ func (r *resident) rescore(w engine.Weights, classes []int) error {
 	return r.drain()
 }
 
-// groupSize is how many of m classes a work-item of score computes at once.
-func groupSize(m int) int {
-	if m <= few {
+// eachBatch calls f for all classes, as many at a time as have room for their weights, which it
+// brings to the device; unless all have, and are there.
+func (r *resident) eachBatch(w engine.Weights, f func(m int) error) error {
+	for batch := range slices.Chunk(sketch.All(r.q), r.classes.n) {
+		if len(batch) < r.q {
+			if err := r.useWeights(w, batch); err != nil {
+				return err
+			}
+		}
+		if err := f(len(batch)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupSize returns how many of m classes a work-item of score computes at once.
+func (r *resident) groupSize(m int) int {
+	switch {
+	case r.x.Sparse():
+		return r.e.vector
+	case m <= few:
 		return few
 	}
 	return many
 }
 
-// useWeights brings rows of W to the device: for sparse examples one after the
-// other, else in groups, transposed (see kernels/score.cl).
+// useWeights brings rows of W to the device in groups, transposed (see kernels/score.cl and
+// kernels/sparse.cl).
 func (r *resident) useWeights(w engine.Weights, classes []int) error {
-	if err := r.classes.write(0, indices(classes)); err != nil {
-		return err
-	}
-	var packed []float32
-	if r.tiles[0].sparse != nil {
-		for _, c := range classes {
-			packed = append(packed, w.Row(c)...)
-		}
-		return r.weights.write(0, packed)
-	}
-	return r.weights.write(0, pack(w, classes, groupSize(len(classes))))
+	return errors.Join(r.classes.write(0, indices(classes)),
+		r.weights.write(0, pack(w, classes, r.groupSize(len(classes)))))
 }
 
 // pack transposes rows of W in groups (see kernels/score.cl).
@@ -264,22 +214,23 @@ func indices(classes []int) []int32 {
 }
 
 // scoreTile scores the first m classes of r.classes for all examples of a tile.
-func (r *resident) scoreTile(t *tile, x arrays, m int) (*cl.Event, error) {
+func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 	if t.sparse != nil {
-		return r.e.scoreSparse.enqueue(t.rows, (m+1)/2, x.columns, x.values, x.slices, x.lengths,
-			r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(m))
+		return r.e.scoreSparse.launch(t.rows, (m+r.e.vector-1)/r.e.vector, x.columns, x.values,
+			x.slices, x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
+			int32(m))
 	}
 	return r.scoreDense(t, x, m, r.ints, 0)
 }
 
 // scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
 func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32],
-	listed int32) (*cl.Event, error) {
-	k, group := r.e.dense[t.width].scoreFew, groupSize(m)
+	listed int32) error {
+	k, group := r.e.dense[t.width].scoreFew, r.groupSize(m)
 	if group == many {
 		k = r.e.dense[t.width].scoreMany
 	}
-	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group,
+	return k.launch(r.e.scoreItems(t.rows, listed), (m+group-1)/group,
 		append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
 			int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
 }
@@ -288,9 +239,9 @@ func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32],
 // kernels/contract.cl).
 func (r *resident) examples(t *tile, x arrays) []any {
 	if t.width == 0 {
-		return []any{x.values}
+		return []any{x.dense}
 	}
-	return []any{x.codes, r.maps, t.unit, r.x.At.Narrow().Least}
+	return []any{x.dense, r.maps, t.unit, r.x.At.Narrow().Least}
 }
 
 // scoreItems returns how many work-items of score take rows examples, or those of
@@ -305,8 +256,8 @@ func (e *gpuEngine) scoreItems(rows int, listed int32) int {
 	return min(rows, e.crowd())
 }
 
-// blocks returns how many work-items take the examples of a tile, of which a CPU takes
-// a block at a time.
+// blocks returns how many work-items take the examples of a tile: one for each, on a CPU one for
+// each block.
 func (e *gpuEngine) blocks(t *tile) int {
 	if e.cpu {
 		return t.stride / lanes
@@ -314,8 +265,7 @@ func (e *gpuEngine) blocks(t *tile) int {
 	return t.stride
 }
 
-// crowd is the number of work-items that keep the device busy with things of which
-// there may be few.
+// crowd returns the number of work-items that keep the device busy; each takes a share.
 func (e *gpuEngine) crowd() int {
 	if e.cpu {
 		return 256

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
@@ -24,7 +25,7 @@ import (
 // compares the weights with cpuref's.
 func TestStepsFromScratch(t *testing.T) {
 	const n, d, q = 700, 30, 4
-	values, labels, err := synth.Generate(n, d, q, 3)
+	values, labels, err := synth.Generate(t.Context(), n, d, q, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +46,11 @@ func TestStepsFromScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw := dataset.Examples{N: n, D: d, X: values}
-	p, err := dataset.Fit(steps, raw)
+	p, err := features.Fit(steps, raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := p.Apply(raw)
+	x, err := features.Apply(p, raw)
 	if err != nil {
 		t.Fatal(err)
 	}

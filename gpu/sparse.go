@@ -4,7 +4,6 @@ package gpu
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,24 +11,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// sparseTile is what a tile of sparse examples has besides its stored values.
+// sparseTile is the stored values of a tile of sparse examples, in the lay-out of
+// kernels/sparse.cl.
 type sparseTile struct {
-	order   []int32     // order[r] is the example, counted from the tile's first, in row r
-	starts  []int32     // where each slice begins, in units of lanes
-	stored  []int32     // stored values of row r
-	padded  int         // places in columns and in values
-	columns part[int32] // as tile.values
-	slices  *buffer[int32]
-	lengths *buffer[int32]
+	order   []int32 // order[r] is the example, counted from the tile's first, in row r
+	starts  []int32 // where each slice begins, in units of lanes
+	stored  []int32 // stored values of row r
+	padded  int     // places in columns and in values
+	columns part[int32]
+	values  part[float32]
+	slices  *buffer[int32] // starts
+	lengths *buffer[int32] // stored
 
-	byColumn *columnTile // of an evaluator, else nil
-}
-
-func (s *sparseTile) free() error {
-	if s == nil {
-		return nil
-	}
-	return errors.Join(s.columns.free(), s.slices.free(), s.lengths.free(), s.byColumn.free())
+	byColumn columnTile // empty but for evaluators
 }
 
 // fitSparse returns how many of the next rows examples fit into a tile of limit
@@ -86,13 +80,22 @@ func slice(lengths []int32) (starts []int32, padded int) {
 // place is where value k of row r lies.
 func place(starts []int32, r, k int) int { return (int(starts[r/lanes])+k)*lanes + r%lanes }
 
-// fillSparse writes the tile's examples in device lay-out.
-func (t *tile) fillSparse(x dataset.Examples, columns []int32, values []float32) {
-	for r := range t.rows {
-		c, v := x.SparseRow(t.example(r))
-		for k := range c {
-			at := place(t.sparse.starts, r, k)
-			columns[at], values[at] = c[k], v[k]
+// lay writes what of returns of each example, its columns or values, in device lay-out.
+func lay[T element](t *tile, of func(i int) []T) func(dst []T) {
+	return func(dst []T) {
+		for r := range t.rows {
+			for k, v := range of(t.example(r)) {
+				dst[place(t.sparse.starts, r, k)] = v
+			}
 		}
 	}
+}
+
+// columnsOf and valuesOf return those of a sparse example.
+func columnsOf(x dataset.Examples) func(i int) []int32 {
+	return func(i int) []int32 { columns, _ := x.SparseRow(i); return columns }
+}
+
+func valuesOf(x dataset.Examples) func(i int) []float32 {
+	return func(i int) []float32 { _, values := x.SparseRow(i); return values }
 }

@@ -5,71 +5,66 @@ package gpu
 import (
 	"errors"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // Sketch implements sketch.Rescorer.
-func (k rescorer) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
+func (k rescorer) Sketch(basis *sketch.Basis, span int) (tiles []*sketch.Tile, err error) {
 	r := k.r
-	r.sketches = &sketches{basis: basis, depth: (basis.K + 3) / 4 * 4}
-	tiles, err := r.sketchAll(span)
-	if err == nil {
-		return tiles, nil
-	}
-	errs := []error{r.sketches.free()}
-	r.sketches = nil
-	for _, t := range r.tiles {
-		errs = append(errs, t.sketch.free())
-		t.sketch = nil
-	}
-	return nil, errors.Join(append(errs, err)...)
-}
-
-func (r *resident) sketchAll(span int) (tiles []*sketch.Tile, err error) {
-	s, q, largest := r.sketches, r.e.q, 0
-	for _, t := range r.tiles {
-		largest = max(largest, t.stride)
-	}
-	if _, err = fit("a sketch", largest, s.depth, r.e.maxAlloc); err != nil {
-		return nil, err
-	}
-	if s.numbers, err = alloc[float32](q, "changes", r.q*(s.depth+1)); err != nil {
-		return nil, err
-	}
-	if s.errors, err = alloc[float32](q, "errors", 2*span*r.q); err != nil {
-		return nil, err
-	}
-	if s.which, err = alloc[int32](q, "changed classes", r.q); err != nil {
-		return nil, err
-	}
-	if s.list, err = alloc[int32](q, "examples to score", largest); err != nil {
-		return nil, err
-	}
-	p, err := r.newProjector(s.basis, largest)
-	defer func() { err = errors.Join(err, p.free()) }()
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range r.tiles {
-		if err := r.sketchTile(t, p); err != nil {
-			return nil, err
+	s := &sketches{basis: basis, depth: (basis.K + 3) / 4 * 4, own: buffers{q: r.e.q}}
+	if err := r.sketchAll(s, span); err != nil {
+		for _, t := range r.tiles {
+			t.sketch = nil
 		}
+		return nil, errors.Join(err, s.free())
+	}
+	r.sketches = s
+	for _, t := range r.tiles {
 		tiles = append(tiles, t.sketch.Tile)
 	}
 	return tiles, nil
 }
 
+func (r *resident) sketchAll(s *sketches, span int) (err error) {
+	o, largest := &s.own, 0
+	for _, t := range r.tiles {
+		largest = max(largest, t.stride)
+	}
+	for _, size := range []int{largest * s.depth, 4 * many * r.d, 4 * many * largest} {
+		_, err := fit("a sketch", 1, size, r.e.maxAlloc)
+		o.note(err)
+	}
+	s.numbers = alloc[float32](o, "changes", r.q*(s.depth+1))
+	s.errors = alloc[float32](o, "errors", 2*span*r.q)
+	s.which = alloc[int32](o, "changed classes", r.q)
+	s.list = alloc[int32](o, "examples to score", largest)
+	// Dot products with the directions are computed as scores of classes.
+	rest := buffers{q: r.e.q, err: o.err}
+	p := &projector{r: r, basis: s.basis,
+		weights: alloc[float32](&rest, "directions", many*r.d),
+		classes: upload(&rest, "directions", indices(sketch.All(many))),
+		lines:   alloc[float32](&rest, "projections", many*largest)}
+	defer func() { err = errors.Join(err, rest.free()) }()
+	if rest.err != nil {
+		return rest.err
+	}
+	for _, t := range r.tiles {
+		if err := r.sketchTile(s, t, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sketchTile makes the sketch of a tile.
-func (r *resident) sketchTile(t *tile, p *projector) (err error) {
-	s, q := r.sketches, r.e.q
+func (r *resident) sketchTile(s *sketches, t *tile, p *projector) error {
 	projections, err := p.project(t)
 	if err != nil {
 		return err
 	}
-	t.sketch = &tileSketch{Tile: s.basis.Sketch(t.dense(r.x.Examples), projections, t.stride)}
+	x := r.x.X[t.from*r.d : (t.from+t.rows)*r.d]
+	t.sketch = &tileSketch{Tile: s.basis.Sketch(x, projections, t.stride)}
 	packed := make([]int8, s.depth*t.stride)
 	for k := range s.basis.K {
 		for i, v := range t.sketch.Q[k*t.rows : (k+1)*t.rows] {
@@ -80,21 +75,14 @@ func (r *resident) sketchTile(t *tile, p *projector) (err error) {
 			}
 		}
 	}
-	t.sketch.Q = nil // the device has it
-	if t.sketch.sketch, err = upload(q, "sketch", packed); err != nil {
-		return err
-	}
 	about := make([]float32, 2*t.stride)
 	copy(about, t.sketch.Rho)
 	copy(about[t.stride:], t.sketch.Nu)
-	t.sketch.Rho, t.sketch.Nu = nil, nil
-	if t.sketch.about, err = upload(q, "lengths", about); err != nil {
-		return err
-	}
-	if t.sketch.scored, err = alloc[int32](q, "rounds", t.rows); err != nil {
-		return err
-	}
-	return t.sketch.scored.fill(0)
+	t.sketch.Q, t.sketch.Rho, t.sketch.Nu = nil, nil, nil // the device has them
+	t.sketch.sketch = upload(&s.own, "sketch", packed)
+	t.sketch.about = upload(&s.own, "lengths", about)
+	t.sketch.scored = filled[int32](&s.own, "rounds", t.rows, 0)
+	return s.own.err
 }
 
 // projector computes dot products with the directions of a basis, as scores of
@@ -105,28 +93,6 @@ type projector struct {
 	weights *buffer[float32]
 	classes *buffer[int32]
 	lines   *buffer[float32]
-}
-
-func (r *resident) newProjector(b *sketch.Basis, largest int) (p *projector, err error) {
-	p = &projector{r: r, basis: b}
-	q := r.e.q
-	for _, size := range []int{many * r.d, many * largest} {
-		if _, err := fit("projections", size, 4, r.e.maxAlloc); err != nil {
-			return p, err
-		}
-	}
-	if p.weights, err = alloc[float32](q, "directions", many*r.d); err != nil {
-		return p, err
-	}
-	if p.classes, err = upload(q, "directions", indices(sketch.All(many))); err != nil {
-		return p, err
-	}
-	p.lines, err = alloc[float32](q, "projections", many*largest)
-	return p, err
-}
-
-func (p *projector) free() error {
-	return errors.Join(p.weights.free(), p.classes.free(), p.lines.free())
 }
 
 // project returns the projections of a tile's examples, a line of the tile's stride
@@ -141,8 +107,8 @@ func (p *projector) project(t *tile) ([]float32, error) {
 			many)); err != nil {
 			return nil, err
 		}
-		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {
-			return r.e.dense[t.width].scoreMany.enqueue(r.e.scoreItems(t.rows, 0), 1,
+		err := r.onDevice(t, func(x arrays) error {
+			return r.e.dense[t.width].scoreMany.launch(r.e.scoreItems(t.rows, 0), 1,
 				append(r.examples(t, x), p.weights, p.classes, r.ints, r.ints, p.lines,
 					int32(t.rows), int32(r.d), int32(many), int32(m), int32(0))...)
 		})

@@ -9,127 +9,95 @@ import (
 	"unsafe"
 
 	"github.com/jgillich/go-opencl/cl"
-
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // loadExamples brings the examples to the device as far as there is room. The
 // rest stays in host memory: a device that shares the host's memory uses it in
 // place, for another it is streamed through two slots. Dense examples lie in host
 // memory as a device wants them, so one that shares it is never given a copy.
-func (r *resident) loadExamples(x dataset.Stored) error {
-	need, largest := int64(0), int64(0)
+func (r *resident) loadExamples() {
+	o, need, largest := &r.own, int64(0), int64(0)
 	for _, t := range r.tiles {
 		need, largest = need+t.bytes(r.d), max(largest, t.bytes(r.d))
 		if s := t.sparse; s != nil {
-			var err error
-			if s.slices, err = upload(r.e.q, "slices", s.starts); err != nil {
-				return err
-			}
-			if s.lengths, err = upload(r.e.q, "row lengths", s.stored); err != nil {
-				return err
-			}
-			if c := s.byColumn; c != nil {
-				if c.segments, err = upload(r.e.q, "segments of columns", c.cuts); err != nil {
-					return err
-				}
-				if c.order, err = upload(r.e.q, "order of rows", s.order); err != nil {
-					return err
-				}
+			s.slices = upload(o, "slices", s.starts)
+			s.lengths = upload(o, "row lengths", s.stored)
+			if c := &s.byColumn; c.starts != nil {
+				c.segments = upload(o, "segments of columns", c.cuts)
+				c.order = upload(o, "order of rows", s.order)
 			}
 		}
 	}
-	inPlace := r.e.shares && r.tiles[0].sparse == nil
-	stream := r.e.streams(need, r.e.q.inUse) && !inPlace
-	if inPlace && r.window > 0 {
+	inPlace := r.e.shares && !r.x.Sparse()
+	stream := !inPlace && (r.e.build.stream || need > r.e.q.memory-r.e.q.inUse)
+	switch {
+	case inPlace && r.window > 0:
 		r.slots = []*slot{{}, {}} // which need no room: a kernel waits for the last but one
-	}
-	if stream && !r.e.shares {
-		for range 2 {
-			s, err := r.newSlot(largest)
-			r.slots = append(r.slots, s)
-			if err != nil {
-				return err
-			}
-		}
+	case stream && !r.e.shares:
+		r.slots = []*slot{r.newSlot(largest), r.newSlot(largest)}
 	}
 	for _, t := range r.tiles {
-		aside := stream && r.e.aside(t, r.d, r.e.q.inUse)
-		if err := r.load(t, x, aside); err != nil {
-			return err
+		aside := stream && (r.e.build.stream || t.bytes(r.d) > r.e.q.memory-r.e.q.inUse)
+		if t.sparse != nil {
+			r.loadSparse(t, aside)
+		} else {
+			r.loadDense(t, aside)
 		}
 	}
-	return nil
 }
 
-// load fills the arrays of a tile, on the device or aside in host memory.
-func (r *resident) load(t *tile, x dataset.Stored, aside bool) (err error) {
-	q := r.e.q
+func (r *resident) loadDense(t *tile, aside bool) {
+	bytes := t.denseBytes(r.x)
 	switch {
-	case t.sparse != nil:
-		if err := r.loadSparse(t, x, aside); err != nil || t.sparse.byColumn == nil {
-			return err
-		}
-		return t.sparse.byColumn.load(r, t, aside)
-	case t.width != 0:
-		return r.loadNarrow(t, x, aside)
 	case r.e.shares: // they are where they should be
-		t.values.host = t.dense(x.Examples)
-		t.inFile = r.window > 0
-		r.pin(unsafe.Pointer(&t.values.host[0]))
-		t.values.dev, err = share(q, "examples", t.values.host)
-	case aside:
-		t.values.host = t.dense(x.Examples)
-	default:
-		t.values.dev, err = upload(q, "examples", t.dense(x.Examples))
-	}
-	return err
-}
-
-// loadNarrow is load for narrow examples.
-func (r *resident) loadNarrow(t *tile, x dataset.Stored, aside bool) (err error) {
-	q := r.e.q
-	switch {
-	case r.e.shares:
-		t.codes.host = t.narrow(x)
-		r.pin(unsafe.Pointer(&t.codes.host[0]))
-		t.codes.dev, err = share(q, "examples", t.codes.host)
-	case aside:
-		t.codes.host = t.narrow(x)
-	default:
-		t.codes.dev, err = upload(q, "examples", t.narrow(x))
-	}
-	return err
-}
-
-// loadSparse is load for sparse examples, whose order on the device is another.
-func (r *resident) loadSparse(t *tile, x dataset.Stored, aside bool) (err error) {
-	q := r.e.q
-	if !aside {
-		columns, values := make([]int32, t.sparse.padded), make([]float32, t.sparse.padded)
-		t.fillSparse(x.Examples, columns, values)
-		if t.sparse.columns.dev, err = upload(q, "columns", columns); err != nil {
-			return err
+		t.dense.host = bytes
+		t.inFile = r.window > 0 && t.width == 0
+		if r.e.q.planned == nil {
+			r.pin(unsafe.Pointer(&bytes[0]))
 		}
-		t.values.dev, err = upload(q, "values", values)
-		return err
+		t.dense.dev = share(&r.own, "examples", bytes)
+	case aside:
+		t.dense.host = bytes
+	default:
+		t.dense.dev = upload(&r.own, "examples", bytes)
 	}
-	t.values.owned, t.sparse.columns.owned = true, true
-	if t.values.host, err = newHost[float32](t.sparse.padded); err != nil {
-		return err
+}
+
+// loadSparse lays sparse examples out, whose order on the device is another.
+func (r *resident) loadSparse(t *tile, aside bool) {
+	s, x := t.sparse, r.x.Examples
+	bring(r, &s.columns, aside, s.padded, lay(t, columnsOf(x)))
+	bring(r, &s.values, aside, s.padded, lay(t, valuesOf(x)))
+	if c := &s.byColumn; c.starts != nil {
+		bring(r, &c.examples, aside, c.stored(),
+			layByColumn(t, x, func(i int, _ float32) int32 { return int32(i) }))
+		bring(r, &c.values, aside, c.stored(),
+			layByColumn(t, x, func(_ int, v float32) float32 { return v }))
 	}
-	if t.sparse.columns.host, err = newHost[int32](t.sparse.padded); err != nil {
-		return err
+}
+
+// bring has n values that fill writes on the device, or aside in host memory.
+func bring[T element](r *resident, p *part[T], aside bool, n int, fill func([]T)) {
+	const name = "examples"
+	switch planned := r.e.q.planned != nil; {
+	case planned && !aside:
+		p.dev = alloc[T](&r.own, name, n)
+	case planned || r.own.err != nil:
+	case !aside:
+		v := make([]T, n)
+		fill(v)
+		p.dev = upload(&r.own, name, v)
+	default:
+		host, err := newHost[T](n)
+		if r.own.note(err); err != nil {
+			return
+		}
+		p.host, p.owned = host, true
+		fill(p.host)
+		if r.e.shares {
+			p.dev = share(&r.own, name, p.host)
+		}
 	}
-	t.fillSparse(x.Examples, t.sparse.columns.host, t.values.host)
-	if !r.e.shares {
-		return nil
-	}
-	if t.sparse.columns.dev, err = share(q, "columns", t.sparse.columns.host); err != nil {
-		return err
-	}
-	t.values.dev, err = share(q, "examples", t.values.host)
-	return err
 }
 
 // slot is room on the device for one tile that is streamed. While a kernel reads
@@ -139,44 +107,25 @@ type slot struct {
 	done chan error // of the kernel that reads the slot; nil if there is none
 }
 
-func (r *resident) newSlot(bytes int64) (s *slot, err error) {
-	s, q := &slot{}, r.e.q
-	switch {
-	case r.tiles[0].width != 0:
-		s.codes, err = alloc[uint8](q, "slot", int(bytes))
-		return s, err
-	case r.tiles[0].sparse == nil:
-		s.values, err = alloc[float32](q, "slot", int(bytes/4))
-		return s, err
+// newSlot makes a slot for the largest tile. bytes is the size of the largest dense one.
+func (r *resident) newSlot(bytes int64) *slot {
+	const name = "slot"
+	s, o := &slot{}, &r.own
+	if !r.x.Sparse() {
+		s.dense = alloc[uint8](o, name, int(bytes))
+		return s
 	}
-	padded, stored := mostSparse(r.tiles)
-	if s.values, err = alloc[float32](q, "slot", padded); err != nil {
-		return s, err
+	padded, stored := 0, 0
+	for _, t := range r.tiles {
+		padded, stored = max(padded, t.sparse.padded), max(stored, t.sparse.byColumn.stored())
 	}
-	if s.columns, err = alloc[int32](q, "slot", padded); err != nil {
-		return s, err
+	s.values, s.columns = alloc[float32](o, name, padded), alloc[int32](o, name, padded)
+	if r.sumBuffers != nil {
+		s.byColumn, s.examples = alloc[float32](o, name, stored), alloc[int32](o, name, stored)
 	}
-	if r.tiles[0].sparse.byColumn != nil {
-		if s.byColumn, err = alloc[float32](q, "slot", stored); err != nil {
-			return s, err
-		}
-		if s.examples, err = alloc[int32](q, "slot", stored); err != nil {
-			return s, err
-		}
-	}
-	if s.slices, err = alloc[int32](q, "slot", (r.mostRows+lanes-1)/lanes); err != nil {
-		return s, err
-	}
-	s.lengths, err = alloc[int32](q, "slot", r.mostRows)
-	return s, err
-}
-
-func (s *slot) free() error {
-	if s == nil {
-		return nil
-	}
-	return errors.Join(s.wait(), s.values.free(), s.codes.free(), s.columns.free(), s.slices.free(),
-		s.lengths.free(), s.byColumn.free(), s.examples.free())
+	s.slices = alloc[int32](o, name, (r.mostRows+lanes-1)/lanes)
+	s.lengths = alloc[int32](o, name, r.mostRows)
+	return s
 }
 
 // wait waits for the kernel that reads the slot.
@@ -189,15 +138,14 @@ func (s *slot) wait() error {
 	return err
 }
 
-// run has f enqueue a kernel that reads the slot, or what is used in its stead. Waiting
-// for it at once, in the background, also makes the device begin.
-func (s *slot) run(f func(arrays) (*cl.Event, error), a arrays) error {
-	event, err := f(a)
-	if err != nil {
+// run has f enqueue kernels that read the slot, or what is used in its stead. Waiting
+// for the last at once, in the background, also makes the device begin.
+func (r *resident) run(s *slot, f func(arrays) error, a arrays) error {
+	if err := f(a); err != nil {
 		return err
 	}
-	done := make(chan error, 1)
-	s.done = done
+	event, done := r.e.q.last, make(chan error, 1)
+	r.e.q.last, s.done = nil, done
 	go func() {
 		err := cl.WaitForEvents([]*cl.Event{event})
 		event.Release()
@@ -207,62 +155,51 @@ func (s *slot) run(f func(arrays) (*cl.Event, error), a arrays) error {
 }
 
 // onDevice calls f with the examples of a tile where a kernel can read them; f
-// enqueues one kernel and returns its event.
-func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
-	switch {
-	case t.inFile:
-		return r.inSlot(func(s *slot) error {
-			r.x.Pages().Fetch(t.from, t.from+t.rows)
-			return s.run(f, t.arrays())
-		})
-	case !t.streamed():
-		return done(f(t.arrays()))
+// enqueues kernels.
+func (r *resident) onDevice(t *tile, f func(arrays) error) error {
+	if !t.inFile && !t.streamed() {
+		return f(t.arrays())
 	}
 	return r.inSlot(func(s *slot) error {
 		if r.window > 0 {
 			r.x.Pages().Fetch(t.from, t.from+t.rows)
 		}
-		if t.sparse != nil {
-			if err := s.columns.writeAside(t.sparse.columns.host); err != nil {
-				return err
-			}
-			a := arrays{values: s.values, columns: s.columns, slices: t.sparse.slices,
-				lengths: t.sparse.lengths, byColumn: s.byColumn, examples: s.examples}
-			if c := t.sparse.byColumn; c != nil {
-				if err := errors.Join(s.byColumn.writeAside(c.values.host),
-					s.examples.writeAside(c.examples.host)); err != nil {
-					return err
-				}
-			}
-			if err := s.values.writeAside(t.values.host); err != nil {
-				return err
-			}
-			return s.run(f, a)
+		if t.inFile {
+			return r.run(s, f, t.arrays())
 		}
-		if err := errors.Join(s.values.writeAside(t.values.host),
-			s.codes.writeAside(t.codes.host)); err != nil {
+		a, x := s.arrays, t.sparse
+		if x == nil {
+			if err := s.dense.writeAside(t.dense.host); err != nil {
+				return err
+			}
+			return r.run(s, f, a)
+		}
+		a.slices, a.lengths = x.slices, x.lengths
+		if err := errors.Join(s.columns.writeAside(x.columns.host), s.values.writeAside(x.values.host),
+			s.byColumn.writeAside(x.byColumn.values.host),
+			s.examples.writeAside(x.byColumn.examples.host)); err != nil {
 			return err
 		}
-		return s.run(f, s.arrays)
+		return r.run(s, f, a)
 	})
 }
 
 // onListed is onDevice for a kernel that reads the listed rows of a dense tile alone. Few of a
 // tile that is streamed are brought to the device without the others: local is 1 then, and row k
 // of what f is called with is rows[k].
-func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32) (*cl.Event,
-	error)) error {
+func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32) error,
+) error {
 	few := len(rows) <= t.rows/4
 	switch {
 	case t.streamed() && few:
-		return r.gather(t, rows, func(x arrays) (*cl.Event, error) { return f(x, 1) })
+		return r.gather(t, rows, func(x arrays) error { return f(x, 1) })
 	case t.inFile:
 		return r.inSlot(func(s *slot) error {
 			r.fetchRows(t, rows)
-			return s.run(func(x arrays) (*cl.Event, error) { return f(x, 0) }, t.arrays())
+			return r.run(s, func(x arrays) error { return f(x, 0) }, t.arrays())
 		})
 	}
-	return r.onDevice(t, func(x arrays) (*cl.Event, error) { return f(x, 0) })
+	return r.onDevice(t, func(x arrays) error { return f(x, 0) })
 }
 
 // fetchRows reads some rows of a dense tile from the file that they lie in.
@@ -293,34 +230,26 @@ func (r *resident) drain() error {
 
 // gather brings a few rows of a streamed tile to a slot, as a small tile of its
 // own, and calls f with it. rows increase; row rows[k] becomes row k.
-func (r *resident) gather(t *tile, rows []int32, f func(arrays) (*cl.Event, error)) error {
-	return r.inSlot(func(s *slot) error {
+func (r *resident) gather(t *tile, rows []int32, f func(arrays) error) error {
+	return r.inSlot(func(s *slot) (err error) {
 		if r.window > 0 {
 			r.fetchRows(t, rows)
 		}
-		var err error
-		switch {
-		case t.sparse != nil:
+		if t.sparse != nil {
 			err = s.gatherSparse(t, rows)
-		case t.width != 0:
-			err = s.codes.writeAside(gathered(t.codes.host, rows, t.width*r.d))
-		default:
-			err = s.values.writeAside(gathered(t.values.host, rows, r.d))
+		} else {
+			size := t.rowBytes(r.d)
+			some := make([]uint8, 0, len(rows)*size)
+			for _, row := range rows {
+				some = append(some, t.dense.host[int(row)*size:(int(row)+1)*size]...)
+			}
+			err = s.dense.writeAside(some)
 		}
 		if err != nil {
 			return err
 		}
-		return s.run(f, s.arrays)
+		return r.run(s, f, s.arrays)
 	})
-}
-
-// gathered returns some rows of d values.
-func gathered[T element](values []T, rows []int32, d int) []T {
-	some := make([]T, 0, len(rows)*d)
-	for _, row := range rows {
-		some = append(some, values[int(row)*d:(int(row)+1)*d]...)
-	}
-	return some
 }
 
 // gatherSparse is gather's part for sparse examples. Rows increase, so their
@@ -335,7 +264,7 @@ func (s *slot) gatherSparse(t *tile, rows []int32) error {
 	for k, row := range rows {
 		for v := range int(lengths[k]) {
 			from, to := place(t.sparse.starts, int(row), v), place(starts, k, v)
-			columns[to], values[to] = t.sparse.columns.host[from], t.values.host[from]
+			columns[to], values[to] = t.sparse.columns.host[from], t.sparse.values.host[from]
 		}
 	}
 	return errors.Join(s.columns.writeAside(columns), s.values.writeAside(values),

@@ -5,8 +5,6 @@ package gpu
 import (
 	"errors"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
@@ -63,7 +61,7 @@ func (e *gpuEngine) slabs(d int) int {
 	return (d + weightedColumns - 1) / weightedColumns
 }
 
-// sumShape returns how the examples of tiles of so many rows are cut.
+// sumShape returns how the examples of tiles of at most this number of rows are cut.
 func (e *gpuEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err error) {
 	s.ranges = e.ranges(x.D, q, x.N)
 	s.perBuffer = q
@@ -93,8 +91,8 @@ func (e *gpuEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err e
 	return s, err
 }
 
-// residualItems is how many work-items of kernel residuals take so many examples; more of them go
-// round.
+// residualItems returns how many work-items of kernel residuals take that number of examples; if
+// there are more, each takes several.
 func (e *gpuEngine) residualItems(rows int) int {
 	if e.cpu {
 		return min((rows+e.vector-1)/e.vector, 256)
@@ -102,76 +100,30 @@ func (e *gpuEngine) residualItems(rows int) int {
 	return min(rows, 512*e.group)
 }
 
-// bytes is what newSumBuffers allocates, the bytes of a buffer being given by size.
-func (s sumShape) bytes(d, q int, size func(elements, width int) int64) int64 {
-	sum := size(s.band*q+lanes, 4) + size(2*s.pairs, 8)
-	for low := 0; low < q; low += s.perBuffer {
-		sum += size(s.ranges*min(s.perBuffer, q-low)*d, 8)
+func (r *resident) newSumBuffers() *sumBuffers {
+	w, o, q := &sumBuffers{}, &r.own, r.q
+	var err error
+	w.sumShape, err = r.e.sumShape(r.x.Examples, r.mostRows, q)
+	if o.note(err); err != nil {
+		return w
 	}
-	if s.ranges > 1 {
-		sum += size(q*d, 8) + size(s.ranges*q, 4) + size(3*q, 4)
-	}
-	return sum
-}
-
-func newSumBuffers(r *resident) (w *sumBuffers, err error) {
-	w = &sumBuffers{}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, w.free())
-			w = nil
-		}
-	}()
-	if w.sumShape, err = r.e.sumShape(r.x.Examples, r.mostRows, r.q); err != nil {
-		return w, err
-	}
-	q := r.e.q
 	for _, t := range r.tiles {
-		if t.targets, err = alloc[float32](q, "targets", t.stride*r.q); err != nil {
-			return w, err
-		}
-		if t.weight, err = alloc[float32](q, "weights of examples", t.stride); err != nil {
-			return w, err
-		}
+		t.targets = alloc[float32](o, "targets", t.stride*q)
+		t.weight = alloc[float32](o, "weights of examples", t.stride)
 	}
-	if w.coefs, err = alloc[float32](q, "coefficients", w.band*r.q+lanes); err != nil {
-		return w, err
+	// Some are read that nothing is made of.
+	w.coefs = filled[float32](o, "coefficients", w.band*q+lanes, 0)
+	w.losses = alloc[int64](o, "losses", 2*w.pairs)
+	for low := 0; low < q; low += w.perBuffer {
+		w.partial = append(w.partial,
+			alloc[int64](o, "weighted sums", w.ranges*min(w.perBuffer, q-low)*r.d))
 	}
-	if err := w.coefs.fill(0); err != nil { // some are read that nothing is made of
-		return w, err
+	if w.ranges > 1 {
+		w.total = alloc[int64](o, "weighted sums", q*r.d)
+		w.terms = alloc[int32](o, "weighted sums by class", w.ranges*q)
+		w.triples = alloc[int32](o, "classes", 3*q)
 	}
-	if w.losses, err = alloc[int64](q, "losses", 2*w.pairs); err != nil {
-		return w, err
-	}
-	for low := 0; low < r.q; low += w.perBuffer {
-		b, err := alloc[int64](q, "weighted sums", w.ranges*min(w.perBuffer, r.q-low)*r.d)
-		if err != nil {
-			return w, err
-		}
-		w.partial = append(w.partial, b)
-	}
-	if w.ranges == 1 {
-		return w, nil
-	}
-	if w.total, err = alloc[int64](q, "weighted sums", r.q*r.d); err != nil {
-		return w, err
-	}
-	if w.terms, err = alloc[int32](q, "weighted sums by class", w.ranges*r.q); err != nil {
-		return w, err
-	}
-	w.triples, err = alloc[int32](q, "classes", 3*r.q)
-	return w, err
-}
-
-func (w *sumBuffers) free() error {
-	if w == nil {
-		return nil
-	}
-	errs := []error{w.coefs.free(), w.losses.free(), w.total.free(), w.terms.free(), w.triples.free()}
-	for _, b := range w.partial {
-		errs = append(errs, b.free())
-	}
-	return errors.Join(errs...)
+	return w
 }
 
 // clear sets sums to 0.
@@ -194,7 +146,7 @@ func (r *resident) beginSums(count int) error {
 
 // addSums adds the weighted sums of examples from..to-1 of a tile, whose coefficients for count
 // classes, at most Q, are in coefs. to is that of a block or of the tile.
-func (r *resident) addSums(t *tile, x arrays, from, to, count int) (last *cl.Event, err error) {
+func (r *resident) addSums(t *tile, x arrays, from, to, count int) (err error) {
 	w, e := r.sumBuffers, r.e
 	for k, partial := range w.partial {
 		low := k * w.perBuffer
@@ -202,27 +154,25 @@ func (r *resident) addSums(t *tile, x arrays, from, to, count int) (last *cl.Eve
 		if n <= 0 {
 			break
 		}
-		done(last, nil)
-		if c := t.sparse; c != nil {
-			segments := len(c.byColumn.cuts) / 4
-			if last, err = e.weightedSparse.enqueue(max(1, segments*((n+e.vector-1)/e.vector)), 1,
-				x.examples, x.byColumn, c.byColumn.segments, w.coefs, partial, r.fixed.Scale(),
-				int32(segments), int32(r.d), int32(count), int32(low), int32(n)); err != nil {
-				return nil, err
+		if s := t.sparse; s != nil {
+			segments := len(s.byColumn.cuts) / 4
+			err = e.weightedSparse.launch(max(1, segments*((n+e.vector-1)/e.vector)), 1,
+				x.examples, x.byColumn, s.byColumn.segments, w.coefs, partial, r.fixed.Scale(),
+				int32(segments), int32(r.d), int32(count), int32(low), int32(n))
+		} else {
+			width, height := e.slabs(r.d), w.ranges
+			if !e.cpu {
+				width, height = r.d, w.ranges*((n+weightedClasses-1)/weightedClasses)
 			}
-			continue
+			err = e.dense[t.width].weighted.launch(width, height,
+				append(r.examples(t, x), w.coefs, partial, r.fixed.Scale(), int32(from), int32(to),
+					int32(r.d), int32(count), int32(low), int32(n), int32(w.ranges))...)
 		}
-		width, height := e.slabs(r.d), w.ranges
-		if !e.cpu {
-			width, height = r.d, w.ranges*((n+weightedClasses-1)/weightedClasses)
-		}
-		if last, err = e.dense[t.width].weighted.enqueue(width, height,
-			append(r.examples(t, x), w.coefs, partial, r.fixed.Scale(), int32(from), int32(to), int32(r.d),
-				int32(count), int32(low), int32(n), int32(w.ranges))...); err != nil {
-			return nil, err
+		if err != nil {
+			return err
 		}
 	}
-	return last, nil
+	return nil
 }
 
 // weightedClasses is how many classes a work-item of weighted takes on a GPU.

@@ -3,13 +3,13 @@
 package gpu
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // tile is a range of consecutive examples that fits into single buffers, in the
@@ -19,12 +19,11 @@ type tile struct {
 	from, rows int
 	stride     int // rows rounded up to a multiple of lanes
 
-	values part[float32]    // the features, row by row, or the stored values; or
-	codes  part[uint8]      // those of narrow examples
-	unit   *buffer[float32] // of narrow examples, what scales each
+	dense  part[uint8]      // the bytes of dense examples, row by row
 	width  int              // bytes of a value of narrow examples, else 0
+	unit   *buffer[float32] // of narrow examples, what scales each
 	sparse *sparseTile      // nil for dense examples
-	inFile bool             // values are used in place, in a file that does not fit into memory
+	inFile bool             // dense is used in place, in a file that does not fit into memory
 
 	scores *buffer[float32]
 	place  *buffer[int32] // nil without labels
@@ -42,38 +41,43 @@ type part[T element] struct {
 	owned bool       // host is of newHost, else the caller's
 }
 
-func (p *part[T]) free() error {
-	err := p.dev.free()
+// freeHost frees what is in host memory, when no buffer uses it.
+func (p *part[T]) freeHost() {
 	if p.owned {
 		freeHost(p.host)
 	}
 	p.host = nil
-	return err
 }
 
-// arrays are the examples of a tile where a kernel can read them; those that
-// only sparse examples have are nil for dense ones.
-type arrays struct {
-	values  *buffer[float32]
-	codes   *buffer[uint8]
-	columns *buffer[int32]
-	slices  *buffer[int32]
-	lengths *buffer[int32]
+func (t *tile) freeHost() {
+	t.dense.freeHost()
+	if s := t.sparse; s != nil {
+		s.columns.freeHost()
+		s.values.freeHost()
+		s.byColumn.examples.freeHost()
+		s.byColumn.values.freeHost()
+	}
+}
 
-	byColumn *buffer[float32] // as those of byColumn
-	examples *buffer[int32]
+// arrays are the examples of a tile where a kernel can read them: dense ones, or the others.
+type arrays struct {
+	dense *buffer[uint8]
+
+	columns, slices, lengths *buffer[int32]
+	values                   *buffer[float32]
+
+	examples *buffer[int32] // as those of columnTile
+	byColumn *buffer[float32]
 }
 
 // arrays are the examples as they lie on the device, or are used in place.
 func (t *tile) arrays() arrays {
-	a := arrays{values: t.values.dev, codes: t.codes.dev}
-	if s := t.sparse; s != nil {
-		a.columns, a.slices, a.lengths = s.columns.dev, s.slices, s.lengths
-		if c := s.byColumn; c != nil {
-			a.byColumn, a.examples = c.values.dev, c.examples.dev
-		}
+	s := t.sparse
+	if s == nil {
+		return arrays{dense: t.dense.dev}
 	}
-	return a
+	return arrays{columns: s.columns.dev, values: s.values.dev, slices: s.slices, lengths: s.lengths,
+		examples: s.byColumn.examples.dev, byColumn: s.byColumn.values.dev}
 }
 
 // example returns which example is in row r of the tile's scores and places.
@@ -85,15 +89,23 @@ func (t *tile) example(r int) int {
 }
 
 // streamed says whether the examples have to be brought to the device for each use.
-func (t *tile) streamed() bool { return t.values.dev == nil && t.codes.dev == nil }
+func (t *tile) streamed() bool {
+	if t.sparse != nil {
+		return t.sparse.values.dev == nil
+	}
+	return t.dense.dev == nil
+}
 
 // bytes is what the tile's examples take.
 func (t *tile) bytes(d int) int64 {
 	if t.sparse != nil {
 		return 8 * int64(t.sparse.padded+t.sparse.byColumn.stored())
 	}
-	return valueBytes(t.width) * int64(t.rows) * int64(d)
+	return int64(t.rows) * int64(t.rowBytes(d))
 }
+
+// rowBytes is what a dense example takes.
+func (t *tile) rowBytes(d int) int { return int(valueBytes(t.width)) * d }
 
 // narrowWidth returns the bytes of a value of narrow examples, 0 for others.
 func narrowWidth(x dataset.Stored) int {
@@ -111,22 +123,6 @@ func valueBytes(width int) int64 {
 	return int64(width)
 }
 
-// abandon leaves what the tile has in host memory to a device that is lost.
-func (t *tile) abandon() {
-	t.values.owned, t.codes.owned = false, false
-	if s := t.sparse; s != nil {
-		s.columns.owned = false
-		if c := s.byColumn; c != nil {
-			c.examples.owned, c.values.owned = false, false
-		}
-	}
-}
-
-func (t *tile) free() error {
-	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(),
-		t.scores.free(), t.place.free(), t.sketch.free(), t.targets.free(), t.weight.free())
-}
-
 // fit returns how many groups of count things of size bytes fit into limit bytes.
 func fit(what string, count, size int, limit int64) (int, error) {
 	n := limit / (int64(count) * int64(size))
@@ -140,11 +136,12 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // cut divides examples into tiles, without their buffers: as large as one
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed. Those of an evaluator begin at multiples of a block.
-func (e *gpuEngine) cut(x dataset.Stored, classes int, use use) (tiles []*tile, err error) {
+func (e *gpuEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
+) (tiles []*tile, err error) {
 	limit, width := e.maxAlloc, narrowWidth(x)
 	room, need := e.q.memory-e.q.inUse,
 		(1+valueBytes(width))*int64(x.Size())+8*int64(x.N)*int64(classes)
-	if use == evaluating {
+	if use == enginecheck.Evaluating {
 		need += 8 * int64(x.N) * int64(classes)
 		if x.Sparse() {
 			need += 8 * int64(x.Size())
@@ -184,14 +181,14 @@ func (e *gpuEngine) cut(x dataset.Stored, classes int, use use) (tiles []*tile, 
 				return nil, err
 			}
 		}
-		if use == evaluating {
+		if use == enginecheck.Evaluating {
 			if err := t.endAtBlock(x.Examples, most, e.maxAlloc); err != nil {
 				return nil, err
 			}
 		}
 		if x.Sparse() {
 			t.sparse = layOut(x.Examples, from, t.rows)
-			if use == evaluating {
+			if use == enginecheck.Evaluating {
 				t.sparse.byColumn = layOutColumns(x.Examples, from, t.rows, e.ranges(x.D, classes, x.N))
 			}
 		}
@@ -208,7 +205,7 @@ func (e *gpuEngine) window(x dataset.Examples) int {
 }
 
 // endAtBlock makes a tile end where a block of weighted sums does (clause 14), one block later
-// than it begins at least. It may have so many rows, and so many bytes in one array.
+// than it begins at least. most and bytes limit its rows and the size of one array.
 func (t *tile) endAtBlock(x dataset.Examples, most int, bytes int64) error {
 	left := x.N - t.from
 	if t.rows == left {
@@ -226,17 +223,20 @@ func (t *tile) endAtBlock(x dataset.Examples, most int, bytes int64) error {
 	return nil
 }
 
-// dense returns the features of a tile of dense examples, in host memory.
-func (t *tile) dense(x dataset.Examples) []float32 {
-	return x.X[t.from*x.D : (t.from+t.rows)*x.D]
+// denseBytes returns the bytes of a tile of dense examples, in host memory.
+func (t *tile) denseBytes(x dataset.Stored) []uint8 {
+	from, to := t.from*x.D, (t.from+t.rows)*x.D
+	switch codes := x.At.Narrow(); {
+	case codes == nil:
+		return bytesOf(x.X[from:to])
+	case codes.Bytes != nil:
+		return codes.Bytes[from:to]
+	default:
+		return bytesOf(codes.Halves[from:to])
+	}
 }
 
-// narrow returns the codes of a tile of narrow examples, as bytes, in host memory.
-func (t *tile) narrow(x dataset.Stored) []uint8 {
-	from, to := t.from*x.D, (t.from+t.rows)*x.D
-	if codes := x.At.Narrow(); codes.Bytes != nil {
-		return codes.Bytes[from:to]
-	}
-	codes := x.At.Narrow().Halves[from:to]
-	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(codes))), 2*len(codes))
+// bytesOf returns the bytes of v, sharing memory.
+func bytesOf[T float32 | uint16](v []T) []uint8 {
+	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }

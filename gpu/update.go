@@ -16,7 +16,7 @@ func chunks(d int) int { return (d + numerics.Chunk - 1) / numerics.Chunk }
 // all there are, if they are no more than sixteen, those of a region or 4 MiB.
 func vectorsAtOnce(d, q int) int { return min(q*q, max(16, q, 1<<20/d)) }
 
-func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	for len(pairs) > 0 {
 		// As many as there is room for, of regions whose sums share a buffer.
 		n, first := 0, pairs[0].P/r.cells.perBuffer
@@ -72,7 +72,7 @@ func (c *cells) useInverse(inv []float32) error {
 
 // Norms computes the norms of the regions that changed since the last call; a step moves examples
 // of few regions.
-func (r labelled) Norms(dst, inv []float32) error {
+func (r *resident) Norms(dst, inv []float32) error {
 	c := r.cells
 	if err := c.useInverse(inv); err != nil {
 		return err

@@ -44,7 +44,7 @@ func TestCompressionSet(t *testing.T) {
 func TestNoteOfIgnoredNoise(t *testing.T) {
 	data, noise, _ := noisyDigits()
 	for want, o := range map[string]host.Options{
-		"unless its correction is steps":        {Learner: online.NewPerceptron(), MaxSteps: 1},
+		"unless its correction is steps":        {Learner: online.New("perceptron"), MaxSteps: 1},
 		"learn from labels that are made clean": {Learner: svm.Defaults(), MaxSteps: 1},
 	} {
 		notes := ""

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -28,7 +29,7 @@ func must[T any](value T, err error) T {
 // noisyDigits reads real digits and moves the labels of 40 % of them to the next class;
 // right are the labels as they were.
 func noisyDigits() (data *dataset.Dataset, noise *confusion.Matrix, right []int32) {
-	data = must(dataset.Read(context.Background(), "../testdata/digits.csv.gz", dataset.Options{}))
+	data = must(file.Read(context.Background(), "../testdata/digits.csv.gz", file.Options{}))
 	noise = must(confusion.Pairwise(data.Classes, 0.4))
 	right = data.Y
 	data.Y = must(noise.Inject(right, 1))
@@ -49,7 +50,7 @@ func share(a, b []int32) int {
 // Corrupts labels in a known way, trains, saves the model, loads it and predicts.
 func ExampleTrain() {
 	ctx, e := context.Background(), simd.New() // or gpu.Open
-	data := must(dataset.Read(ctx, "../testdata/digits.csv.gz", dataset.Options{}))
+	data := must(file.Read(ctx, "../testdata/digits.csv.gz", file.Options{}))
 	noise := must(confusion.Pairwise(data.Classes, 0.4)) // or confusion.Read
 	right := data.Y
 	data.Y = must(noise.Inject(right, 1))

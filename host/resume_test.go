@@ -18,6 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -28,7 +29,7 @@ import (
 // fewDigits are 200 digits whose labels noise has corrupted.
 func fewDigits(t *testing.T) (*dataset.Dataset, *confusion.Matrix) {
 	t.Helper()
-	d, err := dataset.Read(t.Context(), "../testdata/digits.csv.gz", dataset.Options{})
+	d, err := file.Read(t.Context(), "../testdata/digits.csv.gz", file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
@@ -17,7 +17,7 @@ import (
 // A training repeated by the settings of its model has the weights of that.
 func TestSettingsRepeatTheTraining(t *testing.T) {
 	ctx := t.Context()
-	data, err := dataset.Read(ctx, "../testdata/digits.csv.gz", dataset.Options{})
+	data, err := file.Read(ctx, "../testdata/digits.csv.gz", file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

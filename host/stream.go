@@ -8,6 +8,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -21,7 +23,7 @@ import (
 // The model has no estimated error, no hash of the data and no temperature: these need a second
 // pass. Counts and EstimatedError of the result are those of predicting each example before
 // learning from it. If ctx is cancelled, TrainStream returns the model so far.
-func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix,
+func TrainStream(ctx context.Context, s *file.Stream, noise *confusion.Matrix,
 	o Options) (*Trained, error) {
 	if err := checkStream(o); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -64,7 +66,7 @@ func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix
 			return nil, err
 		}
 		if d, err = s.Next(); err == nil {
-			err = d.PrepareBy(t.data.Prepared)
+			err = features.PrepareBy(d, t.data.Prepared)
 		}
 		if ctx.Err() != nil {
 			result.Stop = Interrupted
@@ -105,7 +107,7 @@ func checkStream(o Options) error {
 	switch {
 	case !ok:
 		return errors.New("found a learner that needs all examples at once, wanted one that sees one " +
-			"after another, such as online.NewPA1()")
+			"after another, such as online.New(\"pa1\")")
 	case o.Kernel != nil || o.From != nil && o.From.Projection != nil:
 		return errors.New("found a kernel map for examples that come once, wanted none")
 	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" ||

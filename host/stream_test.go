@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/online"
@@ -19,8 +20,8 @@ import (
 const streamed = "../testdata/digits.csv.gz"
 
 // inOrder is PA-I as a stream can have it.
-func inOrder() *online.Soft {
-	p := online.NewPA1()
+func inOrder() *online.Params {
+	p := online.New("pa1")
 	p.NoShuffle, p.Correction = true, online.CorrectSteps
 	return p
 }
@@ -28,8 +29,8 @@ func inOrder() *online.Soft {
 // A stream makes the model that one step makes of all examples, but for what takes a second look
 // at them.
 func TestTrainStream(t *testing.T) {
-	open := func() *dataset.Stream {
-		s, err := dataset.OpenStream(t.Context(), streamed, []string{streamed}, dataset.Options{})
+	open := func() *file.Stream {
+		s, err := file.OpenStream(t.Context(), streamed, []string{streamed}, file.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,7 @@ func TestTrainStream(t *testing.T) {
 		return s
 	}
 	data := func() *dataset.Dataset {
-		d, err := dataset.Read(t.Context(), streamed, dataset.Options{})
+		d, err := file.Read(t.Context(), streamed, file.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,7 @@ func TestTrainStream(t *testing.T) {
 	o := host.Options{Engine: cpuref.New(), Learner: inOrder(), Preparation: "bias,l2", MaxSteps: 1,
 		Seed: 3}
 	base, err := host.Train(t.Context(), data(), noise, host.Options{Engine: o.Engine,
-		Learner: online.NewPerceptron()})
+		Learner: online.New("perceptron")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,16 +93,34 @@ func TestTrainStream(t *testing.T) {
 
 func TestTrainStreamRefuses(t *testing.T) {
 	for said, change := range map[string]func(*host.Options){
-		"found a learner that needs all examples at once": func(o *host.Options) { o.Learner = uma.Defaults() },
-		"found a kernel map for examples that come once":  func(o *host.Options) { o.Kernel = &fitting.Options{} },
-		"a checkpoint or folds for examples that come":    func(o *host.Options) { o.TemperatureFolds = 3 },
-		"found 2 passes over examples that come once":     func(o *host.Options) { o.MaxSteps = 2 },
-		"found the rule best for weights of a single":     func(o *host.Options) { o.Weights = learners.Best },
-		"standardize,bias,l2 takes statistics of all":     func(o *host.Options) { o.Preparation = "" },
-		"maxabs takes statistics of all examples":         func(o *host.Options) { o.Preparation = "maxabs" },
-		"got some to shuffle":                             func(o *host.Options) { o.Learner = online.NewPA2() },
+		"found a learner that needs all examples at once": func(
+			o *host.Options) {
+			o.Learner = uma.Defaults()
+		},
+		"found a kernel map for examples that come once": func(
+			o *host.Options) {
+			o.Kernel = &fitting.Options{}
+		},
+		"a checkpoint or folds for examples that come": func(
+			o *host.Options) {
+			o.TemperatureFolds = 3
+		},
+		"found 2 passes over examples that come once": func(o *host.Options) { o.MaxSteps = 2 },
+		"found the rule best for weights of a single": func(
+			o *host.Options) {
+			o.Weights = learners.Best
+		},
+		"standardize,bias,l2 takes statistics of all": func(o *host.Options) { o.Preparation = "" },
+		"maxabs takes statistics of all examples": func(
+			o *host.Options) {
+			o.Preparation = "maxabs"
+		},
+		"got some to shuffle": func(
+			o *host.Options) {
+			o.Learner = online.New("pa2")
+		},
 	} {
-		s, err := dataset.OpenStream(t.Context(), streamed, []string{streamed}, dataset.Options{})
+		s, err := file.OpenStream(t.Context(), streamed, []string{streamed}, file.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

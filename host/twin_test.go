@@ -14,6 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -72,8 +74,8 @@ func TestTwin(t *testing.T) {
 		name := fmt.Sprintf("%s %s %s %s %s alpha %v", c.file, c.steps, c.step, c.sel, c.weights, c.alpha)
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			data, err := dataset.Read(t.Context(), "../testdata/"+c.file,
-				dataset.Options{Table: dataset.Table{LabelColumn: c.label}})
+			data, err := file.Read(t.Context(), "../testdata/"+c.file,
+				file.Options{Table: file.Table{LabelColumn: c.label}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,8 +88,8 @@ func TestTwin(t *testing.T) {
 				t.Fatal(err)
 			}
 			train, table := filepath.Join(dir, "train.csv"), "identity"
-			if err := dataset.Write(t.Context(), train, data,
-				dataset.WriteOptions{LabelColumn: c.label}); err != nil {
+			if err := file.Write(t.Context(), train, data,
+				file.WriteOptions{LabelColumn: c.label}); err != nil {
 				t.Fatal(err)
 			}
 			if c.known {
@@ -140,14 +142,14 @@ func trainFile(
 			t.Fatal(err)
 		}
 	}
-	data, err := dataset.Read(t.Context(), path,
-		dataset.Options{Table: dataset.Table{LabelColumn: label}})
+	data, err := file.Read(t.Context(), path,
+		file.Options{Table: file.Table{LabelColumn: label}})
 	must(err)
 	s, err := dataset.ParseSteps(steps)
 	must(err)
-	prep, err := dataset.Fit(s, data.Examples)
+	prep, err := features.Fit(s, data.Examples)
 	must(err)
-	x, err := prep.Apply(data.Examples)
+	x, err := features.Apply(prep, data.Examples)
 	must(err)
 	p := &learners.Problem{X: x, Y: data.Y, Q: len(data.Classes), Noise: c, Engine: e}
 	res, err := host.Run(context.Background(), params, p, host.RunOptions{MaxSteps: max,

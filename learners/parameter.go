@@ -2,6 +2,7 @@ package learners
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"strings"
 )
 
-// Parameter declares one parameter of a learner, bound to the field that holds its value.
-// Flags, help, completion, JSON and checks are made from it.
+// Parameter declares one parameter of a learner, bound to its field. Flags, help, completion, JSON
+// and checks are made from it.
 type Parameter struct {
 	Name     string // in JSON: lower-case words with underscores between them
 	Kind     Kind
@@ -20,8 +21,8 @@ type Parameter struct {
 	Wanted   string   // the values that it may have, in words; "" for a Switch
 	Choices  []Choice // all values of a Word, or those beside numbers
 
-	// Missing, if not empty, is the value that JSON without this parameter stands for: that
-	// of files from before there was the parameter. If empty it is the default.
+	// Missing is the value that JSON without this parameter stands for, in files from before there was
+	// the parameter; "" for the default.
 	Missing string
 
 	field any                    // pointer to the value, for JSON
@@ -44,38 +45,26 @@ const (
 // Choice is a value of a parameter, and what it means.
 type Choice struct{ Value, About string }
 
-// Case returns the choice of a value that is a constant of a string type.
-func Case[T ~string](value T, about string) Choice { return Choice{string(value), about} }
-
-// Range is the numbers from Least to Most, which are finite; without Least if Open is set.
+// Range is the finite numbers of at least Least, above it if Open is set; and of at most Most,
+// unless that is 0.
 type Range struct {
 	Least, Most float64
 	Open        bool
 }
 
-// AtLeast returns the range of all numbers from least on.
-func AtLeast(least float64) Range { return Range{Least: least, Most: math.MaxFloat64} }
-
-// Above returns the range of all numbers above least.
-func Above(least float64) Range { return Range{Least: least, Most: math.MaxFloat64, Open: true} }
-
-// Between returns the range of all numbers from least to most.
-func Between(least, most float64) Range { return Range{Least: least, Most: most} }
-
 func (r Range) holds(v float64) bool {
-	return v >= r.Least && v <= r.Most && !(r.Open && v == r.Least)
+	return v >= r.Least && v <= cmp.Or(r.Most, math.MaxFloat64) && !(r.Open && v == r.Least)
 }
 
-// String returns the range in words, to stand behind "a number".
-func (r Range) String() string {
-	lower := fmt.Sprintf("of at least %g", r.Least)
+// words returns the range to stand behind "a number".
+func (r Range) words() string {
 	switch {
-	case r.Open && r.Most == math.MaxFloat64:
+	case r.Open && r.Most == 0:
 		return fmt.Sprintf("above %g", r.Least)
 	case r.Open:
 		return fmt.Sprintf("above %g, to %g", r.Least, r.Most)
-	case r.Most == math.MaxFloat64:
-		return lower
+	case r.Most == 0:
+		return fmt.Sprintf("of at least %g", r.Least)
 	}
 	return fmt.Sprintf("from %g to %g", r.Least, r.Most)
 }
@@ -90,7 +79,7 @@ func Float[T float32 | float64](name string, field *T, r Range, sentence string)
 		v, err := strconv.ParseFloat(text, 64)
 		return T(v), err == nil && r.holds(v) && r.holds(float64(T(v)))
 	}, func(v T) string { return strconv.FormatFloat(float64(v), 'g', -1, bits) })
-	p.Wanted = "a number " + r.String()
+	p.Wanted = "a number " + r.words()
 	return p
 }
 
@@ -115,21 +104,24 @@ func Bool(name string, field *bool, sentence string) Parameter {
 	}, strconv.FormatBool)
 }
 
-// OneOf returns the parameter whose value in field is one of the choices.
-func OneOf[T ~string](name string, field *T, sentence string, choices ...Choice) Parameter {
-	p := declare(name, Word, field, sentence, func(text string) (T, bool) {
-		return T(text), slices.ContainsFunc(choices, func(c Choice) bool { return c.Value == text })
-	}, func(v T) string { return string(v) })
-	values := make([]string, len(choices))
-	for i, c := range choices {
-		values[i] = c.Value
+// OneOf returns the parameter whose value in field is one of the choices: pairs of a value and what
+// it means.
+func OneOf[T ~string](name string, field *T, sentence string, choices ...T) Parameter {
+	var all []Choice
+	var values []string
+	for pair := range slices.Chunk(choices, 2) {
+		all = append(all, Choice{string(pair[0]), string(pair[1])})
+		values = append(values, string(pair[0]))
 	}
-	p.Wanted, p.Choices = orList(values), choices
+	p := declare(name, Word, field, sentence, func(text string) (T, bool) {
+		return T(text), slices.Contains(values, text)
+	}, func(v T) string { return string(v) })
+	p.Wanted, p.Choices = orList(values), all
 	return p
 }
 
-// Text returns the parameter whose value in field has a text of its own. MarshalText returns the
-// text with an error for a value that is not allowed, and UnmarshalText refuses such a text.
+// Text returns the parameter whose value in field has a text of its own. MarshalText and
+// UnmarshalText return errors for values that are not allowed.
 func Text[T any, P interface {
 	*T
 	encoding.TextUnmarshaler
@@ -210,8 +202,8 @@ type ParameterError struct {
 
 // Error returns the error in the library's words.
 func (e *ParameterError) Error() string {
-	text := fmt.Sprintf("%s: got %s, want %s", strings.ReplaceAll(e.Parameter, "_", " "), e.Got,
-		e.Want)
+	name := strings.ReplaceAll(e.Parameter, "_", " ")
+	text := fmt.Sprintf("%s: got %s, want %s", name, e.Got, e.Want)
 	if e.Learner != "" {
 		text = e.Learner + ": " + text
 	}
@@ -234,12 +226,12 @@ func CheckEach(p Params) error {
 
 // Lookup returns the parameter of p with the given name; false if there is none.
 func Lookup(p Params, name string) (Parameter, bool) {
-	all := p.Parameters()
-	i := slices.IndexFunc(all, func(each Parameter) bool { return each.Name == name })
-	if i < 0 {
-		return Parameter{}, false
+	for _, each := range p.Parameters() {
+		if each.Name == name {
+			return each, true
+		}
 	}
-	return all[i], true
+	return Parameter{}, false
 }
 
 // Marshal returns the parameters as a JSON object, in the order of their declaration.
@@ -261,7 +253,7 @@ func Marshal(p Params) ([]byte, error) {
 }
 
 // Parse returns the learner's parameters that text, the JSON object of a model file, holds.
-// Parameters that the object lacks have their Missing value; unknown ones are an error.
+// Parameters that it lacks have their Missing value; unknown ones are an error.
 func (d *Definition) Parse(text []byte) (Params, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil {
@@ -289,16 +281,16 @@ func (d *Definition) Parse(text []byte) (Params, error) {
 
 // orList returns names as "a, b or c".
 func orList[T ~string](names []T) string {
-	text := ""
+	var text strings.Builder
 	for i, name := range names {
 		switch {
 		case i == 0:
 		case i == len(names)-1:
-			text += " or "
+			text.WriteString(" or ")
 		default:
-			text += ", "
+			text.WriteString(", ")
 		}
-		text += string(name)
+		text.WriteString(string(name))
 	}
-	return text
+	return text.String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
@@ -223,9 +224,9 @@ func (b *bench) curves(ctx context.Context, a benchAsker, questions int,
 func (r *run) benchSet(ctx context.Context, name string, seed uint64) (*dataset.Dataset, error) {
 	switch {
 	case name == "banana":
-		return dataset.Read(ctx, filepath.Join(r.DataDir, "banana/banana.dat.gz"), dataset.Options{})
+		return file.Read(ctx, filepath.Join(r.DataDir, "banana/banana.dat.gz"), file.Options{})
 	case slices.Contains(packedBench, name):
-		return dataset.Read(ctx, filepath.Join(r.DataDir, "benchmark", name+".csv"), dataset.Options{})
+		return file.Read(ctx, filepath.Join(r.DataDir, "benchmark", name+".csv"), file.Options{})
 	}
 	return drawBench(name, 2000, seed), nil
 }

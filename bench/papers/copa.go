@@ -36,7 +36,7 @@ func runCopa(ctx context.Context, r *run) error {
 	best, least := way{}, math.Inf(1)
 	for _, c := range aggressivenesses {
 		w := way{name: "copa", blind: true, steps: copaPasses, params: func() learners.Params {
-			p := online.NewCopa()
+			p := online.New("copa")
 			p.Aggressiveness = c
 			return p
 		}}
@@ -50,7 +50,7 @@ func runCopa(ctx context.Context, r *run) error {
 		}
 	}
 	averaged := way{name: "perceptron", blind: true, steps: copaPasses, note: "averaged",
-		params: func() learners.Params { return online.NewPerceptron() }}
+		params: func() learners.Params { return online.New("perceptron") }}
 	var t tally
 	for k, c := range []struct {
 		way

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
@@ -116,10 +117,10 @@ func runFigure75Drawn(ctx context.Context, r *run) error {
 func (r *run) documents(ctx context.Context, name string) (train, test *dataset.Dataset,
 	err error) {
 	s := set{train: "reuters21578/reuters52.train.svm.gz", test: "reuters21578/reuters52.test.svm.gz",
-		options: dataset.Options{Features: 21967}}
+		options: file.Options{Features: 21967}}
 	if name == "newsgroups" {
 		s = set{train: "20news/20news.train.svm.gz", test: "20news/20news.test.svm.gz",
-			options: dataset.Options{Features: 44577}}
+			options: file.Options{Features: 44577}}
 	}
 	return s.readFiles(ctx, r)
 }

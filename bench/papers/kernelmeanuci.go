@@ -14,6 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -39,7 +41,7 @@ var kernelMeanUCI = &experiment{
 // smallSet is a file of examples of some classes.
 type smallSet struct {
 	name, path string
-	options    dataset.Options
+	options    file.Options
 	heading    bool // its first line is about the file, in scikit-learn's way
 }
 
@@ -47,7 +49,7 @@ var smallSets = []smallSet{
 	{name: "banana", path: "banana/banana.dat.gz"},
 	{name: "cancer", path: "small/sklearn_breast_cancer.csv.gz", heading: true},
 	{name: "glass", path: "small/glass.data.gz",
-		options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}},
+		options: file.Options{Table: file.Table{Ignore: []string{"1"}}}},
 	{name: "iris", path: "small/sklearn_iris.csv.gz", heading: true},
 	{name: "letter", path: sets[1].train, options: sets[1].options},
 	{name: "vehicle", path: "small/vehicle.csv.gz"},
@@ -102,14 +104,14 @@ func runKernelMeanUCI(ctx context.Context, r *run) error {
 func (s smallSet) read(ctx context.Context, folder string) (_ *dataset.Dataset, err error) {
 	path, o := filepath.Join(folder, s.path), s.options
 	if !s.heading {
-		return dataset.Read(ctx, path, o)
+		return file.Read(ctx, path, o)
 	}
-	file, err := os.Open(path)
+	packed, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	unpacked, err := gzip.NewReader(file)
+	defer func() { err = errors.Join(err, packed.Close()) }()
+	unpacked, err := gzip.NewReader(packed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -118,7 +120,7 @@ func (s smallSet) read(ctx context.Context, folder string) (_ *dataset.Dataset, 
 		return nil, fmt.Errorf("%s:1: found no line to pass over: %w", path, err)
 	}
 	o.Stdin, o.Format, o.Header = lines, "csv", "no"
-	return dataset.Read(ctx, "-", o)
+	return file.Read(ctx, "-", o)
 }
 
 // halves returns d with two classes, the first half of its own and the others.
@@ -163,7 +165,7 @@ func (r *run) twoClasses(
 	if err := host.Prepare(&flat, "standardize,bias,l2", false); err != nil {
 		return err
 	}
-	if err := flatTest.PrepareBy(flat.Prepared); err != nil {
+	if err := features.PrepareBy(&flatTest, flat.Prepared); err != nil {
 		return err
 	}
 	t := trial{train: components(&flat, flat.Examples), test: components(&flatTest, flatTest.Examples),

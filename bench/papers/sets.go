@@ -10,16 +10,18 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
 // set is a data set of Section 4.2 of the UMA paper.
 type set struct {
 	name        string
 	train, test string // files below options.DataDir; test "" where the examples behind first test
-	options     dataset.Options
+	options     file.Options
 	first       int
 	// examples of each class that the rough classifier is given, the paper's m
 	perClass   int
@@ -45,12 +47,12 @@ var sets = []set{
 	{name: "digits", train: "optdigits/optdigits.tra.gz", test: "optdigits/optdigits.tes.gz",
 		perClass: 10, components: 640, paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)},
 	{name: "letter", train: "letter/letter-recognition.data.gz", first: 15000, perClass: 50,
-		options:    dataset.Options{Table: dataset.Table{LabelColumn: "first"}},
+		options:    file.Options{Table: file.Table{LabelColumn: "first"}},
 		components: 1600, paper: paperRow(0.35, 0.36, 0.23, 0.49, 0.33)},
 	// The file alone does not tell how many features there are.
 	{name: "reuters", train: "reuters21578/reuters9.train.svm.gz",
 		test:     "reuters21578/reuters9.test.svm.gz",
-		perClass: 20, options: dataset.Options{Features: 19767}, paper: paperRow(0.30, 0.17, 0.01, 0.22,
+		perClass: 20, options: file.Options{Features: 19767}, paper: paperRow(0.30, 0.17, 0.01, 0.22,
 			0.21), note: "nine classes of Reuters-21578 in the place of the paper's nine of RCV1"},
 }
 
@@ -89,7 +91,7 @@ func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Datase
 		if strings.Contains(name, imagesFile) {
 			o.Labels = strings.Replace(path, imagesFile, labelsFile, 1)
 		}
-		return dataset.Read(ctx, path, o)
+		return file.Read(ctx, path, o)
 	}
 	if train, err = read(s.train); err != nil {
 		return nil, nil, err
@@ -121,7 +123,7 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 	if err := host.Prepare(train, "", true); err != nil {
 		return nil, nil, err
 	}
-	if err := test.PrepareBy(train.Prepared); err != nil {
+	if err := features.PrepareBy(test, train.Prepared); err != nil {
 		return nil, nil, err
 	}
 	kernel := fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: s.components}
@@ -130,7 +132,7 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 		return nil, nil, err
 	}
 	r.Note("%s: %s", s.name, note)
-	k, z, err := featuremap.Fit(ctx, r.Engine, train.Examples, o, dataset.Steps{L2: true})
+	k, z, err := pca.FitMap(ctx, r.Engine, train.Examples, o, dataset.Steps{L2: true})
 	if err != nil {
 		return nil, nil, err
 	}

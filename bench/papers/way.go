@@ -53,7 +53,7 @@ func pairs() learners.Params {
 
 // regular are the parameters of the perceptron of the papers, which averages nothing.
 func regular() learners.Params {
-	p := online.NewPerceptron()
+	p := online.New("perceptron")
 	p.NoAverage = true
 	return p
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -280,7 +281,7 @@ func (s *stages) predict(ctx context.Context, m *model.Model, d *dataset.Dataset
 // labels has the model label the unlabelled examples, or reads what is there.
 func (s *stages) labels(ctx context.Context, m *model.Model, path string) ([]int32, error) {
 	if s.found(path) {
-		return dataset.ReadLabels(ctx, path, s.labelled.Classes, s.rest.N)
+		return file.ReadLabels(ctx, path, s.labelled.Classes, s.rest.N)
 	}
 	y, err := s.predict(ctx, m, s.rest)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 func TestInject(t *testing.T) {
 	dir := t.TempDir()
-	original, err := dataset.Read(t.Context(), digits, dataset.Options{})
+	original, err := file.Read(t.Context(), digits, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestInject(t *testing.T) {
 			t.Errorf("%s corrupts like %s", source, before)
 		}
 		seen[text] = strings.Join(source, " ")
-		d, err := dataset.Read(t.Context(), a, dataset.Options{})
+		d, err := file.Read(t.Context(), a, file.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,8 +139,11 @@ func TestShow(t *testing.T) {
 	fail(t, app.ExitFailure, "found no text", "confusion", "show", "--classes", "x,y", write(t, dir,
 		"empty.csv", ""))
 	fail(t, app.ExitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
-	fail(t, app.ExitFailure, "say them with --classes", "confusion", "show",
+	stdout, _ = succeed(t, "confusion", "show", "--json",
 		"../../host/confusion/testdata/c-order-f8.npy")
+	if r := decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1|2" {
+		t.Errorf("found %s", stdout)
+	}
 }
 
 // A matrix that train would refuse is a failure, though the report is whole.
@@ -178,11 +181,11 @@ func TestSynth(t *testing.T) {
 	}
 	succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed", "9",
 		"--out", b, "--quiet")
-	x, err := dataset.Read(t.Context(), a, dataset.Options{})
+	x, err := file.Read(t.Context(), a, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := dataset.Read(t.Context(), b, dataset.Options{})
+	y, err := file.Read(t.Context(), b, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

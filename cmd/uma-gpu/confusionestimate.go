@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -139,7 +140,7 @@ type estimating struct {
 	notes  app.Notes
 	source string // the flag that names the source: table, clean, annotators, probabilities or data
 	method string
-	read   dataset.Options
+	read   file.Options
 }
 
 func estimateConfusion(c *cli.Context) error {
@@ -396,7 +397,7 @@ func (e *estimating) byProbabilities() (*estimateReport, *confusion.Matrix, erro
 	if e.method == string(outoffold.AnchorPoints) {
 		m, err = estimate.Anchors(d.Classes, d.N, rows)
 	} else {
-		m, _, err = estimate.ConfidentJoint(d.Classes, d.Y, rows, estimate.ConfidentOptions{})
+		m, err = estimate.ConfidentJoint(d.Classes, d.Y, rows, false)
 	}
 	if err == nil && right != nil {
 		m, err = outoffold.JoinClean(d, right, m)

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -65,7 +65,7 @@ func TestEstimateTable(t *testing.T) {
 		}
 	}
 	bare := write(t, dir, "bare.csv", "9,1\n2,8\n")
-	fail(t, app.ExitFailure, "say true-rows", "confusion", "estimate", "--table", bare)
+	fail(t, app.ExitFailure, "--confusion-axes true-rows", "confusion", "estimate", "--table", bare)
 	if r, _ := estimated(t, "--table", bare, "--confusion-axes", "true-rows"); r.Confusion[1][0] > .2 {
 		t.Errorf("%+v", r)
 	}
@@ -105,11 +105,11 @@ func TestEstimateData(t *testing.T) {
 	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
 	succeed(t, "confusion", "inject", "--data", few, "--pairwise", "0.3", "--out", path("noisy.csv"),
 		"--write-confusion", path("truth.csv"))
-	d, err := dataset.Read(t.Context(), path("noisy.csv"), dataset.Options{})
+	d, err := file.Read(t.Context(), path("noisy.csv"), file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	right, err := dataset.Read(t.Context(), few, dataset.Options{})
+	right, err := file.Read(t.Context(), few, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,15 +14,14 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/internal/docs"
 )
 
 const root = "../.."
 
 // pagesOfDocs returns the pages of the documentation, at least so many.
-func pagesOfDocs(t *testing.T) []docs.Page {
+func pagesOfDocs(t *testing.T) []docPage {
 	t.Helper()
-	pages, err := docs.Pages(root)
+	pages, err := docPages(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +42,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range found {
-			for _, call := range docs.Calls(c.Text) {
+			for _, call := range docCalls(c.Text) {
 				commands++
 				if problem := judgeCall(t, call); problem != "" {
 					t.Errorf("%s:%d: %s: %s", p.Path, c.Line, c.Text, problem)
@@ -116,7 +115,7 @@ func judgeCall(t *testing.T, call []string) string {
 // judgeSpan returns what is wrong with code in a sentence, and whether it is of a kind that can be
 // judged: calls of the program and of make, and flags.
 func judgeSpan(t *testing.T, code string) (problem string, judged bool) {
-	for _, call := range docs.Calls(code) {
+	for _, call := range docCalls(code) {
 		switch {
 		case (call[0] == "uma-gpu" || call[0] == "make") && len(call) > 1:
 			problem, judged = judgeCall(t, call), true
@@ -154,7 +153,7 @@ func TestDocsJudgeRefuses(t *testing.T) {
 		"error rate 0.1":                                 "no program that pages call",
 	} {
 		problem := ""
-		for _, call := range docs.Calls(line) {
+		for _, call := range docCalls(line) {
 			problem += judgeCall(t, call)
 		}
 		if !strings.Contains(problem, want) {

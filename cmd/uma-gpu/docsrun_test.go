@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/uma-gpu/uma-gpu/internal/docs"
 )
 
 var (
@@ -91,7 +89,7 @@ func TestDocs(t *testing.T) {
 }
 
 // runPage runs the commands of a page, and marks the reasons for those that it leaves out.
-func runPage(t *testing.T, p docs.Page, s shell, met map[string]bool) {
+func runPage(t *testing.T, p docPage, s shell, met map[string]bool) {
 	commands, err := p.Commands()
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +114,7 @@ func runPage(t *testing.T, p docs.Page, s shell, met map[string]bool) {
 		if err != nil {
 			t.Fatalf("%s:%d: %s: %v\n%s", p.Path, c.Line, c.Text, err, output)
 		}
-		if c.Shown != nil && !docs.Matches(c.Shown, output) {
+		if c.Shown != nil && !docMatches(c.Shown, output) {
 			t.Errorf("%s:%d: %s\nprints\n%swhere the page shows\n%s", p.Path, c.Line, c.Text, output,
 				strings.Join(c.Shown, "\n"))
 		}

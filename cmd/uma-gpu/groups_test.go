@@ -20,16 +20,16 @@ func TestGroups(t *testing.T) {
 		for _, g := range groups {
 			for _, name := range strings.Fields(g.Members) {
 				if listed[name] {
-					t.Errorf("groups.go has %s %s twice", what, name)
+					t.Errorf("help.go has %s %s twice", what, name)
 				}
 				if listed[name] = true; used[name] == "" {
-					t.Errorf("groups.go has %s %s, which there is not", what, name)
+					t.Errorf("help.go has %s %s, which there is not", what, name)
 				}
 			}
 		}
 		for name, by := range used {
 			if !listed[name] {
-				t.Errorf("%s %s (%s) has no group: write its name into one in groups.go", what, name, by)
+				t.Errorf("%s %s (%s) has no group: write its name into one in help.go", what, name, by)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	parquetgo "github.com/parquet-go/parquet-go"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
@@ -124,7 +124,7 @@ func writeTables(t *testing.T, dir, csv string) {
 		Length, Width, Height, Depth, Weight float64
 		Kind                                 string
 	}
-	d, err := dataset.Read(t.Context(), filepath.Join(dir, "d.csv"), dataset.Options{Storage: "dense"})
+	d, err := file.Read(t.Context(), filepath.Join(dir, "d.csv"), file.Options{Storage: "dense"})
 	if err != nil {
 		t.Fatal(err)
 	}

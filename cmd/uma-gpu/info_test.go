@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 func TestInfo(t *testing.T) {
@@ -41,8 +42,8 @@ func TestInfoForPeople(t *testing.T) {
 		"storage            dense, 48 bytes in memory\n",
 		"density            58.3 % (7 values are not zero)\n",
 		"values             -2.5 to 3, mean |value| 1\n", "subnormals         1, read as 0\n",
-		"constant features  2, of which zero in every example 1\n", "empty examples     0\n",
-		"duplicates         1, of which labelled otherwise than the first 1\n",
+		"constant features  2, zero in every example 1\n", "empty examples     0\n",
+		"duplicates         1, labelled otherwise than the first 1\n",
 		"skipped            1 bad examples, at 4\n",
 		"\nclass  examples  share\ncat    2         50.00 %\ndog    2         50.00 %\n",
 	} {
@@ -120,7 +121,7 @@ func TestConvert(t *testing.T) {
 		"a.npz", "a.npz.zst"} {
 		out := filepath.Join(dir, name)
 		_, stderr := succeed(t, "convert", "--data", letter, "--label-column", "first", "--out", out)
-		format := dataset.FormatOfName(name)
+		format := file.FormatOfName(name)
 		if !strings.Contains(stderr, "20000 examples × 16 features, 26 classes written to "+out+" as ") ||
 			!strings.Contains(stderr, format) {
 			t.Errorf("%s: stderr %s", name, stderr)

@@ -13,25 +13,26 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // issues finds the labels that were corrupted, tells them in three formats alike, and cleans.
 func TestIssues(t *testing.T) {
 	dir := t.TempDir()
-	file := func(name string) string { return filepath.Join(dir, name) }
+	in := func(name string) string { return filepath.Join(dir, name) }
 	noisy, matrix := smallNoisy(t, dir)
 	load := func(path string) *dataset.Dataset {
-		d, err := dataset.Read(t.Context(), path, dataset.Options{})
+		d, err := file.Read(t.Context(), path, file.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
-	right, wrong := load(file("part.csv")), load(noisy)
+	right, wrong := load(in("part.csv")), load(noisy)
 	args := []string{"issues", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps",
 		"80"}
-	stdout, stderr := succeed(t, append(args, "--json", "--out", file("i.csv"), "--write-clean",
-		file("filtered.csv"))...)
+	stdout, stderr := succeed(t, append(args, "--json", "--out", in("i.csv"), "--write-clean",
+		in("filtered.csv"))...)
 	r := decode[issuesReport](t, stdout)
 	if r.Examples != 500 || r.Issues != len(r.Rows) || r.Learner != "softmax" || r.Folds != 4 ||
 		len(r.PerClass) != 10 || !strings.Contains(stderr, "issues: 500 rows, ranked, written to") {
@@ -73,7 +74,7 @@ func TestIssues(t *testing.T) {
 	}
 
 	// The table has all rows, those of the report first.
-	table, err := csv.NewReader(strings.NewReader(string(read(t, file("i.csv"))))).ReadAll()
+	table, err := csv.NewReader(strings.NewReader(string(read(t, in("i.csv"))))).ReadAll()
 	if err != nil || len(table) != 501 || strings.Join(table[0], " ") !=
 		"example is_label_issue label_quality given_label predicted_label predicted_quality "+
 			"duplicate_of conflict" {
@@ -86,26 +87,26 @@ func TestIssues(t *testing.T) {
 			t.Fatalf("found %v, wanted %+v", got, row)
 		}
 	}
-	succeed(t, append(args, "--quiet", "--out", file("i.json"))...)
+	succeed(t, append(args, "--quiet", "--out", in("i.json"))...)
 	var all []training.IssueRow
-	if err := json.Unmarshal(read(t, file("i.json")), &all); err != nil || len(all) != 500 ||
+	if err := json.Unmarshal(read(t, in("i.json")), &all); err != nil || len(all) != 500 ||
 		all[3] != r.Rows[3] {
 		t.Errorf("%d rows, %v", len(all), err)
 	}
-	succeed(t, append(args, "--quiet", "--out", file("i.parquet"))...)
-	d, err := dataset.Read(t.Context(), file("i.parquet"), dataset.Options{Table: dataset.Table{
+	succeed(t, append(args, "--quiet", "--out", in("i.parquet"))...)
+	d, err := file.Read(t.Context(), in("i.parquet"), file.Options{Table: file.Table{
 		LabelColumn: "given_label", Ignore: []string{"is_label_issue", "predicted_label", "conflict"}}})
 	if err != nil || d.N != 500 || d.Row(0)[0] != float32(all[0].Example) ||
 		d.Row(499)[1] != float32(all[499].Quality) {
 		t.Errorf("found %+v, %v", d, err)
 	}
 
-	if clean := load(file("filtered.csv")); clean.N != 500-r.Issues {
+	if clean := load(in("filtered.csv")); clean.N != 500-r.Issues {
 		t.Errorf("%d rows are left, wanted %d", clean.N, 500-r.Issues)
 	}
-	text, stderr := succeed(t, append(args, "--write-clean", file("relabelled.csv"), "--clean-by",
+	text, stderr := succeed(t, append(args, "--write-clean", in("relabelled.csv"), "--clean-by",
 		"relabel")...)
-	clean, agree := load(file("relabelled.csv")), 0
+	clean, agree := load(in("relabelled.csv")), 0
 	for i, y := range clean.Y {
 		if clean.Classes[y] == right.Classes[right.Y[i]] {
 			agree++

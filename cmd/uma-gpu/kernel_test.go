@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // ringsFile writes points in two rings, which no line tells apart.
@@ -163,7 +163,7 @@ func TestKPCA(t *testing.T) {
 		succeed(t, "kpca", "transform", "--basis", basis, "--data", test, "--out", path,
 			"--device", map[bool]string{true: "opencl", false: "cpu"}[out == "z.npz" && gpu.Built])
 		labels := !strings.Contains(out, ".npy")
-		d, err := dataset.Read(t.Context(), path, dataset.Options{NoLabels: !labels})
+		d, err := file.Read(t.Context(), path, file.Options{NoLabels: !labels})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 func TestSplit(t *testing.T) {
@@ -44,7 +45,7 @@ func TestSplit(t *testing.T) {
 
 func readSet(t *testing.T, path string) *dataset.Dataset {
 	t.Helper()
-	d, err := dataset.Read(t.Context(), path, dataset.Options{})
+	d, err := file.Read(t.Context(), path, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // TestBenchStorage: what the examples take on the device by --storage, for integers where
@@ -23,8 +24,8 @@ func TestBenchStorage(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x.npz")
-	if err := dataset.Write(t.Context(), path, &dataset.Dataset{Examples: x, Y: y,
-		Classes: []string{"0", "1", "2"}}, dataset.WriteOptions{}); err != nil {
+	if err := file.Write(t.Context(), path, &dataset.Dataset{Examples: x, Y: y,
+		Classes: []string{"0", "1", "2"}}, file.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	infos, err := gpu.Devices()

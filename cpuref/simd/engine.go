@@ -61,49 +61,41 @@ func (e *processor) Work() engine.Work {
 }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
-	x := rows.Stored().Examples
-	return plan(x, classes, y != nil), nil
-}
-
-func plan(x dataset.Examples, classes int, labelled bool) engine.Plan {
-	n, q := int64(blocksOf(x.N)*lanes), int64(classes)
+func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+	n, q := int64(blocksOf(x.N)*lanes), int64(t.Classes)
 	p := engine.Plan{Tiles: 1, InPlace: true,
 		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
-	if labelled {
-		p.ClassSums = memory.Product(8, classes, classes, x.D)
+	switch t.Use {
+	case enginecheck.Sorting:
+		p.ClassSums = memory.Product(8, t.Classes, t.Classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
+	case enginecheck.Evaluating:
+		p.Scratch = e.evaluatorScratch(x.Examples, t.Classes)
 	}
-	return p
+	return p, nil
 }
 
-func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
-	x := rows.Stored().Examples
-	return e.load(x, classes), nil
-}
-
-func (e *processor) load(x dataset.Examples, classes int) *resident {
+func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
 	blocks := blocksOf(x.N)
-	r := &resident{e: e, k: e.k, x: x, q: classes, blocks: blocks, window: max(e.window,
-		x.Pages().Window()), scores: make([]float32, blocks*lanes*classes)}
+	r := &resident{e: e.processor, k: e.k, x: x.Examples, q: t.Classes, blocks: blocks,
+		window: max(e.window, x.Pages().Window()), scores: make([]float32, blocks*lanes*t.Classes),
+		y: t.Labels, fixed: t.Format}
 	if !x.Sparse() {
-		r.dense = newDense(x)
+		r.dense = newDense(x.Examples)
 	}
-	return r
-}
-
-func (e unchecked) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
-) (engine.Cells, error) {
-	x := rows.Stored().Examples
-	r := e.load(x, classes)
-	r.y, r.fixed = y, f
-	r.bounds = sketch.NewBounds(e.bounds, x, classes)
-	r.cells = newCells(r.blocks, x.D, classes)
-	return labelled{r}, nil
+	switch t.Use {
+	case enginecheck.Sorting:
+		r.bounds = sketch.NewBounds(e.bounds, x.Examples, t.Classes)
+		r.cells = newCells(r.blocks, x.D, t.Classes)
+		return labelled{r}, nil
+	case enginecheck.Evaluating:
+		return newEvaluator(r), nil
+	}
+	return r, nil
 }
 
 // blocksOf returns the number of blocks of n examples.
-func blocksOf(n int) int { return (n + lanes - 1) / lanes }
+func blocksOf(n int) int { return panels(n, lanes) }
 
 // labelled is a resident with cells, which alone has the methods for them.
 type labelled struct{ *resident }
@@ -172,8 +164,8 @@ func (r *resident) run(do func(r *resident, task int, own *worker), tasks, work,
 	parallel.Share(workers, tasks, func(worker, task int) { do(r, task, r.workers[worker]) })
 }
 
-// sweep is run for tasks that read all examples in order, so many each. Those of a file larger
-// than memory are read ahead.
+// sweep is run for tasks that read all examples in order, a fixed number each. Examples of a file
+// larger than memory are read ahead.
 func (r *resident) sweep(do func(r *resident, task int, own *worker), tasks, examples, work,
 	scratch int) {
 	if r.window == 0 || examples == 0 {

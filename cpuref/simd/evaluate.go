@@ -27,39 +27,33 @@ type evaluator struct {
 	sums  []int64   // the caller's
 }
 
-func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int,
-	f numerics.FixedPoint) (engine.Evaluator, error) {
-	x := rows.Stored().Examples
-	v := &evaluator{resident: e.load(x, classes), classes: make([]int, classes)}
-	v.fixed = f
+func newEvaluator(r *resident) *evaluator {
+	v := &evaluator{resident: r, classes: make([]int, r.q)}
 	for c := range v.classes {
 		v.classes[c] = c
 	}
-	if x.Sparse() {
-		v.columns = newColumns(x)
+	if r.x.Sparse() {
+		v.columns = newColumns(r.x)
 	}
-	return v, nil
+	return v
 }
 
-// PlanEvaluator: that of Load, and what an evaluation takes besides.
-func (e unchecked) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
-	x := rows.Stored().Examples
-	p := plan(x, classes, false)
+// evaluatorScratch is what an evaluation takes besides scores.
+func (e *processor) evaluatorScratch(x dataset.Examples, classes int) (scratch int64) {
 	// Residuals, targets and totals of a span.
 	own := memory.Product(2*4*span, classes) + 4*int64(e.k.mostRows)*sumColumns
 	if !x.Sparse() && ownSums(classes, x.D) {
 		own += memory.Product(8, classes, x.D)
 	} else {
-		p.Scratch = memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes)
+		scratch = memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes)
 	}
 	if x.Sparse() {
-		p.Scratch = memory.Sum(p.Scratch, memory.Product(8, x.Size()), memory.Product(16, x.D))
+		scratch = memory.Sum(scratch, memory.Product(8, x.Size()), memory.Product(16, x.D))
 		own += 8 * columnsPerTask * lanes
 	}
 	workers := min(runtime.GOMAXPROCS(0), panels(x.N, span))
 	packed := memory.Product(4, panels(classes, lanes)*lanes, x.D) // weights
-	p.Scratch = memory.Sum(p.Scratch, packed, memory.Product(workers, int(own)))
-	return p, nil
+	return memory.Sum(scratch, packed, memory.Product(workers, int(own)))
 }
 
 func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
@@ -80,7 +74,7 @@ func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 
 func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / v.x.N
-	v.readAgain()
+	v.read()
 	v.sum(sums, count, func(_ *worker, at int, to []float32) {
 		for i := range v.examples(at) {
 			place := i/lanes*count*lanes + i%lanes
@@ -90,15 +84,6 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 		}
 	})
 	return nil
-}
-
-// readAgain counts one more reading of the examples.
-func (v *evaluator) readAgain() {
-	if stored := int64(v.x.Size()); v.x.Sparse() {
-		v.e.exampleBytes.Add(8 * stored)
-	} else {
-		v.e.exampleBytes.Add(4 * stored)
-	}
 }
 
 // examples returns how many examples a span has.

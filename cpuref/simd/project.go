@@ -22,8 +22,8 @@ const (
 // (clause 1), so each task goes through the landmarks chunk by chunk: dot products of its
 // examples with the landmarks of one chunk, kernel values in their place, and their share
 // of the products with all axes.
-func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
-	x := rows.Stored().Examples
+func (e unchecked) Project(dst []float32, stored dataset.Stored, p engine.Projection) error {
+	x := stored.Examples
 	j := &projection{k: e.k, dst: dst, x: x, p: p, group: productColumns}
 	if x.Sparse() {
 		j.group = sparseGroup

@@ -1,5 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-// bound and assign_listed: regions of examples (clause 4) of which most need not be
+// bound and assign_listed: regions of examples (clause 4), when most examples need not be
 // scored afresh. Package internal/sketch has the mathematics.
 //
 // Besides what contract.cl describes, a tile has, where stride is rows rounded up to

@@ -1,7 +1,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 // evaluate: scores, residuals and their weighted sums of dense examples, block by block (clauses 1,
-// 14 and 16), for processors: what the scores read of a block is still in the cache of the core
-// when it is summed. The files score.cl, residual.cl and weighted.cl stand before this one and say
+// 14 and 16), for processors: a block that was read for its scores is still in the cache of the core
+// when it is summed. The host puts score.cl, residual.cl and weighted.cl before this file; they say
 // what the arguments are.
 //
 //   w, classes  all Q classes, in groups of few classes if there are not more, else of many

@@ -1,7 +1,7 @@
 #pragma OPENCL FP_CONTRACT OFF
-// product and squares: projection on landmarks (clause 13).
-// A projection is two products, of the examples with the landmarks and of the kernel values
-// with the axes, each with an ending of its own.
+// product and squares: projection on landmarks (clause 13). A projection is two products, each
+// with its own ending: of the examples with the landmarks, and of the kernel values with the axes.
+// squares computes ⟨x,x⟩ of each row of a.
 //
 //   a     rows × lda, row-major: row i has columns from..to-1 at a[i * lda + from] on
 //   b     the other factor in panels of COLUMNS of its rows, transposed, the last panel
@@ -15,8 +15,6 @@
 //         squares[i] is then ⟨x,x⟩ of row i, and more[(panel + p) * COLUMNS + c] ⟨y,y⟩ of
 //         the landmark. With OFFSET, more is added.
 
-// squares computes ⟨x,x⟩ of each row of a.
-//
 // Work-groups of product have one work-item on a CPU, GROUP of them on a GPU.
 
 #if CPU

@@ -4,7 +4,7 @@
 //   scores  of the tile (see contract.cl)
 //   rows    examples of the tile
 //
-// Work-item i takes example i, if nothing else is said.
+// Work-item i takes example i, unless a kernel says otherwise.
 
 // predict_one scans classes upwards: prediction, and margin to the runner-up.
 int predict_one(__global const float *scores, int Q, size_t i, float *margin)

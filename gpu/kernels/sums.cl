@@ -14,7 +14,7 @@
 #if CPU && defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 // 1.5·2^52: in a double near it the last place is 1, so that adding it rounds to an
-// integer, which then stands in the lower bits.
+// integer, which then is in the lower bits.
 #define MAGIC 0x1.8p52
 #endif
 

@@ -1,7 +1,7 @@
 #pragma OPENCL FP_CONTRACT OFF
-// Vectors of WIDTH values, 1, 4, 8 or 16, and of such: exp, log and 1/x of fma steps (clauses
-// 11 and 15), and integers in fixed point (clause 3). This file stands before those that want
-// them.
+// Vectors of WIDTH values, 1, 4, 8 or 16, and functions of them: exp, log and 1/x by fma steps
+// (clauses 11 and 15), and integers in fixed point (clause 3). The host puts this file before the
+// files that use it.
 
 #ifndef WIDTH
 #error "the host must define WIDTH, the values of a vector: 1, 4, 8 or 16"

@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 				`divide each column by its sum if these are counts or rounded numbers`},
 		{"transposed", "a b", []float64{.75, .25, .5, .5},
 			`confusion matrix: the column of true class "a" sums to 1.25, wanted 1 within 1e-06; ` +
-				`its rows do sum to 1, so the table has true classes in rows: use --confusion-axes true-rows`},
+				`its rows do sum to 1, so the table has true classes in rows: use Options.ConfusionAxes "true-rows"`},
 	} {
 		m := &Matrix{Classes: strings.Fields(c.classes), P: c.p}
 		err := m.Check()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // checkParsed is what holds for any file: an error that begins with the path and
@@ -60,11 +62,11 @@ func FuzzReadNPY(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data[len(npyMagic):])
+		f.Add(data[len(npyfile.Magic):])
 	}
-	f.Add(npyFile("{}", nil)[len(npyMagic):])
-	f.Add(npyFile(npyDict("<f8", "True", "(99999999999, 99999999999)"), nil)[len(npyMagic):])
+	f.Add(npyFile("{}", nil)[len(npyfile.Magic):])
+	f.Add(npyFile(npyDict("<f8", "True", "(99999999999, 99999999999)"), nil)[len(npyfile.Magic):])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		checkParsed(t, append([]byte(npyMagic), data...), ReadOptions{Classes: abc})
+		checkParsed(t, append([]byte(npyfile.Magic), data...), ReadOptions{Classes: abc})
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // npyFile returns a version 1 file with the dictionary and data given.
@@ -83,75 +85,69 @@ func TestReadNPYErrors(t *testing.T) {
 	good := npyDict("<f8", "False", "(2, 2)")
 	eye := float64Bytes(1, 0, 0, 1)
 	whole := npyFile(good, eye)
-	const damaged = ": found a damaged .npy header, wanted one that numpy.save writes"
 	for _, c := range []struct {
 		name string
 		data []byte
-		want string
+		fact string
 	}{
 		{"magic alone", whole[:6],
-			": found 6 bytes of a .npy header, wanted more; the file is cut short"},
+			"cut short"},
 		{"no length", whole[:9],
-			": found 9 bytes, wanted more for the .npy header alone; the file is cut short"},
+			"cut short"},
 		{"header cut", whole[:40],
-			": found 40 bytes, wanted more for the .npy header alone; the file is cut short"},
+			"cut short"},
 		{"data cut", whole[:len(whole)-1],
-			": found 31 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
+			"found 31 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
 		{"data too long", append(slices.Clone(whole), 0),
-			": found 33 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
-		{"huge header", []byte(npyMagic + "\x02\x00\xff\xff\xff\xff{}"),
-			": found 14 bytes, wanted more for the .npy header alone; the file is cut short"},
-		{"version 3", []byte(npyMagic + "\x03\x00\x00\x00\x00\x00"),
-			": found .npy format version 3, wanted 1 or 2, which numpy.save writes for numbers"},
-		{"no newline", append([]byte(npyMagic+"\x01\x00\x02\x00"), "{}"...), damaged},
+			"found 33 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
+		{"huge header", []byte(npyfile.Magic + "\x02\x00\xff\xff\xff\xff{}"),
+			"4294967295 bytes"},
+		{"version 3", []byte(npyfile.Magic + "\x03\x00\x00\x00\x00\x00"),
+			".npy header"},
+		{"no newline", append([]byte(npyfile.Magic+"\x01\x00\x02\x00"), "{}"...), `"{}"`},
 		{"empty dictionary", npyFile("{}", eye),
-			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid " +
-				"dictionary format"},
-		{"keys in another order", npyFile("{'shape': (2, 2), 'fortran_order': False, 'descr': '<f8', }",
-			eye), damaged},
+			`"{}"`},
 		{"order", npyFile(npyDict("<f8", "Perhaps", "(2, 2)"), eye),
-			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: " +
-				"invalid 'fortran_order' value (Perhaps)"},
+			"Perhaps"},
 		{"one axis", npyFile(npyDict("<f8", "False", "(4,)"), eye),
-			": found an array of shape [4], wanted [2 2], one row and column per class of the data"},
+			"shape [4]"},
 		{"scalar", npyFile(npyDict("<f8", "False", "()"), eye[:8]),
-			": found an array of shape [], wanted [2 2], one row and column per class of the data"},
+			"shape []"},
 		{"three axes", npyFile(npyDict("<f8", "False", "(2, 2, 1)"), eye),
-			": found an array of shape [2 2 1], wanted [2 2], one row and column per class of the data"},
+			"shape [2 2 1]"},
 		{"wrong Q", npyFile(npyDict("<f8", "False", "(3, 3)"), make([]byte, 72)),
-			": found an array of shape [3 3], wanted [2 2], one row and column per class of the data"},
+			"table of 3×3 numbers"},
 		{"huge shape", npyFile(npyDict("<f8", "False", "(1073741824, 1073741824)"), nil),
-			": found an array of shape [1073741824 1073741824], wanted [2 2], one row and column per " +
-				"class of the data"},
+			"shape [1073741824 1073741824]"},
 		{"negative shape", npyFile(npyDict("<f8", "False", "(-2, -2)"), eye),
-			": found an array of shape [-2 -2], wanted [2 2], one row and column per class of the data"},
+			"shape (-2, -2)"},
 		{"complex", npyFile(npyDict("<c16", "False", "(2, 2)"), make([]byte, 64)),
-			`: found elements of type "<c16", wanted float32, float64 or integers; convert with astype`},
+			`elements of type "<c16"`},
 		{"half", npyFile(npyDict("<f2", "False", "(2, 2)"), make([]byte, 8)),
-			`: found elements of type "<f2", wanted float32, float64 or integers; convert with astype`},
+			`elements of type "<f2"`},
 		{"text", npyFile(npyDict("<U3", "False", "(2, 2)"), make([]byte, 48)),
-			`: found elements of type "<U3", wanted float32, float64 or integers; convert with astype`},
+			`elements of type "<U3"`},
 		{"objects", npyFile(npyDict("|O", "False", "(2, 2)"), make([]byte, 48)),
-			`: found elements of type "|O", wanted float32, float64 or integers; convert with astype`},
+			"Python objects"},
 		{"counts", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, 0, 7, 1)),
-			": found 7 in row 1, column 0 (counted from 0), wanted a number from 0 to 1"},
+			`P(noisy = "b" | true = "a") is 7`},
 		{"NaN", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.NaN(), 0, 1)),
-			": found NaN in row 0, column 1 (counted from 0), wanted a number from 0 to 1"},
+			"found NaN in row 0, column 1"},
 		{"signed", npyFile(npyDict("|i1", "False", "(2, 2)"), []byte{1, 0, 0, 0xff}),
-			": found -1 in row 1, column 1 (counted from 0), wanted a number from 0 to 1"},
+			"found -1 in row 1, column 1"},
 		{"Fortran place", npyFile(npyDict("<f8", "True", "(2, 2)"), float64Bytes(1, 0, 7, 1)),
-			": found 7 in row 0, column 1 (counted from 0), wanted a number from 0 to 1"},
+			`P(noisy = "a" | true = "b") is 7`},
 		{"column sums", npyFile(npyDict("<f8", "True", "(2, 2)"), float64Bytes(.75, .5, .25, .5)),
-			`: confusion matrix: the column of true class "a" sums to 1.25, wanted 1 within 1e-06; ` +
-				`its rows do sum to 1, so the table has true classes in rows: use --confusion-axes true-rows`},
+			"true classes in rows: use"},
 	} {
 		path := save(t, "c.npy", c.data)
 		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}})
 		if m != nil {
 			t.Errorf("%s: got a matrix", c.name)
 		}
-		if want := path + c.want; err == nil || err.Error() != want {
-			t.Errorf("%s:\ngot  %v\nwant %s", c.name, err, want)
+		if err == nil || !strings.HasPrefix(err.Error(), path+": ") ||
+			!strings.Contains(err.Error(), c.fact) {
+			t.Errorf("%s:\ngot  %v\nwant %s", c.name, err, c.fact)
 		}
 	}
 }

@@ -9,10 +9,12 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // The corners of the two headers: what rows are, then what columns are.
@@ -27,32 +29,23 @@ const cornerErrors = "standard error"
 
 // ReadOptions says what a file is to be read for.
 type ReadOptions struct {
-	Classes  []string // the data's classes in the order of their indices; Read copies them
-	TrueRows bool     // the file has true classes in rows, columns are noisy labels
+	// Classes are the data's in the order of their indices; if nil, those of the table
+	Classes  []string
+	TrueRows bool // the file has true classes in rows, columns are noisy labels
 }
 
-// Read reads the confusion matrix in the file, plain or compressed by gzip
-// whatever its name, and checks it. It takes
+// Read returns the confusion matrix in the file, checked: a table of shares in any layout of
+// ReadTable. If it has names, they are those of o.Classes, character by character, in any order,
+// and the corner says which axis is the noisy one: `noisy\true`, or `true\noisy` with o.TrueRows.
+// The other corner is an error. A table without names is in the order of o.Classes. The table of
+// standard errors that Write appends is read too.
 //
-//   - a CSV table whose first line is `noisy\true,<class>,...` and whose other
-//     lines are a noisy class and its probabilities. Rows and columns may come in
-//     any order, but the names must be those of o.Classes, character by character.
-//     A second table may follow, whose header begins with `standard error`;
-//   - a bare Q×Q table of numbers in the order of o.Classes, separated by commas,
-//     semicolons, tabs or spaces;
-//   - the same in numpy's .npy: float32, float64 or integers, C or Fortran order.
-//
-// With o.TrueRows rows are true classes, columns noisy ones, and the corner of
-// the CSV header is `true\noisy`. The other corner is an error, as it
-// contradicts the option.
-//
-// Errors begin with the path, and for a text table with the line.
+// Errors begin with the path, and where a line is wrong with its number.
 func Read(path string, o ReadOptions) (*Matrix, error) {
-	if err := CheckClasses(o.Classes); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := CheckMemory(len(o.Classes)); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if o.Classes != nil {
+		if err := errors.Join(CheckClasses(o.Classes), CheckMemory(len(o.Classes))); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	data, err := readFile(path, "the confusion matrix", maxBytes(o.Classes))
 	if err != nil {
@@ -61,10 +54,12 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	return parse(path, data, o)
 }
 
-// maxBytes is the size of file that is accepted, before and after gunzipping:
-// far more than any sensible table of these classes takes, so that a wrong file
-// is refused before it fills the memory.
+// maxBytes is the size of file that is accepted, before and after unpacking: far more than any
+// sensible table of these classes takes, or a thousand of them if they are nil.
 func maxBytes(classes []string) int64 {
+	if classes == nil {
+		return 64 << 20
+	}
 	q := int64(len(classes))
 	size := 1<<20 + 128*q*q
 	for _, c := range classes {
@@ -97,126 +92,139 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// parse is Read for the bytes of a file; path is used in messages only, and
-// o.Classes are valid.
+// parse is Read for the bytes of a file; path is used in messages only, and o.Classes are valid.
 func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
-	data, err := gunzip(path, data, maxBytes(o.Classes))
+	g, errs, err := gridsOf(path, data, maxBytes(o.Classes), o.Classes)
 	if err != nil {
 		return nil, err
 	}
-	table, errs, err := parseTable(path, data, o)
+	m := &Matrix{known: &known{}}
+	if m.P, err = g.matrix(o); err == nil && errs != nil {
+		o.Classes = g.classes
+		m.Error, err = errs.matrix(o)
+	}
+	m.Classes = g.classes
+	if err == nil {
+		err = m.check(o.TrueRows)
+	}
 	if err != nil {
-		return nil, err
-	}
-	q := len(o.Classes)
-	for _, values := range [][]float64{table, errs} {
-		for i, v := range values {
-			values[i] = math.Abs(v) // -0 is 0; nothing else is negative by now
-		}
-		for i := range values {
-			if j := i%q*q + i/q; o.TrueRows && j < i {
-				values[i], values[j] = values[j], values[i]
-			}
-		}
-	}
-	m := &Matrix{Classes: slices.Clone(o.Classes), P: table, Error: errs, known: &known{}}
-	if err := m.check(o.TrueRows); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
 }
 
-// gunzip unpacks the data of a file, which may become limit bytes at most. It returns other data
-// as they are.
-func gunzip(path string, data []byte, limit int64) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
-		return data, nil
+// matrix returns the numbers with noisy classes in rows, those of o.Classes in their order.
+func (g *grid) matrix(o ReadOptions) ([]float64, error) {
+	names := g.rowNames != nil || g.columnNames != nil
+	if err := g.name(o.Classes); err != nil {
+		return nil, err
 	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err == nil {
-		data, err = readAll(z, limit)
+	axes, why, err := g.axes()
+	switch {
+	case err != nil:
+		return nil, err
+	case names && axes == "":
+		return nil, fmt.Errorf("found names of classes below %q, wanted the corner %s, or %s with %s",
+			g.rowAxis, cornerNoisyRows, cornerTrueRows, axesOption())
+	case axes == TrueRows && !o.TrueRows:
+		return nil, fmt.Errorf("%s, so the table has true classes in rows: use %s", why, axesOption())
+	case axes == TrueColumns && o.TrueRows:
+		return nil, fmt.Errorf("%s, so the table has noisy classes in rows: leave out %s", why,
+			axesOption())
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("it is cut short; copy or make the file again")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
-	}
-	return data, nil
-}
-
-// parseTable finds the kind of table by its first bytes and returns its Q·Q
-// entries, row-major as in the file, rows and columns in the order of o.Classes, and
-// their standard errors, nil if it has none.
-func parseTable(path string, data []byte, o ReadOptions) (table, errs []float64, err error) {
-	if bytes.HasPrefix(data, []byte(npyMagic)) {
-		table, err = parseNPY(path, data, len(o.Classes))
-		return table, nil, err
-	}
-	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
-		return nil, nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted CSV or one .npy "+
-			"array; save the matrix by itself", path)
-	}
-	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
-	line, first := firstLine(text)
-	if first == "" {
-		return nil, nil, fmt.Errorf("%s:1: found no text, wanted a %d×%d confusion matrix",
-			path, len(o.Classes), len(o.Classes))
-	}
-	corner := strings.TrimPrefix(first, `"`)
-	if strings.HasPrefix(corner, cornerNoisyRows) || strings.HasPrefix(corner, cornerTrueRows) {
-		return parseNamed(path, text, o)
-	}
-	if f, _ := splitFields(first); !isNumber(f[0]) {
-		return nil, nil, fmt.Errorf("%s:%d: the first field is %.40q, wanted %s and a header of class "+
-			"names, or a number", path, line, f[0], corners(o.TrueRows))
-	}
-	table, err = parseBare(path, text, o.Classes)
-	return table, nil, err
-}
-
-// corners returns the corner that a header must have.
-func corners(trueRows bool) string {
-	if trueRows {
-		return cornerTrueRows
-	}
-	return cornerNoisyRows
-}
-
-// firstLine returns the first line of text that is not blank, trimmed, and its
-// number counted from 1.
-func firstLine(text string) (int, string) {
-	n := 0
-	for l := range strings.Lines(text) {
-		n++
-		if l = strings.TrimSpace(l); l != "" {
-			return n, l
+	var missing []string
+	for c, name := range g.classes {
+		if !slices.Contains(g.rowOf, c) || !slices.Contains(g.columnOf, c) {
+			missing = append(missing, name)
 		}
 	}
-	return n, ""
+	if missing != nil {
+		return nil, fmt.Errorf("found no row or no column of classes of the data: %s",
+			labelfile.Quoted(missing))
+	}
+	return g.values(o.TrueRows), nil
 }
 
-// isNumber reports whether s is a decimal number, be it one that a matrix may
-// not hold: then a table is meant, and its entry is what is wrong.
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil || errors.Is(err, strconv.ErrRange)
+// axesOption spells the option that takes rows for true classes.
+func axesOption() string { return setting.Spell("confusion-axes", string(TrueRows)) }
+
+// gridsOf returns the table in the data of a file, plain or compressed by gzip to at most limit
+// bytes, and the table of standard errors behind it, nil if there is none.
+func gridsOf(path string, data []byte, limit int64, classes []string) (g, errs *grid, err error) {
+	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err == nil {
+			data, err = readAll(z, limit)
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("it is cut short; copy or make the file again")
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
+		}
+	}
+	if bytes.HasPrefix(data, []byte(npyfile.Magic)) {
+		g, err := npyGrid(data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return g, nil, nil
+	}
+	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
+		return nil, nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted text or one .npy "+
+			"array; save the table by itself", path)
+	}
+	if err := memory.Check(memory.Product(len(data), 10), "the fields of "+path); err != nil {
+		return nil, nil, err
+	}
+	c, err := cellsOf(path, string(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	if err != nil {
+		return nil, nil, err
+	}
+	rest := c.cutErrors()
+	if g, err = c.grid(path, classes); err == nil && rest != nil {
+		errs, err = rest.grid(path, classes)
+	}
+	return g, errs, err
 }
 
-// parseNumber returns the number of a field, which is from 0 to most. The error has no place and
-// no wish, which the caller knows.
-func parseNumber(field string, most float64) (float64, error) {
-	s := strings.TrimSpace(field)
-	if s == "" {
-		return 0, errors.New("nothing")
+// npyGrid reads a square array in numpy's format.
+func npyGrid(data []byte) (*grid, error) {
+	rest := bytes.NewReader(data)
+	a, err := npyfile.ReadHeader(rest)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the .npy header: %w", err)
 	}
-	v, err := strconv.ParseFloat(s, 64)
-	// Go also reads 0x1p-2 and 1_000, which no other program writes on purpose.
-	if err != nil && !errors.Is(err, strconv.ErrRange) || strings.ContainsAny(s, "xX_") {
-		return 0, fmt.Errorf("%.40q", s)
+	if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || a.Shape[0] < 2 || a.Shape[0] > rest.Len() {
+		return nil, fmt.Errorf("found an array of shape %v in %d bytes, wanted one row and column per "+
+			"class", a.Shape, rest.Len())
 	}
-	if !(v >= 0 && v <= most) {
-		return 0, fmt.Errorf("%.40s", s)
+	q := a.Shape[0]
+	decode := npyfile.Decoder(a.Type, func(v float64) float64 { return v })
+	if decode == nil || a.Type.Kind == 'b' {
+		return nil, fmt.Errorf("found elements of type %.20q, wanted float32, float64 or integers; "+
+			"convert with astype", a.Descr)
 	}
-	return v, nil
+	if want := q * q * a.Type.Size; rest.Len() != want {
+		return nil, fmt.Errorf("found %d bytes after the .npy header, wanted %d for %d×%d elements of "+
+			"type %s", rest.Len(), want, q, q, a.Descr)
+	}
+	table := make([]float64, q*q)
+	decode(table, data[a.Size:])
+	g := &grid{decimals: 17, rows: make([][]float64, q)}
+	for i := range q {
+		for j := range i {
+			if a.Fortran {
+				table[i*q+j], table[j*q+i] = table[j*q+i], table[i*q+j]
+			}
+		}
+		g.rows[i] = table[i*q : (i+1)*q]
+	}
+	for i, v := range table {
+		if !(v >= 0 && v <= math.MaxInt64) {
+			return nil, fmt.Errorf("found %v in row %d, column %d (counted from 0), wanted a count, a "+
+				"percentage or a share", v, i/q, i%q)
+		}
+	}
+	return g, nil
 }

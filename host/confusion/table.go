@@ -1,12 +1,14 @@
 package confusion
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // Axes says which classes the rows of a table are.
@@ -72,23 +74,16 @@ func ReadTable(path string, o TableOptions) (*Table, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	data, err := readFile(path, "the table", maxTableBytes)
+	data, err := readFile(path, "the table", maxBytes(nil))
 	if err != nil {
 		return nil, err
 	}
-	return parseAnyTable(path, data, o)
+	return parseTable(path, data, o)
 }
 
-// maxTableBytes is the size of file that is accepted: what a thousand classes take.
-const maxTableBytes = 64 << 20
-
-// parseAnyTable is ReadTable for the bytes of a file.
-func parseAnyTable(path string, data []byte, o TableOptions) (*Table, error) {
-	data, err := gunzip(path, data, maxTableBytes)
-	if err != nil {
-		return nil, err
-	}
-	g, err := gridOf(path, data)
+// parseTable is ReadTable for the bytes of a file.
+func parseTable(path string, data []byte, o TableOptions) (*Table, error) {
+	g, _, err := gridsOf(path, data, maxBytes(nil), o.Classes) // standard errors are no counts
 	if err != nil {
 		return nil, err
 	}
@@ -103,50 +98,235 @@ func parseAnyTable(path string, data []byte, o TableOptions) (*Table, error) {
 	return t, nil
 }
 
-// gridOf finds the kind of file by its first bytes.
-func gridOf(path string, data []byte) (*grid, error) {
-	if bytes.HasPrefix(data, []byte(npyMagic)) {
-		values, q, err := arrayNPY(path, data, 0)
-		if err != nil {
-			return nil, err
-		}
-		g := &grid{decimals: 17}
-		for i, v := range values {
-			if !(v >= 0 && v <= math.MaxInt64) {
-				return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), wanted a count, a "+
-					"percentage or a share", path, v, i/q, i%q)
-			}
-		}
-		for i := range q {
-			g.rows = append(g.rows, values[i*q:(i+1)*q])
-		}
-		return g, nil
+// AxisOf returns which classes an axis of this name has: TrueRows for the true ones,
+// TrueColumns for the noisy ones (those of the other axis are true), "" if the name does not tell.
+func AxisOf(name string) Axes {
+	words := strings.FieldsFunc(strings.ToLower(name),
+		func(r rune) bool { return strings.ContainsRune(" _-.", r) })
+	of := func(list ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 	}
-	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
-		return nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted text or one .npy "+
-			"array; save the table by itself", path)
+	isTrue := of("true", "truth", "actual", "clean", "right", "gold", "golden", "reference", "real",
+		"correct")
+	isNoisy := of("noisy", "noise", "given", "observed", "predicted", "pred", "prediction",
+		"annotated", "annotation", "annotator", "worker", "wrong")
+	switch {
+	case isTrue == isNoisy:
+		return ""
+	case isTrue:
+		return TrueRows
 	}
-	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
-	// as Matrix.Write writes it: standard errors are no counts
-	if strings.HasPrefix(text, cornerNoisyRows) {
-		header, _, _ := strings.Cut(text, "\n")
-		text, _, _ = strings.Cut(text, "\n"+cornerErrors+header[len(cornerNoisyRows):]+"\n")
+	return TrueColumns
+}
+
+// axes returns the axes by their names, and what tells them; "" if nothing does.
+func (g *grid) axes() (Axes, string, error) {
+	row, column := AxisOf(g.rowAxis), AxisOf(g.columnAxis)
+	switch {
+	case row != "" && row == column:
+		return "", "", fmt.Errorf("the axes are called %q and %q, wanted one of true and one of noisy "+
+			"classes", g.rowAxis, g.columnAxis)
+	case row != "":
+		return row, fmt.Sprintf("the rows are called %q", g.rowAxis), nil
+	case column == TrueRows:
+		return TrueColumns, fmt.Sprintf("the columns are called %q", g.columnAxis), nil
+	case column == TrueColumns:
+		return TrueRows, fmt.Sprintf("the columns are called %q", g.columnAxis), nil
 	}
-	cells, err := cellsOf(path, text)
+	return "", "", nil
+}
+
+// slack is how far the sum of n numbers may be off, as they are rounded.
+func (g *grid) slack(n int) float64 {
+	if g.whole() {
+		return 1e-9
+	}
+	return math.Pow(10, -float64(min(g.decimals, 12)))*float64(n)/2 + 1e-9
+}
+
+// whole reports whether all numbers are integers.
+func (g *grid) whole() bool {
+	return !slices.ContainsFunc(g.rows, func(row []float64) bool {
+		return slices.ContainsFunc(row, func(v float64) bool { return v != math.Trunc(v) })
+	})
+}
+
+// shape is what the sums of a table tell of its numbers.
+type shape struct {
+	kind          Kind    // "" if no kind fits
+	unit          float64 // 1, or 100 of percentages
+	column, row   float64 // the sum of a column, and of a row, that is farthest from unit
+	columns, rows bool    // all of them sum to unit, within rounding
+}
+
+// table decides what the numbers are, and which axis has the true classes.
+func (g *grid) table(asked Axes) (*Table, error) {
+	if asked != "" && asked != AxesAuto && asked != TrueRows && asked != TrueColumns {
+		return nil, fmt.Errorf("found axes %q, wanted %s, %s or %s", asked, AxesAuto, TrueRows,
+			TrueColumns)
+	}
+	axes, why, err := g.axes()
 	if err != nil {
 		return nil, err
 	}
-	return cells.grid(path)
+	if asked == TrueRows || asked == TrueColumns {
+		if axes != "" && axes != asked {
+			return nil, fmt.Errorf("%s, and %s are asked for", why, asked)
+		}
+		axes, why = asked, "that was asked for"
+	}
+	if !slices.ContainsFunc(g.rows, func(row []float64) bool { return slices.Max(row) > 0 }) {
+		return nil, errors.New("found a table of zeros, wanted counts, percentages or shares")
+	}
+	s := g.shape(axes)
+	t := &Table{Classes: g.classes, Kind: s.kind, Axes: axes, Why: why}
+	switch {
+	case s.kind == "":
+		return nil, fmt.Errorf("found columns that sum to %v and rows that sum to %v, wanted 1 or 100 "+
+			"for one of them within rounding, or counts: is a row or column missing?", s.column, s.row)
+	case s.kind == Shares:
+		if err := t.orient(s, g.symmetric); err != nil {
+			return nil, err
+		}
+		if s.unit == 100 && g.whole() && !g.percent {
+			t.Notes = append(t.Notes,
+				"whole numbers are taken as percentages, as those of each true class sum to 100")
+		}
+	case axes == "":
+		return nil, fmt.Errorf("found %s, and nothing says whether rows or columns are the true "+
+			"classes: say %s (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or %s",
+			map[Kind]string{Joint: "shares of all examples", Counts: "counts"}[s.kind],
+			setting.Spell("confusion-axes", string(TrueRows)), TrueColumns)
+	}
+	t.V = g.values(t.Axes == TrueRows)
+	for k := range t.V {
+		t.V[k] /= s.unit
+	}
+	if t.Kind == Shares { // rounded sums become 1
+		q := len(t.Classes)
+		for c, sum := range t.sums() {
+			for p := 0; p < q && sum > 0; p++ {
+				t.V[p*q+c] /= sum
+			}
+		}
+	}
+	return t, nil
+}
+
+// sums returns the sum of each column.
+func (t *Table) sums() []float64 {
+	q := len(t.Classes)
+	sums := make([]float64, q)
+	for k, v := range t.V {
+		sums[k%q] += v
+	}
+	return sums
+}
+
+// shape finds what the numbers are. Whole numbers whose sum is 100 may as well be counts, unless
+// it is the sum of true classes.
+func (g *grid) shape(axes Axes) (s shape) {
+	columns, rows := make([]float64, len(g.rows[0])), make([]float64, len(g.rows))
+	total, most, whole := 0.0, 0.0, g.whole()
+	for i, row := range g.rows {
+		for k, v := range row {
+			columns[k] += v
+			rows[i] += v
+			total += v
+			most = max(most, v)
+		}
+	}
+	for _, s.unit = range []float64{1, 100} {
+		if g.percent && s.unit == 1 || s.unit == 1 && whole && most > 1 {
+			continue
+		}
+		// Rounding moves a sum by half a digit a term at most; more than 5 % is no rounding.
+		within := func(sum float64, n int) bool {
+			slack := g.slack(n)
+			if whole && s.unit == 100 {
+				slack = float64(n)/2 + 1e-9
+			}
+			return math.Abs(sum-s.unit) <= min(slack, s.unit/20)
+		}
+		s.column, s.row = farthest(columns, s.unit), farthest(rows, s.unit)
+		s.columns, s.rows = within(s.column, len(rows)), within(s.row, len(columns))
+		if whole && s.unit == 100 && !g.percent {
+			s.columns, s.rows = s.columns && axes == TrueColumns, s.rows && axes == TrueRows
+		}
+		if s.columns || s.rows {
+			s.kind = Shares
+			return s
+		}
+		if within(total, len(rows)*len(columns)) && (!whole || g.percent) {
+			s.kind = Joint
+			return s
+		}
+	}
+	if s.unit = 1; whole && !g.percent {
+		s.kind = Counts
+		return s
+	}
+	if slices.Max(columns) > 10 {
+		s.unit = 100
+	}
+	s.column, s.row = farthest(columns, s.unit), farthest(rows, s.unit)
+	return s
+}
+
+// farthest returns the sum that is farthest from unit.
+func farthest(sums []float64, unit float64) float64 {
+	worst := unit
+	for _, s := range sums {
+		if math.Abs(s-unit) > math.Abs(worst-unit) {
+			worst = s
+		}
+	}
+	return worst
+}
+
+// orient decides by sums which axis of shares has the true classes, and compares with names.
+func (t *Table) orient(s shape, symmetric func() bool) error {
+	why := strings.TrimPrefix(t.Why, "that ")
+	switch {
+	case s.columns && s.rows && t.Axes != "":
+	case s.columns && s.rows && !symmetric():
+		return fmt.Errorf("found rows and columns that all sum to %v, so that nothing says which are "+
+			"the true classes: say %s or %s", s.unit, setting.Spell("confusion-axes", string(TrueRows)),
+			TrueColumns)
+	case s.columns && s.rows:
+		t.Axes, t.Why = TrueColumns, "the table is symmetric, so that both are the same"
+	case s.columns && t.Axes == TrueRows:
+		return fmt.Errorf("found columns that sum to %v and a row that sums to %v, so columns are the "+
+			"true classes, and not rows as %s: say %s, or mend the table", s.unit, s.row, why, TrueColumns)
+	case s.rows && t.Axes == TrueColumns:
+		return fmt.Errorf("found rows that sum to %v and a column that sums to %v, so rows are the true "+
+			"classes, and not columns as %s: say %s, or mend the table", s.unit, s.column, why, TrueRows)
+	case s.columns:
+		t.Axes, t.Why = TrueColumns, fmt.Sprintf("each column sums to %v", s.unit)
+	default:
+		t.Axes, t.Why = TrueRows, fmt.Sprintf("each row sums to %v", s.unit)
+	}
+	return nil
+}
+
+// symmetric reports whether noisy and true classes may change places.
+func (g *grid) symmetric() bool {
+	v, q := g.values(false), len(g.classes)
+	for k := range v {
+		if math.Abs(v[k]-v[k%q*q+k/q]) > 2*g.slack(1) {
+			return false
+		}
+	}
+	return true
 }
 
 // remark adds notes on what the numbers themselves make doubtful.
 func (t *Table) remark() {
 	q := len(t.Classes)
 	var odd, empty []string
-	for c := range q {
-		sum, most := 0.0, 0
+	for c, sum := range t.sums() {
+		most := 0
 		for p := range q {
-			sum += t.V[p*q+c]
 			if t.V[p*q+c] > t.V[most*q+c] {
 				most = p
 			}
@@ -170,25 +350,19 @@ func (t *Table) remark() {
 }
 
 // Share returns V with each column divided by its sum: P(noisy = p | true = q). The error names
-// a class of which there is no example.
+// a class without an example.
 func (t *Table) Share() (*Matrix, error) {
 	m, err := New(t.Classes)
 	if err != nil {
 		return nil, err
 	}
-	q := m.Q()
-	for c := range q {
-		sum := 0.0
-		for p := range q {
-			sum += t.V[p*q+c]
-		}
-		if !(sum > 0) {
-			return nil, fmt.Errorf("table: no example has the true class %.60q: add some, or smooth the "+
-				"estimate", t.Classes[c])
-		}
-		for p := range q {
-			m.P[p*q+c] = t.V[p*q+c] / sum
-		}
+	sums := t.sums()
+	if c := slices.Index(sums, 0); c >= 0 {
+		return nil, fmt.Errorf("table: no example has the true class %.60q: add some, or smooth the "+
+			"estimate", t.Classes[c])
+	}
+	for k, v := range t.V {
+		m.P[k] = v / sums[k%m.Q()]
 	}
 	return m, m.Check()
 }

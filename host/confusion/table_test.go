@@ -62,7 +62,7 @@ func TestReadTableCounts(t *testing.T) {
 		{"savetxt", "5.000000000000000000e+01 4.000000000000000000e+00 2.000000000000000000e+00\n" +
 			"7.0e+00 6.1e+01 9.0e+00\n3.0e+00 5.0e+00 7.0e+01\n", TrueRows, TrueRows},
 	} {
-		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Classes: abc, Axes: c.axes})
+		got, err := parseTable("F", []byte(c.text), TableOptions{Classes: abc, Axes: c.axes})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -102,7 +102,7 @@ func TestReadTableNames(t *testing.T) {
 		{"a class called All", "true,All,x\nAll,5,2\nx,1,7\n", "", []string{"All", "x"}, []float64{5, 1,
 			2, 7}},
 	} {
-		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Axes: c.axes})
+		got, err := parseTable("F", []byte(c.text), TableOptions{Axes: c.axes})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if !slices.Equal(got.Classes, c.classes) || !slices.Equal(got.V, c.want) {
@@ -111,7 +111,7 @@ func TestReadTableNames(t *testing.T) {
 	}
 	// A margin is a class if the data have it.
 	o := TableOptions{Classes: []string{"x", "y", "All"}}
-	got, err := parseAnyTable("F", []byte("true,x,y,All\nx,5,2,0\ny,1,7,0\nAll,0,0,3\n"), o)
+	got, err := parseTable("F", []byte("true,x,y,All\nx,5,2,0\ny,1,7,0\nAll,0,0,3\n"), o)
 	if err != nil || got.V[8] != 3 {
 		t.Errorf("a class called All: %v, %v", got, err)
 	}
@@ -138,7 +138,7 @@ func TestReadTableShares(t *testing.T) {
 		{"crosstab(normalize=True)",
 			"true,a,b,c,All\na,.2,.15,.05,.4\nb,.05,.1,.05,.2\nc,.05,.05,.3,.4\nAll,.3,.3,.4,1\n", TrueRows},
 	} {
-		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Classes: abc})
+		got, err := parseTable("F", []byte(c.text), TableOptions{Classes: abc})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -168,17 +168,17 @@ func TestReadTableNPY(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	file := npyFile(npyDict("<f8", "False", "(3, 3)"), float64Bytes(transposed(counted, 3)...))
-	got, err = parseAnyTable("F", gzipped(t, file), TableOptions{Axes: TrueRows})
+	got, err = parseTable("F", gzipped(t, file), TableOptions{Axes: TrueRows})
 	if err != nil || !slices.Equal(got.V, counted) || got.Kind != Counts {
 		t.Errorf("counts: got %+v, %v", got, err)
 	}
 	bad := npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.NaN(), 0, 1))
-	_, err = parseAnyTable("F", bad, TableOptions{})
+	_, err = parseTable("F", bad, TableOptions{})
 	wantError(t, err,
 		`F: found NaN in row 0, column 1 (counted from 0), wanted a count, a percentage or a share`)
 	bad = npyFile(npyDict("<f8", "False", "(2, 3)"), nil)
-	_, err = parseAnyTable("F", bad, TableOptions{})
-	wantError(t, err, `F: found an array of shape [2 3], wanted one row and column per class`)
+	_, err = parseTable("F", bad, TableOptions{})
+	wantError(t, err, `F: found an array of shape [2 3] in 0 bytes, wanted one row and column per class`)
 }
 
 var names012 = []string{"0", "1", "2"}
@@ -189,28 +189,28 @@ func TestReadTableNotes(t *testing.T) {
 		{"noisy,a,b,c\na,5,0,1\nb,1,0,1\nc,1,0,7\n",
 			"no example has the true class b: nothing is known of its noise"},
 		{"noisy,a,b,c\na,1,5,9\nb,7,1,1\nc,1,1,1\n", `of most classes ("a", "b", "c") another label is more frequent`},
-		{"noisy,a,b,c\na,90,5,9\nb,9,90,1\nc,1,5,90\n", "sum to 100 are taken as percentages"},
+		{"noisy,a,b,c\na,90,5,9\nb,9,90,1\nc,1,5,90\n", "taken as percentages, as those of each true class sum to 100"},
 	} {
-		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Classes: abc})
+		got, err := parseTable("F", []byte(c.text), TableOptions{Classes: abc})
 		if err != nil || !strings.Contains(strings.Join(got.Notes, "; "), c.want) {
 			t.Errorf("%q: notes %q, %v; wanted %q", c.text, got.Notes, err, c.want)
 		}
 	}
-	empty, err := parseAnyTable("F", []byte("noisy,a,b\na,5,0\nb,1,0\n"), TableOptions{})
+	empty, err := parseTable("F", []byte("noisy,a,b\na,5,0\nb,1,0\n"), TableOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = empty.Share()
 	wantError(t, err, `table: no example has the true class "b": add some, or smooth the estimate`)
 	// Counts of which a hundred have each noisy label are no percentages.
-	got, err := parseAnyTable("F", []byte("noisy,a,b\na,90,10\nb,5,95\n"), TableOptions{})
+	got, err := parseTable("F", []byte("noisy,a,b\na,90,10\nb,5,95\n"), TableOptions{})
 	if err != nil || got.Kind != Counts {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
 func TestReadTableErrors(t *testing.T) {
-	const say = `: say true-rows (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or true-columns`
+	const say = `: say Options.ConfusionAxes "true-rows" (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or true-columns`
 	for _, c := range []struct {
 		name, text string
 		axes       Axes
@@ -256,13 +256,13 @@ func TestReadTableErrors(t *testing.T) {
 		{"a column sum that is wrong", "true,a,b,All\na,5,1,6\nb,7,2,9\nAll,12,4,16\n", "",
 			`F: the column of "b" sums to 3, and its margin says 4: is a row or column missing?`},
 
-		{"counts, no axes", "5,1\n2,7\n", "", `F: found counts, of which nothing says whether rows or columns are the true classes` + say},
+		{"counts, no axes", "5,1\n2,7\n", "", `F: found counts, and nothing says whether rows or columns are the true classes` + say},
 		{"joint, no axes", ".5,.1\n.2,.2\n", "",
-			`F: found shares of all examples, of which nothing says whether rows or columns are the true classes` + say},
+			`F: found shares of all examples, and nothing says whether rows or columns are the true classes` + say},
 		{"both axes fit", ".5,.25,.25\n.25,.5,.25\n.25,.25,.5\n", "", ``},
 		{"both axes fit, not symmetric", ".6,0,.4\n.4,.6,0\n0,.4,.6\n", "",
 			`F: found rows and columns that all sum to 1, so that nothing says which are the true classes: ` +
-				`say true-rows or true-columns`},
+				`say Options.ConfusionAxes "true-rows" or true-columns`},
 		{"both axes fit badly", ".75,.25\n.5,.25\n", "",
 			`F: found columns that sum to 0.5 and rows that sum to 0.75, ` +
 				`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
@@ -279,12 +279,12 @@ func TestReadTableErrors(t *testing.T) {
 			`F: found columns that sum to 1 and a row that sums to 1.25, so columns are the true classes, ` +
 				`and not rows as the rows are called "true": say true-columns, or mend the table`},
 		{"asked against the name", "true,a,b\na,5,1\nb,2,7\n", TrueColumns,
-			`F: the rows are called "true", so the table has true classes in rows, and true-columns are asked for`},
+			`F: the rows are called "true", and true-columns are asked for`},
 		{"both axes true", "true/actual,a,b\na,5,1\nb,2,7\n", "",
 			`F: the axes are called "true" and "actual", wanted one of true and one of noisy classes`},
 		{"no such axes", "5,1\n2,7\n", "rows", `F: found axes "rows", wanted auto, true-rows or true-columns`},
 	} {
-		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Axes: c.axes})
+		got, err := parseTable("F", []byte(c.text), TableOptions{Axes: c.axes})
 		if c.want == "" {
 			if err != nil || got.Axes != TrueColumns {
 				t.Errorf("%s: %v", c.name, err)
@@ -301,7 +301,7 @@ func TestReadTableErrors(t *testing.T) {
 		"5,1\n2,7\n": `F: found a table of 2×2 numbers without names, ` +
 			`wanted a row for each class of the data ("a", "b", "c")`,
 	} {
-		_, err := parseAnyTable("F", []byte(text), TableOptions{Classes: abc})
+		_, err := parseTable("F", []byte(text), TableOptions{Classes: abc})
 		wantError(t, err, want)
 	}
 	_, err := ReadTable("none", TableOptions{})
@@ -328,7 +328,7 @@ func FuzzReadTable(f *testing.F) {
 		if rows {
 			o.Axes = TrueRows
 		}
-		got, err := parseAnyTable("F", data, o)
+		got, err := parseTable("F", data, o)
 		if err != nil {
 			if got != nil || !strings.HasPrefix(err.Error(), "F:") {
 				t.Fatalf("table %v with error %q", got, err)

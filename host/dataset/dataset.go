@@ -1,58 +1,76 @@
-// Package dataset holds labelled examples: it reads them from files or memory,
-// matches their features with a model's, describes, splits and prepares them,
-// and writes them back.
+// Package dataset holds labelled examples, dense or sparse, in memory or in a store; it matches,
+// splits, hashes and describes them.
 //
-// Read gives the raw numbers of a file, Fit and Preparation.Apply turn them
-// into what a learner sees (clause 2 of the numerics contract), Write puts raw
-// examples into a file again. There is one file of code per file format; all of
-// them take their bytes from the same source, which unpacks and counts lines, and
-// hand the examples to the same builder, which keeps labels, bad examples and the
-// choice between dense and sparse storage.
+// Package file below it reads and writes them; package features fits and applies preparations, and
+// makes features of columns of categories, texts and missing values.
 package dataset
 
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Dataset is labelled examples: raw, as a file has them, or prepared. Read makes one. Whoever
-// holds it may replace Y, to corrupt labels, and then asks for a new Hash. Close gives memory
-// back, which matters for a binary file and with Options.Spill.
+// Dataset is labelled examples, raw or prepared. After a change of Y, ask for a new Hash.
 type Dataset struct {
-	// Examples are the raw values: each the float32 nearest to the decimal text, finite, never
-	// subnormal. -0 stays -0.
+	// Examples are raw values: the float32 nearest to the text, finite, never subnormal; -0 stays.
 	Examples
 	// Prepared is the preparation that made the Examples, which have its Width; nil if they are raw.
 	Prepared *Preparation
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil without labels.
 	Y []int32
-	// Classes are the names of the classes; nil without labels. Read orders them by number when all
-	// are integers (equal ones, such as "1" and "01", bytewise), else bytewise. A list given in
-	// Options keeps its order.
+	// Classes are the names of the classes, in the order of SortClasses or of Options.Classes.
 	Classes []string
 	// Features are the names of the D features; nil without a header.
 	Features []string
 	// IDs[i] is the name of example i; nil without Table.IDColumn.
 	IDs []string
-	// Encoding says which columns of a table the Features were made of; nil if each is a column of
-	// numbers.
+	// Encoding says what the Features were made of; nil if each is a column of numbers.
 	Encoding *Encoding
 	// Found is what Read says of the file.
 	Found
 
-	at      *store.Store   // of the Examples, nil if they are plain
-	narrow  bool           // Options.Storage asked for codes
-	file    *binaryFile    // in which d lies, nil if it owns its memory
-	scratch *store.Scratch // in which its examples lie, nil if in memory
+	// Home keeps the memory in which d lies; nil if d owns it.
+	Home Home
+
+	at *store.Store // of the Examples, nil if they are plain
 }
+
+// Home keeps the memory of a data set that does not own it: a mapped file, or temporary files.
+type Home interface {
+	Close() error
+	// ReadOnly reports whether the examples and labels lie where nobody may write.
+	ReadOnly() bool
+}
+
+// Close gives back memory that d does not own; close an engine that has the Examples first. Twice
+// is fine.
+func (d *Dataset) Close() error {
+	home, shared := d.Home, d.at.Shared()
+	if home == nil && !shared.Held() {
+		return nil
+	}
+	shared.Close()
+	d.Home = nil
+	d.Put(Examples{N: d.N, D: d.D}) // which nobody can read by mistake
+	if home == nil {
+		return nil
+	}
+	if home.ReadOnly() {
+		d.Y = nil
+	}
+	return home.Close()
+}
+
+// Guard returns the error of f, or of a read of a mapped file that was shortened or lost. It covers
+// f and package parallel's workers, no goroutine of f's own.
+func Guard(f func() error) error { return store.Guard(f) }
 
 // Stored returns the examples of d and the store that keeps them.
 func (d *Dataset) Stored() Stored { return Stored{Examples: d.Examples, At: d.at} }
@@ -63,10 +81,9 @@ func (d *Dataset) Put(rows Rows) {
 	d.Examples, d.at = x.Examples, x.At
 }
 
-// CheckNarrow returns an error if Options.Storage asked for codes and the prepared examples of d
-// have none.
+// CheckNarrow returns an error if Options.Storage asked for codes and d has none.
 func (d *Dataset) CheckNarrow() error {
-	if !d.narrow || d.at.Narrow() != nil {
+	if !d.Narrow || d.at.Narrow() != nil {
 		return nil
 	}
 	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them "+
@@ -76,30 +93,27 @@ func (d *Dataset) CheckNarrow() error {
 
 // Found is what Read says of a file besides its examples.
 type Found struct {
-	// Path is the file as it was named, and Format its format, one of Options.Format but never
-	// "auto"; both are "" if no file was read.
+	// Path is the file as it was named, Format one of Options.Format; "" if no file was read.
 	Path, Format string
-	// SHA256 is the Hash of the content as read, in hexadecimal; of prepared examples, the one of
-	// the raw data. A binary file stores it, and it is "" if that file was read without its labels,
-	// with other classes, or with its features in another order.
+	// SHA256 is the Hash of the raw data in hexadecimal, "" if it is not known.
 	SHA256 string
-	// Label and ID are the header's names of the columns of labels and of names; "" without a header.
-	// LabelColumn and IDColumn are their positions in a record, from 1; 0 without.
+	// Label and ID are the header's names of these columns, LabelColumn and IDColumn their positions
+	// from 1; "" and 0 without.
 	Label, ID             string
 	LabelColumn, IDColumn int
 	// Missing says which columns lack how many values; none do unless Encoding fills them in.
 	Missing []MissingCount
 	// Skipped are the bad examples that were passed over because of Options.SkipBad.
 	Skipped Skipped
-	// Notes say what is no mistake but worth knowing, such as ignored query numbers. Warnings say
-	// what is likely to be a mistake, such as a feature that numbers the examples, and what helps.
+	// Notes say what is worth knowing; Warnings what is likely a mistake, and what helps.
 	Notes, Warnings []string
+	// Narrow says that Options.Storage asked for codes.
+	Narrow bool
 	// Subnormals counts the numbers that were subnormal in float32 and became +0 (clause 2).
 	Subnormals int
 }
 
-// FeatureCount returns the number of features before preparation, D if there was
-// none.
+// FeatureCount returns the number of features before preparation.
 func (d *Dataset) FeatureCount() int {
 	if d.Prepared != nil {
 		return d.Prepared.D
@@ -107,25 +121,24 @@ func (d *Dataset) FeatureCount() int {
 	return d.D
 }
 
-// check returns an error unless the parts of d fit together and all values are
-// finite, or if ctx ends.
-func (d *Dataset) check(ctx context.Context) error {
-	if err := d.checkParts(); err != nil {
+// CheckAll returns an error unless the parts of d fit together and all values are finite.
+func (d *Dataset) CheckAll(ctx context.Context) error {
+	if err := d.CheckParts(); err != nil {
 		return err
 	}
-	return d.checkFinite(ctx)
+	return d.CheckFinite(ctx)
 }
 
-// checkParts is check but for the values.
-func (d *Dataset) checkParts() error {
+// CheckParts is check but for the values.
+func (d *Dataset) CheckParts() error {
 	if err := d.Stored().Check(); err != nil {
 		return err
 	}
-	return d.checkAbout()
+	return d.CheckAbout()
 }
 
-// checkAbout is checkParts but for the examples.
-func (d *Dataset) checkAbout() error {
+// CheckAbout is checkParts but for the examples.
+func (d *Dataset) CheckAbout() error {
 	if d.D == 0 {
 		return fmt.Errorf("dataset: examples without any feature")
 	}
@@ -136,7 +149,7 @@ func (d *Dataset) checkAbout() error {
 		return fmt.Errorf("dataset: %d ids for %d examples", len(d.IDs), d.N)
 	}
 	if p := d.Prepared; p != nil {
-		if err := p.check(); err != nil {
+		if err := p.Check(); err != nil {
 			return err
 		}
 		if p.Width() != d.D {
@@ -157,11 +170,11 @@ func (d *Dataset) checkAbout() error {
 	}
 	seen := make(map[string]bool, len(d.Classes))
 	for _, c := range d.Classes {
-		if fault := classNameFault(c); fault != "" {
-			return fmt.Errorf("dataset: class name %s %s", quote(c), fault)
+		if fault := NameFault(c); fault != "" {
+			return fmt.Errorf("dataset: class name %s %s", quote.Text(c), fault)
 		}
 		if seen[c] {
-			return fmt.Errorf("dataset: class name %s occurs twice", quote(c))
+			return fmt.Errorf("dataset: class name %s occurs twice", quote.Text(c))
 		}
 		seen[c] = true
 	}
@@ -173,8 +186,8 @@ func (d *Dataset) checkAbout() error {
 	return nil
 }
 
-// checkFinite returns an error unless all values that this rank has are finite, or if ctx ends.
-func (d *Dataset) checkFinite(ctx context.Context) error {
+// CheckFinite returns an error unless all values that this rank has are finite, or if ctx ends.
+func (d *Dataset) CheckFinite(ctx context.Context) error {
 	const block = 1 << 20 // values between two looks at ctx
 	from, to := d.Stored().Own()
 	x, values, begin := d.X, d.Values, from*d.D
@@ -188,7 +201,7 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if k += begin; !finite(v) {
+		if k += begin; !decimal.Finite(v) {
 			return notFinite(k/d.D+1, k%d.D+1, v)
 		}
 	}
@@ -196,7 +209,7 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if k += begin; !finite(v) {
+		if k += begin; !decimal.Finite(v) {
 			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
 			return notFinite(i, int(d.Columns[k])+1, v)
 		}
@@ -210,79 +223,79 @@ func notFinite(example, column int, v float32) error {
 		"from 1)", example, column, v)
 }
 
-// maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz
-// file holds.
-const maxName = 4 << 16
-
-// classNameFault says what is wrong with a class name, "" if nothing is. Names
-// go through CSV, JSON and terminals; what one of them would change or hide is
-// refused at the door.
-func classNameFault(name string) string {
-	switch {
-	case name == "":
-		return "is empty"
-	case len(name) > maxName:
-		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), maxName)
-	case !utf8.ValidString(name):
-		return "is not valid UTF-8"
-	case strings.Trim(name, " \t") != name:
-		return "begins or ends with a space"
-	case strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) || r == '\ufeff'
-	}):
-		return "holds a control character or a byte order mark (is a quote not closed?)"
-	}
-	return ""
+// Skipped says which examples Read passed over, by Options.SkipBad.
+type Skipped struct {
+	// At are their lines in text formats, else their numbers from 1, increasing.
+	At []int
+	// First are the errors of the first of them, at most Options.MaxErrors or 10.
+	First []error
 }
 
-func finite(v float32) bool { return math.Float32bits(v)&0x7f800000 != 0x7f800000 }
-
-// quote returns text in quotes for an error message, shortened if long.
-func quote(text string) string {
-	short := shorten(text)
-	if len(short) < len(text) {
-		return fmt.Sprintf("%q…", short)
+// New returns a data set of raw examples in memory, with the Hash that reading a file gives. It
+// shares x, unless values are subnormal. labels has a class name for each example, nil for none;
+// features names the columns. An error are other lengths, values that are not finite, and names
+// that no file could hold.
+func New(x Examples, labels, features []string) (*Dataset, error) {
+	if err := x.Check(); err != nil {
+		return nil, err
 	}
-	return fmt.Sprintf("%q", text)
-}
-
-// shorten returns at most the first 40 bytes of text, cut between characters.
-func shorten(text string) string {
-	const most = 40
-	if len(text) <= most {
-		return text
+	if labels != nil && len(labels) != x.N {
+		return nil, fmt.Errorf("dataset: found %d labels, wanted %d, one for each example", len(labels),
+			x.N)
 	}
-	cut := most
-	for cut > most-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
-		cut--
+	if x.N == 0 {
+		return nil, fmt.Errorf("dataset: found no example, wanted at least one")
 	}
-	return text[:cut]
-}
-
-// printable returns text for an error message, shortened if long, without characters that steer a
-// terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return utf8.RuneError
+	d := &Dataset{Examples: x, Features: slices.Clone(features)}
+	d.flushSubnormals()
+	if labels != nil {
+		class := map[string]int32{}
+		for i, name := range labels {
+			name = strings.Trim(name, " \t")
+			if _, seen := class[name]; seen {
+				continue
+			}
+			if name == "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): found an empty label, wanted a "+
+					"class name", i)
+			}
+			if fault := NameFault(name); fault != "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): label %s %s", i, quote.Text(name),
+					fault)
+			}
+			class[name] = 0
+			d.Classes = append(d.Classes, name)
 		}
-		return r
-	}, shorten(text))
+		SortClasses(d.Classes)
+		for q, name := range d.Classes {
+			class[name] = int32(q)
+		}
+		for _, name := range labels {
+			d.Y = append(d.Y, class[strings.Trim(name, " \t")])
+		}
+	}
+	if err := d.CheckAll(context.Background()); err != nil {
+		return nil, err
+	}
+	d.SHA256 = d.Hash()
+	return d, nil
 }
 
-// quoteList returns names in quotes for an error message, the first few.
-func quoteList(names []string) string {
-	const most = 12
-	var b strings.Builder
-	for i, name := range names {
-		if i == most {
-			fmt.Fprintf(&b, ", … (%d in all)", len(names))
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quote(name))
+// flushSubnormals makes subnormal values +0, in a copy, and counts them.
+func (d *Dataset) flushSubnormals() {
+	values := &d.X
+	if d.Sparse() {
+		values = &d.Values
 	}
-	return b.String()
+	subnormal := func(v float32) bool {
+		return v < decimal.MinNormal && v > -decimal.MinNormal &&
+			v != 0
+	}
+	if !slices.ContainsFunc(*values, subnormal) {
+		return
+	}
+	*values = slices.Clone(*values)
+	for k, v := range *values {
+		(*values)[k] = decimal.Flush(v, &d.Subnormals)
+	}
 }

@@ -6,29 +6,30 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // What a column of a table holds, in Column.Kind.
 const (
-	kindNumber   = "number"
-	kindCategory = "category"
-	kindText     = "text"
+	KindNumber   = "number"
+	KindCategory = "category"
+	KindText     = "text"
 )
 
 // What stands for a missing value, in Encoding.Missing and EncodeOptions.Missing.
 const (
-	missingError     = "error"
-	missingMean      = "mean"
-	missingIndicator = "indicator"
+	MissingError     = "error"
+	MissingMean      = "mean"
+	MissingIndicator = "indicator"
 )
 
-// Encoding says which features the columns of a table become. Read learns it from training
-// data that are more than numbers, and by it reads other tables for the same model, which keeps
-// it as JSON and gets the same bits back. It does not change once it is learned.
+// Encoding says which features the columns of a table become. A model keeps it as JSON and gets the
+// same bits back. It does not change once it is learned.
 type Encoding struct {
-	// Missing is what a missing value is: "error"; "mean", of the column's training data, and none
-	// of the levels of a category; or "indicator", which is that and one more feature that is 1, if
-	// the column had such values in the training data.
+	// Missing is what a missing value becomes: "error"; "mean", that of the column, or no level;
+	// "indicator", which adds a feature of 1 if the training data had missing values.
 	Missing string `json:"missing"`
 	// Columns are the columns of the table that become features, in their order.
 	Columns []Column `json:"columns"`
@@ -41,13 +42,12 @@ type Encoding struct {
 type Column struct {
 	// Name is the column's in the header, "" in a table without one.
 	Name string `json:"name,omitempty"`
-	// Kind is "number", one feature; "category", a feature for each of Levels, which is 1 where the
-	// column has that level and else 0; or "text", a feature for each of Terms (TextOptions).
+	// Kind is "number", one feature; "category", a feature of 0 or 1 for each level; or "text", one
+	// for each term.
 	Kind string `json:"kind"`
 	// Levels are the levels of the training data, in the order of SortClasses.
 	Levels []string `json:"levels,omitempty"`
-	// Terms are the words and runs of words, sorted, of a text's vocabulary, and IDF what each is
-	// worth.
+	// Terms are a text's vocabulary, sorted, and IDF the weight of each.
 	Terms []string  `json:"terms,omitempty"`
 	IDF   []float32 `json:"idf,omitempty"`
 	// Mean is that of the training data's numbers, nil unless it stands for missing ones.
@@ -56,56 +56,18 @@ type Column struct {
 	Indicator bool `json:"indicator,omitempty"`
 }
 
-// EncodeOptions say how Read learns an Encoding. The zero value takes a column of a table for a
-// category if most of its values are words.
-type EncodeOptions struct {
-	// Categories are columns that are categories whatever stands in them, by name or position as
-	// in Options.LabelColumn. Unasked, a column of a CSV is one if more of its values in the first
-	// mebibyte are words than numbers; of Parquet if its type is a text; of ARFF if it is nominal or
-	// a string. true and false, yes and no are numbers: 1 and 0.
-	Categories []string
-	// Missing is "error" (the same as ""), "mean" or "indicator"; see Encoding.Missing. Missing
-	// values are an empty field, what pandas takes for one (NA, N/A, NaN, null, None, …), ? and a
-	// null.
-	Missing string
-	// Levels is the most levels that a category may have. 0 means DefaultLevels, and that it is an
-	// error if more than half of the examples have a level of their own, as names of examples do.
-	Levels int
-	// Text says which columns are free text.
-	Text TextOptions
-}
-
-// DefaultLevels is how many levels a category may have unless EncodeOptions say more: each
-// becomes a feature.
-const DefaultLevels = 1000
-
-func (o *EncodeOptions) check() error {
-	switch {
-	case o == nil:
-		return nil
-	case o.Levels < 0:
-		return fmt.Errorf("dataset: asked for categories of at most %d levels, wanted 0 (%d) or more",
-			o.Levels, DefaultLevels)
-	case o.Missing != "" && o.Missing != missingError && o.Missing != missingMean &&
-		o.Missing != missingIndicator:
-		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted error, mean or "+
-			"indicator", quote(o.Missing))
-	}
-	return o.Text.check()
-}
-
 // Check says what keeps e from being an encoding.
 func (e *Encoding) Check() error {
-	if e.Missing != missingError && e.Missing != missingMean && e.Missing != missingIndicator {
+	if e.Missing != MissingError && e.Missing != MissingMean && e.Missing != MissingIndicator {
 		return fmt.Errorf("encoding: found the choice %s for missing values, wanted error, mean or "+
-			"indicator", quote(e.Missing))
+			"indicator", quote.Text(e.Missing))
 	}
 	if len(e.Columns) == 0 {
 		return fmt.Errorf("encoding: found no column, wanted at least one")
 	}
 	for j := range e.Columns {
 		if fault := e.Columns[j].fault(e.Missing); fault != "" {
-			return fmt.Errorf("encoding: column %d (%s): %s", j+1, printable(e.Columns[j].Name), fault)
+			return fmt.Errorf("encoding: column %d (%s): %s", j+1, quote.Printable(e.Columns[j].Name), fault)
 		}
 	}
 	return nil
@@ -113,42 +75,42 @@ func (e *Encoding) Check() error {
 
 // fault says what is wrong with c, "" if nothing is.
 func (c *Column) fault(missing string) string {
-	number, text := c.Kind == kindNumber, c.Kind == kindText
+	number, text := c.Kind == KindNumber, c.Kind == KindText
 	seen := make(map[string]bool, len(c.Levels))
 	for k, name := range append([]string{c.Name}, c.Levels...) {
 		if !utf8.ValidString(name) {
 			return fmt.Sprintf("found %s, which is not UTF-8; convert the data file to UTF-8 (iconv -t "+
-				"UTF-8)", quote(name))
+				"UTF-8)", quote.Text(name))
 		}
 		if seen[name] {
-			return fmt.Sprintf("found the level %s twice", quote(name))
+			return fmt.Sprintf("found the level %s twice", quote.Text(name))
 		}
 		seen[name] = k > 0
 	}
 	switch {
-	case !number && !text && c.Kind != kindCategory:
-		return fmt.Sprintf("found the kind %s, wanted number, category or text", quote(c.Kind))
+	case !number && !text && c.Kind != KindCategory:
+		return fmt.Sprintf("found the kind %s, wanted number, category or text", quote.Text(c.Kind))
 	case (number || text) && c.Levels != nil:
 		return "found levels of a " + c.Kind
 	case !text && c.Terms != nil:
 		return "found terms of a column that is no text"
-	case c.Mean != nil && !finite(*c.Mean):
+	case c.Mean != nil && !decimal.Finite(*c.Mean):
 		return fmt.Sprintf("found the mean %v, wanted a finite number", *c.Mean)
-	case (c.Mean != nil) != (number && missing != missingError):
+	case (c.Mean != nil) != (number && missing != MissingError):
 		return fmt.Sprintf("found a mean where missing values are %s and the column is a %s", missing,
 			c.Kind)
-	case c.Indicator && (text || missing != missingIndicator):
+	case c.Indicator && (text || missing != MissingIndicator):
 		return "found an indicator, wanted none as missing values have none"
-	case c.width() == 0:
+	case c.Width() == 0:
 		return "found a category without any level, or a text without any term"
 	}
 	return c.textFault()
 }
 
-// width is how many features c becomes.
-func (c *Column) width() int {
+// Width is how many features c becomes.
+func (c *Column) Width() int {
 	n := len(c.Levels) + len(c.Terms)
-	if c.Kind == kindNumber {
+	if c.Kind == KindNumber {
 		n = 1
 	}
 	if c.Indicator {
@@ -160,7 +122,7 @@ func (c *Column) width() int {
 // features are the names of c's features.
 func (c *Column) features() []string {
 	var names []string
-	if c.Kind == kindNumber {
+	if c.Kind == KindNumber {
 		names = append(names, c.Name)
 	}
 	for _, level := range slices.Concat(c.Levels, c.Terms) {
@@ -176,7 +138,7 @@ func (c *Column) features() []string {
 func (e *Encoding) Width() int {
 	n := 0
 	for j := range e.Columns {
-		n += e.Columns[j].width()
+		n += e.Columns[j].Width()
 	}
 	return n
 }
@@ -210,7 +172,7 @@ func (e *Encoding) ColumnNames() []string {
 func (e *Encoding) String() string {
 	var parts []string
 	for _, kind := range []struct{ one, many string }{
-		{kindNumber, "numbers"}, {kindCategory, "categories"}, {kindText, "texts"},
+		{KindNumber, "numbers"}, {KindCategory, "categories"}, {KindText, "texts"},
 	} {
 		n := 0
 		for j := range e.Columns {
@@ -228,34 +190,50 @@ func (e *Encoding) String() string {
 	return strings.Join(parts, ", ") + fmt.Sprintf(": %d features", e.Width())
 }
 
-// withoutFirst returns e without its first column.
-func (e *Encoding) withoutFirst() *Encoding {
-	if e == nil {
-		return nil
-	}
-	return &Encoding{Missing: e.Missing, Columns: e.Columns[1:]}
+// terms returns where the features of column k, which is a text, are in it.
+func (e *Encoding) TermPlaces(k int) map[string]int32 {
+	e.once.Do(func() {
+		e.places = make([]map[string]int32, len(e.Columns))
+		for k, c := range e.Columns {
+			if c.Kind != KindText {
+				continue
+			}
+			e.places[k] = make(map[string]int32, len(c.Terms))
+			for at, term := range c.Terms {
+				e.places[k][term] = int32(at)
+			}
+		}
+	})
+	return e.places[k]
 }
 
-// forTable returns o as it is for a table with columns of those names, nil if they have none: of a
-// model with an encoding, the columns that its features are made of are wanted, unless the table
-// has the features themselves, as convert writes them.
-func (o Options) forTable(names []string) Options {
-	e := o.Encoding
-	if e == nil {
-		return o
+// HasText reports whether a column is a text.
+func (e *Encoding) HasText() bool {
+	return e != nil && slices.ContainsFunc(e.Columns,
+		func(c Column) bool { return c.Kind == KindText })
+}
+
+// textFault says what is wrong with the vocabulary of c, "" if nothing is.
+func (c *Column) textFault() string {
+	if len(c.Terms) != len(c.IDF) {
+		return fmt.Sprintf("found %d terms and the idf of %d, wanted one for each", len(c.Terms),
+			len(c.IDF))
 	}
-	columns, there := e.ColumnNames(), set(names)
-	has := func(wanted []string) bool {
-		return wanted != nil && !slices.ContainsFunc(wanted,
-			func(name string) bool { return !there[name] })
+	seen := make(map[string]bool, len(c.Terms))
+	for k, term := range c.Terms {
+		switch idf := c.IDF[k]; {
+		case term == "" || !utf8.ValidString(term) || seen[term]:
+			return fmt.Sprintf("found the term %s twice, or that it is none", quote.Text(term))
+		case !(idf >= 1 && idf < 100): // n is below 2^31
+			return fmt.Sprintf("found the idf %v of %s, wanted 1 to 100", idf, quote.Text(term))
+		}
+		seen[term] = true
 	}
-	if !has(columns) && has(e.FeatureNames()) {
-		o.Encoding, o.Encode = nil, nil
-		return o
-	}
-	o.Features = len(e.Columns)
-	if o.FeatureNames != nil {
-		o.FeatureNames = columns
-	}
-	return o
+	return ""
+}
+
+// MissingCount says how many values a column of a table lacks.
+type MissingCount struct {
+	Column string `json:"column"` // by position and name
+	Values int    `json:"values"`
 }

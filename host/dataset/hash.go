@@ -12,6 +12,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -43,14 +45,13 @@ const (
 //
 // so that processors, and ranks, hash blocks at the same time.
 func (d *Dataset) Hash() string {
-	sum, _ := d.hash(context.Background()) // which does not end
+	sum, _ := d.HashUntil(context.Background()) // which does not end
 	return sum
 }
 
-// Is reports whether hash is that of d as it was read, or what an earlier version of Hash, which
-// hashed the bytes "uma-gpu dataset 2\n", the same head, all labels and then all examples, made of
-// it. Where ranks share d, or d is prepared, it does not know the earlier one. The empty text is
-// no hash.
+// Is reports whether hash is that of d as read, or the one of dataset version 2, which hashed all
+// labels and then all examples in one go. Of prepared or shared examples only the present hash is
+// known.
 func (d *Dataset) Is(hash string) bool {
 	now := d.SHA256
 	switch {
@@ -62,12 +63,12 @@ func (d *Dataset) Is(hash string) bool {
 	if hash == now || d.Prepared != nil || d.at.Shared() != nil {
 		return hash == now
 	}
-	old, err := d.hashOld(context.Background())
+	old, err := d.HashOld(context.Background())
 	return err == nil && hash == old
 }
 
 // hash is Hash until ctx ends.
-func (d *Dataset) hash(ctx context.Context) (string, error) {
+func (d *Dataset) HashUntil(ctx context.Context) (string, error) {
 	sums := d.blockSums()
 	if err := d.hashBlocks(ctx, store.Bytes(sums)); err != nil {
 		return "", err
@@ -145,8 +146,8 @@ func (d *Dataset) hashBlocks(ctx context.Context, sums []byte) error {
 	return nil
 }
 
-// hashOld is what hash was in earlier versions, of examples that ranks do not share.
-func (d *Dataset) hashOld(ctx context.Context) (string, error) {
+// HashOld is what hash was in earlier versions, of examples that ranks do not share.
+func (d *Dataset) HashOld(ctx context.Context) (string, error) {
 	h := d.hashHead(hashMagicOld)
 	words(h, d.Y)
 	for from := 0; from < d.N; from += store.MostRows {
@@ -180,13 +181,12 @@ func (d *Dataset) beginBlock(h *hasher, begin, end int) {
 	words(h, d.Y[min(begin, len(d.Y)):min(end, len(d.Y))])
 }
 
-// storedOf returns the columns and values of a dense row that are hashed, until it is called
-// again.
+// storedOf returns what is hashed of a dense row, valid until the next call.
 func (h *hasher) storedOf(row []float32) ([]int32, []float32) {
 	if !slices.ContainsFunc(row, isPlusZero) {
 		return nil, row
 	}
-	h.columns, h.values = appendStored(h.columns[:0], h.values[:0], row)
+	h.columns, h.values = AppendStored(h.columns[:0], h.values[:0], row)
 	return h.columns, h.values
 }
 
@@ -259,11 +259,83 @@ func (h *hasher) word(v uint32) {
 // words adds the bits of numbers.
 func words[T int32 | float32](h *hasher, list []T) {
 	for part := range slices.Chunk(list, hashBlock/4) {
-		if littleEndian {
+		if store.LittleEndian {
 			h.buf = append(h.buf, store.Bytes(part)...)
 		} else {
 			h.buf, _ = binary.Append(h.buf, binary.LittleEndian, part) // which knows the type
 		}
 		h.spill()
 	}
+}
+
+// rowsOf is WriteOptions.Rows.
+type MadeRows func(dst []float32, first int) error
+
+// rowsBlock is how many values are asked for at once.
+const rowsBlock = 1 << 20
+
+// EachBlock calls f with all rows that rows makes, some at a time, and the first of them.
+func (d *Dataset) EachBlock(ctx context.Context, rows MadeRows, f func(first int,
+	block []float32) error) error {
+	most := max(1, rowsBlock/d.D)
+	if err := memory.Check(memory.Product(min(most, d.N), d.D, 4), "some rows to write"); err != nil {
+		return err
+	}
+	block := make([]float32, min(most, d.N)*d.D)
+	for first := 0; first < d.N; first += most {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		some := block[:min(most, d.N-first)*d.D]
+		if err := rows(some, first); err != nil {
+			return err
+		}
+		if err := f(first, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashMade is hash of made rows. Each value must be finite.
+func (d *Dataset) HashRows(ctx context.Context, rows MadeRows) (string, error) {
+	sums, h := d.blockSums(), newHasher()
+	raw := store.Bytes(sums)
+	_, task := progress.Begin(ctx, hashing(d.N))
+	defer task.End()
+	err := d.EachBlock(ctx, rows, func(first int, some []float32) error {
+		for i := first; len(some) > 0; i++ {
+			row := some[:d.D]
+			some = some[d.D:]
+			if j := slices.IndexFunc(row, func(v float32) bool { return !decimal.Finite(v) }); j >= 0 {
+				return notFinite(i+1, j+1, row[j])
+			}
+			if i%store.MostRows == 0 {
+				d.beginBlock(h, i, min(i+store.MostRows, d.N))
+			}
+			columns, values := h.storedOf(row)
+			h.row(columns, values, d.D)
+			if (i+1)%store.MostRows == 0 || i+1 == d.N {
+				h.flush()
+				at := i / store.MostRows * sha256.Size
+				h.Sum(raw[at:at])
+				task.Reach(int64(i))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return d.hashOf(sums), nil
+}
+
+// AppendStored appends the values of a dense row that are not +0.
+func AppendStored(columns []int32, values, row []float32) ([]int32, []float32) {
+	for j, v := range row {
+		if math.Float32bits(v) != 0 {
+			columns, values = append(columns, int32(j)), append(values, v)
+		}
+	}
+	return columns, values
 }

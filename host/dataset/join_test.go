@@ -1,17 +1,15 @@
-package dataset_test
+package dataset
 
 import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // What is cut in two and joined is what it was, dense and sparse.
 func TestJoin(t *testing.T) {
-	dense := dataset.Examples{N: 3, D: 2, X: []float32{1, 0, 0, 0, 2, 3}}
-	for _, e := range []dataset.Examples{dense, dense.Compressed()} {
+	dense := Examples{N: 3, D: 2, X: []float32{1, 0, 0, 0, 2, 3}}
+	for _, e := range []Examples{dense, dense.Compressed()} {
 		for at := range 4 {
 			j, err := e.Part(0, at).Join(e.Part(at, 3))
 			if err != nil {

@@ -6,35 +6,29 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // byPosition ends the errors of matching by name.
 const byPosition = "; if only the names differ, match by position (--match-features position)"
 
-// MatchFeatures gives d the features that names lists, in that order, for example the
-// features of a model: columns trade places, and features that are not listed are
-// given up, with a note. If d has no names, position counts, with a note; if names is
-// nil, nothing is done. Nothing is copied if the features agree already; else the
-// Examples become a copy, and SHA256 "" until it is asked for with Hash.
-//
-// A name matches only itself, to the byte. Equal lists match whatever is in them;
-// else it is an error if a listed feature is missing, if it occurs twice among the
-// features of d, or if names lists it twice. Another order of prepared examples is an
-// error, as is another number of features where position counts.
+// MatchFeatures gives d the named features in that order, in a copy unless they agree already;
+// others are given up with a note. Without names in d, position counts, with a note. A missing or
+// repeated name is an error, and another order of prepared examples.
 func (d *Dataset) MatchFeatures(names []string) error {
 	switch {
 	case names == nil:
 		return nil
 	case d.Features == nil && len(names) != d.FeatureCount():
 		return fmt.Errorf("%s: found %d features without names, wanted %d: %s",
-			d.Path, d.FeatureCount(), len(names), quoteList(names))
+			d.Path, d.FeatureCount(), len(names), quote.List(names))
 	case d.Features == nil:
 		d.Notes = append(d.Notes,
 			fmt.Sprintf("%s: the features have no names here and are matched by position with %s",
-				d.Path, quoteList(names)))
+				d.Path, quote.List(names)))
 		return nil
 	}
-	at, fault := matchNames(d.Features, names)
+	at, fault := MatchNames(d.Features, names)
 	switch {
 	case fault != "":
 		return fmt.Errorf("%s: %s", d.Path, fault)
@@ -42,9 +36,9 @@ func (d *Dataset) MatchFeatures(names []string) error {
 		return nil
 	case d.Prepared != nil:
 		return fmt.Errorf("%s: found examples prepared from the features %s, wanted %s in this order; "+
-			"take the original data", d.Path, quoteList(d.Features), quoteList(names))
+			"take the original data", d.Path, quote.List(d.Features), quote.List(names))
 	}
-	if note := extraNote(d.Features, names); note != "" {
+	if note := ExtraNote(d.Features, names); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
 	x, err := d.Stored().takeColumns(at)
@@ -53,9 +47,8 @@ func (d *Dataset) MatchFeatures(names []string) error {
 	return err
 }
 
-// matchNames returns which of have each of want is; nil if the lists are equal. fault
-// says what is wrong, "" if nothing is.
-func matchNames(have, want []string) (at []int, fault string) {
+// MatchNames returns the place of each of want in have, nil if the lists are equal.
+func MatchNames(have, want []string) (at []int, fault string) {
 	if slices.Equal(have, want) {
 		return nil, ""
 	}
@@ -73,8 +66,9 @@ func matchNames(have, want []string) (at []int, fault string) {
 	for _, name := range want {
 		if asked[name] {
 			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell "+
-				"them apart: found the features %s, wanted %s in this order%s", quote(name), quoteList(have),
-				quoteList(want), byPosition)
+				"them apart: found the features %s, wanted %s in this order%s", quote.Text(name),
+				quote.List(have),
+				quote.List(want), byPosition)
 		}
 		asked[name] = true
 		switch j, there := place[name]; {
@@ -82,22 +76,22 @@ func matchNames(have, want []string) (at []int, fault string) {
 			missing = append(missing, name)
 		case j == twice:
 			return nil, fmt.Sprintf("found several features named %s, wanted one; rename one of them",
-				quote(name))
+				quote.Text(name))
 		default:
 			at = append(at, j)
 		}
 	}
 	if missing != nil {
 		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model was "+
-			"trained on%s", quoteList(have), quoteList(missing), len(missing), len(want), byPosition)
+			"trained on%s", quote.List(have), quote.List(missing), len(missing), len(want), byPosition)
 	}
 	return at, ""
 }
 
-// extraNote says which of have are not wanted, "" if all are.
-func extraNote(have, want []string) string {
+// ExtraNote says which of have are not wanted, "" if all are.
+func ExtraNote(have, want []string) string {
 	var extra []string
-	wanted := set(want)
+	wanted := NameSet(want)
 	for _, name := range have {
 		if !wanted[name] {
 			extra = append(extra, name)
@@ -106,11 +100,11 @@ func extraNote(have, want []string) string {
 	if extra == nil {
 		return ""
 	}
-	return "ignored are columns that the model does not know: " + quoteList(extra)
+	return "ignored are columns that the model does not know: " + quote.List(extra)
 }
 
 // set returns the names as a set.
-func set(names []string) map[string]bool {
+func NameSet(names []string) map[string]bool {
 	s := make(map[string]bool, len(names))
 	for _, name := range names {
 		s[name] = true
@@ -118,8 +112,7 @@ func set(names []string) map[string]bool {
 	return s
 }
 
-// takeColumns returns a copy of e whose column k is column at[k] of e. It takes all ranks that
-// share e.
+// takeColumns returns a copy whose column k is column at[k] of e. It asks all ranks.
 func (e Stored) takeColumns(at []int) (Stored, error) {
 	first, last := e.Own()
 	if !e.Sparse() {

@@ -31,7 +31,7 @@ type Engine interface {
 	Device() Device
 
 	// Load copies or references n examples of d features, dense or sparse, to score them
-	// for so many classes. It takes no memory for cells. Both forms of the same examples
+	// for a number of classes. It takes no memory for cells. Both forms of the same examples
 	// give the same bits, as long as the weights are finite. The engine may keep references
 	// to x's slices until Close and never writes to them; the caller must not write to
 	// them either. Scores start as those of W = 0, that is 0. Errors: ErrShape, ErrValue,
@@ -64,9 +64,9 @@ type Engine interface {
 	// written to. Errors: ErrShape, ErrValue, ErrMemory, ErrClosed.
 	Project(dst []float32, x dataset.Rows, p Projection) error
 
-	// Close frees the device. Operations under way in other goroutines finish; those that
-	// come later return ErrClosed, also those of what was loaded, which should be closed
-	// before. A second Close does nothing.
+	// Close frees the device. Operations under way in other goroutines finish; later ones
+	// return ErrClosed, also on data sets that were loaded. Close these before. A second
+	// Close does nothing.
 	Close() error
 }
 

@@ -43,7 +43,7 @@ func MaxAbs(rows dataset.Rows) (float32, error) {
 const maxAbsGrain = 1 << 16
 
 // maxBits returns the largest of the values' bits without their sign, which are ordered as the
-// absolute values are, NaN and ±Inf last. Four maxima at a time, none of which waits for another,
+// absolute values are, NaN and ±Inf last. Four maxima at a time, which do not wait for each other,
 // take half the time of one.
 func maxBits(values []float32) uint32 {
 	const all = math.MaxUint32 >> 1
@@ -72,12 +72,46 @@ func UpdateVector(dst []float32, sums []int64, inverse []float32, f numerics.Fix
 	if len(sums) != q*d {
 		panic(fmt.Sprintf("update vector: %d class sums for %d classes and %d features", len(sums), q, d))
 	}
-	u := f.Unit()
-	for j := range dst {
-		var acc float32
-		for k, b := range inverse {
-			acc = numerics.FMA(b, float32(sums[k*d+j]), acc)
+	clear(dst)
+	// Column after column, where no sum waits for the one before it. A b of 0 adds nothing: the
+	// sums are integers, so no acc is -0.
+	for k, b := range inverse {
+		if b == 0 {
+			continue
 		}
+		row, b64 := sums[k*d:(k+1)*d], float64(b)
+		for j, acc := range dst {
+			g := float32(row[j])
+			s := b64*float64(g) + float64(acc) // the product is exact
+			if numerics.Plain(s) || s == 0 {
+				dst[j] = float32(s)
+			} else {
+				dst[j] = numerics.FMA(b, g, acc)
+			}
+		}
+	}
+	u := f.Unit()
+	for j, acc := range dst {
 		dst[j] = acc * u
 	}
+}
+
+// Ranked is an Engine of several ranks (package shard).
+type Ranked interface {
+	Engine
+
+	// Own returns the engines of this rank as one, for work on its own examples that the other ranks
+	// need not know of. They are closed with the whole.
+	Own() Engine
+}
+
+// Own returns the engine and the examples of this rank: where ranks share rows, its own engines
+// and examples, and else e and all of them. What it then finds out, errors too, the others do not
+// know.
+func Own(e Engine, rows dataset.Rows) (Engine, dataset.Examples) {
+	x := rows.Stored()
+	if r, ok := e.(Ranked); ok && x.At.Shared() != nil {
+		e = r.Own()
+	}
+	return e, x.Local()
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Predict returns the class of each example by the weights w (clauses 1 and 4). The
-// examples are prepared as those that w was trained on. Errors: those of Load and Rescore.
+// examples are prepared as the examples that w was trained on. Errors: those of Load and Rescore.
 func Predict(e Engine, w Weights, rows dataset.Rows) (classes []int32, err error) {
 	x := rows.Stored()
 	classes = make([]int32, x.N)

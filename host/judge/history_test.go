@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
@@ -18,7 +19,7 @@ import (
 // kernel map.
 func TestHistory(t *testing.T) {
 	ctx := t.Context()
-	all, err := dataset.Read(ctx, "../../testdata/digits.csv.gz", dataset.Options{})
+	all, err := file.Read(ctx, "../../testdata/digits.csv.gz", file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

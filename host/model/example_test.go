@@ -10,7 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -24,8 +24,8 @@ func ExampleModel_Predict() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	file := strings.NewReader("height,weight,kind\n28,3,cat\n70,30,dog\n62,9,dog\n")
-	pets, err := dataset.ReadFrom(ctx, file, "new.csv", m.ReadOptions())
+	table := strings.NewReader("height,weight,kind\n28,3,cat\n70,30,dog\n62,9,dog\n")
+	pets, err := file.ReadFrom(ctx, table, "new.csv", m.ReadOptions())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,9 +39,9 @@ func ExampleModel_Predict() {
 
 // petModel trains a model and returns its file, and what removes it.
 func petModel() (path string, remove func()) {
-	const file = "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n4,31,cat\n12,55,dog\n"
+	const table = "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n4,31,cat\n12,55,dog\n"
 	ctx := context.Background()
-	pets, err := dataset.ReadFrom(ctx, strings.NewReader(file), "pets.csv", dataset.Options{})
+	pets, err := file.ReadFrom(ctx, strings.NewReader(table), "pets.csv", file.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

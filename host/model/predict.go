@@ -5,16 +5,18 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// ReadOptions returns options by which dataset.Read reads a file for m: features by their names
+// ReadOptions returns options by which file.Read reads a file for m: features by their names
 // where both have names, encoded as those of the training data, classes in m's order, and stored
 // as m prepares them.
-func (m *Model) ReadOptions() dataset.Options {
-	o := dataset.Options{Classes: m.Meta.Classes, Features: m.Meta.Features.Count}
+func (m *Model) ReadOptions() file.Options {
+	o := file.Options{Classes: m.Meta.Classes, Features: m.Meta.Features.Count}
 	o.Encoding = m.Meta.Features.Encoding
 	if len(m.Meta.Features.Names) > 0 {
 		o.FeatureNames = m.Meta.Features.Names
@@ -31,7 +33,7 @@ func (m *Model) ReadOptions() dataset.Options {
 // cancelled ctx ends it with ctx's error. Errors are also those of preparing, mapping and
 // the engine.
 func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Rows) ([]int32, error) {
-	prepared, err := m.Meta.Preparation.ApplyTo(x)
+	prepared, err := features.ApplyTo(&m.Meta.Preparation, x)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +57,7 @@ func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.
 // Scores returns the score of each raw example for each class, x.N×Q row-major; the class
 // that Predict gives has the largest, the first of equal ones. Otherwise it is Predict.
 func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Rows) ([]float32, error) {
-	prepared, err := m.Meta.Preparation.ApplyTo(x)
+	prepared, err := features.ApplyTo(&m.Meta.Preparation, x)
 	if err != nil {
 		return nil, err
 	}

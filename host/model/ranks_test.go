@@ -10,10 +10,10 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
@@ -31,7 +31,7 @@ func TestPredictRanks(t *testing.T) {
 	data, err := dataset.New(x, slices.Repeat([]string{"a", "b", "c"}, n/q), nil)
 	path := filepath.Join(t.TempDir(), "d.csv")
 	if err == nil {
-		err = dataset.Write(t.Context(), path, data, dataset.WriteOptions{})
+		err = file.Write(t.Context(), path, data, file.WriteOptions{})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestPredictRanks(t *testing.T) {
 	curved := &Model{Q: q, D: 4}
 	o := pca.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}, Landmarks: 20,
 		Components: 4}
-	k, _, err := featuremap.Fit(t.Context(), simd.New(), x, o, dataset.Steps{L2: true})
+	k, _, err := pca.FitMap(t.Context(), simd.New(), x, o, dataset.Steps{L2: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func samePredictions(t *testing.T, r ranks.Reducer, path string, m *Model, class
 	if err != nil {
 		return err
 	}
-	d, err := dataset.Read(t.Context(), path, dataset.Options{Ranks: r})
+	d, err := file.Read(t.Context(), path, file.Options{Ranks: r})
 	if err != nil {
 		return err
 	}

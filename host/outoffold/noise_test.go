@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
@@ -50,7 +51,7 @@ func TestEstimateNoiseContest(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	clean := must(dataset.Read(t.Context(), "../../testdata/digits.csv.gz", dataset.Options{}))
+	clean := must(file.Read(t.Context(), "../../testdata/digits.csv.gz", file.Options{}))
 	clean.Examples, clean.Y, clean.SHA256 = clean.Examples.Part(0, 600), clean.Y[:600], ""
 	if found := must(outoffold.EstimateNoise(t.Context(), clean,
 		o)); found.Chosen != outoffold.NoNoise {

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -21,10 +22,9 @@ import (
 // its preparation and its kernel map have not seen the example either. Each fold has its share of
 // every noisy label. data is only read; o.Seed draws the folds, and goes to each training.
 //
-// o's From, Resume, Checkpoint and HoldOut must be empty, and its TemperatureFolds is ignored.
-// Only the Note of its Watch is called. The result has the same bits on every engine and any
-// number of processors. A cancelled ctx ends it with ctx's error; other errors are those of
-// host.Train.
+// o's From, Resume, Checkpoint and HoldOut must be empty, and its TemperatureFolds is ignored. Only
+// the Note of its Watch is called. The result has the same bits on every engine and any number of
+// processors. A cancelled ctx ends it with ctx's error; other errors are those of host.Train.
 //
 // With o.Annotations the labels are the annotators' votes, and each training learns their noise.
 // Folds then have their shares of data's labels, if data has labels.
@@ -284,7 +284,7 @@ func trainAll(
 	for block := range slices.Chunk(rest, max(1, judge.BlockValues/max(1, data.D))) {
 		x := data.Examples.Pick(block)
 		if data.Prepared == nil {
-			if x, err = preparation.Apply(x); err != nil {
+			if x, err = features.Apply(preparation, x); err != nil {
 				return nil, err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -21,16 +22,16 @@ import (
 // draw random numbers, some keep the best weights.
 func sideBySide() (ways []host.Options) {
 	pa1 := func(c float64) learners.Params {
-		p := online.NewPA1()
+		p := online.New("pa1")
 		p.Aggressiveness = c
 		return p
 	}
-	last := online.NewPerceptron()
+	last := online.New("perceptron")
 	last.NoAverage, last.NoShuffle = true, true
-	random := online.NewUltraconservative()
+	random := online.New("ultraconservative")
 	random.Step = online.StepRandom
-	for k, p := range []learners.Params{pa1(0.001), pa1(0.1), pa1(10), last, random, online.NewCopa(),
-		online.NewMira()} {
+	for k, p := range []learners.Params{pa1(0.001), pa1(0.1), pa1(10), last, random,
+		online.New("copa"), online.New("mira")} {
 		o := host.Options{Engine: simd.New(), Learner: p, Seed: 5, Preparation: "standardize,bias,l2",
 			MaxSteps: 2 + k%3}
 		if k%2 == 1 {
@@ -70,7 +71,7 @@ func TestOutOfFoldAllIsOutOfFold(t *testing.T) {
 		ways[k].Preparation = "l2"
 	}
 	judge(data, nil)
-	if err := data.Prepare(must(dataset.ParseSteps("l2"))); err != nil {
+	if err := features.Prepare(data, must(dataset.ParseSteps("l2"))); err != nil {
 		t.Fatal(err)
 	}
 	judge(data, nil)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -84,7 +85,7 @@ func (s *Server) answer(ctx context.Context, r *http.Request, body io.Reader, la
 	if err != nil {
 		return p, err
 	}
-	prepared, err := s.m.Meta.Preparation.Apply(x)
+	prepared, err := features.Apply(&s.m.Meta.Preparation, x)
 	if err != nil {
 		if errors.Is(err, memory.ErrBudget) {
 			return p, err

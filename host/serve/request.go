@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // fault is what is wrong with a request, and where.
@@ -65,7 +66,7 @@ func (s *Server) readFile(ctx context.Context, body *bytes.Reader, format string
 	[]string, error) {
 	o := s.m.ReadOptions()
 	o.Format, o.NoLabels = format, true
-	d, err := dataset.ReadFrom(ctx, body, "request", o)
+	d, err := file.ReadFrom(ctx, body, "request", o)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return dataset.Examples{}, nil, ctx.Err()
@@ -98,7 +99,7 @@ func (s *Server) readJSON(text []byte) (none dataset.Examples, warnings []string
 		return none, nil, faultf(http.StatusBadRequest, "%v", err)
 	}
 	e := s.m.Meta.Features.Encoding
-	if e != nil && len(in.Rows) > 0 && len(in.Rows) <= s.o.MaxRows && e.Made(in.Columns) {
+	if e != nil && len(in.Rows) > 0 && len(in.Rows) <= s.o.MaxRows && file.Made(e, in.Columns) {
 		return s.readTable(in.Columns, in.Rows)
 	}
 	width := s.m.Meta.Features.Count

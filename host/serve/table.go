@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // readTable makes examples of rows of a table of more than numbers, as the training data were: a
@@ -27,8 +28,8 @@ func (s *Server) readTable(columns []string, rows []json.RawMessage,
 				maxValues)
 		}
 	}
-	x, warnings, err := encoding.Encode(columns, table, "")
-	if cell, ok := errors.AsType[*dataset.CellError](err); ok {
+	x, warnings, err := file.Encode(encoding, columns, table, "")
+	if cell, ok := errors.AsType[*file.CellError](err); ok {
 		err := at(cell.Row, cell.Column, "%s", cell.Fault)
 		if f, ok := errors.AsType[*fault](err); ok && cell.Column >= 0 {
 			f.Field = fieldName(columns, encoding.ColumnNames(), cell.Column)

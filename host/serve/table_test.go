@@ -9,7 +9,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 const colours = `colour,member,age,class
@@ -25,8 +26,8 @@ red,False,33,b
 // of its features.
 func TestTable(t *testing.T) {
 	ctx := context.Background()
-	data := must(dataset.ReadFrom(ctx, strings.NewReader(colours), "train.csv",
-		dataset.Options{Table: dataset.Table{Encode: &dataset.EncodeOptions{Missing: "indicator"}}}))
+	data := must(file.ReadFrom(ctx, strings.NewReader(colours), "train.csv",
+		file.Options{Table: file.Table{Encode: &features.EncodeOptions{Missing: "indicator"}}}))
 	features := data.Examples
 	m := must(host.Train(ctx, data, nil, host.Options{Engine: simd.New()})).Model
 	s := New(m, simd.New(), Options{}).Handler()

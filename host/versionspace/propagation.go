@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -11,13 +12,12 @@ import (
 // Propagation finds the centre of a soft version space by expectation propagation (Minka, A family
 // of algorithms for approximate Bayesian inference, MIT 2001, section 4.2.1: the Bayes point
 // machine): a normal distribution N(m, V) in which each example has a factor exp(ν·z - ½τ·z²) of z
-// = ⟨w, x⟩/√λ, such that of z the mean and the variance are those it has if the example's own wall
+// = ⟨w, x⟩/√λ, such that the mean and the variance of z are those it has if the example's own wall
 // takes the place of its factor.
 //
-// All examples take a step towards that in one pass, which is a part of the way, since all go at
-// once: a smaller part if the means had less of the way before them a pass earlier, else a
-// slightly larger one. Walls that may be wrong can ask for τ below 0; it is held at 0, the mean is
-// then met alone.
+// All examples take a part of the step towards that in one pass: a smaller part if the means had
+// less of the way before them a pass earlier, else a slightly larger one. Walls that may be wrong
+// can ask for τ below 0; it is held at 0, the mean is then met alone.
 type Propagation struct {
 	s      *Soft
 	tau    []float64
@@ -33,14 +33,12 @@ type Propagation struct {
 
 // Propagate returns what knows nothing of any example: m = 0, V = I.
 func (s *Soft) Propagate() *Propagation {
-	p := &Propagation{
+	return &Propagation{
 		s: s, tau: make([]float64, s.n), nu: make([]float64, s.n), cavity: make([]float64, s.n),
-		step:  mostStep,
-		moved: math.Inf(1), mean: make([]float64, s.d), factor: make([]float64, s.d*s.stride),
-		means:    make([]float64, s.n),
-		variance: append([]float64(nil), s.lengths...),
+		step: mostStep, moved: math.Inf(1), mean: make([]float64, s.d),
+		factor: make([]float64, s.d*s.stride), means: make([]float64, s.n),
+		variance: slices.Clone(s.lengths),
 	}
-	return p
 }
 
 // Parts of the way. More than mostStep made no centre come sooner on optdigits, and some walls
@@ -58,7 +56,7 @@ func (p *Propagation) Pass(evidence []Evidence) error {
 			p.improve(i, evidence[i])
 		}
 	})
-	before := append([]float64(nil), p.means...)
+	before := slices.Clone(p.means)
 	if err := p.compute(); err != nil {
 		return err
 	}
@@ -76,8 +74,7 @@ func (p *Propagation) Pass(evidence []Evidence) error {
 }
 
 // Moved returns how far the mean of any z would have moved in the last pass if it had gone all the
-// way, in units of √(1 + its variance): about how far a prediction is from where it belongs, in
-// units of its doubt. +Inf before the first.
+// way, in units of √(1 + its variance). +Inf before the first.
 func (p *Propagation) Moved() float64 { return p.moved }
 
 // improve takes the step of example i. The factor that it then has turns the normal distribution
@@ -147,13 +144,13 @@ func (p *Propagation) compute() error {
 // Centre returns m, which the next pass writes to.
 func (p *Propagation) Centre() []float64 { return p.mean }
 
-// Without returns, for each example, by how many units of its doubt the distribution that the pass
-// before last left has it above, its own evidence put aside: P(above) is Φ of that. The next pass
-// writes to it.
+// Without returns, for each example, by how many units of its doubt the distribution before the
+// last pass has it above, its own evidence put aside: P(above) is Φ of that. The next pass writes
+// to it.
 func (p *Propagation) Without() []float64 { return p.cavity }
 
 // Doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the
-// share of w with x above 0, which the soft boundary blurs, is about Φ(⟨m, x⟩/(√λ·Doubt)).
+// share of w with x above 0 is about Φ(⟨m, x⟩/(√λ·Doubt)).
 func (p *Propagation) Doubt() float64 {
 	sum := 0.0
 	for _, v := range p.variance {
@@ -162,40 +159,21 @@ func (p *Propagation) Doubt() float64 {
 	return math.Sqrt(1 + sum/float64(max(len(p.variance), 1)))
 }
 
-// State is what a propagation needs to go on from where it stands.
-type State struct {
-	Tau, Nu, Cavity []float64 // a number for each example
-	Step, Moved     float64
-}
+// Places returns pointers to all that Pass goes on from, and slices of it. Resume goes on from what
+// was written there.
+func (p *Propagation) Places() []any { return []any{p.tau, p.nu, p.cavity, &p.step, &p.moved} }
 
-// State returns that of p, which the next pass writes to.
-func (p *Propagation) State() State { return State{p.tau, p.nu, p.cavity, p.step, p.moved} }
-
-// Restore puts p where the one stood whose state this is, which is copied. The error says what no
-// propagation would have come to.
-func (p *Propagation) Restore(s State) error {
-	for _, numbers := range [][]float64{s.Tau, s.Nu, s.Cavity} {
-		if len(numbers) != p.s.n {
-			return fmt.Errorf("expectation propagation: found a state of %d examples, wanted %d",
-				len(numbers), p.s.n)
-		}
-		for _, v := range numbers {
-			if v-v != 0 {
-				return errors.New("expectation propagation: found a state with numbers that are none")
-			}
+// Resume computes the rest from what was written to Places. The error says what no propagation
+// would have come to; p is then of no more use.
+func (p *Propagation) Resume() error {
+	for i, tau := range p.tau {
+		if sum := tau + p.nu[i] + p.cavity[i]; sum-sum != 0 || tau < 0 {
+			return fmt.Errorf("expectation propagation: found a state with precision %g and mean %g of "+
+				"example %d", tau, p.nu[i], i)
 		}
 	}
-	for _, v := range s.Tau {
-		if v < 0 {
-			return errors.New("expectation propagation: found a precision below 0 in a state")
-		}
+	if !(p.step >= leastStep && p.step <= mostStep && p.moved >= 0) {
+		return fmt.Errorf("expectation propagation: found a step of %g in a state", p.step)
 	}
-	if !(s.Step >= leastStep && s.Step <= mostStep && s.Moved >= 0) {
-		return errors.New("expectation propagation: found a step that is none in a state")
-	}
-	copy(p.tau, s.Tau)
-	copy(p.nu, s.Nu)
-	copy(p.cavity, s.Cavity)
-	p.step, p.moved = s.Step, s.Moved
 	return p.compute()
 }

@@ -1,8 +1,7 @@
-// Package enginecheck checks every call of an engine before it computes: the same checks and the
-// same errors for all engines.
 package enginecheck
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -12,71 +11,69 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Load checks the arguments of Engine.Load.
-func Load(op string, rows dataset.Rows, classes int) error {
-	x := rows.Stored()
-	_, err := checkLoad(op, x, classes)
-	return err
-}
+// mostIndex is the most examples or features that int32 and their padding can count.
+const mostIndex = math.MaxInt32 - 1024
 
-// LoadCells checks the arguments of Engine.LoadCells and returns the format of the class sums: f,
-// or the format of x if f is zero.
-func LoadCells(op string, rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
-) (numerics.FixedPoint, error) {
-	x := rows.Stored()
-	maxAbs, err := checkLoad(op, x, classes)
+// mostValue is the largest value for which the sums of a block (clause 14) stay finite.
+const mostValue = 0x1p118
+
+// Load checks examples and what they are loaded for. It returns the format of the sums: that of t,
+// or the format of x if that is zero.
+func Load(x dataset.Stored, t Task) (f numerics.FixedPoint, err error) {
+	if x.N < 1 || x.D < 1 || t.Classes < 1 {
+		return f, fmt.Errorf("%w: got %d examples, %d features, %d classes; each must be at least 1",
+			engine.ErrShape, x.N, x.D, t.Classes)
+	}
+	if x.N > mostIndex || x.D > mostIndex || t.Classes > math.MaxInt16 {
+		return f, fmt.Errorf("%w: got %d examples, %d features, %d classes; at most 2^31-1025 "+
+			"examples or features and 32767 classes are supported", engine.ErrShape, x.N, x.D, t.Classes)
+	}
+	maxAbs, err := engine.MaxAbs(x)
 	if err != nil {
 		return f, err
 	}
-	if err := checkLen(op, "y", len(y), x.N); err != nil {
-		return f, err
-	}
-	for i, k := range y {
-		if k < 0 || int(k) >= classes {
-			return f, fmt.Errorf("%s: %w: example %d has label %d, want 0..%d", op, engine.ErrLabel, i, k,
-				classes-1)
+	switch t.Use {
+	case Scoring:
+		return f, nil
+	case Sorting:
+		if err := checkLen("y", len(t.Labels), x.N); err != nil {
+			return f, err
+		}
+		for i, k := range t.Labels {
+			if k < 0 || int(k) >= t.Classes {
+				return f, fmt.Errorf("%w: example %d has label %d, want 0..%d", engine.ErrLabel, i, k,
+					t.Classes-1)
+			}
+		}
+	case Evaluating:
+		if maxAbs > mostValue {
+			return f, fmt.Errorf("%w: found a value of size %v, want at most 2^118, so that sums of 256 "+
+				"stay finite; scale the features", engine.ErrValue, maxAbs)
 		}
 	}
-	return Format(op, maxAbs, x.N, f)
+	return Format(maxAbs, x.N, t.Format)
 }
 
 // Format returns f, or if f is zero the format of n examples whose largest absolute value is
 // maxAbs. Its error is ErrShape if f cannot hold them.
-func Format(op string, maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
+func Format(maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
 	if f == (numerics.FixedPoint{}) {
 		return numerics.NewFixedPoint(maxAbs, n), nil
 	}
 	if f.N < n || f.N > numerics.MostExamples {
-		return f, fmt.Errorf("%s: %w: the fixed-point format is of %d examples, want %d, which are "+
-			"here, to 2^53", op, engine.ErrShape, f.N, n)
+		return f, fmt.Errorf("%w: the fixed-point format is of %d examples, want %d, which are "+
+			"here, to 2^53", engine.ErrShape, f.N, n)
 	}
 	if most := numerics.NewFixedPoint(maxAbs, f.N).S; f.S < -126 || f.S > most {
-		return f, fmt.Errorf("%s: %w: the fixed-point format has s = %d, want -126 to %d for %d "+
+		return f, fmt.Errorf("%w: the fixed-point format has s = %d, want -126 to %d for %d "+
 			"examples, the largest here %v; give the format of the largest value of all parts",
-			op, engine.ErrShape, f.S, most, f.N, maxAbs)
+			engine.ErrShape, f.S, most, f.N, maxAbs)
 	}
 	return f, nil
 }
 
-// checkLoad returns the largest absolute value of x, which clause 3 needs.
-func checkLoad(op string, x dataset.Stored, classes int) (maxAbs float32, err error) {
-	if x.N < 1 || x.D < 1 || classes < 1 {
-		return 0, fmt.Errorf("%s: %w: got %d examples, %d features, %d classes; each must be at least 1",
-			op, engine.ErrShape, x.N, x.D, classes)
-	}
-	if x.N > math.MaxInt32-1024 || x.D > math.MaxInt32-1024 || classes > math.MaxInt16 {
-		return 0, fmt.Errorf("%s: %w: got %d examples, %d features, %d classes; at most 2^31-1025 "+
-			"examples or features and 32767 classes are supported", op, engine.ErrShape, x.N, x.D, classes)
-	}
-	if maxAbs, err = engine.MaxAbs(x); err != nil {
-		return 0, fmt.Errorf("%s: %w", op, err)
-	}
-	return maxAbs, nil
-}
-
 // inMemory returns ErrMemory if the process may not take what p lists besides the examples.
-func inMemory(op string, rows dataset.Rows, classes int, p engine.Plan) error {
-	x := rows.Stored()
+func inMemory(op string, x dataset.Stored, classes int, p engine.Plan) error {
 	what := fmt.Sprintf("scores of %d examples × %d classes", x.N, classes)
 	if p.ClassSums > 0 {
 		what += fmt.Sprintf(", class sums of %d × %d cells × %d features", classes, classes, x.D)
@@ -87,16 +84,16 @@ func inMemory(op string, rows dataset.Rows, classes int, p engine.Plan) error {
 
 // checkRescore checks the arguments of Scorer.Rescore.
 func checkRescore(w engine.Weights, classes []int, d, q int) error {
-	if err := checkWeights("rescore", w, d, q); err != nil {
+	if err := checkWeights(w, d, q); err != nil {
 		return err
 	}
 	seen := make([]bool, q)
 	for _, r := range classes {
 		if r < 0 || r >= q {
-			return fmt.Errorf("rescore: %w: class %d, want 0..%d", engine.ErrShape, r, q-1)
+			return fmt.Errorf("%w: class %d, want 0..%d", engine.ErrShape, r, q-1)
 		}
 		if seen[r] {
-			return fmt.Errorf("rescore: %w: class %d is named twice", engine.ErrShape, r)
+			return fmt.Errorf("%w: class %d is named twice", engine.ErrShape, r)
 		}
 		seen[r] = true
 	}
@@ -104,10 +101,10 @@ func checkRescore(w engine.Weights, classes []int, d, q int) error {
 }
 
 // checkWeights checks the shape of W.
-func checkWeights(op string, w engine.Weights, d, q int) error {
+func checkWeights(w engine.Weights, d, q int) error {
 	if w.Q != q || w.D != d || len(w.W) != q*d {
-		return fmt.Errorf("%s: %w: weights are %d×%d with %d values, the examples want %d×%d",
-			op, engine.ErrShape, w.Q, w.D, len(w.W), q, d)
+		return fmt.Errorf("%w: weights are %d×%d with %d values, the examples want %d×%d",
+			engine.ErrShape, w.Q, w.D, len(w.W), q, d)
 	}
 	return nil
 }
@@ -115,74 +112,65 @@ func checkWeights(op string, w engine.Weights, d, q int) error {
 // checkScores checks the arguments of Scorer.Scores.
 func checkScores(dst []float32, from, to, n, q int) error {
 	if from < 0 || to < from || to > n || len(dst) != (to-from)*q {
-		return fmt.Errorf("scores: %w: %d values for examples %d..%d of %d with %d classes",
+		return fmt.Errorf("%w: %d values for examples %d..%d of %d with %d classes",
 			engine.ErrShape, len(dst), from, to, n, q)
 	}
 	return nil
 }
 
 // checkLen checks the length of one argument of an operation.
-func checkLen(op, what string, got, want int) error {
+func checkLen(what string, got, want int) error {
 	if got != want {
-		return fmt.Errorf("%s: %w: %s has %d values, want %d", op, engine.ErrShape, what, got, want)
+		return fmt.Errorf("%w: %s has %d values, want %d", engine.ErrShape, what, got, want)
 	}
 	return nil
 }
 
 // checkUpdateVectors checks the arguments of Cells.UpdateVectors.
 func checkUpdateVectors(dst []float32, pairs []engine.Pair, inv []float32, d, q int) error {
-	const op = "update vectors"
 	for _, z := range pairs {
-		if err := checkClass(op, z.P, q); err != nil {
-			return err
-		}
-		if err := checkClass(op, z.Q, q); err != nil {
+		if err := cmp.Or(checkClass(z.P, q), checkClass(z.Q, q)); err != nil {
 			return err
 		}
 	}
-	if err := checkLen(op, "dst", len(dst), len(pairs)*d); err != nil {
-		return err
-	}
-	return checkLen(op, "inv", len(inv), q*q)
+	return cmp.Or(checkLen("dst", len(dst), len(pairs)*d), checkLen("inv", len(inv), q*q))
 }
 
 // checkClass checks a class index of an operation.
-func checkClass(op string, r, q int) error {
+func checkClass(r, q int) error {
 	if r < 0 || r >= q {
-		return fmt.Errorf("%s: %w: class %d, want 0..%d", op, engine.ErrShape, r, q-1)
+		return fmt.Errorf("%w: class %d, want 0..%d", engine.ErrShape, r, q-1)
 	}
 	return nil
 }
 
 // Project checks the arguments of Engine.Project.
-func Project(op string, dst []float32, rows dataset.Rows, p engine.Projection) error {
-	x := rows.Stored()
-	const most = math.MaxInt32 - 1024
+func Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+	const most = mostIndex
 	if err := p.Function.Check(); err != nil {
-		return fmt.Errorf("%s: %w: %w", op, engine.ErrValue, err)
+		return fmt.Errorf("%w: %w", engine.ErrValue, err)
 	}
 	m, axes := p.Landmarks, p.Axes
 	if x.N < 1 || x.D < 1 || m.N < 1 || x.N > most || x.D > most || m.N > most || axes.Q < 0 ||
 		axes.Q > most {
-		return fmt.Errorf("%s: %w: got %d examples, %d features, %d landmarks, %d axes; want 1 to "+
-			"2^31-1025 of each, axes from 0", op, engine.ErrShape, x.N, x.D, m.N, axes.Q)
+		return fmt.Errorf("%w: got %d examples, %d features, %d landmarks, %d axes; want 1 to "+
+			"2^31-1025 of each, axes from 0", engine.ErrShape, x.N, x.D, m.N, axes.Q)
 	}
 	if m.D != x.D {
-		return fmt.Errorf("%s: %w: landmarks have %d features, examples have %d", op, engine.ErrShape,
-			m.D, x.D)
+		return fmt.Errorf("%w: landmarks have %d features, examples have %d", engine.ErrShape, m.D, x.D)
 	}
 	if axes.Q > 0 && axes.D != m.N || len(axes.W) != axes.Q*axes.D && axes.Q > 0 || axes.Q == 0 &&
 		len(axes.W) != 0 {
-		return fmt.Errorf("%s: %w: axes are %d×%d with %d values, %d landmarks want as many columns",
-			op, engine.ErrShape, axes.Q, axes.D, len(axes.W), m.N)
+		return fmt.Errorf("%w: axes are %d×%d with %d values, %d landmarks want as many columns",
+			engine.ErrShape, axes.Q, axes.D, len(axes.W), m.N)
 	}
 	if p.Offset != nil && len(p.Offset) != axes.Q {
-		return fmt.Errorf("%s: %w: offset has %d values for %d axes", op, engine.ErrShape, len(p.Offset),
+		return fmt.Errorf("%w: offset has %d values for %d axes", engine.ErrShape, len(p.Offset),
 			axes.Q)
 	}
 	if x.N > math.MaxInt/p.Width() || len(dst) != x.N*p.Width() {
-		return fmt.Errorf("%s: %w: dst has %d values for %d examples, %d numbers each",
-			op, engine.ErrShape, len(dst), x.N, p.Width())
+		return fmt.Errorf("%w: dst has %d values for %d examples, %d numbers each",
+			engine.ErrShape, len(dst), x.N, p.Width())
 	}
 	for _, part := range []struct {
 		what   string
@@ -194,7 +182,95 @@ func Project(op string, dst []float32, rows dataset.Rows, p engine.Projection) e
 		{"offset", dataset.Examples{N: 1, D: len(p.Offset), X: p.Offset}},
 	} {
 		if _, err := engine.MaxAbs(part.values); err != nil {
-			return fmt.Errorf("%s: %s: %w", op, part.what, err)
+			return fmt.Errorf("%s: %w", part.what, err)
+		}
+	}
+	return nil
+}
+
+// slack is by how much a weight may be above what makes a residual 1 in size, since it was
+// rounded: half of what clause 14 leaves, because the product is rounded once more.
+const slack = 0x1p-21
+
+// checkTargets checks the argument of Evaluator.SetTargets.
+func checkTargets(t engine.Targets, n, q int) error {
+	rows := len(t.Values) / q
+	if len(t.Values) != rows*q || rows < 1 {
+		return fmt.Errorf("%w: %d target values, want rows of %d", engine.ErrShape, len(t.Values), q)
+	}
+	if t.Row == nil && rows != n {
+		return fmt.Errorf("%w: %d rows of targets for %d examples, want one each or the row of each",
+			engine.ErrShape, rows, n)
+	}
+	if t.Row != nil && len(t.Row) != n {
+		return checkLen("row", len(t.Row), n)
+	}
+	if t.Weight != nil && len(t.Weight) != n {
+		return checkLen("weight", len(t.Weight), n)
+	}
+	most := make([]float32, rows) // the largest weight that each row allows
+	for r := range most {
+		limit, err := mostWeight(t.Values[r*q:(r+1)*q], t.Given)
+		if err != nil {
+			return fmt.Errorf("%w: row %d of the targets: %w", engine.ErrValue, r, err)
+		}
+		most[r] = limit
+	}
+	for i := range n {
+		r := i
+		if t.Row != nil {
+			if r = int(t.Row[i]); r < 0 || r >= rows {
+				return fmt.Errorf("%w: example %d has row %d of the targets, want 0..%d",
+					engine.ErrShape, i, r, rows-1)
+			}
+		}
+		w := float32(1)
+		if t.Weight != nil {
+			w = t.Weight[i]
+		}
+		if !(w >= 0 && w <= 1 && w <= most[r]) {
+			return fmt.Errorf("%w: example %d has weight %v, want 0 to %v", engine.ErrValue, i, w,
+				min(1, most[r]))
+		}
+	}
+	return nil
+}
+
+// mostWeight returns the largest weight of an example with such targets.
+func mostWeight(t []float32, given bool) (float32, error) {
+	finite, size := false, float32(1)
+	for k, v := range t {
+		switch {
+		case v != v || math.IsInf(float64(v), 1) || given && math.IsInf(float64(v), -1):
+			return 0, fmt.Errorf("found %v for class %d", v, k)
+		case !math.IsInf(float64(v), -1):
+			finite = true
+		}
+		size = max(size, v, 1-v)
+	}
+	switch {
+	case !finite:
+		return 0, fmt.Errorf("found no class that is possible, wanted at least one")
+	case !given:
+		return 1, nil
+	}
+	return (1 + slack) / size, nil
+}
+
+// checkWeightedSums checks the arguments of Evaluator.WeightedSums.
+func checkWeightedSums(sums []int64, a []float32, n, d int) error {
+	r := len(a) / n
+	if r < 1 || len(a) != r*n {
+		return fmt.Errorf("%w: %d coefficients for %d examples, want the same number for each",
+			engine.ErrShape, len(a), n)
+	}
+	if err := checkLen("sums", len(sums), r*d); err != nil {
+		return err
+	}
+	for at, v := range a {
+		if !(v >= -1 && v <= 1) {
+			return fmt.Errorf("%w: coefficient %d of example %d is %v, want -1 to 1",
+				engine.ErrValue, at%r, at/r, v)
 		}
 	}
 	return nil

@@ -8,32 +8,44 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 var errDevice = errors.New("the device is lost")
 
-// broken is an engine whose assignments and evaluations fail.
-type broken struct{ engine.Engine }
+// behind is a sound engine as one that computes for another.
+type behind struct{ engine.Engine }
 
-func (b broken) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
-) (engine.Cells, error) {
-	r, err := b.Engine.LoadCells(x, y, classes, f)
-	return brokenCells{r}, err
+func (b behind) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+	if t.Use == enginecheck.Sorting {
+		return b.Engine.LoadCells(x, t.Labels, t.Classes, t.Format)
+	}
+	return b.Engine.LoadEvaluator(x, t.Classes, t.Format)
+}
+
+func (b behind) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+	return b.Engine.Plan(x, t.Labels, t.Classes)
+}
+
+func (b behind) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+	return b.Engine.Project(dst, x, p)
+}
+
+// broken is an engine whose assignments and evaluations fail.
+type broken struct{ behind }
+
+func (b broken) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+	r, err := b.behind.Load(x, t)
+	if t.Use == enginecheck.Sorting {
+		return brokenCells{r.(engine.Cells)}, err
+	}
+	return brokenEvaluator{r.(engine.Evaluator)}, err
 }
 
 type brokenCells struct{ engine.Cells }
 
 func (brokenCells) Assign(float32) (engine.Assignment, error) {
-	return engine.Assignment{},
-		errDevice
-}
-
-func (b broken) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint,
-) (engine.Evaluator, error) {
-	r, err := b.Engine.LoadEvaluator(x, classes, f)
-	return brokenEvaluator{r}, err
+	return engine.Assignment{}, errDevice
 }
 
 type brokenEvaluator struct{ engine.Evaluator }
@@ -46,7 +58,7 @@ func (brokenEvaluator) Evaluate([]int64, engine.Weights) (engine.Evaluation, err
 // it as it was.
 func TestFailed(t *testing.T) {
 	for _, how := range []enginecheck.How{{}, {Turns: true}} {
-		e := enginecheck.New(broken{cpuref.New()}, how)
+		e := enginecheck.New(broken{behind{cpuref.New()}}, how)
 		r, err := enginetest.Small(e)
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +80,7 @@ func TestFailed(t *testing.T) {
 		if _, err := v.Evaluate(make([]int64, 4), engine.NewWeights(2, 2)); !errors.Is(err, errDevice) {
 			t.Errorf("got %v, want %v", err, errDevice)
 		}
-		if err := enginetest.CheckFailedEvaluator(v); err != nil {
+		if err := enginetest.CheckFailed(v); err != nil {
 			t.Error(err)
 		}
 	}
@@ -76,7 +88,7 @@ func TestFailed(t *testing.T) {
 
 // TestCloses: the engine behind is closed once, and its data sets too, also after it.
 func TestCloses(t *testing.T) {
-	counts := &counting{Engine: cpuref.New()}
+	counts := &counting{behind: behind{cpuref.New()}}
 	e := enginecheck.New(counts, enginecheck.How{})
 	r, err := enginetest.Small(e)
 	if err != nil {
@@ -94,7 +106,7 @@ func TestCloses(t *testing.T) {
 
 // counting is an engine that counts what is closed.
 type counting struct {
-	engine.Engine
+	behind
 	engine, sets int
 }
 
@@ -103,10 +115,9 @@ func (c *counting) Close() error {
 	return nil
 }
 
-func (c *counting) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
-) (engine.Cells, error) {
-	r, err := c.Engine.LoadCells(x, y, classes, f)
-	return countingCells{r, c}, err
+func (c *counting) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+	r, err := c.behind.Load(x, t)
+	return countingCells{r.(engine.Cells), c}, err
 }
 
 type countingCells struct {

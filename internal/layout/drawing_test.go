@@ -79,7 +79,7 @@ const anyLearner = "learners/NAME"
 // drawn returns the name in the drawing of a package.
 func drawn(path string) string {
 	name, ok := strings.CutPrefix(path, "learners/")
-	if !ok || name == "catalog" || name == "learnertest" {
+	if !ok || name == "catalog" {
 		return path
 	}
 	return anyLearner

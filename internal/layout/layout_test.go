@@ -17,10 +17,16 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
-	{"host/dataset/parquet", []string{"host/dataset", "internal/parquetfile"},
-		"joins a format to package dataset, for programs that want its libraries"},
-	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"},
-		"a leaf: examples know neither engines nor models"},
+	{"host/dataset/zstd", []string{"host/dataset"},
+		"joins a packing to package file, for programs that want its library"},
+	{"host/dataset/parquet", []string{"host/dataset/file", "internal/parquetfile"},
+		"joins a format to package file, for programs that want its libraries"},
+	{"host/dataset/file", []string{"host/dataset", "host/dataset/features", "host/ranks", "internal/"},
+		"knows formats; what is read is plain examples, and features are made next door"},
+	{"host/dataset/features", []string{"host/dataset", "host/numerics", "internal/"},
+		"functions of plain examples and columns, which know no file"},
+	{"host/dataset", []string{"host/ranks", "internal/quote", "internal/decimal", "internal/store"},
+		"a leaf: examples know neither files nor engines nor models"},
 	{"host/confusion", []string{"host/confusion", "host/numerics", "internal/"},
 		"a leaf, with its rooms"},
 	{"host/judge/metric", nil, "a leaf"},
@@ -32,7 +38,7 @@ var rules = []struct {
 	{"host/versionspace", []string{"host/numerics"},
 		"a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca",
-		"host/kernel/featuremap", "host/numerics", "internal/"},
+		"host/numerics", "internal/"},
 		"knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/exchange", []string{"host/model", "host/dataset", "host/kernel", "host/engine/contract",
 		"internal/npyfile"},
@@ -46,10 +52,10 @@ var rules = []struct {
 		"internal/enginecheck"}, "makes one engine of any, and must name none"},
 	{"host/engine/audit", []string{"host/dataset", "host/engine", "host/numerics",
 		"internal/enginecheck"}, "watches any engine, and must name none"},
+	{"host/engine/enginetest", []string{"cpuref", "host/dataset", "host/engine", "host/kernel",
+		"host/numerics", "internal/store"}, "compares any engine with the one that defines the results"},
 	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine",
 		"internal/store"}, "the interface must not know an engine"},
-	{"host/kernel/featuremap", []string{"host/kernel/pca", "host/engine", "host/dataset"},
-		"fits on any engine through its interface and must not name one"},
 	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "host/judge",
 		"learners"}, "fits on any engine through its interface; the loop hands it the way to learn"},
 	{"host/kernel/meanmodel", []string{"host/kernel", "host/engine", "host/dataset", "host/confusion",
@@ -68,8 +74,6 @@ var rules = []struct {
 	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics",
 		"internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
-	{"learners/learnertest", []string{"learners", "host"},
-		"judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
 		"host/kernel/means", "host/kernel", "host/numerics", "host/versionspace", "internal/store"},
 		"a learner runs on any engine and must not name one"},
@@ -106,10 +110,8 @@ var foreign = map[string][]string{
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
-	"golang.org/x/text":             {"host/dataset"}, // lower case
-	// The bar of long work on a terminal.
-	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric",
+	"golang.org/x/text":             {"host/dataset/features"}, // lower case
+	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/sketch", "internal/openblas"},
 	// Pictures: of rows, and on a report's page.
 	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report", "internal/chart", "bench/papers"},
@@ -117,9 +119,7 @@ var foreign = map[string][]string{
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
-	"github.com/klauspost/compress": {"host/dataset", "internal/parquetfile"},
-	// The Markdown of the documentation, of which the program knows nothing.
-	"github.com/yuin/goldmark": {"internal/docs"},
+	"github.com/klauspost/compress": {"host/dataset/zstd", "internal/parquetfile"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // programs returns the Go programs of docs/library.md: that of the front door, that of the
@@ -31,13 +32,29 @@ func programs(t *testing.T) (front, source, line string) {
 }
 
 // TestFrontDoor builds the program of docs/library.md that uses the front door alone, and runs it.
+// It links few packages and few bytes: a program that wants a large library imports it.
 func TestFrontDoor(t *testing.T) {
+	const mostPackages, mostBytes = 190, 9 << 20
 	front, _, _ := programs(t)
 	dir := t.TempDir()
 	writeModule(t, dir)
 	if printed := runProgram(t, dir, front); printed != "[cat dog] <nil>\n" {
 		t.Errorf("docs/library.md: the program of the front door: printed %q, want what the page says",
 			printed)
+	}
+	out, err := exec.Command("go", "list", "-deps", strings.TrimSuffix(module, "/")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Stat(filepath.Join(dir, "program"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := len(strings.Fields(string(out)))
+	t.Logf("%d packages, %d bytes", packages, program.Size())
+	if packages > mostPackages || program.Size() > mostBytes {
+		t.Errorf("front door: got %d packages and %d bytes, want at most %d and %d", packages,
+			program.Size(), mostPackages, mostBytes)
 	}
 }
 
@@ -86,7 +103,7 @@ func TestProgram(t *testing.T) {
 // others to judge.
 func writeData(t *testing.T, dir string) {
 	ctx := context.Background()
-	d, err := dataset.Read(ctx, "../../testdata/digits.csv.gz", dataset.Options{})
+	d, err := file.Read(ctx, "../../testdata/digits.csv.gz", file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +122,8 @@ func writeData(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for k, name := range []string{"noisy.csv", "test.csv"} {
-		if err := dataset.Write(ctx, filepath.Join(dir, name), parts[k],
-			dataset.WriteOptions{}); err != nil {
+		if err := file.Write(ctx, filepath.Join(dir, name), parts[k],
+			file.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,22 +21,21 @@ func Peak() int64 {
 func systemLimits() []limit {
 	root := os.DirFS("/")
 	limits := append(machineLimits(root), groupLimits(root)...)
-	size, data := sizes(root)
 	for _, r := range []struct {
-		resource int
-		used     int64
-		name     string
-		option   string // of the shell's ulimit
+		resource     int
+		used         string // field of status
+		name, option string // option of the shell's ulimit
 	}{
-		{syscall.RLIMIT_AS, size, "RLIMIT_AS", "-v"},
-		{syscall.RLIMIT_DATA, data, "RLIMIT_DATA", "-d"},
+		{syscall.RLIMIT_AS, "VmSize:", "RLIMIT_AS", "-v"},
+		{syscall.RLIMIT_DATA, "VmData:", "RLIMIT_DATA", "-d"},
 	} {
 		var rl syscall.Rlimit
 		if err := syscall.Getrlimit(r.resource, &rl); err != nil || rl.Cur > math.MaxInt64 {
 			continue // unlimited
 		}
+		used, _ := field(root, "proc/self/status", r.used)
 		limits = append(limits, limit{
-			int64(rl.Cur) - r.used - arena, "the limit " + r.name + " of the process",
+			int64(rl.Cur) - used - arena, "the limit " + r.name + " of the process",
 			"raise it with ulimit " + r.option + " or give smaller sizes",
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,14 +23,12 @@ type limit struct {
 	advice string // what moves it
 }
 
-// Available returns how many bytes the process may still take, at least 0: the
-// least of what the machine has available, what its control groups leave, what
-// RLIMIT_AS and RLIMIT_DATA leave, and what GOMEMLIMIT leaves. Where none of these
-// is known it returns [math.MaxInt64]. It reads some small files, which takes
-// about 0.1 ms. Memory that is garbage counts as taken until it is collected.
+// Available returns how many bytes the process may still take, at least 0: the least that the
+// machine, its control groups, RLIMIT_AS, RLIMIT_DATA and GOMEMLIMIT leave, [math.MaxInt64] if none
+// is known. It reads small files, which takes about 0.1 ms. Garbage counts until it is collected.
 func Available() int64 { return tightest().left }
 
-// Limit is Available with the name of what leaves no more, and what moves that.
+// Limit is Available with the name of the tightest limit, and what moves it.
 func Limit() (left int64, by, advice string) {
 	l := tightest()
 	return l.left, l.name, l.advice
@@ -52,16 +51,25 @@ func Check(need int64, what string) error {
 		l = tightest()
 	}
 	found.is(l.left - need)
-	switch {
-	case need == math.MaxInt64:
+	if need == math.MaxInt64 {
 		return fmt.Errorf("%s %w: it needs more bytes than 63 bits can count; give smaller sizes", what,
 			ErrBudget)
-	case need > l.left:
+	}
+	if need > l.left {
 		return fmt.Errorf("%s %w: it needs %s, and %s are left by %s; %s",
 			what, ErrBudget, bytes(need), bytes(l.left), l.name, l.advice)
 	}
 	return nil
 }
+
+var held atomic.Bool
+
+// Hold says that from now on something outside the process's control, a device that does not
+// answer, may read memory that it was shown: mapped files stay mapped then.
+func Hold() { held.Store(true) }
+
+// Held reports whether Hold was called.
+func Held() bool { return held.Load() }
 
 // found is what the last look at the system's files found.
 var found finding
@@ -150,13 +158,11 @@ func goLimit() limit {
 
 // bytes writes a number of bytes, large ones in GiB or MiB too.
 func bytes(n int64) string {
-	for _, u := range []struct {
-		size int64
-		name string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}} {
-		if n >= u.size {
-			return fmt.Sprintf("%d bytes (%.3g %s)", n, float64(n)/float64(u.size), u.name)
-		}
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%d bytes (%.3g GiB)", n, float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%d bytes (%.3g MiB)", n, float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%d bytes", n)
 }

@@ -10,7 +10,7 @@ import (
 
 // The functions of this file read the kernel's files below root, which is / but in
 // tests. What they cannot read or understand they leave out: a limit that is not
-// known must stop nobody.
+// known must stop no work.
 
 // machineLimits returns what the machine has available.
 func machineLimits(root fs.FS) []limit {
@@ -22,24 +22,11 @@ func machineLimits(root fs.FS) []limit {
 	return []limit{{left, "the machine (MemAvailable)", advice}}
 }
 
-// sizes returns the bytes of address space and of data of this process.
-func sizes(root fs.FS) (size, data int64) {
-	size, _ = field(root, "proc/self/status", "VmSize:")
-	data, _ = field(root, "proc/self/status", "VmData:")
-	return size, data
-}
-
 // groupLimits returns what the control groups of the process leave, each of them with
 // all that it lies in.
 func groupLimits(root fs.FS) []limit {
-	groups, err := fs.ReadFile(root, "proc/self/cgroup")
-	if err != nil {
-		return nil
-	}
-	mounts, err := fs.ReadFile(root, "proc/self/mountinfo")
-	if err != nil {
-		return nil
-	}
+	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
+	mounts, _ := fs.ReadFile(root, "proc/self/mountinfo")
 	const advice = "raise the memory limit of the container or service, or give smaller sizes"
 	var limits []limit
 	for line := range strings.Lines(string(groups)) {
@@ -58,15 +45,11 @@ func groupLimits(root fs.FS) []limit {
 			rest[0] == '/') {
 			below = path.Join("/", rest)
 		} // else the group is outside what this process sees, which is its own part
-		for {
-			left, ok := groupLeft(root, strings.TrimPrefix(path.Join(mount, below), "/"), version2)
-			if ok {
+		for inner := ""; inner != below; inner, below = below, path.Dir(below) {
+			folder := strings.TrimPrefix(path.Join(mount, below), "/")
+			if left, ok := groupLeft(root, folder, version2); ok {
 				limits = append(limits, limit{left, "the control group " + below, advice})
 			}
-			if below == "/" {
-				break
-			}
-			below = path.Dir(below)
 		}
 	}
 	return limits
@@ -98,11 +81,11 @@ func groupLeft(root fs.FS, folder string, version2 bool) (left int64, ok bool) {
 	}
 	most := int64(math.MaxInt64)
 	for _, name := range limitFiles {
-		if n, ok := number(root, path.Join(folder, name)); ok {
+		if n, ok := field(root, path.Join(folder, name), ""); ok {
 			most = min(most, n)
 		}
 	}
-	now, known := number(root, path.Join(folder, used))
+	now, known := field(root, path.Join(folder, used), "")
 	if most >= unlimited || !known {
 		return 0, false
 	}
@@ -117,16 +100,8 @@ func groupLeft(root fs.FS, folder string, version2 bool) (left int64, ok bool) {
 // number of whole pages.
 const unlimited = math.MaxInt64 - 1<<20
 
-// number reads a file that holds one number. The word max is not one.
-func number(root fs.FS, name string) (int64, bool) {
-	text, err := fs.ReadFile(root, name)
-	if err != nil {
-		return 0, false
-	}
-	return parse(strings.TrimSpace(string(text)))
-}
-
-// field reads the number behind a word at the beginning of a line, in bytes.
+// field reads the number behind a word at the beginning of a line, in bytes; "" is for a file of a
+// single number. The word max is none.
 func field(root fs.FS, name, word string) (int64, bool) {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -134,21 +109,19 @@ func field(root fs.FS, name, word string) (int64, bool) {
 	}
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
+		if word == "" {
+			f = append([]string{""}, f...)
+		}
 		if len(f) < 2 || f[0] != word {
 			continue
 		}
-		n, ok := parse(f[1])
+		n, err := strconv.ParseInt(f[1], 10, 64)
 		if len(f) == 3 && f[2] == "kB" {
-			return n << 10, ok && n < unlimited>>10
+			return n << 10, err == nil && n >= 0 && n < unlimited>>10
 		}
-		return n, ok
+		return n, err == nil && n >= 0
 	}
 	return 0, false
-}
-
-func parse(text string) (int64, bool) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil && n >= 0
 }
 
 // listed reports whether a comma list has a word.

@@ -34,11 +34,12 @@ func TestMachineLimits(t *testing.T) {
 	}
 }
 
-func TestSizes(t *testing.T) {
-	size, data := sizes(files("proc/self/status",
-		"Name:\tx\nVmPeak:\t 9 kB\nVmSize:\t 7 kB\nVmData:\t 5 kB\n"))
-	if size != 7<<10 || data != 5<<10 {
-		t.Errorf("found %d, %d", size, data)
+func TestField(t *testing.T) {
+	root := files("proc/self/status", "Name:\tx\nVmPeak:\t 9 kB\nVmSize:\t 7 kB\nVmData:\t 5 kB\n")
+	for word, want := range map[string]int64{"VmSize:": 7 << 10, "VmData:": 5 << 10} {
+		if got, ok := field(root, "proc/self/status", word); !ok || got != want {
+			t.Errorf("%s found %d, %v, want %d", word, got, ok, want)
+		}
 	}
 }
 

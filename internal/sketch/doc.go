@@ -13,7 +13,7 @@
 //
 // Let V be K directions as rows, about orthonormal, VVᵀ = I + E; x an example of
 // length ν; ŝ its sketch, any K numbers near Vx; x⊥ = x - Vᵀŝ what is left, of
-// length ρ. The weights of a class are Δ away from those that x was last scored
+// length ρ. The weights of a class are Δ away from the ones that x was last scored
 // with. With â = VΔ and Δ⊥ = Δ - Vᵀâ,
 //
 //	⟨Δ,x⟩ = ⟨â,ŝ⟩ + ⟨Δ⊥,x⊥⟩ + ⟨â, Vx - ŝ - Eŝ⟩

@@ -91,7 +91,7 @@ func (h *History) Oldest() int { return max(0, h.round-h.Span+1) }
 func (h *History) Round() int { return h.round }
 
 // Fresh begins a round in which all scores are those of the weights w(c) of the
-// classes c, of which some changed.
+// classes c; some changed.
 func (h *History) Fresh(w func(c int) []float32, changed []int) {
 	h.round++
 	for _, c := range changed {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Run is a training run from W = 0, without loading the examples.
@@ -27,46 +27,36 @@ type Run struct {
 	RescoredShare *float64 `json:"rescored_share"`
 }
 
-// warmSteps is the length of the run that warms up.
-const warmSteps = 30
+// lastStep are the weights before and after the last step of a run, and the classes in which they
+// differ.
+type lastStep struct {
+	before, after engine.Weights
+	changed       []int
+}
 
-// warmUp makes a short run and returns the weights around its last step.
+// warmUp makes a short run and returns its last step.
 func (s Setup) warmUp(ctx context.Context) (*lastStep, error) {
-	steps := min(s.Steps, warmSteps)
+	steps := min(s.Steps, 30)
 	s.say("warming up with a run of %d steps", steps)
-	last := &lastStep{}
-	rules := s.Learner.Definition().Weights
-	res, err := s.train(ctx, steps, rules[len(rules)-1], watched{Params: s.Learner, last: last},
-		&watch{e: s.Engine})
-	if err == nil && res.Steps == 0 {
+	last := &lastStep{after: engine.NewWeights(s.Noise.Q(), s.X.D)}
+	_, err := host.Run(ctx, s.Learner, s.problem(), host.RunOptions{MaxSteps: steps,
+		OnStep: func(r host.Report) { last.before, last.after = last.after, r.W.Clone() }})
+	if err == nil {
+		err = ctx.Err() // an interrupted run has a result too
+	}
+	if err == nil && last.before.W == nil {
 		err = errors.New("there is no step to make: the learner has nothing to improve on W = 0, give " +
 			"other examples")
 	}
-	last.after = res.W
-	return last, err
-}
-
-// train makes one run, which w times from the moment when the examples are loaded.
-func (s Setup) train(ctx context.Context, steps int, rule learners.Rule, params watched, w *watch,
-) (res host.Result, err error) {
-	var last time.Time
-	o := host.RunOptions{MaxSteps: steps, Weights: rule, OnStart: func() {
-		w.begin()
-		last = time.Now()
-	}}
-	if params.note != nil {
-		o.OnStep = func(host.Report) {
-			now := time.Now()
-			params.note(stepSpan, last, now)
-			last = now
+	if err != nil {
+		return nil, err
+	}
+	for c := range last.after.Q {
+		if !slices.Equal(last.before.Row(c), last.after.Row(c)) {
+			last.changed = append(last.changed, c)
 		}
 	}
-	res, err = host.Run(ctx, params, s.problem(), o)
-	if err == nil {
-		w.pause()
-		err = ctx.Err() // an interrupted run has a result too
-	}
-	return res, err
+	return last, nil
 }
 
 // runs measures s.Repeat runs.
@@ -79,7 +69,23 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 	defer task.End()
 	for k := range s.Repeat {
 		s.Trace.Reset()
-		res, err := s.train(ctx, s.Steps, "", watched{Params: s.Learner, note: n}, w)
+		var last time.Time
+		res, err := host.Run(ctx, recordedParams{s.Learner, n}, s.problem(), host.RunOptions{
+			MaxSteps: s.Steps,
+			OnStart: func() {
+				w.begin()
+				last = time.Now()
+			},
+			OnStep: func(host.Report) {
+				now := time.Now()
+				n(stepSpan, last, now)
+				last = now
+			},
+		})
+		if err == nil {
+			w.pause()
+			err = ctx.Err()
+		}
 		if err != nil {
 			return r, err
 		}
@@ -103,11 +109,10 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 	step := &watch{e: s.Engine, samples: spans[stepSpan], work: w.work, calls: len(spans[stepSpan])}
 	r.Step = step.operation(stepSpan, bytes)
 	for _, name := range phases {
-		if len(spans[name]) == 0 { // the learner does without
-			continue
+		if len(spans[name]) > 0 { // some learners do without
+			phase := &watch{samples: spans[name]}
+			r.Phases = append(r.Phases, phase.operation(name, -1))
 		}
-		phase := &watch{samples: spans[name]}
-		r.Phases = append(r.Phases, phase.operation(name, -1))
 	}
 	return r, nil
 }

@@ -12,36 +12,27 @@ import (
 // format of Chrome's trace viewer, which chrome://tracing and ui.perfetto.dev
 // open. The zero value is ready. It is safe for concurrent use.
 type Trace struct {
-	mu     sync.Mutex
-	tracks []string
-	spans  []span
+	mu    sync.Mutex
+	spans []span
 }
 
-// span is one stretch of time on a track, which is an index into Trace.tracks.
+// span is one stretch of time on a track.
 type span struct {
-	name       string
-	track      int
-	start, end time.Time
+	track, name string
+	start, end  time.Time
 }
 
 // Track returns a function that adds a span to a track. Spans of a track that
 // lie within each other are drawn so.
-func (t *Trace) Track(name string) func(name string, start, end time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	track := slices.Index(t.tracks, name)
-	if track < 0 {
-		track = len(t.tracks)
-		t.tracks = append(t.tracks, name)
-	}
+func (t *Trace) Track(track string) func(name string, start, end time.Time) {
 	return func(name string, start, end time.Time) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.spans = append(t.spans, span{name, track, start, end})
+		t.spans = append(t.spans, span{track, name, start, end})
 	}
 }
 
-// Reset forgets all spans and keeps the tracks.
+// Reset forgets all spans.
 func (t *Trace) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,7 +45,7 @@ func (t *Trace) Seconds(track, name string) []float64 {
 	defer t.mu.Unlock()
 	var all []float64
 	for _, s := range t.spans {
-		if t.tracks[s.track] == track && s.name == name {
+		if s.track == track && s.name == name {
 			all = append(all, s.end.Sub(s.start).Seconds())
 		}
 	}
@@ -68,21 +59,22 @@ type event struct {
 	Time     float64        `json:"ts"`
 	Duration float64        `json:"dur"`
 	Process  int            `json:"pid"`
-	Thread   int            `json:"tid"` // the track
+	Thread   int            `json:"tid"` // the track, from 1
 	Args     map[string]any `json:"args,omitempty"`
 }
 
-// Write writes the trace without empty tracks; time 0 is the beginning of the first span.
+// Write writes the trace; time 0 is the beginning of the first span.
 func (t *Trace) Write(w io.Writer) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	events := make([]event, 0, len(t.tracks)+len(t.spans))
-	for k, name := range t.tracks {
-		if !slices.ContainsFunc(t.spans, func(s span) bool { return s.track == k }) {
-			continue
+	var tracks []string
+	events := []event{}
+	for _, s := range t.spans {
+		if !slices.Contains(tracks, s.track) {
+			tracks = append(tracks, s.track)
+			events = append(events, event{Name: "thread_name", Phase: "M", Process: 1,
+				Thread: len(tracks), Args: map[string]any{"name": s.track}})
 		}
-		events = append(events, event{Name: "thread_name", Phase: "M", Process: 1, Thread: k + 1,
-			Args: map[string]any{"name": name}})
 	}
 	// A span that holds others comes before them.
 	sorted := slices.Clone(t.spans)
@@ -95,7 +87,7 @@ func (t *Trace) Write(w io.Writer) error {
 	micro := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 	for _, s := range sorted {
 		events = append(events, event{
-			Name: s.name, Phase: "X", Process: 1, Thread: s.track + 1,
+			Name: s.name, Phase: "X", Process: 1, Thread: 1 + slices.Index(tracks, s.track),
 			Time: micro(s.start.Sub(sorted[0].start)), Duration: micro(s.end.Sub(s.start)),
 		})
 	}

@@ -21,25 +21,63 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
+
+// Params are the parameters of the learner. Defaults returns those to start from.
+type Params struct {
+	Softness  float64 // λ, in units of ‖x‖²; 1e-12 to 1e12
+	Tolerance float64 // how far predictions may be off, in units of their doubt; > 0
+}
+
+// Defaults returns the parameters to use unless there is reason for others.
+func Defaults() *Params { return &Params{Softness: 0.03, Tolerance: 0.01} }
+
+var definition = &learners.Definition{
+	Name: "bpm",
+	Summary: "Bayes point machine: the centre of all weights that are right about the examples, as " +
+		"far as labels are",
+	Paper: "Herbrich, Graepel & Campbell, Bayes point machines, Journal of Machine Learning " +
+		"Research 1, 2001; the centre: Minka, A family of algorithms for approximate Bayesian " +
+		"inference (thesis), 2001, chapter 4; " +
+		"Louche, From confusion noise to active learning (thesis), 2016, chapter 5",
+	Step:     "a pass of expectation propagation over all examples, for each class",
+	MaxSteps: 100,
+	Weights:  []learners.Rule{learners.Last},
+	New:      func() learners.Params { return Defaults() },
+
+	Loads:  learners.LoadsScorer,
+	Passes: true,
+}
+
+func (*Params) Definition() *learners.Definition { return definition }
+
+func (p *Params) Parameters() []learners.Parameter {
+	return []learners.Parameter{
+		learners.Float("softness", &p.Softness, learners.Range{Least: 1e-12, Most: 1e12},
+			"λ, which is added to the kernel function of an example and itself: the more, the easier an "+
+				"example may lie on the wrong side"),
+		learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true, Most: 1e12},
+			"how far predictions of the examples may be from where they belong, in units of their doubt"),
+	}
+}
+
+func (p *Params) Check() error { return learners.CheckEach(p) }
 
 // run is the learner in the middle of a run.
 type run struct {
 	Params
-	problem   *learners.Problem
-	scorer    engine.Scorer
-	predicted []int32
-	columns   []int     // of X, in which there is anything: in the others the centre is 0
-	noise     []float64 // C, Q×Q; nil if all labels are right
-	machines  []*machine
-	closed    bool
+	*base.Scored
+	columns  []int     // of X, in which there is anything: in the others the centre is 0
+	noise    []float64 // C, Q×Q; nil if all labels are right
+	machines []*machine
 }
 
 // machine finds the centre of one class against the rest.
@@ -49,39 +87,28 @@ type machine struct {
 	evidence []versionspace.Evidence
 }
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scorer, err := problem.Load()
-	if err != nil {
-		return nil, err
-	}
-	l := &run{Params: *p, problem: problem, scorer: scorer, noise: noise(problem)}
-	if err := l.begin(); err != nil {
-		return nil, errors.Join(err, scorer.Close())
-	}
-	return l, nil
+	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
+		l := &run{Params: *p, Scored: s, noise: noise(problem)}
+		return l, l.begin()
+	})
 }
 
 // begin makes the machines: of two classes that of the second, which the first mirrors.
 func (l *run) begin() error {
-	x, q := l.problem.X, l.problem.Q
+	x, q := l.Problem.X, l.Problem.Q
 	classes := learners.AllClasses(q)
 	if q == 2 {
 		classes = classes[1:]
 	}
 	l.columns = used(x)
-	d := len(l.columns)
-	if err := memory.Check(memory.Sum(memory.Product(x.N, d, 16), memory.Product(len(classes), d, d,
-		8),
-		memory.Product(len(classes), x.N, 64)),
-		"the examples and their covariances, d×d for each class, of a Bayes point "+
-			"machine (too many features? fewer kernel components take less)"); err != nil {
+	d, machines := len(l.columns), len(classes)
+	need := memory.Sum(memory.Product(x.N, d, 16), memory.Product(machines, d, d, 8),
+		memory.Product(machines, x.N, 64))
+	if err := memory.Check(need, "the examples and their covariances, d×d for each class, of a Bayes "+
+		"point machine (too many features? fewer kernel components take less)"); err != nil {
 		return err
 	}
-	l.predicted = make([]int32, x.N)
 	space, err := versionspace.NewSoft(d, rows(x, l.columns), l.Softness)
 	if err != nil {
 		return fmt.Errorf("bpm: %w", err)
@@ -94,19 +121,57 @@ func (l *run) begin() error {
 	return nil
 }
 
-// Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
-	err error) {
-	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
+// used returns the columns in which an example is not 0, in increasing order; one if there is none.
+func used(x dataset.Examples) (columns []int) {
+	is := make([]bool, x.D)
+	for i := range x.N {
+		at, values := x.Entries(i)
+		for k, v := range values {
+			if v != 0 {
+				is[column(at, k)] = true
+			}
+		}
+	}
+	for j, yes := range is {
+		if yes {
+			columns = append(columns, j)
+		}
+	}
+	if columns == nil {
+		columns = []int{0}
+	}
+	return columns
+}
+
+// rows returns the columns of all examples, one example after the other.
+func rows(x dataset.Examples, columns []int) []float64 {
+	d := len(columns)
+	place, all := make([]int, x.D), make([]float64, x.N*d)
+	for k, j := range columns {
+		place[j] = k
+	}
+	for i := range x.N {
+		at, values := x.Entries(i)
+		for k, v := range values {
+			if v != 0 {
+				all[i*d+place[column(at, k)]] = float64(v)
+			}
+		}
+	}
+	return all
+}
+
+func column(columns []int32, k int) int {
+	if columns == nil {
+		return k
+	}
+	return int(columns[k])
 }
 
 // Step implements learners.Learner: a pass of each machine that still moves; of all if what one
 // finds is evidence for the others.
 func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
-	if l.closed {
-		return s, fmt.Errorf("bpm: %w", engine.ErrClosed)
-	}
-	if err := ctx.Err(); err != nil {
+	if err := l.Ready(ctx); err != nil {
 		return s, err
 	}
 	var left []*machine
@@ -118,7 +183,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 	if len(left) == 0 {
 		return learners.Step{Done: true}, nil
 	}
-	if l.mutual() {
+	if l.noise != nil && l.Problem.Q > 2 {
 		left = l.machines
 	}
 	l.witness(left)
@@ -135,14 +200,13 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		}
 		s.Changed = append(s.Changed, l.write(m, w)...)
 	}
-	if slices.ContainsFunc(w.W, func(v float32) bool { return v-v != 0 }) {
-		return s, errors.New("bpm: found weights too large for float32; normalise the features, or " +
-			"take a greater softness")
+	if err := base.CheckFinite("bpm", w.W, ", or take a greater softness"); err != nil {
+		return s, err
 	}
 	if unfinished > 0 {
-		s.Doubts = learners.EndInDoubt("allow more steps, or take a greater softness",
-			"bpm: ended before the centre: "+
-				"predictions still move by %.2g of their doubt, wanted %.2g", most, l.Tolerance)
+		s.Doubts = base.EndInDoubt("allow more steps, or take a greater softness",
+			"bpm: ended before the centre: predictions still move by %.2g of their doubt, wanted %.2g",
+			most, l.Tolerance)
 	}
 	s.Fields = []learners.Field{{Name: "moved", Value: most}, {Name: "unfinished", Value: unfinished}}
 	return s, nil
@@ -166,8 +230,21 @@ func (l *run) write(m *machine, w engine.Weights) (classes []int) {
 	return []int{0, 1}
 }
 
-// Close implements learners.Learner.
-func (l *run) Close() error {
-	l.closed = true
-	return l.scorer.Close()
+func (l *run) Save() ([]byte, error) {
+	var all []any
+	for _, m := range l.machines {
+		all = append(all, m.centre.Places()...)
+	}
+	return base.Pack(all...)
+}
+
+// Restore implements learners.Learner. After an error the run is of no more use.
+func (l *run) Restore(saved []byte) error {
+	s := base.Unpack(saved)
+	for _, m := range l.machines {
+		if s.Read(m.centre.Places()...) {
+			s.Refuse(m.centre.Resume())
+		}
+	}
+	return s.End("bpm")
 }

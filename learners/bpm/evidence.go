@@ -19,15 +19,12 @@ func noise(p *learners.Problem) []float64 {
 	return nil
 }
 
-// mutual says whether what one class's weights are is evidence for the others.
-func (l *run) mutual() bool { return l.noise != nil && l.problem.Q > 2 }
-
 // least is the probability that a class keeps, however far an example is from it.
 const least = 1e-6
 
 // witness writes what labels say to the evidence of machines.
 func (l *run) witness(machines []*machine) {
-	q, y := l.problem.Q, l.problem.Y
+	q, y := l.Problem.Q, l.Problem.Y
 	c := l.noise
 	if c == nil {
 		for _, m := range machines {

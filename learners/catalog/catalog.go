@@ -1,10 +1,10 @@
-// Package catalog is the table of all learners, by which they are found by name. A
-// learner is one folder below learners and one line here; flags, help, model files and
-// tests follow from it.
+// Package catalog is the table of all learners, by which they are found by name. A learner is one
+// folder below learners and one line here; flags, help, model files and tests follow from it.
 package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -21,24 +21,24 @@ import (
 
 // All returns the definitions of all learners, the command's default first.
 func All() []*learners.Definition {
-	return []*learners.Definition{
-		softmax.Defaults().Definition(),
-		uma.Defaults().Definition(),
-		classmean.Defaults().Definition(),
-		kernelmean.Defaults().Definition(),
-		online.NewPerceptron().Definition(),
-		online.NewUltraconservative().Definition(),
-		online.NewMira().Definition(),
-		online.NewPassiveAggressive().Definition(),
-		online.NewPA1().Definition(),
-		online.NewPA2().Definition(),
-		online.NewCopa().Definition(),
-		noisyperceptron.NewBylander().Definition(),
-		noisyperceptron.NewBlum().Definition(),
-		svm.Defaults().Definition(),
-		localisation.Defaults().Definition(),
-		bpm.Defaults().Definition(),
+	return slices.Concat(
+		of(softmax.Defaults()),
+		of(uma.Defaults()),
+		of(classmean.Defaults()),
+		of(kernelmean.Defaults()),
+		online.Definitions(),
+		of(noisyperceptron.NewBylander(), noisyperceptron.NewBlum()),
+		of(svm.Defaults()),
+		of(localisation.Defaults()),
+		of(bpm.Defaults()),
+	)
+}
+
+func of(defaults ...learners.Params) (all []*learners.Definition) {
+	for _, p := range defaults {
+		all = append(all, p.Definition())
 	}
+	return all
 }
 
 // Find returns the definition of a learner. The error lists those there are.

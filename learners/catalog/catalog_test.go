@@ -3,6 +3,8 @@ package catalog_test
 import (
 	"flag"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
@@ -11,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
-	"github.com/uma-gpu/uma-gpu/learners/learnertest"
 )
 
 // every is for who changes a learner that is judged on one engine.
@@ -23,7 +24,28 @@ var every = flag.Bool("every", false,
 // processors.
 func TestEveryLearner(t *testing.T) {
 	engines := everyengine.Open(t)
-	x := dataset.Examples{N: 480, D: 150, X: make([]float32, 480*150)} // as learnertest has them
+	checkTiles(t, engines)
+	all := catalog.All()
+	if err := checkTable(all); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, d := range all {
+		of, on := reflect.TypeOf(d.New()).Elem().PkgPath(), engines
+		if d.Loads == learners.LoadsScorer {
+			of = "scores"
+		}
+		if seen[of] && !*every {
+			on = fast
+		}
+		seen[of] = true
+		t.Run(d.Name, func(t *testing.T) { judge(t, d, on, nil) })
+	}
+}
+
+// checkTiles asserts that examples like those of the suite lie in tiles on half of the devices.
+func checkTiles(t *testing.T, engines []engine.Engine) {
+	x := dataset.Examples{N: 480, D: features, X: make([]float32, 480*features)}
 	tiled, opencl := 0, 0
 	for _, e := range engines {
 		if e.Device().Kind != "opencl" {
@@ -39,24 +61,81 @@ func TestEveryLearner(t *testing.T) {
 		}
 	}
 	if 2*tiled != opencl {
-		t.Fatalf("examples like those of learnertest lie in tiles on %d of %d engines, wanted half of "+
-			"them", tiled, opencl)
+		t.Fatalf("examples in tiles: got %d of %d engines, want half of them", tiled, opencl)
 	}
-	var first, others []*learners.Definition
-	seen := map[string]bool{}
-	for _, d := range catalog.All() {
-		of := reflect.TypeOf(d.New()).Elem().PkgPath()
-		if d.Loads == learners.LoadsScorer {
-			of = "scores"
+}
+
+var fast = []engine.Engine{simd.New()}
+
+// judge judges one learner by the cases that want holds of, nil for all, as subtests of t.
+func judge(t *testing.T, d *learners.Definition, engines []engine.Engine, want func(string) bool) {
+	t.Helper()
+	for _, c := range suite {
+		if want != nil && !want(c.name) {
+			continue
 		}
-		if seen[of] && !*every {
-			others = append(others, d)
-		} else {
-			first, seen[of] = append(first, d), true
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.judge(d, engines); err != nil {
+				t.Errorf("learner %s: %v", d.Name, err)
+			}
+		})
 	}
-	learnertest.RunAll(t, first, engines)
-	learnertest.RunAll(t, others, []engine.Engine{simd.New()})
+}
+
+// TestOtherParameters has learners judged with parameters that are no defaults.
+func TestOtherParameters(t *testing.T) {
+	every := everyengine.Open(t)
+	for _, v := range []struct {
+		learner string
+		set     []string // pairs of name and value
+		engines []engine.Engine
+		want    func(string) bool
+	}{
+		{"perceptron", []string{"no_average", "true", "no_shuffle", "true"}, fast, nil},
+		{"ultraconservative", []string{"step", "random"}, fast, nil},
+		{"copa", []string{"correction", "steps", "aggressiveness", "0.01"}, fast, nil},
+		{"pa1", []string{"class_weights", "balanced", "multiclass", "all"}, fast, nil},
+		{"localisation", []string{"oracle", "random", "updates", "1000"}, fast, nil},
+		{"svm", []string{"loss", "hinge", "multiclass", "all", "class_weights", "balanced"}, fast, nil},
+		{"svm", []string{"loss", "hinge", "multiclass", "all", "solver", "planes"}, fast, nil},
+		{"svm", []string{"loss", "hinge", "multiclass", "ovr", "solver", "planes"}, fast,
+			func(c string) bool { // which differ in what is saved
+				return slices.Contains([]string{"resume", "damaged state", "warm start"}, c)
+			}},
+		{"uma", []string{"step", "pair"}, every, nil},
+		{"uma", []string{"step", "region", "select", "random"}, every, nil},
+		{"uma", []string{"alpha", "1e-4"}, every, nil},
+		{"uma", []string{"step", "pair", "alpha", "1e-6", "alpha_unit", "score"}, every, nil},
+		{"softmax", []string{"learn_confusion", "true", "folds", "2"}, quick(),
+			func(c string) bool {
+				// A given C is a beginning, so the identity is not the same as none; and learning takes
+				// more steps than the case makes: TestLearnedConfusion judges it.
+				return c != "identity and no noise" && c != "learns"
+			}},
+	} {
+		defaults, err := catalog.Find(v.learner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := func() learners.Params {
+			p := defaults.New()
+			for pair := range slices.Chunk(v.set, 2) {
+				parameter, ok := learners.Lookup(p, pair[0])
+				if !ok {
+					t.Fatalf("learner %s: no parameter %s", v.learner, pair[0])
+				}
+				if err := parameter.Set(pair[1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return p
+		}
+		d := *set().Definition()
+		d.New = set
+		t.Run(v.learner+" "+strings.Join(v.set, " "), func(t *testing.T) {
+			judge(t, &d, v.engines, v.want)
+		})
+	}
 }
 
 func TestFindAndParse(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Params are the parameters of the class-mean classifier: none.
@@ -36,24 +37,19 @@ var definition = &learners.Definition{
 	Summary: "the nearest class mean, from sums by noisy label that the inverse of C unmixes; one " +
 		"reading of the data",
 	Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1; " +
-		"nearest means: " +
-		"Rocchio, Relevance feedback in information retrieval (1971)",
+		"nearest means: Rocchio, Relevance feedback in information retrieval (1971)",
 	Step:     "the means of all classes; there is no second one",
 	MaxSteps: 2,
 	Weights:  []learners.Rule{learners.Last},
 	New:      func() learners.Params { return Defaults() },
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (*Params) Parameters() []learners.Parameter { return nil }
 
-// Check implements learners.Params.
 func (*Params) Check() error { return nil }
 
-// Start implements learners.Params.
 func (*Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return Begin(problem, definition.Name, nearest)
 }
@@ -82,19 +78,15 @@ func (s *Sums) unit(m []float32) (float64, error) {
 	if err := s.cells.Rescore(probe, []int{0}); err != nil {
 		return 0, err
 	}
-	const block = 4096
-	scores := make([]float32, min(block, s.n)*s.q)
 	var sum, squares float64
-	for from := 0; from < s.n; from += block {
-		to := min(from+block, s.n)
-		if err := s.cells.Scores(scores[:(to-from)*s.q], from, to); err != nil {
-			return 0, err
-		}
-		for i := range to - from {
-			v := float64(scores[i*s.q])
-			sum += v
-			squares += v * v // exact, so that fused or not is the same
-		}
+	err := base.EachScores(s.cells, func(_ int, scores []float32) error {
+		v := float64(scores[0])
+		sum += v
+		squares += v * v // exact, so that fused or not is the same
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	if squares == 0 { // the examples have no mean to speak of
 		return 0, nil
@@ -114,7 +106,7 @@ func (s *Sums) unit(m []float32) (float64, error) {
 // stands for 1, as with standardised features and no bias, t·m is about 0 and what is left is the
 // largest product, which is as good only if the means are equally long.
 func (s *Sums) means(w engine.Weights, sums []int64, m []float32, t float64) {
-	mm, priors := norm2(m), s.Priors()
+	mm, priors := base.SquaredLength(m), s.Priors()
 	for c := range w.Q {
 		row := w.Row(c)
 		s.Unmix(row, sums, c)
@@ -122,18 +114,9 @@ func (s *Sums) means(w engine.Weights, sums []int64, m []float32, t float64) {
 		for j := range row {
 			row[j] *= scale
 		}
-		offset := float32(float64(norm2(row)-mm) / 2 * t)
+		offset := float32(float64(base.SquaredLength(row)-mm) / 2 * t)
 		for j, v := range row {
 			row[j] = numerics.FMA(-offset, m[j], v-m[j])
 		}
 	}
-}
-
-// norm2 returns ‖v‖², summed in float64 in the order of v. Squares of float32 are exact there.
-func norm2(v []float32) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	return sum
 }

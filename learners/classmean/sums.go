@@ -3,12 +3,11 @@ package classmean
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Sums is what learners of class means know of n examples of Q noisy labels.
@@ -43,7 +42,6 @@ func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engin
 	return s, nil
 }
 
-// Count implements learners.Learner.
 func (s *Sums) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
 	err error) {
 	if err := s.cells.Rescore(w, changed); err != nil {
@@ -63,20 +61,16 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 	if err := s.weights(s, next); err != nil {
 		return learners.Step{}, err
 	}
-	if slices.ContainsFunc(next.W, notFinite) {
-		return learners.Step{},
-			fmt.Errorf("%s: found a mean too large for float32; normalise the features, or use a confusion "+
-				"matrix that is farther from a singular one", s.about)
+	const advice = ", or use a confusion matrix that is farther from a singular one"
+	if err := base.CheckFinite(s.about, next.W, advice); err != nil {
+		return learners.Step{}, err
 	}
 	copy(w.W, next.W)
 	s.made = true
 	return learners.Step{Changed: learners.AllClasses(w.Q)}, nil
 }
 
-func notFinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
-
-// ByLabel returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d in fixed point, for
-// Unmix.
+// ByLabel returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d in fixed point, for Unmix.
 func (s *Sums) ByLabel() ([]int64, error) {
 	sums, region := make([]int64, s.q*s.d), make([]int64, s.q*s.d)
 	for p := range s.q {
@@ -101,29 +95,18 @@ func (s *Sums) Priors() []float64 {
 	return s.Inverse.Priors(s.Labels, s.n)
 }
 
-// The states that Save returns.
-const (
-	before = "before the means"
-	after  = "after the means"
-)
+// states are those that Save returns: before the step, and after it.
+var states = map[bool]string{false: "before the means", true: "after the means"}
 
-// Save implements learners.Learner.
-func (s *Sums) Save() ([]byte, error) {
-	if s.made {
-		return []byte(after), nil
-	}
-	return []byte(before), nil
-}
+func (s *Sums) Save() ([]byte, error) { return []byte(states[s.made]), nil }
 
-// Restore implements learners.Learner.
 func (s *Sums) Restore(saved []byte) error {
-	if text := string(saved); text != before && text != after {
-		return fmt.Errorf("%s: found a damaged state of a run, %.40q, wanted %q or %q", s.about, text,
-			before, after)
+	s.made = string(saved) == states[true]
+	if !s.made && string(saved) != states[false] {
+		return fmt.Errorf("%s: found a damaged state of a run, %.40q, wanted %q or %q", s.about, saved,
+			states[false], states[true])
 	}
-	s.made = string(saved) == after
 	return nil
 }
 
-// Close implements learners.Learner.
 func (s *Sums) Close() error { return s.cells.Close() }

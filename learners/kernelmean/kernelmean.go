@@ -65,19 +65,16 @@ func (a *Atoms) UnmarshalText(text []byte) error {
 	switch string(text) {
 	case "all":
 		*a = All
-		return nil
 	case "auto":
 		*a = Auto
-		return nil
-	}
-	k, err := strconv.Atoi(string(text))
-	if err == nil && k < 1 {
-		err = fmt.Errorf("atoms: got %d, want at least 1", k)
-	}
-	if err == nil {
+	default:
+		k, err := strconv.Atoi(string(text))
+		if err != nil || k < 1 {
+			return fmt.Errorf("atoms: got %.20q, want at least 1", text)
+		}
 		*a = Atoms(k)
 	}
-	return err
+	return nil
 }
 
 // Defaults returns the parameters to use unless there is reason for others.
@@ -98,10 +95,8 @@ var definition = &learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.Bool("balanced", &p.Balanced, "all classes weigh alike, not as often as they are"),
@@ -110,19 +105,18 @@ func (p *Params) Parameters() []learners.Parameter {
 			learners.Choice{Value: "all", About: "every example, which is exact"},
 			learners.Choice{Value: "auto", About: "as few as are worth it"}),
 		learners.OneOf("atom_choice", &p.AtomChoice, "how atoms are chosen",
-			learners.Case(means.Uniform, "at random, all examples alike"),
-			learners.Case(means.Clusters, "the centres of clusters"),
-			learners.Case(means.Herding, "one after another, each the best beside those before")),
+			means.Uniform, "at random, all examples alike",
+			means.Clusters, "the centres of clusters",
+			means.Herding, "one after another, each the best beside those before"),
 		learners.OneOf("atom_weights", &p.AtomWeights, "weights of atoms",
-			learners.Case(means.Optimal, "those nearest to all examples"),
-			learners.Case(means.Own, "those of the choice")),
-		learners.Float("atom_error", &p.AtomError, learners.AtLeast(0),
+			means.Optimal, "those nearest to all examples",
+			means.Own, "those of the choice"),
+		learners.Float("atom_error", &p.AtomError, learners.Range{},
 			"as few atoms as bring each mean within this distance of that of all examples, in feature "+
 				"space; 0 leaves the number to atoms"),
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error {
 	if err := learners.CheckEach(p); err != nil {
 		return err
@@ -173,7 +167,6 @@ func adviseAtoms(n, atoms int) string {
 		"a number", n, hours*hour, hours, 4000/float64(n))
 }
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -219,9 +212,8 @@ func sums(s *classmean.Sums, w engine.Weights) error {
 	return nil
 }
 
-// Unmix returns W for examples mapped to the means of noisy labels, of which labels has the
-// counts: what the sums do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes;
-// inverse is C⁻¹.
+// Unmix returns W for examples mapped to the means of noisy labels, of which labels has the counts:
+// what the sums do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes; inverse is C⁻¹.
 func (p *Params) Unmix(inverse *confusion.Inverse, labels []int64) engine.Weights {
 	n := int64(0)
 	for _, count := range labels {

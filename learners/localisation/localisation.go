@@ -20,57 +20,89 @@ package localisation
 import (
 	"context"
 	"errors"
-	"fmt"
+	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
+
+// Oracle chooses the mistake that becomes the next cutting plane.
+type Oracle string
+
+const (
+	Largest  Oracle = "largest"  // the one of the lowest margin
+	Smallest Oracle = "smallest" // the one of the highest
+	Random   Oracle = "random"   // any, all alike
+)
+
+// Params are the parameters of the learner.
+type Params struct {
+	Oracle  Oracle
+	Updates int // of the perceptron at most for one more plane; ≥ 1
+}
+
+// Defaults returns the parameters to use unless there is reason for others.
+func Defaults() *Params { return &Params{Oracle: Largest, Updates: 10000} }
+
+var definition = &learners.Definition{
+	Name: "localisation",
+	Summary: "perceptron on cutting planes: finds weights that make no mistake, if there are any, " +
+		"by a few examples, for right labels",
+	Paper: "Louche, From confusion noise to active learning (thesis), 2016, Algorithms 6 and 7, " +
+		"Theorem 6.2; Louche & Ralaivola, From cutting planes algorithms to compression schemes and " +
+		"active learning, IJCNN 2015",
+	Step:     "a cutting plane, and updates of the perceptron until all planes so far hold",
+	MaxSteps: 1000,
+	Weights:  []learners.Rule{learners.Last, learners.Best},
+	New:      func() learners.Params { return Defaults() },
+
+	Loads:        learners.LoadsScorer,
+	Passes:       true,
+	IgnoresNoise: true,
+}
+
+func (*Params) Definition() *learners.Definition { return definition }
+
+func (p *Params) Parameters() []learners.Parameter {
+	return []learners.Parameter{
+		learners.OneOf("oracle", &p.Oracle, "which mistake is the next cutting plane",
+			Largest, "of the lowest margin", Smallest, "of the highest margin",
+			Random, "any, all alike"),
+		learners.Int("updates", &p.Updates, 1, math.MaxInt,
+			"most updates of the perceptron for one more plane; training ends where these are too few"),
+	}
+}
+
+func (p *Params) Check() error { return learners.CheckEach(p) }
 
 // run is the learner in the middle of a run.
 type run struct {
 	Params
-	problem   *learners.Problem
-	scorer    engine.Scorer
-	predicted []int32
-	planes    planes
-	random    rand.PCG
-	closed    bool
+	*base.Scored
+	planes planes
+	random rand.PCG
 }
 
 // stream keeps this package's random numbers apart from those that other parts draw from the same
 // seed.
 const stream = 0x706c616e6573 // "planes"
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scorer, err := problem.Load()
-	if err != nil {
-		return nil, err
-	}
-	return &run{
-		Params: *p, problem: problem, scorer: scorer, predicted: make([]int32, problem.X.N),
-		planes: newPlanes(problem.X, problem.Y), random: *rand.NewPCG(problem.Seed, stream),
-	}, nil
-}
-
-// Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
-	err error) {
-	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
+	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
+		return &run{Params: *p, Scored: s, random: *rand.NewPCG(problem.Seed, stream),
+			planes: planes{x: problem.X, y: problem.Y, known: map[plane]bool{}}}, nil
+	})
 }
 
 // Step implements learners.Learner: one more plane.
 func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
-	if l.closed {
-		return s, fmt.Errorf("localisation: %w", engine.ErrClosed)
+	if err := l.Ready(ctx); err != nil {
+		return s, err
 	}
 	if len(l.planes.all) == 0 { // the first weights are 0, whatever those are that the run was given
-		if err := l.scorer.Rescore(engine.NewWeights(w.Q, w.D), learners.AllClasses(w.Q)); err != nil {
+		if err := l.Scorer.Rescore(engine.NewWeights(w.Q, w.D), learners.AllClasses(w.Q)); err != nil {
 			return s, err
 		}
 	}
@@ -93,14 +125,14 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		return s, err
 	}
 	if !holds {
-		return learners.Step{Done: true, Doubts: learners.EndInDoubt(
+		return learners.Step{Done: true, Doubts: base.EndInDoubt(
 			"perhaps no weights do: take another learner, such as svm, or allow more updates",
 			"localisation: found no weights for which %d planes hold in %d updates", len(l.planes.all)+1,
 			l.Updates)}, nil
 	}
 	next := l.planes.weights(w.Q, w.D)
-	if slices.ContainsFunc(next, func(v float32) bool { return v-v != 0 }) {
-		return s, errors.New("localisation: found weights too large for float32; normalise the features")
+	if err := base.CheckFinite("localisation", next, ""); err != nil {
+		return s, err
 	}
 	copy(w.W, next)
 	l.random = random
@@ -116,29 +148,21 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 // ask is the oracle: it returns the plane that it chooses, of how many mistakes. Each example has
 // one plane at most, that of the class which comes nearest to its own.
 func (l *run) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
-	const block = 4096
-	n, q := l.problem.X.N, l.problem.Q
-	scores := make([]float32, min(block, n)*q)
 	best := 0.0
-	for from := 0; from < n; from += block {
-		to := min(from+block, n)
-		if err := l.scorer.Scores(scores[:(to-from)*q], from, to); err != nil {
-			return chosen, 0, err
+	err = base.EachScores(l.Scorer, func(i int, scores []float32) error {
+		rival, margin := rivalOf(scores, int(l.Problem.Y[i]))
+		p := plane{int32(i), rival}
+		if !(margin <= 0) || !l.planes.cuts(p) {
+			return nil
 		}
-		for i := from; i < to; i++ {
-			rival, margin := rivalOf(scores[(i-from)*q:(i-from+1)*q], int(l.problem.Y[i]))
-			p := plane{int32(i), rival}
-			if !(margin <= 0) || !l.planes.cuts(p) {
-				continue
-			}
-			mistakes++
-			if mistakes == 1 || l.Oracle == Largest && margin < best || l.Oracle == Smallest &&
-				margin > best || l.Oracle == Random && random.IntN(mistakes) == 0 {
-				chosen, best = p, margin
-			}
+		mistakes++
+		if mistakes == 1 || l.Oracle == Largest && margin < best || l.Oracle == Smallest &&
+			margin > best || l.Oracle == Random && random.IntN(mistakes) == 0 {
+			chosen, best = p, margin
 		}
-	}
-	return chosen, mistakes, nil
+		return nil
+	})
+	return chosen, mistakes, err
 }
 
 // rivalOf returns the class of the highest score but y, the lowest on a tie, and how much higher
@@ -153,11 +177,44 @@ func rivalOf(scores []float32, y int) (rival int32, margin float64) {
 	return rival, float64(scores[y]) - float64(scores[rival])
 }
 
-// CompressionSet implements learners.Compressor.
 func (l *run) CompressionSet() []int { return l.planes.examples() }
 
-// Close implements learners.Learner.
-func (l *run) Close() error {
-	l.closed = true
-	return l.scorer.Close()
+// counted is a plane as a state has it.
+type counted struct {
+	plane
+	Times int64
+}
+
+// Save implements learners.Learner: the random numbers, and the planes with how often each was
+// added.
+func (l *run) Save() ([]byte, error) {
+	all := make([]counted, len(l.planes.all))
+	for a, p := range l.planes.all {
+		all[a] = counted{p, l.planes.times[a]}
+	}
+	return base.Pack(&l.random, all)
+}
+
+// Restore implements learners.Learner. After an error the run is of no more use.
+func (l *run) Restore(saved []byte) error {
+	s := base.Unpack(saved)
+	s.Read(&l.random)
+	for s.More() {
+		var c counted
+		if !s.Read(&c) {
+			break
+		}
+		p := c.plane
+		if p.Example < 0 || int(p.Example) >= l.Problem.X.N || p.Rival < 0 ||
+			int(p.Rival) >= l.Problem.Q || p.Rival == l.Problem.Y[p.Example] ||
+			c.Times < 0 || c.Times > 1<<53 || !l.planes.cuts(p) {
+			s.Refuse(errors.New("found a plane that is none"))
+			break
+		}
+		if err := l.planes.add(p); err != nil {
+			return err
+		}
+		l.planes.times[len(l.planes.all)-1] = c.Times
+	}
+	return s.End("localisation")
 }

@@ -23,10 +23,6 @@ type planes struct {
 	known  map[plane]bool
 }
 
-func newPlanes(x dataset.Examples, y []int32) planes {
-	return planes{x: x, y: y, known: map[plane]bool{}}
-}
-
 // cuts says whether p may cut: it is none of the planes, which hold but for a rounding, and no
 // weights are on both sides of that of an example which is 0.
 func (s *planes) cuts(p plane) bool {
@@ -68,15 +64,13 @@ func (s *planes) takeBack() {
 
 // each calls f for the stored values of an example, in increasing order of the columns.
 func (s *planes) each(i int32, f func(j int, v float64)) {
-	if !s.x.Sparse() {
-		for j, v := range s.x.Row(int(i)) {
-			f(j, float64(v))
+	columns, values := s.x.Entries(int(i))
+	for k, v := range values {
+		if columns == nil {
+			f(k, float64(v))
+		} else {
+			f(int(columns[k]), float64(v))
 		}
-		return
-	}
-	columns, values := s.x.SparseRow(int(i))
-	for k, j := range columns {
-		f(int(j), float64(values[k]))
 	}
 }
 

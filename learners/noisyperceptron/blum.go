@@ -10,8 +10,7 @@ import (
 
 // Blum are the parameters of the modified perceptron.
 type Blum struct {
-	// Margin is σ: examples count whose angle with the plane of w has a sine of at least so
-	// much; 0 to 1. Mistakes nearer to it are left.
+	// Margin is σ, 0 to 1: the sine of the angle with the plane of w that an example needs to count.
 	Margin float64
 }
 
@@ -24,19 +23,15 @@ var blum = define("blum",
 		"functions, Algorithmica 22 (1998), Section 4, without the removal of outliers",
 	[]learners.Rule{learners.Best, learners.Last}, func() learners.Params { return NewBlum() })
 
-// Definition implements learners.Params.
 func (*Blum) Definition() *learners.Definition { return blum }
 
-// Parameters implements learners.Params.
 func (p *Blum) Parameters() []learners.Parameter {
-	return []learners.Parameter{learners.Float("margin", &p.Margin, learners.Between(0, 1),
+	return []learners.Parameter{learners.Float("margin", &p.Margin, learners.Range{Most: 1},
 		"sine of the angle with the plane between two classes that an example needs to count")}
 }
 
-// Check implements learners.Params.
 func (p *Blum) Check() error { return learners.CheckEach(p) }
 
-// Start implements learners.Params.
 func (p *Blum) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -45,7 +40,7 @@ func (p *Blum) Start(_ context.Context, problem *learners.Problem) (learners.Lea
 }
 
 // stream keeps this package's random numbers apart from those that other parts draw from the
-// same seed; each class has the one so much above it.
+// same seed; class r has stream+r.
 const stream = 0x626c756d << 16 // "blum"
 
 // turner is Algorithm 3 of Louche's thesis with the sum of the mistakes as x_up. Weights have
@@ -72,10 +67,7 @@ func (t turner) ready(w []float32, r int) bool {
 func (t turner) margin(w []float32) float64 { return t.sigma * length(w) }
 
 // move takes from w what it has of the mistakes' direction.
-func (t turner) move(w, mistakes []float32) bool {
-	if !mistaken(w, mistakes) {
-		return false
-	}
+func (t turner) move(w, mistakes []float32) {
 	normalise(mistakes)
 	along := numerics.Dot(w, mistakes)
 	for j, v := range mistakes {
@@ -85,7 +77,6 @@ func (t turner) move(w, mistakes []float32) bool {
 		copy(w, mistakes)
 	}
 	normalise(w)
-	return true
 }
 
 // normalise makes the length of v 1, which is above 0.

@@ -10,14 +10,60 @@ package noisyperceptron
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
+
+// Bylander are the parameters of Bylander's perceptron: none.
+type Bylander struct{}
+
+// NewBylander returns the parameters.
+func NewBylander() *Bylander { return &Bylander{} }
+
+var bylander = define("bylander",
+	"the perceptron of two classes on the estimated sum of its mistakes; of more, one for each class",
+	"Bylander, Learning linear threshold functions in the presence of classification noise, COLT 1994",
+	[]learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
+	func() learners.Params { return NewBylander() })
+
+// define returns the definition of one of the learners.
+func define(name, summary, paper string, rules []learners.Rule, defaults func() learners.Params,
+) *learners.Definition {
+	return &learners.Definition{
+		Name: name, Summary: summary, Paper: paper, New: defaults,
+		Step:     "an update of each class by all its mistakes",
+		MaxSteps: 512,
+		Weights:  rules,
+		Loads:    learners.LoadsEvaluator,
+	}
+}
+
+func (*Bylander) Definition() *learners.Definition { return bylander }
+
+func (*Bylander) Parameters() []learners.Parameter { return nil }
+
+func (*Bylander) Check() error { return nil }
+
+func (*Bylander) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+	return start(problem, adder{})
+}
+
+// adder adds the mistakes to the weights.
+type adder struct{}
+
+func (adder) ready([]float32, int) bool { return false }
+func (adder) margin([]float32) float64  { return 0 }
+
+func (adder) move(w, mistakes []float32) {
+	for j, v := range mistakes {
+		w[j] += v
+	}
+}
 
 // mover is what one algorithm does with the estimate of the mistakes of a class.
 type mover interface {
@@ -25,9 +71,8 @@ type mover interface {
 	ready(w []float32, r int) bool
 	// margin is how far an example of length 1 must lie from the plane of w to count.
 	margin(w []float32) float64
-	// move corrects w by the mean of its mistakes, which it may change. It says whether it did:
-	// it does not if they are none.
-	move(w, mistakes []float32) bool
+	// move corrects w by the mean of its mistakes, which it may change.
+	move(w, mistakes []float32)
 }
 
 // run is one of the learners in the middle of a run.
@@ -38,7 +83,7 @@ type run struct {
 	// Q×Q: what an example of label k (column) adds to the mistakes of class r, if r is not predicted
 	inside  []float32
 	outside []float32 // likewise, if it is
-	lengths []float32 // of the examples
+	lengths []float64 // of the examples, rounded to float32
 	q, d    int
 
 	predicted []int32
@@ -61,15 +106,11 @@ func start(problem *learners.Problem, m mover) (learners.Learner, error) {
 	}
 	n, d, q := eval.Shape()
 	l := &run{mover: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
-		a: make([]float32, n*q), sums: make([]int64, q*d), lengths: make([]float32, n)}
+		a: make([]float32, n*q), sums: make([]int64, q*d), lengths: make([]float64, n)}
 	l.unmix(inverse.Float32())
 	for i := range l.lengths {
-		if problem.X.Sparse() {
-			_, values := problem.X.SparseRow(i)
-			l.lengths[i] = float32(length(values))
-		} else {
-			l.lengths[i] = float32(length(problem.X.Row(i)))
-		}
+		_, values := problem.X.Entries(i)
+		l.lengths[i] = float64(float32(length(values)))
 	}
 	return l, nil
 }
@@ -87,29 +128,11 @@ func (l *run) unmix(inverse []float32) {
 	}
 }
 
-// length returns ‖v‖, summed in float64 in the order of v. Squares of float32 are exact there.
-func length(v []float32) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	return math.Sqrt(sum)
-}
+// length returns ‖v‖.
+func length(v []float32) float64 { return math.Sqrt(base.SquaredLength(v)) }
 
-// Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
-	err error) {
-	if err := l.eval.Rescore(w, changed); err != nil {
-		return nil, err
-	}
-	if err := l.eval.Predict(l.predicted); err != nil {
-		return nil, err
-	}
-	predicted = make([]int64, l.q*l.q)
-	for i, p := range l.predicted {
-		predicted[int(p)*l.q+int(l.problem.Y[i])]++
-	}
-	return predicted, nil
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
+	return base.CountPredicted(l.eval, w, changed, l.predicted, l.problem.Y)
 }
 
 // Step implements learners.Learner: it corrects the weights of each class by the mistakes that
@@ -128,22 +151,22 @@ func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err er
 	if err := l.mistakes(next); err != nil {
 		return s, err
 	}
-	unit, mistakes := l.eval.FixedPoint().Unit(), make([]float32, l.d)
+	unit, mistakes, moved := l.eval.FixedPoint().Unit(), make([]float32, l.d), false
 	for r := range l.q {
 		for j := range mistakes {
 			mistakes[j] = float32(l.sums[r*l.d+j]) * unit
 		}
-		if l.move(next.Row(r), mistakes) {
-			s.Changed = append(s.Changed, r)
+		// They can be mistakes of w only if it puts them on the wrong side.
+		if row := next.Row(r); length(mistakes) > 0 && numerics.Dot(row, mistakes) <= 0 {
+			l.move(row, mistakes)
+			moved = true
 		}
 	}
-	if len(s.Changed) == 0 {
+	if !moved {
 		return learners.Step{Done: true}, nil
 	}
-	for _, v := range next.W {
-		if v-v != 0 {
-			return s, errors.New("found weights too large for float32; normalise the features")
-		}
+	if err := base.CheckFinite("perceptron", next.W, ""); err != nil {
+		return s, err
 	}
 	copy(w.W, next.W)
 	s.Changed = learners.AllClasses(l.q)
@@ -156,27 +179,22 @@ func (l *run) mistakes(w engine.Weights) error {
 	for r := range margins {
 		margins[r] = l.margin(w.Row(r))
 	}
-	const block = 4096
-	n := len(l.predicted)
-	scores := make([]float32, min(block, n)*l.q)
-	for from := 0; from < n; from += block {
-		to := min(from+block, n)
-		if err := l.eval.Scores(scores[:(to-from)*l.q], from, to); err != nil {
-			return err
-		}
-		for i := from; i < to; i++ {
-			k, size := int(l.problem.Y[i]), float64(l.lengths[i])
-			for r := range l.q {
-				a, score, margin := float32(0), float64(scores[(i-from)*l.q+r]), margins[r]*size
-				if score <= -margin {
-					a += l.inside[r*l.q+k]
-				}
-				if score >= margin {
-					a += l.outside[r*l.q+k]
-				}
-				l.a[i*l.q+r] = a
+	err := base.EachScores(l.eval, func(i int, scores []float32) error {
+		k := int(l.problem.Y[i])
+		for r, v := range scores {
+			a, score, margin := float32(0), float64(v), margins[r]*l.lengths[i]
+			if score <= -margin {
+				a += l.inside[r*l.q+k]
 			}
+			if score >= margin {
+				a += l.outside[r*l.q+k]
+			}
+			l.a[i*l.q+r] = a
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return l.eval.WeightedSums(l.sums, l.a)
 }
@@ -184,30 +202,11 @@ func (l *run) mistakes(w engine.Weights) error {
 // Save implements learners.Learner: the weights are all there is to know.
 func (*run) Save() ([]byte, error) { return nil, nil }
 
-// Restore implements learners.Learner.
 func (*run) Restore(saved []byte) error {
 	if len(saved) > 0 {
-		return fmt.Errorf("found a damaged state of a run of %d bytes, wanted none", len(saved))
+		return fmt.Errorf("perceptron: saved state: got %d bytes, want none", len(saved))
 	}
 	return nil
 }
 
-// Close implements learners.Learner.
 func (l *run) Close() error { return l.eval.Close() }
-
-// mistaken says whether mistakes can be those of w: it puts them on the wrong side.
-func mistaken(w, mistakes []float32) bool {
-	return length(mistakes) > 0 && numerics.Dot(w, mistakes) <= 0
-}
-
-// define returns the definition of one of the learners.
-func define(name, summary, paper string, rules []learners.Rule,
-	defaults func() learners.Params) *learners.Definition {
-	return &learners.Definition{
-		Name: name, Summary: summary, Paper: paper, New: defaults,
-		Step:     "an update of each class by all its mistakes",
-		MaxSteps: 512,
-		Weights:  rules,
-		Loads:    learners.LoadsEvaluator,
-	}
-}

@@ -34,7 +34,9 @@ func BenchmarkPass(b *testing.B) {
 		"pa1 ovr": newPassive(OVR, slack{most: 0.1}), "perceptron ovr": perceptrons{},
 	} {
 		b.Run(name, func(b *testing.B) {
-			l, err := start(p, anyMember{weights: learners.Balanced, policy: c})
+			params := anyMember(c, false, false)
+			params.ClassWeights = learners.Balanced
+			l, err := start(p, params)
 			if err != nil {
 				b.Fatal(err)
 			}

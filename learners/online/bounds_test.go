@@ -102,7 +102,7 @@ func TestMistakeBounds(t *testing.T) {
 		} {
 			w := &watcher{policy: c.policy}
 			p := apart(seed, q, theta)
-			l, err := start(p, anyMember{policy: w})
+			l, err := start(p, anyMember(w, false, false))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,54 +1,6 @@
 package online
 
-import (
-	"context"
-	"math"
-
-	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
-)
-
-// Copa are the parameters of COPA.
-type Copa struct {
-	Options
-	// Aggressiveness is C > 0 for an example of a class of average size: one of class y is worth
-	// C·(n/(Q·T_y))², T_y being how many there are. Equation 17's C, which is divided by T_y²
-	// alone, is this one times (n/Q)².
-	Aggressiveness float64
-}
-
-// NewCopa returns the default parameters.
-func NewCopa() *Copa { return &Copa{Options: standard, Aggressiveness: 1} }
-
-var copa = define("copa",
-	"confusion-based passive-aggressive: aims at few errors in each class, however few examples it "+
-		"has", "Ralaivola, Confusion-based online learning and a passive-aggressive scheme, NIPS 2012, "+
-		"Algorithm 1", func() learners.Params { return NewCopa() })
-
-// Definition implements learners.Params.
-func (p *Copa) Definition() *learners.Definition { return p.of(copa) }
-
-// Parameters implements learners.Params.
-func (p *Copa) Parameters() []learners.Parameter {
-	return p.parameters(aggressiveness(&p.Aggressiveness))
-}
-
-// Check implements learners.Params.
-func (p *Copa) Check() error { return learners.CheckEach(p) }
-
-// Start implements learners.Params.
-func (p *Copa) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return start(problem, p)
-}
-
-// Stream implements learners.Streamer.
-func (p *Copa) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
-	return newStream(problem, w, p)
-}
-
-func (p *Copa) parts() (Options, learners.ClassWeights, policy) {
-	return p.Options, learners.Balanced, &confused{aggressiveness: p.Aggressiveness}
-}
+import "math"
 
 // confused is COPA: with c the worth of the example it minimises (Theorem 3)
 //
@@ -94,5 +46,4 @@ func (p *confused) steps(tau, s []float32, e *example) bool {
 	return true
 }
 
-// unbounded implements unbounded.
 func (*confused) unbounded() bool { return true }

@@ -59,8 +59,7 @@ func TestCopa(t *testing.T) {
 		for _, c := range []float64{0.03, 2} {
 			p := clouds(100, 300, q)
 			judge(t, p, func(last bool) learners.Params {
-				return &online.Copa{Options: online.Options{NoShuffle: true, NoAverage: last},
-					Aggressiveness: c}
+				return inOrderOf("copa", last, func(p *online.Params) { p.Aggressiveness = c })
 			}, func() tauOf { return centred(worths(p, c)) })
 		}
 	}
@@ -101,7 +100,7 @@ func TestCopaTellsItsRisk(t *testing.T) {
 		}
 		bound := norm + most*math.Sqrt(2*2*squares*math.Log(2*2/0.05))
 		told := 0
-		c := &online.Copa{Options: online.Options{NoShuffle: true}, Aggressiveness: 1}
+		c := inOrderOf("copa", false, nil)
 		_, err := host.Run(t.Context(), c, p, host.RunOptions{MaxSteps: 1, OnStep: func(r host.Report) {
 			for _, f := range r.Fields {
 				if want, ok := map[string]float64{"confusion risk": norm, "bound": bound}[f.Name]; ok {

@@ -1,36 +1,10 @@
 package online
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/learners"
 )
-
-// Correction says what of a learner a confusion matrix C corrects.
-type Correction bool
-
-const (
-	Uncorrected  Correction = false // nothing: all labels are taken to be right
-	CorrectSteps Correction = true  // the steps, by C⁻¹
-)
-
-// MarshalText returns "none" or "steps".
-func (c Correction) MarshalText() ([]byte, error) {
-	if c {
-		return []byte("steps"), nil
-	}
-	return []byte("none"), nil
-}
-
-// UnmarshalText reads what MarshalText writes.
-func (c *Correction) UnmarshalText(text []byte) error {
-	if string(text) != "none" && string(text) != "steps" {
-		return fmt.Errorf("correction: got %.60q, want none or steps", text)
-	}
-	*c = string(text) == "steps"
-	return nil
-}
 
 // mostMoved is by how much a corrected step for one label may change a score, of policies that
 // know no bound.
@@ -91,8 +65,8 @@ func (p *corrected) steps(tau, s []float32, e *example) (any bool) {
 }
 
 // correct finds the weights of the examples and, if it is asked to, has the steps corrected.
-func (l *run) correct(c learners.ClassWeights) error {
-	p := l.problem
+func (l *run) correct() error {
+	p, c := l.Problem, l.classWeights()
 	counts := learners.CountLabels(p.Y, p.Q)
 	if p.Noise != nil {
 		inverse, err := p.Inverse()

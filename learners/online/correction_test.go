@@ -51,8 +51,9 @@ func TestCorrectedSteps(t *testing.T) {
 	}
 	of := centred(worth)
 	judge(t, p, func(last bool) learners.Params {
-		o := online.Options{NoShuffle: true, NoAverage: last, Correction: online.CorrectSteps}
-		return &online.Copa{Options: o, Aggressiveness: c}
+		return inOrderOf("copa", last, func(p *online.Params) {
+			p.Correction, p.Aggressiveness = online.CorrectSteps, c
+		})
 	}, func() tauOf {
 		return func(s []float64, y int, norm2 float64) []float64 {
 			sum := make([]float64, q)
@@ -74,10 +75,9 @@ func TestCorrectedSteps(t *testing.T) {
 }
 
 func TestCorrectionRefused(t *testing.T) {
-	for _, p := range []learners.Params{online.NewCopa(), online.NewPassiveAggressive(),
-		online.NewMira()} {
-		if _, err := p.Definition().Parse([]byte(`{"correction":"x"}`)); err == nil {
-			t.Errorf("%T: takes the correction x", p)
+	for _, d := range online.Definitions() {
+		if _, err := d.Parse([]byte(`{"correction":"x"}`)); err == nil {
+			t.Errorf("%s: takes the correction x", d.Name)
 		}
 	}
 }

@@ -2,56 +2,8 @@ package online
 
 import (
 	"cmp"
-	"context"
 	"slices"
-
-	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
-
-// Mira are the parameters of MIRA.
-type Mira struct {
-	Options
-	ClassWeights learners.ClassWeights
-	// Margin is by how much the score of an example's class has to lead, in units of ‖x‖²; above
-	// 0. The paper's is 0, which would leave W = 0 as it is, and ties between classes.
-	Margin float64
-}
-
-// NewMira returns the default parameters.
-func NewMira() *Mira { return &Mira{Options: standard, ClassWeights: learners.Equal, Margin: 0.1} }
-
-var mira = define("mira",
-	"an ultraconservative algorithm whose steps are those after which W would be shortest",
-	"Crammer & Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3 (2003), "+
-		"Section 4", func() learners.Params { return NewMira() })
-
-// Definition implements learners.Params.
-func (p *Mira) Definition() *learners.Definition { return p.of(mira) }
-
-// Parameters implements learners.Params.
-func (p *Mira) Parameters() []learners.Parameter {
-	return p.parameters(learners.Weighting(&p.ClassWeights), learners.Float("margin", &p.Margin,
-		learners.Above(0),
-		"lead that the score of an example's class must have, in units of its squared length"))
-}
-
-// Check implements learners.Params.
-func (p *Mira) Check() error { return learners.CheckEach(p) }
-
-// Start implements learners.Params.
-func (p *Mira) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return start(problem, p)
-}
-
-// Stream implements learners.Streamer.
-func (p *Mira) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
-	return newStream(problem, w, p)
-}
-
-func (p *Mira) parts() (Options, learners.ClassWeights, policy) {
-	return p.Options, p.ClassWeights, &shortest{margin: p.Margin}
-}
 
 // shortest is MIRA with a margin β: it minimises ½‖W + τ·xᵀ‖² - β·‖x‖²·τ_y where τ_y ≤ 1,
 // τ_r ≤ 0 for the other r, and Στ = 0.
@@ -90,9 +42,8 @@ func (p *shortest) steps(tau, s []float32, e *example) (any bool) {
 	return any
 }
 
-// threshold returns the θ with Σ max(0, v - θ) = total, which is above 0; v is sorted downwards.
-// Of the sum of the first k of them it is (sum - total)/k for the largest k for which v_k is above
-// it.
+// threshold returns the θ with Σ max(0, v - θ) = total, which is above 0; v is sorted downwards. Of
+// the sum of the first k of them it is (sum - total)/k for the largest k for which v_k is above it.
 func threshold(v []float64, total float64) (theta float64) {
 	sum := 0.0
 	for k, x := range v {

@@ -14,12 +14,10 @@
 package online
 
 import (
-	"context"
-	"errors"
 	"math/rand/v2"
 
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // policy is what one algorithm does with an example.
@@ -46,64 +44,38 @@ type example struct {
 
 // run is a learner of the family in the middle of a run.
 type run struct {
-	Options
-	policy  policy
-	tells   teller    // nil if the policy is none
-	inverse []float64 // C⁻¹, Q×Q; nil without C
-	problem *learners.Problem
-	weights []float64 // of examples by label
-	norms2  []float32 // ‖x‖² of each example; nil before the first pass
-	scorer  engine.Scorer
-	closed  bool
+	Params
+	*base.Scored // without a Scorer for a stream
+	policy       policy
+	tells        teller    // nil if the policy is none
+	inverse      []float64 // C⁻¹, Q×Q; nil without C
+	weights      []float64 // of examples by label
+	norms2       []float32 // ‖x‖² of each example; nil before the first pass
 
-	predicted []int32
-	order     []int32 // of the examples in a pass
-	before    int     // examples of a stream before those of the problem
-	state     state   // between two passes
-	next      state   // in the middle of one
+	order  []int32 // of the examples in a pass
+	before int     // examples of a stream before those of the problem
+	state  state   // between two passes
+	next   state   // in the middle of one
 }
 
 // stream keeps this package's random numbers apart from those that other parts draw from the
 // same seed.
 const stream = 0x6f6e6c696e65 // "online"
 
-// member are the parameters of a learner of the family.
-type member interface {
-	Check() error
-	// parts returns what the learner is made of, which is not shared.
-	parts() (Options, learners.ClassWeights, policy)
-}
-
 // start loads the problem's examples and begins a run.
-func start(problem *learners.Problem, m member) (learners.Learner, error) {
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	scorer, err := problem.Load()
-	if err != nil {
-		return nil, err
-	}
-	l, err := newRun(problem, m)
-	if err != nil {
-		return nil, errors.Join(err, scorer.Close())
-	}
-	l.scorer, l.predicted = scorer, make([]int32, problem.X.N)
-	return l, nil
+func start(problem *learners.Problem, p *Params) (learners.Learner, error) {
+	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
+		return newRun(s, p)
+	})
 }
 
-// newRun begins a run on examples that are not loaded.
-func newRun(problem *learners.Problem, m member) (*run, error) {
-	o, classWeights, p := m.parts()
-	l := &run{Options: o, policy: p, problem: problem, order: make([]int32, problem.X.N)}
-	l.tells, _ = p.(teller)
-	l.state.random = *rand.NewPCG(problem.Seed, stream)
-	return l, l.correct(classWeights)
-}
-
-// Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
-	err error) {
-	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
+// newRun begins a run on examples that are loaded, or of a stream.
+func newRun(scored *base.Scored, p *Params) (*run, error) {
+	l := &run{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
+		order: make([]int32, scored.Problem.X.N)}
+	l.tells, _ = l.policy.(teller)
+	l.state.random = *rand.NewPCG(scored.Problem.Seed, stream)
+	return l, l.correct()
 }
 
 // arrange puts the examples into the order of the next pass.
@@ -125,20 +97,4 @@ func predicted(scores []float32) int {
 		}
 	}
 	return best
-}
-
-// finite says whether all of v are numbers that float32 holds.
-func finite(v []float32) bool {
-	for _, f := range v {
-		if f-f != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// Close implements learners.Learner.
-func (l *run) Close() error {
-	l.closed = true
-	return l.scorer.Close()
 }

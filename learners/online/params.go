@@ -1,86 +1,243 @@
 package online
 
 import (
-	"slices"
+	"context"
+	"fmt"
+	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Options are the parameters that all learners of the family have.
-type Options struct {
-	NoShuffle  bool       // passes take the examples in their order, else in a random one each
-	NoAverage  bool       // W is what the last example left, else the mean of all that were left
-	Correction Correction // what C corrects
+// Params are the parameters of a learner of the family, which New returns. Those that the learner
+// has not are 0.
+type Params struct {
+	NoShuffle  bool   // passes take the examples in their order, else in a random one each
+	NoAverage  bool   // W is what the last example left, else the mean of all that were left
+	Correction string // CorrectSteps or Uncorrected: what C corrects
+
+	ClassWeights learners.ClassWeights
+	Multiclass   string // Max, All (of the passive-aggressive ones) or OVR
+	Step         string // StepMax, StepUniform, StepProportional or StepRandom
+
+	// Margin of MIRA is by how much the score of an example's class has to lead, in units of ‖x‖²;
+	// above 0. The paper's is 0, which would leave W = 0 as it is, and ties between classes.
+	Margin float64
+
+	// Aggressiveness is C > 0 of the papers. COPA's is that of an example of a class of average size:
+	// one of class y is worth C·(n/(Q·T_y))², T_y being how many there are. Equation 17's C, which is
+	// divided by T_y² alone, is this one times (n/Q)².
+	Aggressiveness float64
+
+	algorithm *algorithm
 }
 
-// standard are the defaults.
-var standard = Options{Correction: Uncorrected}
+// What C corrects.
+const (
+	Uncorrected  = "none"  // nothing: all labels are taken to be right
+	CorrectSteps = "steps" // the steps, by C⁻¹
+)
 
-// of returns what there is to know of the learner d with these options.
-func (o *Options) of(d *learners.Definition) *learners.Definition {
-	if o.Correction != CorrectSteps {
-		return d
-	}
-	corrected := *d
-	corrected.IgnoresNoise = false
-	return &corrected
+// How learners of two classes, such as the perceptron, become learners of more.
+const (
+	Max = "max" // the class of an example against the best of the others: these two move
+	All = "all" // against all others: as many move as have to
+	OVR = "ovr" // one-versus-rest: a classifier of two classes for each class
+)
+
+// How an ultraconservative algorithm divides the step of 1 among the error set of an example, which
+// are the classes r ≠ y that score at least as much as y (Crammer & Singer 2003, Figures 1 and 2).
+const (
+	StepMax          = "max"          // all to the class of the highest score, the lowest on a tie
+	StepUniform      = "uniform"      // alike
+	StepProportional = "proportional" // in proportion to s_r - s_y, alike if all are 0
+	StepRandom       = "random"       // all to one of them, by chance
+)
+
+// algorithm is one learner of the family.
+type algorithm struct {
+	definition, corrected *learners.Definition // the latter of a learner whose steps C corrects
+	defaults              Params
+	policy                func(p *Params) policy
 }
-
-// parameters returns the declarations of the options, with others behind them.
-func (o *Options) parameters(more ...learners.Parameter) []learners.Parameter {
-	return append([]learners.Parameter{
-		learners.Bool("no_shuffle", &o.NoShuffle,
-			"take the examples in their order, not in a random one in each pass"),
-		learners.Bool("no_average", &o.NoAverage,
-			"keep the weights that the last example left, not the mean of those that all left"),
-		learners.Text("correction", &o.Correction, "none or steps", "what a confusion matrix corrects",
-			learners.Choice{Value: "none", About: "nothing: all labels are taken to be right"},
-			learners.Choice{Value: "steps", About: "the steps, by its inverse"}),
-	}, more...)
-}
-
-// Multiclass is how learners of two classes, such as the perceptron, become learners of more.
-type Multiclass string
 
 const (
-	// Max compares the class of an example with the best of the others, and moves these two.
-	Max Multiclass = "max"
-	// All compares it with all others, and moves as many as have to be.
-	All Multiclass = "all"
-	// OVR, one-versus-rest, has a classifier of two classes for each class.
-	OVR Multiclass = "ovr"
+	paPaper = "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online passive-aggressive " +
+		"algorithms, JMLR 7 (2006)"
+	paExact = "; all classes at once: Matsushima et al., Exact passive-aggressive algorithm for " +
+		"multiclass classification using support class, SDM 2010"
+	ultraPaper = "Crammer & Singer, Ultraconservative online algorithms for multiclass problems, " +
+		"JMLR 3 (2003)"
 )
 
-// divide returns the parameter of how classes are told apart, of two ways or three.
-func divide(field *Multiclass, all bool) learners.Parameter {
-	cases := []learners.Choice{
-		learners.Case(Max, "the class of an example against the best of the others"),
-		learners.Case(OVR, "each class by itself against the rest"),
-	}
-	if all {
-		cases = slices.Insert(cases, 1, learners.Case(All, "against all others at once"))
-	}
-	return learners.OneOf("multiclass", field, "how more than two classes are told apart", cases...)
+// algorithms is the table of the family.
+var algorithms = []*algorithm{
+	define("perceptron",
+		"the averaged perceptron: an example that is taken for another class is added to its own, and "+
+			"taken off that one",
+		"Rosenblatt, The perceptron, Psychological Review 65 (1958); averaged: Freund & Schapire, Large "+
+			"margin classification using the perceptron algorithm, Machine Learning 37 (1999)",
+		Params{ClassWeights: learners.Equal, Multiclass: Max},
+		func(p *Params) policy {
+			if p.Multiclass == OVR {
+				return perceptrons{}
+			}
+			return errorSet{StepMax}
+		}),
+	define("ultraconservative",
+		"perceptrons of many classes: an example is taken off all classes, or some, that score as much "+
+			"as its own", ultraPaper,
+		Params{ClassWeights: learners.Equal, Step: StepUniform},
+		func(p *Params) policy { return errorSet{p.Step} }),
+	define("mira",
+		"an ultraconservative algorithm whose steps are those after which W would be shortest",
+		ultraPaper+", Section 4",
+		Params{ClassWeights: learners.Equal, Margin: 0.1},
+		func(p *Params) policy { return &shortest{margin: p.Margin} }),
+	define("pa",
+		"passive-aggressive: moves as little as it takes to have each example right by a margin of 1",
+		paPaper+", Figure 1"+paExact,
+		Params{Multiclass: Max},
+		func(p *Params) policy { return newPassive(p.Multiclass, slack{most: math.Inf(1)}) }),
+	define("pa1",
+		"passive-aggressive, where no example moves W by more than the aggressiveness (hinge loss)",
+		paPaper+", PA-I"+paExact,
+		Params{ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1},
+		func(p *Params) policy { return newPassive(p.Multiclass, slack{most: p.Aggressiveness}) }),
+	define("pa2",
+		"passive-aggressive, where the part of the margin that is missed costs its square",
+		paPaper+", PA-II"+paExact,
+		Params{ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1},
+		func(p *Params) policy { return newPassive(p.Multiclass, slack{p.Aggressiveness, true}) }),
+	define("copa",
+		"confusion-based passive-aggressive: aims at few errors in each class, however few examples it "+
+			"has",
+		"Ralaivola, Confusion-based online learning and a passive-aggressive scheme, NIPS 2012, "+
+			"Algorithm 1",
+		Params{Aggressiveness: 1},
+		func(p *Params) policy { return &confused{aggressiveness: p.Aggressiveness} }),
 }
 
-// aggressiveness returns the parameter of C.
-func aggressiveness(field *float64) learners.Parameter {
-	return learners.Float("aggressiveness", field, learners.Above(0),
-		"C: how much it is worth that an example is right, against weights that stay as they are")
-}
-
-// define returns the definition of a learner of the family.
-func define(name, summary, paper string, defaults func() learners.Params) *learners.Definition {
-	return &learners.Definition{
+// define returns the entry of an algorithm, with the parameters that its defaults set.
+func define(name, summary, paper string, defaults Params, policy func(*Params) policy) *algorithm {
+	a := &algorithm{defaults: defaults, policy: policy}
+	a.defaults.Correction, a.defaults.algorithm = Uncorrected, a
+	a.definition = &learners.Definition{
 		Name: name, Summary: summary, Paper: paper,
 		Step:     "a pass over all examples, one after another",
 		MaxSteps: 10,
 		Weights:  []learners.Rule{learners.Last, learners.Best},
-		New:      defaults,
+		New:      func() learners.Params { p := a.defaults; return &p },
 
 		Loads:        learners.LoadsScorer,
 		Passes:       true,
 		IgnoresNoise: true,
 		StepAll:      stepAll,
 	}
+	corrected := *a.definition
+	corrected.IgnoresNoise = false
+	a.corrected = &corrected
+	return a
+}
+
+// Definitions returns those of the family.
+func Definitions() (all []*learners.Definition) {
+	for _, a := range algorithms {
+		all = append(all, a.definition)
+	}
+	return all
+}
+
+// New returns the default parameters of a learner: perceptron, ultraconservative, mira, pa, pa1,
+// pa2 or copa. It panics if there is none of that name.
+func New(name string) *Params {
+	for _, a := range algorithms {
+		if a.definition.Name == name {
+			return a.definition.New().(*Params)
+		}
+	}
+	panic(fmt.Sprintf("online: learner: got %q, want one of the family", name))
+}
+
+func (p *Params) Definition() *learners.Definition {
+	if p.Correction == CorrectSteps {
+		return p.algorithm.corrected
+	}
+	return p.algorithm.definition
+}
+
+func (p *Params) Parameters() []learners.Parameter {
+	all := []learners.Parameter{
+		learners.Bool("no_shuffle", &p.NoShuffle,
+			"take the examples in their order, not in a random one in each pass"),
+		learners.Bool("no_average", &p.NoAverage,
+			"keep the weights that the last example left, not the mean of those that all left"),
+		learners.OneOf("correction", &p.Correction, "what a confusion matrix corrects",
+			Uncorrected, "nothing: all labels are taken to be right",
+			CorrectSteps, "the steps, by its inverse"),
+	}
+	for _, o := range p.own() {
+		if o.has {
+			all = append(all, o.Parameter)
+		}
+	}
+	return all
+}
+
+// ownParameter is a parameter that not all learners of the family have.
+type ownParameter struct {
+	learners.Parameter
+	has, set bool // whether the learner has it, and whether its field is set
+}
+
+func (p *Params) own() []ownParameter {
+	d := &p.algorithm.defaults
+	ways := []string{Max, "the class of an example against the best of the others"}
+	if p.algorithm.definition.Name != "perceptron" {
+		ways = append(ways, All, "against all others at once")
+	}
+	ways = append(ways, OVR, "each class by itself against the rest")
+	return []ownParameter{
+		{base.Weighting(&p.ClassWeights), d.ClassWeights != "", p.ClassWeights != ""},
+		{learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
+			ways...), d.Multiclass != "", p.Multiclass != ""},
+		{learners.OneOf("step", &p.Step,
+			"which of the classes that score as much as its own an example is taken off",
+			StepMax, "the best", StepUniform, "all alike", StepProportional, "all, by their excess",
+			StepRandom, "one, by chance"), d.Step != "", p.Step != ""},
+		{learners.Float("margin", &p.Margin, learners.Range{Open: true},
+			"lead that the score of an example's class must have, in units of its squared length"),
+			d.Margin != 0, p.Margin != 0},
+		{learners.Float("aggressiveness", &p.Aggressiveness, learners.Range{Open: true},
+			"C: how much it is worth that an example is right, against weights that stay as they are"),
+			d.Aggressiveness != 0, p.Aggressiveness != 0},
+	}
+}
+
+// Check implements learners.Params. Fields that are no parameters of the learner have to be 0.
+func (p *Params) Check() error {
+	for _, o := range p.own() {
+		if o.set && !o.has {
+			return &learners.ParameterError{Learner: p.algorithm.definition.Name, Parameter: o.Name,
+				Got: fmt.Sprintf("%.60q", o), Want: "none: the learner has no such parameter"}
+		}
+	}
+	return learners.CheckEach(p)
+}
+
+// classWeights returns how much examples count by their label. COPA weighs labels alike.
+func (p *Params) classWeights() learners.ClassWeights {
+	if p.algorithm.definition.Name == "copa" {
+		return learners.Balanced
+	}
+	return p.ClassWeights
+}
+
+func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+	return start(problem, p)
+}
+
+func (p *Params) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // pass is a run in the middle of one.
@@ -21,10 +22,10 @@ type pass struct {
 
 // begin begins a pass from the weights w.
 func (l *run) begin(w engine.Weights) (*pass, error) {
-	if l.closed {
-		return nil, fmt.Errorf("online: %w", engine.ErrClosed)
+	if err := l.Ready(context.Background()); err != nil {
+		return nil, err
 	}
-	l.next.begin(&l.state, w, !l.NoAverage, l.problem.X.Sparse())
+	l.next.begin(&l.state, w, !l.NoAverage, l.Problem.X.Sparse())
 	random := rand.New(&l.next.random)
 	l.arrange(random)
 	p := &pass{run: l, counts: make([]int64, w.Q*w.Q)}
@@ -38,18 +39,18 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 // see shows the policy example i, of these scores, and writes the step, which is 0 before, to tau.
 // It says whether there is one.
 func (p *pass) see(i int, scores, tau []float32) (moved bool, err error) {
-	if !finite(scores) {
+	if !base.Finite(scores) {
 		return false, fmt.Errorf("online: found scores that are too large for float32 at example %d of "+
 			"the data; normalise the features", p.before+i+1)
 	}
 	e := &p.example
-	e.y, e.norm2 = int(p.problem.Y[i]), p.norms2[i]
+	e.y, e.norm2 = int(p.Problem.Y[i]), p.norms2[i]
 	e.weight = p.weights[e.y]
 	p.counts[predicted(scores)*len(scores)+e.y]++
 	if p.tells != nil {
 		p.tells.see(e.y, scores)
 	}
-	if !p.policy.steps(tau, scores, e) || !finite(tau) {
+	if !p.policy.steps(tau, scores, e) || !base.Finite(tau) {
 		clear(tau)
 		return false, nil
 	}
@@ -95,8 +96,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 // read from memory once.
 func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights,
 ) ([]learners.Step, error) {
-	passes, steps, errs := make([]*pass, len(all)), make([]learners.Step, len(all)), make([]error,
-		len(all))
+	passes, steps := make([]*pass, len(all)), make([]learners.Step, len(all))
+	errs := make([]error, len(all))
 	for k, l := range all {
 		one, ok := l.(*run)
 		if !ok {

@@ -12,17 +12,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// anyMember is a learner of any policy.
-type anyMember struct {
-	Options
-	weights learners.ClassWeights
-	policy
-}
-
-func (anyMember) Check() error { return nil }
-
-func (m anyMember) parts() (Options, learners.ClassWeights, policy) {
-	return m.Options, m.weights, m.policy
+// anyMember returns the parameters of a learner of any policy.
+func anyMember(c policy, noShuffle, noAverage bool) *Params {
+	a := define("any", "", "", Params{ClassWeights: learners.Equal}, func(*Params) policy { return c })
+	p := a.definition.New().(*Params)
+	p.NoShuffle, p.NoAverage = noShuffle, noAverage
+	return p
 }
 
 // begun begins a run of each policy on p.
@@ -30,8 +25,7 @@ func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learner
 	w []engine.Weights) {
 	t.Helper()
 	for k, c := range policies {
-		l, err := start(p, anyMember{Options: Options{NoAverage: k%2 == 1, NoShuffle: k%3 == 2},
-			policy: c})
+		l, err := start(p, anyMember(c, k%3 == 2, k%2 == 1))
 		if err != nil {
 			t.Fatal(err)
 		}

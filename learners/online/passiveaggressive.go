@@ -1,127 +1,9 @@
 package online
 
-import (
-	"context"
-	"math"
-
-	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
-)
-
-// PassiveAggressive are the parameters of PA: W moves as little as it takes to have each example
-// right by a margin of 1, however far that is.
-type PassiveAggressive struct {
-	Options
-	Multiclass Multiclass // Max, All or OVR
-}
-
-// NewPassiveAggressive returns the default parameters.
-func NewPassiveAggressive() *PassiveAggressive {
-	return &PassiveAggressive{Options: standard, Multiclass: Max}
-}
-
-// Soft are the parameters of PA-I and PA-II, in which a part of the margin may be left missing
-// that costs Aggressiveness times itself, or its square.
-type Soft struct {
-	Options
-	ClassWeights   learners.ClassWeights
-	Multiclass     Multiclass // Max, All or OVR
-	Aggressiveness float64    // C > 0 of the papers
-
-	squared bool
-}
-
-// NewPA1 returns the default parameters of PA-I.
-func NewPA1() *Soft {
-	return &Soft{Options: standard, ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1}
-}
-
-// NewPA2 returns the default parameters of PA-II.
-func NewPA2() *Soft {
-	return &Soft{Options: standard, ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1,
-		squared: true}
-}
-
-const paPaper = "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online passive-aggressive " +
-	"algorithms, JMLR 7 (2006)"
-const paExact = "; all classes at once: Matsushima et al., Exact passive-aggressive algorithm " +
-	"for multiclass " +
-	"classification using support class, SDM 2010"
-
-var (
-	pa = define("pa", "passive-aggressive: moves as little as it takes to have each example right "+
-		"by a margin of 1",
-		paPaper+", Figure 1"+paExact, func() learners.Params { return NewPassiveAggressive() })
-	pa1 = define("pa1", "passive-aggressive, where no example moves W by more than the "+
-		"aggressiveness (hinge loss)",
-		paPaper+", PA-I"+paExact, func() learners.Params { return NewPA1() })
-	pa2 = define("pa2", "passive-aggressive, where the part of the margin that is missed costs its "+
-		"square",
-		paPaper+", PA-II"+paExact, func() learners.Params { return NewPA2() })
-)
-
-// Definition implements learners.Params.
-func (p *PassiveAggressive) Definition() *learners.Definition { return p.of(pa) }
-
-// Definition implements learners.Params.
-func (p *Soft) Definition() *learners.Definition {
-	if p.squared {
-		return p.of(pa2)
-	}
-	return p.of(pa1)
-}
-
-// Parameters implements learners.Params.
-func (p *PassiveAggressive) Parameters() []learners.Parameter {
-	return p.parameters(divide(&p.Multiclass, true))
-}
-
-// Parameters implements learners.Params.
-func (p *Soft) Parameters() []learners.Parameter {
-	return p.parameters(learners.Weighting(&p.ClassWeights), divide(&p.Multiclass, true),
-		aggressiveness(&p.Aggressiveness))
-}
-
-// Check implements learners.Params.
-func (p *PassiveAggressive) Check() error { return learners.CheckEach(p) }
-
-// Check implements learners.Params.
-func (p *Soft) Check() error { return learners.CheckEach(p) }
-
-// Start implements learners.Params.
-func (p *PassiveAggressive) Start(
-	_ context.Context, problem *learners.Problem,
-) (learners.Learner, error) {
-	return start(problem, p)
-}
-
-// Stream implements learners.Streamer.
-func (p *PassiveAggressive) Stream(
-	problem *learners.Problem, w engine.Weights,
-) (learners.Stream, error) {
-	return newStream(problem, w, p)
-}
-
-func (p *PassiveAggressive) parts() (Options, learners.ClassWeights, policy) {
-	return p.Options, learners.Equal, newPassive(p.Multiclass, slack{most: math.Inf(1)})
-}
-
-// Start implements learners.Params.
-func (p *Soft) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return start(problem, p)
-}
-
-// Stream implements learners.Streamer.
-func (p *Soft) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
-	return newStream(problem, w, p)
-}
-
-func (p *Soft) parts() (Options, learners.ClassWeights, policy) {
-	return p.Options, p.ClassWeights, newPassive(p.Multiclass, slack{p.Aggressiveness, p.squared})
-}
+import "math"
 
 // newPassive returns the policy of W that moves as little as it takes.
-func newPassive(m Multiclass, s slack) policy {
+func newPassive(m string, s slack) policy {
 	if m == OVR {
 		return passiveOVR{s}
 	}
@@ -151,7 +33,6 @@ func (s slack) cap(e *example) float64 {
 	return s.most * e.weight
 }
 
-// unbounded implements unbounded.
 func (s slack) unbounded() bool { return s.squared || math.IsInf(s.most, 1) }
 
 // passiveOVR has each class by itself: of the loss ℓ = 1 - s_y, or 1 + s_r for the other classes,

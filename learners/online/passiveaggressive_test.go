@@ -103,7 +103,7 @@ func againstAll(variant string, c float64) tauOf {
 }
 
 func TestPassiveAggressive(t *testing.T) {
-	twins := map[online.Multiclass]func(string, float64) tauOf{
+	twins := map[string]func(string, float64) tauOf{
 		online.Max: againstBest, online.OVR: oneVersusRest, online.All: againstAll,
 	}
 	for _, q := range []int{2, 5} {
@@ -113,16 +113,12 @@ func TestPassiveAggressive(t *testing.T) {
 				for _, c := range []float64{0.1, 3} {
 					t.Run(fmt.Sprint(variant, multiclass, q, c), func(t *testing.T) {
 						judge(t, p, func(last bool) learners.Params {
-							o := online.Options{NoShuffle: true, NoAverage: last}
-							soft := online.NewPA1()
-							switch variant {
-							case "pa":
-								return &online.PassiveAggressive{Options: o, Multiclass: multiclass}
-							case "pa2":
-								soft = online.NewPA2()
-							}
-							soft.Options, soft.Multiclass, soft.Aggressiveness = o, multiclass, c
-							return soft
+							return inOrderOf(variant, last, func(p *online.Params) {
+								p.Multiclass = multiclass
+								if variant != "pa" {
+									p.Aggressiveness = c
+								}
+							})
 						}, func() tauOf { return twin(variant, c) })
 					})
 				}
@@ -134,8 +130,7 @@ func TestPassiveAggressive(t *testing.T) {
 func TestMira(t *testing.T) {
 	for _, q := range []int{2, 5} {
 		judge(t, clouds(150, 300, q), func(last bool) learners.Params {
-			return &online.Mira{Options: online.Options{NoShuffle: true, NoAverage: last},
-				ClassWeights: learners.Equal, Margin: 0.3}
+			return inOrderOf("mira", last, func(p *online.Params) { p.Margin = 0.3 })
 		}, func() tauOf { return nearestOfSimplex })
 	}
 }

@@ -11,8 +11,7 @@ import (
 func TestPerceptron(t *testing.T) {
 	for _, q := range []int{2, 5} {
 		judge(t, clouds(200, 300, q), func(last bool) learners.Params {
-			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last},
-				ClassWeights: learners.Equal, Multiclass: online.Max}
+			return inOrderOf("perceptron", last, nil)
 		}, func() tauOf {
 			return func(s []float64, y int, _ float64) []float64 {
 				tau, best := make([]float64, len(s)), -1
@@ -28,8 +27,7 @@ func TestPerceptron(t *testing.T) {
 			}
 		})
 		judge(t, clouds(200, 300, q), func(last bool) learners.Params {
-			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last},
-				ClassWeights: learners.Equal, Multiclass: online.OVR}
+			return inOrderOf("perceptron", last, func(p *online.Params) { p.Multiclass = online.OVR })
 		}, func() tauOf {
 			return func(s []float64, y int, _ float64) []float64 {
 				tau := make([]float64, len(s))
@@ -49,7 +47,7 @@ func TestPerceptron(t *testing.T) {
 }
 
 // share is the twin of the ultraconservative steps: it divides 1 among the error set.
-func share(step online.Steps, seed uint64) tauOf {
+func share(step string, seed uint64) tauOf {
 	rng := rand.New(rand.NewPCG(seed, 0x6f6e6c696e65))
 	return func(s []float64, y int, _ float64) []float64 {
 		tau := make([]float64, len(s))
@@ -84,13 +82,12 @@ func share(step online.Steps, seed uint64) tauOf {
 }
 
 func TestUltraconservative(t *testing.T) {
-	for _, step := range []online.Steps{online.StepMax, online.StepUniform, online.StepProportional,
+	for _, step := range []string{online.StepMax, online.StepUniform, online.StepProportional,
 		online.StepRandom} {
-		t.Run(string(step), func(t *testing.T) {
+		t.Run(step, func(t *testing.T) {
 			p := clouds(200, 300, 5)
 			judge(t, p, func(last bool) learners.Params {
-				return &online.Ultraconservative{Options: online.Options{NoShuffle: true, NoAverage: last},
-					ClassWeights: learners.Equal, Step: step}
+				return inOrderOf("ultraconservative", last, func(p *online.Params) { p.Step = step })
 			}, func() tauOf { return share(step, p.Seed) })
 		})
 	}
@@ -104,8 +101,9 @@ func TestClassWeights(t *testing.T) {
 		counts[y]++
 	}
 	judge(t, p, func(last bool) learners.Params {
-		return &online.Ultraconservative{Options: online.Options{NoShuffle: true, NoAverage: last},
-			ClassWeights: learners.Balanced, Step: online.StepUniform}
+		return inOrderOf("ultraconservative", last, func(p *online.Params) {
+			p.ClassWeights = learners.Balanced
+		})
 	}, func() tauOf {
 		plain := share(online.StepUniform, 0)
 		return func(s []float64, y int, norm2 float64) []float64 {
@@ -129,8 +127,9 @@ func TestOrder(t *testing.T) {
 		order = append(order, one...)
 	}
 	want, _ := twin(p, order, 1, share(online.StepMax, 0))
-	got := train(t, &online.Ultraconservative{Options: online.Options{NoAverage: true},
-		ClassWeights: learners.Equal, Step: online.StepMax}, p, 2)
+	got := train(t, inOrderOf("ultraconservative", true, func(p *online.Params) {
+		p.NoShuffle, p.Step = false, online.StepMax
+	}), p, 2)
 	for k, v := range got {
 		if v != want[k] {
 			t.Fatalf("weight %d is %v, the twin's %v", k, v, want[k])

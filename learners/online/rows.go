@@ -11,10 +11,7 @@ import (
 
 // rowOf returns example i of x, sharing memory.
 func rowOf(x dataset.Examples, i int) lanes.Row {
-	if !x.Sparse() {
-		return lanes.Row{Values: x.Row(i)}
-	}
-	columns, values := x.SparseRow(i)
+	columns, values := x.Entries(i)
 	return lanes.Row{Columns: columns, Values: values}
 }
 
@@ -24,7 +21,7 @@ func (l *run) measure(other *run) (err error) {
 	if l.norms2 != nil {
 		return nil
 	}
-	of, have := l.problem.X, other.problem.X
+	of, have := l.Problem.X, other.Problem.X
 	same := func(a, b []float32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 	if other.norms2 != nil && of.N == have.N && same(of.X, have.X) && same(of.Values, have.Values) {
 		l.norms2 = other.norms2
@@ -39,11 +36,10 @@ func norms2(x dataset.Examples) ([]float32, error) {
 	all := make([]float32, x.N)
 	parallel.Ranges(x.N, 1+100000/(1+x.D), func(from, to int) {
 		for i := from; i < to; i++ {
-			switch r := rowOf(x, i); {
-			case !x.Sparse():
-				all[i] = numerics.Dot(r.Values, r.Values)
-			default:
+			if r := rowOf(x, i); x.Sparse() {
 				all[i] = squaredSparse(r)
+			} else {
+				all[i] = numerics.Dot(r.Values, r.Values)
 			}
 		}
 	})

@@ -55,24 +55,15 @@ func TestScikitLearn(t *testing.T) {
 			t.Fatal(err)
 		}
 		name, how, _ := strings.Cut(fields[0], " ")
-		o := online.Options{NoShuffle: true, NoAverage: how != "average"}
-		var params learners.Params
-		switch soft := online.NewPA1(); name {
-		case "perceptron":
-			p := &online.Perceptron{Options: o, ClassWeights: learners.Equal, Multiclass: online.OVR}
+		params := inOrderOf(name, how != "average", func(p *online.Params) {
+			p.Multiclass = online.OVR
 			if how == "balanced" {
 				p.ClassWeights = learners.Balanced
 			}
-			params = p
-		case "pa2":
-			soft = online.NewPA2()
-			fallthrough
-		case "pa1":
-			soft.Options, soft.Multiclass, soft.Aggressiveness = o, online.OVR, 0.3
-			params = soft
-		default:
-			t.Fatalf("learner %q is not known", name)
-		}
+			if name != "perceptron" {
+				p.Aggressiveness = 0.3
+			}
+		})
 		w := train(t, params, overSKLearn(q), 5)
 		if q == 2 { // whose second row is scikit-learn's only one
 			w = w[6:]

@@ -20,7 +20,7 @@ type stack struct {
 
 // alone is the stack of a pass, whose weights it has.
 func alone(p *pass) *stack {
-	q := p.problem.Q
+	q := p.Problem.Q
 	return &stack{[]*pass{p}, p.next.w, p.next.late, make([]float32, q), make([]float32, q)}
 }
 
@@ -29,7 +29,7 @@ func newStack(passes []*pass) *stack {
 	if len(passes) == 1 {
 		return alone(passes[0])
 	}
-	q, d := passes[0].problem.Q, passes[0].problem.X.D
+	q, d := passes[0].Problem.Q, passes[0].Problem.X.D
 	all := len(passes) * q
 	s := &stack{passes: passes, w: lanes.New(all, d, false), tau: make([]float32, all),
 		scores: make([]float32, all)}
@@ -55,7 +55,7 @@ func (s *stack) part() {
 	if len(s.passes) == 1 {
 		return
 	}
-	q, d := s.passes[0].problem.Q, s.passes[0].problem.X.D
+	q, d := s.passes[0].Problem.Q, s.passes[0].Problem.X.D
 	w := make([]float32, len(s.passes)*q*d)
 	s.w.Get(w)
 	for k, p := range s.passes {
@@ -74,7 +74,7 @@ func (s *stack) part() {
 // learn shows the passes those examples whose turn is from..to-1.
 func (s *stack) learn(from, to int) error {
 	first := s.passes[0]
-	x, q, seen := first.problem.X, first.problem.Q, first.next.seen
+	x, q, seen := first.Problem.X, first.Problem.Q, first.next.seen
 	for at := from; at < to; at++ {
 		i := int(first.order[at])
 		row := rowOf(x, i)
@@ -121,7 +121,7 @@ func stacks(passes []*pass) (all []*stack) {
 				others = append(others, p)
 			}
 		}
-		n := fullest(len(alike), first.problem.Q, first.problem.X.D)
+		n := fullest(len(alike), first.Problem.Q, first.Problem.X.D)
 		all = append(all, newStack(alike[:n]))
 		passes = append(alike[n:], others...)
 	}
@@ -130,9 +130,9 @@ func stacks(passes []*pass) (all []*stack) {
 
 // beside says whether p may be in a stack with another pass.
 func (p *pass) beside(other *pass) bool {
-	x, y := p.problem.X, other.problem.X
+	x, y := p.Problem.X, other.Problem.X
 	return !x.Sparse() && x.N == y.N && x.N > 0 && &x.X[0] == &y.X[0] &&
-		p.problem.Q == other.problem.Q &&
+		p.Problem.Q == other.Problem.Q &&
 		p.NoAverage == other.NoAverage && p.next.seen == other.next.seen && slices.Equal(p.order,
 		other.order)
 }
@@ -154,10 +154,10 @@ func fullest(passes, q, d int) (n int) {
 // learnAll makes passes: a few examples after another or, if weights are larger than examples are,
 // one pass after another.
 func learnAll(ctx context.Context, passes []*pass) error {
-	n, x := len(passes[0].order), passes[0].problem.X
+	n, x := len(passes[0].order), passes[0].Problem.X
 	few, all := together(x), stacks(passes)
 	side := len(all)
-	if x.Sparse() && perWeight*x.D*passes[0].problem.Q > cache {
+	if x.Sparse() && perWeight*x.D*passes[0].Problem.Q > cache {
 		side = 1
 	}
 	for some := range slices.Chunk(all, side) {

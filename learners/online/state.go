@@ -1,14 +1,13 @@
 package online
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
@@ -60,87 +59,50 @@ func (s *state) result(w engine.Weights) error {
 	if s.late != nil {
 		s.late.Average(next, float64(s.seen))
 	}
-	if !finite(next) {
-		return errors.New("online: found weights too large for float32; normalise the features")
+	if err := base.CheckFinite("online", next, ""); err != nil {
+		return err
 	}
 	copy(w.W, next)
 	return nil
 }
 
-// head is how a saved state begins. The weights and what their average needs follow, if there is
-// an average of any example, and the SHA-256 of all that.
-type head struct {
-	Seen   int64
-	Random [20]byte
-}
-
-// Save implements learners.Learner. Without an average the weights are those that the host keeps.
+// Save implements learners.Learner: how many examples were seen, the random numbers and, with an
+// average of any example, the weights and what their average needs. Else the host keeps weights.
 func (l *run) Save() ([]byte, error) {
-	h := head{Seen: l.state.seen}
-	random, err := l.state.random.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	copy(h.Random[:], random)
-	saved, err := binary.Append(nil, binary.LittleEndian, h)
-	if err == nil && l.averages(h.Seen) {
-		size := l.problem.Q * l.problem.X.D
+	all := []any{l.state.seen, &l.state.random}
+	if l.averages(l.state.seen) {
+		size := l.Problem.Q * l.Problem.X.D
 		w, late := make([]float32, size), make([]float64, size)
 		l.state.w.Get(w)
 		l.state.late.Get(late)
-		if saved, err = binary.Append(saved, binary.LittleEndian, w); err == nil {
-			saved, err = binary.Append(saved, binary.LittleEndian, late)
-		}
+		all = append(all, w, late)
 	}
-	return learners.Seal(saved), err
+	return base.Pack(all...)
 }
 
 // averages says whether a state after so many examples has weights of its own.
 func (l *run) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
 
-// Restore implements learners.Learner.
 func (l *run) Restore(saved []byte) error {
-	var h head
-	damaged := errors.New("online: found a damaged state of a run")
-	body, whole := learners.Unseal(saved)
-	if !whole {
-		return damaged
+	var next state
+	s := base.Unpack(saved)
+	whole := s.Read(&next.seen, &next.random)
+	if n := int64(l.Problem.X.N); next.seen < 0 || next.seen > 1<<53 || next.seen%n != 0 {
+		s.Refuse(fmt.Errorf("%d examples seen, wanted passes over %d", next.seen, n))
 	}
-	read, err := binary.Decode(body, binary.LittleEndian, &h)
-	if err != nil {
-		return fmt.Errorf("%w: %w", damaged, err)
-	}
-	if h.Seen < 0 || h.Seen > 1<<53 || h.Seen%int64(l.problem.X.N) != 0 {
-		return fmt.Errorf("%w: %d examples seen, wanted passes over %d", damaged, h.Seen, l.problem.X.N)
-	}
-	s := state{seen: h.Seen}
-	if err := s.random.UnmarshalBinary(h.Random[:]); err != nil {
-		return fmt.Errorf("%w: %w", damaged, err)
-	}
-	rest, wanted := body[read:], 0
-	size := l.problem.Q * l.problem.X.D
-	if l.averages(h.Seen) {
-		wanted = 12 * size
-	}
-	if len(rest) != wanted {
-		return fmt.Errorf("%w: found %d bytes of weights, wanted %d", damaged, len(rest), wanted)
-	}
-	if wanted > 0 {
-		w, late := make([]float32, size), make([]float64, size)
-		sparse := l.problem.X.Sparse()
-		s.w = lanes.New(l.problem.Q, l.problem.X.D, sparse)
-		s.late = lanes.NewLate(l.problem.Q, l.problem.X.D, sparse)
-		read, err := binary.Decode(rest, binary.LittleEndian, w)
-		if err == nil {
-			_, err = binary.Decode(rest[read:], binary.LittleEndian, late)
+	if whole && l.averages(next.seen) {
+		q, d, sparse := l.Problem.Q, l.Problem.X.D, l.Problem.X.Sparse()
+		w, late := make([]float32, q*d), make([]float64, q*d)
+		if s.Read(w, late) && !(base.Finite(w) && base.Finite(late)) {
+			s.Refuse(errors.New("found weights that are no numbers"))
 		}
-		s.w.Set(w)
-		s.late.Set(late)
-		if err != nil || !finite(w) || slices.ContainsFunc(late,
-			func(v float64) bool { return v-v != 0 }) {
-			return fmt.Errorf("%w: found weights that are no numbers", damaged)
-		}
+		next.w, next.late = lanes.New(q, d, sparse), lanes.NewLate(q, d, sparse)
+		next.w.Set(w)
+		next.late.Set(late)
 	}
-	l.state = s
+	if err := s.End("online"); err != nil {
+		return err
+	}
+	l.state = next
 	return nil
 }

@@ -7,49 +7,48 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // passing is a run in its only pass, whose examples come in blocks.
 type passing struct{ *pass }
 
 // newStream begins a run on a stream.
-func newStream(problem *learners.Problem, from engine.Weights, m member) (learners.Stream, error) {
-	if err := m.Check(); err != nil {
+func newStream(problem *learners.Problem, from engine.Weights, p *Params) (learners.Stream, error) {
+	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	o, classWeights, _ := m.parts()
 	switch {
-	case !o.NoShuffle:
+	case !p.NoShuffle:
 		return nil, errors.New("online: examples of a stream: got some to shuffle, want them in their " +
 			"order")
-	case classWeights == learners.Balanced:
+	case p.classWeights() == learners.Balanced:
 		return nil, errors.New("online: found weights of classes, for which the sizes of all classes " +
 			"have to be known before the first example is; read all examples, or weigh classes alike")
 	}
-	l, err := newRun(problem, m)
+	l, err := newRun(&base.Scored{Problem: problem}, p)
 	if err != nil {
 		return nil, err
 	}
-	p, err := l.begin(from)
+	begun, err := l.begin(from)
 	if err != nil {
 		return nil, err
 	}
-	return passing{p}, nil
+	return passing{begun}, nil
 }
 
-// Learn implements learners.Stream.
 func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
-	if x.D != p.problem.X.D || len(y) != x.N {
+	if x.D != p.Problem.X.D || len(y) != x.N {
 		return fmt.Errorf("online: found %d labels of %d examples of %d columns, wanted one for each, "+
-			"of %d columns", len(y), x.N, x.D, p.problem.X.D)
+			"of %d columns", len(y), x.N, x.D, p.Problem.X.D)
 	}
 	for i, k := range y {
-		if k < 0 || int(k) >= p.problem.Q {
+		if k < 0 || int(k) >= p.Problem.Q {
 			return fmt.Errorf("online: %w: example %d has label %d, wanted 0..%d", engine.ErrLabel, i, k,
-				p.problem.Q-1)
+				p.Problem.Q-1)
 		}
 	}
-	p.problem = p.problem.On(x, y)
+	p.Problem = p.Problem.On(x, y)
 	if p.norms2, err = norms2(x); err != nil {
 		return err
 	}
@@ -61,8 +60,6 @@ func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
 	return alone(p.pass).learn(0, x.N)
 }
 
-// Counts implements learners.Stream.
 func (p passing) Counts() []int64 { return p.counts }
 
-// Result implements learners.Stream.
 func (p passing) Result(w engine.Weights) (learners.Step, error) { return p.end(w) }

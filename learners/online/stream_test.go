@@ -16,15 +16,15 @@ import (
 // also from weights to begin with, with an average and without.
 func TestStream(t *testing.T) {
 	for _, last := range []bool{false, true} {
-		o := online.Options{NoShuffle: true, NoAverage: last, Correction: online.CorrectSteps}
-		for _, params := range []learners.Streamer{
-			&online.Perceptron{Options: o, ClassWeights: learners.Equal, Multiclass: online.Max},
-			&online.Ultraconservative{Options: o, ClassWeights: learners.Equal, Step: online.StepRandom},
-			&online.Mira{Options: o, ClassWeights: learners.Equal, Margin: 0.2},
-			&online.PassiveAggressive{Options: o, Multiclass: online.All},
-			&online.Soft{Options: o, ClassWeights: learners.Equal, Multiclass: online.OVR,
-				Aggressiveness: 0.1},
+		for name, change := range map[string]func(p *online.Params){
+			"perceptron":        func(*online.Params) {},
+			"ultraconservative": func(p *online.Params) { p.Step = online.StepRandom },
+			"mira":              func(p *online.Params) { p.Margin = 0.2 },
+			"pa":                func(p *online.Params) { p.Multiclass = online.All },
+			"pa1":               func(p *online.Params) { p.Multiclass, p.Aggressiveness = online.OVR, 0.1 },
 		} {
+			params := inOrderOf(name, last, change)
+			params.Correction = online.CorrectSteps
 			p := clouds(300, 40, 4)
 			noisy(t, p, 0.3)
 			from := make([]float32, 4*40)
@@ -60,8 +60,8 @@ func TestStream(t *testing.T) {
 				}
 				if err != nil || !slices.Equal(w.W, want.W.W) || !slices.Equal(step.Fields, told) ||
 					told[0].Value != mistakes {
-					t.Errorf("%T, cut at %v: other weights than of a pass, or %v and %d mistakes, %v; wanted %v",
-						params, cuts, step.Fields, mistakes, err, told)
+					t.Errorf("%s, cut at %v: other weights than of a pass, or %v and %d mistakes, %v; wanted %v",
+						name, cuts, step.Fields, mistakes, err, told)
 				}
 			}
 		}
@@ -71,14 +71,14 @@ func TestStream(t *testing.T) {
 func TestStreamRefuses(t *testing.T) {
 	p := clouds(10, 4, 3)
 	w := engine.NewWeights(3, 4)
-	plain := online.Options{NoShuffle: true}
-	balanced := &online.Mira{Options: plain, Margin: 1, ClassWeights: learners.Balanced}
+	mira := func(p *online.Params) { p.Margin = 1 }
 	for said, params := range map[string]learners.Streamer{
-		"got some to shuffle": online.NewPA1(),
-		"the sizes of all classes have to be known before": &online.Copa{Options: plain,
-			Aggressiveness: 1},
-		"aggressiveness: got 0, want a number above 0": &online.Copa{Options: plain},
-		"found weights of classes, for which":          balanced,
+		"got some to shuffle":                              online.New("pa1"),
+		"the sizes of all classes have to be known before": inOrderOf("copa", false, nil),
+		"aggressiveness: got 0, want a number above 0": inOrderOf("copa", false,
+			func(p *online.Params) { p.Aggressiveness = 0 }),
+		"found weights of classes, for which": inOrderOf("mira", false,
+			func(p *online.Params) { p.ClassWeights = learners.Balanced }),
 	} {
 		if _, err := params.Stream(p, w); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("found %v, wanted %s", err, said)
@@ -92,7 +92,7 @@ func TestStreamRefuses(t *testing.T) {
 		"of 10 examples of 7 columns":                {clouds(10, 7, 3).X, p.Y},
 		"example 1 has label 3, wanted 0..2":         {p.X.Part(0, 2), []int32{0, 3}},
 	} {
-		s, err := (&online.Mira{Options: plain, Margin: 1, ClassWeights: learners.Equal}).Stream(p, w)
+		s, err := inOrderOf("mira", false, mira).Stream(p, w)
 		if err != nil {
 			t.Fatal(err)
 		}

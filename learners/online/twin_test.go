@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/online"
 )
 
 // clouds are classes that overlap, in more columns than one chunk has; half of the values are 0.
@@ -28,6 +29,17 @@ func clouds(n, d, q int) *learners.Problem {
 			}
 		}
 		row[y] += 0.4
+	}
+	return p
+}
+
+// inOrderOf returns parameters of a learner that takes the examples in their order, with an average
+// unless last is set.
+func inOrderOf(name string, last bool, change func(p *online.Params)) *online.Params {
+	p := online.New(name)
+	p.NoShuffle, p.NoAverage = true, last
+	if change != nil {
+		change(p)
 	}
 	return p
 }

@@ -1,7 +1,6 @@
 package softmax
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -274,10 +273,9 @@ func (n *labelNoise) learned(v *learnedNoise) []float64 {
 	return c
 }
 
-// Noise implements learners.NoiseLearner. The standard error of an entry is that of a share of
-// N examples, where each counts by how sure its true class is: by Louis' principle the
-// information about A[k][t] is Σ t_i² / A² of the Σ t_i / A² that there would be if true
-// classes were known.
+// Noise implements learners.NoiseLearner. The standard error of an entry is that of a share of N
+// examples, where each counts by how sure its true class is: by Louis' principle the information
+// about A[k][t] is Σ t_i² / A² of the Σ t_i / A² that there would be if true classes were known.
 func (l *run) Noise() *confusion.Learned {
 	if l.noise == nil {
 		return nil
@@ -305,24 +303,4 @@ func (l *run) Noise() *confusion.Learned {
 			P: slices.Clone(v.Matrices[a*q*q : (a+1)*q*q])})
 	}
 	return r
-}
-
-// check says what no run would have saved.
-func (n *labelNoise) check(v *learnedNoise) error {
-	size := n.q * n.q
-	if len(v.Matrices) != len(n.labels.Names)*size || len(v.Sums) != size || len(v.Squares) != size {
-		return fmt.Errorf("found confusion matrices of %d entries, sums of %d and %d, wanted %d and %d",
-			len(v.Matrices), len(v.Sums), len(v.Squares), len(n.labels.Names)*size, size)
-	}
-	for _, f := range v.Matrices {
-		if !(f >= 0 && f <= 1.0001) {
-			return fmt.Errorf("found a probability %v of a label, wanted 0 to 1", f)
-		}
-	}
-	for k := range v.Sums {
-		if !(v.Sums[k] >= 0 && v.Squares[k] >= 0 && v.Sums[k]+v.Squares[k] <= math.MaxFloat64) {
-			return errors.New("found sums of posteriors below 0 or without end")
-		}
-	}
-	return nil
 }

@@ -6,19 +6,18 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Correction is what is done about wrong labels.
 type Correction string
 
 const (
-	Forward Correction = "forward" // C times the probabilities should be those of the noisy labels
-	// rounds of soft labels, from C and models that have not seen the example
-	EM Correction = "em"
-	// the losses of all classes, weighted by C⁻¹, are right on average
-	Backward Correction = "backward"
-	None     Correction = "none" // labels count as right
-	Auto     Correction = "auto" // the one of these that does best on examples held out
+	Forward  Correction = "forward"  // C times the probabilities should be those of the noisy labels
+	EM       Correction = "em"       // rounds of soft labels, by C and models that have not seen them
+	Backward Correction = "backward" // the losses of all classes, times C⁻¹, are right on average
+	None     Correction = "none"     // labels count as right
+	Auto     Correction = "auto"     // the one of these that does best on examples held out
 )
 
 // Cleaning is what is made of labels that the correction takes for wrong, before a last fit to
@@ -95,11 +94,8 @@ type Params struct {
 
 // Defaults returns the default parameters.
 func Defaults() *Params {
-	return &Params{
-		Correction: Forward, Clean: Keep, L2: Search, ClassWeights: learners.Equal, Rounds: 10, Folds: 5,
-		Iterations: 200,
-		Tolerance:  1e-4,
-	}
+	return &Params{Correction: Forward, Clean: Keep, L2: Search, ClassWeights: learners.Equal,
+		Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 1e-4}
 }
 
 var definition = &learners.Definition{
@@ -107,8 +103,8 @@ var definition = &learners.Definition{
 	Summary: "logistic regression of all classes at once, whose probabilities C turns into those " +
 		"of the noisy labels",
 	Paper: "Patrini et al., Making deep neural networks robust to label noise: a loss correction " +
-		"approach, CVPR 2017, " +
-		"Theorems 1 and 2; L-BFGS: Liu & Nocedal, Mathematical Programming 45 (1989)",
+		"approach, CVPR 2017, Theorems 1 and 2; L-BFGS: Liu & Nocedal, Mathematical " +
+		"Programming 45 (1989)",
 	Step: "an iteration of L-BFGS, over all examples; the first of many examples is a fit of a " +
 		"sample",
 	MaxSteps: 100000,
@@ -120,46 +116,40 @@ var definition = &learners.Definition{
 	Annotations: true,
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.OneOf("correction", &p.Correction, "what is done about wrong labels",
-			learners.Case(Forward, "C turns probabilities into those of noisy labels"),
-			learners.Case(EM,
-				"rounds of soft labels, each from C and a model that has not seen the example"),
-			learners.Case(Backward, "C⁻¹ weights the losses"),
-			learners.Case(None, "labels count as right"),
-			learners.Case(Auto, "what does best on examples held out")),
+			Forward, "C turns probabilities into those of noisy labels",
+			EM, "rounds of soft labels, each from C and a model that has not seen the example",
+			Backward, "C⁻¹ weights the losses",
+			None, "labels count as right",
+			Auto, "what does best on examples held out"),
 		learners.OneOf("clean", &p.Clean,
 			"what is done to labels that look wrong, before a last fit to the others",
-			learners.Case(Keep, "nothing"),
-			learners.Case(Prune, "they are left out"),
-			learners.Case(Reweight, "they count by how likely they are right"),
-			learners.Case(Relabel, "the likeliest class takes their place")),
+			Keep, "nothing",
+			Prune, "they are left out",
+			Reweight, "they count by how likely they are right",
+			Relabel, "the likeliest class takes their place"),
 		learners.Text("l2", &p.L2, "search or a number of at least 0",
 			"penalty on the size of the weights",
 			learners.Choice{Value: "search",
-				About: "the penalty of the least corrected loss on a fifth of the " +
-					"examples, held out"}),
-		learners.Weighting(&p.ClassWeights),
+				About: "the penalty of the least corrected loss on a fifth of the examples, held out"}),
+		base.Weighting(&p.ClassWeights),
 		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
 		learners.Int("folds", &p.Folds, 2, 100,
-			"models of the correction em and of cleaning, none of which sees "+
-				"the examples that it judges"),
+			"models of the correction em and of cleaning, none of which sees the examples that it judges"),
 		learners.Int("iterations", &p.Iterations, 1, math.MaxInt,
 			"most iterations of L-BFGS for one penalty"),
-		learners.Float("tolerance", &p.Tolerance, learners.AtLeast(0),
+		learners.Float("tolerance", &p.Tolerance, learners.Range{},
 			"length of the gradient, as a share of that without weights, at which iterations end"),
 		learners.Bool("learn_confusion", &p.LearnConfusion,
-			"learn the confusion matrix too, from labels that are "+
-				"right more often than not; one that is given counts as 20 examples of each class"),
+			"learn the confusion matrix too, from labels that are right more often than not; one that is "+
+				"given counts as 20 examples of each class"),
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error {
 	if err := learners.CheckEach(p); err != nil {
 		return err

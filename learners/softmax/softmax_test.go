@@ -15,6 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -23,8 +25,8 @@ import (
 // readDigits reads the project's digits.
 func readDigits(t *testing.T) *dataset.Dataset {
 	t.Helper()
-	data, err := dataset.Read(t.Context(), "../../testdata/digits.csv.gz",
-		dataset.Options{Table: dataset.Table{LabelColumn: "last"}})
+	data, err := file.Read(t.Context(), "../../testdata/digits.csv.gz",
+		file.Options{Table: file.Table{LabelColumn: "last"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func digits(t *testing.T, n int, noise func([]string) (*confusion.Matrix,
 			t.Fatal(err)
 		}
 	}
-	if err := data.Prepare(dataset.Steps{Standardize: true, Bias: true}); err != nil {
+	if err := features.Prepare(data, dataset.Steps{Standardize: true, Bias: true}); err != nil {
 		t.Fatal(err)
 	}
 	p.X, p.Y = data.Examples, data.Y
@@ -210,7 +212,7 @@ func TestLossIsThatOfATwin(t *testing.T) {
 func TestLossIsThatOfScikitLearn(t *testing.T) {
 	const lambda, want = 1e-3, 0.8759664966510066
 	data := readDigits(t)
-	if err := data.Prepare(dataset.Steps{L2: true}); err != nil {
+	if err := features.Prepare(data, dataset.Steps{L2: true}); err != nil {
 		t.Fatal(err)
 	}
 	p := &learners.Problem{X: data.Examples, Y: data.Y, Q: len(data.Classes), Engine: simd.New(),

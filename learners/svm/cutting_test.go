@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
@@ -13,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/learnertest"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
@@ -59,26 +57,6 @@ func widened(w []float32) []float64 {
 		wide[k] = float64(v)
 	}
 	return wide
-}
-
-// What every learner must pass it passes by cutting planes, all classes at once; each against the
-// rest differs in what it saves.
-func TestCuttingPlanesAsLearner(t *testing.T) {
-	d, multiclass := *svm.Defaults().Definition(), svm.All
-	d.New = func() learners.Params {
-		p := svm.Defaults()
-		p.Loss, p.Multiclass, p.Solver = svm.Hinge, multiclass, svm.Planes
-		return p
-	}
-	learnertest.Run(t, &d, []engine.Engine{simd.New()})
-	multiclass = svm.OVR
-	for _, c := range learnertest.Cases() {
-		if slices.Contains([]string{"resume", "damaged state", "warm start"}, c.Name) {
-			if err := c.Check(&d, []engine.Engine{simd.New()}); err != nil {
-				t.Errorf("%s, each class against the rest: %v", c.Name, err)
-			}
-		}
-	}
 }
 
 // The bits of W, which are the same on every engine and processor.

@@ -2,6 +2,7 @@ package svm
 
 import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
@@ -21,12 +22,8 @@ func newExamples(x dataset.Examples, y []int32, costs []float64) *examples {
 		e.x = x.Compressed()
 	}
 	for i := range e.norms2 {
-		values := e.values(i)
-		sum := 0.0
-		for _, v := range values {
-			sum += float64(v) * float64(v) // exact
-		}
-		e.norms2[i] = sum
+		_, values := e.x.Entries(i)
+		e.norms2[i] = base.SquaredLength(values)
 	}
 	return e
 }
@@ -41,15 +38,6 @@ func mostlyZero(v []float32) bool {
 		}
 	}
 	return stored <= len(v)/3
-}
-
-// values returns those of example i that are stored.
-func (e *examples) values(i int) []float32 {
-	if !e.x.Sparse() {
-		return e.x.Row(i)
-	}
-	_, values := e.x.SparseRow(i)
-	return values
 }
 
 // dot returns ⟨w,x_i⟩, summed in increasing order of the columns.
@@ -83,10 +71,6 @@ func (e *examples) add(w []float64, i int, step float64) {
 
 // expect has the row of example i brought near to the processor, which will ask for it next.
 func (e *examples) expect(i int32) {
-	if !e.x.Sparse() {
-		lanes.Prefetch(lanes.Row{Values: e.x.Row(int(i))})
-		return
-	}
-	columns, values := e.x.SparseRow(int(i))
+	columns, values := e.x.Entries(int(i))
 	lanes.Prefetch(lanes.Row{Columns: columns, Values: values})
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // oneSlack is a problem with one slack for all examples (Joachims, Finley and Yu): the planes that
@@ -122,8 +124,9 @@ func (s *oneSlack) improve(p plane, losses float64) error {
 	if s.done = s.gap <= s.tolerance; s.done {
 		return nil
 	}
-	if err := memory.Check(memory.Sum(memory.Product(len(s.planes), 8), memory.Product(s.x.N, s.rows,
-		8), memory.Product(s.x.D, s.rows, 8)), planesMemory); err != nil {
+	need := memory.Sum(memory.Product(len(s.planes), 8), memory.Product(s.x.N, s.rows, 8),
+		memory.Product(s.x.D, s.rows, 8))
+	if err := memory.Check(need, planesMemory); err != nil {
 		return err
 	}
 	row := s.products(&p)
@@ -276,12 +279,91 @@ func (s *oneSlack) weights(w engine.Weights) (classes []int) {
 	}
 	switch {
 	case s.class < 0:
-		for r := range s.rows {
-			classes = append(classes, r)
-		}
-		return classes
+		return learners.AllClasses(s.rows)
 	case s.mirrored:
 		return []int{0, int(s.class)}
 	}
 	return []int{int(s.class)}
+}
+
+func (s *oneSlack) told() (gap float64, done bool) { return s.gap, s.done }
+
+// judged is what there is to save of a problem before its planes.
+type judged struct {
+	Gap         float64
+	Done, Stuck bool
+	Planes      int32 // but for the first, which is empty
+}
+
+// saved implements machine: how far it is, and each plane with α and the products.
+func (s *oneSlack) saved() []any {
+	all := []any{judged{s.gap, s.done, s.stuck, int32(len(s.planes) - 1)}, s.alpha}
+	for j, p := range s.planes[1:] {
+		all = append(all, int32(len(p.examples)), p.examples, p.rivals, s.gram[j+1])
+	}
+	return all
+}
+
+func (s *oneSlack) restore(state *base.SavedState) {
+	var j judged
+	if !state.Read(&j) {
+		return
+	}
+	if !(j.Gap >= 0 && j.Gap <= 1) || j.Planes < 0 {
+		state.Refuse(errors.New("found numbers that are none"))
+		return
+	}
+	if err := memory.Check(memory.Product(int(j.Planes), 8), planesMemory); err != nil {
+		state.Refuse(err)
+		return
+	}
+	s.gap, s.done, s.stuck = j.Gap, j.Done, j.Stuck
+	alpha := make([]float64, 1+j.Planes)
+	state.Read(alpha)
+	for _, a := range alpha {
+		if !(a >= 0 && a <= 2) { // 1 but for rounding
+			state.Refuse(errors.New("found a dual variable that is out of its bounds"))
+		}
+	}
+	for range j.Planes {
+		p, err := s.readPlane(state)
+		state.Refuse(err)
+		row := make([]float64, len(s.planes)+1)
+		if state.Read(row) && !base.Finite(row) {
+			state.Refuse(errors.New("found numbers that are none"))
+		}
+		if !state.Read() {
+			return
+		}
+		s.keep(p, row)
+	}
+	copy(s.alpha, alpha)
+	s.sum()
+}
+
+func (s *oneSlack) readPlane(state *base.SavedState) (p plane, err error) {
+	var size int32
+	if !state.Read(&size) {
+		return p, nil
+	}
+	if size < 0 || int(size) > s.x.N {
+		return p, errors.New("found a plane of more examples than there are")
+	}
+	p.examples = make([]int32, size)
+	state.Read(p.examples)
+	if s.class < 0 {
+		p.rivals = make([]int32, size)
+		state.Read(p.rivals)
+	}
+	if !state.Read() {
+		return p, nil
+	}
+	for k, i := range p.examples {
+		if i < 0 || int(i) >= s.x.N || k > 0 && i <= p.examples[k-1] ||
+			p.rivals != nil && (p.rivals[k] < 0 || int(p.rivals[k]) >= s.rows || p.rivals[k] == s.y[i]) {
+			return p, errors.New("found a plane that is none")
+		}
+		p.offset += s.costs[s.y[i]]
+	}
+	return p, nil
 }

@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// order is a permutation of the examples, of which those behind the first active ones are left
-// out.
+// order is a permutation of the examples, of which those behind the first active ones are left out.
 type order struct {
 	of     []int32
 	active int64

@@ -75,7 +75,7 @@ func solve(t *testing.T, m machine) (passes int) {
 		if passes == 100000 {
 			t.Fatal("no end after 100000 passes")
 		}
-		m.pass()
+		m.(descender).pass()
 		_, done = m.told()
 	}
 	return passes

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // together tells all classes apart at once (Crammer and Singer): with w_r = Σ_i α_ir·x_i
@@ -43,8 +44,8 @@ type together struct {
 func newTogether(e *examples, q int, p *Params, seed uint64) *together {
 	n := e.x.N
 	t := &together{
-		examples: e, q: q, tolerance: p.Tolerance, alpha: make([]float64, n*q), w: make([]float64,
-			e.x.D*q),
+		examples: e, q: q, tolerance: p.Tolerance, alpha: make([]float64, n*q),
+		w:     make([]float64, e.x.D*q),
 		order: newOrder(n), classes: make([]int32, n*q), left: make([]int32, n),
 		random: *rand.NewPCG(seed, stream),
 		coarse: max(10*p.Tolerance, 1), fresh: true, violation: math.Inf(1),
@@ -65,7 +66,6 @@ func (t *together) all() {
 	}
 }
 
-// pass implements machine.
 func (t *together) pass() (visited int64) {
 	t.order.shuffle(rand.New(&t.random))
 	t.violation = 0
@@ -248,10 +248,8 @@ func (t *together) apply(i int) {
 	}
 }
 
-// told implements machine.
 func (t *together) told() (violation float64, done bool) { return t.violation, t.done }
 
-// weights implements machine.
 func (t *together) weights(w engine.Weights) (classes []int) {
 	for k, v := range t.w {
 		w.W[k%t.q*w.D+k/t.q] = float32(v)
@@ -259,7 +257,6 @@ func (t *together) weights(w engine.Weights) (classes []int) {
 	return learners.AllClasses(t.q)
 }
 
-// saved implements machine.
 func (t *together) saved() []any {
 	return []any{
 		t.alpha, t.w, t.order.of, &t.order.active, t.classes, t.left, &t.random, &t.coarse, &t.fresh,
@@ -267,21 +264,21 @@ func (t *together) saved() []any {
 	}
 }
 
-// check implements machine.
-func (t *together) check() error {
+func (t *together) restore(s *base.SavedState) {
+	s.Read(t.saved()...)
 	for i, left := range t.left {
 		row := t.classes[i*t.q : (i+1)*t.q]
 		if left < 0 || int(left) > t.q || !permutation(row) {
-			return errors.New("found classes of an example that are none")
+			s.Refuse(errors.New("found classes of an example that are none"))
 		}
 		for r, v := range t.alpha[i*t.q : (i+1)*t.q] {
 			if !(v <= t.bound(i, int32(r))) || math.IsInf(v, 0) {
-				return errors.New("found a dual variable that is out of its bounds")
+				s.Refuse(errors.New("found a dual variable that is out of its bounds"))
 			}
 		}
 	}
-	if !finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
-		return errors.New("found numbers that are none")
+	if !base.Finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
+		s.Refuse(errors.New("found numbers that are none"))
 	}
-	return t.order.check()
+	s.Refuse(t.order.check())
 }

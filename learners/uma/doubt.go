@@ -1,48 +1,34 @@
 package uma
 
 import (
-	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"slices"
+
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// spread holds what it takes to say how long wrong labels alone make update vectors.
-type spread struct {
-	b2     []float64 // B²-B in float64, Q×Q; nil if nothing is doubted
-	square float64   // mean of ‖x‖² over the examples, divided by n
-}
-
-// newSpread returns the spread of a problem whose inverse is v, none if nothing is doubted or
-// labels are right.
-func newSpread(v *confusion.Inverse, x dataset.Stored, doubt float64) (s spread) {
-	if doubt == 0 {
-		return s
+// doubtWrong finds how long wrong labels alone make update vectors (clause 18), unless nothing is
+// doubted.
+func (l *run) doubtWrong(x dataset.Stored) {
+	if l.Doubt == 0 {
+		return
 	}
-	noisy := false
-	s.b2 = make([]float64, len(v.V))
-	for i, b := range v.V {
-		s.b2[i] = float64(b*b) - b
-		noisy = noisy || s.b2[i] != 0
+	b2 := make([]float64, len(l.inverse.V))
+	for i, b := range l.inverse.V {
+		b2[i] = float64(b*b) - b
 	}
-	if !noisy {
-		return spread{}
+	if !slices.ContainsFunc(b2, func(v float64) bool { return v != 0 }) {
+		return
 	}
-	for _, square := range x.RowSums(1, func(i, _ int) (square float64) {
-		var values []float32
-		if x.Sparse() {
-			_, values = x.SparseRow(i)
-		} else {
-			values = x.Row(i)
-		}
-		for _, v := range values {
-			square += float64(v) * float64(v)
-		}
-		return square
+	l.b2 = b2
+	for _, square := range x.RowSums(1, func(i, _ int) float64 {
+		_, values := x.Entries(i)
+		return base.SquaredLength(values)
 	}) {
-		s.square += square
+		l.square += square
 	}
-	s.square /= float64(x.N)
-	s.square /= float64(x.N)
-	return s
+	l.square /= float64(x.N)
+	l.square /= float64(x.N)
 }
 
 // doubted returns ‖z_pr‖² of clause 18, up to which the vector may be the work of wrong labels
@@ -50,12 +36,12 @@ func newSpread(v *confusion.Inverse, x dataset.Stored, doubt float64) (s spread)
 // labels y of an example, as its true class is r or not, with a variance whose sum over the
 // region is estimated by Σ_y N[p][y]·(B[r][y]²-B[r][y]).
 func (l *run) doubted(regions []int64, p, r int) float64 {
-	if l.spread.b2 == nil {
+	if l.b2 == nil {
 		return 0
 	}
 	sum := 0.0
-	for k, b2 := range l.spread.b2[r*l.q : (r+1)*l.q] {
+	for k, b2 := range l.b2[r*l.q : (r+1)*l.q] {
 		sum += float64(float64(regions[p*l.q+k])*b2) / float64(l.n)
 	}
-	return float64(l.Doubt*l.Doubt) * sum * l.spread.square
+	return float64(l.Doubt*l.Doubt) * sum * l.square
 }

@@ -1,8 +1,6 @@
 package uma
 
-import (
-	"github.com/uma-gpu/uma-gpu/learners"
-)
+import "github.com/uma-gpu/uma-gpu/learners"
 
 // Select is the rule by which the pair (p,q) of a step is chosen (section 3.5
 // of the paper, clause 7 of the contract).
@@ -55,8 +53,7 @@ var definition = &learners.Definition{
 	Summary: "a perceptron that unmixes the noisy classes by the inverse of C; with no C, the " +
 		"batch perceptron",
 	Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine " +
-		"Learning 99 " +
-		"(2015), Algorithm 2",
+		"Learning 99 (2015), Algorithm 2",
 	Step:     "an update of W by all mistakes, or by those of one kind",
 	Shared:   true,
 	MaxSteps: 512,
@@ -64,20 +61,19 @@ var definition = &learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
 // Parameters implements learners.Params. Files from before there were steps of several kinds,
 // units, and doubts lack these: theirs were pair, score and 0.
 func (p *Params) Parameters() []learners.Parameter {
 	step := learners.OneOf("step", &p.Step, "the mistakes that a step corrects",
-		learners.Case(StepAll, "every estimated mistake"),
-		learners.Case(StepRegion, "those of one predicted class"),
-		learners.Case(StepPair, "one, as in the paper"))
+		StepAll, "every estimated mistake",
+		StepRegion, "those of one predicted class",
+		StepPair, "one, as in the paper")
 	unit := learners.OneOf("alpha_unit", &p.AlphaUnit, "unit of alpha",
-		learners.Case(UnitWeights, "length of the weights of a class, on average"),
-		learners.Case(UnitScore, "that of the score, which grows with the weights"))
-	doubt := learners.Float("doubt", &p.Doubt, learners.AtLeast(0),
+		UnitWeights, "length of the weights of a class, on average",
+		UnitScore, "that of the score, which grows with the weights")
+	doubt := learners.Float("doubt", &p.Doubt, learners.Range{},
 		"update vectors are left alone that "+
 			"are at most this many times as long as wrong labels alone would make them")
 	step.Missing, unit.Missing, doubt.Missing = string(StepPair), string(UnitScore), "0"
@@ -85,17 +81,16 @@ func (p *Params) Parameters() []learners.Parameter {
 		step,
 		learners.OneOf("select", &p.Select,
 			"rule for the pair of classes to correct; steps that correct all have none",
-			learners.Case(SelectError, "the largest estimated mistake"),
-			learners.Case(SelectConfusion, "the largest for the size of its class"),
-			learners.Case(SelectRandom, "any mistake")),
-		learners.Float("alpha", &p.Alpha, learners.AtLeast(0),
+			SelectError, "the largest estimated mistake",
+			SelectConfusion, "the largest for the size of its class",
+			SelectRandom, "any mistake"),
+		learners.Float("alpha", &p.Alpha, learners.Range{},
 			"margin that an example needs to count as predicted"),
 		unit,
-		learners.Float("tol", &p.Tol, learners.AtLeast(0),
+		learners.Float("tol", &p.Tol, learners.Range{},
 			"length of an update vector up to which its mistake is left alone"),
 		doubt,
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error { return learners.CheckEach(p) }

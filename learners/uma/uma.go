@@ -3,15 +3,16 @@
 // perceptron step, and with steps that correct more than one mistake. It learns a
 // linear classifier from labels corrupted by a known confusion matrix C.
 //
-// For each predicted class p the examples are summed by noisy label and the sums
-// multiplied by C⁻¹. Row q of the product, z_pq, estimates the sum of those
-// examples whose true class is q although p was predicted: a mistake to correct,
-// although no label can be trusted. With C = identity UMA is the plain batch
-// perceptron.
+// For each predicted class p the examples are summed by noisy label and the sums multiplied by C⁻¹.
+// Row q of the product, z_pq, estimates the sum of those examples whose true class is q although p
+// was predicted: a mistake to correct, although no label can be trusted. With C = identity UMA is
+// the plain batch perceptron.
 package uma
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // run is UMA in the middle of a run.
@@ -36,8 +38,9 @@ type run struct {
 	priors     []float64         // π̂, from the first assignment
 	norms      []float32
 	z          []float32 // update vectors of the pairs under trial
-	spread     spread
-	unit       float64 // of α: 1, or the length of W that clause 18 says, at the last Count
+	b2         []float64 // B²-B in float64, Q×Q; nil if nothing is doubted or labels are right
+	square     float64   // mean of ‖x‖² over the examples, divided by n
+	unit       float64   // of α: 1, or the length of W that clause 18 says, at the last Count
 
 	allowed    []engine.Pair // by clause 7 in this step, by p, then q
 	candidates []candidate   // those of them not yet tried
@@ -50,7 +53,6 @@ type run struct {
 // draw from the same seed.
 const stream = 0x756d61 // "uma"
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -60,7 +62,7 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, err
 	}
 	l := newRun(*p, cells, inverse, problem.Seed)
-	l.spread = newSpread(inverse, problem.Rows(), p.Doubt)
+	l.doubtWrong(problem.Rows())
 	return l, nil
 }
 
@@ -85,13 +87,17 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 	}
 	l.unit = 1
 	if l.Alpha != 0 && l.AlphaUnit == UnitWeights {
-		l.unit = rowLength(w)
+		l.unit = math.Sqrt(base.SquaredLength(w.W) / float64(w.Q)) // of the rows, on average
 	}
 	if l.assignment, err = l.cells.Assign(l.margin(1)); err != nil {
 		return nil, err
 	}
 	if l.priors == nil {
-		l.priors = l.inverse.Priors(labelCounts(l.assignment.Predicted, l.q), l.n)
+		labels := make([]int64, l.q)
+		for i, c := range l.assignment.Predicted {
+			labels[i%l.q] += c
+		}
+		l.priors = l.inverse.Priors(labels, l.n)
 	}
 	return slices.Clone(l.assignment.Predicted), nil
 }
@@ -108,25 +114,31 @@ func (l *run) margin(length float64) float32 {
 	return l.Alpha
 }
 
-// rowLength returns the root mean square length of the rows of w. Squares of float32 are
-// exact in float64.
-func rowLength(w engine.Weights) float64 {
-	sum := 0.0
-	for _, v := range w.W {
-		sum += float64(v) * float64(v)
-	}
-	return math.Sqrt(sum / float64(w.Q))
-}
-
-// Close implements learners.Learner.
 func (l *run) Close() error { return l.cells.Close() }
 
-// labelCounts sums the table of counts by prediction and noisy label over the
-// predictions.
-func labelCounts(predicted []int64, q int) []int64 {
-	counts := make([]int64, q)
-	for i, c := range predicted {
-		counts[i%q] += c
+// saved is the JSON of a run's state: what else there is follows from the labels and the weights.
+type saved struct {
+	Begun  bool   `json:"begun"`
+	Random []byte `json:"random"` // the state of the generator
+}
+
+func (l *run) Save() ([]byte, error) {
+	random, err := l.pcg.MarshalBinary()
+	if err != nil {
+		return nil, err
 	}
-	return counts
+	return json.Marshal(saved{l.begun, random})
+}
+
+func (l *run) Restore(text []byte) error {
+	var s saved
+	err := json.Unmarshal(text, &s)
+	if err == nil {
+		err = l.pcg.UnmarshalBinary(s.Random)
+	}
+	if err != nil {
+		return fmt.Errorf("uma: found a damaged state of a run: %w", err)
+	}
+	l.begun = s.Begun
+	return nil
 }

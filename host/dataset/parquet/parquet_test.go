@@ -9,7 +9,7 @@ import (
 
 	parquetgo "github.com/parquet-go/parquet-go"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // The library reads the rows back; our own reader takes numbers for features and texts for labels.
@@ -41,9 +41,9 @@ func TestWrite(t *testing.T) {
 	if err := os.WriteFile(path, first.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := dataset.Options{Table: dataset.Table{LabelColumn: "given_label",
+	o := file.Options{Table: file.Table{LabelColumn: "given_label",
 		Ignore: []string{"is_label_issue"}}}
-	d, err := dataset.Read(t.Context(), path, o)
+	d, err := file.Read(t.Context(), path, o)
 	if err != nil || d.N != 3000 || d.D != 2 || len(d.Classes) != 7 || d.Row(1)[1] != 0.5 {
 		t.Errorf("found %+v, %v", d, err)
 	}

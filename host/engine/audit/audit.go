@@ -5,7 +5,6 @@ package audit
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -13,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
-// ErrDiffers is what an operation returns whose result is not what it should be; the text of the
-// error says of which of them, where, what was found and what was wanted.
+// ErrDiffers is returned by an operation whose result is wrong. The text of the error says which
+// value it is, what was found and what was wanted.
 var ErrDiffers = errors.New("result differs between engines")
 
 // Level says how much is audited.
@@ -41,82 +40,66 @@ func Engine(e, by engine.Engine, level Level) engine.Engine {
 	if level == Off || level == "" {
 		return e
 	}
-	a := &audited{e: e, by: by, budget: newBudget(level == Full)}
-	a.Engine = enginecheck.New(unchecked{a}, enginecheck.How{ChecksExamples: true})
-	return a
+	return checked(&audited{e: e, by: by, budget: newBudget(level == Full)})
 }
 
-// audited is an engine that is watched by another one.
+func checked(a *audited) engine.Engine {
+	return enginecheck.New(a, enginecheck.How{ChecksExamples: true})
+}
+
+// audited is an engine that is watched by another one, behind the checks.
 type audited struct {
-	*enginecheck.Engine
 	e, by  engine.Engine
 	budget *budget
 }
 
-// unchecked is an audited behind the checks. It spells out every method, so that a new one is
-// noticed here.
-type unchecked struct{ *audited }
+func (a *audited) Device() engine.Device { return a.e.Device() }
+func (a *audited) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
 
-func (a unchecked) Device() engine.Device { return a.e.Device() }
-func (a unchecked) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
-
-func (a unchecked) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
-	r, err := a.e.Load(x, classes)
-	if err != nil {
-		return nil, err
+func (a *audited) Load(x dataset.Stored, t enginecheck.Task) (loaded engine.Scorer, err error) {
+	s := &scorer{a: a, x: x}
+	switch t.Use {
+	case enginecheck.Sorting:
+		c := &cells{scorer: s}
+		c.r, err = a.e.LoadCells(x, t.Labels, t.Classes, t.Format)
+		s.s, loaded = c.r, c
+		s.load = func() (_ engine.Scorer, err error) {
+			c.t, err = a.by.LoadCells(x, t.Labels, t.Classes, c.r.FixedPoint())
+			return c.t, err
+		}
+		if err == nil {
+			c.labels = make([]int64, t.Classes)
+			for _, k := range t.Labels {
+				c.labels[k]++
+			}
+		}
+	case enginecheck.Evaluating:
+		v := &evaluator{scorer: s}
+		v.r, err = a.e.LoadEvaluator(x, t.Classes, t.Format)
+		s.s, loaded = v.r, v
+		s.load = func() (_ engine.Scorer, err error) {
+			v.t, err = a.by.LoadEvaluator(x, t.Classes, v.r.FixedPoint())
+			return v.t, err
+		}
+	default:
+		s.s, err = a.e.Load(x, t.Classes)
+		s.load, loaded = func() (engine.Scorer, error) { return a.by.Load(x, t.Classes) }, s
 	}
-	s := newScorer(a.audited, r, x.Stored(), classes)
-	s.load = func() (engine.Scorer, error) { return a.by.Load(x, classes) }
-	return s, nil
+	if err == nil {
+		s.w, s.stale = engine.NewWeights(t.Classes, x.D), make([]bool, t.Classes)
+	}
+	return loaded, err
 }
 
-func (a unchecked) LoadCells(x dataset.Rows, y []int32, classes int,
-	f numerics.FixedPoint) (engine.Cells, error) {
-	r, err := a.e.LoadCells(x, y, classes, f)
-	if err != nil {
-		return nil, err
+func (a *audited) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+	if t.Use == enginecheck.Evaluating {
+		return a.e.PlanEvaluator(x, t.Classes)
 	}
-	c := &cells{scorer: newScorer(a.audited, r, x.Stored(), classes), r: r, labels: make([]int64,
-		classes)}
-	for _, k := range y {
-		c.labels[k]++
-	}
-	f = r.FixedPoint()
-	c.load = func() (engine.Scorer, error) {
-		t, err := a.by.LoadCells(x, y, classes, f)
-		c.t = t
-		return t, err
-	}
-	return c, nil
-}
-
-func (a unchecked) LoadEvaluator(x dataset.Rows, classes int,
-	f numerics.FixedPoint) (engine.Evaluator, error) {
-	r, err := a.e.LoadEvaluator(x, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	v := &evaluator{scorer: newScorer(a.audited, r, x.Stored(), classes), r: r}
-	f = r.FixedPoint()
-	v.load = func() (engine.Scorer, error) {
-		t, err := a.by.LoadEvaluator(x, classes, f)
-		v.t = t
-		return t, err
-	}
-	return v, nil
-}
-
-func (a unchecked) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
-	return a.e.Plan(x, y, classes)
-}
-
-func (a unchecked) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
-	return a.e.PlanEvaluator(x, classes)
+	return a.e.Plan(x, t.Labels, t.Classes)
 }
 
 // Project compares all that it returns, or a sample of the examples.
-func (a unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
-	x := rows.Stored()
+func (a *audited) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
 	if err := a.e.Project(dst, x, p); err != nil || x.N == 0 {
 		return err
 	}
@@ -177,10 +160,6 @@ type scorer struct {
 	failed error                         // of the first comparison that failed
 }
 
-func newScorer(a *audited, r engine.Scorer, x dataset.Stored, classes int) *scorer {
-	return &scorer{a: a, s: r, x: x, w: engine.NewWeights(classes, x.D), stale: make([]bool, classes)}
-}
-
 func (s *scorer) Shape() (n, d, q int) { return s.s.Shape() }
 
 // note remembers the first error of a comparison and returns err, with what it was about.
@@ -193,6 +172,26 @@ func (s *scorer) note(op string, err error) error {
 		s.failed = err
 	}
 	return err
+}
+
+// enough turns an error of having no memory into none, unless all is to be audited.
+func (s *scorer) enough(err error) error {
+	if errors.Is(err, engine.ErrMemory) && !s.a.budget.full {
+		return nil
+	}
+	return err
+}
+
+// again has the other engine compute values once more, if there is time, and compares them.
+func again[T int64 | float32](s *scorer, op string, operations int, found []T,
+	compute func(want []T) error, name func(k int) string) error {
+	return s.note(op, s.enough(s.a.budget.audit(all, operations, func() error {
+		want := make([]T, len(found))
+		if err := compute(want); err != nil {
+			return err
+		}
+		return same(found, want, name)
+	})))
 }
 
 func (s *scorer) Rescore(w engine.Weights, classes []int) error {
@@ -300,6 +299,3 @@ func (s *scorer) Close() error {
 	}
 	return err
 }
-
-// copied is v in the room of old.
-func copied[T any](old, v []T) []T { return append(slices.Grow(old[:0], len(v)), v...) }

@@ -151,7 +151,7 @@ func examples() (x dataset.Examples, y []int32, w engine.Weights) {
 	return x, []int32{0, 1, 1, 0, 1}, engine.Weights{Q: 2, D: 2, W: []float32{1, 0.5, -1, 0.75}}
 }
 
-// use asks an audited engine everything, of which b is broken from before on, and returns the
+// use asks everything of an audited engine whose b is broken beforehand, and returns the
 // error of what comes.
 func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used any, err error) {
 	x, y, w := examples()
@@ -250,22 +250,22 @@ func TestLast(t *testing.T) {
 	for what, kind := range map[string]string{"class sum": "cells",
 		"weighted sum of": "evaluations", "sum of losses": "evaluations"} {
 		b := &broken{Engine: cpuref.New()}
-		e := Engine(b, simd.New(), Sample).(*audited)
-		e.budget.rate = 1 // no time for more than one operation
-		used, err := use(e, b, what, kind == "cells", kind == "evaluations")
+		a := &audited{e: b, by: simd.New(), budget: newBudget(false)}
+		a.budget.rate = 1 // no time for more than one operation
+		used, err := use(checked(a), b, what, kind == "cells", kind == "evaluations")
 		if err != nil {
 			t.Errorf("%s: %v before the end", what, err)
 		}
-		e.budget.rate = 0
+		a.budget.rate = 0
 		if err := used.(engine.Scorer).Close(); !errors.Is(err, ErrDiffers) ||
 			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: found %v", what, err)
 		}
 	}
 	b := &broken{Engine: cpuref.New()}
-	e := Engine(b, simd.New(), Sample).(*audited)
-	e.budget.rate = 1
-	if _, err := use(e, b, "count of examples", true, false); !errors.Is(err, ErrDiffers) {
+	a := &audited{e: b, by: simd.New(), budget: newBudget(false)}
+	a.budget.rate = 1
+	if _, err := use(checked(a), b, "count of examples", true, false); !errors.Is(err, ErrDiffers) {
 		t.Errorf("counts: found %v", err)
 	}
 }
@@ -273,9 +273,9 @@ func TestLast(t *testing.T) {
 // Class sums that have to add up to a known total are added up when there is no time for more.
 func TestAddUp(t *testing.T) {
 	b := &broken{Engine: cpuref.New()}
-	e := Engine(b, simd.New(), Sample).(*audited)
+	a := &audited{e: b, by: simd.New(), budget: newBudget(false)}
 	x, y, w := examples()
-	r, err := e.LoadCells(x, y, 2, numerics.FixedPoint{})
+	r, err := checked(a).LoadCells(x, y, 2, numerics.FixedPoint{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestAddUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	// There are 32 operations of adding up, and 100 of everything.
-	e.budget.spent, e.budget.rate = 0, sums.free.Seconds()/35
+	a.budget.spent, a.budget.rate = 0, sums.free.Seconds()/35
 	_, err = r.Assign(0)
 	if !errors.Is(err, ErrDiffers) || !strings.Contains(err.Error(),
 		"class sum over all regions of label") {

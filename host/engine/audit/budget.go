@@ -32,7 +32,7 @@ type budget struct {
 
 func newBudget(full bool) *budget { return &budget{full: full, start: time.Now(), rate: 0.2e-9} }
 
-// allows reports whether an audit of so many seconds may begin.
+// allows reports whether an audit that takes these seconds may begin.
 func (b *budget) allows(a allowance, seconds float64) bool {
 	if b.full {
 		return true
@@ -42,7 +42,7 @@ func (b *budget) allows(a allowance, seconds float64) bool {
 	return b.spent.Seconds()+seconds <= a.free.Seconds()+a.share*time.Since(b.start).Seconds()
 }
 
-// audit carries an audit of so many operations out, if there is time.
+// audit calls f, which takes that number of operations, if there is time.
 func (b *budget) audit(a allowance, operations int, f func() error) error {
 	b.mu.Lock()
 	seconds := b.rate * float64(operations)

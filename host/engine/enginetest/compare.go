@@ -4,131 +4,113 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
-
-// same compares two slices bit for bit and names the first difference.
-func same[T uint8 | uint16 | int32 | int64](what string, got, want []T) error {
-	if len(got) != len(want) {
-		return fmt.Errorf("%s: %d values, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if got[i] != want[i] {
-			return fmt.Errorf("%s[%d] = %d, want %d", what, i, got[i], want[i])
-		}
-	}
-	return nil
-}
-
-// sameFloats compares bits, so that -0 differs from +0; all NaN are one value,
-// since no device promises their payload.
-func sameFloats(what string, got, want []float32) error {
-	if len(got) != len(want) {
-		return fmt.Errorf("%s: %d values, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		g, w := got[i], want[i]
-		if math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
-			return fmt.Errorf("%s[%d] = %v (%08x), want %v (%08x)", what, i, g, math.Float32bits(g), w,
-				math.Float32bits(w))
-		}
-	}
-	return nil
-}
-
-// guard is how many sentinel values lie on either side of a slice under test.
-const guard = 64
 
 type value interface {
 	uint8 | uint16 | int32 | int64 | float32
 }
 
-// sentinel is a value no computation here arrives at.
-func sentinel[T value]() T {
-	far := int32(-123456792) // of which codes have the last bits
-	return T(far)
-}
-
-// fence copies v to the middle of a larger slice filled with sentinels; nil stays nil.
-func fence[T value](v []T) (whole, middle []T) {
-	if v == nil {
-		return nil, nil
+// same compares two slices bit for bit, so that -0 differs from +0, and names the first
+// difference. All NaN are one value, since no device promises their payload.
+func same[T value](what string, got, want []T) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%s: %d values, want %d", what, len(got), len(want))
 	}
-	whole = make([]T, len(v)+2*guard)
-	for i := range whole {
-		whole[i] = sentinel[T]()
-	}
-	middle = whole[guard : guard+len(v)]
-	copy(middle, v)
-	return whole, middle
-}
-
-func intact[T value](what string, whole []T) error {
-	for i := range min(guard, len(whole)) { // nothing, where there was no slice
-		if whole[i] != sentinel[T]() || whole[len(whole)-1-i] != sentinel[T]() {
-			return fmt.Errorf("%s: wrote outside the slice it was given", what)
+	for i, w := range want {
+		g := got[i]
+		if g == w && (g != 0 || math.Signbit(float64(g)) == math.Signbit(float64(w))) ||
+			g != g && w != w {
+			continue
 		}
+		return fmt.Errorf("%s[%d] = %v (%x), want %v (%x)", what, i, g, g, w, w)
 	}
 	return nil
 }
 
-// into lets f fill a fenced slice as long as want and compares it.
-func into[T value](want []T, what string, equal func(string, []T, []T) error,
-	f func(dst []T) error) error {
-	whole, dst := fence(make([]T, len(want)))
-	for i := range dst {
-		dst[i] = sentinel[T]() // a value that is not written shows
-	}
-	if err := f(dst); err != nil {
-		return err
-	}
-	if err := intact(what, whole); err != nil {
-		return err
-	}
-	return equal(what, dst, want)
+// guard is how many sentinels lie on either side of a slice under test.
+const guard = 64
+
+// sentinel returns a value that no computation here arrives at.
+func sentinel[T value]() T {
+	far := int32(-123456792) // its last bits in narrow types
+	return T(far)
 }
 
-// guarded hands fenced copies of the inputs to f and judges afterwards that
-// neither they nor their surroundings were written to.
-func guarded(x dataset.Stored, y []int32, inv []float32,
-	f func(x dataset.Stored, y []int32, inv []float32) error) error {
-	g := x
-	var wx, wv []float32
-	var ws []int64
-	var wc []int32
-	if x.Sparse() {
-		ws, g.Starts = fence(x.Starts)
-		wc, g.Columns = fence(x.Columns)
-		wv, g.Values = fence(x.Values)
-	} else {
-		wx, g.X = fence(x.X)
+// fences check after use that nothing was written to slices, or beside them.
+type fences []func() error
+
+// intact joins the errors of all.
+func (f fences) intact() error {
+	var errs []error
+	for _, check := range f {
+		errs = append(errs, check())
 	}
-	var w8 []uint8
-	var w16 []uint16
-	codes := x.At.Narrow()
-	if codes != nil {
-		fenced := *codes
-		w8, fenced.Bytes = fence(codes.Bytes)
-		w16, fenced.Halves = fence(codes.Halves)
-		g.At = &store.Store{Codes: &fenced}
+	return errors.Join(errs...)
+}
+
+// beside returns n sentinels in the middle of more, and a check of those around them.
+func beside[T value](what string, n int) (middle []T, check func() error) {
+	whole := slices.Repeat([]T{sentinel[T]()}, n+2*guard)
+	return whole[guard : guard+n], func() error {
+		for i := range guard {
+			if whole[i] != sentinel[T]() || whole[len(whole)-1-i] != sentinel[T]() {
+				return fmt.Errorf("%s: wrote outside the slice it was given", what)
+			}
+		}
+		return nil
 	}
-	wy, gy := fence(y)
-	wi, gi := fence(inv)
-	if err := f(g, gy, gi); err != nil {
+}
+
+// fence returns a copy of v between sentinels that f checks; nil stays nil.
+func fence[T value](f *fences, what string, v []T) []T {
+	if v == nil {
+		return nil
+	}
+	middle, check := beside[T](what, len(v))
+	copy(middle, v)
+	*f = append(*f, check, func() error { return same(what+" after use", middle, v) })
+	return middle
+}
+
+// examples returns a fenced copy of x.
+func (f *fences) examples(x dataset.Stored) dataset.Stored {
+	x.X, x.Starts = fence(f, "examples", x.X), fence(f, "row starts", x.Starts)
+	x.Columns, x.Values = fence(f, "columns", x.Columns), fence(f, "values", x.Values)
+	if codes := x.At.Narrow(); codes != nil {
+		c := *codes
+		c.Bytes, c.Halves = fence(f, "bytes", c.Bytes), fence(f, "halves", c.Halves)
+		x.At = &store.Store{Codes: &c}
+	}
+	return x
+}
+
+// targets returns a fenced copy of t.
+func (f *fences) targets(t engine.Targets) engine.Targets {
+	t.Values, t.Row = fence(f, "values of targets", t.Values), fence(f, "rows of targets", t.Row)
+	t.Weight = fence(f, "weights of examples", t.Weight)
+	return t
+}
+
+// into lets fill write a fenced slice as long as want, whose values show where it does not, and
+// compares it.
+func into[T value](what string, want []T, fill func(dst []T) error) error {
+	dst, check := beside[T](what, len(want))
+	if err := errors.Join(fill(dst), check()); err != nil {
 		return err
 	}
-	if codes != nil {
-		if err := errors.Join(same("bytes after use", g.At.Narrow().Bytes, codes.Bytes),
-			same("halves after use", g.At.Narrow().Halves, codes.Halves)); err != nil {
-			return err
-		}
+	return same(what, dst, want)
+}
+
+// agree lets op fill n values of got, fenced, and of the reference want, and compares them.
+func agree[R any, T value](what string, got, want R, n int, op func(r R, dst []T) error) error {
+	expected := make([]T, n)
+	if err := op(want, expected); err != nil {
+		return fmt.Errorf("%s of the reference: %w", what, err)
 	}
-	return errors.Join(
-		intact("examples", wx), intact("row starts", ws), intact("columns", wc), intact("values", wv),
-		intact("bytes", w8), intact("halves", w16), intact("labels", wy), intact("inverse", wi),
-		sameFloats("examples after use", g.X, x.X), same("row starts after use", g.Starts, x.Starts),
-		same("columns after use", g.Columns, x.Columns), sameFloats("values after use", g.Values,
-			x.Values), same("labels after use", gy, y), sameFloats("inverse after use", gi, inv))
+	return into(what, expected, func(dst []T) error { return op(got, dst) })
 }

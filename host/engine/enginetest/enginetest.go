@@ -1,86 +1,89 @@
 // Package enginetest is the conformance suite that every engine runs: the same
-// bits as the contract's text, at sizes around every width a kernel could like,
+// bits as package cpuref, at sizes around every width a kernel could like,
 // with hard values, fences around every slice, and the same kinds of error.
 package enginetest
 
 import (
 	"errors"
 	"fmt"
-	"math"
+	"maps"
+	"slices"
+	"sync"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Case is one judgement of an engine. It does not need a *testing.T, so that a
 // test can also ask that a broken engine fails.
 type Case struct {
-	Name  string
-	Check func(engine.Engine) error
+	Name    string
+	Check   func(engine.Engine) error        // against package cpuref
+	Against func(e, ref engine.Engine) error // against another reference
+}
+
+// newCase returns a case that compares an engine with a reference. That is package cpuref, whose
+// loops define every result, and for cpuref itself the naive engine of its tests.
+func newCase(name string, against func(e, ref engine.Engine) error) Case {
+	check := func(e engine.Engine) error { return against(e, cpuref.New()) }
+	return Case{name, check, against}
+}
+
+type checks map[string]func(e, ref engine.Engine) error
+
+// all returns cases by their names.
+func all(checks checks) []Case {
+	cases := []Case{}
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
+		cases = append(cases, newCase(name, checks[name]))
+	}
+	return cases
 }
 
 // Cases lists the suite.
 func Cases() []Case {
-	var all []Case
-	for _, p := range problems() {
-		all = append(all, Case{p.String(), p.check})
-		if p.narrow == 0 {
-			p.sparse = true
-			all = append(all, Case{p.String(), p.check})
-		}
-	}
-	all = append(all, WalkCases()...)
-	for _, p := range projections() {
-		all = append(all, Case{p.String(), p.check})
-	}
-	all = append(all, partCases()...)
-	all = append(all, EvaluationCases()...)
-	all = append(all, TogetherCases()...)
-	return append(all, Case{"errors", checkErrors},
-		Case{"plan", checkPlan}, Case{"errors of project", checkProjectErrors},
-		Case{"no labels", checkNoLabels}, Case{"two residents", checkTwoResidents},
-		Case{"self-test", engine.SelfTest})
+	return slices.Concat(cases("", problem.checkCells, problems()...), WalkCases(),
+		projectCases(projections()), partCases(), EvaluationCases(), TogetherCases(), all(checks{
+			"errors": checkErrors, "plan": checkPlan, "errors of project": checkProjectErrors,
+			"no labels": checkNoLabels, "two residents": checkTwoResidents,
+			"self-test": func(e, _ engine.Engine) error { return engine.SelfTest(e) }}))
 }
 
-// WalkCases are the cases of many small changes of the weights, of which an engine with
-// bounds must get each right though it scores few examples.
+// WalkCases are the cases of many small changes of the weights: an engine with bounds must get
+// each right though it scores few examples.
 func WalkCases() []Case {
-	var all []Case
+	cases := []Case{}
 	for _, w := range walks() {
-		all = append(all, Case{w.name, w.check})
+		cases = append(cases, newCase(w.name, w.check))
 	}
-	return append(all, Case{"rounding decides", checkRounding})
+	return append(cases, newCase("rounding decides", checkRounding))
 }
 
 // WideCases have more columns than 16 bits count, which takes more memory than
 // an engine that is made to cut the others in tiles may be given.
 func WideCases() []Case {
-	p := problem{name: "wide", n: 21, d: 70001, q: 3, edit: thinOut}
-	dense := Case{p.String(), p.check}
-	p.sparse = true
-	k := evaluation{problem: p, aims: []aim{labels}, counts: []int{1}}
-	k.sparse = false
-	return append(k.cases(), dense, Case{p.String(), p.check}, Case{"more memory than there is",
-		checkMemory})
+	p := problem{name: "wide", n: 21, d: 70001, q: 3, edit: thinOut, targets: []drawTargets{labels},
+		counts: []int{1}}
+	return slices.Concat(cases("evaluate: ", problem.checkEvaluation, p),
+		cases("", problem.checkCells, p), all(checks{"more memory than there is": checkMemory}))
 }
 
 // ShortCases are for what makes an engine many times slower and looks for other faults
 // than wrong bits, such as the race detector: the tiny cases, one with enough examples
 // to be shared out, and misuse.
 func ShortCases() []Case {
-	all := append(append(TinyCases(), partCases()...), evaluationParts()...)
-	all = append(all, TogetherCases()...)
-	all = append(all, Case{"errors", checkErrors}, Case{"evaluate: errors", checkEvaluateErrors},
-		Case{"errors of project", checkProjectErrors}, Case{"two residents", checkTwoResidents})
+	short := slices.Concat(TinyCases(), partCases(), evaluationParts(), TogetherCases(), all(checks{
+		"errors": checkErrors, "evaluate: errors": checkEvaluateErrors,
+		"errors of project": checkProjectErrors, "two residents": checkTwoResidents}))
 	for _, w := range walks() {
 		if w.n > 2000 {
-			all = append(all, Case{w.name, w.check})
+			short = append(short, newCase(w.name, w.check))
 		}
 	}
-	return all
+	return short
 }
 
 // AllCases are Cases and WideCases, or with go test -short ShortCases.
@@ -93,27 +96,16 @@ func AllCases() []Case {
 
 // TinyCases are some cases small enough for an interpreter of kernels.
 func TinyCases() []Case {
-	var all []Case
-	for _, p := range []problem{
+	tiny := walk{problem: problem{name: "tiny walk", n: 20, d: 5, q: 3}, noise: 0.1, stride: 0.2}
+	return slices.Concat(cases("", problem.checkCells, []problem{
 		{name: "tiny", n: 1, d: 1, q: 2},
 		{name: "tiny with margin", n: 35, d: 5, q: 3, alpha: 0.5},
 		{name: "tiny with two chunks", n: 17, d: 259, q: 3},
 		{name: "tiny with many classes", n: 20, d: 2, q: 17, value: digits, weight: digits},
 		{name: "tiny bytes", n: 19, d: 18, q: 5, narrow: 1},
 		{name: "tiny halves", n: 5, d: 258, q: 2, narrow: 2},
-	} {
-		all = append(all, Case{p.String(), p.check})
-		if p.narrow == 0 {
-			p.sparse = true
-			all = append(all, Case{p.String(), p.check})
-		}
-	}
-	for _, p := range tinyProjections() {
-		all = append(all, Case{p.String(), p.check})
-	}
-	all = append(all, tinyEvaluations()...)
-	tiny := walk{name: "tiny walk", n: 20, d: 5, q: 3, noise: 0.1, stride: 0.2}
-	return append(all, Case{tiny.name, tiny.check}, Case{"no labels", checkNoLabels})
+	}...), projectCases(tinyProjections()), tinyEvaluations(),
+		all(checks{tiny.name: tiny.check, "no labels": checkNoLabels}))
 }
 
 // Run runs cases, such as those of Cases, as subtests of t.
@@ -131,160 +123,193 @@ func Run(t *testing.T, e engine.Engine, cases []Case) {
 	}
 }
 
-// small is a well-formed problem for the checks of misuse.
-func small() (dataset.Examples, []int32) {
-	return dataset.Examples{N: 3, D: 2, X: []float32{1, 2, 3, 4, 5, 6}}, []int32{0, 1, 1}
-}
-
-func checkErrors(e engine.Engine) error {
-	x, y := small()
-	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
-	for _, c := range []struct {
-		what string
-		x    dataset.Rows
-		y    []int32
-		q    int
-		want error
-	}{
-		{"no examples", dataset.Examples{N: 0, D: 2}, nil, 2, engine.ErrShape},
-		{"no features", dataset.Examples{N: 3, D: 0}, y, 2, engine.ErrShape},
-		{"no classes", x, y, 0, engine.ErrShape},
-		{"negative size", dataset.Examples{N: -3, D: -2, X: x.X}, y, 2, engine.ErrShape},
-		{"too few values", dataset.Examples{N: 3, D: 2, X: x.X[:5]}, y, 2, engine.ErrShape},
-		{"too many values", dataset.Examples{N: 2, D: 2, X: x.X}, y[:2], 2, engine.ErrShape},
-		{"no labels", x, nil, 2, engine.ErrShape},
-		{"too few labels", x, y[:2], 2, engine.ErrShape},
-		{"label too large", x, []int32{0, 1, 2}, 2, engine.ErrLabel},
-		{"label negative", x, []int32{0, 1, -1}, 2, engine.ErrLabel},
-		{"NaN", dataset.Examples{N: 1, D: 2, X: []float32{1, nan}}, []int32{0}, 2, engine.ErrValue},
-		{"infinite", dataset.Examples{N: 1, D: 2, X: []float32{inf, 1}}, []int32{0}, 2, engine.ErrValue},
-		{"infinite, sparse", dataset.Examples{N: 2, D: 2, Starts: []int64{0, 0, 1}, Columns: []int32{1},
-			Values: []float32{inf}}, []int32{0, 0}, 2, engine.ErrValue},
-		{"column beyond the width", dataset.Examples{N: 1, D: 2, Starts: []int64{0, 1},
-			Columns: []int32{2}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
-		{"columns not increasing", dataset.Examples{N: 1, D: 3, Starts: []int64{0, 2}, Columns: []int32{1,
-			1}, Values: []float32{1, 1}}, []int32{0}, 2, engine.ErrShape},
-		{"starts beyond the values", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 2, 1},
-			Columns: []int32{1}, Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
-		{"a start missing", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 1}, Columns: []int32{1},
-			Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
-		{"narrow examples of another shape", dataset.Stored{Examples: x,
-			At: &store.Store{Codes: &store.Codes{
-				Bytes: make([]uint8, 5), Map: make([]float32, 4), Unit: make([]float32, 3)}}}, y, 2,
-			engine.ErrShape},
-		{"both forms", dataset.Examples{N: 1, D: 1, X: []float32{1}, Starts: []int64{0, 1},
-			Columns: []int32{0}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
-	} {
-		r, err := e.LoadCells(c.x, c.y, c.q, numerics.FixedPoint{})
-		if !errors.Is(err, c.want) || r != nil {
-			return fmt.Errorf("load cells with %s: %v, want %v", c.what, err, c.want)
-		}
-		if c.x.Stored().N == x.N && c.x.Stored().Check() == nil && c.q == 2 {
-			continue // the labels are at fault
-		}
-		if r, err := e.Load(c.x, c.q); !errors.Is(err, c.want) || r != nil {
-			return fmt.Errorf("load with %s: %v, want %v", c.what, err, c.want)
-		}
-		v, err := e.LoadEvaluator(c.x, c.q, numerics.FixedPoint{})
-		if !errors.Is(err, c.want) || v != nil {
-			return fmt.Errorf("load evaluator with %s: %v, want %v", c.what, err, c.want)
-		}
-	}
-	r, err := e.LoadCells(x, y, 2, numerics.FixedPoint{})
-	if err != nil {
-		return err
-	}
-	w, f, i32, i64 := engine.NewWeights(2, 2), make([]float32, 64), make([]int32, 64), make([]int64,
-		64)
-	for _, c := range []struct {
-		what string
-		err  error
-	}{
-		{"rescore: class too large", r.Rescore(w, []int{2})},
-		{"rescore: class negative", r.Rescore(w, []int{-1})},
-		{"rescore: class twice", r.Rescore(w, []int{1, 0, 1})},
-		{"rescore: width", r.Rescore(engine.NewWeights(2, 3), []int{0})},
-		{"rescore: classes", r.Rescore(engine.NewWeights(3, 2), []int{0})},
-		{"rescore: values", r.Rescore(engine.Weights{Q: 2, D: 2, W: w.W[:3]}, []int{0})},
-		{"scores: length", r.Scores(f[:5], 0, 3)},
-		{"scores: range", r.Scores(f[:8], 0, 4)},
-		{"scores: negative", r.Scores(f[:8], -1, 3)},
-		{"scores: reversed", r.Scores(f[:0], 2, 1)},
-		{"predict: length", r.Predict(i32[:4])},
-		{"class sums: length", r.ClassSums(i64[:3], 0)},
-		{"class sums: region", r.ClassSums(i64[:4], 2)},
-		{"norms: length", r.Norms(f[:3], f[:4])},
-		{"norms: inverse", r.Norms(f[:4], f[:5])},
-		{"update vectors: length", r.UpdateVectors(f[:3], []engine.Pair{{P: 0, Q: 1}}, f[:4])},
-		{"update vectors: inverse", r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f[:3])},
-		{"update vectors: region", r.UpdateVectors(f[:4], []engine.Pair{{P: 0, Q: 1}, {P: 2, Q: 1}},
-			f[:4])},
-		{"update vectors: class", r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: -1}}, f[:4])},
-	} {
-		if !errors.Is(c.err, engine.ErrShape) {
-			return fmt.Errorf("%s: %v, want %v", c.what, c.err, engine.ErrShape)
-		}
-	}
-	return checkClosed(r)
-}
-
-func checkClosed(r engine.Cells) error {
-	for range 2 {
-		if err := r.Close(); err != nil {
-			return fmt.Errorf("close: %v", err)
-		}
-	}
-	if err := refuses(r, engine.ErrClosed); err != nil {
-		return fmt.Errorf("after close: %w", err)
-	}
-	return nil
-}
-
-func checkNoLabels(e engine.Engine) error {
+func checkNoLabels(e, _ engine.Engine) error {
 	x, _ := small()
 	r, err := e.Load(x, 2)
 	if err != nil {
 		return err
+	}
+	if _, ok := r.(engine.Cells); ok {
+		return errors.New("load returns something with cells")
 	}
 	w := engine.Weights{Q: 2, D: 2, W: []float32{1, 0, -1, 1}}
 	if err := r.Rescore(w, []int{0, 1}); err != nil {
 		return err
 	}
 	// Scores are 1, 3, 5 against 1, 1, 1.
-	if err := into([]int32{0, 0, 0}, "predict", same[int32], func(dst []int32) error {
-		return r.Predict(dst)
-	}); err != nil {
-		return err
-	}
-	if _, ok := r.(engine.Cells); ok {
-		return errors.New("load returns something with cells")
-	}
-	return r.Close()
+	return errors.Join(into("predict", []int32{0, 0, 0}, r.Predict), r.Close())
 }
 
 // checkTwoResidents interleaves two data sets on one engine.
-func checkTwoResidents(e engine.Engine) error {
+func checkTwoResidents(e, ref engine.Engine) error {
 	a := problem{name: "a", n: 40, d: 5, q: 3}
 	x, y, inv, rng := a.build()
-	ra, err := e.LoadCells(x, y, a.q, numerics.FixedPoint{})
+	got, want, err := loadBoth(e, ref, &fences{}, x, x.Examples, y, a.q)
 	if err != nil {
 		return err
 	}
 	w := engine.NewWeights(a.q, a.d)
-	for j := range w.W {
-		w.W[j] = normal(rng)
-	}
-	va := newNaive(x.Examples, y, a.q)
-	va.rescore(w, []int{0, 1, 2})
-	if err := ra.Rescore(w, []int{0, 1, 2}); err != nil {
+	draw(rng, w.W, normal)
+	all := classes(a.q)
+	if err := errors.Join(got.Rescore(w, all), want.Rescore(w, all)); err != nil {
 		return err
 	}
-	b := problem{name: "b", n: 70, d: 9, q: 4}
-	if err := b.check(e); err != nil {
+	if err := (problem{name: "b", n: 70, d: 9, q: 4}).checkCells(e, ref); err != nil {
 		return err
 	}
-	if err := a.round(ra, va, w, nil, 0, inv, rng, "two residents"); err != nil {
+	if err := a.round(got, want, w, nil, 0, inv, rng); err != nil {
 		return fmt.Errorf("after another data set was used: %w", err)
 	}
-	return ra.Close()
+	return got.Close()
+}
+
+// TogetherCases use one engine from several goroutines at once.
+func TogetherCases() []Case { return []Case{newCase("several goroutines", checkTogether)} }
+
+// checkTogether puts several cases to an engine at once: dense, sparse and narrow examples,
+// with cells, with targets and with neither, plans and projections, each twice.
+func checkTogether(e, ref engine.Engine) error {
+	step := walk{problem: problem{name: "together", n: 90, d: 12, q: 3}, noise: 0.1, stride: 0.2}
+	together := slices.Concat(cases("", problem.checkCells, []problem{
+		{name: "together", n: 70, d: 19, q: 5},
+		{name: "together", n: 40, d: 270, q: 3},
+		{name: "together", n: 50, d: 9, q: 3, narrow: 1},
+		{name: "together", n: 30, d: 9, q: 4, narrow: 2},
+	}...), cases("evaluate: ", problem.checkEvaluation, []problem{
+		{name: "together", n: 270, d: 5, q: 3, targets: []drawTargets{labels, soft}},
+		{name: "together", n: 33, d: 19, q: 4, narrow: 1},
+	}...), projectCases(tinyProjections()[1:2]), all(checks{"walk": step.check,
+		"no labels": checkNoLabels, "plan": checkPlan, "plan to evaluate": checkEvaluatePlan}))
+	errs := make([]error, 2*len(together))
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() {
+			c := together[i%len(together)]
+			if err := c.Against(e, ref); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", c.Name, err)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// RunClose judges what open's engines do when they are closed, also while they are used.
+func RunClose(t *testing.T, open func() engine.Engine) {
+	t.Helper()
+	for name, check := range map[string]func(engine.Engine) error{
+		"closed": checkEngineClosed, "closed under way": checkUnderWay,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 3 {
+				if err := check(open()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// checkEngineClosed uses a closed engine and what was loaded on it.
+func checkEngineClosed(e engine.Engine) error {
+	x, y := small()
+	r, err := Small(e)
+	if err != nil {
+		return err
+	}
+	s, err := e.Load(x, 2)
+	if err != nil {
+		return err
+	}
+	v, err := SmallEvaluator(e)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(e.Close(), e.Close()); err != nil {
+		return err
+	}
+	e.Device()
+	var all []misuse
+	for _, l := range loaders(e) {
+		_, err := l.load(x, y, 2, numerics.FixedPoint{})
+		all = append(all, misuse{l.name, err, engine.ErrClosed})
+	}
+	_, plan := e.Plan(x, nil, 2)
+	_, planned := e.PlanEvaluator(x, 2)
+	project := e.Project(make([]float32, 9), x, engine.Projection{Function: linear, Landmarks: x})
+	all = append(all, misuse{"plan", plan, engine.ErrClosed},
+		misuse{"plan evaluator", planned, engine.ErrClosed},
+		misuse{"project", project, engine.ErrClosed},
+		misuse{"predict of a scorer", s.Predict(make([]int32, 3)), engine.ErrClosed})
+	return errors.Join(refused("closed engine", all...), refuses(r, engine.ErrClosed),
+		refuses(v, engine.ErrClosed), r.Close(), s.Close(), v.Close())
+}
+
+// checkUnderWay closes an engine that goroutines work on: each operation succeeds or
+// returns ErrClosed.
+func checkUnderWay(e engine.Engine) error {
+	p := problem{n: 300, d: 20, q: 4}
+	x, y, inv, rng := p.build()
+	w := engine.NewWeights(p.q, p.d)
+	draw(rng, w.W, normal)
+	errs := make([]error, 4) // of goroutines
+	var started, done sync.WaitGroup
+	started.Add(len(errs))
+	for i := range errs {
+		p := p
+		p.sparse = i%2 == 1
+		form := p.form(x)
+		done.Go(func() {
+			errs[i] = useOnce(e, form, y, w, inv)
+			for started.Done(); errs[i] == nil; {
+				errs[i] = useOnce(e, form, y, w, inv)
+			}
+		})
+	}
+	started.Wait()
+	err := e.Close()
+	done.Wait()
+	for _, got := range errs {
+		err = errors.Join(err, refused("under way", misuse{"use", got, engine.ErrClosed}))
+	}
+	return err
+}
+
+// useOnce loads examples, with labels, with targets and with neither, and uses them.
+func useOnce(e engine.Engine, x dataset.Stored, y []int32, w engine.Weights,
+	inv []float32) (err error) {
+	var loaded []engine.Scorer
+	defer func() {
+		for _, r := range loaded {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	for _, l := range loaders(e) {
+		r, err := l.load(x, y, w.Q, numerics.FixedPoint{})
+		if err != nil {
+			return err
+		}
+		loaded = append(loaded, r)
+	}
+	r, s, v := loaded[0].(engine.Cells), loaded[1], loaded[2].(engine.Evaluator)
+	if err := v.SetTargets(engine.Targets{Values: make([]float32, w.Q*w.Q), Row: y}); err != nil {
+		return err
+	}
+	all := classes(w.Q)
+	for range 3 {
+		for _, use := range []func() error{
+			func() error { _, err := v.Evaluate(make([]int64, w.Q*w.D), w); return err },
+			func() error { return errors.Join(s.Rescore(w, all), r.Rescore(w, all)) },
+			func() error { _, err := r.Assign(0); return err },
+			func() error { return s.Predict(make([]int32, x.N)) },
+			func() error { return r.Norms(make([]float32, w.Q*w.Q), inv) },
+		} {
+			if err := use(); err != nil {
+				return err
+			}
+		}
+	}
+	landmarks := dataset.Examples{N: 2, D: x.D, X: w.W[:2*w.D]}
+	return e.Project(make([]float32, x.N*2), x, engine.Projection{Function: linear,
+		Landmarks: landmarks})
 }

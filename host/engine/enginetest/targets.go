@@ -1,34 +1,21 @@
 package enginetest
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// aim is a kind of targets that examples of Q classes are evaluated with.
-type aim struct {
-	name string
-	draw func(rng *rand.Rand, n, q int) engine.Targets
-}
-
-var (
-	labels   = aim{"noisy labels", drawLabels}
-	perRow   = aim{"a row for each example", drawRows}
-	identity = aim{"right labels", drawIdentity}
-	soft     = aim{"soft labels", drawSoft}
-	backward = aim{"columns of an inverse", drawBackward}
-	extremes = aim{"extreme values", drawExtremes}
-)
+// drawTargets draws targets that n examples of q classes are evaluated with.
+type drawTargets func(rng *rand.Rand, n, q int) engine.Targets
 
 // The first has no weights, and right labels come after posteriors.
-var everyAim = []aim{labels, soft, perRow, identity, backward, extremes}
+var everyKind = []drawTargets{labels, soft, perRow, identity, backward, extremes}
 
-// drawLabels: a row of log C for each class, some of it impossible, and a noisy label for
+// labels: a row of log C for each class, some of it impossible, and a noisy label for
 // each example.
-func drawLabels(rng *rand.Rand, n, q int) engine.Targets {
+func labels(rng *rand.Rand, n, q int) engine.Targets {
 	t := engine.Targets{Values: make([]float32, q*q), Row: make([]int32, n)}
 	for at := range t.Values {
 		p := rng.Float64()
@@ -43,8 +30,8 @@ func drawLabels(rng *rand.Rand, n, q int) engine.Targets {
 	return t
 }
 
-// drawRows: for each example how likely the answers of several people are, and a weight.
-func drawRows(rng *rand.Rand, n, q int) engine.Targets {
+// perRow: for each example how likely the answers of several people are, and a weight.
+func perRow(rng *rand.Rand, n, q int) engine.Targets {
 	t := engine.Targets{Values: make([]float32, n*q), Weight: weights(rng, n)}
 	for at := range t.Values {
 		t.Values[at] = float32(-20 * rng.Float64())
@@ -55,9 +42,9 @@ func drawRows(rng *rand.Rand, n, q int) engine.Targets {
 	return t
 }
 
-// drawIdentity: labels that are right for sure.
-func drawIdentity(rng *rand.Rand, n, q int) engine.Targets {
-	t := drawLabels(rng, n, q)
+// identity: labels that are right for sure.
+func identity(rng *rand.Rand, n, q int) engine.Targets {
+	t := labels(rng, n, q)
 	for at := range t.Values {
 		if t.Values[at] = 0; at/q != at%q {
 			t.Values[at] = float32(math.Inf(-1))
@@ -67,8 +54,8 @@ func drawIdentity(rng *rand.Rand, n, q int) engine.Targets {
 	return t
 }
 
-// drawSoft: a distribution over the classes for each example, some of them certain.
-func drawSoft(rng *rand.Rand, n, q int) engine.Targets {
+// soft: a distribution over the classes for each example, some of them certain.
+func soft(rng *rand.Rand, n, q int) engine.Targets {
 	t := engine.Targets{Given: true, Values: make([]float32, n*q)}
 	for i := range n {
 		row, total := t.Values[i*q:(i+1)*q], 0.0
@@ -89,9 +76,9 @@ func drawSoft(rng *rand.Rand, n, q int) engine.Targets {
 	return t
 }
 
-// drawBackward: rows that sum to 1 with values far below 0 and above 1, and weights that
+// backward: rows that sum to 1 with values far below 0 and above 1, and weights that
 // make up for it.
-func drawBackward(rng *rand.Rand, n, q int) engine.Targets {
+func backward(rng *rand.Rand, n, q int) engine.Targets {
 	t := engine.Targets{Given: true, Values: make([]float32, q*q), Row: make([]int32, n),
 		Weight: weights(rng, n)}
 	for r := range q {
@@ -114,18 +101,18 @@ func drawBackward(rng *rand.Rand, n, q int) engine.Targets {
 	return t
 }
 
-// drawExtremes: logarithms that overflow, underflow and cancel, and weights between.
-func drawExtremes(rng *rand.Rand, n, q int) engine.Targets {
+// extremes: logarithms that overflow, underflow and cancel, and weights between.
+func extremes(rng *rand.Rand, n, q int) engine.Targets {
 	values := []float32{0, -0x1p-149, 0x1p-149, -1, 1, -87.3, -87.4, -104, 88.7, 1e-30, -1e6, 3e4,
 		-32767.5, 40000, -math.MaxFloat32, math.MaxFloat32, float32(math.Inf(-1))}
-	t := drawLabels(rng, n, q)
+	t := labels(rng, n, q)
 	rows := 3*q + 5
 	t.Values = make([]float32, rows*q)
 	for at := range t.Values {
 		if t.Values[at] = values[rng.IntN(len(values))]; at%q == at/q%q {
 			t.Values[at] = values[rng.IntN(len(values)-1)]
 		}
-		if at/q%3 == 0 && t.Values[at] > 100 { // a row of which not all that overflows is refused
+		if at/q%3 == 0 && t.Values[at] > 100 { // a row that is not refused for all that overflows
 			t.Values[at] = -50
 		}
 	}
@@ -150,22 +137,4 @@ func weights(rng *rand.Rand, n int) []float32 {
 		}
 	}
 	return w
-}
-
-// fenced hands fenced copies of targets to f and judges afterwards that neither they nor
-// their surroundings were written to.
-func fenced(t engine.Targets, f func(engine.Targets) error) error {
-	g := t
-	var wv, ww []float32
-	var wr []int32
-	wv, g.Values = fence(t.Values)
-	wr, g.Row = fence(t.Row)
-	ww, g.Weight = fence(t.Weight)
-	if err := f(g); err != nil {
-		return err
-	}
-	return errors.Join(
-		intact("values of targets", wv), intact("rows of targets", wr), intact("weights of examples", ww),
-		sameFloats("values of targets after use", g.Values, t.Values), same("rows of targets after use",
-			g.Row, t.Row), sameFloats("weights of examples after use", g.Weight, t.Weight))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
@@ -18,7 +19,7 @@ type form struct {
 	read func(w way, r ranks.Reducer) (*dataset.Dataset, error)
 }
 
-// forms are two in memory, of which each rank has all, and files, of which each has read its own
+// forms are two in memory, which each rank has whole, and files, where each rank has read its own
 // examples alone where the learner needs no others.
 func forms(t *testing.T, dense, sparse *dataset.Dataset) []form {
 	t.Helper()
@@ -29,15 +30,15 @@ func forms(t *testing.T, dense, sparse *dataset.Dataset) []form {
 	dir := t.TempDir()
 	for _, name := range []string{"d.umab", "d.csv"} {
 		path := filepath.Join(dir, name)
-		if err := dataset.Write(t.Context(), path, dense, dataset.WriteOptions{}); err != nil {
+		if err := file.Write(t.Context(), path, dense, file.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, form{name, func(w way, r ranks.Reducer) (*dataset.Dataset, error) {
-			o := dataset.Options{Classes: dense.Classes}
+			o := file.Options{Classes: dense.Classes}
 			if w.shares() {
 				o.Ranks = r
 			}
-			return dataset.Read(t.Context(), path, o)
+			return file.Read(t.Context(), path, o)
 		}})
 	}
 	return all

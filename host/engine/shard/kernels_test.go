@@ -12,10 +12,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
@@ -89,10 +89,10 @@ func kernelWays() []way {
 }
 
 // TestKernelParts: kernel functions, where what is held out is so much that ranks share that too:
-// folds, a search for gamma, and means of classes of which each rank has a part.
+// folds, a search for gamma, and means of classes that are spread over the ranks.
 func TestKernelParts(t *testing.T) {
 	const n, d, q = 26000, 3, 2
-	x, y, err := synth.Generate(n, d, q, 5)
+	x, y, err := synth.Generate(t.Context(), n, d, q, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestKernelParts(t *testing.T) {
 	data, err := dataset.New(dataset.Examples{N: n, D: d, X: x}, names, nil)
 	path := filepath.Join(t.TempDir(), "d.csv")
 	if err == nil {
-		err = dataset.Write(t.Context(), path, data, dataset.WriteOptions{})
+		err = file.Write(t.Context(), path, data, file.WriteOptions{})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestKernelParts(t *testing.T) {
 		{Learner: means, Kernel: &fitting.Options{Function: rbf}},
 	} {
 		of := func(e engine.Engine, r ranks.Reducer) (string, error) {
-			data, err := dataset.Read(t.Context(), path, dataset.Options{Ranks: r})
+			data, err := file.Read(t.Context(), path, file.Options{Ranks: r})
 			if err != nil {
 				return "", err
 			}
@@ -175,11 +175,11 @@ func TestKernelTraffic(t *testing.T) {
 	const k, m, d, q = 3, 40, 10, 4
 	data, _ := problem(t, false)
 	path := filepath.Join(t.TempDir(), "d.csv")
-	if err := dataset.Write(t.Context(), path, data, dataset.WriteOptions{}); err != nil {
+	if err := file.Write(t.Context(), path, data, file.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Of numbers of so many bytes that are added in order, in groups at multiples of step: each of 8
-	// k groups goes by each rank, and all agree in the end.
+	// Numbers that are added in order go in groups at multiples of step: each of 8k groups
+	// goes by each rank, and all agree in the end.
 	inOrder := func(numbers, bytes, step int64) int64 {
 		width := max(step, (numbers/(8*k)+step-1)/step*step)
 		groups := (numbers + width - 1) / width
@@ -191,7 +191,7 @@ func TestKernelTraffic(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		read, err := dataset.Read(t.Context(), path, dataset.Options{Ranks: meter})
+		read, err := file.Read(t.Context(), path, file.Options{Ranks: meter})
 		if err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func TestKernelTraffic(t *testing.T) {
 			err); err != nil {
 			return err
 		}
-		z, err := featuremap.Components(t.Context(), e, basis, read)
+		z, err := basis.Components(t.Context(), e, read)
 		if err := step("components", 24, 0, err); err != nil {
 			return err
 		}

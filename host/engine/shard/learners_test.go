@@ -19,6 +19,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -58,7 +60,7 @@ func ways() []way {
 		{"softmax", host.Options{Learner: gradients}},
 		{"kernel PCA and softmax", host.Options{Learner: gradients, Kernel: rbf}},
 		{"kernelmean", host.Options{Learner: means, Kernel: &fitting.Options{Function: rbf.Function}}},
-		{"perceptron", host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
+		{"perceptron", host.Options{Learner: online.New("perceptron"), MaxSteps: 2}},
 	}
 }
 
@@ -69,7 +71,7 @@ func (w way) shares() bool { return w.options.Learner.Definition().Shared }
 func problem(t testing.TB, sparse bool) (*dataset.Dataset, *confusion.Matrix) {
 	t.Helper()
 	const n, d, q = 2200, 10, 4
-	x, y, err := synth.Generate(n, d, q, 3)
+	x, y, err := synth.Generate(t.Context(), n, d, q, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func arrays(hashes string) string {
 	return of
 }
 
-// spread trains on so many ranks, each with the engines that open gives it, one for each of its
+// spread trains on several ranks, each with the engines that open gives it, one for each of its
 // shares, and returns what each found in the examples that read gives it.
 func spread(
 	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, open func(rank int) []engine.Engine,
@@ -158,7 +160,7 @@ func spread(
 	return found
 }
 
-// TestPartsShare: examples held out, and what models say of those that they have not seen, are
+// TestPartsShare: examples held out, and what models say of examples that they have not seen, are
 // those of one process where each rank has read its own examples alone, from a table of more than
 // numbers, some of whose examples are bad.
 func TestPartsShare(t *testing.T) {
@@ -180,10 +182,10 @@ func TestPartsShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
-		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r,
-			Table: dataset.Table{LabelColumn: "class", IDColumn: "id",
-				Encode: &dataset.EncodeOptions{Missing: "mean",
-					Text: dataset.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})
+		return file.Read(t.Context(), path, file.Options{Ranks: r,
+			Table: file.Table{LabelColumn: "class", IDColumn: "id",
+				Encode: &features.EncodeOptions{Missing: "mean",
+					Text: features.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})
 	}
 	gradients := softmax.Defaults()
 	gradients.Iterations = 5
@@ -285,14 +287,14 @@ func TestLearnersShare(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := dataset.Write(t.Context(), path, &prepared, dataset.WriteOptions{}); err != nil {
+				if err := file.Write(t.Context(), path, &prepared, file.WriteOptions{}); err != nil {
 					t.Fatal(err)
 				}
-				o := dataset.Options{Storage: "dense", Classes: data.Classes, Features: data.D}
+				o := file.Options{Storage: "dense", Classes: data.Classes, Features: data.D}
 				if sparse {
 					o.Storage = "sparse"
 				}
-				whole, err := dataset.Read(t.Context(), path, o)
+				whole, err := file.Read(t.Context(), path, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -302,7 +304,7 @@ func TestLearnersShare(t *testing.T) {
 				}
 				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i%4]
 				if at%2 == 1 && i%4 == 2 {
-					shares = [][]int{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}} // of which most have no examples
+					shares = [][]int{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}} // most have no examples
 				}
 				engines := func(rank int) (own []engine.Engine) {
 					for range shares[rank] {
@@ -314,7 +316,7 @@ func TestLearnersShare(t *testing.T) {
 					func(r ranks.Reducer) (*dataset.Dataset, error) {
 						o := o
 						o.Ranks = r
-						d, err := dataset.Read(t.Context(), path, o)
+						d, err := file.Read(t.Context(), path, o)
 						if err == nil && d.Stored().At.Shared() == nil {
 							err = errors.New("all ranks have all examples")
 						}

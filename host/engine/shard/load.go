@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -15,137 +16,90 @@ import (
 // side by side.
 const step = 16
 
-// judge judges the arguments of a load by check and returns the format of the sums: f, or that of
-// the whole if f is the zero value. y may be nil.
-func (e *sharded) judge(op string, x dataset.Stored, y []int32, c cuts, f numerics.FixedPoint,
-	check func(x dataset.Stored, y []int32, f numerics.FixedPoint) (numerics.FixedPoint, error),
-) (numerics.FixedPoint, error) {
-	if e.all == 1 || x.N < 1 || x.At.Shared() == nil && x.Check() != nil || y != nil && len(y) != x.N {
-		return check(x, y, f)
+// check checks what is loaded and returns the format of the sums: that of t, or that of the whole
+// if it is zero.
+func (e *sharded) check(x dataset.Stored, t enginecheck.Task, c cuts) (numerics.FixedPoint, error) {
+	if e.all == 1 || x.N < 1 || x.At.Shared() == nil && x.Check() != nil ||
+		t.Use == enginecheck.Sorting && len(t.Labels) != x.N {
+		return enginecheck.Load(x, t)
 	}
 	from, to := e.own(c)
 	most, err := int64(0), error(nil)
 	if from < to {
-		part := x.Rows(from, to)
-		if y != nil {
-			y = y[from:to]
-		}
-		if _, err = check(part, y, numerics.FixedPoint{}); err != nil {
+		part, own := x.Rows(from, to), partOf(t, from, to)
+		own.Format = numerics.FixedPoint{}
+		if _, err = enginecheck.Load(part, own); err != nil {
 			err = fmt.Errorf("of examples %d..%d: %w", from, to-1, err)
 		} else {
-			maxAbs, _ := engine.MaxAbs(part) // check has judged the values
+			maxAbs, _ := engine.MaxAbs(part) // whose values are checked
 			most = int64(math.Float32bits(maxAbs))
 		}
 	}
 	if err := e.agree(err); err != nil {
-		return f, err
+		return t.Format, err
 	}
 	all := []int64{most}
-	if err := e.Max(e.ctx, all); err != nil {
-		return f, err
+	if err := e.Max(e.ctx, all); err != nil || t.Use == enginecheck.Scoring {
+		return t.Format, err
 	}
-	return enginecheck.Format(op, math.Float32frombits(uint32(all[0])), x.N, f)
+	return enginecheck.Format(math.Float32frombits(uint32(all[0])), x.N, t.Format)
 }
 
-// judgeLoad is judge for examples without labels.
-func (e *sharded) judgeLoad(op string, x dataset.Stored, classes int, c cuts) error {
-	_, err := e.judge(op, x, nil, c, numerics.FixedPoint{}, func(
-		x dataset.Stored, _ []int32, f numerics.FixedPoint) (numerics.FixedPoint, error) {
-		return f, enginecheck.Load(op, x, classes)
-	})
-	return err
-}
-
-func (e *sharded) judgeCells(
-	op string, x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, c cuts,
-) (numerics.FixedPoint, error) {
-	if y == nil {
-		y = []int32{}
+// partOf is the task of examples from..to-1.
+func partOf(t enginecheck.Task, from, to int) enginecheck.Task {
+	if t.Labels != nil {
+		t.Labels = t.Labels[from:to]
 	}
-	return e.judge(op, x, y, c, f, func(x dataset.Stored, y []int32, f numerics.FixedPoint,
-	) (numerics.FixedPoint, error) {
-		return enginecheck.LoadCells(op, x, y, classes, f)
-	})
+	return t
 }
 
-func (e *sharded) judgeEvaluator(
-	op string, x dataset.Stored, classes int, f numerics.FixedPoint, c cuts,
-) (numerics.FixedPoint, error) {
-	return e.judge(op, x, nil, c, f, func(x dataset.Stored, _ []int32, f numerics.FixedPoint,
-	) (numerics.FixedPoint, error) {
-		return enginecheck.LoadEvaluator(op, x, classes, f)
-	})
+// cutFor cuts x for a task.
+func (e *sharded) cutFor(x dataset.Stored, t enginecheck.Task) cuts {
+	if t.Use == enginecheck.Evaluating {
+		return e.cut(x, numerics.Block)
+	}
+	return e.cut(x, step)
 }
 
-func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
-	x := rows.Stored()
-	c := e.cut(x, step)
-	if err := e.judgeLoad("load", x, classes, c); err != nil {
+func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (_ engine.Scorer, err error) {
+	c, q := e.cutFor(x, t), t.Classes
+	if t.Format, err = e.check(x, t, c); err != nil {
 		return nil, err
 	}
-	s, err := e.load(x, classes, c, func(_ int, p part, x dataset.Stored) (engine.Scorer, error) {
-		return p.e.Load(x, classes)
-	})
+	s, err := e.load(x, t, c)
 	if err != nil {
 		return nil, err
+	}
+	switch t.Use {
+	case enginecheck.Sorting:
+		return &cells{scorer: s, fixed: t.Format, regions: make([]int64, q*q),
+			sums:  make([]int64, q*q*x.D),
+			fresh: slices.Repeat([]bool{true}, q), // every cell is empty
+			norms: make([]float32, q*q), known: make([]bool, q)}, nil
+	case enginecheck.Evaluating:
+		return &evaluator{scorer: s, fixed: t.Format}, nil
 	}
 	return &s, nil
 }
 
-func (e unchecked) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
-) (engine.Cells, error) {
-	x := rows.Stored()
-	c := e.cut(x, step)
-	f, err := e.judgeCells("load cells", x, y, classes, f, c)
-	if err != nil {
-		return nil, err
-	}
-	own := make([]engine.Cells, len(e.parts(c)))
-	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer,
-		err error) {
-		own[i], err = p.e.LoadCells(x, y[p.from:p.to], classes, f)
-		return own[i], err
-	})
-	if err != nil {
-		return nil, err
-	}
-	r := &cells{scorer: s, own: own, fixed: f, regions: make([]int64, classes*classes),
-		sums: make([]int64, classes*classes*x.D), fresh: make([]bool, classes), updates: newUpdates(x.D,
-			classes)}
-	for p := range r.fresh {
-		r.fresh[p] = true // every cell is empty
-	}
-	return r, nil
-}
-
-func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint,
-) (engine.Evaluator, error) {
-	x := rows.Stored()
-	c := e.cut(x, numerics.Block)
-	f, err := e.judgeEvaluator("load evaluator", x, classes, f, c)
-	if err != nil {
-		return nil, err
-	}
-	own := make([]engine.Evaluator, len(e.parts(c)))
-	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer,
-		err error) {
-		own[i], err = p.e.LoadEvaluator(x, classes, f)
-		return own[i], err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &evaluator{scorer: s, own: own, fixed: f, others: make([][]int64, len(own))}, nil
-}
-
 // load has each engine of this rank load its shard, if it has any examples.
-func (e *sharded) load(x dataset.Stored, classes int, c cuts,
-	load func(i int, p part, x dataset.Stored) (engine.Scorer, error)) (scorer, error) {
-	s := scorer{e: e, n: x.N, d: x.D, q: classes, cuts: c, x: x, parts: e.parts(c)}
+func (e *sharded) load(x dataset.Stored, t enginecheck.Task, c cuts) (scorer, error) {
+	s := scorer{e: e, n: x.N, d: x.D, q: t.Classes, cuts: c, x: x, parts: e.parts(c)}
 	err := e.agree(s.all(func(i int, p part) (err error) {
-		s.parts[i].s, err = load(i, p, x.Rows(p.from, p.to))
+		own, examples := partOf(t, p.from, p.to), x.Rows(p.from, p.to)
+		to := &s.parts[i]
+		switch t.Use {
+		case enginecheck.Sorting:
+			to.cells, err = p.e.LoadCells(examples, own.Labels, own.Classes, own.Format)
+			to.s = to.cells
+		case enginecheck.Evaluating:
+			to.evaluator, err = p.e.LoadEvaluator(examples, own.Classes, own.Format)
+			to.s = to.evaluator
+		default:
+			to.s, err = p.e.Load(examples, own.Classes)
+		}
 		if err != nil {
-			s.parts[i].s = nil
+			to.s = nil
 		}
 		return err
 	}))

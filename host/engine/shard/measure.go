@@ -11,11 +11,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Measure returns shares for New, and for Ranks: how fast each engine evaluates examples of so
-// many features for so many classes, dense or sparse, in hundreds of thousands of stored values a
-// second. stored is how many the examples will have, of which it makes up at most 2^23. It takes
-// some tenths of a second, and no two measurements are the same. Engines of one device are equally
-// fast, as the fastest of them was found to be. Errors are those of the engines.
+// Measure returns shares for New and Ranks: how fast each engine evaluates examples, dense or
+// sparse, in hundreds of thousands of stored values a second. stored is how many values the
+// examples will have; it makes up at most 2^23. It takes some tenths of a second, and measurements
+// differ.
+// Engines of one device count as equally fast. Errors are those of the engines.
 func Measure(engines []engine.Engine, features, classes, stored int, sparse bool) ([]int, error) {
 	x := made(features, stored, sparse)
 	shares, fastest := make([]int, len(engines)), map[string]int{}

@@ -16,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// onRanks has each of so many ranks do something, and returns their errors. A rank that returns
+// onRanks has each rank do something, and returns their errors. A rank that returns
 // one ends all.
 func onRanks(count int, do func(rank int, r ranks.Reducer) error) []error {
 	errs := make([]error, count)

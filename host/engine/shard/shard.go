@@ -156,8 +156,8 @@ func (e unchecked) Close() error {
 // are the shards first[r]..first[r+1]-1.
 type cuts []int
 
-// cut cuts x by the shares, between multiples of step; examples of which each rank has a part are
-// cut among the engines of each.
+// cut cuts x by the shares, between multiples of step. If each rank has a part of the examples,
+// that part is cut among its engines.
 func (e *sharded) cut(x dataset.Stored, step int) cuts {
 	c := make(cuts, len(e.until))
 	shared := x.At.Shared()

@@ -26,7 +26,7 @@ func together(t testing.TB, shares []int, engines ...engine.Engine) engine.Engin
 	return e
 }
 
-// devices opens the first OpenCL device so many times; none in a build without OpenCL.
+// devices opens the first OpenCL device several times; none in a build without OpenCL.
 func devices(t testing.TB, count int) []engine.Engine {
 	t.Helper()
 	if !gpu.Built {

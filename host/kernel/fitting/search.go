@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -103,10 +103,10 @@ func (s Search) components(
 		return fitted, held, 0, err
 	}
 	fitted.Y, held.Y = train.Y, test.Y
-	if fitted.X, err = featuremap.Components(ctx, p.Engine, basis, train.X); err != nil {
+	if fitted.X, err = basis.Components(ctx, p.Engine, train.X); err != nil {
 		return fitted, held, 0, err
 	}
-	held.X, err = featuremap.Components(ctx, p.Engine, basis, test.X)
+	held.X, err = basis.Components(ctx, p.Engine, test.X)
 	return fitted, held, basis.Axes.Q, err
 }
 
@@ -115,16 +115,16 @@ func (s Search) components(
 func (s Search) try(
 	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test judge.Labelled,
 ) (estimate float64, err error) {
-	preparation, err := dataset.Fit(steps, train.X)
+	preparation, err := features.Fit(steps, train.X)
 	if err != nil {
 		return 0, err
 	}
-	x, err := preparation.ApplyTo(train.X)
+	x, err := features.ApplyTo(preparation, train.X)
 	if err != nil {
 		return 0, err
 	}
 	defer x.Close()
-	held, err := preparation.ApplyTo(test.X)
+	held, err := features.ApplyTo(preparation, test.X)
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -31,7 +32,7 @@ func onRanks(t *testing.T, count int, path string, do func(e engine.Engine, x da
 			e, err := shard.Ranks(t.Context(), r, []engine.Engine{simd.New(), simd.New()}[:1+rank%2], nil)
 			if err == nil {
 				err = dataset.Guard(func() error {
-					d, err := dataset.Read(t.Context(), path, dataset.Options{Ranks: r})
+					d, err := file.Read(t.Context(), path, file.Options{Ranks: r})
 					if err == nil && d.Stored().At.Shared() == nil {
 						err = errors.New("all ranks have all examples")
 					}
@@ -62,7 +63,7 @@ func uneven(t *testing.T) (x dataset.Examples, path string) {
 	data, err := dataset.New(x, slices.Repeat([]string{"a", "b"}, n/2), nil)
 	if err == nil {
 		path = filepath.Join(t.TempDir(), "d.csv")
-		err = dataset.Write(t.Context(), path, data, dataset.WriteOptions{})
+		err = file.Write(t.Context(), path, data, file.WriteOptions{})
 	}
 	if err != nil {
 		t.Fatal(err)

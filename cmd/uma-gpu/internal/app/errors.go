@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -33,7 +34,7 @@ var ErrInterrupted = errors.New("interrupted")
 type UsageError struct {
 	Flag    string   // without dashes, "" if none is to blame
 	Got     string   // the word that was given
-	Allowed []string // the words that there are, nil if nobody can list them
+	Allowed []string // the words that are allowed, nil if they cannot be listed
 	Problem string   // "" if flag, word and list say it
 	Command string   // whose --help to see, "uma-gpu train"; Action fills it in
 }
@@ -57,7 +58,7 @@ func Usage(format string, args ...any) error {
 	return &UsageError{Problem: fmt.Sprintf(format, args...)}
 }
 
-// NotAllowed returns the usage error of a flag whose value is none of those that there are.
+// NotAllowed returns the usage error of a flag whose value is none of the allowed.
 func NotAllowed(flag, got string, allowed ...string) error {
 	return &UsageError{Flag: flag, Got: got, Allowed: allowed}
 }
@@ -81,19 +82,14 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 	message = strings.Replace(message, "flag needs an argument: -", "a value is missing behind --", 1)
 	usage := &UsageError{Problem: message, Command: c.Command.HelpName}
 	if _, name, unknown := strings.Cut(message, "unknown flag --"); unknown {
-		usage.Got, usage.Allowed = "--"+name, flagWords(c.Command.Flags)
-	}
-	return usage
-}
-
-// flagWords are the flags as they are typed.
-func flagWords(flags []cli.Flag) (words []string) {
-	for _, f := range flags {
-		for _, name := range f.Names() {
-			words = append(words, strings.Repeat("-", min(2, len(name)))+name)
+		usage.Got = "--" + name
+		for _, f := range c.Command.Flags {
+			for _, name := range f.Names() {
+				usage.Allowed = append(usage.Allowed, typed(name))
+			}
 		}
 	}
-	return words
+	return usage
 }
 
 // NeedCommand is the action of a command that has only subcommands.
@@ -118,15 +114,16 @@ func ExitCode(err error) int {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
 	}
-	for _, missing := range []error{ErrNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader,
-		gpu.ErrNoPlatform, gpu.ErrNoDevice} {
-		if errors.Is(err, missing) {
-			return ExitNoDevice
-		}
-	}
-	for _, full := range []error{memory.ErrBudget, engine.ErrMemory, pca.ErrMemory} {
-		if errors.Is(err, full) {
-			return ExitMemory
+	for _, of := range []struct {
+		code  int
+		kinds []error
+	}{
+		{ExitNoDevice, []error{ErrNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform,
+			gpu.ErrNoDevice}},
+		{ExitMemory, []error{memory.ErrBudget, engine.ErrMemory, pca.ErrMemory}},
+	} {
+		if slices.ContainsFunc(of.kinds, func(kind error) bool { return errors.Is(err, kind) }) {
+			return of.code
 		}
 	}
 	return ExitFailure
@@ -148,4 +145,51 @@ func AdviseMemory(err error) error {
 	}
 	return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose "+
 		"another --device, or train with fewer examples or classes", err)
+}
+
+func init() {
+	cli.SuggestCommand = func(commands []*cli.Command, word string) string {
+		return didYouMean(word, commandNames(commands))
+	}
+}
+
+// commandNames are the names of the commands that help shows.
+func commandNames(commands []*cli.Command) (names []string) {
+	for _, c := range commands {
+		if !c.Hidden {
+			names = append(names, c.Names()...)
+		}
+	}
+	return names
+}
+
+// didYouMean asks for the word that is most like the given one, a third of whose letters may be
+// wrong, or that begins with it; "" if there is none.
+func didYouMean(given string, words []string) string {
+	at := -1
+	for k := 1; at < 0 && k <= min(max(1, len(given)/3), 4); k++ {
+		at = slices.IndexFunc(words, func(word string) bool {
+			return edited(strings.ToLower(given), strings.ToLower(word), k)
+		})
+	}
+	if at < 0 && len(given) >= 3 {
+		at = slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, given) })
+	}
+	if at < 0 {
+		return ""
+	}
+	return "Did you mean " + words[at] + "?"
+}
+
+// edited reports whether at most k letters of a are to be inserted, removed, replaced or exchanged
+// with their neighbour to make b.
+func edited(a, b string, k int) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	if a == "" || b == "" {
+		return len(a)+len(b) <= k
+	}
+	return k > 0 && (edited(a[1:], b, k-1) || edited(a, b[1:], k-1) || edited(a[1:], b[1:], k-1) ||
+		len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && edited(a[2:], b[2:], k-1))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -15,13 +16,11 @@ type Model struct {
 	Match string // features by name or position
 }
 
-// Flag returns the flag --model.
 func (m *Model) Flag() cli.Flag {
 	return Required(InputFlag{&cli.StringFlag{Name: "model", Destination: &m.Path,
 		Usage: "model that train wrote: `FILE`.npz (required)"}})
 }
 
-// MatchFlag returns the flag --match-features.
 func (m *Model) MatchFlag() cli.Flag {
 	return Choice(&m.Match, "match-features", "name",
 		"match features with those of the model by `KEY`: name or position", "name", "position")
@@ -29,7 +28,7 @@ func (m *Model) MatchFlag() cli.Flag {
 
 // Read reads the data for what was fitted to features f: these are chosen by name and brought into
 // order, if there are names and --match-features agrees.
-func (m *Model) Read(ctx context.Context, d *Data, o dataset.Options, f model.Features,
+func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Features,
 ) (*dataset.Dataset, error) {
 	if err := d.AsModel(&o, f); err != nil {
 		return nil, err
@@ -37,7 +36,7 @@ func (m *Model) Read(ctx context.Context, d *Data, o dataset.Options, f model.Fe
 	return m.read(ctx, d, o, f)
 }
 
-func (m *Model) read(ctx context.Context, data *Data, o dataset.Options, f model.Features,
+func (m *Model) read(ctx context.Context, data *Data, o file.Options, f model.Features,
 ) (*dataset.Dataset, error) {
 	if m.Match == "name" && len(f.Names) > 0 {
 		o.FeatureNames = f.Names

@@ -3,32 +3,33 @@ package app
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// Meter has standard error to itself, and shows there how far long work is: on a terminal in a
-// line that is drawn over and over below what is written, else in a line of its own every so
-// often. It is the progress.Listener of all commands, and the writer of their notes and warnings.
+// Meter has standard error to itself, and shows there how far long work is: on a terminal in a line
+// that is drawn over and over below what is written, else in a line of its own now and then. It is
+// the progress.Listener of all commands, and the writer of their notes and warnings.
 type Meter struct {
 	w     io.Writer
 	Now   func() time.Time
 	Width func() int // of the terminal, in columns
 
-	lock      sync.Mutex
-	Live      bool // w is a terminal
-	quiet     bool
-	beginning map[*progress.Task]beginning
-	Last      time.Time // when progress was shown last, or the meter made
-	drawn     bool      // the live line is to be seen
-	// what was written last has no line break at its end, so the line is not the meter's
-	open bool
+	lock  sync.Mutex
+	Live  bool // w is a terminal
+	quiet bool
+	began map[*progress.Task]beginning
+	Last  time.Time // when progress was shown last, or the meter made
+	drawn bool      // the live line is to be seen
+	open  bool      // the last text has no line break at its end, so the line is not the meter's
 }
 
 // beginning is how a task began.
@@ -45,16 +46,16 @@ const (
 	plainInterval = 10 * time.Second
 )
 
+// NewMeter returns a meter that shows progress on w.
 func NewMeter(w io.Writer) *Meter {
-	m := &Meter{w: w, Now: time.Now, beginning: map[*progress.Task]beginning{}}
+	m := &Meter{w: w, Now: time.Now, began: map[*progress.Task]beginning{}}
 	if m.Last = m.Now(); IsTerminal(w) {
 		f := w.(*os.File)
 		m.Live, m.Width = true, func() int {
-			n, _, err := term.GetSize(int(f.Fd()))
-			if err != nil || n <= 0 {
-				n = UsualColumns
+			if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+				return n
 			}
-			return n
+			return UsualColumns
 		}
 	}
 	return m
@@ -66,15 +67,15 @@ func IsTerminal(w io.Writer) bool {
 	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
-// Still takes over what the flags of a command ask for: of --quiet no progress, of --verbose,
-// whose lines are many, no live line.
+// Still takes over what the flags of a command ask for: of --quiet no progress, of --verbose, whose
+// lines are many, no live line.
 func (m *Meter) Still(quiet, verbose bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.quiet, m.Live = m.quiet || quiet, m.Live && !verbose
 }
 
-// Watched says whether somebody sees each step.
+// Watched reports whether each step is shown.
 func (m *Meter) Watched() bool {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -106,72 +107,183 @@ func (m *Meter) clear() {
 	}
 }
 
-// Began is of progress.Listener.
 func (m *Meter) Began(t *progress.Task) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	share, _ := shareOf(t)
-	m.beginning[t] = beginning{m.Now(), share}
+	m.began[t] = beginning{m.Now(), share}
 }
 
-// Ended is of progress.Listener.
 func (m *Meter) Ended(t *progress.Task) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	delete(m.beginning, t)
+	delete(m.began, t)
 	if t.Parent == nil {
 		m.clear()
 	}
 }
 
-// Moved is of progress.Listener.
 func (m *Meter) Moved(t *progress.Task) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	now := m.Now()
-	if m.quiet || m.open || !m.due(t, now) {
-		return
-	}
-	m.Last = now
-	if !m.Live {
-		fmt.Fprintf(m.w, "progress: %s\n", m.text(t, now))
-		return
-	}
-	share, head := shareOf(t)
-	fmt.Fprint(m.w, "\r\x1b[K", barOf(share, head != nil, m.line(t, now)))
-	m.drawn = true
-}
-
-// due says whether it is time to show progress.
-func (m *Meter) due(t *progress.Task, now time.Time) bool {
-	if !m.Live {
-		return now.Sub(m.Last) >= plainInterval
-	}
 	root := t
 	for root.Parent != nil {
 		root = root.Parent
 	}
-	return now.Sub(m.Last) >= liveInterval && now.Sub(m.beginning[root].at) >= patience
-}
-
-// barOf draws a share that is done, if it is known, with a text behind it. It has no colours,
-// whatever NO_COLOR says.
-func barOf(share float64, known bool, text string) string {
-	if !known {
-		return text
+	since := now.Sub(m.Last)
+	due := since >= plainInterval
+	if m.Live {
+		due = since >= liveInterval && now.Sub(m.began[root].at) >= patience
 	}
-	const parts = 1000 // the bar never gets all of them: it would draw another line
-	bar := progressbar.NewOptions(parts,
-		progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetWidth(barWidth),
-		progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false),
-		progressbar.OptionSetTheme(progressbar.Theme{
-			Saucer: "=", SaucerHead: ">", SaucerPadding: " ", BarStart: "[", BarEnd: "]"}))
-	bar.Set64(min(int64(share*parts), parts-1)) // cannot fail below the end
-	bar.Describe("")                            // draws, whatever has changed
-	return fmt.Sprintf("%s%s", bar.String()[len("\r "):], text)
+	if m.quiet || m.open || !due {
+		return
+	}
+	m.Last = now
+	if m.Live {
+		fmt.Fprint(m.w, "\r\x1b[K", m.line(t, now))
+		m.drawn = true
+	} else {
+		fmt.Fprintf(m.w, "progress: %s\n", m.text(t, now))
+	}
 }
 
-const (
-	barWidth  = 5
-	barColumn = barWidth + 9 // where the text behind a bar begins
-)
+// barWidth is how many columns show the share that is done.
+const barWidth = 5
+
+// barOf draws a share that is done. The bar is never full: the end of a task takes it away.
+func barOf(share float64) string {
+	share = min(share, 0.999)
+	full := int(share * barWidth)
+	done := strings.Repeat("=", full)
+	if full > 0 {
+		done = done[1:] + ">"
+	}
+	return fmt.Sprintf("%3d%% [%-*s]  ", int(100*share), barWidth, done)
+}
+
+// shareOf returns how much is done of the outermost task around t, or of t itself, that knows how
+// much there is, and that task; nil if none does.
+func shareOf(t *progress.Task) (share float64, head *progress.Task) {
+	inner := 0.0 // of the unit that is under way
+	for ; t != nil; t = t.Parent {
+		if t.Total == 0 {
+			inner = 0
+			continue
+		}
+		share, head = min(1, (float64(t.Done())+inner)/float64(t.Total)), t
+		inner = share
+	}
+	return share, head
+}
+
+// line is the bar and as much of the state of t as the terminal has room for.
+func (m *Meter) line(t *progress.Task, now time.Time) string {
+	bar := ""
+	if share, head := shareOf(t); head != nil {
+		bar = barOf(share)
+	}
+	var parts []string
+	for task := t; task != nil; task = task.Parent {
+		parts = slices.Insert(parts, 0, standing(task, task == t))
+	}
+	places := len(parts)
+	parts = append(parts, m.figures(t, now)...)
+	room := max(0, m.Width()-len(barOf(0))-1)
+	for len(parts) > places && ColumnsIn(strings.Join(parts, ", ")) > room {
+		parts = parts[:len(parts)-1]
+	}
+	text := []rune(Legible(strings.Join(parts, ", ")))
+	for ColumnsIn(string(text)) > room {
+		text = text[:len(text)-1]
+	}
+	return bar + string(text)
+}
+
+// text is the state of t in a line that is read later, or elsewhere.
+func (m *Meter) text(t *progress.Task, now time.Time) string {
+	var parts []string
+	for task := t; task != nil; task = task.Parent {
+		where := standing(task, task == t)
+		if task.Unit != "" && task.Unit != progress.Bytes {
+			where = task.Name + ": " + where
+		}
+		parts = slices.Insert(parts, 0, where)
+	}
+	if share, head := shareOf(t); head != nil {
+		parts = append(parts, fmt.Sprintf("%.0f %% done", math.Floor(100*share)))
+	}
+	return Legible(strings.Join(append(parts, m.figures(t, now)...), ", "))
+}
+
+// standing says how much is done of the innermost task, and which unit of another is under way.
+func standing(t *progress.Task, innermost bool) string {
+	done, total := t.Done(), ""
+	if t.Total > 0 {
+		total = fmt.Sprintf("/%d", t.Total)
+	}
+	switch {
+	case t.Unit == "":
+		return t.Name
+	case t.Unit == progress.Bytes && t.Total > 0:
+		return fmt.Sprintf("%s %s/%s", t.Name, BytesText(min(done, t.Total)), BytesText(t.Total))
+	case t.Unit == progress.Bytes:
+		return t.Name + " " + BytesText(done)
+	case !innermost && (t.Total == 0 || done < t.Total):
+		done++
+	}
+	return fmt.Sprintf("%s %d%s", t.Unit, done, total)
+}
+
+// figures are the time left, the speed and the estimated error, as far as they are known.
+func (m *Meter) figures(t *progress.Task, now time.Time) (figures []string) {
+	if share, head := shareOf(t); head != nil {
+		from := m.began[head]
+		if made := share - from.share; made > 0 {
+			left := time.Duration(float64(now.Sub(from.at)) * min((1-share)/made, 1e6))
+			most := ""
+			if head.AtMost {
+				most = "<"
+			}
+			figures = append(figures, most+durationText(left)+" left")
+		}
+	}
+	seconds := now.Sub(m.began[t].at).Seconds()
+	if made := float64(t.Done() - t.From); made > 0 && seconds > 0 {
+		rate := made / seconds
+		text := fmt.Sprintf("%.2g/s", rate)
+		if t.Unit == progress.Bytes {
+			text = BytesText(int64(rate)) + "/s"
+		} else if rate >= 10 {
+			text = fmt.Sprintf("%.0f/s", rate)
+		}
+		figures = append(figures, text)
+	}
+	for ; t != nil; t = t.Parent {
+		if e, known := t.EstimatedError(); known {
+			return append(figures, fmt.Sprintf("estimated error %.4f", e))
+		}
+	}
+	return figures
+}
+
+// durationText rounds up to seconds, minutes or hours.
+func durationText(d time.Duration) string {
+	switch {
+	case d <= 2*time.Minute:
+		return fmt.Sprintf("%.0fs", math.Ceil(d.Seconds()))
+	case d <= 2*time.Hour:
+		return fmt.Sprintf("%.0fmin", math.Ceil(d.Minutes()))
+	}
+	return fmt.Sprintf("%.0fh", math.Ceil(d.Hours()))
+}
+
+// ColumnsIn returns how many columns a text takes, or more: what is not ASCII is taken to be wide.
+func ColumnsIn(text string) (n int) {
+	for _, r := range text {
+		if n++; r > '~' {
+			n++
+		}
+	}
+	return n
+}

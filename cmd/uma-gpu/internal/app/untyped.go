@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -88,14 +89,14 @@ func DataOf(c *cli.Context) *Data {
 }
 
 // DataOptions is Data.Options, with labels.
-func DataOptions(c *cli.Context) (dataset.Options, error) {
+func DataOptions(c *cli.Context) (file.Options, error) {
 	o, err := WholeOptions(c)
 	o.NoLabels = false
 	return o, err
 }
 
 // WholeOptions is Data.Options.
-func WholeOptions(c *cli.Context) (dataset.Options, error) {
+func WholeOptions(c *cli.Context) (file.Options, error) {
 	d := DataOf(c)
 	if d.Path == "" {
 		d.Path = "-" // not needed, and no part of the options
@@ -129,7 +130,7 @@ func ModelFlag() cli.Flag {
 func MatchFlag() cli.Flag { return new(Model).MatchFlag() }
 
 // ReadFor is Model.Read; a training that is resumed may be given the flags of its columns again.
-func ReadFor(c *cli.Context, o dataset.Options, f model.Features, n Notes,
+func ReadFor(c *cli.Context, o file.Options, f model.Features, n Notes,
 ) (*dataset.Dataset, error) {
 	if err := AsModel(c, &o, f); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func ReadFor(c *cli.Context, o dataset.Options, f model.Features, n Notes,
 }
 
 // AsModel is Data.AsModel; a training that is resumed may be given the flags of its columns again.
-func AsModel(c *cli.Context, o *dataset.Options, f model.Features) error {
+func AsModel(c *cli.Context, o *file.Options, f model.Features) error {
 	d := DataOf(c)
 	if Visible(c, "resume") {
 		d.common.given = nil

@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -65,7 +66,7 @@ func New() *cli.Command {
 // benchmark is what the flags of bench ask for.
 type benchmark struct {
 	data          string // "" is synthetic
-	options       dataset.Options
+	options       file.Options
 	n, d, q       int // of synthetic data
 	normalize     string
 	seed          uint64
@@ -199,7 +200,7 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 		}
 	} else {
 		d = &dataset.Dataset{Examples: dataset.Examples{N: b.n, D: b.d}}
-		d.X, d.Y, err = synth.GenerateContext(ctx, b.n, b.d, b.q, b.seed)
+		d.X, d.Y, err = synth.Generate(ctx, b.n, b.d, b.q, b.seed)
 		if stopped := app.Interrupted(ctx); stopped != nil {
 			err = stopped
 		}

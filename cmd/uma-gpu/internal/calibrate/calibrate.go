@@ -4,8 +4,6 @@ package calibrate
 import (
 	"context"
 	"fmt"
-	"io"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,27 +13,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Options are the options of the command.
 type Options struct {
 	classify.Options
 	Noise app.Noise
 	Out   string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "calibrate",
 		Usage: "fit the temperature of a model's probabilities to examples held out",
-		Description: "Probabilities are softmax(scores / temperature). train fits the temperature to " +
-			"its own examples,\nor with --temperature-folds to parts of them held out in turn; calibrate " +
-			"fits it to examples " +
-			"that\nthe model has never seen, which is best. Their labels may be noisy: it is the " +
-			"temperature of " +
-			"the\nleast Brier score, corrected by --confusion; without that the labels are taken to be " +
-			"right.\nNothing else changes.\n\nExample: uma-gpu calibrate --model m.npz --data heldout.csv " +
-			"--confusion C.csv --out calibrated.npz",
+		Description: `Probabilities are softmax(scores / temperature). train fits the temperature to its
+own examples, or with --temperature-folds to parts of them held out in turn. calibrate fits it to
+examples that the model has never seen, which is best. It takes the temperature of the least Brier
+score. Noisy labels need --confusion, by which the score is corrected. Nothing else changes.
+
+Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --out calibrated.npz`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common,
 			"examples that the model was not trained on"),
 			o.Model.MatchFlag(), o.Noise.Flags("confusion matrix of their label noise: `FILE`, CSV or .npy"),
@@ -63,7 +57,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	defer r.Data.Close() // of what was only read: nothing to lose
+	defer r.Data.Close() // only read
 	noise, err := o.Noise.Read(ctx, r.Classes)
 	if err != nil {
 		return err
@@ -71,29 +65,20 @@ func Run(ctx context.Context, o *Options) error {
 	if noise == nil {
 		o.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
-	report := Report{Model: o.Out, Examples: r.Data.N}
-	if before := r.Model.Meta.Temperature; before > 0 {
-		report.Before = &before
+	report, meta, before := Report{Model: o.Out, Examples: r.Data.N}, &r.Model.Meta, "none"
+	if t := meta.Temperature; t > 0 {
+		report.Before, before = &t, fmt.Sprintf("%.4g", t)
 	}
-	report.Temperature, err = confusion.Temperature(ctx, r.Scores, r.Data.Y, len(r.Classes), noise)
+	meta.Temperature, err = confusion.Temperature(ctx, r.Scores, r.Data.Y, len(r.Classes), noise)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Data.Path, err)
 	}
-	r.Model.Meta.Temperature, r.Model.Meta.TemperatureFolds = report.Temperature, 0
+	report.Temperature, meta.TemperatureFolds = meta.Temperature, 0
 	if err := r.Model.Save(o.Out); err != nil {
 		return err
 	}
-	return o.Print(report, report.print)
-}
-
-// print prints the report for people.
-func (r Report) print(w io.Writer) error {
-	before := "none"
-	if r.Before != nil {
-		before = fmt.Sprintf("%.4g", *r.Before)
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "model\t%s\n", r.Model)
-	fmt.Fprintf(t, "temperature\t%.4g (before: %s)\n", r.Temperature, before)
-	return t.Flush()
+	return o.PrintTable(report, func(row app.Row) {
+		row("model\t%s", report.Model)
+		row("temperature\t%.4g (before: %s)", report.Temperature, before)
+	})
 }

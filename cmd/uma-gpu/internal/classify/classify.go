@@ -1,5 +1,4 @@
-// Package classify reads examples and has a model predict their classes: what predict, eval and
-// calibrate share.
+// Package classify reads examples and has a model predict their classes.
 package classify
 
 import (
@@ -11,9 +10,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
+
+// ErrNoTemperature is that of package model with what to do.
+var ErrNoTemperature = fmt.Errorf("%w: uma-gpu calibrate fits one to examples that were held out",
+	model.ErrNoTemperature)
 
 // Classified is a data file with the classes that a model gives to its examples.
 type Classified struct {
@@ -25,14 +30,11 @@ type Classified struct {
 	Device    engine.Device
 }
 
-// Options are the options of a model and of the examples that it classifies.
 type Options struct {
 	app.Common
 	Model  app.Model
 	Data   app.Data
 	Device device.Options
-	// Unlabelled says that the command has --no-labels.
-	Unlabelled bool
 }
 
 // Run reads the model and the data, prepares the data as the model says, and predicts. needsScores
@@ -55,37 +57,24 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 	if err != nil {
 		return r, err
 	}
-	preparation := &m.Meta.Preparation
-	options.Classes = m.Meta.Classes
-	if preparation.Steps.NeedsDense() && options.Storage != "narrow" {
-		options.Storage = "dense"
-	}
-	if err := device.ShareReading(o.Data.Path, &options); err != nil {
+	if r.Data, err = o.read(ctx, m, options); err != nil {
 		return r, err
-	}
-	if r.Data, err = o.Model.Read(ctx, &o.Data, options, m.Meta.Features); err != nil {
-		return r, o.adviseNoLabels(err)
 	}
 	defer func() {
 		if err != nil {
-			r.Data.Close() // of what was only read: nothing to lose
+			r.Data.Close() // only read
 		}
 	}()
-	if err := r.Data.PrepareBy(preparation, dataset.InPlace); err != nil {
-		return r, err
-	}
 	if err := r.Data.CheckNarrow(); err != nil {
 		return r, err
 	}
-	if err := app.Interrupted(ctx); err != nil {
-		return r, err
-	}
-	todo := device.WorkOn(r.Data, m.Q)
+	work := device.WorkOn(r.Data, m.Q)
 	if m.Projection != nil {
-		todo = device.WorkOnComponents(r.Data.N, m.D, m.Q)
-		todo.Shared = r.Data.Stored().At.Shared() != nil
+		shared := work.Shared
+		work = device.WorkOnComponents(r.Data.N, m.D, m.Q)
+		work.Shared = shared
 	}
-	e, err := where.Open(o.Notes, todo)
+	e, err := where.Open(o.Notes, work)
 	if err != nil {
 		return r, err
 	}
@@ -106,41 +95,62 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 	return r, err
 }
 
-// DataFor returns the examples, prepared for m. The caller closes them.
-func (o *Options) DataFor(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
-	options, err := o.Data.Options()
+// OpenKernel returns a model with a kernel map, examples prepared for it, none if --data is not
+// given, and the engine. The caller closes both.
+func (o *Options) OpenKernel(ctx context.Context,
+) (m *model.Model, d *dataset.Dataset, e engine.Engine, err error) {
+	where, err := o.Device.Choose()
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
+	if m, err = model.Load(o.Model.Path); err != nil {
+		return nil, nil, nil, err
+	}
+	if _, err := m.Fold(); err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", o.Model.Path, err)
+	}
+	d = new(dataset.Dataset)
+	if o.Data.Path != "" {
+		options, err := o.Data.Options()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if d, err = o.read(ctx, m, options); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	work := device.WorkOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q)
+	if e, err = where.Open(o.Notes, work); err != nil {
+		d.Close() // only read
+		return nil, nil, nil, err
+	}
+	return m, d, e, nil
+}
+
+// read returns the examples, prepared for m.
+func (o *Options) read(ctx context.Context, m *model.Model, options file.Options,
+) (*dataset.Dataset, error) {
 	options.Classes = m.Meta.Classes
-	if m.Meta.Preparation.Steps.NeedsDense() {
+	if m.Meta.Preparation.Steps.NeedsDense() && options.Storage != "narrow" {
 		options.Storage = "dense"
+	}
+	if err := device.ShareReading(o.Data.Path, &options); err != nil {
+		return nil, err
 	}
 	d, err := o.Model.Read(ctx, &o.Data, options, m.Meta.Features)
 	if err != nil {
+		if o.Data.Unlabelled && !o.Data.NoLabels && !errors.Is(err, fs.ErrNotExist) &&
+			!errors.Is(err, app.ErrInterrupted) {
+			err = fmt.Errorf("%w (if the file has no labels, say --no-labels)", err)
+		}
 		return nil, err
 	}
-	if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
-		d.Close() // of what was only read: nothing to lose
+	if err = features.PrepareBy(d, &m.Meta.Preparation, dataset.InPlace); err == nil {
+		err = app.Interrupted(ctx)
+	}
+	if err != nil {
+		d.Close() // only read
 		return nil, err
 	}
 	return d, nil
-}
-
-// adviseNoLabels adds to an error of reading data with labels what to do if there are none, where
-// the command has --no-labels.
-func (o *Options) adviseNoLabels(err error) error {
-	if !o.Unlabelled || o.Data.NoLabels || errors.Is(err, fs.ErrNotExist) || errors.Is(err,
-		app.ErrInterrupted) {
-		return err
-	}
-	return fmt.Errorf("%w (if the file has no labels, say --no-labels)", err)
-}
-
-// AdviseCalibrate adds to the error of a model without a temperature how to fit one.
-func AdviseCalibrate(err error) error {
-	if !errors.Is(err, model.ErrNoTemperature) {
-		return err
-	}
-	return fmt.Errorf("%w: uma-gpu calibrate fits one to examples that were held out", err)
 }

@@ -20,18 +20,19 @@ var shellScripts embed.FS
 // Shells are the shells that have a script.
 var Shells = []string{"bash", "zsh", "fish"}
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *app.Common) error) *cli.Command {
 	o := new(app.Common)
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print a script that lets a shell complete commands, flags and files",
 		ArgsUsage: strings.Join(Shells, "|"),
-		Description: "Packages and make install put the scripts where the shells look for them. By " +
-			"hand:\n\n  source <(uma-gpu completion bash)                                       in " +
-			"~/.bashrc\n  source <(uma-gpu completion zsh)                   behind compinit, in " +
-			"~/.zshrc\n  uma-gpu completion fish > ~/.config/fish/completions/uma-gpu.fish       " +
-			"once\n\nExample: uma-gpu completion bash",
+		Description: `Packages and make install put the scripts where the shells look for them. By hand:
+
+  source <(uma-gpu completion bash)    in ~/.bashrc
+  source <(uma-gpu completion zsh)     in ~/.zshrc, behind compinit
+  uma-gpu completion fish > ~/.config/fish/completions/uma-gpu.fish
+
+Example: uma-gpu completion bash`,
 		Action: app.Action(o, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }

@@ -4,17 +4,13 @@ package compress
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
@@ -22,32 +18,25 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Options are the options of the command.
 type Options struct {
 	classify.Options
 	Atoms string // a number, or all
 	Out   string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "compress",
 		Usage: "write a kernel model that predicts faster, by fewer landmarks",
-		Description: "Weights and components are folded to one row of landmarks' weights for each " +
-			"class; with\n" +
-			"--atoms K the K landmarks are kept, chosen one by one, whose span comes nearest to the " +
-			"scores. How\n" +
-			"far each score is from the old one in feature space is printed: at an example x it differs " +
-			"by at most\n" +
-			"that times √κ(x,x), which is 1 of rbf. All landmarks leave float32 rounding, which is " +
-			"printed too.\n" +
-			"No bit is promised to be that of the old model. A last step l2 of the components moves no " +
-			"class, and\n" +
-			"is left out with the temperature: calibrate again for probabilities. With --data both " +
-			"models predict.\n\n" +
-			"Example: uma-gpu compress --model m.npz --atoms 200 --out small.npz --data test.csv",
+		Description: `Weights and components are folded to one row of landmarks' weights for each class.
+--atoms K keeps K landmarks, chosen one by one, whose span comes nearest to the scores. How far each
+score is from the old one in feature space is printed: at an example x it differs by at most that
+times √κ(x,x), which is 1 for rbf. All landmarks leave float32 rounding, which is printed too. No
+bit is promised to be that of the old model. A last step l2 of the components moves no class, and is
+left out with the temperature: calibrate again for probabilities. With --data both models predict.
+
+Example: uma-gpu compress --model m.npz --atoms 200 --out small.npz --data test.csv`,
 		Flags: app.Flags(o.Model.Flag(),
 			app.Required(&cli.StringFlag{Name: "atoms", Destination: &o.Atoms,
 				Usage: "keep `K` landmarks at most, or all (required)"}),
@@ -83,37 +72,15 @@ func Run(ctx context.Context, o *Options) (err error) {
 			return app.Usage("--atoms are %q, wanted a number of at least 1, or all", text)
 		}
 	}
-	where, err := o.Device.Choose()
+	m, d, e, err := o.OpenKernel(ctx)
 	if err != nil {
 		return err
 	}
-	path := o.Model.Path
-	m, err := model.Load(path)
-	if err != nil {
-		return err
-	}
-	d := new(dataset.Dataset)
-	if o.Data.Path != "" {
-		if d, err = o.DataFor(ctx, m); err != nil {
-			return err
-		}
-	}
-	defer d.Close() // of what was only read: nothing to lose
-	todo := device.Work{Features: m.D, Classes: m.Q}
-	if m.Projection != nil {
-		todo = device.WorkOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q)
-	}
-	e, err := where.Open(o.Notes, todo)
-	if err != nil {
-		return err
-	}
+	defer d.Close() // only read
 	defer func() { err = errors.Join(err, e.Close()) }()
 	small, found, err := meanmodel.Compress(ctx, e, m, atoms)
-	if err := app.Interrupted(ctx); err != nil {
+	if err := app.Failure(ctx, o.Model.Path, err); err != nil {
 		return err
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, app.AdviseMemory(err))
 	}
 	r := Report{Model: o.Out,
 		Landmarks: [2]int{m.Projection.Landmarks.N, small.Projection.Landmarks.N},
@@ -134,7 +101,20 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if err := small.Save(r.Model); err != nil {
 		return err
 	}
-	return o.Print(r, r.print)
+	return o.PrintTable(r, func(row app.Row) {
+		row("model\t%s", r.Model)
+		row("landmarks\t%d of %d", r.Landmarks[1], r.Landmarks[0])
+		row("numbers of an example\t%d, before %d", r.Numbers[1], r.Numbers[0])
+		if r.Error != nil {
+			row("scores off by\t%.3g at most in feature space, where they are up to %.3g long",
+				slices.Max(r.Error), slices.Max(r.Length))
+		}
+		row("rounding\t%.2g at most", slices.Max(r.Rounding))
+		if r.Examples > 0 {
+			row("another class\t%d of %d examples", r.Changed, r.Examples)
+			row("seconds to predict\t%.3f, before %.3f", r.Seconds[1], r.Seconds[0])
+		}
+	})
 }
 
 // compare has both models predict.
@@ -145,8 +125,9 @@ func (r *Report) compare(
 	for k, m := range []*model.Model{before, after} {
 		start := time.Now()
 		var err error
-		if predicted[k], err = m.PredictPrepared(ctx, e, d); err != nil {
-			return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
+		predicted[k], err = m.PredictPrepared(ctx, e, d)
+		if err := app.Failure(ctx, d.Path, err); err != nil {
+			return err
 		}
 		r.Seconds[k] = time.Since(start).Seconds()
 	}
@@ -157,21 +138,4 @@ func (r *Report) compare(
 		}
 	}
 	return nil
-}
-
-func (r Report) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "model\t%s\n", r.Model)
-	fmt.Fprintf(t, "landmarks\t%d of %d\n", r.Landmarks[1], r.Landmarks[0])
-	fmt.Fprintf(t, "numbers of an example\t%d, before %d\n", r.Numbers[1], r.Numbers[0])
-	if r.Error != nil {
-		fmt.Fprintf(t, "scores off by\t%.3g at most in feature space, where they are up to %.3g long\n",
-			slices.Max(r.Error), slices.Max(r.Length))
-	}
-	fmt.Fprintf(t, "rounding\t%.2g at most\n", slices.Max(r.Rounding))
-	if r.Examples > 0 {
-		fmt.Fprintf(t, "another class\t%d of %d examples\n", r.Changed, r.Examples)
-		fmt.Fprintf(t, "seconds to predict\t%.3f, before %.3f\n", r.Seconds[1], r.Seconds[0])
-	}
-	return t.Flush()
 }

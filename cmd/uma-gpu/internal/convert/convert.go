@@ -11,10 +11,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Data      app.Data
@@ -24,38 +24,34 @@ type Options struct {
 	Normalize string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "convert",
 		Usage: "write a data set in another format",
-		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and " +
-			"whether it is packed\n" +
-			"(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the " +
-			"arrays X\n" +
-			"and y, or if most values are 0 those of scipy.sparse.save_npz and y; an .npy has no place " +
-			"for labels\n" +
-			"and takes --no-labels. The copy has the content hash that info prints of the original.\n\n" +
-			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, " +
-			"the\n" +
-			"processor computes on it in place, and it need not fit in memory. --normalize prepares the " +
-			"features\n" +
-			"once and for all: train then takes them as they are, and the model still predicts from raw " +
-			"data.\n\n" +
-			"Data of any size are converted in the memory of some hundred megabytes: what is beyond that " +
-			"lies in files\n" +
-			"without names in $TMPDIR or /var/tmp, which takes up to twice the features there.\n\n" +
-			"Of a table with words or missing values the features are written that train makes of it " +
-			"(info\n" +
-			"tells of them); --encoding has them made as they are for a model that was trained before.\n\n" +
-			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
-			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
+		Description: `The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and
+whether it is packed (.gz, .zst); --to forces the format. A table keeps the label where it was. An
+.npz has the arrays X and y, or if most values are 0 those of scipy.sparse.save_npz and y. An .npy
+has no place for labels and takes --no-labels. The copy has the content hash that info prints of the
+original.
+
+A binary file (.umab) is mapped into memory instead of read. It opens at once whatever its size, the
+processor computes on it in place, and it need not fit in memory. --normalize prepares the features
+once and for all: train then takes them as they are, and the model still predicts from raw data.
+
+Converting data of any size takes some hundred megabytes of memory. The rest lies in files without
+names in $TMPDIR or /var/tmp, which takes up to twice the features there.
+
+A table with words or missing values is written as the features that train makes of it (info tells
+of them). --encoding has them made as they are for a model that was trained before.
+
+Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz
+Example: uma-gpu convert --data big.csv --normalize auto --out big.umab`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to convert"), o.Data.NoLabelsFlag(),
 			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
 			app.Input(&o.Encoding, "encoding", "make features of columns as those of the model `FILE`.npz"),
-			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(dataset.WriteFormats()),
-				append([]string{"auto"}, dataset.WriteFormats()...)...),
+			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(file.WriteFormats()),
+				append([]string{"auto"}, file.WriteFormats()...)...),
 			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
 				Destination: &o.Normalize, Usage: "prepare for binary, by `STEPS` as of train"},
 			o.QuietFlag()),
@@ -88,7 +84,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	defer d.Close() // of what was only read: nothing to lose
+	defer d.Close() // only read
 	layout := app.CopyOptions(o.Out, d)
 	if o.Given("normalize") {
 		if layout.Rows, err = host.PrepareRows(d, o.Normalize); err != nil {
@@ -109,7 +105,7 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// tell notes what was written, and what the format has no place for.
+// tell notes the size of the copy, and the parts that its format has no place for.
 func (o *Options) tell(d *dataset.Dataset, to string) {
 	size, prepared := "", ""
 	if about, err := os.Stat(o.Out); err == nil {
@@ -128,7 +124,7 @@ func (o *Options) tell(d *dataset.Dataset, to string) {
 }
 
 // encodedAs has a table read as the model of --encoding does.
-func (o *Options) encodedAs(options *dataset.Options) error {
+func (o *Options) encodedAs(options *file.Options) error {
 	if o.Encoding == "" {
 		return nil
 	}
@@ -153,10 +149,10 @@ func (o *Options) targetFormat() (string, error) {
 	if o.To != "auto" {
 		return o.To, app.CheckLabels(o.To, o.Data.NoLabels)
 	}
-	to := dataset.FormatOfName(o.Out)
+	to := file.FormatOfName(o.Out)
 	if to == "" {
 		return "", app.Usage("the name %s does not tell a format; say --to %s", o.Out,
-			app.OrList(dataset.WriteFormats()))
+			app.OrList(file.WriteFormats()))
 	}
 	return to, o.Data.CheckOutput(o.Out)
 }

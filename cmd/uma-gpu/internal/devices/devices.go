@@ -2,12 +2,11 @@
 package devices
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,41 +16,34 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// Options are the options of the command.
 type Options struct{ app.Common }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list the processor and the OpenCL devices, and test them",
-		Description: "Every device is opened and runs the self-test: known answers, all bits compared. " +
-			"A device that does\n" +
-			"not pass is refused by the other commands, unless they are told --allow-nonconforming; its " +
-			"weights\n" +
-			"may differ from those of other devices.\n\n" +
-			"Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only " +
-			"device), or auto:\n" +
-			"for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is " +
-			"the\n" +
-			"processor without OpenCL; cpu:plain computes by the loops that define every result, " +
-			"slowly.\n\n" +
-			"Several devices, such as cpu+opencl:0.0, compute together: each takes a share of the " +
-			"examples, by speeds\n" +
-			"that are measured, or by --shares, such as 1,8. The weights are the same.\n\n" +
-			"More examples than --max-alloc holds are cut in tiles. Those that do not fit in " +
-			"--memory-limit stay\n" +
-			"in host memory and are streamed, or used in place. Both are of each device, bytes, or K, M " +
-			"and G of them,\n" +
-			"powers of 1024. --no-bounds changes no weight.\n\n" +
-			"--audit finds bits that a device, its memory or its driver got wrong, by computing once " +
-			"more on the\n" +
-			"processor: sample as often as two hundredths of the time allow, and the last of each " +
-			"training; full\n" +
-			"everything. What differs is an error, and no model is written. cpu is audited by " +
-			"cpu:plain.\n\n" +
-			"Example: uma-gpu devices",
+		Description: `Every device is opened and runs the self-test: known answers, all bits compared. The
+other commands refuse a device that fails, unless they are told --allow-nonconforming; its weights
+may differ from those of other devices.
+
+Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or
+auto: for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is the
+processor without OpenCL; cpu:plain computes by the loops that define every result, slowly.
+
+Several devices, such as cpu+opencl:0.0, compute together: each takes a share of the examples, by
+measured speeds, or by --shares, such as 1,8. The weights are the same.
+
+More examples than --max-alloc holds are cut in tiles. Examples that do not fit in --memory-limit
+stay in host memory and are streamed, or used in place. Both sizes are for each device: bytes, or K,
+M and G of them, powers of 1024. --no-bounds changes no weight.
+
+--audit finds bits that a device, its memory or its driver got wrong, by computing once more on the
+processor. sample audits as often as two hundredths of the time allow, and the last result of each
+training; full audits everything. A difference is an error, and no model is written. cpu is audited
+by cpu:plain.
+
+Example: uma-gpu devices`,
 		Flags:  app.Flags(o.JSONFlag()),
 		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
@@ -80,7 +72,7 @@ type DeviceListing struct {
 // Run prints the list.
 func Run(_ context.Context, o *Options) error {
 	listing := Test(o.Notes)
-	return o.Print(listing, func(w io.Writer) error { return printDevices(w, listing.Devices) })
+	return o.PrintTable(listing, listing.rows)
 }
 
 // Test opens all devices, which runs their self-test.
@@ -124,40 +116,28 @@ func verdict(err error) string {
 	return Passed
 }
 
-func printDevices(w io.Writer, all []DeviceEntry) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest "+
-		"allocation\tfloat32\tself-test")
-	for _, d := range all {
+func (l DeviceListing) rows(row app.Row) {
+	row("id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
+	for _, d := range l.Devices {
 		if d.Info == nil {
-			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t%s\n", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
+			row("%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t%s", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver,
-			d.Type,
+		row("%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
 			d.ComputeUnits, BytesText(d.Memory), BytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
 	}
-	return t.Flush()
 }
 
 // capabilities names what a device promises of its float32 arithmetic.
 func capabilities(fp gpu.FP) string {
+	has := []bool{fp.Denormals, fp.InfNaN, fp.RoundToNearest, fp.FMA}
 	var names []string
-	for _, f := range []struct {
-		has  bool
-		name string
-	}{
-		{fp.Denormals, "denormals"}, {fp.InfNaN, "inf/nan"}, {fp.RoundToNearest, "nearest"}, {fp.FMA,
-			"fast fma"},
-	} {
-		if f.has {
-			names = append(names, f.name)
+	for k, name := range []string{"denormals", "inf/nan", "nearest", "fast fma"} {
+		if has[k] {
+			names = append(names, name)
 		}
 	}
-	if names == nil {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 func BytesText(n int64) string {

@@ -13,43 +13,34 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Options are the options of the command.
 type Options struct {
 	classify.Options
 	Noise app.Noise
 	Axes  string // of printed matrices
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "eval",
 		Usage: "judge a model by examples whose labels are right, or noisy in a known way",
-		Description: "Prints the error rate; the confusion rate, which weighs rare classes like " +
-			"common ones (Frobenius\n" +
-			"norm of the confusion matrix without its diagonal, over √Q); its operator norm; macro F1, " +
-			"balanced\n" +
-			"accuracy and kappa as scikit-learn computes them; recall, precision and F1 of each class; " +
-			"and the\n" +
-			"confusion matrix as counts, up to 30 classes, with --axes true-rows as scikit-learn prints " +
-			"it. The JSON\n" +
-			"object has all of it.\n\n" +
-			"Of a model with a temperature (see calibrate) also how good its probabilities are: " +
-			"log-loss; Brier score,\n" +
-			"the mean of the summed squares of p - [true class], 0 to 2; and the expected calibration " +
-			"error, how far\n" +
-			"the share of right predictions is from the predicted class's probability, a mean over 15 " +
-			"bins of equal\n" +
-			"width. All of these take the labels for right.\n\n" +
-			"With --confusion, by which the labels are noisy, it adds what they tell of right ones: the " +
-			"corrected\n" +
-			"accuracy, recall and precision, each with an interval that holds the true value in 95 of " +
-			"100 cases, and\n" +
-			"the corrected log-loss. No right label is needed for them. Of a matrix that confusion " +
-			"estimate wrote, the\n" +
-			"intervals have its standard errors in them.\n\n" +
-			"Example: uma-gpu eval --model m.npz --data test.csv --json",
+		Description: `Prints the error rate; the confusion rate, which weighs rare classes like common
+ones (Frobenius norm of the confusion matrix without its diagonal, over √Q); its operator norm;
+macro F1, balanced accuracy and kappa as scikit-learn computes them; recall, precision and F1 of
+each class; and the confusion matrix as counts, up to 30 classes. --axes true-rows prints it as
+scikit-learn does. The JSON object has all of it.
+
+A model with a temperature (see calibrate) also has its probabilities judged, by labels taken to be
+right: log-loss; Brier score, the mean of the summed squares of p - [true class], 0 to 2; and the
+expected calibration error, which is how far the share of right predictions is from the predicted
+class's probability, a mean over 15 bins of equal width.
+
+With --confusion, the noise of the labels, it adds what noisy labels tell of right ones: the
+corrected accuracy, recall and precision, each with an interval that holds the true value in 95 of
+100 cases, and the corrected log-loss. No right label is needed for them. If confusion estimate
+wrote the matrix, the intervals include its standard errors.
+
+Example: uma-gpu eval --model m.npz --data test.csv --json`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"),
 			o.Model.MatchFlag(),
 			o.Noise.Flags("the labels are noisy by the matrix of this `FILE`, CSV or .npy"),
@@ -74,14 +65,14 @@ func Run(ctx context.Context, o *Options) error {
 	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
 		if m.Meta.Temperature == 0 {
 			o.Notes.Say("no log-loss, Brier score and calibration error: model file %s: %v", o.Model.Path,
-				classify.AdviseCalibrate(model.ErrNoTemperature))
+				classify.ErrNoTemperature)
 		}
 		return m.Meta.Temperature > 0, nil
 	})
 	if err != nil {
 		return err
 	}
-	defer r.Data.Close() // of what was only read: nothing to lose
+	defer r.Data.Close() // only read
 	noise, err := o.Noise.Read(ctx, r.Classes)
 	if err != nil {
 		return err
@@ -92,8 +83,8 @@ func Run(ctx context.Context, o *Options) error {
 		}
 	}
 	report := Report{Classes: r.Classes, Model: o.Model.Path, Device: r.Device}
-	if report.Judgement, err = judgement.Of(r.Data.Y, r.Predicted, r.Scores, r.Classes,
-		noise); err != nil {
+	report.Judgement, err = judgement.Of(r.Data.Y, r.Predicted, r.Scores, r.Classes, noise)
+	if err != nil {
 		return err
 	}
 	report.Warn(o.Notes)

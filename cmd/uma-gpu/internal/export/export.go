@@ -16,7 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Model  app.Model
@@ -24,21 +23,19 @@ type Options struct {
 	Out    string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "export",
 		Usage: "write a model for other programs: ONNX, LIBLINEAR or JSON",
-		Description: "onnx has raw features for input X, N×d, and label and probabilities for outputs, " +
-			"as skl2onnx names\n" +
-			"them (scores, if the model has no temperature), kernel functions included. liblinear is the " +
-			"text of\nlinear models that liblinear-predict reads: preparation folded into the weights, no " +
-			"probabilities, and\nthe numbers 0, 1, … for labels unless all classes are named by integers. " +
-			"json is all of the " +
-			"model for\npeople and scripts. The readers round otherwise, so scores differ in their last " +
-			"bits.\n\n" +
-			"Example: uma-gpu export --model m.npz --out m.onnx",
+		Description: `onnx has raw features for input X, N×d, and label and probabilities for outputs,
+named as skl2onnx does (scores, if the model has no temperature), kernel functions included.
+liblinear is the text of linear models that liblinear-predict reads: preparation folded into the
+weights, no probabilities, and the numbers 0, 1, … for labels unless all classes are named by
+integers. json has all of the model for people and scripts. The readers round otherwise, so scores
+differ in their last bits.
+
+Example: uma-gpu export --model m.npz --out m.onnx`,
 		Flags: []cli.Flag{
 			o.Model.Flag(),
 			app.Choice(&o.Format, "format", "auto",
@@ -81,23 +78,14 @@ func Run(_ context.Context, o *Options) error {
 	}
 	switch labels, named := exchange.Labels(m); {
 	case format == "liblinear" && !named:
-		o.Notes.Say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))
+		var numbered []string
+		for i, label := range labels {
+			numbered = append(numbered, fmt.Sprintf("%d is %q", label, app.Shorten(m.Meta.Classes[i])))
+		}
+		o.Notes.Say("labels: %s: LIBLINEAR's are integers", app.First(numbered, app.MostClasses))
 	case format == "onnx" && m.Meta.Temperature == 0:
 		o.Notes.Say("the model has no temperature, so the second output is scores; uma-gpu calibrate " +
 			"fits one")
 	}
 	return nil
-}
-
-// numbered lists numbers with what they stand for, the first of many.
-func numbered(labels []int64, classes []string) string {
-	var list []string
-	for i, label := range labels {
-		if i == app.MostClasses {
-			list = append(list, "…")
-			break
-		}
-		list = append(list, fmt.Sprintf("%d is %q", label, app.Shorten(classes[i])))
-	}
-	return strings.Join(list, ", ")
 }

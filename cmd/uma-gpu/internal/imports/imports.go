@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	NPZ         string // the coefficients
@@ -23,21 +22,22 @@ type Options struct {
 	Temperature float64 // 0 for none
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "import",
 		Usage: "make a model of the coefficients of a linear classifier, as scikit-learn has them",
-		Description: "The file has the arrays coef_ and classes_, and perhaps intercept_ and " +
-			"feature_names_in_, by\n\n  " +
-			"numpy.savez(\"coef.npz\", coef_=clf.coef_, intercept_=clf.intercept_, " +
-			"classes_=clf.classes_)\n\nTexts want .astype(str). Features are taken as they are: what " +
-			"prepared them before clf has to " +
-			"prepare\nthem again. Numbers are rounded to float32. --temperature 1 gives the probabilities " +
-			"of\nLogisticRegression; other scores are no logarithms, and calibrate fits a temperature to " +
-			"them.\nThe model predicts, is judged, exported and served like any other, and train --from " +
-			"begins with it.\n\nExample: uma-gpu import --npz coef.npz --out m.npz",
+		Description: `The file has the arrays coef_ and classes_, and perhaps intercept_ and
+feature_names_in_, by
+
+  numpy.savez("coef.npz", coef_=clf.coef_, intercept_=clf.intercept_, classes_=clf.classes_)
+
+Texts need .astype(str). Features are taken as they are: what prepared them before clf must prepare
+them again. Numbers are rounded to float32. --temperature 1 gives the probabilities of
+LogisticRegression; other scores are no logarithms, and calibrate fits a temperature to them. The
+model predicts, is judged, exported and served like any other, and train --from begins with it.
+
+Example: uma-gpu import --npz coef.npz --out m.npz`,
 		Flags: []cli.Flag{
 			app.Required(app.Input(&o.NPZ, "npz", "coefficients: `FILE`.npz (required)")),
 			app.Required(app.Output(&o.Out, "out", "model to write, `FILE`.npz (required)")),

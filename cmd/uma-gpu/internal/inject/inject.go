@@ -7,33 +7,40 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Options are the options of the command.
+// Options are the options of the command; one of Noise.Path and the rates is given.
 type Options struct {
 	app.Common
-	Data  app.Data
-	Noise app.Noise // the matrix of a file
-	Source
-	Seed uint64
-	Out  string
-	Keep string // file for the matrix, "" for none
+	Data                        app.Data
+	Noise                       app.Noise // the matrix of a file
+	Symmetric, Pairwise, Random float64   // rates of a matrix that is made
+	Seed                        uint64
+	Out                         string
+	Keep                        string // file for the matrix, "" for none
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "inject",
 		Usage: "write a copy of the data with labels corrupted at random by a confusion matrix",
-		Description: "The copy has the format and the label column of the original, unless its name " +
-			"(.csv, .tsv, .svm,\n.libsvm, .svmlight, .npz, and .gz or .zst behind it) asks for another " +
-			"format. The same seed corrupts\nthe same labels. Rates and shares are from 0 to 1.\n\n" +
-			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv " +
-			"\\\n           --write-confusion C.csv",
+		Description: `The copy has the format and the label column of the original, unless its name (.csv,
+.tsv, .svm, .libsvm, .svmlight, .npz, and .gz or .zst behind it) asks for another format. The same
+seed corrupts the same labels. Rates and shares are from 0 to 1.
+
+Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv \
+           --write-confusion C.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples with right labels"),
-			o.Noise.Flags("confusion matrix in a `FILE`, CSV or .npy"), o.Source.flags(),
+			o.Noise.Flags("confusion matrix in a `FILE`, CSV or .npy"),
+			&cli.Float64Flag{Name: "symmetric", Destination: &o.Symmetric,
+				Usage: "labels are wrong at this `RATE`, all wrong classes alike"},
+			&cli.Float64Flag{Name: "pairwise", Destination: &o.Pairwise,
+				Usage: "class q becomes q+1, the last one the first, at this `RATE`"},
+			&cli.Float64Flag{Name: "random", Destination: &o.Random,
+				Usage: "this `SHARE` of a random matrix, the rest of the identity"},
 			app.SeedFlag(&o.Seed, "the corruption and of --random"),
 			app.Required(app.Output(&o.Out, "out", "copy to write, `FILE` (required)")),
 			app.Output(&o.Keep, "write-confusion", "also write the confusion matrix, `FILE`.csv"),
@@ -48,23 +55,23 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
+	matrix, err := o.matrix(ctx)
+	if err != nil {
 		return err
 	}
-	out, keep := o.Out, o.Keep
-	if err := o.Data.CheckOutput(out); err != nil {
+	if err := o.Data.CheckOutput(o.Out); err != nil {
 		return err
 	}
 	d, err := o.Data.ReadWhole(ctx, options)
 	if err != nil {
 		return err
 	}
-	defer d.Close() // of what was only read: nothing to lose
+	defer d.Close() // only read
 	if err := app.CheckRaw(d, "a model would name the data without the changed labels; corrupt the "+
 		"original data"); err != nil {
 		return err
 	}
-	m, err := o.matrix(ctx, d.Classes)
+	m, err := matrix(d.Classes)
 	if err != nil {
 		return err
 	}
@@ -84,19 +91,55 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	var files atomicfile.Group
 	defer files.Discard()
-	if keep != "" {
-		if err := files.Write(keep, m.WriteCSV); err != nil {
+	if o.Keep != "" {
+		if err := files.Write(o.Keep, m.WriteCSV); err != nil {
 			return err
 		}
 	}
-	if err := app.WriteData(ctx, out, d, app.Together(&files, app.CopyOptions(out, d))); err != nil {
+	layout := app.CopyOptions(o.Out, d)
+	if err := app.WriteData(ctx, o.Out, d, app.Together(&files, layout)); err != nil {
 		return err
 	}
 	if err := files.Commit(); err != nil {
 		return err
 	}
-	o.Notes.IDsLeftOut(d, out, app.CopyOptions(out, d).Format)
+	o.Notes.IDsLeftOut(d, o.Out, layout.Format)
 	o.Notes.Say("changed %d of %d labels (%.1f %%), written to %s", changed, d.N,
-		100*float64(changed)/float64(d.N), out)
+		100*float64(changed)/float64(d.N), o.Out)
 	return nil
+}
+
+// matrix returns what makes or reads the one confusion matrix that the flags ask for.
+func (o *Options) matrix(ctx context.Context,
+) (matrix func(classes []string) (*confusion.Matrix, error), err error) {
+	given := 0
+	if o.Noise.Path != "" {
+		given++
+		matrix = func(classes []string) (*confusion.Matrix, error) { return o.Noise.Read(ctx, classes) }
+	}
+	for _, made := range []struct {
+		flag   string
+		rate   float64
+		matrix func(classes []string, rate float64) (*confusion.Matrix, error)
+	}{
+		{"symmetric", o.Symmetric, confusion.Symmetric}, {"pairwise", o.Pairwise, confusion.Pairwise},
+		{"random", o.Random, func(classes []string, rate float64) (*confusion.Matrix, error) {
+			return confusion.Random(classes, rate, o.Seed)
+		}},
+	} {
+		if !o.Given(made.flag) {
+			continue
+		}
+		if given++; !(made.rate >= 0 && made.rate <= 1) {
+			return nil, app.Usage("--%s is %v, wanted a number from 0 to 1", made.flag, made.rate)
+		}
+		matrix = func(classes []string) (*confusion.Matrix, error) {
+			return made.matrix(classes, made.rate)
+		}
+	}
+	if given != 1 {
+		return nil, app.Usage("found %d confusion matrices, wanted exactly one of --confusion, "+
+			"--symmetric, --pairwise and --random", given)
+	}
+	return matrix, o.Noise.Check(&o.Common)
 }

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,29 +17,25 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Model app.Model
 	Top   int
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "inspect",
 		Usage: "tell what a model goes by: features with the largest weights, noise, where it comes from",
-		Description: "Of each class the features whose weights are largest, for or against it, with " +
-			"two weights: of the\n" +
-			"prepared feature, by which they are ranked (standardised features have one unit), and of " +
-			"the raw one, by\n" +
-			"which the score moves when the feature grows by 1, but for a scaling of all scores to rows " +
-			"of length 1.\n" +
-			"A model with a kernel map has no weights of features, and only the norms are told. Whole " +
-			"matrices of the\n" +
-			"noise, and annotators, are for uma-gpu confusion show.\n\n" +
-			"Example: uma-gpu inspect --model m.npz --top 5",
+		Description: `For each class it tells the features whose weights are largest, for or against the
+class, with two weights: that of the prepared feature, by which they are ranked (standardised
+features have one unit), and that of the raw one. The score moves by the raw weight when the feature
+grows by 1, but for a scaling of all scores to rows of length 1. A model with a kernel map has no
+weights of features, and only the norms are told. uma-gpu confusion show has whole matrices of the
+noise, and annotators.
+
+Example: uma-gpu inspect --model m.npz --top 5`,
 		Flags: app.Flags(o.Model.Flag(),
 			app.Range(&cli.IntFlag{Name: "top", Value: 10, Destination: &o.Top,
 				Usage: "tell `N` features of each class"}, 0, math.MaxInt),
@@ -61,7 +59,6 @@ type Inspection struct {
 	Provenance     model.Provenance `json:"provenance"`
 }
 
-// kernelSummary is a kernel map without its numbers.
 type kernelSummary struct {
 	Function   kernel.Function `json:"function"`
 	Cosine     bool            `json:"cosine"`
@@ -70,7 +67,6 @@ type kernelSummary struct {
 	Explained  float64         `json:"explained"` // share of the variance in feature space
 }
 
-// classSummary tells of the weights of a class.
 type classSummary struct {
 	Class string  `json:"class"`
 	Norm  float64 `json:"norm"` // of the row of W
@@ -80,14 +76,12 @@ type classSummary struct {
 	Top      []featureWeight `json:"top,omitempty"`
 }
 
-// featureWeight is a feature with its weights for one class.
 type featureWeight struct {
 	Feature  string  `json:"feature"` // its name, or its position from 1
 	Prepared float32 `json:"prepared"`
 	Raw      float64 `json:"raw"`
 }
 
-// noiseSummary is a confusion matrix in short.
 type noiseSummary struct {
 	Right     float64        `json:"right"`                      // mean of the diagonal
 	Condition float64        `json:"condition_number,omitempty"` // 0 if not known
@@ -125,10 +119,15 @@ func Run(_ context.Context, o *Options) error {
 		r.Learned, r.Annotators = summariseNoise(m.Learned.Confusion, m.Meta.Classes),
 			len(m.Learned.Annotators)
 	}
-	return o.Print(r, r.print)
+	return o.Print(r, func(w io.Writer) error {
+		if err := app.Table(w, r.rows); err != nil {
+			return err
+		}
+		return app.Table(w, r.classRows)
+	})
 }
 
-// summarise tells of each class, and of its first features by the size of their weights.
+// summarise tells of each class with its first features by the size of their weights.
 func summarise(m *model.Model, top int) []classSummary {
 	d := m.Meta.Features.Count
 	raw, constants, err := m.Raw() // an error of a model whose columns are no features
@@ -152,23 +151,19 @@ func summarise(m *model.Model, top int) []classSummary {
 			return cmp.Compare(math.Abs(float64(w[b])), math.Abs(float64(w[a])))
 		})
 		for _, j := range places[:min(top, d)] {
-			list[r].Top = append(list[r].Top, featureWeight{featureName(m, j), w[j], raw[r*d+j]})
+			name := strconv.Itoa(j + 1)
+			if names := m.Meta.Features.Names; len(names) > 0 {
+				name = names[j]
+			}
+			list[r].Top = append(list[r].Top, featureWeight{name, w[j], raw[r*d+j]})
 		}
 	}
 	return list
 }
 
-func featureName(m *model.Model, j int) string {
-	if names := m.Meta.Features.Names; len(names) > 0 {
-		return names[j]
-	}
-	return fmt.Sprint(j + 1)
-}
-
-// mostPairs is how many entries of a confusion matrix are told.
-const mostPairs = 5
-
+// summariseNoise tells the largest entries of a confusion matrix off its diagonal.
 func summariseNoise(p []float64, classes []string) *noiseSummary {
+	const most = 5
 	q := len(classes)
 	s := &noiseSummary{Largest: []ConfusedPair{}}
 	for noisy := range q {
@@ -182,6 +177,90 @@ func summariseNoise(p []float64, classes []string) *noiseSummary {
 		}
 	}
 	slices.SortStableFunc(s.Largest, func(a, b ConfusedPair) int { return cmp.Compare(b.P, a.P) })
-	s.Largest = slices.Clip(s.Largest[:min(mostPairs, len(s.Largest))])
+	s.Largest = slices.Clip(s.Largest[:min(most, len(s.Largest))])
 	return s
+}
+
+func (r Inspection) rows(row app.Row) {
+	p := r.Provenance
+	row("model\t%s", r.Model)
+	row("classes\t%d", len(r.Classes))
+	row("features\t%d, prepared by %s", r.Features, p.Preparation)
+	if k := r.Kernel; k != nil {
+		cosine := ""
+		if k.Cosine {
+			cosine = " of examples of length 1"
+		}
+		row("kernel\t%s%s, %d components of %d landmarks, %.4g %% of the variance",
+			k.Function.Kind, cosine, k.Components, k.Landmarks, 100*k.Explained)
+	}
+	row("learner\t%s, seed %d", p.Learner, p.Seed)
+	row("parameters\t%s", p.Parameters)
+	row("weights\t%s of %d steps (%s)", p.Weights, p.Steps, p.Stop)
+	if p.From != "" {
+		row("begun with\tthe weights of SHA-256 %s", p.From)
+	}
+	if r.EstimatedError != nil {
+		row("estimated error\t%.4f", *r.EstimatedError)
+	}
+	if r.Temperature != nil {
+		row("temperature\t%.4g", *r.Temperature)
+	} else {
+		row("temperature\tnone, so no probabilities; uma-gpu calibrate fits one")
+	}
+	row("data\tSHA-256 %s", cmp.Or(p.DataSHA256, "not known"))
+	device := p.Device.Kind
+	if p.Device.Name != "" {
+		device += ", " + p.Device.Name
+	}
+	if !p.Device.Conforming {
+		device += ", which failed the self-test"
+	}
+	row("device\t%s", device)
+	row("made by\tuma-gpu %s, numerics contract %d", cmp.Or(p.Tool, "of unknown version"), p.Contract)
+	if r.Given == nil && r.Learned == nil {
+		row("noise\tnone: the labels were taken to be right")
+	}
+	r.Given.rows(row, "noise given")
+	r.Learned.rows(row, "noise learned")
+	if r.Annotators > 0 {
+		row("annotators\t%d", r.Annotators)
+	}
+}
+
+// rows adds rows of a confusion matrix, of none if it is nil.
+func (s *noiseSummary) rows(row app.Row, name string) {
+	if s == nil {
+		return
+	}
+	condition := ""
+	if s.Condition != 0 {
+		condition = fmt.Sprintf(", condition number %.4g", s.Condition)
+	}
+	row("%s\t%.1f %% of labels right in the mean of the classes%s", name, 100*s.Right, condition)
+	for _, pair := range s.Largest {
+		row("\t%.1f %% of %s are labelled %s", 100*pair.P, app.Shorten(pair.True),
+			app.Shorten(pair.Noisy))
+	}
+}
+
+func (r Inspection) classRows(row app.Row) {
+	if r.Kernel != nil {
+		row("\nclass\t‖w‖")
+		for _, c := range r.Classes {
+			row("%s\t%.4g", app.Shorten(c.Class), c.Norm)
+		}
+		return
+	}
+	row("\nclass\t‖w‖\tconstant\tfeature\tweight, prepared\tweight, raw")
+	for _, c := range r.Classes {
+		head := fmt.Sprintf("%s\t%.4g\t%.4g", app.Shorten(c.Class), c.Norm, *c.Constant)
+		for _, f := range c.Top {
+			row("%s\t%s\t%+.4g\t%+.4g", head, f.Feature, f.Prepared, f.Raw)
+			head = "\t\t"
+		}
+		if len(c.Top) == 0 {
+			row("%s\t\t\t", head)
+		}
+	}
 }

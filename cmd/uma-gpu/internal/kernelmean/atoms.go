@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -24,20 +22,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Atoms are the options of kernelmean atoms.
 type Atoms struct {
 	app.Common
 	Data      app.Data
 	Kernel    app.Kernel
 	Device    device.Options
-	Number    string // of atoms, "" if Within says it
-	Within    float64
-	Choice    string
-	Weights   string
+	Number    string        // of atoms, "" if Choice.Within says it
+	Choice    means.Options // but for the number of atoms and the kernel function
 	Out       string
 	Normalize string
 	DryRun    bool
-	Seed      uint64
 }
 
 func newAtoms() *cli.Command {
@@ -45,28 +39,28 @@ func newAtoms() *cli.Command {
 	return &cli.Command{
 		Name:  "atoms",
 		Usage: "choose few examples that stand for all, whatever their labels",
-		Description: "The mean of the atoms in feature space, as they are weighed, comes near to that " +
-			"of all examples\n(maximum mean discrepancy); how near is printed, measured on up to 4096 " +
-			"examples. herding takes " +
-			"them\none by one, each where it brings the mean nearer; clusters one of each part into which " +
-			"farthest-first\ntraversal cuts the examples; uniform at random. train --learner kernelmean " +
-			"does so in each " +
-			"class.\nHerding computes a kernel value of each pair of examples once, in tiles, and keeps " +
-			"none of " +
-			"them.\n\nExample: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv",
+		Description: `The weighted mean of the atoms in feature space comes near to the mean of all
+examples (maximum mean discrepancy). How near is printed, measured on up to 4096 examples. herding
+takes atoms one by one, each where it brings the mean nearer. clusters takes one of each part into
+which farthest-first traversal cuts the examples. uniform takes them at random. train --learner
+kernelmean does so in each class. Herding computes a kernel value of each pair of examples once, in
+tiles, and keeps none.
+
+Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
 			o.Kernel.KindFlag("rbf"),
 			&cli.StringFlag{Name: "atoms", Usage: "choose `K` examples", Destination: &o.Number},
-			&cli.Float64Flag{Name: "atom-error", Destination: &o.Within,
+			&cli.Float64Flag{Name: "atom-error", Destination: &o.Choice.Within,
 				Usage: "or as few as bring their mean within `LENGTH` of that of all"},
-			app.Choice(&o.Choice, "atom-choice", means.Herding, "`HOW`: uniform, clusters or herding",
-				means.Uniform, means.Clusters, means.Herding), app.Choice(&o.Weights, "atom-weights", means.Own,
+			app.Choice(&o.Choice.Choice, "atom-choice", means.Herding,
+				"`RULE`: uniform, clusters or herding", means.Uniform, means.Clusters, means.Herding),
+			app.Choice(&o.Choice.Weights, "atom-weights", means.Own,
 				"`WEIGHTS`: optimal, or own of the choice", means.Optimal, means.Own),
 			app.Required(app.Output(&o.Out, "out",
 				"`FILE`.csv for them: example, from 1, and weight (required)")),
 			app.NormalizeFlag(&o.Normalize), &cli.BoolFlag{Name: "dry-run", Destination: &o.DryRun,
 				Usage: "print the memory that it would take, and choose nothing"},
-			app.SeedFlag(&o.Seed, "the choice"), o.Kernel.FunctionFlags(&o.Common),
+			app.SeedFlag(&o.Choice.Seed, "the choice"), o.Kernel.FunctionFlags(&o.Common),
 			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(&o.Common, o.run),
 	}
@@ -80,47 +74,44 @@ type AtomsReport struct {
 	Features int           `json:"features"` // of the prepared examples
 	Plan     means.Plan    `json:"plan"`
 	Data     int64         `json:"data_bytes"` // of the prepared examples
-	// Memory is what the process takes at most, about: twice what is there at once, the examples, the
-	// plan and the copy that an engine makes, as garbage is collected no sooner.
+	// Memory is about the most that the process takes: twice the examples, the plan and the engine's
+	// copy, as garbage is collected no sooner.
 	Memory  int64   `json:"memory_bytes"`
 	Gamma   float32 `json:"gamma"`
 	Atoms   int     `json:"atoms"`           // different examples; 0 of a dry run
 	Error   float64 `json:"error"`           // distance of the means in feature space
 	Length  float64 `json:"length"`          // of the mean of all
-	Bound   float64 `json:"bound,omitempty"` // what that is below, always or in 95 draws of 100
+	Bound   float64 `json:"bound,omitempty"` // of Error, always or in 95 draws of 100
 	Seconds float64 `json:"seconds"`         // of the choice
 }
 
-// choice returns how to choose atoms.
-func (o *Atoms) choice() (m means.Options, err error) {
-	m = means.Options{Seed: o.Seed, Within: o.Within, Choice: o.Choice, Weights: o.Weights}
+// check completes the choice of atoms, with the kernel function of k.
+func (o *Atoms) check(k *fitting.Options) (err error) {
 	given := o.Given("atom-error")
-	if (o.Number == "") != given || given && !(o.Within > 0) {
-		return m, app.Usage("wanted --atoms or --atom-error, above 0")
+	if (o.Number == "") != given || given && !(o.Choice.Within > 0) {
+		return app.Usage("wanted --atoms or --atom-error, above 0")
 	}
 	if o.Number != "" {
-		if m.Atoms, err = app.ParseCount(o.Number); err != nil || m.Atoms < 1 {
-			return m, app.Usage("--atoms are %q, wanted a number of at least 1", o.Number)
+		if o.Choice.Atoms, err = app.ParseCount(o.Number); err != nil || o.Choice.Atoms < 1 {
+			return app.Usage("--atoms are %q, wanted a number of at least 1", o.Number)
 		}
 	}
-	return m, nil
+	if err := o.Kernel.Function(k, false); err != nil {
+		return err
+	}
+	if o.Choice.Function = k.Function; k.Function.Gamma == 0 {
+		o.Choice.Function.Gamma = 1 // until the median is known
+	}
+	return app.CheckSteps(o.Normalize)
 }
 
-// run writes the atoms.
 func (o *Atoms) run(ctx context.Context) (err error) {
 	read, err := o.Data.Options()
 	if err != nil {
 		return err
 	}
 	k := new(fitting.Options)
-	if err := o.Kernel.Function(k, false); err != nil {
-		return err
-	}
-	choice, err := o.choice()
-	if err != nil {
-		return err
-	}
-	if err := app.CheckSteps(o.Normalize); err != nil {
+	if err := o.check(k); err != nil {
 		return err
 	}
 	where, err := o.Device.Choose()
@@ -131,16 +122,13 @@ func (o *Atoms) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer d.Close() // of what was only read: nothing to lose
+	defer d.Close() // only read
 	if err := host.Prepare(d, o.Normalize, true); err != nil {
 		return err
 	}
-	if choice.Function = k.Function; choice.Function.Gamma == 0 {
-		choice.Function.Gamma = 1 // until the median is known
-	}
-	plan, err := means.NewPlan(d.N, d.D, 1, choice)
+	plan, err := means.NewPlan(d.N, d.D, 1, o.Choice)
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, err)
+		return app.Failure(ctx, d.Path, err)
 	}
 	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, d.D, 2))
 	if err != nil {
@@ -151,7 +139,7 @@ func (o *Atoms) run(ctx context.Context) (err error) {
 		Data: 4 * int64(d.Size())}
 	r.Memory = 2 * memory.Sum(r.Data, r.Data, plan.Total())
 	if o.DryRun {
-		return o.Print(r, r.print)
+		return o.PrintTable(r, r.rows)
 	}
 	b := pca.Basis{Cosine: k.Cosine}
 	x, release, err := b.Prepare(d)
@@ -160,68 +148,54 @@ func (o *Atoms) run(ctx context.Context) (err error) {
 	}
 	defer release()
 	if k.Function.Kind != kernel.Linear && k.Function.Gamma == 0 {
-		if choice.Function.Gamma, err = pca.MedianGamma(e, x, o.Seed); err != nil {
-			return fmt.Errorf("%s: %w", d.Path, err)
+		if o.Choice.Function.Gamma, err = pca.MedianGamma(e, x, o.Choice.Seed); err != nil {
+			return app.Failure(ctx, d.Path, err)
 		}
 	}
 	start := time.Now()
-	m, err := means.Fit(ctx, e, x, make([]int32, x.N), 1, choice)
-	if err := app.Interrupted(ctx); err != nil {
+	m, err := means.Fit(ctx, e, x, make([]int32, x.N), 1, o.Choice)
+	if err := app.Failure(ctx, d.Path, err); err != nil {
 		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
-	}
-	r.Gamma, r.Atoms, r.Error, r.Seconds = choice.Function.Gamma, m.Landmarks.N, m.Error[0],
-		time.Since(start).Seconds()
+	r.Gamma, r.Atoms, r.Error = o.Choice.Function.Gamma, m.Landmarks.N, m.Error[0]
+	r.Seconds = time.Since(start).Seconds()
 	if m.Length != nil {
 		r.Length = m.Length[0]
 	}
 	if m.Bound != nil {
 		r.Bound = m.Bound[0]
 	}
-	if err := atomicfile.Write(r.Out, func(w io.Writer) error {
-		return writeAtoms(w, m)
-	}); err != nil {
+	err = atomicfile.Write(r.Out, func(w io.Writer) error { return writeAtoms(w, m) })
+	if err != nil {
 		return err
 	}
-	return o.Print(r, r.print)
+	return o.PrintTable(r, r.rows)
 }
 
 // writeAtoms writes a line for each atom.
 func writeAtoms(w io.Writer, m *means.Means) error {
-	table := csv.NewWriter(w)
-	if err := table.Write([]string{"example", "weight"}); err != nil {
-		return err
-	}
+	lines := [][]string{{"example", "weight"}}
 	for l, row := range m.Rows {
-		err := table.Write([]string{strconv.Itoa(row + 1), strconv.FormatFloat(float64(m.Axes.W[l]), 'g',
-			-1, 32)})
-		if err != nil {
-			return err
-		}
+		lines = append(lines, []string{strconv.Itoa(row + 1), app.FloatText(m.Axes.W[l])})
 	}
-	table.Flush()
-	return table.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
-func (r AtomsReport) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
-	fmt.Fprintf(t, "data\t%d examples × %d features, %s\n", r.Examples, r.Features,
-		app.BytesText(r.Data))
-	fmt.Fprintf(t, "memory\t%s at most, about; while atoms are chosen %s beside the data\n",
+func (r AtomsReport) rows(row app.Row) {
+	row("device\t%s %s", r.Device.ID, r.Device.Name)
+	row("data\t%d examples × %d features, %s", r.Examples, r.Features, app.BytesText(r.Data))
+	row("memory\t%s at most, about; while atoms are chosen %s beside the data",
 		app.BytesText(r.Memory), app.BytesText(r.Plan.Total()))
-	fmt.Fprintf(t, "kernel values\t%.3g\n", float64(r.Plan.Values))
+	row("kernel values\t%.3g", float64(r.Plan.Values))
 	if r.Atoms == 0 {
-		return t.Flush()
+		return
 	}
-	fmt.Fprintf(t, "gamma\t%v\n", r.Gamma)
-	fmt.Fprintf(t, "atoms\t%d, in %s\n", r.Atoms, r.Out)
-	fmt.Fprintf(t, "error\t%.4g in feature space, where the mean is %.4g long", r.Error, r.Length)
+	row("gamma\t%v", r.Gamma)
+	row("atoms\t%d, in %s", r.Atoms, r.Out)
+	bound := ""
 	if r.Bound > 0 {
-		fmt.Fprintf(t, " (bound %.3g)", r.Bound)
+		bound = " (bound " + strconv.FormatFloat(r.Bound, 'g', 3, 64) + ")"
 	}
-	fmt.Fprintf(t, "\nseconds\t%.3f\n", r.Seconds)
-	return t.Flush()
+	row("error\t%.4g in feature space, where the mean is %.4g long%s", r.Error, r.Length, bound)
+	row("seconds\t%.3f", r.Seconds)
 }

@@ -4,10 +4,7 @@ package kpca
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,13 +13,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Fit are the options of kpca fit.
 type Fit struct {
 	app.Common
 	Data      app.Data
@@ -33,7 +31,6 @@ type Fit struct {
 	Seed      uint64
 }
 
-// Transform are the options of kpca transform.
 type Transform struct {
 	app.Common
 	Data   app.Data
@@ -43,7 +40,6 @@ type Transform struct {
 	Out    string
 }
 
-// New returns the command.
 func New() *cli.Command {
 	f, t := new(Fit), new(Transform)
 	return &cli.Command{
@@ -53,18 +49,15 @@ func New() *cli.Command {
 			{
 				Name:  "fit",
 				Usage: "find the kernel principal components of a data set",
-				Description: "Labels are read and left aside. --gamma median is 1 / the median squared " +
-					"distance " +
-					"of examples; train\n" +
-					"has search besides: the best of seven values around that, by the estimated error on a " +
-					"fifth of the\n" +
-					"examples held out.\n\n" +
-					"--landmarks are examples that stand for all (Nyström): auto are all of up to 5000 " +
-					"examples, else\n" +
-					"4000; farthest takes each the farthest from those before. --variance takes the place of\n" +
-					"--components.\n\n" +
-					"Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 " +
-					"--basis B.npz",
+				Description: `Labels are read and left aside. --gamma median is 1 / the median squared distance
+of examples. train has search besides: the best of seven values around that, by the estimated error
+on a fifth of the examples held out.
+
+--landmarks are examples that stand for all (Nyström). auto takes all of up to 5000 examples, else
+4000; farthest takes each the farthest from those before. --variance takes the place of
+--components.
+
+Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 --basis B.npz`,
 				Flags: app.Flags(f.Data.Flags(&f.Common, "examples"), f.Data.NoLabelsFlag(),
 					f.Kernel.KindFlag("rbf"),
 					app.Required(app.Output(&f.Basis, "basis", "basis to write, `FILE`.npz (required)")),
@@ -101,7 +94,6 @@ type Report struct {
 	Seconds     float64       `json:"seconds"` // of the fit
 }
 
-// run writes the basis.
 func (o *Fit) run(ctx context.Context) (err error) {
 	options, err := o.Data.Options()
 	if err != nil {
@@ -118,17 +110,16 @@ func (o *Fit) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	path := o.Basis
 	d, err := o.Data.Read(ctx, options)
 	if err != nil {
 		return err
 	}
-	defer d.Close() // of what was only read: nothing to lose
+	defer d.Close() // only read
 	if err := host.Prepare(d, o.Normalize, true); err != nil {
 		return err
 	}
 	if _, err := k.Plan(d); err != nil {
-		return fmt.Errorf("%s: %w", d.Path, app.AdviseKernel(err))
+		return app.Failure(ctx, d.Path, err)
 	}
 	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
 	if err != nil {
@@ -137,61 +128,49 @@ func (o *Fit) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	found, note, err := k.FindPCA(e, d, o.Seed)
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, app.AdviseKernel(err))
+		return app.Failure(ctx, d.Path, err)
 	}
 	if note != "" {
 		o.Notes.Say("kernel: %s", note)
 	}
 	start := time.Now()
 	basis, err := pca.Fit(ctx, e, d, found)
-	if err := app.Interrupted(ctx); err != nil {
+	if err := app.Failure(ctx, d.Path, err); err != nil {
 		return err
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 	}
 	for _, note := range append(basis.Notes(), basis.Summary()) {
 		o.Notes.Say("kernel: %s", note)
 	}
-	fitted := &featuremap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
-	r := Report{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
+	r := Report{Basis: o.Basis, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
 		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: app.Version,
 		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features, Encoding: d.Encoding},
 		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
-	b.SetMap(fitted)
+	b.SetMap(&pca.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}})
 	r.Kernel = b.Kernel
-	if err := b.Save(path); err != nil {
+	if err := b.Save(o.Basis); err != nil {
 		return err
 	}
-	return o.Print(r, r.print)
+	return o.PrintTable(r, func(row app.Row) {
+		row("basis\t%s", r.Basis)
+		function := r.Kernel.Function
+		switch {
+		case r.Kernel.Cosine:
+			row("kernel\t%s", app.Cosine)
+		case function.Kind == kernel.Poly:
+			row("kernel\tpoly, gamma %v, coef0 %v, degree %d", function.Gamma, function.Coef0,
+				function.Degree)
+		case function.Kind == kernel.RBF:
+			row("kernel\trbf, gamma %v", function.Gamma)
+		default:
+			row("kernel\t%s", function.Kind)
+		}
+		row("components\t%d of %d landmarks", r.Kernel.Components, r.Kernel.Landmarks)
+		row("explained\t%.4f of the variance in feature space", r.Kernel.Explained)
+		row("seconds\t%.3f", r.Seconds)
+	})
 }
 
-func (r Report) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "basis\t%s\n", r.Basis)
-	fmt.Fprintf(t, "kernel\t%s\n", kernelText(&r.Kernel))
-	fmt.Fprintf(t, "components\t%d of %d landmarks\n", r.Kernel.Components, r.Kernel.Landmarks)
-	fmt.Fprintf(t, "explained\t%.4f of the variance in feature space\n", r.Kernel.Explained)
-	fmt.Fprintf(t, "seconds\t%.3f\n", r.Seconds)
-	return t.Flush()
-}
-
-// kernelText names a kernel function with its parameters.
-func kernelText(k *model.Kernel) string {
-	f := k.Function
-	switch {
-	case k.Cosine:
-		return app.Cosine
-	case f.Kind == "poly":
-		return fmt.Sprintf("poly, gamma %v, coef0 %v, degree %d", f.Gamma, f.Coef0, f.Degree)
-	case f.Kind == "rbf":
-		return fmt.Sprintf("rbf, gamma %v", f.Gamma)
-	}
-	return f.Kind
-}
-
-// run writes the components.
 func (o *Transform) run(ctx context.Context) (err error) {
 	options, err := o.Data.Options()
 	if err != nil {
@@ -201,10 +180,9 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	out := o.Out
-	format := dataset.FormatOfName(out)
-	if !slices.Contains(dataset.WriteFormats(), format) {
-		return app.Usage("%s: wanted a name for %s", out, app.OrList(dataset.WriteFormats()))
+	format := file.FormatOfName(o.Out)
+	if !slices.Contains(file.WriteFormats(), format) {
+		return app.Usage("%s: wanted a name for %s", o.Out, app.OrList(file.WriteFormats()))
 	}
 	b, err := model.LoadBasis(o.Basis)
 	if err != nil {
@@ -217,8 +195,8 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer d.Close() // of what was only read: nothing to lose
-	if err := d.PrepareBy(&b.Preparation); err != nil {
+	defer d.Close() // only read
+	if err := features.PrepareBy(d, &b.Preparation); err != nil {
 		return err
 	}
 	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
@@ -227,15 +205,12 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	z, err := b.Map().Apply(ctx, e, d)
-	if err := app.Interrupted(ctx); err != nil {
+	if err := app.Failure(ctx, d.Path, err); err != nil {
 		return err
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 	}
 	components := &dataset.Dataset{Examples: z.Examples, Y: d.Y, Classes: d.Classes}
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}
-	return app.WriteData(ctx, out, components, dataset.WriteOptions{})
+	return app.WriteData(ctx, o.Out, components, file.WriteOptions{})
 }

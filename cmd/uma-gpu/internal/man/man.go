@@ -18,9 +18,11 @@ func New() *cli.Command {
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command, or write all pages",
 		ArgsUsage: "[COMMAND]",
-		Description: "A page has what --help shows, for man(1). make install and packages put\nthe " +
-			"pages where man looks. With --markdown they are Markdown.\n\n" +
-			"Example: uma-gpu man train | man -l -\nExample: uma-gpu man --dir man1",
+		Description: `A page has what --help shows, for man(1). make install and packages put the pages
+where man looks. With --markdown they are Markdown.
+
+Example: uma-gpu man train | man -l -
+Example: uma-gpu man --dir man1`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for all pages, uma-gpu.1, uma-gpu-train.1, …"},
 			&cli.BoolFlag{Name: "markdown", Usage: "pages in Markdown, uma-gpu.md, uma-gpu-train.md, …"},

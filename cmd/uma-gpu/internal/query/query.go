@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/versionspace"
 )
 
 func New() *cli.Command {
@@ -173,7 +174,7 @@ func newQuestions(c *cli.Context) (*questions, error) {
 	}
 	q.ask = active.Options{Strategy: active.Strategy(strategy), K: c.Int("k"), Seed: q.Seed,
 		Diversity: c.Float64("diversity"), Balance: c.Float64("balance"), Members: c.Int("committee"),
-		Slack: c.Float64("slack"), HitAndRun: sampler == hitAndRun}
+		Slack: c.Float64("slack"), Centroid: versionspace.Options{HitAndRun: sampler == hitAndRun}}
 	for _, limit := range []struct {
 		flag string
 		most float64
@@ -306,12 +307,12 @@ func (q *questions) all() (*dataset.Dataset, []int32, error) {
 
 // advice says what the rounds so far speak for, "" for nothing.
 func (q *questions) advice() string {
-	rounds := q.session.Agreements()
-	if !active.Steady(rounds) {
+	steady := q.session.Steady()
+	if steady == nil {
 		return ""
 	}
 	var kappas []string
-	for _, r := range rounds[len(rounds)-3:] {
+	for _, r := range steady {
 		kappas = append(kappas, fmt.Sprintf("%.3f", r.Kappa))
 	}
 	return "predictions hardly change any more (kappa " + strings.Join(kappas, ", ") +

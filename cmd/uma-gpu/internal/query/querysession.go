@@ -19,6 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -122,7 +123,7 @@ func (q *questions) read(c *cli.Context) error {
 }
 
 // columnsOut returns options that leave out the columns of a file that are for people.
-func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, error) {
+func (q *questions) columnsOut(c *cli.Context, path string) (file.Options, error) {
 	o := q.Training.Read
 	o.Ignore = slices.Clone(o.Ignore)
 	o.IDColumn = "" // only the pool has to have it
@@ -136,7 +137,7 @@ func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, er
 			o.IDColumn = name
 			continue
 		}
-		has, err := dataset.HasColumn(c.Context, path, name, o)
+		has, err := file.HasColumn(c.Context, path, name, o)
 		if err != nil {
 			return o, err
 		}
@@ -205,10 +206,10 @@ func (q *questions) name(c *cli.Context) (err error) {
 	}
 	if column := c.String("show"); column != "" {
 		q.shown = column
-		q.texts, err = dataset.ReadTexts(c.Context, pool, column, n, q.Training.Read)
+		q.texts, err = file.ReadTexts(c.Context, pool, column, n, q.Training.Read)
 	} else if path := c.String("show-file"); path != "" {
 		q.shown = "text"
-		q.texts, err = dataset.ReadTexts(c.Context, path, "", n, q.Training.Read)
+		q.texts, err = file.ReadTexts(c.Context, path, "", n, q.Training.Read)
 	}
 	if q.shown == "id" || q.shown == "label" {
 		q.shown += "_shown" // columns of the questions have names of their own

@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/serve"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Model   app.Model
@@ -29,7 +28,6 @@ type Options struct {
 	Server  serve.Options
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	flags := []cli.Flag{o.Model.Flag(),
@@ -49,15 +47,14 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "answer predictions of a model over HTTP",
-		Description: "POST /v1/predict takes JSON, {\"columns\": [\"u\", \"v\"], \"rows\": [[5.1, " +
-			"3.5], …]}, CSV, or an\n" +
-			"array of NumPy, and answers labels and probabilities, or probabilities as an array to who " +
-			"accepts\n" +
-			"application/x-npy, to the bits of predict. Also there: GET /v1/model, /health, /metrics for\n" +
-			"Prometheus, and /openapi.json, which describes them all. Nothing is written, and\n" +
-			"nobody is asked who they are: an address that other machines reach wants a proxy before it.\n" +
-			"SIGTERM and Ctrl-C end it behind the requests under way; until then /health is 503.\n\n" +
-			"Example: uma-gpu serve --model m.npz --listen 127.0.0.1:8080",
+		Description: `POST /v1/predict takes JSON, {"columns": ["u", "v"], "rows": [[5.1, 3.5], …]}, CSV,
+or an array of NumPy. It answers labels and probabilities, with the bits of predict; a client that
+accepts application/x-npy gets probabilities as an array. Also there: GET /v1/model, /health,
+/metrics for Prometheus, and /openapi.json, which describes them all. Nothing is written, and no
+client is asked for a name: an address that other machines reach needs a proxy before it. SIGTERM
+and Ctrl-C end it behind the requests under way; until then /health is 503.
+
+Example: uma-gpu serve --model m.npz --listen 127.0.0.1:8080`,
 		Flags:  app.Flags(flags, o.Device.Flags(&o.Common), o.QuietFlag()),
 		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
@@ -103,7 +100,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	if a, ok := listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-		o.Notes.Warn("%s is open to other machines, and whoever reaches it may ask", a)
+		o.Notes.Warn("%s is open to other machines; any client that reaches it may ask", a)
 	}
 	if os.Getenv("GOGC") == "" {
 		// the heap is small and a request much of it: half the time was spent collecting

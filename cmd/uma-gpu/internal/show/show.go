@@ -2,16 +2,14 @@
 package show
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
+	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,31 +17,28 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Noise   app.Noise
 	Classes string // comma list
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
 		ArgsUsage: "FILE",
-		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names come " +
-			"from the header,\n" +
-			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would " +
-			"refuse\n" +
-			"the matrix. Of a model, FILE.npz, it prints the matrix that was given and the one that was " +
-			"learned,\nwith standard errors, and which annotators were best and worst.\n\n" +
-			"Example: uma-gpu confusion show C.csv",
+		Description: `FILE is a CSV table or a .npy file, checked as train checks it. Class names come
+from the header, else they are 0, 1, ..., or say them with --classes. The exit code is 1 if train
+would refuse the matrix. For a model, FILE.npz, it prints the matrix that was given and the one that
+was learned, with standard errors, and which annotators were best and worst.
+
+Example: uma-gpu confusion show C.csv`,
 		Flags: []cli.Flag{
 			o.Noise.AxesFlag(),
 			&cli.StringFlag{Name: "classes", Destination: &o.Classes,
@@ -75,11 +70,9 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if isModel(path) {
 		return o.showModel(path)
 	}
-	var classes []string
+	var classes []string // nil for those of the file
 	if o.Given("classes") {
 		classes = strings.Split(o.Classes, ",")
-	} else if classes, err = matrixClasses(path); err != nil {
-		return err
 	}
 	o.Noise.Path = path
 	m, err := o.Noise.Read(ctx, classes)
@@ -101,89 +94,110 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if !math.IsInf(condition, 0) {
 		r.Condition = &condition
 	}
-	w := o.Out
+	err = o.Print(r, func(w io.Writer) error {
+		fmt.Fprintln(w, "P(noisy = row | true = column)")
+		err := printMatrix(w, r.Classes, r.Confusion)
+		fmt.Fprintf(w, "\ncondition number %.4g\n", condition)
+		return err
+	})
 	if problem != nil { // after the report, which is what was asked for
 		problem = fmt.Errorf("%s: %w", path, problem)
 	}
-	if o.JSON {
-		return errors.Join(app.PrintJSON(w, r), problem)
-	}
-	fmt.Fprintf(w, "P(noisy = row | true = column)\n")
-	if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
-		return strconv.FormatFloat(r.Confusion[i][j], 'g', 4, 64)
-	}); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\ncondition number %.4g\n", condition)
-	return problem
+	return errors.Join(err, problem)
 }
 
-// matrixClasses returns the class names in a matrix file's header, or 0, 1, ...
-// for a bare table. confusion.Read judges the file; here only its first line is
-// looked at.
-func matrixClasses(path string) ([]string, error) {
-	first, err := firstLine(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, fileerr.Cause(err))
-	}
-	if strings.HasPrefix(first, "\x93NUMPY") {
-		return nil, fmt.Errorf("%s: a .npy file has no class names; say them with --classes", path)
-	}
-	if strings.HasPrefix(strings.TrimPrefix(first, `"`), `noisy\true`) ||
-		strings.HasPrefix(strings.TrimPrefix(first, `"`), `true\noisy`) {
-		header, err := csv.NewReader(strings.NewReader(first)).Read()
-		if err != nil {
-			return nil, fmt.Errorf("%s: cannot read the header: %w", path, err)
-		}
-		return header[1:], nil
-	}
-	fields := strings.FieldsFunc(first, func(r rune) bool {
-		return strings.ContainsRune(",; \t\r", r)
+func printMatrix(w io.Writer, classes []string, c [][]float64) error {
+	return app.PrintMatrix(w, "", classes, func(i, j int) string {
+		return strconv.FormatFloat(c[i][j], 'g', 4, 64)
 	})
-	names := make([]string, len(fields))
-	for i := range names {
-		names[i] = strconv.Itoa(i)
-	}
-	return names, nil
 }
 
-// openRegular opens a file that is read twice, so that it can be no pipe.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+// isModel reports whether a regular file begins as a model does.
+func isModel(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe is read once
+		return false
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("found %s, wanted a regular file, or the names of the classes with "+
-			"--classes", fileerr.Kind(info.Mode()))
-	}
-	return os.Open(path)
-}
-
-// firstLine returns the first line of a file, plain or gzip, that is not blank.
-func firstLine(path string) (string, error) {
-	f, err := openRegular(path)
+	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return false
 	}
 	defer f.Close() // only read
-	r := bufio.NewReader(f)
-	if magic, _ := r.Peek(2); bytes.Equal(magic, []byte("\x1f\x8b")) {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return "", err
-		}
-		r = bufio.NewReader(z)
+	var first [4]byte
+	_, err = io.ReadFull(f, first[:])
+	return err == nil && string(first[:]) == "PK\x03\x04"
+}
+
+// ModelReport is what confusion show --json prints of a model.
+type ModelReport struct {
+	Classes    []string          `json:"classes"`
+	Given      [][]float64       `json:"given,omitempty"`          // [p][q] = P(noisy = p | true = q)
+	Learned    [][]float64       `json:"learned,omitempty"`        // the same, found by the training
+	Error      [][]float64       `json:"standard_error,omitempty"` // of learned
+	Annotators []annotatorReport `json:"annotators,omitempty"`     // the best first
+}
+
+type annotatorReport struct {
+	Name      string      `json:"name"`
+	Labels    int         `json:"labels"`
+	Right     float64     `json:"right"`     // the mean of the diagonal
+	Confusion [][]float64 `json:"confusion"` // as learned
+}
+
+// showModel prints the matrices of a model.
+func (o *Options) showModel(path string) error {
+	m, err := model.Load(path)
+	if err != nil {
+		return err
 	}
-	r = bufio.NewReader(io.LimitReader(r, 1<<20))
-	for {
-		line, err := r.ReadString('\n')
-		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
-		if line != "" || err == io.EOF {
-			return line, nil
-		}
-		if err != nil {
-			return "", err
-		}
+	q, r := m.Q, ModelReport{Classes: m.Meta.Classes}
+	if m.Confusion != nil {
+		r.Given = app.Rows(m.Confusion, q)
 	}
+	if l := m.Learned; l != nil {
+		r.Learned, r.Error = app.Rows(l.Confusion, q), app.Rows(l.Error, q)
+		for k, a := range l.Annotators {
+			one := confusion.Annotator{P: l.Matrices[k*q*q : (k+1)*q*q]}
+			r.Annotators = append(r.Annotators, annotatorReport{a.Name, a.Labels, one.Right(q),
+				app.Rows(one.P, q)})
+		}
+		slices.SortStableFunc(r.Annotators, func(a, b annotatorReport) int {
+			return cmp.Compare(b.Right, a.Right)
+		})
+	}
+	return o.Print(r, r.print)
+}
+
+func (r ModelReport) print(w io.Writer) error {
+	if r.Given == nil && r.Learned == nil {
+		_, err := fmt.Fprintln(w, "no confusion matrix: the labels were taken to be right")
+		return err
+	}
+	if r.Given != nil {
+		fmt.Fprintln(w, "given: P(noisy = row | true = column)")
+		if err := printMatrix(w, r.Classes, r.Given); err != nil || r.Learned == nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	of := "noisy"
+	if r.Annotators != nil {
+		of = "vote of the annotators"
+	}
+	fmt.Fprintf(w, "learned: P(%s = row | true = column), ± standard error\n", of)
+	if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
+		return fmt.Sprintf("%.3f±%.3f", r.Learned[i][j], r.Error[i][j])
+	}); err != nil || r.Annotators == nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nannotators, by how often each is right if all classes are as frequent")
+	return app.Table(w, func(row app.Row) {
+		const most = 5 // of the best, and of the worst
+		for k, a := range r.Annotators {
+			if k < most || k >= len(r.Annotators)-most {
+				row("%s\t%.1f %%\t%d labels", a.Name, 100*a.Right, a.Labels)
+			} else if k == most {
+				row("… %d more", len(r.Annotators)-2*most)
+			}
+		}
+	})
 }

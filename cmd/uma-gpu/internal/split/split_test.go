@@ -33,14 +33,14 @@ func TestNew(t *testing.T) {
 }
 
 // Parts that make no sense are refused.
-func TestDivision(t *testing.T) {
+func TestSizes(t *testing.T) {
 	for _, o := range []*Options{{}, {Fractions: "0.5", Counts: "3"}, {Fractions: "0.7,0.7"},
 		{Fractions: "0"}, {Counts: "rest,rest"}, {Counts: "-1"}, {Counts: "x"}} {
-		if _, _, err := o.division(); err == nil {
+		if _, _, err := o.sizes(); err == nil {
 			t.Errorf("%q, %q: no error", o.Fractions, o.Counts)
 		}
 	}
-	if _, parts, err := (&Options{Counts: "1e2, rest"}).division(); err != nil || parts != 2 {
-		t.Errorf("found %d parts, %v", parts, err)
+	if _, counts, err := (&Options{Counts: "1e2, rest"}).sizes(); err != nil || len(counts) != 2 {
+		t.Errorf("found the counts %d, %v", counts, err)
 	}
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Examples int
@@ -22,17 +22,16 @@ type Options struct {
 	Out      string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "synth",
 		Usage: "write a synthetic data set of any size, the same on every machine",
-		Description: "Draws class centres on a sphere and round noise about them, so that a linear " +
-			"classifier is the best\none. Classes are named 0, 1, ...; values have three decimals. More " +
-			"examples of the same seed begin\nwith the same ones. A binary file (.umab) need not fit in " +
-			"memory.\n\nExample: uma-gpu synth --examples 200000 --features 64 --classes 12 --out " +
-			"synthetic.csv.gz",
+		Description: `Draws class centres on a sphere and round noise about them, so that a linear
+classifier is the best one. Classes are named 0, 1, ...; values have three decimals. More examples
+of the same seed begin with the same ones. A binary file (.umab) need not fit in memory.
+
+Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz`,
 		Flags: app.Flags(app.Required(app.Range(&cli.IntFlag{Name: "examples", Destination: &o.Examples,
 			Usage: "number `N` of examples (required)"}, 1, math.MaxInt)),
 			app.Range(&cli.IntFlag{Name: "features", Value: 64, Destination: &o.Features,
@@ -51,12 +50,12 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	set := &dataset.Dataset{Examples: dataset.Examples{N: o.Examples, D: o.Features}}
-	layout := dataset.WriteOptions{}
+	layout := file.WriteOptions{}
 	var err error
-	if dataset.FormatOfName(o.Out) == "binary" {
+	if file.FormatOfName(o.Out) == "binary" {
 		err = o.rowByRow(ctx, set, &layout)
 	} else {
-		set.X, set.Y, err = synth.GenerateContext(ctx, o.Examples, o.Features, o.Classes, o.Seed)
+		set.X, set.Y, err = synth.Generate(ctx, o.Examples, o.Features, o.Classes, o.Seed)
 	}
 	if stopped := app.Interrupted(ctx); stopped != nil {
 		err = stopped
@@ -77,7 +76,7 @@ func Run(ctx context.Context, o *Options) error {
 
 // rowByRow labels the examples of set, and has them made while they are written.
 func (o *Options) rowByRow(ctx context.Context, set *dataset.Dataset,
-	layout *dataset.WriteOptions) error {
+	layout *file.WriteOptions) error {
 	s, err := synth.New(set.N, set.D, o.Classes, o.Seed)
 	if err != nil {
 		return err

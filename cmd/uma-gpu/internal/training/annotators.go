@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -71,7 +72,7 @@ func (t *Training) annotated(c *cli.Context) (err error) {
 }
 
 // WithoutLabels makes options those of data whose labels do not count.
-func WithoutLabels(c *cli.Context, o *dataset.Options) {
+func WithoutLabels(c *cli.Context, o *file.Options) {
 	o.NoLabels, o.Labels = true, ""
 	if !c.Bool("no-labels") {
 		o.LabelColumn = cmp.Or(o.LabelColumn, "last") // never a feature

@@ -15,6 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
@@ -26,7 +28,7 @@ import (
 // Grounds are the examples that a report judges by.
 type Grounds struct {
 	data   string
-	Read   dataset.Options
+	Read   file.Options
 	device *device.Device
 	Model  *model.Model
 	judge  string // auto, folds or model
@@ -230,7 +232,7 @@ func (g *Grounds) predict(c *cli.Context, o *OutOfFold) (err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	scored := m.Scores
 	if d.Prepared != nil {
-		if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
+		if err := features.PrepareBy(d, &m.Meta.Preparation); err != nil {
 			return err
 		}
 		scored = m.ScoresPrepared
@@ -267,9 +269,9 @@ func (r *reporter) suspect(c *cli.Context, g *Grounds, o *OutOfFold) error {
 	}
 	var texts []string
 	if column := c.String("show"); column != "" {
-		texts, err = dataset.ReadTexts(c.Context, g.data, column, o.Data.N, g.Read)
+		texts, err = file.ReadTexts(c.Context, g.data, column, o.Data.N, g.Read)
 	} else if path := c.String("show-file"); path != "" {
-		texts, err = dataset.ReadTexts(c.Context, path, "", o.Data.N, g.Read)
+		texts, err = file.ReadTexts(c.Context, path, "", o.Data.N, g.Read)
 	}
 	if err != nil {
 		return err

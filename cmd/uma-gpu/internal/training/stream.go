@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -71,7 +71,7 @@ func (t *Training) streamed(c *cli.Context) error {
 }
 
 // openStream begins to read, for a training that begins with a model so that they match.
-func (t *Training) openStream(c *cli.Context) (*dataset.Stream, error) {
+func (t *Training) openStream(c *cli.Context) (*file.Stream, error) {
 	o := t.Read
 	if base := t.From; base != nil {
 		how, err := app.OneOf(c, "match-features", "name", "position")
@@ -93,7 +93,7 @@ func (t *Training) openStream(c *cli.Context) (*dataset.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataset.OpenStream(c.Context, t.Data, files, o)
+	return file.OpenStream(c.Context, t.Data, files, o)
 }
 
 // stream is train for examples that are seen once.

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -44,7 +45,7 @@ func LearningFlags() []cli.Flag {
 // Training is what the flags of a command that trains ask for.
 type Training struct {
 	Data       string
-	Read       dataset.Options
+	Read       file.Options
 	Confusion  string   // "" is none
 	Annotators string   // "" is none
 	Trusted    []string // of them

@@ -19,6 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
@@ -110,7 +111,7 @@ func (v *Verification) score(c *cli.Context, g *training.Grounds, where *device.
 	}
 	defer d.Close() // of what was only read: nothing to lose
 	v.Examples, v.TrainingData = d.N, g.Model.Meta.TrainedOn(d)
-	if err := d.PrepareBy(&g.Model.Meta.Preparation); err != nil {
+	if err := features.PrepareBy(d, &g.Model.Meta.Preparation); err != nil {
 		return err
 	}
 	work := device.WorkOn(d, g.Model.Q)

@@ -15,17 +15,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 )
 
-// Options are the options of the command.
 type Options struct{ app.Common }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the versions of the tool, of Go and of the numerics contract",
-		Description: "Models of the same contract version, data and parameters have equal weights.\n\n" +
-			"Example: uma-gpu version --json",
+		Description: `Models of the same contract version, data and parameters have equal weights.
+
+Example: uma-gpu version --json`,
 		Flags:  app.Flags(o.JSONFlag()),
 		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
@@ -47,40 +46,33 @@ func Run(_ context.Context, o *Options) error {
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Contract: contract.Version, OpenCL: gpu.Built,
 	}
-	return o.Print(r, r.print)
+	return o.Print(r, func(w io.Writer) error {
+		opencl, revision := "built in", ""
+		if !r.OpenCL {
+			opencl = "not built in"
+		}
+		if r.Revision != "" {
+			revision = "revision " + r.Revision + "\n"
+		}
+		_, err := fmt.Fprintf(w, "uma-gpu %s\n%s%s %s\nnumerics contract %d\nOpenCL %s\n", r.Version,
+			revision, r.Go, r.System, r.Contract, opencl)
+		return err
+	})
 }
 
-// print prints the versions for people.
-func (r VersionReport) print(w io.Writer) error {
-	opencl := "built in"
-	if !r.OpenCL {
-		opencl = "not built in"
-	}
-	fmt.Fprintf(w, "uma-gpu %s\n", r.Version)
-	if r.Revision != "" {
-		fmt.Fprintf(w, "revision %s\n", r.Revision)
-	}
-	_, err := fmt.Fprintf(w, "%s %s\nnumerics contract %d\nOpenCL %s\n", r.Go, r.System, r.Contract,
-		opencl)
-	return err
-}
-
-func revision() string {
+// revision returns that of the source, "" if the build does not know it.
+func revision() (text string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
 	}
-	text, modified := "", ""
-	for _, s := range info.Settings {
+	for _, s := range info.Settings { // in the order of their names
 		switch {
 		case s.Key == "vcs.revision":
 			text = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = " (modified)"
+		case s.Key == "vcs.modified" && s.Value == "true" && text != "":
+			text += " (modified)"
 		}
 	}
-	if text == "" {
-		return ""
-	}
-	return text + modified
+	return text
 }

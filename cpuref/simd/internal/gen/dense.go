@@ -36,11 +36,9 @@ func (r rows) advance(by Op) {
 
 // arithmetic is what the dense kernels of the two instruction sets do differently.
 type arithmetic struct {
-	setup func()                      // once
-	zero  func()                      // clears the accumulators
-	group func(r rows, w GPVirtual)   // multiplies four columns of all rows; their weights lie at w
-	add   func(c int, line GPVirtual) // adds a line of scores to the accumulators of class c
-	store func(c int, line GPVirtual) // stores them there
+	setup func()                    // once
+	acc   func(c int) []VecVirtual  // the accumulators of class c
+	group func(r rows, w GPVirtual) // multiplies four columns of all rows; their weights lie at w
 }
 
 // dense generates a kernel for n classes.
@@ -54,8 +52,7 @@ type arithmetic struct {
 // once, which is more than processors foresee. So the loop fetches ahead in the
 // order of memory, as many bytes as it uses.
 func dense(name string, n int, a arithmetic) {
-	TEXT(name, NOSPLIT, "func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int)")
-	Pragma("noescape")
+	function(name, "func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int)")
 	var r rows
 	r.first[0] = base("x")
 	r.s, r.s3 = value("d"), GP64()
@@ -88,7 +85,11 @@ func dense(name string, n int, a arithmetic) {
 	}
 
 	Label("chunk")
-	a.zero()
+	for c := range n {
+		for _, v := range a.acc(c) {
+			clearVector(v)
+		}
+	}
 	MOVQ(U32(chunk/4), now)
 	CMPQ(left, now)
 	CMOVQLT(left, now)
@@ -126,11 +127,15 @@ func dense(name string, n int, a arithmetic) {
 	Label("flush")
 	for c := range n {
 		line(t, scores, c)
-		a.add(c, t)
+		for i, v := range a.acc(c) {
+			VADDPS(Mem{Base: t, Disp: 32 * i}, v, v)
+		}
 	}
 	for c := range n {
 		line(t, scores, c)
-		a.store(c, t)
+		for i, v := range a.acc(c) {
+			VMOVUPS(v, Mem{Base: t, Disp: 32 * i})
+		}
 	}
 	TESTQ(left, left)
 	JNE(LabelRef("chunk"))
@@ -143,9 +148,7 @@ func dense(name string, n int, a arithmetic) {
 	DECQ(blocks)
 	JMP(LabelRef("block"))
 
-	Label("done")
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 // line sets t to the line of scores of class c in the current block.
@@ -157,111 +160,155 @@ func line(t, scores GPVirtual, c int) {
 
 // clearLine zeroes the line at t.
 func clearLine(t GPVirtual) {
-	z := YMM()
-	VXORPS(z, z, z)
+	z := avx2.zeros(1)[0]
 	VMOVUPS(z, Mem{Base: t})
 	VMOVUPS(z, Mem{Base: t, Disp: 32})
 }
 
+// column generates column j of four rows, from the pairs of them in u.
+func (l level) column(u [4]VecVirtual, j int) VecVirtual {
+	column := l.vector()
+	if j%2 == 0 {
+		VUNPCKLPD(u[2+j/2], u[j/2], column)
+	} else {
+		VUNPCKHPD(u[2+j/2], u[j/2], column)
+	}
+	return column
+}
+
+// pair generates the values of two rows in turns, low ones and high ones.
+func (l level) pair(a, b VecVirtual) (low, high VecVirtual) {
+	low, high = l.vector(), l.vector()
+	VUNPCKLPS(b, a, low)
+	VUNPCKHPS(b, a, high)
+	return low, high
+}
+
 func dense512(n int) {
-	acc := make([]VecVirtual, n)
-	for c := range acc {
-		acc[c] = ZMM()
-	}
+	acc := avx512.vectors(n)
 	var part [4]OpmaskVirtual // of the 128-bit parts of a vector
-	setup := func() {
-		for i := 1; i < 4; i++ {
-			bits := GP32()
-			part[i] = K()
-			MOVL(U32(0xf<<(4*i)), bits)
-			KMOVW(bits, part[i])
-		}
-	}
-	zero := func() {
-		for _, a := range acc {
-			VPXORD(a, a, a)
-		}
-	}
-	group := func(r rows, w GPVirtual) {
-		var v, u [4]VecVirtual
-		for l := range 4 {
-			v[l] = ZMM()
-			VBROADCASTF32X4(r.at(l), v[l])
+	dense(fmt.Sprintf("dense%dAVX512", n), n, arithmetic{
+		setup: func() {
 			for i := 1; i < 4; i++ {
-				VBROADCASTF32X4(r.at(l+4*i), part[i], v[l])
+				bits := GP32()
+				part[i] = K()
+				MOVL(U32(0xf<<(4*i)), bits)
+				KMOVW(bits, part[i])
 			}
-		}
-		for i := range 2 {
-			u[2*i], u[2*i+1] = ZMM(), ZMM()
-			VUNPCKLPS(v[2*i+1], v[2*i], u[2*i])
-			VUNPCKHPS(v[2*i+1], v[2*i], u[2*i+1])
-		}
-		for j := range 4 {
-			column := ZMM()
-			if j%2 == 0 {
-				VUNPCKLPD(u[2+j/2], u[j/2], column)
-			} else {
-				VUNPCKHPD(u[2+j/2], u[j/2], column)
+		},
+		acc: func(c int) []VecVirtual { return acc[c : c+1] },
+		group: func(r rows, w GPVirtual) {
+			var v, u [4]VecVirtual
+			for l := range 4 {
+				v[l] = ZMM()
+				VBROADCASTF32X4(r.at(l), v[l])
+				for i := 1; i < 4; i++ {
+					VBROADCASTF32X4(r.at(l+4*i), part[i], v[l])
+				}
 			}
-			for c := range n {
-				VFMADD231PS_BCST(Mem{Base: w, Disp: 4 * (j*n + c)}, column, acc[c])
+			for i := range 2 {
+				u[2*i], u[2*i+1] = avx512.pair(v[2*i], v[2*i+1])
 			}
-		}
-	}
-	add := func(c int, line GPVirtual) { VADDPS(Mem{Base: line}, acc[c], acc[c]) }
-	store := func(c int, line GPVirtual) { VMOVUPS(acc[c], Mem{Base: line}) }
-	dense(fmt.Sprintf("dense%dAVX512", n), n, arithmetic{setup, zero, group, add, store})
+			for j := range 4 {
+				column := avx512.column(u, j)
+				for c := range n {
+					VFMADD231PS_BCST(Mem{Base: w, Disp: 4 * (j*n + c)}, column, acc[c])
+				}
+			}
+		},
+	})
 }
 
 func denseAVX2(n int) {
-	acc := make([][2]VecVirtual, n) // rows 0..7 and 8..15
-	for c := range acc {
-		acc[c] = [2]VecVirtual{YMM(), YMM()}
-	}
-	zero := func() {
-		for _, a := range acc {
-			VXORPS(a[0], a[0], a[0])
-			VXORPS(a[1], a[1], a[1])
-		}
-	}
-	group := func(r rows, w GPVirtual) {
-		for half := range 2 {
-			var u [4]VecVirtual
-			for i := range 2 {
-				var v [2]VecVirtual
-				for l := range 2 {
-					v[l] = YMM()
-					VBROADCASTF128(r.at(8*half+2*i+l), v[l])
-					VINSERTF128(Imm(1), r.at(8*half+2*i+l+4), v[l], v[l])
+	acc := avx2.vectors(2 * n) // rows 0..7 and 8..15
+	dense(fmt.Sprintf("dense%dAVX2", n), n, arithmetic{
+		setup: func() {},
+		acc:   func(c int) []VecVirtual { return acc[2*c : 2*c+2] },
+		group: func(r rows, w GPVirtual) {
+			for half := range 2 {
+				var u [4]VecVirtual
+				for i := range 2 {
+					v := avx2.vectors(2)
+					for l := range 2 {
+						VBROADCASTF128(r.at(8*half+2*i+l), v[l])
+						VINSERTF128(Imm(1), r.at(8*half+2*i+l+4), v[l], v[l])
+					}
+					u[2*i], u[2*i+1] = avx2.pair(v[0], v[1])
 				}
-				u[2*i], u[2*i+1] = YMM(), YMM()
-				VUNPCKLPS(v[1], v[0], u[2*i])
-				VUNPCKHPS(v[1], v[0], u[2*i+1])
-			}
-			for j := range 4 {
-				column := YMM()
-				if j%2 == 0 {
-					VUNPCKLPD(u[2+j/2], u[j/2], column)
-				} else {
-					VUNPCKHPD(u[2+j/2], u[j/2], column)
-				}
-				for c := range n {
-					weight := YMM()
-					VBROADCASTSS(Mem{Base: w, Disp: 4 * (j*n + c)}, weight)
-					VFMADD231PS(weight, column, acc[c][half])
+				for j := range 4 {
+					column := avx2.column(u, j)
+					for c := range n {
+						weight := YMM()
+						VBROADCASTSS(Mem{Base: w, Disp: 4 * (j*n + c)}, weight)
+						VFMADD231PS(weight, column, acc[2*c+half])
+					}
 				}
 			}
-		}
+		},
+	})
+}
+
+// sparse generates a kernel for n classes, 2, 8 or 16: one multiply-add for a stored
+// value, the lanes being classes.
+func sparse(level string, n int, vector func() VecVirtual) {
+	function(fmt.Sprintf("sparse%d%s", n, level), "func(starts []int64, columns []int32, values, w, out []float32)")
+	starts, rows := base("starts"), length("starts")
+	columns, values, w, out := base("columns"), base("values"), base("w"), base("out")
+	k, end, j, limit := GP64(), GP64(), GP64(), GP64()
+	total, acc := vector(), vector()
+
+	DECQ(rows)
+	Label("row")
+	CMPQ(rows, Imm(0))
+	JLE(LabelRef("done"))
+	MOVQ(Mem{Base: starts}, k)
+	MOVQ(Mem{Base: starts, Disp: 8}, end)
+	clearVector(total)
+	clearVector(acc)
+	MOVQ(U32(chunk), limit)
+	CMPQ(k, end)
+	JGE(LabelRef("store"))
+
+	Label("value")
+	MOVLQSX(Mem{Base: columns, Index: k, Scale: 4}, j)
+	CMPQ(j, limit)
+	JGE(LabelRef("flush"))
+	Label("multiply")
+	v := vector()
+	VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
+	at := Mem{Base: w, Index: j, Scale: 8}
+	if n == 2 {
+		weights := XMM()
+		VMOVSD(at, weights)
+		VFMADD231PS(weights, v, acc)
+	} else { // 4·n bytes a column
+		SHLQ(Imm(uint64(n/8+1)), j)
+		VFMADD231PS(at, v, acc)
 	}
-	add := func(c int, line GPVirtual) {
-		for half, a := range acc[c] {
-			VADDPS(Mem{Base: line, Disp: 32 * half}, a, a)
-		}
+	INCQ(k)
+	CMPQ(k, end)
+	JLT(LabelRef("value"))
+
+	Label("store")
+	VADDPS(acc, total, total)
+	if n == 2 {
+		VMOVSD(total, Mem{Base: out})
+	} else {
+		VMOVUPS(total, Mem{Base: out})
 	}
-	store := func(c int, line GPVirtual) {
-		for half, a := range acc[c] {
-			VMOVUPS(a, Mem{Base: line, Disp: 32 * half})
-		}
-	}
-	dense(fmt.Sprintf("dense%dAVX2", n), n, arithmetic{func() {}, zero, group, add, store})
+	ADDQ(Imm(uint64(4*n)), out)
+	ADDQ(Imm(8), starts)
+	DECQ(rows)
+	JMP(LabelRef("row"))
+
+	comment("Another chunk; those between would add +0.")
+	Label("flush")
+	VADDPS(acc, total, total)
+	clearVector(acc)
+	MOVQ(j, limit)
+	ORQ(U32(chunk-1), limit)
+	INCQ(limit)
+	JMP(LabelRef("multiply"))
+
+	finish()
 }

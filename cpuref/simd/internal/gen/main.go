@@ -15,83 +15,104 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-func main() {
-	project := flag.Bool("project", false, "write the kernels of projection, else all others")
-	evaluate := flag.Bool("evaluate", false, "write the kernels of evaluation")
-	flag.Parse()
-	ConstraintExpr("amd64,!purego")
-	vectors512, vectors256 := func() VecVirtual { return ZMM() }, func() VecVirtual { return YMM() }
-	if *evaluate {
-		kernelConstants(softmaxConstants...)
-		laneTable()
-		for _, level := range []struct {
-			name   string
-			vector func() VecVirtual
-			most   int
-			narrow int // rows up to which four vectors are done at once, else two
-		}{{"AVX512", vectors512, 14, 6}, {"AVX2", vectors256, 6, 2}} {
-			weighted(level.name, level.vector, level.most, func(rows int) int {
-				if rows <= level.narrow {
-					return 4
-				}
-				return 2
-			})
-			spread(level.name, level.vector)
-			residuals("posterior", level.name, level.vector, false)
-			residuals("given", level.name, level.vector, true)
-		}
-		columnSums512()
-		columnSumsAVX2()
-		Generate()
-		return
-	}
-	if *project {
-		product("AVX512", ZMM, 12)
-		product("AVX2", YMM, 6)
-		kernelConstants()
-		rbf("AVX512", ZMM)
-		rbf("AVX2", YMM)
-		poly("AVX512", ZMM)
-		poly("AVX2", YMM)
-		Generate()
-		return
-	}
-	for _, n := range []int{2, 4, 6, 8, 10, 12, 16} {
-		dense512(n)
-	}
-	denseAVX2(2)
-	denseAVX2(4)
-	sparse(2)
-	sparse(8)
-	sparse(16)
-	region512()
-	regionAVX2()
-	estimate("AVX512", func() VecVirtual { return ZMM() })
-	estimate("AVX2", func() VecVirtual { return YMM() })
-	bound512()
-	boundAVX2()
-	copyRow()
-	for _, sub := range []bool{false, true} {
-		accumulate512(sub)
-		accumulateAVX2(sub)
-		accumulateSparse(sub)
-	}
-	transfer512()
-	transferAVX2()
-	toFloat512()
-	toFloatAVX2()
-	combine("AVX512", 64)
-	combine("AVX2", 32)
-	norms512()
-	normsAVX2()
-	Generate()
-}
-
 const (
 	chunk = 256 // columns (clause 1)
 	block = 256 // examples (clause 14)
 	lanes = 16  // examples in a block, classes in a group of norms
 )
+
+// level is a set of instructions, and the bytes of its vectors.
+type level struct {
+	name   string
+	vector func() VecVirtual
+	size   int
+}
+
+var (
+	avx512 = level{"AVX512", ZMM, 64}
+	avx2   = level{"AVX2", YMM, 32}
+	levels = []level{avx512, avx2}
+)
+
+func main() {
+	project := flag.Bool("project", false, "write the kernels of projection, else all others")
+	evaluate := flag.Bool("evaluate", false, "write the kernels of evaluation")
+	flag.Parse()
+	ConstraintExpr("amd64,!purego")
+	switch {
+	case *evaluate:
+		kernelConstants(softmaxConstants...)
+		laneTable()
+		weighted(avx512, 14, 6)
+		rowsOfTargets(avx512)
+		weighted(avx2, 6, 2)
+		rowsOfTargets(avx2)
+		each(columnSums)
+	case *project:
+		product(avx512, 12)
+		product(avx2, 6)
+		kernelConstants()
+		each(rbf)
+		each(poly)
+	default:
+		for _, n := range []int{2, 4, 6, 8, 10, 12, 16} {
+			dense512(n)
+		}
+		denseAVX2(2)
+		denseAVX2(4)
+		sparse("AVX2", 2, XMM)
+		sparse("AVX2", 8, YMM)
+		sparse("AVX512", 16, ZMM)
+		each(region)
+		each(estimate)
+		bound512()
+		boundAVX2()
+		copyRow()
+		accumulate("add", "", "sum")
+		accumulate("sub", "sum", "")
+		transfer()
+		toFloat512()
+		toFloatAVX2()
+		each(combine)
+		each(norms)
+	}
+	Generate()
+}
+
+// each generates a function at both levels.
+func each(generate func(level)) {
+	for _, l := range levels {
+		generate(l)
+	}
+}
+
+// function begins a function.
+func function(name, signature string) {
+	TEXT(name, NOSPLIT, signature)
+	Pragma("noescape")
+}
+
+// finish ends a function.
+func finish() {
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// loop generates the whole of a function that goes through n values, some at a time.
+func loop(label string, n GPVirtual, some int, body func()) {
+	Label(label)
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	body()
+	if some == 1 {
+		DECQ(n)
+	} else {
+		SUBQ(Imm(uint64(some)), n)
+	}
+	JMP(LabelRef(label))
+	finish()
+}
 
 func comment(format string, a ...any) { Comment(fmt.Sprintf(format, a...)) }
 
@@ -111,4 +132,131 @@ func address(c gotypes.Component) Mem {
 		panic(err)
 	}
 	return b.Addr
+}
+
+// broadcast loads a parameter into all lanes of v.
+func broadcast(name string, v VecVirtual) VecVirtual {
+	VBROADCASTSS(address(Param(name)), v)
+	return v
+}
+
+// fill sets all lanes of v to some bits.
+func fill(bits uint32, v VecVirtual) {
+	r := GP32()
+	MOVL(U32(bits), r)
+	VMOVD(r, v.AsX())
+	VBROADCASTSS(v.AsX(), v)
+}
+
+const minusInf = 0xff800000
+
+// clearVector sets v to +0.
+func clearVector(v VecVirtual) {
+	if v.Size() == 64 {
+		VPXORD(v, v, v)
+	} else {
+		VXORPS(v, v, v)
+	}
+}
+
+// zeros returns n vectors that are +0.
+func (l level) zeros(n int) []VecVirtual {
+	all := l.vectors(n)
+	for _, v := range all {
+		clearVector(v)
+	}
+	return all
+}
+
+func (l level) vectors(n int) []VecVirtual {
+	all := make([]VecVirtual, n)
+	for i := range all {
+		all[i] = l.vector()
+	}
+	return all
+}
+
+// add adds bytes to pointers.
+func add(bytes int, pointers ...GPVirtual) {
+	by := Op(Imm(uint64(bytes)))
+	if bytes > 127 {
+		by = U32(uint32(bytes))
+	}
+	for _, p := range pointers {
+		ADDQ(by, p)
+	}
+}
+
+// nextBlock moves pointers on by 16 values of each class, and others by 16 values.
+func nextBlock(q GPVirtual, ofClasses []GPVirtual, others ...GPVirtual) {
+	line := GP64()
+	MOVQ(q, line)
+	SHLQ(Imm(6), line)
+	for _, p := range ofClasses {
+		ADDQ(line, p)
+	}
+	add(4*lanes, others...)
+}
+
+// inParts joins the bits that one generates for each vector of a block, which begins at a byte.
+func (l level) inParts(one func(at int) GPVirtual) GPVirtual {
+	all := GP64()
+	for at := 0; at < 4*lanes; at += l.size {
+		mask := one(at)
+		if at == 0 {
+			MOVQ(mask, all)
+		} else {
+			SHLQ(Imm(uint64(at/4)), mask)
+			ORQ(mask, all)
+		}
+	}
+	return all
+}
+
+// broadcastFMA adds by times the number at from to acc.
+func (l level) broadcastFMA(from Mem, by, acc VecVirtual) {
+	if l.size == 64 {
+		VFMADD231PS_BCST(from, by, acc)
+		return
+	}
+	v := l.vector()
+	VBROADCASTSS(from, v)
+	VFMADD231PS(v, by, acc)
+}
+
+// mask returns a register that marks lanes.
+func (l level) mask() Op {
+	if l.size == 64 {
+		return K()
+	}
+	return l.vector()
+}
+
+// choose copies the lanes of from that where marks.
+func choose(where, from, to Op) {
+	if where.(Register).Kind() == KindOpmask {
+		VMOVAPS(from, where, to)
+	} else {
+		VBLENDVPS(where, from, to, to)
+	}
+}
+
+// keep copies the lanes of from that where marks, and makes the others 0.
+func keep(where, from, to Op) {
+	if where.(Register).Kind() == KindOpmask {
+		VMOVAPS_Z(from, where, to)
+	} else {
+		VANDPS(where, from, to)
+	}
+}
+
+// tailMask returns the mask of the first n lanes, n < 16. Lanes that are masked
+// off are neither read nor written.
+func tailMask(n GPVirtual) OpmaskVirtual {
+	bits, some := GP32(), K()
+	MOVL(U32(1), bits)
+	SHLXL(n.As32(), bits, bits)
+	DECL(bits)
+	KMOVW(bits, some)
+	return some
 }

@@ -19,94 +19,70 @@ var softmaxConstants = []named{
 
 // residuals generates a kernel of clause 16 for one kind of targets; examples are lanes.
 // The loops over classes are short, so the processor overlaps them.
-func residuals(name, level string, vector func() VecVirtual, given bool) {
-	TEXT(name+level, NOSPLIT, "func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)")
-	Pragma("noescape")
+func residuals(l level, name string, given bool) {
+	function(name+l.name, "func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)")
 	r := residual{
-		vector: vector, q: value("q"), scores: base("scores"), t: base("t"), a: base("a"), weight: base("weight"),
+		level: l, q: value("q"), scores: base("scores"), t: base("t"), a: base("a"), weight: base("weight"),
 		losses: base("losses"), at: GP64(), left: GP64(),
 	}
 	refused, blocks := base("refused"), length("refused")
-	size := int(vector().Size())
-	Label("block")
-	TESTQ(blocks, blocks)
-	JE(LabelRef("done"))
-	for part := 0; part < 4*lanes; part += size {
-		r.part = fmt.Sprint(part / size)
-		bits := r.examples(part, given)
-		if part > 0 {
-			first := GP32()
-			MOVWLZX(Mem{Base: refused}, first)
-			SHLL(Imm(uint64(part/4)), bits)
-			ORL(first, bits)
+	loop("block", blocks, 1, func() {
+		for part := 0; part < 4*lanes; part += l.size {
+			r.part = fmt.Sprint(part / l.size)
+			bits := r.examples(part, given)
+			if part > 0 {
+				first := GP32()
+				MOVWLZX(Mem{Base: refused}, first)
+				SHLL(Imm(uint64(part/4)), bits)
+				ORL(first, bits)
+			}
+			MOVW(bits.As16(), Mem{Base: refused})
 		}
-		MOVW(bits.As16(), Mem{Base: refused})
-	}
-	line := GP64()
-	MOVQ(r.q, line)
-	SHLQ(Imm(6), line)
-	for _, p := range []GPVirtual{r.scores, r.t, r.a} {
-		ADDQ(line, p)
-	}
-	for _, p := range []GPVirtual{r.weight, r.losses} {
-		ADDQ(Imm(4*lanes), p)
-	}
-	ADDQ(Imm(2), refused)
-	DECQ(blocks)
-	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+		nextBlock(r.q, []GPVirtual{r.scores, r.t, r.a}, r.weight, r.losses)
+		add(2, refused)
+	})
 }
 
 // spread generates a kernel that brings targets into the lanes of their examples.
-func spread(level string, vector func() VecVirtual) {
-	TEXT("spread"+level, NOSPLIT, "func(t []float32, q int, values []float32, rows []int64)")
-	Pragma("noescape")
+func spread(l level) {
+	function("spread"+l.name, "func(t []float32, q int, values []float32, rows []int64)")
 	t, q, values, rows, n := base("t"), value("q"), base("values"), base("rows"), length("rows")
 	at, left, to := GP64(), GP64(), GP64()
-	size := int(vector().Size()) // of a vector of rows, which is half of it in targets
-	Label("block")
-	TESTQ(n, n)
-	JE(LabelRef("done"))
-	for part := 0; part < 8*lanes; part += size {
-		name := fmt.Sprintf("class%d", part/size)
-		from := vector()
-		VMOVUPS(Mem{Base: rows, Disp: part}, from)
-		LEAQ(Mem{Base: t, Disp: part / 2}, to)
-		MOVQ(values, at)
-		MOVQ(q, left)
-		Label(name)
-		m := Mem{Base: at, Index: from, Scale: 4}
-		if size == 64 {
-			all, v := K(), YMM()
-			KXNORW(all, all, all)
-			VGATHERQPS(m, all, v)
-			VMOVUPS(v, Mem{Base: to})
-		} else {
-			all, v := XMM(), XMM()
-			VPCMPEQD(all, all, all)
-			VGATHERQPS(all, m, v)
-			VMOVUPS(v, Mem{Base: to})
+	loop("block", n, lanes, func() {
+		for part := 0; part < 8*lanes; part += l.size { // of rows; half of it in targets
+			name := fmt.Sprintf("class%d", part/l.size)
+			from := l.vector()
+			VMOVUPS(Mem{Base: rows, Disp: part}, from)
+			LEAQ(Mem{Base: t, Disp: part / 2}, to)
+			MOVQ(values, at)
+			MOVQ(q, left)
+			Label(name)
+			m := Mem{Base: at, Index: from, Scale: 4}
+			if l.size == 64 {
+				all, v := K(), YMM()
+				KXNORW(all, all, all)
+				VGATHERQPS(m, all, v)
+				VMOVUPS(v, Mem{Base: to})
+			} else {
+				all, v := XMM(), XMM()
+				VPCMPEQD(all, all, all)
+				VGATHERQPS(all, m, v)
+				VMOVUPS(v, Mem{Base: to})
+			}
+			ADDQ(Imm(4), at)
+			ADDQ(Imm(4*lanes), to)
+			DECQ(left)
+			JNE(LabelRef(name))
 		}
-		ADDQ(Imm(4), at)
-		ADDQ(Imm(4*lanes), to)
-		DECQ(left)
-		JNE(LabelRef(name))
-	}
-	MOVQ(q, left)
-	SHLQ(Imm(6), left)
-	ADDQ(left, t)
-	ADDQ(U32(8*lanes), rows)
-	SUBQ(Imm(lanes), n)
-	JMP(LabelRef("block"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+		MOVQ(q, left)
+		SHLQ(Imm(6), left)
+		ADDQ(left, t)
+		add(8*lanes, rows)
+	})
 }
 
 type residual struct {
-	vector                                    func() VecVirtual
+	level
 	q, scores, t, a, weight, losses, at, left GPVirtual
 	part                                      string
 }
@@ -128,10 +104,7 @@ type softmax struct{ most, sum VecVirtual }
 
 func (r *residual) softmax() softmax {
 	s := softmax{r.vector(), r.vector()}
-	bits := GP32()
-	MOVL(U32(0xff800000), bits)
-	VMOVD(bits, s.most.AsX())
-	VBROADCASTSS(s.most.AsX(), s.most)
+	fill(minusInf, s.most)
 	clearVector(s.sum)
 	return s
 }
@@ -196,7 +169,7 @@ func (r *residual) examples(offset int, given bool) GPVirtual {
 	VMULPS(weight, loss, loss)
 	VANDPS(constant("size"), loss, absolute)
 	counts := r.counts(odd, absolute)
-	counts.keep(loss)
+	keep(counts, loss, loss)
 	VMOVUPS(loss, Mem{Base: r.losses, Disp: offset})
 	r.classes("residual", func(of func(GPVirtual) Mem) {
 		v := r.vector()
@@ -209,50 +182,36 @@ func (r *residual) examples(offset int, given bool) GPVirtual {
 			VSUBPS(v2, v, v)
 		}
 		VMULPS(weight, v, v)
-		counts.keep(v)
+		keep(counts, v, v)
 		VMOVUPS(v, of(r.a))
 	}, offset)
-	return counts.refused()
-}
-
-// mask says which lanes count: an opmask of AVX-512, or a vector.
-type mask struct {
-	lanes VecVirtual
-	bits  OpmaskVirtual
+	return refused(counts)
 }
 
 // counts finds the lanes in which odd is not NaN and the size of the loss allowed.
-func (r *residual) counts(odd, size VecVirtual) mask {
+func (r *residual) counts(odd, size VecVirtual) Op {
 	const ordered, lessOrEqual = 7, 18
-	if odd.Size() == 64 {
-		some, all := K(), K()
+	all := r.mask()
+	if r.size == 64 {
+		some := K()
 		VCMPPS(Imm(ordered), odd, odd, some)
 		VCMPPS(Imm(lessOrEqual), constant("most"), size, some, all)
-		return mask{bits: all}
+		return all
 	}
-	all := YMM()
 	VCMPPS(Imm(ordered), odd, odd, all)
 	VCMPPS(Imm(lessOrEqual), constant("most"), size, size)
 	VANDPS(size, all, all)
-	return mask{lanes: all}
+	return all
 }
 
-// keep makes the lanes 0 that do not count.
-func (m mask) keep(v VecVirtual) {
-	if m.lanes == nil {
-		VMOVAPS_Z(v, m.bits, v)
-	} else {
-		VANDPS(m.lanes, v, v)
-	}
-}
-
-func (m mask) refused() GPVirtual {
+// refused returns the bits of the lanes that do not count.
+func refused(counts Op) GPVirtual {
 	bits := GP32()
-	if m.lanes == nil {
-		KMOVW(m.bits, bits)
+	if counts.(Register).Kind() == KindOpmask {
+		KMOVW(counts, bits)
 		XORL(U32(0xffff), bits)
 	} else {
-		VMOVMSKPS(m.lanes, bits)
+		VMOVMSKPS(counts, bits)
 		XORL(U32(0xff), bits)
 	}
 	return bits
@@ -260,17 +219,10 @@ func (m mask) refused() GPVirtual {
 
 // exp generates clause 11 for arguments ≤ 0, in place; of NaN it makes 0.
 func (r *residual) exp(x VecVirtual) {
-	p := normalExp(x, r.vector)
-	const greaterOrEqual = 29
-	if x.Size() == 64 {
-		normal := K()
-		VCMPPS(Imm(greaterOrEqual), constant("least"), x, normal)
-		VMOVAPS_Z(p, normal, x)
-		return
-	}
-	normal := r.vector()
-	VCMPPS(Imm(greaterOrEqual), constant("least"), x, normal)
-	VANDPS(normal, p, x)
+	p := r.normalExp(x)
+	normal := r.mask()
+	VCMPPS(Imm(29), constant("least"), x, normal)
+	keep(normal, p, x)
 }
 
 // log generates the logarithm of clause 15.

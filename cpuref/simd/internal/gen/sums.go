@@ -1,175 +1,160 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// accumulate512 generates addAVX512 and subAVX512. The conversion to integers
-// rounds by the mode of the processor, which Go leaves at nearest, ties to even.
-func accumulate512(sub bool) {
-	name, combine := "addAVX512", VPADDQ
-	if sub {
-		name, combine = "subAVX512", VPSUBQ
-	}
-	TEXT(name, NOSPLIT, "func(sum []int64, x []float32, scale float32, next []float32)")
-	Pragma("noescape")
-	sum, x, n, next := base("sum"), base("x"), length("x"), base("next")
-	scale := YMM()
-	VBROADCASTSS(address(Param("scale")), scale)
-	Label("loop")
-	CMPQ(n, Imm(8))
-	JLT(LabelRef("tail"))
-	PREFETCHT0(Mem{Base: next})
-	v, integers := YMM(), ZMM()
-	VMULPS(Mem{Base: x}, scale, v)
-	VCVTPS2QQ(v, integers)
-	old := ZMM()
-	VMOVDQU64(Mem{Base: sum}, old)
-	combine(integers, old, old)
-	VMOVDQU64(old, Mem{Base: sum})
-	ADDQ(Imm(32), x)
-	ADDQ(Imm(32), next)
-	ADDQ(Imm(64), sum)
-	SUBQ(Imm(8), n)
-	JMP(LabelRef("loop"))
-
-	Label("tail")
-	TESTQ(n, n)
-	JE(LabelRef("done"))
-	some := tailMask(n)
-	VMOVUPS_Z(Mem{Base: x}, some, v)
-	VMULPS(v, scale, v)
-	VCVTPS2QQ(v, integers)
-	VMOVDQU64_Z(Mem{Base: sum}, some, old)
-	combine(integers, old, old)
-	VMOVDQU64(old, some, Mem{Base: sum})
-	Label("done")
-	VZEROUPPER()
-	RET()
+// accumulate generates the kernels that subtract integers from a sum, or add them to one.
+func accumulate(name, minus, plus string) {
+	const rest = "[]float32, scale float32, next []float32)"
+	sums512(name+"AVX512", "func(sum []int64, x "+rest, minus, plus)
+	scalarSums(name+"AVX2", "func(sum []int64, x "+rest, minus, plus, "x")
+	scalarSums(name+"SparseAVX2", "func(sum []int64, columns []int32, values []float32, scale float32)", minus, plus,
+		"values")
 }
 
-// transfer512 generates transferAVX512: the integers of x leave one sum for another.
-func transfer512() {
-	TEXT("transferAVX512", NOSPLIT, "func(from, to []int64, x []float32, scale float32, next []float32)")
-	Pragma("noescape")
-	from, to, x, n, next := base("from"), base("to"), base("x"), length("x"), base("next")
-	scale := YMM()
-	VBROADCASTSS(address(Param("scale")), scale)
-	Label("loop")
-	CMPQ(n, Imm(8))
-	JLT(LabelRef("tail"))
-	PREFETCHT0(Mem{Base: next})
+// transfer generates the kernels by which the integers of x leave one sum for another.
+func transfer() {
+	const signature = "func(from, to []int64, x []float32, scale float32, next []float32)"
+	sums512("transferAVX512", signature, "from", "to")
+	scalarSums("transferAVX2", signature, "from", "to", "x")
+}
+
+// sums512 generates a kernel that takes integers from the sum minus to the sum plus, either of
+// which may be "". The conversion to integers rounds by the mode of the processor, which Go leaves
+// at nearest, ties to even.
+func sums512(name, signature, minus, plus string) {
+	function(name, signature)
+	var from, to GPVirtual
+	steps := []step{}
+	if minus != "" {
+		from = base(minus)
+		steps = append(steps, step{from, 8})
+	}
+	if plus != "" {
+		to = base(plus)
+		steps = append(steps, step{to, 8})
+	}
+	x, n, next := base("x"), length("x"), base("next")
+	scale := broadcast("scale", YMM())
 	v, integers, less, more := YMM(), ZMM(), ZMM(), ZMM()
-	VMULPS(Mem{Base: x}, scale, v)
-	VCVTPS2QQ(v, integers)
-	VMOVDQU64(Mem{Base: from}, less)
-	VPSUBQ(integers, less, less)
-	VPADDQ(Mem{Base: to}, integers, more)
-	VMOVDQU64(less, Mem{Base: from})
-	VMOVDQU64(more, Mem{Base: to})
-	ADDQ(Imm(32), x)
-	ADDQ(Imm(32), next)
-	ADDQ(Imm(64), from)
-	ADDQ(Imm(64), to)
+	load := func(sum GPVirtual, some Op, v VecVirtual) {
+		if some == nil {
+			VMOVDQU64(Mem{Base: sum}, v)
+		} else {
+			VMOVDQU64_Z(Mem{Base: sum}, some, v)
+		}
+	}
+	store := func(v VecVirtual, some Op, sum GPVirtual) {
+		if some == nil {
+			VMOVDQU64(v, Mem{Base: sum})
+		} else {
+			VMOVDQU64(v, some, Mem{Base: sum})
+		}
+	}
+	eights(n, func(some Op) {
+		if some == nil {
+			PREFETCHT0(Mem{Base: next})
+			VMULPS(Mem{Base: x}, scale, v)
+		} else {
+			VMOVUPS_Z(Mem{Base: x}, some, v)
+			VMULPS(v, scale, v)
+		}
+		VCVTPS2QQ(v, integers)
+		if minus != "" {
+			load(from, some, less)
+			VPSUBQ(integers, less, less)
+		}
+		switch {
+		case plus == "":
+		case minus == "":
+			load(to, some, more)
+			VPADDQ(integers, more, more)
+		case some == nil:
+			VPADDQ(Mem{Base: to}, integers, more)
+		default:
+			load(to, some, more)
+			VPADDQ(more, integers, more)
+		}
+		if minus != "" {
+			store(less, some, from)
+		}
+		if plus != "" {
+			store(more, some, to)
+		}
+	}, append([]step{{x, 4}, {next, 4}}, steps...)...)
+}
+
+// eights generates a function that goes through n values, eight at a time and the last masked.
+func eights(n GPVirtual, body func(some Op), steps ...step) {
+	Label("loop")
+	CMPQ(n, Imm(8))
+	JLT(LabelRef("tail"))
+	body(nil)
+	for _, s := range steps {
+		ADDQ(Imm(uint64(8*s.size)), s.pointer)
+	}
 	SUBQ(Imm(8), n)
 	JMP(LabelRef("loop"))
-
 	Label("tail")
 	TESTQ(n, n)
 	JE(LabelRef("done"))
-	some := tailMask(n)
-	VMOVUPS_Z(Mem{Base: x}, some, v)
-	VMULPS(v, scale, v)
-	VCVTPS2QQ(v, integers)
-	VMOVDQU64_Z(Mem{Base: from}, some, less)
-	VPSUBQ(integers, less, less)
-	VMOVDQU64_Z(Mem{Base: to}, some, more)
-	VPADDQ(more, integers, more)
-	VMOVDQU64(less, some, Mem{Base: from})
-	VMOVDQU64(more, some, Mem{Base: to})
-	Label("done")
-	VZEROUPPER()
-	RET()
+	body(tailMask(n))
+	finish()
 }
 
-// transferAVX2 is transfer512 without vectors, as accumulateAVX2.
-func transferAVX2() {
-	TEXT("transferAVX2", NOSPLIT, "func(from, to []int64, x []float32, scale float32, next []float32)")
-	Pragma("noescape")
-	from, to, x, n, next := base("from"), base("to"), base("x"), length("x"), base("next")
-	scale := XMM()
-	VMOVSS(address(Param("scale")), scale)
-	one := func(i int) {
-		v, integer := XMM(), GP64()
-		if i == 0 {
-			PREFETCHT0(Mem{Base: next})
+// scalarSums is sums512 without vectors, since AVX2 has no vector conversion to int64, or for
+// sparse values, since each has a sum of its own.
+func scalarSums(name, signature, minus, plus, values string) {
+	function(name, signature)
+	var sums []GPVirtual
+	steps := []step{}
+	for _, sum := range []string{minus, plus} {
+		if sum != "" {
+			p := base(sum)
+			sums, steps = append(sums, p), append(steps, step{p, 8})
 		}
-		VMULSS(Mem{Base: x, Disp: 4 * i}, scale, v)
-		VCVTSS2SIQ(v, integer)
-		SUBQ(integer, Mem{Base: from, Disp: 8 * i})
-		ADDQ(integer, Mem{Base: to, Disp: 8 * i})
 	}
-	scalar(n, one, step{x, 4}, step{next, 4}, step{from, 8}, step{to, 8})
-	RET()
-}
-
-// tailMask returns the mask of the first n lanes, n < 16. Lanes that are masked
-// off are neither read nor written.
-func tailMask(n GPVirtual) OpmaskVirtual {
-	bits, some := GP32(), K()
-	MOVL(U32(1), bits)
-	SHLXL(n.As32(), bits, bits)
-	DECL(bits)
-	KMOVW(bits, some)
-	return some
-}
-
-// accumulateAVX2 generates addAVX2 and subAVX2: AVX2 has no vector conversion to
-// int64.
-func accumulateAVX2(sub bool) {
-	name, combine := "addAVX2", func(r, m Op) { ADDQ(r, m) }
-	if sub {
-		name, combine = "subAVX2", func(r, m Op) { SUBQ(r, m) }
+	sparse := values != "x"
+	var columns, next GPVirtual
+	if sparse {
+		columns = base("columns")
 	}
-	TEXT(name, NOSPLIT, "func(sum []int64, x []float32, scale float32, next []float32)")
-	Pragma("noescape")
-	sum, x, n, next := base("sum"), base("x"), length("x"), base("next")
-	scale := XMM()
-	VMOVSS(address(Param("scale")), scale)
-	one := func(i int) {
-		v, integer := XMM(), GP64()
-		if i == 0 {
-			PREFETCHT0(Mem{Base: next})
-		}
-		VMULSS(Mem{Base: x, Disp: 4 * i}, scale, v)
-		VCVTSS2SIQ(v, integer)
-		combine(integer, Mem{Base: sum, Disp: 8 * i})
+	x, n := base(values), length(values)
+	if sparse {
+		steps = []step{{columns, 4}, {x, 4}}
+	} else {
+		next = base("next")
+		steps = append([]step{{x, 4}, {next, 4}}, steps...)
 	}
-	scalar(n, one, step{x, 4}, step{next, 4}, step{sum, 8})
-	RET()
-}
-
-// accumulateSparse generates addSparseAVX2 and subSparseAVX2. Columns differ, so
-// each value has a sum of its own.
-func accumulateSparse(sub bool) {
-	name, combine := "addSparseAVX2", func(r, m Op) { ADDQ(r, m) }
-	if sub {
-		name, combine = "subSparseAVX2", func(r, m Op) { SUBQ(r, m) }
-	}
-	TEXT(name, NOSPLIT, "func(sum []int64, columns []int32, values []float32, scale float32)")
-	Pragma("noescape")
-	sum, columns, values, n := base("sum"), base("columns"), base("values"), length("values")
 	scale := XMM()
 	VMOVSS(address(Param("scale")), scale)
 	scalar(n, func(i int) {
 		v, integer, j := XMM(), GP64(), GP64()
-		VMULSS(Mem{Base: values, Disp: 4 * i}, scale, v)
+		if i == 0 && !sparse {
+			PREFETCHT0(Mem{Base: next})
+		}
+		VMULSS(Mem{Base: x, Disp: 4 * i}, scale, v)
 		VCVTSS2SIQ(v, integer)
-		MOVLQSX(Mem{Base: columns, Disp: 4 * i}, j)
-		combine(integer, Mem{Base: sum, Index: j, Scale: 8})
-	}, step{columns, 4}, step{values, 4})
+		if sparse {
+			MOVLQSX(Mem{Base: columns, Disp: 4 * i}, j)
+		}
+		for k, sum := range sums {
+			at := Mem{Base: sum, Disp: 8 * i}
+			if sparse {
+				at = Mem{Base: sum, Index: j, Scale: 8}
+			}
+			if k == 0 && minus != "" {
+				SUBQ(integer, at)
+			} else {
+				ADDQ(integer, at)
+			}
+		}
+	}, steps...)
 	RET()
 }
 
@@ -200,34 +185,23 @@ func scalar(n GPVirtual, one func(i int), steps ...step) {
 
 // toFloat512 generates toFloatAVX512; it rounds by the mode of the processor.
 func toFloat512() {
-	TEXT("toFloatAVX512", NOSPLIT, "func(dst []float32, src []int64)")
-	Pragma("noescape")
+	function("toFloatAVX512", "func(dst []float32, src []int64)")
 	dst, src, n := base("dst"), base("src"), length("src")
-	Label("loop")
-	CMPQ(n, Imm(8))
-	JLT(LabelRef("tail"))
-	v := YMM()
-	VCVTQQ2PS(Mem{Base: src}, v)
-	VMOVUPS(v, Mem{Base: dst})
-	ADDQ(Imm(64), src)
-	ADDQ(Imm(32), dst)
-	SUBQ(Imm(8), n)
-	JMP(LabelRef("loop"))
-	Label("tail")
-	TESTQ(n, n)
-	JE(LabelRef("done"))
-	some, integers := tailMask(n), ZMM()
-	VMOVDQU64_Z(Mem{Base: src}, some, integers)
-	VCVTQQ2PS(integers, v)
-	VMOVUPS(v, some, Mem{Base: dst})
-	Label("done")
-	VZEROUPPER()
-	RET()
+	v, integers := YMM(), ZMM()
+	eights(n, func(some Op) {
+		if some == nil {
+			VCVTQQ2PS(Mem{Base: src}, v)
+			VMOVUPS(v, Mem{Base: dst})
+			return
+		}
+		VMOVDQU64_Z(Mem{Base: src}, some, integers)
+		VCVTQQ2PS(integers, v)
+		VMOVUPS(v, some, Mem{Base: dst})
+	}, step{src, 8}, step{dst, 4})
 }
 
 func toFloatAVX2() {
-	TEXT("toFloatAVX2", NOSPLIT, "func(dst []float32, src []int64)")
-	Pragma("noescape")
+	function("toFloatAVX2", "func(dst []float32, src []int64)")
 	dst, src, n := base("dst"), base("src"), length("src")
 	scalar(n, func(i int) {
 		v := XMM()
@@ -235,5 +209,124 @@ func toFloatAVX2() {
 		VCVTSI2SSQ(Mem{Base: src, Disp: 8 * i}, v, v)
 		VMOVSS(v, Mem{Base: dst, Disp: 4 * i})
 	}, step{src, 8}, step{dst, 4})
+	RET()
+}
+
+// copyRow generates copyAVX2: it fetches the row that comes next while it copies one.
+func copyRow() {
+	function("copyAVX2", "func(dst, x, next []float32)")
+	dst, x, n, next := base("dst"), base("x"), length("x"), base("next")
+	Label("loop")
+	CMPQ(n, Imm(16))
+	JLT(LabelRef("tail"))
+	PREFETCHT0(Mem{Base: next})
+	low, high := YMM(), YMM()
+	VMOVUPS(Mem{Base: x}, low)
+	VMOVUPS(Mem{Base: x, Disp: 32}, high)
+	VMOVUPS(low, Mem{Base: dst})
+	VMOVUPS(high, Mem{Base: dst, Disp: 32})
+	add(64, dst, x, next)
+	SUBQ(Imm(16), n)
+	JMP(LabelRef("loop"))
+	Label("tail")
+	scalar(n, func(i int) {
+		v := XMM()
+		VMOVSS(Mem{Base: x, Disp: 4 * i}, v)
+		VMOVSS(v, Mem{Base: dst, Disp: 4 * i})
+	}, step{x, 4}, step{dst, 4})
+	VZEROUPPER()
+	RET()
+}
+
+// combine generates combineAVX2 and combineAVX512: two vectors at a time, since a sum over the
+// labels is a chain.
+func combine(l level) {
+	function("combine"+l.name, "func(z, g, b []float32, unit float32)")
+	z, columns, g, b, labels := base("z"), length("z"), base("g"), base("b"), length("b")
+	unit := broadcast("unit", l.vector())
+	loop("columns", columns, l.size/2, func() {
+		acc := l.zeros(2)
+		row, weight, left := GP64(), GP64(), GP64()
+		MOVQ(g, row)
+		MOVQ(b, weight)
+		MOVQ(labels, left)
+		Label("label")
+		w := l.vector()
+		VBROADCASTSS(Mem{Base: weight}, w)
+		for i, a := range acc {
+			VFMADD231PS(Mem{Base: row, Disp: l.size * i}, w, a)
+		}
+		ADDQ(U32(4*chunk), row)
+		ADDQ(Imm(4), weight)
+		DECQ(left)
+		JNE(LabelRef("label"))
+		for i, a := range acc {
+			VMULPS(unit, a, a)
+			VMOVUPS(a, Mem{Base: z, Disp: l.size * i})
+		}
+		ADDQ(U32(uint32(2*l.size)), g)
+		ADDQ(U32(uint32(2*l.size)), z)
+	})
+}
+
+// norms generates a kernel whose lanes are 16 classes: columns one after the
+// other, as clause 1 wants, but the z of four of them are computed together.
+func norms(l level) {
+	function("norms"+l.name, "func(g []float32, columns int, bt []float32, unit float32, norm []float32)")
+	g, columns, bt, labels := base("g"), value("columns"), base("bt"), length("bt")
+	SHRQ(Imm(4), labels)
+	unit := broadcast("unit", l.vector())
+	parts := 4 * lanes / l.size
+	acc := l.zeros(parts)
+	for _, unroll := range []int{4, 1} {
+		suffix := fmt.Sprint("Of", unroll)
+		Label("columns" + suffix)
+		CMPQ(columns, Imm(uint64(unroll)))
+		JLT(LabelRef("rest" + suffix))
+		z := make([][]VecVirtual, unroll)
+		for i := range z {
+			z[i] = l.zeros(parts)
+		}
+		weights, number, left := GP64(), GP64(), GP64()
+		MOVQ(bt, weights)
+		MOVQ(g, number)
+		MOVQ(labels, left)
+		Label("label" + suffix)
+		row := l.vectors(parts)
+		for i, v := range row {
+			VMOVUPS(Mem{Base: weights, Disp: i * l.size}, v)
+		}
+		for i := range z {
+			at := Mem{Base: number, Disp: 4 * i}
+			if l.size == 64 {
+				VFMADD231PS_BCST(at, row[0], z[i][0])
+				continue
+			}
+			w := l.vector()
+			VBROADCASTSS(at, w)
+			for k, v := range z[i] {
+				VFMADD231PS(row[k], w, v)
+			}
+		}
+		ADDQ(Imm(4*lanes), weights)
+		ADDQ(U32(4*chunk), number)
+		DECQ(left)
+		JNE(LabelRef("label" + suffix))
+		for i := range z {
+			for k, v := range z[i] {
+				VMULPS(unit, v, v)
+				VFMADD231PS(v, v, acc[k])
+			}
+		}
+		ADDQ(Imm(uint64(4*unroll)), g)
+		SUBQ(Imm(uint64(unroll)), columns)
+		JMP(LabelRef("columns" + suffix))
+		Label("rest" + suffix)
+	}
+	norm := base("norm")
+	for i, a := range acc {
+		VMOVUPS(a, Mem{Base: norm, Disp: i * l.size})
+	}
+	VZEROUPPER()
 	RET()
 }

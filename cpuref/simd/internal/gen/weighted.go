@@ -8,21 +8,25 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// weighted generates a kernel with a loop for each number of rows up to most: as many
-// vectors of columns at a time as wide says, what is left one vector at a time. Each value
-// loaded, of x or a, is used for several sums.
-func weighted(level string, vector func() VecVirtual, most int, wide func(rows int) int) {
-	TEXT("weighted"+level, NOSPLIT, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
+// rowsOfTargets generates the kernels of clause 16.
+func rowsOfTargets(l level) {
+	spread(l)
+	residuals(l, "posterior", false)
+	residuals(l, "given", true)
+}
+
+// weighted generates a kernel with a loop for each number of rows up to most: four vectors of
+// columns at a time for up to narrow rows, else two, and what is left one vector at a time. Each
+// value loaded, of x or a, is used for several sums.
+func weighted(l level, most, narrow int) {
+	function("weighted"+l.name, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
 		"totals []float32, width int)")
-	Pragma("noescape")
 	w := weightedLoop{
 		x: base("x"), stride: value("stride"), columns: value("columns"), a: base("a"),
 		step: value("step"), totals: base("totals"), width: value("width"),
-		fromX: GP64(), fromA: GP64(), left: GP64(), lane: GP64(),
+		level: l, fromX: GP64(), fromA: GP64(), left: GP64(), lane: GP64(),
 	}
-	for range (16 << (vector().Size() / 64)) - 1 {
-		w.vectors = append(w.vectors, vector())
-	}
+	w.free = l.vectors(l.size/2 - 1)
 	for _, bytes := range []GPVirtual{w.stride, w.step, w.width} {
 		SHLQ(Imm(2), bytes)
 	}
@@ -33,28 +37,30 @@ func weighted(level string, vector func() VecVirtual, most int, wide func(rows i
 		JE(LabelRef(fmt.Sprintf("rows%d", rows)))
 	}
 	for rows := 1; rows <= most; rows++ {
-		name := fmt.Sprintf("rows%d", rows)
+		name, wide := fmt.Sprintf("rows%d", rows), 2
+		if rows <= narrow {
+			wide = 4
+		}
 		Label(name)
-		w.group(name+"wide", rows, wide(rows), nil)
+		w.group(name+"wide", rows, wide, nil)
 		w.rest(name+"rest", rows)
 	}
-	Label("done")
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
-// weightedLoop is what the loops of weighted share; the registers, because avo finds none for
-// so many loops that have their own.
+// weightedLoop is what the loops of weighted share; the registers, because avo finds none if each
+// loop has its own.
 type weightedLoop struct {
+	level
 	x, stride, columns, a, step             GPVirtual
 	totals, width, fromX, fromA, left, lane GPVirtual
-	vectors                                 []VecVirtual
+	free                                    []VecVirtual
 }
 
-// group generates the loop over groups of columns, of so many vectors. With some, they are
+// group generates the loop over groups of columns, of some vectors each. With some, they are
 // the last columns, less than a vector of them, and some masks them.
 func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
-	free, size := w.vectors, int(w.vectors[0].Size())
+	free, size := w.free, w.size
 	take := func(n int) []VecVirtual {
 		taken := free[:n]
 		free = free[n:]
@@ -133,7 +139,7 @@ func (w *weightedLoop) rest(name string, rows int) {
 	TESTQ(w.columns, w.columns)
 	JE(LabelRef("done"))
 	var some Op
-	if w.vectors[0].Size() == 64 {
+	if w.size == 64 {
 		some = tailMask(w.columns)
 	} else {
 		some = tailLanes(w.columns)
@@ -182,103 +188,61 @@ func tailLanes(n GPVirtual) VecVirtual {
 	return some
 }
 
-// columnSums generates a kernel whose lanes are 16 rows of coefficients.
-func columnSums512() {
-	acc, low, high := VecVirtual(nil), VecVirtual(nil), VecVirtual(nil)
-	var scale VecVirtual
-	columnSums("AVX512", columnArithmetic{
-		setup: func() {
-			acc, low, high, scale = ZMM(), ZMM(), ZMM(), ZMM()
-			VBROADCASTSS(address(Param("scale")), scale)
-		},
-		begin: func(GPVirtual) {
-			VPXORD(low, low, low)
-			VPXORD(high, high, high)
-			VPXORD(acc, acc, acc)
-		},
-		multiply: func(value, a Mem) {
-			v := ZMM()
-			VBROADCASTSS(value, v)
-			VFMADD231PS(a, v, acc)
-		},
-		flush: func(GPVirtual) {
-			integers, half := ZMM(), YMM()
-			VMULPS(scale, acc, acc)
-			VCVTPS2QQ(acc.AsY(), integers)
-			VPADDQ(integers, low, low)
-			VEXTRACTF32X8(Imm(1), acc, half)
-			VCVTPS2QQ(half, integers)
-			VPADDQ(integers, high, high)
-			VPXORD(acc, acc, acc)
-		},
-		end: func(sum GPVirtual) {
-			VMOVDQU64(low, Mem{Base: sum})
-			VMOVDQU64(high, Mem{Base: sum, Disp: 64})
-		},
-	})
-}
-
-// columnSumsAVX2 keeps the integers in memory: AVX2 has no vector conversion to int64.
-func columnSumsAVX2() {
-	var acc [2]VecVirtual
-	var scale VecVirtual
-	var scaled Mem
-	columnSums("AVX2", columnArithmetic{
-		setup: func() {
-			acc, scale, scaled = [2]VecVirtual{YMM(), YMM()}, YMM(), AllocLocal(4*lanes)
-			VBROADCASTSS(address(Param("scale")), scale)
-		},
-		begin: func(sum GPVirtual) {
-			for i, a := range acc {
-				VXORPS(a, a, a)
-				VMOVUPS(acc[0], Mem{Base: sum, Disp: 64 * i})
-				VMOVUPS(acc[0], Mem{Base: sum, Disp: 64*i + 32})
-			}
-		},
-		multiply: func(value, a Mem) {
-			v := YMM()
-			VBROADCASTSS(value, v)
-			VFMADD231PS(a, v, acc[0])
-			VFMADD231PS(a.Offset(32), v, acc[1])
-		},
-		flush: func(sum GPVirtual) {
-			for i, a := range acc {
-				VMULPS(scale, a, a)
-				VMOVUPS(a, scaled.Offset(32*i))
-				VXORPS(a, a, a)
-			}
-			for i := range lanes {
-				integer := GP64()
-				VCVTSS2SIQ(scaled.Offset(4*i), integer)
-				ADDQ(integer, Mem{Base: sum, Disp: 8 * i})
-			}
-		},
-		end: func(GPVirtual) {},
-	})
-}
-
-// columnArithmetic is what the kernels of the two instruction sets do differently. sum is
-// where the integers of the column go.
-type columnArithmetic struct {
-	setup      func()              // once
-	begin, end func(sum GPVirtual) // of a column
-	multiply   func(value, a Mem)  // adds to the sums of a block
-	flush      func(sum GPVirtual) // adds the integers of these to those of the column, and clears them
-}
-
-func columnSums(level string, c columnArithmetic) {
-	TEXT("columnSums"+level, NOSPLIT, "func(starts []int64, rows []int32, values, a []float32, scale float32, "+
+// columnSums generates a kernel whose lanes are 16 rows of coefficients. AVX2, which has no vector
+// conversion to int64, keeps the integers in memory.
+func columnSums(l level) {
+	function("columnSums"+l.name, "func(starts []int64, rows []int32, values, a []float32, scale float32, "+
 		"sums []int64)")
-	Pragma("noescape")
 	starts, columns, rows, values := base("starts"), length("starts"), base("rows"), base("values")
 	a, sums := base("a"), base("sums")
 	k, end, i, limit := GP64(), GP64(), GP64(), GP64()
-	c.setup()
+	long := l.size == 64
+	acc, integers := l.vectors(4*lanes/l.size), [2]VecVirtual{ZMM(), ZMM()}
+	var scaled Mem
+	if !long {
+		scaled = AllocLocal(4 * lanes)
+	}
+	scale := broadcast("scale", l.vector())
+	// flush adds the integers of the sums of a block to those of the column, and clears them.
+	flush := func() {
+		if long {
+			some, half := ZMM(), YMM()
+			VMULPS(scale, acc[0], acc[0])
+			VCVTPS2QQ(acc[0].AsY(), some)
+			VPADDQ(some, integers[0], integers[0])
+			VEXTRACTF32X8(Imm(1), acc[0], half)
+			VCVTPS2QQ(half, some)
+			VPADDQ(some, integers[1], integers[1])
+			clearVector(acc[0])
+			return
+		}
+		for i, a := range acc {
+			VMULPS(scale, a, a)
+			VMOVUPS(a, scaled.Offset(32*i))
+			clearVector(a)
+		}
+		for i := range lanes {
+			integer := GP64()
+			VCVTSS2SIQ(scaled.Offset(4*i), integer)
+			ADDQ(integer, Mem{Base: sums, Disp: 8 * i})
+		}
+	}
 	DECQ(columns)
 	Label("column")
 	CMPQ(columns, Imm(0))
 	JLE(LabelRef("done"))
-	c.begin(sums)
+	if long {
+		for _, v := range integers {
+			clearVector(v)
+		}
+	}
+	for i, v := range acc {
+		clearVector(v)
+		if !long {
+			VMOVUPS(acc[0], Mem{Base: sums, Disp: 64 * i})
+			VMOVUPS(acc[0], Mem{Base: sums, Disp: 64*i + 32})
+		}
+	}
 	MOVQ(Mem{Base: starts}, k)
 	MOVQ(Mem{Base: starts, Disp: 8}, end)
 	MOVQ(U32(block), limit)
@@ -291,28 +255,32 @@ func columnSums(level string, c columnArithmetic) {
 	JGE(LabelRef("flush"))
 	Label("multiply")
 	SHLQ(Imm(6), i)
-	c.multiply(Mem{Base: values, Index: k, Scale: 4}, Mem{Base: a, Index: i, Scale: 1})
+	v := l.vector()
+	VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
+	for part, sum := range acc {
+		VFMADD231PS(Mem{Base: a, Index: i, Scale: 1, Disp: l.size * part}, v, sum)
+	}
 	INCQ(k)
 	CMPQ(k, end)
 	JLT(LabelRef("value"))
-	c.flush(sums)
+	flush()
 
 	Label("store")
-	c.end(sums)
-	ADDQ(U32(8*lanes), sums)
-	ADDQ(Imm(8), starts)
+	if long {
+		VMOVDQU64(integers[0], Mem{Base: sums})
+		VMOVDQU64(integers[1], Mem{Base: sums, Disp: 64})
+	}
+	add(8*lanes, sums)
+	add(8, starts)
 	DECQ(columns)
 	JMP(LabelRef("column"))
 
 	comment("Another block.")
 	Label("flush")
-	c.flush(sums)
+	flush()
 	MOVQ(i, limit)
 	ORQ(U32(block-1), limit)
 	INCQ(limit)
 	JMP(LabelRef("multiply"))
-
-	Label("done")
-	VZEROUPPER()
-	RET()
+	finish()
 }

@@ -1,0 +1,187 @@
+// Package app has what commands share: typed options made from flags, errors with exit codes, and
+// output.
+//
+// A command is a folder beside it, such as ../split. It has Options, which embed Common and groups
+// of options such as Data; New, which returns the command and calls a run of the caller; and Run,
+// which knows no flag. A flag fills its option by Destination, and nothing looks a flag up by name.
+// Choice, Range and Required declare values, which Mend checks and help tells. Input and Output are
+// files, which Mend protects. Usage, NotAllowed and Missing are errors with exit code 2; Action
+// adds the command. Tests of New parse a command line by apptest.Run; tests of Run fill Options.
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/internal/setting"
+)
+
+// Version of the tool, also in every model. It is no part of the build's circumstances: the same
+// sources must make the same model bytes.
+const Version = "0.1.0"
+
+// Messages of the library name options by the flags of the command line.
+func init() { setting.Spell = setting.Flag }
+
+// Common are the options and streams that every command has. Action fills them in.
+type Common struct {
+	Context context.Context // of the command line, for Choose and others that read little
+	Out     io.Writer
+	Notes   Notes // on standard error
+	In      io.Reader
+	Args    []string // behind the flags
+	Words   []string // of the command line, without the program's name
+	JSON    bool
+	Quiet   bool
+
+	given []string // the flags of the command line, by each of their names
+	line  *cli.Context
+}
+
+func (o *Common) JSONFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text",
+		Destination: &o.JSON}
+}
+
+func (o *Common) QuietFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "quiet", Usage: "say nothing on stderr but warnings and errors",
+		Destination: &o.Quiet}
+}
+
+// Given reports whether a flag, or the variable of the environment in its place, was given.
+func (o *Common) Given(flag string) bool { return slices.Contains(o.given, flag) }
+
+// start takes over what the cli package knows of a command line.
+func (o *Common) start(c *cli.Context) {
+	o.Context, o.Out, o.In, o.Args = c.Context, c.App.Writer, c.App.Reader, c.Args().Slice()
+	o.Words, _ = c.App.Metadata["args"].([]string)
+	o.Notes, o.given, o.line = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}, nil, c
+	for _, f := range c.Command.Flags {
+		if names := f.Names(); c.IsSet(names[0]) {
+			o.given = append(o.given, names...)
+		}
+	}
+}
+
+// Action returns the action of a command: it fills in o, runs the command, and completes its usage
+// errors.
+func Action(o *Common, run func(context.Context) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		o.start(c)
+		return OfCommand(c, run(c.Context))
+	}
+}
+
+// Print prints a report: as JSON if --json asks for it, else by text.
+func (o *Common) Print(report any, text func(io.Writer) error) error {
+	if o.JSON {
+		return PrintJSON(o.Out, report)
+	}
+	return text(o.Out)
+}
+
+// Row adds a row to a table; its format has tabs between the cells.
+type Row func(format string, args ...any)
+
+// PrintTable prints a report: as JSON if --json asks for it, else as the rows that fill adds.
+func (o *Common) PrintTable(report any, fill func(Row)) error {
+	return o.Print(report, func(w io.Writer) error { return Table(w, fill) })
+}
+
+// Table prints the rows that fill adds, with their cells below each other.
+func Table(w io.Writer, fill func(Row)) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fill(func(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) })
+	return t.Flush()
+}
+
+// PrintJSON prints one JSON object, indented, a list of numbers on one line.
+func PrintJSON(w io.Writer, v any) error {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // a class named <=50K should look like that
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	_, err := w.Write(numberList.ReplaceAllFunc(text.Bytes(), func(list []byte) []byte {
+		return fmt.Appendf(nil, "[%s]", bytes.Join(bytes.Fields(list[1:len(list)-1]), []byte(" ")))
+	}))
+	return err
+}
+
+// numberList is a list over several lines without strings, lists and objects in it. No string of
+// JSON looks so: a line break in it would be written \n.
+var numberList = regexp.MustCompile(`\[\n[^\[\]{}"]*\n *\]`)
+
+// MostClasses is the largest matrix that is printed for people.
+const MostClasses = 30
+
+// PrintMatrix prints a square table with the same names at its rows and columns, right-aligned;
+// entry (i,j) is cell(i, j).
+func PrintMatrix(w io.Writer, corner string, names []string, cell func(i, j int) string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "%s\t", corner)
+	for _, name := range names {
+		fmt.Fprintf(t, "%s\t", Shorten(name))
+	}
+	for i, name := range names {
+		fmt.Fprintf(t, "\n%s\t", Shorten(name))
+		for j := range names {
+			fmt.Fprintf(t, "%s\t", cell(i, j))
+		}
+	}
+	fmt.Fprintln(t)
+	return t.Flush()
+}
+
+// Shorten cuts a class name to what a table or a progress line has room for.
+func Shorten(name string) string { return cut(name, 12) }
+
+// Brief is a name from a file without characters that steer a terminal, cut to what a line has
+// room for.
+func Brief(name string) string {
+	return cut(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, name), 40)
+}
+
+// cut leaves at most the first most characters of a text.
+func cut(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// Rows cuts a row-major q×q table into rows that share its memory.
+func Rows[T any](table []T, q int) [][]T { return slices.Collect(slices.Chunk(table, max(q, 1))) }
+
+// FloatText prints a value as shortly as it can be read back.
+func FloatText(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
+
+// BytesText prints a number of bytes in the unit that suits it.
+func BytesText(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	v, k := float64(n)/1024, 0
+	for v >= 1024 && k < 3 {
+		v, k = v/1024, k+1
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + " " + "KMGT"[k:k+1] + "iB"
+}

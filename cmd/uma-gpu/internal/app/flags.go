@@ -1,0 +1,367 @@
+package app
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// Flags joins flags and lists of flags, in their order.
+func Flags(parts ...any) (all []cli.Flag) {
+	for _, part := range parts {
+		switch part := part.(type) {
+		case cli.Flag:
+			all = append(all, part)
+		case []cli.Flag:
+			all = append(all, part...)
+		default:
+			panic("app: Flags: neither a flag nor a list of flags")
+		}
+	}
+	return all
+}
+
+// Without returns the flags but for those of these names.
+func Without(flags []cli.Flag, names ...string) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
+		return slices.Contains(names, f.Names()[0])
+	})
+}
+
+// FlagNames are the first names of flags.
+func FlagNames(flags []cli.Flag) (names []string) {
+	for _, f := range flags {
+		names = append(names, f.Names()[0])
+	}
+	return names
+}
+
+// SeedFlag returns the flag --seed, of what usage names.
+func SeedFlag(into *uint64, of string) cli.Flag {
+	return &cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of " + of, Destination: into}
+}
+
+// checkedFlag is a flag that declares its values.
+type checkedFlag interface {
+	cli.Flag
+	check(c *cli.Context) error
+}
+
+// ChoiceFlag is a flag with a declared list of values.
+type ChoiceFlag struct {
+	*cli.StringFlag
+	Allowed []string
+}
+
+// Choice returns a flag that has only the allowed values, and value if it is not given.
+func Choice(into *string, name, value, usage string, allowed ...string) cli.Flag {
+	return ChoiceFlag{&cli.StringFlag{Name: name, Value: value, Usage: usage, Destination: into},
+		allowed}
+}
+
+func (f ChoiceFlag) check(c *cli.Context) error {
+	if value := c.String(f.Name); c.IsSet(f.Name) && !slices.Contains(f.Allowed, value) {
+		return NotAllowed(f.Name, value, f.Allowed...)
+	}
+	return nil
+}
+
+// CountFlag is a flag whose value is a whole number, which may be written like 1e6. Mend makes one
+// of every cli.IntFlag.
+type CountFlag struct{ *cli.IntFlag }
+
+// Apply makes the flag one of set.
+func (f CountFlag) Apply(set *flag.FlagSet) error {
+	into := f.Destination
+	if into == nil {
+		into = new(int)
+	}
+	*into = f.Value
+	for _, name := range f.Names() {
+		set.Var((*count)(into), name, f.Usage)
+	}
+	return nil
+}
+
+// RangeFlag is a CountFlag with a range.
+type RangeFlag struct {
+	CountFlag
+	Least, Most int
+}
+
+// Range returns a flag for whole numbers from least to most, math.MaxInt for no limit.
+func Range(f *cli.IntFlag, least, most int) cli.Flag { return RangeFlag{CountFlag{f}, least, most} }
+
+func (f RangeFlag) check(c *cli.Context) error {
+	value := c.Int(f.Name)
+	if !c.IsSet(f.Name) || value >= f.Least && value <= f.Most {
+		return nil
+	}
+	wanted := fmt.Sprintf("%d to %d", f.Least, f.Most)
+	if f.Most >= math.MaxInt32 {
+		wanted = fmt.Sprintf("at least %d", f.Least)
+	}
+	return Usage("--%s is %d, wanted %s", f.Name, value, wanted)
+}
+
+// count is the value of a CountFlag.
+type count int
+
+func (n *count) String() string { return strconv.Itoa(int(*n)) }
+
+// Get makes it a flag.Getter, which Context.Value wants.
+func (n *count) Get() any { return int(*n) }
+
+func (n *count) Set(text string) error {
+	value, err := ParseCount(text)
+	if err == nil {
+		*n = count(value)
+	}
+	return err
+}
+
+// withExponent is a number such as 1e3 or 2.5e+4; more than 99 zeros are none.
+var withExponent = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?[eE]\+?[0-9]{1,2}$`)
+
+// ParseCount reads a whole number, exactly.
+func ParseCount(text string) (int, error) {
+	n, err := strconv.ParseInt(text, 0, strconv.IntSize)
+	if errors.Is(err, strconv.ErrSyntax) && withExponent.MatchString(text) {
+		exact, _ := new(big.Rat).SetString(text)
+		if !exact.IsInt() {
+			return 0, fmt.Errorf("%s is %s; %w", text, exact.FloatString(2), errNoCount)
+		}
+		n, err = strconv.ParseInt(exact.Num().String(), 10, strconv.IntSize)
+	}
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, errors.New("the number is too large")
+	case err != nil:
+		return 0, errNoCount
+	}
+	return int(n), nil
+}
+
+var errNoCount = errors.New("wanted a whole number, such as 300 or 1e3")
+
+// Required marks a flag that a command needs, and returns it.
+func Required(f cli.Flag) cli.Flag {
+	*required(f) = true
+	return f
+}
+
+// required returns the mark of Required, nil for a flag that has none.
+func required(f cli.Flag) *bool {
+	if mark := reflect.Indirect(reflect.ValueOf(f)).FieldByName("Required"); mark.IsValid() {
+		return mark.Addr().Interface().(*bool)
+	}
+	return nil
+}
+
+// takeRequired returns the names of the required flags. It takes the marks away: the cli package
+// would print the help text as well.
+func takeRequired(flags []cli.Flag) (names []string) {
+	for _, f := range flags {
+		if mark := required(f); mark != nil && *mark {
+			*mark = false
+			names = append(names, f.Names()[0])
+		}
+	}
+	return names
+}
+
+// A flag whose value is the name of a file says by its type what the command does with the file.
+// checkFiles then protects it; no command has to.
+type (
+	InputFlag  struct{ *cli.StringFlag }      // a file to read; - is standard input
+	InputsFlag struct{ *cli.StringSliceFlag } // files to read
+	// a file to write; - is standard output where it is the default
+	OutputFlag  struct{ *cli.StringFlag }
+	OutputsFlag struct{ *cli.StringSliceFlag } // files to write
+)
+
+func Input(into *string, name, usage string) cli.Flag {
+	return InputFlag{&cli.StringFlag{Name: name, Usage: usage, Destination: into}}
+}
+
+func Output(into *string, name, usage string) cli.Flag {
+	return OutputFlag{&cli.StringFlag{Name: name, Usage: usage, Destination: into}}
+}
+
+// FileFlag is one of these types.
+type FileFlag interface {
+	cli.Flag
+	Written() bool
+	paths(c *cli.Context) []string
+}
+
+func (InputFlag) Written() bool   { return false }
+func (InputsFlag) Written() bool  { return false }
+func (OutputFlag) Written() bool  { return true }
+func (OutputsFlag) Written() bool { return true }
+
+func (f InputsFlag) paths(c *cli.Context) []string  { return c.StringSlice(f.Name) }
+func (f OutputsFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
+func (f InputFlag) paths(c *cli.Context) []string {
+	files, _ := DataFiles(c.String(f.Name)) // an error is told where they are read
+	return files
+}
+func (f OutputFlag) paths(c *cli.Context) []string {
+	if path := c.String(f.Name); path != "-" || f.Value != "-" {
+		return []string{path}
+	}
+	return nil
+}
+
+// checkFiles makes sure, before any work, that each file that the flags of a command say to write
+// can be written, and that no other flag names the same file.
+func checkFiles(c *cli.Context) error {
+	type namedFile struct {
+		flag, path string
+		written    bool
+	}
+	var files []namedFile
+	for _, f := range c.Command.Flags {
+		if f, ok := f.(FileFlag); ok {
+			for _, path := range f.paths(c) {
+				if path != "" {
+					files = append(files, namedFile{f.Names()[0], path, f.Written()})
+				}
+			}
+		}
+	}
+	for k, a := range files {
+		for _, b := range files[:k] {
+			out, other := a, b
+			if !out.written {
+				out, other = b, a
+			}
+			if out.written && !MayReplace(out.flag, other.flag) && SamePlace(c, out.path, other.path) {
+				return Usage("--%s is the same file as --%s, %s; give another name", out.flag, other.flag,
+					other.path)
+			}
+		}
+	}
+	for _, f := range files {
+		if f.written {
+			if err := atomicfile.CheckWritable(f.path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// MayReplace reports whether the file of flag out may take the place of the one that other names:
+// what a training goes on from is read whole, and no longer wanted afterwards.
+func MayReplace(out, other string) bool {
+	return other == "resume" && (out == "checkpoint" || out == "model")
+}
+
+// SamePlace reports whether a file written at path a would take the place of b, whatever links lead
+// there. Neither needs to exist; b may be - for standard input.
+func SamePlace(c *cli.Context, a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if in, ok := c.App.Reader.(*os.File); ok && b == "-" {
+		infoB, errB = in.Stat()
+	}
+	if errA == nil || errB == nil {
+		return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+	}
+	// Not by cleaned paths: .. after a link leads elsewhere than its text says.
+	folderA, nameA := filepath.Split(a)
+	folderB, nameB := filepath.Split(b)
+	infoA, errA = os.Stat(folderA + ".")
+	infoB, errB = os.Stat(folderB + ".")
+	return nameA == nameB && errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// Mend gives a command and its subcommands what the cli package does not hand down: the checks of
+// declared flags and of files, and whole numbers that may be written like 1e6. The last check is
+// the caller's.
+func Mend(c *cli.Command, check func(*cli.Context) error) {
+	c.OnUsageError = OnUsageError
+	needed := takeRequired(c.Flags)
+	for k, f := range c.Flags {
+		if whole, ok := f.(*cli.IntFlag); ok {
+			c.Flags[k] = CountFlag{whole}
+		}
+	}
+	if len(c.Subcommands) > 0 {
+		c.Action = NeedCommand
+		for _, s := range c.Subcommands {
+			Mend(s, check)
+		}
+		return
+	}
+	c.HideHelpCommand = true // a word after a command is never a help topic
+	action := c.Action
+	c.Action = func(c *cli.Context) error {
+		err := checkFiles(c)
+		if err == nil {
+			err = checkFlags(c, needed)
+		}
+		if err == nil {
+			err = check(c)
+		}
+		if err != nil {
+			return OfCommand(c, err)
+		}
+		forPeople(c)
+		if m, ok := c.App.ErrWriter.(*Meter); ok {
+			m.Still(c.Bool("quiet"), c.Bool("verbose"))
+		}
+		return action(c)
+	}
+}
+
+// checkFlags checks what the flags of a command declare, that the needed ones are given and not
+// empty, and that no argument stands behind them that the command does not take.
+func checkFlags(c *cli.Context, needed []string) error {
+	if c.Args().Present() && c.Command.ArgsUsage == "" {
+		return Usage("unexpected argument %q", c.Args().First())
+	}
+	for _, f := range c.Command.Flags {
+		if f, ok := f.(checkedFlag); ok {
+			if err := f.check(c); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range needed {
+		if text, isText := c.Value(name).(string); !c.IsSet(name) && !isText || isText && text == "" {
+			return Missing(name)
+		}
+	}
+	return nil
+}
+
+// StandardOutput writes to W and names standard output in its errors. W may be the terminal on
+// which the meter draws.
+type StandardOutput struct {
+	W     io.Writer
+	Meter *Meter
+}
+
+func (o StandardOutput) Write(b []byte) (int, error) {
+	o.Meter.Gone()
+	n, err := o.W.Write(b)
+	if err != nil {
+		err = fmt.Errorf("write to standard output: %w", err)
+	}
+	return n, err
+}

@@ -1,0 +1,318 @@
+package features
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
+
+// ErrMissing is wrapped by the error of a missing value that Options.Encode could replace.
+var ErrMissing = errors.New("say what stands for missing values (--missing mean or indicator)")
+
+// Encoder collects examples of a table of more than numbers, as sparse rows of marks, one for each
+// column of numbers, level, term and missing value. Encode makes features of them.
+type Encoder struct {
+	path    string
+	o       EncodeOptions
+	recipe  *dataset.Encoding // nil until it is learned
+	missing string
+	columns []cellColumn
+	marks   []mark
+	row     []markedValue // of the current example
+	place   int           // where that stands: a line, or its number from 1
+	places  string        // which of them: "line" or "example"
+	fault   error         // ends reading, as no example is to blame
+	strict  bool          // a level that recipe does not know is an error
+	terms   *termReader   // nil until there is a text
+	at      []int         // where each term was in row last
+	weights []float64     // of weigh
+	growth  store.Growth  // of marks
+	first   map[int32]int // where the marks of unknown levels are found first
+}
+
+// cellColumn is a column of the table that is a feature.
+type cellColumn struct {
+	Source
+	at      int // the column of the recipe
+	levels  map[string]int32
+	number  int32 // the mark of a number, noMark if there was none
+	gap     int32 // the mark of a missing value, noMark if there was none
+	gaps    int   // how many there are
+	unseen  int   // how many marks of unknown levels there are
+	other   int32 // the last of them, which stands for all beyond the limit
+	strange int   // examples with unknown levels
+	longest int   // words of a term of a text
+	spoken  int   // examples with a term of a text
+}
+
+// mark is what a value of an example's row of marks stands for.
+type mark struct {
+	column int32
+	level  string
+	kind   markKind
+}
+
+type markKind byte
+
+const (
+	isNumber markKind = iota
+	isLevel
+	isGap
+	isTerm // of a text, whose value is how often it is there
+)
+
+type markedValue struct {
+	mark  int32
+	value float32
+}
+
+// noMark is the number of a mark that was not needed yet.
+const noMark = -1
+
+// Source is a column of a table that is a feature.
+type Source struct {
+	Name   string // the header's, "" without one
+	Text   string // for messages
+	Option string // how an option names it
+	Kind   string // Column.Kind, if that is learned
+	Chosen bool   // the user says that it is a category
+}
+
+// NewEncoder returns an Encoder that learns an Encoding by o; places are "line" or "example".
+func NewEncoder(path, places string, columns []Source, o EncodeOptions) *Encoder {
+	s := &Encoder{path: path, places: places, o: o, missing: cmp.Or(o.Missing, dataset.MissingError),
+		first: map[int32]int{}}
+	for k, c := range columns {
+		s.columns = append(s.columns, cellColumn{Source: c, at: k, gap: noMark, number: noMark})
+		if c.Kind != dataset.KindNumber {
+			s.columns[k].levels = map[string]int32{}
+			s.columns[k].longest = cmp.Or(o.Text.Words, DefaultTextWords)
+		}
+	}
+	return s
+}
+
+// Follow returns an Encoder that follows recipe; byName matches columns by name, and strict makes
+// an unknown level a fault.
+func Follow(path, places string, columns []Source, recipe *dataset.Encoding, byName,
+	strict bool) (*Encoder, string) {
+	s := NewEncoder(path, places, columns, EncodeOptions{})
+	s.recipe, s.missing, s.strict = recipe, recipe.Missing, strict
+	return s, s.follow(byName)
+}
+
+// follow makes marks of all that the recipe knows.
+func (s *Encoder) follow(byName bool) string {
+	at := make(map[string]int, len(s.recipe.Columns))
+	for k, c := range s.recipe.Columns {
+		at[c.Name] = k
+	}
+	if len(s.columns) != len(s.recipe.Columns) { // and then chooseColumns said so
+		return fmt.Sprintf("found %d columns, wanted the %d of the model", len(s.columns),
+			len(s.recipe.Columns))
+	}
+	for k := range s.columns {
+		c := &s.columns[k]
+		if byName {
+			c.at = at[c.Name]
+		}
+		known := &s.recipe.Columns[c.at]
+		c.Kind, c.levels = known.Kind, nil
+		if c.Kind == dataset.KindNumber {
+			continue
+		}
+		c.levels, c.longest = make(map[string]int32, len(known.Levels)), longest(known)
+		for _, level := range known.Levels {
+			c.levels[level] = s.newMark(k, isLevel, level)
+		}
+	}
+	return ""
+}
+
+func (s *Encoder) newMark(column int, kind markKind, level string) int32 {
+	s.marks = append(s.marks, mark{int32(column), level, kind})
+	s.growth.Bytes += len(level) + 128 // with what the lists take of it
+	return int32(len(s.marks) - 1)
+}
+
+// CheckGrowth returns an error where memory would not hold many more levels and terms.
+func (s *Encoder) CheckGrowth() error {
+	return s.growth.Check(1<<22, "a list of more than %d levels and words", len(s.marks))
+}
+
+// Width is how many marks there are.
+func (s *Encoder) Width() int { return len(s.marks) }
+
+// Encoding returns what s follows, nil before it is learned.
+func (s *Encoder) Encoding() *dataset.Encoding { return s.recipe }
+
+// Broken reports whether reading has to end.
+func (s *Encoder) Broken() bool { return s != nil && s.fault != nil }
+
+// GoOn has s take another file of the same columns.
+func (s *Encoder) GoOn(path, places string) { s.path, s.places = path, places }
+
+// IsNumber reports whether column k holds numbers alone.
+func (s *Encoder) IsNumber(k int) bool { return s.columns[k].Kind == dataset.KindNumber }
+
+// AppendRow appends the marks of the current example, as columns, and their values.
+func (s *Encoder) AppendRow(columns []int32, values []float32) ([]int32, []float32) {
+	for _, v := range s.row {
+		columns, values = append(columns, v.mark), append(values, v.value)
+	}
+	return columns, values
+}
+
+// Begin starts the example at a place.
+func (s *Encoder) Begin(place int) { s.row, s.place = s.row[:0], place }
+
+// Set enters a text in column k of the example; it returns what is wrong with it.
+func (s *Encoder) Set(k int, text []byte, subnormals *int) string {
+	if s.columns[k].Kind == dataset.KindText {
+		return s.setText(k, text)
+	}
+	text = decimal.Trim(text)
+	if IsMissing(text) {
+		return s.SetMissing(k, text)
+	}
+	if s.columns[k].Kind == dataset.KindCategory {
+		return s.setLevel(k, text)
+	}
+	v, ok := ParseCell(text)
+	if !ok {
+		return decimal.Fault(text)
+	}
+	s.SetNumber(k, decimal.Flush(v, subnormals))
+	return ""
+}
+
+// SetNumber enters a finite number that is not subnormal.
+func (s *Encoder) SetNumber(k int, v float32) {
+	c := &s.columns[k]
+	if c.number == noMark {
+		c.number = s.newMark(k, isNumber, "")
+	}
+	if math.Float32bits(v) != 0 {
+		s.row = append(s.row, markedValue{c.number, v})
+	}
+}
+
+// SetMissing enters a value that is missing; text is what stands for it, nil for a null.
+func (s *Encoder) SetMissing(k int, text []byte) string {
+	c := &s.columns[k]
+	switch {
+	case c.Kind == dataset.KindText:
+		return s.setText(k, nil)
+	case s.missing != dataset.MissingError:
+		if c.gap == noMark {
+			c.gap = s.newMark(k, isGap, "")
+		}
+		s.row = append(s.row, markedValue{c.gap, 1})
+		return ""
+	case text == nil:
+		return decimal.NullFault
+	case c.Kind == dataset.KindNumber:
+		return decimal.Fault(text)
+	}
+	return fmt.Sprintf("found %s, a missing value, wanted a level of a category",
+		quote.Text(string(text)))
+}
+
+// setLevel enters a level of a category.
+func (s *Encoder) setLevel(k int, text []byte) string {
+	c := &s.columns[k]
+	at, known := c.levels[string(text)]
+	switch {
+	case known:
+	case s.recipe != nil && s.strict:
+		levels := s.recipe.Columns[c.at].Levels
+		return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take "+
+			"such levels for none of them (--unseen zero), or train on data that have "+
+			"them", quote.Text(string(text)), len(levels), quote.List(levels))
+	case !utf8.Valid(text):
+		return "found " + quote.Text(string(text)) +
+			", which is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
+	case s.recipe != nil:
+		at = s.newUnseen(k, string(text))
+	default:
+		if most := s.mostLevels(); len(c.levels) == most {
+			fault := fmt.Sprintf("found more than %d different texts, such as %s, wanted a category of at "+
+				"most %d levels; %s", most, quote.Text(string(text)), most, c.advice())
+			s.fault = errors.New(fault)
+			return fault
+		}
+		at = s.newMark(k, isLevel, string(text))
+		c.levels[string(text)] = at
+	}
+	s.row = append(s.row, markedValue{at, 1})
+	return ""
+}
+
+// mostLevels is how many levels a category may have.
+func (s *Encoder) mostLevels() int { return cmp.Or(s.o.Levels, DefaultLevels) }
+
+// mostUnseen is how many unknown levels of a column are told apart.
+const mostUnseen = 100
+
+// newUnseen returns the mark of an unknown level, which becomes no feature and is counted.
+func (s *Encoder) newUnseen(k int, text string) int32 {
+	c := &s.columns[k]
+	if c.unseen == mostUnseen {
+		return c.other
+	}
+	c.other = s.newMark(k, isLevel, text)
+	c.levels[text] = c.other
+	s.first[c.other] = s.place
+	c.unseen++
+	return c.other
+}
+
+// advice says what to do with a category of too many levels.
+func (c *cellColumn) advice() string {
+	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), say that it names the "+
+		"examples (--id-column %[1]s), allow more levels (--levels), or take it for a text of words "+
+		"(--text %[1]s)", c.Option)
+}
+
+// IsMissing reports whether a field is one of pandas' or ARFF's words for a missing value.
+func IsMissing(text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	if len(text) > len("#N/A N/A") {
+		return false
+	}
+	switch string(text) {
+	case "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "#N/A",
+		"#N/A N/A",
+		"#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN":
+		return true
+	}
+	return false
+}
+
+// ParseCell is parseNumber for a field of a table, which also has words for 1 and 0.
+func ParseCell(text []byte) (float32, bool) {
+	if v, ok := decimal.Parse(text); ok {
+		return v, true
+	}
+	return ParseTruth(text)
+}
+
+// ParseTruth reads a word that is true or false, as 1 or 0.
+func ParseTruth(text []byte) (v float32, ok bool) {
+	switch string(text) {
+	case "true", "True", "TRUE", "yes", "Yes", "YES":
+		return 1, true
+	case "false", "False", "FALSE", "no", "No", "NO":
+		return 0, true
+	}
+	return 0, false
+}

@@ -1,0 +1,284 @@
+package features
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
+
+// census counts what the examples have of each mark.
+type census struct {
+	n      int     // examples
+	counts []int64 // examples that have the mark
+	totals []int64 // how often they have it, if it is a term
+}
+
+// count counts the marks of e.
+func (s *Encoder) count(e dataset.Examples) *census {
+	c := &census{n: e.N, counts: make([]int64, len(s.marks)), totals: make([]int64, len(s.marks))}
+	for k, m := range e.Columns {
+		if c.counts[m]++; s.marks[m].kind == isTerm {
+			c.totals[m] += int64(e.Values[k])
+		}
+	}
+	return c
+}
+
+// Encode returns features of rows of marks; the first time it learns the recipe.
+func (s *Encoder) Encode(ctx context.Context, room *store.Scratch,
+	e dataset.Examples) (dataset.Examples, error) {
+	all := s.count(e)
+	if s.recipe == nil {
+		if err := s.learn(e, all); err != nil {
+			return dataset.Examples{}, err
+		}
+	}
+	for k := range s.columns {
+		c := &s.columns[k]
+		if c.spoken = 0; c.gap != noMark {
+			c.gaps += int(all.counts[c.gap])
+		}
+	}
+	for m := range s.first {
+		s.columns[s.marks[m].column].strange += int(all.counts[m])
+	}
+	return s.features(ctx, room, e)
+}
+
+// learn makes the recipe of all marks that good examples have.
+func (s *Encoder) learn(e dataset.Examples, all *census) error {
+	recipe := &dataset.Encoding{Missing: s.missing, Columns: make([]dataset.Column, len(s.columns))}
+	means := s.means(e, all)
+	terms, idf, err := s.vocabularies(all)
+	if err != nil {
+		return err
+	}
+	for k := range s.columns {
+		c := &s.columns[k]
+		column := dataset.Column{Name: c.Name, Kind: c.Kind}
+		column.Indicator = s.missing == dataset.MissingIndicator && c.gap != noMark &&
+			all.counts[c.gap] > 0
+		if c.Kind == dataset.KindNumber {
+			if s.missing != dataset.MissingError {
+				column.Mean = &means[k]
+			}
+		} else if c.Kind == dataset.KindText {
+			column.Terms, column.IDF = terms[k], idf[k]
+		} else {
+			for _, level := range slices.Sorted(maps.Keys(c.levels)) {
+				if all.counts[c.levels[level]] > 0 {
+					column.Levels = append(column.Levels, level)
+				}
+			}
+			dataset.SortClasses(column.Levels)
+			if err := s.judgeLevels(c, column.Levels, all.n); err != nil {
+				return err
+			}
+		}
+		recipe.Columns[k] = column
+	}
+	if err := recipe.Check(); err != nil { // a name that is not UTF-8
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	s.recipe = recipe
+	return nil
+}
+
+// means returns the mean of each column's numbers in the order of the examples.
+func (s *Encoder) means(e dataset.Examples, all *census) []float32 {
+	sums := make([]float64, len(s.columns))
+	for k, m := range e.Columns {
+		if s.marks[m].kind == isNumber {
+			sums[s.marks[m].column] += float64(e.Values[k])
+		}
+	}
+	means := make([]float32, len(sums))
+	for k := range s.columns {
+		n := all.n
+		if gap := s.columns[k].gap; gap != noMark {
+			n -= int(all.counts[gap])
+		}
+		if n > 0 {
+			zero := 0
+			means[k] = decimal.Flush(float32(sums[k]/float64(n)), &zero)
+		}
+	}
+	return means
+}
+
+// few examples say nothing of a category's levels.
+const few = 20
+
+// judgeLevels refuses a category in which most examples have a level of their own.
+func (s *Encoder) judgeLevels(c *cellColumn, levels []string, n int) error {
+	switch {
+	case len(levels) == 0:
+		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the column "+
+			"out (--ignore-columns %s)", s.path, c.Text, c.Option)
+	case s.o.Levels == 0 && !c.Chosen && n >= few && 2*len(levels) > n:
+		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a "+
+			"category, whose levels come again; "+
+			"%s", s.path, c.Text, len(levels), n, quote.Text(levels[0]), c.advice())
+	}
+	return nil
+}
+
+// weight is the value of a feature.
+type weight struct {
+	feature int32
+	value   float32
+}
+
+// noFeature is where a mark goes that becomes no feature.
+const noFeature = -1
+
+// features makes examples of the recipe's features of rows of marks.
+func (s *Encoder) features(ctx context.Context, room *store.Scratch,
+	e dataset.Examples) (dataset.Examples, error) {
+	const told = 1 << 12 // examples at a time
+	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example",
+		Total: int64(e.N)})
+	defer task.End()
+	first := make([]int32, len(s.recipe.Columns)) // the first feature of each column
+	next := int32(0)
+	levels := make([]map[string]int32, len(first))
+	for k := range s.recipe.Columns {
+		c := &s.recipe.Columns[k]
+		first[k], levels[k] = next, make(map[string]int32, len(c.Levels))
+		for l, level := range c.Levels {
+			levels[k][level] = next + int32(l)
+		}
+		next += int32(c.Width())
+	}
+	goes := make([]int32, len(s.marks))
+	for m, mark := range s.marks {
+		at := s.columns[mark.column].at
+		c := &s.recipe.Columns[at]
+		goes[m] = noFeature
+		switch mark.kind {
+		case isNumber:
+			goes[m] = first[at]
+		case isTerm:
+			if place, known := s.recipe.TermPlaces(at)[mark.level]; known {
+				goes[m] = first[at] + place
+			}
+		case isLevel:
+			if feature, known := levels[at][mark.level]; known {
+				goes[m] = feature
+			}
+		case isGap:
+			if c.Indicator {
+				goes[m] = first[at] + int32(c.Width()) - 1
+			}
+		}
+	}
+	x := dataset.Examples{N: e.N, D: int(next), Starts: make([]int64, 1, e.N+1)}
+	most := len(e.Columns)
+	for _, m := range e.Columns {
+		if s.marks[m].kind == isGap { // which may become a mean and an indicator
+			most++
+		}
+	}
+	var err error
+	if x.Columns, err = store.RoomOf[int32](room, most); err != nil {
+		return dataset.Examples{}, err
+	}
+	if x.Values, err = store.RoomOf[float32](room, most); err != nil {
+		return dataset.Examples{}, err
+	}
+	x.Columns, x.Values = x.Columns[:0], x.Values[:0]
+	var row []weight
+	for i := range e.N {
+		if i%told == 0 {
+			if err := ctx.Err(); err != nil {
+				return dataset.Examples{}, err
+			}
+			task.Reach(int64(i))
+		}
+		row = row[:0]
+		marks, values := e.SparseRow(i)
+		for k := 0; k < len(marks); k++ {
+			m := marks[k]
+			c := &s.columns[s.marks[m].column]
+			at := c.at
+			if s.marks[m].kind == isTerm {
+				end := k + 1
+				for end < len(marks) && s.marks[marks[end]].column == s.marks[m].column {
+					end++
+				}
+				before := len(row)
+				row = s.weigh(row, marks[k:end], values[k:end], goes, s.recipe.Columns[at].IDF, first[at])
+				if len(row) > before {
+					c.spoken++
+				}
+				k = end - 1
+				continue
+			}
+			if goes[m] != noFeature {
+				row = append(row, weight{goes[m], values[k]})
+			}
+			if mean := s.recipe.Columns[at].Mean; s.marks[m].kind == isGap && mean != nil {
+				row = append(row, weight{first[at], *mean})
+			}
+		}
+		slices.SortFunc(row, func(a, b weight) int { return cmp.Compare(a.feature, b.feature) })
+		for _, v := range row {
+			if math.Float32bits(v.value) != 0 {
+				x.Columns, x.Values = append(x.Columns, v.feature), append(x.Values, v.value)
+			}
+		}
+		x.Starts = append(x.Starts, int64(len(x.Values)))
+	}
+	task.Reach(int64(e.N))
+	return x, nil
+}
+
+// About tells d what its features are made of, and what was found on the way.
+func (s *Encoder) About(d *dataset.Dataset) {
+	d.Encoding, d.Features = s.recipe, s.recipe.FeatureNames()
+	for _, c := range s.columns {
+		if c.gaps > 0 {
+			d.Missing = append(d.Missing, dataset.MissingCount{Column: c.Text, Values: c.gaps})
+		}
+	}
+	d.Warnings = append(d.Warnings, s.unknownLevels()...)
+	for k := range s.columns {
+		if silent := s.columns[k].silentText(d.N); silent != "" {
+			d.Notes = append(d.Notes, s.path+": "+silent)
+		}
+	}
+}
+
+// unknownLevels words a warning for each column with levels that the recipe does not know, once.
+func (s *Encoder) unknownLevels() (warnings []string) {
+	for k := range s.columns {
+		c := &s.columns[k]
+		if c.unseen == 0 {
+			continue
+		}
+		var names []string
+		place := math.MaxInt
+		for m, at := range s.first {
+			if int(s.marks[m].column) == k {
+				names, place = append(names, s.marks[m].level), min(place, at)
+			}
+		}
+		dataset.SortClasses(names)
+		warnings = append(warnings,
+			fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first in %s %d; "+
+				"they count as none of its levels in %d examples (--unseen error refuses them)",
+				s.path, c.Text, quote.List(names), s.places, place, c.strange))
+		c.unseen, c.strange = 0, 0
+	}
+	clear(s.first)
+	return warnings
+}

@@ -1,0 +1,76 @@
+package features
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
+
+// TestInOrder: columns that ranks add up one group behind the other have the sums of one process,
+// where another order would have others.
+func TestInOrder(t *testing.T) {
+	const n, d = 5000, 300
+	x := make([]float32, n*d)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i))) * float32(math.Exp(float64(i%41)))
+	}
+	e := dataset.Examples{N: n, D: d, X: x}
+	want, err := columnSums(e.Stored(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backwards := make([]float64, d)
+	for i := n - 1; i >= 0; i-- {
+		for j, v := range e.Row(i) {
+			backwards[j] += float64(v)
+		}
+	}
+	if slices.Equal(backwards, want) {
+		t.Fatal("the order does not show in these sums")
+	}
+	for _, count := range []int{1, 2, 3, 8} {
+		var wg sync.WaitGroup
+		for _, r := range ranks.NewGroup(count) {
+			wg.Go(func() {
+				e := e.On(store.NewRanks(t.Context(), r, n))
+				if got, err := columnSums(e, nil); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%d ranks: found other sums, %v", count, err)
+					r.Abort(errors.New("other sums"))
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// The most used terms are those that sorting all of them would put first.
+func TestMostUsed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	byName := func(a, b int32) int { return cmp.Compare(a*7919%10007, b*7919%10007) }
+	for range 300 {
+		n := 1 + rng.IntN(400)
+		list, total := make([]int32, n), make([]int64, n)
+		for k := range list {
+			list[k], total[k] = int32(k), int64(1+rng.IntN(1+rng.IntN(5)))
+		}
+		want := slices.Clone(list)
+		slices.SortFunc(want, func(a, b int32) int {
+			return cmp.Or(-cmp.Compare(total[a], total[b]), byName(a, b))
+		})
+		most := 1 + rng.IntN(n)
+		want = want[:most]
+		got := mostUsed(list, most, total, byName)
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Fatalf("the %d most used of %v: found %v, wanted %v", most, total, got, want)
+		}
+	}
+}

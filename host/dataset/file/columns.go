@@ -1,0 +1,279 @@
+package file
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// columns says what each column of a table (CSV, ARFF, Parquet) is for.
+type columns struct {
+	role     []role
+	names    []string // of all columns; nil without a header
+	label    int      // -1 without labels
+	id       int      // -1 without ids
+	features int      // how many are features
+}
+
+type role byte
+
+const (
+	feature role = iota
+	label
+	identity // names the example
+	ignored
+)
+
+// chooseColumns returns what each column is for, by o; the string says what is wrong.
+func chooseColumns(names []string, width int, o Options) (columns, string) {
+	c := columns{role: make([]role, width), names: names, label: -1, id: -1, features: width}
+	if width == 0 {
+		return c, "found no column at all, wanted features and a label"
+	}
+	for _, text := range o.Ignore {
+		j, fault := c.find(strings.TrimSpace(text), "a column to leave out")
+		if fault != "" {
+			return c, fault
+		}
+		c.leaveOut(j)
+	}
+	if fault := c.chooseID(o); fault != "" {
+		return c, fault
+	}
+	if fault := c.chooseLabel(o); fault != "" {
+		return c, fault
+	}
+	c.leaveOutIndex(o)
+	if fault := c.keepWanted(o); fault != "" {
+		return c, fault
+	}
+	switch {
+	case c.features == 0 && c.label >= 0 && width == 1:
+		return c, "found no column but the label, wanted features as well; what separates the columns " +
+			"(--separator)?"
+	case c.features == 0:
+		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label "+
+			"and those left out", width)
+	case o.Features > 0 && c.features != o.Features:
+		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features,
+			o.Features)
+	}
+	if first := slices.Index(c.role, feature); o.remarks != nil {
+		o.remarks.leading = first == 0
+		o.remarks.leadingNoName = first == 0 && names != nil && names[0] == "" &&
+			!slices.Contains(names[1:], "")
+	}
+	return c, ""
+}
+
+// leaveOut makes column j none of the features.
+func (c *columns) leaveOut(j int) {
+	if c.role[j] == feature {
+		c.role[j] = ignored
+		c.features--
+	}
+}
+
+// chooseLabel finds the label column if there is one.
+func (c *columns) chooseLabel(o Options) string {
+	byName := c.names != nil && o.FeatureNames != nil
+	inline := !o.NoLabels && o.given == nil
+	if !inline && (!o.NoLabels || o.LabelColumn == "" || (!byName && c.features == o.Features)) {
+		return ""
+	}
+	column := strings.TrimSpace(o.LabelColumn)
+	if column == "" {
+		column = "last"
+	}
+	j, fault := c.find(column, "the label column")
+	if !inline && byName && (fault != "" || slices.Contains(o.FeatureNames, c.names[j])) {
+		return "" // the features are there or not, whatever else is
+	}
+	if fault != "" {
+		return fault
+	}
+	if column == "last" {
+		for j > 0 && (j == c.id && o.LabelColumn == "" || c.names != nil && strings.HasPrefix(c.names[j],
+			parquetIndex)) {
+			j--
+		}
+	}
+	if c.role[j] == identity && inline {
+		return fmt.Sprintf("found the label column %s to be the column of ids, wanted one or the other",
+			quote.Text(column))
+	}
+	if c.role[j] == ignored && inline {
+		return fmt.Sprintf("found the label column %s among the columns to leave out, wanted one or the "+
+			"other", quote.Text(column))
+	}
+	c.leaveOut(j)
+	if inline {
+		c.label, c.role[j] = j, label
+	}
+	return ""
+}
+
+// parquetIndex begins the names that pandas gives in Parquet to an index without one.
+const parquetIndex = "__index_level_"
+
+// isIndexName reports whether pandas or R's readr give this name to a column without one.
+func isIndexName(name string) bool {
+	return name == "Unnamed: 0" || strings.HasPrefix(name, "Unnamed: 0.") || name == "...1"
+}
+
+// leaveOutIndex leaves out columns that are an index by name, unless wanted.
+func (c *columns) leaveOutIndex(o Options) {
+	leading := true
+	for j, name := range c.names {
+		leading = leading && (j == 0 && name == "" || isIndexName(name))
+		if !(leading && name != "") && !strings.HasPrefix(name, parquetIndex) {
+			continue
+		}
+		enough := o.Features > 0 && o.FeatureNames == nil && c.features <= o.Features
+		if c.role[j] == feature && !enough && c.features > 1 && !slices.Contains(o.FeatureNames, name) {
+			c.leaveOut(j)
+			o.remarks.note("column %d (%s) is an index and is left out; rename it if it is a feature", j+1,
+				name)
+		}
+	}
+}
+
+// keepWanted leaves out what Options.FeatureNames does not list.
+func (c *columns) keepWanted(o Options) string {
+	if c.names == nil || o.FeatureNames == nil {
+		return ""
+	}
+	have := c.featureNames()
+	if _, fault := dataset.MatchNames(have, o.FeatureNames); fault != "" {
+		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
+			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own (--label-column)",
+				c.label+1, quote.Printable(c.names[c.label]))
+		}
+		return fault
+	}
+	if slices.Equal(have, o.FeatureNames) {
+		return ""
+	}
+	if note := dataset.ExtraNote(have, o.FeatureNames); note != "" {
+		o.remarks.note("%s", note)
+	}
+	wanted := dataset.NameSet(o.FeatureNames)
+	for j, name := range c.names {
+		if !wanted[name] {
+			c.leaveOut(j)
+		}
+	}
+	return ""
+}
+
+// about tells d where its features and labels come from.
+func (c *columns) about(d *dataset.Dataset) {
+	d.Features, d.Label, d.LabelColumn = c.featureNames(), c.nameOf(c.label), c.label+1
+	d.ID, d.IDColumn = c.nameOf(c.id), c.id+1
+}
+
+// featureAt returns which of the features column j is.
+func (c *columns) featureAt(j int) (k int) {
+	for _, role := range c.role[:j] {
+		if role == feature {
+			k++
+		}
+	}
+	return k
+}
+
+// find returns the column that text means: a name, first, last, or a position.
+func (c *columns) find(text, what string) (int, string) {
+	width := len(c.role)
+	position := columnPosition(text, width)
+	if text != "first" && text != "last" {
+		named, twice := findName(c.names, text)
+		if twice {
+			return 0, fmt.Sprintf("found several columns named %s, wanted one as %s; rename one of them",
+				quote.Text(text), what)
+		}
+		if named >= 0 {
+			return named, ""
+		}
+	}
+	switch {
+	case position >= 0:
+		return position, ""
+	case decimal.IsInteger(text):
+		return 0, fmt.Sprintf("found %d columns, wanted %s in position %s", width, what, quote.Text(text))
+	case c.names == nil:
+		return 0, fmt.Sprintf("found no header, wanted one with %s %s; give the column's position, "+
+			"first or last", what, quote.Text(text))
+	}
+	return 0, fmt.Sprintf("found the columns %s, wanted %s %s", quote.List(c.names), what,
+		quote.Text(text))
+}
+
+// describe names column j in an error message.
+func (c *columns) describe(j int) string {
+	if c.names == nil || j >= len(c.names) {
+		return fmt.Sprintf("column %d", j+1)
+	}
+	return fmt.Sprintf("column %d (%s)", j+1, quote.Printable(c.names[j]))
+}
+
+// featureNames returns the names of the features, nil without a header.
+func (c *columns) featureNames() []string {
+	if c.names == nil {
+		return nil
+	}
+	names := make([]string, 0, c.features)
+	for j, name := range c.names {
+		if c.role[j] == feature {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// nameOf returns the header's name of column j, "" if there is none.
+func (c *columns) nameOf(j int) string {
+	if j < 0 || c.names == nil {
+		return ""
+	}
+	return c.names[j]
+}
+
+// findName returns the first of names that is text, -1 for none, and whether several are.
+func findName(names []string, text string) (at int, twice bool) {
+	at = -1
+	for j, name := range names {
+		if name == text {
+			if at >= 0 {
+				return at, true
+			}
+			at = j
+		}
+	}
+	return at, false
+}
+
+// columnPosition returns the column, from 0, that a text means among width, -1 for none.
+func columnPosition(column string, width int) int {
+	switch column {
+	case "first":
+		return 0
+	case "last":
+		return width - 1
+	}
+	position := 0
+	for _, c := range column {
+		if c < '0' || c > '9' || position > width {
+			return -1
+		}
+		position = position*10 + int(c-'0')
+	}
+	if position < 1 || position > width {
+		return -1
+	}
+	return position - 1
+}

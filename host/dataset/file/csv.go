@@ -1,0 +1,352 @@
+package file
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// csvReader holds what the rows of one CSV file share.
+type csvReader struct {
+	*builder
+	record
+	columns columns
+	header  bool
+	first   int // line of the first record
+}
+
+// enterCSV reads records, one example each.
+func enterCSV(b *builder) error {
+	s, o := b.src, b.o
+	layout, err := o.layout()
+	if err != nil {
+		return err
+	}
+	if err := checkUTF16(s); err != nil {
+		return err
+	}
+	r := &csvReader{builder: b, record: record{src: s, layout: layout}}
+	if err := r.next(); err == io.EOF {
+		return emptyFault(s, "")
+	} else if err != nil {
+		return err
+	}
+	if r.bad != nil {
+		return r.bad // without its first record the shape of the table is not known
+	}
+	if err := r.resolve(); err != nil {
+		return err
+	}
+	b.about = r.about
+	if err := r.rows(); err != nil {
+		return err
+	}
+	if o.parts.goesOn() && r.comments > 0 { // about is asked behind the last part
+		b.note("%s", r.commentsNote())
+	}
+	if r.header && b.seen == 0 && o.parts == nil {
+		return emptyFault(s, fmt.Sprintf(" after the header in line %d", r.first))
+	}
+	return nil
+}
+
+// rows enters all records from the current one on, the first aside if it is the header.
+func (r *csvReader) rows() error {
+	var err error
+	if r.header {
+		err = r.next()
+	}
+	for ; err == nil; err = r.next() {
+		fault := r.bad
+		if fault == nil {
+			fault = r.row()
+		}
+		if err := r.decide(fault, r.line); err != nil {
+			return err
+		}
+	}
+	if err != io.EOF {
+		return r.fatal(err)
+	}
+	return nil
+}
+
+// about tells d what is known of the columns, and of lines that are no examples.
+func (r *csvReader) about(d *dataset.Dataset) {
+	r.columns.about(d)
+	if r.comments > 0 {
+		d.Notes = append(d.Notes, r.commentsNote())
+		r.comments = 0
+	}
+}
+
+func (r *csvReader) commentsNote() string {
+	return fmt.Sprintf("%s: %d lines that begin with # are taken as comments, the first is line %d",
+		r.record.src.path, r.comments, r.comment)
+}
+
+// row enters the current record.
+func (r *csvReader) row() error {
+	if r.Encoder != nil {
+		return r.mixedRow()
+	}
+	if len(r.ends) == 0 && !r.record.layout.comma && r.plainRow() {
+		return nil
+	}
+	r.split()
+	r.x, r.subnormals = r.x[:r.rowFrom], r.flushed
+	role := r.columns.role
+	if len(r.ends) != len(role) {
+		return r.widthFault()
+	}
+	x, start := r.x, 0
+	for j, end := range r.ends {
+		field := r.text[start:end]
+		start = int(end) + 1
+		if role[j] != feature {
+			if fault := r.setOther(role[j], field); fault != "" {
+				r.x = x
+				return r.fault(j, fault)
+			}
+			continue
+		}
+		field, fault := r.pointed(field)
+		if fault != "" {
+			r.x = x
+			return r.fault(j, fault)
+		}
+		v, at, ok := decimal.Scan(field, 0)
+		if !ok || at < len(field) {
+			text := decimal.Trim(field)
+			if v, ok = features.ParseCell(text); !ok {
+				r.x = x
+				return r.fault(j, decimal.Fault(text))
+			}
+		}
+		if v < decimal.MinNormal && v > -decimal.MinNormal {
+			v = decimal.Flush(v, &r.subnormals)
+		}
+		x = append(x, v)
+	}
+	r.x = x
+	return nil
+}
+
+// mixedRow is row for a table that holds more than numbers.
+func (r *csvReader) mixedRow() error {
+	r.split()
+	role := r.columns.role
+	if len(r.ends) != len(role) {
+		return r.widthFault()
+	}
+	r.Encoder.Begin(r.line)
+	k := 0
+	for j := range role {
+		fault := ""
+		if role[j] == feature {
+			field := r.field(j)
+			if r.Encoder.IsNumber(k) {
+				field, fault = r.pointed(field)
+			}
+			if fault == "" {
+				fault = r.Encoder.Set(k, field, &r.subnormals)
+			}
+			k++
+		} else {
+			fault = r.setOther(role[j], r.field(j))
+		}
+		if fault != "" {
+			return r.fault(j, fault)
+		}
+	}
+	return nil
+}
+
+// pointed returns a number with a point for its decimal comma, and what is wrong with it.
+func (r *record) pointed(field []byte) ([]byte, string) {
+	if !r.layout.comma || len(bytes.Trim(field, "0123456789+-eE,. \t")) > 0 {
+		return field, ""
+	}
+	if bytes.IndexByte(field, '.') >= 0 {
+		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
+			"(--decimal comma)", quote.Text(string(decimal.Trim(field))))
+	}
+	at := bytes.IndexByte(field, ',')
+	if at < 0 || at != bytes.LastIndexByte(field, ',') {
+		return field, ""
+	}
+	field = bytes.Clone(field)
+	field[at] = '.'
+	return field, ""
+}
+
+// widthFault is the error of a record that has not as many fields as the first.
+func (r *csvReader) widthFault() error {
+	return r.record.src.errorAt(r.line, r.column(len(r.columns.role)),
+		"found %d fields, wanted %d as in line %d%s",
+		len(r.ends), len(r.columns.role), r.first, r.rowNamesHint())
+}
+
+// rowNamesHint tells what R's write.table does to every record but the header.
+func (r *csvReader) rowNamesHint() string {
+	if r.header && r.number() == 1 && len(r.ends) == len(r.columns.role)+1 {
+		return " (row names of R without a place in the header? write with row.names=FALSE, or " +
+			"col.names=NA)"
+	}
+	return ""
+}
+
+// plainRow is row for a record without quotes, spaces and mistakes; false means "not so".
+func (r *csvReader) plainRow() bool {
+	role, line, delim := r.columns.role, r.text, r.delim
+	r.x = slices.Grow(r.x, r.columns.features)
+	x := r.x[len(r.x) : len(r.x)+r.columns.features]
+	i, k := 0, 0
+	for j := 0; ; j++ {
+		if j == len(role) {
+			return false
+		}
+		if role[j] == feature {
+			var v float32
+			if i+1 < len(line) && line[i+1] == delim && line[i]-'0' <= 9 {
+				v = float32(line[i] - '0')
+				i++
+			} else {
+				var ok bool
+				if v, i, ok = decimal.Scan(line, i); !ok || (i < len(line) && line[i] != delim) {
+					return false
+				}
+			}
+			if v < decimal.MinNormal && v > -decimal.MinNormal {
+				v = decimal.Flush(v, &r.subnormals)
+			}
+			x[k] = v
+			k++
+		} else {
+			end := bytes.IndexByte(line[i:], delim)
+			if end < 0 {
+				end = len(line) - i
+			}
+			if r.setOther(role[j], line[i:i+end]) != "" {
+				return false
+			}
+			i += end
+		}
+		if i == len(line) {
+			if j+1 < len(role) {
+				return false
+			}
+			break
+		}
+		i++
+	}
+	r.x = r.x[:len(r.x)+k]
+	return true
+}
+
+// fault returns an error about field j of the current record.
+func (r *csvReader) fault(j int, what string) error {
+	hint := ""
+	if r.header && j == 0 && r.columns.names[0] == "" && r.columns.role[j] == feature {
+		hint = "; if these are row names, leave the column out (--ignore-columns 1)"
+	} else if r.line == r.first && r.o.Header != "no" && r.columns.role[j] == feature {
+		hint = "; if this line is a header, ask for one"
+	}
+	line, column := r.place(j)
+	if r.o.Encode != nil && r.columns.role[j] == feature && !r.Encoder.Broken() {
+		if text := decimal.Trim(r.field(j)); features.IsMissing(text) {
+			return r.record.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
+				features.ErrMissing)
+		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !beyondRange(text) {
+			hint = fmt.Sprintf("; if the column is a category, say so (--categories %s)",
+				r.columns.option(j))
+		}
+	}
+	return r.record.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)
+}
+
+// resolve decides whether the first record is a header and what the columns are for.
+func (r *csvReader) resolve() error {
+	r.split()
+	r.first, r.usual = r.line, len(r.ends)
+	width := len(r.ends)
+	if width > r.record.src.limits.columns {
+		return r.record.src.errorAt(r.line, 0, "found %d columns, wanted at most %d", width,
+			r.record.src.limits.columns)
+	}
+	names := r.fields()
+	r.o = r.o.forTable(names)
+	switch r.o.Header {
+	case "yes":
+		r.header = true
+	case "no":
+	case "auto", "":
+		r.header = r.looksLikeHeader(names)
+	default:
+		return fmt.Errorf("dataset: unknown header choice %s, wanted auto, yes or no",
+			quote.Text(r.o.Header))
+	}
+	if first := r.o.parts.names(); slices.Equal(first, names) {
+		r.header = true
+	} else if !r.header {
+		names = first // of a part without a header
+	}
+	var fault string
+	if r.columns, fault = chooseColumns(names, width, r.o); fault != "" {
+		return r.record.src.errorAt(r.line, 0, "%s", fault)
+	}
+	r.width = r.columns.features
+	var kinds []string
+	if r.o.Encode != nil && r.o.Encoding == nil {
+		var err error
+		if kinds, err = r.kinds(); err != nil {
+			return err
+		}
+	}
+	if fault = r.tableCells("line", &r.columns, kinds); fault != "" {
+		return r.record.src.errorAt(r.line, 0, "%s", fault)
+	}
+	if r.Encoder == nil {
+		r.x = []float32{}
+	}
+	return nil
+}
+
+// fields returns the trimmed texts of the current record.
+func (r *record) fields() []string {
+	texts := make([]string, len(r.ends))
+	for j := range texts {
+		texts[j] = string(decimal.Trim(r.field(j)))
+	}
+	return texts
+}
+
+// place returns the line and column, from 1, where field j begins, or where its end is missing.
+func (r *record) place(j int) (line, column int) {
+	if r.delim == ' ' && (r.places == nil || r.places[len(r.places)-1].line == r.line) {
+		return r.line, r.rawColumn(j)
+	}
+	if r.places != nil {
+		p := r.places[min(j, len(r.places)-1)]
+		return p.line, p.column
+	}
+	if j == 0 {
+		return r.line, 1
+	}
+	if j >= len(r.ends) {
+		return r.line, len(r.text) + 1
+	}
+	return r.line, int(r.ends[j-1]) + 2
+}
+
+// column is the column of place.
+func (r *record) column(j int) int {
+	_, column := r.place(j)
+	return column
+}

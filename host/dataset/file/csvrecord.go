@@ -1,0 +1,294 @@
+package file
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// record reads CSV records one by one (RFC 4180). Field i of the current one ends at ends[i] in
+// text, with one byte behind it. Lines that begin with # are comments unless they have as many
+// fields as others.
+type record struct {
+	src    *source
+	layout layout
+	delim  byte   // 0 before the first record; a blank stands for blanks and tabs in a row
+	usual  int    // fields of a record; 0 before the first
+	line   int    // where the current record begins
+	raw    []byte // its first line, if that is not text: of fields between blanks
+	joined []byte // the same with one blank between fields
+
+	comments, comment int // how many lines are comments, and which is the first
+	text              []byte
+	ends              []int32
+	bad               error        // what is wrong with the current record; it was passed whole
+	places            []quotePlace // where the fields began, of a record that had quotes; else nil
+	plain             []byte       // the text of a record that had quotes
+}
+
+// layout is what is known of the fields of a table before it is read.
+type layout struct {
+	separator byte // as delim of record; 0 to find it out
+	blanks    bool // it may be found out to be blanks
+	comma     bool // numbers have decimal commas
+}
+
+// quotePlace is a line and a column, both counted from 1.
+type quotePlace struct{ line, column int }
+
+// field returns field i, counted from 0, valid until the next record.
+func (r *record) field(i int) []byte {
+	if i == 0 {
+		return r.text[:r.ends[0]]
+	}
+	return r.text[r.ends[i-1]+1 : r.ends[i]]
+}
+
+// next moves to the next record that is not blank; a fault of the record alone is in bad.
+func (r *record) next() error {
+	for {
+		line, err := r.src.next()
+		if err != nil {
+			return err
+		}
+		if len(line) == 0 || (line[0] <= ' ' && len(bytes.Trim(line, r.blank())) == 0) {
+			continue
+		}
+		if r.delim == 0 {
+			line = r.detect(line)
+		}
+		if line[0] == '#' && r.isComment(line) {
+			if r.comments++; r.comments == 1 {
+				r.comment = r.src.line
+			}
+			continue
+		}
+		r.line = r.src.line
+		if r.delim == ' ' {
+			line = r.join(line)
+		}
+		r.ends, r.bad, r.places = r.ends[:0], nil, nil
+		if bytes.IndexByte(line, '"') >= 0 {
+			return r.unquote(line)
+		}
+		r.text = line
+		return nil
+	}
+}
+
+// split finds the fields of a record without quotes.
+func (r *record) split() {
+	if len(r.ends) > 0 {
+		return
+	}
+	ends, delim := r.ends, r.delim
+	for i, c := range r.text {
+		if c == delim {
+			ends = append(ends, int32(i))
+		}
+	}
+	r.ends = append(ends, int32(len(r.text)))
+}
+
+// unquote takes apart a record with quotes, which may span lines.
+func (r *record) unquote(line []byte) error {
+	text, i := r.plain[:0], 0
+	for {
+		r.places = append(r.places, quotePlace{r.src.line, i + 1})
+		if i < len(line) && line[i] == '"' {
+			i++
+			for closed := false; !closed; {
+				end := bytes.IndexByte(line[i:], '"')
+				if end < 0 {
+					text = append(append(text, line[i:]...), '\n')
+					var err error
+					line, err = r.src.next()
+					if err == io.EOF || (err == nil && len(text)+len(line) > r.src.limits.line) {
+						p := r.places[len(r.places)-1]
+						return r.src.errorAt(p.line, p.column,
+							`column %d: found an opening " without a closing one, wanted both`, len(r.ends)+1)
+					}
+					if err != nil {
+						return err
+					}
+					i = 0
+					continue
+				}
+				text = append(text, line[i:i+end]...)
+				i += end + 1
+				if closed = i == len(line) || line[i] != '"'; !closed {
+					text = append(text, '"')
+					i++
+				}
+			}
+			if i < len(line) && line[i] != r.delim {
+				r.bad = r.src.errorfAt(i,
+					"column %d: found %s after a closing quote, wanted %q or the end of the line",
+					len(r.ends)+1, quote.Text(string(line[i:])), r.delim)
+				return nil
+			}
+		} else {
+			end := bytes.IndexByte(line[i:], r.delim)
+			if end < 0 {
+				end = len(line) - i
+			}
+			field := line[i : i+end]
+			if at := bytes.IndexByte(field, '"'); at >= 0 {
+				r.bad = r.src.errorfAt(i+at,
+					`column %d: found a " within %s, wanted the whole field in quotes and the " doubled`,
+					len(r.ends)+1, quote.Text(string(field)))
+				return nil
+			}
+			text = append(text, field...)
+			i += end
+		}
+		r.ends = append(r.ends, int32(len(text)))
+		text = append(text, r.delim)
+		if i >= len(line) {
+			break
+		}
+		i++
+	}
+	r.plain, r.text = text, text
+	return nil
+}
+
+// blank returns what a line without a field is made of.
+func (r *record) blank() string {
+	if r.delim == ' ' {
+		return " \t"
+	}
+	return " "
+}
+
+// isComment says whether a line that begins with # is one.
+func (r *record) isComment(line []byte) bool {
+	alone := len(line) == 1 || line[1] == ' ' || line[1] == '\t'
+	return r.delim == ' ' && alone || r.usual > 0 && countFields(line, r.delim) != r.usual
+}
+
+// keep makes the current record outlast a look at what follows it.
+func (r *record) keep() { r.text, r.raw = bytes.Clone(r.text), bytes.Clone(r.raw) }
+
+// detect finds out what separates fields from the first lines; it returns the first.
+func (r *record) detect(line []byte) []byte {
+	line = bytes.Clone(line) // peek moves what it lies in
+	telling := [][]byte{line}
+	if line[0] == '#' {
+		telling = nil
+	}
+	for next := range bytes.Lines(r.src.peek(1 << 16)) {
+		if len(telling) == 2 {
+			break
+		}
+		if next = bytes.TrimRight(next, "\r\n"); len(bytes.Trim(next, " \t")) > 0 && next[0] != '#' {
+			telling = append(telling, next)
+		}
+	}
+	if telling == nil {
+		telling = [][]byte{line}
+	}
+	if r.delim = r.layout.separator; r.delim == 0 {
+		r.delim = detectDelimiter(telling, extension(r.src.path) == ".tsv", r.layout)
+	}
+	r.usual = countFields(telling[0], r.delim)
+	return line
+}
+
+// countFields returns how many fields a line has.
+func countFields(line []byte, delim byte) int {
+	n := 0
+	if delim != ' ' {
+		n = 1
+	}
+	quoted, between := false, true
+	for _, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case !quoted && c == delim && delim != ' ':
+			n++
+		}
+		if delim == ' ' {
+			blank := !quoted && (c == ' ' || c == '\t')
+			if between && !blank {
+				n++
+			}
+			between = blank
+		}
+	}
+	return n
+}
+
+// join returns a line whose fields are between blanks with one blank between them.
+func (r *record) join(line []byte) []byte {
+	r.raw, r.joined = line, r.joined[:0]
+	quoted, between := false, true
+	for _, c := range line {
+		if c == '"' {
+			quoted = !quoted
+		}
+		blank := !quoted && (c == ' ' || c == '\t')
+		if between && !blank && len(r.joined) > 0 {
+			r.joined = append(r.joined, ' ')
+		}
+		if between = blank; !blank {
+			r.joined = append(r.joined, c)
+		}
+	}
+	return r.joined
+}
+
+// rawColumn returns where field j between blanks begins in the first line, from 1.
+func (r *record) rawColumn(j int) int {
+	quoted, between := false, true
+	for i, c := range r.raw {
+		if c == '"' {
+			quoted = !quoted
+		}
+		blank := !quoted && (c == ' ' || c == '\t')
+		if between && !blank {
+			if j == 0 {
+				return i + 1
+			}
+			j--
+		}
+		between = blank
+	}
+	return len(r.raw) + 1
+}
+
+// detectDelimiter returns the comma if the first line has one outside of quotes, else tab or
+// semicolon; tab first in .tsv, no comma with decimal commas. Without them it is blanks if the
+// second line has as many fields or one more, as R's have; else the comma.
+func detectDelimiter(lines [][]byte, tsv bool, l layout) byte {
+	var seen [256]bool
+	quoted := false
+	for _, c := range lines[0] {
+		if c == '"' {
+			quoted = !quoted
+		} else if !quoted {
+			seen[c] = true
+		}
+	}
+	order := []byte{',', '\t', ';'}
+	if tsv {
+		order = []byte{'\t', ',', ';'}
+	}
+	if l.comma {
+		order = []byte{';', '\t'}
+	}
+	for _, c := range order {
+		if seen[c] {
+			return c
+		}
+	}
+	if l.blanks && seen[' '] && len(lines) > 1 {
+		first, second := countFields(lines[0], ' '), countFields(lines[1], ' ')
+		if first > 1 && (second == first || second == first+1) {
+			return ' '
+		}
+	}
+	return ','
+}

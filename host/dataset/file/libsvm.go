@@ -1,0 +1,206 @@
+package file
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// libsvmReader takes lines apart; the builder collects what they hold.
+type libsvmReader struct {
+	*builder
+	base int // what the indices count from
+	most int // largest column, counted from 1, that is allowed
+}
+
+// enterLIBSVM reads lines "label index:value … # comment", indices increasing from 1 or 0.
+func enterLIBSVM(b *builder) error {
+	s, o := b.src, b.o
+	if err := refuseColumns(s, o); err != nil {
+		return err
+	}
+	r := &libsvmReader{builder: b, base: 1, most: s.limits.columns}
+	if o.ZeroBased {
+		r.base = 0
+	}
+	if o.Features > 0 {
+		r.most = min(r.most, o.Features)
+	}
+	if err := b.lines(r.line); err != nil {
+		return err
+	}
+	if o.Features > 0 {
+		if b.width == 0 {
+			b.note("%s: found no index:value; all %d features are zero", s.path, o.Features)
+		} else if b.width < o.Features {
+			b.note("%s: the highest feature index is %d of %d; the other features are zero", s.path,
+				b.width-1+r.base, o.Features-1+r.base)
+		}
+		b.width, b.widest = o.Features, 0
+	}
+	if b.width == 0 && b.n > 0 {
+		return b.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one feature",
+			s.path, b.n))
+	}
+	return nil
+}
+
+// line enters one line, unless it is blank.
+func (r *libsvmReader) line(line []byte) (entered bool, err error) {
+	if r.settled {
+		r.most = min(r.most, r.width)
+	}
+	if comment := bytes.IndexByte(line, '#'); comment >= 0 {
+		line = line[:comment]
+	}
+	start := 0
+	for start < len(line) && isSpace(line[start]) {
+		start++
+	}
+	if start == len(line) {
+		return false, nil
+	}
+	return true, r.row(line, start)
+}
+
+// row enters one line, whose first field begins at i, comment cut off.
+func (r *libsvmReader) row(line []byte, i int) error {
+	i, err := r.label(line, i)
+	if err != nil {
+		return err
+	}
+	columns, values, last := r.columns, r.values, -1
+	for {
+		for i < len(line) && isSpace(line[i]) {
+			i++
+		}
+		if i == len(line) {
+			break
+		}
+		start, index := i, 0
+		for i < len(line) && line[i]-'0' <= 9 && index <= math.MaxInt32 {
+			index = index*10 + int(line[i]-'0')
+			i++
+		}
+		j := index - r.base
+		if i == start || i == len(line) || line[i] != ':' || j <= last || j >= r.most {
+			r.columns, r.values = columns, values
+			return r.indexFault(line, start, last)
+		}
+		i++
+		v, end, ok := decimal.Scan(line, i)
+		if !ok || (end < len(line) && !isSpace(line[end])) {
+			number, _ := cutField(line[i:])
+			if v, ok = decimal.Parse(number); !ok {
+				r.columns, r.values = columns, values
+				return r.src.errorfAt(i, "feature %d: %s", index, decimal.Fault(number))
+			}
+			end = i + len(number)
+		}
+		i, last = end, j
+		if v < decimal.MinNormal && v > -decimal.MinNormal {
+			v = decimal.Flush(v, &r.subnormals)
+		}
+		if math.Float32bits(v) != 0 {
+			columns, values = append(columns, int32(j)), append(values, v)
+		}
+	}
+	r.columns, r.values = columns, values
+	if last >= r.width {
+		r.width, r.widest = last+1, r.src.line
+	}
+	return nil
+}
+
+// label takes the label at i, if there is one, and returns where features begin.
+func (r *libsvmReader) label(line []byte, i int) (int, error) {
+	field, _ := cutField(line[i:])
+	colon := bytes.IndexByte(field, ':')
+	end := i + len(field)
+	switch {
+	case colon >= 0 && r.inline():
+		return 0, r.src.errorfAt(i, "found %s where the label belongs, wanted label index:value …",
+			quote.Text(string(field)))
+	case colon >= 0:
+		end = i
+	case bytes.IndexByte(field, ',') >= 0:
+		return 0, r.src.errorfAt(i, "found the label %s, wanted a single one; several labels per "+
+			"example are not supported (a CSV file? then ask for that format)", quote.Text(string(field)))
+	case r.inline():
+		if fault := r.labels.set(field); fault != "" {
+			return 0, r.src.errorfAt(i, "%s", fault)
+		}
+	}
+	return r.query(line, end), nil
+}
+
+// query passes over qid:N of ranking data.
+func (r *libsvmReader) query(line []byte, i int) int {
+	for i < len(line) && isSpace(line[i]) {
+		i++
+	}
+	if !bytes.HasPrefix(line[i:], []byte("qid:")) {
+		return i
+	}
+	if len(r.notes) == 0 {
+		r.note("%s:%d: query numbers (qid:N) are ignored, here and in later lines", r.src.path,
+			r.src.line)
+	}
+	field, _ := cutField(line[i:])
+	return i + len(field)
+}
+
+// indexFault words what is wrong with the index:value at start, behind column last.
+func (r *libsvmReader) indexFault(line []byte, start, last int) error {
+	field, _ := cutField(line[start:])
+	index, ok := cutIndex(field)
+	column := index - r.base
+	switch {
+	case !ok || (index > r.src.limits.columns-1+r.base):
+		return r.src.errorfAt(start, "found %s, wanted index:value with a whole index from %d to %d",
+			quote.Text(string(field)), r.base, r.src.limits.columns-1+r.base)
+	case column < 0:
+		return r.src.errorfAt(start,
+			"found feature index 0, wanted indices from 1; if the file counts from 0, say so")
+	case column == last:
+		return r.src.errorfAt(start, "found feature index %d twice, wanted increasing indices", index)
+	case column < last:
+		return r.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices", index,
+			last+r.base)
+	}
+	if r.settled && r.o.Features == 0 {
+		return r.src.errorfAt(start,
+			"found feature index %d, wanted at most %d, the largest in what was read first; say how many "+
+				"features there are (--features)", index, r.most-1+r.base)
+	}
+	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
+		index, r.most-1+r.base)
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
+
+// cutField returns the text up to the next blank, and what follows the blanks.
+func cutField(text []byte) (field, rest []byte) {
+	i := 0
+	for i < len(text) && !isSpace(text[i]) {
+		i++
+	}
+	field = text[:i]
+	for i < len(text) && isSpace(text[i]) {
+		i++
+	}
+	return field, text[i:]
+}
+
+// cutIndex returns the index of index:value; false if none in 0..MaxInt32.
+func cutIndex(field []byte) (index int, ok bool) {
+	i := 0
+	for i < len(field) && field[i]-'0' <= 9 && index <= math.MaxInt32 {
+		index = index*10 + int(field[i]-'0')
+		i++
+	}
+	return index, i > 0 && i < len(field) && field[i] == ':' && index <= math.MaxInt32
+}

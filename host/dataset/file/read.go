@@ -1,0 +1,288 @@
+// Package file reads data sets from files of any format, and writes them.
+//
+// All formats stand in one table, one file of code each. They take bytes from one source, which
+// unpacks and counts lines, and hand examples to one builder, which keeps labels, bad examples and
+// the choice between dense and sparse storage.
+package file
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
+
+// A format is one way to write examples.
+type format struct {
+	name  string
+	names []string               // file name extensions
+	magic func(head []byte) bool // whether a file begins so; nil if that does not tell
+	read  func(*source, Options) (*dataset.Dataset, error)
+	write func(*lineWriter, *dataset.Dataset, WriteOptions) error // nil if it is only read
+}
+
+// table reports whether what a file holds has columns, which can be chosen.
+func (f format) table() bool { return f.name == "csv" || f.name == "arff" || f.name == "parquet" }
+
+// formats lists every format, in the order in which first bytes are compared; other text is CSV.
+func formats() []format {
+	return []format{
+		{"csv", []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
+		{"libsvm", []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM), writeLIBSVM},
+		{"npy", []string{".npy"}, isNPY, entering(enterNPY), writeNPY},
+		{"idx", []string{".idx"}, isIDX, entering(enterIDX), nil},
+		{"npz", []string{".npz"}, isZip, readNPZ, writeNPZ},
+		{"arff", []string{".arff"}, isARFF, entering(enterARFF), nil},
+		{"parquet", []string{".parquet"}, isParquet, entering(enterParquet), nil},
+		{"binary", []string{".umab"}, isBinary, readBinary, writeBinary},
+	}
+}
+
+// entering returns a reader that has enter give a builder the examples of a file.
+func entering(enter func(b *builder) error) func(*source, Options) (*dataset.Dataset, error) {
+	return func(s *source, o Options) (*dataset.Dataset, error) {
+		b, err := newBuilder(s, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := enter(b); err != nil {
+			return nil, err
+		}
+		return b.finish()
+	}
+}
+
+// formatNamed returns the format of that name, to be written if write.
+func formatNamed(name string, write bool) (format, error) {
+	var names []string
+	for _, f := range formats() {
+		if write && f.write == nil {
+			continue
+		}
+		if f.name == name {
+			return f, nil
+		}
+		names = append(names, f.name)
+	}
+	last := len(names) - 1
+	if write {
+		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s",
+			quote.Text(name), strings.Join(names[:last], ", "), names[last])
+	}
+	return format{}, fmt.Errorf("dataset: unknown format %s, wanted auto, %s or %s",
+		quote.Text(name), strings.Join(names[:last], ", "), names[last])
+}
+
+// Read returns the examples of a file, plain or packed by gzip or zstd; "-" is standard input. Each
+// number becomes the nearest float32; what is no finite number is an error, as is a file of one
+// class. Errors begin with file:line:column where they belong to a place. A plain binary file is
+// mapped, not copied: nobody may write to it, use it under Guard, and Close unmaps it. The end of
+// ctx ends Read, though a waiting read of a pipe goes on by itself.
+func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
+	s, done, err := openSource(ctx, path, o.Stdin)
+	if err != nil {
+		return nil, cancelled(ctx, path, err)
+	}
+	defer done()
+	d, err := readSource(s, o)
+	if changed := s.finished(nil); changed != nil {
+		if err == nil && d != nil {
+			d.Close() // of what was only read: nothing to lose
+		}
+		d, err = nil, changed
+	}
+	return d, cancelled(ctx, path, err)
+}
+
+// ReadFrom is Read from r, named for errors; .npz and Parquet are read into memory, at most 4 GiB.
+func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*dataset.Dataset, error) {
+	l, waits := defaultLimits, true
+	if b, ok := r.(interface{ Len() int }); ok { // a bytes.Reader or the like, often a short one
+		l.length, waits = b.Len(), false
+	}
+	s, err := newSource(ctx, name, reading{ctx, r, waits, nil}, l)
+	if err != nil {
+		return nil, cancelled(ctx, name, err)
+	}
+	defer s.close()
+	d, err := readSource(s, o)
+	return d, cancelled(ctx, name, err)
+}
+
+func readSource(s *source, o Options) (*dataset.Dataset, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	name := o.Format
+	if name == "" || name == "auto" {
+		name = detectFormat(s, o.NoLabels || o.Labels != "" || o.given != nil)
+	}
+	f, err := formatNamed(name, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.parts.sameKind(s.path, f); err != nil {
+		return nil, err
+	}
+	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
+		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
+			"the format %s; leave --separator and --decimal out", s.path, f.name)
+	}
+	if o.IDColumn != "" && !f.table() {
+		return nil, idFault(s, f, o)
+	}
+	if o.FeatureNames != nil {
+		o.Features = len(o.FeatureNames)
+	}
+	if o.parts == nil {
+		o.remarks = &remarks{}
+	}
+	if o.Labels != "" {
+		if o.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
+			return nil, err
+		}
+	}
+	d, err := f.read(s, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.parts != nil {
+		s.path = o.parts.name
+	}
+	if err := s.ctx.Err(); err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
+	if d.Y != nil && o.Classes == nil && len(d.Classes) == 1 {
+		defer d.Close() // of what was only read: nothing to lose
+		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is "+
+			"it the right label column?", s.path, quote.Text(d.Classes[0]), d.N)
+	}
+	d.Path, d.Format, d.Narrow = s.path, f.name, o.Storage == "narrow"
+	err = remark(d, o.remarks, o)
+	judgeIDs(d)
+	if err == nil {
+		err = d.MatchFeatures(o.FeatureNames)
+	}
+	if err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
+	if fileOf(d) == nil &&
+		d.Prepared == nil { // else the file says it, and hashing would read all of it
+		if d.SHA256, err = d.HashUntil(s.ctx); err != nil {
+			return nil, err
+		}
+	}
+	if o.Ranks == nil || fileOf(d) != nil || !store.CanReserve {
+		return d, nil
+	}
+	if err := share(d, store.NewRanks(s.ctx, o.Ranks, d.N)); err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
+	return d, nil
+}
+
+// emptyFault is the error of a file without any example.
+func emptyFault(s *source, what string) error {
+	return fmt.Errorf("%s: found no example%s, wanted at least one", s.path, what)
+}
+
+// FormatOfName returns the format of a name, .gz and .zst aside; "" if it does not say.
+func FormatOfName(path string) string {
+	if end := extension(path); end != "" {
+		for _, f := range formats() {
+			if slices.Contains(f.names, end) {
+				return f.name
+			}
+		}
+	}
+	return ""
+}
+
+// WriteFormats lists the formats that Write knows.
+func WriteFormats() []string {
+	var names []string
+	for _, f := range formats() {
+		if f.write != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// share leaves this rank its own examples of d, read whole. It asks all ranks.
+func share(d *dataset.Dataset, r *store.Ranks) error {
+	own, err := d.Examples.OwnOf(r)
+	if err != nil {
+		return err
+	}
+	d.Put(own)
+	if d.Home != nil {
+		d.Home.Close() // of what was only read: nothing to lose
+		d.Home = nil
+	}
+	debug.FreeOSMemory() // what follows takes little memory that the collector knows of
+	return nil
+}
+
+// detectFormat looks at the first bytes, at the name, and at the first lines.
+func detectFormat(s *source, noLabels bool) string {
+	head := s.peek(1 << 16)
+	for _, f := range formats() {
+		if f.magic != nil && f.magic(head) {
+			return f.name
+		}
+	}
+	byName := formatOfName(s.path)
+	if byName != "csv" || extension(s.path) == ".tsv" { // whose tabs would pass for LIBSVM's spaces
+		return byName
+	}
+	for line := range bytes.Lines(head) {
+		if comment := bytes.IndexByte(line, '#'); comment >= 0 {
+			line = line[:comment]
+		}
+		fields := bytes.Fields(line[:min(len(line), 1<<12)])
+		if len(fields) == 0 || (len(fields) == 1 && !bytes.ContainsAny(fields[0], ",;:")) {
+			continue // a comment, or perhaps the label of an example that is all zero
+		}
+		if (len(fields) > 1 && looksIndexed(fields[1])) || (noLabels && looksIndexed(fields[0])) {
+			return "libsvm"
+		}
+		break
+	}
+	return byName
+}
+
+// formatOfName returns FormatOfName, or CSV.
+func formatOfName(path string) string { return cmp.Or(FormatOfName(path), "csv") }
+
+// extension returns the last dotted part in lower case, .gz or .zst aside.
+func extension(path string) string {
+	name := strings.ToLower(path)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	if dot := strings.LastIndexAny(name, "./\\"); dot >= 0 && name[dot] == '.' {
+		return name[dot:]
+	}
+	return ""
+}
+
+// looksIndexed reports whether a field begins like index:value or qid:number.
+func looksIndexed(field []byte) bool {
+	index, _, found := bytes.Cut(field, []byte(":"))
+	if !found || len(index) == 0 || bytes.ContainsAny(field, ",;\"") {
+		return false
+	}
+	return len(bytes.Trim(index, "0123456789")) == 0 || string(index) == "qid"
+}
+
+func isParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }

@@ -1,0 +1,342 @@
+package file
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// readText reads text as a file of that name.
+func readText(name, text string, o Options) (*dataset.Dataset, error) {
+	return readLimited(name, text, o, defaultLimits)
+}
+
+func readLimited(name, text string, o Options, l limits) (*dataset.Dataset, error) {
+	s, err := newSource(context.Background(), name, strings.NewReader(text), l)
+	if err != nil {
+		return nil, err
+	}
+	return readSource(s, o)
+}
+
+func pack(t *testing.T, texts ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, text := range texts {
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// same compares what a reader gave with what was wanted, the hash and path aside.
+func same(t *testing.T, got *dataset.Dataset, want dataset.Dataset) {
+	t.Helper()
+	g := *got
+	g.SHA256, g.Path, g.Format = "", "", ""
+	if !reflect.DeepEqual(g, want) {
+		t.Errorf("got  %+v\nwant %+v", g, want)
+	}
+	if err := got.CheckAll(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got.SHA256 != got.Hash() {
+		t.Errorf("SHA256 is %s, the content's hash %s", got.SHA256, got.Hash())
+	}
+}
+
+func examples(d int, x ...float32) dataset.Examples {
+	return dataset.Examples{N: len(x) / d, D: d, X: x}
+}
+
+func TestReadGood(t *testing.T) {
+	ab := dataset.Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1},
+		Classes: []string{"a", "b"}, Found: dataset.Found{LabelColumn: 3}}
+	with := func(f func(*dataset.Dataset)) dataset.Dataset { d := ab; f(&d); return d }
+	headed := with(func(d *dataset.Dataset) { d.Features, d.Label = []string{"x", "y"}, "class" })
+	labelFirst := with(func(d *dataset.Dataset) { d.LabelColumn = 1 })
+	numbered := with(func(d *dataset.Dataset) { d.Classes = []string{"5", "6"} })
+	indexed := with(func(d *dataset.Dataset) { d.LabelColumn = 0 })
+	zeros := dataset.Dataset{Examples: examples(3, 0, 0, 0, 0, 0, 7, 1, 0, 0), Y: []int32{1, 0, 1},
+		Classes: []string{"-1", "+1"}}
+	for _, c := range []struct {
+		what, name, text string
+		o                Options
+		want             dataset.Dataset
+	}{
+		{"plain", "f.csv", "1,2,a\n3,4,b\n", Options{}, ab},
+		{"no line end", "f.data", "1,2,a\n3,4,b", Options{}, ab},
+		{"CRLF, BOM, blank lines, spaces", "f", "\ufeff\r\n 1, 2 , a\r\n  \r\n3,4\t,b \r\n\r\n",
+			Options{}, ab},
+		{"tab", "f", "1\t2\ta\n3\t4\tb\n", Options{}, ab},
+		{"semicolon", "f", "1;2;a\n3;4;b\n", Options{}, ab},
+		{"tsv with commas", "f.tsv", "1\t2\ta,c\n3\t4\tb\n", Options{},
+			with(func(d *dataset.Dataset) { d.Classes = []string{"a,c", "b"} })},
+		{"tsv with times", "f.TSV.gz", "1\t2\t12:30\n3\t4\tb\n", Options{},
+			with(func(d *dataset.Dataset) { d.Classes = []string{"12:30", "b"} })},
+		{"quoted", "f", "\"1\",2,\"a\"\n3,\"4\",\"b\"", Options{}, ab},
+		{"quoted comma in a tab file", "f", "\"x,x\"\ty\tclass\n1\t2\ta\n3\t4\tb\n", Options{},
+			with(func(d *dataset.Dataset) { d.Features, d.Label = []string{"x,x", "y"}, "class" })},
+		{"quoted quote and lines", "f", "\"x\r\n\"\"z\",y,class\n1,2,a\n3,4,b\n", Options{},
+			with(func(d *dataset.Dataset) { d.Features, d.Label = []string{"x\n\"z", "y"}, "class" })},
+		{"header", "f", "x,y,class\n1,2,a\n3,4,b\n", Options{}, headed},
+		{"label named", "f", "class,x,y\na,1,2\nb,3,4\n", Options{Table: Table{LabelColumn: "class"}},
+			with(func(d *dataset.Dataset) {
+				d.Features, d.Label, d.LabelColumn = []string{"x", "y"}, "class",
+					1
+			})},
+		{"label first", "f", "a,1,2\nb,3,4\n", Options{Table: Table{LabelColumn: "first"}}, labelFirst},
+		{"label by position", "f", "1,a,2\n3,b,4\n", Options{Table: Table{LabelColumn: "2"}},
+			with(func(d *dataset.Dataset) { d.LabelColumn = 2 })},
+		{"position, no header though a value equals it", "f", "1,3,5\n3,4,6\n",
+			Options{Table: Table{LabelColumn: "3"}}, dataset.Dataset{
+				Examples: examples(2, 1, 3, 3, 4), Y: []int32{0, 1}, Classes: []string{"5", "6"},
+				Found: dataset.Found{LabelColumn: 3}}},
+		{"name wins over position", "f", "3,x,y\na,1,2\nb,3,4\n", Options{Table: Table{LabelColumn: "3"}},
+			with(func(d *dataset.Dataset) {
+				d.Features, d.Label, d.LabelColumn = []string{"x", "y"}, "3",
+					1
+			})},
+		{"position, a value equals it and the label is a word", "f", "2,a\n3,b\n",
+			Options{Table: Table{LabelColumn: "2"}},
+			dataset.Dataset{Examples: examples(1, 2, 3), Y: []int32{0, 1}, Classes: []string{"a", "b"},
+				Found: dataset.Found{LabelColumn: 2}}},
+		{"name beyond the width", "f", "x,y,2019\n1,2,a\n3,4,b\n",
+			Options{Table: Table{LabelColumn: "2019"}},
+			with(func(d *dataset.Dataset) { d.Features, d.Label = []string{"x", "y"}, "2019" })},
+		{"last is no name", "f", "last,y,class\n1,2,a\n3,4,b\n",
+			Options{Table: Table{LabelColumn: "last"}},
+			with(func(d *dataset.Dataset) { d.Features, d.Label = []string{"last", "y"}, "class" })},
+		{"numbers as header, label named", "f", "0,1,class\n1,2,a\n3,4,b\n",
+			Options{Table: Table{LabelColumn: "class"}},
+			with(func(d *dataset.Dataset) { d.Features, d.Label = []string{"0", "1"}, "class" })},
+		{"header forced", "f", "0,1,2\n1,2,a\n3,4,b\n", Options{Table: Table{Header: "yes"}},
+			with(func(d *dataset.Dataset) { d.Features, d.Label = []string{"0", "1"}, "2" })},
+		{"header names that begin with digits", "f", "class,1x1,1x2\na,1,2\nb,3,4\n",
+			Options{Table: Table{LabelColumn: "first"}}, with(func(d *dataset.Dataset) {
+				d.Features, d.Label, d.LabelColumn = []string{"1x1", "1x2"}, "class",
+					1
+			})},
+		{"header with an empty name", "f", ",y,class\n1,2,a\n3,4,b\n", Options{},
+			with(func(d *dataset.Dataset) { d.Features, d.Label = []string{"", "y"}, "class" })},
+		{"integer classes", "f", "1,2,5\n3,4,6\n", Options{}, numbered},
+		{"classes given", "f", "1,2,a\n3,4,b\n", Options{Classes: []string{"b", "z", "a"}},
+			with(func(d *dataset.Dataset) { d.Classes, d.Y = []string{"b", "z", "a"}, []int32{2, 0} })},
+		{"classes given, one found", "f", "1,2,a\n3,4,a\n", Options{Classes: []string{"a", "b"}},
+			with(func(d *dataset.Dataset) { d.Y = []int32{0, 0} })},
+		{"no labels", "f", "x,y\n1,2\n3,4\n", Options{NoLabels: true, Features: 2},
+			dataset.Dataset{Examples: examples(2, 1, 2, 3, 4), Features: []string{"x", "y"}}},
+		{"subnormal and -0", "f", "1e-40,-0,a\n-1e-45,1e-50,b\n", Options{},
+			with(func(d *dataset.Dataset) {
+				d.X, d.Subnormals = []float32{0, float32(math.Copysign(0, -1)), 0, 0}, 2
+			})},
+		{"gzip whatever the name", "f.csv", pack(t, "1,2,a\n3,4,b\n"), Options{}, ab},
+		{"gzip in members, cut within a line", "f.gz", pack(t, "1,2,a\n3,", "", "4,b\n"), Options{}, ab},
+		{"plain named gz", "f.csv.gz", "1,2,a\n3,4,b\n", Options{}, ab},
+		{"gzip with BOM", "f", pack(t, "\ufeff1,2,a\n3,4,b\n"), Options{}, ab},
+
+		{"libsvm", "f", "a 1:1 2:2\nb 1:3 2:4\n", Options{}, indexed},
+		{"libsvm named csv", "f.csv", "a 1:1 2:2\nb 1:3 2:4\n", Options{}, indexed},
+		{"libsvm comments, CRLF, tabs", "f", "# made\r\n\r\n a\t1:1  2:2 # x:y\r\nb 1:3 2:4#\r\n  # end",
+			Options{}, indexed},
+		{"libsvm zeros", "f", "+1\n-1 3:7\n+1 1:1\n", Options{}, zeros},
+		{"libsvm by name", "f.SVM.gz", "+1\n-1 3:7\n+1 1:1\n", Options{}, zeros},
+		{"libsvm width given", "f", "a 1:1\nb 1:3\n", Options{Features: 2},
+			with(func(d *dataset.Dataset) {
+				d.X, d.LabelColumn = []float32{1, 0, 3, 0}, 0
+				d.Notes = []string{"f: the highest feature index is 1 of 2; the other features are zero"}
+			})},
+		{"libsvm only zeros, width given", "f.svm", "a\nb\n", Options{Features: 2, Storage: "dense"},
+			with(func(d *dataset.Dataset) {
+				d.X, d.LabelColumn = make([]float32, 4), 0
+				d.Notes = []string{"f.svm: found no index:value; all 2 features are zero"}
+			})},
+		{"libsvm without labels", "f", "1:1 2:2\n1:3 2:4\n", Options{NoLabels: true},
+			dataset.Dataset{Examples: examples(2, 1, 2, 3, 4)}},
+		{"libsvm one value without labels", "f", "1:1\n1:3\n", Options{NoLabels: true},
+			dataset.Dataset{Examples: examples(1, 1, 3)}},
+		{"libsvm labels passed over", "f", "a 1:1 2:2\n1:3 2:4\n", Options{NoLabels: true},
+			dataset.Dataset{Examples: examples(2, 1, 2, 3, 4)}},
+		{"libsvm subnormal", "f", "a 1:1e-40\nb 1:3\n", Options{},
+			dataset.Dataset{Examples: examples(1, 0, 3),
+				Y: []int32{0, 1}, Classes: []string{"a", "b"}, Found: dataset.Found{Subnormals: 1}}},
+		{"csv asked for", "f.svm", "1,2,a\n3,4,b\n", Options{Format: "csv"}, ab},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			d, err := readText(c.name, c.text, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, d, c.want)
+			if d.Path != c.name {
+				t.Errorf("Path = %q", d.Path)
+			}
+		})
+	}
+}
+
+func TestReadBad(t *testing.T) {
+	long := strings.Repeat("7", 60) + "x"
+	const good = "1,2,a\n3,4,b\n"
+	gz := pack(t, strings.Repeat(good, 5000))
+	for _, c := range []struct {
+		what, name, text string
+		o                Options
+		want             string
+	}{
+		{"empty", "f.csv", "", Options{}, "f.csv: found no example, wanted at least one"},
+		{"blank", "f.csv", "\n \r\n", Options{}, "f.csv: found no example, wanted at least one"},
+		{"empty gzip", "f", pack(t, ""), Options{}, "f: found no example"},
+		{"header only", "f", "\nx,y\n", Options{}, "f: found no example after the header in line 2"},
+		{"one class", "f", "1,a\n2,a\n", Options{}, `f: found only one class, "a", in 2 examples, wanted at least two`},
+		{"ragged, short", "f", good + "5,6\n", Options{}, "f:3:4: found 2 fields, wanted 3 as in line 1"},
+		{"ragged, long", "f", good + "\n5,6,a,\n", Options{},
+			"f:4:7: found 4 fields, wanted 3 as in line 1"},
+		{"junk", "f", good + "5,6z,a\n", Options{}, `f:3:3: column 2: found "6z", wanted a decimal number`},
+		{"junk in line 1", "f", "1,?,a\n" + good, Options{}, `f:1:3: column 2: found "?", wanted a decimal number such as 12, -0.5 or 1e-3; if this line is a header, ask for one`},
+		{"header refused", "f", "x,y,a\n" + good, Options{Table: Table{Header: "no"}},
+			`f:1:1: column 1: found "x", wanted a decimal number such as 12, -0.5 or 1e-3`},
+		{"junk under a name", "f", "x,y,class\n" + good + "5,6z,a\n", Options{}, `f:4:3: column 2 (y): found "6z", wanted`},
+		{"long junk", "f", good + long + ",6,a\n", Options{}, `f:3:1: column 1: found "` + long[:40] + `"…, wanted`},
+		{"missing", "f", good + "5,,a\n", Options{}, `f:3:3: column 2: found an empty field "", wanted a number`},
+		{"missing in line 1", "f", ",2,a\n" + good, Options{}, `f:1:1: column 1: found an empty field ""`},
+		{"nan", "f", good + "NaN,6,a\n", Options{}, `f:3:1: column 1: found "NaN", wanted a finite number`},
+		{"nan in line 1", "f", "nan,inf,a\n" + good, Options{}, `f:1:1: column 1: found "nan", wanted a finite number`},
+		{"inf", "f", good + "5,-inf,a\n", Options{}, `f:3:3: column 2: found "-inf", wanted a finite number`},
+		{"range", "f", good + "5,1e39,a\n", Options{}, `f:3:3: column 2: found "1e39", wanted a number within the range of float32`},
+		{"empty label", "f", good + "5,6, \n", Options{}, `f:3:5: column 3: found an empty label "", wanted a class name`},
+		{"bad UTF-8", "f", good + "5,6,\xff\n", Options{}, `f:3:5: column 3: label "\xff" is not valid UTF-8`},
+		{"line end in label", "f", good + "5,6,\"a\nb\"\n", Options{}, `f:3:5: column 3: label "a\nb" holds a control character`},
+		{"quote not closed", "f", good + "5,6,\"a\n7,8,b\n", Options{}, `f:3:5: column 3: found an opening " without a closing one`},
+		{"behind a quote", "f", good + "\"5\"x,6,a\n", Options{}, `f:3:4: column 1: found "x,6,a" after a closing quote, wanted ',' or the end of the line`},
+		{"quote within", "f", good + "5,6,a\"b\n", Options{}, `f:3:6: column 3: found a " within "a\"b", wanted the whole field in quotes`},
+		{"label only", "f", "a\nb\n", Options{},
+			"f:1: found no column but the label, wanted features as well"},
+		{"no such name", "f", "x,y,z\n" + good, Options{Table: Table{LabelColumn: "class"}},
+			`f:1: found the columns "x", "y", "z", wanted the label column "class"`},
+		{"name without header", "f", good, Options{Table: Table{LabelColumn: "class"}}, `f:1: found no header, wanted one with the label column "class"`},
+		{"name twice", "f", "class,x,class\n", Options{Table: Table{LabelColumn: "class"}},
+			`f:1: found several columns named "class"`},
+		{"number name twice", "f", "1,x,1\n", Options{Table: Table{LabelColumn: "1", Header: "yes"}},
+			`f:1: found several columns named "1"`},
+		{"position too high", "f", good, Options{Table: Table{LabelColumn: "4"}}, `f:1: found 3 columns, wanted the label column in position "4"`},
+		{"position 0", "f", good, Options{Table: Table{LabelColumn: "0"}}, `f:1: found 3 columns, wanted the label column in position "0"`},
+		{"huge position", "f", good, Options{Table: Table{LabelColumn: "99999999999999999999999"}}, `f:1: found 3 columns`},
+		{"width", "f", "x,y,c\n" + good, Options{Features: 3},
+			"f:1: found 2 feature columns, wanted 3, the width of the model"},
+		{"unknown class", "f", good + "5,6,c\n", Options{Classes: []string{"a", "b"}}, `f:3:5: column 3: label "c" is not one of the 2 known classes "a", "b"`},
+		{"given twice", "f", good, Options{Classes: []string{"a", "a"}}, `given class name "a" occurs twice`},
+		{"given empty", "f", good, Options{Classes: []string{""}}, `given class name "" is empty`},
+		{"header choice", "f", good, Options{Table: Table{Header: "maybe"}}, `unknown header choice "maybe", wanted auto, yes or no`},
+		{"format", "f", good, Options{Format: "foo"}, `unknown format "foo", wanted auto, csv`},
+		{"features", "f", good, Options{Features: -1}, "asked for -1 features"},
+		{"gzip cut short", "f", gz[:len(gz)/2], Options{},
+			"the gzip data are cut short in this line (unexpected EOF); the file is not whole"},
+		{"gzip without its end", "f", gz[:len(gz)-4], Options{}, "f:10001: the gzip data are cut short"},
+		{"gzip header cut", "f", gz[:5], Options{}, "f:1: the gzip data are cut short"},
+		{"gzip checksum", "f", gz[:len(gz)-6] + "xx" + gz[len(gz)-4:], Options{},
+			"f:10001: the gzip data are corrupt at or before this line (gzip: invalid checksum)"},
+		{"gzip junk behind", "f", pack(t, good) + "junk", Options{}, "f:3: the gzip data are c"},
+
+		{"libsvm index 0", "f", "a 1:1\nb 0:1 1:2\n", Options{},
+			"f:2:3: found feature index 0, wanted indices from 1; if the file counts from 0, say so"},
+		{"libsvm twice", "f", "a 1:1\nb 3:1 3:2\n", Options{},
+			"f:2:7: found feature index 3 twice, wanted increasing"},
+		{"libsvm decreasing", "f", "a 1:1\nb 3:1 2:2\n", Options{},
+			"f:2:7: found feature index 2 after 3, wanted increasing"},
+		{"libsvm junk", "f", "a 1:1\nb 3:1 x\n", Options{}, `f:2:7: found "x", wanted index:value with a whole index from 1`},
+		{"libsvm qid later", "f", "a 1:1\nb 1:2 qid:3\n", Options{}, `f:2:7: found "qid:3", wanted index:value`},
+		{"libsvm negative", "f", "a 1:1\nb -1:2\n", Options{}, `f:2:3: found "-1:2", wanted index:value`},
+		{"libsvm huge index", "f", "a 1:1\nb 2147483648:2\n", Options{}, `f:2:3: found "2147483648:2", wanted index:value with a whole index from 1 to 2147483647`},
+		{"libsvm huger index", "f", "a 1:1\nb 99999999999999999999999:2\n", Options{}, `f:2:3: found "99999999999999999999999:2", wanted index:value`},
+		{"libsvm space", "f", "a 1:1\nb 1: 2\n", Options{}, `f:2:5: feature 1: found an empty field ""`},
+		{"libsvm number", "f", "a 1:1\nb 1:2,5\n", Options{}, `f:2:5: feature 1: found "2,5", wanted a decimal number`},
+		{"libsvm nan", "f", "a 1:1\nb 1:nan\n", Options{}, `f:2:5: feature 1: found "nan", wanted a finite number`},
+		{"libsvm inf", "f", "a 1:1\nb 1:INF\n", Options{}, `f:2:5: feature 1: found "INF", wanted a finite number`},
+		{"libsvm no label", "f", "1:1 2:2\n", Options{}, `f:1:1: found "1:1" where the label belongs`},
+		{"libsvm labels", "f", "a 1:1\na,b 1:2\n", Options{}, `f:2:1: found the label "a,b", wanted a single one`},
+		{"libsvm csv", "f.svm", good, Options{}, `f.svm:1:1: found the label "1,2,a", wanted a single one; several labels per example are not supported (a CSV file?`},
+		{"libsvm beyond the model", "f", "a 1:1\nb 5:1\n", Options{Features: 4},
+			"f:2:3: found feature index 5, wanted at most 4, the width of the model"},
+		{"libsvm unknown class", "f", "a 1:1\nc 1:1\n", Options{Classes: []string{"a", "b"}}, `f:2:1: label "c" is not one of the 2 known classes`},
+		{"libsvm one class", "f", "a 1:1\na 1:2\n", Options{}, `f: found only one class, "a", in 2 examples`},
+		{"libsvm no feature", "f.svm", "a\nb\n", Options{}, "f.svm: found no index:value in 2 examples"},
+		{"libsvm comments only", "f.svm", "# a\n#\n", Options{}, "f.svm: found no example"},
+		{"libsvm dense bomb", "f", "a 1:1\n1 2000000000:1\n", Options{Storage: "dense"},
+			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) would " +
+				"need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for sparse"},
+		{"libsvm dense bomb by rows", "f", strings.Repeat("a\n", 1<<20) + "b 2147483647:1\n",
+			Options{Format: "libsvm", Storage: "dense"}, "would need 9007207840481276 bytes"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			d, err := readText(c.name, c.text, c.o)
+			if err == nil {
+				t.Fatalf("read %+v, wanted an error with %q", d, c.want)
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestReadLongLine(t *testing.T) {
+	l := defaultLimits
+	l.line = 3 << 20
+	row := strings.Repeat("1.25,", 1<<18) // longer than the read buffer
+	d, err := readLimited("f", row+"a\n"+row+"b\n", Options{}, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.N != 2 || d.D != 1<<18 || d.Row(1)[d.D-1] != 1.25 || d.Y[1] != 1 {
+		t.Errorf("read %d×%d", d.N, d.D)
+	}
+	_, err = readLimited("f", "1,a\n"+row+row+row+"a\n", Options{}, l)
+	if want := "f:2: found a line of more than 3145728 bytes"; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	_, err = readLimited("f", "1,a\n2,\"b\n"+strings.Repeat("1,a\n", 1<<20), Options{}, l)
+	if want := `f:2:3: column 2: found an opening " without a closing one`; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestReadFiles(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Read(t.Context(), dir, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "is a directory, wanted a data file") {
+		t.Errorf("directory: %v", err)
+	}
+	missing := filepath.Join(dir, "none.csv")
+	if _, err := Read(t.Context(), missing, Options{}); !errors.Is(err, fs.ErrNotExist) ||
+		err.Error() != missing+": no such data file; check the path" {
+		t.Errorf("missing file: %v", err)
+	}
+	path := filepath.Join(dir, "f.csv.gz")
+	if err := os.WriteFile(path, []byte(pack(t, "1,a\n2,b\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Read(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, d, dataset.Dataset{Examples: examples(1, 1, 2), Y: []int32{0, 1},
+		Classes: []string{"a", "b"}, Found: dataset.Found{LabelColumn: 2}})
+}

@@ -1,0 +1,288 @@
+package file
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// remarks are what readers say about the columns of a table, without the path.
+type remarks struct {
+	notes, warnings []string
+	leading         bool // feature 0 is the first column of the table
+	leadingNoName   bool // and alone has no name
+	// maybeHeader is the line of the first example if it looks like a header, else 0.
+	maybeHeader int
+}
+
+func (r *remarks) note(format string, args ...any) {
+	if r == nil {
+		return
+	}
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.notes, text) { // by a part before
+		r.notes = append(r.notes, text)
+	}
+}
+
+// remark adds what the readers said, and looks for columns and labels that are not what they seem.
+// It may change d in place.
+func remark(d *dataset.Dataset, r *remarks, o Options) error {
+	for _, note := range r.notes {
+		d.Notes = append(d.Notes, d.Path+": "+note)
+	}
+	d.Warnings = append(d.Warnings, r.warnings...)
+	warn := func(format string, args ...any) {
+		d.Warnings = append(d.Warnings, d.Path+": "+fmt.Sprintf(format, args...))
+	}
+	if o.Features == 0 && r.leading {
+		leadingColumn(d, r, warn)
+	}
+	if name, found := firstTwice(d.Features); found && o.FeatureNames == nil {
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("%s: several features are named %s; only their order tells them apart, so data to "+
+				"predict need these columns in this order", d.Path, quote.Text(name)))
+	}
+	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || count(d, d.Y[0]) == 1) {
+		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is "+
+			"a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
+	}
+	if o.Classes != nil || d.Y == nil {
+		return nil
+	}
+	return judgeLabels(d, warn)
+}
+
+// firstTwice returns the first of names that is there before.
+func firstTwice(names []string) (name string, found bool) {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+	}
+	return "", false
+}
+
+// fewExamples is the number below which nothing that examples have in common is telling.
+const fewExamples = 20
+
+// leadingColumn leaves out a nameless first column that numbers the examples, and warns if unsure.
+func leadingColumn(d *dataset.Dataset, r *remarks, warn func(string, ...any)) {
+	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == dataset.KindNumber &&
+		d.Encoding.Columns[0].Width() == 1
+	counts := d.N > 1 && d.D > 1 && number && firstCounts(d)
+	switch {
+	case counts && r.leadingNoName:
+		d.Notes = append(d.Notes,
+			d.Path+": column 1 has no name and numbers the examples; it is left out")
+		dropFirst(d)
+	case r.leadingNoName && d.N > 2:
+		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
+			"leave it out (--ignore-columns 1)")
+	case counts && d.N >= fewExamples:
+		name := ""
+		if d.Features != nil {
+			name = " (" + quote.Printable(d.Features[0]) + ")"
+		}
+		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, leave it "+
+			"out (--ignore-columns 1)", name)
+	}
+}
+
+// firstCounts reports whether feature 0 increases by 1 from a whole number on.
+func firstCounts(d *dataset.Dataset) bool {
+	at := func(i int) float32 {
+		if !d.Sparse() {
+			return d.X[i*d.D]
+		}
+		if columns, values := d.SparseRow(i); len(columns) > 0 && columns[0] == 0 {
+			return values[0]
+		}
+		return 0
+	}
+	first := at(0)
+	if !(first >= 0 && first < 1<<23) || first != float32(int32(first)) {
+		return false
+	}
+	for i := range d.N {
+		if at(i) != float32(int64(first)+int64(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// dropFirst leaves feature 0 out.
+func dropFirst(d *dataset.Dataset) {
+	d.Put(withoutFirst(d).Stored())
+	d.Features, d.Encoding = d.Features[1:], withoutFirstColumn(d.Encoding)
+}
+
+// withoutFirst returns d's examples without feature 0, in the same memory.
+func withoutFirst(d *dataset.Dataset) dataset.Examples {
+	e := dataset.Examples{N: d.N, D: d.D - 1}
+	if !d.Sparse() {
+		for i := range e.N {
+			copy(d.X[i*e.D:(i+1)*e.D], d.X[i*d.D+1:(i+1)*d.D])
+		}
+		e.X = d.X[: e.N*e.D : e.N*e.D]
+		return e
+	}
+	at := 0
+	for i := range e.N {
+		from, to := d.Starts[i], d.Starts[i+1]
+		d.Starts[i] = int64(at)
+		for k := from; k < to; k++ {
+			if j := d.Columns[k]; j > 0 {
+				d.Columns[at], d.Values[at] = j-1, d.Values[k]
+				at++
+			}
+		}
+	}
+	d.Starts[e.N] = int64(at)
+	e.Starts, e.Columns, e.Values = d.Starts, d.Columns[:at:at], d.Values[:at:at]
+	return e
+}
+
+// count returns how many examples have class q.
+func count(d *dataset.Dataset, q int32) (n int) {
+	for _, y := range d.Y {
+		if y == q {
+			n++
+		}
+	}
+	return n
+}
+
+// judgeLabels refuses labels that are measurements, and warns of those that may be.
+func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
+	const usual = 20 // classes that are no wonder, whatever their names
+	if d.N < fewExamples || len(d.Classes) <= usual {
+		return nil
+	}
+	fractions := ""
+	for _, name := range d.Classes {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil {
+			fractions = ""
+			break
+		}
+		if fractions == "" && v != float64(int64(v)) {
+			fractions = name
+		}
+	}
+	column := "the label"
+	switch {
+	case d.Label != "":
+		column = fmt.Sprintf("the label column %d (%s)", d.LabelColumn, quote.Printable(d.Label))
+	case d.LabelColumn > 0:
+		column = fmt.Sprintf("the label column %d", d.LabelColumn)
+	}
+	many := 2*len(d.Classes) > d.N
+	switch {
+	case fractions != "" && many:
+		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
+			"classes and not a measurement; name the column of the class (--label-column), or read the "+
+			"data without labels", d.Path, column, len(d.Classes), d.N, quote.Text(fractions))
+	case fractions != "":
+		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then "+
+			"name the column of the class (--label-column)", column, fractions, len(d.Classes))
+	case many:
+		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, "+
+			"name the column of the class (--label-column)", column, len(d.Classes), d.N)
+	}
+	return nil
+}
+
+// BadExamples is the error of several bad examples, in the order of the file (Options.MaxErrors).
+type BadExamples struct {
+	Errs []error
+	// Stopped says that reading ended at the last of Errs.
+	Stopped bool
+}
+
+// Error lists every error on a line of its own.
+func (e *BadExamples) Error() string {
+	var b strings.Builder
+	for _, err := range e.Errs {
+		b.WriteString(err.Error())
+		b.WriteByte('\n')
+	}
+	if e.Stopped {
+		fmt.Fprintf(&b, "found %d bad examples and stopped; there may be more", len(e.Errs))
+	} else {
+		fmt.Fprintf(&b, "found %d bad examples in all", len(e.Errs))
+	}
+	return b.String()
+}
+
+// Unwrap returns the single errors.
+func (e *BadExamples) Unwrap() []error { return e.Errs }
+
+// faults decides what becomes of bad examples: end, list, or pass over.
+type faults struct {
+	most    int  // errors to list before reading ends, at least 1
+	skip    bool // pass over bad examples
+	errs    []error
+	skipped dataset.Skipped
+}
+
+// defaultListed is how many errors Skipped keeps unless MaxErrors says more.
+const defaultListed = 10
+
+func newFaults(o Options) faults { return faults{most: max(1, o.MaxErrors), skip: o.SkipBad} }
+
+// listed is how many errors of skipped examples are kept.
+func (f *faults) listed() int { return max(f.most, defaultListed) }
+
+// reject takes the error of a bad example; it returns the error that ends reading, if any.
+func (f *faults) reject(err error, place int) error {
+	if f.skip {
+		f.skipped.At = append(f.skipped.At, place)
+		if len(f.skipped.First) < f.listed() {
+			f.skipped.First = append(f.skipped.First, err)
+		}
+		return nil
+	}
+	f.errs = append(f.errs, err)
+	if len(f.errs) < f.most {
+		return nil
+	}
+	if f.most == 1 {
+		return err
+	}
+	return &BadExamples{Errs: f.errs, Stopped: true}
+}
+
+// end returns the error of a file that was read to its end.
+func (f *faults) end() error {
+	switch len(f.errs) {
+	case 0:
+		return nil
+	case 1:
+		return f.errs[0]
+	}
+	return &BadExamples{Errs: f.errs}
+}
+
+// fatal returns err, together with what was wrong before.
+func (f *faults) fatal(err error) error {
+	if len(f.errs) == 0 {
+		return err
+	}
+	return &BadExamples{Errs: append(f.errs, err), Stopped: true}
+}
+
+// missingFile is the error of a data file that does not exist.
+type missingFile struct {
+	path  string
+	cause error
+}
+
+func (e *missingFile) Error() string { return e.path + ": no such data file; check the path" }
+func (e *missingFile) Unwrap() error { return e.cause }

@@ -1,0 +1,294 @@
+package file
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+)
+
+var negativeZero = float32(math.Copysign(0, -1))
+
+// inStorage returns d in dense or sparse storage.
+func inStorage(d *dataset.Dataset, sparse bool) *dataset.Dataset {
+	c := *d
+	if c.Examples = d.Dense(); sparse {
+		c.Examples = d.Compressed()
+	}
+	return &c
+}
+
+// spell returns e with some stored +0 added, which say nothing.
+func spell(rng *rand.Rand, e dataset.Examples) dataset.Examples {
+	s := dataset.Examples{N: e.N, D: e.D, Starts: []int64{0}, Columns: []int32{}, Values: []float32{}}
+	for i := range e.N {
+		for j, v := range e.Row(i) {
+			if math.Float32bits(v) != 0 || rng.IntN(4) == 0 {
+				s.Columns, s.Values = append(s.Columns, int32(j)), append(s.Values, v)
+			}
+		}
+		s.Starts = append(s.Starts, int64(len(s.Values)))
+	}
+	return s
+}
+
+func sameExamples(t *testing.T, what string, got, want dataset.Examples) {
+	t.Helper()
+	if err := got.Check(); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if got.N != want.N || got.D != want.D {
+		t.Fatalf("%s: %d×%d, wanted %d×%d", what, got.N, got.D, want.N, want.D)
+	}
+	sameBits(t, what, got.Dense().X, want.Dense().X)
+}
+
+// Preparation gives the dense and the sparse form of the same examples the same
+// bits, and what is not stored is +0 in the dense form.
+func TestPreparationOfSparseEqualsDense(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	for trial := range 60 {
+		n, d := 1+rng.IntN(200), 1+rng.IntN(90)
+		dense := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
+		density := rng.Float64()
+		for k := range dense.X {
+			switch {
+			case rng.Float64() > density:
+			case rng.IntN(20) == 0:
+				dense.X[k] = float32(math.Copysign(0, -1))
+			case k%d%5 == 2:
+				dense.X[k] = float32(rng.NormFloat64()) * 1e-18
+			default:
+				dense.X[k] = float32(rng.NormFloat64() * 100)
+			}
+		}
+		for _, sparse := range []dataset.Examples{dense.Compressed(), spell(rng, dense)} {
+			before := fmt.Sprint(sparse)
+			for _, s := range allSteps() {
+				if s.Standardize {
+					continue
+				}
+				what := fmt.Sprintf("trial %d, %d×%d, %v", trial, n, d, s)
+				want, err := features.Fit(s, dense)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := features.Fit(s, sparse)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameBits(t, what+": A", got.A, want.A)
+				sameBits(t, what+": B", got.B, want.B)
+				wanted, err := features.Apply(want, dense)
+				if err != nil {
+					t.Fatal(err)
+				}
+				prepared, err := features.Apply(got, sparse)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !prepared.Sparse() || prepared.Size() != sparse.Size()+map[bool]int{true: n}[s.Bias] {
+					t.Fatalf("%s: %d values stored of %d", what, prepared.Size(), sparse.Size())
+				}
+				sameExamples(t, what, prepared, wanted)
+			}
+			if fmt.Sprint(sparse) != before {
+				t.Fatal("preparation wrote to its input")
+			}
+		}
+	}
+}
+
+func TestApplySparseNeverSharesValues(t *testing.T) {
+	e := examples(2, 1, 0, 0, 4).Compressed()
+	out, err := features.Apply((&dataset.Preparation{D: 2}), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Values[0] = 9
+	if e.Values[0] != 1 {
+		t.Error("Apply gave the caller's own values")
+	}
+}
+
+func TestPreparationOfSparseBad(t *testing.T) {
+	e := examples(2, 1, 0, 0, 4).Compressed()
+	infinite := examples(3, 0, 1, 0, 0, 0, 1e-30).Compressed()
+	infinite.Values[1] = math.MaxFloat32
+	standard := dataset.Steps{Standardize: true}
+	_, fitErr := features.Fit(standard, e)
+	apply := func(p dataset.Preparation, e dataset.Examples) error {
+		_,
+			err := features.Apply(&p, e)
+		return err
+	}
+	broken := e
+	broken.Starts = []int64{0, 3, 2}
+	for _, c := range []struct {
+		what string
+		err  error
+		want string
+	}{
+		{"fit", fitErr, "normalization standardize: standardize moves zero away from zero and so would " +
+			"fill sparse examples: 2 stored values would become 4; use maxabs or l2 instead, or ask for " +
+			"dense storage"},
+		{"apply", apply(dataset.Preparation{Steps: standard, D: 2, A: []float32{1, 1},
+			B: []float32{0, 0}}, e), "would fill sparse examples"},
+		{"overflow", apply(dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 3,
+			A: []float32{1, 1, 2}, B: []float32{0, 0, 0}}, infinite),
+			"normalization maxabs: example 2, column 3 (counted from 1) becomes +Inf"},
+		{"offset", apply(dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 2, A: []float32{1, 1},
+			B: []float32{0,
+				1}}, e), "column 2 (counted from 1) is mapped by v·1 + 1, wanted a finite factor and the " +
+			"offset 0"},
+		{"factor", apply(dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 2,
+			A: []float32{float32(math.NaN()),
+				1}, B: []float32{0, 0}}, e), "column 1 (counted from 1) is mapped by v·NaN + 0"},
+		{"shape", apply(dataset.Preparation{D: 2}, broken), "sparse example 0 ends at 3"},
+		{"width", apply(dataset.Preparation{Steps: dataset.Steps{Bias: true}, D: math.MaxInt32},
+			dataset.Examples{D: math.MaxInt32, Starts: []int64{0}}),
+			"wanted one less to leave room for the bias"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", c.what, c.err, c.want)
+		}
+	}
+}
+
+func TestDefaultSteps(t *testing.T) {
+	e := examples(2, 1, 0, 0, 4)
+	if got := (&dataset.Dataset{Examples: e}).DefaultSteps(); got != "standardize,bias,l2" {
+		t.Errorf("dense: %s", got)
+	}
+	if got := (&dataset.Dataset{Examples: e.Compressed()}).DefaultSteps(); got != "l2" {
+		t.Errorf("sparse: %s", got)
+	}
+	for _, s := range allSteps() {
+		if _, err := features.Fit(s, e.Compressed()); (err != nil) != s.NeedsDense() {
+			t.Errorf("%v: needs dense %v, fitting to sparse gives %v", s, s.NeedsDense(), err)
+		}
+	}
+}
+
+// A hash, an info and a copy know nothing of how a file was stored.
+func TestHashIsFreeOfStorage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 24))
+	for _, shape := range []struct{ n, d int }{{1, 1}, {3, 4}, {40, 30}, {2, 40000}, {500, 300}} {
+		d := randomDataset(rng, shape.n, shape.d, []string{"a"})
+		s := inStorage(d, true)
+		spelled := *d
+		spelled.Examples = spell(rng, d.Examples)
+		if h := d.Hash(); s.Hash() != h || spelled.Hash() != h {
+			t.Errorf("%v: dense %s, sparse %s, with stored zeros %s", shape, h, s.Hash(), spelled.Hash())
+		}
+	}
+	d := &dataset.Dataset{Examples: examples(3, 1, 0, float32(math.Copysign(0, -1)), 0, 0, 0, 3, 4, 5),
+		Y: []int32{0, 1, 1}, Classes: []string{"a", "bc"}}
+	// Computed with Python's hashlib and struct from the layout that Hash documents.
+	const want = "c1af9864ab733348abc62b1bfb322c5533127d3c4bbd4ddfd0ad14bde1a6fe9e"
+	if got := d.Hash(); got != want {
+		t.Errorf("hash %s, wanted %s", got, want)
+	}
+	// Of earlier versions.
+	const before = "34356a96c3bd1b019840fbb68a47752aefed6d28e066b83c9b77da57647e62de"
+	if !d.Is(want) || !d.Is(before) || d.Is("") || d.Is(before[:63]+"f") {
+		t.Errorf("found %v, %v, %v, %v, wanted the hashes of both kinds and no other", d.Is(want),
+			d.Is(before), d.Is(""), d.Is(before[:63]+"f"))
+	}
+	d = &dataset.Dataset{Examples: dataset.Examples{N: 2500, D: 3}, Classes: d.Classes}
+	for i := range d.N {
+		d.X, d.Y = append(d.X, float32(i*7%5), float32((i*7+1)%5), float32((i*7+4)%5)), append(d.Y,
+			int32(i%2))
+	}
+	if got := d.Hash(); got != "ad572fcdd171d1fa9654ce4a0eb3379a8c3862b7dacc3b974d30417148f4f50f" {
+		t.Errorf("hash %s of three blocks", got)
+	}
+}
+
+// Written from either storage, read into either, in either format: the same
+// bytes, and the same examples, classes and hash.
+func TestWriteAndReadEitherStorage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 26))
+	dir := t.TempDir()
+	for _, shape := range []struct{ n, d int }{{2, 1}, {30, 5}, {300, 170}, {70000, 3}, {3, 300000}} {
+		d := randomDataset(rng, shape.n, shape.d, []string{"0", "1"})
+		for _, name := range []string{"a.csv", "a.svm.gz", "a.svm.zst"} {
+			var texts [2]string
+			for k, sparse := range []bool{false, true} {
+				var b strings.Builder
+				f, err := formatNamed(formatOfName(name), true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := encode(t.Context(), &b, name, f, inStorage(d, sparse), WriteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				texts[k] = b.String()
+			}
+			if texts[0] != texts[1] {
+				t.Fatalf("%v %s: dense and sparse examples are written differently", shape, name)
+			}
+			path := filepath.Join(dir, name)
+			if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			for _, storage := range []string{"dense", "sparse"} {
+				got, err := Read(t.Context(), path, Options{Storage: storage})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Sparse() != (storage == "sparse") {
+					t.Fatalf("%v %s: asked for %s", shape, name, storage)
+				}
+				sameExamples(t, name+" "+storage, got.Examples, d.Examples)
+				if got.SHA256 != d.Hash() || got.Hash() != d.Hash() || !reflect.DeepEqual(got.Y, d.Y) ||
+					!reflect.DeepEqual(got.Classes, d.Classes) {
+					t.Errorf("%v %s %s: hash, labels or classes differ", shape, name, storage)
+				}
+				if err := got.CheckAll(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+func TestStorageIsChosenByDensity(t *testing.T) {
+	row := func(stored int) string {
+		return "a" + strings.Repeat(",1", stored) + strings.Repeat(",0", 80-stored) + "\n"
+	}
+	for _, c := range []struct {
+		stored int
+		sparse bool
+	}{{0, true}, {9, true}, {10, false}, {80, false}} {
+		text := strings.Repeat(row(c.stored), 50) + strings.Replace(row(c.stored), "a", "b", 1)
+		for _, storage := range []string{"", "auto"} {
+			d, err := readText("f", text, Options{Table: Table{LabelColumn: "first"}, Storage: storage})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Sparse() != c.sparse {
+				t.Errorf("%d of 80 values: sparse is %v", c.stored, d.Sparse())
+			}
+		}
+	}
+	if _, err := readText("f", "1,a\n2,b\n", Options{Storage: "csr"}); err == nil ||
+		!strings.Contains(err.Error(), `unknown storage "csr", wanted auto, dense, sparse or narrow`) {
+		t.Errorf("unknown storage: %v", err)
+	}
+}
+
+func TestCheckFindsNotFiniteInSparse(t *testing.T) {
+	d := &dataset.Dataset{Examples: examples(3, 0, 1, 0, 0, 0, 0, 0, 2, 3).Compressed()}
+	d.Values[2] = float32(math.Inf(-1))
+	if err := d.CheckAll(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "example 3, column 3 is -Inf, wanted a finite number") {
+		t.Errorf("got %v", err)
+	}
+}

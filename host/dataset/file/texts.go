@@ -1,0 +1,133 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// ReadTexts returns a text for each of n examples: a column of a CSV by name or position, or "" for
+// whole lines. The first record is a header if it holds the name, or is one too many. A file with
+// another number is an error.
+func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]string, error) {
+	l, err := o.layout()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if path == "-" {
+		return nil, fmt.Errorf("standard input: found no file to read twice, wanted one: write it to a " +
+			"file first")
+	}
+	s, done, err := openSource(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if !isText(s) {
+		return nil, fmt.Errorf("%s: found a file of numbers, wanted texts: a CSV, or a line for each "+
+			"example", path)
+	}
+	read := readLines
+	if column != "" {
+		read = func(s *source) ([]string, error) { return readColumn(s, l, strings.TrimSpace(column), n) }
+	}
+	texts, err := read(s)
+	if err = s.finished(err); err != nil {
+		return nil, err
+	}
+	if len(texts) != n {
+		return nil, fmt.Errorf("%s: found %d texts, wanted one for each of %d examples; are the files a "+
+			"pair?", path, len(texts), n)
+	}
+	return texts, nil
+}
+
+// HasColumn reports whether a file is a CSV with a header that names the column.
+func HasColumn(ctx context.Context, path, name string, o Options) (bool, error) {
+	l, err := o.layout()
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", path, err)
+	}
+	s, done, err := openSource(ctx, path, nil)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	r := record{src: s, layout: l}
+	// then it has none, and who reads it says what is wrong
+	if !isText(s) || r.next() != nil || r.bad != nil {
+		return false, ctx.Err()
+	}
+	r.split()
+	at, _ := findName(r.fields(), strings.TrimSpace(name))
+	return at >= 0, nil
+}
+
+// isText says that the file is none of numbers.
+func isText(s *source) bool {
+	head := s.peek(16)
+	return !isNPY(head) && !isIDX(head) && !isParquet(head) && !bytes.HasPrefix(head, []byte("PK")) &&
+		bytes.IndexByte(head, 0) < 0
+}
+
+func readLines(s *source) (texts []string, err error) {
+	for {
+		line, err := s.next()
+		if err == io.EOF {
+			return texts, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, strings.ToValidUTF8(string(line), "\uFFFD"))
+	}
+}
+
+// readColumn reads one column of a CSV that has a header or not, of n examples, by its layout.
+func readColumn(s *source, l layout, column string, n int) (texts []string, err error) {
+	r := record{src: s, layout: l}
+	var c columns
+	at, first, header := 0, 0, false
+	for err = r.next(); err == nil; err = r.next() {
+		if r.bad != nil {
+			return nil, r.bad
+		}
+		r.split()
+		if c.role == nil {
+			fields := r.fields()
+			named, _ := findName(fields, column)
+			c, first, r.usual = columns{role: make([]role, len(fields))}, r.line, len(fields)
+			if header = named >= 0; header {
+				c.names = fields
+			}
+			var fault string
+			if at, fault = c.find(column, "a column of texts"); fault != "" {
+				if !decimal.IsInteger(column) { // find speaks of headers only where it knows of one
+					fault = fmt.Sprintf("found the columns %s, wanted one named %s", quote.List(fields),
+						quote.Text(column))
+				}
+				return nil, s.errorAt(r.line, 0, "%s", fault)
+			}
+			if header {
+				continue
+			}
+		}
+		if len(r.ends) != len(c.role) {
+			return nil, s.errorAt(r.line, r.column(len(c.role)), "found %d fields, wanted %d as in line %d",
+				len(r.ends), len(c.role), first)
+		}
+		texts = append(texts, strings.ToValidUTF8(string(decimal.Trim(r.field(at))), "\uFFFD"))
+	}
+	if err != io.EOF {
+		return nil, err
+	}
+	if !header && len(texts) == n+1 {
+		texts = texts[1:]
+	}
+	return texts, nil
+}

@@ -1,0 +1,79 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func writeText(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReadTexts(t *testing.T) {
+	for _, c := range []struct{ name, text, column, want string }{
+		{"a.csv", "id,x,what\n7,1,\"a, b\"\n8,2, c \n", "what", "a, b|c"},
+		{"a.csv", "id,x,what\n7,1,a\n8,2,c\n", "1", "7|8"},
+		{"a.csv", "7,1,a\n8,2,c\n", "last", "a|c"},
+		{"a.tsv", "id\twhat\n7\t\"two\nlines\"\n8\tc\n", "what", "two\nlines|c"},
+		{"a.txt", "what, \"is\" this\n\n", "", "what, \"is\" this|"},
+	} {
+		path := writeText(t, c.name, c.text)
+		got, err := ReadTexts(t.Context(), path, c.column, 2, Options{})
+		if err != nil || !slices.Equal(got, strings.Split(c.want, "|")) {
+			t.Errorf("%q, column %q: found %q, %v", c.text, c.column, got, err)
+		}
+	}
+	for _, c := range []struct{ name, text, column, want string }{
+		{"a.csv", "id,what\n7,a\n", "what", "a.csv: found 1 texts, wanted one for each of 2 examples"},
+		{"a.csv", "id,what\n7,a\n8,b\n", "waht", `a.csv:1: found the columns "id", "what", wanted one named "waht"`},
+		{"a.csv", "id,what\n7,a\n8,b\n", "3", `a.csv:1: found 2 columns, wanted a column of texts in position "3"`},
+		{"a.csv", "id,what\n7,a\n8\n", "what", "a.csv:3:2: found 1 fields, wanted 2 as in line 1"},
+		{"a.csv", "id,what\n7,\"a\n8\n", "what", "a.csv:2:"},
+		{"a.txt", "one\n", "", "a.txt: found 1 texts"},
+		{"a.parquet", "PAR1xxxx", "what", "a.parquet: found a file of numbers"},
+	} {
+		path := writeText(t, c.name, c.text)
+		if _, err := ReadTexts(t.Context(), path, c.column, 2, Options{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q, column %q: found the error %v, wanted one with %q", c.text, c.column, err, c.want)
+		}
+	}
+	for text, want := range map[string]bool{"id,what\n1,2\n": true, "a,b\n": false,
+		"PAR1,what\n": false, "": false} {
+		if has, err := HasColumn(t.Context(), writeText(t, "a.csv", text), "what",
+			Options{}); has != want || err != nil {
+			t.Errorf("%q: found %v, %v", text, has, err)
+		}
+	}
+	if _, err := ReadTexts(t.Context(), "-", "", 2, Options{}); err == nil {
+		t.Error("standard input is no error")
+	}
+}
+
+// Fields lie as Options.Separator says: here another one would be found.
+func TestReadTextsBySeparator(t *testing.T) {
+	path := writeText(t, "a.csv", "id,no|what, it is\n7,1|a, b\n8,2|c, d\n")
+	o := Options{Table: Table{Separator: "|"}}
+	got, err := ReadTexts(t.Context(), path, "what, it is", 2, o)
+	if err != nil || !slices.Equal(got, []string{"a, b", "c, d"}) {
+		t.Errorf("found %q, %v", got, err)
+	}
+	if has, err := HasColumn(t.Context(), path, "what, it is", o); !has || err != nil {
+		t.Errorf("the column was not found, %v", err)
+	}
+	o.Separator = "||"
+	if _, err := ReadTexts(t.Context(), path, "1", 2, o); err == nil {
+		t.Error("a separator of two characters is no error")
+	}
+	if _, err := HasColumn(t.Context(), path, "1", o); err == nil {
+		t.Error("a separator of two characters is no error")
+	}
+}

@@ -1,0 +1,251 @@
+package file
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/parquetfile"
+)
+
+func withText(text features.TextOptions) Options {
+	return Options{Table: Table{Encode: &features.EncodeOptions{Text: text}}}
+}
+
+// table writes texts and labels as a CSV with a header.
+func table(texts []string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	w.Write([]string{"said", "class"})
+	for i, text := range texts {
+		w.Write([]string{text, string(rune('a' + i%2))})
+	}
+	w.Flush()
+	return b.String()
+}
+
+// Vocabulary, idf and values are scikit-learn's (testdata/tfidf.py), to the precision of float32.
+func TestTextIsThatOfScikitLearn(t *testing.T) {
+	raw, err := os.ReadFile(golden("tfidf.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Fit, New []string
+		Cases    []struct {
+			Words, Least, Most int
+			Terms              []string
+			IDF                []float64
+			Fit, New           [][][2]float64
+		}
+	}
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	if len(want.Cases) < 5 {
+		t.Fatal("too few cases")
+	}
+	for _, c := range want.Cases {
+		what := fmt.Sprintf("runs of %d words, of %d examples", c.Words, c.Least)
+		o := withText(features.TextOptions{Columns: []string{"said"}, Words: c.Words,
+			MinExamples: c.Least, Features: c.Most})
+		d, err := readText("f.csv", table(want.Fit), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		column := d.Encoding.Columns[0]
+		if !reflect.DeepEqual(column.Terms, c.Terms) {
+			t.Fatalf("%s: terms %q\nwanted %q", what, column.Terms, c.Terms)
+		}
+		for k, idf := range column.IDF {
+			if math.Abs(float64(idf)-c.IDF[k]) > 5e-7 {
+				t.Errorf("%s: idf of %q is %v, wanted %v", what, column.Terms[k], idf, c.IDF[k])
+			}
+		}
+		e := throughJSON(t, d.Encoding)
+		fresh, err := readText("f.csv", table(want.New), Options{Table: Table{Encoding: e},
+			FeatureNames: e.FeatureNames()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []struct {
+			x    *dataset.Dataset
+			rows [][][2]float64
+		}{{d, c.Fit}, {fresh, c.New}} {
+			if !part.x.Sparse() {
+				t.Errorf("%s: dense", what)
+			}
+			for i, row := range part.rows {
+				columns, values := part.x.SparseRow(i)
+				if len(columns) != len(row) {
+					t.Fatalf("%s: example %d has %d terms, wanted %d", what, i, len(columns), len(row))
+				}
+				for k := range columns {
+					if columns[k] != int32(row[k][0]) || math.Abs(float64(values[k])-row[k][1]) > 5e-7 {
+						t.Errorf("%s: example %d: %v at %d, wanted %v at %v", what, i, values[k], columns[k],
+							row[k][1], row[k][0])
+					}
+				}
+			}
+		}
+	}
+}
+
+func throughJSON(t *testing.T, e *dataset.Encoding) *dataset.Encoding {
+	t.Helper()
+	text, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &dataset.Encoding{}
+	if err := json.Unmarshal(text, again); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+const reviews = `stars,said,shop,class
+5,good good book,Oslo,a
+1,"bad, bad book",Rome,b
+4,a good film,Oslo,a
+2,NA,Rome,b
+`
+
+// A text is beside other columns, and missing ones are texts without words. Every format reads the
+// same of it, and the recipe gives the same rows one by one.
+func TestTextBesideOthers(t *testing.T) {
+	o := withText(features.TextOptions{Columns: []string{"said"}, MinExamples: 1, Words: 1})
+	d, err := readText("f.csv", reviews, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const terms = "stars said=bad said=book said=film said=good said=na shop=Oslo shop=Rome"
+	if got := strings.Join(d.Features, " "); got != terms {
+		t.Errorf("terms %s", got)
+	}
+	if d.Encoding.String() != "1 number, 1 category, 1 text: 8 features" ||
+		d.DefaultSteps() != dataset.DefaultStepsText {
+		t.Errorf("%s, prepared by %s", d.Encoding, d.DefaultSteps())
+	}
+	arff := "@relation r\n@attribute stars real\n@attribute said string\n@attribute shop " +
+		"{Oslo,Rome}\n@attribute class {a,b}\n@data\n5,'good good " +
+		"book',Oslo,a\n{0 1, 1 'bad, bad book', 2 Rome, 3 b}\n4,'a good film',Oslo,a\n2,NA,Rome,b\n"
+	for name, text := range map[string]string{"f.arff": arff, "f.parquet": reviewsParquet(t)} {
+		got, err := readText(name, text, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.SHA256 != d.SHA256 || !reflect.DeepEqual(got.Encoding.Columns, d.Encoding.Columns) {
+			t.Errorf("%s: read %s%+v\nwanted %s%+v", name, rows(got.Examples), got.Encoding.Columns,
+				rows(d.Examples), d.Encoding.Columns)
+		}
+	}
+	text := func(s string) *string { return &s }
+	x, warnings, err := Encode(d.Encoding, []string{"said", "stars", "shop"}, [][]*string{
+		{text("good good book"), text("5"), text("Oslo")}, {nil, text("2"), text("Rome")}}, "")
+	const silent = "1 of 2 examples have no word of the vocabulary"
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], silent) {
+		t.Errorf("%v, %v", err, warnings)
+	}
+	sameExamples(t, "a row alone", x.Pick([]int{0}), d.Pick([]int{0}))
+	p := *d
+	if err := features.Prepare(&p, dataset.Steps{MaxAbs: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(p.Prepared.A); got != "[0.2 1 1 1 1 1 1 1]" {
+		t.Errorf("maxabs maps by %s", got)
+	}
+	for _, c := range []struct {
+		o    Options
+		text string
+		want string
+	}{
+		{o, strings.ReplaceAll(reviews, "film", "f\xfflm"),
+			"f:4:3: column 2 (said): found a text that is not UTF-8"},
+		{withText(features.TextOptions{Columns: []string{"said"}, MinExamples: 9}), reviews,
+			"has no word that 9 or more examples have"},
+		{withText(features.TextOptions{Columns: []string{"told"}}), reviews, `wanted a text "told"`},
+		{withText(features.TextOptions{Columns: []string{"class"}}), reviews,
+			"asked for as a text, among the columns that are no features"},
+		{Options{Table: Table{Encode: &features.EncodeOptions{Categories: []string{"2"},
+			Text: features.TextOptions{Columns: []string{"said"}}}}}, reviews,
+			"asked for as a category, among the texts"},
+		{withText(features.TextOptions{Words: 9}), reviews,
+			"asked for 9 words of a term, wanted 0 (as usual) to 5"},
+	} {
+		if _, err := readText("f", c.text, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v\nwanted %s", err, c.want)
+		}
+	}
+	bad := throughJSON(t, d.Encoding)
+	bad.Columns[1].IDF[0] = 0
+	if err := bad.Check(); err == nil || !strings.Contains(err.Error(), "found the idf 0") {
+		t.Error(err)
+	}
+}
+
+func reviewsParquet(t *testing.T) string {
+	type review struct {
+		Stars int32   `parquet:"stars"`
+		Said  *string `parquet:"said,optional"`
+		Shop  string  `parquet:"shop"`
+		Class string  `parquet:"class"`
+	}
+	said := func(s string) *string { return &s }
+	var b strings.Builder
+	if err := parquetfile.Write(&b, []review{
+		{5, said("good good book"), "Oslo", "a"}, {1, said("bad, bad book"), "Rome", "b"},
+		{4, said("a good film"), "Oslo", "a"}, {2, said("NA"), "Rome", "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Of a stream the first block has the vocabulary.
+func TestTextStream(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("said,class\n")
+	for i := range 200000 {
+		fmt.Fprintf(&b, "word%d common,%c\n", i%7+i/150000*100, 'a'+i%2)
+	}
+	o := withText(features.TextOptions{Columns: []string{"said"}})
+	s, err := openStream(func(yield func(*dataset.Dataset, error) bool) {
+		src, err := newSource(t.Context(), "f", strings.NewReader(b.String()), defaultLimits)
+		if err == nil {
+			err = (&blockState{}).read(src, o, yield)
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for {
+		d, err := s.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n += d.N; !d.Sparse() || d.D != s.First.D {
+			t.Errorf("a block of %d features, dense or not as the first of %d", d.D, s.First.D)
+		}
+	}
+	if n != 200000 {
+		t.Errorf("%d examples", n)
+	}
+}

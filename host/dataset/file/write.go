@@ -1,0 +1,331 @@
+package file
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// WriteOptions say how Write lays out a file. The zero value goes by the name.
+type WriteOptions struct {
+	// Format is one of WriteFormats, or "auto" (same as ""): by the name, else CSV.
+	Format string
+	// LabelColumn is where a CSV gets the label: "last" (same as ""), "first" or a position.
+	LabelColumn string
+	// Rows, if not nil, fills dst with rows from example first on, of dense d that has its shape
+	// alone; a binary file asks for all rows twice.
+	Rows func(dst []float32, first int) error
+	// Put puts what write writes at path; nil means package atomicfile, whole or not at all.
+	Put func(path string, write func(io.Writer) error) error
+}
+
+// Write writes d to a file, packed if path ends in .gz or .zst: whole or not at all, the same bytes
+// for the same d. Numbers in text have the fewest digits that read back alike. LIBSVM marks an
+// unused last column by D:0 and gives 0 as the label of none; an .npy has no labels; a sparse .npz
+// is SciPy's CSR, with integers or texts as y; a binary file alone keeps prepared examples. Read
+// gives an equal Hash if the classes are in its order and each has an example.
+func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions) error {
+	name := o.Format
+	if name == "" || name == "auto" {
+		name = formatOfName(path)
+	}
+	f, err := formatNamed(name, true)
+	if err != nil {
+		return err
+	}
+	check := d.CheckAll
+	if o.Rows != nil {
+		check = func(context.Context) error { return checkShape(d, path, f) }
+	}
+	if err := check(ctx); err != nil {
+		return err
+	}
+	if d.Prepared != nil && f.name != "binary" {
+		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that "+
+			"they are; write the original data, or a binary file (.umab)", path, d.Prepared.Steps, f.name)
+	}
+	put := o.Put
+	if put == nil {
+		put = atomicfile.Write
+	}
+	return put(path, func(file io.Writer) error {
+		return encode(ctx, writing{ctx, file}, path, f, d, o)
+	})
+}
+
+// writingOf is the work of writing d: examples of text, else bytes.
+func writingOf(path string, f format, d *dataset.Dataset) progress.Work {
+	if isTextFormat(f) {
+		return progress.Work{Name: "writing " + path, Unit: "example", Total: int64(d.N)}
+	}
+	stored, each := d.Size(), 4
+	switch {
+	case d.Sparse():
+		each = 8 // with its column
+	case d.X == nil: // but rows that are made
+		stored = d.N * d.D
+	}
+	return progress.Work{Name: "writing " + path, Unit: progress.Bytes, AtMost: true,
+		Total: memory.Product(stored, each)}
+}
+
+func isTextFormat(f format) bool { return f.name == "csv" || f.name == "libsvm" }
+
+// encode writes d to file in format f; path is only for its name.
+func encode(ctx context.Context, file io.Writer, path string, f format, d *dataset.Dataset,
+	o WriteOptions) error {
+	_, task := progress.Begin(ctx, writingOf(path, f, d))
+	defer task.End()
+	z, err := packer(path, file)
+	if err != nil {
+		return err
+	}
+	to := file
+	if z != nil {
+		to = z
+	}
+	if !isTextFormat(f) {
+		to = writing{ctx, counting{task, to}}
+	}
+	if err = f.write(&lineWriter{ctx: ctx, task: task, path: path, w: to}, d, o); err != nil ||
+		z == nil {
+		return err
+	}
+	return z.Close()
+}
+
+// counting tells a task of the bytes that go through it.
+type counting struct {
+	task *progress.Task
+	w    io.Writer
+}
+
+func (c counting) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.task.Add(int64(n))
+	return n, err
+}
+
+// lineWriter builds one line after the other. What is not made of lines goes to w.
+type lineWriter struct {
+	ctx  context.Context // of writing, which ends with it
+	task *progress.Task
+	path string
+	w    io.Writer // buffered
+	line []byte
+	rows int64 // that were written
+}
+
+// row says that another example was written.
+func (w *lineWriter) row() {
+	const each = 256 // so that it costs nothing
+	if w.rows++; w.rows%each == 0 {
+		w.task.Add(each)
+	}
+}
+
+// end writes the line.
+func (w *lineWriter) end() error {
+	w.line = append(w.line, '\n')
+	_, err := w.w.Write(w.line)
+	w.line = w.line[:0]
+	return err
+}
+
+// number appends the shortest text that reads back to v.
+func (w *lineWriter) number(v float32) {
+	w.line = strconv.AppendFloat(w.line, float64(v), 'g', -1, 32)
+}
+
+func writeCSV(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
+	delim := byte(',')
+	if extension(w.path) == ".tsv" {
+		delim = '\t'
+	}
+	labelAt, idAt, err := positions(d, o)
+	if err != nil {
+		return err
+	}
+	// row writes the features with the label and the id among them.
+	row := func(feature func(j int), label, id string) error {
+		j := 0
+		for k := range TableWidth(d) {
+			if k > 0 {
+				w.line = append(w.line, delim)
+			}
+			switch k {
+			case labelAt:
+				w.line = appendField(w.line, label)
+			case idAt:
+				w.line = appendField(w.line, id)
+			default:
+				feature(j)
+				j++
+			}
+		}
+		return w.end()
+	}
+	if d.Features != nil {
+		names := func(j int) { w.line = appendField(w.line, d.Features[j]) }
+		if err := row(names, cmp.Or(d.Label, "label"), cmp.Or(d.ID, "id")); err != nil {
+			return err
+		}
+	}
+	if err := checkRow(d.D); err != nil {
+		return err
+	}
+	buffer := make([]float32, d.D)
+	for i := range d.N {
+		name, id := "", ""
+		if d.Y != nil {
+			name = d.Classes[d.Y[i]]
+		}
+		if d.IDs != nil {
+			id = d.IDs[i]
+		}
+		x := d.DenseRow(buffer, i)
+		if err := row(func(j int) { w.number(x[j]) }, name, id); err != nil {
+			return err
+		}
+		w.row()
+	}
+	return nil
+}
+
+// positions returns the columns of label and id in a table, -1 if there are none.
+func positions(d *dataset.Dataset, o WriteOptions) (label, id int, err error) {
+	label, id = -1, -1
+	width := TableWidth(d)
+	if d.Y != nil {
+		if label = columnPosition(cmp.Or(o.LabelColumn, "last"), width); label < 0 {
+			return 0, 0, fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 to "+
+				"%d", quote.Text(o.LabelColumn), width)
+		}
+	}
+	if d.IDs != nil {
+		// whose columns have become several
+		if id = min(max(d.IDColumn, 1), width) - 1; d.Encoding != nil {
+			id = 0
+		}
+		if id == label && id > 0 {
+			id--
+		} else if id == label {
+			id++
+		}
+	}
+	return label, id, nil
+}
+
+// TableWidth is how many columns a table of d has: features, label and id.
+func TableWidth(d *dataset.Dataset) int {
+	width := d.D
+	if d.Y != nil {
+		width++
+	}
+	if d.IDs != nil {
+		width++
+	}
+	return width
+}
+
+// checkRow refuses rows of d features that do not fit in memory as numbers and text.
+func checkRow(d int) error {
+	return memory.Check(memory.Product(d, 16), fmt.Sprintf("a dense row of %d features", d))
+}
+
+// appendField appends a CSV field, in quotes if a reader could take it apart.
+func appendField(line []byte, text string) []byte {
+	mark := strings.HasPrefix(text, "\ufeff") || strings.HasPrefix(text, "#")
+	if !strings.ContainsAny(text, "\",;\t\r\n ") && !mark && text != "" {
+		return append(line, text...)
+	}
+	line = append(line, '"')
+	line = append(line, strings.ReplaceAll(text, `"`, `""`)...)
+	return append(line, '"')
+}
+
+func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
+	for _, name := range d.Classes {
+		if strings.ContainsAny(name, " ,:#") {
+			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon "+
+				"or #); write CSV or rename the class", quote.Text(name))
+		}
+	}
+	lastUsed := lastColumnUsed(d.Examples)
+	var columns []int32
+	var values []float32
+	for i := range d.N {
+		if d.Sparse() {
+			columns, values = d.SparseRow(i)
+		} else {
+			columns, values = dataset.AppendStored(columns[:0], values[:0], d.Row(i))
+		}
+		if d.Y != nil {
+			w.line = append(w.line, d.Classes[d.Y[i]]...)
+		} else {
+			w.line = append(w.line, '0')
+		}
+		for k, j := range columns {
+			// -0 is not left out: what is read back must have the same bits.
+			if math.Float32bits(values[k]) != 0 {
+				w.indexed(int(j)+1, values[k])
+			}
+		}
+		if i == 0 && !lastUsed {
+			w.indexed(d.D, 0)
+		}
+		if err := w.end(); err != nil {
+			return err
+		}
+		w.row()
+	}
+	return nil
+}
+
+// indexed appends a LIBSVM field.
+func (w *lineWriter) indexed(index int, v float32) {
+	w.line = append(w.line, ' ')
+	w.line = strconv.AppendInt(w.line, int64(index), 10)
+	w.line = append(w.line, ':')
+	w.number(v)
+}
+
+// lastColumnUsed reports whether some example has a value other than +0 in the last column.
+func lastColumnUsed(e dataset.Examples) bool {
+	for i := range e.N {
+		v := float32(0)
+		if !e.Sparse() {
+			v = e.X[(i+1)*e.D-1]
+		} else if columns, values := e.SparseRow(i); len(columns) > 0 &&
+			int(columns[len(columns)-1]) == e.D-1 {
+			v = values[len(values)-1]
+		}
+		if math.Float32bits(v) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// checkShape refuses to write made rows of d at path.
+func checkShape(d *dataset.Dataset, path string, f format) error {
+	if d.X != nil || d.Sparse() || d.N < 1 || d.D < 1 || f.name != "binary" {
+		return fmt.Errorf("%s: asked to write made rows of %d×%d examples with %d values in memory as "+
+			"%s, wanted a "+
+			"binary file (.umab) of dense examples that are made alone", path, d.N, d.D, d.Size(), f.name)
+	}
+	if memory.Product(d.N, d.D, 4) > math.MaxInt64/2 {
+		return fmt.Errorf("%s: %d examples × %d columns are beyond the address space", path, d.N, d.D)
+	}
+	return d.CheckAbout()
+}

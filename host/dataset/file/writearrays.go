@@ -1,0 +1,176 @@
+package file
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// array is what an .npy file holds, or a member of an .npz.
+type array struct {
+	name  string // of the member
+	dtype string // in the words of NumPy
+	shape []int
+	parts int                          // how often to call put
+	put   func(b []byte, k int) []byte // appends the bytes of part k, from 0
+}
+
+// write writes the array, some parts at a time.
+func (a array) write(w io.Writer) error {
+	const enough = 1 << 16
+	block := npyfile.Header(a.dtype, a.shape...)
+	for k := range a.parts {
+		if block = a.put(block, k); len(block) >= enough {
+			if _, err := w.Write(block); err != nil {
+				return err
+			}
+			block = block[:0]
+		}
+	}
+	_, err := w.Write(block)
+	return err
+}
+
+func writeNPY(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
+	if d.Y != nil {
+		return errors.New("dataset: an .npy file has no place for the labels; write .npz, or read the " +
+			"data without labels")
+	}
+	if err := checkRow(d.D); err != nil {
+		return err
+	}
+	return matrixArray(d.Examples).write(w.w)
+}
+
+// writeNPZ writes stored members of zip's oldest date: the same data, the same bytes.
+func writeNPZ(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
+	var arrays []array
+	if d.Sparse() {
+		arrays = sparseArrays(d.Examples)
+	} else {
+		arrays = []array{matrixArray(d.Examples)}
+	}
+	if d.Y != nil {
+		y, err := labelArray(d)
+		if err != nil {
+			return err
+		}
+		arrays = append(arrays, y)
+	}
+	z := zip.NewWriter(w.w)
+	for _, a := range arrays {
+		part, err := z.CreateHeader(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Store,
+			Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+		if err != nil {
+			return err
+		}
+		if err := a.write(part); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+// matrixArray is the dense matrix of the features. It holds a whole row.
+func matrixArray(e dataset.Examples) array {
+	buffer := make([]float32, e.D)
+	return array{"X", "<f4", []int{e.N, e.D}, e.N, func(b []byte, i int) []byte {
+		return appendFloats(b, e.DenseRow(buffer, i))
+	}}
+}
+
+// sparseArrays are the arrays of scipy.sparse.save_npz.
+func sparseArrays(e dataset.Examples) []array {
+	return []array{
+		{"indices", "<i4", []int{len(e.Columns)}, e.N, func(b []byte, i int) []byte {
+			columns, _ := e.SparseRow(i)
+			for _, j := range columns {
+				b = binary.LittleEndian.AppendUint32(b, uint32(j))
+			}
+			return b
+		}},
+		startArray(e.Starts),
+		{"format", "|S3", nil, 1, func(b []byte, _ int) []byte { return append(b, "csr"...) }},
+		integerArray("shape", 2, func(k int) int64 { return int64([2]int{e.N, e.D}[k]) }),
+		{"data", "<f4", []int{len(e.Values)}, e.N, func(b []byte, i int) []byte {
+			_, values := e.SparseRow(i)
+			return appendFloats(b, values)
+		}},
+	}
+}
+
+// startArray is the rows' beginnings, of 32 bits if they fit, as SciPy wants.
+func startArray(starts []int64) array {
+	if starts[len(starts)-1] > math.MaxInt32 {
+		return integerArray("indptr", len(starts), func(i int) int64 { return starts[i] })
+	}
+	return array{"indptr", "<i4", []int{len(starts)}, len(starts), func(b []byte, i int) []byte {
+		return binary.LittleEndian.AppendUint32(b, uint32(starts[i]))
+	}}
+}
+
+// labelArray is the class name of each example.
+func labelArray(d *dataset.Dataset) (array, error) {
+	numbers := make([]int64, len(d.Classes))
+	for q, name := range d.Classes {
+		var err error
+		if numbers[q], err = strconv.ParseInt(name, 10, 64); err != nil || strconv.FormatInt(numbers[q],
+			10) != name {
+			return textArray(d) // 01, +1 and -0 are names that a number would not keep
+		}
+	}
+	return integerArray("y", d.N, func(i int) int64 { return numbers[d.Y[i]] }), nil
+}
+
+// textArray is the class name of each example in UTF-32, filled up with zeros.
+func textArray(d *dataset.Dataset) (array, error) {
+	const most = 1 << 16 // that the reader takes
+	width := 0
+	for _, name := range d.Classes {
+		n := utf8.RuneCountInString(name)
+		if n > most {
+			return array{}, fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an "+
+				".npz file; rename the class", quote.Text(name), n, most)
+		}
+		width = max(width, n)
+	}
+	what := fmt.Sprintf("the names of %d classes in %d characters each", len(d.Classes), width)
+	if err := memory.Check(memory.Product(len(d.Classes), width, 4), what); err != nil {
+		return array{}, err
+	}
+	texts := make([][]byte, len(d.Classes))
+	for q, name := range d.Classes {
+		texts[q] = make([]byte, 0, 4*width)
+		for _, r := range name {
+			texts[q] = binary.LittleEndian.AppendUint32(texts[q], uint32(r))
+		}
+		texts[q] = texts[q][:4*width]
+	}
+	return array{"y", "<U" + strconv.Itoa(width), []int{d.N}, d.N, func(b []byte, i int) []byte {
+		return append(b, texts[d.Y[i]]...)
+	}}, nil
+}
+
+func integerArray(name string, n int, element func(i int) int64) array {
+	return array{name, "<i8", []int{n}, n, func(b []byte, i int) []byte {
+		return binary.LittleEndian.AppendUint64(b, uint64(element(i)))
+	}}
+}
+
+func appendFloats(b []byte, values []float32) []byte {
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}

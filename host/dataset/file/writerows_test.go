@@ -1,0 +1,88 @@
+package file
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+)
+
+// TestWriteRows: a file of rows that are made while it is written is that of examples in memory,
+// prepared or not.
+func TestWriteRows(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, d *dataset.Dataset, rows func([]float32, int) error) ([]byte, error) {
+		path := filepath.Join(dir, name)
+		if err := Write(t.Context(), path, d, WriteOptions{Rows: rows}); err != nil {
+			return nil, err
+		}
+		return os.ReadFile(path)
+	}
+	const block = 1 << 20 // values that are asked for at once
+	for _, shape := range [][2]int{{1, 1}, {700, 3}, {5, block + 1}, {2100, block / 1000}} {
+		raw := randomDataset(rand.New(rand.NewPCG(1, 2)), shape[0], shape[1], []string{"a", "b"})
+		raw.SHA256, raw.Notes = raw.Hash(), []string{"note"}
+		for _, steps := range []dataset.Steps{{}, {L2: true}, {Standardize: true, Bias: true, L2: true},
+			{MaxAbs: true}} {
+			whole, made := *raw, *raw
+			if err := features.Prepare(&whole, steps); err != nil {
+				t.Fatal(err)
+			}
+			want, err := write("want.umab", &whole, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := features.PrepareRows(&made, steps)
+			if err != nil || (rows == nil) != (steps == dataset.Steps{}) {
+				t.Fatalf("%v by %v: rows %v, %v", shape, steps, rows != nil, err)
+			}
+			if got, err := write("got.umab", &made, rows); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%v by %v: another file, %v", shape, steps, err)
+			}
+		}
+	}
+	shape := &dataset.Dataset{Examples: dataset.Examples{N: 2, D: 3}}
+	bad := func(dst []float32, first int) error {
+		dst[4] = float32(math.Inf(1))
+		return nil
+	}
+	fine := func([]float32, int) error { return nil }
+	for want, c := range map[string]struct {
+		name string
+		d    *dataset.Dataset
+		rows func([]float32, int) error
+	}{
+		"example 2, column 2 is +Inf":  {"x.umab", shape, bad},
+		"wanted a binary file (.umab)": {"x.csv", shape, fine},
+		"with 3 values in memory": {"x.umab", &dataset.Dataset{Examples: dataset.Examples{N: 1, D: 3,
+			X: make([]float32, 3)}}, fine},
+		"1 labels for 2 examples": {"x.umab", &dataset.Dataset{Examples: dataset.Examples{N: 2, D: 3},
+			Y: []int32{0}}, fine},
+		"beyond the address space": {"x.umab",
+			&dataset.Dataset{Examples: dataset.Examples{N: math.MaxInt / 8, D: 3}}, fine},
+		"asked to write made rows of 0": {"x.umab", &dataset.Dataset{Examples: dataset.Examples{D: 3}},
+			fine},
+	} {
+		if _, err := write(c.name, c.d, c.rows); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	large := &dataset.Dataset{Examples: dataset.Examples{N: 2, D: 1, X: []float32{1, math.MaxFloat32}},
+		Found: dataset.Found{Path: "p"}}
+	p := &dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 1, A: []float32{2},
+		B: []float32{0}}
+	rows, err := features.Rows(p, large.Examples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rows(make([]float32, 1), 1); err == nil || !strings.Contains(err.Error(),
+		"example 2, column 1 ") {
+		t.Errorf("a prepared value that is not finite: %v", err)
+	}
+}

@@ -1,0 +1,222 @@
+// Package decimal reads decimal numbers as the nearest float32, and says what is wrong with others.
+package decimal
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// pow10 holds the powers of ten that float64 represents exactly.
+var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// MinNormal is the smallest positive normal float32.
+const MinNormal = 0x1p-126
+
+// Parse returns the float32 nearest to a decimal number, as strconv.ParseFloat does; false for
+// anything else, which Fault explains.
+func Parse(text []byte) (float32, bool) {
+	if v, ok := parseShort(text); ok {
+		return v, true
+	}
+	for _, c := range text {
+		if !('0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E') {
+			return 0, false
+		}
+	}
+	// The view of text does not outlive the call.
+	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 32)
+	return float32(v), err == nil
+}
+
+// parseShort is Parse for short numbers; false means "not so".
+func parseShort(text []byte) (float32, bool) {
+	v, end, ok := Scan(text, 0)
+	return v, ok && end == len(text)
+}
+
+// Scan reads a number at text[i] and returns where it ends; false means: ask Parse. With digits
+// below 2^53 and exponents within ±22 one float64 operation is exact to a rounding; only middles
+// between two float32 and subnormals need the other way.
+func Scan(text []byte, i int) (v float32, end int, ok bool) {
+	negative := false
+	if i < len(text) && (text[i] == '-' || text[i] == '+') {
+		negative = text[i] == '-'
+		i++
+	}
+	var m uint64
+	start := i
+	for ; i < len(text); i++ {
+		c := text[i] - '0'
+		if c > 9 {
+			break
+		}
+		m = m*10 + uint64(c)
+	}
+	digits, exp := i-start, 0
+	if i < len(text) && text[i] == '.' {
+		i++
+		start = i
+		for ; i < len(text); i++ {
+			c := text[i] - '0'
+			if c > 9 {
+				break
+			}
+			m = m*10 + uint64(c)
+		}
+		digits += i - start
+		exp = start - i
+	}
+	if digits == 0 || digits > 19 || m >= 1<<53 { // 19 digits do not overflow m
+		return 0, i, false
+	}
+	if i < len(text) && text[i]|0x20 == 'e' {
+		e, next, ok := scanExponent(text, i+1)
+		if !ok {
+			return 0, i, false
+		}
+		exp, i = exp+e, next
+	}
+	f := float64(m)
+	if exp < 0 {
+		if exp < -22 {
+			return 0, i, false
+		}
+		f /= pow10[-exp]
+	} else if exp > 0 {
+		if exp > 22 {
+			return 0, i, false
+		}
+		f *= pow10[exp]
+	}
+	if math.Float64bits(f)&(1<<29-1) == 1<<28 || (f < MinNormal && m != 0) {
+		return 0, i, false
+	}
+	v = float32(f)
+	if negative {
+		v = -v
+	}
+	return v, i, true
+}
+
+// scanExponent reads a sign and one to three digits at text[i].
+func scanExponent(text []byte, i int) (e, end int, ok bool) {
+	negative := false
+	if i < len(text) && (text[i] == '-' || text[i] == '+') {
+		negative = text[i] == '-'
+		i++
+	}
+	start := i
+	for ; i < len(text) && text[i]-'0' <= 9; i++ {
+		if i-start == 3 {
+			return 0, i, false
+		}
+		e = e*10 + int(text[i]-'0')
+	}
+	if negative {
+		e = -e
+	}
+	return e, i, i > start
+}
+
+// Fault says what is wrong with text that Parse refused.
+func Fault(text []byte) string {
+	s := string(text)
+	switch {
+	case s == "":
+		return `found an empty field "", wanted a number; fill in or remove examples with missing values`
+	case IsNonFinite(s):
+		return "found " + quote.Text(s) + ", wanted a finite number; replace it or remove the example"
+	}
+	if !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("0123456789+-.eE", r)
+	}) {
+		if v, err := strconv.ParseFloat(s, 32); err != nil && math.IsInf(v, 0) {
+			return "found " + quote.Text(s) +
+				", wanted a number within the range of float32 (±3.4e38); rescale the column"
+		}
+	}
+	fault := "found " + quote.Text(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
+	if HasComma(s) {
+		fault += "; if that is a decimal comma, say so (--decimal comma)"
+	}
+	return fault
+}
+
+// IsNonFinite reports whether s is a word for a number that is not finite.
+func IsNonFinite(s string) bool {
+	switch strings.ToLower(strings.TrimLeft(s, "+-")) {
+	case "nan", "inf", "infinity":
+		return true
+	}
+	return false
+}
+
+// Flush returns v, or +0 if v is subnormal (clause 2), which it counts.
+func Flush(v float32, subnormals *int) float32 {
+	if v < MinNormal && v > -MinNormal && v != 0 {
+		*subnormals++
+		return 0
+	}
+	return v
+}
+
+func IsInteger(s string) bool {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		s = s[1:]
+	}
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// Trim cuts spaces and tabs at both ends.
+func Trim(text []byte) []byte {
+	if len(text) > 0 && (text[0] <= ' ' || text[len(text)-1] <= ' ') {
+		return bytes.Trim(text, " \t")
+	}
+	return text
+}
+
+func Finite(v float32) bool { return math.Float32bits(v)&0x7f800000 != 0x7f800000 }
+
+// Narrow returns the nearest float32, or the mark of overflow.
+func Narrow(v float64) float32 {
+	f := float32(v)
+	if math.IsInf(float64(f), 0) && !math.IsInf(v, 0) {
+		return math.Float32frombits(OverflowBits)
+	}
+	return f
+}
+
+// FaultOf says what is wrong with a value that is not finite.
+func FaultOf(v float32) string {
+	switch {
+	case math.Float32bits(v) == OverflowBits:
+		return "found a number beyond the range of float32 (±3.4e38); rescale the column"
+	case math.Float32bits(v) == MissingBits:
+		return NullFault
+	}
+	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; " +
+		"replace it or remove the example"
+}
+
+// NullFault says that a value is missing.
+const NullFault = "found a missing value (null), wanted a number; fill in or remove examples " +
+	"with " +
+	"missing values"
+
+// Bits of NaN that a decoder leaves for what float32 cannot hold.
+const (
+	OverflowBits = 0x7fc00f10
+	MissingBits  = 0x7fc00e55
+)
+
+// HasComma reports whether a text is a number with one comma.
+func HasComma(text string) bool {
+	whole, part, found := strings.Cut(text, ",")
+	return found && IsInteger(whole) && IsInteger("+"+part)
+}

@@ -28,18 +28,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Oracle chooses the mistake that becomes the next cutting plane.
-type Oracle string
-
+// Oracles, each of which chooses the mistake that becomes the next cutting plane.
 const (
-	Largest  Oracle = "largest"  // the one of the lowest margin
-	Smallest Oracle = "smallest" // the one of the highest
-	Random   Oracle = "random"   // any, all alike
+	Largest  = "largest"  // the one of the lowest margin
+	Smallest = "smallest" // the one of the highest
+	Random   = "random"   // any, all alike
 )
 
 // Params are the parameters of the learner.
 type Params struct {
-	Oracle  Oracle
+	Oracle  string
 	Updates int // of the perceptron at most for one more plane; ≥ 1
 }
 

@@ -33,38 +33,32 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Loss is what it costs to miss a part ξ of the margin, times C.
-type Loss string
-
+// Losses: what it costs to miss a part ξ of the margin, times C.
 const (
-	Hinge   Loss = "hinge"   // ξ
-	Squared Loss = "squared" // ξ²
+	Hinge   = "hinge"   // ξ
+	Squared = "squared" // ξ²
 )
 
-// Multiclass is how more than two classes are told apart.
-type Multiclass string
-
+// How more than two classes are told apart.
 const (
-	OVR Multiclass = "ovr" // one-versus-rest: each class by itself against the others
-	All Multiclass = "all" // all classes at once (Crammer and Singer)
+	OVR = "ovr" // one-versus-rest: each class by itself against the others
+	All = "all" // all classes at once (Crammer and Singer)
 )
 
-// Solver is how the solution is found, which is the same for both.
-type Solver string
-
+// Solvers: how the solution is found, which is the same for both.
 const (
-	Descent Solver = "descent" // in the dual, one example after another (Hsieh et al., Keerthi et al.)
+	Descent = "descent" // in the dual, one example after another (Hsieh et al., Keerthi et al.)
 	// cutting planes with one slack for all examples (Joachims et al.), of the hinge loss
-	Planes Solver = "planes"
+	Planes = "planes"
 )
 
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
 	Cost         float64 // C of the objective, 1e-100 to 1e100
-	Loss         Loss
-	Multiclass   Multiclass
+	Loss         string
+	Multiclass   string
 	ClassWeights learners.ClassWeights
-	Solver       Solver
+	Solver       string
 
 	// Tolerance is how far the conditions of the solution may be from being met, in units of the
 	// margin, above 0; of Planes by which share of it the objective may be above the least there is,

@@ -47,10 +47,10 @@ func (l *run) collect(regions []int64) error {
 	return nil
 }
 
-// next removes from l.candidates the pairs to try next, in the order of clause 7, and makes room for
-// their update vectors in l.z; none if there are none left. Mostly the first pair will do; where it
-// does not, a device answers sixteen questions sooner than sixteen times one. A random choice is not
-// made before it is needed.
+// next removes from l.candidates the pairs to try next, in the order of clause 7, and makes room
+// for their update vectors in l.z. Mostly the first pair will do; where it does not, a device
+// answers sixteen questions sooner than sixteen times one. A random choice is not made before it is
+// needed.
 func (l *run) next() (pairs []engine.Pair) {
 	n := min(16, len(l.candidates))
 	if n > 0 && l.Select == SelectRandom {

@@ -6,19 +6,15 @@
 //	½‖w_r‖² + C·Σ_i ℓ(1 - ±⟨w_r,x_i⟩)                    ℓ(ξ) = max(0,ξ), or its square
 //	½‖W‖²   + C·Σ_i max_r(⟨w_r,x_i⟩ - ⟨w_y,x_i⟩ + [r ≠ y])
 //
-// Both are solved by descent in the dual, or with the hinge loss by cutting planes (oneSlack),
-// to the same solution. Descent takes one example after another in an order by chance (Hsieh et
-// al. 2008, Keerthi et al. 2008), as LIBLINEAR's -s 3, 1 and 4 do: the weights are sums of
-// examples, w_r = Σ_i α_ir·x_i, and α_i is made the best one for what the others are. Examples
-// that have stayed at a bound of α are left out until the rest are done. The solution is the only
-// one, so it depends neither on the order nor on the weights that a run is given to begin with:
-// every run begins at α = 0.
+// Both are solved by descent in the dual, or with the hinge loss by cutting planes (oneSlack).
+// Descent takes one example after another in an order by chance (Hsieh et al. 2008, Keerthi et al.
+// 2008), as LIBLINEAR's -s 3, 1 and 4 do: w_r = Σ_i α_ir·x_i, and α_i is made the best one for what
+// the others are. Examples that have stayed at a bound of α are left out until the rest are done.
+// There is one solution, so every run begins at α = 0, whatever weights it is given.
 //
 // The constant feature (learners.Problem.Bias) has a penalty like any other, as in LIBLINEAR.
-//
-// Passes are the host's, as those of package online are; the engine counts predictions. All is
-// float64, in a fixed order, each product rounded before it is added, until W is rounded to
-// float32.
+// Passes are the host's; the engine counts predictions. All is float64, in a fixed order, each
+// product rounded before it is added, until W is rounded to float32.
 package svm
 
 import (

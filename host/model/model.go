@@ -44,8 +44,6 @@ package model
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
 
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
@@ -161,11 +159,3 @@ func (m *Model) check() error {
 	}
 	return m.State.check(m)
 }
-
-// isProduct reports whether n = a·b for positive a and b, without overflow.
-func isProduct(n, a, b int) bool {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	return hi == 0 && lo == uint64(n)
-}
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -12,9 +12,9 @@ import (
 // Options says how a centroid is sampled. Zero values mean the defaults.
 type Options struct {
 	Seed      uint64
-	HitAndRun bool
-	Chains    int // that walk side by side, 2 at least; 0: 8
-	MaxSteps  int // bounces of the billiard, or steps of hit-and-run, of each chain; 0: 2^20
+	HitAndRun bool // by points that jump, else by a billiard
+	Chains    int  // that walk side by side, 2 at least; 0: 8
+	MaxSteps  int  // bounces of the billiard, or steps of hit-and-run, of each chain; 0: 2^20
 
 	// Angle is what chains may disagree by, in radians; 0: one degree. In a space that is narrower,
 	// chains agree at once: a share of Ball's Margin fits any space.
@@ -38,22 +38,21 @@ type Centroid struct {
 	Spread float64
 }
 
-// Centroid estimates the centroid, by a billiard or by hit-and-run.
+// Centroid estimates the centroid.
 //
-// A billiard is a ball that flies through the space and bounces off its walls, the sphere being one
-// (equations 5.4, 5.5): the centre is the mean of the mid-points of its flights, weighted by their
-// lengths. In stretches of one length the ball takes a random direction anew, because a ball that
-// keeps its direction is not ergodic in a version space.
+// A billiard is a ball that bounces off the walls, the sphere being one (equations 5.4, 5.5): the
+// centre is the mean of the mid-points of its flights, weighted by their lengths. In stretches of
+// one length it takes a random direction anew, because a ball that keeps its direction is not
+// ergodic.
 //
 // Points of hit-and-run jump in a random direction, to anywhere on the line through the space with
 // the same probability (Smith, Operations Research 32, 1984): the centre is the mean of the
-// mid-points of those lines. A step takes a product with all constraints, so it is the slower one;
-// it shares no step with the billiard, so it is the judge of it.
+// mid-points of those lines. It is slower, and shares no step with the billiard, so it is the judge
+// of it.
 //
 // Chains start in the centre of Ball. They walk in rounds, each twice as long as the one before,
-// which it forgets; the rounds end when the centres of the last one agree.
-//
-// The errors are those of Ball and of Round, and about options.
+// which it forgets; the rounds end when the centres of the last one agree. The errors are those of
+// Ball and of Round, and about options.
 func (s *Space) Centroid(o Options) (Centroid, error) {
 	if o.HitAndRun {
 		return s.sample(o, func(start []float64, random *rand.Rand) walker {

@@ -64,15 +64,14 @@ func (l *run) clean() error {
 		return errors.New("softmax: found no label that counts after cleaning, wanted at least one; " +
 			"check the confusion matrix, or train without cleaning")
 	}
-	l.state.Crossing, l.state.First = crossing{}, 0
-	l.state.Cleaned, l.state.Stage = c, fitting
-	l.deal()
+	l.state.Crossing, l.state.First, l.state.Cleaned = crossing{}, 0, c
+	l.enter(fitting, l.state.Search.Lambda)
 	return nil
 }
 
 // expectedWrong returns the examples that are left out: for each pair of a label y and another
-// class, as many of label y as have the other by the posteriors t, n×Q, added up; those first
-// in which the other is likelier than y by most.
+// class, as many of label y as have the other by the posteriors t, n×Q, added up; those first in
+// which the other is likelier than y by most.
 func expectedWrong(labels []int32, t []float32, q int) []int {
 	of, wrong := make([][]int, q), []int(nil)
 	for i, y := range labels {

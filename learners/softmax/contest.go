@@ -10,39 +10,39 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // candidate is what may be done about wrong labels.
 type candidate struct {
-	Correction Correction
-	Clean      Cleaning
+	Correction string
+	Clean      string
 }
 
 func (c candidate) String() string {
 	if c.Clean == Keep {
-		return string(c.Correction)
+		return c.Correction
 	}
-	return string(c.Correction) + " and " + string(c.Clean)
+	return c.Correction + " and " + c.Clean
 }
 
-// candidates are those of --correction auto. The first is the one that has been best or nearly
-// so on the labels of people, and is taken unless another is clearly better.
-var candidates = []candidate{{EM, Keep}, {Forward, Keep}, {Forward, Prune}, {Forward, Reweight},
-	{None, Keep}}
+// candidates are those of correction auto. The first is the one that has been best or nearly so on
+// the labels of people, and is taken unless another is clearly better.
+var candidates = []candidate{
+	{EM, Keep}, {Forward, Keep}, {Forward, Prune}, {Forward, Reweight}, {None, Keep},
+}
 
 // parts is how many parts the examples of a contest are cut in: each candidate learns without
 // one of them, and is judged by it.
 const parts = 3
 
-// contest chooses among the candidates and goes on as the run of the one it has chosen. What it
-// judges them by is
+// contest chooses among the candidates and goes on as the run of the one it has chosen, by
 //
 //	1/n Σ_i C⁻¹[ŷ_i][y_i],  ŷ_i the class of example i by the weights that have not seen it,
 //
 // whose expectation is the share of examples with the right class. The likelihood of labels held
-// out, which finds penalties, is no judge of corrections: noise that depends on the example makes
-// labels likelier under a model that believes them. All candidates have one penalty here, that of
-// EM, since the differences between penalties are larger than theirs.
+// out is no judge of corrections: noise that depends on the example makes labels likelier under a
+// model that believes them. All have the penalty of EM, since penalties differ more than they do.
 type contest struct {
 	// of the first candidate before the choice, which counts for all; of the chosen one after it
 	*run
@@ -73,11 +73,11 @@ func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{params: *p, inverse: inverse.V, part: folds(problem.Y, problem.Q, parts,
-		problem.Seed^stream)}
+	c := &contest{params: *p, inverse: inverse.V,
+		part: folds(problem.Y, problem.Q, parts, problem.Seed^stream)}
 	first := candidates[0]
 	if problem.Noise == nil { // all candidates are one
-		first = candidate{Correction: None, Clean: Keep}
+		first = candidate{None, Keep}
 		c.decision = "labels count as right, since there is no confusion matrix"
 	}
 	if err := c.become(first, problem, eval); err != nil {
@@ -86,12 +86,17 @@ func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) 
 	return c, nil
 }
 
-// become makes c the run of a candidate with the user's parameters.
-func (c *contest) become(chosen candidate, problem *learners.Problem,
-	eval engine.Evaluator) (err error) {
+// with returns the user's parameters with those of a candidate.
+func (c *contest) with(chosen candidate) *Params {
 	p := c.params
 	p.Correction, p.Clean = chosen.Correction, chosen.Clean
-	c.run, err = newRun(&p, problem, eval)
+	return &p
+}
+
+// become makes c the run of a candidate.
+func (c *contest) become(chosen candidate, problem *learners.Problem, eval engine.Evaluator,
+) (err error) {
+	c.run, err = newRun(c.with(chosen), problem, eval)
 	return err
 }
 
@@ -100,8 +105,8 @@ func (c *contest) become(chosen candidate, problem *learners.Problem,
 func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	if c.decision != "" {
 		s, err := c.run.Step(ctx, w)
-		s.Doubts = append(s.Doubts, learners.Doubt{Code: learners.CorrectionChosen, Finding: "softmax: " +
-			c.decision})
+		s.Doubts = append(s.Doubts, learners.Doubt{Code: learners.CorrectionChosen,
+			Finding: "softmax: " + c.decision})
 		return s, err
 	}
 	s := &c.state
@@ -116,7 +121,7 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 	step := learners.Step{
 		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)},
 			{Name: "right", Value: right}},
-		Doubts: learners.EndInDoubt("allow more steps, or give a correction",
+		Doubts: base.EndInDoubt("allow more steps, or give a correction",
 			"softmax: ended in the choice of a correction: nothing is learned yet"),
 	}
 	if len(s.Classes) == len(candidates) && s.Parts == parts {
@@ -133,13 +138,12 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 	if len(fit) == 0 || len(rest) == 0 {
 		return 0, nil
 	}
-	p := c.params
-	p.Correction, p.Clean = candidates[number].Correction, candidates[number].Clean
+	p := c.with(candidates[number])
 	if p.L2.Search {
 		p.L2 = L2(softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit)))
 	}
 	v := w.Clone()
-	if err := learn(ctx, &p, c.problem, fit, v); err != nil {
+	if err := learn(ctx, p, c.problem, fit, v); err != nil {
 		return 0, err
 	}
 	judged, release, err := c.problem.Rows().Keep(rest)
@@ -241,7 +245,6 @@ func ahead(n int, difference func(i int) float64) (mean, deviation float64) {
 	return mean, math.Sqrt(max(0, squares/float64(n)-float64(mean*mean)) / float64(n))
 }
 
-// Save implements learners.Learner.
 func (c *contest) Save() (saved []byte, err error) {
 	s := c.state
 	if c.decision != "" {
@@ -252,7 +255,6 @@ func (c *contest) Save() (saved []byte, err error) {
 	return encode(s)
 }
 
-// Restore implements learners.Learner.
 func (c *contest) Restore(saved []byte) error {
 	var s contestState
 	err := decode(saved, &s)

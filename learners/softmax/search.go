@@ -35,9 +35,6 @@ type trial struct {
 	Error  float64 // its standard error
 }
 
-// newSearch begins a search among examples of the given mean squared length.
-func newSearch(squared float64) search { return search{Lambda: leastLambda * squared} }
-
 // judge takes what became of the fit under way and its weights, and goes on to the next λ, or
 // returns false and takes the best one. from is where the next fit begins.
 func (s *search) judge(t trial, w []float32) (from []float32, more bool) {

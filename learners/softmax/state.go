@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 var errDamaged = errors.New("softmax: found a damaged state of a run")
@@ -57,10 +57,8 @@ func shares[T float32 | float64](v []T) bool {
 // positive reports whether v is a number of at least 0.
 func positive(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
-// Save implements learners.Learner.
 func (l *run) Save() ([]byte, error) { return encode(l.state) }
 
-// Restore implements learners.Learner.
 func (l *run) Restore(saved []byte) error {
 	var s state
 	err := decode(saved, &s)
@@ -92,8 +90,8 @@ func (l *run) check(s *state) error {
 			"a stage that these parameters do not have"},
 		fault{!positive(s.First) || !positive(path.Lambda), "a gradient or penalty that is none"},
 		fault{len(s.Pairs) > memory || slices.ContainsFunc(s.Pairs, func(p pair) bool {
-			return len(p.S) != size || len(p.Y) != size || !learners.Finite(p.S) ||
-				!learners.Finite(p.Y) || !(p.SY > 0) || !positive(p.SY)
+			return len(p.S) != size || len(p.Y) != size || !base.Finite(p.S) ||
+				!base.Finite(p.Y) || !(p.SY > 0) || !positive(p.SY)
 		}), "steps or gradients that are none"},
 
 		fault{len(path.Tried) > pathLength || path.Least < 0 ||

@@ -1,15 +1,19 @@
-package learners
+// Package base has what runs of several learners are made of: loaded examples, saved states, and
+// checks of numbers.
+package base
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Scored is the part of a run that all learners share which ask the engine for scores alone.
 type Scored struct {
-	Problem *Problem
+	Problem *learners.Problem
 	Scorer  engine.Scorer
 
 	name      string
@@ -17,21 +21,27 @@ type Scored struct {
 	closed    bool
 }
 
-// LoadScored loads the examples of p for the learner of that name. Errors: those of Problem.Load.
-func LoadScored(name string, p *Problem) (*Scored, error) {
-	scorer, err := p.Load()
-	return &Scored{Problem: p, Scorer: scorer, name: name, predicted: make([]int32, p.X.N)}, err
+// StartScored loads the examples of problem for the learner of p, whose run begin makes.
+func StartScored(p learners.Params, problem *learners.Problem,
+	begin func(*Scored) (learners.Learner, error)) (learners.Learner, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	scorer, err := problem.Load()
+	if err != nil {
+		return nil, err
+	}
+	l, err := begin(&Scored{Problem: problem, Scorer: scorer, name: p.Definition().Name,
+		predicted: make([]int32, problem.X.N)})
+	if err != nil {
+		return nil, errors.Join(err, scorer.Close())
+	}
+	return l, nil
 }
 
 // Count implements Learner: it has the classes that changed scored anew.
 func (s *Scored) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
-	if err := s.Scorer.Rescore(w, changed); err != nil {
-		return nil, err
-	}
-	if err := s.Scorer.Predict(s.predicted); err != nil {
-		return nil, err
-	}
-	return CountPredictions(s.predicted, s.Problem.Y, w.Q), nil
+	return CountPredicted(s.Scorer, w, changed, s.predicted, s.Problem.Y)
 }
 
 // Ready returns an error if the run is closed or ctx cancelled.
@@ -42,20 +52,25 @@ func (s *Scored) Ready(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close implements Learner.
 func (s *Scored) Close() error {
 	s.closed = true
 	return s.Scorer.Close()
 }
 
-// CountPredictions returns the number of examples by prediction (row) and label y (column), q×q
-// row-major.
-func CountPredictions(predicted, y []int32, q int) []int64 {
-	counts := make([]int64, q*q)
-	for i, p := range predicted {
-		counts[int(p)*q+int(y[i])]++
+// CountPredicted is Learner.Count by a scorer, of examples of labels y. It overwrites predicted.
+func CountPredicted(s engine.Scorer, w engine.Weights, changed []int, predicted, y []int32,
+) ([]int64, error) {
+	if err := s.Rescore(w, changed); err != nil {
+		return nil, err
 	}
-	return counts
+	if err := s.Predict(predicted); err != nil {
+		return nil, err
+	}
+	counts := make([]int64, w.Q*w.Q)
+	for i, p := range predicted {
+		counts[int(p)*w.Q+int(y[i])]++
+	}
+	return counts, nil
 }
 
 // EachScores calls f with the scores of each example, in order. f may change but not keep them.
@@ -106,11 +121,14 @@ func SquaredLength(v []float32) (sum float64) {
 	return sum
 }
 
-// lent is a Scorer that its owner closes.
-type lent struct{ of engine.Scorer }
+// EndInDoubt returns the doubt of a learner that leaves something undone.
+func EndInDoubt(advice, format string, args ...any) []learners.Doubt {
+	return []learners.Doubt{{Code: learners.EndsInDoubt, Finding: fmt.Sprintf(format, args...),
+		Advice: advice}}
+}
 
-func (l lent) Shape() (n, d, q int)                          { return l.of.Shape() }
-func (l lent) Rescore(w engine.Weights, classes []int) error { return l.of.Rescore(w, classes) }
-func (l lent) Scores(dst []float32, from, to int) error      { return l.of.Scores(dst, from, to) }
-func (l lent) Predict(dst []int32) error                     { return l.of.Predict(dst) }
-func (l lent) Close() error                                  { return nil }
+// Weighting returns the parameter of class weights.
+func Weighting(field *learners.ClassWeights) learners.Parameter {
+	return learners.OneOf("class_weights", field, "how much examples count by their label",
+		learners.Equal, "all examples alike", learners.Balanced, "all labels alike")
+}

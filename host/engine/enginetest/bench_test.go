@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -42,10 +44,35 @@ func measure(b *testing.B, name string, r rates, f func() error) {
 	})
 }
 
-// BenchmarkEvaluate measures evaluations, and weighted sums alone, of dense examples and of
+// each runs f on the fastest engine for processors and, in a build with OpenCL, on each device.
+func each(b *testing.B, f func(b *testing.B, e engine.Engine)) {
+	b.Run("cpu", func(b *testing.B) { f(b, simd.New()) })
+	if !gpu.Built {
+		return
+	}
+	infos, err := gpu.Devices()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, i := range infos {
+		b.Run(i.ID(), func(b *testing.B) {
+			e, err := gpu.Open(i, gpu.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer e.Close()
+			f(b, e)
+		})
+	}
+}
+
+func BenchmarkEvaluate(b *testing.B) { each(b, evaluate) }
+func BenchmarkProject(b *testing.B)  { each(b, project) }
+
+// evaluate measures evaluations, and weighted sums alone, of dense examples and of
 // sparse ones of the sizes of texts. Terms are those of the products of stored values and
 // classes, scores and weighted sums; the columns of stored values are read too.
-func BenchmarkEvaluate(b *testing.B, e engine.Engine) {
+func evaluate(b *testing.B, e engine.Engine) {
 	for _, s := range []struct{ n, d, q, stored int }{
 		{60000, 784, 3, 784}, {60000, 784, 10, 784}, {60000, 784, 26, 784}, {20000, 784, 200, 784},
 		{3823, 65, 10, 65}, {15000, 17, 26, 17},
@@ -108,9 +135,9 @@ func drawTexts(rng *rand.Rand, n, d, stored int) dataset.Examples {
 
 func around0(r *rand.Rand) float32 { return r.Float32() - 0.5 }
 
-// BenchmarkProject measures projections of the sizes that kernel PCA has. It compares with
+// project measures projections of the sizes that kernel PCA has. It compares with
 // a matrix product of the same sizes, or with two of them one after the other.
-func BenchmarkProject(b *testing.B, e engine.Engine) {
+func project(b *testing.B, e engine.Engine) {
 	for _, s := range []struct {
 		f             kernel.Function
 		n, d, m, axes int

@@ -1,4 +1,4 @@
-package learners
+package base
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 )
 
-// Pack returns a state for Learner.Save: numbers, slices and structs of them, and *rand.PCG, in
-// little-endian order one after the other, and the SHA-256 of that.
+// Pack returns a state for learners.Learner.Save: numbers, slices and structs of them, and
+// *rand.PCG, in little-endian order one after the other, and the SHA-256 of that.
 func Pack(values ...any) (state []byte, err error) {
 	for _, v := range values {
 		if random, ok := v.(*rand.PCG); ok {

@@ -38,12 +38,10 @@ func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 				scores[c] = dot(r.x, i, w.Row(c))
 			}
 			a := r.residuals[i*r.q : (i+1)*r.q]
-			loss := r.residual(a, t, scores, i)
-			if math.Abs(float64(loss)) <= numerics.MostLoss { // not if it is NaN
-				r.losses[i] = numerics.Quantize(loss, format)
-			} else {
+			target, weight := r.target(i)
+			loss, counts := numerics.Residuals(a, t, scores, target, weight, r.targets.Given)
+			if r.losses[i] = numerics.Quantize(loss, format); !counts {
 				r.losses[i] = refused
-				clear(a)
 			}
 		}
 	})
@@ -59,14 +57,8 @@ func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 	return e, nil
 }
 
-// residual writes the weighted residuals of example i to a and returns its weighted loss,
-// NaN or ±Inf if the example is to be refused (clause 16). t is scratch of Q values.
-func (r *evaluator) residual(a, t, scores []float32, i int) (loss float32) {
-	for _, s := range scores {
-		if s-s != 0 { // ±Inf or NaN
-			return s - s
-		}
-	}
+// target returns the target and the weight of example i.
+func (r *evaluator) target(i int) ([]float32, float32) {
 	row, weight := i, float32(1)
 	if r.targets.Row != nil {
 		row = int(r.targets.Row[i])
@@ -74,27 +66,7 @@ func (r *evaluator) residual(a, t, scores []float32, i int) (loss float32) {
 	if r.targets.Weight != nil {
 		weight = r.targets.Weight[i]
 	}
-	target := r.targets.Values[row*r.q : (row+1)*r.q]
-	m, l := numerics.Softmax(a, scores)
-	if r.targets.Given {
-		loss = l
-		for k, v := range target {
-			loss = numerics.FMA(-v, scores[k]-m, loss)
-			a[k] = (a[k] - v) * weight
-		}
-		return loss * weight
-	}
-	for k, v := range target {
-		t[k] = scores[k] + v
-	}
-	m2, l2 := numerics.Softmax(t, t)
-	if m2-m2 != 0 {
-		return m2 - m2
-	}
-	for k, v := range t {
-		a[k] = (a[k] - v) * weight
-	}
-	return ((m - m2) + (l - l2)) * weight
+	return r.targets.Values[row*r.q : (row+1)*r.q], weight
 }
 
 func (r *evaluator) WeightedSums(sums []int64, a []float32) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // projectTile is how many examples go through all landmarks together: it bounds the kernel
-// values in memory, and makes a sparse landmark dense once for so many.
+// values in memory, and makes a sparse landmark dense once for all of them.
 const projectTile = 64
 
 // Project: clause 13.

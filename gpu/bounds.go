@@ -106,31 +106,19 @@ func (r *resident) assignBounded(t *tile, alpha float32) error {
 
 // scoreListed scores the listed examples of a tile for all classes.
 func (r *resident) scoreListed(t *tile) error {
-	for from := 0; from < r.q; from += r.classes.n {
-		batch := sketch.All(r.q)[from:min(from+r.classes.n, r.q)]
-		if len(batch) < r.q {
-			if err := r.useWeights(r.bounds.W, batch); err != nil {
-				return err
-			}
-		}
+	return r.eachBatch(r.bounds.W, func(m int) error {
 		score := func(x arrays, local int32) error {
-			return r.scoreDense(t, x, len(batch), r.sketches.list, 1+local)
+			return r.scoreDense(t, x, m, r.sketches.list, 1+local)
 		}
 		if !t.streamed() && !t.inFile { // no need to know which they are
-			if err := score(t.arrays(), 0); err != nil {
-				return err
-			}
-			continue
+			return score(t.arrays(), 0)
 		}
 		rows, err := r.readList(t)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.onListed(t, rows, score), r.drain()); err != nil {
-			return err
-		}
-	}
-	return nil
+		return errors.Join(r.onListed(t, rows, score), r.drain())
+	})
 }
 
 // readList returns the examples of a tile that kernel bound listed.

@@ -34,7 +34,7 @@ type gpuEngine struct {
 	info       Info
 	conforming bool
 	q          *queue
-	programs   []*cl.Program // nil when closed
+	compiled   []*cl.Program // nil when closed
 	cpu        bool          // kernels are built for a processor, else for a GPU
 	shares     bool          // the device uses host memory in place
 	vector     int           // values of a vector of kernels/project.cl
@@ -47,7 +47,6 @@ type gpuEngine struct {
 	scoreSparse, predict, assign, bound            *compiled
 	assignListed, addGroups, clearSums             *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
-	scoreSparseWide                                *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled
 }
@@ -177,13 +176,13 @@ func (e *gpuEngine) start() (err error) {
 		e.options += " -DFETCHES"
 	}
 	e.options += " " + e.build.options
-	return e.compile(slices.Concat(programs, densePrograms(0)))
+	l := e.library()
+	return e.compile(slices.Concat(l.all, l.dense[0]))
 }
 
 // compilerOptions are those of all kernels, but for NARROW.
 func compilerOptions(cpu bool) string {
-	number := map[bool]int{true: 1}
-	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number[cpu], lanes,
+	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number(cpu), lanes,
 		numerics.Chunk)
 }
 
@@ -194,19 +193,18 @@ func (e *gpuEngine) compile(programs []program) error {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
 	for _, p := range programs {
-		uses, names := p.kernels(e), []string(nil)
+		uses, names := p.kernels, []string(nil)
 		if *uses[len(uses)-1].to != nil {
 			continue
 		}
 		for _, u := range uses {
 			names = append(names, u.name)
 		}
-		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options,
-			p.narrow, p.macros(e)), names...)
+		program, err := e.q.build(p.text(e.build.sources), e.options+p.macros, names...)
 		if err != nil {
 			return err
 		}
-		e.programs = append(e.programs, program)
+		e.compiled = append(e.compiled, program)
 		for _, k := range uses {
 			fixed := !e.cpu && slices.Contains(fixedGroups, k.name)
 			if *k.to, err = e.q.kernel(program, k.name, min(k.local, most), fixed); err != nil {
@@ -227,15 +225,16 @@ func (e unchecked) Device() engine.Device {
 func (e unchecked) Close() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	done(e.q.last, nil)
-	for _, p := range e.allPrograms() {
-		for _, k := range p.kernels(e.gpuEngine) {
+	l := e.library()
+	for _, p := range slices.Concat(l.groups()...) {
+		for _, k := range p.kernels {
 			if *k.to != nil {
 				(*k.to).cl.Release()
 				*k.to = nil
 			}
 		}
 	}
-	for _, p := range e.programs {
+	for _, p := range e.compiled {
 		e.q.release(p)
 	}
 	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
@@ -249,7 +248,7 @@ func (e unchecked) Close() error {
 	if e.q.context != nil && e.q.cache == nil {
 		e.q.context.Release()
 	}
-	e.programs, e.q = nil, &queue{work: e.q.work, lost: e.q.lost}
+	e.compiled, e.q = nil, &queue{work: e.q.work, lost: e.q.lost}
 	return errors.Join(errs...)
 }
 
@@ -257,7 +256,7 @@ func (e unchecked) Close() error {
 func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
 	err := e.checkMemory(x, t)
 	if err == nil {
-		err = e.compile(e.loadPrograms(x, t.Use))
+		err = e.compile(e.programs(x, t.Use))
 	}
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		return e, err
 	}
 	if r.classes.n == r.q { // one batch for all tiles
-		if err := r.useAll(w, sketch.All(r.q)); err != nil {
+		if err := r.useWeights(w, sketch.All(r.q)); err != nil {
 			return e, err
 		}
 	}
@@ -74,7 +74,7 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 			if fused {
 				return r.evaluateTile(t, x)
 			}
-			if err := r.scoreAll(t, x, w); err != nil {
+			if err := r.eachBatch(w, func(m int) error { return r.scoreTile(t, x, m) }); err != nil {
 				return err
 			}
 			return r.evaluateBands(t, x)
@@ -101,40 +101,6 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 			kernel, e.Refused, r.n, losses.name)
 	}
 	return e, nil
-}
-
-// useAll is useWeights for an evaluation, which scores sparse examples for many classes at once.
-func (r *resident) useAll(w engine.Weights, classes []int) error {
-	if r.tiles[0].sparse == nil {
-		return r.useWeights(w, classes)
-	}
-	return errors.Join(r.classes.write(0, indices(classes)), r.weights.write(0, pack(w, classes,
-		r.e.vector)))
-}
-
-// scoreAll scores all classes for the examples of a tile.
-func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
-	for from := 0; from < r.q; from += r.classes.n {
-		batch := sketch.All(r.q)[from:min(from+r.classes.n, r.q)]
-		if len(batch) < r.q {
-			if err := r.useAll(w, batch); err != nil {
-				return err
-			}
-		}
-		if t.sparse == nil {
-			if err := r.scoreTile(t, x, len(batch)); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := r.e.scoreSparseWide.launch(t.rows, (len(batch)+r.e.vector-1)/r.e.vector, x.columns,
-			x.values, x.slices,
-			x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
-			int32(len(batch))); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // evaluateTile does all for a tile in one kernel.

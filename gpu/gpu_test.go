@@ -183,10 +183,9 @@ func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int,
 
 // fresh returns the engine as it was before anything was loaded.
 func (e *gpuEngine) fresh() *gpuEngine {
-	q := *e.q
-	q.inUse = 0
-	return &gpuEngine{info: e.info, q: &q, programs: e.programs, cpu: e.cpu, shares: e.shares,
-		maxAlloc: e.maxAlloc, build: e.build}
+	f, q := *e, *e.q
+	q.inUse, f.q = 0, &q
+	return &f
 }
 
 // TestMoreThanFits has examples that no single buffer of the device holds, or

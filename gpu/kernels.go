@@ -5,6 +5,7 @@ package gpu
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jgillich/go-opencl/cl"
 
@@ -17,10 +18,9 @@ import (
 // program is some kernel files that are compiled together. There are several, so that
 // a driver that remembers what it compiled has less to compile when a file changes.
 type program struct {
-	files   []string
-	narrow  int                     // macro NARROW
-	macros  func(*gpuEngine) string // options of the compiler
-	kernels func(*gpuEngine) []kernelUse
+	files   string // with spaces between, without .cl
+	macros  string // options of the compiler, NARROW among them
+	kernels []kernelUse
 }
 
 // kernelUse is a kernel, where the engine keeps it, and how many work-items are in a
@@ -30,6 +30,9 @@ type kernelUse struct {
 	name  string
 	local int
 }
+
+// denseKernels are the kernels that read dense examples of one width. evaluate is for CPUs.
+type denseKernels struct{ scoreFew, scoreMany, sumGroups, weighted, evaluate *compiled }
 
 // How kernels divide their work: what was fastest on the devices that were measured.
 const (
@@ -63,113 +66,82 @@ func workGroup(cpu bool, most int) int {
 // fixedGroups are the kernels whose text fixes the size of a work-group, in the form for GPUs.
 var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weighted"}
 
-// programs serve every data set, and so are compiled when an engine is opened. A
-// driver may take 50 ms for a program that it remembers: all others wait until they are wanted.
-var programs = []program{
-	{[]string{"region.cl", "update.cl", "bound.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", e.group},
-			{&e.bound, "bound", e.group}, {&e.assignListed, "assign_listed", 64},
-			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", e.group}}
-	}},
-	{[]string{"add.cl"}, 0, sumMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.addGroups, "add_groups", e.wideGroup()}, {&e.clearSums, "clear_sums", 64}}
-	}},
+// library is all programs that an engine may have compiled, by what they serve. A driver may take
+// 50 ms for a program that it remembers, so what examples need is compiled when they are loaded.
+type library struct {
+	all, sparse, project, evaluator, sparseEvaluator []program
+
+	dense, weighted [3][]program // by the bytes of a value of narrow examples, 0 for float32
 }
 
-// sparsePrograms serve sparse examples.
-var sparsePrograms = []program{
-	{[]string{"sparse.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
-		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
-		return []kernelUse{{&e.scoreSparse, "score_sparse", 64}, {&e.moveSumsSparse, "move_sums_sparse",
-			e.group}}
-	}},
+// groups returns them, in a fixed order.
+func (l *library) groups() [][]program {
+	return slices.Concat([][]program{l.all, l.sparse, l.project, l.evaluator, l.sparseEvaluator},
+		l.dense[:], l.weighted[:])
 }
 
-// projectPrograms serve projections.
-var projectPrograms = []program{
-	{[]string{"vector.cl", "kernelvalue.cl", "projectsparse.cl", "project.cl"}, 0, projectMacros,
-		projectKernels},
-}
-
-func projectKernels(e *gpuEngine) []kernelUse {
-	return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.group},
-		{&e.productSparse, "product_sparse", e.group}, {&e.squaresSparse, "squares_sparse", e.group}}
-}
-
-// evaluatorPrograms serve all evaluators.
-var evaluatorPrograms = []program{
-	{[]string{"vector.cl", "residual.cl"}, 0, residualMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.residuals, "residuals", e.group}}
-	}},
-}
-
-// sparseEvaluatorPrograms serve evaluators of sparse examples.
-var sparseEvaluatorPrograms = []program{
-	{[]string{"vector.cl", "weightedsparse.cl", "scoresparse.cl"}, 0, weightedMacros,
-		func(e *gpuEngine) []kernelUse {
-			return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.group},
-				{&e.scoreSparseWide, "score_sparse_wide", 64}}
-		}},
-}
-
-// weightedPrograms serve evaluators of dense examples of a width: on a CPU one kernel does all
-// at once.
-func (e *gpuEngine) weightedPrograms(width int) []program {
+// library returns the programs, whose kernels e keeps.
+func (e *gpuEngine) library() (l library) {
+	group, wide, vector := e.group, e.wideGroup(), e.vector
+	sums := fmt.Sprintf(" -DNARROW=0 -DCOLUMNS=%d", e.sumColumns())
+	weighted := fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", vector, group,
+		weightedColumns, numerics.Block)
+	residual := 1 // examples of a vector
 	if e.cpu {
-		files := []string{"score.cl", "vector.cl", "residual.cl", "weighted.cl", "evaluate.cl"}
-		return []program{{files, width, evaluateMacros, func(e *gpuEngine) []kernelUse {
-			return []kernelUse{{&e.dense[width].weighted, "weighted", 1}, {&e.dense[width].evaluate,
-				"evaluate", 1}}
-		}}}
+		residual = vector
 	}
-	return []program{{[]string{"vector.cl", "weighted.cl"}, width, weightedMacros,
-		func(e *gpuEngine) []kernelUse {
-			return []kernelUse{{&e.dense[width].weighted, "weighted", e.group}}
-		}}}
+	l.all = []program{
+		{"region update bound", " -DNARROW=0", []kernelUse{
+			{&e.predict, "predict", 64}, {&e.assign, "assign", group}, {&e.bound, "bound", group},
+			{&e.assignListed, "assign_listed", 64}, {&e.updateVectors, "update_vectors", 64},
+			{&e.norms, "norms", group}}},
+		{"add", sums, []kernelUse{{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64}}},
+	}
+	l.sparse = []program{{"vector sparse", fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d", vector), []kernelUse{
+		{&e.scoreSparse, "score_sparse", 64},
+		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
+		{&e.moveSumsSparse, "move_sums_sparse", group}}}}
+	l.project = []program{{"vector kernelvalue projectsparse project",
+		fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d -DGROUP=%d", vector, group), []kernelUse{
+			{&e.product, "product", wide}, {&e.squares, "squares", group},
+			{&e.productSparse, "product_sparse", group}, {&e.squaresSparse, "squares_sparse", group}}}}
+	l.evaluator = []program{{"vector residual",
+		fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d -DGROUP=%d", residual, group),
+		[]kernelUse{{&e.residuals, "residuals", group}}}}
+	l.sparseEvaluator = []program{{"vector weightedsparse", " -DNARROW=0" + weighted,
+		[]kernelUse{{&e.weightedSparse, "weighted_sparse", group}}}}
+	for width := range l.dense {
+		k, narrow := &e.dense[width], fmt.Sprintf(" -DNARROW=%d", width)
+		l.dense[width] = []program{
+			{"score", fmt.Sprintf("%s -DGROUP=%d -DROWS=%d -DWIDTH=%d", narrow, group, scoreRows,
+				min(scoreWidth, group)),
+				[]kernelUse{{&k.scoreFew, "score_4", group}, {&k.scoreMany, "score_16", group}}},
+			{"sums", fmt.Sprintf("%s -DCOLUMNS=%d", narrow, e.sumColumns()),
+				[]kernelUse{{&k.sumGroups, "sum_groups", wide}}},
+		}
+		l.weighted[width] = []program{{"vector weighted", narrow + weighted,
+			[]kernelUse{{&k.weighted, "weighted", group}}}}
+		if e.cpu { // a kernel that does all at once, too
+			l.weighted[width] = []program{{"score vector residual weighted evaluate",
+				fmt.Sprintf("%s%s -DROWS=%d -DFEW=%d -DMANY=%d", narrow, weighted, scoreRows, few, many),
+				[]kernelUse{{&k.weighted, "weighted", 1}, {&k.evaluate, "evaluate", 1}}}}
+		}
+	}
+	return l
 }
 
-// denseKernels are the kernels that read dense examples of one width; the last are there once
-// an evaluator wanted them, and evaluate on a CPU alone.
-type denseKernels struct{ scoreFew, scoreMany, sumGroups, weighted, evaluate *compiled }
-
-// widths are the bytes of a value of narrow examples, 0 for those in float32.
-var widths = []int{0, 1, 2}
-
-// densePrograms serve dense examples of a width.
-func densePrograms(width int) []program {
-	return []program{
-		{[]string{"score.cl"}, width, scoreMacros, func(e *gpuEngine) []kernelUse {
-			k := &e.dense[width]
-			return []kernelUse{{&k.scoreFew, "score_4", e.group}, {&k.scoreMany, "score_16", e.group}}
-		}},
-		{[]string{"sums.cl"}, width, sumMacros, func(e *gpuEngine) []kernelUse {
-			return []kernelUse{{&e.dense[width].sumGroups, "sum_groups", e.wideGroup()}}
-		}},
-	}
-}
-
-// allPrograms returns all programs that an engine may have compiled.
-func (e *gpuEngine) allPrograms() []program {
-	all := slices.Concat(programs, sparsePrograms, projectPrograms, evaluatorPrograms,
-		sparseEvaluatorPrograms)
-	for _, w := range widths {
-		all = slices.Concat(all, densePrograms(w), e.weightedPrograms(w))
-	}
-	return all
-}
-
-// loadPrograms returns the programs that examples need; some may be compiled already.
-func (e *gpuEngine) loadPrograms(x dataset.Stored, u enginecheck.Use) []program {
-	width := narrowWidth(x)
+// programs returns what a use of examples needs; some may be compiled already.
+func (e *gpuEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
+	l, width := e.library(), narrowWidth(x)
 	switch {
 	case x.Sparse() && u == enginecheck.Evaluating:
-		return slices.Concat(sparsePrograms, evaluatorPrograms, sparseEvaluatorPrograms)
+		return slices.Concat(l.sparse, l.evaluator, l.sparseEvaluator)
 	case x.Sparse():
-		return sparsePrograms
+		return l.sparse
 	case u == enginecheck.Evaluating:
-		return slices.Concat(densePrograms(width), evaluatorPrograms, e.weightedPrograms(width))
+		return slices.Concat(l.dense[width], l.evaluator, l.weighted[width])
 	}
-	return densePrograms(width)
+	return l.dense[width]
 }
 
 // wideGroup is the size of work-groups of kernels whose work-item takes much on a CPU.
@@ -180,36 +152,6 @@ func (e *gpuEngine) wideGroup() int {
 	return e.group
 }
 
-func noMacros(*gpuEngine) string { return "" }
-
-func scoreMacros(e *gpuEngine) string {
-	return fmt.Sprintf(" -DGROUP=%d -DROWS=%d -DWIDTH=%d", e.group, scoreRows, min(scoreWidth,
-		e.group))
-}
-
-func projectMacros(e *gpuEngine) string {
-	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", e.vector, e.group)
-}
-
-func residualMacros(e *gpuEngine) string {
-	width := 1
-	if e.cpu {
-		width = e.vector
-	}
-	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", width, e.group)
-}
-
-func weightedMacros(e *gpuEngine) string {
-	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", e.vector, e.group,
-		weightedColumns, numerics.Block)
-}
-
-func evaluateMacros(e *gpuEngine) string {
-	return weightedMacros(e) + fmt.Sprintf(" -DROWS=%d -DFEW=%d -DMANY=%d", scoreRows, few, many)
-}
-
-func sumMacros(e *gpuEngine) string { return fmt.Sprintf(" -DCOLUMNS=%d", e.sumColumns()) }
-
 // The classes that a work-item of kernels score_4 and score_16 computes at once.
 const few, many = 4, 16
 
@@ -217,9 +159,9 @@ const few, many = 4, 16
 // score.cl goes in once for each number of classes that a work-item computes at once.
 func (p program) text(sources []string) []string {
 	all := []string{sources[0]}
-	for _, name := range p.files {
-		text := sources[slices.Index(kernels.Names, name)]
-		if name != "score.cl" {
+	for _, name := range strings.Fields(p.files) {
+		text := sources[slices.Index(kernels.Names, name+".cl")]
+		if name != "score" {
 			all = append(all, text)
 			continue
 		}

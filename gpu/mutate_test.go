@@ -60,32 +60,33 @@ func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 	b.Engine = enginecheck.New(unchecked{b}, enginecheck.How{Turns: true})
 	b.build.sources = sources
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
-	groups := [][]program{programs, sparsePrograms, projectPrograms, evaluatorPrograms,
-		sparseEvaluatorPrograms}
-	for _, width := range widths {
-		groups = append(groups, densePrograms(width), e.weightedPrograms(width))
-	}
-	for _, group := range groups {
-		if group[0].narrow != 0 && slices.ContainsFunc(group, differ) {
+	own, whole := b.library(), e.library()
+	for g, group := range own.groups() {
+		if !strings.Contains(group[0].macros, "NARROW=0") && slices.ContainsFunc(group, differ) {
 			continue
 		}
-		for _, p := range group {
+		for at, p := range group {
 			if differ(p) {
 				if err := b.compile([]program{p}); err != nil {
 					t.Fatal(err)
 				}
 				continue
 			}
-			to := p.kernels(b)
-			for n, k := range p.kernels(e) {
-				*to[n].to = *k.to
+			for n, k := range whole.groups()[g][at].kernels {
+				*p.kernels[n].to = *k.to
 			}
 		}
 	}
-	if len(b.programs) == 0 {
+	if len(b.compiled) == 0 {
 		t.Fatal("no program has the text that differs")
 	}
 	return b
+}
+
+// compileAll compiles every program.
+func (e *gpuEngine) compileAll() error {
+	l := e.library()
+	return e.compile(slices.Concat(l.groups()...))
 }
 
 // formOf returns how the engine is opened that a mutant is made of, and the cases that judge it,
@@ -171,7 +172,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			f := form{o.MaxAlloc, b.style, b.bounds, b.ranges}
 			if whole[f] == nil {
 				whole[f] = openTest(t, i, o, b)
-				if err := whole[f].compile(whole[f].allPrograms()); err != nil {
+				if err := whole[f].compileAll(); err != nil {
 					t.Fatal(err)
 				}
 			}

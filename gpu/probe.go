@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
@@ -42,64 +43,69 @@ type question struct {
 	scale   float32 // a power of two, |integer·scale| <= 2^62
 }
 
-// probeAnswers is the number of answers to a question (ANSWERS in kernels/probe.cl).
-const probeAnswers = 12
+// probed are the answers to a question, as kernels/probe.cl orders them: names, operands, how the
+// bits of an answer read, and the answer of a device that keeps the contract.
+var probed = [...]struct {
+	name, of string
+	format   string
+	answer   func(q question) int32
+}{
+	{"fma", "abc", "%x", func(q question) int32 { return bitsOf(numerics.FMA(q.a, q.b, q.c)) }},
+	{"sum", "ab", "%x", func(q question) int32 { return bitsOf(q.a + q.b) }},
+	{"difference", "ab", "%x", func(q question) int32 { return bitsOf(q.a - q.b) }},
+	{"product", "ab", "%x", func(q question) int32 { return bitsOf(q.a * q.b) }},
+	{"negative", "a", "%x", func(q question) int32 { return bitsOf(-q.a) }},
+	{"less", "ab", "%d", func(q question) int32 { return number(q.a < q.b) }},
+	{"at least", "ab", "%d", func(q question) int32 { return number(q.a >= q.b) }},
+	{"NaN", "a", "%d", func(q question) int32 { return number(q.a != q.a) }},
+	{"larger", "ab", "%x", func(q question) int32 {
+		if q.a < q.b {
+			return bitsOf(q.b)
+		}
+		return bitsOf(q.a)
+	}},
+	{"float of integer", "i", "%x", func(q question) int32 { return bitsOf(float32(q.integer)) }},
+	{"lower half of the fixed point", "fs", "%08x", func(q question) int32 { return int32(q.fixed()) }},
+	{"upper half of the fixed point", "fs", "%08x",
+		func(q question) int32 { return int32(q.fixed() >> 32) }},
+}
 
 // probeRounds is more than drivers that end loops are known to allow: 65535 by llvmpipe.
 const probeRounds = 1 << 17
 
-// answers are what a device that keeps the contract answers.
-func (q question) answers() [probeAnswers]int32 {
-	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }
-	bit := map[bool]int32{true: 1}
-	f, larger := float32(q.integer), q.a
-	if q.a < q.b {
-		larger = q.b
+func bitsOf(v float32) int32 { return int32(math.Float32bits(v)) }
+
+func number(is bool) int32 {
+	if is {
+		return 1
 	}
-	fixed := numerics.Quantize(f, q.scale)
-	return [...]int32{
-		bits(numerics.FMA(q.a, q.b, q.c)), bits(q.a + q.b), bits(q.a - q.b), bits(q.a * q.b), bits(-q.a),
-		bit[q.a < q.b], bit[q.a >= q.b], bit[q.a != q.a], bits(larger), bits(f), int32(fixed),
-		int32(fixed >> 32),
-	}
+	return 0
 }
 
-// describe names an answer whose bits are wrong.
-func (q question) describe(answer int, got, want int32) string {
-	number := func(bits int32) string { return fmt.Sprintf("%x", math.Float32frombits(uint32(bits))) }
-	of := fmt.Sprintf("(%x, %x)", q.a, q.b)
-	switch answer {
-	case 0:
-		of = fmt.Sprintf("(%x, %x, %x)", q.a, q.b, q.c)
-	case 4:
-		of = fmt.Sprintf("(%x)", q.a)
-	case 9:
-		of = fmt.Sprintf("(%d)", q.integer)
-	case 10, 11:
-		of = fmt.Sprintf("(%x, %x)", float32(q.integer), q.scale)
-		number = func(bits int32) string { return fmt.Sprintf("%08x", uint32(bits)) }
-	case 5, 6, 7:
-		number = func(bits int32) string { return fmt.Sprint(bits) }
-	}
-	if answer == 7 {
-		of = fmt.Sprintf("(%x)", q.a)
-	}
-	name := [probeAnswers]string{"fma", "sum", "difference", "product", "negative", "less", "at least",
-		"NaN", "larger", "float of integer", "lower half of the fixed point",
-		"upper half of the fixed point"}[answer]
-	return fmt.Sprintf("%s%s: got %s, want %s", name, of, number(got), number(want))
-}
+func (q question) fixed() int64 { return numerics.Quantize(float32(q.integer), q.scale) }
 
 // wrongAnswer describes the first answer that is not right, "" if all are. All NaN are one.
 func wrongAnswer(questions []question, answers []int32) string {
 	for k, q := range questions {
-		got := answers[k*probeAnswers:]
-		for j, want := range q.answers() {
-			isNumber := j < 5 || j == 8
-			if got[j] == want || isNumber && isNaN(got[j]) && isNaN(want) {
+		for j, p := range probed {
+			got, want := answers[k*len(probed)+j], p.answer(q)
+			if got == want || p.format == "%x" && isNaN(got) && isNaN(want) {
 				continue
 			}
-			return q.describe(j, got[j], want)
+			var operands []string
+			for _, o := range p.of {
+				operands = append(operands, map[rune]string{'a': fmt.Sprintf("%x", q.a),
+					'b': fmt.Sprintf("%x", q.b), 'c': fmt.Sprintf("%x", q.c), 'i': fmt.Sprint(q.integer),
+					'f': fmt.Sprintf("%x", float32(q.integer)), 's': fmt.Sprintf("%x", q.scale)}[o])
+			}
+			read := func(bits int32) string {
+				if p.format == "%x" {
+					return fmt.Sprintf(p.format, math.Float32frombits(uint32(bits)))
+				}
+				return fmt.Sprintf(p.format, uint32(bits))
+			}
+			return fmt.Sprintf("%s(%s): got %s, want %s", p.name, strings.Join(operands, ", "), read(got),
+				read(want))
 		}
 	}
 	return ""
@@ -147,11 +153,11 @@ func hardQuestions() []question {
 	}
 }
 
-// ask returns the device's probeAnswers answers to each question, and how many of probeRounds
+// ask returns the device's answers to each question, and how many of probeRounds
 // rounds a loop ran.
 func (e *gpuEngine) ask(questions []question) (answers []int32, rounds int32, err error) {
 	q := e.q.unlimited()
-	p := program{files: []string{"probe.cl"}}
+	p := program{files: "probe"}
 	program, err := q.build(p.text(e.build.sources), compilerOptions(true)+" -DNARROW=0", "probe")
 	if err != nil {
 		return nil, 0, err
@@ -167,7 +173,7 @@ func (e *gpuEngine) ask(questions []question) (answers []int32, rounds int32, er
 	for _, q := range questions {
 		numbers, integers = append(numbers, q.a, q.b, q.c, q.scale), append(integers, q.integer)
 	}
-	answers = make([]int32, probeAnswers*n+1)
+	answers = make([]int32, len(probed)*n+1)
 	o := buffers{q: q}
 	defer func() { err = errors.Join(err, o.free()) }()
 	a, b := upload(&o, "probe's numbers", numbers), upload(&o, "probe's integers", integers)
@@ -179,5 +185,5 @@ func (e *gpuEngine) ask(questions []question) (answers []int32, rounds int32, er
 		return nil, 0, err
 	}
 	err = c.read(answers, 0)
-	return answers[:probeAnswers*n], answers[probeAnswers*n], err
+	return answers[:len(probed)*n], answers[len(probed)*n], err
 }

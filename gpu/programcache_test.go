@@ -17,16 +17,16 @@ import (
 func TestShared(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		first := openTest(t, i, Options{}, build{})
-		programs := slices.Clone(first.programs)
+		programs := slices.Clone(first.compiled)
 		if first.q.cache == nil {
 			if e := openTest(t, i, Options{}, build{}); e.q.context == first.q.context ||
-				e.programs[0] == programs[0] {
+				e.compiled[0] == programs[0] {
 				t.Errorf("%s is not PoCL's processor, and engines of it share", i.ID())
 			}
 			return
 		}
 		second := openTest(t, i, Options{}, build{})
-		if !slices.Equal(second.programs, programs) {
+		if !slices.Equal(second.compiled, programs) {
 			t.Errorf("%s: the second engine has programs of its own", i.ID())
 		}
 		longer := slices.Clone(first.build.sources)
@@ -37,7 +37,7 @@ func TestShared(t *testing.T) {
 			"sources": {sources: longer},
 			"style":   {style: map[bool]string{true: "gpu", false: "cpu"}[first.cpu]},
 		} {
-			if e := openTest(t, i, Options{}, b); slices.ContainsFunc(e.programs, func(p *cl.Program) bool {
+			if e := openTest(t, i, Options{}, b); slices.ContainsFunc(e.compiled, func(p *cl.Program) bool {
 				return slices.Contains(programs, p)
 			}) {
 				t.Errorf("%s: another build has the same programs: its %s differ", i.ID(), name)
@@ -50,7 +50,7 @@ func TestShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		third := openTest(t, i, Options{}, build{})
-		if !slices.Equal(third.programs, programs) {
+		if !slices.Equal(third.compiled, programs) {
 			t.Errorf("%s: an engine compiles what those before it have compiled", i.ID())
 		}
 		for _, c := range enginetest.TinyCases() {

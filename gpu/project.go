@@ -34,7 +34,7 @@ const (
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
 func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
-	if err := e.compile(projectPrograms); err != nil {
+	if err := e.compile(e.library().project); err != nil {
 		return err
 	}
 	pinner := new(runtime.Pinner)

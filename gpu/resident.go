@@ -77,7 +77,7 @@ func (r *resident) allocate(use enginecheck.Use) {
 			t.place = filled[int32](o, "places", t.rows, -1)
 		}
 	}
-	batch, packed, err := r.e.weightBatch(r.x.Sparse(), r.d, r.q, use)
+	batch, packed, err := r.e.weightBatch(r.x.Sparse(), r.d, r.q)
 	o.note(err)
 	r.weights = alloc[float32](o, "weights", packed*r.d)
 	r.classes = alloc[int32](o, "classes", batch)
@@ -104,35 +104,25 @@ func (r *resident) free() error {
 }
 
 // weightBatch returns how many of q rows of W of d columns are brought to the
-// device at once, and how many rows they take there.
-func (e *gpuEngine) weightBatch(sparse bool, d, q int, use enginecheck.Use,
-) (batch, packed int, err error) {
-	least := few
-	switch {
-	case sparse && use == enginecheck.Evaluating:
-		least = e.vector
-	case sparse:
-		least = 1
+// device at once, and how many rows they take there, in whole groups.
+func (e *gpuEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
+	least, group := few, many
+	if sparse {
+		least, group = e.vector, e.vector
 	}
 	rows, err := fit("the weights of a class", least, 4*d, e.maxAlloc)
 	if err != nil {
 		return 0, 0, err
 	}
-	rows *= least
-	if sparse {
-		packed = min(rows, (q+least-1)/least*least)
-		return min(packed, q), packed, nil
-	}
-	if rows >= many && q > few { // whole groups
-		packed = min(rows, q+many-1) / many * many
-	} else {
-		packed = few
+	packed = least
+	if rows *= least; rows >= group && q > least {
+		packed = min(rows, q+group-1) / group * group
 	}
 	return min(packed, q), packed, nil
 }
 
 func (r *resident) Close() error {
-	if r.e.programs == nil {
+	if r.e.compiled == nil {
 		r.unpin()
 		return nil // the engine went first and took the memory with it
 	}
@@ -152,9 +142,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 
 // rescore computes the scores of some classes for all examples.
 func (r *resident) rescore(w engine.Weights, classes []int) error {
-	for len(classes) > 0 {
-		batch := classes[:min(len(classes), r.classes.n)]
-		classes = classes[len(batch):]
+	for batch := range slices.Chunk(classes, r.classes.n) {
 		if err := r.useWeights(w, batch); err != nil {
 			return err
 		}
@@ -170,28 +158,38 @@ func (r *resident) rescore(w engine.Weights, classes []int) error {
 	return r.drain()
 }
 
-// groupSize is how many of m classes a work-item of score computes at once.
-func groupSize(m int) int {
-	if m <= few {
+// eachBatch calls f for all classes, as many at a time as have room for their weights, which it
+// brings to the device; unless all have, and are there.
+func (r *resident) eachBatch(w engine.Weights, f func(m int) error) error {
+	for batch := range slices.Chunk(sketch.All(r.q), r.classes.n) {
+		if len(batch) < r.q {
+			if err := r.useWeights(w, batch); err != nil {
+				return err
+			}
+		}
+		if err := f(len(batch)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupSize returns how many of m classes a work-item of score computes at once.
+func (r *resident) groupSize(m int) int {
+	switch {
+	case r.x.Sparse():
+		return r.e.vector
+	case m <= few:
 		return few
 	}
 	return many
 }
 
-// useWeights brings rows of W to the device: for sparse examples one after the
-// other, else in groups, transposed (see kernels/score.cl).
+// useWeights brings rows of W to the device in groups, transposed (see kernels/score.cl and
+// kernels/sparse.cl).
 func (r *resident) useWeights(w engine.Weights, classes []int) error {
-	if err := r.classes.write(0, indices(classes)); err != nil {
-		return err
-	}
-	var packed []float32
-	if r.tiles[0].sparse != nil {
-		for _, c := range classes {
-			packed = append(packed, w.Row(c)...)
-		}
-		return r.weights.write(0, packed)
-	}
-	return r.weights.write(0, pack(w, classes, groupSize(len(classes))))
+	return errors.Join(r.classes.write(0, indices(classes)),
+		r.weights.write(0, pack(w, classes, r.groupSize(len(classes)))))
 }
 
 // pack transposes rows of W in groups (see kernels/score.cl).
@@ -218,15 +216,17 @@ func indices(classes []int) []int32 {
 // scoreTile scores the first m classes of r.classes for all examples of a tile.
 func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 	if t.sparse != nil {
-		return r.e.scoreSparse.launch(t.rows, (m+1)/2, x.columns, x.values, x.slices, x.lengths,
-			r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(m))
+		return r.e.scoreSparse.launch(t.rows, (m+r.e.vector-1)/r.e.vector, x.columns, x.values,
+			x.slices, x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
+			int32(m))
 	}
 	return r.scoreDense(t, x, m, r.ints, 0)
 }
 
 // scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
-func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], listed int32) error {
-	k, group := r.e.dense[t.width].scoreFew, groupSize(m)
+func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32],
+	listed int32) error {
+	k, group := r.e.dense[t.width].scoreFew, r.groupSize(m)
 	if group == many {
 		k = r.e.dense[t.width].scoreMany
 	}

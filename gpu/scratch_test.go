@@ -25,7 +25,7 @@ import (
 // compares the weights with cpuref's.
 func TestStepsFromScratch(t *testing.T) {
 	const n, d, q = 700, 30, 4
-	values, labels, err := synth.Generate(n, d, q, 3)
+	values, labels, err := synth.Generate(t.Context(), n, d, q, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 	"github.com/uma-gpu/uma-gpu/host/judge"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -260,7 +260,7 @@ func (t *trainer) prepare() error {
 
 // mapFeatures maps the prepared features, if there is a kernel function.
 func (t *trainer) mapFeatures(ctx context.Context) (err error) {
-	var k *featuremap.Map
+	var k *pca.Map
 	z := t.data.Stored()
 	if base := t.base(); base != nil {
 		if k = base.Map(); k == nil {
@@ -363,8 +363,7 @@ func (t *trainer) note(format string, args ...any) {
 	}
 }
 
-// insteadOf returns advice on wrong labels for the user of a learner that takes labels to be
-// right.
+// insteadOf returns advice on wrong labels for the user of a learner that takes labels to be right.
 func insteadOf(p learners.Params) string {
 	if _, ok := learners.Lookup(p, "correction"); ok {
 		return ", unless its correction is steps"

@@ -181,7 +181,7 @@ func evaluate(
 func TestFunctionsTwin(t *testing.T) {
 	ask := evaluationTwin(t)
 	rng := rand.New(rand.NewPCG(15, 11))
-	numbers := []float32{0, 1, 2, 0x1.fffffep0, 0x1p100, 0x1p-126, numerics.ExpLeast, numerics.ExpMost,
+	numbers := []float32{0, 1, 2, 0x1.fffffep0, 0x1p100, 0x1p-126, -0x1.5d589ep6, 0x1.62e42ep6,
 		math.Float32frombits(0x3f3504f3), math.Float32frombits(0x3f3504f2), float32(math.Inf(-1)),
 		math.MaxFloat32}
 	for _, x := range slices.Clone(numbers[1:]) {

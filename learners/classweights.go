@@ -8,12 +8,6 @@ const (
 	Balanced ClassWeights = "balanced" // all labels count alike: an example of label k n/(Q·n_k)
 )
 
-// Weighting returns the parameter of class weights.
-func Weighting(field *ClassWeights) Parameter {
-	return OneOf("class_weights", field, "how much examples count by their label",
-		Equal, "all examples alike", Balanced, "all labels alike")
-}
-
 // Of returns the weight of an example of each class, of n examples with the given counts of the
 // classes, which may be estimates. A count above 0 and below 1 is taken for 1; the weight of a
 // class without examples is 1.

@@ -1,12 +1,10 @@
-// Package learners says what a learner is: an algorithm that, shown examples with noisy
-// labels on an engine, improves the weights of a linear classifier step by step. Each
-// learner has a folder of its own below this one and a line in package catalog; the loop
-// around them is host.Run.
+// Package learners says what a learner is: an algorithm that, shown examples with noisy labels on
+// an engine, improves the weights of a linear classifier step by step. Each learner has a folder
+// below this one and a line in package catalog; the loop around them is host.Run.
 package learners
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -14,30 +12,26 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
-// Learner is one run of an algorithm. It owns what it has loaded on the engine and the
-// state of its loop; the weights are the caller's. It is not safe for concurrent use.
-//
-// The caller asks in turns: Count for the first weights, Step, Count for the weights that
-// Step has left, Step, … Weights are Q×d as in the Problem that the run was started on.
+// Learner is one run of an algorithm. It owns what it has loaded on the engine and the state of its
+// loop; the weights, Q×d, are the caller's. It is not safe for concurrent use. The caller asks in
+// turns: Count for the first weights, Step, Count for the weights that Step has left, Step, …
 type Learner interface {
-	// Count returns how many examples w predicts as class p that have noisy label k, at
-	// [p*Q+k] of a table that becomes the caller's. changed lists the classes, each once,
-	// whose weights are not those of the last Count; all of them at the first. The
-	// learner does not write to w.
+	// Count returns how many examples w predicts as class p that have noisy label k, at [p*Q+k] of a
+	// table that becomes the caller's. changed lists the classes, each once, whose weights are not
+	// those of the last Count; all of them at the first. It does not write to w.
 	Count(ctx context.Context, w engine.Weights, changed []int) (predicted []int64, err error)
 
-	// Step improves w in place; the last Count was of this w. If ctx is cancelled a
-	// learner with long steps may give one up: it then returns ctx's error, and w and the
-	// learner are as before. After any other error the run cannot go on.
+	// Step improves w in place; the last Count was of this w. If ctx is cancelled a learner with long
+	// steps may return its error, and w and the learner are as before. After any other error the run
+	// cannot go on.
 	Step(ctx context.Context, w engine.Weights) (Step, error)
 
-	// Save returns what Restore needs, besides the weights, to go on from here with the
-	// same bits: random numbers, averages, directions. It may be empty.
+	// Save returns what Restore needs, besides the weights, to go on from here with the same bits. It
+	// may be empty.
 	Save() ([]byte, error)
 
-	// Restore puts the learner where the one that was saved stood, as if it had made those
-	// steps itself. The caller has started it with the same parameters on the same problem
-	// and has called no Count yet. Restore must not trust saved, which may come from a
+	// Restore puts a learner that was started with the same parameters on the same problem, and has
+	// counted nothing yet, where the saved one stood. It must not trust saved, which may come from a
 	// damaged file.
 	Restore(saved []byte) error
 
@@ -94,19 +88,14 @@ const (
 	CorrectionChosen DoubtCode = "correction-chosen"     // which correction did best; no fault
 )
 
-// EndInDoubt returns the doubt of a learner that leaves something undone.
-func EndInDoubt(advice, format string, args ...any) []Doubt {
-	return []Doubt{{EndsInDoubt, fmt.Sprintf(format, args...), advice}}
-}
-
 // Field is one thing to tell of a step.
 type Field struct {
 	Name  string
 	Value any // a float64, an int, or an engine.Pair of classes (predicted, true)
 }
 
-// Params are the parameters of a learner: a pointer to a struct. Marshal returns the JSON
-// that a model file keeps, and Definition.Parse reads it.
+// Params are the parameters of a learner: a pointer to a struct. Marshal returns the JSON that a
+// model file keeps, and Definition.Parse reads it.
 type Params interface {
 	// Definition returns the catalog's entry of the learner that these parameters are of.
 	Definition() *Definition
@@ -118,24 +107,23 @@ type Params interface {
 	// with another.
 	Check() error
 
-	// Start loads the problem's examples on its engine and begins a run. Later changes
-	// of the parameters do not matter to it.
+	// Start loads the problem's examples on its engine and begins a run, to which later changes of the
+	// parameters do not matter.
 	Start(context.Context, *Problem) (Learner, error)
 }
 
-// Streamer are the parameters of a learner that sees one example after another, and can do so
-// when they come once.
+// Streamer are the parameters of a learner that can learn from examples that come once, one after
+// another.
 type Streamer interface {
 	Params
 
-	// Stream begins a run of a single pass from the weights w. Of the problem there are no
-	// examples yet but the number of columns, which is that of X. Parameters for which examples
-	// have to be seen earlier, or again, are errors.
+	// Stream begins a run of a single pass from the weights w. p has no examples yet but their number
+	// of columns, that of X. Parameters that need examples earlier, or again, are errors.
 	Stream(p *Problem, w engine.Weights) (Stream, error)
 }
 
-// Stream is a run over examples that come once, in blocks. Its result has the bits of a step over
-// all of them in their order, however they are cut. After an error it cannot go on.
+// Stream is a run over examples that come once, in blocks. However they are cut, its result has the
+// bits of a step over all of them in their order. After an error it cannot go on.
 type Stream interface {
 	// Learn shows it the next examples and their labels, which it keeps no longer than for the call.
 	Learn(x dataset.Examples, y []int32) error
@@ -153,10 +141,9 @@ type Stream interface {
 type Mapper interface {
 	Params
 
-	// FitMap fits the map to the examples of p, which are prepared and nothing else, and returns it:
-	// a projection to p.Q numbers by kernel function f. Runs are then started on a Problem of what
-	// it makes of the examples, with OwnMap set. note is told what the user should know. A cancelled
-	// ctx ends it with ctx's error.
+	// FitMap returns a projection to p.Q numbers by kernel function f, fitted to the prepared examples
+	// of p. Runs are then started on a Problem of what it makes of the examples, with OwnMap set. note
+	// is told what the user should know. A cancelled ctx ends it with ctx's error.
 	FitMap(ctx context.Context, p *Problem, f kernel.Function, note func(format string, args ...any),
 	) (engine.Projection, error)
 }
@@ -200,14 +187,12 @@ type Definition struct {
 	// Examples.Pick gives: several ranks may have a part of them each.
 	Shared bool
 
-	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes nothing that
-	// a step does. What is estimated of its weights is by the noise all the same.
+	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes no step.
 	IgnoresNoise bool
 
-	// StepAll makes a step of each of several runs, all of which learners with this function have
-	// begun on one problem: w has the weights of each. They have the bits that Learner.Step gives
-	// them, but the examples are read once for all; no Count has to come before. After an error none
-	// can go on. Nil if there is no such way.
+	// StepAll, if not nil, makes a step of each of several runs that learners with this function have
+	// begun on one problem, with the bits that Learner.Step gives them and no Count before; w has the
+	// weights of each. The examples are read once for all. After an error none can go on.
 	StepAll func(ctx context.Context, all []Learner, w []engine.Weights) ([]Step, error)
 
 	// Annotations says that it learns from Problem.Annotations; others are not run on a

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Parameter declares one parameter of a learner, bound to the field that holds its value.
-// Flags, help, completion, JSON and checks are made from it.
+// Parameter declares one parameter of a learner, bound to its field. Flags, help, completion, JSON
+// and checks are made from it.
 type Parameter struct {
 	Name     string // in JSON: lower-case words with underscores between them
 	Kind     Kind
@@ -21,8 +21,8 @@ type Parameter struct {
 	Wanted   string   // the values that it may have, in words; "" for a Switch
 	Choices  []Choice // all values of a Word, or those beside numbers
 
-	// Missing, if not empty, is the value that JSON without this parameter stands for: that
-	// of files from before there was the parameter. If empty it is the default.
+	// Missing is the value that JSON without this parameter stands for, in files from before there was
+	// the parameter; "" for the default.
 	Missing string
 
 	field any                    // pointer to the value, for JSON
@@ -120,8 +120,8 @@ func OneOf[T ~string](name string, field *T, sentence string, choices ...T) Para
 	return p
 }
 
-// Text returns the parameter whose value in field has a text of its own. MarshalText returns the
-// text with an error for a value that is not allowed, and UnmarshalText refuses such a text.
+// Text returns the parameter whose value in field has a text of its own. MarshalText and
+// UnmarshalText return errors for values that are not allowed.
 func Text[T any, P interface {
 	*T
 	encoding.TextUnmarshaler
@@ -226,12 +226,12 @@ func CheckEach(p Params) error {
 
 // Lookup returns the parameter of p with the given name; false if there is none.
 func Lookup(p Params, name string) (Parameter, bool) {
-	all := p.Parameters()
-	i := slices.IndexFunc(all, func(each Parameter) bool { return each.Name == name })
-	if i < 0 {
-		return Parameter{}, false
+	for _, each := range p.Parameters() {
+		if each.Name == name {
+			return each, true
+		}
 	}
-	return all[i], true
+	return Parameter{}, false
 }
 
 // Marshal returns the parameters as a JSON object, in the order of their declaration.
@@ -253,7 +253,7 @@ func Marshal(p Params) ([]byte, error) {
 }
 
 // Parse returns the learner's parameters that text, the JSON object of a model file, holds.
-// Parameters that the object lacks have their Missing value; unknown ones are an error.
+// Parameters that it lacks have their Missing value; unknown ones are an error.
 func (d *Definition) Parse(text []byte) (Params, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Problem is what a learner learns from. Nobody writes to what it refers to while a run
-// goes on.
+// Problem is what a learner learns from. Nobody writes to what it refers to while a run goes on.
 type Problem struct {
 	X      dataset.Examples  // n × d, prepared, and mapped if there is a kernel function
 	At     *store.Store      // what keeps X; nil if it is plain
@@ -41,14 +40,7 @@ type Problem struct {
 	Loaded engine.Scorer
 
 	first  sync.Once
-	shared *inversion // with the problems that On made, and without their examples
-}
-
-// inversion is C⁻¹, once somebody has asked for it.
-type inversion struct {
-	once    sync.Once
-	inverse *confusion.Inverse
-	err     error
+	shared func() (*confusion.Inverse, error) // C⁻¹, with the problems that On made
 }
 
 // Check says what keeps p from being a problem. The examples' values are for the engine
@@ -80,35 +72,33 @@ func (p *Problem) Check() error {
 var ErrNoEngine = errors.New("problem: engine: got none, want one (such as of simd.New or " +
 	"gpu.Open)")
 
-// Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is
-// no noise. Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
-func (p *Problem) Inverse() (*confusion.Inverse, error) {
-	v := p.inversion()
-	v.once.Do(func() {
-		if p.Noise != nil {
-			v.inverse, v.err = p.Noise.Invert()
+// Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is no noise.
+// Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
+func (p *Problem) Inverse() (*confusion.Inverse, error) { return p.inverse()() }
+
+func (p *Problem) inverse() func() (*confusion.Inverse, error) {
+	p.first.Do(func() {
+		if p.shared != nil {
 			return
 		}
-		// With what is counted of each pair of classes.
-		what := fmt.Sprintf("a table of all pairs of %d classes (are the labels classes?)", p.Q)
-		if v.err = memory.Check(memory.Product(p.Q, p.Q, 24), what); v.err == nil {
-			v.inverse = confusion.NoNoise(p.Q)
-		}
-	})
-	return v.inverse, v.err
-}
-
-func (p *Problem) inversion() *inversion {
-	p.first.Do(func() {
-		if p.shared == nil {
-			p.shared = &inversion{}
-		}
+		noise, q := p.Noise, p.Q
+		p.shared = sync.OnceValues(func() (*confusion.Inverse, error) {
+			if noise != nil {
+				return noise.Invert()
+			}
+			// With what is counted of each pair of classes.
+			what := fmt.Sprintf("a table of all pairs of %d classes (are the labels classes?)", q)
+			if err := memory.Check(memory.Product(q, q, 24), what); err != nil {
+				return nil, err
+			}
+			return confusion.NoNoise(q), nil
+		})
 	})
 	return p.shared
 }
 
-// LoadCells judges p, and returns C⁻¹ and the examples with their cells on the engine, which
-// whoever asked for them closes. Errors: those of Check, Inverse and Engine.LoadCells.
+// LoadCells judges p, and returns the examples with their cells on the engine, which the caller
+// closes, and C⁻¹. Errors: those of Check, Inverse and Engine.LoadCells.
 func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 	if err := p.Check(); err != nil {
 		return nil, nil, err
@@ -121,9 +111,8 @@ func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 	return cells, inverse, err
 }
 
-// LoadEvaluator judges p, and returns the examples, to be aimed at targets, on the engine, which
-// whoever asked for them closes. Errors: those of Check and Engine.LoadEvaluator, and as
-// Engine.LoadCells has them for labels.
+// LoadEvaluator judges p and its labels, and returns the examples, to be aimed at targets, on the
+// engine, which the caller closes.
 func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
@@ -131,9 +120,8 @@ func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 	return p.Engine.LoadEvaluator(p.Rows(), p.Q, numerics.FixedPoint{})
 }
 
-// Load judges p, and returns the examples, to be scored, on the engine, which whoever asked for
-// them closes. Errors: those of Check and Engine.Load, and as Engine.LoadCells has them for
-// labels.
+// Load judges p and its labels, and returns the examples, to be scored, on the engine, which the
+// caller closes.
 func (p *Problem) Load() (engine.Scorer, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
@@ -171,8 +159,7 @@ func (p *Problem) On(x dataset.Rows, y []int32) *Problem {
 	rows := x.Stored()
 	return &Problem{
 		X: rows.Examples, At: rows.At, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed,
-		Bias: p.Bias, OwnMap: p.OwnMap,
-		shared: p.inversion(),
+		Bias: p.Bias, OwnMap: p.OwnMap, shared: p.inverse(),
 	}
 }
 
@@ -196,3 +183,12 @@ func (d *Definition) Rule(text string) (Rule, error) {
 	}
 	return Rule(text), nil
 }
+
+// lent is a Scorer that its owner closes.
+type lent struct{ of engine.Scorer }
+
+func (l lent) Shape() (n, d, q int)                          { return l.of.Shape() }
+func (l lent) Rescore(w engine.Weights, classes []int) error { return l.of.Rescore(w, classes) }
+func (l lent) Scores(dst []float32, from, to int) error      { return l.of.Scores(dst, from, to) }
+func (l lent) Predict(dst []int32) error                     { return l.of.Predict(dst) }
+func (l lent) Close() error                                  { return nil }

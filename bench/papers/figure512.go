@@ -146,10 +146,9 @@ func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err 
 	for _, steps := range coneSteps {
 		// as if there were one
 		o := versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps, Angle: 1e-12}
-		for name, sample := range map[string]func(versionspace.Options) (versionspace.Centroid, error){
-			"billiard": space.Billiard, "hit-and-run": space.HitAndRun,
-		} {
-			c, err := sample(o)
+		for name, jumps := range map[string]bool{"billiard": false, "hit-and-run": true} {
+			o.HitAndRun = jumps
+			c, err := space.Centroid(o)
 			if err != nil {
 				return nil, err
 			}

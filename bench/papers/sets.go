@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
 // set is a data set of Section 4.2 of the UMA paper.
@@ -132,7 +132,7 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 		return nil, nil, err
 	}
 	r.Note("%s: %s", s.name, note)
-	k, z, err := featuremap.Fit(ctx, r.Engine, train.Examples, o, dataset.Steps{L2: true})
+	k, z, err := pca.FitMap(ctx, r.Engine, train.Examples, o, dataset.Steps{L2: true})
 	if err != nil {
 		return nil, nil, err
 	}

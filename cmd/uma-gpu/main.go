@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
+	_ "github.com/uma-gpu/uma-gpu/host/dataset/zstd" // for all commands that read data
 )
 
 func main() {

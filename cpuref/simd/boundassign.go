@@ -1,31 +1,20 @@
 package simd
 
-import "math/bits"
-
 // assignBounded finds the moves of an assignment that uses bounds.
 func (r *resident) assignBounded() {
 	r.prepareBounded()
 	s, c := r.sketches, r.cells
 	n := r.blocks * lanes
 	r.run((*resident).boundTask, r.placeTasks(), n*(r.q*boundCost+len(s.changes)*s.depth), 0)
-	for k, mask := range s.open {
-		for ; mask != 0; mask &= mask - 1 {
-			s.list = append(s.list, int32(k*lanes+bits.TrailingZeros16(mask)))
-		}
-	}
-	for len(s.list) > 0 && int(s.list[len(s.list)-1]) >= r.x.N {
-		s.list = s.list[:len(s.list)-1] // lanes without an example
+	for i := range ones(s.open, r.x.N) {
+		s.list = append(s.list, int32(i))
 	}
 	listed := len(s.list)
 	r.bounds.Open = listed
-	tasks := (blocksOf(listed) + listBlocks - 1) / listBlocks
+	tasks := panels(blocksOf(listed), listBlocks)
 	r.run((*resident).listTask, tasks, listed*r.x.D*(r.q+listCost), lanes*(r.dense.d+r.q))
-	for k, mask := range c.changed[:blocksOf(listed)] {
-		for ; mask != 0; mask &= mask - 1 {
-			if at := k*lanes + bits.TrailingZeros16(mask); at < listed {
-				r.follow(int(s.list[at]), c.now[at], s.summed[k]&(mask&-mask) != 0)
-			}
-		}
+	for at := range ones(c.changed[:blocksOf(listed)], listed) {
+		r.follow(int(s.list[at]), c.now[at], s.summed[at/lanes]>>(at%lanes)&1 != 0)
 	}
 	r.e.rescored.Add(int64(listed))
 	r.e.exampleBytes.Add(int64(listed) * 4 * int64(r.x.D))
@@ -69,7 +58,7 @@ func (r *resident) listTask(task int, own *worker) {
 }
 
 // listBlock scores 16 listed examples for all classes, finds their places, and sums
-// those that move as far as there is room.
+// the moving ones as far as there is room.
 func (r *resident) listBlock(k int, own *worker) {
 	s, c, d := r.sketches, r.cells, r.dense.d
 	first := k * lanes

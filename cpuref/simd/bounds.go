@@ -62,7 +62,7 @@ func (k rescorer) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) 
 	}
 	r.sweep(score, r.denseTasks(), r.dense.blocksPerTask()*lanes, n*r.x.D*depth,
 		r.dense.blocksPerTask()*depth*lanes)
-	r.e.exampleBytes.Add(4 * int64(r.x.Size()))
+	r.read()
 
 	tile := basis.Sketch(r.x.X, lines, n)
 	s := &sketches{

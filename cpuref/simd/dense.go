@@ -49,7 +49,7 @@ func (v dense) packed(n int) int { return (v.d + 3) / 4 * 4 * n }
 // pack writes the weights of n classes, rows of w, as the dense kernels want them:
 // the weights of all classes for one column side by side, columns in groups of
 // four. The last group ends with the row; the columns that it shares with the
-// group before have weight 0 in it, and so have those that pad a row to four.
+// group before have weight 0 in it, and so have columns that pad a row to four.
 func (v dense) pack(dst []float32, w [][]float32) {
 	n, d := len(w), len(w[0])
 	last := (v.d+3)/4*4 - 4

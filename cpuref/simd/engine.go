@@ -95,7 +95,7 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, er
 }
 
 // blocksOf returns the number of blocks of n examples.
-func blocksOf(n int) int { return (n + lanes - 1) / lanes }
+func blocksOf(n int) int { return panels(n, lanes) }
 
 // labelled is a resident with cells, which alone has the methods for them.
 type labelled struct{ *resident }
@@ -164,8 +164,8 @@ func (r *resident) run(do func(r *resident, task int, own *worker), tasks, work,
 	parallel.Share(workers, tasks, func(worker, task int) { do(r, task, r.workers[worker]) })
 }
 
-// sweep is run for tasks that read all examples in order, so many each. Those of a file larger
-// than memory are read ahead.
+// sweep is run for tasks that read all examples in order, a fixed number each. Examples of a file
+// larger than memory are read ahead.
 func (r *resident) sweep(do func(r *resident, task int, own *worker), tasks, examples, work,
 	scratch int) {
 	if r.window == 0 || examples == 0 {

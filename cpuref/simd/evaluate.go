@@ -74,7 +74,7 @@ func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 
 func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / v.x.N
-	v.readAgain()
+	v.read()
 	v.sum(sums, count, func(_ *worker, at int, to []float32) {
 		for i := range v.examples(at) {
 			place := i/lanes*count*lanes + i%lanes
@@ -84,15 +84,6 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 		}
 	})
 	return nil
-}
-
-// readAgain counts one more reading of the examples.
-func (v *evaluator) readAgain() {
-	if stored := int64(v.x.Size()); v.x.Sparse() {
-		v.e.exampleBytes.Add(8 * stored)
-	} else {
-		v.e.exampleBytes.Add(4 * stored)
-	}
 }
 
 // examples returns how many examples a span has.

@@ -48,7 +48,7 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// Scores and targets of every size, among them those that end in a refusal.
+// Scores and targets of every size, some of them ending in a refusal.
 func TestResiduals(t *testing.T) {
 	inf := float32(math.Inf(1))
 	odd := []float32{inf, -inf, float32(math.NaN()), math.MaxFloat32, -math.MaxFloat32, 0x1p15,

@@ -1,10 +1,6 @@
 package simd
 
-import (
-	"math"
-
-	"github.com/uma-gpu/uma-gpu/host/numerics"
-)
+import "github.com/uma-gpu/uma-gpu/host/numerics"
 
 // evaluateKernels are the inner loops of an Evaluator.
 type evaluateKernels struct {
@@ -51,87 +47,41 @@ func spreadGo(t []float32, q int, values []float32, rows []int64) {
 	}
 }
 
-// posteriorGo computes the residuals and losses of len(refused) blocks of 16 examples whose
-// targets are posteriors (clause 16). Class k of block b has its 16 values from
-// (b·q + k)·16: scores, logarithms t, and residuals a, 0 where the example is refused.
+// residualsGo computes the residuals and losses of len(refused) blocks of 16 examples whose
+// targets are given, or posteriors (clause 16). Class k of block b has its 16 values from
+// (b·q + k)·16: scores, targets t, and residuals a, 0 where the example is refused.
 // Weights and losses are 16 for each block; bit l of refused[b] says that lane l is
 // refused, and then its loss is 0. t is overwritten.
-func posteriorGo(scores []float32, q int, t, a, weight, losses []float32, refused []uint16) {
-	for b := range refused {
-		refused[b] = 0
-		for l := range lanes {
+func residualsGo(given bool) residualKernel {
+	return func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16) {
+		var few [3 * 64]float32
+		own := few[:]
+		if q > 64 {
+			own = make([]float32, 3*q)
+		}
+		s, target, residual := own[:q], own[q:2*q], own[2*q:3*q]
+		for i, u := range weight[:len(refused)*lanes] {
+			b, l := i/lanes, i%lanes
 			at := b*q*lanes + l
-			s, t, a, u := scores[at:], t[at:], a[at:], weight[b*lanes+l]
-			var odd float32
-			for k := 0; k < q*lanes; k += lanes {
-				odd += s[k] - s[k]
-				t[k] += s[k]
+			for k := range q {
+				s[k], target[k] = scores[at+k*lanes], t[at+k*lanes]
 			}
-			m, l1, r1 := softmaxGo(a, s, q)
-			m2, l2, r2 := softmaxGo(t, t, q)
-			odd += m2 - m2
-			loss := ((m - m2) + (l1 - l2)) * u
-			counts := odd == 0 && math.Abs(float64(loss)) <= numerics.MostLoss
-			for k := 0; k < q*lanes; k += lanes {
-				a[k] = (float32(a[k]*r1) - float32(t[k]*r2)) * u
+			loss, counts := numerics.Residuals(residual, target, s, target, u, given)
+			for k, v := range residual {
+				a[at+k*lanes] = v
 			}
-			judgeGo(counts, loss, a, q, losses, refused, b, l)
+			losses[i] = loss
+			if l == 0 {
+				refused[b] = 0
+			}
+			if !counts {
+				refused[b] |= 1 << l
+			}
 		}
 	}
 }
 
-// givenGo is posteriorGo for targets t that are given.
-func givenGo(scores []float32, q int, t, a, weight, losses []float32, refused []uint16) {
-	for b := range refused {
-		refused[b] = 0
-		for l := range lanes {
-			at := b*q*lanes + l
-			s, t, a, u := scores[at:], t[at:], a[at:], weight[b*lanes+l]
-			var odd float32
-			for k := 0; k < q*lanes; k += lanes {
-				odd += s[k] - s[k]
-			}
-			m, loss, r := softmaxGo(a, s, q)
-			for k := 0; k < q*lanes; k += lanes {
-				loss = numerics.FMA(-t[k], s[k]-m, loss)
-				a[k] = (float32(a[k]*r) - t[k]) * u
-			}
-			loss *= u
-			judgeGo(odd == 0 && math.Abs(float64(loss)) <= numerics.MostLoss, loss, a, q, losses, refused, b,
-				l)
-		}
-	}
-}
-
-// judgeGo notes what became of lane l of block b, whose residuals are every 16th of a.
-func judgeGo(counts bool, loss float32, a []float32, q int, losses []float32, refused []uint16, b,
-	l int) {
-	if !counts {
-		refused[b] |= 1 << l
-		loss = 0
-		for k := 0; k < q*lanes; k += lanes {
-			a[k] = 0
-		}
-	}
-	losses[b*lanes+l] = loss
-}
-
-// softmaxGo takes every 16th of q scores and writes e^(s_k - m) to e likewise, which may be
-// s. It returns m, L and 1/S of clause 15.
-func softmaxGo(e, s []float32, q int) (m, l, r float32) {
-	m = float32(math.Inf(-1))
-	for k := 0; k < q*lanes; k += lanes {
-		if s[k] > m {
-			m = s[k]
-		}
-	}
-	var sum float32
-	for k := 0; k < q*lanes; k += lanes {
-		e[k] = numerics.Exp(s[k] - m)
-		sum += e[k]
-	}
-	return m, numerics.Log(sum), numerics.Reciprocal(sum)
-}
+var posteriorGo, givenGo = residualsGo(false), residualsGo(true)
 
 // columnSumsGo computes weighted sums of len(starts)-1 columns of sparse examples (clause
 // 14). Stored values starts[j] to starts[j+1]-1 of rows and values are those of column j, in

@@ -4,7 +4,7 @@ import "github.com/uma-gpu/uma-gpu/host/dataset"
 
 const (
 	columnsPerTask = 1024    // at most
-	valuesPerTask  = 1 << 14 // so many, but for one column
+	valuesPerTask  = 1 << 14 // at most, but for one column
 )
 
 // columns are the values of sparse examples column by column, in order of the examples.

@@ -49,7 +49,7 @@ func (s *share) begin(v *evaluator) {
 }
 
 // each does all tasks by workers whose share has begun. Tasks that read all examples in order have
-// so many each, others none.
+// some examples each, others none.
 func (v *evaluator) each(tasks, examples, work int, do func(task int, own *worker)) {
 	v.sweep(func(_ *resident, task int, own *worker) {
 		if !own.share.begun {
@@ -88,7 +88,7 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int,
 		v.each(spans, span, work, func(at int, own *worker) {
 			fill(own, at, v.held[at*span*count:(at+1)*span*count])
 		})
-		v.readAgain()
+		v.read()
 		clear(sums)
 		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), 0, work, v.sumStrip)
 	}

@@ -40,7 +40,7 @@ func drawTargets(rng *rand.Rand, n, q int) []engine.Targets {
 	}
 }
 
-// What the conformance suite is too small for: so many examples that tasks are shared out to
+// What the conformance suite is too small for: enough examples that tasks are shared out to
 // all processors.
 func TestEvaluationsOfManyExamples(t *testing.T) {
 	for _, s := range []struct{ n, d, q int }{{3005, 67, 11}, {3000, 3, 17}, {300, 1100, 3}, {300, 17,

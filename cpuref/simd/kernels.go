@@ -95,18 +95,7 @@ func sparseGo(starts []int64, columns []int32, values, w, out []float32) {
 	n := len(out) / rows
 	for i := range rows {
 		from, to := starts[i], starts[i+1]
-		for c := range n {
-			var total, acc float32
-			next := int32(0)
-			for k := from; k < to; k++ {
-				j := columns[k]
-				if j >= next {
-					total, acc, next = total+acc, 0, (j|(chunk-1))+1
-				}
-				acc = numerics.FMA(values[k], w[int(j)*n+c], acc)
-			}
-			out[i*n+c] = total + acc
-		}
+		numerics.SparseDots(out[i*n:(i+1)*n], columns[from:to], values[from:to], w)
 	}
 }
 
@@ -146,12 +135,8 @@ func addGo(sum []int64, x []float32, scale float32, next []float32) {
 	}
 }
 
-// subGo subtracts them.
-func subGo(sum []int64, x []float32, scale float32, next []float32) {
-	for j, v := range x {
-		sum[j] -= numerics.Quantize(v, scale)
-	}
-}
+// subGo subtracts them: the integer of -x is that of x with the other sign.
+func subGo(sum []int64, x []float32, scale float32, next []float32) { addGo(sum, x, -scale, next) }
 
 // transferGo subtracts them from one sum and adds them to another.
 func transferGo(from, to []int64, x []float32, scale float32, next []float32) {
@@ -168,9 +153,7 @@ func addSparseGo(sum []int64, columns []int32, values []float32, scale float32) 
 
 // subSparseGo subtracts them.
 func subSparseGo(sum []int64, columns []int32, values []float32, scale float32) {
-	for i, j := range columns {
-		sum[j] -= numerics.Quantize(values[i], scale)
-	}
+	addSparseGo(sum, columns, values, -scale)
 }
 
 // toFloatGo converts src to the nearest float32, ties to even (clause 6). dst has

@@ -30,7 +30,7 @@ func (r *resident) rescore(w engine.Weights, classes []int) {
 	work := r.x.Size() * len(classes)
 	r.prepare(w, classes)
 	if r.x.Sparse() {
-		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost,
+		r.run((*resident).sparseTask, panels(r.blocks, sparseBlocks), work*sparseCost,
 			lanes*sparseMost)
 		return
 	}
@@ -40,21 +40,26 @@ func (r *resident) rescore(w engine.Weights, classes []int) {
 // prepare plans and packs the passes in which all examples are read once for some classes.
 func (r *resident) prepare(w engine.Weights, classes []int) {
 	r.e.rescored.Add(int64(r.x.N))
-	if stored := int64(r.x.Size()); r.x.Sparse() {
-		r.e.exampleBytes.Add(8 * stored)
-		r.plan(classes, r.k.sparseWidths)
-	} else {
-		r.e.exampleBytes.Add(4 * stored)
-		r.plan(classes, r.k.widths)
+	r.read()
+	widths := r.k.widths
+	if r.x.Sparse() {
+		widths = r.k.sparseWidths
 	}
+	r.plan(classes, widths)
 	r.pack(w)
 }
 
-// denseTasks returns the number of tasks that denseTask is for.
-func (r *resident) denseTasks() int {
-	per := r.dense.blocksPerTask()
-	return (r.blocks + per - 1) / per
+// read counts one reading of the examples.
+func (r *resident) read() {
+	bytes := 4 * int64(r.x.Size())
+	if r.x.Sparse() {
+		bytes *= 2
+	}
+	r.e.exampleBytes.Add(bytes)
 }
+
+// denseTasks returns the number of tasks that denseTask is for.
+func (r *resident) denseTasks() int { return panels(r.blocks, r.dense.blocksPerTask()) }
 
 // plan cuts the classes in passes of some of the widths, which increase.
 func (r *resident) plan(classes []int, widths []int) {

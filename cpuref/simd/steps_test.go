@@ -33,7 +33,7 @@ func problem(rng *rand.Rand, n, d, q int) (x dataset.Examples, y []int32, inv []
 	return x, y, inv
 }
 
-// What the conformance suite is too small for: so many examples that tasks are
+// What the conformance suite is too small for: enough examples that tasks are
 // shared out to all processors, and steps that move some of them.
 func TestStepsOfManyExamples(t *testing.T) {
 	const n, d, q = 9001, 67, 11

@@ -6,7 +6,7 @@ import (
 
 const (
 	moveAhead = 4 // how many moves before its own an example is fetched
-	// columns of a task that moves dense examples, at least if there are so many
+	// columns of a task that moves dense examples, at least if there are as many
 	moveColumns = 128
 	// of examples that tasks move before they wait for each other; see moveSums
 	moveBytes      = 64 << 20
@@ -25,7 +25,7 @@ const (
 func (r *resident) moveSums() {
 	moves := len(r.cells.moves)
 	if r.x.Sparse() {
-		stored := (r.x.Size() + r.x.N - 1) / r.x.N // of one example
+		stored := panels(r.x.Size(), r.x.N) // of one example
 		r.run((*resident).moveSparseTask, sparseOwners, moves*stored*moveSparseCost, 0)
 		return
 	}

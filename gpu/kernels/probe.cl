@@ -7,7 +7,7 @@
 //   answers  written: ANSWERS for each work-item, in the order below; and, after those of all
 //            n, how many of the rounds of a loop there were
 
-#define ANSWERS 12 // host: probeAnswers
+#define ANSWERS 12 // host: probed
 
 __kernel void probe(__global const float *restrict numbers, __global const long *restrict integers,
                     __global int *restrict answers, int n, int rounds)

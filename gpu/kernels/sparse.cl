@@ -12,8 +12,12 @@
 //   slices   where each slice begins, in units of LANES
 //   lengths  stored values of each example
 
-//   w, classes, scores, m  as in score.cl
-// Work-item (r, g) computes classes 2g and 2g+1 (the last one twice where m is odd).
+//   w        the m chosen rows of W in groups of WIDTH (vector.cl), transposed, the last group
+//            filled up with zeros: row c of group g has in column j the value
+//                w[(g * d + j) * WIDTH + c]
+//   classes  the m classes they belong to
+//   scores   written for the m chosen classes only
+// Work-item (r, g) computes group g for the example in row r, which it reads once for WIDTH classes.
 __kernel void score_sparse(__global const int *restrict columns, __global const float *restrict values,
                            __global const int *restrict slices, __global const int *restrict lengths,
                            __global const float *restrict w, __global const int *restrict classes,
@@ -22,30 +26,26 @@ __kernel void score_sparse(__global const int *restrict columns, __global const 
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
 		return;
-	const int c0 = 2 * (int)get_global_id(1);
-	const int c1 = min(c0 + 1, m - 1);
-	__global const float *w0 = w + (size_t)c0 * d;
-	__global const float *w1 = w + (size_t)c1 * d;
+	const int g = (int)get_global_id(1);
+	__global const float *wg = w + (size_t)g * d * WIDTH;
 	size_t at = (size_t)slices[r / LANES] * LANES + r % LANES;
 
 	// A chunk without stored columns would add +0, which changes nothing.
-	float total0 = 0.0f, total1 = 0.0f, acc0 = 0.0f, acc1 = 0.0f;
+	vec_t total = 0.0f, acc = 0.0f;
 	uint chunk = 0;
 	for (int k = lengths[r]; k > 0; k--, at += LANES) {
 		const uint j = (uint)columns[at];
-		const float v = values[at];
 		if (j / CHUNK != chunk) {
-			total0 += acc0;
-			total1 += acc1;
-			acc0 = 0.0f;
-			acc1 = 0.0f;
+			total += acc;
+			acc = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc0 = fma(v, w0[j], acc0);
-		acc1 = fma(v, w1[j], acc1);
+		acc = fma((vec_t)(values[at]), LOAD(j, wg), acc);
 	}
-	scores[SCORE(r, classes[c0])] = total0 + acc0;
-	scores[SCORE(r, classes[c1])] = total1 + acc1;
+	float score[WIDTH];
+	STORE(total + acc, 0, score);
+	for (int c = 0; c < WIDTH && g * WIDTH + c < m; c++)
+		scores[SCORE(r, classes[g * WIDTH + c])] = score[c];
 }
 
 //   list, cells, sums, scale  as in sums.cl

@@ -174,7 +174,8 @@ func TestCentresAreThoseOfFeatures(t *testing.T) {
 			}
 			want = ball.Centre
 		} else {
-			centroid, err := space.HitAndRun(versionspace.Options{Angle: 0.01, MaxSteps: 1 << 16})
+			centroid, err := space.Centroid(versionspace.Options{HitAndRun: true, Angle: 0.01,
+				MaxSteps: 1 << 16})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +221,7 @@ func TestHalves(t *testing.T) {
 		}
 		for _, s := range []Strategy{MaxMin, Ratio} {
 			best, most := -1, -1.0
-			for _, i := range p.unasked() {
+			for _, i := range p.are(func(y int32) bool { return y == Unknown }) {
 				a, b := margin(i, 1), margin(i, -1)
 				v := min(a, b)
 				if s == Ratio && v > 0 {
@@ -431,13 +432,13 @@ func TestAskRefuses(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Strategy: "guess", Train: train}, `the strategy "guess", wanted random, margin`},
-		{Options{K: -1, Train: train}, "-1 examples"},
-		{Options{Diversity: 2, Train: train}, "diversity of 2"},
-		{Options{Balance: math.NaN(), Train: train}, "balance of NaN"},
-		{Options{Slack: -1, Train: train}, "slack of -1"},
-		{Options{Members: 1, Train: train}, "committee of 1"},
-		{Options{Tried: -1, Train: train}, "-1 examples to try"},
+		{Options{Strategy: "guess", Train: train}, `strategy: got "guess", want one of [random margin`},
+		{Options{K: -1, Train: train}, "examples to ask about: got -1"},
+		{Options{Diversity: 2, Train: train}, "diversity: got 2"},
+		{Options{Balance: math.NaN(), Train: train}, "balance: got NaN"},
+		{Options{Slack: -1, Train: train}, "slack: got -1"},
+		{Options{Members: 1, Train: train}, "committee: got 1"},
+		{Options{Tried: -1, Train: train}, "examples to try: got -1"},
 		{Options{}, "no engine"},
 		{Options{Train: train}, "no model"},
 	} {

@@ -102,9 +102,8 @@ func (p *Pool) judgeByWeights(o Options, weights engine.Weights, w *worth) error
 	return nil
 }
 
-// judgeByCommittee fills w by the entropy of the votes of models, each of as many labelled
-// examples as there are, drawn with replacement. The mean of their differences of scores settles
-// ties.
+// judgeByCommittee fills w by the entropy of the votes of models, each of as many labelled examples
+// as there are, drawn with replacement. The mean of their differences of scores settles ties.
 func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error {
 	known, q := p.Labelled(), len(p.Classes)
 	votes, sums := make([]float32, p.N*q), make([]float32, p.N*q)
@@ -149,8 +148,7 @@ func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error 
 	return nil
 }
 
-// resample draws as many of the examples known as there are, of two classes at least, as these
-// are.
+// resample draws as many of the examples known as there are, of two classes at least, as these are.
 func (p *Pool) resample(known []int, seed uint64, member int) []int {
 	random := rand.New(rand.NewPCG(seed, uint64(len(known))<<8|uint64(member)))
 	which := make([]int, len(known))

@@ -1,16 +1,25 @@
+// Package active chooses which examples of a pool to have labelled, so that few labels go far: a
+// Pool has examples of which some are labelled, Ask names those to ask an expert about, and Fit
+// learns a model of what is known so far. Session keeps questions and answers in a file.
+// docs/active.md says what each strategy is, and when it loses.
+//
+// Promised: the same pool, labels, options and seed give the same questions on every engine and any
+// number of processors. Scores come from the engine; the host adds float64 in a fixed order.
 package active
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -29,14 +38,13 @@ type Pool struct {
 
 	features    []string             // their names; nil for none
 	preparation *dataset.Preparation // of the raw examples
-	kernel      *featuremap.Map      // of the prepared ones; nil for none
+	kernel      *pca.Map             // of the prepared ones; nil for none
 }
 
-// NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation, and
-// maps them by o.Kernel on o.Engine if that is not nil: both are fitted to all of them, since that
-// takes no label. The examples of data, if they were prepared before, are shared. A γ that takes
+// NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation and
+// maps them by o.Kernel, if not nil, on o.Engine: both are fitted to all of them. A γ that takes
 // labels to find is an error, and so are less than two classes; other errors are those of
-// host.Prepare and featuremap.Fit.
+// host.Prepare and pca.FitMap.
 func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool, error) {
 	if len(data.Classes) < 2 {
 		return nil, fmt.Errorf("pool of examples: found the classes %.60q, wanted two at least",
@@ -46,19 +54,14 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 	if err := host.Prepare(&d, o.Preparation, o.Kernel != nil); err != nil {
 		return nil, err
 	}
-	p := &Pool{Examples: d.Examples, Classes: d.Classes, Labels: make([]int32, d.N),
-		features:    d.Features,
-		preparation: d.Prepared}
-	for i := range p.Labels {
-		p.Labels[i] = Unknown
-	}
+	p := &Pool{Examples: d.Examples, Classes: d.Classes, Labels: slices.Repeat([]int32{Unknown}, d.N),
+		features: d.Features, preparation: d.Prepared}
 	if o.Kernel == nil {
 		return p, nil
 	}
 	if o.Kernel.Search || o.Kernel.Mean {
-		return nil, fmt.Errorf("pool of examples: found a γ to search for, which takes more labels " +
-			"than there are: " +
-			"give γ as a number, or leave it to the median distance")
+		return nil, errors.New("pool of examples: found a γ to search for, which takes more labels " +
+			"than there are: give γ as a number, or leave it to the median distance")
 	}
 	found, note, err := o.Kernel.FindPCA(o.Engine, p.Examples, o.Seed)
 	if err != nil {
@@ -69,7 +72,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 		steps = *o.Kernel.Steps
 	}
 	var z dataset.Stored
-	if p.kernel, z, err = featuremap.Fit(ctx, o.Engine, p.Examples, found, steps); err != nil {
+	if p.kernel, z, err = pca.FitMap(ctx, o.Engine, p.Examples, found, steps); err != nil {
 		return nil, err
 	}
 	p.Examples = z.Examples
@@ -84,8 +87,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 
 // Apply returns raw examples as those of the pool are. The errors are those of preparing and
 // mapping.
-func (p *Pool) Apply(
-	ctx context.Context, e engine.Engine, raw dataset.Examples,
+func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples,
 ) (dataset.Examples, error) {
 	x, err := features.Apply(p.preparation, raw)
 	if err != nil || p.kernel == nil {
@@ -96,19 +98,12 @@ func (p *Pool) Apply(
 }
 
 // Labelled returns which examples have a label, in increasing order.
-func (p *Pool) Labelled() (which []int) {
-	for i, y := range p.Labels {
-		if y >= 0 {
-			which = append(which, i)
-		}
-	}
-	return which
-}
+func (p *Pool) Labelled() []int { return p.are(func(y int32) bool { return y >= 0 }) }
 
-// unasked returns the examples without a question so far, in increasing order.
-func (p *Pool) unasked() (which []int) {
+// are returns the examples whose label is one that want holds of, in increasing order.
+func (p *Pool) are(want func(y int32) bool) (which []int) {
 	for i, y := range p.Labels {
-		if y == Unknown {
+		if want(y) {
 			which = append(which, i)
 		}
 	}
@@ -131,10 +126,9 @@ func (p *Pool) counts() (of []int, classes int) {
 }
 
 // Fit learns a model of the labels so far, which are wrong as noise says, nil if they are right.
-// Preparation and kernel of o do not count: the model has those of the pool, and predicts from raw
-// examples. The errors are those of host.Train; a cancelled ctx is one, too.
-func (p *Pool) Fit(
-	ctx context.Context, noise *confusion.Matrix, o host.Options,
+// The model has the pool's preparation and kernel, not those of o, and predicts from raw examples.
+// The errors are those of host.Train; a cancelled ctx is one, too.
+func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 ) (*host.Trained, error) {
 	return p.fit(ctx, p.Labelled(), noise, o)
 }
@@ -199,15 +193,13 @@ func (p *Pool) inner(i, j int) (sum float64) {
 
 // addTo adds a·x_i to sum.
 func (p *Pool) addTo(sum []float64, a float64, i int) {
-	if !p.Sparse() {
-		for k, v := range p.Row(i) {
-			sum[k] += float64(a * float64(v))
+	columns, values := p.Entries(i)
+	for k, v := range values {
+		j := k
+		if columns != nil {
+			j = int(columns[k])
 		}
-		return
-	}
-	columns, values := p.SparseRow(i)
-	for k, j := range columns {
-		sum[j] += float64(a * float64(values[k]))
+		sum[j] += float64(a * float64(v))
 	}
 }
 

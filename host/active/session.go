@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
@@ -69,45 +70,53 @@ func (s *Session) Labels() []int32 {
 	return y
 }
 
-// Agreements returns the agreements of the rounds that have one, in order.
-func (s *Session) Agreements() (all []Agreement) {
+// Steady returns the agreements of the last three rounds if their mean kappa is 0.99 or more, which
+// advises to stop asking (Bloodgood and Vijay-Shanker, A method for stopping active learning based
+// on stabilizing predictions, 2009); else nil. A model that has settled need not be good.
+func (s *Session) Steady() []Agreement {
+	const rounds, kappa = 3, 0.99
+	var last []Agreement
 	for _, r := range s.Rounds {
 		if r.Agreement != nil {
-			all = append(all, *r.Agreement)
+			last = append(last, *r.Agreement)
 		}
 	}
-	return all
+	if len(last) < rounds {
+		return nil
+	}
+	last = last[len(last)-rounds:]
+	sum := 0.0
+	for _, r := range last {
+		sum += r.Kappa
+	}
+	if sum < kappa*rounds {
+		return nil
+	}
+	return last
 }
 
-// Save writes the session to a file, whole or not at all.
+// Save writes the session to a file, whole or not at all: a line for each round, so that people can
+// read it.
 func (s *Session) Save(path string) error {
 	s.Version = sessionVersion
-	return atomicfile.Write(path, func(w io.Writer) error { return s.write(w) })
-}
-
-// write writes a line for each round, so that people can read it.
-func (s *Session) write(w io.Writer) error {
 	head := *s
 	head.Rounds = []Round{}
 	text, err := encode(head)
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	b.WriteString(strings.TrimSuffix(text, "]}"))
+	lines := make([]string, len(s.Rounds))
 	for k, r := range s.Rounds {
-		if text, err = encode(r); err != nil {
+		if lines[k], err = encode(r); err != nil {
 			return err
 		}
-		if k > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-		b.WriteString(text)
+		lines[k] = "\n" + lines[k]
 	}
-	b.WriteString("\n]}\n")
-	_, err = w.Write(b.Bytes())
-	return err
+	text = strings.TrimSuffix(text, "]}") + strings.Join(lines, ",") + "\n]}\n"
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
 }
 
 func encode(v any) (string, error) {
@@ -138,14 +147,17 @@ func LoadSession(path string) (*Session, error) {
 			at = syntax.Offset
 		}
 		line := 1 + bytes.Count(text[:min(at, int64(len(text)))], []byte{'\n'})
-		return nil, fmt.Errorf("%s:%d: found %w, wanted a session as query writes it; begin a new one "+
-			"in another folder, with the answers so far in --labelled", path, line, err)
+		return nil, fmt.Errorf("%s:%d: found %w, %s", path, line, err, sessionAdvice())
 	}
 	if fault := s.check(); fault != "" {
-		return nil, fmt.Errorf("%s: found %s, wanted a session as query writes it; begin a new one in "+
-			"another folder, with the answers so far in --labelled", path, fault)
+		return nil, fmt.Errorf("%s: found %s, %s", path, fault, sessionAdvice())
 	}
 	return s, nil
+}
+
+func sessionAdvice() string {
+	return "wanted a session as query writes it; begin a new one in another folder, with the " +
+		"answers so far in " + setting.Spell("labelled", "")
 }
 
 // check says what is wrong with a session, "" if nothing is.
@@ -172,8 +184,8 @@ func (s *Session) check() string {
 		}
 		for k, i := range r.Asked {
 			if i < 0 || i >= s.Examples || asked[i] {
-				return fmt.Sprintf("example %d (counted from 0) among the questions of round %d, out of range "+
-					"or asked before", i, number+1)
+				return fmt.Sprintf("example %d (counted from 0) among the questions of round %d, out of "+
+					"range or asked before", i, number+1)
 			}
 			asked[i] = true
 			if y := r.Answers[k]; y < Aside || y >= int32(len(s.Classes)) ||
@@ -183,4 +195,36 @@ func (s *Session) check() string {
 		}
 	}
 	return ""
+}
+
+// Agreement is how two models of one pool compare.
+type Agreement struct {
+	Changed float64 `json:"changed"` // the share of the examples whose predicted class is another one
+	Kappa   float64 `json:"kappa"`   // agreement beyond chance (Cohen 1960), 1 where nothing changed
+}
+
+// Compare compares what two models predict of the same examples, one at least, of q classes.
+func Compare(before, after []int32, q int) Agreement {
+	n := float64(len(before))
+	a, b := make([]float64, q), make([]float64, q)
+	same := 0.0
+	for i, class := range before {
+		a[class]++
+		b[after[i]]++
+		if after[i] == class {
+			same++
+		}
+	}
+	if same == n {
+		return Agreement{Kappa: 1}
+	}
+	chance := 0.0
+	for k := range a {
+		chance += float64(float64(a[k]/n) * float64(b[k]/n))
+	}
+	kappa := 0.0
+	if chance < 1 {
+		kappa = (float64(same/n) - chance) / (1 - chance)
+	}
+	return Agreement{Changed: 1 - float64(same/n), Kappa: kappa}
 }

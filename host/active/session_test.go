@@ -30,11 +30,11 @@ func TestCompare(t *testing.T) {
 		want   bool
 	}{{nil, false}, {[]float64{1, 1}, false}, {[]float64{0, 1, 0.99, 0.985}, true},
 		{[]float64{1, 1, 1, 0.9}, false}} {
-		var all []Agreement
+		var s Session
 		for _, k := range c.kappas {
-			all = append(all, Agreement{Kappa: k})
+			s.Rounds = append(s.Rounds, Round{Agreement: &Agreement{Kappa: k}}, Round{})
 		}
-		if Steady(all) != c.want {
+		if (s.Steady() != nil) != c.want {
 			t.Errorf("%v: wanted %v", c.kappas, c.want)
 		}
 	}

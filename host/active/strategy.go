@@ -3,10 +3,10 @@ package active
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -21,31 +21,21 @@ type Strategy string
 // The strategies. Examples where two classes contend are those with the least difference between
 // the two largest scores, which of two classes is the distance to the boundary.
 const (
-	Random Strategy = "random" // any
-	// where two classes contend in the model (Scheffer, Decomain and Wrobel 2001)
-	Margin Strategy = "margin"
-	// of the model's probabilities, the largest (Lewis and Gale 1994; Settles 2010)
-	Entropy Strategy = "entropy"
-	// expected length of the loss's gradient (Settles, Craven and Ray 2008)
-	Change    Strategy = "change"
+	Random    Strategy = "random"    // any
+	Margin    Strategy = "margin"    // two contend in the model (Scheffer, Decomain and Wrobel 2001)
+	Entropy   Strategy = "entropy"   // of the probabilities, the largest (Lewis and Gale 1994)
+	Change    Strategy = "change"    // expected length of the loss's gradient (Settles et al. 2008)
 	Committee Strategy = "committee" // models of resampled labels disagree (Abe and Mamitsuka 1998)
-	// where two classes contend at largest margin (Tong and Koller 2001, SIMPLE)
-	SVM Strategy = "svm"
-	// either label leaves a small version space (Tong and Koller 2001)
-	MaxMin Strategy = "maxmin"
-	Ratio  Strategy = "ratio" // either label leaves about as much of it (Tong and Koller 2001)
-	// where two contend at the analytic centre (Trafalis and Malyscheff 2002)
-	Analytic Strategy = "analytic"
-	// where two contend at the centroid of the version space (Louche, Algorithm 10)
-	BPM Strategy = "bpm"
+	SVM       Strategy = "svm"       // two contend at largest margin (Tong and Koller 2001, SIMPLE)
+	MaxMin    Strategy = "maxmin"    // either label leaves a small version space (ibid.)
+	Ratio     Strategy = "ratio"     // either label leaves about as much of it (ibid.)
+	Analytic  Strategy = "analytic"  // two contend at the analytic centre (Trafalis, Malyscheff 2002)
+	BPM       Strategy = "bpm"       // two contend at the centroid (Louche, Algorithm 10)
 )
 
 // Strategies are all of them.
 var Strategies = []Strategy{Random, Margin, Entropy, Change, Committee, SVM, MaxMin, Ratio,
 	Analytic, BPM}
-
-// needsModel says whether Ask looks at a model that Fit made.
-func (s Strategy) needsModel() bool { return s == Margin || s == Entropy || s == Change }
 
 // Options of Ask. Zero values mean the defaults.
 type Options struct {
@@ -68,11 +58,9 @@ type Options struct {
 	// and Koller 2001, Section 3). At 0 labels are believed as long as some classifier is right about
 	// all of them, then DefaultSlack is taken.
 	Slack float64
-	// Centroid is how BPM samples, by HitAndRun or a billiard; its Seed does not count. Of the zero
-	// value Angle is
-	// 0.01, and MaxSteps 4096: of eight times as many the gain was within the error of six runs.
-	Centroid  versionspace.Options
-	HitAndRun bool
+	// Centroid is how BPM samples; its Seed does not count. Of the zero value Angle is 0.01, and
+	// MaxSteps 4096: of eight times as many the gain was within the error of six runs.
+	Centroid versionspace.Options
 
 	Noise *confusion.Matrix // of the labels that the expert gives; nil if they are right
 	Train host.Options      // of the models; Engine is required, by all but Random
@@ -83,28 +71,26 @@ const DefaultSlack = 1. / 16
 
 // Check says which option is out of its range, and what was wanted.
 func (o Options) Check() error {
-	switch {
-	case o.Strategy != "" && !slices.Contains(Strategies, o.Strategy):
-		names := make([]string, len(Strategies))
-		for k, s := range Strategies {
-			names[k] = string(s)
+	if o.Strategy != "" && !slices.Contains(Strategies, o.Strategy) {
+		return fmt.Errorf("active: strategy: got %q, want one of %s", o.Strategy, Strategies)
+	}
+	for _, c := range []struct {
+		name               string
+		value, least, most float64
+	}{
+		{"examples to ask about", float64(o.K), 0, 1e9},
+		{"diversity", o.Diversity, 0, 1},
+		{"balance", o.Balance, 0, 1000},
+		{"slack", o.Slack, 0, 1000},
+		{"members of the committee", float64(cmp.Or(o.Members, 2)), 2, 100},
+		{"examples to try", float64(o.Tried), 0, 1e9},
+	} {
+		if !(c.value >= c.least && c.value <= c.most) {
+			return fmt.Errorf("active: %s: got %v, want %v to %v", c.name, c.value, c.least, c.most)
 		}
-		return fmt.Errorf("active: found the strategy %q, wanted %s", o.Strategy, strings.Join(names,
-			", "))
-	case o.K < 0:
-		return fmt.Errorf("active: found %d examples to ask about, wanted 1 or more", o.K)
-	case !(o.Diversity >= 0 && o.Diversity <= 1):
-		return fmt.Errorf("active: found a diversity of %v, wanted 0 to 1", o.Diversity)
-	case !(o.Balance >= 0 && o.Balance <= 1000):
-		return fmt.Errorf("active: found a balance of %v, wanted 0 to 1000", o.Balance)
-	case !(o.Slack >= 0 && o.Slack <= 1000):
-		return fmt.Errorf("active: found a slack of %v, wanted 0 to 1000", o.Slack)
-	case o.Members < 0 || o.Members == 1 || o.Members > 100:
-		return fmt.Errorf("active: found a committee of %d, wanted 2 to 100 members", o.Members)
-	case o.Tried < 0:
-		return fmt.Errorf("active: found %d examples to try, wanted 1 or more", o.Tried)
-	case o.Train.Engine == nil && o.Strategy != Random:
-		return fmt.Errorf("active: found no engine, wanted one, such as simd.New or gpu.Open return")
+	}
+	if o.Train.Engine == nil && o.Strategy != Random {
+		return errors.New("active: found no engine, wanted one, such as simd.New or gpu.Open return")
 	}
 	return nil
 }
@@ -121,45 +107,54 @@ func (o Options) filled() Options {
 
 // Ask returns which examples to ask about, the one that is worth most first: K of those whose
 // label is Unknown, or all that there are. As long as fewer than two classes have labels, it draws
-// them at random. m is a model that Fit made of these labels, for strategies with needsModel;
+// them at random. m is a model that Fit made of these labels, for strategies that look at one;
 // others may be given nil, and then Balance goes by what they themselves predict. Errors: those of
 // Check, of host.Train and of the engine; a cancelled ctx.
 func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
-	o = o.filled()
-	free := p.unasked()
-	o.K = min(o.K, len(free))
-	known := len(p.Labelled())
-	if _, classes := p.counts(); classes < 2 || o.Strategy == Random {
-		random := rand.New(rand.NewPCG(o.Seed, uint64(known)))
-		random.Shuffle(len(free), func(a, b int) { free[a], free[b] = free[b], free[a] })
-		return free[:o.K], nil
-	}
-	if m == nil && o.Strategy.needsModel() {
-		return nil, fmt.Errorf("active: found no model, wanted one for strategy %s", o.Strategy)
-	}
-	w, err := p.judge(ctx, o, m, free)
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return p.batch(o, w), nil
+	return p.ask(o, func(o Options, w *worth) (err error) {
+		switch o.Strategy {
+		case Margin, Entropy, Change:
+			if m == nil {
+				return fmt.Errorf("active: found no model, wanted one for strategy %s", o.Strategy)
+			}
+			err = p.judgeByModel(o, m, w)
+		case Committee:
+			err = p.judgeByCommittee(ctx, o, w)
+		case MaxMin, Ratio:
+			err = p.judgeByHalves(ctx, o, w)
+		default:
+			var weights engine.Weights
+			if weights, _, err = p.centre(ctx, o); err == nil {
+				err = p.judgeByWeights(o, weights, w)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return ctx.Err()
+	})
 }
 
 // AskBy returns what Ask does for SVM, Analytic and BPM, by weights that Centre returned for these
 // labels and options.
 func (p *Pool) AskBy(o Options, weights engine.Weights) ([]int, error) {
+	return p.ask(o, func(o Options, w *worth) error { return p.judgeByWeights(o, weights, w) })
+}
+
+// ask asks by what judge says that the examples without a question are worth.
+func (p *Pool) ask(o Options, judge func(Options, *worth) error) ([]int, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	o = o.filled()
-	w := worth{which: p.unasked()}
+	w := worth{which: p.are(func(y int32) bool { return y == Unknown })}
 	o.K = min(o.K, len(w.which))
-	if err := p.judgeByWeights(o, weights, &w); err != nil {
+	if _, classes := p.counts(); classes < 2 || o.Strategy == Random {
+		random, free := rand.New(rand.NewPCG(o.Seed, uint64(len(p.Labelled())))), w.which
+		random.Shuffle(len(free), func(a, b int) { free[a], free[b] = free[b], free[a] })
+		return free[:o.K], nil
+	}
+	if err := judge(o, &w); err != nil {
 		return nil, err
 	}
 	return p.batch(o, w), nil
@@ -173,20 +168,60 @@ type worth struct {
 	predicted []int32
 }
 
-// judge says what a question about each of the examples free is worth.
-func (p *Pool) judge(ctx context.Context, o Options, m *model.Model, free []int) (worth, error) {
-	w := worth{which: free}
-	switch o.Strategy {
-	case Margin, Entropy, Change:
-		return w, p.judgeByModel(o, m, &w)
-	case Committee:
-		return w, p.judgeByCommittee(ctx, o, &w)
-	case MaxMin, Ratio:
-		return w, p.judgeByHalves(ctx, o, &w)
+// window is how many times as many examples as are asked about may be part of a batch.
+const window = 10
+
+// batch returns the K examples to ask about: the first is worth most, and each other one costs
+// least of the best 10·K, by its rank among these, by the largest cosine with those chosen before,
+// and by how many labels its predicted class has or would have by then.
+func (p *Pool) batch(o Options, w worth) []int {
+	order := make([]int, len(w.which))
+	for k := range order {
+		order[k] = k
 	}
-	weights, _, err := p.centre(ctx, o)
-	if err != nil {
-		return w, err
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(w.value[b], w.value[a]), cmp.Compare(w.tie[b], w.tie[a]))
+	})
+	order = order[:min(len(order), window*o.K)]
+	chosen := make([]int, 0, o.K)
+	if o.Diversity == 0 && o.Balance == 0 {
+		for _, k := range order[:o.K] {
+			chosen = append(chosen, w.which[k])
+		}
+		return chosen
 	}
-	return w, p.judgeByWeights(o, weights, &w)
+	counts, _ := p.counts()
+	alike := make([]float64, len(order)) // the largest cosine with a chosen one
+	lengths := make([]float64, len(order))
+	for at, k := range order {
+		lengths[at] = p.length(w.which[k])
+	}
+	done := make([]bool, len(order))
+	for range o.K {
+		best, least, most := -1, 0.0, float64(max(1, slices.Max(counts)))
+		for at, k := range order {
+			if done[at] {
+				continue
+			}
+			cost := float64((1 - o.Diversity) * float64(at) / float64(len(order)))
+			cost += float64(o.Diversity * alike[at])
+			cost += float64(o.Balance * float64(counts[w.predicted[k]]) / most)
+			if best < 0 || cost < least {
+				best, least = at, cost
+			}
+		}
+		done[best] = true
+		i := w.which[order[best]]
+		chosen = append(chosen, i)
+		counts[w.predicted[order[best]]]++
+		if o.Diversity == 0 {
+			continue
+		}
+		for at, k := range order {
+			if !done[at] {
+				alike[at] = max(alike[at], p.inner(w.which[k], i)/float64(lengths[at]*lengths[best]))
+			}
+		}
+	}
+	return chosen
 }

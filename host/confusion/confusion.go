@@ -1,6 +1,5 @@
-// Package confusion holds the confusion matrix C of the label noise: reading,
-// checking, inverting and building it, estimating with it, and corrupting
-// labels by it.
+// Package confusion holds the confusion matrix C of the label noise: reading, checking, inverting
+// and building it, estimating with it, and corrupting labels by it.
 //
 // C[p][q] = P(noisy = p | true = q). Column q says what becomes of the examples
 // whose true label is class q, so columns sum to 1. This is the noise matrix of
@@ -11,14 +10,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// SumTolerance is how far from 1 the sum of a column may lie. A table of float32
-// probabilities stays below 1e-7; six printed decimals stay inside up to one
-// unit in the last of them.
+// SumTolerance is how far from 1 the sum of a column may lie. A table of float32 probabilities
+// stays below 1e-7; six printed decimals stay inside up to one unit in the last of them.
 const SumTolerance = 1e-6
 
 // Matrix is a Q×Q confusion matrix of label noise. The functions of this package
@@ -39,10 +38,9 @@ type Matrix struct {
 // Q returns the number of classes.
 func (m *Matrix) Q() int { return len(m.Classes) }
 
-// Check returns nil if m is a confusion matrix: at least two classes with
-// distinct names, Q·Q entries, each in [0, 1], and columns that sum to 1 within
-// SumTolerance. Entries get no tolerance, because a probability, however it is
-// rounded, never leaves [0, 1].
+// Check returns nil if m is a confusion matrix: at least two classes with distinct names, Q·Q
+// entries, each in [0, 1], and columns that sum to 1 within SumTolerance. Entries get no tolerance,
+// because a probability, however it is rounded, never leaves [0, 1].
 //
 // The error names the first entry or column at fault by its classes. If rows sum
 // to 1 and columns do not, it names the flag that reads the transpose. A matrix
@@ -161,4 +159,41 @@ func Normalise(a []float64, q int) {
 			a[p*q+t] /= sum
 		}
 	}
+}
+
+// Learned is what a learner found out of the noise itself, without a label that is known to
+// be right.
+type Learned struct {
+	P []float64 // Q×Q, row-major: P[p*Q+q] = P(noisy = p | true = q), of the labels it was shown
+	// Error is the standard error of each entry of P: how far other labels of as many
+	// examples would move it. That the features may not tell two classes apart is not in it.
+	Error      []float64
+	Annotators []Annotator // nil if nobody knows who gave which label
+}
+
+// Annotator is one of those who labelled.
+type Annotator struct {
+	Name   string
+	Labels int       // that the annotator gave
+	P      []float64 // Q×Q as Learned.P, of the annotator's labels
+	Error  []float64 // standard errors of P; nil if nobody has asked for them
+}
+
+// Right returns the mean of the diagonal: how often the annotator is right if all classes are
+// as frequent.
+func (a *Annotator) Right(q int) float64 {
+	sum := 0.0
+	for k := range q {
+		sum += a.P[k*q+k]
+	}
+	return sum / float64(q)
+}
+
+// Invert returns C⁻¹ of the labels that were shown; errors are those of Matrix.Invert.
+func (l *Learned) Invert() (*Inverse, error) {
+	m := &Matrix{P: l.P}
+	for k := 0; k*k < len(l.P); k++ {
+		m.Classes = append(m.Classes, strconv.Itoa(k))
+	}
+	return m.Invert()
 }

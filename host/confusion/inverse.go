@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack"
+	lapackgo "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // MaxCondition is the largest condition number that Invert accepts. C⁻¹
@@ -18,10 +22,9 @@ import (
 // it nothing of a float32 result (seven digits) is left to learn from.
 const MaxCondition = 1e6
 
-// Condition returns the condition number of m in the 2-norm, the largest over
-// the smallest singular value: 1 for no noise, +Inf for a singular matrix or
-// one that fails Check. It judges and is reported; its last digits may differ
-// between processors, and no model depends on them.
+// Condition returns the condition number of m in the 2-norm, the largest over the smallest singular
+// value: 1 for no noise, +Inf for a singular matrix or one that fails Check. It judges and is
+// reported; its last digits may differ between processors, and no model depends on them.
 func (m *Matrix) Condition() float64 {
 	if m.Check() != nil {
 		return math.Inf(1)
@@ -59,19 +62,23 @@ func (m *Matrix) permutes() bool {
 
 // decomposition is the singular value decomposition of a matrix.
 type decomposition struct {
-	svd    mat.SVD
 	values []float64 // Q singular values, the largest first
+	right  []float64 // Q×Q: row i is the right-singular vector of value i
 }
 
 // decompose returns the decomposition of a matrix that passes Check, or false if
 // it does not converge.
 func (m *Matrix) decompose() (*decomposition, bool) {
-	d := new(decomposition)
-	ok := d.svd.Factorize(mat.NewDense(m.Q(), m.Q(), m.P), mat.SVDThin)
-	if ok {
-		d.values = d.svd.Values(nil)
+	q := m.Q()
+	a, left := slices.Clone(m.P), make([]float64, q*q)
+	d := &decomposition{make([]float64, q), make([]float64, q*q)}
+	svd := func(work []float64, size int) bool {
+		return lapackgo.Implementation{}.Dgesvd(lapack.SVDStore, lapack.SVDStore, q, q, a, q, d.values,
+			left, q, d.right, q, work, size)
 	}
-	return d, ok
+	best := []float64{0}
+	svd(best, -1)
+	return d, svd(make([]float64, int(best[0])), int(best[0]))
 }
 
 // condition returns the ratio of the largest to the smallest singular value,
@@ -157,26 +164,23 @@ type InseparableError struct {
 func (e *InseparableError) Error() string {
 	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at "+
 		"most %.4g; its noisy labels cannot tell these classes apart: %s; merge them, use a better "+
-		"estimate of the matrix, or what stands for an inverse (--inverse pinv)",
-		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes))
+		"estimate of the matrix, or what stands for an inverse (%s)",
+		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes), setting.Spell("inverse", Pseudo))
 }
 
-// inseparable is the error that names the classes of a matrix without a usable
-// inverse. A right-singular vector v of a tiny singular value has C·v ≈ 0: a
-// mixture of columns that leaves no trace in the noisy labels. The classes in it
-// are those of large components. Several tiny values span a space of such
-// vectors; the length of a class's projection on it does not depend on which
+// inseparable is the error that names the classes of a matrix without a usable inverse. A
+// right-singular vector v of a tiny singular value has C·v ≈ 0: a mixture of columns that leaves no
+// trace in the noisy labels. The classes in it are those of large components. Several tiny values
+// span a space of such vectors; the length of a class's projection on it does not depend on which
 // basis the decomposition picked, and for a single vector it is |component|.
 func (m *Matrix) inseparable(d *decomposition, cond float64) error {
-	var v mat.Dense
-	d.svd.VTo(&v)
 	q := m.Q()
 	size := make([]float64, q)
 	largest := 0.0
 	for c := range q {
 		for i, s := range d.values {
 			if i == q-1 || s*MaxCondition < d.values[0] {
-				size[c] = math.Hypot(size[c], v.At(c, i))
+				size[c] = math.Hypot(size[c], d.right[i*q+c])
 			}
 		}
 		largest = max(largest, size[c])
@@ -188,4 +192,108 @@ func (m *Matrix) inseparable(d *decomposition, cond float64) error {
 		}
 	}
 	return &InseparableError{cond, names}
+}
+
+// Inversion says what stands for C⁻¹ where learners and estimates ask for it: the exact inverse
+// of a matrix that is only nearly right multiplies its errors by up to the condition number. The
+// zero value is the exact inverse.
+type Inversion struct {
+	Rule     string  // Exact or "", Pseudo, Tikhonov, Mix
+	Strength float64 // λ of Tikhonov, above 0; of Mix the share of the identity, above 0 and below 1
+}
+
+// The rules.
+const (
+	Exact    = "exact"    // C⁻¹
+	Pseudo   = "pinv"     // the pseudo-inverse: Tikhonov with λ = 10⁻⁹
+	Tikhonov = "tikhonov" // (CᵀC + λI)⁻¹Cᵀ
+	Mix      = "mix"      // ((1-λ)C + λI)⁻¹
+)
+
+// DefaultStrength is that of Tikhonov and Mix if none is given.
+const DefaultStrength = 0.03
+
+const pseudoStrength = 1e-9
+
+// ParseInversion reads what String writes: a rule, and after a colon its strength.
+func ParseInversion(text string) (Inversion, error) {
+	rule, strength, given := strings.Cut(text, ":")
+	v := Inversion{Rule: rule}
+	switch rule {
+	case Exact, Pseudo:
+		if given {
+			return v, fmt.Errorf("found the inverse %q, wanted %s without a strength", text, rule)
+		}
+		return v, nil
+	case Tikhonov, Mix:
+	default:
+		return v, fmt.Errorf("found the inverse %q, wanted exact, pinv, tikhonov or mix (the last two "+
+			"may have a strength, such as tikhonov:0.1)", text)
+	}
+	v.Strength = DefaultStrength
+	if given {
+		var err error
+		v.Strength, err = strconv.ParseFloat(strength, 64)
+		if err != nil || !(v.Strength > 0 && v.Strength <= math.MaxFloat64) || rule == Mix &&
+			v.Strength >= 1 {
+			return v, fmt.Errorf("found the strength %q of the inverse %s, wanted a number above 0 (of mix "+
+				"below 1)", strength, rule)
+		}
+	}
+	return v, nil
+}
+
+// String returns the rule and its strength.
+func (v Inversion) String() string {
+	switch v.Rule {
+	case "", Exact:
+		return Exact
+	case Pseudo:
+		return Pseudo
+	}
+	return v.Rule + ":" + strconv.FormatFloat(v.Strength, 'g', -1, 64)
+}
+
+func (v Inversion) exact() bool { return v.Rule == "" || v.Rule == Exact }
+
+// of returns what stands for the inverse of c, Q×Q; false if there is none. Each product is
+// rounded before it is added, so that all machines agree.
+func (v Inversion) of(c []float64, q int) ([]float64, bool) {
+	a := make([]float64, q*q)
+	if v.Rule == Mix {
+		for i, f := range c {
+			a[i] = float64((1 - v.Strength) * f)
+			if i/q == i%q {
+				a[i] += v.Strength
+			}
+		}
+		return numerics.Inverse(a, q)
+	}
+	for k := range q {
+		for i := range q {
+			for j := range q {
+				a[i*q+j] += float64(c[k*q+i] * c[k*q+j])
+			}
+		}
+	}
+	for i := range q {
+		if v.Rule == Pseudo {
+			a[i*q+i] += pseudoStrength
+		} else {
+			a[i*q+i] += v.Strength
+		}
+	}
+	b, ok := numerics.Inverse(a, q)
+	if !ok {
+		return nil, false
+	}
+	inverse := make([]float64, q*q)
+	for i := range q {
+		for k := range q {
+			for j := range q {
+				inverse[i*q+j] += float64(b[i*q+k] * c[j*q+k])
+			}
+		}
+	}
+	return inverse, true
 }

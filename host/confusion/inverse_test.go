@@ -121,7 +121,7 @@ func TestCondition(t *testing.T) {
 
 func TestInvertRefuses(t *testing.T) {
 	const tail = "; merge them, use a better estimate of the matrix, or what stands for an inverse " +
-		"(--inverse pinv)"
+		`(Options.Inverse "pinv")`
 	for _, c := range []struct {
 		name    string
 		classes string

@@ -25,7 +25,7 @@ func TestInversions(t *testing.T) {
 			c.Inversion = v
 			got, err := c.Invert()
 			if m == singular && text == "exact" {
-				if err == nil || !strings.Contains(err.Error(), "--inverse pinv") {
+				if err == nil || !strings.Contains(err.Error(), `Options.Inverse "pinv"`) {
 					t.Errorf("singular: %v", err)
 				}
 				continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -70,8 +71,8 @@ type temperatureFit struct {
 	below  []float64 // n×q: how far each score is below the largest of its example, 0 or less
 	spread float64   // mean over the examples of the largest distance
 	y      []int32
-	noise  [][]rowEntry // row k: the entries of row k of C that are not 0, by column; nil for no noise
-	terms  []float64    // of slope, n
+	noise  [][]entry // row k: the entries of row k of C that are not 0, by column; nil for no noise
+	terms  []float64 // of slope, n
 }
 
 func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temperatureFit, error) {
@@ -86,14 +87,13 @@ func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temp
 			return nil, fmt.Errorf("temperature: found a confusion matrix of %d classes, wanted %d",
 				noise.Q(), q)
 		}
-		f.noise = rowsOf(noise.P, q)
+		f.noise = sparse(noise.P, q, 1, q)
+	}
+	if err := labelfile.CheckLabels("temperature", y, q); err != nil {
+		return nil, err
 	}
 	sum := 0.0
-	for i, k := range y {
-		if k < 0 || int(k) >= q {
-			return nil, fmt.Errorf("temperature: example %d (from 0) has label %d, wanted 0 to %d", i, k,
-				q-1)
-		}
+	for i := range y {
 		row := scores[i*q : (i+1)*q]
 		top, least := row[0], row[0]
 		for _, s := range row {
@@ -154,8 +154,8 @@ func (f *temperatureFit) term(i int, t float64, p []float32, g []float64) float6
 		if f.noise != nil {
 			v, slope = 0, 0
 			for _, e := range f.noise[k] {
-				v += float64(e.value * float64(p[e.column]))
-				slope += float64(e.value * g[e.column])
+				v += float64(e.value * float64(p[e.at]))
+				slope += float64(e.value * g[e.at])
 			}
 		}
 		if k == y {
@@ -164,21 +164,4 @@ func (f *temperatureFit) term(i int, t float64, p []float32, g []float64) float6
 		sum -= float64(v * slope)
 	}
 	return sum
-}
-
-// rowEntry is an entry of a row of a matrix.
-type rowEntry struct {
-	column int
-	value  float64
-}
-
-// rowsOf returns the entries of each row of a q×q matrix that are not 0, by increasing column.
-func rowsOf(a []float64, q int) [][]rowEntry {
-	rows := make([][]rowEntry, q)
-	for i, v := range a {
-		if v != 0 {
-			rows[i/q] = append(rows[i/q], rowEntry{i % q, v})
-		}
-	}
-	return rows
 }

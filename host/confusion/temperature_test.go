@@ -219,7 +219,7 @@ func TestTemperatureErrors(t *testing.T) {
 	}{
 		{[]float32{1, 2}, nil, "found 2 scores for 0 labels, wanted 2 for each of at least one"},
 		{[]float32{1, 2, 3}, []int32{0}, "found 3 scores for 1 labels, wanted 2 for each"},
-		{[]float32{1, 2, 1, 2}, []int32{0, 2}, "example 1 (from 0) has label 2, wanted 0 to 1"},
+		{[]float32{1, 2, 1, 2}, []int32{0, 2}, "example 1 (counted from 0) has label 2, wanted 0 to 1"},
 		{[]float32{1, 2, 1, nan}, []int32{0, 1},
 			"example 1 (from 0) has the score NaN, wanted finite numbers"},
 		{[]float32{1, 1, 2, 2}, []int32{0, 1}, "the scores say nothing of the labels"},

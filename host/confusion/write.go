@@ -11,11 +11,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Write writes m to the file as the CSV table that Read takes: the header
-// `noisy\true,<class>,...`, then a row per noisy class. Numbers are the shortest
-// that read back as the same float64; names are quoted where RFC 4180 asks for
-// it. Standard errors are a second such table, behind the first. The file appears
-// whole or not at all, in place of one that was there, by the rules of package
+// Write writes m to the file as the CSV table that Read takes: the header `noisy\true,<class>,...`,
+// then a row per noisy class. Numbers are the shortest that read back as the same float64; names
+// are quoted where RFC 4180 asks for it. Standard errors are a second such table, behind the first.
+// The file appears whole or not at all, in place of one that was there, by the rules of package
 // atomicfile.
 //
 // The error begins with path. It is that of Check, or about a name with a

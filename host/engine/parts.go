@@ -72,12 +72,37 @@ func UpdateVector(dst []float32, sums []int64, inverse []float32, f numerics.Fix
 	if len(sums) != q*d {
 		panic(fmt.Sprintf("update vector: %d class sums for %d classes and %d features", len(sums), q, d))
 	}
-	u := f.Unit()
-	for j := range dst {
-		var acc float32
-		for k, b := range inverse {
-			acc = numerics.FMA(b, float32(sums[k*d+j]), acc)
+	clear(dst)
+	// Column after column, where no sum waits for the one before it. A b of 0 adds nothing: the
+	// sums are integers, so no acc is -0.
+	for k, b := range inverse {
+		if b == 0 {
+			continue
 		}
+		row, b64 := sums[k*d:(k+1)*d], float64(b)
+		for j, acc := range dst {
+			g := float32(row[j])
+			s := b64*float64(g) + float64(acc) // the product is exact
+			if numerics.Plain(s) || s == 0 {
+				dst[j] = float32(s)
+			} else {
+				dst[j] = numerics.FMA(b, g, acc)
+			}
+		}
+	}
+	u := f.Unit()
+	for j, acc := range dst {
 		dst[j] = acc * u
 	}
+}
+
+// Own returns the engine and the examples of this rank: where ranks share rows, its own engines
+// and examples, and else e and all of them. What it then finds out, errors too, the others do not
+// know.
+func Own(e Engine, rows dataset.Rows) (Engine, dataset.Examples) {
+	x := rows.Stored()
+	if r, ok := e.(interface{ Own() Engine }); ok && x.At.Shared() != nil {
+		e = r.Own() // of package shard
+	}
+	return e, x.Local()
 }

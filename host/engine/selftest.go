@@ -2,8 +2,10 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -25,26 +27,32 @@ const (
 	selfTestQ = 3
 )
 
+// selfTestProblem is what the self-test asks about.
+type selfTestProblem struct {
+	x   dataset.Stored
+	y   []int32
+	w   Weights
+	inv []float32
+}
+
+// comparison compares the answer of an operation, values of width bytes, with the right one.
+type comparison func(op string, answer []byte, width int) error
+
 // SelfTest runs every operation of an engine on a small problem and compares all
 // bits with known answers (clause 12). The error names the operation and the
 // first differing index.
 func SelfTest(e Engine) error {
-	answers := selfTestAnswers
+	known := selfTestAnswers
 	err := selfTest(e, func(op string, got []byte, width int) error {
-		if len(answers) < len(got) {
+		if len(known) < len(got) {
 			return fmt.Errorf("the known answers end before %s", op)
 		}
-		for i := 0; i < len(got); i += width {
-			if g, w := got[i:i+width], answers[i:i+width]; !bytes.Equal(g, w) {
-				return fmt.Errorf("%s differs from the known answer at index %d: bytes %x, want %x", op,
-					i/width, g, w)
-			}
-		}
-		answers = answers[len(got):]
-		return nil
+		want := known[:len(got)]
+		known = known[len(got):]
+		return compareBits(op+" differs from the known answer", got, want, width)
 	})
-	if err == nil && len(answers) != 0 {
-		err = fmt.Errorf("%d bytes of known answers are left over", len(answers))
+	if err == nil && len(known) != 0 {
+		err = fmt.Errorf("%d bytes of known answers are left over", len(known))
 	}
 	for width := 1; width <= 2 && err == nil; width++ {
 		err = selfTestNarrow(e, width)
@@ -55,10 +63,19 @@ func SelfTest(e Engine) error {
 	return nil
 }
 
+func compareBits(what string, got, want []byte, width int) error {
+	for i := 0; i < len(got); i += width {
+		if g, w := got[i:i+width], want[i:i+width]; !bytes.Equal(g, w) {
+			return fmt.Errorf("%s at index %d: bytes %x, want %x", what, i/width, g, w)
+		}
+	}
+	return nil
+}
+
 // selfTestNarrow compares what an engine makes of narrow examples with what it makes of
 // the same in float32, by then known to be right.
 func selfTestNarrow(e Engine, width int) error {
-	_, y, w, inv := selfTestProblem()
+	p := newSelfTest()
 	x := dataset.Examples{N: selfTestN, D: selfTestD, X: make([]float32, selfTestN*selfTestD)}
 	codes := &store.Codes{Least: -3, Map: make([]float32, 2*selfTestD), Unit: make([]float32,
 		selfTestN)}
@@ -67,9 +84,9 @@ func selfTestNarrow(e Engine, width int) error {
 	} else {
 		codes.Halves = make([]uint16, len(x.X))
 	}
-	copy(codes.Map, w.W) // full mantissas
+	copy(codes.Map, p.w.W) // full mantissas
 	for i := range x.N {
-		codes.Unit[i] = w.W[i] + 1
+		codes.Unit[i] = p.w.W[i] + 1
 		for j := range x.D {
 			code := uint16(i*x.D+j) * 40503 // Knuth's multiplicative hash
 			if width == 1 {
@@ -82,142 +99,142 @@ func selfTestNarrow(e Engine, width int) error {
 				codes.Map[x.D+j]) * codes.Unit[i]
 		}
 	}
-	type answer struct {
-		op   string
-		bits []byte
-	}
-	var known []answer
-	err := askSelfTest(e, x, y, w, inv, func(op string, got []byte, _ int) error {
-		known = append(known, answer{op, got})
+	var known [][]byte
+	p.x = x.Stored()
+	if err := p.ask(e, func(_ string, got []byte, _ int) error {
+		known = append(known, got)
 		return nil
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
-	narrow := dataset.Stored{Examples: x, At: &store.Store{Codes: codes}}
-	return askSelfTest(e, narrow, y, w, inv, func(op string, got []byte, size int) error {
+	p.x = dataset.Stored{Examples: x, At: &store.Store{Codes: codes}}
+	return p.ask(e, func(op string, got []byte, size int) error {
 		want := known[0]
 		known = known[1:]
-		for i := 0; i < len(got); i += size {
-			if !bytes.Equal(got[i:i+size], want.bits[i:i+size]) {
-				return fmt.Errorf("%s of examples of %d bytes a value differs from that of float32 at index "+
-					"%d: bytes %x, want %x", op, width, i/size, got[i:i+size], want.bits[i:i+size])
-			}
-		}
-		return nil
+		return compareBits(fmt.Sprintf("%s of examples of %d bytes a value differs from that of float32",
+			op, width), got, want, size)
 	})
 }
 
-// selfTest hands the bytes of each operation's result to judge.
-func selfTest(e Engine, judge func(op string, got []byte, width int) error) error {
-	x, y, w, inv := selfTestProblem()
-	if err := askSelfTest(e, x, y, w, inv, judge); err != nil {
+// selfTest puts all questions.
+func selfTest(e Engine, compare comparison) error {
+	p := newSelfTest()
+	if err := p.ask(e, compare); err != nil {
 		return err
 	}
 	// The same values as rows so short that there are two blocks of them (clause 14).
-	tall := dataset.Examples{N: x.D, D: x.N, X: x.X}
-	for len(y) < tall.N {
-		y = append(y, y[len(y)-selfTestQ])
+	n, d := p.x.D, p.x.N
+	for len(p.y) < n {
+		p.y = append(p.y, p.y[len(p.y)-selfTestQ])
 	}
-	return askEvaluations(e, tall, y, Weights{Q: w.Q, D: tall.D, W: w.W[:w.Q*tall.D]}, judge)
+	p.x = dataset.Examples{N: n, D: d, X: p.x.X}.Stored()
+	p.w = Weights{Q: selfTestQ, D: d, W: p.w.W[:selfTestQ*d]}
+	return p.askEvaluations(e, compare)
 }
 
-func askSelfTest(e Engine, rows dataset.Rows, y []int32, w Weights, inv []float32,
-	judge func(op string, got []byte, width int) error) (err error) {
-	x := rows.Stored()
-	r, err := e.LoadCells(x, y, selfTestQ, numerics.FixedPoint{})
+// answers are compared one after the other, until the first error.
+type answers struct {
+	compare comparison
+	err     error
+}
+
+// put hands the answer of an operation on, which returned err.
+func (a *answers) put(op string, err error, answer any) {
+	if a.err == nil {
+		a.err = err
+	}
+	if a.err != nil {
+		return
+	}
+	width := 4
+	if _, ok := answer.([]int64); ok {
+		width = 8
+	}
+	var b []byte
+	if b, a.err = binary.Append(nil, binary.LittleEndian, answer); a.err == nil {
+		a.err = a.compare(op, b, width)
+	}
+}
+
+// ask puts all questions about p.
+func (p selfTestProblem) ask(e Engine, compare comparison) error {
+	const n, d, q = selfTestN, selfTestD, selfTestQ
+	r, err := e.LoadCells(p.x, p.y, q, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if e := r.Close(); err == nil {
-			err = e
-		}
-	}()
-	scores, pred := make([]float32, selfTestN*selfTestQ), make([]int32, selfTestN)
-	sums, norms, z := make([]int64, selfTestQ*selfTestQ*selfTestD), make([]float32,
-		selfTestQ*selfTestQ),
-		make([]float32, selfTestD)
-	landmarks := dataset.Examples{N: selfTestN / 2, D: x.D, X: x.X[:selfTestN/2*x.D]}
-	values, numbers := make([]float32, selfTestN*landmarks.N), make([]float32, selfTestN*selfTestQ)
-	var a Assignment
-	err = put([]question{
-		{"score", func() error {
-			if err := r.Rescore(w, []int{2, 0, 1}); err != nil {
-				return err
-			}
-			return r.Scores(scores, 0, selfTestN)
-		}, func() any { return scores }},
-		{"predict", func() error { return r.Predict(pred) }, func() any { return pred }},
-		{"assign", func() (err error) { a, err = r.Assign(0.125); return err },
-			func() any { return append(a.Predicted, a.Regions...) }},
-		{"class sums", func() error {
-			for p := range selfTestQ {
-				if err := r.ClassSums(sums[p*selfTestQ*selfTestD:(p+1)*selfTestQ*selfTestD], p); err != nil {
-					return err
-				}
-			}
-			return nil
-		}, func() any { return sums }},
-		{"norms", func() error { return r.Norms(norms, inv) }, func() any { return norms }},
-		{"update vector", func() error { return r.UpdateVectors(z, []Pair{{1, 2}}, inv) },
-			func() any { return z }},
-		{"kernel values", func() error {
-			f := kernel.Function{Kind: kernel.RBF, Gamma: 0x1p-4}
-			return e.Project(values, x, Projection{Function: f, Landmarks: landmarks})
-		}, func() any { return values }},
-		{"project", func() error {
-			f := kernel.Function{Kind: kernel.Poly, Gamma: 0x1p-4, Coef0: 0.7, Degree: 3}
-			axes := Weights{Q: selfTestQ, D: landmarks.N, W: w.W[:selfTestQ*landmarks.N]}
-			return e.Project(numbers, x, Projection{Function: f, Landmarks: landmarks, Axes: axes,
-				Offset: inv[:selfTestQ]})
-		}, func() any { return numbers }},
-	}, judge)
+	a := answers{compare: compare}
+	scores, pred := make([]float32, n*q), make([]int32, n)
+	a.put("score", cmp.Or(r.Rescore(p.w, []int{2, 0, 1}), r.Scores(scores, 0, n)), scores)
+	a.put("predict", r.Predict(pred), pred)
+	found, err := r.Assign(0.125)
+	a.put("assign", err, append(found.Predicted, found.Regions...))
+	sums := make([]int64, q*q*d)
+	err = nil
+	for k := range q {
+		err = cmp.Or(err, r.ClassSums(sums[k*q*d:(k+1)*q*d], k))
+	}
+	a.put("class sums", err, sums)
+	norms, z := make([]float32, q*q), make([]float32, d)
+	a.put("norms", r.Norms(norms, p.inv), norms)
+	a.put("update vector", r.UpdateVectors(z, []Pair{{1, 2}}, p.inv), z)
+	marks := dataset.Examples{N: n / 2, D: d, X: p.x.X[:n/2*d]}
+	values, numbers := make([]float32, n*marks.N), make([]float32, n*q)
+	rbf := kernel.Function{Kind: kernel.RBF, Gamma: 0x1p-4}
+	a.put("kernel values", e.Project(values, p.x, Projection{Function: rbf, Landmarks: marks}), values)
+	poly := kernel.Function{Kind: kernel.Poly, Gamma: 0x1p-4, Coef0: 0.7, Degree: 3}
+	a.put("project", e.Project(numbers, p.x, Projection{Function: poly, Landmarks: marks,
+		Axes: Weights{Q: q, D: marks.N, W: p.w.W[:q*marks.N]}, Offset: p.inv[:q]}), numbers)
+	if a.err == nil {
+		a.err = p.askEvaluations(e, compare)
+	}
+	return errors.Join(a.err, r.Close())
+}
+
+// askEvaluations puts the questions of clauses 14 to 16: evaluations of w, and of weights so large
+// that examples are refused, for noisy labels and for soft labels, and weighted sums.
+func (p selfTestProblem) askEvaluations(e Engine, compare comparison) error {
+	n, q := p.x.N, p.w.Q
+	r, err := e.LoadEvaluator(p.x, q, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}
-	return askEvaluations(e, x, y, w, judge)
-}
-
-// question is one operation of the self-test; answer returns what the last call of ask found.
-type question struct {
-	op     string
-	ask    func() error
-	answer func() any
-}
-
-// put hands the bytes of the answers of questions to judge.
-func put(questions []question, judge func(op string, got []byte, width int) error) error {
-	for _, q := range questions {
-		if err := q.ask(); err != nil {
-			return err
-		}
-		answer := q.answer()
-		width := 4
-		if _, ok := answer.([]int64); ok {
-			width = 8
-		}
-		b, err := binary.Append(nil, binary.LittleEndian, answer)
-		if err != nil {
-			return err
-		}
-		if err := judge(q.op, b, width); err != nil {
-			return err
+	steep := p.w.Clone()
+	for k := range steep.W {
+		steep.W[k] *= 0x1p13
+	}
+	known, soft := selfTestTargets(n, p.y)
+	scores, sums := make([]float32, n*q), make([]int64, q*p.w.D)
+	coefficients := make([]float32, n*q) // full mantissas, halves and zeros
+	for i := range coefficients {
+		if coefficients[i] = p.w.W[i%len(p.w.W)]; i%16 == 5 {
+			coefficients[i] = float32(i%48/16-1) / 2
 		}
 	}
-	return nil
+	a := answers{compare: compare}
+	evaluate := func(op string, w Weights, t Targets) {
+		err := r.SetTargets(t)
+		found, err2 := r.Evaluate(sums, w)
+		a.put(op, cmp.Or(err, err2), append([]int64{found.Loss, found.Refused}, sums...))
+	}
+	evaluate("evaluate", p.w, known)
+	evaluate("evaluate soft labels", p.w, soft)
+	evaluate("evaluate large losses", steep, known)
+	a.put("score to evaluate", r.Scores(scores, 0, n), scores)
+	a.put("weighted sums", r.WeightedSums(sums, coefficients), sums)
+	return errors.Join(a.err, r.Close())
 }
 
-// selfTestProblem builds inputs that a device with relaxed arithmetic gets
+// newSelfTest builds inputs that a device with relaxed arithmetic gets
 // wrong: full mantissas, so that fused and unfused products differ; products
 // that are subnormal; ties; a zero row; the largest magnitudes that matter.
-func selfTestProblem() (x dataset.Examples, y []int32, w Weights, inv []float32) {
+func newSelfTest() selfTestProblem {
 	state := uint32(1)
 	next := func() float32 { // a full 24-bit mantissa in [-1, 1)
 		state = state*1664525 + 1013904223 // Numerical Recipes' linear congruence
 		return float32(int32(state)>>8) * 0x1p-23
 	}
-	x = dataset.Examples{N: selfTestN, D: selfTestD, X: make([]float32, selfTestN*selfTestD)}
+	x := dataset.Examples{N: selfTestN, D: selfTestD, X: make([]float32, selfTestN*selfTestD)}
 	for i := range x.X {
 		x.X[i] = next()
 	}
@@ -228,7 +245,7 @@ func selfTestProblem() (x dataset.Examples, y []int32, w Weights, inv []float32)
 	for i := 8; i < selfTestN; i++ { // no integers in fixed point: rounding shows
 		x.Row(i)[i] *= 0x1p-40
 	}
-	w = NewWeights(selfTestQ, selfTestD)
+	w := NewWeights(selfTestQ, selfTestD)
 	for i := range w.W {
 		w.W[i] = next()
 	}
@@ -239,13 +256,27 @@ func selfTestProblem() (x dataset.Examples, y []int32, w Weights, inv []float32)
 			x.Row(7)[j] = float32(math.Copysign(0, -1))
 		}
 	}
-	y = make([]int32, selfTestN)
+	y := make([]int32, selfTestN)
 	for i := range y {
 		y[i] = int32(i*7) % selfTestQ
 	}
-	inv = make([]float32, selfTestQ*selfTestQ)
+	inv := make([]float32, selfTestQ*selfTestQ)
 	for i := range inv {
 		inv[i] = next()
 	}
-	return x, y, w, inv
+	return selfTestProblem{x.Stored(), y, w, inv}
+}
+
+// selfTestTargets returns targets of n examples: how likely their noisy labels y are with each
+// true class, and soft labels with weights.
+func selfTestTargets(n int, y []int32) (known, soft Targets) {
+	ninf := float32(math.Inf(-1))
+	known = Targets{Row: y, Values: []float32{-0.3, -2.6, ninf, -3.7, -0.1, -1.9, ninf, -4.3, -0.2}}
+	soft = Targets{Given: true, Weight: make([]float32, n)}
+	for i := range n {
+		a, b := float32(i%7)/7, float32(i%11)/77 // 1 at most together
+		soft.Values = append(soft.Values, a, b, 1-a-b)
+		soft.Weight[i] = float32(i%13) / 13
+	}
+	return known, soft
 }

@@ -52,8 +52,7 @@ func Pick(x dataset.Stored, y []int32, which []int) Labelled {
 	return Labelled{x.Pick(which).Stored(), pickLabels(y, which)}
 }
 
-// Keep is Pick for examples that ranks may share: they share the copy too, until release is
-// called.
+// Keep is Pick for examples that ranks may share: they share the copy too, until release is called.
 func Keep(x dataset.Stored, y []int32, which []int) (some Labelled, release func(), err error) {
 	kept, release, err := x.Keep(which)
 	return Labelled{kept, pickLabels(y, which)}, release, err

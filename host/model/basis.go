@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
 // Basis is a kernel PCA by itself, with the preparation before it: an .npz file of the
@@ -33,10 +31,10 @@ const BasisVersion = 1
 const basisName = "basis.json"
 
 // Map returns the map that b keeps, sharing memory with it.
-func (b *Basis) Map() *featuremap.Map { return newMap(&b.Kernel, b.Projection) }
+func (b *Basis) Map() *pca.Map { return newMap(&b.Kernel, b.Projection) }
 
 // SetMap makes k the map of b, sharing memory with it.
-func (b *Basis) SetMap(k *featuremap.Map) { b.Kernel, b.Projection = describe(k) }
+func (b *Basis) SetMap(k *pca.Map) { b.Kernel, b.Projection = describe(k) }
 
 func (b *Basis) check() error {
 	if b.FormatVersion != BasisVersion {
@@ -80,38 +78,25 @@ func (b *Basis) Save(path string) error {
 }
 
 // LoadBasis reads a basis file, as carefully as Load reads a model. The error names path.
-func LoadBasis(path string) (*Basis, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("basis file %s: %w: check the name", path, fileerr.Cause(err))
-	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return nil, fmt.Errorf("basis file %s: found %s, wanted a regular file", path,
-			fileerr.Kind(info.Mode()))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("basis file %s: %w: check that you may read it", path, fileerr.Cause(err))
-	}
-	defer f.Close() // only read: nothing can fail that matters
-	b, err := readBasis(f, info.Size())
-	if err != nil {
-		return nil, fmt.Errorf("basis file %s: %w", path, err)
-	}
-	return b, nil
+func LoadBasis(path string) (b *Basis, err error) {
+	err = load("basis", path, func(r io.ReaderAt, size int64) (err error) {
+		b, err = readBasis(r, size)
+		return err
+	})
+	return b, err
 }
 
 func readBasis(r io.ReaderAt, size int64) (*Basis, error) {
-	files, err := open(r, size)
+	a, err := openArchive(r, size)
 	if err != nil {
 		return nil, err
 	}
-	if files[basisName] == nil {
+	if !a.has(basisName) {
 		return nil, errors.New("found no basis.json, wanted a file that uma-gpu kpca fit writes")
 	}
-	text, err := readText(files, basisName, size)
-	if err != nil {
-		return nil, err
+	text := a.text(basisName)
+	if a.err != nil {
+		return nil, a.err
 	}
 	b := &Basis{}
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -119,10 +104,8 @@ func readBasis(r io.ReaderAt, size int64) (*Basis, error) {
 	if err := dec.Decode(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", basisName, err)
 	}
-	if b.Projection, err = readProjection(files, size, b.Preparation.Width()); err != nil {
-		return nil, err
-	}
-	if err := files.none("those of a basis file"); err != nil {
+	b.Projection = readProjection(a, b.Preparation.Width())
+	if err := a.end("those of a basis file"); err != nil {
 		return nil, err
 	}
 	return b, b.check()

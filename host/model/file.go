@@ -3,11 +3,117 @@ package model
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
+
+const confusionName = "confusion.npy"
+
+// Read reads a model file of size bytes from r and checks all of it: exactly the
+// members that belong to it, stored and with the right check sums, nothing after the
+// archive, a known format version, types, shapes and finite numbers. Whatever
+// the bytes are it does not panic, and it allocates at most a small multiple of
+// size. Errors say what was found and what was wanted.
+//
+// Arrays written by numpy (numpy.savez, not savez_compressed) are read as well.
+func Read(r io.ReaderAt, size int64) (*Model, error) {
+	if err := memory.Check(size, fmt.Sprintf("a model of %d bytes", size)); err != nil {
+		return nil, err
+	}
+	a, err := openArchive(r, size)
+	if err != nil {
+		return nil, err
+	}
+	// First the version: a file of a newer format may look wrong in any other way.
+	text := a.text("meta.json")
+	if a.err != nil {
+		return nil, a.err
+	}
+	m := new(Model)
+	if m.Meta, err = decodeMeta(text); err != nil {
+		return nil, fmt.Errorf("meta.json: %w", err)
+	}
+	m.Q, m.D, m.W = numbers[float32](a, "W.npy")
+	if a.has(confusionName) || m.Meta.FormatVersion < 3 {
+		var rows, cols int
+		if rows, cols, m.Confusion = numbers[float64](a, confusionName); rows != m.Q || cols != m.Q {
+			a.fail(fmt.Errorf("%s: found shape (%d, %d), wanted (%d, %d): W.npy has %d rows",
+				confusionName, rows, cols, m.Q, m.Q, m.Q))
+		}
+	}
+	if m.Meta.FormatVersion >= 3 && a.has(lastName) {
+		m.State = readState(a, m.Meta.Steps)
+	}
+	if m.Meta.FormatVersion >= 4 {
+		m.Learned = readLearned(a, &m.Meta)
+	}
+	wanted := "W.npy, confusion.npy and meta.json"
+	if m.Meta.Kernel != nil {
+		wanted = "those of a model with kernel PCA"
+		m.Projection = readProjection(a, m.Meta.Preparation.Width())
+	}
+	if err := a.end(wanted); err != nil {
+		return nil, err
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Load reads the model file path, by the rules of Read. The error names path.
+func Load(path string) (m *Model, err error) {
+	err = load("model", path, func(r io.ReaderAt, size int64) (err error) {
+		m, err = Read(r, size)
+		return err
+	})
+	return m, err
+}
+
+// Write writes m to w in the form of a model file. It refuses, before the first
+// byte, what Read would not accept: wrong shapes, numbers that are not finite,
+// bad metadata, and models of more than 4 GiB. Errors of w are wrapped. To write
+// a file, use Save.
+func (m *Model) Write(w io.Writer) error {
+	members, err := m.members()
+	if err != nil {
+		return err
+	}
+	return writeZip(w, members)
+}
+
+// members checks m and returns what its file consists of.
+func (m *Model) members() ([]member, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	about := m.Meta
+	if m.Learned != nil {
+		about.Annotators = m.Learned.Annotators
+	}
+	meta, err := about.encode()
+	if err != nil {
+		return nil, err
+	}
+	members := []member{
+		array("W.npy", m.Q, m.D, m.W),
+	}
+	if m.Confusion != nil {
+		members = append(members, array(confusionName, m.Q, m.Q, m.Confusion))
+	}
+	if m.Learned != nil {
+		members = append(members, m.Learned.members(m.Q)...)
+	}
+	if m.Projection != nil {
+		members = append(members, m.Projection.members()...)
+	}
+	if m.State != nil {
+		members = append(members, m.State.members(m.Q, m.D)...)
+	}
+	members = append(members, text("meta.json", meta))
+	return members, checkSize(members)
+}
 
 // Save writes m to the file path, whole or not at all, by the rules of package
 // atomicfile: to a temporary file in the same folder, which is flushed to disk
@@ -21,35 +127,10 @@ func (m *Model) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("model file %s not written: %w", path, err)
 	}
-	return modelFile(atomicfile.Write(path, func(w io.Writer) error { return writeZip(w, members) }))
-}
-
-// modelFile says what the file is whose path begins an error; nil stays nil.
-func modelFile(err error) error {
-	if err == nil {
-		return nil
+	if err := atomicfile.Write(path, func(w io.Writer) error {
+		return writeZip(w, members)
+	}); err != nil {
+		return fmt.Errorf("model file %w", err)
 	}
-	return fmt.Errorf("model file %w", err)
-}
-
-// Load reads the model file path, by the rules of Read. The error names path.
-func Load(path string) (*Model, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("model file %s: %w: check the name", path, fileerr.Cause(err))
-	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return nil, fmt.Errorf("model file %s: found %s, wanted a regular file", path,
-			fileerr.Kind(info.Mode()))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("model file %s: %w: check that you may read it", path, fileerr.Cause(err))
-	}
-	defer f.Close() // only read: nothing can fail that matters
-	m, err := Read(f, info.Size())
-	if err != nil {
-		return nil, fmt.Errorf("model file %s: %w", path, err)
-	}
-	return m, nil
+	return nil
 }

@@ -3,14 +3,11 @@ package model
 import (
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
@@ -63,7 +60,7 @@ type Projection struct {
 }
 
 // describe returns what a file keeps of k. It shares k's numbers.
-func describe(k *featuremap.Map) (Kernel, *Projection) {
+func describe(k *pca.Map) (Kernel, *Projection) {
 	b := k.Basis
 	return Kernel{
 			Function: b.Function, Cosine: b.Cosine, Landmarks: b.Landmarks.N, Components: b.Axes.Q,
@@ -73,13 +70,13 @@ func describe(k *featuremap.Map) (Kernel, *Projection) {
 }
 
 // newMap is the opposite of describe. Of the basis it has what projects, and Explained.
-func newMap(k *Kernel, p *Projection) *featuremap.Map {
+func newMap(k *Kernel, p *Projection) *pca.Map {
 	b := &pca.Basis{Cosine: k.Cosine, Explained: k.Explained}
 	b.Projection = engine.Projection{
 		Function: k.Function, Landmarks: p.Landmarks,
 		Axes: engine.Weights{Q: k.Components, D: k.Landmarks, W: p.Axes}, Offset: p.Offset,
 	}
-	return &featuremap.Map{Basis: b, Preparation: &k.Preparation}
+	return &pca.Map{Basis: b, Preparation: &k.Preparation}
 }
 
 // The members that hold a Projection: dense landmarks, or sparse ones.
@@ -105,12 +102,13 @@ func (p *Projection) check(k *Kernel, width int) error {
 		return fmt.Errorf("found %d numbers of axes and %d offsets, wanted %d×%d (components × "+
 			"landmarks) and %d", len(p.Axes), len(p.Offset), k.Components, k.Landmarks, k.Components)
 	}
-	for name, numbers := range map[string][]float32{landmarksName: p.Landmarks.X,
-		valuesName: p.Landmarks.Values, axesName: p.Axes, offsetName: p.Offset} {
-		for i, v := range numbers {
-			if !finite(float64(v)) {
-				return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", name, v, i)
-			}
+	for _, part := range []struct {
+		name    string
+		numbers []float32
+	}{{landmarksName, p.Landmarks.X}, {valuesName, p.Landmarks.Values}, {axesName, p.Axes},
+		{offsetName, p.Offset}} {
+		if err := checkNumbers(part.name, part.numbers); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -118,65 +116,34 @@ func (p *Projection) check(k *Kernel, width int) error {
 
 func (p *Projection) members() []member {
 	x, m, d := p.Landmarks, p.Landmarks.N, len(p.Offset)
-	landmarks := []member{array(landmarksName, "<f4", 4, m, x.D, x.X)}
+	landmarks := []member{array(landmarksName, m, x.D, x.X)}
 	if x.Sparse() {
 		landmarks = []member{
-			array(startsName, "<i8", 8, 1, m+1, x.Starts),
-			array(columnsName, "<i4", 4, 1, len(x.Columns), x.Columns),
-			array(valuesName, "<f4", 4, 1, len(x.Values), x.Values),
+			array(startsName, 1, m+1, x.Starts),
+			array(columnsName, 1, len(x.Columns), x.Columns),
+			array(valuesName, 1, len(x.Values), x.Values),
 		}
 	}
-	return append(landmarks, array(axesName, "<f4", 4, d, m, p.Axes), array(offsetName, "<f4", 4, 1, d,
+	return append(landmarks, array(axesName, d, m, p.Axes), array(offsetName, 1, d,
 		p.Offset))
 }
 
-// readProjection reads the members of a projection whose landmarks have width columns,
-// and takes them out of files.
-func readProjection(files archiveFiles, size int64, width int) (*Projection, error) {
+// readProjection reads the members of a projection whose landmarks have width columns.
+func readProjection(a *contents, width int) *Projection {
 	p := &Projection{}
-	var err error
-	if files[landmarksName] != nil {
-		p.Landmarks.N, p.Landmarks.D, p.Landmarks.X, err = readMember[float32](files, landmarksName, size,
-			"<f4", 4)
+	x := &p.Landmarks
+	if a.has(landmarksName) {
+		x.N, x.D, x.X = numbers[float32](a, landmarksName)
 	} else {
-		x := &p.Landmarks
 		var n int
-		_, n, x.Starts, err = readMember[int64](files, startsName, size, "<i8", 8)
+		_, n, x.Starts = numbers[int64](a, startsName)
+		_, _, x.Columns = numbers[int32](a, columnsName)
+		_, _, x.Values = numbers[float32](a, valuesName)
 		x.N, x.D = n-1, width
-		if err == nil {
-			_, _, x.Columns, err = readMember[int32](files, columnsName, size, "<i4", 4)
-		}
-		if err == nil {
-			_, _, x.Values, err = readMember[float32](files, valuesName, size, "<f4", 4)
-		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if _, _, p.Axes, err = readMember[float32](files, axesName, size, "<f4", 4); err != nil {
-		return nil, err
-	}
-	_, _, p.Offset, err = readMember[float32](files, offsetName, size, "<f4", 4)
-	return p, err
-}
-
-// readMember reads an array and takes it out of files.
-func readMember[T number](files archiveFiles, name string, size int64, dtype string, width int,
-) (rows, cols int, data []T, err error) {
-	err = withMember(files, name, size, func(r io.Reader, n uint64) (err error) {
-		rows, cols, data, err = readArray[T](r, n, dtype, width)
-		return err
-	})
-	delete(files, name)
-	return rows, cols, data, err
-}
-
-// none refuses members that are left.
-func (f archiveFiles) none(wanted string) error {
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		return fmt.Errorf("found member %q, wanted %s only", name, wanted)
-	}
-	return nil
+	_, _, p.Axes = numbers[float32](a, axesName)
+	_, _, p.Offset = numbers[float32](a, offsetName)
+	return p
 }
 
 var errNoProjection = errors.New("found kernel PCA without the numbers of its projection, or " +

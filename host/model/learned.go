@@ -78,35 +78,30 @@ func names(all []Annotator) []string {
 // members are those of a model of q classes.
 func (l *Learned) members(q int) []member {
 	list := []member{
-		array(learnedName, "<f8", 8, q, q, l.Confusion), array(learnedErrorName, "<f8", 8, q, q, l.Error),
+		array(learnedName, q, q, l.Confusion), array(learnedErrorName, q, q, l.Error),
 	}
 	if len(l.Annotators) == 0 {
 		return list
 	}
-	return append(list, array(annotatorsName, "<f8", 8, len(l.Annotators)*q, q, l.Matrices))
+	return append(list, array(annotatorsName, len(l.Annotators)*q, q, l.Matrices))
 }
 
-// readLearned reads the members of a Learned, if there are any, takes them out of files, and the
-// annotators out of meta.
-func readLearned(files archiveFiles, size int64, meta *Meta) (*Learned, error) {
-	if files[learnedName] == nil {
+// readLearned reads the members of a Learned, and takes the annotators out of meta; nil if there
+// are none.
+func readLearned(a *contents, meta *Meta) *Learned {
+	if !a.has(learnedName) {
 		if meta.Annotators != nil {
-			return nil, errors.New("meta.json: found annotators, wanted their matrices as well, " +
-				annotatorsName)
+			a.fail(errors.New("meta.json: found annotators, wanted their matrices as well, " +
+				annotatorsName))
 		}
-		return nil, nil
+		return nil
 	}
 	l := &Learned{Annotators: meta.Annotators}
 	meta.Annotators = nil
-	var err error
-	if _, _, l.Confusion, err = readMember[float64](files, learnedName, size, "<f8", 8); err != nil {
-		return nil, err
-	}
-	if _, _, l.Error, err = readMember[float64](files, learnedErrorName, size, "<f8", 8); err != nil {
-		return nil, err
-	}
+	_, _, l.Confusion = numbers[float64](a, learnedName)
+	_, _, l.Error = numbers[float64](a, learnedErrorName)
 	if l.Annotators != nil {
-		_, _, l.Matrices, err = readMember[float64](files, annotatorsName, size, "<f8", 8)
+		_, _, l.Matrices = numbers[float64](a, annotatorsName)
 	}
-	return l, err
+	return l
 }

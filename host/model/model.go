@@ -44,10 +44,8 @@ package model
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
 
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
 // FormatVersion is the version of the file format that this package writes; it reads the
@@ -80,7 +78,7 @@ type Model struct {
 
 // Map returns the map of m, that makes the columns of W from prepared features; nil if W
 // is of the features themselves. It shares memory with m.
-func (m *Model) Map() *featuremap.Map {
+func (m *Model) Map() *pca.Map {
 	if m.Projection == nil {
 		return nil
 	}
@@ -88,7 +86,7 @@ func (m *Model) Map() *featuremap.Map {
 }
 
 // SetMap makes k the map of m, sharing memory with it.
-func (m *Model) SetMap(k *featuremap.Map) {
+func (m *Model) SetMap(k *pca.Map) {
 	kernel, projection := describe(k)
 	m.Meta.Kernel, m.Projection = &kernel, projection
 }
@@ -161,11 +159,3 @@ func (m *Model) check() error {
 	}
 	return m.State.check(m)
 }
-
-// isProduct reports whether n = a·b for positive a and b, without overflow.
-func isProduct(n, a, b int) bool {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	return hi == 0 && lo == uint64(n)
-}
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
@@ -41,7 +40,7 @@ func TestPredictRanks(t *testing.T) {
 	curved := &Model{Q: q, D: 4}
 	o := pca.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}, Landmarks: 20,
 		Components: 4}
-	k, _, err := featuremap.Fit(t.Context(), simd.New(), x, o, dataset.Steps{L2: true})
+	k, _, err := pca.FitMap(t.Context(), simd.New(), x, o, dataset.Steps{L2: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"io"
 )
 
 // State is where a training stands between two steps: what it takes to go on with the
@@ -44,15 +43,11 @@ func (s *State) check(m *Model) error {
 		return fmt.Errorf("%s: found %d counts, wanted %d×%d (classes × classes) or none",
 			countsName, len(s.Counts), m.Q, m.Q)
 	}
-	for i, v := range s.Last {
-		if !finite(float64(v)) {
-			return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", lastName, v, i)
-		}
+	if err := checkNumbers(lastName, s.Last); err != nil {
+		return err
 	}
-	for i, v := range s.Sum {
-		if !finite(v) {
-			return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", sumName, v, i)
-		}
+	if err := checkNumbers(sumName, s.Sum); err != nil {
+		return err
 	}
 	for i, v := range s.Counts {
 		if v < 0 {
@@ -64,41 +59,21 @@ func (s *State) check(m *Model) error {
 
 // members are those of a model of q classes and d columns.
 func (s *State) members(q, d int) []member {
-	list := []member{array(lastName, "<f4", 4, q, d, s.Last)}
+	list := []member{array(lastName, q, d, s.Last)}
 	if len(s.Sum) > 0 {
-		list = append(list, array(sumName, "<f8", 8, q, d, s.Sum))
+		list = append(list, array(sumName, q, d, s.Sum))
 	}
 	if len(s.Counts) > 0 {
-		list = append(list, array(countsName, "<i8", 8, q, q, s.Counts))
+		list = append(list, array(countsName, q, q, s.Counts))
 	}
 	return append(list, text(learnerName, s.Learner))
 }
 
-// readState reads the members of a state, if there is one, and takes them out of files.
-func readState(files archiveFiles, size int64, steps int) (*State, error) {
-	if files[lastName] == nil {
-		return nil, nil
-	}
+// readState reads the members of a state after that number of steps.
+func readState(a *contents, steps int) *State {
 	s := &State{Steps: steps}
-	var err error
-	if _, _, s.Last, err = readMember[float32](files, lastName, size, "<f4", 4); err != nil {
-		return nil, err
-	}
-	if files[sumName] != nil {
-		if _, _, s.Sum, err = readMember[float64](files, sumName, size, "<f8", 8); err != nil {
-			return nil, err
-		}
-	}
-	if files[countsName] != nil {
-		if _, _, s.Counts, err = readMember[int64](files, countsName, size, "<i8", 8); err != nil {
-			return nil, err
-		}
-	}
-	err = withMember(files, learnerName, size, func(r io.Reader, n uint64) error {
-		s.Learner = make([]byte, n)
-		_, err := io.ReadFull(r, s.Learner)
-		return err
-	})
-	delete(files, learnerName)
-	return s, err
+	_, _, s.Last = numbers[float32](a, lastName)
+	s.Sum, s.Counts = some[float64](a, sumName), some[int64](a, countsName)
+	s.Learner = a.text(learnerName)
+	return s
 }

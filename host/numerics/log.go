@@ -31,8 +31,8 @@ func Log(x float32) float32 {
 // Reciprocal returns 1/x by clause 15 for an x from 1 to 2^100, at most 1 ulp from the true
 // value. Of any other x it returns a number without meaning, the same everywhere.
 //
-// Subtracting the bits from a constant negates the exponent; four steps of Newton's method,
-// each of which doubles the right digits, do the rest.
+// Subtracting the bits from a constant negates the exponent; four steps of Newton's method do
+// the rest: each doubles the right digits.
 func Reciprocal(x float32) float32 {
 	y := math.Float32frombits(0x7ef311c7 - math.Float32bits(x))
 	for range 4 {

@@ -115,21 +115,31 @@ func dotChunk(x, w []float32) float32 {
 	return acc
 }
 
-// SparseDot returns ⟨x, w⟩ by clause 1 for an x of which only some values are
-// stored, the others being +0: columns increase, each is below len(w). For finite
+// SparseDot returns ⟨x, w⟩ by clause 1 for an x with some stored values, the others being +0:
+// columns increase, each is below len(w). For finite
 // w the bits are those of Dot, because a chunk of zeros adds +0 and a zero
 // within a chunk changes at most the sign of a zero, which the total forgets.
 func SparseDot(columns []int32, values, w []float32) float32 {
+	var dot [1]float32
+	SparseDots(dot[:], columns, values, w)
+	return dot[0]
+}
+
+// SparseDots is SparseDot of several w, which lie side by side in w: those of column j from
+// j·len(dst).
+func SparseDots(dst []float32, columns []int32, values, w []float32) {
 	values = values[:len(columns)]
-	var total, acc float32
-	chunk := uint32(0)
-	for k, j := range columns {
-		if c := uint32(j) / Chunk; c != chunk {
-			total, acc, chunk = total+acc, 0, c
+	for r := range dst {
+		var total, acc float32
+		chunk := uint32(0)
+		for k, j := range columns {
+			if c := uint32(j) / Chunk; c != chunk {
+				total, acc, chunk = total+acc, 0, c
+			}
+			acc = FMA(values[k], w[int(j)*len(dst)+r], acc)
 		}
-		acc = FMA(values[k], w[j], acc)
+		dst[r] = total + acc
 	}
-	return total + acc
 }
 
 // MostExamples is the largest total of a FixedPoint: as a float64 it is exact, and the
@@ -145,8 +155,8 @@ type FixedPoint struct {
 	N int // examples of the whole set, 1 to MostExamples
 }
 
-// NewFixedPoint returns the format for n examples, 1 to MostExamples, of which maxAbs is the
-// largest absolute value, chosen so that a sum of n integers stays below 2^62.
+// NewFixedPoint returns the format for n examples, 1 to MostExamples, with values up to maxAbs in
+// size: a sum of n of its integers stays below 2^62.
 func NewFixedPoint(maxAbs float32, n int) FixedPoint {
 	_, e := math.Frexp(float64(maxAbs)) // maxAbs = f·2^e, f in [0.5, 1); 0 gives 0
 	s := 62 - bits.Len64(uint64(n)) - e

@@ -37,3 +37,36 @@ func LossFormat(n int) FixedPoint { return NewFixedPoint(MostLoss, n) }
 
 // MostLoss is the largest loss of an example that counts; one of a larger loss is refused.
 const MostLoss = 0x1.fffffep14
+
+// Residuals writes the weighted residuals of one example to a, and returns its weighted loss, by
+// clause 16; both are 0 and counts is false for one that is refused. A target is logarithms, or
+// given. t is scratch; all slices are as long as the scores, and t may be the target.
+func Residuals(a, t, scores, target []float32, weight float32, given bool,
+) (loss float32, counts bool) {
+	m, loss := Softmax(a, scores)
+	odd := float32(0) // NaN if a score or m2 is not finite
+	for _, s := range scores {
+		odd += s - s
+	}
+	if given {
+		for k, v := range target {
+			loss = FMA(-v, scores[k]-m, loss)
+			a[k] = (a[k] - v) * weight
+		}
+	} else {
+		for k, v := range target {
+			t[k] = scores[k] + v
+		}
+		m2, l2 := Softmax(t, t)
+		odd += m2 - m2
+		loss = (m - m2) + (loss - l2)
+		for k, v := range t {
+			a[k] = (a[k] - v) * weight
+		}
+	}
+	if loss *= weight; odd != 0 || !(math.Abs(float64(loss)) <= MostLoss) {
+		clear(a)
+		return 0, false
+	}
+	return loss, true
+}

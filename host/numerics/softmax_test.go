@@ -49,7 +49,7 @@ func judgeSoftmax(t *testing.T, s []float32) {
 	for k, v := range s {
 		d := v - m
 		switch want := math.Exp(float64(d)) / sum; {
-		case d < numerics.ExpLeast:
+		case d < expLeast:
 			if p[k] != 0 {
 				t.Fatalf("softmax of %v: p[%d] = %v, want 0", s, k, p[k])
 			}
@@ -81,8 +81,8 @@ func TestSoftmaxAtItsEnds(t *testing.T) {
 		{[]float32{math.MaxFloat32, -math.MaxFloat32}, []float32{1, 0}, math.MaxFloat32, 0}, // d = -Inf
 		{[]float32{math.MaxFloat32, math.MaxFloat32}, []float32{0.5, 0.5}, math.MaxFloat32,
 			numerics.Log(2)},
-		{[]float32{0, numerics.ExpLeast}, []float32{1, numerics.Exp(numerics.ExpLeast)}, 0, 0},
-		{[]float32{0, math.Nextafter32(numerics.ExpLeast, -100)}, []float32{1, 0}, 0, 0},
+		{[]float32{0, expLeast}, []float32{1, numerics.Exp(expLeast)}, 0, 0},
+		{[]float32{0, math.Nextafter32(expLeast, -100)}, []float32{1, 0}, 0, 0},
 		{[]float32{-inf, -inf}, nil, -inf, -inf},
 		{[]float32{0, inf, 1}, nil, inf, inf},
 		{[]float32{-inf, inf}, nil, inf, inf},

@@ -82,11 +82,10 @@ type Noise struct {
 // classes of some examples if they are known.
 //
 // AutoNoise compares the identity, the confident joint, anchor points and the joint likelihood.
-// Where at least LeastClean classes are known, the one wins as whose posterior the counts
-// of these are likeliest, each example predicted from all others. Else models are trained with
-// each, which have not seen what they are judged on, and the identity wins unless another makes
-// the labels held out more likely, by more than one standard error of the difference of the
-// same examples.
+// Where at least LeastClean classes are known, the one wins as whose posterior the counts of these
+// are likeliest, each example predicted from all others. Else models are trained with each, which
+// have not seen what they are judged on, and the identity wins unless another makes the labels held
+// out more likely, by more than one standard error of the difference of the same examples.
 //
 // The result has the same bits on every engine. A cancelled ctx ends it with ctx's error.
 func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (*Noise, error) {
@@ -219,9 +218,7 @@ func (e *noiseEstimator) alone(
 	if method == AnchorPoints {
 		return estimate.Anchors(classes, e.data.N, estimate.RowsOf(p))
 	}
-	found, _, err := estimate.ConfidentJoint(classes, e.data.Y, estimate.RowsOf(p),
-		estimate.ConfidentOptions{HeldOut: true})
-	return found, err
+	return estimate.ConfidentJoint(classes, e.data.Y, estimate.RowsOf(p), true)
 }
 
 // probabilities returns those of the noisy labels, of models that have not seen the example.

@@ -22,10 +22,9 @@ import (
 // its preparation and its kernel map have not seen the example either. Each fold has its share of
 // every noisy label. data is only read; o.Seed draws the folds, and goes to each training.
 //
-// o's From, Resume, Checkpoint and HoldOut must be empty, and its TemperatureFolds is ignored.
-// Only the Note of its Watch is called. The result has the same bits on every engine and any
-// number of processors. A cancelled ctx ends it with ctx's error; other errors are those of
-// host.Train.
+// o's From, Resume, Checkpoint and HoldOut must be empty, and its TemperatureFolds is ignored. Only
+// the Note of its Watch is called. The result has the same bits on every engine and any number of
+// processors. A cancelled ctx ends it with ctx's error; other errors are those of host.Train.
 //
 // With o.Annotations the labels are the annotators' votes, and each training learns their noise.
 // Folds then have their shares of data's labels, if data has labels.

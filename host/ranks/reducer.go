@@ -3,7 +3,13 @@
 // one); [NewGroup] joins goroutines.
 package ranks
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+)
 
 // Reducer joins ranks: processes, or goroutines, that run the same program on the same data.
 // Each makes the same calls in the same order, with slices of the same length; a call returns
@@ -51,3 +57,139 @@ func (Alone) Barrier(context.Context) error { return nil }
 
 // Abort does nothing.
 func (Alone) Abort(error) {}
+
+// ErrDiffers is what operations return whose ranks do not work on the same: another program, other
+// data, other options.
+var ErrDiffers = errors.New("ranks work with different numbers")
+
+// Agree returns nil if err is nil on all ranks, else the error of the first rank that has one: its
+// own on that rank, and on the others one with its number and its text, which wraps the first of
+// kinds that it wraps. All ranks give the same kinds.
+func Agree(ctx context.Context, r Reducer, err error, kinds ...error) error {
+	rank, all := r.Rank()
+	if all == 1 {
+		return err
+	}
+	first := []int64{-int64(all)}
+	if err != nil {
+		first[0] = -int64(rank)
+	}
+	if e := r.Max(ctx, first); e != nil {
+		return errors.Join(err, e)
+	}
+	root := int(-first[0])
+	if root == all {
+		return nil
+	}
+	about, text := []int64{0, 0}, "" // the text's length, and 1 + the index of the kind or 0
+	if root == rank {
+		text = err.Error()
+		about[0] = int64(len(text))
+		for k := len(kinds) - 1; k >= 0; k-- {
+			if errors.Is(err, kinds[k]) {
+				about[1] = int64(k) + 1
+			}
+		}
+	}
+	if e := r.Sum(ctx, about); e != nil {
+		return errors.Join(err, e)
+	}
+	b := make([]byte, about[0])
+	copy(b, text)
+	if e := r.Broadcast(ctx, b, root); e != nil {
+		return errors.Join(err, e)
+	}
+	if root == rank {
+		return err
+	}
+	t := &told{text: string(b)}
+	if about[1] > 0 {
+		t.kind = kinds[about[1]-1]
+	}
+	return fmt.Errorf("rank %d: %w", root, t)
+}
+
+// told is the error of another rank.
+type told struct {
+	text string
+	kind error // nil if none of those known
+}
+
+func (t *told) Error() string { return t.text }
+
+func (t *told) Unwrap() error { return t.kind }
+
+// Gather fills rows of width numbers with those of each rank: rank k has rows ends[k]..ends[k+1]-1.
+func Gather[T int32 | int64 | float32 | float64](
+	ctx context.Context, r Reducer, rows []T, width int, ends []int) error {
+	_, all := r.Rank()
+	if all == 1 {
+		return nil
+	}
+	for rank := range all {
+		part := rows[ends[rank]*width : ends[rank+1]*width]
+		if len(part) == 0 {
+			continue
+		}
+		if err := r.Broadcast(ctx, bytesOf(part), rank); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bytesOf returns the memory of list.
+func bytesOf[T int32 | int64 | float32 | float64](list []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))),
+		len(list)*int(unsafe.Sizeof(list[0])))
+}
+
+// Traffic is what this rank has had added up and sent, and how long that took.
+type Traffic struct {
+	Calls     int64   `json:"calls"`
+	Summed    int64   `json:"summed_bytes"`    // of sums and maxima: what each rank gives, and gets
+	Broadcast int64   `json:"broadcast_bytes"` // from one rank to all
+	Seconds   float64 `json:"seconds"`         // in calls, waiting for other ranks included
+}
+
+// Meter is a Reducer that counts what goes through another one.
+type Meter struct {
+	Reducer
+	traffic Traffic
+}
+
+// NewMeter returns r with a count.
+func NewMeter(r Reducer) *Meter { return &Meter{Reducer: r} }
+
+// Traffic returns what has gone through so far. It is for the goroutine that makes the calls.
+func (m *Meter) Traffic() Traffic { return m.traffic }
+
+func (m *Meter) count(summed, broadcast int, call func() error) error {
+	begin := time.Now()
+	err := call()
+	t := &m.traffic
+	t.Calls++
+	t.Summed, t.Broadcast = t.Summed+int64(summed), t.Broadcast+int64(broadcast)
+	t.Seconds += time.Since(begin).Seconds()
+	return err
+}
+
+// Sum implements Reducer.
+func (m *Meter) Sum(ctx context.Context, v []int64) error {
+	return m.count(8*len(v), 0, func() error { return m.Reducer.Sum(ctx, v) })
+}
+
+// Max implements Reducer.
+func (m *Meter) Max(ctx context.Context, v []int64) error {
+	return m.count(8*len(v), 0, func() error { return m.Reducer.Max(ctx, v) })
+}
+
+// Broadcast implements Reducer.
+func (m *Meter) Broadcast(ctx context.Context, b []byte, root int) error {
+	return m.count(0, len(b), func() error { return m.Reducer.Broadcast(ctx, b, root) })
+}
+
+// Barrier implements Reducer.
+func (m *Meter) Barrier(ctx context.Context) error {
+	return m.count(0, 0, func() error { return m.Reducer.Barrier(ctx) })
+}

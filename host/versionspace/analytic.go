@@ -5,16 +5,14 @@ import (
 	"math"
 )
 
-// AnalyticCentre returns the analytic centre, of Dim numbers: the one point where the product of
-// the distances from all walls, Π_k ⟨w, c_k⟩·(1 - ‖w‖²), is largest (Sonnevend, Lecture Notes in
-// Control and Information Sciences 84, 1986; of version spaces Trafalis and Malyscheff, An
-// analytic center machine, Machine Learning 46, 2002). Every constraint has a part in it, those
-// too that touch nothing.
+// AnalyticCentre returns the analytic centre, of d numbers: the point where the product of the
+// distances from all walls, Π_k ⟨w, c_k⟩·(1 - ‖w‖²), is largest (Sonnevend, Lecture Notes in
+// Control and Information Sciences 84, 1986; of version spaces Trafalis and Malyscheff, An analytic
+// center machine, Machine Learning 46, 2002).
 //
-// It is found by Newton's steps, the first from the centre of Ball. A step is made shorter by 1/(1
-// + λ) as long as it is long, λ² being what it promises to gain twice: the barrier, minus the
-// logarithm of the product, falls for certain then (Nesterov and Nemirovskii, Interior-point
-// polynomial algorithms, 1994), and no logarithm is taken.
+// Newton's steps find it, the first from the centre of Ball. A long step is made shorter by 1/(1 +
+// λ), λ² being what it promises to gain twice: the barrier, minus the logarithm of the product,
+// falls for certain then (Nesterov and Nemirovskii, Interior-point polynomial algorithms, 1994).
 //
 // The errors are those of Ball, and that rounding kept the steps from an end.
 func (s *Space) AnalyticCentre() ([]float64, error) {

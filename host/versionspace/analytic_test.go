@@ -21,7 +21,7 @@ func TestAnalyticCentre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !s.Contains(w, 0) {
+		if !s.contains(w, 0) {
 			t.Fatalf("%d × %d: the centre is not inside", m, d)
 		}
 		square, push := 0.0, make([]float64, d)

@@ -13,7 +13,7 @@ const (
 
 // Ball is the largest ball inside a version space.
 type Ball struct {
-	Centre []float64 // of Dim numbers, the caller's; on the axis of the largest margin
+	Centre []float64 // of d numbers, the caller's; on the axis of the largest margin
 	Radius float64   // above 0, up to 1
 
 	// Margin is the largest min_k ⟨w, c_k⟩/‖c_k‖ that a w of length 1 has, and Centre/‖Centre‖ is
@@ -23,14 +23,13 @@ type Ball struct {
 
 // Ball returns the largest ball inside, exact to 1e-9.
 //
-// The largest margin is the distance from the origin to the convex hull of the c_k, and w points
-// to the nearest point of the hull, which Wolfe's algorithm finds (Finding the nearest point in a
-// polytope, Mathematical Programming 11, 1976): it keeps few of the c_k, at most Dim+1, and the
-// point nearest to the origin of all their combinations. A margin γ makes a ball of radius
-// γ/(1+γ), which touches the sphere.
+// The largest margin is the distance from the origin to the convex hull of the c_k, and w points to
+// the nearest point of the hull, which Wolfe's algorithm finds (Finding the nearest point in a
+// polytope, Mathematical Programming 11, 1976). A margin γ makes a ball of radius γ/(1+γ), which
+// touches the sphere.
 //
 // The error wraps ErrEmpty if no w has ⟨w, c_k⟩ > 0 for all k, or none that rounding leaves
-// (margins below 1e-10), and names constraints that contradict each other. Another error says that
+// (margins below 1e-10), and names constraints that contradict each other. Another says that
 // rounding kept the algorithm from 1e-9.
 func (s *Space) Ball() (Ball, error) {
 	b, err := s.ball()
@@ -67,15 +66,14 @@ type hull struct {
 	shares  []float64 // of members in x, ≥ 0 and of sum 1
 	x       []float64
 
-	// What affine found of the first members: Cholesky's factor, a row for each, and what it makes of
-	// the ones on the right side. A new member adds a row, and one that goes takes along the rows
-	// behind it.
+	// Cholesky's factor of what affine solves for the first members, a row for each, and what it makes
+	// of the ones on the right side.
 	factor [][]float64
 	ones   []float64
 }
 
-// nearest moves x to the nearest point. It returns the margin of x's direction and ‖x‖, which no
-// margin is above of.
+// nearest moves x to the nearest point. It returns the margin of x's direction and ‖x‖, which
+// bounds all margins.
 func (h *hull) nearest() (margin, bound float64) {
 	products := make([]float64, h.s.m)
 	before := math.Inf(1)
@@ -138,9 +136,9 @@ func (h *hull) descend() bool {
 	}
 }
 
-// affine returns the shares, of sum 1 and of any sign, of the combination of members that is
-// nearest to the origin: those proportional to the solution of (1 + ⟨c_i, c_j⟩)·share = 1, by
-// Cholesky's factor. It returns nil if the matrix has none.
+// affine returns the shares, of sum 1 and of any sign, of the combination of members nearest to the
+// origin: those proportional to the solution of (1 + ⟨c_i, c_j⟩)·share = 1. nil if rounding leaves
+// the matrix no Cholesky factor.
 func (h *hull) affine() []float64 {
 	n := len(h.members)
 	for i := len(h.factor); i < n; i++ {

@@ -3,6 +3,7 @@ package versionspace
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
@@ -19,8 +20,7 @@ const straight = 32
 const sphere = -1
 
 // billiard is a ball at w that flies in direction v, of length 1. It keeps its products with all
-// constraints and brings them up to date with a bounce, by the inner products of constraints: m +
-// d operations, not m·d.
+// constraints up to date by the inner products of constraints: m + d operations a bounce, not m·d.
 type billiard struct {
 	s        *Space
 	random   *rand.Rand
@@ -39,7 +39,7 @@ type billiard struct {
 }
 
 func newBilliard(s *Space, start []float64, random *rand.Rand) *billiard {
-	b := &billiard{s: s, random: random, w: append([]float64(nil), start...), v: make([]float64, s.d),
+	b := &billiard{s: s, random: random, w: slices.Clone(start), v: make([]float64, s.d),
 		distance: make([]float64, s.m), speed: make([]float64, s.m), gram: s.gram()}
 	if b.gram == nil {
 		b.buffer = make([]float64, s.m)
@@ -51,10 +51,8 @@ func newBilliard(s *Space, start []float64, random *rand.Rand) *billiard {
 // but the stretch, which has their length and does not change any more: a stretch that depends on
 // where the ball is would favour some places.
 //
-// The weight is not the length of the path but ∫‖w‖ of it, over the mean of ‖w‖ in the space,
-// which is d/(d+1) whatever the constraints are: the direction of the centre is that of the
-// mid-points, and its length does not wait for the path to have been at all distances from the
-// origin.
+// The weight is ∫‖w‖ of the path over the mean of ‖w‖ in the space, d/(d+1): the centre's length
+// then does not wait for the path to have been at all distances from the origin.
 func (b *billiard) walk(steps int, sum []float64) (weight float64) {
 	if b.stretch == 0 {
 		b.stretch = math.Inf(1)
@@ -146,10 +144,8 @@ func (b *billiard) move(time float64, sum []float64) {
 	b.wv += time
 }
 
-// sumRadii adds the part of the path to radii that is not yet in it. With s for ⟨w, v⟩, which runs
-// as fast as the ball, ‖w‖² is s² and what bounces off constraints do not change, since their
-// walls go through the origin: the part is one line as far as distances from the origin go, and
-// the integral ½(s‖w‖ + ρ²·log(s + ‖w‖)).
+// sumRadii adds the part of the path to radii that is not yet in it. With s for ⟨w, v⟩, ‖w‖² is s²
+// and what bounces off constraints do not change: the integral is ½(s‖w‖ + ρ²·log(s + ‖w‖)).
 func (b *billiard) sumRadii() {
 	from, to := b.since, b.wv
 	if b.since = b.wv; !(to > from) {
@@ -173,9 +169,8 @@ func (b *billiard) sumRadii() {
 }
 
 // bounce turns the ball round, v' = v − 2⟨v, c⟩c, after it flew for a time to a wall, and returns
-// where it goes then, as next does. The products move in the same reading: those of w with the
-// speeds of before the bounce. The rarer condition comes first: processors foresee it, and the
-// sign of a speed they do not (twice the rate).
+// where it goes then, as next does. The products move in the same reading. The rarer condition
+// comes first: processors foresee it, and the sign of a speed they do not (twice the rate).
 func (b *billiard) bounce(time float64, wall int) (float64, int) {
 	// What each speed loses is twice·other[k]: other are the products with the normal of the wall.
 	var twice float64

@@ -11,9 +11,10 @@ import (
 
 // Options says how a centroid is sampled. Zero values mean the defaults.
 type Options struct {
-	Seed     uint64
-	Chains   int // that walk side by side, 2 at least; 0: 8
-	MaxSteps int // bounces of the billiard, or steps of hit-and-run, of each chain; 0: 2^20
+	Seed      uint64
+	HitAndRun bool // by points that jump, else by a billiard
+	Chains    int  // that walk side by side, 2 at least; 0: 8
+	MaxSteps  int  // bounces of the billiard, or steps of hit-and-run, of each chain; 0: 2^20
 
 	// Angle is what chains may disagree by, in radians; 0: one degree. In a space that is narrower,
 	// chains agree at once: a share of Ball's Margin fits any space.
@@ -26,7 +27,7 @@ type Options struct {
 
 // Centroid is an estimate of the mean of all points of a version space.
 type Centroid struct {
-	Centre []float64   // of Dim numbers, inside of the space
+	Centre []float64   // of d numbers, inside of the space
 	Chains [][]float64 // the same by each chain alone, in the order of the chains
 	Steps  int         // that each chain made, those that are not counted in the centre included
 	Agreed bool        // whether Angle was reached, not MaxSteps
@@ -37,31 +38,29 @@ type Centroid struct {
 	Spread float64
 }
 
-// Billiard estimates the centroid by a ball that flies through the space and bounces off its
-// walls, the sphere being one (equations 5.4, 5.5): the mean of the mid-points of its flights,
-// weighted by their lengths. In stretches of one length the ball takes a random direction anew,
-// because a ball that keeps its direction is not ergodic in a version space.
+// Centroid estimates the centroid.
+//
+// A billiard is a ball that bounces off the walls, the sphere being one (equations 5.4, 5.5): the
+// centre is the mean of the mid-points of its flights, weighted by their lengths. In stretches of
+// one length it takes a random direction anew, because a ball that keeps its direction is not
+// ergodic.
+//
+// Points of hit-and-run jump in a random direction, to anywhere on the line through the space with
+// the same probability (Smith, Operations Research 32, 1984): the centre is the mean of the
+// mid-points of those lines. It is slower, and shares no step with the billiard, so it is the judge
+// of it.
 //
 // Chains start in the centre of Ball. They walk in rounds, each twice as long as the one before,
-// which it forgets; the rounds end when the centres of the last one agree.
-//
-// The errors are those of Ball and of Round, and about options.
-func (s *Space) Billiard(o Options) (Centroid, error) {
+// which it forgets; the rounds end when the centres of the last one agree. The errors are those of
+// Ball and of Round, and about options.
+func (s *Space) Centroid(o Options) (Centroid, error) {
+	if o.HitAndRun {
+		return s.sample(o, func(start []float64, random *rand.Rand) walker {
+			return newHitAndRun(s, start, random)
+		})
+	}
 	return s.sample(o, func(start []float64, random *rand.Rand) walker {
 		return newBilliard(s, start, random)
-	})
-}
-
-// HitAndRun estimates the centroid by points that jump: in a random direction, to anywhere on the
-// line through the space with the same probability (Smith, Operations Research 32, 1984). The
-// centre is the mean of the mid-points of those lines, which are where the jumps lead on average.
-// A step takes a product with all constraints, so it is the slower one; it shares no step with
-// Billiard, so it is the judge of it.
-//
-// Rounds and errors are those of Billiard.
-func (s *Space) HitAndRun(o Options) (Centroid, error) {
-	return s.sample(o, func(start []float64, random *rand.Rand) walker {
-		return newHitAndRun(s, start, random)
 	})
 }
 
@@ -74,8 +73,8 @@ type walker interface {
 // firstRound is how many steps the first round has.
 const firstRound = 1024
 
-func (s *Space) sample(o Options, chain func(start []float64, random *rand.Rand) walker) (Centroid,
-	error) {
+func (s *Space) sample(o Options, chain func(start []float64, random *rand.Rand) walker,
+) (Centroid, error) {
 	o, err := o.filled()
 	if err != nil {
 		return Centroid{}, err
@@ -128,8 +127,8 @@ func (o Options) filled() (Options, error) {
 	}
 	if o.Chains < 2 || !(o.Angle > 0) || o.MaxSteps < 1 {
 		return o, fmt.Errorf("centroid of a version space: found %d chains, an angle of %g and at most "+
-			"%d steps, wanted 2 chains or more, an angle above 0 and a step or "+
-			"more", o.Chains, o.Angle, o.MaxSteps)
+			"%d steps, wanted 2 chains or more, an angle above 0 and a step or more", o.Chains, o.Angle,
+			o.MaxSteps)
 	}
 	return o, nil
 }

@@ -16,7 +16,10 @@ import (
 var samplers = []struct {
 	name string
 	run  func(*Space, Options) (Centroid, error)
-}{{"billiard", (*Space).Billiard}, {"hit-and-run", (*Space).HitAndRun}}
+}{{"billiard", (*Space).Centroid}, {"hit-and-run", func(s *Space, o Options) (Centroid, error) {
+	o.HitAndRun = true
+	return s.Centroid(o)
+}}}
 
 // rejected returns the centroid of s by throwing n points into the ball and keeping those in s,
 // and those.
@@ -29,7 +32,7 @@ func rejected(s *Space, n int, seed uint64) (centre []float64, in [][]float64) {
 			w[j] = random.NormFloat64()
 		}
 		scale(w, math.Pow(random.Float64(), 1/float64(s.d))/math.Sqrt(dot(w, w)))
-		if s.Contains(w, 0) {
+		if s.contains(w, 0) {
 			in = append(in, slices.Clone(w))
 			addScaled(centre, 1, w)
 		}
@@ -110,7 +113,7 @@ func TestGeneralizedPartition(t *testing.T) {
 		d := c[1]
 		s := polytope(t, c[0], d, uint64(c[0]))
 		centre, in := rejected(s, 40000, 11)
-		rough, err := s.Billiard(Options{Seed: 5, Chains: 2, MaxSteps: 6})
+		rough, err := s.Centroid(Options{Seed: 5, Chains: 2, MaxSteps: 6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +168,7 @@ func slice(s *Space, x []float64, height float64, random *rand.Rand) float64 {
 		addScaled(w, -dot(w, x), x)
 		scale(w, radius*math.Pow(random.Float64(), 1/float64(s.d-1))/math.Sqrt(dot(w, w)))
 		addScaled(w, height, x)
-		if s.Contains(w, 1e-12) {
+		if s.contains(w, 1e-12) {
 			in++
 		}
 	}
@@ -239,7 +242,7 @@ func TestChainsStayInside(t *testing.T) {
 		for range 200 {
 			b.walk(31, make([]float64, s.d))
 			h.walk(7, make([]float64, s.d))
-			if !s.Contains(b.w, 1e-12) || !s.Contains(h.w, 1e-12) {
+			if !s.contains(b.w, 1e-12) || !s.contains(h.w, 1e-12) {
 				t.Fatalf("%d × %d: a chain left the space", c[0], c[1])
 			}
 		}
@@ -314,7 +317,7 @@ func TestStopping(t *testing.T) {
 	}
 	for _, o := range []Options{{Chains: 1}, {Chains: -1}, {Angle: -1}, {Angle: math.NaN()},
 		{MaxSteps: -1}} {
-		if _, err := s.Billiard(o); err == nil || !strings.Contains(err.Error(),
+		if _, err := s.Centroid(o); err == nil || !strings.Contains(err.Error(),
 			"wanted 2 chains or more") {
 			t.Errorf("%+v: found the error %v", o, err)
 		}

@@ -3,6 +3,7 @@ package versionspace
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // hitAndRun is a point w that jumps.
@@ -13,8 +14,7 @@ type hitAndRun struct {
 }
 
 func newHitAndRun(s *Space, start []float64, random *rand.Rand) *hitAndRun {
-	return &hitAndRun{s: s, random: random, w: append([]float64(nil), start...), v: make([]float64,
-		s.d)}
+	return &hitAndRun{s: s, random: random, w: slices.Clone(start), v: make([]float64, s.d)}
 }
 
 func (h *hitAndRun) walk(steps int, sum []float64) (weight float64) {

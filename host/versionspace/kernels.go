@@ -15,8 +15,7 @@ type side [abreast]float64
 
 const (
 	abreast = 16
-	// block is the number of float64 that the longest vector has: rows are padded to a multiple of
-	// it.
+	// block is the number of float64 that the longest vector has: rows are padded to a multiple of it.
 	block = 8
 )
 

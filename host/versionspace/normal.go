@@ -6,10 +6,8 @@ import "math"
 // what is subtracted has, by additions, multiplications and divisions alone: so it is the same on
 // every machine.
 
-// exp returns e^x for x ≤ 0; 0 below -700.
-//
-// x = k·ln 2 + r with k the nearest integer; e^r is a Taylor series for |r| ≤ ½·ln 2, added from
-// its least term.
+// exp returns e^x for x ≤ 0; 0 below -700. x = k·ln 2 + r with k the nearest integer; e^r is a
+// Taylor series for |r| ≤ ½·ln 2, added from its least term.
 func exp(x float64) float64 {
 	const (
 		upper = 0x1.62e42fee00000p-1 // of ln 2, with so few digits that its product with k is exact
@@ -36,10 +34,8 @@ func density(z float64) float64 { return exp(-float64(z*z)/2) / bell }
 // steep is where mills goes over from a series to a continued fraction.
 const steep = 3
 
-// mills returns Mills' ratio (1 - Φ(z))/φ(z) for z ≥ 0.
-//
-// Up to steep it is 1/(2φ(z)) less the series z + z³/3 + z⁵/(3·5) + … = (Φ(z) - ½)/φ(z), beyond it
-// Laplace's 1/(z + 1/(z + 2/(z + 3/(z + …)))).
+// mills returns Mills' ratio (1 - Φ(z))/φ(z) for z ≥ 0: up to steep 1/(2φ(z)) less the series z +
+// z³/3 + z⁵/(3·5) + … = (Φ(z) - ½)/φ(z), beyond it Laplace's 1/(z + 1/(z + 2/(z + …))).
 func mills(z float64) float64 {
 	square := float64(z * z)
 	if z <= steep {
@@ -66,9 +62,8 @@ func Share(z float64) float64 {
 	return 1 - float64(density(z)*mills(z))
 }
 
-// slope returns the derivative of log(b·Φ(z) + a·Φ(-z)) by z, for a and b from 0 to 1 of which one
-// is above 0. Times ±1 and a number above 0 it is how far an example draws w to the side that its
-// label is of.
+// slope returns the derivative of log(b·Φ(z) + a·Φ(-z)) by z, for a and b from 0 to 1, one of them
+// above 0.
 func slope(z, b, a float64) float64 {
 	if z < 0 {
 		return -slope(-z, a, b)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -11,13 +12,12 @@ import (
 // Propagation finds the centre of a soft version space by expectation propagation (Minka, A family
 // of algorithms for approximate Bayesian inference, MIT 2001, section 4.2.1: the Bayes point
 // machine): a normal distribution N(m, V) in which each example has a factor exp(ν·z - ½τ·z²) of z
-// = ⟨w, x⟩/√λ, such that of z the mean and the variance are those it has if the example's own wall
+// = ⟨w, x⟩/√λ, such that the mean and the variance of z are those it has if the example's own wall
 // takes the place of its factor.
 //
-// All examples take a step towards that in one pass, which is a part of the way, since all go at
-// once: a smaller part if the means had less of the way before them a pass earlier, else a
-// slightly larger one. Walls that may be wrong can ask for τ below 0; it is held at 0, the mean is
-// then met alone.
+// All examples take a part of the step towards that in one pass: a smaller part if the means had
+// less of the way before them a pass earlier, else a slightly larger one. Walls that may be wrong
+// can ask for τ below 0; it is held at 0, the mean is then met alone.
 type Propagation struct {
 	s      *Soft
 	tau    []float64
@@ -33,14 +33,12 @@ type Propagation struct {
 
 // Propagate returns what knows nothing of any example: m = 0, V = I.
 func (s *Soft) Propagate() *Propagation {
-	p := &Propagation{
+	return &Propagation{
 		s: s, tau: make([]float64, s.n), nu: make([]float64, s.n), cavity: make([]float64, s.n),
-		step:  mostStep,
-		moved: math.Inf(1), mean: make([]float64, s.d), factor: make([]float64, s.d*s.stride),
-		means:    make([]float64, s.n),
-		variance: append([]float64(nil), s.lengths...),
+		step: mostStep, moved: math.Inf(1), mean: make([]float64, s.d),
+		factor: make([]float64, s.d*s.stride), means: make([]float64, s.n),
+		variance: slices.Clone(s.lengths),
 	}
-	return p
 }
 
 // Parts of the way. More than mostStep made no centre come sooner on optdigits, and some walls
@@ -58,7 +56,7 @@ func (p *Propagation) Pass(evidence []Evidence) error {
 			p.improve(i, evidence[i])
 		}
 	})
-	before := append([]float64(nil), p.means...)
+	before := slices.Clone(p.means)
 	if err := p.compute(); err != nil {
 		return err
 	}
@@ -76,8 +74,7 @@ func (p *Propagation) Pass(evidence []Evidence) error {
 }
 
 // Moved returns how far the mean of any z would have moved in the last pass if it had gone all the
-// way, in units of √(1 + its variance): about how far a prediction is from where it belongs, in
-// units of its doubt. +Inf before the first.
+// way, in units of √(1 + its variance). +Inf before the first.
 func (p *Propagation) Moved() float64 { return p.moved }
 
 // improve takes the step of example i. The factor that it then has turns the normal distribution
@@ -147,13 +144,13 @@ func (p *Propagation) compute() error {
 // Centre returns m, which the next pass writes to.
 func (p *Propagation) Centre() []float64 { return p.mean }
 
-// Without returns, for each example, by how many units of its doubt the distribution that the pass
-// before last left has it above, its own evidence put aside: P(above) is Φ of that. The next pass
-// writes to it.
+// Without returns, for each example, by how many units of its doubt the distribution before the
+// last pass has it above, its own evidence put aside: P(above) is Φ of that. The next pass writes
+// to it.
 func (p *Propagation) Without() []float64 { return p.cavity }
 
 // Doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the
-// share of w with x above 0, which the soft boundary blurs, is about Φ(⟨m, x⟩/(√λ·Doubt)).
+// share of w with x above 0 is about Φ(⟨m, x⟩/(√λ·Doubt)).
 func (p *Propagation) Doubt() float64 {
 	sum := 0.0
 	for _, v := range p.variance {

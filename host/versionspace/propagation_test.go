@@ -117,7 +117,7 @@ func TestSoftnessIsAFeatureOfItsOwn(t *testing.T) {
 		addScaled(row, e.Above-e.Below, x[i*d:(i+1)*d])
 		row[d+i] = math.Sqrt(softness)
 	}
-	hard, err := space(t, d+n, rows...).Billiard(Options{Seed: 1, Angle: 0.01})
+	hard, err := space(t, d+n, rows...).Centroid(Options{Seed: 1, Angle: 0.01})
 	if err != nil || !hard.Agreed {
 		t.Fatal(hard, err)
 	}

@@ -7,16 +7,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Soft is a set of examples whose walls are soft: w may be on the wrong side of one, at a price.
-// With Evidence of each example, it is the density over all w
+// Soft is a set of examples whose walls w may be on the wrong side of, at a price. With Evidence of
+// each example, it is the density over all w
 //
 //	N(w; 0, I)·Π_i (Above_i·Φ(⟨w, x_i⟩/√λ) + Below_i·Φ(-⟨w, x_i⟩/√λ)).
 //
 // With Above and Below 1 and 0, or 0 and 1, its mean has the direction of a version space's, that
 // of the same examples with one more feature each, of √λ and no other example's: the soft boundary
 // of Herbrich, Graepel and Campbell (Bayes point machines, Journal of Machine Learning Research 1,
-// 2001, section 3.2), whose kernel has λ more on the diagonal. A normal w has as even a direction
-// as one that is uniform in the ball, and a wall through the origin asks for nothing else.
+// 2001, section 3.2). A normal w has as even a direction as one that is uniform in the ball.
 //
 // It is not changed after NewSoft, so any number may use it at a time.
 type Soft struct {
@@ -32,11 +31,8 @@ type Evidence struct {
 	Below float64 // P(label | ⟨w, x⟩ below 0)
 }
 
-// NewSoft returns the space of examples of d features, which are the rows of x, one after the
-// other; they are copied. softness is λ, above 0, in the unit of ‖x‖².
-//
-// The error is about d, the number of numbers, a softness that is not above 0, or a number that is
-// not finite.
+// NewSoft returns the space of examples of d features, the rows of x, which are copied. softness is
+// λ, above 0, in the unit of ‖x‖².
 func NewSoft(d int, x []float64, softness float64) (*Soft, error) {
 	if d < 1 || len(x)%d != 0 {
 		return nil, fmt.Errorf("soft version space: found %d numbers for examples of %d features, "+
@@ -63,9 +59,6 @@ func NewSoft(d int, x []float64, softness float64) (*Soft, error) {
 	}
 	return s, nil
 }
-
-// Len returns the number of examples.
-func (s *Soft) Len() int { return s.n }
 
 // row returns example i; its capacity is that of all its padded row.
 func (s *Soft) row(i int) []float64 { return s.rows[i*s.stride : i*s.stride+s.d : (i+1)*s.stride] }
@@ -105,12 +98,10 @@ func (s *Soft) precision(l, tau []float64) {
 	})
 }
 
-// cholesky replaces the lower part of the matrix a, whose rows are as many numbers apart as stride
-// says, d of them, by its factor L, a = L·Lᵀ, and reports whether there is one. The numbers on the
-// diagonal become their reciprocals.
-//
-// Rows are taken abreast: what they have left of the square on the diagonal is what examples have
-// when solved.
+// cholesky replaces the lower part of the d×d matrix a, of rows stride numbers apart, by its factor
+// L, a = L·Lᵀ, and reports whether there is one. The diagonal becomes its reciprocals. Rows are
+// taken abreast: what they have left of the square on the diagonal is what examples have when
+// solved.
 func cholesky(a []float64, stride, d int) bool {
 	y := make([]side, d)
 	for from := 0; from < d; from += abreast {

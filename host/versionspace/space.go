@@ -1,3 +1,19 @@
+// Package versionspace finds centres of a version space, {w : ‖w‖ ≤ 1, ⟨w, c_k⟩ ≥ 0 for all k}: the
+// linear classifiers through the origin that are right about each example, c_k being example k
+// times its label ±1 (Louche, From confusion noise to active learning, chapter 5).
+//
+// Ball finds the largest ball inside, whose centre points where the hard-margin support vector
+// machine does. AnalyticCentre finds the point whose distances from all walls have the largest
+// product. Centroid estimates the mean of all those classifiers, which a Bayes point machine
+// predicts with: a cut through it takes 1/e of the volume away at least (Grünbaum 1960). Soft has
+// walls that w may be on the wrong side of, for examples that no w is right about and labels that
+// may be wrong; Propagation finds its centre without a chain.
+//
+// Promised: a centre has the same bits on every machine and for any number of processors. All is
+// float64 in a fixed order, products are rounded before they are added, and of package math only
+// the square root decides anything. A ball is exact to 1e-9, or there is an error, and an analytic
+// centre to rounding; a Centroid says how far its chains disagree, and a Propagation was a degree
+// off at most, but for labels of which a third is wrong.
 package versionspace
 
 import (
@@ -21,12 +37,9 @@ type Space struct {
 	ball func() (Ball, error)
 }
 
-// New returns the version space of constraints ⟨w, c_k⟩ ≥ 0 on w of d numbers. The c_k are the
-// rows of constraints, one after the other, of any length but 0; they are copied. Without
-// constraints the space is the ball of radius 1.
-//
-// The error is about d, a number of constraints that is no multiple of d, or a c_k that is not
-// finite or is zero. Whether the space has an inside is for Ball to say.
+// New returns the version space of constraints ⟨w, c_k⟩ ≥ 0 on w of d numbers: the rows of
+// constraints, of any length but 0, which are copied. Without any the space is the ball of radius
+// 1. Whether it has an inside is for Ball to say.
 func New(d int, constraints []float64) (*Space, error) {
 	if d < 1 || len(constraints)%d != 0 {
 		return nil, fmt.Errorf("version space: found %d numbers for constraints in %d dimensions, "+
@@ -61,26 +74,6 @@ func unit(to, x []float64) error {
 	}
 	scale(to, 1/math.Sqrt(dot(to, to)))
 	return nil
-}
-
-// Dim returns the number of dimensions.
-func (s *Space) Dim() int { return s.d }
-
-// Len returns the number of constraints.
-func (s *Space) Len() int { return s.m }
-
-// Contains reports whether w, of Dim numbers, is in the space or no further than slack ≥ 0 from
-// the right side of each of its walls.
-func (s *Space) Contains(w []float64, slack float64) bool {
-	if !(math.Sqrt(dot(w, w)) <= 1+slack) {
-		return false
-	}
-	for k := range s.m {
-		if !(dot(s.row(k), w) >= -slack) {
-			return false
-		}
-	}
-	return true
 }
 
 func (s *Space) row(k int) []float64 { return s.rows[k*s.d : (k+1)*s.d] }

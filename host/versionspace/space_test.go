@@ -170,10 +170,10 @@ func TestEmpty(t *testing.T) {
 				t.Errorf("%s: the error %v does not name constraint %s", c.name, err, k)
 			}
 		}
-		if _, err := s.Billiard(Options{}); !errors.Is(err, ErrEmpty) {
+		if _, err := s.Centroid(Options{}); !errors.Is(err, ErrEmpty) {
 			t.Errorf("%s: the billiard's error is %v, wanted ErrEmpty", c.name, err)
 		}
-		if _, err := s.HitAndRun(Options{}); !errors.Is(err, ErrEmpty) {
+		if _, err := s.Centroid(Options{HitAndRun: true}); !errors.Is(err, ErrEmpty) {
 			t.Errorf("%s: hit-and-run's error is %v, wanted ErrEmpty", c.name, err)
 		}
 	}
@@ -187,4 +187,18 @@ func TestEmpty(t *testing.T) {
 	if _, err := space(t, 10, rows...).Ball(); !errors.Is(err, ErrEmpty) {
 		t.Errorf("200 random constraints: found the error %v, wanted ErrEmpty", err)
 	}
+}
+
+// contains reports whether w is in the space, or no further than slack from the right side of each
+// of its walls.
+func (s *Space) contains(w []float64, slack float64) bool {
+	if !(math.Sqrt(dot(w, w)) <= 1+slack) {
+		return false
+	}
+	for k := range s.m {
+		if !(dot(s.row(k), w) >= -slack) {
+			return false
+		}
+	}
+	return true
 }

@@ -17,6 +17,8 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
+	{"host/dataset/zstd", []string{"host/dataset"},
+		"joins a packing to package file, for programs that want its library"},
 	{"host/dataset/parquet", []string{"host/dataset/file", "internal/parquetfile"},
 		"joins a format to package file, for programs that want its libraries"},
 	{"host/dataset/file", []string{"host/dataset", "host/dataset/features", "host/ranks", "internal/"},
@@ -36,7 +38,7 @@ var rules = []struct {
 	{"host/versionspace", []string{"host/numerics"},
 		"a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca",
-		"host/kernel/featuremap", "host/numerics", "internal/"},
+		"host/numerics", "internal/"},
 		"knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/exchange", []string{"host/model", "host/dataset", "host/kernel", "host/engine/contract",
 		"internal/npyfile"},
@@ -54,8 +56,6 @@ var rules = []struct {
 		"host/numerics", "internal/store"}, "compares any engine with the one that defines the results"},
 	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine",
 		"internal/store"}, "the interface must not know an engine"},
-	{"host/kernel/featuremap", []string{"host/kernel/pca", "host/engine", "host/dataset"},
-		"fits on any engine through its interface and must not name one"},
 	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "host/judge",
 		"learners"}, "fits on any engine through its interface; the loop hands it the way to learn"},
 	{"host/kernel/meanmodel", []string{"host/kernel", "host/engine", "host/dataset", "host/confusion",
@@ -119,7 +119,7 @@ var foreign = map[string][]string{
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
-	"github.com/klauspost/compress": {"host/dataset/file", "internal/parquetfile"},
+	"github.com/klauspost/compress": {"host/dataset/zstd", "internal/parquetfile"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},

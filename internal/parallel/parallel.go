@@ -36,8 +36,8 @@ func Cut(n, parts int, f func(part, from, to int)) {
 	Share(parts, parts, func(_, part int) { f(part, part*n/parts, (part+1)*n/parts) })
 }
 
-// Share calls f for the tasks 0..n-1, of which each worker, counted from 0, takes the next
-// when it has done one: what belongs to a worker needs no lock. It returns when all are
+// Share calls f for the tasks 0..n-1: each worker, counted from 0, takes the next one
+// when it has done its last: what belongs to a worker needs no lock. It returns when all are
 // done. The caller is worker 0, and with one worker the tasks are done in order.
 //
 // If f panics, no further task is begun, and Share panics when those under way are done:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// atProcessors runs a test with so many processors.
+// atProcessors runs a test with a number of processors.
 func atProcessors(t *testing.T, processors int) {
 	t.Helper()
 	before := runtime.GOMAXPROCS(processors)

@@ -23,9 +23,9 @@ const radius = 4.0
 const atATime = 1 << 18
 
 // Generate returns n examples of d features, row-major (n×d), and their true
-// classes, each in [0, q). It draws q class centres, uniformly from a sphere as
-// far as twelve-fold sums imitate a Gaussian, and then for each example a class,
-// all q equally likely, and its centre plus noise of variance 1 in every
+// classes, each in [0, q), until ctx ends; then it returns ctx.Err(). It draws q class centres,
+// uniformly from a sphere as far as twelve-fold sums imitate a Gaussian, and then for each example
+// a class, all q equally likely, and its centre plus noise of variance 1 in every
 // feature. Centres of equal length and equal round noise make a linear
 // classifier the best one.
 //
@@ -36,13 +36,7 @@ const atATime = 1 << 18
 // is small a class may have no example. The caller owns both slices. It is an
 // error if n < 0, d < 1, q < 2 or q > 2³¹-1, or if the examples and centres do not
 // fit in memory ([memory.ErrBudget]).
-func Generate(n, d, q int, seed uint64) (x []float32, y []int32, err error) {
-	return GenerateContext(context.Background(), n, d, q, seed)
-}
-
-// GenerateContext is Generate until ctx ends; then it returns ctx.Err().
-func GenerateContext(ctx context.Context, n, d, q int, seed uint64) (x []float32, y []int32,
-	err error) {
+func Generate(ctx context.Context, n, d, q int, seed uint64) (x []float32, y []int32, err error) {
 	s, err := New(n, d, q, seed)
 	if err != nil {
 		return nil, nil, err
@@ -51,19 +45,29 @@ func GenerateContext(ctx context.Context, n, d, q int, seed uint64) (x []float32
 		return nil, nil, err
 	}
 	x, y = make([]float32, n*d), make([]int32, n)
-	_, task := progress.Begin(ctx, progress.Work{Name: "synthetic data", Unit: "example",
-		Total: int64(n)})
+	err = s.each(ctx, "synthetic data", func(i int) { y[i] = s.example(x[i*d : (i+1)*d]) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return x, y, nil
+}
+
+// each calls do for each example from the first on, until ctx ends.
+func (s *Source) each(ctx context.Context, name string, do func(i int)) error {
+	_, task := progress.Begin(ctx, progress.Work{Name: name, Unit: "example", Total: int64(s.n)})
 	defer task.End()
-	for i := range n {
-		if i%(1+atATime/d) == 0 {
+	s.begin()
+	for i := range s.n {
+		if i%(1+atATime/s.d) == 0 {
 			if err := ctx.Err(); err != nil {
-				return nil, nil, err
+				return err
 			}
 			task.Reach(int64(i))
 		}
-		y[i] = s.example(x[i*d : (i+1)*d])
+		do(i)
 	}
-	return x, y, nil
+	s.next = s.n
+	return nil
 }
 
 // Source makes the examples of Generate a few at a time, so that they need not fit in memory.
@@ -80,8 +84,8 @@ type Source struct {
 // those of Generate, but that the examples need not fit in memory.
 func New(n, d, q int, seed uint64) (*Source, error) {
 	if n < 0 || d < 1 || q < 2 || q > math.MaxInt32 {
-		return nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: want n ≥ 0, d "+
-			"≥ 1 and 2 ≤ q < 2³¹", n, d, q)
+		return nil, fmt.Errorf("synthetic data: size: got %d examples × %d features in %d classes, want "+
+			"n ≥ 0, d ≥ 1 and 2 ≤ q < 2³¹", n, d, q)
 	}
 	s := &Source{n: n, d: d, q: q, seed: seed}
 	if err := s.room(0); err != nil {
@@ -107,23 +111,15 @@ func (s *Source) begin() {
 // Labels returns the true classes of all examples.
 func (s *Source) Labels(ctx context.Context) ([]int32, error) {
 	y := make([]int32, s.n)
-	_, task := progress.Begin(ctx, progress.Work{Name: "synthetic labels", Unit: "example",
-		Total: int64(s.n)})
-	defer task.End()
-	s.begin()
-	for i := range y {
-		if i%(1+atATime/s.d) == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			task.Reach(int64(i))
-		}
+	err := s.each(ctx, "synthetic labels", func(i int) {
 		y[i] = s.class()
 		for range noiseDraws * s.d {
 			s.draws.Uint64()
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	s.next = s.n
 	return y, nil
 }
 
@@ -134,8 +130,8 @@ func (s *Source) Rows(x []float32, first int) error {
 		s.begin()
 	}
 	if first != s.next || len(x)%s.d != 0 || len(x)/s.d > s.n-first {
-		return fmt.Errorf("synthetic data: asked for %d values from example %d on, wanted whole rows of "+
-			"the %d that are left from example %d on", len(x), first, s.n-s.next, s.next)
+		return fmt.Errorf("synthetic data: rows: got %d values from example %d on, want whole rows of "+
+			"the %d left from example %d on", len(x), first, s.n-s.next, s.next)
 	}
 	for at := 0; at < len(x); at += s.d {
 		s.example(x[at : at+s.d])

@@ -146,7 +146,7 @@ func TestBadSizes(t *testing.T) {
 		{math.MaxInt, 2, 2, "does not fit in memory"},
 		{1, math.MaxInt / 16, 3, "does not fit in memory"},
 	} {
-		x, y, err := Generate(c.n, c.d, c.q, 1)
+		x, y, err := Generate(t.Context(), c.n, c.d, c.q, 1)
 		if err == nil || !strings.Contains(err.Error(), c.want) || x != nil || y != nil {
 			t.Errorf("Generate(%d, %d, %d): error %v, want one with %q", c.n, c.d, c.q, err, c.want)
 		}
@@ -155,7 +155,7 @@ func TestBadSizes(t *testing.T) {
 
 func generate(t *testing.T, n, d, q int, seed uint64) ([]float32, []int32) {
 	t.Helper()
-	x, y, err := Generate(n, d, q, seed)
+	x, y, err := Generate(t.Context(), n, d, q, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 package timing
 
 import (
-	"runtime"
+	"bytes"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -17,35 +17,14 @@ type Copier interface {
 }
 
 // ReadBandwidth measures how fast all processors together read memory, in bytes
-// per second: the best of several sums over an array of that many bytes. It reads
-// words of 8 bytes, because one addition for each float32 would be bound by the
-// additions.
-func ReadBandwidth(bytes int) float64 {
-	const times = 12
-	words := bytes / 8
-	x := make([]uint64, words)
-	for i := range x {
-		x[i] = uint64(i) // a page that was never written to is not there
-	}
-	workers := parallel.Workers(words, 1)
-	sums := make([]uint64, workers)
+// per second: the best of several searches of an array for a byte that it lacks.
+func ReadBandwidth(size int) float64 {
+	x := bytes.Repeat([]byte{1}, size) // a page that was never written to is not there
 	best := time.Duration(1<<63 - 1)
-	for range times {
+	for range 12 {
 		start := time.Now()
-		parallel.Cut(words, workers, func(part, from, to int) { sums[part] += sum(x[from:to]) })
+		parallel.Ranges(size, 1<<16, func(from, to int) { bytes.IndexByte(x[from:to], 0) })
 		best = min(best, time.Since(start))
 	}
-	runtime.KeepAlive(sums)
-	return float64(8*words) / max(best.Seconds(), 1e-9)
-}
-
-// sum adds with eight accumulators, so that no addition waits for another.
-func sum(x []uint64) uint64 {
-	var a, b, c, d, e, f, g, h uint64
-	for len(x) >= 8 {
-		a, b, c, d = a+x[0], b+x[1], c+x[2], d+x[3]
-		e, f, g, h = e+x[4], f+x[5], g+x[6], h+x[7]
-		x = x[8:]
-	}
-	return a + b + c + d + e + f + g + h
+	return float64(size) / max(best.Seconds(), 1e-9)
 }

@@ -172,7 +172,7 @@ func (b *bench) measure(ctx context.Context, op operation, bytes int64) (Operati
 	return o, nil
 }
 
-// sample makes some calls, the first of which has the number from. Calls that
+// sample makes some calls, numbered from the first one on. Calls that
 // need no preparation follow each other at once.
 func (b *bench) sample(w *watch, op operation, from, calls int) (err error) {
 	part := calls

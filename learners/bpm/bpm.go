@@ -28,6 +28,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Params are the parameters of the learner. Defaults returns those to start from.
@@ -56,10 +57,8 @@ var definition = &learners.Definition{
 	Passes: true,
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.Float("softness", &p.Softness, learners.Range{Least: 1e-12, Most: 1e12},
@@ -70,13 +69,12 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error { return learners.CheckEach(p) }
 
 // run is the learner in the middle of a run.
 type run struct {
 	Params
-	*learners.Scored
+	*base.Scored
 	columns  []int     // of X, in which there is anything: in the others the centre is 0
 	noise    []float64 // C, Q×Q; nil if all labels are right
 	machines []*machine
@@ -89,20 +87,11 @@ type machine struct {
 	evidence []versionspace.Evidence
 }
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scored, err := learners.LoadScored(definition.Name, problem)
-	if err != nil {
-		return nil, err
-	}
-	l := &run{Params: *p, Scored: scored, noise: noise(problem)}
-	if err := l.begin(); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
+	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
+		l := &run{Params: *p, Scored: s, noise: noise(problem)}
+		return l, l.begin()
+	})
 }
 
 // begin makes the machines: of two classes that of the second, which the first mirrors.
@@ -211,11 +200,11 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		}
 		s.Changed = append(s.Changed, l.write(m, w)...)
 	}
-	if err := learners.CheckFinite("bpm", w.W, ", or take a greater softness"); err != nil {
+	if err := base.CheckFinite("bpm", w.W, ", or take a greater softness"); err != nil {
 		return s, err
 	}
 	if unfinished > 0 {
-		s.Doubts = learners.EndInDoubt("allow more steps, or take a greater softness",
+		s.Doubts = base.EndInDoubt("allow more steps, or take a greater softness",
 			"bpm: ended before the centre: predictions still move by %.2g of their doubt, wanted %.2g",
 			most, l.Tolerance)
 	}
@@ -241,18 +230,17 @@ func (l *run) write(m *machine, w engine.Weights) (classes []int) {
 	return []int{0, 1}
 }
 
-// Save implements learners.Learner.
 func (l *run) Save() ([]byte, error) {
 	var all []any
 	for _, m := range l.machines {
 		all = append(all, m.centre.Places()...)
 	}
-	return learners.Pack(all...)
+	return base.Pack(all...)
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
 func (l *run) Restore(saved []byte) error {
-	s := learners.Unpack(saved)
+	s := base.Unpack(saved)
 	for _, m := range l.machines {
 		if s.Read(m.centre.Places()...) {
 			s.Refuse(m.centre.Resume())

@@ -1,6 +1,5 @@
-// Package catalog is the table of all learners, by which they are found by name. A
-// learner is one folder below learners and one line here; flags, help, model files and
-// tests follow from it.
+// Package catalog is the table of all learners, by which they are found by name. A learner is one
+// folder below learners and one line here; flags, help, model files and tests follow from it.
 package catalog
 
 import (

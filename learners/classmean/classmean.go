@@ -1,17 +1,13 @@
-// Package classmean is the class-mean classifier for labels that a known confusion matrix C
-// has corrupted: an example is of the class whose mean is nearest.
+// Package classmean is the class-mean classifier for labels that a known confusion matrix C has
+// corrupted: an example is of the class whose mean is nearest.
 //
-// The sums of the examples by noisy label, multiplied by C⁻¹, estimate the sums by true class,
-// and C⁻¹ of the labels' counts how many examples each class has. So the means need no clean
-// label, no parameter and one reading of the examples. The mean classifier of van Rooyen et al.
-// (two classes, right or symmetrically wrong labels) is robust because symmetric noise only
-// shortens the difference of two means; here C⁻¹ takes any known noise out of them.
-//
-// Where W can hold the offset of the distance (see means) it decides as Rocchio's and
-// scikit-learn's NearestCentroid do. It cannot where features have the mean 0 and no bias
-// column: then the class of the largest product is taken, and a rival with an offset is better.
-// Test error, 40 % of the labels moved to the next class, means of three seeds (standardize /
-// standardize,bias / standardize,bias,l2): optdigits 0.182, 0.123, 0.126; letter 0.578, 0.454,
+// The sums of the examples by noisy label, multiplied by C⁻¹, estimate the sums by true class, and
+// C⁻¹ of the labels' counts how many examples each class has: no clean label, no parameter, one
+// reading of the examples. Where W can hold the offset of the distance (see means) it decides as
+// Rocchio's and scikit-learn's NearestCentroid do. It cannot where features have the mean 0 and no
+// bias column: then the class of the largest product is taken, and a rival with an offset is
+// better. Test error, 40 % of the labels moved to the next class, means of three seeds (standardize
+// / standardize,bias / standardize,bias,l2): optdigits 0.182, 0.123, 0.126; letter 0.578, 0.454,
 // 0.448. UMA makes 0.143 and 0.315 of the same (standardize,bias,l2, 1000 steps).
 package classmean
 
@@ -22,6 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Params are the parameters of the class-mean classifier: none.
@@ -43,16 +40,12 @@ var definition = &learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (*Params) Parameters() []learners.Parameter { return nil }
 
-// Check implements learners.Params.
 func (*Params) Check() error { return nil }
 
-// Start implements learners.Params.
 func (*Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return Begin(problem, definition.Name, nearest)
 }
@@ -82,7 +75,7 @@ func (s *Sums) unit(m []float32) (float64, error) {
 		return 0, err
 	}
 	var sum, squares float64
-	err := learners.EachScores(s.cells, func(_ int, scores []float32) error {
+	err := base.EachScores(s.cells, func(_ int, scores []float32) error {
 		v := float64(scores[0])
 		sum += v
 		squares += v * v // exact, so that fused or not is the same
@@ -109,7 +102,7 @@ func (s *Sums) unit(m []float32) (float64, error) {
 // stands for 1, as with standardised features and no bias, t·m is about 0 and what is left is the
 // largest product, which is as good only if the means are equally long.
 func (s *Sums) means(w engine.Weights, sums []int64, m []float32, t float64) {
-	mm, priors := learners.SquaredLength(m), s.Priors()
+	mm, priors := base.SquaredLength(m), s.Priors()
 	for c := range w.Q {
 		row := w.Row(c)
 		s.Unmix(row, sums, c)
@@ -117,7 +110,7 @@ func (s *Sums) means(w engine.Weights, sums []int64, m []float32, t float64) {
 		for j := range row {
 			row[j] *= scale
 		}
-		offset := float32(float64(learners.SquaredLength(row)-mm) / 2 * t)
+		offset := float32(float64(base.SquaredLength(row)-mm) / 2 * t)
 		for j, v := range row {
 			row[j] = numerics.FMA(-offset, m[j], v-m[j])
 		}

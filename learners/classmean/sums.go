@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Sums is what learners of class means know of n examples of Q noisy labels.
@@ -41,7 +42,6 @@ func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engin
 	return s, nil
 }
 
-// Count implements learners.Learner.
 func (s *Sums) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
 	err error) {
 	if err := s.cells.Rescore(w, changed); err != nil {
@@ -62,7 +62,7 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 		return learners.Step{}, err
 	}
 	const advice = ", or use a confusion matrix that is farther from a singular one"
-	if err := learners.CheckFinite(s.about, next.W, advice); err != nil {
+	if err := base.CheckFinite(s.about, next.W, advice); err != nil {
 		return learners.Step{}, err
 	}
 	copy(w.W, next.W)
@@ -70,8 +70,7 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 	return learners.Step{Changed: learners.AllClasses(w.Q)}, nil
 }
 
-// ByLabel returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d in fixed point, for
-// Unmix.
+// ByLabel returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d in fixed point, for Unmix.
 func (s *Sums) ByLabel() ([]int64, error) {
 	sums, region := make([]int64, s.q*s.d), make([]int64, s.q*s.d)
 	for p := range s.q {
@@ -99,10 +98,8 @@ func (s *Sums) Priors() []float64 {
 // states are those that Save returns: before the step, and after it.
 var states = map[bool]string{false: "before the means", true: "after the means"}
 
-// Save implements learners.Learner.
 func (s *Sums) Save() ([]byte, error) { return []byte(states[s.made]), nil }
 
-// Restore implements learners.Learner.
 func (s *Sums) Restore(saved []byte) error {
 	s.made = string(saved) == states[true]
 	if !s.made && string(saved) != states[false] {
@@ -112,5 +109,4 @@ func (s *Sums) Restore(saved []byte) error {
 	return nil
 }
 
-// Close implements learners.Learner.
 func (s *Sums) Close() error { return s.cells.Close() }

@@ -1,20 +1,18 @@
-// Package localisation is the perceptron on cutting planes (Algorithms 6 and 7 of Louche's
-// thesis), for right labels. Of all weights those that make no mistake are a convex set, the
-// version space, cut out by a plane for each example and each class that is not its own: ⟨w_y -
-// w_r, x⟩ > 0. An oracle finds one plane that the weights so far are on the wrong side of, and the
-// perceptron goes on from these until they are on the right side of all planes that were found;
-// until the oracle finds none.
+// Package localisation is the perceptron on cutting planes (Algorithms 6 and 7 of Louche's thesis),
+// for right labels. The weights that make no mistake are a convex set, the version space, cut out
+// by a plane for each example and each class that is not its own: ⟨w_y - w_r, x⟩ > 0. An oracle
+// finds one plane that the weights so far are on the wrong side of, and the perceptron goes on from
+// these until all planes that were found hold; until the oracle finds none.
 //
-// The updates are those of a perceptron that was shown a part of the examples, so of two classes
-// there are no more than R²/γ², R being the longest example and γ the margin that is possible
-// (Theorem 6.2). The planes are a compression set: the weights are a sum of their examples alone,
-// from which the oracles largest and smallest make the same weights again.
+// The updates are those of a perceptron that was shown a part of the examples: of two classes at
+// most R²/γ², R being the longest example and γ the margin that is possible (Theorem 6.2). The
+// planes are a compression set: the weights are a sum of their examples alone, from which the
+// oracles largest and smallest make the same weights again.
 //
-// The oracle is one product on the engine, of all examples with the weights. Everything else is
-// small, and the host's, in float64: the planes' products with each other, in increasing order of
-// the columns, each product rounded before it is added, and how often each was added. So W,
-// float32 of the sum of the examples in the order of their planes, does not depend on the order of
-// the updates but by these numbers.
+// The oracle is one product on the engine, of all examples with the weights. Everything else is the
+// host's, in float64: the planes' products with each other, in increasing order of the columns,
+// each product rounded before it is added, and how often each was added. W is float32 of the sum of
+// the examples in the order of their planes.
 package localisation
 
 import (
@@ -25,20 +23,19 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Oracle chooses the mistake that becomes the next cutting plane.
-type Oracle string
-
+// Oracles, each of which chooses the mistake that becomes the next cutting plane.
 const (
-	Largest  Oracle = "largest"  // the one of the lowest margin
-	Smallest Oracle = "smallest" // the one of the highest
-	Random   Oracle = "random"   // any, all alike
+	Largest  = "largest"  // the one of the lowest margin
+	Smallest = "smallest" // the one of the highest
+	Random   = "random"   // any, all alike
 )
 
 // Params are the parameters of the learner.
 type Params struct {
-	Oracle  Oracle
+	Oracle  string
 	Updates int // of the perceptron at most for one more plane; ≥ 1
 }
 
@@ -62,10 +59,8 @@ var definition = &learners.Definition{
 	IgnoresNoise: true,
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.OneOf("oracle", &p.Oracle, "which mistake is the next cutting plane",
@@ -76,13 +71,12 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error { return learners.CheckEach(p) }
 
 // run is the learner in the middle of a run.
 type run struct {
 	Params
-	*learners.Scored
+	*base.Scored
 	planes planes
 	random rand.PCG
 }
@@ -91,17 +85,11 @@ type run struct {
 // seed.
 const stream = 0x706c616e6573 // "planes"
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scored, err := learners.LoadScored(definition.Name, problem)
-	if err != nil {
-		return nil, err
-	}
-	return &run{Params: *p, Scored: scored, random: *rand.NewPCG(problem.Seed, stream),
-		planes: planes{x: problem.X, y: problem.Y, known: map[plane]bool{}}}, nil
+	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
+		return &run{Params: *p, Scored: s, random: *rand.NewPCG(problem.Seed, stream),
+			planes: planes{x: problem.X, y: problem.Y, known: map[plane]bool{}}}, nil
+	})
 }
 
 // Step implements learners.Learner: one more plane.
@@ -133,13 +121,13 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		return s, err
 	}
 	if !holds {
-		return learners.Step{Done: true, Doubts: learners.EndInDoubt(
+		return learners.Step{Done: true, Doubts: base.EndInDoubt(
 			"perhaps no weights do: take another learner, such as svm, or allow more updates",
 			"localisation: found no weights for which %d planes hold in %d updates", len(l.planes.all)+1,
 			l.Updates)}, nil
 	}
 	next := l.planes.weights(w.Q, w.D)
-	if err := learners.CheckFinite("localisation", next, ""); err != nil {
+	if err := base.CheckFinite("localisation", next, ""); err != nil {
 		return s, err
 	}
 	copy(w.W, next)
@@ -157,7 +145,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 // one plane at most, that of the class which comes nearest to its own.
 func (l *run) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
 	best := 0.0
-	err = learners.EachScores(l.Scorer, func(i int, scores []float32) error {
+	err = base.EachScores(l.Scorer, func(i int, scores []float32) error {
 		rival, margin := rivalOf(scores, int(l.Problem.Y[i]))
 		p := plane{int32(i), rival}
 		if !(margin <= 0) || !l.planes.cuts(p) {
@@ -185,7 +173,6 @@ func rivalOf(scores []float32, y int) (rival int32, margin float64) {
 	return rival, float64(scores[y]) - float64(scores[rival])
 }
 
-// CompressionSet implements learners.Compressor.
 func (l *run) CompressionSet() []int { return l.planes.examples() }
 
 // counted is a plane as a state has it.
@@ -201,12 +188,12 @@ func (l *run) Save() ([]byte, error) {
 	for a, p := range l.planes.all {
 		all[a] = counted{p, l.planes.times[a]}
 	}
-	return learners.Pack(&l.random, all)
+	return base.Pack(&l.random, all)
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
 func (l *run) Restore(saved []byte) error {
-	s := learners.Unpack(saved)
+	s := base.Unpack(saved)
 	s.Read(&l.random)
 	for s.More() {
 		var c counted

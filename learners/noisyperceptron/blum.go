@@ -23,19 +23,15 @@ var blum = define("blum",
 		"functions, Algorithmica 22 (1998), Section 4, without the removal of outliers",
 	[]learners.Rule{learners.Best, learners.Last}, func() learners.Params { return NewBlum() })
 
-// Definition implements learners.Params.
 func (*Blum) Definition() *learners.Definition { return blum }
 
-// Parameters implements learners.Params.
 func (p *Blum) Parameters() []learners.Parameter {
 	return []learners.Parameter{learners.Float("margin", &p.Margin, learners.Range{Most: 1},
 		"sine of the angle with the plane between two classes that an example needs to count")}
 }
 
-// Check implements learners.Params.
 func (p *Blum) Check() error { return learners.CheckEach(p) }
 
-// Start implements learners.Params.
 func (p *Blum) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

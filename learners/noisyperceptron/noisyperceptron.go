@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Bylander are the parameters of Bylander's perceptron: none.
@@ -42,16 +43,12 @@ func define(name, summary, paper string, rules []learners.Rule, defaults func() 
 	}
 }
 
-// Definition implements learners.Params.
 func (*Bylander) Definition() *learners.Definition { return bylander }
 
-// Parameters implements learners.Params.
 func (*Bylander) Parameters() []learners.Parameter { return nil }
 
-// Check implements learners.Params.
 func (*Bylander) Check() error { return nil }
 
-// Start implements learners.Params.
 func (*Bylander) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return start(problem, adder{})
 }
@@ -132,17 +129,10 @@ func (l *run) unmix(inverse []float32) {
 }
 
 // length returns ‖v‖.
-func length(v []float32) float64 { return math.Sqrt(learners.SquaredLength(v)) }
+func length(v []float32) float64 { return math.Sqrt(base.SquaredLength(v)) }
 
-// Count implements learners.Learner.
 func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
-	if err := l.eval.Rescore(w, changed); err != nil {
-		return nil, err
-	}
-	if err := l.eval.Predict(l.predicted); err != nil {
-		return nil, err
-	}
-	return learners.CountPredictions(l.predicted, l.problem.Y, l.q), nil
+	return base.CountPredicted(l.eval, w, changed, l.predicted, l.problem.Y)
 }
 
 // Step implements learners.Learner: it corrects the weights of each class by the mistakes that
@@ -175,7 +165,7 @@ func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err er
 	if !moved {
 		return learners.Step{Done: true}, nil
 	}
-	if err := learners.CheckFinite("perceptron", next.W, ""); err != nil {
+	if err := base.CheckFinite("perceptron", next.W, ""); err != nil {
 		return s, err
 	}
 	copy(w.W, next.W)
@@ -189,7 +179,7 @@ func (l *run) mistakes(w engine.Weights) error {
 	for r := range margins {
 		margins[r] = l.margin(w.Row(r))
 	}
-	err := learners.EachScores(l.eval, func(i int, scores []float32) error {
+	err := base.EachScores(l.eval, func(i int, scores []float32) error {
 		k := int(l.problem.Y[i])
 		for r, v := range scores {
 			a, score, margin := float32(0), float64(v), margins[r]*l.lengths[i]
@@ -212,7 +202,6 @@ func (l *run) mistakes(w engine.Weights) error {
 // Save implements learners.Learner: the weights are all there is to know.
 func (*run) Save() ([]byte, error) { return nil, nil }
 
-// Restore implements learners.Learner.
 func (*run) Restore(saved []byte) error {
 	if len(saved) > 0 {
 		return fmt.Errorf("perceptron: saved state: got %d bytes, want none", len(saved))
@@ -220,5 +209,4 @@ func (*run) Restore(saved []byte) error {
 	return nil
 }
 
-// Close implements learners.Learner.
 func (l *run) Close() error { return l.eval.Close() }

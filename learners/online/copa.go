@@ -46,5 +46,4 @@ func (p *confused) steps(tau, s []float32, e *example) bool {
 	return true
 }
 
-// unbounded implements unbounded.
 func (*confused) unbounded() bool { return true }

@@ -42,9 +42,8 @@ func (p *shortest) steps(tau, s []float32, e *example) (any bool) {
 	return any
 }
 
-// threshold returns the θ with Σ max(0, v - θ) = total, which is above 0; v is sorted downwards.
-// Of the sum of the first k of them it is (sum - total)/k for the largest k for which v_k is above
-// it.
+// threshold returns the θ with Σ max(0, v - θ) = total, which is above 0; v is sorted downwards. Of
+// the sum of the first k of them it is (sum - total)/k for the largest k for which v_k is above it.
 func threshold(v []float64, total float64) (theta float64) {
 	sum := 0.0
 	for k, x := range v {

@@ -14,10 +14,10 @@
 package online
 
 import (
-	"errors"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // policy is what one algorithm does with an example.
@@ -45,12 +45,12 @@ type example struct {
 // run is a learner of the family in the middle of a run.
 type run struct {
 	Params
-	*learners.Scored // without a Scorer for a stream
-	policy           policy
-	tells            teller    // nil if the policy is none
-	inverse          []float64 // C⁻¹, Q×Q; nil without C
-	weights          []float64 // of examples by label
-	norms2           []float32 // ‖x‖² of each example; nil before the first pass
+	*base.Scored // without a Scorer for a stream
+	policy       policy
+	tells        teller    // nil if the policy is none
+	inverse      []float64 // C⁻¹, Q×Q; nil without C
+	weights      []float64 // of examples by label
+	norms2       []float32 // ‖x‖² of each example; nil before the first pass
 
 	order  []int32 // of the examples in a pass
 	before int     // examples of a stream before those of the problem
@@ -64,22 +64,13 @@ const stream = 0x6f6e6c696e65 // "online"
 
 // start loads the problem's examples and begins a run.
 func start(problem *learners.Problem, p *Params) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scored, err := learners.LoadScored("online", problem)
-	if err != nil {
-		return nil, err
-	}
-	l, err := newRun(scored, p)
-	if err != nil {
-		return nil, errors.Join(err, scored.Close())
-	}
-	return l, nil
+	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
+		return newRun(s, p)
+	})
 }
 
 // newRun begins a run on examples that are loaded, or of a stream.
-func newRun(scored *learners.Scored, p *Params) (*run, error) {
+func newRun(scored *base.Scored, p *Params) (*run, error) {
 	l := &run{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
 		order: make([]int32, scored.Problem.X.N)}
 	l.tells, _ = l.policy.(teller)

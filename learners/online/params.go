@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Params are the parameters of a learner of the family, which New returns. Those that the learner
@@ -159,7 +160,6 @@ func New(name string) *Params {
 	panic(fmt.Sprintf("online: learner: got %q, want one of the family", name))
 }
 
-// Definition implements learners.Params.
 func (p *Params) Definition() *learners.Definition {
 	if p.Correction == CorrectSteps {
 		return p.algorithm.corrected
@@ -167,7 +167,6 @@ func (p *Params) Definition() *learners.Definition {
 	return p.algorithm.definition
 }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	all := []learners.Parameter{
 		learners.Bool("no_shuffle", &p.NoShuffle,
@@ -200,7 +199,7 @@ func (p *Params) own() []ownParameter {
 	}
 	ways = append(ways, OVR, "each class by itself against the rest")
 	return []ownParameter{
-		{learners.Weighting(&p.ClassWeights), d.ClassWeights != "", p.ClassWeights != ""},
+		{base.Weighting(&p.ClassWeights), d.ClassWeights != "", p.ClassWeights != ""},
 		{learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
 			ways...), d.Multiclass != "", p.Multiclass != ""},
 		{learners.OneOf("step", &p.Step,
@@ -235,12 +234,10 @@ func (p *Params) classWeights() learners.ClassWeights {
 	return p.ClassWeights
 }
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return start(problem, p)
 }
 
-// Stream implements learners.Streamer.
 func (p *Params) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
 	return newStream(problem, w, p)
 }

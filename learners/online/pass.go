@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // pass is a run in the middle of one.
@@ -38,7 +39,7 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 // see shows the policy example i, of these scores, and writes the step, which is 0 before, to tau.
 // It says whether there is one.
 func (p *pass) see(i int, scores, tau []float32) (moved bool, err error) {
-	if !learners.Finite(scores) {
+	if !base.Finite(scores) {
 		return false, fmt.Errorf("online: found scores that are too large for float32 at example %d of "+
 			"the data; normalise the features", p.before+i+1)
 	}
@@ -49,7 +50,7 @@ func (p *pass) see(i int, scores, tau []float32) (moved bool, err error) {
 	if p.tells != nil {
 		p.tells.see(e.y, scores)
 	}
-	if !p.policy.steps(tau, scores, e) || !learners.Finite(tau) {
+	if !p.policy.steps(tau, scores, e) || !base.Finite(tau) {
 		clear(tau)
 		return false, nil
 	}

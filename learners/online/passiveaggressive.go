@@ -33,7 +33,6 @@ func (s slack) cap(e *example) float64 {
 	return s.most * e.weight
 }
 
-// unbounded implements unbounded.
 func (s slack) unbounded() bool { return s.squared || math.IsInf(s.most, 1) }
 
 // passiveOVR has each class by itself: of the loss ℓ = 1 - s_y, or 1 + s_r for the other classes,

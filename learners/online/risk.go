@@ -17,12 +17,10 @@ type risk struct {
 	most    float64   // of the losses
 }
 
-// begin implements teller.
 func (k *risk) begin(inverse []float64, q int) {
 	*k = risk{inverse: inverse, counts: make([]float64, q), sums: make([]float64, q*q)}
 }
 
-// see implements teller.
 func (k *risk) see(y int, s []float32) {
 	k.counts[y]++
 	margin := 1 / float64(len(s)-1)

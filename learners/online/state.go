@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
@@ -59,7 +59,7 @@ func (s *state) result(w engine.Weights) error {
 	if s.late != nil {
 		s.late.Average(next, float64(s.seen))
 	}
-	if err := learners.CheckFinite("online", next, ""); err != nil {
+	if err := base.CheckFinite("online", next, ""); err != nil {
 		return err
 	}
 	copy(w.W, next)
@@ -77,16 +77,15 @@ func (l *run) Save() ([]byte, error) {
 		l.state.late.Get(late)
 		all = append(all, w, late)
 	}
-	return learners.Pack(all...)
+	return base.Pack(all...)
 }
 
 // averages says whether a state after so many examples has weights of its own.
 func (l *run) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
 
-// Restore implements learners.Learner.
 func (l *run) Restore(saved []byte) error {
 	var next state
-	s := learners.Unpack(saved)
+	s := base.Unpack(saved)
 	whole := s.Read(&next.seen, &next.random)
 	if n := int64(l.Problem.X.N); next.seen < 0 || next.seen > 1<<53 || next.seen%n != 0 {
 		s.Refuse(fmt.Errorf("%d examples seen, wanted passes over %d", next.seen, n))
@@ -94,7 +93,7 @@ func (l *run) Restore(saved []byte) error {
 	if whole && l.averages(next.seen) {
 		q, d, sparse := l.Problem.Q, l.Problem.X.D, l.Problem.X.Sparse()
 		w, late := make([]float32, q*d), make([]float64, q*d)
-		if s.Read(w, late) && !(learners.Finite(w) && learners.Finite(late)) {
+		if s.Read(w, late) && !(base.Finite(w) && base.Finite(late)) {
 			s.Refuse(errors.New("found weights that are no numbers"))
 		}
 		next.w, next.late = lanes.New(q, d, sparse), lanes.NewLate(q, d, sparse)

@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // passing is a run in its only pass, whose examples come in blocks.
@@ -25,7 +26,7 @@ func newStream(problem *learners.Problem, from engine.Weights, p *Params) (learn
 		return nil, errors.New("online: found weights of classes, for which the sizes of all classes " +
 			"have to be known before the first example is; read all examples, or weigh classes alike")
 	}
-	l, err := newRun(&learners.Scored{Problem: problem}, p)
+	l, err := newRun(&base.Scored{Problem: problem}, p)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,6 @@ func newStream(problem *learners.Problem, from engine.Weights, p *Params) (learn
 	return passing{begun}, nil
 }
 
-// Learn implements learners.Stream.
 func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
 	if x.D != p.Problem.X.D || len(y) != x.N {
 		return fmt.Errorf("online: found %d labels of %d examples of %d columns, wanted one for each, "+
@@ -60,8 +60,6 @@ func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
 	return alone(p.pass).learn(0, x.N)
 }
 
-// Counts implements learners.Stream.
 func (p passing) Counts() []int64 { return p.counts }
 
-// Result implements learners.Stream.
 func (p passing) Result(w engine.Weights) (learners.Step, error) { return p.end(w) }

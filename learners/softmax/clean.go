@@ -3,7 +3,6 @@ package softmax
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -65,15 +64,14 @@ func (l *run) clean() error {
 		return errors.New("softmax: found no label that counts after cleaning, wanted at least one; " +
 			"check the confusion matrix, or train without cleaning")
 	}
-	l.state.Crossing, l.state.First = crossing{}, 0
-	l.state.Cleaned, l.state.Stage = c, fitting
-	l.deal()
+	l.state.Crossing, l.state.First, l.state.Cleaned = crossing{}, 0, c
+	l.enter(fitting, l.state.Search.Lambda)
 	return nil
 }
 
 // expectedWrong returns the examples that are left out: for each pair of a label y and another
-// class, as many of label y as have the other by the posteriors t, n×Q, added up; those first
-// in which the other is likelier than y by most.
+// class, as many of label y as have the other by the posteriors t, n×Q, added up; those first in
+// which the other is likelier than y by most.
 func expectedWrong(labels []int32, t []float32, q int) []int {
 	of, wrong := make([][]int, q), []int(nil)
 	for i, y := range labels {
@@ -112,25 +110,4 @@ func rightShares(logs []float32, q int) []float32 {
 		shares[k] = least / v
 	}
 	return shares
-}
-
-// check says what no run would have saved, of n examples with q classes.
-func (c *cleaned) check(n, q int) error {
-	if len(c.Weight) != 0 && len(c.Weight) != n || len(c.Row) != 0 && len(c.Row) != n {
-		return fmt.Errorf("found %d clean labels and %d weights, wanted %d", len(c.Row), len(c.Weight), n)
-	}
-	for _, w := range c.Weight {
-		if !(w >= 0 && w <= 1) {
-			return fmt.Errorf("found the weight %v of a clean label, wanted 0 to 1", w)
-		}
-	}
-	for _, k := range c.Row {
-		if k < 0 || int(k) >= q {
-			return fmt.Errorf("found the clean label %d, wanted 0 to %d", k, q-1)
-		}
-	}
-	if len(c.Row) > len(c.Weight) {
-		return errors.New("found clean labels without weights")
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package softmax
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,9 +48,9 @@ const (
 )
 
 // labelNoise learns how labels came about: a matrix of each annotator, A[k][t] = P(label k | true
-// class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3; one matrix if
-// nobody knows who gave which label. Unlike there, the probabilities of the true classes are
-// those of models that have not seen the example.
+// class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3; one matrix if nobody
+// knows who gave which label. Here the probabilities of the true classes are those of models that
+// have not seen the example.
 type labelNoise struct {
 	q      int
 	labels *crowd.Annotations
@@ -90,11 +89,9 @@ func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
 		}
 	}
 	if !n.crowd {
-		n.labels = &crowd.Annotations{Names: []string{""}, Start: make([]int, len(n.y)+1),
+		// One label of each example: that of example i is at place i.
+		n.labels = &crowd.Annotations{Names: []string{""}, Start: learners.AllClasses(len(n.y) + 1),
 			By: make([]int32, len(n.y)), Label: n.y}
-		for i := range n.labels.Start {
-			n.labels.Start[i] = i
-		}
 	}
 	count := len(n.labels.Names)
 	what := fmt.Sprintf("confusion matrices of %d annotators and %d classes", count, q)
@@ -109,9 +106,9 @@ func (n *labelNoise) lambda() float64 {
 	return singleLambda
 }
 
-// begin returns what is known before the first round: what was known before any label, or of
-// annotators how often each agrees with the others' votes. If the classes of some examples are
-// known, those alone count: votes may be wrong in a way that no round gets out of.
+// begin returns what is known before the first round: of annotators how often each agrees with the
+// others' votes. If the classes of some examples are known, those alone count: votes may be wrong
+// in a way that no round gets out of.
 func (n *labelNoise) begin() learnedNoise {
 	v := learnedNoise{Sums: make([]float64, n.q*n.q), Squares: make([]float64, n.q*n.q)}
 	if !n.crowd {
@@ -274,10 +271,9 @@ func (n *labelNoise) learned(v *learnedNoise) []float64 {
 	return c
 }
 
-// Noise implements learners.NoiseLearner. The standard error of an entry is that of a share of
-// N examples, where each counts by how sure its true class is: by Louis' principle the
-// information about A[k][t] is Σ t_i² / A² of the Σ t_i / A² that there would be if true
-// classes were known.
+// Noise implements learners.NoiseLearner. The standard error of an entry is that of a share of N
+// examples, where each counts by how sure its true class is: by Louis' principle the information
+// about A[k][t] is Σ t_i² / A² of the Σ t_i / A² that there would be if true classes were known.
 func (l *run) Noise() *confusion.Learned {
 	if l.noise == nil {
 		return nil
@@ -305,24 +301,4 @@ func (l *run) Noise() *confusion.Learned {
 			P: slices.Clone(v.Matrices[a*q*q : (a+1)*q*q])})
 	}
 	return r
-}
-
-// check says what no run would have saved.
-func (n *labelNoise) check(v *learnedNoise) error {
-	size := n.q * n.q
-	if len(v.Matrices) != len(n.labels.Names)*size || len(v.Sums) != size || len(v.Squares) != size {
-		return fmt.Errorf("found confusion matrices of %d entries, sums of %d and %d, wanted %d and %d",
-			len(v.Matrices), len(v.Sums), len(v.Squares), len(n.labels.Names)*size, size)
-	}
-	for _, f := range v.Matrices {
-		if !(f >= 0 && f <= 1.0001) {
-			return fmt.Errorf("found a probability %v of a label, wanted 0 to 1", f)
-		}
-	}
-	for k := range v.Sums {
-		if !(v.Sums[k] >= 0 && v.Squares[k] >= 0 && v.Sums[k]+v.Squares[k] <= math.MaxFloat64) {
-			return errors.New("found sums of posteriors below 0 or without end")
-		}
-	}
-	return nil
 }

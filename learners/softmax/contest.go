@@ -1,9 +1,7 @@
 package softmax
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -12,39 +10,39 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // candidate is what may be done about wrong labels.
 type candidate struct {
-	Correction Correction
-	Clean      Cleaning
+	Correction string
+	Clean      string
 }
 
 func (c candidate) String() string {
 	if c.Clean == Keep {
-		return string(c.Correction)
+		return c.Correction
 	}
-	return string(c.Correction) + " and " + string(c.Clean)
+	return c.Correction + " and " + c.Clean
 }
 
-// candidates are those of --correction auto. The first is the one that has been best or nearly
-// so on the labels of people, and is taken unless another is clearly better.
-var candidates = []candidate{{EM, Keep}, {Forward, Keep}, {Forward, Prune}, {Forward, Reweight},
-	{None, Keep}}
+// candidates are those of correction auto. The first is the one that has been best or nearly so on
+// the labels of people, and is taken unless another is clearly better.
+var candidates = []candidate{
+	{EM, Keep}, {Forward, Keep}, {Forward, Prune}, {Forward, Reweight}, {None, Keep},
+}
 
 // parts is how many parts the examples of a contest are cut in: each candidate learns without
 // one of them, and is judged by it.
 const parts = 3
 
-// contest chooses among the candidates and goes on as the run of the one it has chosen. What it
-// judges them by is
+// contest chooses among the candidates and goes on as the run of the one it has chosen, by
 //
 //	1/n Σ_i C⁻¹[ŷ_i][y_i],  ŷ_i the class of example i by the weights that have not seen it,
 //
 // whose expectation is the share of examples with the right class. The likelihood of labels held
-// out, which finds penalties, is no judge of corrections: noise that depends on the example makes
-// labels likelier under a model that believes them. All candidates have one penalty here, that of
-// EM, since the differences between penalties are larger than theirs.
+// out is no judge of corrections: noise that depends on the example makes labels likelier under a
+// model that believes them. All have the penalty of EM, since penalties differ more than they do.
 type contest struct {
 	// of the first candidate before the choice, which counts for all; of the chosen one after it
 	*run
@@ -75,11 +73,11 @@ func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{params: *p, inverse: inverse.V, part: folds(problem.Y, problem.Q, parts,
-		problem.Seed^stream)}
+	c := &contest{params: *p, inverse: inverse.V,
+		part: folds(problem.Y, problem.Q, parts, problem.Seed^stream)}
 	first := candidates[0]
 	if problem.Noise == nil { // all candidates are one
-		first = candidate{Correction: None, Clean: Keep}
+		first = candidate{None, Keep}
 		c.decision = "labels count as right, since there is no confusion matrix"
 	}
 	if err := c.become(first, problem, eval); err != nil {
@@ -88,12 +86,17 @@ func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) 
 	return c, nil
 }
 
-// become makes c the run of a candidate with the user's parameters.
-func (c *contest) become(chosen candidate, problem *learners.Problem,
-	eval engine.Evaluator) (err error) {
+// with returns the user's parameters with those of a candidate.
+func (c *contest) with(chosen candidate) *Params {
 	p := c.params
 	p.Correction, p.Clean = chosen.Correction, chosen.Clean
-	c.run, err = newRun(&p, problem, eval)
+	return &p
+}
+
+// become makes c the run of a candidate.
+func (c *contest) become(chosen candidate, problem *learners.Problem, eval engine.Evaluator,
+) (err error) {
+	c.run, err = newRun(c.with(chosen), problem, eval)
 	return err
 }
 
@@ -102,8 +105,8 @@ func (c *contest) become(chosen candidate, problem *learners.Problem,
 func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	if c.decision != "" {
 		s, err := c.run.Step(ctx, w)
-		s.Doubts = append(s.Doubts, learners.Doubt{Code: learners.CorrectionChosen, Finding: "softmax: " +
-			c.decision})
+		s.Doubts = append(s.Doubts, learners.Doubt{Code: learners.CorrectionChosen,
+			Finding: "softmax: " + c.decision})
 		return s, err
 	}
 	s := &c.state
@@ -116,9 +119,9 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 	}
 	s.Parts++
 	step := learners.Step{
-		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)}, {Name: "right",
-			Value: right}},
-		Doubts: learners.EndInDoubt("allow more steps, or give a correction",
+		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)},
+			{Name: "right", Value: right}},
+		Doubts: base.EndInDoubt("allow more steps, or give a correction",
 			"softmax: ended in the choice of a correction: nothing is learned yet"),
 	}
 	if len(s.Classes) == len(candidates) && s.Parts == parts {
@@ -130,33 +133,17 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 // judge has a candidate learn without a part of the examples, from w on, takes note of their
 // classes, and returns their share that is right, as C⁻¹ has it.
 func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int) (float64, error) {
-	var fit, rest []int
-	for i, f := range c.part {
-		if int(f) == part {
-			rest = append(rest, i)
-		} else {
-			fit = append(fit, i)
-		}
-	}
+	fit := which(c.part, func(f uint8) bool { return int(f) != part })
+	rest := which(c.part, func(f uint8) bool { return int(f) == part })
 	if len(fit) == 0 || len(rest) == 0 {
 		return 0, nil
 	}
-	y := make([]int32, len(fit))
-	for k, i := range fit {
-		y[k] = c.problem.Y[i]
-	}
-	p := c.params
-	p.Correction, p.Clean = candidates[number].Correction, candidates[number].Clean
+	p := c.with(candidates[number])
 	if p.L2.Search {
 		p.L2 = L2(softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit)))
 	}
-	v := engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
-	fitted, release, err := c.problem.Rows().Keep(fit)
-	defer release()
-	if err != nil {
-		return 0, err
-	}
-	if err := learn(ctx, &p, c.problem.On(fitted, y), v); err != nil {
+	v := w.Clone()
+	if err := learn(ctx, p, c.problem, fit, v); err != nil {
 		return 0, err
 	}
 	judged, release, err := c.problem.Rows().Keep(rest)
@@ -176,10 +163,30 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 	return right / float64(len(rest)), nil
 }
 
-// learn makes all steps of a run from w on. A cancelled ctx ends it with ctx's error.
-func learn(ctx context.Context, p *Params, problem *learners.Problem,
-	w engine.Weights) (err error) {
-	l, err := p.Start(ctx, problem)
+// which returns the examples of those folds that want holds of.
+func which(folds []uint8, want func(uint8) bool) (some []int) {
+	for i, f := range folds {
+		if want(f) {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// learn makes all steps of a run on some of the examples, from w on. A cancelled ctx ends it with
+// ctx's error.
+func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
+) (err error) {
+	y := make([]int32, len(some))
+	for k, i := range some {
+		y[k] = problem.Y[i]
+	}
+	rows, release, err := problem.Rows().Keep(some)
+	defer release()
+	if err != nil {
+		return err
+	}
+	l, err := p.Start(ctx, problem.On(rows, y))
 	if err != nil {
 		return err
 	}
@@ -208,7 +215,9 @@ func (c *contest) decide() error {
 	chosen, best := 0, 0.0
 	judgements := make([]string, len(candidates))
 	for k, other := range candidates {
-		better, deviation := c.compare(k, 0)
+		better, deviation := ahead(len(c.problem.Y), func(i int) float64 {
+			return c.right(k, i) - c.right(0, i)
+		})
 		if better > surely*deviation && better > best {
 			chosen, best = k, better
 		}
@@ -220,14 +229,8 @@ func (c *contest) decide() error {
 	}
 	judgements[0] = fmt.Sprintf("%s %.2f", candidates[0], 100*share/float64(len(c.problem.Y)))
 	c.decision = fmt.Sprintf("chose the correction %s; %% right of the examples held out, and how "+
-		"much more: %s",
-		candidates[chosen], strings.Join(judgements, ", "))
+		"much more: %s", candidates[chosen], strings.Join(judgements, ", "))
 	return c.become(candidates[chosen], c.problem, c.eval)
-}
-
-// compare returns by how much candidate a is better than b, and the standard error of that.
-func (c *contest) compare(a, b int) (mean, deviation float64) {
-	return ahead(len(c.problem.Y), func(i int) float64 { return c.right(a, i) - c.right(b, i) })
 }
 
 // ahead returns the mean of n differences, and the standard error of that.
@@ -242,58 +245,43 @@ func ahead(n int, difference func(i int) float64) (mean, deviation float64) {
 	return mean, math.Sqrt(max(0, squares/float64(n)-float64(mean*mean)) / float64(n))
 }
 
-// Save implements learners.Learner.
-func (c *contest) Save() ([]byte, error) {
+func (c *contest) Save() (saved []byte, err error) {
 	s := c.state
 	if c.decision != "" {
-		var err error
 		if s.Run, err = c.run.Save(); err != nil {
 			return nil, err
 		}
 	}
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(s)
-	return b.Bytes(), err
+	return encode(s)
 }
 
-// Restore implements learners.Learner.
 func (c *contest) Restore(saved []byte) error {
 	var s contestState
-	r := bytes.NewReader(saved)
-	if err := gob.NewDecoder(r).Decode(&s); err != nil {
-		return fmt.Errorf("softmax: found a damaged state of a choice: %w", err)
+	err := decode(saved, &s)
+	if err == nil {
+		err = refuse(
+			fault{len(s.Classes) > len(candidates) || s.Parts < 0 || s.Parts > parts ||
+				c.problem.Noise == nil && len(s.Classes) > 0, "candidates or parts that are none"},
+			fault{slices.ContainsFunc(s.Classes, func(classes []int32) bool {
+				return len(classes) != len(c.problem.Y) || slices.ContainsFunc(classes,
+					func(k int32) bool { return k < 0 || int(k) >= c.problem.Q })
+			}), "classes that are none"})
 	}
-	if r.Len() > 0 || len(s.Classes) > len(candidates) || s.Parts < 0 || s.Parts > parts ||
-		c.problem.Noise == nil && len(s.Classes) > 0 {
-		return fmt.Errorf("softmax: found a damaged state of a choice: %d candidates, %d parts, %d "+
-			"bytes left over",
-			len(s.Classes), s.Parts, r.Len())
+	if err != nil {
+		return err
 	}
-	for _, classes := range s.Classes {
-		if len(classes) != len(c.problem.Y) {
-			return fmt.Errorf("softmax: found a damaged state of a choice: %d classes, wanted %d",
-				len(classes), len(c.problem.Y))
-		}
-		for _, k := range classes {
-			if k < 0 || int(k) >= c.problem.Q {
-				return fmt.Errorf("softmax: found a damaged state of a choice: class %d, wanted 0 to %d", k,
-					c.problem.Q-1)
-			}
-		}
-	}
-	c.state = s
-	c.state.Run = nil
+	run := s.Run
+	c.state, c.state.Run = s, nil
 	if len(s.Classes) == len(candidates) && s.Parts == parts {
 		if err := c.decide(); err != nil {
 			return err
 		}
 	}
-	if (c.decision != "") != (len(s.Run) > 0) {
-		return errors.New("softmax: found a damaged state of a choice: a run before it is made, or " +
-			"none after it")
+	if (c.decision != "") != (len(run) > 0) {
+		return refuse(fault{true, "a run before the choice of a correction, or none after it"})
 	}
-	if len(s.Run) > 0 {
-		return c.run.Restore(s.Run)
+	if len(run) > 0 {
+		return c.run.Restore(run)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
@@ -25,8 +24,8 @@ const (
 const settledShare = 0.005
 
 // crossing is a round of fits, each without one fold, by which the examples of that fold are
-// scored. A model that has seen an example knows its wrong label by heart, and whatever is
-// made of its scores would only confirm it. Of cross-fitted EM the E-step of a round is
+// scored: a model that has seen an example knows its wrong label by heart. Of cross-fitted EM the
+// E-step of a round is
 //
 //	t_i[k]  ∝  P(k | x_i) · P(label y_i | true class k)
 //
@@ -45,24 +44,15 @@ type crossing struct {
 	BeforeScores []float32
 }
 
-// used says whether the fit under way uses an example.
-func (c *crossing) used(fold []uint8) func(i int) bool {
-	out := uint8(c.Fold)
-	return func(i int) bool { return fold[i] != out }
-}
-
-// judgeFold takes the weights of the fit under way, scores the examples it has not seen, and
-// goes on to the next fold or round. from is where that begins; nil if it is the first of its
-// fold.
+// judgeFold takes the weights of the fit under way, scores the examples it has not seen, and goes
+// on to the next fold or round. from is where that begins; nil if it is the first of its fold.
 func (l *run) judgeFold(w []float32) (from []float32, more bool, err error) {
-	c := &l.state.Crossing
+	c, q := &l.state.Crossing, l.problem.Q
 	if c.Scores == nil {
-		c.Scores = make([]float32, len(l.problem.Y)*l.problem.Q)
+		c.Scores = make([]float32, len(l.problem.Y)*q)
 	}
-	if err := l.scored(w, c.Fold, func(i int, s []float32) error {
-		copy(c.Scores[i*l.problem.Q:], s)
-		return nil
-	}); err != nil {
+	err = l.scored(w, c.Fold, func(i int, s []float32) { copy(c.Scores[i*q:], s) })
+	if err != nil {
 		return nil, false, err
 	}
 	c.W[c.Fold] = slices.Clone(w)
@@ -138,10 +128,8 @@ func (l *run) endRound() (more bool, err error) {
 
 // tryLarger goes on in the first round from a λ to a larger one, as long as that is clearly better
 // on the examples that no model of the round has seen, by what C⁻¹ has of them, and else back. It
-// says whether the round is to be made again. The round after it begins from W and Scores of the
-// better λ.
-//
-// Of components of a kernel function, of which there are many, λ is often too small by ten times.
+// says whether the round is to be made again. Of components of a kernel function, of which there
+// are many, λ is often too small by ten times.
 func (l *run) tryLarger() (again bool, err error) {
 	c := &l.state.Crossing
 	if !l.L2.Search || l.noise != nil || c.Soft != nil {
@@ -186,39 +174,6 @@ func (l *run) posteriors(s []float32) error {
 		if m, _ := numerics.Softmax(row, row); m-m != 0 {
 			return fmt.Errorf("softmax: found scores of example %d that are too large, wanted finite ones",
 				i)
-		}
-	}
-	return nil
-}
-
-// soft are the targets of the M-step.
-func (c *crossing) soft(weight []float32) engine.Targets {
-	return engine.Targets{Values: c.Soft, Given: true, Weight: weight}
-}
-
-// check says what no run would have saved, of n examples with q classes and so many weights.
-func (c *crossing) check(folds, n, q, size int) error {
-	if c.Larger < 0 || c.Larger > largerLambdas || len(c.BeforeW) > 0 && len(c.BeforeW) != folds ||
-		(len(c.BeforeW) > 0) != (len(c.BeforeScores) > 0) {
-		return fmt.Errorf("%d larger penalties, weights of %d folds and %d scores before the last of "+
-			"them", c.Larger, len(c.BeforeW), len(c.BeforeScores))
-	}
-	if c.Round < 0 || c.Fold < 0 || c.Fold > 0 && c.Fold >= folds || len(c.W) > folds {
-		return fmt.Errorf("round %d, fold %d, weights of %d folds", c.Round, c.Fold, len(c.W))
-	}
-	for _, w := range slices.Concat(c.W, c.BeforeW) {
-		if len(w) != 0 && len(w) != size {
-			return fmt.Errorf("found %d weights of a fold, wanted %d", len(w), size)
-		}
-	}
-	for _, t := range [][]float32{c.Soft, c.Scores, c.BeforeScores} {
-		if len(t) != 0 && len(t) != n*q {
-			return fmt.Errorf("found %d soft labels or scores, wanted %d", len(t), n*q)
-		}
-	}
-	for _, v := range c.Soft {
-		if !(v >= 0 && v <= 1.0001) {
-			return fmt.Errorf("found a soft label %v, wanted 0 to 1", v)
 		}
 	}
 	return nil

@@ -30,24 +30,11 @@ func (l *run) wantsHeadStart(w []float32) bool {
 // headStart moves w to where a fit of a sample ends, which has its share of each label and, if it
 // is large, a head start of its own. After an error w is as it was.
 func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, error) {
-	var some []int
-	for i, f := range folds(l.problem.Y, l.problem.Q, sampled, l.problem.Seed^stream) {
-		if f == 0 {
-			some = append(some, i)
-		}
-	}
-	y := make([]int32, len(some))
-	for k, i := range some {
-		y[k] = l.problem.Y[i]
-	}
-	p, v := l.Params, engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
+	folds := folds(l.problem.Y, l.problem.Q, sampled, l.problem.Seed^stream)
+	some := which(folds, func(f uint8) bool { return f == 0 })
+	p, v := l.Params, w.Clone()
 	p.Iterations = min(p.Iterations, sampleIterations)
-	sample, release, err := l.problem.Rows().Keep(some)
-	defer release()
-	if err != nil {
-		return learners.Step{}, err
-	}
-	if err := learn(ctx, &p, l.problem.On(sample, y), v); err != nil {
+	if err := learn(ctx, &p, l.problem, some, v); err != nil {
 		return learners.Step{}, err
 	}
 	if err := l.beginFit(v.W); err != nil { // now, so that Count finds the scores there

@@ -19,7 +19,7 @@ import (
 // on.
 func TestHeadStart(t *testing.T) {
 	const n, d, q = 3 << 12, 4, 3 // the sample has a head start too
-	x, y, err := synth.Generate(n, d, q, 1)
+	x, y, err := synth.Generate(t.Context(), n, d, q, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

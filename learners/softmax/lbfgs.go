@@ -34,16 +34,14 @@ type point struct {
 	grad []float64
 }
 
-// objective is a function to minimise. at returns a point of its own.
-type objective interface {
-	at(w []float32) (point, error)
-}
+// length returns the length of the gradient.
+func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
 
 // minimiser is L-BFGS (Liu & Nocedal, 1989; Nocedal & Wright, Numerical Optimization,
 // Algorithms 7.4, 7.5 and 3.5) in the middle of a run. Every sum is in float64 in a fixed
 // order, so that the iterates have the same bits everywhere.
 type minimiser struct {
-	f      objective
+	at     func(w []float32) (point, error) // of the function to minimise
 	now    point
 	pairs  []pair // the oldest first
 	trials int    // points looked at in this step
@@ -55,46 +53,28 @@ type pair struct {
 	SY   float64 // ⟨S,Y⟩, above 0
 }
 
-// outcome of a step.
-type outcome int
-
-const (
-	improved outcome = iota
-	finished         // no step lowers the loss: rounding is all there is
-)
-
-// step moves to a better point. If ctx is cancelled between two looks it returns ctx's error
-// and stays.
-func (m *minimiser) step(ctx context.Context) (outcome, error) {
+// step moves to a better point, and reports whether it found one: if no step lowers the loss,
+// rounding is all there is. If ctx is cancelled between two looks it returns ctx's error and stays.
+func (m *minimiser) step(ctx context.Context) (improved bool, err error) {
 	m.trials = 0
-	d := m.direction()
-	slope := dot(d, m.now.grad)
-	if !(slope < 0) {
-		m.pairs = nil
-		d = m.direction()
-		slope = dot(d, m.now.grad)
-	}
-	if !(slope < 0) {
-		return finished, nil
-	}
-	next, err := m.search(ctx, d, slope)
-	if err != nil {
-		return finished, err
-	}
-	if next.w == nil && m.pairs != nil { // once more, along the gradient
-		m.pairs = nil
-		d = m.direction()
-		next, err = m.search(ctx, d, dot(d, m.now.grad))
-		if err != nil {
-			return finished, err
+	for {
+		d := m.direction()
+		var next point
+		if slope := dot(d, m.now.grad); slope < 0 {
+			if next, err = m.search(ctx, d, slope); err != nil {
+				return false, err
+			}
 		}
+		switch {
+		case next.w != nil:
+			m.learn(next)
+			m.now = next
+			return true, nil
+		case m.pairs == nil:
+			return false, nil
+		}
+		m.pairs = nil // once more, along the gradient
 	}
-	if next.w == nil {
-		return finished, nil
-	}
-	m.learn(next)
-	m.now = next
-	return improved, nil
 }
 
 // learn keeps the step to next, if the slope rose along it.
@@ -156,7 +136,7 @@ func (m *minimiser) look(ctx context.Context, d []float64, t float64) (point, fl
 			w[i] = float32(float64(m.now.w[i]) + float64(t*d[i]))
 		}
 	})
-	p, err := m.f.at(w)
+	p, err := m.at(w)
 	if err != nil {
 		return p, 0, err
 	}

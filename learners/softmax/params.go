@@ -6,30 +6,25 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Correction is what is done about wrong labels.
-type Correction string
-
+// Corrections: what is done about wrong labels.
 const (
-	Forward Correction = "forward" // C times the probabilities should be those of the noisy labels
-	// rounds of soft labels, from C and models that have not seen the example
-	EM Correction = "em"
-	// the losses of all classes, weighted by C⁻¹, are right on average
-	Backward Correction = "backward"
-	None     Correction = "none" // labels count as right
-	Auto     Correction = "auto" // the one of these that does best on examples held out
+	Forward  = "forward"  // C times the probabilities should be those of the noisy labels
+	EM       = "em"       // rounds of soft labels, by C and models that have not seen them
+	Backward = "backward" // the losses of all classes, times C⁻¹, are right on average
+	None     = "none"     // labels count as right
+	Auto     = "auto"     // the one of these that does best on examples held out
 )
 
-// Cleaning is what is made of labels that the correction takes for wrong, before a last fit to
+// Cleanings: what is made of labels that the correction takes for wrong, before a last fit to
 // which the others count as right.
-type Cleaning string
-
 const (
-	Keep     Cleaning = "none"     // nothing: there is no such fit
-	Prune    Cleaning = "prune"    // as many of them are left out as are expected to be wrong
-	Reweight Cleaning = "reweight" // each counts by how likely it is right
-	Relabel  Cleaning = "relabel"  // the likeliest class is put in their place
+	Keep     = "none"     // nothing: there is no such fit
+	Prune    = "prune"    // as many of them are left out as are expected to be wrong
+	Reweight = "reweight" // each counts by how likely it is right
+	Relabel  = "relabel"  // the likeliest class is put in their place
 )
 
 // Penalty is the weight λ of the penalty λ/2·‖W‖² on the mean loss, or a search for it.
@@ -79,8 +74,8 @@ func (p *Penalty) UnmarshalText(text []byte) (err error) {
 
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
-	Correction   Correction
-	Clean        Cleaning
+	Correction   string
+	Clean        string
 	L2           Penalty
 	ClassWeights learners.ClassWeights
 	Rounds       int     // of EM; ≥ 1
@@ -95,11 +90,8 @@ type Params struct {
 
 // Defaults returns the default parameters.
 func Defaults() *Params {
-	return &Params{
-		Correction: Forward, Clean: Keep, L2: Search, ClassWeights: learners.Equal, Rounds: 10, Folds: 5,
-		Iterations: 200,
-		Tolerance:  1e-4,
-	}
+	return &Params{Correction: Forward, Clean: Keep, L2: Search, ClassWeights: learners.Equal,
+		Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 1e-4}
 }
 
 var definition = &learners.Definition{
@@ -107,8 +99,8 @@ var definition = &learners.Definition{
 	Summary: "logistic regression of all classes at once, whose probabilities C turns into those " +
 		"of the noisy labels",
 	Paper: "Patrini et al., Making deep neural networks robust to label noise: a loss correction " +
-		"approach, CVPR 2017, " +
-		"Theorems 1 and 2; L-BFGS: Liu & Nocedal, Mathematical Programming 45 (1989)",
+		"approach, CVPR 2017, Theorems 1 and 2; L-BFGS: Liu & Nocedal, Mathematical " +
+		"Programming 45 (1989)",
 	Step: "an iteration of L-BFGS, over all examples; the first of many examples is a fit of a " +
 		"sample",
 	MaxSteps: 100000,
@@ -120,10 +112,8 @@ var definition = &learners.Definition{
 	Annotations: true,
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.OneOf("correction", &p.Correction, "what is done about wrong labels",
@@ -141,24 +131,21 @@ func (p *Params) Parameters() []learners.Parameter {
 		learners.Text("l2", &p.L2, "search or a number of at least 0",
 			"penalty on the size of the weights",
 			learners.Choice{Value: "search",
-				About: "the penalty of the least corrected loss on a fifth of the " +
-					"examples, held out"}),
-		learners.Weighting(&p.ClassWeights),
+				About: "the penalty of the least corrected loss on a fifth of the examples, held out"}),
+		base.Weighting(&p.ClassWeights),
 		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
 		learners.Int("folds", &p.Folds, 2, 100,
-			"models of the correction em and of cleaning, none of which sees "+
-				"the examples that it judges"),
+			"models of the correction em and of cleaning, none of which sees the examples that it judges"),
 		learners.Int("iterations", &p.Iterations, 1, math.MaxInt,
 			"most iterations of L-BFGS for one penalty"),
 		learners.Float("tolerance", &p.Tolerance, learners.Range{},
 			"length of the gradient, as a share of that without weights, at which iterations end"),
 		learners.Bool("learn_confusion", &p.LearnConfusion,
-			"learn the confusion matrix too, from labels that are "+
-				"right more often than not; one that is given counts as 20 examples of each class"),
+			"learn the confusion matrix too, from labels that are right more often than not; one that is "+
+				"given counts as 20 examples of each class"),
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error {
 	if err := learners.CheckEach(p); err != nil {
 		return err

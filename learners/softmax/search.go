@@ -1,11 +1,6 @@
 package softmax
 
-import (
-	"fmt"
-	"math"
-
-	"github.com/uma-gpu/uma-gpu/host/dataset"
-)
+import "github.com/uma-gpu/uma-gpu/host/dataset"
 
 // heldOut is the number of folds, of which the first is held out in a search for λ.
 const heldOut = 5
@@ -40,9 +35,6 @@ type trial struct {
 	Error  float64 // its standard error
 }
 
-// newSearch begins a search among examples of the given mean squared length.
-func newSearch(squared float64) search { return search{Lambda: leastLambda * squared} }
-
 // judge takes what became of the fit under way and its weights, and goes on to the next λ, or
 // returns false and takes the best one. from is where the next fit begins.
 func (s *search) judge(t trial, w []float32) (from []float32, more bool) {
@@ -63,22 +55,6 @@ func (s *search) judge(t trial, w []float32) (from []float32, more bool) {
 	return s.BestW, false
 }
 
-// check says what no run would have saved; size is the number of weights.
-func (s *search) check(size int) error {
-	if len(s.Tried) > pathLength || s.Least < 0 || s.Least > 0 && s.Least >= len(s.Tried) {
-		return fmt.Errorf("a search of %d penalties, the best number %d", len(s.Tried), s.Least)
-	}
-	if (len(s.BestW) > 0 || len(s.Tried) > 0) && len(s.BestW) != size {
-		return fmt.Errorf("found %d best weights, wanted %d", len(s.BestW), size)
-	}
-	for _, t := range s.Tried {
-		if !(t.Lambda >= 0) || math.IsInf(t.Lambda, 0) || math.IsNaN(t.Loss) || math.IsNaN(t.Error) {
-			return fmt.Errorf("a penalty %v of loss %v ± %v", t.Lambda, t.Loss, t.Error)
-		}
-	}
-	return nil
-}
-
 // meanSquared returns the mean squared length of the examples without the bias column; 1 if
 // they are all 0. The sums are in float64, each of rowsPerSum examples in order.
 func meanSquared(x dataset.Stored, bias bool) float64 {
@@ -86,7 +62,12 @@ func meanSquared(x dataset.Stored, bias bool) float64 {
 	sum := 0.0
 	for _, part := range x.RowSums(rowsPerSum, func(from, to int) (part float64) {
 		for i := from; i < to; i++ {
-			for _, v := range withoutBias(x.Examples, i, bias) {
+			columns, values := x.Entries(i)
+			last := len(values) - 1
+			if bias && last >= 0 && (columns == nil || int(columns[last]) == x.D-1) {
+				values = values[:last]
+			}
+			for _, v := range values {
 				part += float64(v) * float64(v) // exact, so that fused or not is the same
 			}
 		}
@@ -98,21 +79,4 @@ func meanSquared(x dataset.Stored, bias bool) float64 {
 		return 1
 	}
 	return sum / float64(x.N)
-}
-
-// withoutBias returns the stored values of example i but that of the bias column, which is the
-// last.
-func withoutBias(x dataset.Examples, i int, bias bool) []float32 {
-	if !x.Sparse() {
-		row := x.Row(i)
-		if bias {
-			row = row[:x.D-1]
-		}
-		return row
-	}
-	columns, values := x.SparseRow(i)
-	if last := len(values) - 1; bias && last >= 0 && int(columns[last]) == x.D-1 {
-		values = values[:last]
-	}
-	return values
 }

@@ -4,25 +4,21 @@
 //
 //	minimise  -1/n Σ_i log (C·softmax(W·x_i))[y_i]  +  λ/2·‖W‖²
 //
-// by L-BFGS on all examples. What the sum is made of, scores, residuals and their weighted sums,
-// is one evaluation on the engine; directions and steps are the host's. With C = identity it is
-// scikit-learn's LogisticRegression (without a penalty on the bias) and LIBLINEAR's -s 0 for all
-// classes at once.
+// by L-BFGS on all examples. What the sum is made of, scores, residuals and their weighted sums, is
+// one evaluation on the engine; directions and steps are the host's. With C = identity it is
+// scikit-learn's LogisticRegression (without a penalty on the bias) and LIBLINEAR's -s 0.
 //
 // Beside the published losses, forward and backward (Patrini et al. 2017), stand cross-fitted EM,
 // cleaning as cleanlab does it, with C in place of its own estimate, and a choice among them by
 // examples held out. Of the same C, forward correction written with scipy's L-BFGS finds the same
-// weights; scikit-learn has neither, and cleanlab takes no C. Where this learner loses: to methods
-// that are not linear, unless --kernel maps the features, and, of a hundred examples, to
-// classmean.
+// weights. This learner loses to methods that are not linear, unless a kernel maps the features,
+// and, of a hundred examples, to classmean.
 //
 // The loss is not convex unless C is the identity; from W = 0 this has not been seen to matter.
 package softmax
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -31,6 +27,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // run is the learner in the middle of a run: a row of fits, each by L-BFGS from where the one
@@ -43,10 +40,9 @@ type run struct {
 	targets  engine.Targets // of all examples by their labels
 	evidence []float32      // log C, Q×Q: row k for label k; of annotators n×Q
 	noise    *labelNoise    // that is learned; nil if it is not
-	// the fold of each example in a search, or of a crossing; nil if there is none
-	held  []uint8
-	min   *minimiser // of the fit under way; nil before its first step
-	state state
+	held     []uint8        // the fold of each example in the stage; nil if it has none
+	min      *minimiser     // of the fit under way; nil before its first step
+	state    state
 }
 
 // state is what a run keeps between steps, besides the weights: it is what Save writes.
@@ -76,13 +72,10 @@ const (
 
 // String says what a run is in the middle of.
 func (s stage) String() string {
-	return [...]string{
-		"learning the noise", "the search for a penalty", "the rounds of soft labels", "the fit",
-		"its end",
-	}[s]
+	return [...]string{"learning the noise", "the search for a penalty", "the rounds of soft labels",
+		"the fit", "its end"}[s]
 }
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -119,83 +112,77 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 		return nil, err
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
-		targets: targets, noise: noise}
-	l.evidence = forward(confusionOf(p, problem), problem.Q)
-	l.begin()
+		targets: targets, noise: noise, evidence: forward(confusionOf(p, problem), problem.Q)}
+	if noise == nil {
+		l.known()
+		return l, nil
+	}
+	l.state.Noise = noise.begin()
+	l.aimAtNoise()
+	lambda := l.L2.Lambda
+	if l.L2.Search {
+		lambda = noise.lambda() * meanSquared(problem.Rows(), problem.Bias)
+	}
+	l.enter(learning, lambda)
 	return l, nil
 }
 
-// begin chooses the first fit.
-func (l *run) begin() {
-	l.state = state{}
-	if l.noise == nil {
-		l.known()
-		return
-	}
-	l.state.Noise = l.noise.begin()
-	l.aimAtNoise()
-	l.state.Stage, l.state.Crossing.W = learning, make([][]float32, l.Folds)
-	lambda := l.L2.Lambda
-	if l.L2.Search {
-		lambda = l.noise.lambda() * meanSquared(l.problem.Rows(), l.problem.Bias)
-	}
-	l.state.Search.Lambda = lambda
-	l.deal()
-}
-
-// known goes on to what comes when the noise is known.
-func (l *run) known() {
-	l.state.First, l.state.Crossing = 0, crossing{}
-	if !l.L2.Search {
-		l.state.Search.Lambda = l.L2.Lambda
-		l.found()
-		return
-	}
-	squared := meanSquared(l.problem.Rows(), l.problem.Bias)
-	if l.crosses() {
-		l.state.Search.Lambda = softLambda * squared / float64(l.problem.X.N)
-		l.found()
-		return
-	}
-	l.state.Stage, l.state.Search = searching, newSearch(squared)
-	l.deal()
-}
-
-// crosses says whether there are fits each without one fold, whatever is known of the noise.
-func (p *Params) crosses() bool { return p.Correction == EM || p.Clean != Keep }
-
-// found goes on to what comes when λ is known.
-func (l *run) found() {
-	l.state.Stage = fitting
-	if l.crosses() {
-		l.state.Stage, l.state.Crossing.W = crossfitting, make([][]float32, l.Folds)
+// enter begins a stage, of this λ or from it on.
+func (l *run) enter(s stage, lambda float64) {
+	l.state.Stage, l.state.Search.Lambda = s, lambda
+	if s == learning || s == crossfitting {
+		l.state.Crossing.W = make([][]float32, l.Folds)
 	}
 	l.deal()
 }
 
 // deal puts the examples into the folds of the stage.
 func (l *run) deal() {
+	count := l.Folds
 	switch l.state.Stage {
-	case searching:
-		l.held = folds(l.problem.Y, l.problem.Q, heldOut, l.problem.Seed)
-	case learning, crossfitting:
-		l.held = folds(l.problem.Y, l.problem.Q, l.Folds, l.problem.Seed)
-	default:
+	case fitting, done:
 		l.held = nil
+		return
+	case searching:
+		count = heldOut
+	}
+	l.held = folds(l.problem.Y, l.problem.Q, count, l.problem.Seed)
+}
+
+// known goes on to what comes when the noise is known.
+func (l *run) known() {
+	l.state.First, l.state.Crossing = 0, crossing{}
+	if !l.L2.Search {
+		l.found(l.L2.Lambda)
+		return
+	}
+	squared := meanSquared(l.problem.Rows(), l.problem.Bias)
+	if l.crosses() {
+		l.found(softLambda * squared / float64(l.problem.X.N))
+		return
+	}
+	l.state.Search = search{}
+	l.enter(searching, leastLambda*squared)
+}
+
+// found goes on to what comes when λ is known.
+func (l *run) found(lambda float64) {
+	if l.crosses() {
+		l.enter(crossfitting, lambda)
+	} else {
+		l.enter(fitting, lambda)
 	}
 }
 
-// Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
-	err error) {
+// crosses says whether there are fits each without one fold, whatever is known of the noise.
+func (p *Params) crosses() bool { return p.Correction == EM || p.Clean != Keep }
+
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
 	if err := l.rescore(w.W); err != nil {
 		return nil, err
 	}
-	classes := make([]int32, len(l.problem.Y))
-	if err := l.eval.Predict(classes); err != nil {
-		return nil, err
-	}
-	return learners.CountPredictions(classes, l.problem.Y, w.Q), nil
+	y := l.problem.Y
+	return base.CountPredicted(l.eval, w, nil, make([]int32, len(y)), y)
 }
 
 // rescore has the evaluator score all examples by w, unless it has done that last.
@@ -221,11 +208,11 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 			}
 		}
 		if !l.fitted() {
-			result, err := l.min.step(ctx)
+			improved, err := l.min.step(ctx)
 			if err != nil {
 				return learners.Step{}, err
 			}
-			if result == improved {
+			if improved {
 				l.state.Made++
 				l.state.Pairs = l.min.pairs
 				copy(w.W, l.min.now.w)
@@ -245,21 +232,18 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 
 // stepped reports an iteration, or that w is now where the next fit begins.
 func (l *run) stepped(w engine.Weights) learners.Step {
-	s := learners.Step{Changed: learners.AllClasses(w.Q)}
-	if l.state.Stage != fitting && l.state.Stage != done {
-		s.Doubts = learners.EndInDoubt("allow more steps, or give a penalty",
+	s := learners.Step{Changed: learners.AllClasses(w.Q),
+		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}}
+	if l.state.Stage < fitting {
+		s.Doubts = base.EndInDoubt("allow more steps, or give a penalty",
 			"softmax: ended in %s: the weights are those of a trial and not a result", l.state.Stage)
 	}
-	s.Fields = append(s.Fields, learners.Field{Name: "λ", Value: l.state.Search.Lambda})
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})
 	}
 	return s
 }
-
-// length returns the length of the gradient.
-func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
 
 // rough is how much less a fit is worth that is not the result: it has so many times less
 // iterations, and ends at a gradient so many times longer.
@@ -300,24 +284,24 @@ func (l *run) beginFit(w []float32) error {
 		return fmt.Errorf("softmax: found weights under which scores or losses are too large to begin " +
 			"with, wanted a loss below 2^15 for each example; scale the features, or begin from W = 0")
 	}
-	l.min = &minimiser{f: l.loss, now: now, pairs: l.state.Pairs}
+	l.min = &minimiser{at: l.loss.at, now: now, pairs: l.state.Pairs}
 	return nil
 }
 
-// fit returns what the fit under way is aimed at, and which examples it uses.
+// fit returns what the fit under way is aimed at, and which examples it uses; nil for all.
 func (l *run) fit() (t engine.Targets, use func(i int) bool) {
-	t = l.targets
+	c := &l.state.Crossing
 	if l.state.Cleaned.Weight != nil {
 		return l.state.Cleaned.targets(l.problem.Y, l.problem.Q), nil
 	}
-	if l.state.Crossing.Soft != nil {
-		t = l.state.Crossing.soft(l.targets.Weight)
+	t = l.targets
+	if c.Soft != nil {
+		t = engine.Targets{Values: c.Soft, Given: true, Weight: l.targets.Weight}
 	}
+	out := uint8(c.Fold) // 0, the one held out, in a search
 	switch l.state.Stage {
-	case searching:
-		return t, func(i int) bool { return l.held[i] != 0 }
-	case learning, crossfitting:
-		return t, l.state.Crossing.used(l.held)
+	case searching, learning, crossfitting:
+		return t, func(i int) bool { return l.held[i] != out }
 	}
 	return t, nil
 }
@@ -333,7 +317,7 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 			return false, err
 		}
 		if from, more = l.state.Search.judge(t, from); !more {
-			l.found()
+			l.found(l.state.Search.Lambda)
 		}
 	case learning, crossfitting:
 		next, more, err := l.judgeFold(from)
@@ -369,7 +353,7 @@ func (l *run) judgeHeldOut(w []float32) (trial, error) {
 	t := trial{Lambda: l.state.Search.Lambda}
 	var total, squares float64
 	p := make([]float32, l.problem.Q)
-	err := l.scored(w, 0, func(i int, s []float32) error {
+	err := l.scored(w, 0, func(i int, s []float32) {
 		m, least := numerics.Softmax(p, s)
 		for k, v := range l.likelihood(i) {
 			s[k] += v
@@ -386,7 +370,6 @@ func (l *run) judgeHeldOut(w []float32) (trial, error) {
 		total += u
 		t.Loss += float64(u * loss)
 		squares += float64(float64(u*loss) * loss)
-		return nil
 	})
 	if err != nil || total == 0 {
 		return t, err
@@ -406,102 +389,17 @@ func (l *run) likelihood(i int) []float32 {
 	return l.evidence[row*q : (row+1)*q]
 }
 
-// scored calls f with the scores by w of each example of a fold, in order. The scores are f's.
-func (l *run) scored(w []float32, fold int, f func(i int, scores []float32) error) error {
+// scored calls f with the scores by w of each example of a fold, in order. f may change them.
+func (l *run) scored(w []float32, fold int, f func(i int, scores []float32)) error {
 	if err := l.rescore(w); err != nil {
 		return err
 	}
-	const block = 1 << 12
-	q, n := l.problem.Q, len(l.problem.Y)
-	scores := make([]float32, min(block, n)*q)
-	for from := 0; from < n; from += block {
-		to := min(from+block, n)
-		if err := l.eval.Scores(scores[:(to-from)*q], from, to); err != nil {
-			return err
+	return base.EachScores(l.eval, func(i int, scores []float32) error {
+		if int(l.held[i]) == fold {
+			f(i, scores)
 		}
-		for i := from; i < to; i++ {
-			if int(l.held[i]) != fold {
-				continue
-			}
-			if err := f(i, scores[(i-from)*q:(i-from+1)*q]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// Close implements learners.Learner.
 func (l *run) Close() error { return l.eval.Close() }
-
-// Save implements learners.Learner.
-func (l *run) Save() ([]byte, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(l.state)
-	return b.Bytes(), err
-}
-
-// Restore implements learners.Learner.
-func (l *run) Restore(saved []byte) error {
-	var s state
-	r := bytes.NewReader(saved)
-	if err := gob.NewDecoder(r).Decode(&s); err != nil {
-		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
-	}
-	if r.Len() > 0 {
-		return fmt.Errorf("softmax: found a damaged state of a run: %d bytes are left over", r.Len())
-	}
-	size := l.problem.Q * l.problem.X.D
-	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q,
-		size), s.Cleaned.check(len(l.problem.Y), l.problem.Q)); err != nil {
-		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
-	}
-	if (s.Stage == crossfitting || s.Stage == learning) && len(s.Crossing.W) != l.Folds {
-		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d",
-			len(s.Crossing.W), l.Folds)
-	}
-	if s.Stage == searching && !l.L2.Search || s.Stage == crossfitting && !l.crosses() ||
-		s.Stage == learning && l.noise == nil || s.Stage == fitting &&
-		l.crosses() != (s.Cleaned.Weight != nil) {
-		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not " +
-			"have")
-	}
-	if l.noise != nil {
-		if err := l.noise.check(&s.Noise); err != nil {
-			return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
-		}
-	}
-	l.state = s
-	if l.noise != nil {
-		l.aimAtNoise()
-	}
-	l.deal()
-	return nil
-}
-
-// check says what no run would have saved; size is the number of weights.
-func (s *state) check(size int) error {
-	finite := func(v ...float64) bool {
-		for _, f := range v {
-			if math.IsNaN(f) || math.IsInf(f, 0) {
-				return false
-			}
-		}
-		return true
-	}
-	switch {
-	case s.Stage < learning || s.Stage > done || s.Made < 0 || len(s.Pairs) > memory:
-		return fmt.Errorf("stage %d, %d iterations, %d pairs", s.Stage, s.Made, len(s.Pairs))
-	case !(s.First >= 0) || !finite(s.First) || !(s.Search.Lambda >= 0) || !finite(s.Search.Lambda):
-		return fmt.Errorf("gradient %v, penalty %v", s.First, s.Search.Lambda)
-	}
-	for _, p := range s.Pairs {
-		if len(p.S) != size || len(p.Y) != size {
-			return fmt.Errorf("found pairs of %d and %d values, wanted %d", len(p.S), len(p.Y), size)
-		}
-		if !finite(p.S...) || !finite(p.Y...) || !(p.SY > 0) || !finite(p.SY) {
-			return fmt.Errorf("found a pair whose values are not those of one")
-		}
-	}
-	return s.Search.check(size)
-}

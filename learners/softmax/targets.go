@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -11,41 +12,29 @@ import (
 )
 
 // newTargets makes the targets of the noisy labels by a correction (clause 16).
-func newTargets(p *Params, problem *learners.Problem) (engine.Targets, error) {
-	q := problem.Q
-	c := confusionOf(p, problem)
-	var weights []float64 // of the labels
-	if p.ClassWeights == learners.Balanced {
-		weights = balanced(problem.Y, q)
-	}
-	t := engine.Targets{Row: problem.Y}
-	var err error
-	most := 1.0
-	if p.Correction == Backward {
-		t.Given = true
+func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err error) {
+	q, c := problem.Q, confusionOf(p, problem)
+	t = engine.Targets{Row: problem.Y, Given: p.Correction == Backward}
+	most, weights := 1.0, slices.Repeat([]float64{1}, q) // of the labels
+	if t.Given {
 		t.Values, most, err = backward(c, q)
 	} else {
 		t.Values = forward(c, q)
 	}
-	if err != nil {
+	// The engine takes weights of at most 1, and those that keep residuals below 1.
+	scale := 1.0
+	for scale*most > 1 {
+		scale /= 2
+	}
+	if err != nil || p.ClassWeights != learners.Balanced && scale == 1 {
 		return t, err
 	}
-	// The engine takes weights of at most 1, and those that keep residuals below 1.
-	scale := math.Ldexp(1, -exponent(most))
-	if weights == nil && scale == 1 {
-		return t, nil
+	if p.ClassWeights == learners.Balanced {
+		weights = balanced(problem.Y, q)
 	}
-	largest := 1.0
-	for _, w := range weights {
-		largest = max(largest, w)
-	}
-	t.Weight = make([]float32, len(problem.Y))
-	for i, y := range problem.Y {
-		w := scale
-		if weights != nil {
-			w *= weights[y] / largest
-		}
-		t.Weight[i] = float32(w)
+	largest := max(1, slices.Max(weights))
+	for _, y := range problem.Y {
+		t.Weight = append(t.Weight, float32(scale*(weights[y]/largest)))
 	}
 	return t, nil
 }
@@ -60,15 +49,6 @@ func confusionOf(p *Params, problem *learners.Problem) []float64 {
 		c = reweighted(c, balanced(problem.Y, problem.Q), problem.Q)
 	}
 	return c
-}
-
-// exponent returns the least e ≥ 0 with v ≤ 2^e.
-func exponent(v float64) int {
-	e := 0
-	for math.Ldexp(1, e) < v {
-		e++
-	}
-	return e
 }
 
 func identity(q int) []float64 {
@@ -91,21 +71,11 @@ func forward(c []float64, q int) []float32 {
 	}
 	for k := range q { // a label that C says cannot be: what it is taken for must not matter much
 		row := l[k*q : (k+1)*q]
-		if possible(row) {
-			continue
+		if math.IsInf(float64(slices.Max(row)), -1) {
+			clear(row)
 		}
-		clear(row)
 	}
 	return l
-}
-
-func possible(row []float32) bool {
-	for _, v := range row {
-		if !math.IsInf(float64(v), -1) {
-			return true
-		}
-	}
-	return false
 }
 
 // backward returns the columns of C⁻¹ as rows, whose row k says how much the loss of each class

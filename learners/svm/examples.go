@@ -2,7 +2,7 @@ package svm
 
 import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
@@ -23,7 +23,7 @@ func newExamples(x dataset.Examples, y []int32, costs []float64) *examples {
 	}
 	for i := range e.norms2 {
 		_, values := e.x.Entries(i)
-		e.norms2[i] = learners.SquaredLength(values)
+		e.norms2[i] = base.SquaredLength(values)
 	}
 	return e
 }

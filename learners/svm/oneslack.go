@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // oneSlack is a problem with one slack for all examples (Joachims, Finley and Yu): the planes that
@@ -285,7 +286,6 @@ func (s *oneSlack) weights(w engine.Weights) (classes []int) {
 	return []int{int(s.class)}
 }
 
-// told implements machine.
 func (s *oneSlack) told() (gap float64, done bool) { return s.gap, s.done }
 
 // judged is what there is to save of a problem before its planes.
@@ -304,8 +304,7 @@ func (s *oneSlack) saved() []any {
 	return all
 }
 
-// restore implements machine.
-func (s *oneSlack) restore(state *learners.SavedState) {
+func (s *oneSlack) restore(state *base.SavedState) {
 	var j judged
 	if !state.Read(&j) {
 		return
@@ -330,7 +329,7 @@ func (s *oneSlack) restore(state *learners.SavedState) {
 		p, err := s.readPlane(state)
 		state.Refuse(err)
 		row := make([]float64, len(s.planes)+1)
-		if state.Read(row) && !learners.Finite(row) {
+		if state.Read(row) && !base.Finite(row) {
 			state.Refuse(errors.New("found numbers that are none"))
 		}
 		if !state.Read() {
@@ -342,7 +341,7 @@ func (s *oneSlack) restore(state *learners.SavedState) {
 	s.sum()
 }
 
-func (s *oneSlack) readPlane(state *learners.SavedState) (p plane, err error) {
+func (s *oneSlack) readPlane(state *base.SavedState) (p plane, err error) {
 	var size int32
 	if !state.Read(&size) {
 		return p, nil

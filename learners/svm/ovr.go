@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // ovr tells one class from the rest: with s_i = 1 for the examples of the class and -1 for the
@@ -111,10 +111,8 @@ func (o *ovr) judge(high, low float64) {
 	}
 }
 
-// told implements machine.
 func (o *ovr) told() (violation float64, done bool) { return o.violation, o.done }
 
-// weights implements machine.
 func (o *ovr) weights(w engine.Weights) (classes []int) {
 	for j, v := range o.w {
 		w.Row(int(o.class))[j] = float32(v)
@@ -128,21 +126,19 @@ func (o *ovr) weights(w engine.Weights) (classes []int) {
 	return []int{0, int(o.class)}
 }
 
-// saved implements machine.
 func (o *ovr) saved() []any {
 	return []any{o.alpha, o.w, o.order.of, &o.order.active, &o.random, &o.high, &o.low, &o.violation,
 		&o.done}
 }
 
-// restore implements machine.
-func (o *ovr) restore(s *learners.SavedState) {
+func (o *ovr) restore(s *base.SavedState) {
 	s.Read(o.saved()...)
 	for i, a := range o.alpha {
 		if !(a >= 0 && a <= o.most[o.y[i]]) || math.IsInf(a, 0) {
 			s.Refuse(errors.New("found a dual variable that is out of its bounds"))
 		}
 	}
-	if !learners.Finite(o.w) || math.IsNaN(o.high) || math.IsNaN(o.low) || !(o.violation >= 0) {
+	if !base.Finite(o.w) || math.IsNaN(o.high) || math.IsNaN(o.low) || !(o.violation >= 0) {
 		s.Refuse(errors.New("found numbers that are none"))
 	}
 	s.Refuse(o.order.check())

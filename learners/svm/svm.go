@@ -6,19 +6,15 @@
 //	½‖w_r‖² + C·Σ_i ℓ(1 - ±⟨w_r,x_i⟩)                    ℓ(ξ) = max(0,ξ), or its square
 //	½‖W‖²   + C·Σ_i max_r(⟨w_r,x_i⟩ - ⟨w_y,x_i⟩ + [r ≠ y])
 //
-// Both are solved by descent in the dual, or with the hinge loss by cutting planes (oneSlack),
-// to the same solution. Descent takes one example after another in an order by chance (Hsieh et
-// al. 2008, Keerthi et al. 2008), as LIBLINEAR's -s 3, 1 and 4 do: the weights are sums of
-// examples, w_r = Σ_i α_ir·x_i, and α_i is made the best one for what the others are. Examples
-// that have stayed at a bound of α are left out until the rest are done. The solution is the only
-// one, so it depends neither on the order nor on the weights that a run is given to begin with:
-// every run begins at α = 0.
+// Both are solved by descent in the dual, or with the hinge loss by cutting planes (oneSlack).
+// Descent takes one example after another in an order by chance (Hsieh et al. 2008, Keerthi et al.
+// 2008), as LIBLINEAR's -s 3, 1 and 4 do: w_r = Σ_i α_ir·x_i, and α_i is made the best one for what
+// the others are. Examples that have stayed at a bound of α are left out until the rest are done.
+// There is one solution, so every run begins at α = 0, whatever weights it is given.
 //
 // The constant feature (learners.Problem.Bias) has a penalty like any other, as in LIBLINEAR.
-//
-// Passes are the host's, as those of package online are; the engine counts predictions. All is
-// float64, in a fixed order, each product rounded before it is added, until W is rounded to
-// float32.
+// Passes are the host's; the engine counts predictions. All is float64, in a fixed order, each
+// product rounded before it is added, until W is rounded to float32.
 package svm
 
 import (
@@ -30,40 +26,35 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Loss is what it costs to miss a part ξ of the margin, times C.
-type Loss string
-
+// Losses: what it costs to miss a part ξ of the margin, times C.
 const (
-	Hinge   Loss = "hinge"   // ξ
-	Squared Loss = "squared" // ξ²
+	Hinge   = "hinge"   // ξ
+	Squared = "squared" // ξ²
 )
 
-// Multiclass is how more than two classes are told apart.
-type Multiclass string
-
+// How more than two classes are told apart.
 const (
-	OVR Multiclass = "ovr" // one-versus-rest: each class by itself against the others
-	All Multiclass = "all" // all classes at once (Crammer and Singer)
+	OVR = "ovr" // one-versus-rest: each class by itself against the others
+	All = "all" // all classes at once (Crammer and Singer)
 )
 
-// Solver is how the solution is found, which is the same for both.
-type Solver string
-
+// Solvers: how the solution is found, which is the same for both.
 const (
-	Descent Solver = "descent" // in the dual, one example after another (Hsieh et al., Keerthi et al.)
+	Descent = "descent" // in the dual, one example after another (Hsieh et al., Keerthi et al.)
 	// cutting planes with one slack for all examples (Joachims et al.), of the hinge loss
-	Planes Solver = "planes"
+	Planes = "planes"
 )
 
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
 	Cost         float64 // C of the objective, 1e-100 to 1e100
-	Loss         Loss
-	Multiclass   Multiclass
+	Loss         string
+	Multiclass   string
 	ClassWeights learners.ClassWeights
-	Solver       Solver
+	Solver       string
 
 	// Tolerance is how far the conditions of the solution may be from being met, in units of the
 	// margin, above 0; of Planes by which share of it the objective may be above the least there is,
@@ -94,10 +85,8 @@ var definition = &learners.Definition{
 	IgnoresNoise: true,
 }
 
-// Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Parameters implements learners.Params.
 func (p *Params) Parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.Float("cost", &p.Cost, learners.Range{Least: 1 / mostCost, Most: mostCost},
@@ -107,7 +96,7 @@ func (p *Params) Parameters() []learners.Parameter {
 		learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
 			OVR, "each class by itself against the rest",
 			All, "all classes at once, with the hinge loss"),
-		learners.Weighting(&p.ClassWeights),
+		base.Weighting(&p.ClassWeights),
 		learners.OneOf("solver", &p.Solver, "how the solution is found",
 			Descent, "one example after another",
 			Planes, "cutting planes, with the hinge loss"),
@@ -117,7 +106,6 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-// Check implements learners.Params.
 func (p *Params) Check() error {
 	if err := learners.CheckEach(p); err != nil {
 		return err
@@ -144,7 +132,7 @@ const mostCost = 1e100
 // run is the learner in the middle of a run.
 type run struct {
 	Params
-	*learners.Scored
+	*base.Scored
 	machines []machine
 	begun    bool // of cutting planes: the scores are those of the last weights
 }
@@ -162,7 +150,7 @@ type machine interface {
 	saved() []any
 
 	// restore reads it, and refuses what no run would have saved.
-	restore(s *learners.SavedState)
+	restore(s *base.SavedState)
 }
 
 // descender is a machine that improves α of all examples that are not left out, once each, in a
@@ -179,20 +167,11 @@ const (
 	planesMemory  = "the cutting planes and weights of a support vector machine"
 )
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	scored, err := learners.LoadScored(definition.Name, problem)
-	if err != nil {
-		return nil, err
-	}
-	l := &run{Params: *p, Scored: scored}
-	if err := l.begin(); err != nil {
-		return nil, errors.Join(err, scored.Close())
-	}
-	return l, nil
+	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
+		l := &run{Params: *p, Scored: s}
+		return l, l.begin()
+	})
 }
 
 // begin makes the machines: one of all classes at once, one of two classes, or one of each class.
@@ -250,7 +229,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		s, err = l.descend(left, w)
 	}
 	if err == nil {
-		err = learners.CheckFinite("svm", w.W, ", or take a lower cost")
+		err = base.CheckFinite("svm", w.W, ", or take a lower cost")
 	}
 	return s, err
 }
@@ -282,7 +261,7 @@ func (l *run) descend(left []machine, w engine.Weights) (s learners.Step, err er
 		s.Changed = append(s.Changed, m.weights(w)...)
 	}
 	if unfinished > 0 {
-		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost",
+		s.Doubts = base.EndInDoubt("allow more steps, or take a lower cost",
 			"svm: ended before the solution: the conditions are met to %.2g, wanted %.2g", most, l.Tolerance)
 	}
 	s.Fields = []learners.Field{{Name: "violation", Value: most},
@@ -299,7 +278,7 @@ func (l *run) cut(left []machine, w engine.Weights) (s learners.Step, err error)
 		}
 	}
 	planes, losses := make([]plane, len(left)), make([]float64, len(left))
-	err = learners.EachScores(l.Scorer, func(i int, scores []float32) error {
+	err = base.EachScores(l.Scorer, func(i int, scores []float32) error {
 		for k, m := range left {
 			losses[k] += m.(*oneSlack).miss(&planes[k], i, scores)
 		}
@@ -332,10 +311,10 @@ func (l *run) cut(left []machine, w engine.Weights) (s learners.Step, err error)
 	const wanted = "the objective may be %.2g of it above the least, wanted %.2g"
 	switch {
 	case unfinished > 0:
-		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost",
+		s.Doubts = base.EndInDoubt("allow more steps, or take a lower cost",
 			"svm: ended before the solution: "+wanted, worst, l.Tolerance)
 	case stuck > 0:
-		s.Doubts = learners.EndInDoubt("take a greater tolerance",
+		s.Doubts = base.EndInDoubt("take a greater tolerance",
 			"svm: ended where scores of float32 tell no more: "+wanted, worst, l.Tolerance)
 	}
 	if unfinished == 0 {
@@ -346,18 +325,17 @@ func (l *run) cut(left []machine, w engine.Weights) (s learners.Step, err error)
 	return s, nil
 }
 
-// Save implements learners.Learner.
 func (l *run) Save() ([]byte, error) {
 	var all []any
 	for _, m := range l.machines {
 		all = append(all, m.saved()...)
 	}
-	return learners.Pack(all...)
+	return base.Pack(all...)
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
 func (l *run) Restore(saved []byte) error {
-	s := learners.Unpack(saved)
+	s := base.Unpack(saved)
 	for _, m := range l.machines {
 		m.restore(s)
 		if o, ok := m.(*oneSlack); ok {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // together tells all classes apart at once (Crammer and Singer): with w_r = Σ_i α_ir·x_i
@@ -65,7 +66,6 @@ func (t *together) all() {
 	}
 }
 
-// pass implements machine.
 func (t *together) pass() (visited int64) {
 	t.order.shuffle(rand.New(&t.random))
 	t.violation = 0
@@ -248,10 +248,8 @@ func (t *together) apply(i int) {
 	}
 }
 
-// told implements machine.
 func (t *together) told() (violation float64, done bool) { return t.violation, t.done }
 
-// weights implements machine.
 func (t *together) weights(w engine.Weights) (classes []int) {
 	for k, v := range t.w {
 		w.W[k%t.q*w.D+k/t.q] = float32(v)
@@ -259,7 +257,6 @@ func (t *together) weights(w engine.Weights) (classes []int) {
 	return learners.AllClasses(t.q)
 }
 
-// saved implements machine.
 func (t *together) saved() []any {
 	return []any{
 		t.alpha, t.w, t.order.of, &t.order.active, t.classes, t.left, &t.random, &t.coarse, &t.fresh,
@@ -267,8 +264,7 @@ func (t *together) saved() []any {
 	}
 }
 
-// restore implements machine.
-func (t *together) restore(s *learners.SavedState) {
+func (t *together) restore(s *base.SavedState) {
 	s.Read(t.saved()...)
 	for i, left := range t.left {
 		row := t.classes[i*t.q : (i+1)*t.q]
@@ -281,7 +277,7 @@ func (t *together) restore(s *learners.SavedState) {
 			}
 		}
 	}
-	if !learners.Finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
+	if !base.Finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
 		s.Refuse(errors.New("found numbers that are none"))
 	}
 	s.Refuse(t.order.check())

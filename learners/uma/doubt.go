@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // doubtWrong finds how long wrong labels alone make update vectors (clause 18), unless nothing is
@@ -23,7 +23,7 @@ func (l *run) doubtWrong(x dataset.Stored) {
 	l.b2 = b2
 	for _, square := range x.RowSums(1, func(i, _ int) float64 {
 		_, values := x.Entries(i)
-		return learners.SquaredLength(values)
+		return base.SquaredLength(values)
 	}) {
 		l.square += square
 	}

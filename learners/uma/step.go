@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Step implements learners.Learner: lines 5 to 12 of Algorithm 2. A step is short, so it
@@ -48,7 +49,7 @@ const odd = 0.25
 func (l *run) done() learners.Step {
 	s := learners.Step{Done: true}
 	if e := l.inverse.EstimatedError(l.assignment.Predicted, l.n); e >= odd {
-		s.Doubts = learners.EndInDoubt("try a smaller alpha, doubt or tol",
+		s.Doubts = base.EndInDoubt("try a smaller alpha, doubt or tol",
 			"uma: found no mistake left to correct, "+
 				"though an estimated %.0f %% of the predictions are wrong", 100*e)
 	}

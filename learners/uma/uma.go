@@ -3,11 +3,10 @@
 // perceptron step, and with steps that correct more than one mistake. It learns a
 // linear classifier from labels corrupted by a known confusion matrix C.
 //
-// For each predicted class p the examples are summed by noisy label and the sums
-// multiplied by C⁻¹. Row q of the product, z_pq, estimates the sum of those
-// examples whose true class is q although p was predicted: a mistake to correct,
-// although no label can be trusted. With C = identity UMA is the plain batch
-// perceptron.
+// For each predicted class p the examples are summed by noisy label and the sums multiplied by C⁻¹.
+// Row q of the product, z_pq, estimates the sum of those examples whose true class is q although p
+// was predicted: a mistake to correct, although no label can be trusted. With C = identity UMA is
+// the plain batch perceptron.
 package uma
 
 import (
@@ -21,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // run is UMA in the middle of a run.
@@ -53,7 +53,6 @@ type run struct {
 // draw from the same seed.
 const stream = 0x756d61 // "uma"
 
-// Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -88,7 +87,7 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 	}
 	l.unit = 1
 	if l.Alpha != 0 && l.AlphaUnit == UnitWeights {
-		l.unit = math.Sqrt(learners.SquaredLength(w.W) / float64(w.Q)) // of the rows, on average
+		l.unit = math.Sqrt(base.SquaredLength(w.W) / float64(w.Q)) // of the rows, on average
 	}
 	if l.assignment, err = l.cells.Assign(l.margin(1)); err != nil {
 		return nil, err
@@ -115,7 +114,6 @@ func (l *run) margin(length float64) float32 {
 	return l.Alpha
 }
 
-// Close implements learners.Learner.
 func (l *run) Close() error { return l.cells.Close() }
 
 // saved is the JSON of a run's state: what else there is follows from the labels and the weights.
@@ -124,7 +122,6 @@ type saved struct {
 	Random []byte `json:"random"` // the state of the generator
 }
 
-// Save implements learners.Learner.
 func (l *run) Save() ([]byte, error) {
 	random, err := l.pcg.MarshalBinary()
 	if err != nil {
@@ -133,7 +130,6 @@ func (l *run) Save() ([]byte, error) {
 	return json.Marshal(saved{l.begun, random})
 }
 
-// Restore implements learners.Learner.
 func (l *run) Restore(text []byte) error {
 	var s saved
 	err := json.Unmarshal(text, &s)

@@ -58,7 +58,7 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 		{"item,worker,label\nq,a,x\n", `:2: found item "q"`},
 		{"item,worker,label\n-1,a,x\n", `:2: found item "-1"`},
 		{"item,worker,label\n0,,x\n", ":2: found no name of a worker"},
-		{"item,worker,label\n0,a,w\n", `:2: found label "w", wanted a class of the data: "x", "y"`},
+		{"item,worker,label\n0,a,w\n", `:2: found class "w", wanted a class of the data: "x", "y"`},
 		{"item,worker,label\n0,a,x\n1,a,x\n", ": item 2 has no label"},
 		{"item,worker,label\n0,a,x\n1,b,y\n0,a,y\n2,b,y\n", `:4: item 0 has a label of worker "a" here and in line 2`},
 		{"item,worker,label\n0,\"a,x\n", ": found broken CSV"},

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -25,22 +26,16 @@ func RowsOf(p []float32) Rows {
 	return func(use func([]float32) error) error { return use(p) }
 }
 
-// ConfidentOptions of ConfidentJoint.
-type ConfidentOptions struct {
-	// HeldOut says that no model has seen the examples that it gave probabilities of. Unless it
-	// is set, probabilities that agree with every label are refused with ErrInSample.
-	HeldOut bool
-}
-
-// Confident is how many examples have noisy label p and are counted as true class t.
-type Confident struct {
-	// Q: the mean probability of a label where it was given; +Inf of labels never given
-	Thresholds []float64
-	Labels     []int64 // Q: how often each label was given
-	Counted    []int64 // Q×Q, row-major: at [p*Q+t] the examples that were counted
-	// Calibrated is Q×Q, as Counted, but each row sums to the number of its labels, and the
+// joint is how many examples have noisy label p and are counted as true class t.
+type joint struct {
+	q          int
+	y          []int32
+	thresholds []float64 // mean probability of a label where it was given; +Inf of labels never given
+	labels     []int64   // how often each label was given
+	counted    []int64   // Q×Q, row-major: at [p*Q+t] the examples that were counted
+	// calibrated is Q×Q, as counted, but each row sums to the number of its labels, and the
 	// diagonal counts at least one: what the rule estimates of all examples.
-	Calibrated []float64
+	calibrated []float64
 }
 
 // The slack and the least threshold of the rule.
@@ -49,43 +44,50 @@ const (
 	confidentLeast = 2e-6
 )
 
-// ConfidentJoint estimates C from the probabilities of noisy labels, n×Q, that models give
-// examples which they have not seen, by confident learning (Northcutt, Jiang and Chuang, Confident
-// learning: estimating uncertainty in dataset labels, JAIR 70, 2021, Section 3.1), as cleanlab
-// computes it: an example counts as of class t if its probability of t is at least t's
-// threshold, the mean probability of t among the examples labelled t; of several such classes as
-// the likeliest of all, and of none not at all. Then each row is made to sum to the number of its
-// labels.
+// ConfidentJoint estimates C from the probabilities of noisy labels, n×Q, that models give examples
+// which they have not seen, by confident learning (Northcutt, Jiang and Chuang, Confident learning:
+// estimating uncertainty in dataset labels, JAIR 70, 2021, Section 3.1), as cleanlab computes it:
+// an example counts as of class t if its probability of t is at least t's threshold, the mean
+// probability of t among the examples labelled t; of several such classes as the likeliest of all,
+// and of none not at all. Then each row is made to sum to the number of its labels.
 //
 // A class that no example counts as is right always, and named in the notes. y are the noisy
-// labels. The thresholds' sums and all counts are of integers, so that the result is the same
-// however rows are cut into blocks, whatever the number of processors.
-func ConfidentJoint(classes []string, y []int32, rows Rows, o ConfidentOptions) (*Estimate,
-	*Confident, error) {
+// labels. Unless heldOut says that no model has seen the examples, probabilities that agree with
+// every label are refused with ErrInSample. Sums and counts are of integers, so that the result is
+// the same however rows are cut into blocks, whatever the number of processors.
+func ConfidentJoint(classes []string, y []int32, rows Rows, heldOut bool) (*Estimate, error) {
+	e, _, err := confidentJoint(classes, y, rows, heldOut)
+	if err != nil {
+		return nil, fmt.Errorf("confident joint: %w", err)
+	}
+	return e, nil
+}
+
+func confidentJoint(classes []string, y []int32, rows Rows, heldOut bool,
+) (*Estimate, *joint, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
 		return nil, nil, err
 	}
 	q := m.Q()
-	j := &Confident{Labels: make([]int64, q), Counted: make([]int64, q*q)}
-	for i, k := range y {
-		if k < 0 || int(k) >= q {
-			return nil, nil, fmt.Errorf("confident joint: example %d (counted from 0) has label %d, wanted "+
-				"0 to %d", i, k, q-1)
-		}
-		j.Labels[k]++
-	}
-	if err := j.findThresholds(y, q, rows); err != nil {
+	if err := labelfile.CheckLabels("labels", y, q); err != nil {
 		return nil, nil, err
 	}
-	agree, err := j.count(y, q, rows)
+	j := &joint{q: q, y: y, labels: make([]int64, q), counted: make([]int64, q*q)}
+	for _, k := range y {
+		j.labels[k]++
+	}
+	if err := j.findThresholds(rows); err != nil {
+		return nil, nil, err
+	}
+	agree, err := j.count(rows)
 	if err != nil {
 		return nil, nil, err
 	}
-	if agree && !o.HeldOut {
-		return nil, nil, fmt.Errorf("confident joint: %w", ErrInSample)
+	if agree && !heldOut {
+		return nil, nil, ErrInSample
 	}
-	j.calibrate(q, len(y))
+	j.calibrate()
 	return j.estimate(m), j, nil
 }
 
@@ -111,14 +113,14 @@ func inBlocks(rows Rows, n, q int, use func(p []float32, first int)) error {
 // thresholdUnit is that of the sums of probabilities.
 const thresholdUnit = 1 << 36
 
-func (j *Confident) findThresholds(y []int32, q int, rows Rows) error {
+func (j *joint) findThresholds(rows Rows) error {
+	q, bad := j.q, -1
 	sums := make([]int64, q)
 	var lock sync.Mutex
-	bad := -1
-	err := inBlocks(rows, len(y), q, func(p []float32, first int) {
+	err := inBlocks(rows, len(j.y), q, func(p []float32, first int) {
 		own, wrong := make([]int64, q), -1
 		for i := range len(p) / q {
-			k := y[first+i]
+			k := j.y[first+i]
 			v := p[i*q+int(k)]
 			if !(v >= 0 && v <= 1+confidentSlack) && wrong < 0 {
 				wrong = first + i
@@ -138,44 +140,40 @@ func (j *Confident) findThresholds(y []int32, q int, rows Rows) error {
 		err = fmt.Errorf("example %d (counted from 0) has no probability of its label, wanted a number "+
 			"from 0 to 1", bad)
 	}
-	if err != nil {
-		return fmt.Errorf("confident joint: %w", err)
-	}
-	j.Thresholds = make([]float64, q)
+	j.thresholds = make([]float64, q)
 	for k, sum := range sums {
-		j.Thresholds[k] = math.Inf(1)
-		if j.Labels[k] > 0 {
-			j.Thresholds[k] = max(float64(sum)/thresholdUnit/float64(j.Labels[k]), confidentLeast)
+		j.thresholds[k] = math.Inf(1)
+		if j.labels[k] > 0 {
+			j.thresholds[k] = max(float64(sum)/thresholdUnit/float64(j.labels[k]), confidentLeast)
 		}
 	}
-	return nil
+	return err
 }
 
 // count counts the examples, and says whether the likeliest class of each is its label.
-func (j *Confident) count(y []int32, q int, rows Rows) (agree bool, err error) {
-	need := memory.Product(q, q, 8, parallel.Workers(len(y), 1))
+func (j *joint) count(rows Rows) (agree bool, err error) {
+	q := j.q
+	need := memory.Product(q, q, 8, parallel.Workers(len(j.y), 1))
 	if err := memory.Check(need, "the counts of pairs of classes"); err != nil {
 		return false, err
 	}
-	// The least float32 of which a comparison in float64 says that it reaches the threshold.
+	// The least float32 that reaches the threshold by a comparison in float64.
 	reach := make([]float32, q)
-	for k, t := range j.Thresholds {
-		v := float32(t - confidentSlack)
-		if float64(v) < t-confidentSlack {
-			v = math.Nextafter32(v, 2)
+	for k, t := range j.thresholds {
+		if reach[k] = float32(t - confidentSlack); float64(reach[k]) < t-confidentSlack {
+			reach[k] = math.Nextafter32(reach[k], 2)
 		}
-		reach[k] = v
 	}
 	var lock sync.Mutex
 	agree = true
-	err = inBlocks(rows, len(y), q, func(p []float32, first int) {
+	err = inBlocks(rows, len(j.y), q, func(p []float32, first int) {
 		own, same := make([]int64, q*q), true
 		for i := range len(p) / q {
 			row := p[i*q : (i+1)*q]
-			k := int(y[first+i])
+			k := int(j.y[first+i])
 			t, sure := reaches(row, reach)
 			if sure > 1 || same {
-				most := likeliest(row)
+				most := largestOf(row)
 				same = same && most == k
 				if sure > 1 {
 					t = most
@@ -188,14 +186,11 @@ func (j *Confident) count(y []int32, q int, rows Rows) (agree bool, err error) {
 		lock.Lock()
 		defer lock.Unlock()
 		for k, v := range own {
-			j.Counted[k] += v
+			j.counted[k] += v
 		}
 		agree = agree && same
 	})
-	if err != nil {
-		return false, fmt.Errorf("confident joint: %w", err)
-	}
-	return agree, nil
+	return agree, err
 }
 
 // reaches returns how many probabilities reach their thresholds, and the last that does.
@@ -210,37 +205,27 @@ func reaches(row, reach []float32) (at, n int) {
 	return at, n
 }
 
-// likeliest returns the first of the largest.
-func likeliest(row []float32) int {
-	at := 0
-	for k, v := range row {
-		if v > row[at] {
-			at = k
-		}
-	}
-	return at
-}
-
-func (j *Confident) calibrate(q, n int) {
-	j.Calibrated = make([]float64, q*q)
+func (j *joint) calibrate() {
+	q := j.q
+	j.calibrated = make([]float64, q*q)
 	for p := range q {
 		sum := 0.0
 		for t := range q {
-			v := float64(j.Counted[p*q+t])
+			v := float64(j.counted[p*q+t])
 			if t == p {
 				v = max(v, 1)
 			}
-			j.Calibrated[p*q+t] = v
+			j.calibrated[p*q+t] = v
 			sum += v
 		}
 		for t := range q {
-			j.Calibrated[p*q+t] = j.Calibrated[p*q+t] / sum * float64(j.Labels[p])
+			j.calibrated[p*q+t] = j.calibrated[p*q+t] / sum * float64(j.labels[p])
 		}
 	}
 }
 
 // estimate divides the calibrated joint by its columns' sums.
-func (j *Confident) estimate(m *confusion.Matrix) *Estimate {
+func (j *joint) estimate(m *confusion.Matrix) *Estimate {
 	q := m.Q()
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "confident joint",
@@ -249,19 +234,18 @@ func (j *Confident) estimate(m *confusion.Matrix) *Estimate {
 	for t := range q {
 		sum, counted := 0.0, 0.0
 		for p := range q {
-			sum += j.Calibrated[p*q+t]
-			counted += float64(j.Counted[p*q+t])
+			sum += j.calibrated[p*q+t]
+			counted += float64(j.counted[p*q+t])
 		}
 		for p := range q {
 			v := 0.0
 			switch {
 			case sum > 0:
-				v = j.Calibrated[p*q+t] / sum
+				v = j.calibrated[p*q+t] / sum
 			case p == t:
 				v = 1
 			}
-			w := (float64(counted*v) + 1) / (counted + 2)
-			e.P[p*q+t], e.Error[p*q+t] = v, math.Sqrt(float64(w*(1-w))/(counted+1))
+			e.P[p*q+t], e.Error[p*q+t] = v, math.Sqrt(spread(v, counted)/(counted+1))
 		}
 		switch {
 		case sum == 0:

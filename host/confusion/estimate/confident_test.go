@@ -99,12 +99,12 @@ func TestConfidentJointTwin(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, y, _ := scored(t, m, 5000, 1, 5)
-	e, joint, err := ConfidentJoint(m.Classes, y, RowsOf(p), ConfidentOptions{})
+	e, joint, err := confidentJoint(m.Classes, y, RowsOf(p), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k, v := range twinJoint(p, y, 7) {
-		if got := joint.Calibrated[k]; math.Abs(got-v) > 1e-9*(1+v) {
+		if got := joint.calibrated[k]; math.Abs(got-v) > 1e-9*(1+v) {
 			t.Errorf("entry %d is %v, wanted %v", k, got, v)
 		}
 	}
@@ -120,7 +120,7 @@ func TestConfidentJointTwin(t *testing.T) {
 	}
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
-	cut, _, err := ConfidentJoint(m.Classes, y, blocks, ConfidentOptions{})
+	cut, _, err := confidentJoint(m.Classes, y, blocks, false)
 	if err != nil || !slices.Equal(cut.P, e.P) || !slices.Equal(cut.Error, e.Error) {
 		t.Errorf("other bits in blocks: %v", err)
 	}
@@ -151,13 +151,13 @@ func TestConfidentJointGaps(t *testing.T) {
 		.3, .3, .4, 0,
 	}
 	y := []int32{0, 0, 2, 2, 2}
-	e, joint, err := ConfidentJoint(names(4), y, RowsOf(p), ConfidentOptions{HeldOut: true})
+	e, joint, err := confidentJoint(names(4), y, RowsOf(p), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k, v := range twinJoint(p, y, 4) {
-		if joint.Calibrated[k] != v {
-			t.Errorf("entry %d is %v, wanted %v", k, joint.Calibrated[k], v)
+		if joint.calibrated[k] != v {
+			t.Errorf("entry %d is %v, wanted %v", k, joint.calibrated[k], v)
 		}
 	}
 	notes := strings.Join(e.Notes, "\n")
@@ -173,15 +173,15 @@ func TestConfidentJointGaps(t *testing.T) {
 	}
 	// A model that knows nothing has high thresholds, which nothing reaches but by chance.
 	flat := slices.Repeat([]float32{.5, .5}, 30)
-	e, _, err = ConfidentJoint(names(2), slices.Repeat([]int32{0, 1}, 15), RowsOf(flat),
-		ConfidentOptions{})
+	e, _, err = confidentJoint(names(2), slices.Repeat([]int32{0, 1}, 15), RowsOf(flat),
+		false)
 	if err != nil || e.Check() != nil {
 		t.Errorf("flat: %v, %v", e, err)
 	}
 	// The label 1 has a threshold that nothing labelled 0 reaches, nor half of its own.
 	high := []float32{.2, .8, 0, 1, .6, .4, .7, .3}
-	e, _, err = ConfidentJoint(names(2), []int32{1, 1, 0, 0}, RowsOf(high),
-		ConfidentOptions{HeldOut: true})
+	e, _, err = confidentJoint(names(2), []int32{1, 1, 0, 0}, RowsOf(high),
+		true)
 	if err != nil || e.Check() != nil {
 		t.Errorf("high: %v, %v", e, err)
 	}
@@ -189,12 +189,12 @@ func TestConfidentJointGaps(t *testing.T) {
 
 func TestConfidentJointRefuses(t *testing.T) {
 	p := []float32{.9, .1, .2, .8}
-	_, _, err := ConfidentJoint(names(2), []int32{0, 1}, RowsOf(p), ConfidentOptions{})
+	_, _, err := confidentJoint(names(2), []int32{0, 1}, RowsOf(p), false)
 	if !errors.Is(err, ErrInSample) {
 		t.Errorf("labels known by heart: %v", err)
 	}
-	if e, _, err := ConfidentJoint(names(2), []int32{0, 1}, RowsOf(p),
-		ConfidentOptions{HeldOut: true}); err != nil || e.P[1] != 0 {
+	if e, _, err := confidentJoint(names(2), []int32{0, 1}, RowsOf(p),
+		true); err != nil || e.P[1] != 0 {
 		t.Errorf("labels without a mistake: %v", err)
 	}
 	broken := errors.New("broken")
@@ -210,7 +210,7 @@ func TestConfidentJointRefuses(t *testing.T) {
 		"example 1 (counted from 0) has no probability of its label": {[]int32{0, 1}, RowsOf(unknown)},
 		"broken": {[]int32{0}, func(func([]float32) error) error { return broken }},
 	} {
-		if _, _, err := ConfidentJoint(names(2), try.y, try.rows, ConfidentOptions{}); err == nil ||
+		if _, _, err := confidentJoint(names(2), try.y, try.rows, false); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
@@ -240,7 +240,7 @@ func BenchmarkConfidentJoint(b *testing.B) {
 	classes := names(q)
 	b.SetBytes(n * q * 4)
 	for b.Loop() {
-		if _, _, err := ConfidentJoint(classes, y, RowsOf(p), ConfidentOptions{}); err != nil {
+		if _, _, err := confidentJoint(classes, y, RowsOf(p), false); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 )
 
 // Issue says of an example whether its noisy label is likely to be wrong.
@@ -32,8 +33,7 @@ type Issue struct {
 // Without noise, p are the probabilities of noisy labels. Quality is then p[y], Likely the
 // largest, Sure its p, and Wrong says that y is another class; same does not count.
 //
-// Products, sums and divisions are of float64 in order, so that their bits are the same
-// everywhere.
+// Products, sums and divisions are of float64 in order, so that their bits are the same everywhere.
 func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([]Issue, error) {
 	if err := checkIssues(p, y, same, q, noise); err != nil {
 		return nil, err
@@ -193,14 +193,13 @@ func checkIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) e
 		return fmt.Errorf("label issues: found %d numbers of equal examples for %d labels, wanted one "+
 			"for each", len(same), n)
 	}
-	for i, k := range y {
-		if k < 0 || int(k) >= q {
-			return fmt.Errorf("label issues: example %d (counted from 0) has label %d, wanted 0 to %d", i, k,
-				q-1)
-		}
-		if same != nil && (same[i] < 0 || int(same[i]) > i) {
+	if err := labelfile.CheckLabels("label issues", y, q); err != nil {
+		return err
+	}
+	for i, first := range same {
+		if first < 0 || int(first) > i {
 			return fmt.Errorf("label issues: example %d (counted from 0) equals example %d first, wanted 0 "+
-				"to %d", i, same[i], i)
+				"to %d", i, first, i)
 		}
 	}
 	for i, v := range p {

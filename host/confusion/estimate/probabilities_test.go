@@ -25,7 +25,7 @@ func TestProbabilityFile(t *testing.T) {
 			t.Errorf("got %v, %v", got, err)
 		}
 	}
-	_, _, err = ConfidentJoint(names(2), []int32{0, 1, 0}, rows, ConfidentOptions{})
+	_, err = ConfidentJoint(names(2), []int32{0, 1, 0}, rows, false)
 	if err == nil || !strings.Contains(err.Error(), "agree with every label") {
 		t.Errorf("labels known by heart: %v", err)
 	}

@@ -3,6 +3,7 @@ package file
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -101,6 +102,7 @@ func benchParquet(t testing.TB, x []float32, d int, o ...parquet.WriterOption) [
 	return b.Bytes()
 }
 
+// zstdPack packs as Zstandard.
 func zstdPack(t testing.TB, raw []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -225,4 +227,13 @@ func TestReadParquetBad(t *testing.T) {
 	}
 }
 
-func init() { RegisterParquet(parquetfile.Open) }
+func init() {
+	RegisterParquet(parquetfile.Open)
+	RegisterPacking(Packing{Name: "zstd", Magic: []byte{0x28, 0xb5, 0x2f, 0xfd}, Ending: ".zst",
+		Reader: func(r io.Reader, window uint64) (io.ReadCloser, error) {
+			z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
+			return z.IOReadCloser(), err
+		},
+		Writer: func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
+	})
+}

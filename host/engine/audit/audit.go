@@ -5,7 +5,6 @@ package audit
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -175,6 +174,26 @@ func (s *scorer) note(op string, err error) error {
 	return err
 }
 
+// enough turns an error of having no memory into none, unless all is to be audited.
+func (s *scorer) enough(err error) error {
+	if errors.Is(err, engine.ErrMemory) && !s.a.budget.full {
+		return nil
+	}
+	return err
+}
+
+// again has the other engine compute values once more, if there is time, and compares them.
+func again[T int64 | float32](s *scorer, op string, operations int, found []T,
+	compute func(want []T) error, name func(k int) string) error {
+	return s.note(op, s.enough(s.a.budget.audit(all, operations, func() error {
+		want := make([]T, len(found))
+		if err := compute(want); err != nil {
+			return err
+		}
+		return same(found, want, name)
+	})))
+}
+
 func (s *scorer) Rescore(w engine.Weights, classes []int) error {
 	if err := s.s.Rescore(w, classes); err != nil {
 		return err
@@ -280,6 +299,3 @@ func (s *scorer) Close() error {
 	}
 	return err
 }
-
-// copied is v in the room of old.
-func copied[T any](old, v []T) []T { return append(slices.Grow(old[:0], len(v)), v...) }

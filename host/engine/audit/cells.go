@@ -39,8 +39,8 @@ func (c *cells) Assign(alpha float32) (engine.Assignment, error) {
 	}
 	c.assigns++
 	c.alpha, c.current, c.moved = alpha, false, false
-	c.found.Regions, c.found.Predicted = copied(c.found.Regions, a.Regions), copied(c.found.Predicted,
-		a.Predicted)
+	c.found.Regions = append(c.found.Regions[:0], a.Regions...)
+	c.found.Predicted = append(c.found.Predicted[:0], a.Predicted...)
 	name := fmt.Sprintf("assignment %d", c.assigns)
 	if err := c.note(name, c.counts(a)); err != nil {
 		return a, err
@@ -50,14 +50,6 @@ func (c *cells) Assign(alpha float32) (engine.Assignment, error) {
 		return a, err
 	}
 	return a, c.note(name, c.addUp(a))
-}
-
-// enough turns an error of having no memory into none, unless all is to be audited.
-func (s *scorer) enough(err error) error {
-	if errors.Is(err, engine.ErrMemory) && !s.a.budget.full {
-		return nil
-	}
-	return err
 }
 
 // counts judges an assignment by itself: each label has as many examples as ever.
@@ -105,6 +97,10 @@ func (c *cells) compare() error {
 			return err
 		}
 	}
+	c.total = nil
+	if sum(b.Regions) == int64(c.x.N) {
+		c.total = make([]int64, q*c.x.D)
+	}
 	for p := range q {
 		if err := c.readSums(p); err != nil {
 			return err
@@ -112,10 +108,12 @@ func (c *cells) compare() error {
 		if err := c.t.ClassSums(c.expected, p); err != nil {
 			return err
 		}
-		if err := c.sameSums(p); err != nil {
+		if err := same(c.sums, c.expected, c.sumName(p)); err != nil {
 			return err
 		}
-		c.totalOf(p, b)
+		for k := range c.total { // which is known if every example is in some region
+			c.total[k] += c.expected[k]
+		}
 	}
 	c.current = true
 	return nil
@@ -129,24 +127,10 @@ func (c *cells) readSums(p int) error {
 	return c.r.ClassSums(c.sums, p)
 }
 
-// sameSums compares class sums of region p with those expected.
-func (c *cells) sameSums(p int) error {
-	return same(c.sums, c.expected, func(k int) string {
+// sumName returns the names of the class sums of a region.
+func (c *cells) sumName(p int) func(k int) string {
+	return func(k int) string {
 		return fmt.Sprintf("class sum of region %d, label %d, feature %d", p, k/c.x.D, k%c.x.D)
-	})
-}
-
-// totalOf adds what the other engine has in region p to the total, if every example is in some
-// region.
-func (c *cells) totalOf(p int, b engine.Assignment) {
-	if p == 0 {
-		c.total = nil
-		if sum(b.Regions) == int64(c.x.N) {
-			c.total = make([]int64, len(c.expected))
-		}
-	}
-	for k := range c.total {
-		c.total[k] += c.expected[k]
 	}
 }
 
@@ -180,53 +164,34 @@ func (c *cells) addUp(a engine.Assignment) error {
 	})
 }
 
-// ClassSums are compared if the other engine has the same assignment.
+// ClassSums, Norms and UpdateVectors are compared if the other engine has the same assignment.
 func (c *cells) ClassSums(dst []int64, p int) error {
 	if err := c.r.ClassSums(dst, p); err != nil || !c.current {
 		return err
 	}
-	return c.note("class sums", c.a.budget.audit(all, 4*len(dst), func() error {
-		want := make([]int64, len(dst))
-		if err := c.t.ClassSums(want, p); err != nil {
-			return err
-		}
-		return same(dst, want, func(k int) string {
-			return fmt.Sprintf("class sum of region %d, label %d, feature %d", p, k/c.x.D, k%c.x.D)
-		})
-	}))
+	return again(c.scorer, "class sums", 4*len(dst), dst,
+		func(want []int64) error { return c.t.ClassSums(want, p) }, c.sumName(p))
 }
 
-// Norms are compared if the other engine has the same assignment.
 func (c *cells) Norms(dst, inv []float32) error {
 	if err := c.r.Norms(dst, inv); err != nil || !c.current {
 		return err
 	}
-	return c.note("norms", c.a.budget.audit(all, 8*c.w.Q*len(dst)*c.x.D, func() error {
-		want := make([]float32, len(dst))
-		if err := c.t.Norms(want, inv); err != nil {
-			return err
-		}
-		return same(dst, want, func(k int) string {
-			return fmt.Sprintf("norm of region %d, class %d", k/c.w.Q, k%c.w.Q)
-		})
-	}))
+	return again(c.scorer, "norms", 8*c.w.Q*len(dst)*c.x.D, dst,
+		func(want []float32) error { return c.t.Norms(want, inv) },
+		func(k int) string { return fmt.Sprintf("norm of region %d, class %d", k/c.w.Q, k%c.w.Q) })
 }
 
-// UpdateVectors are compared if the other engine has the same assignment.
 func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	if err := c.r.UpdateVectors(dst, pairs, inv); err != nil || !c.current {
 		return err
 	}
-	return c.note("update vectors", c.a.budget.audit(all, 8*c.w.Q*len(dst), func() error {
-		want := make([]float32, len(dst))
-		if err := c.t.UpdateVectors(want, pairs, inv); err != nil {
-			return err
-		}
-		return same(dst, want, func(k int) string {
+	return again(c.scorer, "update vectors", 8*c.w.Q*len(dst), dst,
+		func(want []float32) error { return c.t.UpdateVectors(want, pairs, inv) },
+		func(k int) string {
 			z := pairs[k/c.x.D]
 			return fmt.Sprintf("update vector of region %d, class %d: feature %d", z.P, z.Q, k%c.x.D)
 		})
-	}))
 }
 
 // Close audits the last assignment before it closes.

@@ -39,9 +39,9 @@ func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 		return e, err
 	}
 	v.evaluations++
-	v.found, v.sums, v.current = e, copied(v.sums, sums), false
+	v.found, v.sums, v.current = e, append(v.sums[:0], sums...), false
 	copy(v.w.W, w.W)
-	v.last = engine.Weights{Q: w.Q, D: w.D, W: copied(v.last.W, w.W)}
+	v.last = engine.Weights{Q: w.Q, D: w.D, W: append(v.last.W[:0], w.W...)}
 	for c := range v.stale {
 		v.stale[c] = true
 	}
@@ -77,27 +77,18 @@ func (v *evaluator) plausible() error {
 	return nil
 }
 
-// setTargets brings the targets to the other engine, which so has the data set.
-func (v *evaluator) setTargets() error {
+// compare has the other engine evaluate too.
+func (v *evaluator) compare() error {
 	if v.other == nil {
 		if err := v.begin(); err != nil {
 			return err
 		}
 	}
-	if v.sent {
-		return nil
-	}
-	if err := v.t.SetTargets(v.targets); err != nil {
-		return err
-	}
-	v.sent = true
-	return nil
-}
-
-// compare has the other engine evaluate too.
-func (v *evaluator) compare() error {
-	if err := v.setTargets(); err != nil {
-		return err
+	if !v.sent {
+		if err := v.t.SetTargets(v.targets); err != nil {
+			return err
+		}
+		v.sent = true
 	}
 	want := make([]int64, len(v.sums))
 	e, err := v.t.Evaluate(want, v.last)
@@ -123,19 +114,15 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 	if err := v.r.WeightedSums(sums, a); err != nil {
 		return err
 	}
-	operations := 2 * v.x.Size() * (len(a)/max(1, v.x.N) + 2)
-	return v.note("weighted sums", v.enough(v.a.budget.audit(all, operations, func() error {
-		if v.other == nil {
-			if err := v.begin(); err != nil {
-				return err
+	return again(v.scorer, "weighted sums", 2*v.x.Size()*(len(a)/max(1, v.x.N)+2), sums,
+		func(want []int64) error {
+			if v.other == nil {
+				if err := v.begin(); err != nil {
+					return err
+				}
 			}
-		}
-		want := make([]int64, len(sums))
-		if err := v.t.WeightedSums(want, a); err != nil {
-			return err
-		}
-		return same(sums, want, v.name)
-	})))
+			return v.t.WeightedSums(want, a)
+		}, v.name)
 }
 
 // Close audits the last evaluation before it closes.

@@ -52,8 +52,8 @@ func Cases() []Case {
 			"self-test": func(e, _ engine.Engine) error { return engine.SelfTest(e) }}))
 }
 
-// WalkCases are the cases of many small changes of the weights, of which an engine with
-// bounds must get each right though it scores few examples.
+// WalkCases are the cases of many small changes of the weights: an engine with bounds must get
+// each right though it scores few examples.
 func WalkCases() []Case {
 	cases := []Case{}
 	for _, w := range walks() {

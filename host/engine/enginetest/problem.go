@@ -191,7 +191,7 @@ func midpoints(r *rand.Rand) float32 {
 	return float32(1+r.IntN(1<<24)) * 0x1p-23
 }
 
-// keepOnly returns an edit that makes all values +0 but those that keep says.
+// keepOnly returns an edit that makes all values +0 but where keep says so.
 func keepOnly(keep func(i, j, last int) bool) func(dataset.Examples, []int32) {
 	return func(x dataset.Examples, _ []int32) {
 		for i := range x.N {

@@ -3,7 +3,6 @@ package shard
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -17,7 +16,10 @@ type cells struct {
 	regions []int64 // N of the last assignment, Q×Q
 	sums    []int64 // Γ of the whole, Q×Q×d, where fresh
 	fresh   []bool  // whether the sums of each region are those of the last assignment
-	updates updates
+
+	inverse []float32 // B, Q×Q, that norms are of
+	norms   []float32 // ‖z_pq‖², Q×Q
+	known   []bool    // regions whose norms are those of the sums
 }
 
 func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
@@ -49,12 +51,6 @@ func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
 	return a, nil
 }
 
-func add(sum, v []int64) {
-	for i, n := range v {
-		sum[i] += n
-	}
-}
-
 // region returns Γ[p], Q×d row-major, once fetch has fetched it.
 func (r *cells) region(p int) []int64 {
 	size := r.q * r.d
@@ -62,34 +58,25 @@ func (r *cells) region(p int) []int64 {
 }
 
 // fetch makes the class sums of some regions those of the whole.
-func (r *cells) fetch(regions ...int) error {
+func (r *cells) fetch(regions ...int) (err error) {
 	stale := slices.DeleteFunc(regions, func(p int) bool { return r.fresh[p] })
 	if len(stale) == 0 {
 		return nil
 	}
-	var mu sync.Mutex // of the sums
-	whole := make([][]int64, len(stale))
-	for i, p := range stale {
-		whole[i] = r.region(p)
-		clear(whole[i])
-	}
-	err := r.all(func(_ int, own part) error {
-		sums := make([]int64, r.q*r.d)
-		for k, p := range stale {
-			if err := own.cells.ClassSums(sums, p); err != nil {
-				return err
-			}
-			mu.Lock()
-			add(whole[k], sums)
-			mu.Unlock()
+	var whole [][]int64
+	for _, p := range stale {
+		whole = append(whole, r.region(p))
+		if err == nil {
+			err = r.addAll(r.region(p), func(_ int, own part, sums []int64) error {
+				return own.cells.ClassSums(sums, p)
+			})
 		}
-		return nil
-	})
+	}
 	if err := r.e.sum(err, 0, whole...); err != nil {
 		return err
 	}
 	for _, p := range stale {
-		r.fresh[p], r.updates.known[p] = true, false
+		r.fresh[p], r.known[p] = true, false
 	}
 	return nil
 }

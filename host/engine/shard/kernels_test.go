@@ -16,7 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
@@ -93,7 +92,7 @@ func kernelWays() []way {
 // folds, a search for gamma, and means of classes that are spread over the ranks.
 func TestKernelParts(t *testing.T) {
 	const n, d, q = 26000, 3, 2
-	x, y, err := synth.Generate(n, d, q, 5)
+	x, y, err := synth.Generate(t.Context(), n, d, q, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +204,7 @@ func TestKernelTraffic(t *testing.T) {
 			err); err != nil {
 			return err
 		}
-		z, err := featuremap.Components(t.Context(), e, basis, read)
+		z, err := basis.Components(t.Context(), e, read)
 		if err := step("components", 24, 0, err); err != nil {
 			return err
 		}

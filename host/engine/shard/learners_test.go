@@ -71,7 +71,7 @@ func (w way) shares() bool { return w.options.Learner.Definition().Shared }
 func problem(t testing.TB, sparse bool) (*dataset.Dataset, *confusion.Matrix) {
 	t.Helper()
 	const n, d, q = 2200, 10, 4
-	x, y, err := synth.Generate(n, d, q, 3)
+	x, y, err := synth.Generate(t.Context(), n, d, q, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,11 +73,11 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (_ engine.Scorer, 
 	switch t.Use {
 	case enginecheck.Sorting:
 		return &cells{scorer: s, fixed: t.Format, regions: make([]int64, q*q),
-			sums:    make([]int64, q*q*x.D),
-			fresh:   slices.Repeat([]bool{true}, q), // every cell is empty
-			updates: newUpdates(x.D, q)}, nil
+			sums:  make([]int64, q*q*x.D),
+			fresh: slices.Repeat([]bool{true}, q), // every cell is empty
+			norms: make([]float32, q*q), known: make([]bool, q)}, nil
 	case enginecheck.Evaluating:
-		return &evaluator{scorer: s, fixed: t.Format, others: make([][]int64, len(s.parts))}, nil
+		return &evaluator{scorer: s, fixed: t.Format}, nil
 	}
 	return &s, nil
 }

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -38,6 +39,7 @@ type scorer struct {
 	cuts    cuts
 	x       dataset.Stored // keeps the memory of the parts, until Close
 	parts   []part
+	room    [][]int64 // for the sums of each part
 }
 
 func (s *scorer) Shape() (n, d, q int) { return s.n, s.d, s.q }
@@ -57,6 +59,34 @@ func (s *scorer) all(f func(i int, p part) error) error {
 	errs := make([]error, len(s.parts))
 	parallel.Share(len(errs), len(errs), func(_, i int) { errs[i] = f(i, s.parts[i]) })
 	return errors.Join(errs...)
+}
+
+// addAll makes sums the total of what f writes for the parts.
+func (s *scorer) addAll(sums []int64, f func(i int, p part, sums []int64) error) error {
+	var mu sync.Mutex
+	clear(sums)
+	if s.room == nil {
+		s.room = make([][]int64, len(s.parts))
+	}
+	return s.all(func(i int, p part) error {
+		if cap(s.room[i]) < len(sums) {
+			s.room[i] = make([]int64, len(sums))
+		}
+		own := s.room[i][:len(sums)]
+		if err := f(i, p, own); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		add(sums, own)
+		return nil
+	})
+}
+
+func add(sum, v []int64) {
+	for i, n := range v {
+		sum[i] += n
+	}
 }
 
 func (s *scorer) Rescore(w engine.Weights, classes []int) error {

@@ -10,13 +10,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// TestUpdatesKept: update vectors that are kept, or that there is no room to keep, are those of
-// one engine, after another inverse and after examples that moved.
-func TestUpdatesKept(t *testing.T) {
+// TestUpdates: norms and update vectors are those of one engine, after another inverse and after
+// examples that moved.
+func TestUpdates(t *testing.T) {
 	const n, q = 6, 2
 	inverses := [][]float32{{1.5, -0.5, 0, 1}, {1, 0, -0.25, 1.25}}
 	pairs := []engine.Pair{{P: 1, Q: 0}, {P: 0, Q: 1}, {P: 1, Q: 1}, {P: 0, Q: 0}}
-	for _, d := range []int{5, 1<<20 + 1} { // more than 2^22 numbers
+	for _, d := range []int{5, 1<<20 + 1} {
 		x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
 		for i := range x.X {
 			x.X[i] = float32(i*7919%101-50) / 101

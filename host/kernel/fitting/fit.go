@@ -2,10 +2,12 @@ package fitting
 
 import (
 	"context"
+	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -27,9 +29,9 @@ const (
 )
 
 // Fit fits the kernel map to the prepared examples of p, and returns it and the mapped examples.
-// Errors: those of FindPCA, of the search, and of featuremap.Fit.
+// Errors: those of FindPCA, of the search, and of pca.FitMap.
 func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
-) (*featuremap.Map, dataset.Stored, error) {
+) (*pca.Map, dataset.Stored, error) {
 	if own, ok := l.Learner.(learners.Mapper); ok {
 		return k.fitOwnMap(ctx, p, l, own)
 	}
@@ -66,7 +68,7 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 			steps = []dataset.Steps{plainSteps}
 		}
 	}
-	m, z, err := featuremap.Fit(ctx, p.Engine, x, o, steps[0])
+	m, z, err := pca.FitMap(ctx, p.Engine, x, o, steps[0])
 	if err != nil {
 		return nil, none, err
 	}
@@ -103,4 +105,102 @@ func search(
 	}
 	l.Note("kernel: gamma %v, %s is taken", trials[at].Gamma, trials[at].Steps)
 	return trials[at], nil
+}
+
+// HasOwnMap returns whether a learner fits a kernel map of its own.
+func HasOwnMap(l learners.Params) bool {
+	_, ok := l.(learners.Mapper)
+	return ok
+}
+
+// fitOwnMap is Fit for a learner with a kernel map of its own, whose numbers are not prepared.
+func (k *Options) fitOwnMap(
+	ctx context.Context, p *learners.Problem, l Learning, own learners.Mapper,
+) (*pca.Map, dataset.Stored, error) {
+	none := dataset.Stored{}
+	f, note, err := k.findFunction(p.Engine, p.Rows(), p.Seed)
+	if err != nil {
+		return nil, none, err
+	}
+	if note != "" {
+		l.Note("kernel: %s", note)
+	}
+	if k.findsGamma() && k.Mean {
+		if f, err = longestMean(ctx, p, l, f); err != nil {
+			return nil, none, err
+		}
+	}
+	o := pca.Options{Function: f, Cosine: k.Cosine}
+	if k.findsGamma() && k.Search {
+		best, err := search(ctx, p, l, o, []dataset.Steps{{}})
+		if err != nil {
+			return nil, none, err
+		}
+		o.Function.Gamma = best.Gamma
+	}
+	basis, err := fitBasis(ctx, own, p, o, func(format string, args ...any) {
+		l.Note("kernel: "+format, args...)
+	})
+	if err != nil {
+		return nil, none, err
+	}
+	return pca.NewMap(ctx, p.Engine, basis, p.Rows(), dataset.Steps{})
+}
+
+// fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA.
+// note is told about the learner's own map; it may be nil.
+func fitBasis(
+	ctx context.Context, l any, p *learners.Problem, o pca.Options, note func(string, ...any),
+) (*pca.Basis, error) {
+	own, ok := l.(learners.Mapper)
+	if !ok {
+		return pca.Fit(ctx, p.Engine, p.Rows(), o)
+	}
+	if note == nil {
+		note = func(string, ...any) {}
+	}
+	b := &pca.Basis{Cosine: o.Cosine}
+	x, release, err := b.Prepare(p.Rows())
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if b.Projection, err = own.FitMap(ctx, p.On(x, p.Y), o.Function, note); err != nil {
+		return nil, err
+	}
+	if b.Offset == nil {
+		b.Offset = make([]float32, b.Axes.Q) // which model files have
+	}
+	return b, nil
+}
+
+// longestMean returns f with the γ, of 13 around its own, that sets the mean vectors of the
+// classes farthest apart (Theorem 6 of the paper of the kernel mean): one reading of the examples,
+// and no clean label.
+func longestMean(ctx context.Context, p *learners.Problem, l Learning, f kernel.Function,
+) (kernel.Function, error) {
+	var functions []kernel.Function
+	for power := -4; power <= 8; power++ {
+		one := f
+		one.Gamma = f.Gamma * float32(math.Ldexp(1, power))
+		functions = append(functions, one)
+	}
+	inverse, err := p.Inverse()
+	if err != nil {
+		return f, err
+	}
+	lengths, within, err := means.Lengths(ctx, p.Engine, p.Rows(), p.Y, p.Q, inverse.V, functions,
+		p.Seed)
+	if err != nil {
+		return f, err
+	}
+	best := lengths[0]
+	for _, one := range lengths[1:] {
+		if one.U > best.U {
+			best = one
+		}
+	}
+	l.Note("kernel: gamma %v, whose means are %.3g apart, is taken; the true ones are within %.2g of "+
+		"that, in 95 samples of 100", best.Function.Gamma, math.Sqrt(max(0, best.U)), within)
+	return best.Function, nil
 }

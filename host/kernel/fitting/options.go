@@ -94,8 +94,7 @@ func (k *Options) Plan(rows dataset.Rows) (pca.Plan, error) {
 		fmt.Sprintf("kernel PCA of %d examples × %d features", to-from, x.D))
 }
 
-// MostComponents returns the most components that a learner can see of n examples of d
-// features.
+// MostComponents returns the most components that a learner can see of n examples of d features.
 func (k *Options) MostComponents(n, d int) int {
 	o := k.PCA(n, d, 0)
 	if o.Components == 0 { // whatever the variance asks for

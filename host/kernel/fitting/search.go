@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -104,10 +103,10 @@ func (s Search) components(
 		return fitted, held, 0, err
 	}
 	fitted.Y, held.Y = train.Y, test.Y
-	if fitted.X, err = featuremap.Components(ctx, p.Engine, basis, train.X); err != nil {
+	if fitted.X, err = basis.Components(ctx, p.Engine, train.X); err != nil {
 		return fitted, held, 0, err
 	}
-	held.X, err = featuremap.Components(ctx, p.Engine, basis, test.X)
+	held.X, err = basis.Components(ctx, p.Engine, test.X)
 	return fitted, held, basis.Axes.Q, err
 }
 

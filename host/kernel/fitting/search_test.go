@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
@@ -70,7 +69,7 @@ func TestKernelMap(t *testing.T) {
 	var first []float32
 	for _, e := range everyengine.Open(t) {
 		for _, examples := range []dataset.Examples{x, x.Compressed()} {
-			k, z, err := featuremap.Fit(context.Background(), e, examples, ringOptions,
+			k, z, err := pca.FitMap(context.Background(), e, examples, ringOptions,
 				dataset.Steps{Standardize: true, L2: true})
 			if err != nil {
 				t.Fatal(err)

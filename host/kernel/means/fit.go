@@ -1,7 +1,16 @@
+// Package means has mean vectors of feature space: of each class the mean of φ(x) over its
+// examples, ω_k = Σ_l β_kl·φ(x_l), as an engine.Projection whose numbers are ⟨ω_k, φ(x)⟩ (van
+// Rooyen et al., Sparse robust classification via the kernel mean, equation 1).
+//
+// φ is never computed. The projection has examples for landmarks, here called atoms, and a row of
+// weights β for each class, so that an engine multiplies rows of kernel values by weights, tile by
+// tile (clause 13): no more than a tile of them is in memory, and the bits are the same on every
+// engine, in every storage and however the examples are cut.
 package means
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,10 +18,86 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
+
+// ErrOptions is the kind of error of options that cannot be met; test with errors.Is.
+var ErrOptions = errors.New("no such atoms")
+
+// The ways to choose atoms. All are seeded.
+const (
+	Uniform = "uniform" // each set of examples is as likely
+	// Clusters draws one of each of the parts into which farthest-first traversal (Gonzalez 1985)
+	// cuts a class (Algorithms 1 and 2, Theorem 21).
+	Clusters = "clusters"
+	// Herding takes them one by one where a class's mean exceeds that of its atoms so far most (Chen,
+	// Welling and Smola 2010).
+	Herding = "herding"
+)
+
+// The weights of atoms.
+const (
+	Optimal = "optimal" // the nearest that the atoms' span has to each mean (Cortés and Scott 2016)
+	// those of the choice: each class has its own atoms, whose weights are positive and sum to 1
+	Own = "own"
+)
+
+// Auto is the value of Options.Atoms for as many as are worth it (see Fit).
+const Auto = -1
+
+// Options say what stands for the means.
+type Options struct {
+	Function kernel.Function
+	Atoms    int // k, of all classes together; Auto; or 0 for every example, which is exact
+	// Within asks, in the place of Atoms, for as few atoms of each class as Choice brings within that
+	// length of its mean in feature space: by the bound that 95 draws of 100 keep where it draws
+	// (Algorithm 2), by the distance itself where it herds. Optimal weights of the same atoms are
+	// nearer still. 0 for Atoms to say.
+	Within  float64
+	Choice  string // Uniform (also ""), Clusters or Herding
+	Weights string // Optimal (also "") or Own
+	Seed    uint64
+}
+
+// check judges o for n examples and fills in what is left out.
+func (o *Options) check(n int) error {
+	if err := o.Function.Check(); err != nil {
+		return err
+	}
+	wrong := func(format string, a ...any) error {
+		return fmt.Errorf("kernel mean: %w: "+format, append([]any{ErrOptions}, a...)...)
+	}
+	if o.Choice == "" {
+		o.Choice = Uniform
+	}
+	if o.Weights == "" {
+		o.Weights = Optimal
+	}
+	switch o.Choice {
+	case Uniform, Clusters, Herding:
+	default:
+		return wrong("found the choice %q, wanted %s, %s or %s", o.Choice, Uniform, Clusters, Herding)
+	}
+	switch {
+	case o.Weights != Optimal && o.Weights != Own:
+		return wrong("found the weights %q, wanted %s or %s", o.Weights, Optimal, Own)
+	case o.Atoms < Auto || o.Atoms > n:
+		return wrong("found %d atoms, wanted 1 to %d, as many as there are examples", o.Atoms, n)
+	case o.Within < 0 || math.IsNaN(o.Within) || math.IsInf(o.Within, 0):
+		return wrong("found atoms within %v of the means, wanted a length above 0, or 0 for none",
+			o.Within)
+	case o.Within > 0 && o.Atoms != 0:
+		return wrong("found atoms within %v of the means and a number of them, wanted one of both",
+			o.Within)
+	case o.Atoms == Auto && o.Weights == Own:
+		return wrong("found %s weights and a number of atoms that is to be found, wanted %s ones or a "+
+			"number", Own, Optimal)
+	}
+	return nil
+}
 
 // Means are mean vectors of classes in feature space, and how far they are from the exact ones.
 type Means struct {
@@ -247,4 +332,55 @@ func (s *sample) errorSample() []int {
 	}
 	slices.Sort(rows)
 	return rows
+}
+
+// Plan is what a fit takes of the host's memory beside its examples, in bytes, and what it
+// computes. What the engine takes while it projects a block of them is not in it.
+type Plan struct {
+	Atoms   int   `json:"atoms"`         // at most, in all
+	Weights int64 `json:"weights_bytes"` // of all examples in the exact means, and of the atoms
+	// while atoms are chosen: a copy of a class, kernel values that are kept, sums
+	Choice int64 `json:"choice_bytes"`
+	Factor int64 `json:"factor_bytes"` // of the atoms' kernel values, for optimal weights
+	// Values is how many kernel values are computed, at most but for those of Choice with atoms, if
+	// all classes are as large.
+	Values int64 `json:"kernel_values"`
+}
+
+// Total returns the bytes of all that is there at once.
+func (p Plan) Total() int64 { return memory.Sum(p.Weights, max(p.Choice, p.Factor)) }
+
+// NewPlan says what Fit takes for n examples of d features and q classes. Errors: ErrOptions,
+// those of Function.Check, and memory.ErrBudget if there is no room.
+func NewPlan(n, d, q int, o Options) (Plan, error) {
+	if err := o.check(n); err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Atoms: o.Atoms}
+	switch {
+	case o.Atoms == Auto:
+		p.Atoms = min(candidates, n)
+	case o.Atoms == 0:
+		p.Atoms = n
+	}
+	p.Weights = memory.Sum(memory.Product(n, q, 4), memory.Product(p.Atoms, q, 4))
+	if o.Atoms == 0 && o.Within == 0 {
+		return p, memory.Check(p.Total(), "kernel means of all examples")
+	}
+	p.Values = memory.Sum(memory.Product(min(n, errorRows), n, 1), memory.Product(p.Atoms, n, 1))
+	if o.Choice != Uniform {
+		p.Choice = memory.Sum(pca.KernelRowsBytes(n, true), memory.Product(n, 40))
+		if q > 1 {
+			p.Choice = memory.Sum(p.Choice, memory.Product(n, d, 4))
+		}
+	}
+	if o.Choice == Herding {
+		p.Choice = memory.Sum(p.Choice, pairBytes(n))
+		p.Values = memory.Sum(p.Values, memory.Product(n, n, 1)/int64(q))
+	}
+	if o.Weights == Optimal {
+		p.Factor = memory.Product(p.Atoms, p.Atoms, 12)
+	}
+	return p, memory.Check(p.Total(), fmt.Sprintf("means of %d classes by %d of %d examples", q,
+		p.Atoms, n))
 }

@@ -4,7 +4,7 @@ import "github.com/uma-gpu/uma-gpu/host/numerics"
 
 // kernels are the inner loops of a level, that is with one set of instructions. What each does is
 // said, and done, by its twin in Go below; tests compare all levels with it. Weights w and sums
-// have so many lanes for each column: 4, 8 or 16, and of sparse examples any multiple of 4, which
+// have lanes for each column: 4, 8 or 16, and of sparse examples any multiple of 4, which
 // is the length of out, tau and by.
 type kernels struct {
 	level string
@@ -40,8 +40,8 @@ var portable = kernels{
 	lateSparse: lateSparseGo, prefetch: func(Row) {},
 }
 
-// dotsGo goes on with four chains of fma, the first lanes of 16 in acc each: chain c over so many
-// columns from at[c].
+// dotsGo goes on with four chains of fma, the first lanes of 16 in acc each: chain c over columns
+// numbers from at[c].
 func dotsGo(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chains * most]float32) {
 	for c, from := range at {
 		for j := from; j < from+columns; j++ {
@@ -54,18 +54,7 @@ func dotsGo(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chain
 
 // sparseGo writes the scores of stored values (clause 1) to out.
 func sparseGo(columns []int32, values, w, out []float32) {
-	lanes := len(out)
-	for r := range lanes {
-		var total, acc float32
-		next := int32(0)
-		for k, j := range columns {
-			if j >= next {
-				total, acc, next = total+acc, 0, (j|(chunk-1))+1
-			}
-			acc = numerics.FMA(values[k], w[int(j)*lanes+r], acc)
-		}
-		out[r] = total + acc
-	}
+	numerics.SparseDots(out, columns, values, w)
 }
 
 // addGo adds τ times a dense row to w.
@@ -87,7 +76,7 @@ func addSparseGo(columns []int32, values, w, tau []float32) {
 	}
 }
 
-// lateGo adds terms, of which there are some, to sums, one after another, each product rounded
+// lateGo adds terms, at least one, to sums, one after another, each product rounded
 // before it is added: t times the numbers of x that begin at the term's place.
 func lateGo(sums []float64, terms []term, x []float64) {
 	for j := range sums {

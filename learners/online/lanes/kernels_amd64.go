@@ -3,6 +3,7 @@
 package lanes
 
 import (
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -11,81 +12,69 @@ import (
 // assembly lists the kernels that the processor, and the operating system, which has to save the
 // registers, can run. Only groups of 16 gain from the long vectors of AVX-512.
 func assembly() []*kernels {
-	var all []*kernels
-	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
-		few := []side{
-			{16, sparse16AVX2, addSparse16AVX2}, {8, sparse8AVX2, addSparse8AVX2}, {4, sparse4AVX2,
-				addSparse4AVX2},
-		}
-		short := wide{dots16AVX2, add16AVX2}
-		all = append(all, level("AVX2", short, few, lateSparseAVX2, sums{late32AVX2, 32}, sums{late4AVX2,
-			4}))
-		if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL {
-			few = append([]side{{17, sparse32AVX512, addSparse32AVX512}, {16, sparse16AVX512,
-				addSparse16AVX512}}, few[1:]...)
-			long := wide{dots16AVX512, add16AVX512}
-			k := level("AVX-512", long, few, lateSparseAVX512, sums{late64AVX512, 64}, sums{late8AVX512, 8})
-			k.addDots = func(x, y, w []float32, at *[chains]int, present, columns int,
-				acc *[chains * most]float32, tau *[most]float32) {
-				addDots16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), unsafe.SliceData(w), at, present,
-					columns, acc, tau)
-			}
-			all = append(all, k)
-		}
+	x := cpu.X86
+	if !x.HasAVX2 || !x.HasFMA {
+		return nil
 	}
-	return all
+	few := []group{
+		{16, dots16AVX2, add16AVX2, sparse16AVX2, addSparse16AVX2},
+		{8, dots8AVX2, add8AVX2, sparse8AVX2, addSparse8AVX2},
+		{4, dots4AVX2, add4AVX2, sparse4AVX2, addSparse4AVX2},
+	}
+	all := []*kernels{level("AVX2", few, lateSparseAVX2, sums{late32AVX2, 32}, sums{late4AVX2, 4})}
+	if !x.HasAVX512F || !x.HasAVX512DQ || !x.HasAVX512VL {
+		return all
+	}
+	many := append([]group{
+		{17, nil, nil, sparse32AVX512, addSparse32AVX512},
+		{16, dots16AVX512, add16AVX512, sparse16AVX512, addSparse16AVX512},
+	}, few[1:]...)
+	k := level("AVX-512", many, lateSparseAVX512, sums{late64AVX512, 64}, sums{late8AVX512, 8})
+	k.addDots = func(x, y, w []float32, at *[chains]int, present, columns int,
+		acc *[chains * most]float32, tau *[most]float32) {
+		addDots16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), unsafe.SliceData(w), at, present,
+			columns, acc, tau)
+	}
+	return append(all, k)
 }
 
-// wide are the functions for dense examples and groups of one width.
-type wide struct {
-	dots func(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
-	add  func(x *float32, columns int, w *float32, tau *[most]float32)
-}
-
-// side are functions for sparse examples and some of the lanes that lie side by side in a column:
-// exactly lanes of them, or 17 to 32 if lanes is 17. stride is the distance of columns in bytes.
-type side struct {
+// group are the functions for a number of lanes: exactly lanes of them, or 17 to 32 if lanes is
+// 17, and then of sparse examples alone. There, these are some of the lanes that lie side by side
+// in a column; stride is the distance of columns in bytes.
+type group struct {
 	lanes  int
+	dots   func(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
+	add    func(x *float32, columns int, w *float32, tau *[most]float32)
 	sparse func(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
 		out *float32)
 	addSparse func(columns *int32, values *float32, stored int, w *float32, stride, lanes int,
 		tau *float32)
 }
 
-// sums is a function that adds n terms to so many sums at once.
+// sums is a function that adds n terms to a number of sums at once.
 type sums struct {
 	late    func(sums *float64, terms *term, n int, x *float64)
 	columns int
 }
 
-// level returns kernels with those for 16 lanes given, those for some lanes of many, and those for
-// many sums and for few.
-func level(name string, sixteen wide, some []side,
+// level returns kernels of groups, by decreasing lanes, and of functions for many sums and for few.
+func level(name string, groups []group,
 	lateSparse func(columns *int32, values *float32, stored int, sums, by *float64, lanes int),
 	late ...sums) *kernels {
-	of := func(lanes int) wide {
-		switch lanes {
-		case 4:
-			return wide{dots4AVX2, add4AVX2}
-		case 8:
-			return wide{dots8AVX2, add8AVX2}
-		}
-		return sixteen
+	of := func(lanes int) group {
+		return groups[slices.IndexFunc(groups, func(g group) bool { return g.lanes == lanes })]
 	}
-	// each calls f for lanes from..from+n-1 of so many, until all had their turn.
-	each := func(lanes int, f func(s side, from, n int)) {
+	// each calls f for n lanes from a place on, until all had their turn.
+	each := func(lanes int, f func(g group, from, n int)) {
 		for from := 0; from < lanes; {
-			for _, s := range some {
-				if left := lanes - from; left >= s.lanes {
-					n := s.lanes
-					if n == 17 {
-						n = min(left, 32)
-					}
-					f(s, from, n)
-					from += n
-					break
-				}
+			left := lanes - from
+			g := groups[slices.IndexFunc(groups, func(g group) bool { return left >= g.lanes })]
+			n := g.lanes
+			if n == 17 {
+				n = min(left, 32)
 			}
+			f(g, from, n)
+			from += n
 		}
 	}
 	return &kernels{
@@ -94,8 +83,8 @@ func level(name string, sixteen wide, some []side,
 			of(lanes).dots(unsafe.SliceData(x), unsafe.SliceData(w), at, columns, acc)
 		},
 		sparse: func(columns []int32, values, w, out []float32) {
-			each(len(out), func(s side, from, n int) {
-				s.sparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from],
+			each(len(out), func(g group, from, n int) {
+				g.sparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from],
 					4*len(out), n, &out[from])
 			})
 		},
@@ -103,8 +92,8 @@ func level(name string, sixteen wide, some []side,
 			of(lanes).add(unsafe.SliceData(x), len(x), unsafe.SliceData(w), tau)
 		},
 		addSparse: func(columns []int32, values, w, tau []float32) {
-			each(len(tau), func(s side, from, n int) {
-				s.addSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from],
+			each(len(tau), func(g group, from, n int) {
+				g.addSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from],
 					4*len(tau), n, &tau[from])
 			})
 		},

@@ -23,8 +23,8 @@ type Row struct {
 	Values  []float32
 }
 
-// Weights are Q×D weights. Of dense examples each group of classes has its own columns, of which
-// four chunks are under way at once. Sparse examples find all classes of a column side by side, in
+// Weights are Q×D weights. Of dense examples each group of classes has its own columns, with four
+// chunks under way at once. Sparse examples find all classes of a column side by side, in
 // as few lines of a cache as there can be.
 type Weights struct {
 	q, d int
@@ -59,44 +59,36 @@ func newWeights(q, d int, sparse bool, k *kernels) *Weights {
 	return w
 }
 
-// groups calls f for each group: its weights, and its classes from..to-1.
-func (w *Weights) groups(f func(v []float32, from, to int)) {
-	for from := 0; from < w.q; from += w.lanes {
-		f(w.v[from*w.d:(from+w.lanes)*w.d], from, min(w.q, from+w.lanes))
+// places calls f with the place of each of q×d numbers, where groups of rows lie side by side, as
+// many as lanes, and with its place row-major.
+func places(q, d, lanes int, f func(at, rowMajor int)) {
+	for from := 0; from < d; from += strip {
+		for r := range q {
+			for j := from; j < min(d, from+strip); j++ {
+				f((r/lanes*d+j)*lanes+r%lanes, r*d+j)
+			}
+		}
 	}
+}
+
+// columnsOf returns 0 to d-1, in the memory of all if it holds them already.
+func columnsOf(all []int32, d int) []int32 {
+	for j := len(all); j < d; j++ {
+		all = append(all, int32(j))
+	}
+	return all
 }
 
 // Set takes Q×D weights, row-major. A -0 becomes +0.
 func (w *Weights) Set(rows []float32) {
 	w.waiting = nil
-	w.groups(func(v []float32, from, to int) {
-		for first := 0; first < w.d; first += strip {
-			for r := from; r < to; r++ {
-				at := first*w.lanes + r - from
-				for _, f := range rows[r*w.d+first : r*w.d+min(w.d, first+strip)] {
-					v[at] = f + 0
-					at += w.lanes
-				}
-			}
-		}
-	})
+	places(w.q, w.d, w.lanes, func(at, i int) { w.v[at] = rows[i] + 0 })
 }
 
 // Get writes the weights to rows, row-major.
 func (w *Weights) Get(rows []float32) {
 	w.Flush()
-	w.groups(func(v []float32, from, to int) {
-		for first := 0; first < w.d; first += strip {
-			for r := from; r < to; r++ {
-				at := first*w.lanes + r - from
-				row := rows[r*w.d+first : r*w.d+min(w.d, first+strip)]
-				for j := range row {
-					row[j] = v[at]
-					at += w.lanes
-				}
-			}
-		}
-	})
+	places(w.q, w.d, w.lanes, func(at, i int) { rows[i] = w.v[at] })
 }
 
 // Copy takes the weights of other, which has the same sizes.
@@ -130,9 +122,7 @@ func (w *Weights) fitting(x Row) Row {
 	if x.Columns != nil || w.lanes <= most {
 		return x
 	}
-	for j := len(w.all); j < w.d; j++ {
-		w.all = append(w.all, int32(j))
-	}
+	w.all = columnsOf(w.all, w.d)
 	return Row{Columns: w.all, Values: x.Values}
 }
 
@@ -169,7 +159,7 @@ func (w *Weights) dense(dst, v, x, y []float32) {
 	}
 }
 
-// chunks adds the results of up to four chunks, the last of which may be shorter, to dst. All
+// chunks adds the results of up to four chunks, and the last may be shorter, to dst. All
 // run side by side: first as far as the last one goes, then without it. The kernel has four
 // chains always; where there are less chunks, the first one is run again, for nothing.
 func (w *Weights) chunks(dst, v, x, y []float32) {

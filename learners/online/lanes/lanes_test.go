@@ -64,7 +64,7 @@ func TestLanes(t *testing.T) {
 }
 
 // judge compares one level at one size with rows that are kept one after another: weights for
-// dense and for sparse examples, of which some take their own sort and others both in turns.
+// dense and for sparse examples: some take their own sort and others both in turns.
 func judge(k *kernels, q, d int) error {
 	rng := rand.New(rand.NewPCG(uint64(q), uint64(d)))
 	rows := values(rng, q*d)
@@ -117,7 +117,7 @@ func judge(k *kernels, q, d int) error {
 	return nil
 }
 
-// judgeLate compares the sums of q classes, of which one takes more terms than may wait, two some,
+// judgeLate compares the sums of q classes: one takes more terms than may wait, two some,
 // the others none, of dense, sparse and both sorts of examples, by rows and by columns.
 func judgeLate(k *kernels, q, d int) error {
 	rng := rand.New(rand.NewPCG(5, uint64(d)))

@@ -19,7 +19,7 @@ type term struct {
 // classes lie side by side, as suits sparse examples.
 type Late struct {
 	q, d    int
-	lanes   int         // by columns, in each of them: a multiple of 4, idle ones are 0; else 0
+	lanes   int         // by columns, in each of them: a multiple of 4, idle ones are 0; else 1
 	sums    []float64   // Q×D or, by columns, D×lanes; without what waits
 	waiting [][]term    // of each class
 	rows    [][]float32 // the dense examples that wait
@@ -34,14 +34,11 @@ type Late struct {
 func NewLate(q, d int, byColumns bool) *Late { return newLate(q, d, byColumns, fastest) }
 
 func newLate(q, d int, byColumns bool, k *kernels) *Late {
-	l := &Late{q: q, d: d, waiting: make([][]term, q), k: k}
-	size := q
+	l := &Late{q: q, d: d, lanes: 1, waiting: make([][]term, q), sums: make([]float64, q*d), k: k}
 	if byColumns {
 		l.lanes = (q + 3) / 4 * 4
-		l.by = make([]float64, l.lanes)
-		size = l.lanes
+		l.by, l.sums = make([]float64, l.lanes), make([]float64, l.lanes*d)
 	}
-	l.sums = make([]float64, size*d)
 	return l
 }
 
@@ -64,44 +61,27 @@ func (l *Late) drop() {
 	}
 }
 
-// each calls f with the place of each sum, and its place row-major.
-func (l *Late) each(f func(at, rowMajor int)) {
-	if l.lanes == 0 {
-		for i := range l.sums {
-			f(i, i)
-		}
-		return
-	}
-	for from := 0; from < l.d; from += strip {
-		for r := range l.q {
-			for j := from; j < min(l.d, from+strip); j++ {
-				f(j*l.lanes+r, r*l.d+j)
-			}
-		}
-	}
-}
-
 // Get writes the sums to rows, row-major.
 func (l *Late) Get(rows []float64) {
 	l.Flush()
-	l.each(func(at, i int) { rows[i] = l.sums[at] })
+	places(l.q, l.d, l.lanes, func(at, i int) { rows[i] = l.sums[at] })
 }
 
 // Set takes sums, row-major. A -0 becomes +0.
 func (l *Late) Set(rows []float64) {
 	l.drop()
-	l.each(func(at, i int) { l.sums[at] = rows[i] + 0 })
+	places(l.q, l.d, l.lanes, func(at, i int) { l.sums[at] = rows[i] + 0 })
 }
 
 // Average subtracts sums/n from the weights w, row-major, in float64.
 func (l *Late) Average(w []float32, n float64) {
 	l.Flush()
-	l.each(func(at, i int) { w[i] = float32(float64(w[i]) - l.sums[at]/n) })
+	places(l.q, l.d, l.lanes, func(at, i int) { w[i] = float32(float64(w[i]) - l.sums[at]/n) })
 }
 
 // Add adds t·τ_r·x to each row r. A dense x has to stay as it is until Flush.
 func (l *Late) Add(t float64, tau []float32, x Row) {
-	if l.lanes > 0 {
+	if l.lanes > 1 {
 		l.addColumns(t, tau, x)
 		return
 	}
@@ -133,10 +113,8 @@ func (l *Late) Add(t float64, tau []float32, x Row) {
 
 // addColumns is Add by columns.
 func (l *Late) addColumns(t float64, tau []float32, x Row) {
-	for j := len(l.all); j < l.d && x.Columns == nil; j++ {
-		l.all = append(l.all, int32(j))
-	}
 	if x.Columns == nil {
+		l.all = columnsOf(l.all, l.d)
 		x.Columns = l.all
 	}
 	for r, v := range tau {

@@ -14,44 +14,20 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Data are the options of the examples to read.
+// readOptions has the options of a file that are values of flags as they are.
+type readOptions = file.Options
+
 type Data struct {
-	Path        string
-	Format      string
-	LabelColumn string
-	Ignore      string // comma list
-	IDColumn    string
-	Header      string
-	Separator   string
-	Decimal     string
-	Labels      string // a second file, with the labels
-	XName       string
-	YName       string
-	ZeroBased   bool
-	Storage     string
-	MaxErrors   int
-	SkipBad     bool
-	Trust       bool
-	NoLabels    bool
-	Unlabelled  bool // the command has --no-labels
-	Columns     Columns
+	Path string
+	readOptions
+	Unlabelled bool // the command has --no-labels
 	// Resumes says that the flags of learned columns may be given with a model, as the training that
 	// is resumed was given them.
 	Resumes bool
 
-	common *Common
-}
-
-// Columns are the options of the columns of a table that are more than numbers.
-type Columns struct {
-	Categories   string // comma list
-	Levels       int    // 0 for the default
-	Text         string // comma list
-	TextFeatures int    // 0 for the default, as the next two
-	TextMinDF    int
-	TextNGrams   int
-	Missing      string
-	Unseen       string
+	ignore, decimal, categories, text string // comma lists, and a mark
+	encode                            features.EncodeOptions
+	common                            *Common
 }
 
 // dataFormats are the values of --format.
@@ -61,24 +37,24 @@ var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parque
 // Flags returns the flags of the data, but for --no-labels. usage is the text of --data.
 func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 	d.common = o
-	return append([]cli.Flag{
-		InputFlag{&cli.StringFlag{Name: "data", Destination: &d.Path, Usage: usage +
-			": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE,FILE (required)"}},
+	e := &d.encode
+	return []cli.Flag{
+		Input(&d.Path, "data", usage+
+			": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE,FILE (required)"),
 		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(dataFormats), dataFormats...),
 		&cli.StringFlag{Name: "label-column", DefaultText: "last", Destination: &d.LabelColumn,
 			Usage: "`COLUMN` of the label: a name, a position from 1, first or last"},
-		&cli.StringFlag{Name: "ignore-columns", Destination: &d.Ignore,
+		&cli.StringFlag{Name: "ignore-columns", Destination: &d.ignore,
 			Usage: "comma `LIST` of columns to leave out, names or positions from 1"},
 		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"}, Destination: &d.IDColumn,
-			Usage: "`COLUMN` that names the examples, for what is written about them; no feature"},
+			Usage: "`COLUMN` that names the examples in reports and outputs; no feature"},
 		Choice(&d.Header, "header", "auto",
 			"`ANSWER` to whether a CSV begins with a header: auto, yes or no", "auto", "yes", "no"),
 		&cli.StringFlag{Name: "separator", Value: "auto", Destination: &d.Separator,
 			Usage: "`CHARACTER` between the fields of a CSV, or comma, tab, semicolon, blanks"},
-		Choice(&d.Decimal, "decimal", "point", "decimal `MARK` of a CSV: point or comma",
+		Choice(&d.decimal, "decimal", "point", "decimal `MARK` of a CSV: point or comma",
 			"point", ".", "comma", ","),
-		InputFlag{&cli.StringFlag{Name: "labels", Destination: &d.Labels,
-			Usage: "second `FILE` with one label per example: IDX, .npy or text"}},
+		Input(&d.Labels, "labels", "second `FILE` with one label per example: IDX, .npy or text"),
 		&cli.StringFlag{Name: "x-name", DefaultText: "X, x or the only matrix", Destination: &d.XName,
 			Usage: "`NAME` of the features in an .npz"},
 		&cli.StringFlag{Name: "y-name", DefaultText: "y or Y", Destination: &d.YName,
@@ -94,76 +70,56 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 			Usage: "pass over bad examples, and say which"},
 		&cli.BoolFlag{Name: "trust-data", Destination: &d.Trust,
 			Usage: "do not compare a .umab file with its checksums before it is used"},
-	}, d.Columns.flags()...)
+		&cli.StringFlag{Name: "categories", Destination: &d.categories,
+			Usage: "comma `LIST` of columns that are categories, as columns of words are"},
+		Range(&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(features.DefaultLevels),
+			Destination: &e.Levels, Usage: "most `N` levels of a category, each a feature"},
+			1, math.MaxInt),
+		&cli.StringFlag{Name: "text", Destination: &d.text,
+			Usage: "comma `LIST` of columns of free text, whose tf-idf becomes features"},
+		Range(&cli.IntFlag{Name: "text-features", DefaultText: fmt.Sprint(features.DefaultTextFeatures),
+			Destination: &e.Text.Features,
+			Usage:       "most `N` terms, words and runs of words, of a text's vocabulary"}, 1, math.MaxInt32),
+		Range(&cli.IntFlag{Name: "text-min-df", DefaultText: fmt.Sprint(features.DefaultTextMinExamples),
+			Destination: &e.Text.MinExamples, Usage: "fewest `N` examples that have a term of it"},
+			1, math.MaxInt32),
+		Range(&cli.IntFlag{Name: "text-ngrams", DefaultText: fmt.Sprint(features.DefaultTextWords),
+			Destination: &e.Text.Words, Usage: "most `N` words in a run"}, 1, features.MostTextWords),
+		Choice(&e.Missing, "missing", "error",
+			"`RULE` for missing values: error, mean, indicator (and a feature)", "error", "mean",
+			"indicator"),
+		Choice(&d.Unseen, "unseen", "zero",
+			"`RULE` for levels that the model does not know: zero (none) or error", "zero", "error"),
+	}
 }
 
-// NoLabelsFlag returns the flag --no-labels.
 func (d *Data) NoLabelsFlag() cli.Flag {
 	d.Unlabelled = true
 	return &cli.BoolFlag{Name: "no-labels", Destination: &d.NoLabels,
 		Usage: "all columns are features; LIBSVM's labels are passed over"}
 }
 
-func (f *Columns) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "categories", Destination: &f.Categories,
-			Usage: "comma `LIST` of columns that are categories, as those of words are"},
-		Range(&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(features.DefaultLevels),
-			Destination: &f.Levels,
-			Usage:       "most `LEVELS` of a category, each a feature"}, 1, math.MaxInt),
-		&cli.StringFlag{Name: "text", Destination: &f.Text,
-			Usage: "comma `LIST` of columns of free text, of which tf-idf becomes features"},
-		Range(&cli.IntFlag{Name: "text-features", DefaultText: fmt.Sprint(features.DefaultTextFeatures),
-			Destination: &f.TextFeatures,
-			Usage:       "most `TERMS`, words and runs of words, of a text's vocabulary"}, 1, math.MaxInt32),
-		Range(&cli.IntFlag{Name: "text-min-df", DefaultText: fmt.Sprint(features.DefaultTextMinExamples),
-			Destination: &f.TextMinDF, Usage: "fewest `EXAMPLES` that have a term of it"}, 1, math.MaxInt32),
-		Range(&cli.IntFlag{Name: "text-ngrams", DefaultText: fmt.Sprint(features.DefaultTextWords),
-			Destination: &f.TextNGrams, Usage: "most `WORDS` in a run"}, 1, features.MostTextWords),
-		Choice(&f.Missing, "missing", "error",
-			"`RULE` for missing values: error, mean, indicator (and a feature)", "error", "mean",
-			"indicator"),
-		Choice(&f.Unseen, "unseen", "zero",
-			"`RULE` for levels that the model does not know: zero (none) or error", "zero", "error"),
-	}
-}
-
-// learnedColumns are the flags about columns whose answer a model keeps.
-var learnedColumns = []string{"categories", "levels", "missing", "text", "text-features",
-	"text-min-df", "text-ngrams"}
+// textColumns are the flags about columns of text, learnedColumns those whose answer a model keeps.
+var (
+	textColumns    = []string{"text-features", "text-min-df", "text-ngrams"}
+	learnedColumns = append([]string{"categories", "levels", "missing", "text"}, textColumns...)
+)
 
 // Options returns how to read the data, with or without labels.
 func (d *Data) Options() (file.Options, error) {
-	o := file.Options{
-		Format: d.Format, Labels: d.Labels, XName: d.XName, YName: d.YName, ZeroBased: d.ZeroBased,
-		Storage: d.Storage, MaxErrors: d.MaxErrors, SkipBad: d.SkipBad, Trust: d.Trust,
-		Stdin:    d.common.In,
-		NoLabels: d.NoLabels,
-		Table: file.Table{LabelColumn: d.LabelColumn, IDColumn: d.IDColumn, Header: d.Header,
-			Separator: d.Separator, DecimalComma: d.Decimal == "comma" || d.Decimal == ",",
-			Ignore: List(d.Ignore), Unseen: d.Columns.Unseen},
-	}
+	o, e := d.readOptions, d.encode
+	o.Stdin, o.Encode = d.common.In, &e
+	o.Ignore, o.DecimalComma = List(d.ignore), d.decimal == "comma" || d.decimal == ","
+	e.Categories, e.Text.Columns = List(d.categories), List(d.text)
 	if d.Path == "" {
 		return o, Missing("data")
 	}
 	if err := o.CheckSeparator(); err != nil {
 		return o, Usage("--separator: %v", err)
 	}
-	var err error
-	o.Encode, err = d.Columns.options()
-	return o, err
-}
-
-func (f *Columns) options() (*features.EncodeOptions, error) {
-	o := &features.EncodeOptions{Levels: f.Levels, Categories: List(f.Categories), Missing: f.Missing}
-	o.Text.Columns, o.Text.Features = List(f.Text), f.TextFeatures
-	o.Text.MinExamples, o.Text.Words = f.TextMinDF, f.TextNGrams
-	for _, number := range []struct {
-		flag  string
-		value int
-	}{{"text-features", f.TextFeatures}, {"text-min-df", f.TextMinDF}, {"text-ngrams", f.TextNGrams}} {
-		if number.value != 0 && f.Text == "" {
-			return o, Usage("--%s is given without --text", number.flag)
+	for _, flag := range textColumns {
+		if d.common.Given(flag) && d.text == "" {
+			return o, Usage("--%s is given without --text", flag)
 		}
 	}
 	return o, nil
@@ -188,8 +144,8 @@ func (d *Data) ReadWhole(ctx context.Context, o file.Options) (*dataset.Dataset,
 	return ReadWhole(ctx, d.Path, o, d.common.Notes)
 }
 
-// AsModel has o read the columns of a table as those that became features f. Flags that ask for
-// something else are wrong.
+// AsModel has o read the columns of a table as the columns of features f. Flags that ask for other
+// features are wrong.
 func (d *Data) AsModel(o *file.Options, f model.Features) error {
 	for _, flag := range learnedColumns {
 		if d.common.Given(flag) && !d.Resumes {

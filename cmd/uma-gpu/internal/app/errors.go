@@ -34,7 +34,7 @@ var ErrInterrupted = errors.New("interrupted")
 type UsageError struct {
 	Flag    string   // without dashes, "" if none is to blame
 	Got     string   // the word that was given
-	Allowed []string // the words that there are, nil if nobody can list them
+	Allowed []string // the words that are allowed, nil if they cannot be listed
 	Problem string   // "" if flag, word and list say it
 	Command string   // whose --help to see, "uma-gpu train"; Action fills it in
 }
@@ -58,7 +58,7 @@ func Usage(format string, args ...any) error {
 	return &UsageError{Problem: fmt.Sprintf(format, args...)}
 }
 
-// NotAllowed returns the usage error of a flag whose value is none of those that there are.
+// NotAllowed returns the usage error of a flag whose value is none of the allowed.
 func NotAllowed(flag, got string, allowed ...string) error {
 	return &UsageError{Flag: flag, Got: got, Allowed: allowed}
 }
@@ -114,15 +114,16 @@ func ExitCode(err error) int {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
 	}
-	for _, missing := range []error{ErrNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader,
-		gpu.ErrNoPlatform, gpu.ErrNoDevice} {
-		if errors.Is(err, missing) {
-			return ExitNoDevice
-		}
-	}
-	for _, full := range []error{memory.ErrBudget, engine.ErrMemory, pca.ErrMemory} {
-		if errors.Is(err, full) {
-			return ExitMemory
+	for _, of := range []struct {
+		code  int
+		kinds []error
+	}{
+		{ExitNoDevice, []error{ErrNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform,
+			gpu.ErrNoDevice}},
+		{ExitMemory, []error{memory.ErrBudget, engine.ErrMemory, pca.ErrMemory}},
+	} {
+		if slices.ContainsFunc(of.kinds, func(kind error) bool { return errors.Is(err, kind) }) {
+			return of.code
 		}
 	}
 	return ExitFailure

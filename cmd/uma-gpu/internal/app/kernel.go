@@ -19,7 +19,6 @@ import (
 // Cosine is the kernel function that is kernel.Linear on rows of length 1.
 const Cosine = "cosine"
 
-// Kernel are the options of a kernel function and of its components.
 type Kernel struct {
 	Kind           string // "" for none
 	Gamma          string // a number, or a word
@@ -47,7 +46,6 @@ func (k *Kernel) FunctionFlags(o *Common) []cli.Flag {
 	}
 }
 
-// KindFlag returns the flag --kernel.
 func (k *Kernel) KindFlag(value string) cli.Flag {
 	return Choice(&k.Kind, "kernel", value, "kernel `FUNCTION`: rbf, poly, linear or cosine",
 		kernel.RBF, kernel.Poly, kernel.Linear, Cosine)
@@ -56,18 +54,19 @@ func (k *Kernel) KindFlag(value string) cli.Flag {
 // Flags returns the flags of a kernel function and of its components, but for --kernel.
 func (k *Kernel) Flags(o *Common) []cli.Flag {
 	return append(k.FunctionFlags(o),
-		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are", Destination: &k.Components,
-			Usage: "number `D` of components"}, &cli.Float64Flag{Name: "variance", Destination: &k.Variance,
+		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are",
+			Destination: &k.Components, Usage: "number `D` of components"},
+		&cli.Float64Flag{Name: "variance", Destination: &k.Variance,
 			Usage: "as many components as have this `SHARE` of the variance"},
 		&cli.StringFlag{Name: "landmarks", Value: "auto", Destination: &k.Landmarks,
 			Usage: "number `M` of examples that stand for all; all, or auto"},
 		Choice(&k.LandmarkChoice, "landmark-choice", pca.Uniform,
-			"`HOW` to choose landmarks: uniform, kmeans++ or farthest", pca.Uniform, pca.KMeans,
-			pca.Farthest), &cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
+			"`RULE` that chooses landmarks: uniform, kmeans++ or farthest", pca.Uniform, pca.KMeans,
+			pca.Farthest),
+		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
 			Destination: &k.Memory, Usage: "`SIZE` of the memory for the fit, such as 2G"})
 }
 
-// TrainFlags returns the flags of a training's kernel.
 func (k *Kernel) TrainFlags(o *Common) []cli.Flag {
 	flags := k.Flags(o)
 	flags[0] = &cli.StringFlag{Name: "gamma", Value: "median", Destination: &k.Gamma,
@@ -135,19 +134,13 @@ func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 	return found, nil
 }
 
-// parameters are the flags of kernel functions, and the functions that have them.
-var parameters = []struct {
-	flag  string
-	kinds []string
-}{{"gamma", []string{kernel.RBF, kernel.Poly}}, {"coef0", []string{kernel.Poly}}, {"degree",
-	[]string{kernel.Poly}}}
-
 // Function sets the kernel function in found.
 func (k *Kernel) Function(found *fitting.Options, search bool) error {
-	for _, p := range parameters {
-		if k.common.Given(p.flag) && !slices.Contains(p.kinds, k.Kind) {
-			return Usage("--%s says nothing about --kernel %s, only about %s", p.flag, k.Kind,
-				strings.Join(p.kinds, " and "))
+	for flag, kinds := range map[string][]string{"gamma": {kernel.RBF, kernel.Poly},
+		"coef0": {kernel.Poly}, "degree": {kernel.Poly}} {
+		if k.common.Given(flag) && !slices.Contains(kinds, k.Kind) {
+			return Usage("--%s says nothing about --kernel %s, only about %s", flag, k.Kind,
+				strings.Join(kinds, " and "))
 		}
 	}
 	f := &found.Function
@@ -159,17 +152,19 @@ func (k *Kernel) Function(found *fitting.Options, search bool) error {
 	}
 	trial := *f // with some γ, if it is to be found
 	if f.Kind != kernel.Linear {
+		words := []string{"a number above 0", "median"}
+		if search {
+			words = append(words, "search", "mean")
+		}
 		g, err := strconv.ParseFloat(k.Gamma, 32)
-		found.Search, found.Mean = k.Gamma == "search", k.Gamma == "mean"
 		switch {
 		case err == nil:
 			f.Gamma, trial.Gamma = float32(g), float32(g)
-		case k.Gamma == "median", search && (found.Search || found.Mean):
+		case slices.Contains(words[1:], k.Gamma):
 			trial.Gamma = 1
-		case search:
-			return Usage("--gamma is %q, wanted a number above 0, median, search or mean", k.Gamma)
+			found.Search, found.Mean = k.Gamma == "search", k.Gamma == "mean"
 		default:
-			return Usage("--gamma is %q, wanted a number above 0, or median", k.Gamma)
+			return Usage("--gamma is %q, wanted %s", k.Gamma, OrList(words))
 		}
 	}
 	if err := trial.Check(); err != nil {

@@ -5,7 +5,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// The values of --axes and --confusion-axes.
+const (
+	TrueColumns = "true-columns"
+	InTrueRows  = "true-rows"
 )
 
 // Noise are the options of the label noise: a confusion matrix in a file, or none.
@@ -22,7 +30,6 @@ func (n *Noise) Flags(usage string) []cli.Flag {
 	}
 }
 
-// AxesFlag returns the flag --confusion-axes.
 func (n *Noise) AxesFlag() cli.Flag {
 	return Choice(&n.Axes, "confusion-axes", TrueColumns,
 		"`AXES` of the file: true-columns (they sum to 1) or true-rows", TrueColumns, InTrueRows)
@@ -45,7 +52,6 @@ func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, 
 		TrueRows: n.Axes == InTrueRows})
 }
 
-// PrintedAxesFlag returns the flag --axes.
 func PrintedAxesFlag(into *string) cli.Flag {
 	return Choice(into, "axes", TrueColumns, "`AXES` of printed matrices: true-columns or true-rows",
 		TrueColumns, InTrueRows)
@@ -54,4 +60,23 @@ func PrintedAxesFlag(into *string) cli.Flag {
 // NormalizeFlag returns the flag --normalize, whose value CheckSteps checks.
 func NormalizeFlag(into *string) cli.Flag {
 	return &cli.StringFlag{Name: "normalize", Value: "auto", Usage: NormalizeUsage, Destination: into}
+}
+
+// NormalizeUsage says what --normalize takes, NormalizeHelp what the default is.
+const (
+	NormalizeUsage = "comma list of `STEPS`: standardize, maxabs, bias, l2; or none"
+	NormalizeHelp  = "--normalize auto prepares by " + dataset.DefaultSteps +
+		", with a kernel function by " +
+		host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
+		"texts with other columns beside them by " + dataset.DefaultStepsText + "."
+)
+
+// CheckSteps refuses a value of --normalize that is neither auto nor a list of steps.
+func CheckSteps(steps string) error {
+	if steps != "auto" {
+		if _, err := dataset.ParseSteps(steps); err != nil {
+			return Usage("--normalize: %v", err)
+		}
+	}
+	return nil
 }

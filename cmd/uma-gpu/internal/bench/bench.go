@@ -163,7 +163,7 @@ func (o *Options) examples(ctx context.Context, s *timing.Setup) (about benchDat
 		}
 	} else {
 		d = &dataset.Dataset{Examples: dataset.Examples{N: o.n, D: o.d}}
-		d.X, d.Y, err = synth.GenerateContext(ctx, o.n, o.d, o.q, o.Train.Seed)
+		d.X, d.Y, err = synth.Generate(ctx, o.n, o.d, o.q, o.Train.Seed)
 		if stopped := app.Interrupted(ctx); stopped != nil {
 			err = stopped
 		}

@@ -20,7 +20,6 @@ var shellScripts embed.FS
 // Shells are the shells that have a script.
 var Shells = []string{"bash", "zsh", "fish"}
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *app.Common) error) *cli.Command {
 	o := new(app.Common)
 	return &cli.Command{

@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Data      app.Data
@@ -25,7 +24,6 @@ type Options struct {
 	Normalize string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -107,7 +105,7 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// tell notes what was written, and what the format has no place for.
+// tell notes the size of the copy, and the parts that its format has no place for.
 func (o *Options) tell(d *dataset.Dataset, to string) {
 	size, prepared := "", ""
 	if about, err := os.Stat(o.Out); err == nil {

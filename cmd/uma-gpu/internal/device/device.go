@@ -2,6 +2,7 @@
 package device
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 )
 
 // Variable of the environment names the device where --device does not.
@@ -38,7 +39,6 @@ type Options struct {
 	common *app.Common
 }
 
-// Flags returns the flags of the device.
 func (o *Options) Flags(common *app.Common) []cli.Flag {
 	o.common = common
 	return []cli.Flag{
@@ -60,179 +60,79 @@ func (o *Options) Flags(common *app.Common) []cli.Flag {
 	}
 }
 
-// Selection is what --device stands for.
-type Selection struct {
-	Try     []gpu.Info // OpenCL devices to open, the first that works is used
-	CPU     processor  // used if none of them works, nil if it is not to be
-	Auto    bool       // nobody asked for one of them
-	list    lister     // finds what auto is to try, nil once it is in try
-	Problem error      // why there is nothing to try, if that is worth a word
-}
-
-// lister lists the OpenCL devices.
-type lister func() ([]gpu.Info, error)
-
-// Look finds the devices that auto tries. It is for work that is worth the time that drivers take.
-func (s *Selection) Look() {
-	if s.list == nil {
-		return
-	}
-	all, err := s.list()
-	s.Try, s.Problem, s.list = slices.Concat(filter(all, IsGPU), filter(all, IsOtherAccelerator)), err,
-		nil
-	s.ofThisRank()
-}
-
-// processor opens an engine without OpenCL, which cannot fail.
-type processor func(noBounds bool) engine.Engine
-
-// Processors are these engines, by their id.
-var Processors = []struct {
-	id  string
-	New processor
-}{{"cpu", Fastest}, {"cpu:plain", func(bool) engine.Engine { return cpuref.New() }}}
-
-func Fastest(noBounds bool) engine.Engine {
-	if noBounds {
-		return simd.NewUnbounded()
-	}
-	return simd.New()
-}
-
-// selectDevice finds the devices that a name stands for. list lists the OpenCL devices; it is not
-// called if the name does not ask for one, and for auto when it looks. Errors are errNoSuchDevice
-// or those of list.
-func Select(name string, list lister) (Selection, error) {
-	name = strings.TrimSpace(name)
-	keyword := strings.ToLower(name)
-	for _, p := range Processors {
-		if keyword == p.id {
-			return Selection{CPU: p.New}, nil
-		}
-	}
-	if keyword == "auto" || keyword == "" {
-		return Selection{CPU: Fastest, Auto: true, list: list}, nil
-	}
-	all, err := list()
-	if err != nil {
-		return Selection{}, fmt.Errorf("device %q%s: %w", name, fromEnvironment(name), err)
-	}
-	found := matching(keyword, all)
-	if len(found) == 1 {
-		return Selection{Try: found}, nil
-	}
-	what := "matches none of the devices"
-	if len(found) > 1 {
-		what = fmt.Sprintf("is not clear, it matches %d of the devices", len(found))
-	}
-	return Selection{}, fmt.Errorf("%w: %q%s %s:\n%s", app.ErrNoSuchDevice, name,
-		fromEnvironment(name), what, deviceList(all))
-}
-
-func IsGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
-
-// IsOtherAccelerator reports whether a device is neither a GPU nor the processor, and has
-// memory of its own, without which it reads the examples no faster than the processor.
-func IsOtherAccelerator(i gpu.Info) bool {
-	return !IsGPU(i) && !strings.Contains(strings.ToUpper(i.Type), "CPU") && !i.SharesMemory
-}
-
-// filter returns the devices to keep, in their order.
-func filter(all []gpu.Info, keep func(gpu.Info) bool) []gpu.Info {
-	var kept []gpu.Info
-	for _, i := range all {
-		if keep(i) {
-			kept = append(kept, i)
-		}
-	}
-	return kept
-}
-
-var exactID = regexp.MustCompile(`^opencl:([0-9]+)\.([0-9]+)$`)
-
-// matching returns the devices that a lower-case name other than auto and cpu
-// stands for; it is clear if there is one.
-func matching(name string, all []gpu.Info) []gpu.Info {
-	if name == "opencl" {
-		if gpus := filter(all, IsGPU); len(gpus) == 1 {
-			return gpus
-		}
-		return all
-	}
-	if m := exactID.FindStringSubmatch(name); m != nil {
-		return filter(all, func(i gpu.Info) bool {
-			return m[1] == strconv.Itoa(i.Platform) && m[2] == strconv.Itoa(i.Device)
-		})
-	}
-	// A whole name wins over a part of a longer one.
-	if exact := filter(all, func(i gpu.Info) bool {
-		return strings.EqualFold(i.Name, name)
-	}); len(exact) == 1 {
-		return exact
-	}
-	return filter(all, func(i gpu.Info) bool {
-		return strings.Contains(strings.ToLower(i.Name), name) ||
-			strings.Contains(strings.ToLower(i.PlatformName), name)
-	})
-}
-
-// fromEnvironment says where a device name that nobody typed comes from.
-func fromEnvironment(name string) string {
-	if strings.TrimSpace(os.Getenv(Variable)) == name {
-		return " (" + Variable + ")"
-	}
-	return ""
-}
-
-// deviceList lists all devices for an error message.
-func deviceList(all []gpu.Info) string {
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, p := range Processors {
-		fmt.Fprintf(t, "  %s\t%s\n", p.id, p.New(false).Device().Name)
-	}
-	for _, i := range all {
-		fmt.Fprintf(t, "  %s\t%s (%s, %s)\n", i.ID(), i.Name, i.PlatformName, i.Type)
-	}
-	t.Flush() // into memory
-	return strings.TrimRight(b.String(), "\n")
-}
-
 // Device is where a command will compute.
 type Device struct {
 	Selection
 	Options gpu.Options
 	Audit   audit.Level // "" for a sample, unless it is the processor
 
-	Parts  []*Device // of a list of devices, each of which computes on a share of the examples
+	Parts  []*Device // of a list of devices, which share the examples
 	shares []int     // of the parts, nil to measure them
 	Data   string    // hash of the data that it will be used for, as far as it is known
 }
 
 // Choose finds the device, so that a wrong name is told before any file is read.
 func (o *Options) Choose() (*Device, error) {
-	maxAlloc, err := app.ParseBytes(o.MaxAlloc)
-	if err != nil {
+	d := &Device{Options: gpu.Options{NoBounds: o.NoBounds, AllowNonconforming: o.AllowNonconforming},
+		Audit: audit.Level(o.Audit)}
+	var err error
+	if d.Options.MaxAlloc, err = app.ParseBytes(o.MaxAlloc); err != nil {
 		return nil, app.Usage("--max-alloc: %v", err)
 	}
-	limit, err := app.ParseBytes(o.MemoryLimit)
-	if err != nil {
+	if d.Options.MemoryLimit, err = app.ParseBytes(o.MemoryLimit); err != nil {
 		return nil, app.Usage("--memory-limit: %v", err)
 	}
-	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: o.NoBounds,
-		AllowNonconforming: o.AllowNonconforming}
-	d := &Device{Options: options, Audit: audit.Level(o.Audit)}
-	name := deviceOfRank(o.Name)
+	name := strings.ReplaceAll(o.Name, "{rank}", strconv.Itoa(Launch.Local)) // on its machine
 	list := listDevices(o.common.Notes)
-	if names := listedDevices(name, list); names != nil {
+	d.Selection, err = Select(name, list)
+	if names := strings.Split(name, "+"); err != nil && len(names) > 1 {
 		return d, d.chooseShards(o.Shares, names, list)
 	}
 	if o.Shares != "" {
 		return nil, app.Usage("--shares is of several devices, wanted --device with + between them")
 	}
-	d.Selection, err = Select(name, list)
 	return d, err
 }
+
+// chooseShards finds the devices of a list, which share the examples.
+func (d *Device) chooseShards(shares string, names []string, list lister) error {
+	for _, name := range names {
+		s, err := Select(name, list)
+		if err == nil && s.Auto {
+			err = fmt.Errorf("%w: %q is no device to stand beside others: name one", app.ErrNoSuchDevice,
+				name)
+		}
+		if err != nil {
+			return err
+		}
+		d.Parts = append(d.Parts, &Device{Selection: s, Options: d.Options, Audit: d.Audit})
+	}
+	for _, part := range app.List(shares) {
+		v, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || v < 1 || v > 1000000 {
+			return app.Usage("--shares: found %q, wanted whole numbers from 1 to 1000000 with commas "+
+				"between", part)
+		}
+		d.shares = append(d.shares, v)
+	}
+	if d.shares != nil && len(d.shares) != len(names) {
+		return app.Usage("--shares: found %d shares, wanted %d, one for each of the devices of --device",
+			len(d.shares), len(names))
+	}
+	return nil
+}
+
+// Selection is what --device stands for.
+type Selection struct {
+	Try     []gpu.Info // OpenCL devices to open, the first that works is used
+	CPU     processor  // used if none of them works, nil if it is not to be
+	Auto    bool       // --device names none of them
+	list    lister     // finds what auto is to try, nil once it is in Try
+	Problem error      // why there is nothing to try, if that is worth a word
+}
+
+// lister lists the OpenCL devices.
+type lister func() ([]gpu.Info, error)
 
 // listDevices returns a lister that warns once of drivers that are left out.
 func listDevices(n app.Notes) lister {
@@ -249,7 +149,123 @@ func listDevices(n app.Notes) lister {
 	}
 }
 
-// adviseDevice adds to an error that an audit found what to do.
+// Look finds the devices that auto tries. It is for work that is worth the time that drivers take.
+func (s *Selection) Look() {
+	if s.list == nil {
+		return
+	}
+	all, err := s.list()
+	s.Try, s.Problem, s.list = slices.Concat(filter(all, IsGPU), filter(all, IsOtherAccelerator)), err,
+		nil
+	if Launch.Ranks > 1 { // two ranks of a machine would each take all of a device's memory
+		s.Try = s.Try[min(Launch.Local, len(s.Try)):min(Launch.Local+1, len(s.Try))]
+	}
+}
+
+// processor opens an engine without OpenCL, which cannot fail.
+type processor func(noBounds bool) engine.Engine
+
+// Processors are these engines, by their id.
+var Processors = []struct {
+	id  string
+	New processor
+}{{"cpu", Fastest}, {"cpu:plain", func(bool) engine.Engine { return cpuref.New() }}}
+
+// Fastest opens the engine that is fastest on the processor.
+func Fastest(noBounds bool) engine.Engine {
+	if noBounds {
+		return simd.NewUnbounded()
+	}
+	return simd.New()
+}
+
+// Select finds the devices that a name stands for. list lists the OpenCL devices; it is not called
+// if the name does not ask for one, and for auto by Look. Errors are ErrNoSuchDevice or those of
+// list.
+func Select(name string, list lister) (Selection, error) {
+	name = strings.TrimSpace(name)
+	keyword := strings.ToLower(name)
+	for _, p := range Processors {
+		if keyword == p.id {
+			return Selection{CPU: p.New}, nil
+		}
+	}
+	if keyword == "auto" || keyword == "" {
+		return Selection{CPU: Fastest, Auto: true, list: list}, nil
+	}
+	quoted := strconv.Quote(name)
+	if strings.TrimSpace(os.Getenv(Variable)) == name {
+		quoted += " (" + Variable + ")" // which was not typed
+	}
+	all, err := list()
+	if err != nil {
+		return Selection{}, fmt.Errorf("device %s: %w", quoted, err)
+	}
+	found := matching(keyword, all)
+	if len(found) == 1 {
+		return Selection{Try: found}, nil
+	}
+	what := "matches none of the devices"
+	if len(found) > 1 {
+		what = fmt.Sprintf("is not clear, it matches %d of the devices", len(found))
+	}
+	var devices strings.Builder
+	app.Table(&devices, func(row app.Row) { // into memory
+		for _, p := range Processors {
+			row("  %s\t%s", p.id, p.New(false).Device().Name)
+		}
+		for _, i := range all {
+			row("  %s\t%s (%s, %s)", i.ID(), i.Name, i.PlatformName, i.Type)
+		}
+	})
+	return Selection{}, fmt.Errorf("%w: %s %s:\n%s", app.ErrNoSuchDevice, quoted, what,
+		strings.TrimRight(devices.String(), "\n"))
+}
+
+func IsGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
+
+// IsOtherAccelerator reports whether a device is neither a GPU nor the processor, and has memory of
+// its own, without which it reads the examples no faster than the processor.
+func IsOtherAccelerator(i gpu.Info) bool {
+	return !IsGPU(i) && !strings.Contains(strings.ToUpper(i.Type), "CPU") && !i.SharesMemory
+}
+
+// filter returns the devices to keep, in their order.
+func filter(all []gpu.Info, keep func(gpu.Info) bool) (kept []gpu.Info) {
+	for _, i := range all {
+		if keep(i) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+var exactID = regexp.MustCompile(`^opencl:[0-9]+\.[0-9]+$`)
+
+// matching returns the devices that a lower-case name other than auto and cpu stands for; it is
+// clear if there is one.
+func matching(name string, all []gpu.Info) []gpu.Info {
+	if name == "opencl" {
+		if gpus := filter(all, IsGPU); len(gpus) == 1 {
+			return gpus
+		}
+		return all
+	}
+	if exactID.MatchString(name) {
+		return filter(all, func(i gpu.Info) bool { return i.ID() == name })
+	}
+	// A whole name wins over a part of a longer one.
+	whole := filter(all, func(i gpu.Info) bool { return strings.EqualFold(i.Name, name) })
+	if len(whole) == 1 {
+		return whole
+	}
+	return filter(all, func(i gpu.Info) bool {
+		return strings.Contains(strings.ToLower(i.Name), name) ||
+			strings.Contains(strings.ToLower(i.PlatformName), name)
+	})
+}
+
+// Advise adds to an error that an audit found what to do.
 func Advise(err error) error {
 	if !errors.Is(err, audit.ErrDiffers) {
 		return err
@@ -258,23 +274,22 @@ func Advise(err error) error {
 		"computed is of no use: begin again with --device cpu, and trust no checkpoint of this run", err)
 }
 
-// audited returns e with the audit that was asked for. The processor is audited by the loops that
-// define every result, all others by the processor, which is fast, and keeps no bounds that both
-// could be wrong about.
+// audited returns e with the audit that was asked for. The loops that define every result audit the
+// processor. The processor audits all others, as it is fast, and without bounds, about which both
+// could be wrong.
 func (d *Device) audited(e engine.Engine) engine.Engine {
-	level := d.Audit
-	if e.Device().Kind == "cpu" {
-		if level == "" {
-			level = audit.Off
-		}
-		if e.Device().ID == "cpu" {
-			return audit.Engine(e, cpuref.New(), level)
-		}
-	}
-	if level == "" {
+	level, reference := d.Audit, engine.Engine(nil)
+	if e.Device().Kind == "cpu" && level == "" {
+		level = audit.Off
+	} else if level == "" {
 		level = audit.Sample
 	}
-	return audit.Engine(e, Fastest(true), level)
+	if e.Device().ID == "cpu" {
+		reference = cpuref.New()
+	} else {
+		reference = Fastest(true)
+	}
+	return audit.Engine(e, reference, level)
 }
 
 // Work is what a learner will see of the examples. Devices are chosen for it.
@@ -286,7 +301,7 @@ type Work struct {
 	Shared   bool // each rank has read its own examples, whatever its share
 }
 
-// WorkOn returns the work on prepared examples of so many classes.
+// WorkOn returns the work on prepared examples in these classes.
 func WorkOn(rows dataset.Rows, classes int) Work {
 	x := rows.Stored()
 	return Work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}
@@ -297,10 +312,9 @@ func WorkOnComponents(n, components, classes int) Work {
 	return Work{Features: components, Classes: classes, Values: n * components}
 }
 
-// ProcessorValues is how many stored values are too many for auto to stay on the
-// processor. A step on fewer is over before a device has been told what to do: on the
-// optical digits (0.25 M values) the processor makes ten steps while OpenCL, even with
-// nothing to copy, makes one.
+// ProcessorValues is how many stored values are too many for auto to stay on the processor. A step
+// on fewer is over before a device has been told what to do: on the optical digits (0.25 M values)
+// the processor makes ten steps while OpenCL, even with nothing to copy, makes one.
 const ProcessorValues = 1 << 20
 
 // processorSuffices reports whether the processor is done before a device has begun.
@@ -325,13 +339,61 @@ func (d *Device) WantsNarrow(rows dataset.Rows) bool {
 
 // Open opens the device for the work w and says which one it is. The caller closes the engine.
 func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
-	if d.Parts != nil || Launch.Ranks > 1 {
-		return d.openShards(n, w)
+	parts := d.Parts
+	if parts == nil {
+		if Launch.Ranks == 1 {
+			return d.openOne(n, w)
+		}
+		parts = []*Device{d}
 	}
-	return d.openOne(n, w)
+	return together(parts, func(part *Device) (engine.Engine, error) { return part.openOne(n, w) },
+		func(engines []engine.Engine) (e engine.Engine, err error) {
+			shares := d.shares
+			if shares == nil && !w.processorSuffices() && !(w.Shared && len(engines) == 1) {
+				shares, err = shard.Measure(engines, w.Features, w.Classes, w.Values, w.sparse)
+				if err != nil {
+					return nil, err
+				}
+			}
+			if Launch.Ranks > 1 {
+				n.Say("rank %d of %d", Launch.Rank, Launch.Ranks)
+				if err := JoinWorld(); err != nil {
+					return nil, err
+				}
+				if err := agree(fmt.Sprint(d.Data, w)); err != nil {
+					return nil, err
+				}
+				return shard.Ranks(context.Background(), traffic, engines, shares)
+			}
+			if e, err = shard.New(engines, shares); err == nil {
+				n.Say("shares of the examples: %s", SharesText(engines, shares))
+			}
+			return e, err
+		})
 }
 
-// openOne is open for a device that is not a list, and of a process by itself.
+// together opens devices and joins them to one engine. After an error none is left open.
+func together(parts []*Device, open func(*Device) (engine.Engine, error),
+	join func([]engine.Engine) (engine.Engine, error)) (joined engine.Engine, err error) {
+	var engines []engine.Engine
+	defer func() {
+		if err != nil {
+			for _, e := range engines {
+				err = errors.Join(err, e.Close())
+			}
+		}
+	}()
+	for _, part := range parts {
+		e, err := open(part)
+		if err != nil {
+			return nil, err
+		}
+		engines = append(engines, e)
+	}
+	return join(engines)
+}
+
+// openOne is Open for a device that is not a list, and of a process by itself.
 func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 	var try []gpu.Info
 	if !d.Auto || !w.processorSuffices() {
@@ -358,4 +420,40 @@ func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 	e := d.CPU(d.Options.NoBounds)
 	n.Say("device: %s %s", e.Device().ID, e.Device().Name)
 	return d.audited(e), nil
+}
+
+// Reopen opens the OpenCL device with this id a second time, with another limit of memory, or all
+// devices of a list, which share the limit.
+func (d *Device) Reopen(id string, limit int64) (engine.Engine, error) {
+	if d.Parts != nil {
+		return together(d.Parts, func(part *Device) (engine.Engine, error) {
+			if part.CPU != nil {
+				return part.CPU(d.Options.NoBounds), nil
+			}
+			return part.Reopen(part.Try[0].ID(), limit/int64(len(d.Parts)))
+		}, func(engines []engine.Engine) (engine.Engine, error) { return shard.New(engines, d.shares) })
+	}
+	for _, i := range d.Try {
+		if i.ID() == id {
+			o := d.Options
+			o.MemoryLimit = limit
+			return gpu.Open(i, o)
+		}
+	}
+	return nil, fmt.Errorf("%w: %q cannot be opened again", app.ErrNoSuchDevice, id)
+}
+
+// SharesText says how much each engine takes; nil shares are equal.
+func SharesText(engines []engine.Engine, shares []int) string {
+	if shares == nil {
+		shares = slices.Repeat([]int{1}, len(engines))
+	}
+	total, texts := 0, make([]string, len(engines))
+	for _, share := range shares {
+		total += share
+	}
+	for i, e := range engines {
+		texts[i] = fmt.Sprintf("%s %.3g %%", e.Device().ID, 100*float64(shares[i])/float64(total))
+	}
+	return strings.Join(texts, ", ")
 }

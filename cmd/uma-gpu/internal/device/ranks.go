@@ -4,35 +4,29 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
-	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
 )
 
 var (
-	// Launch is the place of this process among those that mpirun or srun has started.
+	// Launch is the place of this process among the processes of mpirun or srun.
 	Launch = mpi.Launched()
 	// World is all ranks, once they have met; nil before, and for a process by itself.
 	World *mpi.World
 	// traffic counts what goes through it.
 	traffic *ranks.Meter
-	// Scratch is the folder for what ranks but the first write, which nobody wants; "" for rank 0.
+	// Scratch is the folder for the outputs of ranks but the first, to be deleted; "" for rank 0.
 	Scratch string
 )
 
@@ -54,26 +48,13 @@ func ForRank(c *cli.Context) error {
 	}
 	for _, f := range c.Command.Flags {
 		if f, ok := f.(app.OutputFlag); ok && c.String(f.Name) != "" && c.String(f.Name) != "-" {
-			if err := c.Set(f.Name, filepath.Join(Scratch,
-				f.Name+filepath.Ext(c.String(f.Name)))); err != nil {
+			mine := filepath.Join(Scratch, f.Name+filepath.Ext(c.String(f.Name)))
+			if err := c.Set(f.Name, mine); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// ofThisRank puts the number of this rank on its machine in the place of {rank} in the name of a
-// device. Of the devices that auto tries, each rank of a machine has one, and those beyond them
-// the processor: two ranks would each take all of a device's memory.
-func (s *Selection) ofThisRank() {
-	if s.Auto && Launch.Ranks > 1 {
-		s.Try = s.Try[min(Launch.Local, len(s.Try)):min(Launch.Local+1, len(s.Try))]
-	}
-}
-
-func deviceOfRank(name string) string {
-	return strings.ReplaceAll(name, "{rank}", strconv.Itoa(Launch.Local))
 }
 
 // JoinWorld begins MPI, unless it has begun.
@@ -117,35 +98,20 @@ func ShareReading(path string, o *file.Options) error {
 	if err := JoinWorld(); err != nil {
 		return err
 	}
-	program, err := programHash()
-	if err != nil {
-		return err
-	}
 	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore,
-		o.Labels != "", o.Trust,
-		o.Separator, o.DecimalComma, o.IDColumn, o.Encode, o.SkipBad, o.MaxErrors)
+		o.Labels != "", o.Trust, o.Separator, o.DecimalComma, o.IDColumn, o.Encode,
+		o.SkipBad, o.MaxErrors)
 	o.Ranks = traffic
-	return CompareIdentities(World, Identity{program, contract.Version, hash64(what)})
+	return agree(what)
 }
 
-// joinRanks makes one engine of those of all ranks.
-func (d *Device) joinRanks(engines []engine.Engine, shares []int, w Work) (engine.Engine, error) {
-	if err := JoinWorld(); err != nil {
-		return nil, err
-	}
-	if err := d.compareRanks(w); err != nil {
-		return nil, err
-	}
-	return shard.Ranks(context.Background(), traffic, engines, shares)
-}
-
-// compareRanks returns an error unless all ranks run the same program on the same data.
-func (d *Device) compareRanks(w Work) error {
+// agree returns an error unless all ranks run the same program on the same data.
+func agree(data string) error {
 	program, err := programHash()
 	if err != nil {
 		return err
 	}
-	return CompareIdentities(World, Identity{program, contract.Version, hash64(fmt.Sprint(d.Data, w))})
+	return CompareIdentities(World, Identity{program, contract.Version, hash64([]byte(data))})
 }
 
 // Identity is what all ranks have to agree on: hashes of the program and of the data, with what is
@@ -172,24 +138,16 @@ func CompareIdentities(r ranks.Reducer, mine Identity) error {
 }
 
 // programHash returns a hash of the program's file, which does not change while it runs.
-var programHash = sync.OnceValues(func() (_ int64, err error) {
+var programHash = sync.OnceValues(func() (int64, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return 0, fmt.Errorf("find the program's file, to compare it with other ranks': %w", err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return 0, err
-	}
-	return int64(binary.LittleEndian.Uint64(h.Sum(nil))), nil
+	program, err := os.ReadFile(path)
+	return hash64(program), err
 })
 
-func hash64(text string) int64 {
-	sum := sha256.Sum256([]byte(text))
+func hash64(data []byte) int64 {
+	sum := sha256.Sum256(data)
 	return int64(binary.LittleEndian.Uint64(sum[:]))
 }

@@ -2,12 +2,11 @@
 package devices
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,10 +16,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// Options are the options of the command.
 type Options struct{ app.Common }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -75,7 +72,7 @@ type DeviceListing struct {
 // Run prints the list.
 func Run(_ context.Context, o *Options) error {
 	listing := Test(o.Notes)
-	return o.Print(listing, func(w io.Writer) error { return printDevices(w, listing.Devices) })
+	return o.PrintTable(listing, listing.rows)
 }
 
 // Test opens all devices, which runs their self-test.
@@ -119,40 +116,28 @@ func verdict(err error) string {
 	return Passed
 }
 
-func printDevices(w io.Writer, all []DeviceEntry) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest "+
-		"allocation\tfloat32\tself-test")
-	for _, d := range all {
+func (l DeviceListing) rows(row app.Row) {
+	row("id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
+	for _, d := range l.Devices {
 		if d.Info == nil {
-			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t%s\n", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
+			row("%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t%s", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver,
-			d.Type,
+		row("%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
 			d.ComputeUnits, BytesText(d.Memory), BytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
 	}
-	return t.Flush()
 }
 
 // capabilities names what a device promises of its float32 arithmetic.
 func capabilities(fp gpu.FP) string {
+	has := []bool{fp.Denormals, fp.InfNaN, fp.RoundToNearest, fp.FMA}
 	var names []string
-	for _, f := range []struct {
-		has  bool
-		name string
-	}{
-		{fp.Denormals, "denormals"}, {fp.InfNaN, "inf/nan"}, {fp.RoundToNearest, "nearest"}, {fp.FMA,
-			"fast fma"},
-	} {
-		if f.has {
-			names = append(names, f.name)
+	for k, name := range []string{"denormals", "inf/nan", "nearest", "fast fma"} {
+		if has[k] {
+			names = append(names, name)
 		}
 	}
-	if names == nil {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 func BytesText(n int64) string {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -19,10 +21,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Options are the options of the command.
 type Options struct{ app.Common }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -39,11 +39,6 @@ Example: uma-gpu doctor`,
 		Flags:  app.Flags(o.JSONFlag()),
 		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
-}
-
-// Run looks at this machine and prints what it finds.
-func Run(_ context.Context, o *Options) error {
-	return o.diagnose(surroundings{root: "/", env: os.Getenv, open: opens}, devices.Test)
 }
 
 // The verdicts of findings.
@@ -66,27 +61,54 @@ type doctorReport struct {
 	Findings []finding `json:"findings"`
 }
 
+// tested returns the finding ok with its text, or if err is not nil bad, with err and the mend.
+func tested(about, ok string, err error, bad, mend string) finding {
+	if err == nil {
+		return finding{about, findingOK, ok, ""}
+	}
+	return finding{about, findingBad, fmt.Sprintf("%s: %v", bad, err), mend}
+}
+
+// surroundings reads the files below root, which is / but in tests, and the environment.
+type surroundings struct {
+	root string
+	env  func(name string) string
+	open func(path string) error // for reading and writing
+}
+
+// Run looks at this machine and prints what it finds.
+func Run(_ context.Context, o *Options) error {
+	return o.diagnose(surroundings{root: "/", env: os.Getenv, open: opens}, devices.Test)
+}
+
 // diagnose prints all findings. test lists the devices and says how their self-test went.
 func (o *Options) diagnose(s surroundings, test func(app.Notes) devices.DeviceListing) error {
-	all := []finding{programFinding()}
-	all = append(all, s.drivers()...)
+	all := append([]finding{programFinding()}, s.drivers()...)
 	all = append(all, s.nodes()...)
 	listing := test(app.Notes{W: io.Discard, Quiet: true})
 	all = append(all, deviceFindings(listing)...)
-	all = append(all, s.cache()) // gpu may have chosen another one by now
-	all = append(all, memoryFinding(), s.variables(listing))
+	all = append(all, s.cache(), memoryFinding(), s.variables(listing)) // gpu may have chosen a cache
+	err := o.Print(doctorReport{all}, func(w io.Writer) error {
+		columns := app.UsualColumns
+		if s, ok := w.(app.Screen); ok {
+			columns = s.Columns
+		}
+		for _, f := range all {
+			fmt.Fprintf(w, "%-5s %-10s %s\n", f.Verdict, f.About, app.Hang(f.Text, columns, 17))
+			if f.Mend != "" {
+				fmt.Fprintf(w, "%17s%s\n", "", app.Hang("mend: "+f.Mend, columns, 17))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	bad := 0
 	for _, f := range all {
 		if f.Verdict == findingBad {
 			bad++
 		}
-	}
-	err := o.Print(doctorReport{all}, func(w io.Writer) error {
-		printFindings(w, all)
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d of %d findings are bad; see their mends", bad, len(all))
@@ -94,38 +116,73 @@ func (o *Options) diagnose(s surroundings, test func(app.Notes) devices.DeviceLi
 	return nil
 }
 
-func printFindings(w io.Writer, all []finding) {
-	columns := app.UsualColumns
-	if s, ok := w.(app.Screen); ok {
-		columns = s.Columns
+func programFinding() finding {
+	text := fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL ", app.Version, runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
+	if !gpu.Built {
+		return finding{"program", findingNote, text + "not built in",
+			"build with cgo and without -tags noopencl; make build does so"}
 	}
-	for _, f := range all {
-		fmt.Fprintf(w, "%-5s %-10s %s\n", f.Verdict, f.About, app.Hang(f.Text, columns, 17))
-		if f.Mend != "" {
-			fmt.Fprintf(w, "%17s%s\n", "", app.Hang("mend: "+f.Mend, columns, 17))
-		}
-	}
+	return finding{"program", findingOK, text + "built in", ""}
 }
 
-func programFinding() finding {
-	f := finding{"program", findingOK, fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL built in",
-		app.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH), ""}
-	if !gpu.Built {
-		f.Verdict, f.Text = findingNote, strings.Replace(f.Text, "built in", "not built in", 1)
-		f.Mend = "build with cgo and without -tags noopencl; make build does so"
+// drivers returns a finding for each ICD file, which names the library of a driver.
+func (s surroundings) drivers() (all []finding) {
+	folder := filepath.Join(s.root, "etc/OpenCL/vendors")
+	if set := s.env("OCL_ICD_VENDORS"); set != "" {
+		folder = set
 	}
-	return f
+	files, _ := filepath.Glob(filepath.Join(folder, "*.icd")) // the pattern is well formed
+	if strings.HasSuffix(folder, ".icd") {
+		files = []string{folder}
+	}
+	if len(files) == 0 {
+		return []finding{{"driver", findingNote, "no OpenCL driver is registered in " + folder,
+			"apt-get install pocl-opencl-icd (processors), nvidia-opencl-icd, intel-opencl-icd or " +
+				"mesa-opencl-icd"}}
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		library, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+		if err == nil && library == "" {
+			err = errors.New("is empty, wanted the name of a library")
+		}
+		if err == nil && strings.Contains(library, "/") {
+			_, err = os.Stat(filepath.Join(s.root, library))
+		}
+		all = append(all, tested("driver", file+" names "+library, err, file,
+			"reinstall the package that dpkg -S "+file+" names, or remove the file"))
+	}
+	return all
+}
+
+// nodes returns a finding for each device file of a GPU: whether the user may open it.
+func (s surroundings) nodes() (all []finding) {
+	for _, pattern := range []string{"dev/dri/renderD*", "dev/nvidia[0-9]*", "dev/nvidiactl",
+		"dev/nvidia-uvm", "dev/kfd", "dev/dxg"} {
+		paths, _ := filepath.Glob(filepath.Join(s.root, pattern)) // the pattern is well formed
+		for _, path := range paths {
+			all = append(all, tested("GPU", path+" may be used", s.open(path), path+" may not be used",
+				"join the group of the file (ls -l), usually render or video, and log in again"))
+		}
+	}
+	if all == nil {
+		all = append(all, finding{"GPU", findingNote, "none: neither in /dev/dri nor NVIDIA's",
+			"in a container, hand the device in (docker run --gpus all, or --device /dev/dri)"})
+	}
+	return all
 }
 
 // deviceFindings says which devices work. The processor has to.
 func deviceFindings(listing devices.DeviceListing) (all []finding) {
 	for _, d := range listing.Devices {
-		f := finding{"device", findingOK, d.ID + " " + d.Name + ": self-test passed", ""}
+		var err error
 		if d.SelfTest != devices.Passed {
-			f.Verdict, f.Text = findingBad, d.ID+" "+d.Name+": "+d.SelfTest
-			f.Mend = "update or reinstall its driver; until then choose another --device"
+			err = errors.New(d.SelfTest)
 		}
-		all = append(all, f)
+		name := d.ID + " " + d.Name
+		all = append(all, tested("device", name+": self-test passed", err, name,
+			"update or reinstall its driver; until then choose another --device"))
 	}
 	for _, broken := range listing.LeftOut {
 		text, mend, _ := strings.Cut(broken, "; ")
@@ -138,17 +195,47 @@ func deviceFindings(listing devices.DeviceListing) (all []finding) {
 	return all
 }
 
+// cache returns a finding of the folder in which PoCL keeps what it compiles.
+func (s surroundings) cache() finding {
+	folder := s.env("POCL_CACHE_DIR")
+	if base := s.env("XDG_CACHE_HOME"); folder == "" && base != "" {
+		folder = filepath.Join(base, "pocl", "kcache")
+	}
+	if home := s.env("HOME"); folder == "" && home != "" {
+		folder = filepath.Join(home, ".cache", "pocl", "kcache")
+	}
+	if folder == "" {
+		return finding{"cache", findingNote, "there is no folder of your own for compiled kernels",
+			"set HOME, or POCL_CACHE_DIR to a folder of your own"}
+	}
+	return tested("cache", "compiled kernels are kept in "+folder, writable(folder),
+		"compiled kernels cannot be kept in "+folder,
+		"make room or get the right to write there, or set POCL_CACHE_DIR to another folder")
+}
+
+// writable returns an error if no file can be written into a folder, or where it would be made.
+func writable(folder string) error {
+	f, err := os.CreateTemp(folder, ".uma-gpu-doctor")
+	if parent := filepath.Dir(folder); errors.Is(err, fs.ErrNotExist) && parent != folder {
+		return writable(parent)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 1<<16))
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
 // little is how many bytes of memory are hardly enough for a device's kernels.
 const little = 512 << 20
 
 func memoryFinding() finding {
 	left, by, advice := memory.Limit()
-	f := finding{"memory", findingOK, fmt.Sprintf("%s may be taken, by %s", devices.BytesText(left),
-		by), ""}
+	text := fmt.Sprintf("%s may be taken, by %s", devices.BytesText(left), by)
 	if left < little {
-		f.Verdict, f.Mend = findingNote, advice
+		return finding{"memory", findingNote, text, advice}
 	}
-	return f
+	return finding{"memory", findingOK, text, ""}
 }
 
 // variables tells which of the environment's variables change what the program does.
@@ -156,15 +243,11 @@ func (s surroundings) variables(listing devices.DeviceListing) finding {
 	var set []string
 	for _, name := range []string{device.Variable, "UMA_GPU_OPENCL_LIBRARY", "OCL_ICD_VENDORS",
 		"OCL_ICD_FILENAMES", "POCL_CACHE_DIR", "POCL_DEVICES", "POCL_MEMORY_LIMIT",
-		"POCL_MAX_WORK_GROUP_SIZE",
-		"RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD", "GOMEMLIMIT"} {
+		"POCL_MAX_WORK_GROUP_SIZE", "RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH",
+		"LD_PRELOAD", "GOMEMLIMIT"} {
 		if value := s.env(name); value != "" {
 			set = append(set, fmt.Sprintf("%s=%q", name, value))
 		}
-	}
-	f := finding{"variables", findingOK, "none that matters is set", ""}
-	if set != nil {
-		f.Text = strings.Join(set, ", ")
 	}
 	var infos []gpu.Info
 	for _, d := range listing.Devices {
@@ -179,10 +262,13 @@ func (s surroundings) variables(listing devices.DeviceListing) finding {
 		return infos, nil
 	})
 	if s.env(device.Variable) != "" && err != nil {
-		f.Verdict, f.Text = findingBad, err.Error()
-		f.Mend = "unset " + device.Variable + ", or name one of uma-gpu devices"
+		return finding{"variables", findingBad, err.Error(),
+			"unset " + device.Variable + ", or name one of uma-gpu devices"}
 	}
-	return f
+	if set == nil {
+		set = []string{"none that matters is set"}
+	}
+	return finding{"variables", findingOK, strings.Join(set, ", "), ""}
 }
 
 // opens reports why a file cannot be read and written, nil if it can.

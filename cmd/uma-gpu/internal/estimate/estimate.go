@@ -313,7 +313,7 @@ func (o *Options) byProbabilities(ctx context.Context) (*Report, *confusion.Matr
 	if o.Method == string(outoffold.AnchorPoints) {
 		m, err = estimate.Anchors(d.Classes, d.N, rows)
 	} else {
-		m, _, err = estimate.ConfidentJoint(d.Classes, d.Y, rows, estimate.ConfidentOptions{})
+		m, err = estimate.ConfidentJoint(d.Classes, d.Y, rows, false)
 	}
 	if err == nil && right != nil {
 		m, err = outoffold.JoinClean(d, right, m)

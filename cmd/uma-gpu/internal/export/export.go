@@ -16,7 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Model  app.Model
@@ -24,7 +23,6 @@ type Options struct {
 	Out    string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	NPZ         string // the coefficients
@@ -23,7 +22,6 @@ type Options struct {
 	Temperature float64 // 0 for none
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

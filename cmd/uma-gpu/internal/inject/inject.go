@@ -22,7 +22,6 @@ type Options struct {
 	Keep                        string // file for the matrix, "" for none
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -17,12 +17,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Fit are the options of kpca fit.
 type Fit struct {
 	app.Common
 	Data      app.Data
@@ -33,7 +31,6 @@ type Fit struct {
 	Seed      uint64
 }
 
-// Transform are the options of kpca transform.
 type Transform struct {
 	app.Common
 	Data   app.Data
@@ -43,7 +40,6 @@ type Transform struct {
 	Out    string
 }
 
-// New returns the command.
 func New() *cli.Command {
 	f, t := new(Fit), new(Transform)
 	return &cli.Command{
@@ -98,7 +94,6 @@ type Report struct {
 	Seconds     float64       `json:"seconds"` // of the fit
 }
 
-// run writes the basis.
 func (o *Fit) run(ctx context.Context) (err error) {
 	options, err := o.Data.Options()
 	if err != nil {
@@ -151,7 +146,7 @@ func (o *Fit) run(ctx context.Context) (err error) {
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: app.Version,
 		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features, Encoding: d.Encoding},
 		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
-	b.SetMap(&featuremap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}})
+	b.SetMap(&pca.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}})
 	r.Kernel = b.Kernel
 	if err := b.Save(o.Basis); err != nil {
 		return err
@@ -176,7 +171,6 @@ func (o *Fit) run(ctx context.Context) (err error) {
 	})
 }
 
-// run writes the components.
 func (o *Transform) run(ctx context.Context) (err error) {
 	options, err := o.Data.Options()
 	if err != nil {

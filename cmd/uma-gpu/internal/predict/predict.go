@@ -22,7 +22,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// Options are the options of the command.
 type Options struct {
 	classify.Options
 	Out           string
@@ -31,7 +30,6 @@ type Options struct {
 	To            string // format of these
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -207,7 +205,6 @@ func (o *Options) writeLines(b *bufio.Writer, r classify.Classified) {
 	}
 }
 
-// jsonText is a text as JSON.
 func jsonText(text string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -216,7 +213,6 @@ func jsonText(text string) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// row returns the numbers of example i.
 func row(r classify.Classified, i int) []float32 {
 	q := len(r.Classes)
 	return r.Scores[i*q : (i+1)*q]

@@ -170,7 +170,7 @@ func (q *questions) check() error {
 			return app.Usage("--%s is %v, wanted 0 to %v", limit.flag, limit.value, limit.most)
 		}
 	}
-	q.Ask.Strategy, q.Ask.HitAndRun = active.Strategy(q.Strategy), q.Sampler == hitAndRun
+	q.Ask.Strategy, q.Ask.Centroid.HitAndRun = active.Strategy(q.Strategy), q.Sampler == hitAndRun
 	q.Ask.Seed = q.Train.Seed
 	switch k := q.Train.Kernel; {
 	case q.Show != "" && q.ShowFile != "":
@@ -288,12 +288,12 @@ func (q *questions) all() (*dataset.Dataset, []int32, error) {
 
 // advice says what the rounds so far speak for, "" for nothing.
 func (q *questions) advice() string {
-	rounds := q.session.Agreements()
-	if !active.Steady(rounds) {
+	steady := q.session.Steady()
+	if steady == nil {
 		return ""
 	}
 	var kappas []string
-	for _, r := range rounds[len(rounds)-3:] {
+	for _, r := range steady {
 		kappas = append(kappas, fmt.Sprintf("%.3f", r.Kappa))
 	}
 	return "predictions hardly change any more (kappa " + strings.Join(kappas, ", ") +

@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/serve"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Model   app.Model
@@ -29,7 +28,6 @@ type Options struct {
 	Server  serve.Options
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	flags := []cli.Flag{o.Model.Flag(),
@@ -102,7 +100,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	if a, ok := listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-		o.Notes.Warn("%s is open to other machines, and whoever reaches it may ask", a)
+		o.Notes.Warn("%s is open to other machines; any client that reaches it may ask", a)
 	}
 	if os.Getenv("GOGC") == "" {
 		// the heap is small and a request much of it: half the time was spent collecting

@@ -21,14 +21,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Noise   app.Noise
 	Classes string // comma list
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -169,7 +167,6 @@ func (o *Options) showModel(path string) error {
 	return o.Print(r, r.print)
 }
 
-// print prints the report for people.
 func (r ModelReport) print(w io.Writer) error {
 	if r.Given == nil && r.Learned == nil {
 		_, err := fmt.Fprintln(w, "no confusion matrix: the labels were taken to be right")

@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Examples int
@@ -23,7 +22,6 @@ type Options struct {
 	Out      string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -57,7 +55,7 @@ func Run(ctx context.Context, o *Options) error {
 	if file.FormatOfName(o.Out) == "binary" {
 		err = o.rowByRow(ctx, set, &layout)
 	} else {
-		set.X, set.Y, err = synth.GenerateContext(ctx, o.Examples, o.Features, o.Classes, o.Seed)
+		set.X, set.Y, err = synth.Generate(ctx, o.Examples, o.Features, o.Classes, o.Seed)
 	}
 	if stopped := app.Interrupted(ctx); stopped != nil {
 		err = stopped

@@ -15,10 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 )
 
-// Options are the options of the command.
 type Options struct{ app.Common }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

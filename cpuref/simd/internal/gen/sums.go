@@ -108,7 +108,7 @@ func eights(n GPVirtual, body func(some Op), steps ...step) {
 }
 
 // scalarSums is sums512 without vectors, since AVX2 has no vector conversion to int64, or for
-// sparse values, each of which has a sum of its own.
+// sparse values, since each has a sum of its own.
 func scalarSums(name, signature, minus, plus, values string) {
 	function(name, signature)
 	var sums []GPVirtual

@@ -11,7 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -118,9 +121,8 @@ func Record(path string, r *csv.Reader) ([]string, int, error) {
 	return fields, line, nil
 }
 
-// Indices returns the index in classes of each name. The error, which goes on
-// from "the header" or "the row", lists the names that are not there, or one
-// that comes twice.
+// Indices returns the index in classes of each name. The error, which goes on from "the header" or
+// "the row", lists the names that are not there, or one that comes twice.
 func Indices(names, classes []string) ([]int, error) {
 	index := make(map[string]int, len(classes))
 	for i, c := range classes {
@@ -154,6 +156,74 @@ func Indices(names, classes []string) ([]int, error) {
 	}
 	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that have "+
 		"them", err, Quoted(classes))
+}
+
+// Names are texts by the index in which they were first seen.
+type Names struct {
+	List  []string
+	index map[string]int32
+	known bool // List is complete: another name is an error
+}
+
+// NewNames returns the names of the data's classes, or no names yet if they are nil.
+func NewNames(classes []string) *Names {
+	n := &Names{List: slices.Clone(classes), index: map[string]int32{}, known: classes != nil}
+	for k, name := range classes {
+		n.index[name] = int32(k)
+	}
+	return n
+}
+
+// Index returns the index of a name without the white space around it.
+func (n *Names) Index(name string) (int32, error) {
+	name = strings.TrimSpace(name)
+	k, ok := n.index[name]
+	if !ok {
+		if n.known || name == "" {
+			return 0, fmt.Errorf("found class %.40q, wanted a class of the data: %s", name, Quoted(n.List))
+		}
+		k = int32(len(n.List))
+		name = strings.Clone(name) // of a line that goes
+		n.index[name], n.List = k, append(n.List, name)
+	}
+	return k, nil
+}
+
+// Item returns the number of an example, 0 to n-1; -1 for an n that is not known.
+func Item(text string, n int) (int, error) {
+	i, err := strconv.Atoi(strings.TrimSpace(text))
+	switch {
+	case n < 0 && (err != nil || i < 0 || i >= math.MaxInt32):
+		return 0, fmt.Errorf("found item %.40q, wanted the number of an example, 0 or more", text)
+	case n >= 0 && (err != nil || i < 0 || i >= n):
+		return 0, fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", text, n-1)
+	}
+	return i, nil
+}
+
+// Arrange brings class indices of y into another order of the same names.
+func Arrange(names, classes []string, y ...[]int32) error {
+	to, err := Indices(names, classes)
+	if err != nil {
+		return err
+	}
+	for _, labels := range y {
+		for i, k := range labels {
+			labels[i] = int32(to[k])
+		}
+	}
+	return nil
+}
+
+// CheckLabels returns an error that begins with what and names the first label out of 0..q-1.
+func CheckLabels(what string, y []int32, q int) error {
+	for i, k := range y {
+		if k < 0 || int(k) >= q {
+			return fmt.Errorf("%s: example %d (counted from 0) has label %d, wanted 0 to %d", what, i, k,
+				q-1)
+		}
+	}
+	return nil
 }
 
 // Quoted returns names as a list for a message, the first ten of them.

@@ -1,0 +1,361 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// ParseBytes reads a number of bytes with an optional suffix K, M or G, for powers of 1024.
+func ParseBytes(text string) (int64, error) {
+	digits, unit := text, int64(1)
+	if text != "" {
+		if k := strings.IndexByte("KMG", text[len(text)-1]&^0x20); k >= 0 {
+			digits, unit = text[:len(text)-1], 1<<(10*(k+1))
+		}
+	}
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || int64(n) > math.MaxInt64/unit {
+		return 0, fmt.Errorf("found %q, wanted a number of bytes such as 65536, 64K, 256M or 2G", text)
+	}
+	return int64(n) * unit, nil
+}
+
+// DataFiles returns the files that --data names: one, or the parts of one set, as a pattern or a
+// list with commas, where no file has that very name. A pattern gives them in the order of their
+// names.
+func DataFiles(text string) ([]string, error) {
+	if text == "-" || isThere(text) {
+		return []string{text}, nil
+	}
+	if strings.ContainsAny(text, "*?[") {
+		found, err := filepath.Glob(text) // sorted
+		if err != nil {
+			return nil, fmt.Errorf("%s: no pattern of file names: %w; a [ needs a ] behind it", text, err)
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: found no file whose name fits this pattern, wanted the parts of "+
+				"a data set", text)
+		}
+		slices.Sort(found)
+		return found, nil
+	}
+	if list := strings.Split(text, ","); !slices.ContainsFunc(list, func(path string) bool {
+		return !isThere(path)
+	}) {
+		return list, nil
+	}
+	return []string{text}, nil
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// ReadData reads a data file and says what it holds; the caller closes it, after all that uses its
+// examples.
+func ReadData(ctx context.Context, path string, o file.Options, n Notes,
+) (*dataset.Dataset, error) {
+	files, err := DataFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	d, err := file.ReadAll(ctx, path, files, o)
+	if ctx.Err() != nil {
+		if err == nil {
+			d.Close() // only read
+		}
+		return nil, interruptedReading(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	about := ClassesOf(d)
+	if d.Sparse() {
+		about += fmt.Sprintf(", sparse (%.2g %% stored)",
+			100*float64(d.Size())/(float64(d.N)*float64(d.D)))
+	}
+	if d.Prepared != nil {
+		about += ", prepared by " + d.Prepared.Steps.String()
+	}
+	n.Say("data: %s, %d examples × %d features%s", path, d.N, d.FeatureCount(), about)
+	if d.Encoding != nil {
+		n.Say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
+	}
+	if file.Unchecked(d) {
+		n.Say("data: the file is of a version without checksums; uma-gpu convert writes one that has " +
+			"them")
+	}
+	for _, note := range d.Notes {
+		n.Say("data: %s", note)
+	}
+	for _, warning := range d.Warnings {
+		n.Warn("%s", warning)
+	}
+	if bad := len(d.Skipped.At); bad > 0 {
+		n.Warn("%d bad examples were skipped, at %s", bad, Places(d.Skipped.At))
+		for _, err := range d.Skipped.First {
+			n.Warn("%v", err)
+		}
+	}
+	if d.Subnormals > 0 {
+		n.Say("data: %d numbers smaller than float32 holds in full became 0", d.Subnormals)
+	}
+	return d, nil
+}
+
+// ReadWhole is ReadData for commands that read every value anyway: it makes sure that a binary file
+// has the content that it was written with, and that the content hash is known.
+func ReadWhole(ctx context.Context, path string, o file.Options, n Notes,
+) (*dataset.Dataset, error) {
+	d, err := ReadData(ctx, path, o, n)
+	if err != nil {
+		return nil, err
+	}
+	err = file.Verify(ctx, d)
+	if ctx.Err() != nil {
+		err = Interrupted(ctx)
+	}
+	if err != nil {
+		d.Close() // only read
+		return nil, err
+	}
+	if d.SHA256 == "" && d.Prepared == nil {
+		d.SHA256 = d.Hash()
+	}
+	return d, nil
+}
+
+// missingText tells which columns lack values.
+func missingText(missing []dataset.MissingCount) string {
+	const most = 5
+	var parts []string
+	for _, m := range missing[:min(most, len(missing))] {
+		parts = append(parts, fmt.Sprintf("%d in %s", m.Values, m.Column))
+	}
+	if len(missing) > most {
+		parts = append(parts, fmt.Sprintf("… (%d columns in all)", len(missing)))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "; missing values: " + strings.Join(parts, ", ")
+}
+
+// ClassesOf tells the number of classes.
+func ClassesOf(d *dataset.Dataset) string {
+	if d.Y == nil {
+		return ", no labels"
+	}
+	return fmt.Sprintf(", %d classes", len(d.Classes))
+}
+
+// Places lists where bad examples stand, the first few of many.
+func Places(at []int) string {
+	const most = 20
+	var list []string
+	for _, p := range at[:min(most+1, len(at))] {
+		list = append(list, strconv.Itoa(p))
+	}
+	return First(list, most)
+}
+
+// First joins at most the first most words of a list.
+func First(words []string, most int) string {
+	if len(words) > most {
+		words = append(slices.Clone(words[:most]), "…")
+	}
+	return strings.Join(words, ", ")
+}
+
+// CheckRaw refuses prepared data where their preparation would not suit what comes out.
+func CheckRaw(d *dataset.Dataset, what string) error {
+	if d.Prepared == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s", d.Path,
+		d.Prepared.Steps, what)
+}
+
+// Interrupted returns an error if the context is cancelled. Nothing must have been written yet.
+func Interrupted(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w; nothing was written", ErrInterrupted)
+	}
+	return nil
+}
+
+func interruptedReading(path string) error {
+	return fmt.Errorf("%w while reading %s; nothing was written", ErrInterrupted, path)
+}
+
+// Awaited is read(path) until ctx ends: a pipe without a writer is waited for, for ever. The
+// reading then goes on in a goroutine of its own, and changes nothing.
+func Awaited[T any](ctx context.Context, path string, read func(path string) (T, error)) (T,
+	error) {
+	var value T
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		value, err = read(path)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil || ctx.Err() == nil {
+			return value, err
+		}
+	case <-ctx.Done():
+	}
+	var none T
+	return none, interruptedReading(path)
+}
+
+// ReadAnnotations is crowd.ReadAnnotations, but for its waiting.
+func ReadAnnotations(ctx context.Context, path string,
+	o crowd.AnnotationOptions) (*crowd.Annotations, error) {
+	return Awaited(ctx, path, func(path string) (*crowd.Annotations, error) {
+		return crowd.ReadAnnotations(ctx, path, o)
+	})
+}
+
+// ReadClean is estimate.ReadClean, but for its waiting.
+func ReadClean(ctx context.Context, path string, o estimate.CleanOptions) (*estimate.Clean, error) {
+	return Awaited(ctx, path, func(path string) (*estimate.Clean, error) {
+		return estimate.ReadClean(ctx, path, o)
+	})
+}
+
+// ReadMatrix is confusion.Read, but for its waiting.
+func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions,
+) (*confusion.Matrix, error) {
+	return Awaited(ctx, path, func(path string) (*confusion.Matrix, error) {
+		return confusion.Read(path, o)
+	})
+}
+
+// Together has a data file take its place with the other files of a command.
+func Together(files *atomicfile.Group, o file.WriteOptions) file.WriteOptions {
+	o.Put = files.Write
+	return o
+}
+
+// WriteData writes a data file. Files that a command wrote before it stay.
+func WriteData(ctx context.Context, path string, d *dataset.Dataset, o file.WriteOptions) error {
+	err := file.Write(ctx, path, d, o)
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w while writing %s; nothing was changed there", ErrInterrupted, path)
+	}
+	return err
+}
+
+// IDsLeftOut says that a file of a format, "" if its name says it, has no place for the ids of d.
+func (n Notes) IDsLeftOut(d *dataset.Dataset, out, format string) {
+	if format = cmp.Or(format, file.FormatOfName(out)); d.IDs != nil && format != "csv" {
+		n.Say("the ids are left out of %s; %s has no place for them", out, format)
+	}
+}
+
+// CopyOptions lays out a copy of d like the original, unless the name of the copy says otherwise.
+func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
+	var o file.WriteOptions
+	name := strings.ToLower(out)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	// no more than a habit of CSV files
+	if file.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") {
+		switch d.Format {
+		case "csv", "arff", "parquet":
+			o.Format = "csv"
+		case "libsvm":
+			o.Format = "libsvm"
+		default: // the arrays of npy, npz and idx; only .npz has a place for labels
+			o.Format = "npz"
+		}
+	}
+	// else columns have become several, and the label goes last
+	if d.LabelColumn > 0 && d.Encoding == nil {
+		// Fewer columns may be left of the original's, if some were ignored.
+		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, file.TableWidth(d)))
+	}
+	return o
+}
+
+// checkFormat refuses an output whose name asks for a format that is only read, or that has no
+// place for the labels.
+func checkFormat(out string, noLabels bool) error {
+	asked, formats := file.FormatOfName(out), file.WriteFormats()
+	if asked != "" && !slices.Contains(formats, asked) {
+		return Usage("%s: %s can be read but not written, wanted a name for %s", out, asked,
+			OrList(formats))
+	}
+	return CheckLabels(asked, noLabels)
+}
+
+// CheckLabels refuses, before anything is read, a format that has no place for labels if there
+// will be some.
+func CheckLabels(format string, noLabels bool) error {
+	if format == "npy" && !noLabels {
+		return Usage("an .npy file has no place for the labels; write .npz")
+	}
+	return nil
+}
+
+// PackedText says how a file of that name is packed.
+func PackedText(path string) string {
+	return map[string]string{".gz": "gzip of ", ".zst": "zstd of "}[strings.ToLower(
+		filepath.Ext(path))]
+}
+
+// CheckTraining refuses a training on n examples of d features in q classes that the host's memory
+// cannot hold besides the examples and their class sums, which the engine judges itself: weights
+// (current, kept and their sum), tables of pairs of classes (confusion matrix, inverse, counts,
+// norms), and on a processor the scores.
+func CheckTraining(where engine.Device, n, d, q int) error {
+	need := memory.Sum(memory.Product(q, d, 24), memory.Product(q, q, 48))
+	if where.Kind == "cpu" {
+		need = memory.Sum(need, memory.Product(n, q, 4), memory.Product(n, 16))
+	}
+	return memory.Check(need, fmt.Sprintf("training on %d examples × %d features in %d classes", n, d,
+		q))
+}
+
+// CheckPredicting is CheckTraining for predicting and judging, with all scores in memory if scored.
+func CheckPredicting(where engine.Device, n, q int, scored bool) error {
+	need := memory.Product(q, q, 16) // of eval; a model holds as much
+	if scored {
+		need = memory.Sum(need, memory.Product(n, q, 8)) // as they came, and together
+	}
+	if where.Kind == "cpu" {
+		need = memory.Sum(need, memory.Product(n, q, 4))
+	}
+	return memory.Check(need, fmt.Sprintf("predicting %d examples in %d classes", n, q))
+}
+
+// ClassNames returns the names 0, 1, … of q classes.
+func ClassNames(q int) ([]string, error) {
+	// A string and, with what it leaves of an allocation, its digits.
+	if err := memory.Check(memory.Product(q, 32), fmt.Sprintf("a list of %d classes", q)); err != nil {
+		return nil, err
+	}
+	names := make([]string, q)
+	for k := range names {
+		names[k] = strconv.Itoa(k)
+	}
+	return names, nil
+}

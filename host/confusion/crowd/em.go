@@ -1,0 +1,461 @@
+// Package crowd has labels that several annotators gave: it reads them, finds by EM which are
+// right and how each annotator errs, and draws votes.
+package crowd
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// CrowdMethod says how annotators are believed.
+type Method string
+
+// The methods.
+const (
+	Majority   Method = "majority"    // each as much as any other
+	OneCoin    Method = "one-coin"    // by how often one is right, whatever the class
+	DawidSkene Method = "dawid-skene" // by a confusion matrix of each
+)
+
+// CrowdMethods are all of them, the simplest first.
+var Methods = []Method{Majority, OneCoin, DawidSkene}
+
+// CrowdOptions of FromCrowd. The zero value asks for the defaults.
+type Options struct {
+	Method Method // "" is DawidSkene
+	Rounds int    // of EM, at most; 0 for 100
+	// Smoothing is what counts beside the labels of an annotator, in labels for each entry of
+	// the matrix; 0 for 0.01. It is a Dirichlet prior with the parameter 1 + Smoothing.
+	Smoothing float64
+	// Pooled is as how many labels of the mean annotator count beside an annotator's own: a
+	// prior for those who gave few. 0 for none.
+	Pooled float64
+	// Start is what EM begins with instead of vote shares: what was found before there were
+	// so many labels. Annotators are known by their names; others are like the mean. Nil for none.
+	Start *Result
+}
+
+// Result is what the labels of several annotators tell of each other, without a clean label.
+type Result struct {
+	Classes []string
+	Method  Method
+	// n×Q: P(true class | the example's labels); of Majority the shares of votes
+	Posterior []float32
+	// n: the likeliest class; of equal ones the first, but of Majority a seed draws
+	Consensus []int32
+	// Q: how frequent true classes are; alike, by assumption, of OneCoin
+	Prior      []float64
+	Annotators []confusion.Annotator // with standard errors
+	Rounds     int                   // of EM
+	Settled    bool                  // the last round moved next to nothing
+}
+
+// Fit finds which labels are right, and how each annotator is wrong, by EM (Dawid and Skene,
+// Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979) with priors
+// on the rates; it begins with the shares of votes. seed draws among the tied votes of Majority.
+// An example whose class is known has that class, and so tells how often the others are right.
+//
+// Posteriors are products in the order of the labels, as exact as sums of logarithms and without
+// any, and what is counted with them adds in integers, so that the result has the same bits on
+// every machine, whatever the number of processors. It tells its progress through ctx, whose error
+// it returns when that is cancelled.
+func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, error) {
+	if o.Method == "" {
+		o.Method = DawidSkene
+	}
+	if o.Rounds == 0 {
+		o.Rounds = 100
+	}
+	if o.Smoothing == 0 {
+		o.Smoothing = 0.01
+	}
+	q := len(a.Classes)
+	switch {
+	case !slices.Contains(Methods, o.Method):
+		return nil, fmt.Errorf("crowd: found method %q, wanted majority, one-coin or dawid-skene",
+			o.Method)
+	case o.Rounds < 0 || !(o.Smoothing > 0 && o.Smoothing <= 1e6) || !(o.Pooled >= 0 &&
+		o.Pooled <= 1e6):
+		return nil, fmt.Errorf("crowd: found %d rounds, smoothing %v and %v pooled labels, wanted "+
+			"positive numbers (at most a million)", o.Rounds, o.Smoothing, o.Pooled)
+	case a.N() == 0:
+		return nil, fmt.Errorf("crowd: found no example, wanted some with labels")
+	case o.Method == Majority && o.Start != nil:
+		return nil, fmt.Errorf("crowd: found a start of method majority, wanted none: votes need no " +
+			"rounds")
+	case o.Start != nil && !slices.Equal(o.Start.Classes, a.Classes):
+		return nil, fmt.Errorf("crowd: found a start of classes %s, wanted %s",
+			labelfile.Quoted(o.Start.Classes), labelfile.Quoted(a.Classes))
+	}
+	if err := confusion.CheckClasses(a.Classes); err != nil {
+		return nil, err
+	}
+	if err := a.Check(a.N(), q); err != nil {
+		return nil, err
+	}
+	m, err := newEM(a, o)
+	if err != nil {
+		return nil, err
+	}
+	c := &Result{Classes: slices.Clone(a.Classes), Method: o.Method}
+	if o.Method != Majority {
+		if c.Rounds, c.Settled, err = m.settle(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	m.count(true)
+	if o.Method == OneCoin {
+		m.oneCoin()
+	}
+	m.rates()
+	c.Posterior, c.Prior = m.posterior, m.prior
+	c.Annotators = m.annotators()
+	if o.Method == Majority {
+		c.Consensus, c.Settled = a.Votes(seed), true
+		return c, nil
+	}
+	c.Consensus = make([]int32, a.N())
+	for i := range c.Consensus {
+		row := c.Posterior[i*q : (i+1)*q]
+		c.Consensus[i] = int32(slices.Index(row, slices.Max(row)))
+	}
+	return c, nil
+}
+
+// checkCrowd refuses tables of annotators that do not fit in memory.
+func checkCrowd(n, q, annotators int) error {
+	need := memory.Sum(memory.Product(q, q, annotators, 8*6), memory.Product(n, q, 4))
+	return memory.Check(need, fmt.Sprintf("confusion matrices of %d annotators and %d classes",
+		annotators, q))
+}
+
+// Posteriors are counted as integers, in units that leave room for 2^33 labels.
+const posteriorUnit = 1 << 30
+
+// settledMass ends EM when a round moves less than this share of all labels to another class.
+const settledMass = 1e-6
+
+// After so many labels products of rates are scaled; they are then at least
+// leastRate^(rescaled+1), a normal number.
+const (
+	leastRate = 0x1p-100
+	rescaled  = 8
+)
+
+// mostTables is what the tables of all processors may take; fewer work where they would be larger.
+const mostTables = 256 << 20
+
+// crowdEM is a call of FromCrowd. A table has an entry for each annotator, label k and true class
+// t, at [(annotator·Q+k)·Q+t].
+type em struct {
+	a         *Annotations
+	o         Options
+	q         int
+	workers   int
+	matrices  []float64 // a table: P(label k | true class t), at least leastRate
+	prior     []float64 // Q, likewise
+	known     bool      // matrices and prior are
+	sums      []int64   // a table: posteriors of the labels, in units
+	squares   []int64   // likewise, of squares; only of the last count
+	before    []int64   // sums of the round before
+	classes   []int64   // Q: posteriors of the examples
+	posterior []float32 // n×Q, only of the last count
+}
+
+func newEM(a *Annotations, o Options) (*em, error) {
+	m := &em{a: a, o: o, q: len(a.Classes)}
+	size := len(a.Names) * m.q * m.q
+	if err := checkCrowd(a.N(), m.q, len(a.Names)); err != nil {
+		return nil, err
+	}
+	m.workers = max(1, min(parallel.Workers(a.N(), 1<<10), mostTables/(8*size)))
+	m.sums, m.before = make([]int64, size), make([]int64, size)
+	m.matrices, m.prior = make([]float64, size), make([]float64, m.q)
+	m.classes = make([]int64, m.q)
+	if o.Start != nil {
+		m.begin(o.Start)
+	}
+	return m, nil
+}
+
+// begin takes the rates that were found before.
+func (m *em) begin(s *Result) {
+	size := m.q * m.q
+	mean, of := make([]float64, size), map[string][]float64{}
+	for _, a := range s.Annotators {
+		of[a.Name] = a.P
+		for k, v := range a.P {
+			mean[k] += float64(v * float64(a.Labels))
+		}
+	}
+	confusion.Normalise(mean, m.q)
+	for i, name := range m.a.Names {
+		p := of[name]
+		if p == nil {
+			p = mean
+		}
+		copy(m.matrices[i*size:], p)
+	}
+	copy(m.prior, s.Prior)
+	m.known = true
+}
+
+// settle makes rounds until one moves next to nothing.
+func (m *em) settle(ctx context.Context, o Options) (rounds int, settled bool, err error) {
+	_, task := progress.Begin(ctx, progress.Work{
+		Name: "believing annotators", Unit: "round", Total: int64(o.Rounds), AtMost: true})
+	defer task.End()
+	for rounds < o.Rounds && !settled {
+		if err := ctx.Err(); err != nil {
+			return rounds, false, err
+		}
+		m.sums, m.before = m.before, m.sums
+		m.count(false)
+		if m.o.Method == OneCoin {
+			m.oneCoin()
+		}
+		m.rates()
+		rounds++
+		task.Add(1)
+		moved := int64(0)
+		for k, v := range m.sums {
+			moved += max(v-m.before[k], m.before[k]-v)
+		}
+		// The first count, by votes, has nothing to be compared with.
+		settled = rounds > 1 && float64(moved) <= settledMass*2*posteriorUnit*float64(len(m.a.By))
+	}
+	return rounds, settled, nil
+}
+
+// tables are what one worker counts.
+type tables struct{ sums, squares, classes []int64 }
+
+// count finds the posterior of each example by the rates, of votes if there are none, and adds it
+// up.
+func (m *em) count(last bool) {
+	const block = 1 << 10
+	n := m.a.N()
+	if last {
+		m.posterior = make([]float32, n*m.q)
+		m.squares = make([]int64, len(m.sums))
+	}
+	clear(m.sums)
+	clear(m.classes)
+	all := make([]tables, m.workers)
+	parallel.Share(m.workers, (n+block-1)/block, func(worker, task int) {
+		t := &all[worker]
+		if t.sums == nil {
+			*t = tables{m.sums, m.squares, m.classes}
+			if worker > 0 {
+				*t = tables{sums: make([]int64, len(m.sums)), classes: make([]int64, m.q)}
+				if last {
+					t.squares = make([]int64, len(m.sums))
+				}
+			}
+		}
+		m.examples(t, task*block, min((task+1)*block, n), last)
+	})
+	for _, t := range all[1:] {
+		addAll(m.sums, t.sums)
+		addAll(m.squares, t.squares)
+		addAll(m.classes, t.classes)
+	}
+}
+
+func addAll(to, from []int64) {
+	for k, v := range from {
+		to[k] += v
+	}
+}
+
+// examples counts some examples.
+func (m *em) examples(t *tables, from, to int, last bool) {
+	q := m.q
+	p, units := make([]float64, q), make([]int64, q)
+	for i := from; i < to; i++ {
+		by, label := m.a.Of(i)
+		if class, known := m.a.Known(i); known {
+			clear(p)
+			p[class] = 1
+		} else if !m.known {
+			shareVotes(p, label)
+		} else {
+			m.posteriorOf(p, by, label)
+		}
+		for c, v := range p {
+			units[c] = int64(v*posteriorUnit + 0.5) // a product by a power of two is exact
+			t.classes[c] += units[c]
+		}
+		for k, a := range by {
+			row := t.sums[(int(a)*q+int(label[k]))*q:][:q]
+			for c, u := range units {
+				row[c] += u
+			}
+		}
+		if !last {
+			continue
+		}
+		for c, v := range p {
+			m.posterior[i*q+c] = float32(v)
+			units[c] = int64(float64(v*v)*posteriorUnit + 0.5)
+		}
+		for k, a := range by {
+			row := t.squares[(int(a)*q+int(label[k]))*q:][:q]
+			for c, u := range units {
+				row[c] += u
+			}
+		}
+	}
+}
+
+// shareVotes writes which share of the labels each class has.
+func shareVotes(p []float64, label []int32) {
+	clear(p)
+	for _, k := range label {
+		p[k]++
+	}
+	for c := range p {
+		p[c] /= float64(len(label))
+	}
+}
+
+// posteriorOf writes the probabilities of the true classes of an example with these labels: the
+// products of their rates, divided by their sum. They are divided by a power of two now and then,
+// as the sums of logarithms would be by a constant, so that however many labels there are the
+// likeliest class never becomes 0.
+func (m *em) posteriorOf(p []float64, by, label []int32) {
+	q := m.q
+	copy(p, m.prior)
+	for k, a := range by {
+		row := m.matrices[(int(a)*q+int(label[k]))*q:][:len(p)]
+		for c, v := range row {
+			p[c] *= v
+		}
+		if k%rescaled == rescaled-1 {
+			most := p[0]
+			for _, v := range p[1:] {
+				most = max(most, v)
+			}
+			_, exponent := math.Frexp(most)
+			for c := range p {
+				p[c] = math.Ldexp(p[c], -exponent)
+			}
+		}
+	}
+	total := 0.0
+	for _, v := range p {
+		total += v
+	}
+	for c := range p {
+		p[c] /= total
+	}
+}
+
+// oneCoin makes each annotator's sums those of one who is right alike often of all classes, and
+// whose wrong labels are alike frequent: the sum of each column stays, its parts become the
+// annotator's own rates.
+func (m *em) oneCoin() {
+	q := m.q
+	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
+		for a := from; a < to; a++ {
+			s := m.sums[a*q*q : (a+1)*q*q]
+			all, right := int64(0), int64(0)
+			for k, v := range s {
+				all += v
+				if k/q == k%q {
+					right += v
+				}
+			}
+			if all == 0 {
+				continue
+			}
+			rate := float64(right) / float64(all)
+			for t := range q {
+				n := int64(0)
+				for k := range q {
+					n += s[k*q+t]
+				}
+				for k := range q {
+					share := rate
+					if k != t {
+						share = (1 - rate) / float64(q-1)
+					}
+					s[k*q+t] = int64(math.Round(float64(float64(n) * share)))
+				}
+			}
+		}
+	})
+}
+
+// rates is the M-step.
+func (m *em) rates() {
+	q, size := m.q, m.q*m.q
+	mean := make([]float64, size)
+	if m.o.Pooled > 0 {
+		total := make([]int64, size)
+		for k, v := range m.sums {
+			total[k%size] += v
+		}
+		for k, v := range total {
+			mean[k] = float64(v)/posteriorUnit + m.o.Smoothing
+		}
+		confusion.Normalise(mean, q)
+	}
+	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
+		for a := from; a < to; a++ {
+			p := m.matrices[a*size : (a+1)*size]
+			for k, v := range m.sums[a*size : (a+1)*size] {
+				p[k] = float64(v)/posteriorUnit + m.o.Smoothing + float64(m.o.Pooled*mean[k])
+			}
+			confusion.Normalise(p, q)
+			for k, v := range p {
+				p[k] = max(v, leastRate)
+			}
+		}
+	})
+	all := float64(m.a.N()) + float64(m.o.Smoothing*float64(q))
+	for c, v := range m.classes {
+		m.prior[c] = max((float64(v)/posteriorUnit+m.o.Smoothing)/all, leastRate)
+	}
+	if m.o.Method == OneCoin { // with any, few rates explain a rare class as noise (docs/confusion.md)
+		for c := range m.prior {
+			m.prior[c] = 1 / float64(m.q)
+		}
+	}
+	m.known = true
+}
+
+// annotators returns the matrices and their standard errors, for which an example counts by how
+// sure its true class is.
+func (m *em) annotators() []confusion.Annotator {
+	q, size, counts := m.q, m.q*m.q, m.a.Counts()
+	list := make([]confusion.Annotator, len(counts))
+	for a, name := range m.a.Names {
+		p := slices.Clone(m.matrices[a*size : (a+1)*size])
+		errs := make([]float64, size)
+		for t := range q {
+			n := 0.0
+			for k := range q {
+				n += float64(m.sums[a*size+k*q+t]) / posteriorUnit
+			}
+			for k := range q {
+				at := k*q + t
+				sum, square := float64(m.sums[a*size+at])/posteriorUnit,
+					float64(m.squares[a*size+at])/posteriorUnit
+				blur := (sum + m.o.Smoothing) / (square + m.o.Smoothing)
+				w := (float64(n*p[at]) + 1) / (n + 2)
+				errs[at] = min(1, math.Sqrt(float64(w*(1-w))*blur/(n+1)))
+			}
+		}
+		list[a] = confusion.Annotator{Name: name, Labels: counts[a], P: p, Error: errs}
+	}
+	return list
+}

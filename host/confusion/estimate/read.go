@@ -1,0 +1,219 @@
+package estimate
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+)
+
+// Clean are examples of which the true class is known.
+type Clean struct {
+	Classes []string
+	Noisy   []int32
+	Right   []int32
+	Item    []int // the number of each example in the data, 0 for the first; nil of a table of pairs
+}
+
+// CleanOptions say what a table of true classes is to be read for.
+type CleanOptions struct {
+	// Classes are those of the data in the order of their indices; nil without data: then they
+	// are the names of the table, in the order in which they come.
+	Classes []string
+	Y       []int32 // the noisy labels of the data; nil without data
+}
+
+// ReadClean reads a CSV with an example to each line, plain or compressed by gzip. Of examples of
+// the data it has the number, 0 for the first, in the column item (or task, index, row, example,
+// id) and the true class in the column label (or class, true, clean, right ...). Without such a
+// column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and one of
+// true classes. Other columns do not count.
+//
+// Errors begin with the path, and where a line is wrong with its number. Reading tells its
+// progress through ctx, and ends with it.
+func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
+	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{}}
+	err := labelfile.Each(ctx, path, "the true classes", "item,label or noisy,true", t.place, t.add)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Right) == 0 {
+		return nil, fmt.Errorf("%s: found a header and no line, wanted an example in each", path)
+	}
+	t.Classes = t.names.List
+	if err := confusion.CheckClasses(t.Classes); err != nil {
+		return nil, fmt.Errorf("%s: labels of a %w", path, err)
+	}
+	return &t.Clean, nil
+}
+
+// cleanTable is a table that is being read.
+type cleanTable struct {
+	Clean
+	o      CleanOptions
+	names  *labelfile.Names
+	seen   map[int]int // the line of each example
+	first  int         // the column of the example's number or of the noisy label
+	second int         // that of the true class
+	items  bool        // examples have numbers
+}
+
+var itemColumns = []string{"item", "task", "index", "row", "example", "id"}
+
+// place finds the columns by the header.
+func (t *cleanTable) place(header []string) error {
+	item, noisy, right, label := -1, -1, -1, -1
+	for k, field := range header {
+		name := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
+		switch {
+		case slices.Contains(itemColumns, name) || name == "":
+			if item < 0 {
+				item = k
+			}
+		case confusion.AxisOf(name) == confusion.TrueRows:
+			if right >= 0 {
+				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
+			}
+			right = k
+		case confusion.AxisOf(name) == confusion.TrueColumns:
+			if noisy < 0 {
+				noisy = k
+			}
+		case name == "label" || name == "class" || name == "y":
+			label = k
+		}
+	}
+	switch {
+	case item >= 0 && t.o.Y != nil && max(right, label) >= 0:
+		t.first, t.second = item, right
+		if right < 0 {
+			t.second = label
+		}
+		t.items = true
+		return nil
+	case noisy < 0:
+		noisy = label
+	}
+	if noisy < 0 || right < 0 {
+		what := "columns of noisy and true classes, such as noisy,true"
+		if t.o.Y != nil {
+			what = "columns item and label, or " + what
+		}
+		return fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
+	}
+	t.first, t.second = noisy, right
+	return nil
+}
+
+func (t *cleanTable) add(row []string, line int) error {
+	first, right := row[t.first], row[t.second]
+	var noisy int32
+	if t.items {
+		i, err := labelfile.Item(first, len(t.o.Y))
+		if err != nil {
+			return err
+		}
+		if before, ok := t.seen[i]; ok {
+			return fmt.Errorf("item %d is here and in line %d, wanted once", i, before)
+		}
+		t.seen[i] = line
+		t.Item, noisy = append(t.Item, i), t.o.Y[i]
+	} else {
+		var err error
+		if noisy, err = t.names.Index(first); err != nil {
+			return err
+		}
+	}
+	k, err := t.names.Index(right)
+	t.Noisy, t.Right = append(t.Noisy, noisy), append(t.Right, k)
+	return err
+}
+
+// Arrange brings the classes into another order, of the same names.
+func (c *Clean) Arrange(classes []string) error {
+	if err := labelfile.Arrange(c.Classes, classes, c.Noisy, c.Right); err != nil {
+		return fmt.Errorf("the table of true classes %w", err)
+	}
+	c.Classes = slices.Clone(classes)
+	return nil
+}
+
+// probabilityBlock is how many probabilities of a file are in memory at a time.
+const probabilityBlock = 1 << 20
+
+// ProbabilityFile returns the rows of a .npy file of n×q probabilities, float32 or float64 in C
+// order, as numpy.save writes those of scikit-learn's cross_val_predict(method="predict_proba").
+// The file is read in blocks, each time anew. Errors begin with the path; this one is about the
+// header.
+func ProbabilityFile(path string, n, q int) (Rows, error) {
+	f, _, err := openProbabilities(path, n, q)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("%s: cannot read the probabilities: %w", path, fileerr.Cause(err))
+	}
+	return func(use func([]float32) error) error { return readProbabilities(path, n, q, use) }, nil
+}
+
+// openProbabilities opens the file and reads its header.
+func openProbabilities(path string, n, q int) (*os.File, npyfile.Array, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, npyfile.Array{}, fmt.Errorf("%s: cannot read the probabilities: %w", path,
+			fileerr.Cause(err))
+	}
+	a, err := npyfile.ReadHeader(f)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s: cannot read the probabilities, wanted a .npy file: %w", path, err)
+	case len(a.Shape) != 2 || a.Shape[0] != n || a.Shape[1] != q:
+		err = fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], a row for each example and a "+
+			"column for each class of the data, in their order", path, a.Shape, n, q)
+	case a.Fortran || a.Type.Kind != 'f' || npyfile.Decoder(a.Type, toFloat32) == nil:
+		err = fmt.Errorf("%s: found elements of type %.20q or in Fortran order, wanted float32 or "+
+			"float64 in C order: convert with numpy.ascontiguousarray", path, a.Descr)
+	}
+	if err != nil {
+		f.Close() // of what was only read: nothing to lose
+		return nil, a, err
+	}
+	return f, a, nil
+}
+
+func toFloat32(v float64) float32 { return float32(v) }
+
+func readProbabilities(path string, n, q int, use func([]float32) error) error {
+	f, a, err := openProbabilities(path, n, q)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // nothing to lose: it was only read
+	if _, err := f.Seek(int64(a.Size), io.SeekStart); err != nil {
+		return fmt.Errorf("%s: cannot read the probabilities: %w", path, fileerr.Cause(err))
+	}
+	decode := npyfile.Decoder(a.Type, toFloat32)
+	r := bufio.NewReaderSize(f, 1<<20)
+	rows := max(1, probabilityBlock/q)
+	p, raw := make([]float32, min(rows, n)*q), make([]byte, min(rows, n)*q*a.Type.Size)
+	for first := 0; first < n; first += rows {
+		size := min(rows, n-first) * q
+		if _, err := io.ReadFull(r, raw[:size*a.Type.Size]); err != nil {
+			return fmt.Errorf("%s: found the end of the file after less than %d rows, wanted %d; is it "+
+				"whole?", path, n, n)
+		}
+		decode(p[:size], raw[:size*a.Type.Size])
+		if err := use(p[:size]); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,298 @@
+package confusion
+
+import (
+	"math"
+	"slices"
+)
+
+// Inverse is C⁻¹ with what is estimated by it from noisy labels alone. It is
+// made by Matrix.Invert and not changed by its methods.
+//
+// Where a method takes counts, they are N of clause 5, Q·Q row-major: counts[p*Q+k] examples are
+// predicted p and have noisy label k, n examples in all, n ≥ 1. Sums are float64 in the order
+// given, and each product is rounded before it is added.
+type Inverse struct {
+	Q         int
+	V         []float64 // Q·Q, row-major: C⁻¹[q][k] = V[q*Q+k]
+	Condition float64   // condition number of C; of the exact inverse at most MaxCondition
+}
+
+// Float32 returns a fresh B = float32(C⁻¹) of clause 6: Q·Q, row-major.
+func (v *Inverse) Float32() []float32 {
+	b := make([]float32, len(v.V))
+	for i, x := range v.V {
+		b[i] = float32(x)
+	}
+	return b
+}
+
+// EstimatedError returns the estimated clean error of clause 10, 1 - Σ_p Σ_k (N[p][k]/n)·C⁻¹[p][k],
+// in one running sum that starts at 0 and takes p, and within p k, in increasing order. As an
+// estimate it may leave [0, 1].
+func (v *Inverse) EstimatedError(counts []int64, n int) float64 {
+	sum := 0.0
+	for i, c := range counts[:v.Q*v.Q] {
+		sum += float64(float64(c) / float64(n) * v.V[i])
+	}
+	return 1 - sum
+}
+
+// Priors returns Q estimates π̂ = C⁻¹ŷ/n of the frequencies of the true classes (clause 7), where
+// labelCounts[k] of the n examples have noisy label k: the sum over k of C⁻¹[q][k]·labelCounts[k]
+// in increasing k, divided by n, and 1/n where it is less than that.
+func (v *Inverse) Priors(labelCounts []int64, n int) []float64 {
+	pi := make([]float64, v.Q)
+	for q := range pi {
+		sum := 0.0
+		for k, c := range labelCounts[:v.Q] {
+			sum += float64(v.V[q*v.Q+k] * float64(c))
+		}
+		pi[q] = max(sum/float64(n), 1/float64(n))
+	}
+	return pi
+}
+
+// EstimatedConfusion estimates the confusion matrix of the predictions, P(predicted = p | true =
+// q), Q·Q row-major with element [p*Q+q], though only noisy labels are known: the joint J[p][q] =
+// Σ_k (N[p][k]/n)·C⁻¹[q][k] estimates P(predicted = p, true = q), and each of its columns is
+// divided by its sum, the estimated frequency of class q.
+//
+// Columns sum to 1, except that a class whose estimated frequency is not positive gets a column of
+// zeros. With few examples or strong noise entries may lie below 0 or above 1; they are left so,
+// since cutting them would bias the estimate.
+func (v *Inverse) EstimatedConfusion(counts []int64, n int) []float64 {
+	size := v.Q
+	inverse := sparse(v.V, size, size, 1)
+	j, sums := make([]float64, size*size), make([]float64, size)
+	for p := range size {
+		row := j[p*size : (p+1)*size]
+		for k, c := range counts[p*size : (p+1)*size] {
+			if c == 0 {
+				continue
+			}
+			share := float64(c) / float64(n)
+			for _, e := range inverse[k] {
+				row[e.at] += float64(share * e.value)
+			}
+		}
+		for q, v := range row {
+			sums[q] += v
+		}
+	}
+	for i := range j {
+		if sum := sums[i%size]; sum > 0 {
+			j[i] /= sum
+		} else {
+			j[i] = 0
+		}
+	}
+	return j
+}
+
+// NoNoise returns the inverse of the q×q identity: labels are right.
+func NoNoise(q int) *Inverse {
+	v := &Inverse{Q: q, V: make([]float64, q*q), Condition: 1}
+	for r := range q {
+		v.V[r*q+r] = 1
+	}
+	return v
+}
+
+// entry is a number of a line of a matrix that is not 0, and its place in the line.
+type entry struct {
+	at    int
+	value float64
+}
+
+// sparse returns the entries of each line of a q×q matrix, whose numbers are step apart and whose
+// first ones are next apart: 1 and q for its rows, q and 1 for its columns. A term without them, 0
+// times a share, changes no bit of a sum that starts at 0; of many classes without noise it is
+// nearly all terms.
+func sparse(a []float64, q, step, next int) [][]entry {
+	lines, line := make([][]entry, q), make([]entry, 0, q)
+	for r := range lines {
+		line = line[:0]
+		for k := range q {
+			if v := a[r*next+k*step]; v != 0 {
+				line = append(line, entry{k, v})
+			}
+		}
+		lines[r] = slices.Clone(line)
+	}
+	return lines
+}
+
+// Explanation says how well C explains the noisy labels of examples that a model has divided
+// by class. Whatever the true classes of the examples in one division are, and in whatever
+// shares t, C makes their labels come in the shares C·t; labels that no t gives contradict it.
+// That the model errs is no contradiction: t is free.
+type Explanation struct {
+	N int64 `json:"n"` // examples
+	// Unexplained is the share of the labels that would have to be others, beyond what chance
+	// makes; 0 to 1.
+	Unexplained float64 `json:"unexplained"`
+	// Deviance is twice the logarithm of how much likelier labels are by the shares that are
+	// found than by those of C at its best.
+	Deviance float64 `json:"deviance"`
+	Freedom  int     `json:"degrees_of_freedom"` // of the deviance
+	// P is the probability of so large a deviance if C is right and each label drawn by it alone.
+	P     float64 `json:"p"`
+	Worst Excess  `json:"worst"` // the label that there is too much of
+}
+
+// Excess is a label that too many examples of one predicted class have.
+type Excess struct {
+	Predicted int     `json:"predicted"`
+	Label     int     `json:"label"`
+	Found     float64 `json:"found"`     // examples with the label
+	Explained float64 `json:"explained"` // of these, by C at its best
+}
+
+// explainable is the share of labels that may be any, whatever C says: a matrix that people have
+// estimated or rounded says 0 of what happens now and then.
+const explainable = 0.01
+
+// explainRounds bounds the rounds of EM by which the shares are found, which is a concave problem.
+const explainRounds = 500
+
+// Explain judges C by counts, Q×Q, of examples with predicted class p and noisy label k at
+// [p*Q+k]. The model must not have seen the labels of these examples, or have too few weights
+// to learn them by heart: what it knows by heart looks like less noise than there is.
+func (m *Matrix) Explain(counts []int64) Explanation {
+	q := m.Q()
+	e := Explanation{P: 1}
+	moved := 0.0
+	for p := range q {
+		row := counts[p*q : (p+1)*q]
+		n := int64(0)
+		for _, v := range row {
+			n += v
+		}
+		if n == 0 {
+			continue
+		}
+		e.N += n
+		t, mean := shares(m.P, row, float64(n), q)
+		free := 0 // labels that there should be some of, less the shares that could be chosen
+		for r, v := range t {
+			if mean[r]*float64(n) > 0.5 {
+				free++
+			}
+			if v*float64(n) > 0.5 {
+				free--
+			}
+		}
+		chance, apart := 0.0, 0.0
+		for k, v := range row {
+			found, explained := float64(v), mean[k]*float64(n)
+			if found > 0 {
+				e.Deviance += 2 * found * math.Log(found/explained)
+			}
+			apart += math.Abs(found-explained) / 2
+			chance += math.Sqrt(mean[k] * (1 - mean[k]) * float64(n) / (2 * math.Pi))
+			if found-explained > e.Worst.Found-e.Worst.Explained {
+				e.Worst = Excess{Predicted: p, Label: k, Found: found, Explained: explained}
+			}
+		}
+		e.Freedom += max(1, free)
+		moved += max(0, apart-chance)
+	}
+	if e.N == 0 {
+		return e
+	}
+	e.Deviance = max(0, e.Deviance)
+	e.Unexplained = moved / float64(e.N)
+	e.P = chiSquareTail(e.Deviance, e.Freedom)
+	return e
+}
+
+// chiSquareTail returns the probability that a χ² variable of the given degrees of freedom is at
+// least x: a finite sum of positive terms (Abramowitz & Stegun, 26.4.4 and 26.4.5).
+func chiSquareTail(x float64, freedom int) float64 {
+	half, p := x/2, 0.0
+	first := float64(freedom%2) / 2
+	if x <= 0 {
+		return 1
+	}
+	if freedom%2 == 1 {
+		p = math.Erfc(math.Sqrt(half))
+	}
+	for power := first; power < float64(freedom)/2; power++ {
+		gamma, _ := math.Lgamma(power + 1)
+		p += math.Exp(power*math.Log(half) - half - gamma)
+	}
+	return min(p, 1)
+}
+
+// Shares returns the shares of the true classes under which noisy labels, labels[k] of them k, are
+// likeliest: the frequencies C⁻¹ŷ where these are some, and none below 0 in any case. Without
+// labels all are alike.
+func (m *Matrix) Shares(labels []int64) []float64 {
+	n := int64(0)
+	for _, v := range labels {
+		n += v
+	}
+	t, _ := shares(m.P, labels, max(1, float64(n)), m.Q())
+	sum := 0.0
+	for _, v := range t {
+		sum += v
+	}
+	for k := range t {
+		if t[k] /= sum; sum == 0 {
+			t[k] = 1 / float64(len(t))
+		}
+	}
+	return t
+}
+
+// shares returns the shares t of true classes under which labels that are counted in row are
+// likeliest, and how likely each label is then. A share of up to explainable is of no class, and
+// has each label as often as any other.
+func shares(c []float64, row []int64, n float64, q int) (t, mean []float64) {
+	t, mean = make([]float64, q), make([]float64, q)
+	for r := range t {
+		t[r] = (1 - explainable) / float64(q)
+	}
+	none := explainable
+	mix := func() {
+		for k := range mean {
+			mean[k] = none / float64(q)
+			for r, v := range t {
+				mean[k] += c[k*q+r] * v
+			}
+		}
+	}
+	mix()
+	for range explainRounds {
+		moved, all, next := 0.0, 0.0, 0.0
+		for k, f := range row {
+			if f > 0 {
+				next += float64(f) * none / float64(q) / mean[k]
+			}
+		}
+		none = min(explainable, next/n)
+		before := slices.Clone(t)
+		for r, v := range t {
+			sum := 0.0
+			for k, f := range row {
+				if f > 0 {
+					sum += float64(f) * c[k*q+r] / mean[k]
+				}
+			}
+			t[r] = v * sum
+			all += t[r]
+		}
+		if all == 0 { // no class has these labels
+			break
+		}
+		for r := range t {
+			t[r] *= (1 - none) / all
+			moved = max(moved, math.Abs(t[r]-before[r]))
+		}
+		mix()
+		if moved < 1e-7 {
+			break
+		}
+	}
+	return t, mean
+}

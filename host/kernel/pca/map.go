@@ -1,0 +1,112 @@
+package pca
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// Map is a fitted map: it projects examples onto the components, then prepares these. No
+// method changes it, so several goroutines may use one Map.
+type Map struct {
+	Basis       *Basis
+	Preparation *dataset.Preparation // of the Basis.Axes.Q components
+}
+
+// FitMap fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
+// Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors:
+// those of Fit, Engine.Project, features.Fit and Apply.
+func FitMap(ctx context.Context, e engine.Engine, x dataset.Rows, o Options, steps dataset.Steps,
+) (*Map, dataset.Stored, error) {
+	basis, err := Fit(ctx, e, x, o)
+	if err != nil {
+		return nil, dataset.Stored{}, err
+	}
+	return NewMap(ctx, e, basis, x, steps)
+}
+
+// NewMap makes a map of a basis, fitted in any way, to prepared examples x. Otherwise it is FitMap.
+func NewMap(
+	ctx context.Context, e engine.Engine, basis *Basis, x dataset.Rows, steps dataset.Steps,
+) (*Map, dataset.Stored, error) {
+	z, err := basis.Components(ctx, e, x)
+	if err != nil {
+		return nil, dataset.Stored{}, err
+	}
+	k := &Map{Basis: basis}
+	if k.Preparation, err = features.Fit(steps, z); err != nil {
+		z.Close()
+		return nil, dataset.Stored{}, err
+	}
+	if z, err = k.prepare(z); err != nil {
+		return nil, dataset.Stored{}, err
+	}
+	return k, z, nil
+}
+
+// prepare returns components as a learner sees them. Nobody may use z any more.
+func (k *Map) prepare(z dataset.Stored) (dataset.Stored, error) {
+	out, err := features.ApplyTo(k.Preparation, z, dataset.InPlace)
+	z.Close() // which is of another memory, if ranks share it
+	return out, err
+}
+
+// Apply returns what a learner sees of prepared examples x, dense, x.N × Preparation.Width(). Where
+// ranks share x, which it takes all, they share that, too, and give it back by Close. A cancelled
+// ctx ends it with ctx's error. Other errors: those of Basis.Project and Preparation.Apply.
+func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (dataset.Stored, error) {
+	z, err := k.Basis.Components(ctx, e, x)
+	if err != nil {
+		return z, err
+	}
+	return k.prepare(z)
+}
+
+// Components returns the components of prepared examples x, dense, x.N × b.Axes.Q, shared as x
+// is. A cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
+func (b *Basis) Components(ctx context.Context, e engine.Engine, rows dataset.Rows,
+) (z dataset.Stored, err error) {
+	x := rows.Stored()
+	if x.At.Shared() != nil {
+		if z, err = x.Like(b.Axes.Q); err == nil {
+			err = b.Project(ctx, e, z.X, x)
+		}
+		if err != nil {
+			z.Close()
+		}
+		return z, err
+	}
+	z.N, z.D = x.N, b.Axes.Q
+	what := fmt.Sprintf("%d components of %d examples", z.D, z.N)
+	if err := memory.Check(memory.Product(z.N, z.D, 4), what); err != nil {
+		return z, err
+	}
+	z.X = make([]float32, z.N*z.D, z.N*z.D+z.N) // with room for a bias
+	return z, b.Project(ctx, e, z.X, x)
+}
+
+// blockValues is how many values Blocks holds at a time.
+const blockValues = 1 << 25
+
+// Blocks is Apply for a caller that need not hold all results at once: it hands what a
+// learner sees of the examples to use, one block after the other, in order. Ranks do not
+// share x. The error is that of Apply or of use.
+func (k *Map) Blocks(
+	ctx context.Context, e engine.Engine, x dataset.Examples, use func(z dataset.Examples) error,
+) error {
+	size := max(1, blockValues/k.Preparation.Width())
+	for from := 0; from < x.N; from += size {
+		z, err := k.Apply(ctx, e, x.Part(from, min(from+size, x.N)))
+		if err != nil {
+			return err
+		}
+		if err := use(z.Examples); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+// Package base has what runs of several learners are made of: loaded examples, saved states, and
+// checks of numbers.
+package base
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Scored is the part of a run that all learners share which ask the engine for scores alone.
+type Scored struct {
+	Problem *learners.Problem
+	Scorer  engine.Scorer
+
+	name      string
+	predicted []int32
+	closed    bool
+}
+
+// StartScored loads the examples of problem for the learner of p, whose run begin makes.
+func StartScored(p learners.Params, problem *learners.Problem,
+	begin func(*Scored) (learners.Learner, error)) (learners.Learner, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	scorer, err := problem.Load()
+	if err != nil {
+		return nil, err
+	}
+	l, err := begin(&Scored{Problem: problem, Scorer: scorer, name: p.Definition().Name,
+		predicted: make([]int32, problem.X.N)})
+	if err != nil {
+		return nil, errors.Join(err, scorer.Close())
+	}
+	return l, nil
+}
+
+// Count implements Learner: it has the classes that changed scored anew.
+func (s *Scored) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
+	return CountPredicted(s.Scorer, w, changed, s.predicted, s.Problem.Y)
+}
+
+// Ready returns an error if the run is closed or ctx cancelled.
+func (s *Scored) Ready(ctx context.Context) error {
+	if s.closed {
+		return fmt.Errorf("%s: %w", s.name, engine.ErrClosed)
+	}
+	return ctx.Err()
+}
+
+func (s *Scored) Close() error {
+	s.closed = true
+	return s.Scorer.Close()
+}
+
+// CountPredicted is Learner.Count by a scorer, of examples of labels y. It overwrites predicted.
+func CountPredicted(s engine.Scorer, w engine.Weights, changed []int, predicted, y []int32,
+) ([]int64, error) {
+	if err := s.Rescore(w, changed); err != nil {
+		return nil, err
+	}
+	if err := s.Predict(predicted); err != nil {
+		return nil, err
+	}
+	counts := make([]int64, w.Q*w.Q)
+	for i, p := range predicted {
+		counts[int(p)*w.Q+int(y[i])]++
+	}
+	return counts, nil
+}
+
+// EachScores calls f with the scores of each example, in order. f may change but not keep them.
+func EachScores(s engine.Scorer, f func(i int, scores []float32) error) error {
+	const block = 4096
+	n, _, q := s.Shape()
+	scores := make([]float32, min(block, n)*q)
+	for from := 0; from < n; from += block {
+		to := min(from+block, n)
+		if err := s.Scores(scores[:(to-from)*q], from, to); err != nil {
+			return err
+		}
+		for i := from; i < to; i++ {
+			if err := f(i, scores[(i-from)*q:(i-from+1)*q]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// CheckFinite returns an error if float32 cannot hold a weight; advice is what else to do than to
+// normalise.
+func CheckFinite(learner string, weights []float32, advice string) error {
+	if Finite(weights) {
+		return nil
+	}
+	return fmt.Errorf("%s: found weights too large for float32; normalise the features%s", learner,
+		advice)
+}
+
+// Finite reports whether no number of v is infinite or NaN.
+func Finite[T float32 | float64](v []T) bool {
+	for _, f := range v {
+		if f-f != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// SquaredLength returns ‖v‖², summed in float64 in the order of v: squares of float32 are exact
+// there, so that fused or not is the same.
+func SquaredLength(v []float32) (sum float64) {
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return sum
+}
+
+// EndInDoubt returns the doubt of a learner that leaves something undone.
+func EndInDoubt(advice, format string, args ...any) []learners.Doubt {
+	return []learners.Doubt{{Code: learners.EndsInDoubt, Finding: fmt.Sprintf(format, args...),
+		Advice: advice}}
+}
+
+// Weighting returns the parameter of class weights.
+func Weighting(field *learners.ClassWeights) learners.Parameter {
+	return learners.OneOf("class_weights", field, "how much examples count by their label",
+		learners.Equal, "all examples alike", learners.Balanced, "all labels alike")
+}

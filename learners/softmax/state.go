@@ -1,0 +1,130 @@
+package softmax
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
+)
+
+var errDamaged = errors.New("softmax: found a damaged state of a run")
+
+func encode(s any) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(s)
+	return b.Bytes(), err
+}
+
+// decode reads what encode made of s, and nothing behind it.
+func decode(saved []byte, s any) error {
+	r := bytes.NewReader(saved)
+	if err := gob.NewDecoder(r).Decode(s); err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return refuse(fault{r.Len() > 0, "bytes behind its end"})
+}
+
+// fault is a condition that no saved state meets.
+type fault struct {
+	is   bool
+	what string
+}
+
+// refuse returns an error of the first fault there is.
+func refuse(faults ...fault) error {
+	for _, f := range faults {
+		if f.is {
+			return fmt.Errorf("%w: found %s", errDamaged, f.what)
+		}
+	}
+	return nil
+}
+
+// sized reports whether each of all has no or n elements.
+func sized[T any](n int, all ...[]T) bool {
+	return !slices.ContainsFunc(all, func(v []T) bool { return len(v) != 0 && len(v) != n })
+}
+
+// shares reports whether all of v are at least 0, and at most 1 but for a rounding.
+func shares[T float32 | float64](v []T) bool {
+	return !slices.ContainsFunc(v, func(f T) bool { return !(f >= 0 && f <= 1.0001) })
+}
+
+// positive reports whether v is a number of at least 0.
+func positive(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
+
+func (l *run) Save() ([]byte, error) { return encode(l.state) }
+
+func (l *run) Restore(saved []byte) error {
+	var s state
+	err := decode(saved, &s)
+	if err == nil {
+		err = l.check(&s)
+	}
+	if err != nil {
+		return err
+	}
+	l.state = s
+	if l.noise != nil {
+		l.aimAtNoise()
+	}
+	l.deal()
+	return nil
+}
+
+// check returns an error of what no run of l's parameters and examples would have saved.
+func (l *run) check(s *state) error {
+	n, q := len(l.problem.Y), l.problem.Q
+	size := q * l.problem.X.D
+	path, c, clean := &s.Search, &s.Crossing, &s.Cleaned
+	rounds := s.Stage == crossfitting || s.Stage == learning
+	err := refuse(
+		fault{s.Stage < learning || s.Stage > done || s.Made < 0, "a stage that is none"},
+		fault{s.Stage == searching && !l.L2.Search || s.Stage == crossfitting && !l.crosses() ||
+			s.Stage == learning && l.noise == nil ||
+			s.Stage == fitting && l.crosses() != (clean.Weight != nil),
+			"a stage that these parameters do not have"},
+		fault{!positive(s.First) || !positive(path.Lambda), "a gradient or penalty that is none"},
+		fault{len(s.Pairs) > memory || slices.ContainsFunc(s.Pairs, func(p pair) bool {
+			return len(p.S) != size || len(p.Y) != size || !base.Finite(p.S) ||
+				!base.Finite(p.Y) || !(p.SY > 0) || !positive(p.SY)
+		}), "steps or gradients that are none"},
+
+		fault{len(path.Tried) > pathLength || path.Least < 0 ||
+			path.Least > 0 && path.Least >= len(path.Tried) || !sized(size, path.BestW) ||
+			len(path.Tried) > 0 && len(path.BestW) == 0, "a search that is none"},
+		fault{slices.ContainsFunc(path.Tried, func(t trial) bool {
+			return !positive(t.Lambda) || math.IsNaN(t.Loss) || math.IsNaN(t.Error)
+		}), "a trial that is none"},
+
+		fault{c.Larger < 0 || c.Larger > largerLambdas || !sized(l.Folds, c.BeforeW) ||
+			(len(c.BeforeW) > 0) != (len(c.BeforeScores) > 0), "larger penalties that are none"},
+		fault{c.Round < 0 || c.Fold < 0 || c.Fold > 0 && c.Fold >= l.Folds || len(c.W) > l.Folds ||
+			rounds && len(c.W) != l.Folds, "a round that is none"},
+		fault{!sized(size, slices.Concat(c.W, c.BeforeW)...) ||
+			!sized(n*q, c.Soft, c.Scores, c.BeforeScores) || !shares(c.Soft),
+			"weights, scores or soft labels of folds that are none"},
+
+		fault{!sized(n, clean.Weight) || !sized(n, clean.Row) || len(clean.Row) > len(clean.Weight) ||
+			slices.ContainsFunc(clean.Weight, func(w float32) bool { return !(w >= 0 && w <= 1) }) ||
+			slices.ContainsFunc(clean.Row, func(k int32) bool { return k < 0 || int(k) >= q }),
+			"clean labels that are none"})
+	if err != nil || l.noise == nil {
+		return err
+	}
+	v := &s.Noise
+	if err := refuse(fault{len(v.Matrices) != len(l.noise.labels.Names)*q*q || len(v.Sums) != q*q ||
+		len(v.Squares) != q*q || !shares(v.Matrices), "confusion matrices that are none"}); err != nil {
+		return err
+	}
+	for k, sum := range v.Sums {
+		if !(sum >= 0 && v.Squares[k] >= 0 && positive(sum+v.Squares[k])) {
+			return refuse(fault{true, "sums of posteriors that are none"})
+		}
+	}
+	return nil
+}

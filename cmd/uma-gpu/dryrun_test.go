@@ -49,7 +49,7 @@ func TestDryRun(t *testing.T) {
 		"sparse")
 	for _, want := range []string{"device         cpu ",
 		"1797 examples × 64 features, 10 classes, sparse\n", "\nscores         70.6 KiB\n",
-		"in all ", "\nmemory         about ", "no limit", "tiles          1, of which aside 0\n",
+		"in all ", "\nmemory         about ", "no limit", "tiles          1, with 0 aside\n",
 		"expected pass "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)

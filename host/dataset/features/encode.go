@@ -33,8 +33,7 @@ func (s *Encoder) count(e dataset.Examples) *census {
 	return c
 }
 
-// Encode returns the features of examples that are rows of marks. The first time it learns the
-// recipe from them, if there is none. It tells its progress through ctx, and ends with it.
+// Encode returns features of rows of marks; the first time it learns the recipe.
 func (s *Encoder) Encode(ctx context.Context, room *store.Scratch,
 	e dataset.Examples) (dataset.Examples, error) {
 	all := s.count(e)
@@ -94,8 +93,7 @@ func (s *Encoder) learn(e dataset.Examples, all *census) error {
 	return nil
 }
 
-// means returns the mean of each column's numbers, summed in the order of the examples; 0 if it
-// has none.
+// means returns the mean of each column's numbers in the order of the examples.
 func (s *Encoder) means(e dataset.Examples, all *census) []float32 {
 	sums := make([]float64, len(s.columns))
 	for k, m := range e.Columns {
@@ -120,8 +118,7 @@ func (s *Encoder) means(e dataset.Examples, all *census) []float32 {
 // few examples say nothing of a category's levels.
 const few = 20
 
-// judgeLevels refuses a category in which most examples have a level of their own, unless it was
-// asked for.
+// judgeLevels refuses a category in which most examples have a level of their own.
 func (s *Encoder) judgeLevels(c *cellColumn, levels []string, n int) error {
 	switch {
 	case len(levels) == 0:

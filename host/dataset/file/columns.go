@@ -28,9 +28,7 @@ const (
 	ignored
 )
 
-// chooseColumns applies LabelColumn, IDColumn, Ignore, NoLabels, Features and FeatureNames to a
-// table of width columns with those names, nil if it has none, and leaves out an index
-// that pandas or R named. The string says what is wrong, "" if nothing is.
+// chooseColumns returns what each column is for, by o; the string says what is wrong.
 func chooseColumns(names []string, width int, o Options) (columns, string) {
 	c := columns{role: make([]role, width), names: names, label: -1, id: -1, features: width}
 	if width == 0 {
@@ -122,14 +120,12 @@ func (c *columns) chooseLabel(o Options) string {
 // parquetIndex begins the names that pandas gives in Parquet to an index without one.
 const parquetIndex = "__index_level_"
 
-// isIndexName reports whether a column has a name that programs give only to a column
-// without one: pandas, where it wrote an index and read it again, and R's readr.
+// isIndexName reports whether pandas or R's readr give this name to a column without one.
 func isIndexName(name string) bool {
 	return name == "Unnamed: 0" || strings.HasPrefix(name, "Unnamed: 0.") || name == "...1"
 }
 
-// leaveOutIndex leaves out columns that are an index by their name, unless they are
-// wanted.
+// leaveOutIndex leaves out columns that are an index by name, unless wanted.
 func (c *columns) leaveOutIndex(o Options) {
 	leading := true
 	for j, name := range c.names {
@@ -247,8 +243,7 @@ func (c *columns) nameOf(j int) string {
 	return c.names[j]
 }
 
-// findName returns the first of names that is text, -1 if none is, and whether
-// several are.
+// findName returns the first of names that is text, -1 for none, and whether several are.
 func findName(names []string, text string) (at int, twice bool) {
 	at = -1
 	for j, name := range names {
@@ -262,8 +257,7 @@ func findName(names []string, text string) (at int, twice bool) {
 	return at, false
 }
 
-// columnPosition returns the column, counted from 0, that "first", "last" or a
-// position counted from 1 means among width; -1 if it means none.
+// columnPosition returns the column, from 0, that a text means among width, -1 for none.
 func columnPosition(column string, width int) int {
 	switch column {
 	case "first":

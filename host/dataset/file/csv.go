@@ -21,8 +21,7 @@ type csvReader struct {
 	first   int // line of the first record
 }
 
-// enterCSV reads comma-, tab- or semicolon-separated records (found out from the
-// first line), one example each.
+// enterCSV reads records, one example each.
 func enterCSV(b *builder) error {
 	s, o := b.src, b.o
 	layout, err := o.layout()
@@ -169,8 +168,7 @@ func (r *csvReader) mixedRow() error {
 	return nil
 }
 
-// pointed returns a field that is a number with a decimal comma as one with a point, and says what
-// is wrong with one that has a point, if numbers have commas; any other field as it is.
+// pointed returns a number with a point for its decimal comma, and what is wrong with it.
 func (r *record) pointed(field []byte) ([]byte, string) {
 	if !r.layout.comma || len(bytes.Trim(field, "0123456789+-eE,. \t")) > 0 {
 		return field, ""
@@ -204,8 +202,7 @@ func (r *csvReader) rowNamesHint() string {
 	return ""
 }
 
-// plainRow is row for a record without quotes, spaces and mistakes, in one pass;
-// false means only "not by this way", and row goes over the record again.
+// plainRow is row for a record without quotes, spaces and mistakes; false means "not so".
 func (r *csvReader) plainRow() bool {
 	role, line, delim := r.columns.role, r.text, r.delim
 	r.x = slices.Grow(r.x, r.columns.features)
@@ -274,8 +271,7 @@ func (r *csvReader) fault(j int, what string) error {
 	return r.record.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)
 }
 
-// resolve decides from the first record whether it is a header and what the
-// columns are for.
+// resolve decides whether the first record is a header and what the columns are for.
 func (r *csvReader) resolve() error {
 	r.split()
 	r.first, r.usual = r.line, len(r.ends)
@@ -331,8 +327,7 @@ func (r *record) fields() []string {
 	return texts
 }
 
-// place returns the line and the column, counted from 1, where field j of the
-// current record begins, or where its end is missing.
+// place returns the line and column, from 1, where field j begins, or where its end is missing.
 func (r *record) place(j int) (line, column int) {
 	if r.delim == ' ' && (r.places == nil || r.places[len(r.places)-1].line == r.line) {
 		return r.line, r.rawColumn(j)

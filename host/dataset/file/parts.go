@@ -30,11 +30,9 @@ type parts struct {
 	written *dataset.Dataset // the first binary part, but for its examples
 }
 
-// ReadAll returns the data set that Read would find in one file of the examples of all files, in
-// this order, but for its hash where parts were prepared before. Tables have the columns of the
-// first part, and its header or none; prepared parts have one preparation. Options.Labels has the
-// labels of all parts. name stands for all in messages; places in Dataset.Skipped are places in
-// each part. Each rank reads all parts. Examples are copied, also from binary files.
+// ReadAll returns the data set that Read would find in one file of all examples. Tables have the
+// first part's columns; prepared parts one preparation; Options.Labels has all labels. name is for
+// messages. Examples are copied.
 func ReadAll(ctx context.Context, name string, paths []string, o Options) (*dataset.Dataset,
 	error) {
 	switch len(paths) {
@@ -64,8 +62,7 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*data
 	panic("unreachable: the last part ends the loop")
 }
 
-// kindOf returns the kind of a format: one builder joins examples of one kind alone. Kinds are
-// tables, arrays, LIBSVM and binary files.
+// kindOf returns tables, arrays, libsvm or binary: one builder joins one kind.
 func kindOf(f format) string {
 	switch f.name {
 	case "npy", "npz", "idx":
@@ -102,8 +99,7 @@ func (p *parts) close() {
 // goesOn reports whether there is a part behind the one that was read.
 func (p *parts) goesOn() bool { return p != nil && !p.last }
 
-// goOn has the builder read another part, with the labels in given, if they do not stand with the
-// features.
+// goOn has the builder read another part, with its labels if they stand apart.
 func (b *builder) goOn(s *source, o Options) error {
 	b.before, b.passed = b.seen, b.passed+b.src.text
 	b.src, b.o = s, o
@@ -144,8 +140,7 @@ func (p *parts) names() []string {
 	return p.table.names
 }
 
-// sameTable makes sure that a part of a table has the columns c of the first, or that it is the
-// first. It returns what is wrong, "" if nothing is.
+// sameTable returns how the columns differ from the first part's, "" if they do not.
 func (p *parts) sameTable(c *columns) string {
 	if p == nil || p.table == nil {
 		if p != nil {
@@ -196,8 +191,8 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 	return ""
 }
 
-// cells returns what takes the values of the columns, of those kinds unless o.Encoding knows them;
-// nil if all are numbers. The string says what is wrong, "" if nothing is.
+// cells returns an Encoder of the columns, of those kinds unless o.Encoding knows them; nil if all
+// are numbers.
 func (c *columns) cells(path, places string, kinds []string, o Options) (*features.Encoder,
 	string) {
 	if o.Encoding == nil && o.Encode == nil {
@@ -254,8 +249,7 @@ func asPart(d *dataset.Dataset, s *source, o Options) (*dataset.Dataset, error) 
 	return b.finish()
 }
 
-// part enters the examples of a binary file, which stays open until all parts are read. Its values
-// are not looked at.
+// part enters the examples of a binary file, which stays open; values are not looked at.
 func (b *builder) part(d *dataset.Dataset) error {
 	p := b.o.parts
 	if err := b.checkWidth(d.D); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -27,9 +28,8 @@ func (r *remarks) note(format string, args ...any) {
 	}
 }
 
-// remark adds to a data set that was just read what the readers said, and looks for
-// columns and labels that are hardly what their reader takes them for. In-place changes
-// are allowed: no other code has d yet.
+// remark adds what the readers said, and looks for columns and labels that are not what they seem.
+// It may change d in place.
 func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	for _, note := range r.notes {
 		d.Notes = append(d.Notes, d.Path+": "+note)
@@ -71,8 +71,7 @@ func firstTwice(names []string) (name string, found bool) {
 // fewExamples is the number below which nothing that examples have in common is telling.
 const fewExamples = 20
 
-// leadingColumn leaves out the first column if it is certain to number the examples, as
-// pandas and R write it without a name, and warns if it may.
+// leadingColumn leaves out a nameless first column that numbers the examples, and warns if unsure.
 func leadingColumn(d *dataset.Dataset, r *remarks, warn func(string, ...any)) {
 	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == dataset.KindNumber &&
 		d.Encoding.Columns[0].Width() == 1
@@ -95,8 +94,7 @@ func leadingColumn(d *dataset.Dataset, r *remarks, warn func(string, ...any)) {
 	}
 }
 
-// firstCounts reports whether feature 0 increases by 1 from example to example, from a
-// whole number on.
+// firstCounts reports whether feature 0 increases by 1 from a whole number on.
 func firstCounts(d *dataset.Dataset) bool {
 	at := func(i int) float32 {
 		if !d.Sparse() {
@@ -161,8 +159,7 @@ func count(d *dataset.Dataset, q int32) (n int) {
 	return n
 }
 
-// judgeLabels refuses labels that are measurements, and warns of labels that may be or
-// that may be numbers of examples.
+// judgeLabels refuses labels that are measurements, and warns of those that may be.
 func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
 	const usual = 20 // classes that are no wonder, whatever their names
 	if d.N < fewExamples || len(d.Classes) <= usual {
@@ -201,3 +198,91 @@ func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
 	}
 	return nil
 }
+
+// BadExamples is the error of several bad examples, in the order of the file (Options.MaxErrors).
+type BadExamples struct {
+	Errs []error
+	// Stopped says that reading ended at the last of Errs.
+	Stopped bool
+}
+
+// Error lists every error on a line of its own.
+func (e *BadExamples) Error() string {
+	var b strings.Builder
+	for _, err := range e.Errs {
+		b.WriteString(err.Error())
+		b.WriteByte('\n')
+	}
+	if e.Stopped {
+		fmt.Fprintf(&b, "found %d bad examples and stopped; there may be more", len(e.Errs))
+	} else {
+		fmt.Fprintf(&b, "found %d bad examples in all", len(e.Errs))
+	}
+	return b.String()
+}
+
+// Unwrap returns the single errors.
+func (e *BadExamples) Unwrap() []error { return e.Errs }
+
+// faults decides what becomes of bad examples: end, list, or pass over.
+type faults struct {
+	most    int  // errors to list before reading ends, at least 1
+	skip    bool // pass over bad examples
+	errs    []error
+	skipped dataset.Skipped
+}
+
+// defaultListed is how many errors Skipped keeps unless MaxErrors says more.
+const defaultListed = 10
+
+func newFaults(o Options) faults { return faults{most: max(1, o.MaxErrors), skip: o.SkipBad} }
+
+// listed is how many errors of skipped examples are kept.
+func (f *faults) listed() int { return max(f.most, defaultListed) }
+
+// reject takes the error of a bad example; it returns the error that ends reading, if any.
+func (f *faults) reject(err error, place int) error {
+	if f.skip {
+		f.skipped.At = append(f.skipped.At, place)
+		if len(f.skipped.First) < f.listed() {
+			f.skipped.First = append(f.skipped.First, err)
+		}
+		return nil
+	}
+	f.errs = append(f.errs, err)
+	if len(f.errs) < f.most {
+		return nil
+	}
+	if f.most == 1 {
+		return err
+	}
+	return &BadExamples{Errs: f.errs, Stopped: true}
+}
+
+// end returns the error of a file that was read to its end.
+func (f *faults) end() error {
+	switch len(f.errs) {
+	case 0:
+		return nil
+	case 1:
+		return f.errs[0]
+	}
+	return &BadExamples{Errs: f.errs}
+}
+
+// fatal returns err, together with what was wrong before.
+func (f *faults) fatal(err error) error {
+	if len(f.errs) == 0 {
+		return err
+	}
+	return &BadExamples{Errs: append(f.errs, err), Stopped: true}
+}
+
+// missingFile is the error of a data file that does not exist.
+type missingFile struct {
+	path  string
+	cause error
+}
+
+func (e *missingFile) Error() string { return e.path + ": no such data file; check the path" }
+func (e *missingFile) Unwrap() error { return e.cause }

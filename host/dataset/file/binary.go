@@ -3,10 +3,17 @@ package file
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -132,10 +139,8 @@ func fileOf(d *dataset.Dataset) *binaryFile {
 	return f
 }
 
-// Verify reads all of the binary file in which d lies and returns an error if a value is not
-// finite, or if the content has not the hash that was stored with it. Read does not do that, for
-// it would take many times as long as comparing checksums. Of other files Read has looked at every
-// value, and Verify returns nil. If ctx ends, the error wraps ctx.Err().
+// Verify reads the whole binary file in which d lies and returns an error if a value is not finite
+// or the content has another hash; nil for other files.
 func Verify(ctx context.Context, d *dataset.Dataset) error {
 	f := fileOf(d)
 	if f == nil {
@@ -175,12 +180,141 @@ func firstLine(version string, header []byte) string {
 		hex.EncodeToString(sum[:]))
 }
 
-// checkEndian refuses machines whose memory does not look like the file. There
-// are few (s390x), and for them the text formats remain.
+// checkEndian refuses big-endian machines, which have the text formats.
 func checkEndian(path string) error {
 	if store.LittleEndian {
 		return nil
 	}
 	return fmt.Errorf("%s: the binary format is little-endian and this machine is not; use another "+
 		"format", path)
+}
+
+// Sums are CRC-32C, which find all damage of up to 32 bits in a row.
+const sumBlock = 1 << 16 // bytes of the file to a sum
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sumsBytes is the size of the sums of a file's first size bytes.
+func sumsBytes(size int64) int64 { return 4 * ((size-1)/sumBlock + 2) }
+
+// blockSums are the sums of a file that is written from its beginning.
+type blockSums struct {
+	list   []byte // of the blocks that are whole, little-endian
+	sum    uint32 // of the beginning of the next block
+	filled int    // bytes of it
+}
+
+func (s *blockSums) add(b []byte) {
+	for len(b) > 0 {
+		n := min(len(b), sumBlock-s.filled)
+		s.sum, s.filled = crc32.Update(s.sum, castagnoli, b[:n]), s.filled+n
+		if b = b[n:]; s.filled == sumBlock {
+			s.end()
+		}
+	}
+}
+
+func (s *blockSums) end() {
+	s.list = binary.LittleEndian.AppendUint32(s.list, s.sum)
+	s.sum, s.filled = 0, 0
+}
+
+// section returns the sums of all that was added, and their own.
+func (s *blockSums) section() []byte {
+	if s.filled > 0 {
+		s.end()
+	}
+	return binary.LittleEndian.AppendUint32(s.list, crc32.Checksum(s.list, castagnoli))
+}
+
+// checkSums returns an error that names the first block with another sum; blocks of other ranks,
+// and files of version 1, are not read.
+func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
+	if f.sums == nil {
+		return nil
+	}
+	list, own := f.sums[:len(f.sums)-4], binary.LittleEndian.Uint32(f.sums[len(f.sums)-4:])
+	if found := crc32.Checksum(list, castagnoli); found != own {
+		return fmt.Errorf("the file is damaged: its list of checksums has the checksum %08x, wanted "+
+			"%08x; copy the file or convert the original data again", found, own)
+	}
+	data := f.raw[:len(f.raw)-len(f.sums)]
+	blocks := len(list) / 4
+	others := f.othersBlocks(s)
+	// Each worker takes the next mebibyte: a disk reads them in order.
+	const task = 1 << 20 / sumBlock
+	tasks := (blocks + task - 1) / task
+	_, work := progress.Begin(ctx, progress.Work{
+		Name: "checking the data", Unit: progress.Bytes, Total: int64(len(data))})
+	defer work.End()
+	var first atomic.Int64 // bad block
+	first.Store(math.MaxInt64)
+	parallel.Share(parallel.Workers(tasks, 1), tasks, func(_, t int) {
+		if ctx.Err() != nil {
+			return
+		}
+		for k := t * task; k < min((t+1)*task, blocks); k++ {
+			other := slices.ContainsFunc(others, func(o [2]int) bool { return o[0] <= k && k < o[1] })
+			if other || sumOf(data, k) == binary.LittleEndian.Uint32(list[4*k:]) {
+				continue
+			}
+			for old := first.Load(); int64(k) < old && !first.CompareAndSwap(old,
+				int64(k)); old = first.Load() {
+			}
+			return
+		}
+		work.Add(int64(min((t+1)*task*sumBlock, len(data)) - t*task*sumBlock))
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	k := first.Load()
+	if k == math.MaxInt64 {
+		return nil
+	}
+	return fmt.Errorf("the file is damaged: block %d of %d, %d bytes from byte %d on, has the "+
+		"checksum %08x, wanted %08x; copy the file or convert the original data again", k+1, blocks,
+		len(block(data, int(k))), k*sumBlock, sumOf(data, int(k)), binary.LittleEndian.Uint32(list[4*k:]))
+}
+
+// othersBlocks returns the blocks, from..to-1, that hold nothing but examples of other ranks.
+func (f *binaryFile) othersBlocks(s *store.Ranks) (blocks [][2]int) {
+	if s == nil {
+		return nil
+	}
+	add := func(section []byte, from, to int) {
+		if len(section) == 0 {
+			return
+		}
+		begin := int(store.Address(section) - store.Address(f.raw))
+		for _, part := range [][2]int{{begin, begin + from}, {begin + to, begin + len(section)}} {
+			blocks = append(blocks, [2]int{(part[0] + sumBlock - 1) / sumBlock, part[1] / sumBlock})
+		}
+	}
+	e := &f.written.Examples
+	if !e.Sparse() {
+		add(store.Bytes(e.X), 4*s.From*e.D, 4*s.To*e.D)
+		return blocks
+	}
+	// Where the values of a rank begin stands in the file, which may be damaged: then all is checked.
+	for _, start := range []int64{e.Starts[s.From], e.Starts[s.To]} {
+		if start < 0 || start > int64(len(e.Values)) {
+			return nil
+		}
+	}
+	from, to := 4*int(e.Starts[s.From]), 4*int(e.Starts[s.To])
+	add(store.Bytes(e.Columns), from, to)
+	add(store.Bytes(e.Values), from, to)
+	return blocks
+}
+
+// block returns block k of data, counted from 0.
+func block(data []byte, k int) []byte { return data[k*sumBlock : min((k+1)*sumBlock, len(data))] }
+
+func sumOf(data []byte, k int) uint32 { return crc32.Checksum(block(data, k), castagnoli) }
+
+// Unchecked reports whether d lies in a binary file of version 1, without checksums.
+func Unchecked(d *dataset.Dataset) bool {
+	f := fileOf(d)
+	return f != nil && f.sums == nil
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// writeBinary writes the header and then the slices of d as they are, so that no
-// second copy of them is made. It reads d twice: the hash goes before the data.
+// writeBinary writes header and slices of d; the hash goes first, so d is read twice.
 func writeBinary(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	if err := checkEndian(w.path); err != nil {
 		return err
@@ -108,9 +107,8 @@ func headerOf(ctx context.Context, d *dataset.Dataset, rows dataset.MadeRows) (*
 	return h, nil
 }
 
-// place says where the sections of h lie and returns the header's text. The
-// offsets stand in the text, which stands before the sections: with the longest
-// ones it is as long as it can get.
+// place says where the sections lie and returns the header's text, whose length the largest offsets
+// bound.
 func (h *binaryHeader) place() ([]byte, error) {
 	for _, n := range h.Sections.list() {
 		n.Offset = math.MaxInt64

@@ -2,7 +2,18 @@
 
 package store
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
+
+func mapScratch(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// MapFile reads where files cannot be mapped.
+func MapFile(f *os.File, size int) (raw []byte, unmap func([]byte) error, err error) {
+	raw, err = ReadAligned(f, size)
+	return raw, nil, err
+}
 
 // CanReserve says whether memory can have addresses and nothing behind them.
 const CanReserve = false

@@ -16,13 +16,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Fit finds the column maps for s from e, which it only reads. standardize is
-// refused for sparse examples, since it would fill them. Means, variances
-// and maxima are taken column by column in the order of the examples in
-// float64, by two passes, each square rounded before it is added; a column that
-// is constant (standardize) or zero (maxabs) gets the divisor 1. It is an error
-// to fit a column map to no example, or to a column so small that its factor
-// is not finite in float32.
+// Fit returns the preparation by s of the examples. Means, variances and maxima are taken in
+// float64 column by column in the order of the examples, each square rounded before it is added; a
+// constant or zero column gets the divisor 1. Sparse examples cannot be standardized.
 func Fit(s dataset.Steps, rows dataset.Rows) (*dataset.Preparation, error) {
 	e := rows.Stored()
 	if err := s.Check(); err != nil {
@@ -68,8 +64,8 @@ func Fit(s dataset.Steps, rows dataset.Rows) (*dataset.Preparation, error) {
 // columnStep is how many columns go together where they are summed: a cache line has as many.
 const columnStep = 16
 
-// columnSums returns the sum of each column, or that of the squared distances from mean if that is
-// not nil, in the order of the examples, whichever ranks have them.
+// columnSums returns each column's sum, or squared distances from mean, in the order of the
+// examples.
 func columnSums(e dataset.Stored, mean []float64) ([]float64, error) {
 	sums := make([]float64, e.D)
 	err := store.InOrder(e.At, sums, columnStep, func(group []float64, begin, end int) error {
@@ -86,9 +82,8 @@ func columnSums(e dataset.Stored, mean []float64) ([]float64, error) {
 	return sums, err
 }
 
-// addColumns adds columns from.. of rows first..last-1 to sums, row by row. It goes through four
-// rows at once, which come from memory together: a group of columns is so little of a row that the
-// processor does not foresee the next.
+// addColumns adds columns from.. of rows first..last-1 to sums, four rows at once so that memory
+// keeps up.
 func addColumns(e dataset.Examples, sums []float64, first, last, from int) {
 	row := func(i int) []float32 { return e.Row(i)[from:][:len(sums)] }
 	i := first
@@ -133,10 +128,8 @@ func addSquares(e dataset.Examples, sums, mean []float64, first, last, from int)
 	}
 }
 
-// byColumns calls f for ranges of rows of dense examples, one after the other, and of columns
-// begin..end-1, several at a time: a column belongs to one goroutine, so the order of additions is
-// that of the examples however many there are. Rows are few, so that who is ahead waits: a file
-// that is larger than memory is read once.
+// byColumns calls f for blocks of rows in order, and for columns begin..end-1 in parallel: a column
+// belongs to one goroutine, and a file larger than memory is read once.
 func byColumns(e dataset.Stored, begin, end int, f func(first, last, from, to int)) {
 	const bytes = 64 << 20
 	first, last := e.Own()
@@ -198,22 +191,15 @@ func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) error {
 	return nil
 }
 
-// Apply returns the prepared examples, of Width() columns, in the storage that e
-// has; e is only read, and its values are never shared (but, without bias, the
-// Starts and Columns of sparse examples are). Dense and sparse forms of the same
-// examples give the same bits. Per row: v = fma(v, A[j], B[j]) if columns are mapped, the bias 1
-// behind them, then v·r in float32 with r = float32(1/sqrt(Σ v²)), the sum over
-// the whole row in float64 in increasing j, r = 1 for a zero row. It is an
-// error if e has another width than D, if it is sparse and p standardizes, or if
-// a prepared value is not finite, which the first such example and column are
-// named for.
+// Apply returns prepared examples of Width() columns in the form of e. Per row: v = fma(v, A[j],
+// B[j]), the bias 1 behind them, then v·r with r = float32(1/sqrt(Σ v²)) in float64, 1 for a zero
+// row. Sparse and dense give the same bits. A value that is not finite is an error.
 func Apply(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error) {
 	x, err := apply(p, e.Stored(), nil)
 	return x.Examples, err
 }
 
-// ApplyTo is Apply for examples in a store: those of each rank are prepared there. It asks all
-// ranks. Close gives the prepared ones back.
+// ApplyTo is Apply for examples in a store, on each rank. Close gives them back.
 func ApplyTo(p *dataset.Preparation, rows dataset.Rows, how ...dataset.Memory) (dataset.Stored,
 	error) {
 	return apply(p, rows.Stored(), how)
@@ -299,8 +285,7 @@ func mapColumns(p *dataset.Preparation, dst, src []float32) {
 	}
 }
 
-// unit scales a row to length 1 and returns by what. The values of a sparse row do: a
-// +0 changes neither the sum nor, times r, itself.
+// unit scales a row, or a sparse row's values, to length 1 and returns by what.
 func unit(row []float32) (r float32) {
 	var sum float64
 	for _, v := range row {
@@ -321,8 +306,7 @@ func scaled(row []float32, sum float64) (r float32) {
 	return r
 }
 
-// units is unit for some rows of d values. Four sums are under way at a time, since one waits for
-// each of its additions.
+// units is unit for rows of d values, with four sums under way at a time.
 func units(rows []float32, d int, r []float32) {
 	row := func(k int) []float32 { return rows[k*d:][:d] }
 	k := 0
@@ -344,8 +328,7 @@ func units(rows []float32, d int, r []float32) {
 	}
 }
 
-// firstNotFinite returns the place of the first value that is not finite, -1 if
-// all are.
+// firstNotFinite returns the place of the first value that is not finite, -1 if all are.
 func firstNotFinite(row []float32) int {
 	for j, v := range row {
 		if !decimal.Finite(v) {

@@ -5,13 +5,33 @@ package store
 import (
 	"os"
 	"syscall"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
+
+// MapFile maps the first size bytes of f, page-aligned, to be read until unmap.
+func MapFile(f *os.File, size int) (raw []byte, end func([]byte) error, err error) {
+	raw, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
+	return raw, unmap, err
+}
+
+// mapScratch gives the first size bytes of f, to be written to.
+func mapScratch(f *os.File, size int) ([]byte, error) {
+	return syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+}
+
+// unmap is the opposite of MapFile, unless a lost device may still read the file in place.
+func unmap(raw []byte) error {
+	if memory.Held() {
+		return nil
+	}
+	return syscall.Munmap(raw)
+}
 
 // CanReserve says whether memory can have addresses and nothing behind them.
 const CanReserve = true
 
-// Reserve returns size bytes, all 0, of which from..to-1 can be used; the others are a fault, but
-// for what shares a page with those.
+// Reserve returns size bytes of zero, of which the pages of from..to-1 can be used.
 func Reserve(size, from, to int) ([]byte, error) {
 	raw, err := syscall.Mmap(-1, 0, size, syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil || from == to {
@@ -30,8 +50,7 @@ func GiveBack(all [][]byte) {
 	}
 }
 
-// Hide makes bytes of a mapped file outside of from..to-1 a fault, but for what shares a page with
-// others.
+// Hide makes bytes of a mapped file outside of from..to-1 a fault, by whole pages.
 func Hide(raw []byte, from, to int) error {
 	page := os.Getpagesize()
 	if Address(raw)%uintptr(page) != 0 { // larger pages than those of the file

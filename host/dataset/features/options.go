@@ -8,27 +8,21 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// EncodeOptions say how Read learns an Encoding. The zero value takes a column of a table for a
-// category if most of its values are words.
+// EncodeOptions say how Read learns an Encoding; a column of mostly words is a category.
 type EncodeOptions struct {
-	// Categories are columns that are categories whatever stands in them, by name or position as
-	// in Options.LabelColumn. Unasked, a column of a CSV is one if more of its values in the first
-	// mebibyte are words than numbers; of Parquet if its type is a text; of ARFF if it is nominal or
-	// a string. true and false, yes and no are numbers: 1 and 0.
+	// Categories are columns, by name or position, that are categories whatever is in them. true,
+	// false, yes and no are 1 and 0.
 	Categories []string
-	// Missing is "error" (the same as ""), "mean" or "indicator"; see Encoding.Missing. Missing
-	// values are an empty field, what pandas takes for one (NA, N/A, NaN, null, None, …), ? and a
-	// null.
+	// Missing is "error" (same as ""), "mean" or "indicator"; see Encoding.Missing and IsMissing.
 	Missing string
-	// Levels is the most levels that a category may have. 0 means DefaultLevels, and that it is an
-	// error if more than half of the examples have a level of their own, as names of examples do.
+	// Levels is the most levels of a category; 0 means DefaultLevels, and refuses levels of their own
+	// for most examples.
 	Levels int
 	// Text says which columns are free text.
 	Text TextOptions
 }
 
-// DefaultLevels is how many levels a category may have unless EncodeOptions say more: each
-// becomes a feature.
+// DefaultLevels is how many levels a category may have.
 const DefaultLevels = 1000
 
 func (o *EncodeOptions) Check() error {
@@ -46,16 +40,14 @@ func (o *EncodeOptions) Check() error {
 	return o.Text.check()
 }
 
-// TextOptions say which columns of a table are free text, and how Read makes features of it: one
-// for each term of its vocabulary, a word or a run of words. Its value is tf-idf as scikit-learn's
-// TfidfVectorizer has it: how often the text has the term, times 1 + ln((1 + n)/(1 + m)) where m
-// of n examples have it, and then each example's values of the column divided by their length.
-// Words are two and more letters, digits and low lines in a row, in lower case.
+// TextOptions say which columns are free text. Each term of a vocabulary is a feature of tf-idf as
+// in scikit-learn's TfidfVectorizer: count times 1 + ln((1+n)/(1+m)) where m of n examples have it,
+// divided by the length of the example's values. Words are two or more letters, digits and low
+// lines, in lower case.
 type TextOptions struct {
 	// Columns are the columns of text, by name or position as in Options.LabelColumn.
 	Columns []string
-	// Features is the most terms that a column's vocabulary has: the commonest ones; 0 means
-	// DefaultTextFeatures.
+	// Features is the most terms of a vocabulary, the commonest ones; 0 means DefaultTextFeatures.
 	Features int
 	// MinExamples is how many examples have to have a term; 0 means DefaultTextMinExamples.
 	MinExamples int

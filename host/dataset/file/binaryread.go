@@ -17,9 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// readBinary opens a binary file in place. One that comes packed or from a pipe is
-// read into memory. Looked at are the header, the sums of all blocks unless o trusts them, the
-// labels and, of sparse examples, their starts and columns, but no value.
+// readBinary maps a binary file, or reads a packed one, and checks header, sums, labels and sparse
+// structure, but no value.
 func readBinary(s *source, o Options) (*dataset.Dataset, error) {
 	if err := refuseColumns(s, o); err != nil {
 		return nil, err
@@ -131,8 +130,7 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 	return &d, nil
 }
 
-// share returns which examples this rank is to have, nil for all, as it is where o wants them in
-// another storage.
+// share returns this rank's part, nil for all, as where o wants another storage.
 func (f *binaryFile) share(s *source, o Options) *store.Ranks {
 	sparse := f.written.Sparse()
 	changes := !sparse && o.Storage == "sparse" ||
@@ -160,8 +158,7 @@ func isSHA256(text string) bool {
 	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// parseHeader returns the header. Nothing is decoded, and so no memory asked for,
-// before its hash is right.
+// parseHeader returns the header; nothing is decoded before its hash is right.
 func parseHeader(raw []byte) (*binaryHeader, error) {
 	if !isBinary(raw) {
 		return nil, fmt.Errorf("found the beginning %s, wanted %q; uma-gpu convert writes binary files",
@@ -203,8 +200,7 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 	return h, nil
 }
 
-// view makes f.written, whose slices lie in f.raw, if the header and the sizes
-// fit together; what stands in the slices is for checkSums and checkParts.
+// view makes f.written of slices of f.raw, if header and sizes fit together.
 func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	if h.Examples < 1 || h.Examples > l.rows || h.Columns < 1 || h.Columns > l.columns {
 		return fmt.Errorf("found %d examples of %d columns, wanted 1 to %d of 1 to %d",
@@ -239,9 +235,8 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	return nil
 }
 
-// checkSections makes sure that the sections are those that the storage has, lie
-// within a file of size bytes in their order, fill it, and have the sizes that
-// the shape of the examples asks for.
+// checkSections returns an error unless the sections fit the storage, the shape and a file of size
+// bytes.
 func (h *binaryHeader) checkSections(size int64) error {
 	s := h.Sections
 	dense := h.Storage == "dense" && s.X != nil && s.Starts == nil && s.Columns == nil &&

@@ -10,8 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Prepare fits the steps to the raw examples of d and puts the prepared ones in
-// their place, as PrepareBy does. The errors are those of Fit and PrepareBy.
+// Prepare fits the steps to d and prepares it, as PrepareBy does.
 func Prepare(d *dataset.Dataset, s dataset.Steps, how ...dataset.Memory) error {
 	if d.Home != nil && d.Home.ReadOnly() && d.Prepared == nil {
 		if err := d.Stored().Agree(RoomToPrepare(d, s.String())); err != nil {
@@ -35,8 +34,7 @@ func fit(d *dataset.Dataset, s dataset.Steps) (*dataset.Preparation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
-	// Memory for a copy may be cleared before its first row is prepared: the pages of the file that
-	// Fit has read are given back by then.
+	// A copy may be cleared before its first row is made: the pages that Fit read go first.
 	store.LetGo(store.Bytes(d.X), false)
 	if s.MaxAbs && d.Encoding.HasText() {
 		leaveTexts(d.Encoding, p)
@@ -44,10 +42,8 @@ func fit(d *dataset.Dataset, s dataset.Steps) (*dataset.Preparation, error) {
 	return p, nil
 }
 
-// PrepareRows is Prepare, but of dense examples it leaves d nothing but their shape and returns
-// what WriteOptions.Rows takes: each time they are asked for, rows are prepared of the raw ones,
-// which have to stay until then. It returns nil, and has prepared d, where that takes no copy or
-// more than rows, and of sparse examples.
+// PrepareRows is Prepare that leaves dense d its shape alone and returns its rows for
+// WriteOptions.Rows, made of the raw ones on demand; nil if it prepared d itself.
 func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first int) error,
 	error) {
 	p, err := fit(d, s)
@@ -71,8 +67,8 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 	}, nil
 }
 
-// RoomToPrepare returns an error that says what to do if there is no memory for what this rank has
-// of the examples of d, which lie in a file, once more, prepared by steps.
+// RoomToPrepare returns an error with advice unless memory holds a prepared copy of this rank's
+// dense examples.
 func RoomToPrepare(d *dataset.Dataset, steps string) error {
 	if d.Sparse() || steps == "none" {
 		return nil
@@ -91,10 +87,8 @@ func RoomToPrepare(d *dataset.Dataset, steps string) error {
 		strings.TrimSuffix(d.Path, ".umab")+".prepared.umab")
 }
 
-// PrepareBy makes the examples of d those that p gives, and Prepared p. They stay where they are,
-// in a mapped file for example, if they were prepared so before or if p has no step; else they are
-// a copy, or lie in their place if how says so, and d gives up the raw ones. It is an error if
-// they were prepared in another way, and where Apply gives one.
+// PrepareBy makes d's examples those that p gives: in place if they were prepared so before, if p
+// has no step or how allows; else a copy.
 func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory) error {
 	if d.Narrow {
 		how = append(how, dataset.WithCodes)

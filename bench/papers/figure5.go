@@ -20,13 +20,13 @@ var figure5 = &experiment{
 }
 
 // selections are the curves.
-var selections = []uma.Select{uma.SelectError, uma.SelectConfusion, uma.SelectRandom}
+var selections = []string{uma.SelectError, uma.SelectConfusion, uma.SelectRandom}
 
 // stepsShown are the places on the axis.
 var stepsShown = []int{1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 70, 100, 200}
 
 // selecting is Algorithm 2 with a choice, ended after some steps.
-func selecting(s uma.Select, steps int) way {
+func selecting(s string, steps int) way {
 	return way{name: string(s), rule: learners.Last, steps: steps, params: func() learners.Params {
 		p := uma.Defaults()
 		p.Step, p.Doubt, p.Select = uma.StepPair, 0, s

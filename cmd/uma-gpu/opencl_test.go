@@ -199,7 +199,7 @@ func TestDryRunOnOpenCL(t *testing.T) {
 				t.Errorf("%s, limit %s: found %+v", i.ID(), limit, r)
 			}
 		}
-		fail(t, app.ExitMemory, "are allowed; allow more with --memory-limit", append(args,
+		fail(t, app.ExitMemory, "are in use; allow more with --memory-limit", append(args,
 			"--memory-limit", "900K")...)
 		// The device can be opened a second time, with less memory.
 		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{i}}}

@@ -21,23 +21,16 @@ type Strategy string
 // The strategies. Examples where two classes contend are those with the least difference between
 // the two largest scores, which of two classes is the distance to the boundary.
 const (
-	Random Strategy = "random" // any
-	// where two classes contend in the model (Scheffer, Decomain and Wrobel 2001)
-	Margin Strategy = "margin"
-	// of the model's probabilities, the largest (Lewis and Gale 1994; Settles 2010)
-	Entropy Strategy = "entropy"
-	// expected length of the loss's gradient (Settles, Craven and Ray 2008)
-	Change    Strategy = "change"
+	Random    Strategy = "random"    // any
+	Margin    Strategy = "margin"    // two contend in the model (Scheffer, Decomain and Wrobel 2001)
+	Entropy   Strategy = "entropy"   // of the probabilities, the largest (Lewis and Gale 1994)
+	Change    Strategy = "change"    // expected length of the loss's gradient (Settles et al. 2008)
 	Committee Strategy = "committee" // models of resampled labels disagree (Abe and Mamitsuka 1998)
-	// where two classes contend at largest margin (Tong and Koller 2001, SIMPLE)
-	SVM Strategy = "svm"
-	// either label leaves a small version space (Tong and Koller 2001)
-	MaxMin Strategy = "maxmin"
-	Ratio  Strategy = "ratio" // either label leaves about as much of it (Tong and Koller 2001)
-	// where two contend at the analytic centre (Trafalis and Malyscheff 2002)
-	Analytic Strategy = "analytic"
-	// where two contend at the centroid of the version space (Louche, Algorithm 10)
-	BPM Strategy = "bpm"
+	SVM       Strategy = "svm"       // two contend at largest margin (Tong and Koller 2001, SIMPLE)
+	MaxMin    Strategy = "maxmin"    // either label leaves a small version space (ibid.)
+	Ratio     Strategy = "ratio"     // either label leaves about as much of it (ibid.)
+	Analytic  Strategy = "analytic"  // two contend at the analytic centre (Trafalis, Malyscheff 2002)
+	BPM       Strategy = "bpm"       // two contend at the centroid (Louche, Algorithm 10)
 )
 
 // Strategies are all of them.

@@ -33,10 +33,7 @@ func (o *order) leave(s int64) {
 	o.of[s], o.of[o.active] = o.of[o.active], o.of[s]
 }
 
-// all leaves nothing out.
-func (o *order) all() { o.active = int64(len(o.of)) }
-
-// whole says whether nothing is left out.
+func (o *order) all()        { o.active = int64(len(o.of)) }
 func (o *order) whole() bool { return o.active == int64(len(o.of)) }
 
 // check says what no run would have saved.

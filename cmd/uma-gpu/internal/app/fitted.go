@@ -16,13 +16,11 @@ type Model struct {
 	Match string // features by name or position
 }
 
-// Flag returns the flag --model.
 func (m *Model) Flag() cli.Flag {
 	return Required(InputFlag{&cli.StringFlag{Name: "model", Destination: &m.Path,
 		Usage: "model that train wrote: `FILE`.npz (required)"}})
 }
 
-// MatchFlag returns the flag --match-features.
 func (m *Model) MatchFlag() cli.Flag {
 	return Choice(&m.Match, "match-features", "name",
 		"match features with those of the model by `KEY`: name or position", "name", "position")

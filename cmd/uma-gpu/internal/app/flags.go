@@ -193,12 +193,10 @@ type (
 	OutputsFlag struct{ *cli.StringSliceFlag } // files to write
 )
 
-// Input returns the flag of a file to read.
 func Input(into *string, name, usage string) cli.Flag {
 	return InputFlag{&cli.StringFlag{Name: name, Usage: usage, Destination: into}}
 }
 
-// Output returns the flag of a file to write.
 func Output(into *string, name, usage string) cli.Flag {
 	return OutputFlag{&cli.StringFlag{Name: name, Usage: usage, Destination: into}}
 }

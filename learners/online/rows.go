@@ -52,7 +52,7 @@ func norms2(x dataset.Examples) ([]float32, error) {
 	return all, nil
 }
 
-// squaredSparse returns ‖x‖² of stored values, as numerics.SparseDot chains them.
+// squaredSparse returns ‖x‖² of stored values, as numerics.SparseDots chains them.
 func squaredSparse(r lanes.Row) float32 {
 	var total, acc float32
 	chunk := int32(0)

@@ -45,7 +45,7 @@ func norms2(x dataset.Examples) ([]float32, error) {
 	})
 	for i, v := range all {
 		if v-v != 0 {
-			return nil, fmt.Errorf("online: found example %d of the data, the squared length of which is "+
+			return nil, fmt.Errorf("online: found example %d of the data, whose squared length is "+
 				"too large for float32; normalise the features", i+1)
 		}
 	}

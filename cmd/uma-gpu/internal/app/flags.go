@@ -249,7 +249,8 @@ func checkFiles(c *cli.Context) error {
 			if !out.written {
 				out, other = b, a
 			}
-			if out.written && !MayReplace(out.flag, other.flag) && SamePlace(c.App.Reader, out.path, other.path) {
+			if out.written && !MayReplace(out.flag, other.flag) &&
+				SamePlace(c.App.Reader, out.path, other.path) {
 				return Usage("--%s is the same file as --%s, %s; give another name", out.flag, other.flag,
 					other.path)
 			}

@@ -203,7 +203,8 @@ func (s *stages) fitted(
 
 // noiseOf estimates how the model of a round errs on the labelled examples, and writes the matrix.
 // The first model has learned from them: then it is models like it that have not seen the example.
-func (s *stages) noiseOf(ctx context.Context, m *model.Model, round int) (*confusion.Matrix, error) {
+func (s *stages) noiseOf(ctx context.Context, m *model.Model, round int,
+) (*confusion.Matrix, error) {
 	path := s.file("confusion", round, ".csv")
 	if s.found(path) {
 		return app.ReadMatrix(ctx, path, confusion.ReadOptions{Classes: s.labelled.Classes})

@@ -220,8 +220,8 @@ func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, erro
 	if t.Kind == confusion.Counts {
 		m, err = estimate.FromCounts(t.Classes, t.V, prior)
 	} else if prior != nil {
-		return nil, nil, app.Usage("--prior is given with a table of shares, wanted counts: shares do not " +
-			"tell how many examples they are of")
+		return nil, nil, app.Usage("--prior is given with a table of shares, wanted counts: shares do " +
+			"not tell how many examples they are of")
 	} else {
 		var shares *confusion.Matrix
 		if shares, err = t.Share(); err == nil {
@@ -328,7 +328,8 @@ func (o *Options) byData(ctx context.Context) (_ *Report, _ *confusion.Matrix, e
 	if err := o.CheckLearning(nil); err != nil {
 		return nil, nil, err
 	}
-	if learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion"); ok && learn.String() == "true" {
+	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")
+	if ok && learn.String() == "true" {
 		return nil, nil, app.Usage("--learn-confusion is given, which is what --method em does")
 	}
 	if o.Where, err = o.Device.Choose(); err != nil {

@@ -165,7 +165,8 @@ func (q *questions) check() error {
 	for _, limit := range []struct {
 		flag        string
 		value, most float64
-	}{{"diversity", q.Ask.Diversity, 1}, {"balance", q.Ask.Balance, 1000}, {"slack", q.Ask.Slack, 1000}} {
+	}{{"diversity", q.Ask.Diversity, 1}, {"balance", q.Ask.Balance, 1000},
+		{"slack", q.Ask.Slack, 1000}} {
 		if !(limit.value >= 0 && limit.value <= limit.most) {
 			return app.Usage("--%s is %v, wanted 0 to %v", limit.flag, limit.value, limit.most)
 		}
@@ -179,8 +180,8 @@ func (q *questions) check() error {
 		return app.Usage("--gamma is %s, which takes more labels than there are; give a number or median",
 			q.Kernel.Gamma)
 	case q.OwnMap():
-		return app.Usage("learner %s has a kernel map of its own, which needs labels; leave --kernel out, "+
-			"or choose another learner", q.Train.Learner.Definition().Name)
+		return app.Usage("learner %s has a kernel map of its own, which needs labels; leave --kernel "+
+			"out, or choose another learner", q.Train.Learner.Definition().Name)
 	case q.WriteLabelled != "":
 		return q.Data.CheckOutput(q.WriteLabelled)
 	}

@@ -33,8 +33,8 @@ func (o *Options) checkCheckpoint() (err error) {
 		k.Every, err = time.ParseDuration(o.Every)
 	}
 	if err != nil || k.Steps < 0 || k.Every < 0 || k.Steps == 0 && k.Every == 0 {
-		return app.Usage("--every is %q, wanted a time above 0 such as 30s or 5m, or a number of steps of "+
-			"at least 1", o.Every)
+		return app.Usage("--every is %q, wanted a time above 0 such as 30s or 5m, or a number of "+
+			"steps of at least 1", o.Every)
 	}
 	return nil
 }

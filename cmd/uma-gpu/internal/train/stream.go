@@ -33,8 +33,8 @@ func (o *Options) streamFlags() []cli.Flag {
 func (o *Options) checkStream() error {
 	refused, why := []string{"classes", "features"}, "without --stream"
 	if o.Stream {
-		refused = []string{"labels", "annotators", "validate", "temperature-folds", "checkpoint", "resume",
-			"kernel", "dry-run"}
+		refused = []string{"labels", "annotators", "validate", "temperature-folds", "checkpoint",
+			"resume", "kernel", "dry-run"}
 		why = "with --stream, which sees each example once and keeps none"
 	}
 	for _, flag := range refused {
@@ -51,8 +51,8 @@ func (o *Options) checkStream() error {
 			"online learner, such as --learner pa1", t.Learner.Definition().Name)
 	}
 	if t.MaxSteps > 1 || t.MaxSteps < 0 || t.Weights != "" && t.Weights != learners.Last {
-		return app.Usage("--max-steps and --weights are given with --stream, which is one pass and keeps " +
-			"its last weights")
+		return app.Usage("--max-steps and --weights are given with --stream, which is one pass and " +
+			"keeps its last weights")
 	}
 	if inOrder, ok := learners.Lookup(t.Learner, "no_shuffle"); ok {
 		if err := inOrder.Set("true"); err != nil {

@@ -240,8 +240,8 @@ func (o *Options) checkReports() error {
 		return app.Usage("--report wants to read the data twice, and standard input can be read once; " +
 			"write it to a file")
 	case o.Stream || o.Annotators != "":
-		return app.Usage("--report goes neither with --stream nor with --annotators; give report a model " +
-			"and data with labels")
+		return app.Usage("--report goes neither with --stream nor with --annotators; give report a " +
+			"model and data with labels")
 	case o.Model != "" && app.SamePlace(o.In, numbers, o.Model):
 		return app.Usage("--report writes its numbers to %s, which is --model", numbers)
 	}

@@ -45,8 +45,8 @@ func (o *Options) CheckAnnotators() error {
 	case o.Annotators == "":
 		return nil
 	case o.Noise.Path != "":
-		return app.Usage("--annotators and --confusion exclude each other: a matrix of each annotator is " +
-			"learned")
+		return app.Usage("--annotators and --confusion exclude each other: a matrix of each annotator " +
+			"is learned")
 	}
 	if o.Read.Labels = ""; !o.Read.NoLabels {
 		o.Read.LabelColumn = cmp.Or(o.Read.LabelColumn, "last") // never a feature

@@ -250,8 +250,8 @@ func (v *Verification) text(w io.Writer, size int) error {
 	fmt.Fprintf(w, "verified: %s: %s\n\n", v.Model, verdict)
 	return app.Table(w, func(row app.Row) {
 		row("file\t%d bytes, SHA-256 %s", size, v.SHA256)
-		row("results\tscores, predictions and class sums of %d examples: the same bits on %s and cpu:plain",
-			v.Examples, v.Device.ID)
+		row("results\tscores, predictions and class sums of %d examples: the same bits on %s and "+
+			"cpu:plain", v.Examples, v.Device.ID)
 		row("data\t%s\ntrained again\t%s", data, retrained)
 	})
 }

@@ -232,6 +232,9 @@ fuzz-short: deps ## each fuzz target for 1s, as every change is
 learners: deps data ## every learner on every noise and set of docs/learners.md, which it writes
 	go run ./bench learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
 
+size: ## how large the project is, and the newcomer's minute: lines at random, with why they are there
+	@bench/size.sh $(SEED)
+
 online: build data ## the tables of docs/online.md on wrong labels and on classes of different sizes
 	python3 bench/online.py build/uma-gpu "$(DATA)" noise
 	python3 bench/online.py build/uma-gpu "$(DATA)" imbalance

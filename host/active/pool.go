@@ -1,5 +1,5 @@
 // Package active chooses which examples of a pool to have labelled, so that few labels go far: a
-// Pool has examples of which some are labelled, Ask names those to ask an expert about, and Fit
+// Pool has examples with labels and without, Ask names examples to ask an expert about, and Fit
 // learns a model of what is known so far. Session keeps questions and answers in a file.
 // docs/active.md says what each strategy is, and when it loses.
 //

@@ -44,7 +44,7 @@ type Options struct {
 	Seed     uint64   // of all random choices
 
 	// Diversity, 0 to 1, is how much it counts against an example that it is like another one of the
-	// same batch (Brinker 2003): of those that are worth most it is the share of the largest cosine
+	// same batch (Brinker 2003): of the ones worth most it is the share of the largest cosine
 	// in what is compared, and the rank has the rest. It means nothing to Random.
 	Diversity float64
 	// Balance, 0 or more, is how much it counts against an example that its predicted class has many
@@ -162,7 +162,7 @@ func (p *Pool) ask(o Options, judge func(Options, *worth) error) ([]int, error) 
 
 // worth is what questions are worth.
 type worth struct {
-	which     []int     // the examples, of which the others have one entry each
+	which     []int     // the examples; the others have one entry for each
 	value     []float64 // the larger the better
 	tie       []float64 // decides between equal values
 	predicted []int32

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -86,9 +87,10 @@ func (d *Dataset) CheckNarrow() error {
 	if !d.Narrow || d.at.Narrow() != nil {
 		return nil
 	}
-	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them "+
+	return fmt.Errorf("%s: "+setting.Spell("storage",
+		"narrow")+" wants raw dense features that are integers, none of them "+
 		"-0, the largest at most 65535 above the least (and 1, with bias), and found others; use "+
-		"--storage dense", d.Path)
+		setting.Spell("storage", "dense"), d.Path)
 }
 
 // Found is what Read says of a file besides its examples.

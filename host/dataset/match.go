@@ -7,10 +7,14 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // byPosition ends the errors of matching by name.
-const byPosition = "; if only the names differ, match by position (--match-features position)"
+func byPosition() string {
+	return "; if only the names differ, match by position (" +
+		setting.Spell("match-features", "position") + ")"
+}
 
 // MatchFeatures gives d the named features in that order, in a copy unless they agree already;
 // others are given up with a note. Without names in d, position counts, with a note. A missing or
@@ -68,7 +72,7 @@ func MatchNames(have, want []string) (at []int, fault string) {
 			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell "+
 				"them apart: found the features %s, wanted %s in this order%s", quote.Text(name),
 				quote.List(have),
-				quote.List(want), byPosition)
+				quote.List(want), byPosition())
 		}
 		asked[name] = true
 		switch j, there := place[name]; {
@@ -83,7 +87,7 @@ func MatchNames(have, want []string) (at []int, fault string) {
 	}
 	if missing != nil {
 		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model was "+
-			"trained on%s", quote.List(have), quote.List(missing), len(missing), len(want), byPosition)
+			"trained on%s", quote.List(have), quote.List(missing), len(missing), len(want), byPosition())
 	}
 	return at, ""
 }

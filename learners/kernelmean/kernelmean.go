@@ -211,7 +211,7 @@ func sums(s *classmean.Sums, w engine.Weights) error {
 	return nil
 }
 
-// Unmix returns W for examples mapped to the means of noisy labels, of which labels has the counts:
+// Unmix returns W for examples mapped to the means of noisy labels, whose counts are labels:
 // what the sums do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes; inverse is C⁻¹.
 func (p *Params) Unmix(inverse *confusion.Inverse, labels []int64) engine.Weights {
 	n := int64(0)

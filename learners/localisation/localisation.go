@@ -26,7 +26,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Oracles, each of which chooses the mistake that becomes the next cutting plane.
+// Oracles: how to choose the mistake that becomes the next cutting plane.
 const (
 	Largest  = "largest"  // the one of the lowest margin
 	Smallest = "smallest" // the one of the highest
@@ -81,8 +81,7 @@ type run struct {
 	random rand.PCG
 }
 
-// stream keeps this package's random numbers apart from those that other parts draw from the same
-// seed.
+// stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x706c616e6573 // "planes"
 
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {

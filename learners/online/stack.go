@@ -181,7 +181,7 @@ func learnAll(ctx context.Context, passes []*pass) error {
 // perWeight how many it has for a weight and its sum.
 const cache, perWeight = 1 << 18, 12
 
-// together is how many examples are shown to one run before the next one has its turn: so many as
+// together is how many examples are shown to one run before the next one has its turn: as many as
 // stay in a cache meanwhile, and at most those after which a pass has to ask whether it is still
 // wanted.
 func together(x dataset.Examples) int {

@@ -14,7 +14,7 @@ import (
 )
 
 // What is known of a confusion matrix before any label: that one is right more often than it is
-// any other, and the matrix that is given, if one is; counted as so many examples of each class.
+// any other, and the matrix that is given, if one is. They count as examples of each class.
 const (
 	rightBefore = 0.6
 	countBefore = 1
@@ -29,7 +29,7 @@ const shrink = 2
 // concave, and need not be solved to its end before the probabilities change.
 const inner = 5
 
-// Learning ends after so many rounds, or when a round moves less than settled of the
+// Learning ends after learningRounds, or when a round moves less than settled of the
 // probability of a true class' labels, on average. Its fits are short, as each goes on from
 // the one of the round before.
 const (

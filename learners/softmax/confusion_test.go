@@ -91,7 +91,7 @@ func TestLearnedConfusion(t *testing.T) {
 	}
 }
 
-// annotate gives the examples of p labels by annotators of these kinds, each of which labels a
+// annotate gives the examples of p labels by annotators of these kinds, who each label a
 // share of them: true classes y become labels by the kind's matrix.
 func annotate(t *testing.T, p *learners.Problem, kinds []*confusion.Matrix, share float64) {
 	t.Helper()

@@ -135,7 +135,7 @@ func (p *Params) Parameters() []learners.Parameter {
 		base.Weighting(&p.ClassWeights),
 		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
 		learners.Int("folds", &p.Folds, 2, 100,
-			"models of the correction em and of cleaning, none of which sees the examples that it judges"),
+			"models of the correction em and of cleaning, each without the examples that it judges"),
 		learners.Int("iterations", &p.Iterations, 1, math.MaxInt,
 			"most iterations of L-BFGS for one penalty"),
 		learners.Float("tolerance", &p.Tolerance, learners.Range{},

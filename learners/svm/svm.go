@@ -1,4 +1,4 @@
-// Package svm is the linear support vector machine, for right labels: of all weights those that
+// Package svm is the linear support vector machine, for right labels: of all weights the ones that
 // keep examples away from the planes between classes, by a margin of 1 where the cost C of what is
 // missing of it allows. One class against the rest, for each class by itself, or all classes at
 // once (Crammer and Singer):
@@ -157,8 +157,7 @@ type machine interface {
 // pass. It returns how many it has looked at.
 type descender interface{ pass() (visited int64) }
 
-// stream keeps this package's random numbers apart from those that other parts draw from the same
-// seed: machine r has stream+r.
+// stream keeps random numbers apart from others of the same seed: machine r has stream+r.
 const stream = 0x73766d << 16 // "svm"
 
 // What asks for memory.

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -109,7 +110,7 @@ func refuseFilling(s dataset.Steps, e dataset.Examples) error {
 	}
 	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill "+
 		"sparse examples: %d stored values would become %d; use maxabs or l2 instead, or ask for dense "+
-		"storage (--storage dense)", s, e.Size(), int64(e.N)*int64(e.D))
+		"storage ("+setting.Spell("storage", "dense")+")", s, e.Size(), int64(e.N)*int64(e.D))
 }
 
 // applySparse is Apply of sparse examples: what is not stored stays +0, and a stored -0 stays

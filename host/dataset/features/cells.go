@@ -10,11 +10,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // ErrMissing is wrapped by the error of a missing value that Options.Encode could replace.
-var ErrMissing = errors.New("say what stands for missing values (--missing mean or indicator)")
+var ErrMissing error = missingAdvice{}
+
+type missingAdvice struct{}
+
+func (missingAdvice) Error() string {
+	return "say what stands for missing values (" + setting.Spell("missing", "mean or indicator") + ")"
+}
 
 // Encoder collects examples of a table of more than numbers, as sparse rows of marks, one for each
 // column of numbers, level, term and missing value. Encode makes features of them.
@@ -234,7 +241,8 @@ func (s *Encoder) setLevel(k int, text []byte) string {
 	case s.recipe != nil && s.strict:
 		levels := s.recipe.Columns[c.at].Levels
 		return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take "+
-			"such levels for none of them (--unseen zero), or train on data that have "+
+			"such levels for none of them ("+setting.Spell("unseen",
+			"zero")+"), or train on data that have "+
 			"them", quote.Text(string(text)), len(levels), quote.List(levels))
 	case !utf8.Valid(text):
 		return "found " + quote.Text(string(text)) +
@@ -276,9 +284,10 @@ func (s *Encoder) newUnseen(k int, text string) int32 {
 
 // advice says what to do with a category of too many levels.
 func (c *cellColumn) advice() string {
-	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), say that it names the "+
-		"examples (--id-column %[1]s), allow more levels (--levels), or take it for a text of words "+
-		"(--text %[1]s)", c.Option)
+	return fmt.Sprintf("leave the column out (%s), say that it names the examples (%s), allow more "+
+		"levels (%s), or take it for a text of words (%s)", setting.Spell("ignore-columns", c.Option),
+		setting.Spell("id-column", c.Option), setting.Spell("levels", ""),
+		setting.Spell("text", c.Option))
 }
 
 // IsMissing reports whether a field is one of pandas' or ARFF's words for a missing value.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -82,9 +83,9 @@ func RoomToPrepare(d *dataset.Dataset, steps string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: uma-gpu convert --data "+
-		"%s --normalize %s --out %s, and then give that file", d.Path, err, d.Path, steps,
-		strings.TrimSuffix(d.Path, ".umab")+".prepared.umab")
+	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: convert it first (%s %s "+
+		"%s)", d.Path, err, setting.Spell("data", d.Path), setting.Spell("normalize", steps),
+		setting.Spell("out", strings.TrimSuffix(d.Path, ".umab")+".prepared.umab"))
 }
 
 // PrepareBy makes d's examples those that p gives: in place if they were prepared so before, if p

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -123,7 +124,7 @@ func (s *Encoder) judgeLevels(c *cellColumn, levels []string, n int) error {
 	switch {
 	case len(levels) == 0:
 		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the column "+
-			"out (--ignore-columns %s)", s.path, c.Text, c.Option)
+			"out (%s)", s.path, c.Text, setting.Spell("ignore-columns", c.Option))
 	case s.o.Levels == 0 && !c.Chosen && n >= few && 2*len(levels) > n:
 		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a "+
 			"category, whose levels come again; "+
@@ -275,7 +276,8 @@ func (s *Encoder) unknownLevels() (warnings []string) {
 		dataset.SortClasses(names)
 		warnings = append(warnings,
 			fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first in %s %d; "+
-				"they count as none of its levels in %d examples (--unseen error refuses them)",
+				"they count as none of its levels in %d examples ("+setting.Spell("unseen",
+				"error")+" refuses them)",
 				s.path, c.Text, quote.List(names), s.places, place, c.strange))
 		c.unseen, c.strange = 0, 0
 	}

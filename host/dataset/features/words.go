@@ -13,6 +13,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // termReader finds the terms of a text.
@@ -122,8 +123,9 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 	for k := range s.columns {
 		if c := &s.columns[k]; c.Kind == dataset.KindText && terms[k] == nil {
 			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a text; "+
-				"leave the column out (--ignore-columns %s), or ask for fewer (--text-min-df "+
-				"1)", s.path, c.Text, cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples), c.Option)
+				"leave the column out (%s), or ask for fewer (%s)", s.path, c.Text,
+				cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples),
+				setting.Spell("ignore-columns", c.Option), setting.Spell("text-min-df", "1"))
 		}
 	}
 	return terms, idf, nil

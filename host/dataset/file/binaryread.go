@@ -119,7 +119,7 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 	if f.old && d.Prepared != nil && h.DataSHA256 != "" {
 		d.Notes = append(d.Notes,
 			fmt.Sprintf("%s: the file is of a version whose hashes were others, so a model will not name "+
-				"its data by one; uma-gpu convert makes a new file of the original data", s.path))
+				"its data by one; convert the original data again", s.path))
 	}
 	if err := choose(&d, s, o); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func isSHA256(text string) bool {
 // parseHeader returns the header; nothing is decoded before its hash is right.
 func parseHeader(raw []byte) (*binaryHeader, error) {
 	if !isBinary(raw) {
-		return nil, fmt.Errorf("found the beginning %s, wanted %q; uma-gpu convert writes binary files",
+		return nil, fmt.Errorf("found the beginning %s, wanted %q; convert the data to one",
 			quote.Text(string(raw[:len(binaryMagic)])), binaryMagic+binaryVersion)
 	}
 	line := string(raw[:binaryLine])

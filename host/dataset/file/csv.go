@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // csvReader holds what the rows of one CSV file share.
@@ -175,7 +176,7 @@ func (r *record) pointed(field []byte) ([]byte, string) {
 	}
 	if bytes.IndexByte(field, '.') >= 0 {
 		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
-			"(--decimal comma)", quote.Text(string(decimal.Trim(field))))
+			"("+setting.Spell("decimal", "comma")+")", quote.Text(string(decimal.Trim(field))))
 	}
 	at := bytes.IndexByte(field, ',')
 	if at < 0 || at != bytes.LastIndexByte(field, ',') {
@@ -254,7 +255,8 @@ func (r *csvReader) plainRow() bool {
 func (r *csvReader) fault(j int, what string) error {
 	hint := ""
 	if r.header && j == 0 && r.columns.names[0] == "" && r.columns.role[j] == feature {
-		hint = "; if these are row names, leave the column out (--ignore-columns 1)"
+		hint = "; if these are row names, leave the column out (" + setting.Spell("ignore-columns",
+			"1") + ")"
 	} else if r.line == r.first && r.o.Header != "no" && r.columns.role[j] == feature {
 		hint = "; if this line is a header, ask for one"
 	}
@@ -264,8 +266,8 @@ func (r *csvReader) fault(j int, what string) error {
 			return r.record.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
 				features.ErrMissing)
 		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !beyondRange(text) {
-			hint = fmt.Sprintf("; if the column is a category, say so (--categories %s)",
-				r.columns.option(j))
+			hint = fmt.Sprintf("; if the column is a category, say so (%s)",
+				setting.Spell("categories", r.columns.option(j)))
 		}
 	}
 	return r.record.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // sniffed is how many bytes at the beginning of a CSV tell what its columns hold.
@@ -61,8 +62,8 @@ func (t *tally) fault(c *columns, j int) string {
 		return datesFault(c, j, "dates or times such as "+quote.Text(t.date))
 	case 2*t.commas > t.words:
 		return fmt.Sprintf("%s: found numbers with commas such as %s; if these are decimal commas, say "+
-			"so (--decimal comma), and if they are words, take the column for a category (--categories %s)",
-			c.describe(j), quote.Text(t.comma), c.option(j))
+			"so (%s), and if they are words, take the column for a category (%s)", c.describe(j),
+			quote.Text(t.comma), setting.Spell("decimal", "comma"), setting.Spell("categories", c.option(j)))
 	}
 	return ""
 }
@@ -71,9 +72,9 @@ func (t *tally) fault(c *columns, j int) string {
 func datesFault(c *columns, j int, found string) string {
 	option := c.option(j)
 	return fmt.Sprintf("%s: found %s, which are neither numbers nor categories; leave the column out "+
-		"(--ignore-columns %s), or make numbers of it, such as the day of the week or the days since a "+
-		"day, or, if the same ones come again, take it for a category (--categories "+
-		"%s)", c.describe(j), found, option, option)
+		"(%s), or make numbers of it, such as the day of the week or the days since a "+
+		"day, or, if the same ones come again, take it for a category (%s)", c.describe(j), found,
+		setting.Spell("ignore-columns", option), setting.Spell("categories", option))
 }
 
 // option names column j as flags do.
@@ -298,8 +299,8 @@ func (r *csvReader) numbersColumns(fields, features []string) bool {
 	}
 	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) ||
 		decimal.IsInteger(r.nextField(at))) {
-		r.o.remarks.note("line %d (%s) is taken as the header; if it is an example, say so (--header no)",
-			r.line, quote.Printable(strings.Join(fields, ",")))
+		r.o.remarks.note("line %d (%s) is taken as the header; if it is an example, say so ("+
+			setting.Spell("header", "no")+")", r.line, quote.Printable(strings.Join(fields, ",")))
 		return true
 	}
 	if base == 0 && (word || len(features) >= manyNumbers) && r.o.remarks != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -51,7 +52,8 @@ func (l *labels) set(text []byte) string {
 		}
 		if l.first {
 			return fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name all "+
-				"classes (--classes)", quote.Text(name), len(l.names), quote.List(l.names))
+				"classes ("+setting.Spell("classes", "")+")", quote.Text(name), len(l.names),
+				quote.List(l.names))
 		}
 		if l.fixed {
 			return fmt.Sprintf("label %s is not one of the %d known classes %s",
@@ -157,13 +159,14 @@ func judgeIDs(d *dataset.Dataset) {
 	if repeated > 0 {
 		d.Warnings = append(d.Warnings,
 			fmt.Sprintf("%s: %d examples have the id of an earlier one, such as %s; is it the column of "+
-				"their names (--id-column)?", d.Path, repeated, example))
+				"their names ("+setting.Spell("id-column", "")+")?", d.Path, repeated, example))
 	}
 }
 
 // idFault refuses ids of a format that has no columns.
 func idFault(s *source, f format, o Options) error {
 	return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
-		"ARFF, Parquet) with the column of ids %s; leave --id-column out: examples are numbered from "+
+		"ARFF, Parquet) with the column of ids %s; leave "+setting.Spell("id-column",
+		"")+" out: examples are numbered from "+
 		"1", s.path, f.name, quote.Text(o.IDColumn))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // parts are files that are read as one set, by one builder.
@@ -154,7 +155,7 @@ func (p *parts) sameTable(c *columns) string {
 		return fmt.Sprintf("found %d columns, wanted %d as in %s", len(c.role), len(first.role), p.first)
 	case (c.names == nil) != (first.names == nil):
 		return fmt.Sprintf("found a header (%v), wanted it as in %s (%v); write all parts with one, or "+
-			"without (--header)", c.names != nil, p.first, first.names != nil)
+			"without ("+setting.Spell("header", "")+")", c.names != nil, p.first, first.names != nil)
 	case !slices.Equal(c.names, first.names):
 		j := 0
 		for c.names[j] == first.names[j] {
@@ -164,7 +165,8 @@ func (p *parts) sameTable(c *columns) string {
 			"order", c.describe(j), quote.Text(first.names[j]), p.first)
 	case !slices.Equal(c.role, first.role):
 		return fmt.Sprintf("found other columns to be features than in %s; say which is the label "+
-			"(--label-column) and which to leave out (--ignore-columns)", p.first)
+			"("+setting.Spell("label-column",
+			"")+") and which to leave out ("+setting.Spell("ignore-columns", "")+")", p.first)
 	}
 	return ""
 }
@@ -184,7 +186,7 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 		b.Encoder = made
 	case (made == nil) != (b.Encoder == nil):
 		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone "+
-			"in the other; say which are categories (--categories)", p.first)
+			"in the other; say which are categories ("+setting.Spell("categories", "")+")", p.first)
 	case b.Encoder != nil:
 		b.Encoder.GoOn(b.src.path, places)
 	}
@@ -271,7 +273,8 @@ func (b *builder) part(d *dataset.Dataset) error {
 			p.first)
 	case !reflect.DeepEqual(w.Encoding, d.Encoding):
 		return b.src.errorf("found features that were made of other words than in %s; join the tables "+
-			"that they were made of, or convert them with the model of one (--encoding)", p.first)
+			"that they were made of, or convert them with the model of one ("+setting.Spell("encoding",
+			"")+")", p.first)
 	}
 	b.width = d.D
 	p.hashes = append(p.hashes, d.SHA256)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -134,7 +135,8 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 	}
 	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
 		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
-			"the format %s; leave --separator and --decimal out", s.path, f.name)
+			"the format %s; leave %s and %s out", s.path, f.name, setting.Spell("separator", ""),
+			setting.Spell("decimal", ""))
 	}
 	if o.IDColumn != "" && !f.table() {
 		return nil, idFault(s, f, o)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // remarks are what readers say about the columns of a table, without the path.
@@ -48,7 +49,8 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || count(d, d.Y[0]) == 1) {
 		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is "+
-			"a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
+			"a header, say so ("+setting.Spell("header",
+			"yes")+"), and if not, too ("+setting.Spell("header", "no")+")", r.maybeHeader)
 	}
 	if o.Classes != nil || d.Y == nil {
 		return nil
@@ -83,14 +85,14 @@ func leadingColumn(d *dataset.Dataset, r *remarks, warn func(string, ...any)) {
 		dropFirst(d)
 	case r.leadingNoName && d.N > 2:
 		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
-			"leave it out (--ignore-columns 1)")
+			"leave it out (" + setting.Spell("ignore-columns", "1") + ")")
 	case counts && d.N >= fewExamples:
 		name := ""
 		if d.Features != nil {
 			name = " (" + quote.Printable(d.Features[0]) + ")"
 		}
 		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, leave it "+
-			"out (--ignore-columns 1)", name)
+			"out ("+setting.Spell("ignore-columns", "1")+")", name)
 	}
 }
 
@@ -187,14 +189,17 @@ func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
 	switch {
 	case fractions != "" && many:
 		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
-			"classes and not a measurement; name the column of the class (--label-column), or read the "+
+			"classes and not a measurement; name the column of the class ("+setting.Spell("label-column",
+			"")+"), or read the "+
 			"data without labels", d.Path, column, len(d.Classes), d.N, quote.Text(fractions))
 	case fractions != "":
 		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then "+
-			"name the column of the class (--label-column)", column, fractions, len(d.Classes))
+			"name the column of the class ("+setting.Spell("label-column", "")+")", column, fractions,
+			len(d.Classes))
 	case many:
 		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, "+
-			"name the column of the class (--label-column)", column, len(d.Classes), d.N)
+			"name the column of the class ("+setting.Spell("label-column", "")+")", column,
+			len(d.Classes), d.N)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // Stream reads CSV or LIBSVM once, in blocks, in the memory of a block.
@@ -165,7 +166,8 @@ func (b *builder) giveAway(last bool) error {
 	if !b.settled {
 		if !b.labels.fixed && len(d.Classes) == 1 {
 			return fmt.Errorf("%s: found only one class, %s, in the first %d examples, wanted at least "+
-				"two; name all classes (--classes)", b.src.path, quote.Text(d.Classes[0]), d.N)
+				"two; name all classes ("+setting.Spell("classes", "")+")", b.src.path,
+				quote.Text(d.Classes[0]), d.N)
 		}
 		given := b.labels.fixed
 		if b.labels, err = newLabels(d.Classes); err != nil {

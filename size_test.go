@@ -71,7 +71,10 @@ func init() {
 	for _, c := range []struct {
 		name, text string
 		most       int64 // bytes
-	}{{"Fit, Save, Load and Predict", plain, 9_000_000}, {"FitStream too", plain + stream, 9_800_000}} {
+	}{
+		{"Fit, Save, Load and Predict", plain, 9_000_000},
+		{"FitStream too", plain + stream, 9_800_000},
+	} {
 		folder := t.TempDir()
 		source, program := filepath.Join(folder, "main.go"), filepath.Join(folder, "program")
 		if err := os.WriteFile(source, []byte(c.text), 0o666); err != nil {

@@ -57,7 +57,7 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 	return SplitCounts(d, counts[:len(fractions)], seed, how...)
 }
 
-// SplitCounts divides d at random, by seed, into parts of these counts, one of which may be Rest.
+// SplitCounts divides d at random, by seed, into parts of these counts; one may be Rest.
 // It is stratified: each class is shared by size, rounded by largest remainder. Examples keep their
 // order; parts keep classes, preparation, names and path, and share no memory with d, which InPlace
 // may empty. All ranks call it.

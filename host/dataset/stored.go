@@ -28,7 +28,7 @@ func (e Examples) Stored() Stored { return Stored{Examples: e} }
 // Stored returns s.
 func (s Stored) Stored() Stored { return s }
 
-// On returns e, of which each rank of r has a part; r is nil if e is plain.
+// On returns e as ranks of r share it; r is nil if e is plain.
 func (e Examples) On(r *store.Ranks) Stored {
 	if r == nil {
 		return e.Stored()
@@ -36,7 +36,7 @@ func (e Examples) On(r *store.Ranks) Stored {
 	return Stored{Examples: e, At: &store.Store{Ranks: r}}
 }
 
-// Rows returns examples from..to-1 of s, all of which this rank has, sharing memory.
+// Rows returns examples from..to-1 of s, which this rank has, sharing memory.
 func (s Stored) Rows(from, to int) Stored {
 	if from == 0 && to == s.N && s.At.Shared() == nil {
 		return s

@@ -41,5 +41,5 @@ type Limits struct {
 	Window uint64 // bytes of the window of zstd
 }
 
-// Open opens a table of so many bytes.
+// Open opens a table of size bytes.
 type Open func(r io.ReaderAt, size int64, l Limits) (Table, error)

@@ -130,7 +130,7 @@ func (v *pageValues) eachEntry(body []byte, count int, take func(raw []byte)) er
 }
 
 // eachHybrid is for count numbers of at most 32 bits: runs of equal ones, and packed groups of
-// eight, the last of which may be filled up.
+// eight, the last perhaps filled up.
 func eachHybrid(body []byte, width, count int, take func(n uint32) error) error {
 	for count > 0 {
 		head, k := binary.Uvarint(body)

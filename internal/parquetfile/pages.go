@@ -202,7 +202,7 @@ func (p *pages) page(at, end int64, c column, v *pageValues, left int, take take
 	case (v.encoding == format.Plain || v.encoding == format.ByteStreamSplit) &&
 		!slices.Contains(c.Encoding, v.encoding):
 		// These two take the same bytes: only the footer can tell a damaged head.
-		return 0, 0, fmt.Errorf("found the encoding %s, wanted one of those that the footer names, %v",
+		return 0, 0, fmt.Errorf("found the encoding %s, wanted one that the footer names, %v",
 			v.encoding, c.Encoding)
 	}
 	return h.count, next, v.each(body, h.count, take)

@@ -25,7 +25,7 @@ var mapped struct {
 // Remember notes that raw is what path was mapped to, until Forget.
 func Remember(raw []byte, path string) { note(raw, path, false) }
 
-// RememberAway is Remember for what has memory for some of the examples alone.
+// RememberAway is Remember for what ranks share, each with memory for its own examples.
 func RememberAway(raw []byte, path string) { note(raw, path, true) }
 
 func note(raw []byte, path string, shared bool) {

@@ -46,7 +46,7 @@ func InOrder[T float32 | float64](at *Store, sums []T, step int, add func(part [
 	return s.Agree(failed)
 }
 
-// AllRows returns rows of width numbers of all n examples, of which this rank made own or met err.
+// AllRows returns rows of width numbers of all n examples; this rank made own, or met err.
 // It asks all ranks.
 func AllRows[T int32 | int64 | float32 | float64](at *Store, n int, own []T, width int,
 	err error) ([]T, error) {

@@ -117,12 +117,12 @@ func (s *Ranks) Blocks(rows int) []int {
 	return ends
 }
 
-// Span returns n·width elements, of which this rank's rows have memory until Close.
+// Span returns n·width elements; this rank's rows have memory until Close.
 func Span[T Element](s *Ranks, n, width int) ([]T, error) {
 	return SpanBetween[T](s, n*width, s.From*width, s.To*width)
 }
 
-// SpanBetween returns n elements, of which from..to-1 have memory until Close.
+// SpanBetween returns n elements; from..to-1 have memory until Close.
 func SpanBetween[T Element](s *Ranks, n, from, to int) ([]T, error) {
 	size := len(Bytes(make([]T, 1)))
 	if n == 0 {

@@ -56,7 +56,7 @@ func (s *Store) Shared() *Ranks {
 	return s.Ranks
 }
 
-// Rows returns the store of examples from..to-1 of d columns, all of which this rank has.
+// Rows returns the store of examples from..to-1 of d columns, which this rank has.
 func (s *Store) Rows(from, to, d int) *Store {
 	if s.Narrow() == nil {
 		return nil

@@ -31,7 +31,7 @@ func unmap(raw []byte) error {
 // CanReserve says whether memory can have addresses and nothing behind them.
 const CanReserve = true
 
-// Reserve returns size bytes of zero, of which the pages of from..to-1 can be used.
+// Reserve returns size bytes of zero; the pages of from..to-1 can be used.
 func Reserve(size, from, to int) ([]byte, error) {
 	raw, err := syscall.Mmap(-1, 0, size, syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil || from == to {

@@ -365,7 +365,7 @@ func withCodes(p *dataset.Preparation, e dataset.Stored, at *store.Store) (*stor
 	return &store.Store{Codes: codes, Ranks: at.Shared()}, nil
 }
 
-// roomFor returns n·width elements, of which this rank's rows have memory if ranks share them.
+// roomFor returns n·width elements; where ranks share them, this rank's rows alone have memory.
 func roomFor[T store.Element](s *store.Ranks, n, width int) ([]T, error) {
 	if s == nil {
 		return make([]T, n*width), nil

@@ -88,8 +88,8 @@ func RoomToPrepare(d *dataset.Dataset, steps string) error {
 		setting.Spell("out", strings.TrimSuffix(d.Path, ".umab")+".prepared.umab"))
 }
 
-// PrepareBy makes d's examples those that p gives: in place if they were prepared so before, if p
-// has no step or how allows; else a copy.
+// PrepareBy replaces d's examples by what p makes of them: in place if they were prepared so
+// before, if p has no step or how allows; else a copy.
 func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory) error {
 	if d.Narrow {
 		how = append(how, dataset.WithCodes)

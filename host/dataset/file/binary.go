@@ -78,7 +78,7 @@ type binaryHeader struct {
 	oldHashes bool // the hashes are of the kind of before
 }
 
-// binarySections are the sections, nil those that there are not.
+// binarySections are the sections, nil where a file has none.
 type binarySections struct {
 	X       *binarySection `json:"x,omitempty"`
 	Starts  *binarySection `json:"starts,omitempty"`

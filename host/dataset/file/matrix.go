@@ -93,7 +93,7 @@ func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]floa
 	return nil
 }
 
-// cutFault words an error of reading an array of which have of want rows came.
+// cutFault words an error of reading an array when have of want rows came.
 func (b *builder) cutFault(err error, have, want int) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && b.src.packed == "" {
 		return b.src.errorf("found the data of only %d examples, wanted %d as the header says; "+

@@ -161,7 +161,7 @@ func count(d *dataset.Dataset, q int32) (n int) {
 	return n
 }
 
-// judgeLabels refuses labels that are measurements, and warns of those that may be.
+// judgeLabels refuses labels that are measurements, and warns of labels that may be.
 func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
 	const usual = 20 // classes that are no wonder, whatever their names
 	if d.N < fewExamples || len(d.Classes) <= usual {

@@ -338,7 +338,7 @@ func (b *builder) needScratch() {
 	}
 }
 
-// roomy makes sure that so many bytes are not asked of memory if they need not be.
+// roomy makes a file for that number of bytes, if they are worth it, so that memory is not asked.
 func (b *builder) roomy(bytes int) {
 	if bytes >= spillFrom && b.spills() {
 		b.needScratch()

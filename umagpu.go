@@ -46,7 +46,7 @@ type Options struct {
 	LearnerName string          // of the catalog, with its default parameters; "" for the first
 	L2          Penalty         // of learner softmax; the zero value is its own choice
 	Kernel      *Kernel         // for curved boundaries between classes; nil for a linear classifier
-	Preparation string          // steps such as "standardize,bias,l2"; "" for those that suit the data
+	Preparation string          // steps such as "standardize,bias,l2"; "": what suits the data
 	MaxSteps    int             // 0 for the learner's own
 	Seed        uint64          // of all random choices
 

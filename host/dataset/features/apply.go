@@ -74,15 +74,10 @@ func sparseOver(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, e
 	if err := checkSparse(p, e); err != nil {
 		return dataset.Examples{}, err
 	}
-	out := dataset.Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}
-	stored := len(e.Values) + extra(p)*e.N
-	out.Values = e.Values[:stored]
+	out := sparseShape(p, e)
+	out.Values = e.Values[:out.Starts[e.N]]
 	if p.Steps.Bias {
-		out.Columns = e.Columns[:stored]
-		out.Starts = slices.Clone(e.Starts)
-		for i := range out.Starts {
-			out.Starts[i] += int64(i)
-		}
+		out.Columns = e.Columns[:out.Starts[e.N]]
 	}
 	var columns []int32
 	var values []float32
@@ -119,7 +114,6 @@ func applySparse(p *dataset.Preparation, e dataset.Stored, lost bool) (dataset.S
 	if err := checkSparse(p, e.Examples); err != nil {
 		return dataset.Stored{}, err
 	}
-	out := dataset.Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}.Stored()
 	extra := extra(p)
 	first, last := e.Own()
 	stored := len(e.Values) + extra*e.N
@@ -132,12 +126,34 @@ func applySparse(p *dataset.Preparation, e dataset.Stored, lost bool) (dataset.S
 	if err := e.Agree(memory.Check(need, what)); err != nil {
 		return dataset.Stored{}, err
 	}
-	err := sparseLike(p, &out, e, extra, stored)
-	if err != nil {
+	out := sparseShape(p, e.Examples)
+	r, err := e.At.Shared(), error(nil)
+	if r != nil {
+		r = r.Other()
+		var columns []int32
+		if columns, out.Values, err = store.SpanSparse(r, out.Starts, extra > 0); extra > 0 {
+			out.Columns = columns
+		}
+	} else if out.Values = make([]float32, stored); extra > 0 {
+		out.Columns = make([]int32, stored)
+	}
+	if err := e.Agree(err); err != nil {
 		return dataset.Stored{}, err
 	}
-	return out, e.Agree(sparseRows(p, out.Examples, first, last, e.Columns, e.Values,
+	return out.On(r), e.Agree(sparseRows(p, out, first, last, e.Columns, e.Values,
 		e.Starts[first:last+1], 0, lost))
+}
+
+// sparseShape returns the prepared examples without values, and with the columns of e.
+func sparseShape(p *dataset.Preparation, e dataset.Examples) dataset.Examples {
+	out := dataset.Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}
+	if extra(p) > 0 {
+		out.Starts = slices.Clone(e.Starts)
+		for i := range out.Starts {
+			out.Starts[i] += int64(extra(p) * i)
+		}
+	}
+	return out
 }
 
 // checkSparse says why sparse examples of the right width cannot be prepared so.
@@ -200,30 +216,6 @@ func sparseRows(p *dataset.Preparation,
 		}
 	}
 	return nil
-}
-
-// sparseLike gives out room for the stored values of e, and extra for each of its examples.
-func sparseLike(p *dataset.Preparation, out *dataset.Stored, e dataset.Stored, extra,
-	stored int) (err error) {
-	if extra > 0 {
-		out.Starts = make([]int64, e.N+1)
-		for i, start := range e.Starts {
-			out.Starts[i] = start + int64(extra*i)
-		}
-	}
-	if e.At.Shared() == nil {
-		if extra > 0 {
-			out.Columns = make([]int32, stored)
-		}
-		out.Values = make([]float32, stored)
-		return nil
-	}
-	*out = out.On(e.At.Shared().Other())
-	columns, values, err := store.SpanSparse(out.At.Shared(), out.Starts, extra > 0)
-	if out.Values = values; extra > 0 {
-		out.Columns = columns
-	}
-	return e.Agree(err)
 }
 
 // mapSparse writes the stored values of one example, mapped if columns are.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // Labels returns what the integer labels of m are in LIBLINEAR's form, in the order of its
@@ -35,8 +36,8 @@ func Labels(m *model.Model) (labels []int64, named bool) {
 func LIBLINEAR(w io.Writer, m *model.Model) error {
 	weights, constants, err := m.Raw()
 	if err != nil {
-		return fmt.Errorf("%w: %w, and LIBLINEAR knows no others: write ONNX, or train without --kernel",
-			ErrForm, err)
+		return fmt.Errorf("%w: %w, and LIBLINEAR knows no others: write ONNX, or train without %s",
+			ErrForm, err, setting.Spell("kernel", ""))
 	}
 	d, biased := m.Meta.Features.Count, slices.ContainsFunc(constants,
 		func(v float64) bool { return v != 0 })

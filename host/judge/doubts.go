@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -63,7 +64,7 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 		all = append(all, learners.Doubt{Code: NegativeError, Finding: fmt.Sprintf(
 			"the estimated error is %.1f %% ± %.1f, and none is below 0: the confusion matrix claims more "+
 				"noise than the labels have, or the model has learned labels by "+
-				"heart", 100*r.EstimatedError, 100*off), Advice: "try `uma-gpu confusion check`"})
+				"heart", 100*r.EstimatedError, 100*off), Advice: "check the confusion matrix"})
 	}
 	if noise != nil && q <= mostDoubted {
 		d, err := unexplainedLabels(ctx, r, n >= int64(q)*int64(r.D))
@@ -88,10 +89,11 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 
 func atOnceAdvice(noise *confusion.Matrix) string {
 	if noise == nil {
-		return "see by `uma-gpu info` whether the features tell classes apart, and prepare them otherwise (--normalize)"
+		return "see whether the features tell classes apart, and prepare them otherwise (" +
+			setting.Spell("normalize", "") + ")"
 	}
-	return "see by `uma-gpu confusion check` whether the confusion matrix claims too much noise, and by `uma-gpu info` " +
-		"whether the features tell classes apart"
+	return "check whether the confusion matrix claims too much noise, and whether the features tell " +
+		"classes apart"
 }
 
 // contradicted says whether an explanation leaves more than chance does.
@@ -173,10 +175,10 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 			""+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of other labels, "+
 			"is it turned (rows for columns), does it claim too much or too little noise?",
 		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
-		Advice: "try `uma-gpu confusion check`"}
+		Advice: "check the confusion matrix"}
 	if v := turned(noise).Explain(counts); !contradicted(&v) {
-		d.Advice = "with its axes exchanged the matrix explains them: --confusion-axes true-rows reads " +
-			"it so"
+		d.Advice = "with its axes exchanged the matrix explains them: " +
+			setting.Spell("confusion-axes", "true-rows") + " reads it so"
 	}
 	return []learners.Doubt{d}, nil
 }

@@ -92,7 +92,7 @@ func readBasis(r io.ReaderAt, size int64) (*Basis, error) {
 		return nil, err
 	}
 	if !a.has(basisName) {
-		return nil, errors.New("found no basis.json, wanted a file that uma-gpu kpca fit writes")
+		return nil, errors.New("found no basis.json, wanted a file of kernel principal components")
 	}
 	text := a.text(basisName)
 	if a.err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // ErrFold marks models that Fold cannot fold.
@@ -28,9 +29,9 @@ func (m *Model) Fold() (*Model, error) {
 	switch {
 	case p == nil:
 		return nil, wrong("a model that is linear in its features",
-			"one with a kernel map, as train --kernel makes")
+			"one with a kernel map ("+setting.Spell("kernel", "")+")")
 	case m.State != nil:
-		return nil, wrong("a training that had not ended", "a model; go on with train --resume")
+		return nil, wrong("a training that had not ended", "a model; end the training ("+setting.Spell("resume", "")+")")
 	}
 	q, landmarks := m.Q, p.Landmarks.N
 	axes, offset := make([]float32, q*landmarks), make([]float32, q)

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
@@ -79,7 +80,8 @@ func meanModel(m *model.Model) (*kernelmean.Params, error) {
 		return nil, errors.New("found one that does not say of how many examples its means are: it was " +
 			"compressed, or is of an older version; train it again, and compress what was combined")
 	case m.State != nil:
-		return nil, errors.New("found a training that had not ended; go on with train --resume")
+		return nil, fmt.Errorf("found a training that had not ended, wanted a model; end the training (%s)",
+			setting.Spell("resume", ""))
 	}
 	return mean, nil
 }
@@ -93,12 +95,12 @@ func agree(a, b *model.Model, balanced bool) error {
 	}{
 		{"classes", slices.Equal(a.Meta.Classes, b.Meta.Classes)},
 		{"features", reflect.DeepEqual(a.Meta.Features, b.Meta.Features)},
-		{"a preparation (--normalize none has none; or prepare all by uma-gpu convert before it is " +
-			"split)", reflect.DeepEqual(a.Meta.Preparation, b.Meta.Preparation)},
-		{"a kernel function (--gamma)", ka.Function == kb.Function && ka.Cosine == kb.Cosine},
+		{"a preparation (" + setting.Spell("normalize", "none") + " has none; or prepare the data before " +
+			"they are split)", reflect.DeepEqual(a.Meta.Preparation, b.Meta.Preparation)},
+		{"a kernel function (" + setting.Spell("gamma", "") + ")", ka.Function == kb.Function && ka.Cosine == kb.Cosine},
 		{"a confusion matrix", slices.Equal(a.Confusion, b.Confusion) &&
 			a.Meta.Inverse == b.Meta.Inverse},
-		{"weights of classes (--balanced)", balanced},
+		{"weights of classes (" + setting.Spell("balanced", "") + ")", balanced},
 		{"a numerics contract", a.Meta.ContractVersion == b.Meta.ContractVersion},
 	} {
 		if !c.same {

@@ -94,17 +94,6 @@ func (o *Options) Choose() (*Device, error) {
 	return d, err
 }
 
-// Flags is Options.Flags by name, for commands that look flags up.
-func Flags() []cli.Flag { return new(Options).Flags(nil) }
-
-// Choose is Options.Choose, for commands that look flags up.
-func Choose(c *cli.Context) (*Device, error) {
-	o := new(Options)
-	app.Fill(c, o.Flags(app.CommonOf(c)))
-	d, err := o.Choose()
-	return d, app.OfCommand(c, err)
-}
-
 // chooseShards finds the devices of a list, which share the examples.
 func (d *Device) chooseShards(shares string, names []string, list lister) error {
 	for _, name := range names {

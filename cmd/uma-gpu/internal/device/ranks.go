@@ -40,7 +40,7 @@ func ForRank(c *cli.Context) error {
 		return nil
 	}
 	if !slices.Contains(ofRanks, c.Command.Name) {
-		return app.Usagef(c, "this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank,
+		return app.Usage("this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank,
 			Launch.Ranks, app.OrList(ofRanks))
 	}
 	if Scratch == "" {

@@ -232,6 +232,9 @@ fuzz-short: deps ## each fuzz target for 1s, as every change is
 learners: deps data ## every learner on every noise and set of docs/learners.md, which it writes
 	go run ./bench learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
 
+learner-bits: build ## the SHA-256 of the weights of every learner, engine, storage and kernel, a line each
+	@bench/every-learner-bits.sh build/uma-gpu testdata/digits.csv.gz
+
 size: ## how large the project is, and the newcomer's minute: lines at random, with why they are there
 	@bench/size.sh $(SEED)
 

@@ -185,7 +185,7 @@ portable: ## builds and tests without OpenCL, and the engines for processors wit
 # tests where some do, and the packages that have such tests. make race RACES=. RACES_GPU=. RACED=./... has all.
 RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|ChainsStayInside|TestEveryLearner/^(softmax|uma|svm)$$/two_runs_at_once
 RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Together|TestFailed|CloseUnderWay
-RACED := $(addprefix ./,host host/confusion host/dataset host/engine/audit host/kernel/... host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
+RACED := $(addprefix ./,host host/confusion host/dataset/... host/engine/audit host/kernel/... host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
 race: deps ## the tests under the race detector
 	go test -vet=off -race -short ./internal/parallel ./internal/sketch ./internal/timing ./internal/memory ./internal/atomicfile
 	go test -vet=off -race -short -run '$(RACES)' $(RACED)
@@ -196,7 +196,7 @@ oclgrind: deps ## the kernels in an interpreter that finds races, bad accesses, 
 	.ci/oclgrind
 
 bench: deps ## benchmarks of the engines
-	go test -run '^$$' -bench . ./gpu ./cpuref/...
+	go test -run '^$$' -bench . ./gpu ./host/engine/enginetest
 
 # Debian's Python, which has Debian's numpy. Interrupted, it goes on from build/peers/results.json.
 FASHION := /usr/share/datasets/fashion-mnist
@@ -231,6 +231,9 @@ fuzz-short: deps ## each fuzz target for 1s, as every change is
 # What build/learners.jsonl has is not measured again: an interrupted run goes on.
 learners: deps data ## every learner on every noise and set of docs/learners.md, which it writes
 	go run ./bench learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
+
+size: ## how large the project is, and the newcomer's minute: lines at random, with why they are there
+	@bench/size.sh $(SEED)
 
 online: build data ## the tables of docs/online.md on wrong labels and on classes of different sizes
 	python3 bench/online.py build/uma-gpu "$(DATA)" noise

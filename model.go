@@ -18,7 +18,8 @@ type Model struct {
 	doubts []learners.Doubt
 }
 
-// Load returns the model of a file, on the processor.
+// Load returns the model of a file that Save or the command wrote, on the processor. Files of
+// earlier versions are read too; a damaged file is an error that says what was found and wanted.
 func Load(path string) (*Model, error) {
 	m, err := model.Load(path)
 	if err != nil {
@@ -32,14 +33,15 @@ func (m *Model) On(e engine.Engine) *Model {
 	return &Model{model: m.model, engine: e, doubts: m.doubts}
 }
 
-// Save writes the model to a file, whole or not at all.
+// Save writes the model to a file, whole or not at all: an error leaves what was there.
 func (m *Model) Save(path string) error { return m.model.Save(path) }
 
 // Classes returns the names of the classes: in the order of numbers if all are numbers, else
 // bytewise.
 func (m *Model) Classes() []string { return slices.Clone(m.model.Meta.Classes) }
 
-// Predict returns the name of the class of each example.
+// Predict returns the name of the class of each example. The examples have the features of the
+// training in their order, unprepared; other widths are an error.
 func (m *Model) Predict(ctx context.Context, x Examples) ([]string, error) {
 	if x.err != nil {
 		return nil, x.err
@@ -51,8 +53,9 @@ func (m *Model) Predict(ctx context.Context, x Examples) ([]string, error) {
 	return m.model.Names(classes), nil
 }
 
-// Probabilities returns for each example the probability of each class, in the order of Classes.
-// The error is also model.ErrNoTemperature.
+// Probabilities returns N rows of Q probabilities, 0 to 1, which sum to 1 but for rounding: one row
+// for each example, in the order of Classes. The error is also model.ErrNoTemperature, of a model
+// whose training fitted no temperature.
 func (m *Model) Probabilities(ctx context.Context, x Examples) ([][]float64, error) {
 	if x.err != nil {
 		return nil, x.err

@@ -46,7 +46,7 @@ type Options struct {
 	LearnerName string          // of the catalog, with its default parameters; "" for the first
 	L2          Penalty         // of learner softmax; the zero value is its own choice
 	Kernel      *Kernel         // for curved boundaries between classes; nil for a linear classifier
-	Preparation string          // steps such as "standardize,bias,l2"; "" for those that suit the data
+	Preparation string          // steps such as "standardize,bias,l2"; "": what suits the data
 	MaxSteps    int             // 0 for the learner's own
 	Seed        uint64          // of all random choices
 
@@ -124,19 +124,9 @@ func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Mode
 	if err != nil {
 		return nil, err
 	}
-	settings, err := o.settings(data)
-	if err != nil {
-		return nil, err
-	}
-	noise, err := o.Noise.matrix(data.Classes)
-	if err != nil {
-		return nil, err
-	}
-	trained, err := host.Train(ctx, data, noise, settings)
-	if err != nil {
-		return nil, err
-	}
-	return &Model{model: trained.Model, engine: settings.Engine, doubts: trained.Doubts}, nil
+	return o.fit(data, func(noise *confusion.Matrix, settings host.Options) (*host.Trained, error) {
+		return host.Train(ctx, data, noise, settings)
+	})
 }
 
 // FitStream returns the model of an online learner with NoShuffle, which reads each example of a
@@ -148,15 +138,24 @@ func FitStream(ctx context.Context, path string, o Options) (*Model, error) {
 		return nil, err
 	}
 	defer stream.Close()
-	settings, err := o.settings(stream.First)
+	return o.fit(stream.First, func(noise *confusion.Matrix, settings host.Options) (*host.Trained,
+		error) {
+		return host.TrainStream(ctx, stream, noise, settings)
+	})
+}
+
+// fit returns the model that train makes of the options; data have the classes and the width.
+func (o *Options) fit(data *dataset.Dataset,
+	train func(*confusion.Matrix, host.Options) (*host.Trained, error)) (*Model, error) {
+	settings, err := o.settings(data)
 	if err != nil {
 		return nil, err
 	}
-	noise, err := o.Noise.matrix(stream.First.Classes)
+	noise, err := o.Noise.matrix(data.Classes)
 	if err != nil {
 		return nil, err
 	}
-	trained, err := host.TrainStream(ctx, stream, noise, settings)
+	trained, err := train(noise, settings)
 	if err != nil {
 		return nil, err
 	}

@@ -17,5 +17,3 @@ func TestConformance(t *testing.T) {
 }
 
 func TestClose(t *testing.T) { enginetest.RunClose(t, cpuref.New) }
-
-func BenchmarkEvaluate(b *testing.B) { enginetest.BenchmarkEvaluate(b, cpuref.New()) }

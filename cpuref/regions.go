@@ -28,7 +28,9 @@ func dot(x dataset.Examples, i int, w []float32) float32 {
 		return numerics.Dot(x.Row(i), w)
 	}
 	columns, values := x.SparseRow(i)
-	return numerics.SparseDot(columns, values, w)
+	var dot [1]float32
+	numerics.SparseDots(dot[:], columns, values, w)
+	return dot[0]
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {

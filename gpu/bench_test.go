@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
 func TestCopyBandwidth(t *testing.T) {
@@ -28,22 +27,6 @@ func TestCopyBandwidth(t *testing.T) {
 				t.Errorf("closed: found %v, want ErrClosed", err)
 			}
 		}
-	})
-}
-
-func BenchmarkProject(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		b.Run(i.ID(), func(b *testing.B) {
-			enginetest.BenchmarkProject(b, openTest(b, i, Options{}, build{guard: noGuard}))
-		})
-	})
-}
-
-func BenchmarkEvaluate(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		b.Run(i.ID(), func(b *testing.B) {
-			enginetest.BenchmarkEvaluate(b, openTest(b, i, Options{}, build{guard: noGuard}))
-		})
 	})
 }
 

@@ -40,7 +40,7 @@ func (r *resident) count(t *tile, places []int32) {
 	for m := 0; m < len(places); m += 3 {
 		i, before, now := places[m], places[m+1], places[m+2]
 		k := int(c.y[t.example(int(i))])
-		from, to := c.leave(before, k, r.q), c.enter(now, k, r.q)
+		from, to := c.countPlace(before, k, r.q, -1), c.countPlace(now, k, r.q, +1)
 		if from != to {
 			c.moves = append(c.moves, move{i, int32(from), int32(to)})
 			for _, cell := range []int{from, to} {
@@ -52,13 +52,8 @@ func (r *resident) count(t *tile, places []int32) {
 	}
 }
 
-// leave takes an example with label k off the counts of its old place, as kernel
-// assign encodes it, and returns its old cell.
-func (c *cells) leave(place int32, k, q int) (cell int) { return c.countPlace(place, k, q, -1) }
-
-// enter is the opposite of leave.
-func (c *cells) enter(place int32, k, q int) (cell int) { return c.countPlace(place, k, q, +1) }
-
+// countPlace adds by to the counts of a place of an example with label k, as kernel assign encodes
+// it, and returns the cell.
 func (c *cells) countPlace(place int32, k, q int, by int64) (cell int) {
 	if place < 0 {
 		return noCell // before the first assignment

@@ -80,7 +80,7 @@ func (r *resident) Norms(dst, inv []float32) error {
 	var batch []int
 	for p := range r.q {
 		if c.stale[p] {
-			if full(c.regions[p*r.q : (p+1)*r.q]) {
+			if slices.Max(c.regions[p*r.q:(p+1)*r.q]) > 0 {
 				batch = append(batch, p)
 			} else { // zero sums, and so zero update vectors
 				clear(c.norms[p*r.q : (p+1)*r.q])
@@ -97,15 +97,6 @@ func (r *resident) Norms(dst, inv []float32) error {
 	}
 	copy(dst, c.norms)
 	return nil
-}
-
-func full(counts []int64) bool {
-	for _, n := range counts {
-		if n != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // normsOf computes the norms of some regions whose class sums share a buffer.

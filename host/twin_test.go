@@ -39,12 +39,12 @@ func TestTwin(t *testing.T) {
 		pairwise    float64
 		known       bool // C is given; else the identity
 		steps       string
-		sel         uma.Select
+		sel         string
 		alpha       float32
 		max         int
 		weights     learners.Rule
-		step        uma.Policy // "" is pair
-		unit        uma.Unit   // "" is score
+		step        string // "" is pair
+		unit        string // "" is score
 		doubt       float64
 	}{
 		{"digits.csv.gz", "last", 700, 0.4, true, "l2", uma.SelectError, 0, 120, learners.Average, "", "",

@@ -61,7 +61,7 @@ type Step struct {
 	Done    bool    // there was nothing left to improve; w is as before, the rest but Doubts is empty
 	Doubts  []Doubt // of a run that ends here; mostly none
 	Changed []int   // classes whose weights changed, each once
-	Fields  []Field // what the step was about, for whoever watches
+	Fields  []Field // what the step was about
 }
 
 // Doubt is a finding about a result that its user should know, mostly one against it.
@@ -183,7 +183,7 @@ type Definition struct {
 	Loads  Loading // by which a run loads its examples; it tells how much memory the run takes
 	Passes bool    // a step is a pass over the examples: reports list what each found
 
-	// Shared says that it, and its FitMap, look at no example but those of their rank, and those that
+	// Shared says that it, and its FitMap, look at no example but those of their rank, and what
 	// Examples.Pick gives: several ranks may have a part of them each.
 	Shared bool
 

@@ -174,7 +174,7 @@ func (p Parameter) Set(text string) error {
 	return nil
 }
 
-// check returns an error if the value is not one of those that are wanted.
+// check returns an error if the value is not a wanted one.
 func (p Parameter) check() error {
 	text, err := p.text()
 	if err == nil && p.read(text, false) == nil {

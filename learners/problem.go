@@ -30,13 +30,12 @@ type Problem struct {
 	// them, Q columns.
 	OwnMap bool
 
-	// Annotations say who gave which label, of which Y are the votes; nil if nobody knows.
+	// Annotations say who gave which label, and Y are the votes; nil if nobody knows.
 	// Then Noise is nil: each annotator has a confusion matrix, which the learner finds out.
 	Annotations *crowd.Annotations
 
-	// Loaded, if not nil, is what Load lends: these examples, loaded by whoever closes them. So
-	// several runs share what an engine keeps; each asks for the scores of all classes before it uses
-	// any.
+	// Loaded, if not nil, is what Load lends: these examples, which their owner closes. So several
+	// runs share what an engine keeps; each asks for the scores of all classes before it uses any.
 	Loaded engine.Scorer
 
 	first  sync.Once

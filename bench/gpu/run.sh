@@ -113,10 +113,10 @@ else
 	part torch 60 sh -c 'python3 "$0/prepare.py" data arrays arrays && python3 "$0/torch_step.py" arrays 200' "$here"
 fi
 benchmark peak 20 gpu.test "Peak/^$device\$" 3x
-benchmark "evaluations, opencl" 60 gpu.test "Evaluate/^$device\$/./$sizes/././evaluate" $often
-benchmark "evaluations, cpu" 60 simd.test "Evaluate/././$sizes/././evaluate" $often
-benchmark "projections, opencl" 40 gpu.test "Project/^$device\$/./$product" $often
-benchmark "projections, cpu" 40 simd.test "Project/././$product" $often
+benchmark "evaluations, opencl" 60 enginetest.test "Evaluate/^$device\$/./$sizes/././evaluate" $often
+benchmark "evaluations, cpu" 60 enginetest.test "Evaluate/^cpu\$/./$sizes/././evaluate" $often
+benchmark "projections, opencl" 40 enginetest.test "Project/^$device\$/./$product" $often
+benchmark "projections, cpu" 40 enginetest.test "Project/^cpu\$/./$product" $often
 benchmark streamed 30 gpu.test "Streamed/^$device\$" 3x
 # Small, these would take most of the time; the conformance suite has tiles.
 # shellcheck disable=SC2086 # lists of words

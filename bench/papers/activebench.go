@@ -33,7 +33,7 @@ const (
 		"asks\nuntil the pool is empty; here it ends after 100 questions, and of the kernel there are " +
 		"200 " +
 		"components.\nThe rows are the area divided by the number of questions; at level 0, 20, 50 and " +
-		"100 the accuracy after\nso many.\n"
+		"100 the accuracy after\nthat number of questions.\n"
 )
 
 var activeBench = &experiment{

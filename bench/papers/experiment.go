@@ -82,15 +82,15 @@ func perform(ctx context.Context, d *experiment, o options, emit func(Row) error
 		return fmt.Errorf("%s: found no engine, wanted one, such as simd.New or gpu.Open return", d.Name)
 	}
 	if o.Runs < 2 {
-		return fmt.Errorf("%s: found %d runs, wanted at least 2, or there is no standard error", d.Name,
-			o.Runs)
+		return fmt.Errorf("%s: %w: -runs: got %d, want at least 2 (one run has no standard error)",
+			d.Name, errUsage, o.Runs)
 	}
 	if o.Sets == nil {
 		o.Sets = d.Sets
 	}
 	for _, s := range o.Sets {
 		if !slices.Contains(d.Sets, s) {
-			return fmt.Errorf("%s: found the data set %q, wanted some of %q", d.Name, s, d.Sets)
+			return fmt.Errorf("%s: %w: -sets: got %q, want some of %q", d.Name, errUsage, s, d.Sets)
 		}
 	}
 	if o.Note == nil {

@@ -246,7 +246,7 @@ func TestRun(t *testing.T) {
 	}{
 		{figure1a, options{Runs: 2}, "found no engine"},
 		{figure1a, options{Engine: e, Runs: 1}, "at least 2"},
-		{figure1a, options{Engine: e, Runs: 2, Sets: []string{"digits"}}, `found the data set "digits"`},
+		{figure1a, options{Engine: e, Runs: 2, Sets: []string{"digits"}}, `-sets: got "digits"`},
 		{table1, options{Engine: e, Runs: 2, DataDir: filepath.Join(t.TempDir(), "none")},
 			"no such data file"},
 	} {

@@ -16,15 +16,11 @@ var figure3 = &experiment{
 	Sets:  []string{"reuters"},
 	About: fmt.Sprintf(sizesAbout, "The rough classifier is shown 70 examples a class."),
 	run: func(ctx context.Context, r *run) error {
-		const perClass = 70
-		for _, s := range r.chosen() {
-			s.perClass = perClass
+		return r.eachSet(func(s set) error {
+			s.perClass = 70
 			s.paper = map[string]*float64{umaWay.name: number(0.11), ofConf: s.paper[ofConf]}
-			if err := r.sizeRows(ctx, s, []string{umaWay.name, ofConf}, sizes); err != nil {
-				return fmt.Errorf("set %s: %w", s.name, err)
-			}
-		}
-		return nil
+			return r.sizeRows(ctx, s, []string{umaWay.name, ofConf}, sizes)
+		})
 	},
 }
 
@@ -33,12 +29,9 @@ var figure4 = &experiment{
 	Paper: "Louche & Ralaivola (2015), Figure 4", Axis: "examples with right labels", Sets: setNames(),
 	About: fmt.Sprintf(sizesAbout, "The paper made 15 runs. The SVM takes hours on letter."),
 	run: func(ctx context.Context, r *run) error {
-		for _, s := range r.chosen() {
-			if err := r.sizeRows(ctx, s, []string{umaWay.name, ofS3VM}, sizes); err != nil {
-				return fmt.Errorf("set %s: %w", s.name, err)
-			}
-		}
-		return nil
+		return r.eachSet(func(s set) error {
+			return r.sizeRows(ctx, s, []string{umaWay.name, ofS3VM}, sizes)
+		})
 	},
 }
 

@@ -16,31 +16,24 @@ var figure5 = &experiment{
 		"of table1. A pair is chosen by error, by confusion or at random. Rows are the test error and\n" +
 		"the confusion rate after each step. The paper says that the curves are stable from about\n" +
 		"step 30 on, and that each of the first two choices is the best by its own measure.",
-	run: runFigure5,
+	run: func(ctx context.Context, r *run) error {
+		return r.eachSet(func(s set) error { return r.selectionRows(ctx, s, stepsShown) })
+	},
 }
 
 // selections are the curves.
-var selections = []uma.Select{uma.SelectError, uma.SelectConfusion, uma.SelectRandom}
+var selections = []string{uma.SelectError, uma.SelectConfusion, uma.SelectRandom}
 
 // stepsShown are the places on the axis.
 var stepsShown = []int{1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 70, 100, 200}
 
 // selecting is Algorithm 2 with a choice, ended after some steps.
-func selecting(s uma.Select, steps int) way {
-	return way{name: string(s), rule: learners.Last, steps: steps, params: func() learners.Params {
+func selecting(s string, steps int) way {
+	return way{name: s, rule: learners.Last, steps: steps, params: func() learners.Params {
 		p := uma.Defaults()
 		p.Step, p.Doubt, p.Select = uma.StepPair, 0, s
 		return p
 	}}
-}
-
-func runFigure5(ctx context.Context, r *run) error {
-	for _, s := range r.chosen() {
-		if err := r.selectionRows(ctx, s, stepsShown); err != nil {
-			return fmt.Errorf("set %s: %w", s.name, err)
-		}
-	}
-	return nil
 }
 
 // selectionRows writes the rows of a set, after each number of steps.
@@ -63,9 +56,8 @@ func (r *run) selectionRows(ctx context.Context, s set, after []int) error {
 				if err != nil {
 					return fmt.Errorf("run %d: %w", k+1, err)
 				}
-				row := Row{Data: s.name, Learner: string(choice), Level: at, X: float64(steps),
-					Measure: ErrorRate,
-					Note:    s.note}
+				row := Row{Data: s.name, Learner: choice, Level: at, X: float64(steps),
+					Measure: ErrorRate, Note: s.note}
 				found.add(row, report.ErrorRate)
 				row.Measure = ConfusionRate
 				found.add(row, report.ConfusionRate)

@@ -51,7 +51,7 @@ const (
 )
 
 // oracles are those of the thesis, in its order.
-var oracles = []localisation.Oracle{localisation.Largest, localisation.Smallest,
+var oracles = []string{localisation.Largest, localisation.Smallest,
 	localisation.Random}
 
 const (
@@ -88,7 +88,7 @@ func newSquare(margin float64, seed uint64) (x dataset.Examples, y []int32) {
 }
 
 // localise runs the learner, and returns the updates after each plane.
-func (r *run) localise(ctx context.Context, o localisation.Oracle, margin float64, seed uint64,
+func (r *run) localise(ctx context.Context, o string, margin float64, seed uint64,
 ) (updates []float64, err error) {
 	x, y := newSquare(margin, seed)
 	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}

@@ -134,8 +134,8 @@ func halves(d *dataset.Dataset) *dataset.Dataset {
 	return two
 }
 
-// twoClasses draws examples of d, turns labels of those that train round, and adds the test error
-// of each way to found.
+// twoClasses draws examples of d, turns labels of the training examples round, and adds the test
+// error of each way to found.
 func (r *run) twoClasses(
 	ctx context.Context, d *dataset.Dataset, rate float64, seed uint64, found map[string][]float64,
 ) error {

@@ -108,17 +108,8 @@ func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []st
 	if *sets != "" {
 		o.Sets = strings.Split(*sets, ",")
 	}
-	if o.Runs < 2 {
-		return fmt.Errorf("%w: -runs: got %d, want at least 2 (one run has no standard error)", errUsage,
-			o.Runs)
-	}
 	if e.Sets != nil && o.DataDir == "" {
 		return fmt.Errorf("%w: -data-dir is missing", errUsage)
-	}
-	for _, s := range o.Sets {
-		if !slices.Contains(e.Sets, s) {
-			return fmt.Errorf("%w: -sets: got %q, want some of %q", errUsage, s, e.Sets)
-		}
 	}
 	if !*quiet {
 		o.Note = func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }

@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestNoise: from labels of which a third are wrong the mean and softmax still learn, and the mean
+// TestNoise: from labels with a third of them wrong the mean and softmax still learn, and the mean
 // needs no C.
 func TestNoise(t *testing.T) {
 	var rows []Row

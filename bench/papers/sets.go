@@ -56,14 +56,17 @@ var sets = []set{
 			0.21), note: "nine classes of Reuters-21578 in the place of the paper's nine of RCV1"},
 }
 
-// chosen are the sets that the options ask for.
-func (r *run) chosen() (list []set) {
+// eachSet calls write for the sets that the options ask for, until one fails.
+func (r *run) eachSet(write func(set) error) error {
 	for _, s := range sets {
-		if slices.Contains(r.Sets, s.name) {
-			list = append(list, s)
+		if !slices.Contains(r.Sets, s.name) {
+			continue
+		}
+		if err := write(s); err != nil {
+			return fmt.Errorf("set %s: %w", s.name, err)
 		}
 	}
-	return list
+	return nil
 }
 
 func setNames() []string {

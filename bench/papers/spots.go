@@ -59,8 +59,8 @@ func runKernelMeanAtoms(ctx context.Context, r *run) error {
 	return r.writeAll(t)
 }
 
-// spotsByAtoms draws a problem and returns the share of its points that so many atoms get wrong,
-// and the distance.
+// spotsByAtoms draws a problem and returns the share of its points that this number of atoms gets
+// wrong, and the distance.
 func (r *run) spotsByAtoms(ctx context.Context, atoms int, choice string, seed uint64,
 ) (wrong, far float64, err error) {
 	d := newSpots(960, seed)

@@ -22,16 +22,9 @@ var table1 = &experiment{
 		"UMA (all mistakes a step, --doubt 0) and of forward-corrected softmax. In the place of RCV1 " +
 		"stand nine\n" +
 		"classes of Reuters-21578.",
-	Sets: setNames(), run: runTable1,
-}
-
-func runTable1(ctx context.Context, r *run) error {
-	for _, s := range r.chosen() {
-		if err := r.tableRows(ctx, s); err != nil {
-			return fmt.Errorf("set %s: %w", s.name, err)
-		}
-	}
-	return nil
+	Sets: setNames(), run: func(ctx context.Context, r *run) error {
+		return r.eachSet(func(s set) error { return r.tableRows(ctx, s) })
+	},
 }
 
 // tableRows writes the rows of a set.

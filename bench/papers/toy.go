@@ -28,8 +28,8 @@ type toy struct {
 	m           []float64        // M, Q×Q, columns sum to 1
 }
 
-// newToy draws a problem. Vectors that leave a class without examples, and an M of which
-// a level cannot be inverted, are drawn again.
+// newToy draws a problem. Vectors that leave a class without examples, and an M
+// with a level that cannot be inverted, are drawn again.
 func newToy(seed uint64) (*toy, error) {
 	rng := rand.New(rand.NewPCG(seed, toyStream))
 	t := &toy{}
@@ -48,7 +48,7 @@ func newToy(seed uint64) (*toy, error) {
 		}
 	}
 	rng = rand.New(rand.NewPCG(seed, noiseStream))
-	const most = 1000 // no matrix of so many has failed
+	const most = 1000 // the first matrix has always served
 	for range most {
 		t.m = randomColumns(rng, toyClasses)
 		if t.invertible() {

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compare"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 )
 
@@ -123,7 +126,7 @@ func TestJudgeByAnnotators(t *testing.T) {
 	args := []string{"--data", data, "--annotators", table, "--folds", "2", "--json"}
 	stdout, stderr := succeed(t, append([]string{"issues", "--out", file("i.csv"), "--write-clean",
 		file("clean.csv"), "--clean-by", "relabel"}, args...)...)
-	r := decode[issuesReport](t, stdout)
+	r := decode[issues.Report](t, stdout)
 	var all [][]string
 	for _, line := range strings.Fields(string(read(t, file("i.csv")))) {
 		all = append(all, strings.Split(line, ","))
@@ -156,14 +159,14 @@ func TestJudgeByAnnotators(t *testing.T) {
 	}
 
 	stdout, stderr = succeed(t, append([]string{"cv"}, args...)...)
-	cv := decode[cvReport](t, stdout)
+	cv := decode[cv.Report](t, stdout)
 	if a := cv.Judgement.Corrected; !cv.MeasuresCorrected || a == nil || a.Accuracy.Value < 0.8 ||
 		!strings.Contains(stderr, "judged by the consensus of the annotators (dawid-skene)") {
 		t.Errorf("found %+v\n%s", cv, stderr)
 	}
 	compared := append([]string{"compare", "--try", "--learner {softmax|classmean}"}, args...)
 	stdout, _ = succeed(t, compared...)
-	c := decode[compareReport](t, stdout)
+	c := decode[compare.Report](t, stdout)
 	if len(c.Tried) != 2 || c.JudgedBy != table ||
 		c.Tried[0].Accuracy != cv.Judgement.Corrected.Accuracy ||
 		*c.Tried[0].NoisyLogLoss != *cv.CorrectedLogLoss {

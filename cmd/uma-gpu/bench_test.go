@@ -20,7 +20,7 @@ var small = []string{
 }
 
 // judgeBench judges all of a report that does not depend on time.
-func judgeBench(t *testing.T, r bench.BenchReport, device string, n, d, q, steps int) {
+func judgeBench(t *testing.T, r bench.Report, device string, n, d, q, steps int) {
 	t.Helper()
 	if r.Device.ID != device || r.Data.Examples != n || r.Data.Features != d || r.Data.Classes != q ||
 		r.Data.Storage != "dense" || r.ExampleBytes < int64(4*n*d) ||
@@ -69,7 +69,7 @@ func judgeBench(t *testing.T, r bench.BenchReport, device string, n, d, q, steps
 
 func TestBench(t *testing.T) {
 	stdout, stderr := succeed(t, append(small, "--json")...)
-	r := decode[bench.BenchReport](t, stdout)
+	r := decode[bench.Report](t, stdout)
 	judgeBench(t, r, "cpu", 300, 6, 3, 4) // with a bias
 	if r.Data.Source != "synthetic" || r.BandwidthName != "read bandwidth" {
 		t.Errorf("found %+v", r)
@@ -81,7 +81,7 @@ func TestBench(t *testing.T) {
 	}
 	stdout, _ = succeed(t, "bench", "--data", digits, "--learner", "uma", "--normalize", "l2",
 		"--steps", "5", "--repeat", "2", "--json", "--quiet")
-	r = decode[bench.BenchReport](t, stdout)
+	r = decode[bench.Report](t, stdout)
 	judgeBench(t, r, "cpu", 1797, 64, 10, 5)
 	if r.Data.Source != digits {
 		t.Errorf("source %q", r.Data.Source)
@@ -94,7 +94,7 @@ func TestBenchWithoutBounds(t *testing.T) {
 		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--learner",
 			"uma", "--steps", "30", "--repeat", "1", "--json", "--quiet"}, flags...)
 		stdout, _ := succeed(t, args...)
-		return *decode[bench.BenchReport](t, stdout).Run.RescoredShare
+		return *decode[bench.Report](t, stdout).Run.RescoredShare
 	}
 	if with, without := rescored(), rescored("--no-bounds"); with >= without || without < 0.9 {
 		t.Errorf("of all examples %.3f are rescored in a step with bounds, %.3f without", with, without)

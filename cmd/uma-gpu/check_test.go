@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
 )
 
 func TestConfusionCheck(t *testing.T) {
@@ -20,7 +21,7 @@ func TestConfusionCheck(t *testing.T) {
 		}
 	}
 	stdout, _ := succeed(t, append(args, "--json")...)
-	r := decode[checkReport](t, stdout)
+	r := decode[check.Report](t, stdout)
 	if r.Verdict != "helps" || r.LogLikelihood.Mean < 0.1 || r.Milder == nil ||
 		len(r.Frequencies) != 10 {
 		t.Errorf("%+v", r)

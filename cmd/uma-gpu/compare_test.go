@@ -4,13 +4,13 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compare"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -24,7 +24,7 @@ func TestCompare(t *testing.T) {
 		"--max-steps 40 --confusion {none|" + matrix + "}",
 		"--try", "--max-steps 40 --kernel rbf --components 900"}
 	stdout, stderr := succeed(t, append(args, "--json")...)
-	r := decode[compareReport](t, stdout)
+	r := decode[compare.Report](t, stdout)
 	if len(r.Tried) != 4 || r.Examples != 500 || r.Folds != 3 || r.JudgedBy != matrix {
 		t.Fatalf("found %+v", r)
 	}
@@ -33,7 +33,7 @@ func TestCompare(t *testing.T) {
 		"fold 1 of 3: ") {
 		t.Errorf("failed: %+v\n%s", r.Failed, stderr)
 	}
-	of := map[string]triedReport{}
+	of := map[string]compare.Tried{}
 	for k, one := range r.Tried {
 		of[one.Flags] = one
 		if (one.Behind == 0) != (one.BehindError == 0) && k > 1 || one.Behind < 0 ||
@@ -50,7 +50,7 @@ func TestCompare(t *testing.T) {
 	}
 	stdout, _ = succeed(t, "cv", "--data", noisy, "--confusion", matrix, "--folds", "3", "--seed", "4",
 		"--max-steps", "40", "--json")
-	if c := decode[cvReport](t, stdout); c.Judgement.Corrected.Accuracy != soft.Accuracy ||
+	if c := decode[cv.Report](t, stdout); c.Judgement.Corrected.Accuracy != soft.Accuracy ||
 		*c.CorrectedLogLoss != *soft.NoisyLogLoss {
 		t.Errorf("found %+v, of cv %+v", soft, c.Judgement.Corrected.Accuracy)
 	}
@@ -92,51 +92,10 @@ func TestCompareEstimates(t *testing.T) {
 func TestCompareLearners(t *testing.T) {
 	noisy, _ := smallNoisy(t, t.TempDir())
 	stdout, stderr := succeed(t, "compare", "--data", noisy, "--folds", "2", "--json")
-	r := decode[compareReport](t, stdout)
+	r := decode[compare.Report](t, stdout)
 	if len(r.Tried) != len(catalog.All()) || r.JudgedBy != "" ||
 		!strings.Contains(stderr, "the labels are taken to be right") {
 		t.Errorf("found %+v\n%s", r, stderr)
-	}
-}
-
-func TestExpand(t *testing.T) {
-	for text, want := range map[string][]string{
-		"": {""}, "a b": {"a b"}, "{a|b}": {"a", "b"}, "x{1|2}y{|3}": {"x1y", "x1y3", "x2y", "x2y3"},
-		"{maxabs,bias}": {"maxabs,bias"},
-	} {
-		if got, err := training.Expand(text); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q: found %q, %v, wanted %q", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"{a", "a}", "{a{b}}", "}{", "{a}}"} {
-		if got, err := training.Expand(text); err == nil {
-			t.Errorf("%q: found %q", text, got)
-		}
-	}
-	_, err := training.Expand(strings.Repeat("{a|b}", 10))
-	if err == nil || !strings.Contains(err.Error(), "more than 1000 trainings") {
-		t.Errorf("found %v", err)
-	}
-	if _, err := training.Expand(strings.Repeat("{a|b}", 100)); err == nil {
-		t.Error("2^100 trainings are not too many")
-	}
-}
-
-func TestTrainFlags(t *testing.T) {
-	for _, c := range [][3]string{
-		{"--l2 1", "", "--l2 1 --confusion C.csv"},
-		{"--confusion D.csv", "D.csv", "--confusion D.csv"},
-		{"--confusion none --correction none", training.NoConfusion, "--correction none"},
-		{"--learn-confusion --confusion=none", training.NoConfusion, "--learn-confusion"},
-		{"-confusion none", training.NoConfusion, ""},
-		{"--confusion identity --l2 1", "identity", "--l2 1"},
-		{"--confusion em --l2 1", "em", "--l2 1 --confusion estimate.csv"},
-		{"--confusion=./em --l2 1", "./em", "--l2 1 --confusion ./em"},
-	} {
-		if got := trainFlags(training.Candidate{Flags: c[0],
-			Training: &training.Training{Confusion: c[1]}}, "C.csv"); got != c[2] {
-			t.Errorf("%q: found %q, wanted %q", c[0], got, c[2])
-		}
 	}
 }
 

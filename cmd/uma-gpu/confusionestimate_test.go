@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/estimate"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -17,7 +18,7 @@ import (
 )
 
 // estimated runs confusion estimate --json.
-func estimated(t *testing.T, args ...string) (r estimateReport, stderr string) {
+func estimated(t *testing.T, args ...string) (r estimate.Report, stderr string) {
 	t.Helper()
 	stdout, stderr := succeed(t, append([]string{"confusion", "estimate", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
@@ -117,7 +118,7 @@ func TestEstimateData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	off := func(r estimateReport) (sum float64) {
+	off := func(r estimate.Report) (sum float64) {
 		for k, v := range truth.P {
 			sum += math.Abs(v-r.Confusion[k/10][k%10]) / 100
 		}

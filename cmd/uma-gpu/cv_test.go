@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -44,7 +45,7 @@ func TestCrossValidate(t *testing.T) {
 		t.Errorf("stderr\n%s", stderr)
 	}
 	stdout, _ := succeed(t, append(args, "--json")...)
-	r := decode[cvReport](t, stdout)
+	r := decode[cv.Report](t, stdout)
 	if len(r.Measures) != 5 || !r.MeasuresCorrected || r.Learner != "softmax" || r.Folds != 4 ||
 		r.Examples != 500 {
 		t.Fatalf("found %+v", r)
@@ -88,7 +89,7 @@ func TestCrossValidateEveryLearner(t *testing.T) {
 			args = append(args, "--kernel", "rbf", "--components", "20", "--axes", "true-rows")
 		}
 		stdout, _ := succeed(t, args...)
-		r := decode[cvReport](t, stdout)
+		r := decode[cv.Report](t, stdout)
 		if r.Learner != d.Name || r.MeasuresCorrected || len(r.Measures) < 4 ||
 			r.Measures[0].Mean < 0.3 ||
 			math.Abs(r.Measures[0].Mean-(1-r.ErrorRate)) > 0.01 || (r.Axes == "true-rows") != (k == 0) {
@@ -120,7 +121,7 @@ func TestTrainValidates(t *testing.T) {
 	args := []string{"--confusion", matrix, "--max-steps", "30", "--seed", "5", "--json"}
 	stdout, stderr := succeed(t, append([]string{"train", "--data", noisy, "--model", file("m.npz"),
 		"--validate", "0.2"}, args...)...)
-	r := decode[training.TrainReport](t, stdout)
+	r := decode[train.Report](t, stdout)
 	if r.Examples != 400 || r.Validation == nil ||
 		!strings.Contains(stderr, "400 examples to learn from, 100 to judge by") {
 		t.Fatalf("found %+v\n%s", r, stderr)
@@ -148,7 +149,7 @@ func TestTrainValidates(t *testing.T) {
 	succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("p.umab"))
 	stdout, _ = succeed(t, append([]string{"train", "--data", file("p.umab"), "--model", file("p.npz"),
 		"--validate", "0.5"}, args...)...)
-	if r := decode[training.TrainReport](t, stdout); r.Validation.Examples != 250 ||
+	if r := decode[train.Report](t, stdout); r.Validation.Examples != 250 ||
 		r.Validation.ErrorRate > 0.7 {
 		t.Errorf("found %+v", r.Validation)
 	}

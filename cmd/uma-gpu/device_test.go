@@ -135,7 +135,7 @@ func TestAutoIsForMuchWork(t *testing.T) {
 	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) device.Work {
 		k := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: components,
 			Variance: variance, Landmarks: landmarks}
-		return (&training.Training{Options: host.Options{Kernel: k}}).Work(&dataset.Dataset{Examples: x,
+		return (&training.Options{Train: host.Options{Kernel: k}}).Work(&dataset.Dataset{Examples: x,
 			Classes: []string{"a", "b", "c"}})
 	}
 	// which is seen to be tried by its warning
@@ -152,7 +152,7 @@ func TestAutoIsForMuchWork(t *testing.T) {
 		{"many values, few components", kernel(wide, 20, 0, 0), false},
 		{"components by variance", kernel(few, 0, 0.9, 0), true},
 		{"components by variance of few landmarks", kernel(wide, 0, 0.9, 100), false},
-		{"no kernel", (&training.Training{}).Work(&dataset.Dataset{Examples: wide, Classes: []string{"a",
+		{"no kernel", (&training.Options{}).Work(&dataset.Dataset{Examples: wide, Classes: []string{"a",
 			"b", "c"}}), true},
 	} {
 		var said strings.Builder

@@ -197,17 +197,27 @@ func judgeArguments(args []string) string {
 			if disarm(c.Subcommands); len(c.Subcommands) > 0 {
 				continue
 			}
-			c.Action = func(c *cli.Context) error {
-				reached = true
-				if c.Command.ArgsUsage == "" && c.Args().Present() {
-					return app.Usagef(c, "unexpected argument %q", c.Args().First())
+			learner, common := new(training.Learner), new(app.Common)
+			own := learner.Flags(common, app.FlagNames(visible(c.Flags, "learner"))...)
+			chooses := false
+			for k, f := range c.Flags {
+				if i := slices.IndexFunc(own, func(o cli.Flag) bool {
+					return o.Names()[0] == f.Names()[0]
+				}); i >= 0 {
+					c.Flags[k], chooses = own[i], true
 				}
-				if app.Visible(c, "learner") {
-					_, err := training.ChooseLearner(c, nil)
+			}
+			c.Action = app.Action(common, func(context.Context) error {
+				reached = true
+				if len(common.Args) > 0 && c.ArgsUsage == "" {
+					return app.Usage("unexpected argument %q", common.Args[0])
+				}
+				if chooses {
+					_, err := learner.Choose(nil)
 					return err
 				}
 				return nil
-			}
+			})
 		}
 	}
 	disarm(program.Commands)
@@ -221,6 +231,16 @@ func judgeArguments(args []string) string {
 		return "there is no such command"
 	}
 	return ""
+}
+
+// visible returns the flags that help shows, but for one.
+func visible(flags []cli.Flag, but string) (all []cli.Flag) {
+	for _, f := range flags {
+		if v, ok := f.(cli.VisibleFlag); ok && v.IsVisible() && f.Names()[0] != but {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // isGroup reports whether the words name commands that have others below them.

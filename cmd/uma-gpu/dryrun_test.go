@@ -13,7 +13,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -22,7 +22,7 @@ import (
 func TestDryRun(t *testing.T) {
 	dir := t.TempDir()
 	stdout, stderr := succeed(t, "train", "--learner", "uma", "--data", digits, "--dry-run", "--json")
-	r := decode[training.PlanReport](t, stdout)
+	r := decode[train.Plan](t, stdout)
 	if r.Device.ID != "cpu" || r.Examples != 1797 || r.Features != 65 || r.Classes != 10 ||
 		r.Storage != "dense" ||
 		r.Plan.Examples != 4*65*1797 || r.Plan.ClassSums != 8*100*65 || !r.Plan.InPlace ||
@@ -41,7 +41,7 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("stderr %s", stderr)
 	}
 	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--json", "--learner", "softmax")
-	if r := decode[training.PlanReport](t, stdout); r.Plan.ClassSums != 0 || r.Plan.Scratch < 4*10*65 {
+	if r := decode[train.Plan](t, stdout); r.Plan.ClassSums != 0 || r.Plan.Scratch < 4*10*65 {
 		t.Errorf("softmax, which has no class sums: found %+v", r.Plan)
 	}
 	model := filepath.Join(dir, "m.npz")
@@ -49,7 +49,7 @@ func TestDryRun(t *testing.T) {
 		"sparse")
 	for _, want := range []string{"device         cpu ",
 		"1797 examples × 64 features, 10 classes, sparse\n", "\nscores         70.6 KiB\n",
-		"in all ", "\nmemory         about ", "no limit", "tiles          1, of which aside 0\n",
+		"in all ", "\nmemory         about ", "no limit", "tiles          1, with 0 aside\n",
 		"expected pass "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
@@ -132,7 +132,7 @@ func TestExpect(t *testing.T) {
 					t.Fatal(err)
 				}
 				reopened := false
-				g, err := training.Expect(t.Context(), e, plan, c.x, 2, func(limit int64) (engine.Engine,
+				g, err := train.Expect(t.Context(), e, plan, c.x, 2, func(limit int64) (engine.Engine,
 					error) {
 					reopened = true
 					small := e
@@ -149,8 +149,8 @@ func TestExpect(t *testing.T) {
 				if reopened != c.streamed || (g.Streamed != nil) != c.streamed {
 					t.Errorf("reopened %v, streamed %+v", reopened, g.Streamed)
 				}
-				if m := g.Measured; m.Bytes > training.MeasuredBytes+1<<18 ||
-					m.Bytes < training.MeasuredBytes/2 {
+				if m := g.Measured; m.Bytes > train.MeasuredBytes+1<<18 ||
+					m.Bytes < train.MeasuredBytes/2 {
 					t.Errorf("measured on %d bytes", m.Bytes)
 				}
 			})
@@ -162,14 +162,14 @@ func TestExpect(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if _, err := training.Expect(t.Context(), e, plan, x, 2, func(int64) (engine.Engine, error) {
+	if _, err := train.Expect(t.Context(), e, plan, x, 2, func(int64) (engine.Engine, error) {
 		return nil, broken
 	}); !errors.Is(err, broken) {
 		t.Errorf("found %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := training.Expect(cancelled, e, plan, x, 2, nil); !errors.Is(err, app.ErrInterrupted) {
+	if _, err := train.Expect(cancelled, e, plan, x, 2, nil); !errors.Is(err, app.ErrInterrupted) {
 		t.Errorf("found %v", err)
 	}
 }
@@ -177,14 +177,14 @@ func TestExpect(t *testing.T) {
 func TestFirstExamples(t *testing.T) {
 	dense := dataset.Examples{N: 5, D: 2, X: []float32{1, 2, 0, 0, 5, 6, 0, 8, 9, 10}}
 	for bytes, want := range map[int]int{0: 1, 8: 1, 15: 1, 16: 2, 40: 5, 1000: 5} {
-		f := training.FirstExamples(dense, bytes)
+		f := train.FirstExamples(dense, bytes)
 		if err := f.Check(); err != nil || f.N != want {
 			t.Errorf("dense, %d bytes: %d examples, %v, want %d", bytes, f.N, err, want)
 		}
 	}
 	// rows of 2, 0, 2, 1, 2 values
 	for bytes, want := range map[int]int{0: 1, 16: 2, 31: 2, 32: 3, 1000: 5} {
-		f := training.FirstExamples(dense.Compressed(), bytes)
+		f := train.FirstExamples(dense.Compressed(), bytes)
 		if err := f.Check(); err != nil || f.N != want {
 			t.Errorf("sparse, %d bytes: %d examples, %v, want %d", bytes, f.N, err, want)
 		}

@@ -41,7 +41,7 @@ func eachCommand(f func(words []string, c *cli.Command)) {
 // nothing protects the file.
 func TestFileFlagsAreDeclared(t *testing.T) {
 	found, outputs := 0, 0
-	learner := app.FlagNames(training.LearnerFlags())
+	learner := app.FlagNames(new(training.Learner).Flags(nil))
 	eachCommand(func(words []string, c *cli.Command) {
 		for _, f := range c.Flags {
 			if f, ok := f.(app.FileFlag); ok {

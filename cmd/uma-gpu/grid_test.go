@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compare"
 )
 
 // A grid ranks all combinations of its parameters, each with the numbers that it has alone, writes
@@ -25,7 +25,7 @@ func TestCompareGrid(t *testing.T) {
 		"aggressiveness=0.01..1:log3", "--grid", "no-average=true|false", "--seeds", "2", "--out", table,
 		"--picture", picture, "--model", best)
 	stdout, _ := succeed(t, append(args, "--json")...)
-	r := decode[compareReport](t, stdout)
+	r := decode[compare.Report](t, stdout)
 	if len(r.Tried) != 12 || r.Seeds != 2 || len(r.Failed) != 0 {
 		t.Fatalf("found %+v", r)
 	}
@@ -65,7 +65,7 @@ func TestCompareGrid(t *testing.T) {
 	for _, seed := range []string{"4", "5"} {
 		stdout, _ := succeed(t, append(slices.Clone(judge), "--seed", seed, "--try", one.Flags,
 			"--json")...)
-		alone := decode[compareReport](t, stdout).Tried[0]
+		alone := decode[compare.Report](t, stdout).Tried[0]
 		accuracy, loss = accuracy+alone.Accuracy.Value/2, loss+*alone.NoisyLogLoss/2
 	}
 	if accuracy != one.Accuracy.Value || loss != *one.NoisyLogLoss {
@@ -97,7 +97,7 @@ func TestCompareGridFailures(t *testing.T) {
 		"class-weights=equal|balanced"}
 	stdout, _ := succeed(t, append(args, "--try",
 		"--normalize none --learner perceptron --epochs 3")...)
-	r := decode[compareReport](t, stdout)
+	r := decode[compare.Report](t, stdout)
 	if len(r.Tried) != 1 || len(r.Failed) != 1 || !strings.HasSuffix(r.Tried[0].Flags, "equal") ||
 		!strings.HasSuffix(r.Failed[0].Flags, "balanced") || !strings.Contains(r.Failed[0].Error,
 		"too large for float32") {
@@ -105,30 +105,8 @@ func TestCompareGridFailures(t *testing.T) {
 	}
 	stdout, _ = succeed(t, append(args, "--grid", "aggressiveness=1")...)
 	// pa1 and pa2: copa weighs by itself
-	if r := decode[compareReport](t, stdout); len(r.Tried) != 4 || r.Seeds != 1 {
+	if r := decode[compare.Report](t, stdout); len(r.Tried) != 4 || r.Seeds != 1 {
 		t.Errorf("found %+v", r)
-	}
-}
-
-func TestSpread(t *testing.T) {
-	for text, want := range map[string]string{
-		"0.01..10:log7": "0.01 0.0316228 0.1 0.316228 1 3.16228 10", "-1..1:lin3": "-1 0 1",
-		"1e-2..1:log2": "1e-2 1",
-		"a":            "a", "": "", "../C.csv": "../C.csv", "mix:0.1": "mix:0.1",
-	} {
-		if got, err := training.Spread(text); err != nil || strings.Join(got, " ") != want {
-			t.Errorf("%q: found %q, %v, wanted %q", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"1..2:log", "1..2:cubic3", "2..1:log3", "0..1:log3", "1..2:log1",
-		"1..2:lin1001", "a..b:log2"} {
-		if got, err := training.Spread(text); err == nil {
-			t.Errorf("%q: found %q", text, got)
-		}
-	}
-	if got, err := training.Expand("x {1|2..4:lin3}"); err != nil || !slices.Equal(got, []string{"x 1",
-		"x 2", "x 3", "x 4"}) {
-		t.Errorf("found %q, %v", got, err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 )
 
 // Each command and each flag that help shows has a group, and one only; no group has a name that
@@ -46,7 +46,7 @@ func TestGroups(t *testing.T) {
 	})
 	check("command", app.CommandGroups, commands)
 	check("flag", app.FlagGroups, flags)
-	if headings := app.Sections(training.NewTrain().Flags); !slices.ContainsFunc(headings,
+	if headings := app.Sections(train.New(train.Run).Flags); !slices.ContainsFunc(headings,
 		func(s app.Section) bool {
 			return s.Heading == "Kernel" && slices.ContainsFunc(s.Items,
 				func(i app.Item) bool { return i.Term == "--gamma G" })

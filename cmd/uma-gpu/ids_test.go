@@ -10,6 +10,7 @@ import (
 	parquetgo "github.com/parquet-go/parquet-go"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 )
 
@@ -60,7 +61,7 @@ func tableOfIDs(t *testing.T, dir, name string, n int) (path string, ids []strin
 func TestIDs(t *testing.T) {
 	dir := t.TempDir()
 	m, out := filepath.Join(dir, "m.npz"), filepath.Join(dir, "out")
-	var predicted, issues string
+	var predicted, first string
 	for k, name := range []string{"d.csv", "d.tsv", "d.arff", "d.parquet"} {
 		data, ids := tableOfIDs(t, dir, name, 40)
 		succeed(t, "train", "--data", data, "--id-column", "who", "--model", m)
@@ -86,9 +87,9 @@ func TestIDs(t *testing.T) {
 		succeed(t, "issues", "--data", data, "--id-column", "who", "--out", out+".csv")
 		list := string(read(t, out+".csv"))
 		if k == 0 {
-			predicted, issues = got, list
+			predicted, first = got, list
 			stdout, _ := succeed(t, "issues", "--data", data, "--id", "who", "--out", out+".json", "--json")
-			if r := decode[issuesReport](t, stdout); len(r.Rows) == 0 ||
+			if r := decode[issues.Report](t, stdout); len(r.Rows) == 0 ||
 				*r.Rows[0].ID != ids[r.Rows[0].Example-1] {
 				t.Errorf("issues --json: %+v", r.Rows)
 			}
@@ -104,7 +105,7 @@ func TestIDs(t *testing.T) {
 				t.Errorf("issues in Parquet: %v, %v", rows, err)
 			}
 		}
-		if got != predicted || list != issues || !strings.HasPrefix(list, "example,id,is_label_issue,") {
+		if got != predicted || list != first || !strings.HasPrefix(list, "example,id,is_label_issue,") {
 			t.Errorf("%s: other predictions or issues than of a CSV", name)
 		}
 	}

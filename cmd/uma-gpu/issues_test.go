@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -33,7 +34,7 @@ func TestIssues(t *testing.T) {
 		"80"}
 	stdout, stderr := succeed(t, append(args, "--json", "--out", in("i.csv"), "--write-clean",
 		in("filtered.csv"))...)
-	r := decode[issuesReport](t, stdout)
+	r := decode[issues.Report](t, stdout)
 	if r.Examples != 500 || r.Issues != len(r.Rows) || r.Learner != "softmax" || r.Folds != 4 ||
 		len(r.PerClass) != 10 || !strings.Contains(stderr, "issues: 500 rows, ranked, written to") {
 		t.Fatalf("found %+v\n%s", r, stderr)
@@ -142,7 +143,7 @@ func TestIssuesOfDuplicates(t *testing.T) {
 	noise := write(t, dir, "C.csv", "0.7,0.3\n0.3,0.7\n")
 	stdout, _ := succeed(t, "issues", "--data", write(t, dir, "d.csv", rows.String()), "--confusion",
 		noise, "--json", "--out", filepath.Join(dir, "i.json"))
-	r := decode[issuesReport](t, stdout)
+	r := decode[issues.Report](t, stdout)
 	if r.Duplicates != 2 || r.Conflicts != 3 {
 		t.Errorf("found %d duplicates, %d conflicts", r.Duplicates, r.Conflicts)
 	}
@@ -172,7 +173,7 @@ func TestIssuesWithoutMatrix(t *testing.T) {
 	for path, most := range map[string]int{noisy: 300, filepath.Join(dir, "part.csv"): 30} {
 		stdout, stderr := succeed(t, "issues", "--data", path, "--folds", "2", "--max-steps", "60",
 			"--json")
-		r := decode[issuesReport](t, stdout)
+		r := decode[issues.Report](t, stdout)
 		if r.EstimatedBy != "em" || r.Issues > most || r.Issues < most/3 && path == noisy ||
 			!strings.Contains(stderr, "confusion matrix: estimated by em") || strings.Contains(stderr,
 			"taken to be right") {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 )
 
 // TestTrainMemory: training takes twice the memory of the features at most, however a binary file
@@ -29,7 +29,7 @@ func TestTrainMemory(t *testing.T) {
 			args := append([]string{"train", "--data", data, "--device", "cpu", "--learner"},
 				strings.Fields(learner)...)
 			said, _ := ran(t, processors, append(args, "--dry-run", "--json")...)
-			m := decode[training.PlanReport](t, said).Memory
+			m := decode[train.Plan](t, said).Memory
 			_, most := ran(t, processors, append(args, "--max-steps", "10", "--model", filepath.Join(dir,
 				"m.npz"))...)
 			name := learner + " of " + filepath.Base(data)
@@ -40,7 +40,7 @@ func TestTrainMemory(t *testing.T) {
 					features)
 			}
 			if told := m.Taken + m.More; float64(told) < 0.9*float64(most) ||
-				float64(told) > 1.25*float64(most)+training.Garbage {
+				float64(told) > 1.25*float64(most)+train.Garbage {
 				t.Errorf("%s: it took %d bytes, and --dry-run said %d", name, most, told)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -157,13 +157,13 @@ func TestAuto(t *testing.T) {
 	few, data := synthetic(t, dir), filepath.Join(dir, "many.csv")
 	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"),
 		"--max-steps", "2", "--device", "auto", "--json")
-	if r := decode[training.TrainReport](t, stdout); r.Device.Kind != "cpu" {
+	if r := decode[train.Report](t, stdout); r.Device.Kind != "cpu" {
 		t.Errorf("device %+v for few data", r.Device)
 	}
 	succeed(t, "synth", "--examples", "9000", "--features", "120", "--out", data)
 	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"),
 		"--max-steps", "2", "--device", "auto", "--json")
-	if r := decode[training.TrainReport](t, stdout); (r.Device.Kind == "opencl") != accelerated ||
+	if r := decode[train.Report](t, stdout); (r.Device.Kind == "opencl") != accelerated ||
 		!strings.Contains(stderr, "device: "+r.Device.ID+" ") {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
 	}
@@ -171,7 +171,7 @@ func TestAuto(t *testing.T) {
 	// asked for ends the command.
 	stdout, stderr = succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"),
 		"--max-steps", "2", "--device", "auto", "--max-alloc", "16", "--json")
-	if r := decode[training.TrainReport](t, stdout); r.Device.Kind != "cpu" ||
+	if r := decode[train.Report](t, stdout); r.Device.Kind != "cpu" ||
 		strings.Contains(stderr, "warning: this device is passed over: ") != accelerated {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
 	}
@@ -191,7 +191,7 @@ func TestDryRunOnOpenCL(t *testing.T) {
 		args := []string{"train", "--data", data, "--dry-run", "--json", "--device", i.ID()}
 		for _, limit := range []string{"0", "4M"} {
 			stdout, _ := succeed(t, append(args, "--memory-limit", limit)...)
-			r := decode[training.PlanReport](t, stdout)
+			r := decode[train.Plan](t, stdout)
 			p := r.Plan
 			if r.Device.ID != i.ID() || p.Examples != 4*61*20000 ||
 				p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch > p.Limit ||
@@ -199,7 +199,7 @@ func TestDryRunOnOpenCL(t *testing.T) {
 				t.Errorf("%s, limit %s: found %+v", i.ID(), limit, r)
 			}
 		}
-		fail(t, app.ExitMemory, "are allowed; allow more with --memory-limit", append(args,
+		fail(t, app.ExitMemory, "are in use; allow more with --memory-limit", append(args,
 			"--memory-limit", "900K")...)
 		// The device can be opened a second time, with less memory.
 		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{i}}}
@@ -219,7 +219,7 @@ func TestBenchOnOpenCL(t *testing.T) {
 			args := append([]string{"bench", "--synthetic", "2000,5,3", "--learner", "uma",
 				"--steps", "4", "--repeat", "2", "--json", "--device", i.ID()}, more...)
 			stdout, _ := succeed(t, args...)
-			judgeBench(t, decode[bench.BenchReport](t, stdout), i.ID(), 2000, 6, 3, 4)
+			judgeBench(t, decode[bench.Report](t, stdout), i.ID(), 2000, 6, 3, 4)
 		}
 	}
 }

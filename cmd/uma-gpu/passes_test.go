@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -56,7 +56,7 @@ func TestOnlineOptions(t *testing.T) {
 			continue
 		}
 		online++
-		model := func(flags string) ([]byte, training.TrainReport) {
+		model := func(flags string) ([]byte, train.Report) {
 			t.Helper()
 			m := at("m.npz")
 			if !strings.Contains(flags, "--from") && !strings.Contains(flags, "--resume") {
@@ -64,7 +64,7 @@ func TestOnlineOptions(t *testing.T) {
 			}
 			printed, _ := succeed(t, append([]string{"train", "--data", data, "--device", "cpu", "--learner",
 				d.Name, "--model", m, "--json", "--quiet"}, strings.Fields(flags)...)...)
-			return member(t, m, "W.npy"), decode[training.TrainReport](t, printed)
+			return member(t, m, "W.npy"), decode[train.Report](t, printed)
 		}
 		plain, r := model("--epochs 3")
 		if len(r.Passes) != 3 || slices.ContainsFunc(r.Passes, func(p map[string]any) bool {

@@ -88,7 +88,7 @@ func TestQuery(t *testing.T) {
 			}
 			stdout, _ = succeed(t, "query", "--session", s, "--answers", file, "--json", "--write-labelled",
 				s+".csv")
-			r := decode[query.QueryReport](t, stdout)
+			r := decode[query.Report](t, stdout)
 			if r.Round != round+1 || r.Labelled != 6+8*round || r.Left != 200-8*(round+1) ||
 				len(r.Questions) != 8 ||
 				string(r.Strategy) != strategy || r.Agreement == nil || r.Device == nil {
@@ -218,7 +218,7 @@ func TestQueryWithoutLabels(t *testing.T) {
 	}
 	fillIn(t, "s/round-1.csv", "a.csv", tree, 0)
 	stdout, _ := succeed(t, "query", "--session", "s", "--answers", "a.csv", "--json")
-	if r := decode[query.QueryReport](t, stdout); r.Labelled != 5 || r.Agreement != nil {
+	if r := decode[query.Report](t, stdout); r.Labelled != 5 || r.Agreement != nil {
 		t.Errorf("found %+v", r)
 	}
 	stdout, _ = succeed(t, append(args, "--labelled", "few.svm", "--write-labelled", "l.svm", "--out",

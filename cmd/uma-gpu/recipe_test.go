@@ -147,7 +147,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 		name, value := f[0], pick(r, f[1:]...)
 		params := d.New()
 		// the learner has it
-		if p, ok := training.ParameterOf(params, name); ok && p.Set(value) == nil &&
+		if p, ok := training.Parameter(params, name); ok && p.Set(value) == nil &&
 			params.Check() == nil {
 			c.args = append(c.args, "--"+name, value)
 		}

@@ -15,27 +15,37 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bootstrap"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compare"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compress"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/doctor"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/estimate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/export"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/imports"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/info"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inject"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kernelmean"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/learners"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/man"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/query"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/report"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/serve"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/verify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -119,19 +129,21 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
-			training.NewTrain(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run),
-			cvCommand(),
-			compareCommand(),
-			issuesCommand(), training.NewReport(), verify.New(), query.New(),
-			calibrate.New(calibrate.Run),
-			inspect.New(inspect.Run),
-			export.New(export.Run), imports.New(imports.Run), serve.New(serve.Run),
-			confusionCommand(), training.NewLearners(),
-			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run),
-			kpca.New(),
-			kernelmean.New(), compress.New(compress.Run), bench.New(), devices.New(devices.Run),
-			version.New(version.Run),
-			doctor.New(doctor.Run), completion.New(completion.Run), man.New(),
+			train.New(train.Run), bootstrap.New(bootstrap.Run), predict.New(predict.Run),
+			eval.New(eval.Run), cv.New(cv.Run), compare.New(compare.Run), issues.New(issues.Run),
+			report.New(report.Run), verify.New(verify.Run), query.New(query.Run),
+			calibrate.New(calibrate.Run), inspect.New(inspect.Run), export.New(export.Run),
+			imports.New(imports.Run), serve.New(serve.Run),
+			{
+				Name:  "confusion",
+				Usage: "estimate a confusion matrix, corrupt labels by one, look at one, or doubt it",
+				Subcommands: []*cli.Command{estimate.New(estimate.Run), inject.New(inject.Run),
+					show.New(show.Run), check.New(check.Run)},
+			},
+			learners.New(learners.Run), info.New(info.Run), split.New(split.Run),
+			convert.New(convert.Run), synth.New(synth.Run), kpca.New(), kernelmean.New(),
+			compress.New(compress.Run), bench.New(bench.Run), devices.New(devices.Run),
+			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run), man.New(),
 		},
 	}
 	program.OnUsageError = app.OnUsageError

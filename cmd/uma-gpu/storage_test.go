@@ -47,7 +47,7 @@ func TestBenchStorage(t *testing.T) {
 		args := append([]string{"bench", "--data", path, "--device", infos[0].ID(), "--steps", "1",
 			"--repeat", "1", "--json"}, c.flags...)
 		stdout, _ := succeed(t, args...)
-		if got := decode[bench.BenchReport](t, stdout).ExampleBytes; got != c.bytes*n*(d+1) {
+		if got := decode[bench.Report](t, stdout).ExampleBytes; got != c.bytes*n*(d+1) {
 			t.Errorf("%v: %d bytes of examples, wanted %d a value", c.flags, got, c.bytes)
 		}
 	}

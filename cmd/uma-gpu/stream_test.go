@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 )
 
 // A stream of a table gives the weights of the table, and a model to begin with gives its
@@ -26,7 +26,7 @@ func TestStreamOfATable(t *testing.T) {
 		if !bytes.Equal(member(t, whole, "W.npy"), member(t, parts, "W.npy")) {
 			t.Errorf("%v: a stream gave other weights than the file", how)
 		}
-		report := decode[training.TrainReport](t, printed)
+		report := decode[train.Report](t, printed)
 		if !report.Stream || report.Examples != load(t, parts).Meta.Steps*1797 ||
 			len(report.Passes) != 1 {
 			t.Errorf("%v: found %+v, wanted a pass over all examples", how, report)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -40,7 +40,7 @@ func TestTrain(t *testing.T) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}
 	}
-	r := decode[training.TrainReport](t, stdout)
+	r := decode[train.Report](t, stdout)
 	if r.Steps != 40 || r.Stop != "max-steps" || r.Examples != 1797 || r.Features != 64 ||
 		r.Condition != 5 ||
 		r.Device.ID != "cpu" || !r.Device.Conforming || r.Model != path || strings.Join(r.Classes,
@@ -108,7 +108,7 @@ func TestTrainTellsDoubts(t *testing.T) {
 		t.Errorf("of the right matrix: %s\n%s", stdout, stderr)
 	}
 	stdout, stderr = succeed(t, append(args, "--confusion", much)...)
-	r := decode[training.TrainReport](t, stdout)
+	r := decode[train.Report](t, stdout)
 	if len(r.Doubts) != 2 || r.Doubts[0].Code != judge.NegativeError ||
 		r.Doubts[1].Code != judge.UnexplainedLabels {
 		t.Fatalf("found %+v", r.Doubts)
@@ -228,17 +228,17 @@ func TestTrainStops(t *testing.T) {
 	m := filepath.Join(dir, "m.npz")
 	separable := write(t, dir, "two.csv", "1,0,a\n2,0.5,a\n-1,0,b\n-2,1,b\n")
 	stdout, _ := succeed(t, "train", "--data", separable, "--model", m, "--json")
-	if r := decode[training.TrainReport](t, stdout); r.Stop != "converged" || r.EstimatedError != 0 ||
+	if r := decode[train.Report](t, stdout); r.Stop != "converged" || r.EstimatedError != 0 ||
 		r.Steps == 0 {
 		t.Errorf("separable classes: %+v", r)
 	}
 	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--max-steps", "0", "--json")
-	if r := decode[training.TrainReport](t, stdout); r.Stop != "max-steps" || r.Steps != 0 {
+	if r := decode[train.Report](t, stdout); r.Stop != "max-steps" || r.Steps != 0 {
 		t.Errorf("no steps: %+v", r)
 	}
 	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--learner", "uma", "--tol",
 		"10", "--json")
-	if r := decode[training.TrainReport](t, stdout); r.Stop != "converged" || r.Steps != 0 {
+	if r := decode[train.Report](t, stdout); r.Stop != "converged" || r.Steps != 0 {
 		t.Errorf("large tolerance: %+v", r)
 	}
 }
@@ -254,7 +254,7 @@ func TestTrainInterrupted(t *testing.T) {
 		"uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
 		t.Errorf("exit code %d, stderr\n%s", code, stderr)
 	}
-	if r := decode[training.TrainReport](t, stdout); r.Stop != "interrupted" || r.Steps != 6 {
+	if r := decode[train.Report](t, stdout); r.Stop != "interrupted" || r.Steps != 6 {
 		t.Errorf("found %+v", r)
 	}
 	m := load(t, path)

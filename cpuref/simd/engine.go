@@ -95,7 +95,7 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, er
 }
 
 // blocksOf returns the number of blocks of n examples.
-func blocksOf(n int) int { return (n + lanes - 1) / lanes }
+func blocksOf(n int) int { return panels(n, lanes) }
 
 // labelled is a resident with cells, which alone has the methods for them.
 type labelled struct{ *resident }

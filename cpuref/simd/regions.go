@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -79,12 +80,8 @@ func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
 		r.assignBounded()
 	} else {
 		r.run((*resident).placeTask, r.placeTasks(), r.blocks*lanes*r.q*placeCost, 0)
-		for b, mask := range c.changed {
-			for ; mask != 0; mask &= mask - 1 {
-				if i := b*lanes + bits.TrailingZeros16(mask); i < r.x.N { // a lane with an example
-					r.follow(i, c.now[i], false)
-				}
-			}
+		for i := range ones(c.changed, r.x.N) {
+			r.follow(i, c.now[i], false)
 		}
 	}
 	r.moveSums()
@@ -95,13 +92,27 @@ func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
 	}, nil
 }
 
+// ones yields the places below n, that is of lanes with an example, of the bits that are set in
+// masks of 16.
+func ones(masks []uint16, n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for b, mask := range masks {
+			for ; mask != 0; mask &= mask - 1 {
+				if i := b*lanes + bits.TrailingZeros16(mask); i < n && !yield(i) {
+					return
+				}
+			}
+		}
+	}
+}
+
 const (
 	placeBlocks = 256 // blocks of a task that finds places
 	placeCost   = 4   // of a score, beside the multiplication of a dense value
 )
 
 // placeTasks returns the number of tasks that take placeBlocks blocks each.
-func (r *resident) placeTasks() int { return (r.blocks + placeBlocks - 1) / placeBlocks }
+func (r *resident) placeTasks() int { return panels(r.blocks, placeBlocks) }
 
 // placeTask finds the places of the examples of one task.
 func (r *resident) placeTask(task int, _ *worker) {

@@ -30,7 +30,7 @@ func (r *resident) rescore(w engine.Weights, classes []int) {
 	work := r.x.Size() * len(classes)
 	r.prepare(w, classes)
 	if r.x.Sparse() {
-		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost,
+		r.run((*resident).sparseTask, panels(r.blocks, sparseBlocks), work*sparseCost,
 			lanes*sparseMost)
 		return
 	}
@@ -59,10 +59,7 @@ func (r *resident) read() {
 }
 
 // denseTasks returns the number of tasks that denseTask is for.
-func (r *resident) denseTasks() int {
-	per := r.dense.blocksPerTask()
-	return (r.blocks + per - 1) / per
-}
+func (r *resident) denseTasks() int { return panels(r.blocks, r.dense.blocksPerTask()) }
 
 // plan cuts the classes in passes of some of the widths, which increase.
 func (r *resident) plan(classes []int, widths []int) {

@@ -44,19 +44,3 @@ func TestClose(t *testing.T) {
 		enginetest.RunClose(t, func() engine.Engine { return simd.AtOnce(l) })
 	}
 }
-
-func BenchmarkProject(b *testing.B) {
-	for _, l := range simd.Levels() {
-		if l != simd.Go { // a minute a product
-			b.Run(string(l), func(b *testing.B) { enginetest.BenchmarkProject(b, atLevel(b, l)) })
-		}
-	}
-}
-
-func BenchmarkEvaluate(b *testing.B) {
-	for _, l := range simd.Levels() {
-		if l != simd.Go { // seconds an evaluation
-			b.Run(string(l), func(b *testing.B) { enginetest.BenchmarkEvaluate(b, atLevel(b, l)) })
-		}
-	}
-}

@@ -25,7 +25,7 @@ const (
 func (r *resident) moveSums() {
 	moves := len(r.cells.moves)
 	if r.x.Sparse() {
-		stored := (r.x.Size() + r.x.N - 1) / r.x.N // of one example
+		stored := panels(r.x.Size(), r.x.N) // of one example
 		r.run((*resident).moveSparseTask, sparseOwners, moves*stored*moveSparseCost, 0)
 		return
 	}

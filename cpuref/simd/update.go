@@ -67,7 +67,7 @@ func (r labelled) Norms(dst, inv []float32) error {
 		}
 		n.stale[p] = false
 	}
-	chunks, groups := (r.x.D+chunk-1)/chunk, blocksOf(r.q)
+	chunks, groups := chunks(r.x.D), blocksOf(r.q)
 	tasks := len(n.batch) * chunks
 	n.partial = resize(n.partial, tasks*groups*lanes)
 	r.run((*resident).normTask, tasks, len(n.batch)*r.x.D*r.q*groups*lanes, r.q*chunk)
@@ -88,7 +88,7 @@ func (r labelled) Norms(dst, inv []float32) error {
 // normTask computes the chunk results of one chunk of one region.
 func (r *resident) normTask(task int, own *worker) {
 	n := &r.cells.norms
-	chunks, groups := (r.x.D+chunk-1)/chunk, blocksOf(r.q)
+	chunks, groups := chunks(r.x.D), blocksOf(r.q)
 	g := own.floats
 	columns := r.floats(g, n.batch[task/chunks], task%chunks)
 	for group := range groups {

@@ -38,7 +38,7 @@ func clouds(n, d, q int, seed uint64) (*dataset.Dataset, []int32) {
 	return &dataset.Dataset{Examples: x, Classes: names}, y
 }
 
-// begun returns a pool of which the first known examples are labelled.
+// begun returns a pool whose first known examples are labelled.
 func begun(t testing.TB, e engine.Engine, d *dataset.Dataset, y []int32, known int,
 	o host.Options) *Pool {
 	t.Helper()

@@ -1,13 +1,10 @@
 // Package active chooses which examples of a pool to have labelled, so that few labels go far: a
-// Pool has examples of which some are labelled, Ask names those to ask an expert about, and Fit
-// learns a model of what is known so far. Session keeps questions and answers in a file, so that
-// an expert may take days.
-//
-// Promised: the same pool, labels, options and seed give the same questions on every engine and
-// any number of processors. Scores come from the engine; what the host adds to them is float64 in
-// a fixed order, with the square root and the logarithm of package numerics for all functions.
-//
+// Pool has examples with labels and without, Ask names examples to ask an expert about, and Fit
+// learns a model of what is known so far. Session keeps questions and answers in a file.
 // docs/active.md says what each strategy is, and when it loses.
+//
+// Promised: the same pool, labels, options and seed give the same questions on every engine and any
+// number of processors. Scores come from the engine; the host adds float64 in a fixed order.
 package active
 
 import (
@@ -44,9 +41,8 @@ type Pool struct {
 	kernel      *pca.Map             // of the prepared ones; nil for none
 }
 
-// NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation, and
-// maps them by o.Kernel on o.Engine if that is not nil: both are fitted to all of them, since that
-// takes no label. The examples of data, if they were prepared before, are shared. A γ that takes
+// NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation and
+// maps them by o.Kernel, if not nil, on o.Engine: both are fitted to all of them. A γ that takes
 // labels to find is an error, and so are less than two classes; other errors are those of
 // host.Prepare and pca.FitMap.
 func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool, error) {
@@ -91,8 +87,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 
 // Apply returns raw examples as those of the pool are. The errors are those of preparing and
 // mapping.
-func (p *Pool) Apply(
-	ctx context.Context, e engine.Engine, raw dataset.Examples,
+func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples,
 ) (dataset.Examples, error) {
 	x, err := features.Apply(p.preparation, raw)
 	if err != nil || p.kernel == nil {
@@ -131,10 +126,9 @@ func (p *Pool) counts() (of []int, classes int) {
 }
 
 // Fit learns a model of the labels so far, which are wrong as noise says, nil if they are right.
-// Preparation and kernel of o do not count: the model has those of the pool, and predicts from raw
-// examples. The errors are those of host.Train; a cancelled ctx is one, too.
-func (p *Pool) Fit(
-	ctx context.Context, noise *confusion.Matrix, o host.Options,
+// The model has the pool's preparation and kernel, not those of o, and predicts from raw examples.
+// The errors are those of host.Train; a cancelled ctx is one, too.
+func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 ) (*host.Trained, error) {
 	return p.fit(ctx, p.Labelled(), noise, o)
 }

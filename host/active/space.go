@@ -14,9 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// span are coordinates for what the labelled examples span. A classifier of the version space need
-// be looked for nowhere else: what is orthogonal to all examples changes nothing, and the centre
-// of a space that is a ball in those directions has none of it.
+// span are coordinates for what the labelled examples span. What is orthogonal to them changes no
+// classifier of the version space, and its centre has none of it.
 type span struct {
 	p     *Pool
 	known []int
@@ -114,10 +113,9 @@ func (s *span) addWeights(to, w []float64) {
 }
 
 // Centre returns the classifiers that SVM, MaxMin and Ratio (centre of the largest ball), Analytic
-// (analytic centre) or BPM (centroid) ask by, of length 1 each: row r of the weights is class r
-// against the rest, and of two classes row 0 is the negative of row 1. slack is the share that it
-// took. At least two classes have labels. Errors: those of versionspace but ErrEmpty, and labelled
-// examples that are all zeros.
+// (analytic centre) or BPM (centroid) ask by, of length 1 each: row r is class r against the rest,
+// and of two classes row 0 is the negative of row 1. slack is the share that it took. Two classes
+// at least have labels.
 func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
 	return p.centre(context.Background(), o)
 }
@@ -158,7 +156,7 @@ func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack f
 
 // roomy returns the coordinates in which the version space of each class has an inside, and these
 // spaces: by o.Slack, or by DefaultSlack where that is 0 and labels contradict each other. Of two
-// classes the first has none, nil, since it is the other one's mirror image.
+// classes the first has none, nil, since it mirrors the other.
 func (p *Pool) roomy(ctx context.Context, o Options) (
 	s *span, spaces []*versionspace.Space, slack float64, err error) {
 	slack = o.Slack

@@ -21,23 +21,16 @@ type Strategy string
 // The strategies. Examples where two classes contend are those with the least difference between
 // the two largest scores, which of two classes is the distance to the boundary.
 const (
-	Random Strategy = "random" // any
-	// where two classes contend in the model (Scheffer, Decomain and Wrobel 2001)
-	Margin Strategy = "margin"
-	// of the model's probabilities, the largest (Lewis and Gale 1994; Settles 2010)
-	Entropy Strategy = "entropy"
-	// expected length of the loss's gradient (Settles, Craven and Ray 2008)
-	Change    Strategy = "change"
+	Random    Strategy = "random"    // any
+	Margin    Strategy = "margin"    // two contend in the model (Scheffer, Decomain and Wrobel 2001)
+	Entropy   Strategy = "entropy"   // of the probabilities, the largest (Lewis and Gale 1994)
+	Change    Strategy = "change"    // expected length of the loss's gradient (Settles et al. 2008)
 	Committee Strategy = "committee" // models of resampled labels disagree (Abe and Mamitsuka 1998)
-	// where two classes contend at largest margin (Tong and Koller 2001, SIMPLE)
-	SVM Strategy = "svm"
-	// either label leaves a small version space (Tong and Koller 2001)
-	MaxMin Strategy = "maxmin"
-	Ratio  Strategy = "ratio" // either label leaves about as much of it (Tong and Koller 2001)
-	// where two contend at the analytic centre (Trafalis and Malyscheff 2002)
-	Analytic Strategy = "analytic"
-	// where two contend at the centroid of the version space (Louche, Algorithm 10)
-	BPM Strategy = "bpm"
+	SVM       Strategy = "svm"       // two contend at largest margin (Tong and Koller 2001, SIMPLE)
+	MaxMin    Strategy = "maxmin"    // either label leaves a small version space (ibid.)
+	Ratio     Strategy = "ratio"     // either label leaves about as much of it (ibid.)
+	Analytic  Strategy = "analytic"  // two contend at the analytic centre (Trafalis, Malyscheff 2002)
+	BPM       Strategy = "bpm"       // two contend at the centroid (Louche, Algorithm 10)
 )
 
 // Strategies are all of them.
@@ -51,7 +44,7 @@ type Options struct {
 	Seed     uint64   // of all random choices
 
 	// Diversity, 0 to 1, is how much it counts against an example that it is like another one of the
-	// same batch (Brinker 2003): of those that are worth most it is the share of the largest cosine
+	// same batch (Brinker 2003): of the ones worth most it is the share of the largest cosine
 	// in what is compared, and the rank has the rest. It means nothing to Random.
 	Diversity float64
 	// Balance, 0 or more, is how much it counts against an example that its predicted class has many
@@ -169,7 +162,7 @@ func (p *Pool) ask(o Options, judge func(Options, *worth) error) ([]int, error) 
 
 // worth is what questions are worth.
 type worth struct {
-	which     []int     // the examples, of which the others have one entry each
+	which     []int     // the examples; the others have one entry for each
 	value     []float64 // the larger the better
 	tie       []float64 // decides between equal values
 	predicted []int32

@@ -3,8 +3,6 @@ package confusion
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mathext"
 )
 
 // Inverse is C⁻¹ with what is estimated by it from noisy labels alone. It is
@@ -204,8 +202,26 @@ func (m *Matrix) Explain(counts []int64) Explanation {
 	}
 	e.Deviance = max(0, e.Deviance)
 	e.Unexplained = moved / float64(e.N)
-	e.P = mathext.GammaIncRegComp(0.5*float64(e.Freedom), 0.5*e.Deviance) // of the χ² distribution
+	e.P = chiSquareTail(e.Deviance, e.Freedom)
 	return e
+}
+
+// chiSquareTail returns the probability that a χ² variable of the given degrees of freedom is at
+// least x: a finite sum of positive terms (Abramowitz & Stegun, 26.4.4 and 26.4.5).
+func chiSquareTail(x float64, freedom int) float64 {
+	half, p := x/2, 0.0
+	first := float64(freedom%2) / 2
+	if x <= 0 {
+		return 1
+	}
+	if freedom%2 == 1 {
+		p = math.Erfc(math.Sqrt(half))
+	}
+	for power := first; power < float64(freedom)/2; power++ {
+		gamma, _ := math.Lgamma(power + 1)
+		p += math.Exp(power*math.Log(half) - half - gamma)
+	}
+	return min(p, 1)
 }
 
 // Shares returns the shares of the true classes under which noisy labels, labels[k] of them k, are

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack"
+	lapackgo "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -61,19 +62,23 @@ func (m *Matrix) permutes() bool {
 
 // decomposition is the singular value decomposition of a matrix.
 type decomposition struct {
-	svd    mat.SVD
 	values []float64 // Q singular values, the largest first
+	right  []float64 // Q×Q: row i is the right-singular vector of value i
 }
 
 // decompose returns the decomposition of a matrix that passes Check, or false if
 // it does not converge.
 func (m *Matrix) decompose() (*decomposition, bool) {
-	d := new(decomposition)
-	ok := d.svd.Factorize(mat.NewDense(m.Q(), m.Q(), m.P), mat.SVDThin)
-	if ok {
-		d.values = d.svd.Values(nil)
+	q := m.Q()
+	a, left := slices.Clone(m.P), make([]float64, q*q)
+	d := &decomposition{make([]float64, q), make([]float64, q*q)}
+	svd := func(work []float64, size int) bool {
+		return lapackgo.Implementation{}.Dgesvd(lapack.SVDStore, lapack.SVDStore, q, q, a, q, d.values,
+			left, q, d.right, q, work, size)
 	}
-	return d, ok
+	best := []float64{0}
+	svd(best, -1)
+	return d, svd(make([]float64, int(best[0])), int(best[0]))
 }
 
 // condition returns the ratio of the largest to the smallest singular value,
@@ -169,15 +174,13 @@ func (e *InseparableError) Error() string {
 // span a space of such vectors; the length of a class's projection on it does not depend on which
 // basis the decomposition picked, and for a single vector it is |component|.
 func (m *Matrix) inseparable(d *decomposition, cond float64) error {
-	var v mat.Dense
-	d.svd.VTo(&v)
 	q := m.Q()
 	size := make([]float64, q)
 	largest := 0.0
 	for c := range q {
 		for i, s := range d.values {
 			if i == q-1 || s*MaxCondition < d.values[0] {
-				size[c] = math.Hypot(size[c], v.At(c, i))
+				size[c] = math.Hypot(size[c], d.right[i*q+c])
 			}
 		}
 		largest = max(largest, size[c])

@@ -11,13 +11,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 )
 
-// maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz
-// file holds.
+// maxName is the most bytes of a class name: 65536 characters, which an .npz file holds.
 const maxName = 4 << 16
 
-// classNameFault says what is wrong with a class name, "" if nothing is. Names
-// go through CSV, JSON and terminals; what one of them would change or hide is
-// refused at the door.
+// NameFault returns what a class name holds that CSV, JSON or a terminal would change or hide.
 func NameFault(name string) string {
 	switch {
 	case name == "":
@@ -36,8 +33,7 @@ func NameFault(name string) string {
 	return ""
 }
 
-// SortClasses orders names of classes by number when all of them are integers, of any
-// length, and bytewise otherwise and where the numbers are equal (clause 2).
+// SortClasses orders names by number if all are integers, else bytewise (clause 2).
 func SortClasses(names []string) {
 	order := strings.Compare
 	if !slices.ContainsFunc(names, func(s string) bool { return !decimal.IsInteger(s) }) {
@@ -64,8 +60,7 @@ func compareIntegers(a, b string) int {
 	return cmp.Or(byNumber, strings.Compare(a, b))
 }
 
-// splitInteger returns the sign and the digits without leading zeros, none for
-// zero, which is never negative.
+// splitInteger returns the sign and the digits without leading zeros; zero has neither.
 func splitInteger(s string) (negative bool, digits string) {
 	digits = strings.TrimLeft(strings.TrimLeft(s, "+-"), "0")
 	return s[0] == '-' && digits != "", digits

@@ -9,34 +9,30 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Dataset is labelled examples: raw, as a file has them, or prepared. Read makes one. Whoever
-// holds it may replace Y, to corrupt labels, and then asks for a new Hash. Close gives memory
-// back, which matters for a binary file and with Options.Spill.
+// Dataset is labelled examples, raw or prepared. After a change of Y, ask for a new Hash.
 type Dataset struct {
-	// Examples are the raw values: each the float32 nearest to the decimal text, finite, never
-	// subnormal. -0 stays -0.
+	// Examples are raw values: the float32 nearest to the text, finite, never subnormal; -0 stays.
 	Examples
 	// Prepared is the preparation that made the Examples, which have its Width; nil if they are raw.
 	Prepared *Preparation
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil without labels.
 	Y []int32
-	// Classes are the names of the classes; nil without labels. Read orders them by number when all
-	// are integers (equal ones, such as "1" and "01", bytewise), else bytewise. A list given in
-	// Options keeps its order.
+	// Classes are the names of the classes, in the order of SortClasses or of Options.Classes.
 	Classes []string
 	// Features are the names of the D features; nil without a header.
 	Features []string
 	// IDs[i] is the name of example i; nil without Table.IDColumn.
 	IDs []string
-	// Encoding says which columns of a table the Features were made of; nil if each is a column of
-	// numbers.
+	// Encoding says what the Features were made of; nil if each is a column of numbers.
 	Encoding *Encoding
 	// Found is what Read says of the file.
 	Found
@@ -54,10 +50,8 @@ type Home interface {
 	ReadOnly() bool
 }
 
-// Close gives back the memory of a binary file, of temporary files, and of examples that ranks
-// share. Close an engine that was handed the Examples first: nobody may use them, or the labels of
-// a binary file, any more. A Dataset that owns its memory stays as it is. Close may be called
-// twice.
+// Close gives back memory that d does not own; close an engine that has the Examples first. Twice
+// is fine.
 func (d *Dataset) Close() error {
 	home, shared := d.Home, d.at.Shared()
 	if home == nil && !shared.Held() {
@@ -75,10 +69,8 @@ func (d *Dataset) Close() error {
 	return home.Close()
 }
 
-// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a
-// mapped binary file where it cannot be read any more, since somebody shortened it or its disk
-// failed, f ends there, what it deferred is done, and the error names the file. Any other panic
-// goes on. What f has goroutines of its own or other languages do is not guarded.
+// Guard returns the error of f, or of a read of a mapped file that was shortened or lost. It covers
+// f and package parallel's workers, no goroutine of f's own.
 func Guard(f func() error) error { return store.Guard(f) }
 
 // Stored returns the examples of d and the store that keeps them.
@@ -90,36 +82,32 @@ func (d *Dataset) Put(rows Rows) {
 	d.Examples, d.at = x.Examples, x.At
 }
 
-// CheckNarrow returns an error if Options.Storage asked for codes and the prepared examples of d
-// have none.
+// CheckNarrow returns an error if Options.Storage asked for codes and d has none.
 func (d *Dataset) CheckNarrow() error {
 	if !d.Narrow || d.at.Narrow() != nil {
 		return nil
 	}
-	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them "+
+	return fmt.Errorf("%s: "+setting.Spell("storage",
+		"narrow")+" wants raw dense features that are integers, none of them "+
 		"-0, the largest at most 65535 above the least (and 1, with bias), and found others; use "+
-		"--storage dense", d.Path)
+		setting.Spell("storage", "dense"), d.Path)
 }
 
 // Found is what Read says of a file besides its examples.
 type Found struct {
-	// Path is the file as it was named, and Format its format, one of Options.Format but never
-	// "auto"; both are "" if no file was read.
+	// Path is the file as it was named, Format one of Options.Format; "" if no file was read.
 	Path, Format string
-	// SHA256 is the Hash of the content as read, in hexadecimal; of prepared examples, the one of
-	// the raw data. A binary file stores it, and it is "" if that file was read without its labels,
-	// with other classes, or with its features in another order.
+	// SHA256 is the Hash of the raw data in hexadecimal, "" if it is not known.
 	SHA256 string
-	// Label and ID are the header's names of the columns of labels and of names; "" without a header.
-	// LabelColumn and IDColumn are their positions in a record, from 1; 0 without.
+	// Label and ID are the header's names of these columns, LabelColumn and IDColumn their positions
+	// from 1; "" and 0 without.
 	Label, ID             string
 	LabelColumn, IDColumn int
 	// Missing says which columns lack how many values; none do unless Encoding fills them in.
 	Missing []MissingCount
 	// Skipped are the bad examples that were passed over because of Options.SkipBad.
 	Skipped Skipped
-	// Notes say what is no mistake but worth knowing, such as ignored query numbers. Warnings say
-	// what is likely to be a mistake, such as a feature that numbers the examples, and what helps.
+	// Notes say what is worth knowing; Warnings what is likely a mistake, and what helps.
 	Notes, Warnings []string
 	// Narrow says that Options.Storage asked for codes.
 	Narrow bool
@@ -127,8 +115,7 @@ type Found struct {
 	Subnormals int
 }
 
-// FeatureCount returns the number of features before preparation, D if there was
-// none.
+// FeatureCount returns the number of features before preparation.
 func (d *Dataset) FeatureCount() int {
 	if d.Prepared != nil {
 		return d.Prepared.D
@@ -136,8 +123,7 @@ func (d *Dataset) FeatureCount() int {
 	return d.D
 }
 
-// check returns an error unless the parts of d fit together and all values are
-// finite, or if ctx ends.
+// CheckAll returns an error unless the parts of d fit together and all values are finite.
 func (d *Dataset) CheckAll(ctx context.Context) error {
 	if err := d.CheckParts(); err != nil {
 		return err
@@ -239,13 +225,79 @@ func notFinite(example, column int, v float32) error {
 		"from 1)", example, column, v)
 }
 
-// Skipped says which examples Read passed over because Options.SkipBad asked for
-// it.
+// Skipped says which examples Read passed over, by Options.SkipBad.
 type Skipped struct {
-	// At are the places of the skipped examples, increasing: line numbers (of the
-	// beginning of the example) in text formats, in others the numbers of the
-	// examples, counted from 1.
+	// At are their lines in text formats, else their numbers from 1, increasing.
 	At []int
 	// First are the errors of the first of them, at most Options.MaxErrors or 10.
 	First []error
+}
+
+// New returns a data set of raw examples in memory, with the Hash that reading a file gives. It
+// shares x, unless values are subnormal. labels has a class name for each example, nil for none;
+// features names the columns. An error are other lengths, values that are not finite, and names
+// that no file could hold.
+func New(x Examples, labels, features []string) (*Dataset, error) {
+	if err := x.Check(); err != nil {
+		return nil, err
+	}
+	if labels != nil && len(labels) != x.N {
+		return nil, fmt.Errorf("dataset: found %d labels, wanted %d, one for each example", len(labels),
+			x.N)
+	}
+	if x.N == 0 {
+		return nil, fmt.Errorf("dataset: found no example, wanted at least one")
+	}
+	d := &Dataset{Examples: x, Features: slices.Clone(features)}
+	d.flushSubnormals()
+	if labels != nil {
+		class := map[string]int32{}
+		for i, name := range labels {
+			name = strings.Trim(name, " \t")
+			if _, seen := class[name]; seen {
+				continue
+			}
+			if name == "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): found an empty label, wanted a "+
+					"class name", i)
+			}
+			if fault := NameFault(name); fault != "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): label %s %s", i, quote.Text(name),
+					fault)
+			}
+			class[name] = 0
+			d.Classes = append(d.Classes, name)
+		}
+		SortClasses(d.Classes)
+		for q, name := range d.Classes {
+			class[name] = int32(q)
+		}
+		for _, name := range labels {
+			d.Y = append(d.Y, class[strings.Trim(name, " \t")])
+		}
+	}
+	if err := d.CheckAll(context.Background()); err != nil {
+		return nil, err
+	}
+	d.SHA256 = d.Hash()
+	return d, nil
+}
+
+// flushSubnormals makes subnormal values +0, in a copy, and counts them.
+func (d *Dataset) flushSubnormals() {
+	values := &d.X
+	if d.Sparse() {
+		values = &d.Values
+	}
+	subnormal := func(v float32) bool {
+		return v < decimal.MinNormal && v > -decimal.MinNormal &&
+			v != 0
+	}
+	if !slices.ContainsFunc(*values, subnormal) {
+		return
+	}
+	*values = slices.Clone(*values)
+	for k, v := range *values {
+		(*values)[k] = decimal.Flush(v, &d.Subnormals)
+	}
 }

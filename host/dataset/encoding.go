@@ -25,13 +25,11 @@ const (
 	MissingIndicator = "indicator"
 )
 
-// Encoding says which features the columns of a table become. Read learns it from training
-// data that are more than numbers, and by it reads other tables for the same model, which keeps
-// it as JSON and gets the same bits back. It does not change once it is learned.
+// Encoding says which features the columns of a table become. A model keeps it as JSON and gets the
+// same bits back. It does not change once it is learned.
 type Encoding struct {
-	// Missing is what a missing value is: "error"; "mean", of the column's training data, and none
-	// of the levels of a category; or "indicator", which is that and one more feature that is 1, if
-	// the column had such values in the training data.
+	// Missing is what a missing value becomes: "error"; "mean", that of the column, or no level;
+	// "indicator", which adds a feature of 1 if the training data had missing values.
 	Missing string `json:"missing"`
 	// Columns are the columns of the table that become features, in their order.
 	Columns []Column `json:"columns"`
@@ -44,13 +42,12 @@ type Encoding struct {
 type Column struct {
 	// Name is the column's in the header, "" in a table without one.
 	Name string `json:"name,omitempty"`
-	// Kind is "number", one feature; "category", a feature for each of Levels, which is 1 where the
-	// column has that level and else 0; or "text", a feature for each of Terms (TextOptions).
+	// Kind is "number", one feature; "category", a feature of 0 or 1 for each level; or "text", one
+	// for each term.
 	Kind string `json:"kind"`
 	// Levels are the levels of the training data, in the order of SortClasses.
 	Levels []string `json:"levels,omitempty"`
-	// Terms are the words and runs of words, sorted, of a text's vocabulary, and IDF what each is
-	// worth.
+	// Terms are a text's vocabulary, sorted, and IDF the weight of each.
 	Terms []string  `json:"terms,omitempty"`
 	IDF   []float32 `json:"idf,omitempty"`
 	// Mean is that of the training data's numbers, nil unless it stands for missing ones.

@@ -9,15 +9,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Examples are n feature vectors of d columns in float32, dense or sparse.
-//
-// Dense: the value of example i in column j is X[i*D+j], and Starts is nil.
-// Sparse, in compressed rows (CSR): the stored values of example i are
-// Values[Starts[i]:Starts[i+1]], in the columns of the same range of Columns,
-// which increase within a row; what is not stored is +0, and X is nil.
-//
-// Whoever holds an Examples shares its slices; no function of this project
-// writes to examples it was handed.
+// Examples are N feature vectors of D columns, dense or in compressed rows (CSR). Dense: value j of
+// example i is X[i*D+j]. Sparse: example i has Values[Starts[i]:Starts[i+1]] in increasing Columns;
+// others are +0. Slices are shared; functions never write to examples that they are given.
 type Examples struct {
 	N, D int
 	X    []float32 // dense: N·D values
@@ -33,8 +27,7 @@ func (e Examples) Sparse() bool { return e.Starts != nil }
 // Row returns the features of example i of dense examples, sharing memory.
 func (e Examples) Row(i int) []float32 { return e.X[i*e.D : (i+1)*e.D : (i+1)*e.D] }
 
-// SparseRow returns the stored columns and values of example i of sparse
-// examples, sharing memory.
+// SparseRow returns the columns and values of sparse example i, sharing memory.
 func (e Examples) SparseRow(i int) (columns []int32, values []float32) {
 	from, to := e.Starts[i], e.Starts[i+1]
 	return e.Columns[from:to:to], e.Values[from:to:to]
@@ -49,8 +42,7 @@ func (e Examples) Entries(i int) (columns []int32, values []float32) {
 	return e.SparseRow(i)
 }
 
-// DenseRow returns the features of example i in dense form: its row if e is
-// dense, else buffer, of D values, filled with them.
+// DenseRow returns the features of example i: its row, or buffer, of D values, filled with them.
 func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 	if !e.Sparse() {
 		return e.Row(i)
@@ -80,44 +72,70 @@ func (e Examples) Part(from, to int) Examples {
 
 // Pick returns the examples of e that which names, in that order, sharing nothing with it.
 func (e Examples) Pick(which []int) Examples {
-	p := Examples{N: len(which), D: e.D}
-	if !e.Sparse() {
-		p.X = make([]float32, p.N*p.D)
-		e.pickInto(p, which)
-		return p
-	}
-	p.Starts = make([]int64, 1, p.N+1)
-	for k, i := range which {
-		p.Starts = append(p.Starts, p.Starts[k]+e.Starts[i+1]-e.Starts[i])
-	}
-	p.Columns, p.Values = make([]int32, p.Starts[p.N]), make([]float32, p.Starts[p.N])
-	parallel.Ranges(p.N, 1+pickGrain/max(1, len(p.Values)/max(1, p.N)), func(from, to int) {
-		for k, i := range which[from:to] {
-			columns, values := e.SparseRow(i)
-			copy(p.Columns[p.Starts[from+k]:], columns)
-			copy(p.Values[p.Starts[from+k]:], values)
-		}
-	})
+	p := e.shapeOf(which)
+	p.room(nil) // which fails for shared examples alone
+	e.pickInto(p, which)
 	return p
 }
 
-// pickGrain is how many values it is worth a processor to copy.
-const pickGrain = 1 << 16
+// shapeOf returns shape and Starts of the picked examples.
+func (e Examples) shapeOf(which []int) Examples {
+	p := Examples{N: len(which), D: e.D}
+	if e.Sparse() {
+		p.Starts = make([]int64, 1, p.N+1)
+		for k, i := range which {
+			p.Starts = append(p.Starts, p.Starts[k]+e.Starts[i+1]-e.Starts[i])
+		}
+	}
+	return p
+}
 
-// pickInto copies the dense examples that which names to p, and lets go of those of a mapped file
-// if they are copied in their order.
+// room gives a shape its values, all 0: those of this rank in r, unless that is nil.
+func (e *Examples) room(r *store.Ranks) (err error) {
+	switch {
+	case r == nil && e.Sparse():
+		e.Columns, e.Values = make([]int32, e.Starts[e.N]), make([]float32, e.Starts[e.N])
+	case r == nil:
+		e.X = make([]float32, e.N*e.D)
+	case e.Sparse():
+		e.Columns, e.Values, err = store.SpanSparse(r, e.Starts, true)
+	default:
+		e.X, err = store.Span[float32](r, e.N, e.D)
+	}
+	return err
+}
+
+// part returns the columns, nil if dense, and values of examples from..to-1, sharing memory.
+func (e Examples) part(from, to int) (columns []int32, values []float32) {
+	if e.Sparse() {
+		first, last := e.Starts[from], e.Starts[to]
+		return e.Columns[first:last], e.Values[first:last]
+	}
+	return nil, e.X[from*e.D : to*e.D]
+}
+
+// put copies to part from..to-1.
+func (e Examples) put(from, to int, columns []int32, values []float32) {
+	c, v := e.part(from, to)
+	copy(c, columns)
+	copy(v, values)
+}
+
+// pickInto copies examples to p, and lets go of a mapped file's pages if which is sorted.
 func (e Examples) pickInto(p Examples, which []int) {
-	sorted := slices.IsSorted(which)
-	parallel.Ranges(p.N, 1+pickGrain/max(1, p.D), func(from, to int) {
+	const grain = 1 << 16 // values that it is worth a processor to copy
+	dense := !e.Sparse() && slices.IsSorted(which)
+	parallel.Ranges(p.N, 1+grain/max(1, p.Size()/max(1, p.N)), func(from, to int) {
 		if from == to {
 			return
 		}
-		read := store.Once(e.X, which[from]*e.D, false)
+		read := store.Once(e.X, min(which[from]*e.D, len(e.X)), false)
 		for k, i := range which[from:to] {
-			if sorted {
+			if dense {
 				read.UpTo(i * e.D)
 			}
-			copy(p.Row(from+k), e.Row(i))
+			columns, values := e.part(i, i+1)
+			p.put(from+k, from+k+1, columns, values)
 		}
 	})
 }
@@ -133,8 +151,7 @@ func (e Examples) Size() int {
 	return len(e.X)
 }
 
-// Check returns an error unless the parts of e have the sizes and order that the
-// type promises. It does not look at the values.
+// Check returns an error unless the slices have the promised sizes and order.
 func (e Examples) Check() error { return e.check(0, e.N) }
 
 // check is Check, which looks at examples from..to-1.
@@ -176,8 +193,7 @@ func (e Examples) check(from, to int) error {
 	return nil
 }
 
-// Dense returns e in dense form: e itself if it is dense, else a copy of N·D
-// values.
+// Dense returns e in dense form: itself, or a copy.
 func (e Examples) Dense() Examples {
 	if !e.Sparse() {
 		return e
@@ -192,8 +208,7 @@ func (e Examples) Dense() Examples {
 	return Examples{N: e.N, D: e.D, X: x}
 }
 
-// Compressed returns e in sparse form: e itself if it is sparse, else a copy of
-// the values whose bits are not those of +0.
+// Compressed returns e in sparse form: itself, or a copy without values of +0.
 func (e Examples) Compressed() Examples {
 	if e.Sparse() {
 		return e
@@ -209,4 +224,25 @@ func (e Examples) Compressed() Examples {
 		s.Starts = append(s.Starts, int64(len(s.Values)))
 	}
 	return s
+}
+
+// Join returns a copy of e and then other; their width and form must agree.
+func (e Examples) Join(other Examples) (Examples, error) {
+	if e.D != other.D || e.Sparse() != other.Sparse() {
+		return Examples{}, fmt.Errorf("joining examples: found %d features (sparse %v) and %d (sparse "+
+			"%v), wanted the same", e.D, e.Sparse(), other.D, other.Sparse())
+	}
+	j := Examples{N: e.N + other.N, D: e.D}
+	if !e.Sparse() {
+		j.X = append(append(make([]float32, 0, j.N*j.D), e.X[:e.N*e.D]...), other.X[:other.N*other.D]...)
+		return j, nil
+	}
+	stored := e.Starts[e.N]
+	j.Columns = append(append([]int32{}, e.Columns[:stored]...), other.Columns...)
+	j.Values = append(append([]float32{}, e.Values[:stored]...), other.Values...)
+	j.Starts = append(make([]int64, 0, j.N+1), e.Starts...)
+	for _, start := range other.Starts[1:] {
+		j.Starts = append(j.Starts, stored+start)
+	}
+	return j, nil
 }

@@ -49,10 +49,9 @@ func (d *Dataset) Hash() string {
 	return sum
 }
 
-// Is reports whether hash is that of d as it was read, or what an earlier version of Hash, which
-// hashed the bytes "uma-gpu dataset 2\n", the same head, all labels and then all examples, made of
-// it. Where ranks share d, or d is prepared, it does not know the earlier one. The empty text is
-// no hash.
+// Is reports whether hash is that of d as read, or the one of dataset version 2, which hashed all
+// labels and then all examples in one go. Of prepared or shared examples only the present hash is
+// known.
 func (d *Dataset) Is(hash string) bool {
 	now := d.SHA256
 	switch {
@@ -182,8 +181,7 @@ func (d *Dataset) beginBlock(h *hasher, begin, end int) {
 	words(h, d.Y[min(begin, len(d.Y)):min(end, len(d.Y))])
 }
 
-// storedOf returns the columns and values of a dense row that are hashed, until it is called
-// again.
+// storedOf returns what is hashed of a dense row, valid until the next call.
 func (h *hasher) storedOf(row []float32) ([]int32, []float32) {
 	if !slices.ContainsFunc(row, isPlusZero) {
 		return nil, row

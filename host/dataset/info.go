@@ -1,9 +1,17 @@
 package dataset
 
-import "math"
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+	"slices"
 
-// Info describes a data set before a training. Nothing in it
-// but Storage and Bytes depends on whether the examples are dense or sparse.
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// Info describes a data set; Storage and Bytes alone depend on its form.
 type Info struct {
 	Path   string `json:"path"`
 	Format string `json:"format,omitempty"` // Dataset.Format
@@ -28,15 +36,12 @@ type Info struct {
 	ConstantFeatures int `json:"constant_features"`
 	EmptyFeatures    int `json:"empty_features"` // zero in every example
 
-	// Duplicates counts the examples all of whose values equal those of an
-	// earlier one; Conflicting, those of them whose label is not that of the
-	// first equal example. Where equal examples belong to one class, conflicts
-	// come from label noise alone and tell that there is some.
+	// Duplicates counts examples that equal an earlier one; Conflicting, those with another label than
+	// the first equal one, which tells of label noise.
 	Duplicates  int `json:"duplicate_examples"`
 	Conflicting int `json:"conflicting_duplicates"`
 
-	// Columns says which columns of a table the features were made of, nil if each is a column of
-	// numbers; Missing how many values they lack.
+	// Columns says what the features were made of, and Missing how many values lack; nil for numbers.
 	Columns []ColumnInfo   `json:"columns,omitempty"`
 	Missing []MissingCount `json:"missing,omitempty"`
 
@@ -59,9 +64,7 @@ type ClassCount struct {
 	Examples int    `json:"examples"`
 }
 
-// Describe looks at every value of d, which it only reads. +0 and -0 count as
-// equal, and as zero. It takes time in the order of n·log n + stored values and
-// 12 bytes of memory per example and per feature.
+// Describe returns an Info; +0 and -0 count as equal. It takes 12 bytes per example and feature.
 func Describe(d *Dataset) Info {
 	i := Info{
 		Path: d.Path, Format: d.Format, SHA256: d.SHA256, Examples: d.N, Features: d.D, Storage: "dense",
@@ -155,4 +158,83 @@ func (i *Info) values(e Examples) {
 	if cells := float64(e.N) * float64(e.D); cells > 0 {
 		i.Density, i.MeanAbs = float64(i.NonZero)/cells, sum/cells
 	}
+}
+
+// hashBytes has another seed in each process; examples of equal hash are compared.
+func hashBytes(key []byte) uint64 { return maphash.Bytes(hashSeed, key) }
+
+var hashSeed = maphash.MakeSeed()
+
+// appendKey appends column and bits of each value other than 0: equal for equal examples.
+func (e Examples) appendKey(key []byte, i int) []byte {
+	add := func(j int, v float32) {
+		if v != 0 {
+			key = binary.LittleEndian.AppendUint32(key, uint32(j))
+			key = binary.LittleEndian.AppendUint32(key, math.Float32bits(v))
+		}
+	}
+	if !e.Sparse() {
+		for j, v := range e.Row(i) {
+			add(j, v)
+		}
+		return key
+	}
+	columns, values := e.SparseRow(i)
+	for k, j := range columns {
+		add(int(j), values[k])
+	}
+	return key
+}
+
+// duplicates counts examples that equal an earlier one, and those with another label.
+func (d *Dataset) duplicates(hash func([]byte) uint64) (duplicates, conflicting int) {
+	for i, first := range d.firsts(hash) {
+		if int(first) == i {
+			continue
+		}
+		duplicates++
+		if d.Y != nil && d.Y[i] != d.Y[first] {
+			conflicting++
+		}
+	}
+	return duplicates, conflicting
+}
+
+// Firsts returns for each example the number of the first one that equals it.
+func (e Examples) Firsts() []int32 { return e.firsts(hashBytes) }
+
+func (e Examples) firsts(hash func([]byte) uint64) []int32 {
+	hashes, order, first := make([]uint64, e.N), make([]int32, e.N), make([]int32, e.N)
+	parallel.Ranges(e.N, 256, func(from, to int) {
+		var key []byte
+		for i := from; i < to; i++ {
+			key = e.appendKey(key[:0], i)
+			hashes[i], order[i], first[i] = hash(key), int32(i), int32(i)
+		}
+	})
+	// Equal hashes side by side, in the order of the file among themselves.
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(hashes[a], hashes[b]), cmp.Compare(a, b))
+	})
+	var key []byte
+	for from, to := 0, 0; from < e.N; from = to {
+		for to = from + 1; to < e.N && hashes[order[to]] == hashes[order[from]]; {
+			to++
+		}
+		if to == from+1 {
+			continue
+		}
+		var others []int32 // different examples of this hash: nearly always one
+		var keys [][]byte
+		for _, i := range order[from:to] {
+			key = e.appendKey(key[:0], int(i))
+			same := slices.IndexFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
+			if same < 0 {
+				others, keys = append(others, i), append(keys, slices.Clone(key))
+				continue
+			}
+			first[i] = others[same]
+		}
+	}
+	return first
 }

@@ -7,21 +7,18 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // byPosition ends the errors of matching by name.
-const byPosition = "; if only the names differ, match by position (--match-features position)"
+func byPosition() string {
+	return "; if only the names differ, match by position (" +
+		setting.Spell("match-features", "position") + ")"
+}
 
-// MatchFeatures gives d the features that names lists, in that order, for example the
-// features of a model: columns trade places, and features that are not listed are
-// given up, with a note. If d has no names, position counts, with a note; if names is
-// nil, nothing is done. Nothing is copied if the features agree already; else the
-// Examples become a copy, and SHA256 "" until it is asked for with Hash.
-//
-// A name matches only itself, to the byte. Equal lists match whatever is in them;
-// else it is an error if a listed feature is missing, if it occurs twice among the
-// features of d, or if names lists it twice. Another order of prepared examples is an
-// error, as is another number of features where position counts.
+// MatchFeatures gives d the named features in that order, in a copy unless they agree already;
+// others are given up with a note. Without names in d, position counts, with a note. A missing or
+// repeated name is an error, and another order of prepared examples.
 func (d *Dataset) MatchFeatures(names []string) error {
 	switch {
 	case names == nil:
@@ -54,8 +51,7 @@ func (d *Dataset) MatchFeatures(names []string) error {
 	return err
 }
 
-// MatchNames returns which of have each of want is; nil if the lists are equal. fault
-// says what is wrong, "" if nothing is.
+// MatchNames returns the place of each of want in have, nil if the lists are equal.
 func MatchNames(have, want []string) (at []int, fault string) {
 	if slices.Equal(have, want) {
 		return nil, ""
@@ -76,7 +72,7 @@ func MatchNames(have, want []string) (at []int, fault string) {
 			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell "+
 				"them apart: found the features %s, wanted %s in this order%s", quote.Text(name),
 				quote.List(have),
-				quote.List(want), byPosition)
+				quote.List(want), byPosition())
 		}
 		asked[name] = true
 		switch j, there := place[name]; {
@@ -91,7 +87,7 @@ func MatchNames(have, want []string) (at []int, fault string) {
 	}
 	if missing != nil {
 		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model was "+
-			"trained on%s", quote.List(have), quote.List(missing), len(missing), len(want), byPosition)
+			"trained on%s", quote.List(have), quote.List(missing), len(missing), len(want), byPosition())
 	}
 	return at, ""
 }
@@ -120,8 +116,7 @@ func NameSet(names []string) map[string]bool {
 	return s
 }
 
-// takeColumns returns a copy of e whose column k is column at[k] of e. It takes all ranks that
-// share e.
+// takeColumns returns a copy whose column k is column at[k] of e. It asks all ranks.
 func (e Stored) takeColumns(at []int) (Stored, error) {
 	first, last := e.Own()
 	if !e.Sparse() {

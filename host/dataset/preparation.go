@@ -9,20 +9,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// DefaultSteps is the preparation of dense data unless another is asked for
-// (clause 2).
+// DefaultSteps prepare dense data unless others are asked for (clause 2).
 const DefaultSteps = "standardize,bias,l2"
 
-// DefaultStepsSparse is DefaultSteps for sparse data: standardize would fill
-// them.
+// DefaultStepsSparse keep zeros zero.
 const DefaultStepsSparse = "l2"
 
-// DefaultStepsText is DefaultSteps for texts with other columns beside them, so that these have
-// about the size of a text, whose length is 1.
+// DefaultStepsText are for texts beside other columns, which get about the size of a text.
 const DefaultStepsText = "maxabs,l2"
 
-// DefaultSteps returns DefaultSteps or DefaultStepsSparse, by how d is stored, or
-// DefaultStepsText.
+// DefaultSteps returns the default for d.
 func (d *Dataset) DefaultSteps() string {
 	switch e := d.Encoding; {
 	case e.HasText() && len(e.Columns) > 1 && d.Sparse():
@@ -33,9 +29,7 @@ func (d *Dataset) DefaultSteps() string {
 	return DefaultSteps
 }
 
-// Steps are the preparations asked for, applied in the order of the fields. The
-// zero value asks for none. As text (also in JSON) it is the list ParseSteps
-// takes.
+// Steps are the preparations asked for, in the order of application; text of them is a list.
 type Steps struct {
 	Standardize bool // columns to mean 0 and variance 1
 	// columns to a largest absolute value of 1, except for texts; not with Standardize
@@ -44,9 +38,7 @@ type Steps struct {
 	L2     bool // rows, the bias with them, to length 1
 }
 
-// ParseSteps reads a comma list of standardize, maxabs, bias and l2 in any
-// order, or "none". Unknown or repeated names, standardize with maxabs, and
-// none with others are errors.
+// ParseSteps reads a comma list of standardize, maxabs, bias and l2 in any order, or "none".
 func ParseSteps(text string) (Steps, error) {
 	var s Steps
 	named := map[string]*bool{"standardize": &s.Standardize, "maxabs": &s.MaxAbs, "bias": &s.Bias,
@@ -84,8 +76,7 @@ func (s Steps) Check() error {
 	return nil
 }
 
-// NeedsDense reports whether only dense examples can be prepared so: data for a
-// model that standardizes are to be read with the storage "dense".
+// NeedsDense reports whether only dense examples can be prepared so.
 func (s Steps) NeedsDense() bool { return s.Standardize }
 
 // columnMap reports whether columns are mapped by v·a + b.
@@ -120,16 +111,14 @@ func (s *Steps) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Preparation is what was fitted to the training examples and turns any
-// examples of the same width into what a learner sees (clause 2). It goes into
-// the model as JSON and comes back with the same bits.
+// Preparation is what was fitted to training examples and turns raw examples of the same width into
+// what a learner sees (clause 2). As JSON it keeps its bits.
 type Preparation struct {
 	// Steps are not embedded: their text form would become that of the whole.
 	Steps Steps `json:"steps"`
 	// D is the number of raw features it was fitted to and takes.
 	D int `json:"features"`
-	// A and B, D numbers each, map column j to fma(v, A[j], B[j]); nil if no
-	// step maps columns. With maxabs B is zero.
+	// A and B map column j to fma(v, A[j], B[j]); nil if no step does, B zero with maxabs.
 	A []float32 `json:"a,omitempty"`
 	B []float32 `json:"b,omitempty"`
 }
@@ -142,8 +131,7 @@ func (p *Preparation) Width() int {
 	return p.D
 }
 
-// Check refuses a Preparation whose parts do not fit together, as a damaged
-// model could hold.
+// Check returns an error unless the parts fit together.
 func (p *Preparation) Check() error {
 	if err := p.Steps.Check(); err != nil {
 		return err
@@ -177,8 +165,8 @@ func (p *Preparation) Differs(other *Preparation) string {
 type Memory int
 
 const (
-	// InPlace lets the result be written over the values it is made of, which takes half the memory:
-	// for a caller who shares them with nobody, and needs them no more even after an error.
+	// InPlace lets the result be written over the values, which nobody needs any more, even after an
+	// error: half the memory.
 	InPlace Memory = iota + 1
 	// WithCodes keeps the small integers, if all raw values are such, beside the prepared values.
 	WithCodes

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,17 +11,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Rest, as one of the counts of SplitCounts, stands for all examples that the
-// other parts leave.
+// Rest, among the counts of SplitCounts, stands for all examples that other parts leave.
 const Rest = -1
 
-// splitStream keeps the random numbers of a split apart from those of another
-// use of the same seed.
+// splitStream separates a split's random numbers from other uses of a seed.
 const splitStream = 0x73706c6974
 
-// SplitFractions divides d at random into parts that have the given fractions of
-// its examples, each above 0, together at most 1 (what is missing to 1 is left
-// out). The sizes are rounded by largest remainder, then it is SplitCounts.
+// SplitFractions is SplitCounts of fractions above 0, together at most 1, rounded by largest
+// remainder.
 func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 ) ([]*Dataset, error) {
 	sum := 0.0
@@ -59,17 +57,10 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 	return SplitCounts(d, counts[:len(fractions)], seed, how...)
 }
 
-// SplitCounts divides d at random into parts of the given numbers of examples,
-// one of which may be Rest. What the counts leave is left out. The same d, counts
-// and seed give the same parts.
-//
-// It is stratified: of each class a part gets the share that the part has of all examples, rounded
-// down or up, up where the remainders are largest as far as the sizes of the parts allow. Data
-// without labels count as one class. Within a part, examples keep the order of the file. Each part
-// has all of d's classes, also those of which it has no example, and d's preparation, feature
-// names, label column and path; it shares no memory with d, which InPlace may leave without its
-// examples. Where ranks share d, they share parts that are not small, and all of them call it. The
-// error is about counts that d does not have, or a part without any example.
+// SplitCounts divides d at random, by seed, into parts of these counts; one may be Rest.
+// It is stratified: each class is shared by size, rounded by largest remainder. Examples keep their
+// order; parts keep classes, preparation, names and path, and share no memory with d, which InPlace
+// may empty. All ranks call it.
 func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
 	if err := d.Stored().Agree(d.CheckAll(context.Background())); err != nil {
 		return nil, err
@@ -128,8 +119,7 @@ func (e Stored) bytesHere() int64 {
 	return memory.Product(last-first, e.D, 4)
 }
 
-// resolveCounts returns the counts with Rest filled in and, behind them, the
-// number of examples left out.
+// resolveCounts returns the counts with Rest filled in, and the number left out.
 func resolveCounts(n int, counts []int) ([]int, error) {
 	if len(counts) == 0 {
 		return nil, fmt.Errorf("split: no part is asked for, wanted at least one")
@@ -176,8 +166,7 @@ func (d *Dataset) members() [][]int32 {
 	return members
 }
 
-// pick returns the examples with these numbers, which increase, as a data set of its own: in the
-// memory of d, which has none then, if that may be overwritten and belongs to d alone.
+// pick returns examples, numbers increasing, as a data set; over allows the memory of d.
 func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
@@ -227,4 +216,85 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 		p.SHA256 = p.Hash()
 	}
 	return p, nil
+}
+
+// apportion returns, at [q][k], the examples of class q for part k: the exact share rounded up or
+// down, with all sums kept. Largest remainders are rounded up first; in a dead end, an augmenting
+// path moves one (a flow with whole bounds has a whole solution).
+func apportion(sizes, parts []int) [][]int {
+	a := apportionment{left: slices.Clone(parts)}
+	n := 0
+	for _, c := range parts {
+		n += c
+	}
+	table, missing := make([][]int, len(sizes)), slices.Clone(sizes)
+	type cell struct {
+		remainder   int64
+		class, part int
+	}
+	var cells []cell
+	for q, size := range sizes {
+		table[q] = make([]int, len(parts))
+		a.open, a.up = append(a.open, make([]bool, len(parts))), append(a.up, make([]bool, len(parts)))
+		for k, c := range parts {
+			product := int64(size) * int64(c)
+			table[q][k] = int(product / int64(n))
+			missing[q] -= table[q][k]
+			a.left[k] -= table[q][k]
+			if r := product % int64(n); r > 0 {
+				a.open[q][k] = true
+				cells = append(cells, cell{r, q, k})
+			}
+		}
+	}
+	slices.SortStableFunc(cells, func(x, y cell) int { return cmp.Compare(y.remainder, x.remainder) })
+	for _, c := range cells {
+		if missing[c.class] > 0 && a.left[c.part] > 0 {
+			a.up[c.class][c.part] = true
+			missing[c.class]--
+			a.left[c.part]--
+		}
+	}
+	for q := range sizes {
+		for ; missing[q] > 0; missing[q]-- {
+			a.place(q, make([]bool, len(parts)))
+		}
+	}
+	for q := range sizes { // when all is settled
+		for k, up := range a.up[q] {
+			if up {
+				table[q][k]++
+			}
+		}
+	}
+	return table
+}
+
+// apportionment is which shares are rounded up so far.
+type apportionment struct {
+	open [][]bool // [q][k]: the share is not whole, so it may be rounded up
+	up   [][]bool // [q][k]: it is
+	left []int    // examples that each part still lacks
+}
+
+// place rounds one more share of class q up, moving another class's where needed; seen were tried.
+func (a *apportionment) place(q int, seen []bool) bool {
+	for k := range a.left {
+		if !a.open[q][k] || a.up[q][k] || seen[k] {
+			continue
+		}
+		seen[k] = true
+		if a.left[k] > 0 {
+			a.left[k]--
+			a.up[q][k] = true
+			return true
+		}
+		for other := range a.up {
+			if a.up[other][k] && a.place(other, seen) {
+				a.up[other][k], a.up[q][k] = false, true
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -35,24 +35,24 @@ type selfTestProblem struct {
 	inv []float32
 }
 
-// judge compares the answer of an operation with the right one.
-type judge func(op string, answer []byte, width int) error
+// comparison compares the answer of an operation, values of width bytes, with the right one.
+type comparison func(op string, answer []byte, width int) error
 
 // SelfTest runs every operation of an engine on a small problem and compares all
 // bits with known answers (clause 12). The error names the operation and the
 // first differing index.
 func SelfTest(e Engine) error {
-	answers := selfTestAnswers
+	known := selfTestAnswers
 	err := selfTest(e, func(op string, got []byte, width int) error {
-		if len(answers) < len(got) {
+		if len(known) < len(got) {
 			return fmt.Errorf("the known answers end before %s", op)
 		}
-		want := answers[:len(got)]
-		answers = answers[len(got):]
+		want := known[:len(got)]
+		known = known[len(got):]
 		return compareBits(op+" differs from the known answer", got, want, width)
 	})
-	if err == nil && len(answers) != 0 {
-		err = fmt.Errorf("%d bytes of known answers are left over", len(answers))
+	if err == nil && len(known) != 0 {
+		err = fmt.Errorf("%d bytes of known answers are left over", len(known))
 	}
 	for width := 1; width <= 2 && err == nil; width++ {
 		err = selfTestNarrow(e, width)
@@ -116,10 +116,10 @@ func selfTestNarrow(e Engine, width int) error {
 	})
 }
 
-// selfTest hands the bytes of each operation's result to judge.
-func selfTest(e Engine, judge judge) error {
+// selfTest puts all questions.
+func selfTest(e Engine, compare comparison) error {
 	p := newSelfTest()
-	if err := p.ask(e, judge); err != nil {
+	if err := p.ask(e, compare); err != nil {
 		return err
 	}
 	// The same values as rows so short that there are two blocks of them (clause 14).
@@ -129,17 +129,17 @@ func selfTest(e Engine, judge judge) error {
 	}
 	p.x = dataset.Examples{N: n, D: d, X: p.x.X}.Stored()
 	p.w = Weights{Q: selfTestQ, D: d, W: p.w.W[:selfTestQ*d]}
-	return p.askEvaluations(e, judge)
+	return p.askEvaluations(e, compare)
 }
 
-// asker hands answers to judge, until the first error.
-type asker struct {
-	judge judge
-	err   error
+// answers are compared one after the other, until the first error.
+type answers struct {
+	compare comparison
+	err     error
 }
 
 // put hands the answer of an operation on, which returned err.
-func (a *asker) put(op string, err error, answer any) {
+func (a *answers) put(op string, err error, answer any) {
 	if a.err == nil {
 		a.err = err
 	}
@@ -152,18 +152,18 @@ func (a *asker) put(op string, err error, answer any) {
 	}
 	var b []byte
 	if b, a.err = binary.Append(nil, binary.LittleEndian, answer); a.err == nil {
-		a.err = a.judge(op, b, width)
+		a.err = a.compare(op, b, width)
 	}
 }
 
 // ask puts all questions about p.
-func (p selfTestProblem) ask(e Engine, judge judge) error {
+func (p selfTestProblem) ask(e Engine, compare comparison) error {
 	const n, d, q = selfTestN, selfTestD, selfTestQ
 	r, err := e.LoadCells(p.x, p.y, q, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}
-	a := asker{judge: judge}
+	a := answers{compare: compare}
 	scores, pred := make([]float32, n*q), make([]int32, n)
 	a.put("score", cmp.Or(r.Rescore(p.w, []int{2, 0, 1}), r.Scores(scores, 0, n)), scores)
 	a.put("predict", r.Predict(pred), pred)
@@ -186,14 +186,14 @@ func (p selfTestProblem) ask(e Engine, judge judge) error {
 	a.put("project", e.Project(numbers, p.x, Projection{Function: poly, Landmarks: marks,
 		Axes: Weights{Q: q, D: marks.N, W: p.w.W[:q*marks.N]}, Offset: p.inv[:q]}), numbers)
 	if a.err == nil {
-		a.err = p.askEvaluations(e, judge)
+		a.err = p.askEvaluations(e, compare)
 	}
 	return errors.Join(a.err, r.Close())
 }
 
 // askEvaluations puts the questions of clauses 14 to 16: evaluations of w, and of weights so large
 // that examples are refused, for noisy labels and for soft labels, and weighted sums.
-func (p selfTestProblem) askEvaluations(e Engine, judge judge) error {
+func (p selfTestProblem) askEvaluations(e Engine, compare comparison) error {
 	n, q := p.x.N, p.w.Q
 	r, err := e.LoadEvaluator(p.x, q, numerics.FixedPoint{})
 	if err != nil {
@@ -211,7 +211,7 @@ func (p selfTestProblem) askEvaluations(e Engine, judge judge) error {
 			coefficients[i] = float32(i%48/16-1) / 2
 		}
 	}
-	a := asker{judge: judge}
+	a := answers{compare: compare}
 	evaluate := func(op string, w Weights, t Targets) {
 		err := r.SetTargets(t)
 		found, err2 := r.Evaluate(sums, w)

@@ -26,7 +26,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// blobs returns n examples of three classes in five features, of which one is far from 0 and one
+// blobs returns n examples of three classes in five features, one is far from 0 and one
 // is often 0, the last example all zeros; names are those of the classes.
 func blobs(n int, names ...string) *dataset.Dataset {
 	random := rand.New(rand.NewPCG(1, 2))

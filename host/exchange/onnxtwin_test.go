@@ -225,7 +225,7 @@ func operate(t *testing.T, operator string, in []array, attributes map[string]pa
 		}
 		return out
 	}
-	t.Fatalf("operator %s is none of those that are promised", operator)
+	t.Fatalf("operator %s is not one of the promised operators", operator)
 	return a
 }
 

@@ -184,7 +184,7 @@ func dtype[T number]() string {
 
 // readNpyHeader reads the header of an array of dtype with two dimensions, in C
 // order, and returns its shape, having compared it with size, the bytes of the
-// whole member. So whoever allocates rows·cols elements needs no more memory than
+// whole member. A caller that allocates rows·cols elements needs no more memory than
 // the file has bytes. numpy says how to convert an array of another kind.
 func readNpyHeader(r io.Reader, size uint64, dtype string, width int) (rows, cols int, err error) {
 	a, err := npyfile.ReadHeader(r)

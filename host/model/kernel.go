@@ -21,7 +21,7 @@ type Kernel struct {
 	Components int `json:"components"`
 	// Explained is the share of the variance in feature space that the components have.
 	Explained float64 `json:"explained"`
-	// Preparation is what is applied to the components, of which it takes D.
+	// Preparation is what is applied to the D components.
 	Preparation dataset.Preparation `json:"preparation"`
 	// Examples is, of components that are means of classes, how many examples each is the mean of;
 	// none of others.

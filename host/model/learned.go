@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Learned is what a training found out of the noise of its labels, of which nobody had told it.
+// Learned is what a training found out of the noise of its labels.
 type Learned struct {
 	// Confusion is Q×Q, row-major: P(noisy = p | true = q) of the labels is
 	// Confusion[p*Q+q]; of the annotators' votes, if there are annotators.

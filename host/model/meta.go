@@ -63,8 +63,8 @@ type Meta struct {
 	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
 	// Annotators are those of Model.Learned, while the model is written or read; else none.
 	Annotators []Annotator `json:"annotators,omitempty"`
-	// CompressionSet are the training examples, counted from 0, of which the weights that the
-	// training ended with are a sum, in increasing order; empty if the learner does not tell.
+	// CompressionSet are the training examples, from 0 upwards in increasing order, whose sum the
+	// last weights are; empty if the learner does not tell.
 	CompressionSet []int `json:"compression_set,omitempty"`
 	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is
 	// not known, or if there is no matrix.

@@ -106,7 +106,7 @@ func (m *Model) check() error {
 			m.D)
 	}
 	if m.Confusion == nil && m.Meta.Condition != 0 {
-		return fmt.Errorf("confusion.npy: found none, wanted the matrix of which meta.json says that "+
+		return fmt.Errorf("confusion.npy: found none, wanted the matrix, as meta.json says that "+
 			"its condition_number is %v", m.Meta.Condition)
 	}
 	if m.Confusion != nil && !isProduct(len(m.Confusion), m.Q, m.Q) {

@@ -77,7 +77,7 @@ func TestReadRefusesMembers(t *testing.T) {
 			parts{"W.npy": npyFile("{'shape':(3,5),'fortran_order':False,'descr':'<f4'}", 60)}, ""},
 		{"no W", parts{"W.npy": "-"}, "W.npy: found no such member: this is not a model of uma-gpu"},
 		{"no confusion", parts{"confusion.npy": "-"},
-			"confusion.npy: found none, wanted the matrix of which meta.json says that its " +
+			"confusion.npy: found none, wanted the matrix, as meta.json says that its " +
 				"condition_number is 1.5"},
 		{"no meta", parts{"meta.json": "-"}, "meta.json: found no such member"},
 		{"one more", parts{"extra.npy": w}, `found member "extra.npy", wanted W.npy, confusion.npy and meta.json only`},

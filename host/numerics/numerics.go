@@ -115,18 +115,10 @@ func dotChunk(x, w []float32) float32 {
 	return acc
 }
 
-// SparseDot returns ⟨x, w⟩ by clause 1 for an x with some stored values, the others being +0:
-// columns increase, each is below len(w). For finite
-// w the bits are those of Dot, because a chunk of zeros adds +0 and a zero
-// within a chunk changes at most the sign of a zero, which the total forgets.
-func SparseDot(columns []int32, values, w []float32) float32 {
-	var dot [1]float32
-	SparseDots(dot[:], columns, values, w)
-	return dot[0]
-}
-
-// SparseDots is SparseDot of several w, which lie side by side in w: those of column j from
-// j·len(dst).
+// SparseDots writes ⟨x, w⟩ by clause 1 to dst for several w, which lie side by side in w: those of
+// column j from j·len(dst). x has some stored values, the others being +0: columns increase, each
+// is in w. For finite w the bits are those of Dot: a chunk of zeros adds +0, and a zero within a
+// chunk changes at most the sign of a zero, which the total forgets.
 func SparseDots(dst []float32, columns []int32, values, w []float32) {
 	values = values[:len(columns)]
 	for r := range dst {

@@ -106,7 +106,7 @@ func curve(history []judge.Moment) (template.HTML, error) {
 	return inline(p, "Error by steps of the training; the numbers are in the JSON file.")
 }
 
-// Bins of fewer examples than leastInBin, or of which less is known than a standard error of
+// Bins of fewer examples than leastInBin, or with a standard error above
 // mostUnsure, say nothing that can be drawn.
 const (
 	leastInBin = 5

@@ -117,7 +117,7 @@ func TestModelAlone(t *testing.T) {
 	}
 }
 
-// The pairs are those of which most examples are exchanged.
+// The pairs exchange the most examples.
 func TestHardest(t *testing.T) {
 	labels, predicted := []int32{0, 0, 0, 1, 1, 2}, []int32{1, 1, 0, 1, 2, 2}
 	var j report.Judged

@@ -47,7 +47,7 @@ func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (x d
 	if _, err := text.ReadFrom(body); err != nil {
 		if limit, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return x, nil, faultf(http.StatusRequestEntityTooLarge,
-				"found more than %d bytes, wanted at most so many; send the rows in several "+
+				"found more than %[1]d bytes, wanted at most %[1]d; send the rows in several "+
 					"requests", limit.Limit)
 		}
 		return x, nil, faultf(http.StatusBadRequest, "cannot read the request: %v", err)

@@ -31,7 +31,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// blobs are examples of three classes and four features, of which a third is 0.
+// blobs are examples of three classes and four features, a third of them 0.
 func blobs(n int, random *rand.Rand) (x dataset.Examples, labels []string) {
 	x = dataset.Examples{N: n, D: 4, X: make([]float32, n*4)}
 	for i := range n {

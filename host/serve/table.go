@@ -24,7 +24,7 @@ func (s *Server) readTable(columns []string, rows []json.RawMessage,
 		}
 		if cells += len(table[i]); cells > maxValues {
 			return dataset.Examples{}, nil, faultf(http.StatusRequestEntityTooLarge,
-				"found more than %d values, wanted at most so many; send the rows in several requests",
+				"found more than %[1]d values, wanted at most %[1]d; send the rows in several requests",
 				maxValues)
 		}
 	}

@@ -100,7 +100,7 @@ func (h *hull) nearest() (margin, bound float64) {
 	}
 }
 
-// descend moves x to the nearest combination of members, leaving out those that it would have a
+// descend moves x to the nearest combination of members, leaving out any that it would have a
 // negative share of. It reports false, and leaves x, if rounding makes members look dependent.
 func (h *hull) descend() bool {
 	for {

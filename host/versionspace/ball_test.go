@@ -7,7 +7,7 @@ import (
 )
 
 // TestFactorGrows: after members came and went, the factor that grew with them is that of the
-// matrix of those that are left, bit for bit as made anew.
+// matrix of the others, bit for bit as made anew.
 func TestFactorGrows(t *testing.T) {
 	left := 0
 	for seed := range uint64(20) {

@@ -29,7 +29,7 @@ type Options struct {
 type Centroid struct {
 	Centre []float64   // of d numbers, inside of the space
 	Chains [][]float64 // the same by each chain alone, in the order of the chains
-	Steps  int         // that each chain made, those that are not counted in the centre included
+	Steps  int         // that each chain made, also before the rounds that count
 	Agreed bool        // whether Angle was reached, not MaxSteps
 
 	// Spread is the largest angle between the centre of a chain and Centre, in radians; to be exact,

@@ -42,7 +42,7 @@ func rejected(s *Space, n int, seed uint64) (centre []float64, in [][]float64) {
 }
 
 // The centres of random polytopes are no more than a degree from those of rejection sampling,
-// which has half a degree itself: 300,000 points in the ball, of which 15,000 at least are in the
+// which has half a degree itself: 300,000 points in the ball, 15,000 of them at least in the
 // space.
 func TestCentroidsOfRandomPolytopes(t *testing.T) {
 	for d := 2; d <= 5; d++ {

@@ -9,7 +9,7 @@ type kernels struct {
 	solve   func(y []side, l []float64, stride int) (lengths side)
 }
 
-// side has a number of each of so many examples that are computed side by side: their sums do not
+// side has a number of each of abreast examples that are computed side by side: their sums do not
 // wait for each other.
 type side [abreast]float64
 

@@ -48,7 +48,7 @@ const (
 	mostStep  = 0.8
 )
 
-// Pass takes a step for all examples, of each of which there is evidence. The error says that
+// Pass takes a step for all examples, each by its evidence. The error says that
 // rounding left nothing of V.
 func (p *Propagation) Pass(evidence []Evidence) error {
 	parallel.Ranges(p.s.n, 256, func(from, to int) {

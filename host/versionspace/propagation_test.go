@@ -13,7 +13,7 @@ import (
 )
 
 // labelled returns n examples of d features on both sides of a plane, and evidence of their sides
-// by labels of which a share is wrong.
+// by labels, a share of them wrong.
 func labelled(n, d int, right, wrong float64, seed uint64) (x []float64, evidence []Evidence) {
 	random := rand.New(rand.NewPCG(seed, 98))
 	w := make([]float64, d)
@@ -56,7 +56,7 @@ func centre(t testing.TB, s *Soft, evidence []Evidence) *Propagation {
 	return nil
 }
 
-// The centre is that of random points, each of which counts as much as the evidence lets it: a
+// The centre is that of random points, and each counts as much as the evidence lets it: a
 // judge that knows no factors.
 func TestPropagationAgainstRandomPoints(t *testing.T) {
 	const points = 300_000

@@ -13,7 +13,7 @@
 // float64 in a fixed order, products are rounded before they are added, and of package math only
 // the square root decides anything. A ball is exact to 1e-9, or there is an error, and an analytic
 // centre to rounding; a Centroid says how far its chains disagree, and a Propagation was a degree
-// off at most, but for labels of which a third is wrong.
+// off at most, but where a third of the labels is wrong.
 package versionspace
 
 import (

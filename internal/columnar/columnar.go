@@ -1,5 +1,4 @@
-// Package columnar says what a table is whose values lie column by column in a file: what a reader
-// of such a format gives to package dataset, which knows no library for any.
+// Package columnar is the interface between package file and readers of tables stored by columns.
 package columnar
 
 import (
@@ -16,16 +15,15 @@ type Table interface {
 	Groups() []int64
 	// Check returns an error if a column of a row group is not what the file says of it.
 	Check(group, column int) error
-	// Read calls take for every row of a column of a row group: with the bytes of the value, valid
-	// until the next call, or with nil for a missing one.
+	// Read calls take for every row of a column with its bytes, valid until the next call; nil if
+	// missing.
 	Read(group, column int, take func(row int, value []byte)) error
 }
 
 // Column is what a file says of a column.
 type Column struct {
 	Name string
-	// Number says how the bytes of a value are a number, its Kind 'S' that they are a text, and 0
-	// that they are neither.
+	// Number says how bytes are a number: Kind 'S' a text, 0 neither.
 	Number npyfile.Type
 	// Decimal says that the text is a number.
 	Decimal bool
@@ -43,5 +41,5 @@ type Limits struct {
 	Window uint64 // bytes of the window of zstd
 }
 
-// Open opens a table of so many bytes.
+// Open opens a table of size bytes.
 type Open func(r io.ReaderAt, size int64, l Limits) (Table, error)

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // pow10 holds the powers of ten that float64 represents exactly.
@@ -18,11 +19,8 @@ var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 // MinNormal is the smallest positive normal float32.
 const MinNormal = 0x1p-126
 
-// Parse returns the float32 nearest to the decimal number in text (ties
-// to even), equal to strconv.ParseFloat(text, 32) in every bit. It is false for
-// anything but digits with an optional sign, point and exponent, and for
-// numbers beyond the largest float32: no hexadecimal, no underscores, no words.
-// Fault then says why.
+// Parse returns the float32 nearest to a decimal number, as strconv.ParseFloat does; false for
+// anything else, which Fault explains.
 func Parse(text []byte) (float32, bool) {
 	if v, ok := parseShort(text); ok {
 		return v, true
@@ -32,28 +30,20 @@ func Parse(text []byte) (float32, bool) {
 			return 0, false
 		}
 	}
-	// ParseFloat copies the text into its errors, so the view does not outlive
-	// the call.
+	// The view of text does not outlive the call.
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 32)
 	return float32(v), err == nil
 }
 
-// parseShort is Parse for the numbers that data files are made of; false
-// means only "not by this way".
+// parseShort is Parse for short numbers; false means "not so".
 func parseShort(text []byte) (float32, bool) {
 	v, end, ok := Scan(text, 0)
 	return v, ok && end == len(text)
 }
 
-// Scan reads a number at text[i] and returns where it ends: at the first
-// byte that cannot belong to it, which the caller judges. False means only "not
-// by this way", and Parse is to be asked.
-//
-// With digits m < 2^53 and an exponent within ±22, m and the power of ten are
-// exact in float64, so one division or multiplication gives the float64 nearest
-// to the text. The second rounding, to float32, errs only if the first landed
-// on the middle between two float32 (low 29 bits 100…0) or if the result is
-// subnormal; those take the other way.
+// Scan reads a number at text[i] and returns where it ends; false means: ask Parse. With digits
+// below 2^53 and exponents within ±22 one float64 operation is exact to a rounding; only middles
+// between two float32 and subnormals need the other way.
 func Scan(text []byte, i int) (v float32, end int, ok bool) {
 	negative := false
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
@@ -135,8 +125,7 @@ func scanExponent(text []byte, i int) (e, end int, ok bool) {
 	return e, i, i > start
 }
 
-// Fault says what is wrong with text, which Parse refused: what was
-// found and what was wanted.
+// Fault says what is wrong with text that Parse refused.
 func Fault(text []byte) string {
 	s := string(text)
 	switch {
@@ -155,13 +144,12 @@ func Fault(text []byte) string {
 	}
 	fault := "found " + quote.Text(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
 	if HasComma(s) {
-		fault += "; if that is a decimal comma, say so (--decimal comma)"
+		fault += "; if that is a decimal comma, say so (" + setting.Spell("decimal", "comma") + ")"
 	}
 	return fault
 }
 
-// IsNonFinite reports whether s is one of the words for what is not a finite
-// number, with or without a sign.
+// IsNonFinite reports whether s is a word for a number that is not finite.
 func IsNonFinite(s string) bool {
 	switch strings.ToLower(strings.TrimLeft(s, "+-")) {
 	case "nan", "inf", "infinity":
@@ -222,8 +210,7 @@ const NullFault = "found a missing value (null), wanted a number; fill in or rem
 	"with " +
 	"missing values"
 
-// Bits of NaN that stand for what float32 cannot hold, between a decoder and the
-// message about it.
+// Bits of NaN that a decoder leaves for what float32 cannot hold.
 const (
 	OverflowBits = 0x7fc00f10
 	MissingBits  = 0x7fc00e55

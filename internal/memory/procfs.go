@@ -10,7 +10,7 @@ import (
 
 // The functions of this file read the kernel's files below root, which is / but in
 // tests. What they cannot read or understand they leave out: a limit that is not
-// known must stop nobody.
+// known must stop no work.
 
 // machineLimits returns what the machine has available.
 func machineLimits(root fs.FS) []limit {

@@ -12,10 +12,8 @@ import (
 // Magic begins every .npy file.
 const Magic = "\x93NUMPY"
 
-// Header returns what stands before the elements of an array in C order, padded
-// so that they begin at a multiple of 64 bytes, as NumPy does. dtype is NumPy's
-// name of an element's type, such as "<f4"; no size means a single element.
-// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+// Header returns what stands before an array in C order, padded to 64 bytes; dtype is such as
+// "<f4". Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 func Header(dtype string, shape ...int) []byte {
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", dtype, Tuple(shape))
 	const before = len(Magic) + 4 // version and length

@@ -16,8 +16,7 @@ type Type struct {
 	Big  bool // big-endian
 }
 
-// maxElement is the largest size of an element that is read: characters of a text,
-// bytes of anything else.
+// maxElement is the most characters of a text, or bytes of another element.
 const maxElement = 1 << 16
 
 // parseType reads a type such as <f4, >i8, |b1 or <U5.
@@ -65,9 +64,8 @@ func (t Type) Order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// Decoder returns the function that fills dst with numbers, each rounded once, of the
-// bytes of len(dst) elements; nil for texts and what is not known. What becomes of a
-// float64, narrow says. Truth is 1 or 0.
+// Decoder returns what fills dst with numbers, each rounded once by T or narrow; nil for texts.
+// Truth is 1 or 0.
 func Decoder[T float32 | float64](t Type, narrow func(float64) T) func(dst []T, raw []byte) {
 	o := t.Order()
 	each := func(one func(b []byte) T) func([]T, []byte) {
@@ -167,8 +165,7 @@ type Number interface {
 // piece is how many elements Read and Write move at a time.
 const piece = 4096
 
-// Read fills v with little-endian numbers of r. It returns what r fails with,
-// io.ErrUnexpectedEOF or io.EOF where r ends too early.
+// Read fills v with little-endian numbers of r.
 func Read[T Number](r io.Reader, v []T) error {
 	width := binary.Size(T(0))
 	buffer := make([]byte, width*min(piece, len(v)))

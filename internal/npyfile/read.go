@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// MaxHeader is the longest text of a header that is read, in bytes. NumPy has the
-// same bound; the header of a plain array has about a hundred.
+// MaxHeader is the longest header that is read, in bytes, as in NumPy.
 const MaxHeader = 10000
 
 // Array is what an .npy file says before its elements.
@@ -61,11 +60,8 @@ func fault(what Kind, format string, args ...any) error {
 	return &Fault{what, fmt.Sprintf(format, args...)}
 }
 
-// ReadHeader reads from r up to the first element, versions 1 to 3 of the format.
-// It returns a *Fault if the header breaks the format, and what r fails with; with
-// either comes what was read until then, of a fault of Shape or Element all of it.
-// No size is compared with what follows in r, so that whoever allocates by Shape
-// must do it. The product of the sizes fits in an int, sizes of 0 taken as 1.
+// ReadHeader reads up to the first element. A header that breaks the format is a *Fault, with what
+// was read until then. Sizes are not compared with what follows; their product fits in an int.
 func ReadHeader(r io.Reader) (Array, error) {
 	var a Array
 	start := make([]byte, len(Magic)+4, len(Magic)+6)
@@ -113,8 +109,7 @@ func cut(err error) error {
 	return err
 }
 
-// entry is a key and its value: a text, a word, or a tuple of numbers, which Python
-// 2 ended in L.
+// entry is a key and its value: a text, a word, or a tuple, with Python 2's L.
 var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*` +
 	`('[^']*'|"[^"]*"|\w+|\([-0-9L, ]*\))\s*(,|$)`)
 

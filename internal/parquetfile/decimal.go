@@ -13,8 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// mostDecimal is the most bytes of an integer that a decimal is made of, and mostScale the most
-// digits behind its point: no writer makes more of either.
+// mostDecimal and mostScale bound bytes and digits of a decimal: no writer makes more.
 const mostDecimal, mostScale = 32, 76
 
 // decimalScale returns how many digits behind the point a column of decimals has.
@@ -36,8 +35,8 @@ func decimalScale(c *parquet.Column) (scale int, ok bool) {
 	return 0, false
 }
 
-// decimalText returns the digits of an unscaled integer with a point before the last scale ones.
-// The integer is little-endian if t is one, else big-endian.
+// decimalText returns an unscaled integer with a point before its last scale digits; little-endian
+// if t is an integer.
 func decimalText(t npyfile.Type, raw []byte, scale int) ([]byte, error) {
 	n := new(big.Int)
 	switch {

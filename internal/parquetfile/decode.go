@@ -11,9 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// The encodings of values in a page. Each gives exactly the number of values that it is asked for,
-// or an error, also where bytes are left. Format:
-// https://parquet.apache.org/docs/file-format/data-pages/encodings/
+// Encodings give exactly the number of values asked for, or an error, also where bytes are left.
+// Format: https://parquet.apache.org/docs/file-format/data-pages/encodings/
 
 // plainDictionary is the old name of a dictionary's encoding, which files still have.
 const plainDictionary format.Encoding = 2
@@ -130,9 +129,8 @@ func (v *pageValues) eachEntry(body []byte, count int, take func(raw []byte)) er
 	})
 }
 
-// eachHybrid is for count numbers of width bits, at most 32: runs of equal ones, and runs of
-// packed ones in groups of eight. The last group may hold more than count, and some writers fill
-// up the last run to eight as well.
+// eachHybrid is for count numbers of at most 32 bits: runs of equal ones, and packed groups of
+// eight, the last perhaps filled up.
 func eachHybrid(body []byte, width, count int, take func(n uint32) error) error {
 	for count > 0 {
 		head, k := binary.Uvarint(body)
@@ -290,8 +288,7 @@ func eachDeltaText(body []byte, count int, take func(raw []byte)) error {
 	})
 }
 
-// eachSplit is for values whose first bytes stand together, then all second ones, and
-// so on.
+// eachSplit is for values whose first bytes stand together, then all second ones.
 func eachSplit(body []byte, size, count int, take func(raw []byte)) error {
 	if len(body) != count*size {
 		return fmt.Errorf("found %d bytes of %d values, wanted %d", len(body), count, count*size)

@@ -116,8 +116,8 @@ func (f *file) Read(group, j int, take func(i int, raw []byte)) (err error) {
 	return err
 }
 
-// numberOf returns how a column stores its values, of Kind 0 if they are neither numbers nor
-// texts, and whether they are dates or times.
+// numberOf returns how values are stored, of Kind 0 if no numbers or texts, and whether they are
+// dates.
 func numberOf(c *parquet.Column) (t npyfile.Type, date bool) {
 	kind, unsigned := c.Type().Kind(), false
 	if logical := c.Type().LogicalType(); logical != nil {

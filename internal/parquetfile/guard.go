@@ -7,9 +7,8 @@ import (
 	"io"
 )
 
-// The library allocates what a Parquet file claims, and a damaged file of some bytes claims
-// gigabytes; nothing recovers from that. So the claims of the footer, and of the heads of pages,
-// are compared with their bytes first. Both are structs of Thrift's compact protocol.
+// The library allocates what a file claims, so claims of the footer and of page heads, structs of
+// Thrift's compact protocol, are compared with their bytes first.
 
 var errThrift = errors.New("sizes that do not fit the file")
 

@@ -127,8 +127,7 @@ func (p *pages) column(c column, take taker) error {
 		}
 		seen, at = seen+count, next
 	}
-	// A damaged head may be longer or shorter than it was, so that values are taken from another
-	// place. The first writers left the dictionary's head out of the size.
+	// A damaged head may move the values. Old writers left the dictionary's head out of the size.
 	if size := at - start; size != c.TotalCompressedSize && size != c.TotalCompressedSize+v.head {
 		return fmt.Errorf("found pages of %d bytes in all, wanted %d as the footer says; the file is "+
 			"corrupt, fetch it again", size, c.TotalCompressedSize)
@@ -155,8 +154,8 @@ func chunkStarts(m *format.FileMetaData) (starts []int64) {
 	return starts
 }
 
-// page reads the page at a place of a column that ends at another. It returns how many
-// values the page has, at most left, and where the next one is.
+// page reads the page at a place and returns how many values it has, at most left, and the next
+// place.
 func (p *pages) page(at, end int64, c column, v *pageValues, left int, take taker) (
 	count int, next int64, err error) {
 	h, err := p.readHead(at)
@@ -203,7 +202,7 @@ func (p *pages) page(at, end int64, c column, v *pageValues, left int, take take
 	case (v.encoding == format.Plain || v.encoding == format.ByteStreamSplit) &&
 		!slices.Contains(c.Encoding, v.encoding):
 		// These two take the same bytes: only the footer can tell a damaged head.
-		return 0, 0, fmt.Errorf("found the encoding %s, wanted one of those that the footer names, %v",
+		return 0, 0, fmt.Errorf("found the encoding %s, wanted one that the footer names, %v",
 			v.encoding, c.Encoding)
 	}
 	return h.count, next, v.each(body, h.count, take)

@@ -10,16 +10,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// deepestSchema is how deep columns may be nested. The library keeps the whole path of each group,
-// which takes gigabytes for a small file that is nested thousands deep.
+// deepestSchema bounds nesting: the library keeps the whole path of each group.
 const deepestSchema = 64
 
 // footerGrowth is how many bytes of memory a byte of a footer may become.
 const footerGrowth = 256
 
-// checkSchema returns an error if the columns of a footer are not those of its schema, or beyond
-// the limits. The library takes the type of a column from its logical type, whatever its stored
-// type is.
+// checkSchema returns an error if a footer's columns are not those of its schema, or beyond limits.
 func checkSchema(footer []byte) error {
 	if err := memory.Check(memory.Product(len(footer), footerGrowth),
 		fmt.Sprintf("a footer of %d bytes", len(footer))); err != nil {
@@ -55,8 +52,7 @@ type schemaLeaf struct {
 	kind format.Type // what is stored
 }
 
-// schemaLeaves returns the columns of a schema: a tree, in which a group stands before its
-// columns.
+// schemaLeaves returns the columns of a schema, in which a group stands before its columns.
 func schemaLeaves(schema []format.SchemaElement) (leaves []schemaLeaf, err error) {
 	var path []string
 	var left []int32 // columns to come of each group on the path

@@ -7,8 +7,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Write writes rows as a table of one column for each field of the struct T, named by the field's
-// tag `parquet:"name"`: numbers, truths or texts. The same rows give the same bytes.
+// Write writes rows as a table of one column for each field of T, named by its parquet tag; the
+// same rows give the same bytes.
 func Write[T any](w io.Writer, rows []T) error {
 	table := parquet.NewGenericWriter[T](w, parquet.CreatedBy("uma-gpu", "", ""))
 	if _, err := table.Write(rows); err != nil {

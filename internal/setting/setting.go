@@ -32,7 +32,13 @@ func Flag(name, value string) string {
 
 // fields are the options whose field is not their name without hyphens.
 var fields = map[string]string{
+	"categories":     "Encode.Categories",
+	"decimal":        "DecimalComma",
 	"id-column":      "IDColumn",
 	"ignore-columns": "Ignore",
+	"levels":         "Encode.Levels",
+	"missing":        "Encode.Missing",
 	"normalize":      "Preparation",
+	"text":           "Encode.Text.Columns",
+	"text-min-df":    "Encode.Text.MinExamples",
 }

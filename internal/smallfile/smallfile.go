@@ -10,13 +10,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
-// Most is the size, in bytes, of what is read by Read, and of a line of Lines: far more than any
+// Most is the largest size, in bytes, of a file of Read, and of a line of Lines: far more than any
 // sensible one.
 const Most = 64 << 20
 
-// Read returns the bytes of a file, of which there are at most Most. Its error leaves the path to
-// the caller, and wraps fs.ErrNotExist if there is no such file. It waits for who writes to a
-// pipe.
+// Read returns the bytes of a file, at most Most. Its error leaves the path to the caller, and
+// wraps fs.ErrNotExist if there is no such file. It waits for the writer of a pipe.
 func Read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -2,13 +2,9 @@ package store
 
 import "fmt"
 
-// Codes are the small integers, pixels or counts, that dense examples were prepared from, and how.
-// An engine may keep them in a quarter or half of the memory, and prepare each value that it reads
-// (clause 2). The value of example i in column j is, bit for bit,
-//
-//	fma(float32(code) + Least, Map[j], Map[D+j]) · Unit[i]
-//
-// with code Bytes[i*D+j] or Halves[i*D+j], whichever is not nil.
+// Codes are the small integers that dense examples were prepared from: an engine keeps them in a
+// quarter or half of the memory. With code Bytes[i*D+j] or Halves[i*D+j] the value is, bit for bit,
+// fma(float32(code) + Least, Map[j], Map[D+j]) · Unit[i] (clause 2).
 type Codes struct {
 	Bytes  []uint8  // N·D, row-major
 	Halves []uint16 // the same, of more than 256 values
@@ -47,8 +43,7 @@ func (c *Codes) rows(from, to, d int) *Codes {
 	return &part
 }
 
-// Enter enters example i of d columns: its raw values, and what the prepared ones were scaled by.
-// A bias is a column of 1.
+// Enter enters the raw values of example i of d columns, and its scale; a bias is 1.
 func (c *Codes) Enter(i, d int, raw []float32, unit float32) {
 	c.Unit[i] = unit
 	if c.Bytes != nil {

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// mapping is a binary file that is mapped into memory, or was: while a panic ends a function, what
-// it deferred has closed the file before the panic is looked at.
+// mapping is a mapped file, perhaps closed by what a panic deferred.
 type mapping struct {
 	at, size uintptr
 	path     string
@@ -26,7 +25,7 @@ var mapped struct {
 // Remember notes that raw is what path was mapped to, until Forget.
 func Remember(raw []byte, path string) { note(raw, path, false) }
 
-// RememberAway is Remember for what has memory for some of the examples alone.
+// RememberAway is Remember for what ranks share, each with memory for its own examples.
 func RememberAway(raw []byte, path string) { note(raw, path, true) }
 
 func note(raw []byte, path string, shared bool) {
@@ -51,10 +50,7 @@ func Forget(raw []byte) {
 	}
 }
 
-// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a
-// mapped binary file where it cannot be read any more, since somebody shortened it or its disk
-// failed, f ends there, what it deferred is done, and the error names the file. Any other panic
-// goes on. What f has goroutines of its own or other languages do is not guarded.
+// Guard returns the error of f, or of a read of a mapped file that was shortened or lost.
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -67,8 +63,7 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// faultOf returns what to say of a panic with this value, nil if it is not one of reading a mapped
-// file.
+// faultOf returns what to say of a panic, nil unless a mapped file could not be read.
 func faultOf(value any) error {
 	var fault interface {
 		error

@@ -6,12 +6,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// InOrder makes sums, 0 at first, those of all examples, whose order matters: add adds what this
-// rank's examples add to sums from..to-1, which it is handed as those of the examples before. It
-// takes all ranks, on each of which add is called for ranges that make up all sums, one after the
-// other; they are cut in groups at multiples of step, and a rank has one while the next ones have
-// those before: so all of them work at the same time. The error is that of the first rank on which
-// add has one. Plain examples have one group.
+// InOrder makes sums of all examples in their order: add adds this rank's to sums from..to-1, which
+// hold those before. Groups of sums, at multiples of step, go from rank to rank, so that all work
+// at once. It asks all ranks; the error is the first rank's.
 func InOrder[T float32 | float64](at *Store, sums []T, step int, add func(part []T, from,
 	to int) error) error {
 	s := at.Shared()
@@ -49,9 +46,8 @@ func InOrder[T float32 | float64](at *Store, sums []T, step int, add func(part [
 	return s.Agree(failed)
 }
 
-// AllRows returns the rows of all n examples, of width numbers each, of which this rank has made
-// its own; err is what it met on the way. All ranks call it; plain examples get own and err. The
-// error is that of the first rank that has one.
+// AllRows returns rows of width numbers of all n examples; this rank made own, or met err.
+// It asks all ranks.
 func AllRows[T int32 | int64 | float32 | float64](at *Store, n int, own []T, width int,
 	err error) ([]T, error) {
 	s := at.Shared()

@@ -11,14 +11,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// MostRows is the multiple at which examples are cut for ranks: evaluations, and hashes, have
-// blocks of a divisor of it.
+// MostRows is the multiple at which examples are cut for ranks.
 const MostRows = 1024
 
-// Ranks says which examples this rank has, of those that several ranks have read together.
-// Examples have the shape of the whole, and addresses for all values, but memory for those of this
-// rank alone; to read others is a fault, which Guard makes an error. All ranks call a method that
-// asks the others, in the same order. A nil Ranks is of one process, in the methods that say so.
+// Ranks says which examples this rank has of shared ones. All values have addresses, but only this
+// rank's have memory; others are a fault, which Guard makes an error. All ranks call what asks
+// them, in the same order. Nil is one process.
 type Ranks struct {
 	ranks.Reducer
 	Ctx      context.Context // of the calls of the Reducer
@@ -88,9 +86,8 @@ func (s *Ranks) Largest(most []float32) error {
 	return nil
 }
 
-// RowSums returns f(from, to) for every block of so many of n rows, a power of two up to MostRows.
-// Each is made by the rank that has these rows, and known on all. An error ends all ranks, and
-// nobody looks at what is returned. s may be nil.
+// RowSums returns f(from, to) of every block of rows, a power of two up to MostRows, each made by
+// the rank that has it. An error ends all ranks.
 func (s *Ranks) RowSums(n, rows int, f func(from, to int) float64) []float64 {
 	sums := make([]float64, (n+rows-1)/rows)
 	first, last := 0, n
@@ -111,8 +108,7 @@ func (s *Ranks) RowSums(n, rows int, f func(from, to int) float64) []float64 {
 	return sums
 }
 
-// Blocks returns where the blocks of so many rows begin that each rank has, and where the last
-// end.
+// Blocks returns where each rank's blocks of rows begin, and the end.
 func (s *Ranks) Blocks(rows int) []int {
 	ends := make([]int, len(s.Ends))
 	for rank, end := range s.Ends {
@@ -121,12 +117,12 @@ func (s *Ranks) Blocks(rows int) []int {
 	return ends
 }
 
-// Span returns n·width elements, of which this rank's rows have memory until Close.
+// Span returns n·width elements; this rank's rows have memory until Close.
 func Span[T Element](s *Ranks, n, width int) ([]T, error) {
 	return SpanBetween[T](s, n*width, s.From*width, s.To*width)
 }
 
-// SpanBetween returns n elements, of which from..to-1 have memory until Close.
+// SpanBetween returns n elements; from..to-1 have memory until Close.
 func SpanBetween[T Element](s *Ranks, n, from, to int) ([]T, error) {
 	size := len(Bytes(make([]T, 1)))
 	if n == 0 {
@@ -149,8 +145,7 @@ func SpanBetween[T Element](s *Ranks, n, from, to int) ([]T, error) {
 // Held reports whether s has memory.
 func (s *Ranks) Held() bool { return s != nil && len(s.memory) > 0 }
 
-// Close gives back the memory of s, which nobody may read any more. The collector cannot do it: it
-// does not see who still reads such memory by a slice. A nil s has none.
+// Close gives back the memory of s: the collector does not see who reads it.
 func (s *Ranks) Close() {
 	if s != nil {
 		GiveBack(s.memory)
@@ -158,8 +153,7 @@ func (s *Ranks) Close() {
 	}
 }
 
-// SpanSparse returns room for the values of examples that begin at starts, and for their columns if
-// there is to be any.
+// SpanSparse returns room for values that begin at starts, and for columns if both.
 func SpanSparse(r *Ranks, starts []int64, both bool) (columns []int32, values []float32,
 	err error) {
 	stored, from, to := int(starts[len(starts)-1]), int(starts[r.From]), int(starts[r.To])

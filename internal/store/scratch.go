@@ -3,13 +3,14 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Scratch keeps arrays out of memory: some in one file, one behind the other, others in files that
-// are mapped. No file has a name, so that nothing is left, however the process ends.
+// Scratch keeps arrays in files without names, written or mapped; nothing is left behind.
 type Scratch struct {
 	path string   // of the data, or what is kept, for messages
 	File *os.File // of the arrays that Away has written; nil if there are none
@@ -28,8 +29,7 @@ func NewScratch(path string) (*Scratch, error) {
 // Mappings returns a Scratch for RoomOf alone. path is for messages.
 func Mappings(path string) *Scratch { return &Scratch{path: path} }
 
-// temporary is a folder for large files that nobody needs any more when the process has ended.
-// /tmp is often memory.
+// temporary is a folder for large files; /tmp is often memory.
 func temporary() string {
 	if dir := os.Getenv("TMPDIR"); dir != "" {
 		return dir
@@ -77,8 +77,7 @@ func RoomOf[T Element](s *Scratch, n int) ([]T, error) {
 	return View[T](raw), err
 }
 
-// mapped returns size bytes of zero that lie in a file, the disk having room for them: without it,
-// writing to them would be a fault.
+// mapped returns size bytes of zero in a file for which the disk has room.
 func (s *Scratch) mapped(size int) ([]byte, error) {
 	f, err := unnamed()
 	if err != nil {
@@ -111,4 +110,27 @@ func (s *Scratch) Close() {
 		GiveBack(s.maps)
 		s.maps = nil
 	}
+}
+
+// ReadAligned reads size bytes to where any element may begin.
+func ReadAligned(r io.ReaderAt, size int) ([]byte, error) {
+	raw := Bytes(make([]int64, (size+7)/8))[:size]
+	if _, err := io.ReadFull(io.NewSectionReader(r, 0, int64(size)), raw); err != nil {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// Growth watches the memory of a list whose final size is not known: packed files may be small.
+type Growth struct{ Bytes, checked int }
+
+// Check returns an error, once in piece bytes, where memory would not hold many more; what is a
+// format for n elements.
+func (g *Growth) Check(piece int, what string, n int) error {
+	added := g.Bytes - g.checked
+	if added < piece {
+		return nil
+	}
+	g.checked = g.Bytes
+	return memory.Check(int64(8*piece+2*added), fmt.Sprintf(what, n))
 }

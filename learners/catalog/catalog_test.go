@@ -17,10 +17,10 @@ import (
 
 // every is for who changes a learner that is judged on one engine.
 var every = flag.Bool("every", false,
-	"every learner on every engine, not one alone of those that ask for the same")
+	"every learner on every engine, not one alone where several ask for the same")
 
 // TestEveryLearner has every learner judged, on every engine of this machine the first of each
-// package and of those that ask the engine for scores alone, the others on the fast one for
+// package and of all that ask the engine for scores alone, the others on the fast one for
 // processors.
 func TestEveryLearner(t *testing.T) {
 	engines := everyengine.Open(t)

@@ -115,8 +115,8 @@ func fieldsOf(v reflect.Value) (all []reflect.Value) {
 	return all
 }
 
-// parameterFields returns how many fields of the defaults of d are parameters: not those that are 0
-// and have to be, as Check has it.
+// parameterFields returns how many fields of the defaults of d are parameters: not any that is 0
+// and has to be, as Check has it.
 func parameterFields(s subject) (n int) {
 	for i, f := range fieldsOf(reflect.ValueOf(s.New()).Elem()) {
 		p := s.New()

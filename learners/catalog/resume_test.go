@@ -70,8 +70,8 @@ func checkCancelled(s subject) error {
 	return nil
 }
 
-// goOn makes a run that may be cancelled on the way, after at least so many steps, and goes on
-// with it to the straight run's result.
+// goOn makes a run that may be cancelled on the way, after least steps or more, and goes on with it
+// to the straight run's result.
 func (s subject) goOn(ctx context.Context, e engine.Engine, straight host.Result, o host.RunOptions,
 	least int) error {
 	o.MaxSteps = s.steps(few)

@@ -1,17 +1,13 @@
-// Package classmean is the class-mean classifier for labels that a known confusion matrix C
-// has corrupted: an example is of the class whose mean is nearest.
+// Package classmean is the class-mean classifier for labels that a known confusion matrix C has
+// corrupted: an example is of the class whose mean is nearest.
 //
-// The sums of the examples by noisy label, multiplied by C⁻¹, estimate the sums by true class,
-// and C⁻¹ of the labels' counts how many examples each class has. So the means need no clean
-// label, no parameter and one reading of the examples. The mean classifier of van Rooyen et al.
-// (two classes, right or symmetrically wrong labels) is robust because symmetric noise only
-// shortens the difference of two means; here C⁻¹ takes any known noise out of them.
-//
-// Where W can hold the offset of the distance (see means) it decides as Rocchio's and
-// scikit-learn's NearestCentroid do. It cannot where features have the mean 0 and no bias
-// column: then the class of the largest product is taken, and a rival with an offset is better.
-// Test error, 40 % of the labels moved to the next class, means of three seeds (standardize /
-// standardize,bias / standardize,bias,l2): optdigits 0.182, 0.123, 0.126; letter 0.578, 0.454,
+// The sums of the examples by noisy label, multiplied by C⁻¹, estimate the sums by true class, and
+// C⁻¹ of the labels' counts how many examples each class has: no clean label, no parameter, one
+// reading of the examples. Where W can hold the offset of the distance (see means) it decides as
+// Rocchio's and scikit-learn's NearestCentroid do. It cannot where features have the mean 0 and no
+// bias column: then the class of the largest product is taken, and a rival with an offset is
+// better. Test error, 40 % of the labels moved to the next class, means of three seeds (standardize
+// / standardize,bias / standardize,bias,l2): optdigits 0.182, 0.123, 0.126; letter 0.578, 0.454,
 // 0.448. UMA makes 0.143 and 0.315 of the same (standardize,bias,l2, 1000 steps).
 package classmean
 

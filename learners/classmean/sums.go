@@ -95,7 +95,7 @@ func (s *Sums) Priors() []float64 {
 	return s.Inverse.Priors(s.Labels, s.n)
 }
 
-// states are those that Save returns: before the step, and after it.
+// states are what Save returns: before the step, and after it.
 var states = map[bool]string{false: "before the means", true: "after the means"}
 
 func (s *Sums) Save() ([]byte, error) { return []byte(states[s.made]), nil }

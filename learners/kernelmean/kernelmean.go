@@ -1,17 +1,16 @@
 // Package kernelmean is the mean classifier: the score of a class is the mean of a kernel function
 // between an example and the training examples of the class (van Rooyen et al., Sparse robust
-// classification via the kernel mean). No weight is fitted, so there is nothing that noise could
-// mislead: symmetric noise only shortens what tells classes apart (Lemma 10).
+// classification via the kernel mean). No weight is fitted that noise could mislead: symmetric
+// noise only shortens what tells classes apart (Lemma 10).
 //
 // With a kernel function the learner has a map of its own, to the means of the noisy labels, of
 // which W makes those of the true classes: score_q = Σ_k C⁻¹[q][k]·(n_k/n)·mean_k. Without one the
-// kernel function is linear, and W has the same sums of the examples themselves. That is class
-// means in feature space; what tells it from learner classmean is that this measures distances to
-// the means, which need an offset, and the mean classifier similarities, which need none.
+// kernel function is linear, and W has the same sums of the examples themselves; learner classmean
+// measures distances to these means, which need an offset.
 //
-// Weighed by how often classes are, which is the mean classifier of the paper, or with all classes
-// alike, which minds the balanced error: that is immune to noise that is symmetric in each class
-// by itself (Theorem 18), even without C.
+// Classes weigh as often as they are, which is the mean classifier of the paper, or all alike,
+// which minds the balanced error: that is immune to noise that is symmetric in each class by itself
+// (Theorem 18), even without C.
 package kernelmean
 
 import (
@@ -212,7 +211,7 @@ func sums(s *classmean.Sums, w engine.Weights) error {
 	return nil
 }
 
-// Unmix returns W for examples mapped to the means of noisy labels, of which labels has the counts:
+// Unmix returns W for examples mapped to the means of noisy labels, whose counts are labels:
 // what the sums do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes; inverse is C⁻¹.
 func (p *Params) Unmix(inverse *confusion.Inverse, labels []int64) engine.Weights {
 	n := int64(0)

@@ -18,8 +18,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
 
-// copies returns n examples of q classes of several sizes, each example so many times, and labels
-// of which a matrix made exactly its share wrong: copy i of an example of class t has label p for
+// copies returns n examples of q classes of several sizes, each example several times, and labels
+// of them a matrix made exactly its share wrong: copy i of an example of class t has label p for
 // as many i as P[p][t] says.
 func copies(t *testing.T, n, each int, noise *confusion.Matrix) (data *dataset.Dataset,
 	truth []int32) {

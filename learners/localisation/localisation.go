@@ -1,20 +1,18 @@
-// Package localisation is the perceptron on cutting planes (Algorithms 6 and 7 of Louche's
-// thesis), for right labels. Of all weights those that make no mistake are a convex set, the
-// version space, cut out by a plane for each example and each class that is not its own: ⟨w_y -
-// w_r, x⟩ > 0. An oracle finds one plane that the weights so far are on the wrong side of, and the
-// perceptron goes on from these until they are on the right side of all planes that were found;
-// until the oracle finds none.
+// Package localisation is the perceptron on cutting planes (Algorithms 6 and 7 of Louche's thesis),
+// for right labels. The weights that make no mistake are a convex set, the version space, cut out
+// by a plane for each example and each class that is not its own: ⟨w_y - w_r, x⟩ > 0. An oracle
+// finds one plane that the weights so far are on the wrong side of, and the perceptron goes on from
+// these until all planes that were found hold; until the oracle finds none.
 //
-// The updates are those of a perceptron that was shown a part of the examples, so of two classes
-// there are no more than R²/γ², R being the longest example and γ the margin that is possible
-// (Theorem 6.2). The planes are a compression set: the weights are a sum of their examples alone,
-// from which the oracles largest and smallest make the same weights again.
+// The updates are those of a perceptron that was shown a part of the examples: of two classes at
+// most R²/γ², R being the longest example and γ the margin that is possible (Theorem 6.2). The
+// planes are a compression set: the weights are a sum of their examples alone, from which the
+// oracles largest and smallest make the same weights again.
 //
-// The oracle is one product on the engine, of all examples with the weights. Everything else is
-// small, and the host's, in float64: the planes' products with each other, in increasing order of
-// the columns, each product rounded before it is added, and how often each was added. So W,
-// float32 of the sum of the examples in the order of their planes, does not depend on the order of
-// the updates but by these numbers.
+// The oracle is one product on the engine, of all examples with the weights. Everything else is the
+// host's, in float64: the planes' products with each other, in increasing order of the columns,
+// each product rounded before it is added, and how often each was added. W is float32 of the sum of
+// the examples in the order of their planes.
 package localisation
 
 import (
@@ -28,18 +26,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Oracle chooses the mistake that becomes the next cutting plane.
-type Oracle string
-
+// Oracles: how to choose the mistake that becomes the next cutting plane.
 const (
-	Largest  Oracle = "largest"  // the one of the lowest margin
-	Smallest Oracle = "smallest" // the one of the highest
-	Random   Oracle = "random"   // any, all alike
+	Largest  = "largest"  // the one of the lowest margin
+	Smallest = "smallest" // the one of the highest
+	Random   = "random"   // any, all alike
 )
 
 // Params are the parameters of the learner.
 type Params struct {
-	Oracle  Oracle
+	Oracle  string
 	Updates int // of the perceptron at most for one more plane; ≥ 1
 }
 
@@ -85,8 +81,7 @@ type run struct {
 	random rand.PCG
 }
 
-// stream keeps this package's random numbers apart from those that other parts draw from the same
-// seed.
+// stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x706c616e6573 // "planes"
 
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {

@@ -86,7 +86,7 @@ func mistakes(r host.Result) (sum int64) {
 // sum of the examples of the compression set, from which alone the same weights are learned,
 // unless planes come by chance.
 func TestMistakeBound(t *testing.T) {
-	for _, oracle := range []localisation.Oracle{localisation.Largest, localisation.Smallest,
+	for _, oracle := range []string{localisation.Largest, localisation.Smallest,
 		localisation.Random} {
 		for seed := range uint64(40) {
 			q, d := 2+int(seed%3), 2+int(seed%7)

@@ -11,7 +11,7 @@ import (
 // plane is the plane ⟨w_y - w_r, x⟩ = 0 of an example x of label y and another class r.
 type plane struct{ Example, Rival int32 }
 
-// planes are those that were found, and a perceptron on them.
+// planes are the ones found, and a perceptron on them.
 type planes struct {
 	x dataset.Examples
 	y []int32
@@ -96,7 +96,7 @@ func (s *planes) sign(a, b plane) (sum int) {
 func (s *planes) product(a, b int) float64 { return s.gram[max(a, b)][min(a, b)] }
 
 // satisfy makes updates of the perceptron, each by the plane of the lowest margin, until all
-// planes hold or so many were made.
+// planes hold or most were made.
 func (s *planes) satisfy(ctx context.Context, most int) (updates int, holds bool, err error) {
 	margins := make([]float64, len(s.all))
 	for a := range margins {

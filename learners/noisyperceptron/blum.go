@@ -39,8 +39,7 @@ func (p *Blum) Start(_ context.Context, problem *learners.Problem) (learners.Lea
 	return start(problem, turner{p.Margin, problem.Seed})
 }
 
-// stream keeps this package's random numbers apart from those that other parts draw from the
-// same seed; class r has stream+r.
+// stream keeps random numbers apart from others of the same seed; class r has stream+r.
 const stream = 0x626c756d << 16 // "blum"
 
 // turner is Algorithm 3 of Louche's thesis with the sum of the mistakes as x_up. Weights have

@@ -4,7 +4,7 @@
 // Both learn to tell two classes apart from the sum of the examples that are mistaken, which
 // nobody sees, but can be estimated: of the examples that w puts on one side, those with either
 // label are added up, and C⁻¹ takes the sums apart by true class (equation 3.3 of Louche's thesis,
-// for labels of which either may be wrong more often). With more than two classes there is one
+// where either label may be wrong more often). With more than two classes there is one
 // such w for each, against the rest; the largest score decides.
 package noisyperceptron
 

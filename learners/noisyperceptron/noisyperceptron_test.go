@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 )
 
-// halves are examples on either side of a plane, of which a share η has the other label.
+// halves are examples on either side of a plane; a share η has the other label.
 func halves(t *testing.T, n, d int, eta float64) (p *learners.Problem, truth []int32) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -45,7 +45,7 @@ func halves(t *testing.T, n, d int, eta float64) (p *learners.Problem, truth []i
 
 // twin is either learner for two classes and symmetric noise, in float64 and by the letter of
 // equation 3.3 of the thesis: examples of the second label are multiplied by -1, and x_up is the
-// sum of those that w mistakes and η/(1-η) times that of the others. Where w is 0 all are both.
+// sum of what w mistakes and η/(1-η) times that of the others. Where w is 0 all are both.
 func twin(p *learners.Problem, w []float64, eta, sigma float64, steps int, turn bool) []float64 {
 	dot := func(a []float64, b []float64) (sum float64) {
 		for j, v := range a {
@@ -121,7 +121,7 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// Where the perceptron that believes its labels errs, those that know the noise do not.
+// Where the perceptron that believes its labels errs, learners that know the noise do not.
 func TestNoiseIsUnmixed(t *testing.T) {
 	p, truth := halves(t, 4000, 20, 0.35)
 	for _, params := range []learners.Params{noisyperceptron.NewBylander(),

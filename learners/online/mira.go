@@ -9,7 +9,7 @@ import (
 // τ_r ≤ 0 for the other r, and Στ = 0.
 //
 // With D_r = s_r/‖x‖² + β for r ≠ y and D_y = s_y/‖x‖² + 1 that is the point of the simplex
-// (p_r ≥ 0, Σp = 1) nearest to D, of which τ is 1 - p_y, -p_r. It is p_r = max(0, D_r - θ), θ
+// (p_r ≥ 0, Σp = 1) nearest to D, and τ is 1 - p_y, -p_r. It is p_r = max(0, D_r - θ), θ
 // found by going through D from the largest down.
 type shortest struct {
 	margin    float64

@@ -58,8 +58,7 @@ type run struct {
 	next   state   // in the middle of one
 }
 
-// stream keeps this package's random numbers apart from those that other parts draw from the
-// same seed.
+// stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x6f6e6c696e65 // "online"
 
 // start loads the problem's examples and begins a run.

@@ -172,7 +172,7 @@ func (p *Params) Parameters() []learners.Parameter {
 		learners.Bool("no_shuffle", &p.NoShuffle,
 			"take the examples in their order, not in a random one in each pass"),
 		learners.Bool("no_average", &p.NoAverage,
-			"keep the weights that the last example left, not the mean of those that all left"),
+			"keep the weights that the last example left, not the mean of what all left"),
 		learners.OneOf("correction", &p.Correction, "what a confusion matrix corrects",
 			Uncorrected, "nothing: all labels are taken to be right",
 			CorrectSteps, "the steps, by its inverse"),

@@ -36,7 +36,7 @@ func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learner
 }
 
 // Runs that step together leave the weights, the states and the reports that each leaves alone,
-// also those that draw random numbers and those in another order.
+// also with random numbers, and in another order.
 func TestStepAll(t *testing.T) {
 	p := apart(3, 4, 0.1)
 	policies := func() []policy {

@@ -93,7 +93,7 @@ func TestUltraconservative(t *testing.T) {
 	}
 }
 
-// A weighted example is one that is added so many times; all labels count alike.
+// A weighted example is one that is added as often; all labels count alike.
 func TestClassWeights(t *testing.T) {
 	p := clouds(200, 20, 3)
 	var counts [3]float64

@@ -68,7 +68,7 @@ func (k *risk) fields() []learners.Field {
 }
 
 // operatorNorm returns the largest singular value of the q×q matrix a, whose entries are not
-// negative: by powers of aᵀa, of which a vector above 0 has a share in the largest.
+// negative: by powers of aᵀa, in whose largest a vector above 0 has a share.
 func operatorNorm(a []float64, q int) (norm float64) {
 	v := make([]float64, q)
 	for r := range v {

@@ -45,14 +45,14 @@ func norms2(x dataset.Examples) ([]float32, error) {
 	})
 	for i, v := range all {
 		if v-v != 0 {
-			return nil, fmt.Errorf("online: found example %d of the data, the squared length of which is "+
+			return nil, fmt.Errorf("online: found example %d of the data, whose squared length is "+
 				"too large for float32; normalise the features", i+1)
 		}
 	}
 	return all, nil
 }
 
-// squaredSparse returns ‖x‖² of stored values, as numerics.SparseDot chains them.
+// squaredSparse returns ‖x‖² of stored values, as numerics.SparseDots chains them.
 func squaredSparse(r lanes.Row) float32 {
 	var total, acc float32
 	chunk := int32(0)

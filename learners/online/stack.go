@@ -29,46 +29,45 @@ func newStack(passes []*pass) *stack {
 	if len(passes) == 1 {
 		return alone(passes[0])
 	}
-	q, d := passes[0].Problem.Q, passes[0].Problem.X.D
-	all := len(passes) * q
+	d, all := passes[0].Problem.X.D, len(passes)*passes[0].Problem.Q
 	s := &stack{passes: passes, w: lanes.New(all, d, false), tau: make([]float32, all),
 		scores: make([]float32, all)}
-	w := make([]float32, all*d)
-	for k, p := range passes {
-		p.next.w.Get(w[k*q*d : (k+1)*q*d])
-	}
+	w, sums := s.copies(passes[0].next.late != nil, (*lanes.Weights).Get, (*lanes.Late).Get)
 	s.w.Set(w)
-	if passes[0].next.late == nil {
-		return s
+	if sums != nil {
+		s.late = lanes.NewLate(all, d, false)
+		s.late.Set(sums)
 	}
-	s.late = lanes.NewLate(all, d, false)
-	sums := make([]float64, all*d)
-	for k, p := range passes {
-		p.next.late.Get(sums[k*q*d : (k+1)*q*d])
-	}
-	s.late.Set(sums)
 	return s
 }
 
 // part gives the passes their weights back.
 func (s *stack) part() {
-	if len(s.passes) == 1 {
-		return
+	if len(s.passes) > 1 {
+		s.copies(s.late != nil, (*lanes.Weights).Set, (*lanes.Late).Set)
 	}
-	q, d := s.passes[0].Problem.Q, s.passes[0].Problem.X.D
-	w := make([]float32, len(s.passes)*q*d)
-	s.w.Get(w)
+}
+
+// copies returns the weights of all and, with an average, their sums. w and late exchange those of
+// a pass with its part.
+func (s *stack) copies(average bool, w func(*lanes.Weights, []float32),
+	late func(*lanes.Late, []float64)) (weights []float32, sums []float64) {
+	size := s.passes[0].Problem.Q * s.passes[0].Problem.X.D
+	weights = make([]float32, len(s.passes)*size)
+	s.w.Get(weights)
+	if average {
+		sums = make([]float64, len(weights))
+	}
+	if s.late != nil {
+		s.late.Get(sums)
+	}
 	for k, p := range s.passes {
-		p.next.w.Set(w[k*q*d : (k+1)*q*d])
+		w(p.next.w, weights[k*size:(k+1)*size])
+		if average {
+			late(p.next.late, sums[k*size:(k+1)*size])
+		}
 	}
-	if s.late == nil {
-		return
-	}
-	sums := make([]float64, len(w))
-	s.late.Get(sums)
-	for k, p := range s.passes {
-		p.next.late.Set(sums[k*q*d : (k+1)*q*d])
-	}
+	return weights, sums
 }
 
 // learn shows the passes those examples whose turn is from..to-1.
@@ -182,7 +181,7 @@ func learnAll(ctx context.Context, passes []*pass) error {
 // perWeight how many it has for a weight and its sum.
 const cache, perWeight = 1 << 18, 12
 
-// together is how many examples are shown to one run before the next one has its turn: so many as
+// together is how many examples are shown to one run before the next one has its turn: as many as
 // stay in a cache meanwhile, and at most those after which a pass has to ask whether it is still
 // wanted.
 func together(x dataset.Examples) int {

@@ -18,7 +18,7 @@ type state struct {
 	w      *lanes.Weights // nil before the first pass
 	// late is what the average of W over the examples seen falls short of W, times their number: an
 	// update that comes after t examples is missing t times from the sum of all W. Only the updates
-	// themselves touch it. Nil without an average; whoever adds flushes it.
+	// themselves touch it. Nil without an average; the caller of Add flushes it.
 	late *lanes.Late
 	row  []float32 // Q×D, row-major: what result found; nil before
 }
@@ -80,7 +80,7 @@ func (l *run) Save() ([]byte, error) {
 	return base.Pack(all...)
 }
 
-// averages says whether a state after so many examples has weights of its own.
+// averages says whether a state after seen examples has weights of its own.
 func (l *run) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
 
 func (l *run) Restore(saved []byte) error {

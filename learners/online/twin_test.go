@@ -44,7 +44,7 @@ func inOrderOf(name string, last bool, change func(p *online.Params)) *online.Pa
 	return p
 }
 
-// train returns the weights after so many passes.
+// train returns the weights after a number of passes.
 func train(t *testing.T, params learners.Params, p *learners.Problem, passes int) []float32 {
 	t.Helper()
 	r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: passes})

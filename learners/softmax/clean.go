@@ -70,8 +70,8 @@ func (l *run) clean() error {
 }
 
 // expectedWrong returns the examples that are left out: for each pair of a label y and another
-// class, as many of label y as have the other by the posteriors t, n×Q, added up; those first
-// in which the other is likelier than y by most.
+// class, as many of label y as have the other by the posteriors t, n×Q, added up; those first in
+// which the other is likelier than y by most.
 func expectedWrong(labels []int32, t []float32, q int) []int {
 	of, wrong := make([][]int, q), []int(nil)
 	for i, y := range labels {

@@ -23,8 +23,8 @@ func TestClean(t *testing.T) {
 	none := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) {
 		params.Correction, params.L2 = softmax.None, softmax.L2(1e-4)
 	}).W, 1300)
-	for _, clean := range []softmax.Cleaning{softmax.Prune, softmax.Reweight, softmax.Relabel} {
-		for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
+	for _, clean := range []string{softmax.Prune, softmax.Reweight, softmax.Relabel} {
+		for _, correction := range []string{softmax.Forward, softmax.EM} {
 			got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) {
 				params.Correction, params.Clean = correction, clean
 			}).W, 1300)
@@ -58,7 +58,7 @@ func TestCleanNeedsNoise(t *testing.T) {
 func TestCleanVotes(t *testing.T) {
 	p := digits(t, 800, nil)
 	annotate(t, p, kinds(t, p.Q), 0.4)
-	for _, clean := range []softmax.Cleaning{softmax.Prune, softmax.Reweight} {
+	for _, clean := range []string{softmax.Prune, softmax.Reweight} {
 		got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Clean = clean }).W,
 			1300)
 		if got > 0.18 {

@@ -14,7 +14,7 @@ import (
 )
 
 // What is known of a confusion matrix before any label: that one is right more often than it is
-// any other, and the matrix that is given, if one is; counted as so many examples of each class.
+// any other, and the matrix that is given, if one is. They count as examples of each class.
 const (
 	rightBefore = 0.6
 	countBefore = 1
@@ -29,7 +29,7 @@ const shrink = 2
 // concave, and need not be solved to its end before the probabilities change.
 const inner = 5
 
-// Learning ends after so many rounds, or when a round moves less than settled of the
+// Learning ends after learningRounds, or when a round moves less than settled of the
 // probability of a true class' labels, on average. Its fits are short, as each goes on from
 // the one of the round before.
 const (
@@ -48,9 +48,9 @@ const (
 )
 
 // labelNoise learns how labels came about: a matrix of each annotator, A[k][t] = P(label k | true
-// class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3; one matrix if
-// nobody knows who gave which label. Unlike there, the probabilities of the true classes are
-// those of models that have not seen the example.
+// class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3; one matrix if nobody
+// knows who gave which label. Here the probabilities of the true classes are those of models that
+// have not seen the example.
 type labelNoise struct {
 	q      int
 	labels *crowd.Annotations
@@ -89,11 +89,9 @@ func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
 		}
 	}
 	if !n.crowd {
-		n.labels = &crowd.Annotations{Names: []string{""}, Start: make([]int, len(n.y)+1),
+		// One label of each example: that of example i is at place i.
+		n.labels = &crowd.Annotations{Names: []string{""}, Start: learners.AllClasses(len(n.y) + 1),
 			By: make([]int32, len(n.y)), Label: n.y}
-		for i := range n.labels.Start {
-			n.labels.Start[i] = i
-		}
 	}
 	count := len(n.labels.Names)
 	what := fmt.Sprintf("confusion matrices of %d annotators and %d classes", count, q)
@@ -108,9 +106,9 @@ func (n *labelNoise) lambda() float64 {
 	return singleLambda
 }
 
-// begin returns what is known before the first round: what was known before any label, or of
-// annotators how often each agrees with the others' votes. If the classes of some examples are
-// known, those alone count: votes may be wrong in a way that no round gets out of.
+// begin returns what is known before the first round: of annotators how often each agrees with the
+// others' votes. If the classes of some examples are known, those alone count: votes may be wrong
+// in a way that no round gets out of.
 func (n *labelNoise) begin() learnedNoise {
 	v := learnedNoise{Sums: make([]float64, n.q*n.q), Squares: make([]float64, n.q*n.q)}
 	if !n.crowd {

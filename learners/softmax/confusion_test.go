@@ -91,7 +91,7 @@ func TestLearnedConfusion(t *testing.T) {
 	}
 }
 
-// annotate gives the examples of p labels by annotators of these kinds, each of which labels a
+// annotate gives the examples of p labels by annotators of these kinds, who each label a
 // share of them: true classes y become labels by the kind's matrix.
 func annotate(t *testing.T, p *learners.Problem, kinds []*confusion.Matrix, share float64) {
 	t.Helper()
@@ -140,7 +140,7 @@ func must[T any](v T, err error) T {
 }
 
 func TestAnnotators(t *testing.T) {
-	for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
+	for _, correction := range []string{softmax.Forward, softmax.EM} {
 		t.Run(string(correction), func(t *testing.T) {
 			p := digits(t, 1300, nil)
 			truth := p.Y
@@ -199,7 +199,7 @@ func TestAdversaryIsUsed(t *testing.T) {
 // Annotators who all make one mistake are found out by a chief who has checked few of the
 // examples, if the chief is trusted.
 func TestTrusted(t *testing.T) {
-	for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
+	for _, correction := range []string{softmax.Forward, softmax.EM} {
 		found := map[bool]float64{}
 		for _, trust := range []bool{false, true} {
 			p := digits(t, 1000, nil)

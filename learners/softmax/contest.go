@@ -15,15 +15,15 @@ import (
 
 // candidate is what may be done about wrong labels.
 type candidate struct {
-	Correction Correction
-	Clean      Cleaning
+	Correction string
+	Clean      string
 }
 
 func (c candidate) String() string {
 	if c.Clean == Keep {
-		return string(c.Correction)
+		return c.Correction
 	}
-	return string(c.Correction) + " and " + string(c.Clean)
+	return c.Correction + " and " + c.Clean
 }
 
 // candidates are those of correction auto. The first is the one that has been best or nearly so on

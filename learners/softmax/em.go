@@ -12,8 +12,8 @@ import (
 // people labelled; no loss on examples held out finds it.
 const softLambda = 0.1
 
-// A larger λ is so many times the one before it, is tried so often, and is better if it is so by
-// so many standard errors: what C⁻¹ says of noise that depends on the example prefers larger ones.
+// A larger λ is largerLambda times the one before it, and better if it is so by clearly
+// standard errors: what C⁻¹ says of noise that depends on the example prefers larger ones.
 const (
 	largerLambda  = 3
 	largerLambdas = 4
@@ -128,7 +128,7 @@ func (l *run) endRound() (more bool, err error) {
 
 // tryLarger goes on in the first round from a λ to a larger one, as long as that is clearly better
 // on the examples that no model of the round has seen, by what C⁻¹ has of them, and else back. It
-// says whether the round is to be made again. Of components of a kernel function, of which there
+// says whether the round is to be made again. Of components of a kernel function, since there
 // are many, λ is often too small by ten times.
 func (l *run) tryLarger() (again bool, err error) {
 	c := &l.state.Crossing

@@ -9,26 +9,22 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Correction is what is done about wrong labels.
-type Correction string
-
+// Corrections: what is done about wrong labels.
 const (
-	Forward  Correction = "forward"  // C times the probabilities should be those of the noisy labels
-	EM       Correction = "em"       // rounds of soft labels, by C and models that have not seen them
-	Backward Correction = "backward" // the losses of all classes, times C⁻¹, are right on average
-	None     Correction = "none"     // labels count as right
-	Auto     Correction = "auto"     // the one of these that does best on examples held out
+	Forward  = "forward"  // C times the probabilities should be those of the noisy labels
+	EM       = "em"       // rounds of soft labels, by C and models that have not seen them
+	Backward = "backward" // the losses of all classes, times C⁻¹, are right on average
+	None     = "none"     // labels count as right
+	Auto     = "auto"     // the one of these that does best on examples held out
 )
 
-// Cleaning is what is made of labels that the correction takes for wrong, before a last fit to
+// Cleanings: what is made of labels that the correction takes for wrong, before a last fit to
 // which the others count as right.
-type Cleaning string
-
 const (
-	Keep     Cleaning = "none"     // nothing: there is no such fit
-	Prune    Cleaning = "prune"    // as many of them are left out as are expected to be wrong
-	Reweight Cleaning = "reweight" // each counts by how likely it is right
-	Relabel  Cleaning = "relabel"  // the likeliest class is put in their place
+	Keep     = "none"     // nothing: there is no such fit
+	Prune    = "prune"    // as many of them are left out as are expected to be wrong
+	Reweight = "reweight" // each counts by how likely it is right
+	Relabel  = "relabel"  // the likeliest class is put in their place
 )
 
 // Penalty is the weight λ of the penalty λ/2·‖W‖² on the mean loss, or a search for it.
@@ -78,8 +74,8 @@ func (p *Penalty) UnmarshalText(text []byte) (err error) {
 
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
-	Correction   Correction
-	Clean        Cleaning
+	Correction   string
+	Clean        string
 	L2           Penalty
 	ClassWeights learners.ClassWeights
 	Rounds       int     // of EM; ≥ 1
@@ -139,7 +135,7 @@ func (p *Params) Parameters() []learners.Parameter {
 		base.Weighting(&p.ClassWeights),
 		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
 		learners.Int("folds", &p.Folds, 2, 100,
-			"models of the correction em and of cleaning, none of which sees the examples that it judges"),
+			"models of the correction em and of cleaning, each without the examples that it judges"),
 		learners.Int("iterations", &p.Iterations, 1, math.MaxInt,
 			"most iterations of L-BFGS for one penalty"),
 		learners.Float("tolerance", &p.Tolerance, learners.Range{},

@@ -14,7 +14,7 @@ import (
 )
 
 // Where most features say nothing EM takes a larger penalty than it begins with, and errs less by
-// it; of digits, of which it is right, it does not.
+// it; of digits, where it is right, it does not.
 func TestLargerPenalty(t *testing.T) {
 	const n, d, q, seen = 4000, 300, 2, 1500
 	rng := rand.New(rand.NewPCG(1, 2))

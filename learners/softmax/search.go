@@ -2,7 +2,7 @@ package softmax
 
 import "github.com/uma-gpu/uma-gpu/host/dataset"
 
-// heldOut is the number of folds, of which the first is held out in a search for λ.
+// heldOut is the number of folds, the first of them held out in a search for λ.
 const heldOut = 5
 
 // The path of a search: penalties from leastLambda on, each pathFactor times the one before it,

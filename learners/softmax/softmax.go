@@ -245,8 +245,8 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 	return s
 }
 
-// rough is how much less a fit is worth that is not the result: it has so many times less
-// iterations, and ends at a gradient so many times longer.
+// rough is how much less a fit is worth that is not the result: it has a fraction of the
+// iterations, and ends at a gradient that is longer by rough.
 const rough = 4
 
 // fitted is the stopping rule.

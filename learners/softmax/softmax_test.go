@@ -377,8 +377,8 @@ func TestWeightsOutOfReach(t *testing.T) {
 func TestResumeFromEveryStage(t *testing.T) {
 	p := digits(t, 200, pairwise(0.3))
 	for _, c := range []struct {
-		correction softmax.Correction
-		clean      softmax.Cleaning
+		correction string
+		clean      string
 		every      int // steps
 	}{
 		{softmax.Forward, softmax.Keep, 7}, {softmax.EM, softmax.Keep, 7}, {softmax.Forward,

@@ -21,7 +21,7 @@ func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err err
 	} else {
 		t.Values = forward(c, q)
 	}
-	// The engine takes weights of at most 1, and those that keep residuals below 1.
+	// The engine takes weights of at most 1 that keep residuals below 1.
 	scale := 1.0
 	for scale*most > 1 {
 		scale /= 2
@@ -130,11 +130,10 @@ func reweighted(c, weights []float64, q int) []float64 {
 	return r
 }
 
-// stream keeps this package's random numbers apart from those that other parts draw from the
-// same seed.
+// stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x736f66746d6178 // "softmax"
 
-// folds puts each example into one of so many folds: at random, of each label about as many
+// folds puts each example into one of count folds: at random, of each label about as many
 // into each.
 func folds(y []int32, q, count int, seed uint64) []uint8 {
 	rng := rand.New(rand.NewPCG(seed, stream))

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// order is a permutation of the examples, of which those behind the first active ones are left out.
+// order is a permutation of the examples; all behind the first active ones are left out.
 type order struct {
 	of     []int32
 	active int64
@@ -19,7 +19,7 @@ func newOrder(n int) order {
 	return o
 }
 
-// shuffle shuffles those that are not left out.
+// shuffle shuffles the examples that are not left out.
 func (o *order) shuffle(random *rand.Rand) {
 	for s := range o.active {
 		t := s + random.Int64N(o.active-s)
@@ -33,10 +33,7 @@ func (o *order) leave(s int64) {
 	o.of[s], o.of[o.active] = o.of[o.active], o.of[s]
 }
 
-// all leaves nothing out.
-func (o *order) all() { o.active = int64(len(o.of)) }
-
-// whole says whether nothing is left out.
+func (o *order) all()        { o.active = int64(len(o.of)) }
 func (o *order) whole() bool { return o.active == int64(len(o.of)) }
 
 // check says what no run would have saved.

@@ -29,8 +29,7 @@ type ovr struct {
 	w      []float64
 	order  order
 	random rand.PCG
-	// Slopes at a bound beyond which an example is left out: those that no example that is not
-	// left out had in the pass before.
+	// Slopes at a bound beyond which an example is left out: the extremes of the pass before.
 	high, low float64
 	violation float64 // largest slope less the smallest, of the last pass
 	done      bool

@@ -1,4 +1,4 @@
-// Package svm is the linear support vector machine, for right labels: of all weights those that
+// Package svm is the linear support vector machine, for right labels: of all weights the ones that
 // keep examples away from the planes between classes, by a margin of 1 where the cost C of what is
 // missing of it allows. One class against the rest, for each class by itself, or all classes at
 // once (Crammer and Singer):
@@ -6,19 +6,15 @@
 //	½‖w_r‖² + C·Σ_i ℓ(1 - ±⟨w_r,x_i⟩)                    ℓ(ξ) = max(0,ξ), or its square
 //	½‖W‖²   + C·Σ_i max_r(⟨w_r,x_i⟩ - ⟨w_y,x_i⟩ + [r ≠ y])
 //
-// Both are solved by descent in the dual, or with the hinge loss by cutting planes (oneSlack),
-// to the same solution. Descent takes one example after another in an order by chance (Hsieh et
-// al. 2008, Keerthi et al. 2008), as LIBLINEAR's -s 3, 1 and 4 do: the weights are sums of
-// examples, w_r = Σ_i α_ir·x_i, and α_i is made the best one for what the others are. Examples
-// that have stayed at a bound of α are left out until the rest are done. The solution is the only
-// one, so it depends neither on the order nor on the weights that a run is given to begin with:
-// every run begins at α = 0.
+// Both are solved by descent in the dual, or with the hinge loss by cutting planes (oneSlack).
+// Descent takes one example after another in an order by chance (Hsieh et al. 2008, Keerthi et al.
+// 2008), as LIBLINEAR's -s 3, 1 and 4 do: w_r = Σ_i α_ir·x_i, and α_i is made the best one for what
+// the others are. Examples that have stayed at a bound of α are left out until the rest are done.
+// There is one solution, so every run begins at α = 0, whatever weights it is given.
 //
 // The constant feature (learners.Problem.Bias) has a penalty like any other, as in LIBLINEAR.
-//
-// Passes are the host's, as those of package online are; the engine counts predictions. All is
-// float64, in a fixed order, each product rounded before it is added, until W is rounded to
-// float32.
+// Passes are the host's; the engine counts predictions. All is float64, in a fixed order, each
+// product rounded before it is added, until W is rounded to float32.
 package svm
 
 import (
@@ -33,38 +29,32 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Loss is what it costs to miss a part ξ of the margin, times C.
-type Loss string
-
+// Losses: what it costs to miss a part ξ of the margin, times C.
 const (
-	Hinge   Loss = "hinge"   // ξ
-	Squared Loss = "squared" // ξ²
+	Hinge   = "hinge"   // ξ
+	Squared = "squared" // ξ²
 )
 
-// Multiclass is how more than two classes are told apart.
-type Multiclass string
-
+// How more than two classes are told apart.
 const (
-	OVR Multiclass = "ovr" // one-versus-rest: each class by itself against the others
-	All Multiclass = "all" // all classes at once (Crammer and Singer)
+	OVR = "ovr" // one-versus-rest: each class by itself against the others
+	All = "all" // all classes at once (Crammer and Singer)
 )
 
-// Solver is how the solution is found, which is the same for both.
-type Solver string
-
+// Solvers: how the solution is found, which is the same for both.
 const (
-	Descent Solver = "descent" // in the dual, one example after another (Hsieh et al., Keerthi et al.)
+	Descent = "descent" // in the dual, one example after another (Hsieh et al., Keerthi et al.)
 	// cutting planes with one slack for all examples (Joachims et al.), of the hinge loss
-	Planes Solver = "planes"
+	Planes = "planes"
 )
 
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
 	Cost         float64 // C of the objective, 1e-100 to 1e100
-	Loss         Loss
-	Multiclass   Multiclass
+	Loss         string
+	Multiclass   string
 	ClassWeights learners.ClassWeights
-	Solver       Solver
+	Solver       string
 
 	// Tolerance is how far the conditions of the solution may be from being met, in units of the
 	// margin, above 0; of Planes by which share of it the objective may be above the least there is,
@@ -167,8 +157,7 @@ type machine interface {
 // pass. It returns how many it has looked at.
 type descender interface{ pass() (visited int64) }
 
-// stream keeps this package's random numbers apart from those that other parts draw from the same
-// seed: machine r has stream+r.
+// stream keeps random numbers apart from others of the same seed: machine r has stream+r.
 const stream = 0x73766d << 16 // "svm"
 
 // What asks for memory.

@@ -84,7 +84,7 @@ func solve(t *testing.T, m machine) (passes int) {
 // The solution of one class against the rest, by its duality gap, which is 0 at the solution
 // alone.
 func TestOVRIsOptimal(t *testing.T) {
-	for _, loss := range []Loss{Hinge, Squared} {
+	for _, loss := range []string{Hinge, Squared} {
 		e := clouds(300, 12, 3)
 		p := &Params{Loss: loss, Tolerance: 1e-7}
 		o := newOVR(e, 1, false, p, 3)
@@ -291,7 +291,7 @@ func TestMirrored(t *testing.T) {
 
 // The bits of W, which are the same on every processor.
 func TestBits(t *testing.T) {
-	params := func(loss Loss) *Params { return &Params{Loss: loss, Tolerance: 0.01} }
+	params := func(loss string) *Params { return &Params{Loss: loss, Tolerance: 0.01} }
 	for _, c := range []struct {
 		name string
 		m    machine

@@ -26,7 +26,7 @@ type together struct {
 	alpha []float64 // n×Q
 	w     []float64 // D×Q: those of all classes in one column lie side by side
 	order order
-	// n×Q: of each example a permutation of the classes, those that are left out behind
+	// n×Q: of each example a permutation of the classes; the ones left out are behind
 	classes []int32
 	left    []int32 // of each example, how many are not left out
 	random  rand.PCG

@@ -1,6 +1,7 @@
 package uma
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -38,41 +39,33 @@ func (l *run) collect(regions []int64) error {
 			l.candidates = append(l.candidates, candidate{engine.Pair{P: p, Q: r}, value})
 		}
 	}
+	if l.Select != SelectRandom && l.Params.Step != StepAll {
+		slices.SortStableFunc(l.candidates, func(a, b candidate) int {
+			return cmp.Compare(b.value, a.value)
+		})
+	}
 	return nil
 }
 
 // next removes from l.candidates the pairs to try next, in the order of clause 7, and makes room
-// for their update vectors in l.z. It is empty when there are none left. Mostly the first pair will
-// do; where it does not, a device answers sixteen questions sooner than sixteen times one. A random
-// choice is not made before it is needed.
-func (l *run) next() []engine.Pair {
-	n := 1
-	if l.tried > 0 && l.Select != SelectRandom {
-		n = 16
+// for their update vectors in l.z. Mostly the first pair will do; where it does not, a device
+// answers sixteen questions sooner than sixteen times one. A random choice is not made before it is
+// needed.
+func (l *run) next() (pairs []engine.Pair) {
+	n := min(16, len(l.candidates))
+	if n > 0 && l.Select == SelectRandom {
+		drawn := l.rng.IntN(len(l.candidates))
+		c := l.candidates[drawn]
+		copy(l.candidates[1:], l.candidates[:drawn])
+		l.candidates[0], n = c, 1
+	} else if l.tried == 0 {
+		n = min(1, n)
 	}
-	n = min(n, len(l.candidates))
+	for _, c := range l.candidates[:n] {
+		pairs = append(pairs, c.Pair)
+	}
+	l.candidates = l.candidates[n:]
 	l.tried += n
-	pairs := make([]engine.Pair, n)
-	for i := range pairs {
-		pairs[i] = l.take()
-	}
 	l.z = slices.Grow(l.z[:0], n*l.d)[:n*l.d]
 	return pairs
-}
-
-// take removes the first candidate in the order of clause 7.
-func (l *run) take() engine.Pair {
-	next := 0
-	if l.Select == SelectRandom {
-		next = l.rng.IntN(len(l.candidates))
-	} else {
-		for i, c := range l.candidates {
-			if c.value > l.candidates[next].value {
-				next = i
-			}
-		}
-	}
-	c := l.candidates[next]
-	l.candidates = slices.Delete(l.candidates, next, next+1)
-	return c.Pair
 }

@@ -2,40 +2,32 @@ package uma
 
 import "github.com/uma-gpu/uma-gpu/learners"
 
-// Select is the rule by which the pair (p,q) of a step is chosen (section 3.5
-// of the paper, clause 7 of the contract).
-type Select string
-
+// Rules by which the pair (p,q) of a step is chosen (section 3.5 of the paper, clause 7).
 const (
-	SelectError Select = "error" // largest ‖z_pq‖: the most errors
-	// largest ‖z_pq‖/π̂_q: the most errors for the size of the class
-	SelectConfusion Select = "confusion"
-	SelectRandom    Select = "random" // any pair with ‖z_pq‖ > Tol
+	SelectError     = "error"     // largest ‖z_pq‖: the most errors
+	SelectConfusion = "confusion" // largest ‖z_pq‖/π̂_q: the most errors for the size of the class
+	SelectRandom    = "random"    // any pair with ‖z_pq‖ > Tol
 )
 
-// Policy says how many update vectors a step adds to the weights (clause 17).
-type Policy string
-
+// Steps: how many update vectors a step adds to the weights (clause 17).
 const (
-	StepPair   Policy = "pair"   // the chosen z_pq: Algorithm 2
-	StepRegion Policy = "region" // those of the chosen pair's region p that are mistakes
-	StepAll    Policy = "all"    // all that are mistakes
+	StepPair   = "pair"   // the chosen z_pq: Algorithm 2
+	StepRegion = "region" // those of the chosen pair's region p that are mistakes
+	StepAll    = "all"    // all that are mistakes
 )
 
-// Unit is what α counts in.
-type Unit string
-
+// What α counts in.
 const (
-	UnitWeights Unit = "weights" // root mean square length of the rows of W (clause 18)
-	UnitScore   Unit = "score"   // the score's own, which grows with W (clauses 4 and 8)
+	UnitWeights = "weights" // root mean square length of the rows of W (clause 18)
+	UnitScore   = "score"   // the score's own, which grows with W (clauses 4 and 8)
 )
 
 // Params are the parameters of UMA. Defaults returns those to start from.
 type Params struct {
-	Step      Policy
-	Select    Select
+	Step      string  // StepPair, StepRegion or StepAll
+	Select    string  // SelectError, SelectConfusion or SelectRandom
 	Alpha     float32 // margin α ≥ 0 of the regions and of the error set, in AlphaUnit
-	AlphaUnit Unit
+	AlphaUnit string  // UnitWeights or UnitScore
 	Tol       float64 // pairs with ‖z_pq‖ ≤ Tol are left alone; ≥ 0
 	// Doubt is how many times as long as the wrong labels alone make it on average an update
 	// vector must be, or it is left alone (clause 18); ≥ 0. It needs a confusion matrix.
@@ -76,7 +68,7 @@ func (p *Params) Parameters() []learners.Parameter {
 	doubt := learners.Float("doubt", &p.Doubt, learners.Range{},
 		"update vectors are left alone that "+
 			"are at most this many times as long as wrong labels alone would make them")
-	step.Missing, unit.Missing, doubt.Missing = string(StepPair), string(UnitScore), "0"
+	step.Missing, unit.Missing, doubt.Missing = StepPair, UnitScore, "0"
 	return []learners.Parameter{
 		step,
 		learners.OneOf("select", &p.Select,

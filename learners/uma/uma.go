@@ -49,8 +49,7 @@ type run struct {
 	room       int           // numbers that the update vectors have that it computes at once
 }
 
-// stream keeps this package's random numbers apart from those that other parts
-// draw from the same seed.
+// stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x756d61 // "uma"
 
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {

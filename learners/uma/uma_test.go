@@ -269,7 +269,7 @@ func TestFirstStepHasNoMargin(t *testing.T) {
 
 // Selection by confusion weighs a small class up: 90 examples of class a, 10 of b.
 func TestSelectConfusion(t *testing.T) {
-	for rule, want := range map[Select]engine.Pair{SelectError: {P: 1, Q: 0}, SelectConfusion: {P: 0,
+	for rule, want := range map[string]engine.Pair{SelectError: {P: 1, Q: 0}, SelectConfusion: {P: 0,
 		Q: 1}} {
 		cells := []int64{80, 4, 10, 6}
 		s := &scripted{n: 100, q: 2, norms: []float32{0, 1, 4, 0},

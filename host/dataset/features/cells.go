@@ -9,18 +9,22 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// ErrMissing is what the error of a missing value wraps, if Options.Encode could say what stands
-// for it.
-var ErrMissing = errors.New("say what stands for missing values (--missing mean or indicator)")
+// ErrMissing is wrapped by the error of a missing value that Options.Encode could replace.
+var ErrMissing error = missingAdvice{}
 
-// Encoder collects the examples of a table that holds more than numbers. What its levels and means
-// are is known at the end alone, so each number, level and missing value gets a mark at first, in
-// the order of their appearance, and an example is a sparse row of marks. encode makes features of
-// them.
+type missingAdvice struct{}
+
+func (missingAdvice) Error() string {
+	return "say what stands for missing values (" + setting.Spell("missing", "mean or indicator") + ")"
+}
+
+// Encoder collects examples of a table of more than numbers, as sparse rows of marks, one for each
+// column of numbers, level, term and missing value. Encode makes features of them.
 type Encoder struct {
 	path    string
 	o       EncodeOptions
@@ -36,8 +40,7 @@ type Encoder struct {
 	terms   *termReader   // nil until there is a text
 	at      []int         // where each term was in row last
 	weights []float64     // of weigh
-	bytes   int           // that marks take
-	checked int           // of bytes, when memory was last looked at
+	growth  store.Growth  // of marks
 	first   map[int32]int // where the marks of unknown levels are found first
 }
 
@@ -89,8 +92,7 @@ type Source struct {
 	Chosen bool   // the user says that it is a category
 }
 
-// NewEncoder returns an Encoder that learns an Encoding of the columns, by o. Places are "line" or
-// "example".
+// NewEncoder returns an Encoder that learns an Encoding by o; places are "line" or "example".
 func NewEncoder(path, places string, columns []Source, o EncodeOptions) *Encoder {
 	s := &Encoder{path: path, places: places, o: o, missing: cmp.Or(o.Missing, dataset.MissingError),
 		first: map[int32]int{}}
@@ -104,9 +106,8 @@ func NewEncoder(path, places string, columns []Source, o EncodeOptions) *Encoder
 	return s
 }
 
-// Follow returns an Encoder that makes of the columns what recipe says; byName matches them by
-// their names, which they have then. A level that recipe does not know is a fault if strict. The
-// string says what is wrong, "" if nothing is.
+// Follow returns an Encoder that follows recipe; byName matches columns by name, and strict makes
+// an unknown level a fault.
 func Follow(path, places string, columns []Source, recipe *dataset.Encoding, byName,
 	strict bool) (*Encoder, string) {
 	s := NewEncoder(path, places, columns, EncodeOptions{})
@@ -144,20 +145,13 @@ func (s *Encoder) follow(byName bool) string {
 
 func (s *Encoder) newMark(column int, kind markKind, level string) int32 {
 	s.marks = append(s.marks, mark{int32(column), level, kind})
-	s.bytes += len(level) + 128 // with what the lists take of it
+	s.growth.Bytes += len(level) + 128 // with what the lists take of it
 	return int32(len(s.marks) - 1)
 }
 
 // CheckGrowth returns an error where memory would not hold many more levels and terms.
 func (s *Encoder) CheckGrowth() error {
-	const piece = 1 << 22
-	added := s.bytes - s.checked
-	if added < piece {
-		return nil
-	}
-	s.checked = s.bytes
-	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d levels and words",
-		len(s.marks)))
+	return s.growth.Check(1<<22, "a list of more than %d levels and words", len(s.marks))
 }
 
 // Width is how many marks there are.
@@ -186,8 +180,7 @@ func (s *Encoder) AppendRow(columns []int32, values []float32) ([]int32, []float
 // Begin starts the example at a place.
 func (s *Encoder) Begin(place int) { s.row, s.place = s.row[:0], place }
 
-// Set enters the text that stands in column k of the current example, and counts a number that is
-// subnormal; it returns what is wrong with it, "" if nothing is.
+// Set enters a text in column k of the example; it returns what is wrong with it.
 func (s *Encoder) Set(k int, text []byte, subnormals *int) string {
 	if s.columns[k].Kind == dataset.KindText {
 		return s.setText(k, text)
@@ -248,7 +241,8 @@ func (s *Encoder) setLevel(k int, text []byte) string {
 	case s.recipe != nil && s.strict:
 		levels := s.recipe.Columns[c.at].Levels
 		return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take "+
-			"such levels for none of them (--unseen zero), or train on data that have "+
+			"such levels for none of them ("+setting.Spell("unseen",
+			"zero")+"), or train on data that have "+
 			"them", quote.Text(string(text)), len(levels), quote.List(levels))
 	case !utf8.Valid(text):
 		return "found " + quote.Text(string(text)) +
@@ -275,8 +269,7 @@ func (s *Encoder) mostLevels() int { return cmp.Or(s.o.Levels, DefaultLevels) }
 // mostUnseen is how many unknown levels of a column are told apart.
 const mostUnseen = 100
 
-// newUnseen returns the mark of a level that the recipe does not know. It is a level all the same,
-// which becomes no feature, so that it can be counted.
+// newUnseen returns the mark of an unknown level, which becomes no feature and is counted.
 func (s *Encoder) newUnseen(k int, text string) int32 {
 	c := &s.columns[k]
 	if c.unseen == mostUnseen {
@@ -291,13 +284,13 @@ func (s *Encoder) newUnseen(k int, text string) int32 {
 
 // advice says what to do with a category of too many levels.
 func (c *cellColumn) advice() string {
-	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), say that it names the "+
-		"examples (--id-column %[1]s), allow more levels (--levels), or take it for a text of words "+
-		"(--text %[1]s)", c.Option)
+	return fmt.Sprintf("leave the column out (%s), say that it names the examples (%s), allow more "+
+		"levels (%s), or take it for a text of words (%s)", setting.Spell("ignore-columns", c.Option),
+		setting.Spell("id-column", c.Option), setting.Spell("levels", ""),
+		setting.Spell("text", c.Option))
 }
 
-// IsMissing reports whether a field says that its value is missing, in the words of pandas and
-// ARFF.
+// IsMissing reports whether a field is one of pandas' or ARFF's words for a missing value.
 func IsMissing(text []byte) bool {
 	if len(text) == 0 {
 		return true

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -33,8 +34,7 @@ func (s *Encoder) count(e dataset.Examples) *census {
 	return c
 }
 
-// Encode returns the features of examples that are rows of marks. The first time it learns the
-// recipe from them, if there is none. It tells its progress through ctx, and ends with it.
+// Encode returns features of rows of marks; the first time it learns the recipe.
 func (s *Encoder) Encode(ctx context.Context, room *store.Scratch,
 	e dataset.Examples) (dataset.Examples, error) {
 	all := s.count(e)
@@ -94,8 +94,7 @@ func (s *Encoder) learn(e dataset.Examples, all *census) error {
 	return nil
 }
 
-// means returns the mean of each column's numbers, summed in the order of the examples; 0 if it
-// has none.
+// means returns the mean of each column's numbers in the order of the examples.
 func (s *Encoder) means(e dataset.Examples, all *census) []float32 {
 	sums := make([]float64, len(s.columns))
 	for k, m := range e.Columns {
@@ -120,13 +119,12 @@ func (s *Encoder) means(e dataset.Examples, all *census) []float32 {
 // few examples say nothing of a category's levels.
 const few = 20
 
-// judgeLevels refuses a category in which most examples have a level of their own, unless it was
-// asked for.
+// judgeLevels refuses a category in which most examples have a level of their own.
 func (s *Encoder) judgeLevels(c *cellColumn, levels []string, n int) error {
 	switch {
 	case len(levels) == 0:
 		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the column "+
-			"out (--ignore-columns %s)", s.path, c.Text, c.Option)
+			"out (%s)", s.path, c.Text, setting.Spell("ignore-columns", c.Option))
 	case s.o.Levels == 0 && !c.Chosen && n >= few && 2*len(levels) > n:
 		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a "+
 			"category, whose levels come again; "+
@@ -278,7 +276,8 @@ func (s *Encoder) unknownLevels() (warnings []string) {
 		dataset.SortClasses(names)
 		warnings = append(warnings,
 			fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first in %s %d; "+
-				"they count as none of its levels in %d examples (--unseen error refuses them)",
+				"they count as none of its levels in %d examples ("+setting.Spell("unseen",
+				"error")+" refuses them)",
 				s.path, c.Text, quote.List(names), s.places, place, c.strange))
 		c.unseen, c.strange = 0, 0
 	}

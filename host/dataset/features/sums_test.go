@@ -51,7 +51,7 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// The most used terms are those that sorting all of them would put first.
+// The most used terms come first when all are sorted.
 func TestMostUsed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	byName := func(a, b int32) int { return cmp.Compare(a*7919%10007, b*7919%10007) }

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // termReader finds the terms of a text.
@@ -21,8 +23,7 @@ type termReader struct {
 	term  []byte
 }
 
-// each calls f for each run of at most longest words of a text, which is UTF-8. A term is valid
-// until f returns.
+// each calls f for each run of at most longest words; a term is valid until f returns.
 func (r *termReader) each(text []byte, longest int, f func(term []byte)) {
 	r.read(text)
 	for k := range r.words {
@@ -45,32 +46,12 @@ func (r *termReader) read(text []byte) {
 		}
 		ascii = ascii && c < utf8.RuneSelf
 	}
-	if !ascii { // 'İ' becomes two characters, and what 'Σ' becomes depends on the next one
+	if !ascii {
 		r.text = appendLower(r.text[:0], text)
 	}
-	for i := 0; i < len(r.text); {
-		from, letters := i, 0
-		for i < len(r.text) {
-			c, size := rune(r.text[i]), 1
-			if c >= utf8.RuneSelf {
-				c, size = utf8.DecodeRune(r.text[i:])
-			}
-			if !inWord(c) {
-				if letters == 0 {
-					from = i + size
-				}
-				i += size
-				break
-			}
-			letters, i = letters+1, i+size
-		}
-		if letters > 1 {
-			end := from
-			for n := 0; n < letters; n++ {
-				_, size := utf8.DecodeRune(r.text[end:])
-				end += size
-			}
-			r.words = append(r.words, r.text[from:end])
+	for word := range bytes.FieldsFuncSeq(r.text, func(c rune) bool { return !inWord(c) }) {
+		if utf8.RuneCount(word) > 1 {
+			r.words = append(r.words, word)
 		}
 	}
 }
@@ -83,8 +64,7 @@ func inWord(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsNumber(c)
 }
 
-// setText enters the text in column k of the current example: a mark for each term, and how often
-// it is there.
+// setText enters a text: a mark for each term, and how often it is there.
 func (s *Encoder) setText(k int, text []byte) string {
 	if !utf8.Valid(text) {
 		return "found a text that is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
@@ -117,8 +97,7 @@ func (s *Encoder) setText(k int, text []byte) string {
 	return ""
 }
 
-// vocabularies returns the terms of the columns that are texts, in their order, and the idf of
-// each.
+// vocabularies returns the terms of the columns that are texts, and their idf.
 func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int][]float32,
 	err error) {
 	marks := map[int][]int32{} // of the columns
@@ -144,69 +123,23 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 	for k := range s.columns {
 		if c := &s.columns[k]; c.Kind == dataset.KindText && terms[k] == nil {
 			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a text; "+
-				"leave the column out (--ignore-columns %s), or ask for fewer (--text-min-df "+
-				"1)", s.path, c.Text, cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples), c.Option)
+				"leave the column out (%s), or ask for fewer (%s)", s.path, c.Text,
+				cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples),
+				setting.Spell("ignore-columns", c.Option), setting.Spell("text-min-df", "1"))
 		}
 	}
 	return terms, idf, nil
 }
 
-// mostUsed returns the most marks of a list with the largest totals; of those with equal ones the
-// first by name. Most terms of most texts are there once: it does not sort those.
+// mostUsed returns the most marks with the largest totals, of equal ones the first by name.
 func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int) []int32 {
-	totals := make([]int64, len(list))
-	for k, m := range list {
-		totals[k] = total[m]
-	}
-	slices.Sort(totals)
-	least := totals[len(totals)-most]
-	var used, ties []int32
-	for _, m := range list {
-		switch {
-		case total[m] > least:
-			used = append(used, m)
-		case total[m] == least:
-			ties = append(ties, m)
-		}
-	}
-	return append(used, first(ties, most-len(used), byName)...)
+	slices.SortFunc(list, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(total[b], total[a]), byName(a, b))
+	})
+	return list[:most]
 }
 
-// first returns the first n of a list, in any order, and changes that of the list; it compares
-// each a few times.
-func first(list []int32, n int, compare func(a, b int32) int) []int32 {
-	for from, to := 0, len(list); ; { // the n-th is among those
-		if to-from < 16 {
-			slices.SortFunc(list[from:to], compare)
-			return list[:n]
-		}
-		pivot, less, more := list[(from+to)/2], from, to
-		for k := from; k < more; {
-			switch c := compare(list[k], pivot); {
-			case c < 0:
-				list[less], list[k] = list[k], list[less]
-				less, k = less+1, k+1
-			case c > 0:
-				more--
-				list[k], list[more] = list[more], list[k]
-			default:
-				k++
-			}
-		}
-		switch {
-		case n <= less:
-			to = less
-		case n < more:
-			return list[:n]
-		default:
-			from = more
-		}
-	}
-}
-
-// weigh appends the features of a text, with its terms in marks and their counts in values, if
-// goes knows them; idf are those of the features from first on. Products and quotients of float64
-// become the nearest float32.
+// weigh appends the features of a text's known terms; idf are those from feature first on.
 func (s *Encoder) weigh(row []weight, marks []int32, values []float32, goes []int32, idf []float32,
 	first int32) []weight {
 	s.weights = s.weights[:0]
@@ -235,8 +168,7 @@ func longest(c *dataset.Column) int {
 	return most
 }
 
-// silentText words how many of n examples of a column of text have none of its terms, "" if all
-// have one.
+// silentText says how many of n examples have none of a text's terms.
 func (c *cellColumn) silentText(n int) string {
 	if c.Kind != dataset.KindText || c.spoken == n {
 		return ""
@@ -245,8 +177,7 @@ func (c *cellColumn) silentText(n int) string {
 		c.Text, n-c.spoken, n)
 }
 
-// leaveTexts makes p leave the features of texts as they are: what a term is worth would be lost
-// if its largest value became 1.
+// leaveTexts makes p leave the features of texts, whose weights maxabs would lose.
 func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
 	from := 0
 	for k := range e.Columns {
@@ -258,4 +189,50 @@ func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
 		}
 		from += c.Width()
 	}
+}
+
+// appendLower appends UTF-8 in lower case by Unicode's rules: final sigma is ς, İ keeps its dot.
+func appendLower(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRune(text[i:])
+		switch {
+		case c == 'İ':
+			dst = append(dst, "i̇"...)
+		case c == 'Σ' && endsWord(text[:i], text[i+size:]):
+			dst = append(dst, "ς"...)
+		default:
+			dst = utf8.AppendRune(dst, unicode.ToLower(c))
+		}
+		i += size
+	}
+	return dst
+}
+
+// endsWord reports whether a letter between two texts is the last one of a word and not its first.
+func endsWord(before, after []byte) bool {
+	var last, next rune
+	for size := 1; size > 0 && !cased(last) && (last == 0 || caseIgnorable(last)); {
+		last, size = utf8.DecodeLastRune(before)
+		before = before[:len(before)-size]
+	}
+	for size := 1; size > 0 && (next == 0 || caseIgnorable(next)); {
+		next, size = utf8.DecodeRune(after)
+		after = after[size:]
+	}
+	return cased(last) && !cased(next)
+}
+
+func cased(c rune) bool {
+	return unicode.In(c, unicode.Ll, unicode.Lu, unicode.Lt, unicode.Other_Lowercase,
+		unicode.Other_Uppercase)
+}
+
+// caseIgnorable reports whether a character stands within words, as a mark or an apostrophe does.
+func caseIgnorable(c rune) bool {
+	switch c {
+	case '\'', '.', ':', '·', '\u0387', '\u055f', '\u05f4', '\u2018', '\u2019', '\u2024', '\u2027',
+		'\ufe13', '\ufe52', '\ufe55', '\uff07', '\uff0e', '\uff1a':
+		return true
+	}
+	return unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }

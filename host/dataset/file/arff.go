@@ -25,8 +25,7 @@ func isARFF(head []byte) bool {
 	return false
 }
 
-// hasKeyword reports whether a line begins with a keyword, in either case, and a
-// space or its end.
+// hasKeyword reports whether a line begins with a keyword, in either case.
 func hasKeyword(line []byte, word string) bool {
 	return len(line) >= len(word) && strings.EqualFold(string(line[:len(word)]), word) &&
 		(len(line) == len(word) || line[len(word)] == ' ' || line[len(word)] == '\t')
@@ -49,8 +48,7 @@ type arffReader struct {
 	fields     []arffField
 }
 
-// enterARFF reads numeric attributes and one label of any kind, from rows of
-// values or from sparse ones: {place value, …}, places from 0.
+// enterARFF reads rows of values, or sparse ones: {place value, …}, places from 0.
 func enterARFF(b *builder) error {
 	r := &arffReader{builder: b}
 	if err := r.header(); err != nil {
@@ -138,8 +136,7 @@ func (r *arffReader) resolve() error {
 	return nil
 }
 
-// kinds returns what the attributes that are features hold, in their order, and refuses what is no
-// feature.
+// kinds returns what the feature attributes hold, and refuses others.
 func (r *arffReader) kinds() (kinds []string, err error) {
 	asked, fault := r.columns.asked(r.o.Encode)
 	if fault != "" {
@@ -260,8 +257,7 @@ func (a *attribute) zero() string {
 	return ""
 }
 
-// leftOut enters what a sparse line does not name, of attributes from..to-1, unless that is the
-// number 0.
+// leftOut enters what a sparse line does not name of attributes from..to-1.
 func (r *arffReader) leftOut(from, to int) error {
 	for k := from; k < to; k++ {
 		if r.columns.role[k] == identity {
@@ -288,8 +284,7 @@ func (r *arffReader) valueFault(k int, f arffField, text []byte, fault string) e
 	return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
 }
 
-// sparse enters the line {place value, …}, whose first entry begins at i. What is
-// not named is 0; for a nominal label that is the first value declared.
+// sparse enters {place value, …} from i on; a nominal label that is not named is its first value.
 func (r *arffReader) sparse(line []byte, i int) error {
 	last, labelled := -1, false
 	for {

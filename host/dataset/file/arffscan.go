@@ -94,8 +94,7 @@ func (f arffField) text(line []byte) []byte {
 	return plain
 }
 
-// scanARFF reads the field that begins at or behind i and returns where it ends:
-// at a comma, a closing brace, or the end of the line.
+// scanARFF reads the field at or behind i and returns its end.
 func scanARFF(line []byte, i int) (f arffField, end int, fault string) {
 	for i < len(line) && isSpace(line[i]) {
 		i++

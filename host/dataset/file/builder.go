@@ -11,9 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// builder makes a data set of the examples of one file, whatever its format. A reader enters the
-// values of one example, dense (x) or sparse (counts, columns, values), and then accepts or
-// rejects it; finish returns the data set.
+// builder makes a data set of the examples of a file. A reader enters the values of an example,
+// dense (x) or sparse (counts, columns, values), and accepts or rejects it.
 type builder struct {
 	faults
 	src      *source
@@ -41,8 +40,7 @@ type builder struct {
 	settled bool  // a block was given away: the next ones have its width, storage and classes
 }
 
-// entered are the examples that are in no segment yet, the unfinished one last. A reader uses
-// either x or columns and values.
+// entered are the examples in no segment yet, the unfinished one last: x, or columns and values.
 type entered struct {
 	x       []float32
 	counts  []int32
@@ -100,9 +98,7 @@ func (b *builder) setOther(of role, text []byte) (fault string) {
 	return ""
 }
 
-// accept takes the entered example; its label was given to labels.set, or comes
-// from external. place is for the list of skipped examples. It returns an error
-// that ends reading.
+// accept takes the entered example and its label; an error ends reading.
 func (b *builder) accept(place int) error {
 	if ok, err := b.admit(place); !ok {
 		return err
@@ -130,8 +126,7 @@ func (b *builder) accept(place int) error {
 	return nil
 }
 
-// takesAll makes room for all rows, if the file has promised and shown that they are there, and
-// the first ones are not mostly zeros: then they need no segments.
+// takesAll makes room for all rows that the file is sure to have, unless they are mostly zeros.
 func (b *builder) takesAll() bool {
 	total := b.promised * b.width
 	b.promised = 0
@@ -155,8 +150,7 @@ func (b *builder) sealed() error {
 	return b.checkGrowth()
 }
 
-// checkGrowth returns an error, once in a few segments, where memory would not hold many more: a
-// packed file does not say its size.
+// checkGrowth returns an error, once in some segments, where memory would not hold many more.
 func (b *builder) checkGrowth() error {
 	const segments, bytes = 16, 16 * 8 * segmentValues
 	if len(b.segments)%segments != 0 {
@@ -169,8 +163,7 @@ func (b *builder) checkGrowth() error {
 	return nil
 }
 
-// admit counts one more example and keeps its label. Not ok: it was rejected for
-// its label, or reading ends with err.
+// admit counts one more example and keeps its label; not ok means rejected, or err ends reading.
 func (b *builder) admit(place int) (ok bool, err error) {
 	if b.external != nil {
 		fault, err := b.external.choose(b.seen)
@@ -222,8 +215,7 @@ func (b *builder) lines(line func(line []byte) (entered bool, err error)) error 
 	}
 }
 
-// decide accepts the entered example, or rejects it because of fault. It returns an error that
-// ends reading.
+// decide accepts the entered example, or rejects it because of fault.
 func (b *builder) decide(fault error, place int) error {
 	switch {
 	case fault == nil:
@@ -274,8 +266,8 @@ func (b *builder) sealSparse() {
 	b.counts, b.columns, b.values, b.rowFrom = b.counts[:0], b.columns[:0], b.values[:0], 0
 }
 
-// errGivenAway ends the reading of a file whose examples are not a data set of their own: the next
-// part of a set goes on with them, or a stream has given them away in blocks.
+// errGivenAway ends the reading of a file whose examples go to the next part or were blocks of a
+// stream.
 var errGivenAway = errors.New("the examples are given away")
 
 // finish makes the data set of all accepted examples.

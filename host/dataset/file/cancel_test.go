@@ -17,7 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// ending is a context that ends when it was looked at so many times, by any goroutine.
+// ending is a context that ends after a number of looks by any goroutine.
 type ending struct {
 	context.Context
 	end  context.CancelFunc

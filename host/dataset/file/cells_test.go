@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 )
 
-// people is a table as pandas writes one: an index, a category, a truth, numbers, of which one is
+// people is a table as pandas writes one: an index, a category, a truth, numbers, one of them
 // missing.
 const people = `,colour,member,age,city,class
 0,red,True,30,Oslo,a

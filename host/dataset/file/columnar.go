@@ -12,12 +12,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// openParquet opens a Parquet file; nil if the program does not import package
-// host/dataset/parquet.
+// openParquet opens a Parquet file; nil without package host/dataset/parquet.
 var openParquet columnar.Open
 
-// RegisterParquet makes Read read Parquet by open. Package host/dataset/parquet calls it, so that
-// programs which do not import that package do not carry its libraries.
+// RegisterParquet makes Read read Parquet, in programs that carry its libraries.
 func RegisterParquet(open columnar.Open) { openParquet = open }
 
 // columnarReader reads a table row group by row group, and each of these column by column.
@@ -124,8 +122,7 @@ func (r *columnarReader) kinds() (kinds []string, fault string) {
 	return kinds, ""
 }
 
-// checkGroup refuses a row group that claims more memory than it may, or other columns than the
-// table.
+// checkGroup refuses a row group of more memory than allowed, or of other columns.
 func (r *columnarReader) checkGroup(g int, n int64) error {
 	d := r.width
 	limit := max(r.src.limits.dense, r.src.limits.perByte*r.src.text)
@@ -281,8 +278,7 @@ func (t numberType) text(raw []byte) ([]byte, string) {
 	return raw, ""
 }
 
-// mixedGroup enters the examples of a row group of more than numbers: of each feature its texts,
-// or its column of x.
+// mixedGroup enters a row group of more than numbers: of each feature texts, or a column of x.
 func (r *columnarReader) mixedGroup(x []float32, texts []*columnTexts,
 	setOthers func(i int) error) error {
 	names, d := r.columns.featureNames(), r.width

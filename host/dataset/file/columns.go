@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // columns says what each column of a table (CSV, ARFF, Parquet) is for.
@@ -28,9 +29,7 @@ const (
 	ignored
 )
 
-// chooseColumns applies LabelColumn, IDColumn, Ignore, NoLabels, Features and FeatureNames to a
-// table of width columns with those names, nil if it has none, and leaves out an index
-// that pandas or R named. The string says what is wrong, "" if nothing is.
+// chooseColumns returns what each column is for, by o; the string says what is wrong.
 func chooseColumns(names []string, width int, o Options) (columns, string) {
 	c := columns{role: make([]role, width), names: names, label: -1, id: -1, features: width}
 	if width == 0 {
@@ -56,7 +55,7 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 	switch {
 	case c.features == 0 && c.label >= 0 && width == 1:
 		return c, "found no column but the label, wanted features as well; what separates the columns " +
-			"(--separator)?"
+			"(" + setting.Spell("separator", "") + ")?"
 	case c.features == 0:
 		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label "+
 			"and those left out", width)
@@ -122,14 +121,12 @@ func (c *columns) chooseLabel(o Options) string {
 // parquetIndex begins the names that pandas gives in Parquet to an index without one.
 const parquetIndex = "__index_level_"
 
-// isIndexName reports whether a column has a name that programs give only to a column
-// without one: pandas, where it wrote an index and read it again, and R's readr.
+// isIndexName reports whether pandas or R's readr give this name to a column without one.
 func isIndexName(name string) bool {
 	return name == "Unnamed: 0" || strings.HasPrefix(name, "Unnamed: 0.") || name == "...1"
 }
 
-// leaveOutIndex leaves out columns that are an index by their name, unless they are
-// wanted.
+// leaveOutIndex leaves out columns that are an index by name, unless wanted.
 func (c *columns) leaveOutIndex(o Options) {
 	leading := true
 	for j, name := range c.names {
@@ -154,8 +151,8 @@ func (c *columns) keepWanted(o Options) string {
 	have := c.featureNames()
 	if _, fault := dataset.MatchNames(have, o.FeatureNames); fault != "" {
 		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
-			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own (--label-column)",
-				c.label+1, quote.Printable(c.names[c.label]))
+			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own ("+
+				setting.Spell("label-column", "")+")", c.label+1, quote.Printable(c.names[c.label]))
 		}
 		return fault
 	}
@@ -247,8 +244,7 @@ func (c *columns) nameOf(j int) string {
 	return c.names[j]
 }
 
-// findName returns the first of names that is text, -1 if none is, and whether
-// several are.
+// findName returns the first of names that is text, -1 for none, and whether several are.
 func findName(names []string, text string) (at int, twice bool) {
 	at = -1
 	for j, name := range names {
@@ -262,8 +258,7 @@ func findName(names []string, text string) (at int, twice bool) {
 	return at, false
 }
 
-// columnPosition returns the column, counted from 0, that "first", "last" or a
-// position counted from 1 means among width; -1 if it means none.
+// columnPosition returns the column, from 0, that a text means among width, -1 for none.
 func columnPosition(column string, width int) int {
 	switch column {
 	case "first":

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // csvReader holds what the rows of one CSV file share.
@@ -21,8 +22,7 @@ type csvReader struct {
 	first   int // line of the first record
 }
 
-// enterCSV reads comma-, tab- or semicolon-separated records (found out from the
-// first line), one example each.
+// enterCSV reads records, one example each.
 func enterCSV(b *builder) error {
 	s, o := b.src, b.o
 	layout, err := o.layout()
@@ -169,15 +169,14 @@ func (r *csvReader) mixedRow() error {
 	return nil
 }
 
-// pointed returns a field that is a number with a decimal comma as one with a point, and says what
-// is wrong with one that has a point, if numbers have commas; any other field as it is.
+// pointed returns a number with a point for its decimal comma, and what is wrong with it.
 func (r *record) pointed(field []byte) ([]byte, string) {
 	if !r.layout.comma || len(bytes.Trim(field, "0123456789+-eE,. \t")) > 0 {
 		return field, ""
 	}
 	if bytes.IndexByte(field, '.') >= 0 {
 		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
-			"(--decimal comma)", quote.Text(string(decimal.Trim(field))))
+			"("+setting.Spell("decimal", "comma")+")", quote.Text(string(decimal.Trim(field))))
 	}
 	at := bytes.IndexByte(field, ',')
 	if at < 0 || at != bytes.LastIndexByte(field, ',') {
@@ -204,8 +203,7 @@ func (r *csvReader) rowNamesHint() string {
 	return ""
 }
 
-// plainRow is row for a record without quotes, spaces and mistakes, in one pass;
-// false means only "not by this way", and row goes over the record again.
+// plainRow is row for a record without quotes, spaces and mistakes; false means "not so".
 func (r *csvReader) plainRow() bool {
 	role, line, delim := r.columns.role, r.text, r.delim
 	r.x = slices.Grow(r.x, r.columns.features)
@@ -257,7 +255,8 @@ func (r *csvReader) plainRow() bool {
 func (r *csvReader) fault(j int, what string) error {
 	hint := ""
 	if r.header && j == 0 && r.columns.names[0] == "" && r.columns.role[j] == feature {
-		hint = "; if these are row names, leave the column out (--ignore-columns 1)"
+		hint = "; if these are row names, leave the column out (" + setting.Spell("ignore-columns",
+			"1") + ")"
 	} else if r.line == r.first && r.o.Header != "no" && r.columns.role[j] == feature {
 		hint = "; if this line is a header, ask for one"
 	}
@@ -267,15 +266,14 @@ func (r *csvReader) fault(j int, what string) error {
 			return r.record.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
 				features.ErrMissing)
 		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !beyondRange(text) {
-			hint = fmt.Sprintf("; if the column is a category, say so (--categories %s)",
-				r.columns.option(j))
+			hint = fmt.Sprintf("; if the column is a category, say so (%s)",
+				setting.Spell("categories", r.columns.option(j)))
 		}
 	}
 	return r.record.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)
 }
 
-// resolve decides from the first record whether it is a header and what the
-// columns are for.
+// resolve decides whether the first record is a header and what the columns are for.
 func (r *csvReader) resolve() error {
 	r.split()
 	r.first, r.usual = r.line, len(r.ends)
@@ -331,8 +329,7 @@ func (r *record) fields() []string {
 	return texts
 }
 
-// place returns the line and the column, counted from 1, where field j of the
-// current record begins, or where its end is missing.
+// place returns the line and column, from 1, where field j begins, or where its end is missing.
 func (r *record) place(j int) (line, column int) {
 	if r.delim == ' ' && (r.places == nil || r.places[len(r.places)-1].line == r.line) {
 		return r.line, r.rawColumn(j)

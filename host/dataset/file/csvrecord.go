@@ -7,12 +7,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// record reads CSV records one by one (RFC 4180). The fields of the current one
-// lie in text, each followed by one byte that does not belong to it; field i
-// ends at ends[i], once split was called. Positions instead of slices keep a line of nothing but
-// commas from costing 24 bytes a comma.
-//
-// Lines that begin with # are comments, unless they have as many fields as other lines.
+// record reads CSV records one by one (RFC 4180). Field i of the current one ends at ends[i] in
+// text, with one byte behind it. Lines that begin with # are comments unless they have as many
+// fields as others.
 type record struct {
 	src    *source
 	layout layout
@@ -48,8 +45,7 @@ func (r *record) field(i int) []byte {
 	return r.text[r.ends[i-1]+1 : r.ends[i]]
 }
 
-// next moves to the next record that is not blank; io.EOF after the last. What
-// is wrong with one record alone is no error but in bad.
+// next moves to the next record that is not blank; a fault of the record alone is in bad.
 func (r *record) next() error {
 	for {
 		line, err := r.src.next()
@@ -81,8 +77,7 @@ func (r *record) next() error {
 	}
 }
 
-// split finds the fields of a record that next left whole, as it does where
-// there are no quotes: most of them are read without it.
+// split finds the fields of a record without quotes.
 func (r *record) split() {
 	if len(r.ends) > 0 {
 		return
@@ -96,8 +91,7 @@ func (r *record) split() {
 	r.ends = append(ends, int32(len(r.text)))
 }
 
-// unquote takes apart a record with quoted fields, which may go on over further
-// lines; a line end inside of quotes becomes LF.
+// unquote takes apart a record with quotes, which may span lines.
 func (r *record) unquote(line []byte) error {
 	text, i := r.plain[:0], 0
 	for {
@@ -177,8 +171,7 @@ func (r *record) isComment(line []byte) bool {
 // keep makes the current record outlast a look at what follows it.
 func (r *record) keep() { r.text, r.raw = bytes.Clone(r.text), bytes.Clone(r.raw) }
 
-// detect finds out what separates fields, from the first line, which it returns, and the lines
-// behind it.
+// detect finds out what separates fields from the first lines; it returns the first.
 func (r *record) detect(line []byte) []byte {
 	line = bytes.Clone(line) // peek moves what it lies in
 	telling := [][]byte{line}
@@ -247,8 +240,7 @@ func (r *record) join(line []byte) []byte {
 	return r.joined
 }
 
-// rawColumn returns where field j of the first line of the current record begins, counted from 1,
-// of fields between blanks; behind the line if it has no such field.
+// rawColumn returns where field j between blanks begins in the first line, from 1.
 func (r *record) rawColumn(j int) int {
 	quoted, between := false, true
 	for i, c := range r.raw {
@@ -267,10 +259,9 @@ func (r *record) rawColumn(j int) int {
 	return len(r.raw) + 1
 }
 
-// detectDelimiter returns the comma if the first of lines has one outside of quotes, else the tab
-// or the semicolon, whichever it has. In a .tsv file the tab comes first, with decimal commas the
-// comma last. Without any of these they are blanks in a row, if they may be, and if the second
-// line has as many fields between them, or one more, as R's have; else commas.
+// detectDelimiter returns the comma if the first line has one outside of quotes, else tab or
+// semicolon; tab first in .tsv, no comma with decimal commas. Without them it is blanks if the
+// second line has as many fields or one more, as R's have; else the comma.
 func detectDelimiter(lines [][]byte, tsv bool, l layout) byte {
 	var seen [256]bool
 	quoted := false

@@ -250,7 +250,7 @@ func TestReadFormatsBad(t *testing.T) {
 			"y.npy: found 5 labels, wanted one for each example, and there are more examples"},
 		{"too many labels", "f", "1\n2\n3\n", labels("y.npy"),
 			"y.npy: found 5 labels, wanted 3, one for each example of f; are the files a pair?"},
-		{"labels of which column", "f", "1\n2\n3\n", labels("xy.csv"),
+		{"labels, no column named", "f", "1\n2\n3\n", labels("xy.csv"),
 			"xy.csv:1: found 5 columns (\"0.5\", \"0.0\", \"-3.0\", \"7.0\", \"3\"), wanted to know " +
 				"which holds the label"},
 		{"label columns", "f.npy", npy, labels("y_two.npy"),

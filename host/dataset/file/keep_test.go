@@ -121,7 +121,7 @@ func TestRoomToPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	little(t)
-	const advice = "uma-gpu convert --data "
+	const advice = "convert it first (--data "
 	for steps, want := range map[string]string{"auto": " --normalize standardize,bias,l2 --out ",
 		"l2": " --normalize l2 --out ", "": "damaged", "none": "damaged"} {
 		_, err := Read(t.Context(), path, Options{Prepare: steps})

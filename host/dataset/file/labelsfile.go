@@ -21,8 +21,7 @@ func newExternal(name string, o Options) (*external, *faults, error) {
 	return &external{name: name, labels: l, bad: make(map[int]error)}, &f, nil
 }
 
-// add takes the label of the next example; wrap makes an error of what is wrong
-// with it.
+// add takes the label of the next example; wrap makes an error of a fault.
 func (e *external) add(f *faults, text []byte, fault string, wrap func(string) error) error {
 	if fault == "" {
 		fault = e.labels.set(text)
@@ -42,8 +41,7 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 	return f.reject(err, 0)
 }
 
-// readLabels reads a file that holds one label per example and nothing else; the
-// rules stand at Options.Labels.
+// readLabels reads a file of one label per example, by the rules of Options.Labels.
 func readLabels(ctx context.Context, path string, o Options) (*external, error) {
 	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {
@@ -54,8 +52,7 @@ func readLabels(ctx context.Context, path string, o Options) (*external, error) 
 	return e, s.finished(err)
 }
 
-// ReadLabels reads a file that holds one label per example and nothing else, as Options.Labels
-// says, of n examples and known classes.
+// ReadLabels returns the labels of n examples of known classes, by the rules of Options.Labels.
 func ReadLabels(ctx context.Context, path string, classes []string, n int) ([]int32, error) {
 	e, err := readLabels(ctx, path, Options{Classes: classes, MaxErrors: 1})
 	if err != nil {
@@ -86,8 +83,7 @@ func readLabelSource(s *source, o Options) (*external, error) {
 	return readLabelText(s, o)
 }
 
-// readLabelArray reads labels from an array of n elements, or of n rows of which
-// LabelColumn says the element; name stands for it in messages.
+// readLabelArray reads labels from an array of elements, or of rows; name is for messages.
 func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 ) (*external, error) {
 	e, f, err := newExternal(name, o)
@@ -195,8 +191,7 @@ func (r *labelText) read(o Options) error {
 	if header {
 		err = r.next()
 	}
-	// A word over whole numbers is taken for a header. Were it a label after all,
-	// one would be missing, which the reader of the examples notices.
+	// A word over whole numbers is taken for a header; were it a label, one would be missing.
 	var held func() error
 	for ; err == nil; err = r.next() {
 		fault := r.record.bad
@@ -244,8 +239,7 @@ func (r *labelText) read(o Options) error {
 	return nil
 }
 
-// choose finds the column of the label, and whether the first record is certain
-// to be a header.
+// choose finds the label's column, and whether the first record is surely a header.
 func (r *labelText) choose(first []string, o Options) (header bool, err error) {
 	column := strings.TrimSpace(o.LabelColumn)
 	named, _ := findName(first, column)
@@ -269,8 +263,7 @@ func (r *labelText) choose(first []string, o Options) (header bool, err error) {
 	return header, nil
 }
 
-// external are labels that do not stand with the features: those of a second
-// file, or of another array of the same one. Example k has label k.
+// external are labels that do not stand with the features; example k has label k.
 type external struct {
 	name   string // of the file, or of the array in its file
 	labels *labels
@@ -278,8 +271,7 @@ type external struct {
 	bad    map[int]error // what is wrong with the bad ones
 }
 
-// choose makes the label of example k that of the labels' next commit. fault says
-// that the example has no good label, err that reading cannot go on.
+// choose makes label k the next commit; fault: the example has no good label.
 func (e *external) choose(k int) (fault, err error) {
 	if k >= len(e.codes) {
 		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more "+

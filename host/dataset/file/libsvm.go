@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // libsvmReader takes lines apart; the builder collects what they hold.
@@ -16,9 +17,7 @@ type libsvmReader struct {
 	most int // largest column, counted from 1, that is allowed
 }
 
-// enterLIBSVM reads lines "label index:value index:value … # comment". Indices
-// are counted from 1, or from 0 if Options say so, and increase within a line;
-// what is not written is zero. The number of features is the largest index.
+// enterLIBSVM reads lines "label index:value … # comment", indices increasing from 1 or 0.
 func enterLIBSVM(b *builder) error {
 	s, o := b.src, b.o
 	if err := refuseColumns(s, o); err != nil {
@@ -117,8 +116,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 	return nil
 }
 
-// label takes the label at i, if the line has one; it returns where the features
-// begin.
+// label takes the label at i, if there is one, and returns where features begin.
 func (r *libsvmReader) label(line []byte, i int) (int, error) {
 	field, _ := cutField(line[i:])
 	colon := bytes.IndexByte(field, ':')
@@ -140,8 +138,7 @@ func (r *libsvmReader) label(line []byte, i int) (int, error) {
 	return r.query(line, end), nil
 }
 
-// query passes over the query number qid:N of ranking data, if the next field is
-// one.
+// query passes over qid:N of ranking data.
 func (r *libsvmReader) query(line []byte, i int) int {
 	for i < len(line) && isSpace(line[i]) {
 		i++
@@ -157,8 +154,7 @@ func (r *libsvmReader) query(line []byte, i int) int {
 	return i + len(field)
 }
 
-// indexFault words what is wrong with the index:value at start; the last column
-// before it was last, -1 if none.
+// indexFault words what is wrong with the index:value at start, behind column last.
 func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 	field, _ := cutField(line[start:])
 	index, ok := cutIndex(field)
@@ -179,7 +175,7 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 	if r.settled && r.o.Features == 0 {
 		return r.src.errorfAt(start,
 			"found feature index %d, wanted at most %d, the largest in what was read first; say how many "+
-				"features there are (--features)", index, r.most-1+r.base)
+				"features there are ("+setting.Spell("features", "")+")", index, r.most-1+r.base)
 	}
 	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
 		index, r.most-1+r.base)
@@ -187,8 +183,7 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
-// cutField returns the text up to the next space or tab and what follows the
-// spaces after it.
+// cutField returns the text up to the next blank, and what follows the blanks.
 func cutField(text []byte) (field, rest []byte) {
 	i := 0
 	for i < len(text) && !isSpace(text[i]) {
@@ -201,8 +196,7 @@ func cutField(text []byte) (field, rest []byte) {
 	return field, text[i:]
 }
 
-// cutIndex returns the index of index:value; false if there is none in
-// 0..MaxInt32.
+// cutIndex returns the index of index:value; false if none in 0..MaxInt32.
 func cutIndex(field []byte) (index int, ok bool) {
 	i := 0
 	for i < len(field) && field[i]-'0' <= 9 && index <= math.MaxInt32 {

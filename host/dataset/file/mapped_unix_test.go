@@ -143,7 +143,7 @@ func TestReadOfAPipeEndsWithItsContext(t *testing.T) {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("a writer is there: %v; %v", writer, err)
 		}
-		if w == nil { // let whoever waits for a writer go
+		if w == nil { // let the reader that waits for a writer go
 			var err error
 			if w, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
 				t.Fatal(err)

@@ -206,7 +206,7 @@ func TestBinaryDamaged(t *testing.T) {
 }
 
 // What is not finite is not looked for when a file is opened, but by Verify, and
-// by whoever copies the examples.
+// when examples are copied.
 func TestBinaryNotFinite(t *testing.T) {
 	raw := binaryBytes(t, &dataset.Dataset{Examples: examples(1, 1, 2, 3), Y: []int32{0, 1, 0},
 		Classes: []string{"a", "b"}})

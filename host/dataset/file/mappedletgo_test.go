@@ -66,7 +66,7 @@ func TestLetGo(t *testing.T) {
 		store.LetGo(room[part[0]:part[1]], true)
 		if !slices.Equal(room[:part[0]], want[:part[0]]) || !slices.Equal(room[part[1]:],
 			want[part[1]:]) {
-			t.Fatalf("bytes %d..%d: values beside those that are lost are lost", part[0], part[1]-1)
+			t.Fatalf("bytes %d..%d: values beside the lost ones are lost", part[0], part[1]-1)
 		}
 		copy(room, want)
 	}
@@ -76,7 +76,7 @@ func TestLetGo(t *testing.T) {
 // more, and stays if somebody does; the prepared values are those of one process either way.
 func TestPrepareLost(t *testing.T) {
 	if !store.CanReserve {
-		t.Skip("this system has no memory of which ranks keep a part each, so none can be given back")
+		t.Skip("this system has no memory that ranks share, so none can be given back")
 	}
 	raw := randomDataset(rand.New(rand.NewPCG(63, 64)), 30000, 50, []string{"a", "b"})
 	for k := range raw.X {

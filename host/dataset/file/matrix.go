@@ -62,8 +62,7 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 	})
 }
 
-// certain reports whether r, that has n examples of d elements of so many bytes by what its header
-// says, does have them: a header can promise anything.
+// certain reports whether r does have n·d elements of size bytes, as its header says.
 func (b *builder) certain(r io.Reader, size int64, n, d int) bool {
 	need := memory.Product(n, d, int(size))
 	if m, inside := r.(*member); inside {
@@ -72,8 +71,7 @@ func (b *builder) certain(r io.Reader, size int64, n, d int) bool {
 	return r == io.Reader(b.src) && b.src.file != nil && need == b.src.size-b.src.passed()
 }
 
-// elements reads n·d elements and hands them on as float32, some thousand at a
-// time; take may change them.
+// elements reads n·d elements as float32, some thousand at a time, which take may change.
 func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]float32) error) error {
 	decode := t.decoder()
 	const most = 1 << 14
@@ -95,7 +93,7 @@ func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]floa
 	return nil
 }
 
-// cutFault words an error of reading an array of which have of want rows came.
+// cutFault words an error of reading an array when have of want rows came.
 func (b *builder) cutFault(err error, have, want int) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && b.src.packed == "" {
 		return b.src.errorf("found the data of only %d examples, wanted %d as the header says; "+
@@ -104,8 +102,7 @@ func (b *builder) cutFault(err error, have, want int) error {
 	return err
 }
 
-// atEnd returns an error, made by errorf, if r has more bytes, or what r fails with;
-// it is at the end that check sums are compared.
+// atEnd returns an error if r has more bytes, or its own: check sums are compared there.
 func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 	var more [1]byte
 	switch n, err := io.ReadFull(r, more[:]); {
@@ -118,8 +115,7 @@ func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 	return nil
 }
 
-// flushRow makes subnormal values +0 and returns the first place that is not
-// finite, -1 if there is none.
+// flushRow makes subnormal values +0 and returns the first place not finite, or -1.
 func (b *builder) flushRow(row []float32) int {
 	bad := -1
 	for j, v := range row {
@@ -137,14 +133,12 @@ func (b *builder) flushRow(row []float32) int {
 	return bad
 }
 
-// cellFault is the error of a value that is not finite, in example i and column
-// j, both from 0.
+// cellFault is the error of a value that is not finite, i and j from 0.
 func (b *builder) cellFault(i, j int, v float32) error {
 	return b.src.errorf("example %d, column %d: %s", i+1, j+1, decimal.FaultOf(v))
 }
 
-// readColumns is readRows for elements that stand column by column (Fortran's
-// order). All must be there before the first example is.
+// readColumns is readRows of elements in Fortran's order, which must all be there first.
 func (b *builder) readColumns(r io.Reader, t numberType, n, d int) error {
 	if err := b.shapeOf(n, d); err != nil {
 		return err
@@ -162,8 +156,7 @@ func (b *builder) readColumns(r io.Reader, t numberType, n, d int) error {
 	return b.adopt(all.transposed(n, d), d, func(int) error { return nil }, b.cellFault)
 }
 
-// adopt enters the rows of x, which it takes. label sets the label of row i; value
-// is the error of a value that is not finite in example i, column j.
+// adopt enters the rows of x, which it takes; label and value word the errors of a row.
 func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(i, j int,
 	v float32) error) error {
 	b.width = d
@@ -199,8 +192,7 @@ func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(
 	return nil
 }
 
-// transposed returns the elements of b, d columns of n each, row by row, and
-// empties b. It works on a few rows at a time, so that they stay in the cache.
+// transposed returns elements of d columns of n row by row, in tiles for the cache, and empties b.
 func (b *blocks[T]) transposed(n, d int) []T {
 	x, parts := make([]T, n*d), b.all()
 	const tile = 16
@@ -227,8 +219,7 @@ func (b *blocks[T]) transposed(n, d int) []T {
 	return x
 }
 
-// exampleShape returns the examples and features of an array: its first size and
-// the product of the others.
+// exampleShape returns the first size and the product of the others.
 func exampleShape(shape []int) (n, d int, err error) {
 	if len(shape) < 2 {
 		return 0, 0, fmt.Errorf("found an array of %d dimensions, wanted a matrix of examples × features",
@@ -243,4 +234,50 @@ func exampleShape(shape []int) (n, d int, err error) {
 		d *= size
 	}
 	return shape[0], d, nil
+}
+
+// blocks is a growing list that never copies what it holds, which halves the peak memory.
+type blocks[T any] struct {
+	full [][]T
+	last []T
+	n    int // elements in full
+}
+
+const (
+	firstBlock = 1 << 8
+	mostBlock  = 1 << 20
+)
+
+func (b *blocks[T]) push(v T) {
+	if len(b.last) == cap(b.last) {
+		b.grow()
+	}
+	b.last = append(b.last, v)
+}
+
+func (b *blocks[T]) grow() {
+	size := firstBlock
+	if b.last != nil {
+		b.full = append(b.full, b.last)
+		b.n += len(b.last)
+		size = min(2*len(b.last), mostBlock)
+	}
+	b.last = make([]T, 0, size)
+}
+
+func (b *blocks[T]) len() int { return b.n + len(b.last) }
+
+// all returns the blocks in order.
+func (b *blocks[T]) all() [][]T { return append(b.full[:len(b.full):len(b.full)], b.last) }
+
+// flatten returns all elements and empties b block by block.
+func (b *blocks[T]) flatten() []T {
+	flat := make([]T, 0, b.len())
+	for i, block := range b.full {
+		flat = append(flat, block...)
+		b.full[i] = nil
+	}
+	flat = append(flat, b.last...)
+	*b = blocks[T]{}
+	return flat
 }

@@ -73,7 +73,7 @@ func measureMemory(path string) {
 	fmt.Println(highWater()-before, final)
 }
 
-// bigDataset has n examples of d features, of which stored are not zero.
+// bigDataset has n examples of d features; stored of them are not zero.
 func bigDataset(n, d, stored int) *dataset.Dataset {
 	rng := rand.New(rand.NewPCG(31, 32))
 	e := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
@@ -89,7 +89,7 @@ func bigDataset(n, d, stored int) *dataset.Dataset {
 	return &dataset.Dataset{Examples: e, Y: y, Classes: []string{"0", "1"}}
 }
 
-// writeBig writes n examples of d features, of which stored are not zero, and
+// writeBig writes n examples of d features, stored of them not zero, and
 // returns the path.
 func writeBig(t testing.TB, name string, n, d, stored int) string {
 	t.Helper()

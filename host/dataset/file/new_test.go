@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// Data made of slices are those that a file says, to the hash.
+// Data made of slices are what a file says, to the hash.
 func TestNewIsWhatReadGives(t *testing.T) {
 	for _, c := range []struct {
 		labels []string

@@ -25,8 +25,7 @@ type npz struct {
 	opened map[string]bool // the arrays that were looked at, as check does
 }
 
-// readNPZ reads the arrays X and y (or of other names) of an .npz file, or a
-// sparse matrix as scipy.sparse.save_npz writes it.
+// readNPZ reads arrays X and y of an .npz, or a sparse matrix of SciPy.
 func readNPZ(s *source, o Options) (*dataset.Dataset, error) {
 	if err := refuseColumns(s, o); err != nil {
 		return nil, err
@@ -45,8 +44,7 @@ func readNPZ(s *source, o Options) (*dataset.Dataset, error) {
 	return d, err
 }
 
-// read reads what readNPZ does, each array to its end, where its check sum is
-// compared.
+// read reads each array to its end, where its check sum is compared.
 func (z *npz) read(o Options) (d *dataset.Dataset, err error) {
 	sparse := z.find("indptr") != nil && z.find("indices") != nil && z.find("data") != nil &&
 		z.find("shape") != nil
@@ -94,8 +92,7 @@ func openNPZ(s *source) (*npz, error) {
 // find returns the array of that name, nil if there is none.
 func (z *npz) find(name string) *zip.File { return z.files[name] }
 
-// choose returns the name of an array: the one asked for, or the first that
-// there is of the usual ones.
+// choose returns the array asked for, or the first of the usual ones.
 func (z *npz) choose(asked, what string, usual ...string) (string, error) {
 	if asked != "" {
 		usual = []string{asked}
@@ -139,8 +136,7 @@ func (z *npz) unpack(name string) (*member, error) {
 	return m, nil
 }
 
-// check reads the arrays that were looked at and returns the error of one whose
-// bytes are not those that were written.
+// check reads the opened arrays again and returns the error of a damaged one.
 func (z *npz) check() error {
 	for _, name := range z.names {
 		if !z.opened[name] {
@@ -244,8 +240,7 @@ func (z *npz) readMatrix(b *builder) error {
 	return b.readNPYMatrix(r, h)
 }
 
-// onlyMatrix returns the one array of two dimensions, if there is just one. It looks for none
-// among very many.
+// onlyMatrix returns the one array of two dimensions; very many are not looked at.
 func (z *npz) onlyMatrix() (name string, found bool) {
 	const most = 1000
 	if len(z.names) > most {

@@ -12,71 +12,51 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// Options say how Read understands a file. The zero value reads a labelled file of a format found
-// out by itself, with the label of a table in the last column.
+// Options say how Read understands a file. Zero finds the format out; a table's last column is the
+// label.
 type Options struct {
-	// Format is "csv", "libsvm", "npy", "npz" (with arrays, or a sparse matrix of SciPy), "idx",
-	// "parquet" (in programs that import package host/dataset/parquet), "arff", "binary", or "auto"
-	// (the same as ""). auto goes by the first bytes, then by the name (.gz and .zst aside). Text is
-	// LIBSVM if the second field of its first telling line looks like index:value, or if it is named
-	// .svm, .libsvm or .svmlight, and else CSV.
+	// Format is "csv", "libsvm", "npy", "npz", "idx", "parquet" (with package host/dataset/parquet),
+	// "arff", "binary", or "auto" (same as ""): by first bytes, then name, then the look of LIBSVM's
+	// index:value.
 	Format string
-	// Storage is "dense", "sparse", "narrow" (dense, and preparing keeps small integers as codes too:
-	// WithCodes), or "auto" (the same as ""): sparse if fewer than one value in eight is other than
-	// +0. Sparse examples then take less than a quarter of the memory, which outweighs that a stored
-	// value costs more work. A binary file has a storage already; another one is a copy in memory.
+	// Storage is "dense", "sparse", "narrow" (dense, and codes of small integers when prepared), or
+	// "auto" (same as ""): sparse if fewer than one value in eight is other than +0.
 	Storage string
 	// Table says how a table is laid out (CSV, ARFF, Parquet) and what its columns are.
 	Table
-	// Labels is the path of a second file with one label per example in the same order, "" if the
-	// labels stand with the features: IDX, .npy of integers or texts, or a text file with one label
-	// per line or several columns, of which LabelColumn is the one. Its first line is a header if
-	// LabelColumn is a name in it, or if its label is no whole number and the next one is (a wrong
-	// guess shows: a label is missing). A label in the data file itself is then a feature unless
-	// Ignore names it; LIBSVM's is passed over.
+	// Labels is a second file with a label per example in the same order: IDX, .npy, or text of one
+	// label per line or of several columns with LabelColumn. Its first line is a header if LabelColumn
+	// names it, or if a word stands over a whole number.
 	Labels string
-	// NoLabels reads data to predict. Every column is a feature, except LabelColumn if it is not ""
-	// and Features does not say that it must be a feature too. A LIBSVM line may begin with a label,
-	// which is passed over, or not.
+	// NoLabels reads data to predict: every column but LabelColumn is a feature, unless Features wants
+	// it too.
 	NoLabels bool
-	// XName and YName are the names of the arrays in an .npz; "" means X or x, or the only matrix;
-	// and y or Y.
+	// XName and YName are the arrays of an .npz; "" means X, x or the only matrix, and y or Y.
 	XName, YName string
 	// ZeroBased says that the indices of a LIBSVM file begin at 0, not at 1.
 	ZeroBased bool
 
-	// Features, if above 0, is the number of features wanted, for example by a model. A file must
-	// have exactly that many. LIBSVM and sparse .npz may not say how many there are: features beyond
-	// the file's last are zero, with a note, and only more of them are an error.
+	// Features, if above 0, is the number wanted; LIBSVM and sparse .npz may have fewer, with a note.
 	Features int
-	// FeatureNames, if not nil, are the names of the features wanted, in their order. Where the data
-	// name their features, these are chosen by name and brought into this order, whatever stands in
-	// other columns (Dataset.MatchFeatures has the rules); else position counts, with a note.
+	// FeatureNames, if not nil, are the features wanted in order, as in Dataset.MatchFeatures.
 	FeatureNames []string
-	// Classes, if not nil, is the whole list of classes in their order, for example of a model:
-	// another label is an error, and a file of one class is none. It is copied.
+	// Classes, if not nil, is the whole list in order; another label is an error.
 	Classes []string
 
-	// MaxErrors is how many bad examples Read lists before it gives up; 0 means 1. With more than
-	// one the error is a *BadExamples.
+	// MaxErrors is how many bad examples are listed, in a *BadExamples if above 1; 0 means 1.
 	MaxErrors int
-	// SkipBad passes over bad examples and lists them in Dataset.Skipped. A header that does not
-	// fit, a file cut short and the like stay errors.
+	// SkipBad passes over bad examples and lists them in Dataset.Skipped.
 	SkipBad bool
 
 	// Trust leaves the checksums of a binary file alone, which is then opened without being read.
 	Trust bool
-	// Prepare, if not "", names the steps, of ParseSteps or auto, by which the examples will be
-	// prepared. Read refuses a raw dense binary file whose prepared copy does not fit in memory.
+	// Prepare names steps, or auto: a binary file whose prepared copy does not fit is refused early.
 	Prepare string
-	// Ranks, if not nil, share the examples: each rank calls Read with the same options and keeps
-	// its own rows. A binary file that is mapped and in the storage asked for is shared in place.
-	// Every other file each rank reads whole and then lets go of the rows of others. ReadAll, and a
-	// binary file that is packed or changes its storage, leave each rank all rows.
+	// Ranks, if not nil, share the examples: each rank reads with the same options and keeps its own
+	// rows, in place in a mapped file. ReadAll, packed binary files and changes of storage leave all
+	// rows.
 	Ranks ranks.Reducer
-	// Spill has Read keep many examples in files without names, in the folder $TMPDIR or /var/tmp,
-	// which take twice the memory they replace; Dataset.Close gives them back. Where no file can be
-	// made, and on systems without mapped files, it does nothing.
+	// Spill keeps many examples in files without names in $TMPDIR or /var/tmp, where that can be done.
 	Spill bool
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
@@ -84,45 +64,28 @@ type Options struct {
 	passed
 }
 
-// Table says how a table is laid out and what its columns are. Columns are named by their names in
-// the header or by their positions, which count all columns of the file from 1; a name that looks
-// like a position is taken as the name.
+// Table says how a table is laid out; columns are named by the header or by position from 1.
 type Table struct {
-	// Header says whether a CSV begins with a header: "yes", "no", or "auto" (the same as ""). auto:
-	// LabelColumn, IDColumn or one of Ignore is a name; or no feature field of the first record is a
-	// number (nan and inf count as numbers) and not all of them are empty; or it holds all
-	// FeatureNames, and one of these is a word, or they are three and more; or the feature fields
-	// count from 0 or 1, as pandas and R number columns, and the label's is a word that no example
-	// would have, or three and more of them stand behind an empty one. Any other first record that
-	// mixes numbers and words is data, so that its words become errors: no line is ever lost by a
-	// guess. A record that counts and is taken as data is a warning.
+	// Header is "yes", "no", or "auto" (same as ""): a first record is a header if an asked-for column
+	// is named in it, if no feature field is a number, if it holds all FeatureNames, or if it counts
+	// columns as pandas and R do. Other mixtures are data, so no line is lost by a guess.
 	Header string
-	// Separator is what stands between the fields of a CSV: "comma", "tab", "semicolon", "blanks"
-	// (blanks and tabs, one or more), one character, or "auto" (the same as ""): the comma if the
-	// first line has one, else the tab, else the semicolon, else blanks.
+	// Separator is "comma", "tab", "semicolon", "blanks", one character, or "auto" (same as "").
 	Separator string
 	// DecimalComma says that the numbers of a CSV have a comma where others have a point.
 	DecimalComma bool
-	// LabelColumn is "last" (the same as ""), "first", a name, or a position; "last" and "first" are
-	// never names. LIBSVM has the label first always. With Options.Labels it is a column of that
-	// file.
+	// LabelColumn is "last" (same as ""), "first", a name or a position; with Labels, in that file.
 	LabelColumn string
-	// IDColumn is the column whose texts name the examples, by name or position; "" if none does. It
-	// is no feature and goes through to Dataset.IDs. A format whose columns have no names is refused.
-	// Where LabelColumn is "", the label is the last column but this one.
+	// IDColumn names the examples, by name or position; it is no feature, and "last" passes it over.
 	IDColumn string
-	// Ignore are columns to leave out. An index is left out unasked, with a note, if a program's name
-	// for it says so (Unnamed: 0, __index_level_0__, ...1), or if the first column alone has no name
-	// and numbers the examples, unless Features or FeatureNames ask for it.
+	// Ignore are columns to leave out. An index that programs write is left out unasked, with a note.
 	Ignore []string
 	// Encode makes features of columns that are more than numbers; nil refuses all other values.
 	Encode *features.EncodeOptions
-	// Encoding, if not nil, is what Read learned from the training data of a model: the columns
-	// become the same features, and Encode does not matter. Features and FeatureNames are then those
-	// of the model. A table that has the features themselves, by their names, is read as it is.
+	// Encoding, if not nil, is a model's: columns become its features, unless the table has these by
+	// name.
 	Encoding *dataset.Encoding
-	// Unseen is what becomes of a level that Encoding does not know: "zero" (the same as ""), none
-	// of the levels, with a warning, or "error".
+	// Unseen is what an unknown level becomes: "zero" (same as ""), with a warning, or "error".
 	Unseen string
 }
 

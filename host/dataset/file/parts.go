@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // parts are files that are read as one set, by one builder.
@@ -30,11 +31,9 @@ type parts struct {
 	written *dataset.Dataset // the first binary part, but for its examples
 }
 
-// ReadAll returns the data set that Read would find in one file of the examples of all files, in
-// this order, but for its hash where parts were prepared before. Tables have the columns of the
-// first part, and its header or none; prepared parts have one preparation. Options.Labels has the
-// labels of all parts. name stands for all in messages; places in Dataset.Skipped are places in
-// each part. Each rank reads all parts. Examples are copied, also from binary files.
+// ReadAll returns the data set that Read would find in one file of all examples. Tables have the
+// first part's columns; prepared parts one preparation; Options.Labels has all labels. name is for
+// messages. Examples are copied.
 func ReadAll(ctx context.Context, name string, paths []string, o Options) (*dataset.Dataset,
 	error) {
 	switch len(paths) {
@@ -64,8 +63,7 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*data
 	panic("unreachable: the last part ends the loop")
 }
 
-// kindOf returns the kind of a format: one builder joins examples of one kind alone. Kinds are
-// tables, arrays, LIBSVM and binary files.
+// kindOf returns tables, arrays, libsvm or binary: one builder joins one kind.
 func kindOf(f format) string {
 	switch f.name {
 	case "npy", "npz", "idx":
@@ -102,8 +100,7 @@ func (p *parts) close() {
 // goesOn reports whether there is a part behind the one that was read.
 func (p *parts) goesOn() bool { return p != nil && !p.last }
 
-// goOn has the builder read another part, with the labels in given, if they do not stand with the
-// features.
+// goOn has the builder read another part, with its labels if they stand apart.
 func (b *builder) goOn(s *source, o Options) error {
 	b.before, b.passed = b.seen, b.passed+b.src.text
 	b.src, b.o = s, o
@@ -144,8 +141,7 @@ func (p *parts) names() []string {
 	return p.table.names
 }
 
-// sameTable makes sure that a part of a table has the columns c of the first, or that it is the
-// first. It returns what is wrong, "" if nothing is.
+// sameTable returns how the columns differ from the first part's, "" if they do not.
 func (p *parts) sameTable(c *columns) string {
 	if p == nil || p.table == nil {
 		if p != nil {
@@ -159,7 +155,7 @@ func (p *parts) sameTable(c *columns) string {
 		return fmt.Sprintf("found %d columns, wanted %d as in %s", len(c.role), len(first.role), p.first)
 	case (c.names == nil) != (first.names == nil):
 		return fmt.Sprintf("found a header (%v), wanted it as in %s (%v); write all parts with one, or "+
-			"without (--header)", c.names != nil, p.first, first.names != nil)
+			"without ("+setting.Spell("header", "")+")", c.names != nil, p.first, first.names != nil)
 	case !slices.Equal(c.names, first.names):
 		j := 0
 		for c.names[j] == first.names[j] {
@@ -169,7 +165,8 @@ func (p *parts) sameTable(c *columns) string {
 			"order", c.describe(j), quote.Text(first.names[j]), p.first)
 	case !slices.Equal(c.role, first.role):
 		return fmt.Sprintf("found other columns to be features than in %s; say which is the label "+
-			"(--label-column) and which to leave out (--ignore-columns)", p.first)
+			"("+setting.Spell("label-column",
+			"")+") and which to leave out ("+setting.Spell("ignore-columns", "")+")", p.first)
 	}
 	return ""
 }
@@ -189,15 +186,15 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 		b.Encoder = made
 	case (made == nil) != (b.Encoder == nil):
 		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone "+
-			"in the other; say which are categories (--categories)", p.first)
+			"in the other; say which are categories ("+setting.Spell("categories", "")+")", p.first)
 	case b.Encoder != nil:
 		b.Encoder.GoOn(b.src.path, places)
 	}
 	return ""
 }
 
-// cells returns what takes the values of the columns, of those kinds unless o.Encoding knows them;
-// nil if all are numbers. The string says what is wrong, "" if nothing is.
+// cells returns an Encoder of the columns, of those kinds unless o.Encoding knows them; nil if all
+// are numbers.
 func (c *columns) cells(path, places string, kinds []string, o Options) (*features.Encoder,
 	string) {
 	if o.Encoding == nil && o.Encode == nil {
@@ -254,8 +251,7 @@ func asPart(d *dataset.Dataset, s *source, o Options) (*dataset.Dataset, error) 
 	return b.finish()
 }
 
-// part enters the examples of a binary file, which stays open until all parts are read. Its values
-// are not looked at.
+// part enters the examples of a binary file, which stays open; values are not looked at.
 func (b *builder) part(d *dataset.Dataset) error {
 	p := b.o.parts
 	if err := b.checkWidth(d.D); err != nil {
@@ -277,7 +273,8 @@ func (b *builder) part(d *dataset.Dataset) error {
 			p.first)
 	case !reflect.DeepEqual(w.Encoding, d.Encoding):
 		return b.src.errorf("found features that were made of other words than in %s; join the tables "+
-			"that they were made of, or convert them with the model of one (--encoding)", p.first)
+			"that they were made of, or convert them with the model of one ("+setting.Spell("encoding",
+			"")+")", p.first)
 	}
 	b.width = d.D
 	p.hashes = append(p.hashes, d.SHA256)

@@ -6,6 +6,8 @@
 package file
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -30,8 +33,7 @@ type format struct {
 // table reports whether what a file holds has columns, which can be chosen.
 func (f format) table() bool { return f.name == "csv" || f.name == "arff" || f.name == "parquet" }
 
-// formats lists every format that Read and Write know. Read compares the first bytes of a
-// file with each magic in this order. A text that no other format claims is read as CSV.
+// formats lists every format, in the order in which first bytes are compared; other text is CSV.
 func formats() []format {
 	return []format{
 		{"csv", []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
@@ -59,8 +61,7 @@ func entering(enter func(b *builder) error) func(*source, Options) (*dataset.Dat
 	}
 }
 
-// formatNamed returns the format of that name, which can be written if that is
-// what it is for.
+// formatNamed returns the format of that name, to be written if write.
 func formatNamed(name string, write bool) (format, error) {
 	var names []string
 	for _, f := range formats() {
@@ -81,28 +82,11 @@ func formatNamed(name string, write bool) (format, error) {
 		quote.Text(name), strings.Join(names[:last], ", "), names[last])
 }
 
-// Read reads examples and their labels from a file of any of the formats that Options.Format
-// lists, plain, gzip or zstd (known by the first bytes; several gzip members are fine). The path
-// "-" is standard input. Text is UTF-8, or UTF-16 that says so by its mark, its lines end in LF or
-// CRLF, and blank lines are passed over.
-//
-// Every number becomes the nearest float32. Not a number, infinite, beyond
-// float32, with anything behind it, or missing: an error. So are an empty file,
-// a file of one class only, and all that a format's own rules forbid. Errors
-// that belong to a line begin with file:line, or file:line:column where they
-// belong to a place in it (the byte, counted from 1).
-//
-// A binary file is compared with its checksums, block by block, unless Options.Trust says not to
-// or it is of version 1, which has none (Unchecked tells); one of version 1 or 2 leaves SHA256
-// empty. One that is not packed is mapped, not copied, and what its values mean is looked at no
-// earlier than by who uses them (engines refuse what is not finite). Its Examples and Y lie in the
-// file: they cannot be written to, and if the file is shortened while they are used, the program
-// ends, unless it uses them under Guard. Close unmaps it. Any other result owns its memory.
-//
-// If ctx ends, so does Read, before the next block of a mebibyte or less, with an error
-// that wraps ctx.Err(). Nothing stays open; only a wait for standard input, for the
-// writer of a pipe or for Options.Stdin cannot be broken off: it goes on in a goroutine
-// of its own until it is over, and changes nothing.
+// Read returns the examples of a file, plain or packed by gzip or zstd; "-" is standard input. Each
+// number becomes the nearest float32; what is no finite number is an error, as is a file of one
+// class. Errors begin with file:line:column where they belong to a place. A plain binary file is
+// mapped, not copied: nobody may write to it, use it under Guard, and Close unmaps it. The end of
+// ctx ends Read, though a waiting read of a pipe goes on by itself.
 func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
 	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {
@@ -119,9 +103,7 @@ func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error)
 	return d, cancelled(ctx, path, err)
 }
 
-// ReadFrom is Read from r; name stands for its path, in errors and where a name
-// tells the format. Formats that must be read at any place (.npz, Parquet) are
-// read into memory, 4 GiB at most.
+// ReadFrom is Read from r, named for errors; .npz and Parquet are read into memory, at most 4 GiB.
 func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*dataset.Dataset, error) {
 	l, waits := defaultLimits, true
 	if b, ok := r.(interface{ Len() int }); ok { // a bytes.Reader or the like, often a short one
@@ -153,7 +135,8 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 	}
 	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
 		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
-			"the format %s; leave --separator and --decimal out", s.path, f.name)
+			"the format %s; leave %s and %s out", s.path, f.name, setting.Spell("separator", ""),
+			setting.Spell("decimal", ""))
 	}
 	if o.IDColumn != "" && !f.table() {
 		return nil, idFault(s, f, o)
@@ -216,8 +199,7 @@ func emptyFault(s *source, what string) error {
 	return fmt.Errorf("%s: found no example%s, wanted at least one", s.path, what)
 }
 
-// FormatOfName returns the format that a file name stands for, "" if it does not
-// say. A .gz or .zst at its end does not matter.
+// FormatOfName returns the format of a name, .gz and .zst aside; "" if it does not say.
 func FormatOfName(path string) string {
 	if end := extension(path); end != "" {
 		for _, f := range formats() {
@@ -240,8 +222,7 @@ func WriteFormats() []string {
 	return names
 }
 
-// share leaves this rank its own examples of d, which every rank has read whole, and gives back
-// the memory of the others. It asks all ranks.
+// share leaves this rank its own examples of d, read whole. It asks all ranks.
 func share(d *dataset.Dataset, r *store.Ranks) error {
 	own, err := d.Examples.OwnOf(r)
 	if err != nil {
@@ -255,3 +236,55 @@ func share(d *dataset.Dataset, r *store.Ranks) error {
 	debug.FreeOSMemory() // what follows takes little memory that the collector knows of
 	return nil
 }
+
+// detectFormat looks at the first bytes, at the name, and at the first lines.
+func detectFormat(s *source, noLabels bool) string {
+	head := s.peek(1 << 16)
+	for _, f := range formats() {
+		if f.magic != nil && f.magic(head) {
+			return f.name
+		}
+	}
+	byName := formatOfName(s.path)
+	if byName != "csv" || extension(s.path) == ".tsv" { // whose tabs would pass for LIBSVM's spaces
+		return byName
+	}
+	for line := range bytes.Lines(head) {
+		if comment := bytes.IndexByte(line, '#'); comment >= 0 {
+			line = line[:comment]
+		}
+		fields := bytes.Fields(line[:min(len(line), 1<<12)])
+		if len(fields) == 0 || (len(fields) == 1 && !bytes.ContainsAny(fields[0], ",;:")) {
+			continue // a comment, or perhaps the label of an example that is all zero
+		}
+		if (len(fields) > 1 && looksIndexed(fields[1])) || (noLabels && looksIndexed(fields[0])) {
+			return "libsvm"
+		}
+		break
+	}
+	return byName
+}
+
+// formatOfName returns FormatOfName, or CSV.
+func formatOfName(path string) string { return cmp.Or(FormatOfName(path), "csv") }
+
+// extension returns the last dotted part in lower case, .gz or .zst aside.
+func extension(path string) string {
+	name := strings.ToLower(path)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	if dot := strings.LastIndexAny(name, "./\\"); dot >= 0 && name[dot] == '.' {
+		return name[dot:]
+	}
+	return ""
+}
+
+// looksIndexed reports whether a field begins like index:value or qid:number.
+func looksIndexed(field []byte) bool {
+	index, _, found := bytes.Cut(field, []byte(":"))
+	if !found || len(index) == 0 || bytes.ContainsAny(field, ",;\"") {
+		return false
+	}
+	return len(bytes.Trim(index, "0123456789")) == 0 || string(index) == "qid"
+}
+
+func isParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }

@@ -107,7 +107,7 @@ type benchFile struct {
 }
 
 // BenchmarkRead reads 20,000 examples of 64 features (of six digits each, or
-// whole numbers to 16) or of 2,000 of which one in 40 is not zero, from memory,
+// whole numbers to 16) or of 2,000, one in 40 not zero, from memory,
 // all but the hash. MB/s are of the unpacked file.
 func BenchmarkRead(b *testing.B) {
 	for _, file := range benchFiles(b) {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // remarks are what readers say about the columns of a table, without the path.
@@ -27,9 +29,8 @@ func (r *remarks) note(format string, args ...any) {
 	}
 }
 
-// remark adds to a data set that was just read what the readers said, and looks for
-// columns and labels that are hardly what their reader takes them for. In-place changes
-// are allowed: no other code has d yet.
+// remark adds what the readers said, and looks for columns and labels that are not what they seem.
+// It may change d in place.
 func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	for _, note := range r.notes {
 		d.Notes = append(d.Notes, d.Path+": "+note)
@@ -48,7 +49,8 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || count(d, d.Y[0]) == 1) {
 		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is "+
-			"a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
+			"a header, say so ("+setting.Spell("header",
+			"yes")+"), and if not, too ("+setting.Spell("header", "no")+")", r.maybeHeader)
 	}
 	if o.Classes != nil || d.Y == nil {
 		return nil
@@ -71,8 +73,7 @@ func firstTwice(names []string) (name string, found bool) {
 // fewExamples is the number below which nothing that examples have in common is telling.
 const fewExamples = 20
 
-// leadingColumn leaves out the first column if it is certain to number the examples, as
-// pandas and R write it without a name, and warns if it may.
+// leadingColumn leaves out a nameless first column that numbers the examples, and warns if unsure.
 func leadingColumn(d *dataset.Dataset, r *remarks, warn func(string, ...any)) {
 	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == dataset.KindNumber &&
 		d.Encoding.Columns[0].Width() == 1
@@ -84,19 +85,18 @@ func leadingColumn(d *dataset.Dataset, r *remarks, warn func(string, ...any)) {
 		dropFirst(d)
 	case r.leadingNoName && d.N > 2:
 		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
-			"leave it out (--ignore-columns 1)")
+			"leave it out (" + setting.Spell("ignore-columns", "1") + ")")
 	case counts && d.N >= fewExamples:
 		name := ""
 		if d.Features != nil {
 			name = " (" + quote.Printable(d.Features[0]) + ")"
 		}
 		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, leave it "+
-			"out (--ignore-columns 1)", name)
+			"out ("+setting.Spell("ignore-columns", "1")+")", name)
 	}
 }
 
-// firstCounts reports whether feature 0 increases by 1 from example to example, from a
-// whole number on.
+// firstCounts reports whether feature 0 increases by 1 from a whole number on.
 func firstCounts(d *dataset.Dataset) bool {
 	at := func(i int) float32 {
 		if !d.Sparse() {
@@ -161,8 +161,7 @@ func count(d *dataset.Dataset, q int32) (n int) {
 	return n
 }
 
-// judgeLabels refuses labels that are measurements, and warns of labels that may be or
-// that may be numbers of examples.
+// judgeLabels refuses labels that are measurements, and warns of labels that may be.
 func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
 	const usual = 20 // classes that are no wonder, whatever their names
 	if d.N < fewExamples || len(d.Classes) <= usual {
@@ -190,14 +189,105 @@ func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
 	switch {
 	case fractions != "" && many:
 		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
-			"classes and not a measurement; name the column of the class (--label-column), or read the "+
+			"classes and not a measurement; name the column of the class ("+setting.Spell("label-column",
+			"")+"), or read the "+
 			"data without labels", d.Path, column, len(d.Classes), d.N, quote.Text(fractions))
 	case fractions != "":
 		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then "+
-			"name the column of the class (--label-column)", column, fractions, len(d.Classes))
+			"name the column of the class ("+setting.Spell("label-column", "")+")", column, fractions,
+			len(d.Classes))
 	case many:
 		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, "+
-			"name the column of the class (--label-column)", column, len(d.Classes), d.N)
+			"name the column of the class ("+setting.Spell("label-column", "")+")", column,
+			len(d.Classes), d.N)
 	}
 	return nil
 }
+
+// BadExamples is the error of several bad examples, in the order of the file (Options.MaxErrors).
+type BadExamples struct {
+	Errs []error
+	// Stopped says that reading ended at the last of Errs.
+	Stopped bool
+}
+
+// Error lists every error on a line of its own.
+func (e *BadExamples) Error() string {
+	var b strings.Builder
+	for _, err := range e.Errs {
+		b.WriteString(err.Error())
+		b.WriteByte('\n')
+	}
+	if e.Stopped {
+		fmt.Fprintf(&b, "found %d bad examples and stopped; there may be more", len(e.Errs))
+	} else {
+		fmt.Fprintf(&b, "found %d bad examples in all", len(e.Errs))
+	}
+	return b.String()
+}
+
+// Unwrap returns the single errors.
+func (e *BadExamples) Unwrap() []error { return e.Errs }
+
+// faults decides what becomes of bad examples: end, list, or pass over.
+type faults struct {
+	most    int  // errors to list before reading ends, at least 1
+	skip    bool // pass over bad examples
+	errs    []error
+	skipped dataset.Skipped
+}
+
+// defaultListed is how many errors Skipped keeps unless MaxErrors says more.
+const defaultListed = 10
+
+func newFaults(o Options) faults { return faults{most: max(1, o.MaxErrors), skip: o.SkipBad} }
+
+// listed is how many errors of skipped examples are kept.
+func (f *faults) listed() int { return max(f.most, defaultListed) }
+
+// reject takes the error of a bad example; it returns the error that ends reading, if any.
+func (f *faults) reject(err error, place int) error {
+	if f.skip {
+		f.skipped.At = append(f.skipped.At, place)
+		if len(f.skipped.First) < f.listed() {
+			f.skipped.First = append(f.skipped.First, err)
+		}
+		return nil
+	}
+	f.errs = append(f.errs, err)
+	if len(f.errs) < f.most {
+		return nil
+	}
+	if f.most == 1 {
+		return err
+	}
+	return &BadExamples{Errs: f.errs, Stopped: true}
+}
+
+// end returns the error of a file that was read to its end.
+func (f *faults) end() error {
+	switch len(f.errs) {
+	case 0:
+		return nil
+	case 1:
+		return f.errs[0]
+	}
+	return &BadExamples{Errs: f.errs}
+}
+
+// fatal returns err, together with what was wrong before.
+func (f *faults) fatal(err error) error {
+	if len(f.errs) == 0 {
+		return err
+	}
+	return &BadExamples{Errs: append(f.errs, err), Stopped: true}
+}
+
+// missingFile is the error of a data file that does not exist.
+type missingFile struct {
+	path  string
+	cause error
+}
+
+func (e *missingFile) Error() string { return e.path + ": no such data file; check the path" }
+func (e *missingFile) Unwrap() error { return e.cause }

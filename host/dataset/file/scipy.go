@@ -11,8 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// readSciPy enters the rows of a sparse matrix as scipy.sparse.save_npz writes
-// it: CSR, the columns of a row in any order.
+// readSciPy enters the rows of a CSR matrix of scipy.sparse.save_npz, columns in any order.
 func (z *npz) readSciPy(b *builder) error {
 	s := z.src
 	if err := z.checkFormat(); err != nil {
@@ -115,8 +114,7 @@ type entry struct {
 	value  float32
 }
 
-// sparseRow enters one example of d columns, its entries in the order of the
-// columns; it returns what is wrong with it, "" if nothing is.
+// sparseRow enters one example of d columns; it returns what is wrong with it.
 func (b *builder) sparseRow(row []entry, d int64) string {
 	last := int64(-1)
 	for _, e := range row {

@@ -1,18 +1,19 @@
 package file
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"runtime/debug"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// segment holds some consecutive examples in whichever form takes less memory:
-// dense (x), or sparse (counts, columns, values; +0 is not stored). Examples are
-// collected in segments, which are freed as they are copied, so that reading needs
-// little more memory than the result, whatever the data are like.
+// segment holds consecutive examples in the smaller form: dense (x) or sparse without +0. Segments
+// are freed as they are copied, so reading takes little more memory than the result.
 type segment struct {
 	rows  int
 	width int       // columns of x
@@ -34,15 +35,13 @@ func (g segment) bytes() int {
 }
 
 const (
-	// segmentValues is about how many values a segment holds, a mebibyte of them;
-	// one row may have more.
+	// segmentValues is about how many values a segment holds, a mebibyte.
 	segmentValues = 1 << 18
 	// segmentRows bounds the rows of a segment whose rows are all but empty.
 	segmentRows = 1 << 16
 )
 
-// sparseIsSmaller reports whether the sparse form of so many values in
-// rows·width cells takes less memory than the dense one.
+// sparseIsSmaller reports whether the sparse form of stored values takes less memory.
 func sparseIsSmaller(stored, rows, width int) bool {
 	return 8*float64(stored)+4*float64(rows) < 4*float64(rows)*float64(width)
 }
@@ -100,8 +99,7 @@ func fill(x []float32, d int, counts, columns []int32, values []float32) {
 	}
 }
 
-// emptied is called when segment k has been copied. Once in a while it has the memory of those
-// before it given back, for the collector would wait until as much again has been asked for.
+// emptied frees a copied segment, and at times has the memory given back at once.
 func emptied(segments []segment, k int) {
 	const times, few = 8, 64 // of a mebibyte each
 	segments[k] = segment{}
@@ -110,8 +108,7 @@ func emptied(segments []segment, k int) {
 	}
 }
 
-// joinDense returns the rows of segments as one dense array of d columns, with room behind it for
-// one more (see Preparation.applyOver), and empties them one by one.
+// joinDense returns the rows as one dense array with room for one more column, emptying segments.
 func joinDense(s *store.Scratch, segments []segment, n, d int) ([]float32, error) {
 	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
 		return segments[0].x[:n*d], nil
@@ -145,8 +142,8 @@ func joinDenseIn(x []float32, segments []segment, d int) error {
 	return nil
 }
 
-// joinSparse returns the rows of segments, which hold stored values, in
-// compressed form, with room for one more value a row, and empties them one by one.
+// joinSparse returns the rows in compressed form with room for one more value a row, emptying
+// segments.
 func joinSparse(room *store.Scratch, segments []segment, n, stored int) (
 	starts []int64, columns []int32, values []float32, err error) {
 	starts = make([]int64, 1, n+1)
@@ -178,4 +175,208 @@ func joinSparse(room *store.Scratch, segments []segment, n, stored int) (
 		emptied(segments, k)
 	}
 	return starts, columns, values, nil
+}
+
+// examples joins the segments in the form that Options.Storage asks for.
+func (b *builder) examples() (dataset.Stored, error) {
+	e := dataset.Examples{N: b.n, D: b.width}
+	if b.Encoder != nil {
+		return b.encoded()
+	}
+	b.roomy(4 * min(2*b.stored, b.n*b.width))
+	if b.wantsSparse(b.stored, b.width) {
+		var err error
+		e.Starts, e.Columns, e.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
+		return e.Stored(), err
+	}
+	if err := b.checkDense(); err != nil {
+		return dataset.Stored{}, err
+	}
+	// One segment is taken as it is, if it has the width.
+	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
+		if err := b.checkRoom(b.n, b.width); err != nil {
+			return dataset.Stored{}, err
+		}
+	}
+	var err error
+	e.X, err = joinDense(b.scratch, b.segments, b.n, b.width)
+	return e.Stored(), err
+}
+
+// checkRoom refuses a dense copy that does not fit, if it is to lie in memory.
+func (b *builder) checkRoom(n, d int) error {
+	if b.scratch != nil {
+		return nil
+	}
+	return checkDenseMemory(b.src.path, n, d)
+}
+
+// encoded is examples for rows of marks.
+func (b *builder) encoded() (dataset.Stored, error) {
+	marks := dataset.Examples{N: b.n, D: b.Encoder.Width()}
+	var err error
+	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
+	if err != nil {
+		return dataset.Stored{}, err
+	}
+	x, err := b.Encoder.Encode(b.src.ctx, b.scratch, marks)
+	if err != nil {
+		return dataset.Stored{}, err
+	}
+	text := b.Encoder.Encoding().HasText() && (b.o.Storage == "" || b.o.Storage == "auto")
+	sparse := text || b.wantsSparse(len(x.Values), x.D)
+	if sparse {
+		return x.Stored(), nil
+	}
+	b.width = x.D
+	if err := b.checkDense(); err != nil {
+		return dataset.Stored{}, err
+	}
+	if err := b.checkRoom(x.N, x.D); err != nil {
+		return dataset.Stored{}, err
+	}
+	y := dataset.Examples{N: x.N, D: x.D}
+	if y.X, err = store.RoomOf[float32](b.scratch, x.N*x.D); err != nil {
+		return dataset.Stored{}, err
+	}
+	for i := range x.N {
+		columns, values := x.SparseRow(i)
+		for k, j := range columns {
+			y.X[i*x.D+int(j)] = values[k]
+		}
+	}
+	return y.Stored(), nil
+}
+
+// wantsSparse says in which form Options.Storage wants the examples.
+func (b *builder) wantsSparse(stored, width int) bool {
+	if b.o.Storage == "" || b.o.Storage == "auto" {
+		return sparseIsBetter(stored, b.n, width)
+	}
+	return b.o.Storage == "sparse"
+}
+
+// sparseIsBetter is the rule of Options.Storage for "auto".
+func sparseIsBetter(stored, n, d int) bool { return 8*float64(stored) < float64(n)*float64(d) }
+
+// checkDense refuses dense storage out of all proportion to the file.
+func (b *builder) checkDense() error {
+	limit := b.src.limits.dense
+	if size := b.passed + b.src.text; size <= math.MaxInt64/b.src.limits.perByte {
+		limit = max(limit, b.src.limits.perByte*size)
+	}
+	if float64(b.n)*float64(b.width)*4 > float64(limit) || b.width > math.MaxInt/4/b.n {
+		where := ""
+		if b.widest > 0 {
+			where = fmt.Sprintf(" (is the index in line %d right?)", b.widest)
+		}
+		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a "+
+			"file of %d bytes, wanted at most %d; ask for sparse storage",
+			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.passed+b.src.text, limit)
+	}
+	return nil
+}
+
+// checkDenseMemory refuses a dense copy of n examples of d features that does not fit.
+func checkDenseMemory(path string, n, d int) error {
+	err := memory.Check(memory.Product(n, d, 4),
+		fmt.Sprintf("dense storage of %d examples × %d features", n, d))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// spillFrom is how many bytes of segments are kept in memory before they go to a file.
+var spillFrom = 64 << 20
+
+// spill puts segments into a file, once they are worth it, if Options.Spill says so.
+func (b *builder) spill() error {
+	held := 0
+	for _, g := range b.segments[b.here:] {
+		held += g.bytes()
+	}
+	if held < spillFrom || !b.spills() {
+		return nil
+	}
+	b.needScratch()
+	for k := b.here; k < len(b.segments) && b.scratch != nil; k++ {
+		var err error
+		if b.segments[k], err = b.segments[k].away(b.scratch); err != nil {
+			return b.fatal(err)
+		}
+	}
+	b.here = len(b.segments)
+	return nil
+}
+
+// spilled is the Home of examples in files without names.
+type spilled struct{ *store.Scratch }
+
+// Close gives the files back.
+func (s spilled) Close() error {
+	s.Scratch.Close()
+	return nil
+}
+
+// ReadOnly is false.
+func (spilled) ReadOnly() bool { return false }
+
+func (b *builder) spills() bool {
+	return b.o.Spill && store.CanReserve && b.o.block == nil
+}
+
+// needScratch makes the scratch. Where no file can be made, memory is asked, which may be enough.
+func (b *builder) needScratch() {
+	if b.scratch == nil {
+		s, err := store.NewScratch(b.src.path)
+		if err != nil {
+			b.o.Spill = false
+			return
+		}
+		b.scratch = s
+	}
+}
+
+// roomy makes a file for that number of bytes, if they are worth it, so that memory is not asked.
+func (b *builder) roomy(bytes int) {
+	if bytes >= spillFrom && b.spills() {
+		b.needScratch()
+	}
+}
+
+// away returns a segment whose values are in the file of s, where those of g were written.
+func (g segment) away(s *store.Scratch) (segment, error) {
+	at, err := s.Away(store.Bytes(g.x), store.Bytes(g.counts), store.Bytes(g.columns),
+		store.Bytes(g.values))
+	if err != nil {
+		return g, err
+	}
+	return segment{rows: g.rows, width: g.width, stored: len(g.values), dense: g.x != nil,
+		from: s.File, at: at}, nil
+}
+
+// back returns a segment with its values in memory.
+func (g segment) back() (segment, error) {
+	if g.from == nil {
+		return g, nil
+	}
+	b := segment{rows: g.rows, width: g.width}
+	var parts [][]byte
+	if g.dense {
+		b.x = make([]float32, g.rows*g.width)
+		parts = [][]byte{store.Bytes(b.x)}
+	} else {
+		b.counts, b.columns, b.values = make([]int32, g.rows), make([]int32, g.stored), make([]float32,
+			g.stored)
+		parts = [][]byte{store.Bytes(b.counts), store.Bytes(b.columns), store.Bytes(b.values)}
+	}
+	at := g.at
+	for _, part := range parts {
+		if _, err := g.from.ReadAt(part, at); err != nil {
+			return g, fmt.Errorf("temporary file: %w", fileerr.Cause(err))
+		}
+		at += int64(len(part))
+	}
+	return b, nil
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// onRanks has each of so many ranks read a file, and returns what they got. A rank that fails ends
+// onRanks has each of count ranks read a file, and returns what they got. A rank that fails ends
 // all.
 func onRanks(t *testing.T, count int, do func(r ranks.Reducer) (*dataset.Dataset,
 	error)) ([]*dataset.Dataset, []error) {
@@ -274,7 +274,7 @@ func writeShared(t *testing.T, array, labels string) {
 	}
 }
 
-// checkShare returns how d, of which this rank has a part, is other than it is in one process,
+// checkShare returns how d, shared by ranks, is other than it is in one process,
 // before and after a preparation, and picked from. It takes all ranks.
 func checkShare(d, whole *dataset.Dataset) error {
 	switch {
@@ -342,7 +342,7 @@ func checkPart(e dataset.Stored, whole dataset.Examples) error {
 	if a, b := e.Pick(which), whole.Pick(which); !equalExamples(a, b) {
 		return fmt.Errorf("picked other examples")
 	}
-	for _, step := range []int{1, 2} { // of which the second may be too few to be shared
+	for _, step := range []int{1, 2} { // the second may be too few to be shared
 		var some []int
 		for i := 0; i < e.N; i += step {
 			some = append(some, i)

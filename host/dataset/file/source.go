@@ -17,8 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// limits bound the memory that a small or damaged file can ask for, and what can
-// be numbered.
+// limits bound the memory that a small or damaged file can ask for, and counts.
 type limits struct {
 	// buffer is the number of bytes read at a time.
 	buffer int
@@ -26,18 +25,15 @@ type limits struct {
 	length int
 	// line is the largest number of bytes in one line (in CSV, one record).
 	line int
-	// dense and perByte: examples stored densely may take max(dense, perByte ·
-	// bytes of the unpacked file) bytes.
+	// dense and perByte allow dense examples max(dense, perByte · unpacked bytes).
 	dense, perByte int64
-	// whole is the largest file, unpacked, that is read into memory as a whole,
-	// as .npz and Parquet are that come packed or from a pipe.
+	// whole is the most bytes of a packed .npz or Parquet, read as a whole.
 	whole int64
 	// page is how many bytes a page of Parquet may unpack to, however few it has.
 	page int64
 	// window is the largest window of zstd, which is memory, in bytes.
 	window uint64
-	// rows and columns are the most that an example set may have: engines and
-	// sparse storage count in 32 bits.
+	// rows and columns are the most examples and features: engines count in 32 bits.
 	rows, columns int
 	// first is how many segments the first block of a stream has, which tell classes and width.
 	first int
@@ -47,8 +43,7 @@ var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perBy
 	whole: 1 << 32, page: 1 << 26, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32,
 	first: 16}
 
-// source gives the bytes of a file, unpacked, or its lines, and knows their
-// numbers. All formats read from one.
+// source gives the bytes or lines of a file, unpacked, and knows their numbers.
 type source struct {
 	ctx    context.Context // of reading, which ends with it
 	path   string
@@ -67,8 +62,7 @@ type source struct {
 	long   []byte // holds a line that is longer than r's buffer
 }
 
-// openSource opens a file, "-" for standard input; the caller calls close when
-// done.
+// openSource opens a file, "-" for standard input; the caller closes it.
 func openSource(ctx context.Context, path string, stdin io.Reader) (*source, func(), error) {
 	if path == "-" {
 		if stdin == nil {
@@ -122,8 +116,7 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 	return s, func() { s.close(); f.Close(); task.End() }, nil
 }
 
-// unchanged returns an error if an open file was written to since: what was read of it is neither
-// the old nor the new.
+// unchanged returns an error if the open file was written to since.
 func unchanged(f *os.File, was fs.FileInfo) error {
 	is, err := f.Stat()
 	if err != nil {
@@ -148,9 +141,8 @@ func (s *source) finished(err error) error {
 	return err
 }
 
-// newSource recognises a packed file by its first bytes, whatever path says, and passes over a
-// UTF-8 byte order mark. Text that begins with the one of UTF-16 becomes UTF-8. path is for errors
-// and file name rules; that r ends with ctx is for the caller to see to.
+// newSource recognises a packed file and byte order marks by first bytes; UTF-16 becomes UTF-8.
+// path is for errors.
 func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source, error) {
 	size := l.buffer
 	if l.length > 0 {
@@ -192,15 +184,13 @@ func (s *source) close() {
 	}
 }
 
-// peek returns the beginning of the text, up to n bytes, and moves nothing. It
-// gives no error: next will meet the same one.
+// peek returns up to n bytes of the beginning without moving.
 func (s *source) peek(n int) []byte {
 	text, _ := s.r.Peek(n)
 	return text
 }
 
-// next returns the next line without its line end (LF or CRLF), io.EOF after
-// the last. The line is valid until the next call.
+// next returns the next line without its end, valid until the next call; io.EOF after the last.
 func (s *source) next() ([]byte, error) {
 	line, err := s.r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -241,8 +231,7 @@ func (s *source) next() ([]byte, error) {
 	return line, nil
 }
 
-// Read gives the bytes of a format that is not made of lines. Its errors, io.EOF
-// aside, are worded already.
+// Read gives bytes; its errors, io.EOF aside, are worded.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.text += int64(n)
@@ -270,20 +259,17 @@ func (s *source) readFault(err error) error {
 		s.packed, map[bool]string{true: "place", false: "line"}[s.line == 0], err)
 }
 
-// errorf returns an error that begins with the file and the line returned last,
-// if there are lines.
+// errorf returns an error that begins with file and line.
 func (s *source) errorf(format string, args ...any) error {
 	return s.errorAt(s.line, 0, format, args...)
 }
 
-// errorfAt is errorf with a place in the line: the byte there, counted from 0.
-// The message has the column, counted from 1.
+// errorfAt is errorf with the byte in the line, from 0.
 func (s *source) errorfAt(at int, format string, args ...any) error {
 	return s.errorAt(s.line, at+1, format, args...)
 }
 
-// errorAt returns an error that begins with the file, the line and the column,
-// unless these are 0.
+// errorAt returns an error that begins with file, line and column, unless 0.
 func (s *source) errorAt(line, column int, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	switch {

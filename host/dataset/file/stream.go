@@ -9,13 +9,13 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
-// Stream reads examples that are seen once, in blocks, so that it takes the memory of a block
-// however many there are: CSV or LIBSVM, plain or packed, from a file or a pipe.
+// Stream reads CSV or LIBSVM once, in blocks, in the memory of a block.
 type Stream struct {
-	// First is the first block, which Next gives too. All blocks have its width, storage,
-	// feature names and classes: the ones in Options, or its own.
+	// First is the first block, which Next gives too; it or Options set width, storage, names and
+	// classes of all.
 	First *dataset.Dataset
 
 	next func() (*dataset.Dataset, error, bool)
@@ -26,11 +26,9 @@ type Stream struct {
 // errStopped ends a reader whose stream is closed.
 var errStopped = errors.New("the stream is closed")
 
-// OpenStream opens a stream of the examples of files, one behind the other, and reads its first
-// block: 16 times a mebibyte of values, or 65536 examples of few. The caller closes it; name
-// stands for all files in messages. Options mean what they do to Read. Labels, NoLabels and
-// formats other than CSV and LIBSVM are errors, as is a later label or LIBSVM index that the first
-// block did not have, unless Classes and Features tell it. Warnings are about the first block.
+// OpenStream opens a stream of files, one behind the other, and reads its first block: 16 mebibytes
+// of values, or 65536 examples. Labels, NoLabels and other formats are errors, as is a label or
+// index that the first block did not have, unless Classes and Features tell it.
 func OpenStream(ctx context.Context, name string, paths []string, o Options) (*Stream, error) {
 	switch {
 	case o.Labels != "" || o.NoLabels:
@@ -153,8 +151,7 @@ func (state *blockState) read(s *source, o Options, yield func(*dataset.Dataset,
 	return err
 }
 
-// giveAway gives a block of a stream to who reads it, unless the first one is still to
-// grow. Width, storage and classes of the first block hold from then on.
+// giveAway gives a block to the stream, unless the first is still to grow.
 func (b *builder) giveAway(last bool) error {
 	if b.n == 0 || !b.settled && !last && len(b.segments) < b.src.limits.first {
 		return nil
@@ -169,7 +166,8 @@ func (b *builder) giveAway(last bool) error {
 	if !b.settled {
 		if !b.labels.fixed && len(d.Classes) == 1 {
 			return fmt.Errorf("%s: found only one class, %s, in the first %d examples, wanted at least "+
-				"two; name all classes (--classes)", b.src.path, quote.Text(d.Classes[0]), d.N)
+				"two; name all classes ("+setting.Spell("classes", "")+")", b.src.path,
+				quote.Text(d.Classes[0]), d.N)
 		}
 		given := b.labels.fixed
 		if b.labels, err = newLabels(d.Classes); err != nil {

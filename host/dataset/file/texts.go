@@ -11,15 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// ReadTexts returns a text of each of n examples: what they are called or what they look like to
-// people, where Read sees features alone. column is the name or the position of a column of a CSV,
-// as in Options.LabelColumn; "" says that each line of the file is a text, whatever is in it. The
-// first record of a CSV is a header if column is a name in it, or if there is one more than
-// examples; its fields lie as o.Separator says, and nothing else of o counts. The file may be
-// packed, and "-" is not read.
-//
-// Errors begin with file:line where they belong to one, and are also those of a file that has not
-// one text for each example.
+// ReadTexts returns a text for each of n examples: a column of a CSV by name or position, or "" for
+// whole lines. The first record is a header if it holds the name, or is one too many. A file with
+// another number is an error.
 func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]string, error) {
 	l, err := o.layout()
 	if err != nil {
@@ -53,8 +47,7 @@ func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]st
 	return texts, nil
 }
 
-// HasColumn reports whether a file is a CSV with a header that names a column so; its fields lie
-// as o.Separator says.
+// HasColumn reports whether a file is a CSV with a header that names the column.
 func HasColumn(ctx context.Context, path, name string, o Options) (bool, error) {
 	l, err := o.layout()
 	if err != nil {

@@ -18,53 +18,22 @@ import (
 
 // WriteOptions say how Write lays out a file. The zero value goes by the name.
 type WriteOptions struct {
-	// Format is one of WriteFormats, or "auto" (the same as ""): what FormatOfName
-	// says, CSV if it says nothing.
+	// Format is one of WriteFormats, or "auto" (same as ""): by the name, else CSV.
 	Format string
-	// LabelColumn is where a CSV gets the label: "last" (the same as ""),
-	// "first", or a position counted from 1. Dataset.LabelColumn gives the
-	// place where it was read.
+	// LabelColumn is where a CSV gets the label: "last" (same as ""), "first" or a position.
 	LabelColumn string
-	// Rows, if not nil, says that d has no examples but their shape, D columns of N dense ones, and
-	// gives them, so that they need not fit in memory: it fills dst, which is of whole rows, with
-	// those from example first on. A binary file alone is written so; Rows is called for all of them
-	// twice, both times in their order.
+	// Rows, if not nil, fills dst with rows from example first on, of dense d that has its shape
+	// alone; a binary file asks for all rows twice.
 	Rows func(dst []float32, first int) error
-	// Put puts what write writes at path; nil for whole or not at all, by the rules of package
-	// atomicfile.
+	// Put puts what write writes at path; nil means package atomicfile, whole or not at all.
 	Put func(path string, write func(io.Writer) error) error
 }
 
-// Write writes d to a file of one of the formats that WriteFormats lists, packed
-// if path ends in .gz or .zst.
-// The file appears whole or not at all, by the rules of package atomicfile.
-// The same d gives the same bytes. d is only read.
-//
-// In text, numbers have the fewest digits that read back to the same float32. A CSV has
-// a header if d.Features is not nil and tabs for commas if it is named .tsv.
-// It has d.IDs, which the other formats have no place for.
-// LIBSVM leaves out what is +0; if the last columns are zero in every example,
-// the first line says so with an explicit D:0, so the width is kept. Without
-// labels LIBSVM gets the label 0 in every line.
-//
-// An .npy holds the n×d matrix of the features, dense, as float32; with labels it
-// is an error. An .npz holds such an X or, if d is sparse, the arrays of
-// scipy.sparse.save_npz (CSR); beside them are the labels y, unless there are
-// none: the class names as int64 if all of them are plain integers of 64 bits,
-// else as texts.
-//
-// Read then gives an equal Hash, provided the classes are in Read's order and
-// each has an example; else give Options.Classes. A header whose feature names
-// are partly numbers needs Options.Header.
-//
-// A binary file keeps all of d but Path and Skipped, prepared examples too, and
-// d.SHA256 with these. Plain it can be mapped; Read unpacks a packed one.
-//
-// It is an error if the parts of d do not fit together, if a value is not
-// finite, if d is prepared and the format is not binary, and if the format cannot
-// express a class name (in LIBSVM spaces, comma, colon, #; in .npz more than 65536
-// characters). If ctx ends, so does Write, with an error that wraps ctx.Err(), and what
-// was at path stays.
+// Write writes d to a file, packed if path ends in .gz or .zst: whole or not at all, the same bytes
+// for the same d. Numbers in text have the fewest digits that read back alike. LIBSVM marks an
+// unused last column by D:0 and gives 0 as the label of none; an .npy has no labels; a sparse .npz
+// is SciPy's CSR, with integers or texts as y; a binary file alone keeps prepared examples. Read
+// gives an equal Hash if the classes are in its order and each has an example.
 func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions) error {
 	name := o.Format
 	if name == "" || name == "auto" {
@@ -94,8 +63,7 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 	})
 }
 
-// writingOf is the work of writing d: of text its examples, of arrays about their bytes, before
-// they are packed.
+// writingOf is the work of writing d: examples of text, else bytes.
 func writingOf(path string, f format, d *dataset.Dataset) progress.Work {
 	if isTextFormat(f) {
 		return progress.Work{Name: "writing " + path, Unit: "example", Total: int64(d.N)}
@@ -234,8 +202,7 @@ func writeCSV(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	return nil
 }
 
-// positions says in which columns of a table of d label and id stand, -1 if there are none: where
-// they were read, unless o says another place.
+// positions returns the columns of label and id in a table, -1 if there are none.
 func positions(d *dataset.Dataset, o WriteOptions) (label, id int, err error) {
 	label, id = -1, -1
 	width := TableWidth(d)
@@ -259,8 +226,7 @@ func positions(d *dataset.Dataset, o WriteOptions) (label, id int, err error) {
 	return label, id, nil
 }
 
-// TableWidth is how many columns a table of d has: features, the label and the id, if there are
-// any.
+// TableWidth is how many columns a table of d has: features, label and id.
 func TableWidth(d *dataset.Dataset) int {
 	width := d.D
 	if d.Y != nil {
@@ -272,14 +238,12 @@ func TableWidth(d *dataset.Dataset) int {
 	return width
 }
 
-// checkRow refuses to write rows of d features, zeros and all, that do not fit in memory
-// as numbers and as text.
+// checkRow refuses rows of d features that do not fit in memory as numbers and text.
 func checkRow(d int) error {
 	return memory.Check(memory.Product(d, 16), fmt.Sprintf("a dense row of %d features", d))
 }
 
-// appendField appends text as a CSV field, in quotes if a reader could take it
-// apart, trim it, or see in it another delimiter or a comment.
+// appendField appends a CSV field, in quotes if a reader could take it apart.
 func appendField(line []byte, text string) []byte {
 	mark := strings.HasPrefix(text, "\ufeff") || strings.HasPrefix(text, "#")
 	if !strings.ContainsAny(text, "\",;\t\r\n ") && !mark && text != "" {
@@ -336,8 +300,7 @@ func (w *lineWriter) indexed(index int, v float32) {
 	w.number(v)
 }
 
-// lastColumnUsed reports whether some example has a value other than +0 in the
-// last column.
+// lastColumnUsed reports whether some example has a value other than +0 in the last column.
 func lastColumnUsed(e dataset.Examples) bool {
 	for i := range e.N {
 		v := float32(0)

@@ -53,8 +53,7 @@ func writeNPY(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 	return matrixArray(d.Examples).write(w.w)
 }
 
-// writeNPZ writes a zip archive whose members are stored, not packed, all of the
-// oldest date that zip knows: the same data, the same bytes.
+// writeNPZ writes stored members of zip's oldest date: the same data, the same bytes.
 func writeNPZ(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 	var arrays []array
 	if d.Sparse() {
@@ -111,8 +110,7 @@ func sparseArrays(e dataset.Examples) []array {
 	}
 }
 
-// startArray is the beginnings of the rows, of 32 bits if they fit: SciPy wants the
-// type of the columns.
+// startArray is the rows' beginnings, of 32 bits if they fit, as SciPy wants.
 func startArray(starts []int64) array {
 	if starts[len(starts)-1] > math.MaxInt32 {
 		return integerArray("indptr", len(starts), func(i int) int64 { return starts[i] })

@@ -59,7 +59,8 @@ func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine,
 	return e, nil
 }
 
-// Own implements engine.Ranked.
+// Own returns the engines of this rank as one, for work on its own examples that the other ranks
+// need not know of (engine.Own). They are closed with the whole.
 func (e *sharded) Own() engine.Engine {
 	if len(e.engines) == 1 {
 		return e.engines[0]

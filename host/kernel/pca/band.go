@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	lapack "gonum.org/v1/gonum/lapack/gonum"
+	lapackgo "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -42,7 +42,7 @@ func (t *band) diagonal(c []float64) {
 // form (Schwarz 1968), then the QL iteration without square roots.
 func (t *band) eigenvalues() []float64 {
 	d, e := t.tridiagonal()
-	if ok := (lapack.Implementation{}).Dsterf(t.n, d, e); !ok {
+	if ok := (lapackgo.Implementation{}).Dsterf(t.n, d, e); !ok {
 		for i := range d { // no known matrix gets here; NaN converges nowhere
 			d[i] = math.NaN()
 		}

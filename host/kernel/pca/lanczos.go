@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack"
+	lapackgo "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -26,24 +28,25 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 	for _, v := range mean {
 		all += v / float64(n)
 	}
-	a := mat.NewSymDense(n, nil)
+	a, values := make([]float64, n*n), make([]float64, n)
 	for i := range n {
 		for j := i; j < n; j++ {
 			v := float64(m[i*n+j])
 			if mean != nil {
 				v = v - mean[i] - mean[j] + all
 			}
-			a.SetSym(i, j, v)
+			a[i*n+j] = v
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(a, true) {
+	eigen := func(work []float64, size int) bool { // column t of a becomes eigenvector t
+		return lapackgo.Implementation{}.Dsyev(lapack.EVCompute, blas.Upper, n, a, n, values, work, size)
+	}
+	best := []float64{0}
+	eigen(best, -1)
+	if !eigen(make([]float64, int(best[0])), int(best[0])) {
 		return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of the %d×%d matrix of kernel "+
 			"values were found; are they finite?", n, n)
 	}
-	var u mat.Dense
-	eigen.VectorsTo(&u)
-	values := eigen.Values(nil)
 	slices.Reverse(values)
 	d, _ := o.count(values, b.Variance)
 	kept := above(values[:d], o.Tolerance)
@@ -54,7 +57,7 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 	found := eigenpairs{values: values[:kept:kept], vectors: make([]float32, kept*n)}
 	for t := range kept {
 		for i := range n {
-			found.vectors[t*n+i] = float32(u.At(i, n-1-t))
+			found.vectors[t*n+i] = float32(a[i*n+n-1-t])
 		}
 	}
 	return found, nil

@@ -49,13 +49,11 @@ type Common struct {
 	line  *cli.Context
 }
 
-// JSONFlag returns the flag --json.
 func (o *Common) JSONFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text",
 		Destination: &o.JSON}
 }
 
-// QuietFlag returns the flag --quiet.
 func (o *Common) QuietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Usage: "say nothing on stderr but warnings and errors",
 		Destination: &o.Quiet}
@@ -162,7 +160,7 @@ func Brief(name string) string {
 	}, name), 40)
 }
 
-// cut leaves the first characters of a text, at most so many.
+// cut leaves at most the first most characters of a text.
 func cut(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"

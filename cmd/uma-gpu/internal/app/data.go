@@ -17,7 +17,6 @@ import (
 // readOptions has the options of a file that are values of flags as they are.
 type readOptions = file.Options
 
-// Data are the options of the examples to read.
 type Data struct {
 	Path string
 	readOptions
@@ -48,7 +47,7 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 		&cli.StringFlag{Name: "ignore-columns", Destination: &d.ignore,
 			Usage: "comma `LIST` of columns to leave out, names or positions from 1"},
 		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"}, Destination: &d.IDColumn,
-			Usage: "`COLUMN` that names the examples, for what is written about them; no feature"},
+			Usage: "`COLUMN` that names the examples in reports and outputs; no feature"},
 		Choice(&d.Header, "header", "auto",
 			"`ANSWER` to whether a CSV begins with a header: auto, yes or no", "auto", "yes", "no"),
 		&cli.StringFlag{Name: "separator", Value: "auto", Destination: &d.Separator,
@@ -94,7 +93,6 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 	}
 }
 
-// NoLabelsFlag returns the flag --no-labels.
 func (d *Data) NoLabelsFlag() cli.Flag {
 	d.Unlabelled = true
 	return &cli.BoolFlag{Name: "no-labels", Destination: &d.NoLabels,
@@ -146,8 +144,8 @@ func (d *Data) ReadWhole(ctx context.Context, o file.Options) (*dataset.Dataset,
 	return ReadWhole(ctx, d.Path, o, d.common.Notes)
 }
 
-// AsModel has o read the columns of a table as those that became features f. Flags that ask for
-// something else are wrong.
+// AsModel has o read the columns of a table as the columns of features f. Flags that ask for other
+// features are wrong.
 func (d *Data) AsModel(o *file.Options, f model.Features) error {
 	for _, flag := range learnedColumns {
 		if d.common.Given(flag) && !d.Resumes {

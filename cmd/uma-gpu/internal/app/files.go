@@ -176,7 +176,7 @@ func Places(at []int) string {
 	return First(list, most)
 }
 
-// First joins the first words of a list, at most so many.
+// First joins at most the first most words of a list.
 func First(words []string, most int) string {
 	if len(words) > most {
 		words = append(slices.Clone(words[:most]), "…")

@@ -16,13 +16,11 @@ type Model struct {
 	Match string // features by name or position
 }
 
-// Flag returns the flag --model.
 func (m *Model) Flag() cli.Flag {
 	return Required(InputFlag{&cli.StringFlag{Name: "model", Destination: &m.Path,
 		Usage: "model that train wrote: `FILE`.npz (required)"}})
 }
 
-// MatchFlag returns the flag --match-features.
 func (m *Model) MatchFlag() cli.Flag {
 	return Choice(&m.Match, "match-features", "name",
 		"match features with those of the model by `KEY`: name or position", "name", "position")
@@ -35,18 +33,13 @@ func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Featu
 	if err := d.AsModel(&o, f); err != nil {
 		return nil, err
 	}
-	return m.read(ctx, d, o, f)
-}
-
-func (m *Model) read(ctx context.Context, data *Data, o file.Options, f model.Features,
-) (*dataset.Dataset, error) {
 	if m.Match == "name" && len(f.Names) > 0 {
 		o.FeatureNames = f.Names
 	}
-	d, err := data.Read(ctx, o)
-	if err == nil && o.FeatureNames == nil && d.Features != nil {
-		data.common.Notes.Say("data: %s: the features are matched by position, whatever their names",
-			d.Path)
+	found, err := d.Read(ctx, o)
+	if err == nil && o.FeatureNames == nil && found.Features != nil {
+		d.common.Notes.Say("data: %s: the features are matched by position, whatever their names",
+			found.Path)
 	}
-	return d, err
+	return found, err
 }

@@ -193,12 +193,10 @@ type (
 	OutputsFlag struct{ *cli.StringSliceFlag } // files to write
 )
 
-// Input returns the flag of a file to read.
 func Input(into *string, name, usage string) cli.Flag {
 	return InputFlag{&cli.StringFlag{Name: name, Usage: usage, Destination: into}}
 }
 
-// Output returns the flag of a file to write.
 func Output(into *string, name, usage string) cli.Flag {
 	return OutputFlag{&cli.StringFlag{Name: name, Usage: usage, Destination: into}}
 }
@@ -251,7 +249,8 @@ func checkFiles(c *cli.Context) error {
 			if !out.written {
 				out, other = b, a
 			}
-			if out.written && !MayReplace(out.flag, other.flag) && SamePlace(c, out.path, other.path) {
+			if out.written && !MayReplace(out.flag, other.flag) &&
+				SamePlace(c.App.Reader, out.path, other.path) {
 				return Usage("--%s is the same file as --%s, %s; give another name", out.flag, other.flag,
 					other.path)
 			}
@@ -274,11 +273,11 @@ func MayReplace(out, other string) bool {
 }
 
 // SamePlace reports whether a file written at path a would take the place of b, whatever links lead
-// there. Neither needs to exist; b may be - for standard input.
-func SamePlace(c *cli.Context, a, b string) bool {
+// there. Neither needs to exist; b may be - for stdin.
+func SamePlace(stdin io.Reader, a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
-	if in, ok := c.App.Reader.(*os.File); ok && b == "-" {
+	if in, ok := stdin.(*os.File); ok && b == "-" {
 		infoB, errB = in.Stat()
 	}
 	if errA == nil || errB == nil {

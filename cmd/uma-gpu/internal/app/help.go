@@ -310,7 +310,7 @@ func ColumnsOf(w io.Writer) int {
 	return min(max(columns, leastColumns), mostColumns)
 }
 
-// print writes the page for a terminal of so many columns.
+// print writes the page for a terminal of that width.
 func (p page) print(w io.Writer, columns int) {
 	fmt.Fprintf(w, "%s\n\nUsage: %s\n", Wrap(p.Name+": "+p.usage, columns, 0), Wrap(p.synopsis,
 		columns-7, 4))
@@ -348,7 +348,7 @@ func (p page) print(w io.Writer, columns int) {
 	}
 }
 
-// Wrap breaks a text into lines of at most so many columns where its words allow; lines after the
+// Wrap breaks a text into lines of at most that many columns where its words allow; lines after the
 // first begin with margin spaces.
 func Wrap(text string, columns, margin int) string {
 	var b strings.Builder
@@ -370,7 +370,7 @@ func Wrap(text string, columns, margin int) string {
 	return b.String()
 }
 
-// Hang breaks a text that begins behind so many columns of other text, below which it goes on.
+// Hang breaks a text that begins in column behind; its other lines begin there too.
 func Hang(text string, columns, behind int) string {
 	return strings.ReplaceAll(Wrap(text, columns-behind, 0), "\n", "\n"+strings.Repeat(" ", behind))
 }

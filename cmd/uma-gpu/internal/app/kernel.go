@@ -19,7 +19,6 @@ import (
 // Cosine is the kernel function that is kernel.Linear on rows of length 1.
 const Cosine = "cosine"
 
-// Kernel are the options of a kernel function and of its components.
 type Kernel struct {
 	Kind           string // "" for none
 	Gamma          string // a number, or a word
@@ -47,7 +46,6 @@ func (k *Kernel) FunctionFlags(o *Common) []cli.Flag {
 	}
 }
 
-// KindFlag returns the flag --kernel.
 func (k *Kernel) KindFlag(value string) cli.Flag {
 	return Choice(&k.Kind, "kernel", value, "kernel `FUNCTION`: rbf, poly, linear or cosine",
 		kernel.RBF, kernel.Poly, kernel.Linear, Cosine)
@@ -69,7 +67,6 @@ func (k *Kernel) Flags(o *Common) []cli.Flag {
 			Destination: &k.Memory, Usage: "`SIZE` of the memory for the fit, such as 2G"})
 }
 
-// TrainFlags returns the flags of a training's kernel.
 func (k *Kernel) TrainFlags(o *Common) []cli.Flag {
 	flags := k.Flags(o)
 	flags[0] = &cli.StringFlag{Name: "gamma", Value: "median", Destination: &k.Gamma,

@@ -30,7 +30,6 @@ func (n *Noise) Flags(usage string) []cli.Flag {
 	}
 }
 
-// AxesFlag returns the flag --confusion-axes.
 func (n *Noise) AxesFlag() cli.Flag {
 	return Choice(&n.Axes, "confusion-axes", TrueColumns,
 		"`AXES` of the file: true-columns (they sum to 1) or true-rows", TrueColumns, InTrueRows)
@@ -53,7 +52,6 @@ func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, 
 		TrueRows: n.Axes == InTrueRows})
 }
 
-// PrintedAxesFlag returns the flag --axes.
 func PrintedAxesFlag(into *string) cli.Flag {
 	return Choice(into, "axes", TrueColumns, "`AXES` of printed matrices: true-columns or true-rows",
 		TrueColumns, InTrueRows)

@@ -74,8 +74,8 @@ func Legible(text string) string {
 	return b.String()
 }
 
-// forPeople makes what a command prints legible, unless it prints data: JSON, or what is written
-// to a file elsewhere.
+// forPeople makes what a command prints legible, unless it prints data: JSON, or the content of an
+// output file.
 func forPeople(c *cli.Context) {
 	data := c.Bool("json")
 	for _, f := range c.Command.Flags {

@@ -107,7 +107,6 @@ func (m *Meter) clear() {
 	}
 }
 
-// Began is of progress.Listener.
 func (m *Meter) Began(t *progress.Task) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -115,7 +114,6 @@ func (m *Meter) Began(t *progress.Task) {
 	m.began[t] = beginning{m.Now(), share}
 }
 
-// Ended is of progress.Listener.
 func (m *Meter) Ended(t *progress.Task) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -125,7 +123,6 @@ func (m *Meter) Ended(t *progress.Task) {
 	}
 }
 
-// Moved is of progress.Listener.
 func (m *Meter) Moved(t *progress.Task) {
 	m.lock.Lock()
 	defer m.lock.Unlock()

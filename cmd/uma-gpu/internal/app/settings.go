@@ -28,11 +28,11 @@ func (o *Common) Settings(except ...string) (map[string]string, error) {
 	return all, nil
 }
 
-// Set gives a flag a value as the command line does.
+// Set gives a flag a value, and checks it as on the command line.
 func (o *Common) Set(flag, value string) error {
 	if err := o.line.Set(flag, value); err != nil {
 		return err
 	}
 	o.start(o.line)
-	return nil
+	return checkFlags(o.line, nil)
 }

@@ -2,10 +2,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
 	"strings"
 	"time"
 
@@ -17,156 +18,118 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 const defaultSynthetic = "60000,784,10"
 
-func New() *cli.Command {
-	flags := []cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "data",
-			Usage: "examples with right labels: `FILE`, or - for standard input"}},
-		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic,
-			Usage: "`N,D,Q`: examples, features, classes, if there is no --data"},
-	}
-	flags = append(flags, app.DataFlags("")[1:]...) // --data is not required here
-	flags = append(flags, &cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
-		app.SeedFlag(nil, "synthetic examples and label noise"),
-		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`"},
-		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, and print medians"},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "profile",
-			Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}})
-	flags = append(append(flags, training.LearnerFlags()...), slices.DeleteFunc(device.Flags(),
-		func(f cli.Flag) bool {
-			return f.Names()[0] == "audit" // what is measured is the device alone
-		})...)
+// Options are the options of the command.
+type Options struct {
+	training.Options
+	Synthetic     string
+	Steps, Repeat int
+	Profile       string
+
+	n, d, q int // of synthetic data
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "measure what training takes on a device, beside the bandwidth of its memory",
-		Description: "Corrupts 40 % of the labels, each class to the next, makes runs with that C, and " +
-			"then calls each\n" +
-			"operation by itself, with weights of a run. Bandwidth is measured in between: reading by " +
-			"all\n" +
-			"processors for the processor and OpenCL devices that run on it, a copy on the device for " +
-			"others. GB\nare 10^9 bytes of examples that are read, as the engine counts them, or as an " +
-			"operation has " +
-			"to read\nwhere it does not count; - is what is not counted.\n\n" +
-			"Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.json",
-		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
-		Action: bench,
+		Description: `Corrupts 40 % of the labels, each class to the next, and makes runs with that C. Then it calls each
+operation by itself, with weights of a run. Bandwidth is measured in between: reading by all
+processors for the processor and OpenCL devices that run on it, a copy on the device for others. GB
+are 10^9 bytes of examples that are read, as the engine counts them, or as an operation has to read
+where it does not count. - is what is not counted.
+
+Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.json`,
+		Flags: app.Flags(
+			app.Input(&o.Data.Path, "data", "examples with right labels: `FILE`, or - for standard input"),
+			&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic, Destination: &o.Synthetic,
+				Usage: "`N,D,Q`: examples, features, classes, if there is no --data"},
+			app.Without(o.Data.Flags(&o.Common, ""), "data"), o.NormalizeFlag(),
+			app.SeedFlag(&o.Train.Seed, "synthetic examples and label noise"),
+			app.Range(&cli.IntFlag{Name: "steps", Value: 200, Destination: &o.Steps,
+				Usage: "length of a training run in `STEPS`"}, 1, math.MaxInt),
+			app.Range(&cli.IntFlag{Name: "repeat", Value: 5, Destination: &o.Repeat,
+				Usage: "measure everything `R` times, and print medians"}, 1, math.MaxInt),
+			app.Output(&o.Profile, "profile",
+				"also write the last run's spans to `FILE`.json, for ui.perfetto.dev"),
+			o.Learner.Flags(&o.Common),
+			app.Without(o.Device.Flags(&o.Common), "audit"), // what is measured is the device alone
+			o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-// benchmark is what the flags of bench ask for.
-type benchmark struct {
-	data          string // "" is synthetic
-	options       file.Options
-	n, d, q       int // of synthetic data
-	normalize     string
-	seed          uint64
-	steps, repeat int
-	profile       string
-	learner       learners.Params
-	device        *device.Device
-	notes         app.Notes
-}
-
-func bench(c *cli.Context) (err error) {
-	b, err := newBenchmark(c)
-	if err != nil {
+// Run measures.
+func Run(ctx context.Context, o *Options) (err error) {
+	if err := o.check(); err != nil {
 		return err
 	}
 	start := time.Now()
-	ctx := c.Context
-	s := timing.Setup{Steps: b.steps, Repeat: b.repeat, Trace: &timing.Trace{}, Say: b.notes.Say}
-	r := BenchReport{Repeat: b.repeat}
-	if r.Data, err = b.examples(ctx, &s); err != nil {
+	s := timing.Setup{Steps: o.Steps, Repeat: o.Repeat, Trace: &timing.Trace{}, Say: o.Notes.Say}
+	r := Report{Repeat: o.Repeat}
+	if r.Data, err = o.examples(ctx, &s); err != nil {
 		return err
 	}
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	if b.profile != "" {
-		b.device.Options.Trace = s.Trace.Track("kernels")
+	if o.Profile != "" {
+		o.Where.Options.Trace = s.Trace.Track("kernels")
 	}
-	if s.Engine, err = b.device.Open(b.notes, device.WorkOn(s.X, r.Data.Classes)); err != nil {
+	if s.Engine, err = o.Where.Open(o.Notes, device.WorkOn(s.X, r.Data.Classes)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
 	r.Device = s.Engine.Device()
-	r.BandwidthName, s.Bandwidth = bandwidth(b.device, s.Engine)
+	r.BandwidthName, s.Bandwidth = bandwidth(o.Where, s.Engine)
 	if r.Report, err = timing.Measure(ctx, s); err != nil {
 		if stopped := app.Interrupted(ctx); stopped != nil {
 			return stopped
 		}
 		return app.AdviseMemory(err)
 	}
-	if b.profile != "" {
-		if err := atomicfile.Write(b.profile, s.Trace.Write); err != nil {
+	if o.Profile != "" {
+		if err := atomicfile.Write(o.Profile, s.Trace.Write); err != nil {
 			return err
 		}
-		b.notes.Say("profile of the last run written to %s", b.profile)
+		o.Notes.Say("profile of the last run written to %s", o.Profile)
 	}
 	r.Seconds = time.Since(start).Seconds()
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
-	}
-	return r.print(c.App.Writer)
+	return o.Print(r, r.text)
 }
 
-// newBenchmark checks all that can be checked before a file is read.
-func newBenchmark(c *cli.Context) (*benchmark, error) {
-	if err := app.CheckUsage(c); err != nil {
-		return nil, err
+// check checks all that can be checked before a file is read.
+func (o *Options) check() (err error) {
+	if o.Data.Path != "" && o.Synthetic != "" {
+		return app.Usage("--data and --synthetic exclude each other")
 	}
-	b := &benchmark{
-		data: c.String("data"), normalize: c.String("normalize"), seed: c.Uint64("seed"),
-		steps: c.Int("steps"), repeat: c.Int("repeat"), profile: c.String("profile"),
-		notes: app.NewNotes(c),
-	}
-	for _, name := range []string{"steps", "repeat"} {
-		if value := c.Int(name); value < 1 {
-			return nil, app.Usagef(c, "--%s is %d, wanted at least 1", name, value)
+	if o.Data.Path != "" {
+		if o.Read, err = o.Data.Options(); err != nil {
+			return err
 		}
+	} else if o.n, o.d, o.q, err = parseShape(cmp.Or(o.Synthetic, defaultSynthetic)); err != nil {
+		return app.Usage("--synthetic: %v", err)
 	}
-	synthetic := c.String("synthetic")
-	if b.data != "" && synthetic != "" {
-		return nil, app.Usagef(c, "--data and --synthetic exclude each other")
+	if err := app.CheckSteps(o.Train.Preparation); err != nil {
+		return err
 	}
-	var err error
-	if b.data == "" {
-		if synthetic == "" {
-			synthetic = defaultSynthetic
-		}
-		if b.n, b.d, b.q, err = parseShape(synthetic); err != nil {
-			return nil, app.Usagef(c, "--synthetic: %v", err)
-		}
+	if o.Train.Learner, err = o.Learner.Choose(nil); err != nil {
+		return err
 	}
-	if b.options, err = app.DataOptions(c); err != nil {
-		return nil, err
+	if o.Where, err = o.Device.Choose(); err == nil {
+		o.Where.Audit = audit.Off
 	}
-	if b.normalize != "auto" {
-		if _, err := dataset.ParseSteps(b.normalize); err != nil {
-			return nil, app.Usagef(c, "--normalize: %v", err)
-		}
-	}
-	if b.learner, err = training.ChooseLearner(c, nil); err != nil {
-		return nil, err
-	}
-	if b.device, err = device.Choose(c); err != nil {
-		return nil, err
-	}
-	b.device.Audit = audit.Off
-	if b.profile == "" {
-		return b, nil
-	}
-	return b, nil
+	return err
 }
 
 // parseShape reads N,D,Q.
@@ -192,30 +155,30 @@ func parseShape(text string) (n, d, q int, err error) {
 const noise = 0.4
 
 // examples reads or makes the examples, prepares them and corrupts their labels.
-func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchData, err error) {
+func (o *Options) examples(ctx context.Context, s *timing.Setup) (about benchData, err error) {
 	var d *dataset.Dataset
-	if b.data != "" {
-		if d, err = app.ReadData(ctx, b.data, b.options, b.notes); err != nil {
+	if o.Data.Path != "" {
+		if d, err = o.Data.Read(ctx, o.Read); err != nil {
 			return about, err
 		}
 	} else {
-		d = &dataset.Dataset{Examples: dataset.Examples{N: b.n, D: b.d}}
-		d.X, d.Y, err = synth.Generate(ctx, b.n, b.d, b.q, b.seed)
+		d = &dataset.Dataset{Examples: dataset.Examples{N: o.n, D: o.d}}
+		d.X, d.Y, err = synth.Generate(ctx, o.n, o.d, o.q, o.Train.Seed)
 		if stopped := app.Interrupted(ctx); stopped != nil {
 			err = stopped
 		}
 		if err != nil {
 			return about, err
 		}
-		if d.Classes, err = app.ClassNames(b.q); err != nil {
+		if d.Classes, err = app.ClassNames(o.q); err != nil {
 			return about, err
 		}
 	}
 	var how []dataset.Memory
-	if b.options.Storage != "dense" && b.device.WantsNarrow(d) { // dense asks for float32
+	if o.Data.Storage != "dense" && o.Where.WantsNarrow(d) { // dense asks for float32
 		how = append(how, dataset.WithCodes)
 	}
-	if err := host.Prepare(d, b.normalize, false, how...); err != nil {
+	if err := host.Prepare(d, o.Train.Preparation, false, how...); err != nil {
 		return about, err
 	}
 	if err := d.CheckNarrow(); err != nil {
@@ -226,13 +189,13 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	if err != nil {
 		return about, err
 	}
-	if s.Y, err = c.Inject(d.Y, b.seed); err != nil {
+	if s.Y, err = c.Inject(d.Y, o.Train.Seed); err != nil {
 		return about, err
 	}
-	s.Noise, s.Learner = c, b.learner
-	about = benchData{Source: b.data, Examples: s.X.N, Features: s.X.D, Classes: len(d.Classes),
+	s.Noise, s.Learner = c, o.Train.Learner
+	about = benchData{Source: o.Data.Path, Examples: s.X.N, Features: s.X.D, Classes: len(d.Classes),
 		Storage: "dense"}
-	if b.data == "" {
+	if o.Data.Path == "" {
 		about.Source = "synthetic"
 	}
 	if s.X.Sparse() {
@@ -256,7 +219,6 @@ func bandwidth(d *device.Device, e engine.Engine) (name string,
 		}
 	}
 	return "read bandwidth", func() (float64, error) {
-		return timing.ReadBandwidth(BandwidthBytes),
-			nil
+		return timing.ReadBandwidth(BandwidthBytes), nil
 	}
 }

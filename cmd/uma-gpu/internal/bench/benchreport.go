@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/timing"
 )
 
-// BenchReport is what bench --json prints.
-type BenchReport struct {
+// Report is what bench --json prints.
+type Report struct {
 	Device        engine.Device `json:"device"`
 	Data          benchData     `json:"data"`
 	BandwidthName string        `json:"bandwidth_name"` // read bandwidth or copy bandwidth
@@ -30,22 +30,21 @@ type benchData struct {
 	Storage  string `json:"storage"`
 }
 
-func (r BenchReport) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
-	fmt.Fprintf(t, "data\t%s, %d examples × %d features, %d classes, %s, %s\n", r.Data.Source,
-		r.Data.Examples, r.Data.Features, r.Data.Classes, r.Data.Storage, app.BytesText(r.ExampleBytes))
-	fmt.Fprintf(t, "%s\t%.1f GB/s\n", r.BandwidthName, r.Bandwidth)
-	fmt.Fprintf(t, "run\t%d steps (%s), estimated error %.4f\n", r.Run.Steps, r.Run.Stop,
-		r.Run.EstimatedError)
-	fmt.Fprintf(t, "bytes read\t%s of all examples' in each step\n", share(r.Run.BytesReadShare))
-	fmt.Fprintf(t, "rescored\t%s of all examples in each step\n", share(r.Run.RescoredShare))
-	if err := t.Flush(); err != nil {
+// text prints the report for people.
+func (r Report) text(w io.Writer) error {
+	if err := app.Table(w, func(row app.Row) {
+		row("device\t%s %s", r.Device.ID, r.Device.Name)
+		row("data\t%s, %d examples × %d features, %d classes, %s, %s", r.Data.Source, r.Data.Examples,
+			r.Data.Features, r.Data.Classes, r.Data.Storage, app.BytesText(r.ExampleBytes))
+		row("%s\t%.1f GB/s", r.BandwidthName, r.Bandwidth)
+		row("run\t%d steps (%s), estimated error %.4f", r.Run.Steps, r.Run.Stop, r.Run.EstimatedError)
+		row("bytes read\t%s of all examples' in each step", share(r.Run.BytesReadShare))
+		row("rescored\t%s of all examples in each step", share(r.Run.RescoredShare))
+	}); err != nil {
 		return err
 	}
-
 	fmt.Fprintf(w, "\nmedian of %d, least and most\n", r.Repeat)
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "%-26s\tms\tleast\tmost\tGB/s\tof bandwidth\tlaunches\ttransfers\tmoved\t\n",
 		"operation")
 	line := func(o timing.Operation, name string) {

@@ -30,7 +30,6 @@ type Classified struct {
 	Device    engine.Device
 }
 
-// Options are the options of a model and of the examples that it classifies.
 type Options struct {
 	app.Common
 	Model  app.Model

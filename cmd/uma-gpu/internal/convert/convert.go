@@ -105,7 +105,7 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// tell notes what was written, and what the format has no place for.
+// tell notes the size of the copy, and the parts that its format has no place for.
 func (o *Options) tell(d *dataset.Dataset, to string) {
 	size, prepared := "", ""
 	if about, err := os.Stat(o.Out); err == nil {

@@ -2,6 +2,7 @@
 package device
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -38,7 +39,6 @@ type Options struct {
 	common *app.Common
 }
 
-// Flags returns the flags of the device.
 func (o *Options) Flags(common *app.Common) []cli.Flag {
 	o.common = common
 	return []cli.Flag{
@@ -82,7 +82,8 @@ func (o *Options) Choose() (*Device, error) {
 	if d.Options.MemoryLimit, err = app.ParseBytes(o.MemoryLimit); err != nil {
 		return nil, app.Usage("--memory-limit: %v", err)
 	}
-	name, list := deviceOfRank(o.Name), listDevices(o.common.Notes)
+	name := strings.ReplaceAll(o.Name, "{rank}", strconv.Itoa(Launch.Local)) // on its machine
+	list := listDevices(o.common.Notes)
 	d.Selection, err = Select(name, list)
 	if names := strings.Split(name, "+"); err != nil && len(names) > 1 {
 		return d, d.chooseShards(o.Shares, names, list)
@@ -91,17 +92,6 @@ func (o *Options) Choose() (*Device, error) {
 		return nil, app.Usage("--shares is of several devices, wanted --device with + between them")
 	}
 	return d, err
-}
-
-// Flags is Options.Flags by name, for commands that look flags up.
-func Flags() []cli.Flag { return new(Options).Flags(nil) }
-
-// Choose is Options.Choose, for commands that look flags up.
-func Choose(c *cli.Context) (*Device, error) {
-	o := new(Options)
-	app.Fill(c, o.Flags(app.CommonOf(c)))
-	d, err := o.Choose()
-	return d, app.OfCommand(c, err)
 }
 
 // chooseShards finds the devices of a list, which share the examples.
@@ -167,7 +157,9 @@ func (s *Selection) Look() {
 	all, err := s.list()
 	s.Try, s.Problem, s.list = slices.Concat(filter(all, IsGPU), filter(all, IsOtherAccelerator)), err,
 		nil
-	s.ofThisRank()
+	if Launch.Ranks > 1 { // two ranks of a machine would each take all of a device's memory
+		s.Try = s.Try[min(Launch.Local, len(s.Try)):min(Launch.Local+1, len(s.Try))]
+	}
 }
 
 // processor opens an engine without OpenCL, which cannot fail.
@@ -230,7 +222,6 @@ func Select(name string, list lister) (Selection, error) {
 		strings.TrimRight(devices.String(), "\n"))
 }
 
-// IsGPU reports whether a device is a GPU.
 func IsGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
 
 // IsOtherAccelerator reports whether a device is neither a GPU nor the processor, and has memory of
@@ -310,7 +301,7 @@ type Work struct {
 	Shared   bool // each rank has read its own examples, whatever its share
 }
 
-// WorkOn returns the work on prepared examples of so many classes.
+// WorkOn returns the work on prepared examples in these classes.
 func WorkOn(rows dataset.Rows, classes int) Work {
 	x := rows.Stored()
 	return Work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}
@@ -366,7 +357,13 @@ func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
 			}
 			if Launch.Ranks > 1 {
 				n.Say("rank %d of %d", Launch.Rank, Launch.Ranks)
-				return d.joinRanks(engines, shares, w)
+				if err := JoinWorld(); err != nil {
+					return nil, err
+				}
+				if err := agree(fmt.Sprint(d.Data, w)); err != nil {
+					return nil, err
+				}
+				return shard.Ranks(context.Background(), traffic, engines, shares)
 			}
 			if e, err = shard.New(engines, shares); err == nil {
 				n.Say("shares of the examples: %s", SharesText(engines, shares))

@@ -8,29 +8,25 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
-	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
 )
 
 var (
-	// Launch is the place of this process among those that mpirun or srun has started.
+	// Launch is the place of this process among the processes of mpirun or srun.
 	Launch = mpi.Launched()
 	// World is all ranks, once they have met; nil before, and for a process by itself.
 	World *mpi.World
 	// traffic counts what goes through it.
 	traffic *ranks.Meter
-	// Scratch is the folder for what ranks but the first write, which nobody wants; "" for rank 0.
+	// Scratch is the folder for the outputs of ranks but the first, to be deleted; "" for rank 0.
 	Scratch string
 )
 
@@ -44,7 +40,7 @@ func ForRank(c *cli.Context) error {
 		return nil
 	}
 	if !slices.Contains(ofRanks, c.Command.Name) {
-		return app.Usagef(c, "this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank,
+		return app.Usage("this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank,
 			Launch.Ranks, app.OrList(ofRanks))
 	}
 	if Scratch == "" {
@@ -52,26 +48,13 @@ func ForRank(c *cli.Context) error {
 	}
 	for _, f := range c.Command.Flags {
 		if f, ok := f.(app.OutputFlag); ok && c.String(f.Name) != "" && c.String(f.Name) != "-" {
-			if err := c.Set(f.Name, filepath.Join(Scratch,
-				f.Name+filepath.Ext(c.String(f.Name)))); err != nil {
+			mine := filepath.Join(Scratch, f.Name+filepath.Ext(c.String(f.Name)))
+			if err := c.Set(f.Name, mine); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// ofThisRank puts the number of this rank on its machine in the place of {rank} in the name of a
-// device. Of the devices that auto tries, each rank of a machine has one, and those beyond them
-// the processor: two ranks would each take all of a device's memory.
-func (s *Selection) ofThisRank() {
-	if s.Auto && Launch.Ranks > 1 {
-		s.Try = s.Try[min(Launch.Local, len(s.Try)):min(Launch.Local+1, len(s.Try))]
-	}
-}
-
-func deviceOfRank(name string) string {
-	return strings.ReplaceAll(name, "{rank}", strconv.Itoa(Launch.Local))
 }
 
 // JoinWorld begins MPI, unless it has begun.
@@ -120,17 +103,6 @@ func ShareReading(path string, o *file.Options) error {
 		o.SkipBad, o.MaxErrors)
 	o.Ranks = traffic
 	return agree(what)
-}
-
-// joinRanks makes one engine of those of all ranks.
-func (d *Device) joinRanks(engines []engine.Engine, shares []int, w Work) (engine.Engine, error) {
-	if err := JoinWorld(); err != nil {
-		return nil, err
-	}
-	if err := agree(fmt.Sprint(d.Data, w)); err != nil {
-		return nil, err
-	}
-	return shard.Ranks(context.Background(), traffic, engines, shares)
 }
 
 // agree returns an error unless all ranks run the same program on the same data.

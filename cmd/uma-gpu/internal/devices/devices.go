@@ -140,7 +140,6 @@ func capabilities(fp gpu.FP) string {
 	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
-// BytesText prints the memory of a device.
 func BytesText(n int64) string {
 	if n < 1<<30 {
 		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))

@@ -116,8 +116,8 @@ func Run(_ context.Context, o *Options) error {
 		r.Given.Condition = m.Meta.Condition
 	}
 	if m.Learned != nil {
-		r.Learned, r.Annotators = summariseNoise(m.Learned.Confusion, m.Meta.Classes),
-			len(m.Learned.Annotators)
+		r.Learned = summariseNoise(m.Learned.Confusion, m.Meta.Classes)
+		r.Annotators = len(m.Learned.Annotators)
 	}
 	return o.Print(r, func(w io.Writer) error {
 		if err := app.Table(w, r.rows); err != nil {
@@ -143,20 +143,17 @@ func summarise(m *model.Model, top int) []classSummary {
 			continue
 		}
 		list[r].Constant = &constants[r]
-		places := make([]int, d)
-		for j := range places {
-			places[j] = j
-		}
-		slices.SortStableFunc(places, func(a, b int) int {
-			return cmp.Compare(math.Abs(float64(w[b])), math.Abs(float64(w[a])))
-		})
-		for _, j := range places[:min(top, d)] {
-			name := strconv.Itoa(j + 1)
+		all := make([]featureWeight, d)
+		for j := range all {
+			all[j] = featureWeight{strconv.Itoa(j + 1), w[j], raw[r*d+j]}
 			if names := m.Meta.Features.Names; len(names) > 0 {
-				name = names[j]
+				all[j].Feature = names[j]
 			}
-			list[r].Top = append(list[r].Top, featureWeight{name, w[j], raw[r*d+j]})
 		}
+		slices.SortStableFunc(all, func(a, b featureWeight) int {
+			return cmp.Compare(math.Abs(float64(b.Prepared)), math.Abs(float64(a.Prepared)))
+		})
+		list[r].Top = slices.Clone(all[:min(top, d)])
 	}
 	return list
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -111,69 +110,62 @@ func (j *Judgement) Warn(n app.Notes) {
 
 // Print prints the judgement for people.
 func (j *Judgement) Print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "examples\t%d\n", j.Examples)
-	fmt.Fprintf(t, "error rate\t%.4f\n", j.ErrorRate)
-	fmt.Fprintf(t, "confusion rate\t%.4f\n", j.ConfusionRate)
-	fmt.Fprintf(t, "operator norm\t%.4f\n\n", j.OperatorNorm)
-	fmt.Fprintf(t, "macro F1\t%.4f\n", j.MacroF1)
-	fmt.Fprintf(t, "balanced accuracy\t%.4f\n", j.BalancedAccuracy)
-	fmt.Fprintf(t, "kappa\t%s\n\n", ShareText(j.Kappa))
-	if p := j.Probabilities; p != nil {
-		fmt.Fprintf(t, "log-loss\t%.4f\n", p.LogLoss)
-		fmt.Fprintf(t, "Brier score\t%.4f\n", p.BrierScore)
-		fmt.Fprintf(t, "calibration error\t%.4f\n", p.CalibrationError)
-		if j.CorrectedLogLoss != nil {
-			fmt.Fprintf(t, "corrected log-loss\t%.4f\n", *j.CorrectedLogLoss)
-		}
-		fmt.Fprintln(t)
-	}
-	fmt.Fprintf(t, "class\texamples\trecall\tprecision\tF1\n")
 	var classes []string
-	for _, p := range j.PerClass {
-		classes = append(classes, p.Class)
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", app.Brief(p.Class), p.Examples, ShareText(p.Recall),
-			ShareText(p.Precision), ShareText(p.F1))
-	}
-	if err := t.Flush(); err != nil {
+	if err := app.Table(w, func(row app.Row) {
+		row("examples\t%d", j.Examples)
+		row("error rate\t%.4f\nconfusion rate\t%.4f\noperator norm\t%.4f\n", j.ErrorRate,
+			j.ConfusionRate, j.OperatorNorm)
+		row("macro F1\t%.4f\nbalanced accuracy\t%.4f\nkappa\t%s\n", j.MacroF1, j.BalancedAccuracy,
+			ShareText(j.Kappa))
+		if p := j.Probabilities; p != nil {
+			row("log-loss\t%.4f\nBrier score\t%.4f\ncalibration error\t%.4f", p.LogLoss, p.BrierScore,
+				p.CalibrationError)
+			if j.CorrectedLogLoss != nil {
+				row("corrected log-loss\t%.4f", *j.CorrectedLogLoss)
+			}
+			row("")
+		}
+		row("class\texamples\trecall\tprecision\tF1")
+		for _, p := range j.PerClass {
+			classes = append(classes, p.Class)
+			row("%s\t%d\t%s\t%s\t%s", app.Brief(p.Class), p.Examples, ShareText(p.Recall),
+				ShareText(p.Precision), ShareText(p.F1))
+		}
+	}); err != nil {
 		return err
 	}
-	if len(classes) <= app.MostClasses {
-		fmt.Fprintf(w, "\nconfusion matrix, examples: %s\n", Heading(j.Axes))
-		err := app.PrintMatrix(w, "", classes, func(i, k int) string {
-			return strconv.FormatInt(j.Report.Confusion[i][k], 10)
-		})
-		if err != nil {
-			return err
-		}
+	if err := j.printMatrix(w, "confusion matrix", classes, func(i, k int) string {
+		return strconv.FormatInt(j.Report.Confusion[i][k], 10)
+	}); err != nil || j.Corrected == nil {
+		return err
 	}
-	if j.Corrected == nil {
-		return nil
-	}
-	return j.printCorrected(w, classes)
-}
-
-// printCorrected prints what the noisy labels tell of right ones.
-func (j *Judgement) printCorrected(w io.Writer, classes []string) error {
 	c := j.Corrected
 	fmt.Fprintf(w, "\nOn right labels, by the confusion matrix; in brackets 95 %% intervals:\n\n")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "corrected accuracy\t%s\n", EstimateText(&c.Accuracy))
-	fmt.Fprintf(t, "macro F1\t%s\n", ShareText(c.MacroF1))
-	fmt.Fprintf(t, "balanced accuracy\t%s\n", ShareText(c.BalancedAccuracy))
-	fmt.Fprintf(t, "kappa\t%s\n\n", ShareText(c.Kappa))
-	fmt.Fprintf(t, "class\tshare\trecall\tprecision\tF1\n")
-	for _, p := range c.PerClass {
-		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", app.Brief(p.Class), p.Share, EstimateText(p.Recall),
-			EstimateText(p.Precision), ShareText(p.F1))
-	}
-	if err := t.Flush(); err != nil || len(classes) > app.MostClasses {
+	if err := app.Table(w, func(row app.Row) {
+		row("corrected accuracy\t%s\nmacro F1\t%s\nbalanced accuracy\t%s\nkappa\t%s\n",
+			EstimateText(&c.Accuracy), ShareText(c.MacroF1), ShareText(c.BalancedAccuracy),
+			ShareText(c.Kappa))
+		row("class\tshare\trecall\tprecision\tF1")
+		for _, p := range c.PerClass {
+			row("%s\t%.4f\t%s\t%s\t%s", app.Brief(p.Class), p.Share, EstimateText(p.Recall),
+				EstimateText(p.Precision), ShareText(p.F1))
+		}
+	}); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nestimated confusion matrix, examples: %s\n", Heading(j.Axes))
-	return app.PrintMatrix(w, "", classes, func(i, k int) string {
+	return j.printMatrix(w, "estimated confusion matrix", classes, func(i, k int) string {
 		return fmt.Sprintf("%.1f", c.Confusion[i][k])
 	})
+}
+
+// printMatrix prints a confusion matrix in examples, unless there are too many classes.
+func (j *Judgement) printMatrix(w io.Writer, name string, classes []string,
+	cell func(i, k int) string) error {
+	if len(classes) > app.MostClasses {
+		return nil
+	}
+	fmt.Fprintf(w, "\n%s, examples: %s\n", name, Heading(j.Axes))
+	return app.PrintMatrix(w, "", classes, cell)
 }
 
 // EstimateText prints an estimate with its interval, for which there may be nothing.

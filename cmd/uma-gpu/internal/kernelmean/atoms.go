@@ -22,7 +22,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Atoms are the options of kernelmean atoms.
 type Atoms struct {
 	app.Common
 	Data      app.Data
@@ -106,7 +105,6 @@ func (o *Atoms) check(k *fitting.Options) (err error) {
 	return app.CheckSteps(o.Normalize)
 }
 
-// run writes the atoms.
 func (o *Atoms) run(ctx context.Context) (err error) {
 	read, err := o.Data.Options()
 	if err != nil {

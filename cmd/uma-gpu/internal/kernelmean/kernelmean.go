@@ -16,20 +16,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Combine are the options of kernelmean combine.
 type Combine struct {
 	app.Common
 	Models cli.StringSlice // the parts
 	Out    string
 }
 
-// Margin are the options of kernelmean margin.
 type Margin struct {
 	classify.Options
 	Most int // landmarks to try
 }
 
-// New returns the command.
 func New() *cli.Command {
 	table, combine, margin := new(app.Common), new(Combine), new(Margin)
 	return &cli.Command{
@@ -120,7 +117,6 @@ func lossTable(o *app.Common) error {
 	})
 }
 
-// run writes the model of all parts.
 func (o *Combine) run(ctx context.Context) error {
 	if len(o.Models.Value()) == 0 {
 		return app.Missing("model")
@@ -152,7 +148,6 @@ func (o *Combine) run(ctx context.Context) error {
 	return nil
 }
 
-// run prints the margins.
 func (o *Margin) run(ctx context.Context) (err error) {
 	if o.Data.Path == "" {
 		return app.Missing("data")

@@ -21,7 +21,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Fit are the options of kpca fit.
 type Fit struct {
 	app.Common
 	Data      app.Data
@@ -32,7 +31,6 @@ type Fit struct {
 	Seed      uint64
 }
 
-// Transform are the options of kpca transform.
 type Transform struct {
 	app.Common
 	Data   app.Data
@@ -42,7 +40,6 @@ type Transform struct {
 	Out    string
 }
 
-// New returns the command.
 func New() *cli.Command {
 	f, t := new(Fit), new(Transform)
 	return &cli.Command{
@@ -97,7 +94,6 @@ type Report struct {
 	Seconds     float64       `json:"seconds"` // of the fit
 }
 
-// run writes the basis.
 func (o *Fit) run(ctx context.Context) (err error) {
 	options, err := o.Data.Options()
 	if err != nil {
@@ -175,7 +171,6 @@ func (o *Fit) run(ctx context.Context) (err error) {
 	})
 }
 
-// run writes the components.
 func (o *Transform) run(ctx context.Context) (err error) {
 	options, err := o.Data.Options()
 	if err != nil {

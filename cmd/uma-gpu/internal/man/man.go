@@ -35,7 +35,7 @@ func manual(c *cli.Context) error {
 	name := strings.Join(append([]string{c.App.Name}, c.Args().Slice()...), " ")
 	folder := c.String("dir")
 	if folder != "" && c.Args().Present() {
-		return app.Usagef(c, "--dir is for all pages, and %s is one", name)
+		return app.OfCommand(c, app.Usage("--dir is for all pages, and %s is one", name))
 	}
 	found := folder != ""
 	for _, p := range app.Pages(c.App) {
@@ -59,7 +59,7 @@ func manual(c *cli.Context) error {
 		}
 	}
 	if !found {
-		return app.Usagef(c, "there is no command %s", name)
+		return app.OfCommand(c, app.Usage("there is no command %s", name))
 	}
 	return nil
 }

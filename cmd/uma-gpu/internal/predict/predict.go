@@ -205,7 +205,6 @@ func (o *Options) writeLines(b *bufio.Writer, r classify.Classified) {
 	}
 }
 
-// jsonText is a text as JSON.
 func jsonText(text string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -214,7 +213,6 @@ func jsonText(text string) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// row returns the numbers of example i.
 func row(r classify.Classified, i int) []float32 {
 	q := len(r.Classes)
 	return r.Scores[i*q : (i+1)*q]

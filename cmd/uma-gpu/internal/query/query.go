@@ -5,94 +5,98 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/host/versionspace"
 )
 
-func New() *cli.Command {
-	data := append([]cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "pool",
-			Usage: "examples to ask about: `FILE` (required, to begin)"}},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "labelled",
-			Usage: "examples whose label is known: `FILE`"}},
-		&cli.StringFlag{Name: "classes",
-			Usage: "comma `LIST` of all classes, where --labelled has not all of them"},
-		&cli.StringFlag{Name: "show",
-			Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "show-file",
-			Usage: "`FILE` with a line for each example of the pool, to show instead"}},
-	}, training.NoisyDataFlags()[1:]...) // without --data
-	questions := []cli.Flag{
-		&cli.StringFlag{Name: "strategy", Value: string(active.Margin),
-			Usage: "`STRATEGY` by which to choose"},
-		&cli.IntFlag{Name: "k", Value: 10, Usage: "ask about `K` examples at a time"},
-		&cli.Float64Flag{Name: "diversity", Value: 0.3,
-			Usage: "`SHARE`, 0 to 1, of what counts that is being unlike the other questions"},
-		&cli.Float64Flag{Name: "balance",
-			Usage: "`WEIGHT` of having few labels of the predicted class, 0 and above"},
-		&cli.IntFlag{Name: "committee", Value: 7, Usage: "`MEMBERS` of strategy committee"},
-		&cli.Float64Flag{Name: "slack",
-			Usage: "`SHARE` by which svm, maxmin, ratio, analytic and bpm may be wrong; 0 as needed"},
-		&cli.StringFlag{Name: "sampler", Value: billiard,
-			Usage: "`WAY` to the centroid of bpm: billiard or hit-and-run"},
-	}
-	output := []cli.Flag{
-		&cli.StringFlag{Name: "session",
-			Usage: "`FOLDER` that keeps questions and answers, to go on with"},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "answers",
-			Usage: "`FILE` with answers, a CSV with columns id and label"}},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-",
-			Usage: "`FILE` for the questions, CSV; - is standard output"}},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-labelled",
-			Usage: "also write all labelled examples to `FILE`, to train on"}},
-		app.JSONFlag(), app.QuietFlag(),
-	}
-	flags := data
-	flags = append(flags, questions...)
-	flags = append(flags, training.LearningFlags()...)
-	flags = append(flags, app.TrainKernelFlags()...)
-	flags = append(flags, device.Flags()...)
-	flags = append(flags, output...)
+// Options are the options of the command. Data is the pool.
+type Options struct {
+	training.Options
+	Labelled      string
+	Classes       string // comma list
+	Show          string // column
+	ShowFile      string
+	Ask           active.Options
+	Strategy      string
+	Sampler       string
+	Session       string // folder
+	Answers       string
+	Out           string
+	WriteLabelled string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "query",
 		Usage: "choose which examples an expert should label next",
-		Description: "Learns from the labelled examples and prints which of the pool are worth a " +
-			"label most: a CSV of\n" +
-			"id, what --show shows, and an empty column label. With --session the same file is " +
-			"FOLDER/round-1.csv:\n" +
-			"fill in the labels, with ? for what the expert cannot tell, and give it back:\n\n" +
-			"  uma-gpu query --pool P.csv --labelled L.csv --show text --session S\n" +
-			"  uma-gpu query --session S --answers S/round-1.csv\n\n" +
-			"and so on. Rows may come in any order, in any number of files; as long as some are missing, " +
-			"the same\n" +
-			"questions are asked again. The session knows the other flags. It may be killed at any time: " +
-			"the same\n" +
-			"command goes on with the same questions. Its folder has session.json, which is all of it, " +
-			"the questions\n" +
-			"of each round, labels.csv, all answers so far, and model.npz, what was learned from them.\n\n" +
-			"Strategies: " + strings.Join(strategyNames(), ", ") +
-			".\ndocs/active.md says what each is, and when it " +
-			"loses.\n\n" +
-			"A note advises to stop when predictions hardly change any more: kappa of one round's and " +
-			"the next one's\n" +
-			"of 0.99 or more, as a mean of three. It says that the model has settled, not that it is " +
-			"good.\n\n" +
-			"--confusion tells how the expert errs, for learners that correct.\n\n" +
-			"Example: uma-gpu query --pool pool.csv --labelled few.csv --k 10\n" +
-			"Example: uma-gpu query --pool pool.svm --classes spam,ham --show-file mails.txt --session S",
-		Flags:  flags,
-		Action: query,
+		Description: `Learns from the labelled examples and prints which of the pool are worth a label most: a CSV of id,
+what --show shows, and an empty column label. With --session the same file is FOLDER/round-1.csv.
+Fill in the labels, with ? where the expert cannot tell, and give it back:
+
+  uma-gpu query --pool P.csv --labelled L.csv --show text --session S
+  uma-gpu query --session S --answers S/round-1.csv
+
+and so on. Rows may come in any order, in any number of files. As long as some are missing, the same
+questions are asked again. The session knows the other flags. It may be killed at any time: the same
+command goes on with the same questions. Its folder has session.json, which is all of it, the
+questions of each round, labels.csv, all answers so far, and model.npz, the last model.
+
+Strategies: ` + strings.Join(strategies(), ", ") + `.
+docs/active.md says what each is, and when it loses.
+
+A note advises to stop when predictions hardly change any more: when kappa of one round's and the
+next one's is 0.99 or more, as a mean of three. The model has settled then; it need not be good.
+
+--confusion tells how the expert errs, for learners that correct.
+
+Example: uma-gpu query --pool pool.csv --labelled few.csv --k 10
+Example: uma-gpu query --pool pool.svm --classes spam,ham --show-file mails.txt --session S`,
+		Flags: app.Flags(
+			app.Input(&o.Data.Path, "pool", "examples to ask about: `FILE` (required, to begin)"),
+			app.Input(&o.Labelled, "labelled", "examples whose label is known: `FILE`"),
+			&cli.StringFlag{Name: "classes", Destination: &o.Classes,
+				Usage: "comma `LIST` of all classes, where --labelled has not all of them"},
+			&cli.StringFlag{Name: "show", Destination: &o.Show,
+				Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
+			app.Input(&o.ShowFile, "show-file",
+				"`FILE` with a line for each example of the pool, to show instead"),
+			app.Without(o.NoisyDataFlags(), "data"),
+			app.Choice(&o.Strategy, "strategy", string(active.Margin), "`STRATEGY` by which to choose",
+				strategies()...),
+			app.Range(&cli.IntFlag{Name: "k", Value: 10, Destination: &o.Ask.K,
+				Usage: "ask about `K` examples at a time"}, 1, math.MaxInt),
+			&cli.Float64Flag{Name: "diversity", Value: 0.3, Destination: &o.Ask.Diversity,
+				Usage: "`SHARE`, 0 to 1, of what counts that is being unlike the other questions"},
+			&cli.Float64Flag{Name: "balance", Destination: &o.Ask.Balance,
+				Usage: "`WEIGHT` of having few labels of the predicted class, 0 and above"},
+			app.Range(&cli.IntFlag{Name: "committee", Value: 7, Destination: &o.Ask.Members,
+				Usage: "`MEMBERS` of strategy committee"}, 2, 100),
+			&cli.Float64Flag{Name: "slack", Destination: &o.Ask.Slack,
+				Usage: "`SHARE` by which svm, maxmin, ratio, analytic and bpm may be wrong; 0 as needed"},
+			app.Choice(&o.Sampler, "sampler", billiard,
+				"`PATH` to the centroid of bpm: billiard or hit-and-run", billiard, hitAndRun),
+			o.LearningFlags(), o.EngineFlags(),
+			&cli.StringFlag{Name: "session", Destination: &o.Session,
+				Usage: "`FOLDER` that keeps questions and answers, to go on with"},
+			app.Input(&o.Answers, "answers", "`FILE` with answers, a CSV with columns id and label"),
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Destination: &o.Out,
+				Usage: "`FILE` for the questions, CSV; - is standard output"}},
+			app.Output(&o.WriteLabelled, "write-labelled",
+				"also write all labelled examples to `FILE`, to train on"),
+			o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
@@ -102,7 +106,8 @@ const (
 	hitAndRun = "hit-and-run"
 )
 
-func strategyNames() (names []string) {
+// strategies are the values of --strategy.
+func strategies() (names []string) {
 	for _, s := range active.Strategies {
 		names = append(names, string(s))
 	}
@@ -111,130 +116,107 @@ func strategyNames() (names []string) {
 
 // questions is a query under way.
 type questions struct {
-	*training.Training
-	ask     active.Options
-	folder  string          // of the session; "" for none
+	*Options
 	session *active.Session // one round long where there is no folder
 
 	labelled, rest *dataset.Dataset // labelled is nil for none, rest the pool
 	ids            []string         // of the pool's examples
 	place          map[string]int   // of an id
-	shown          string           // what the column is called that is shown, "" for none
+	shown          string           // name of the column that is shown, "" for none
 	texts          []string         // shown of each
 	model          *host.Trained    // of the last round; nil if it was not trained
 }
 
-func query(c *cli.Context) (err error) {
-	q, err := newQuestions(c)
-	if err != nil {
-		return err
-	}
-	if err := q.read(c); err != nil {
+// Run takes the answers, and asks the next questions if none are open.
+func Run(ctx context.Context, o *Options) error {
+	q := &questions{Options: o}
+	if err := q.check(); err != nil {
 		return err
 	}
 	defer q.close()
-	if err := q.answer(c); err != nil {
+	if err := q.read(ctx); err != nil {
+		return err
+	}
+	if err := q.answer(ctx); err != nil {
 		return err
 	}
 	if len(q.session.Rounds) == 0 || q.session.Open() == 0 {
-		if err := q.next(c); err != nil {
+		if err := q.next(ctx); err != nil {
 			return err
 		}
 	}
-	return q.tell(c)
+	return q.tell(ctx)
 }
 
-// newQuestions checks all flags, those of the session included.
-func newQuestions(c *cli.Context) (*questions, error) {
-	q := &questions{folder: c.String("session")}
-	if q.folder == "" && c.String("answers") != "" {
-		return nil, app.Usagef(c, "--answers is given without --session, which knows the questions")
+// check checks all options, those of the session included.
+func (q *questions) check() error {
+	if q.Session == "" && q.Answers != "" {
+		return app.Usage("--answers is given without --session, which knows the questions")
 	}
-	if err := q.open(c); err != nil {
-		return nil, err
+	if err := q.open(); err != nil {
+		return err
 	}
-	var err error
-	if q.Training, err = training.New(c, "pool", "out"); err != nil {
-		return nil, err
+	if q.Data.Path == "" {
+		return app.Missing("pool")
 	}
-	q.Data = c.String("pool")
-	strategy, err := app.OneOf(c, "strategy", strategyNames()...)
-	if err != nil {
-		return nil, err
+	if err := q.Check(nil); err != nil {
+		return err
 	}
-	sampler, err := app.OneOf(c, "sampler", billiard, hitAndRun)
-	if err != nil {
-		return nil, err
-	}
-	if k := c.Int("k"); k < 1 {
-		return nil, app.Usagef(c, "--k is %d, wanted at least 1", k)
-	}
-	if members := c.Int("committee"); members < 2 || members > 100 {
-		return nil, app.Usagef(c, "--committee is %d, wanted 2 to 100", members)
-	}
-	q.ask = active.Options{Strategy: active.Strategy(strategy), K: c.Int("k"), Seed: q.Seed,
-		Diversity: c.Float64("diversity"), Balance: c.Float64("balance"), Members: c.Int("committee"),
-		Slack: c.Float64("slack"), Centroid: versionspace.Options{HitAndRun: sampler == hitAndRun}}
 	for _, limit := range []struct {
-		flag string
-		most float64
-	}{{"diversity", 1}, {"balance", 1000}, {"slack", 1000}} {
-		if v := c.Float64(limit.flag); !(v >= 0 && v <= limit.most) {
-			return nil, app.Usagef(c, "--%s is %v, wanted 0 to %v", limit.flag, v, limit.most)
+		flag        string
+		value, most float64
+	}{{"diversity", q.Ask.Diversity, 1}, {"balance", q.Ask.Balance, 1000},
+		{"slack", q.Ask.Slack, 1000}} {
+		if !(limit.value >= 0 && limit.value <= limit.most) {
+			return app.Usage("--%s is %v, wanted 0 to %v", limit.flag, limit.value, limit.most)
 		}
 	}
-	if c.IsSet("show") && c.IsSet("show-file") {
-		return nil, app.Usagef(c, "--show and --show-file exclude each other")
+	q.Ask.Strategy, q.Ask.Centroid.HitAndRun = active.Strategy(q.Strategy), q.Sampler == hitAndRun
+	q.Ask.Seed = q.Train.Seed
+	switch k := q.Train.Kernel; {
+	case q.Show != "" && q.ShowFile != "":
+		return app.Usage("--show and --show-file exclude each other")
+	case k != nil && (k.Search || k.Mean):
+		return app.Usage("--gamma is %s, which takes more labels than there are; give a number or median",
+			q.Kernel.Gamma)
+	case q.OwnMap():
+		return app.Usage("learner %s has a kernel map of its own, which needs labels; leave --kernel "+
+			"out, or choose another learner", q.Train.Learner.Definition().Name)
+	case q.WriteLabelled != "":
+		return q.Data.CheckOutput(q.WriteLabelled)
 	}
-	if q.Kernel != nil && (q.Kernel.Search || q.Kernel.Mean) {
-		return nil, app.Usagef(c,
-			"--gamma is %s, which takes more labels than there are; give a number or median",
-			c.String("gamma"))
-	}
-	if q.OwnMap() {
-		return nil, app.Usagef(c,
-			"learner %s has a kernel map of its own, which needs labels; leave --kernel out, or "+
-				"choose another learner", q.Learner.Definition().Name)
-	}
-	if out := c.String("write-labelled"); out != "" {
-		return q, app.CheckFormat(c, out)
-	}
-	return q, nil
+	return nil
 }
 
 // close frees what was only read: there is nothing to lose.
 func (q *questions) close() {
-	if q.labelled != nil {
-		q.labelled.Close()
-	}
-	if q.rest != nil {
-		q.rest.Close()
+	for _, d := range []*dataset.Dataset{q.labelled, q.rest} {
+		if d != nil {
+			d.Close()
+		}
 	}
 }
 
 // next trains, chooses the questions of a round, and keeps them.
-func (q *questions) next(c *cli.Context) (err error) {
-	if err := app.Interrupted(c.Context); err != nil {
+func (q *questions) next(ctx context.Context) (err error) {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	if q.ask.Noise, err = q.ReadNoise(c.Context, q.session.Classes); err != nil {
+	if q.Ask.Noise, err = q.ReadNoise(ctx, q.session.Classes); err != nil {
 		return err
 	}
 	d, labels, err := q.all()
 	if err != nil {
 		return err
 	}
-	if q.Engine, err = q.Device.Open(q.Notes, q.Work(d)); err != nil {
+	if q.Train.Engine, err = q.Where.Open(q.Notes, q.Work(d)); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, q.Engine.Close()) }()
-	q.Preparation, q.Watch = q.Steps, host.Watch{Note: q.Notes.Say}
-	asked, predicted, err := q.choose(c.Context, d, labels)
-	if err := app.Interrupted(c.Context); err != nil {
+	defer func() { err = errors.Join(err, q.Train.Engine.Close()) }()
+	q.Train.Watch = host.Watch{Note: q.Notes.Say}
+	asked, predicted, err := q.choose(ctx, d, labels)
+	if err := q.Failure(ctx, err); err != nil {
 		return err
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", q.Data, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	round := active.Round{Asked: []int{}, Answers: []int32{}}
 	for _, i := range asked {
@@ -254,7 +236,7 @@ func (q *questions) next(c *cli.Context) (err error) {
 // those to ask about are worth most, with what the model predicts of them.
 func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int32) (
 	asked []int, predicted []int32, err error) {
-	p, err := active.NewPool(ctx, d, q.Options)
+	p, err := active.NewPool(ctx, d, q.Train)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -264,15 +246,15 @@ func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int
 	for _, i := range p.Labelled() {
 		classes[labels[i]] = true
 	}
-	q.ask.Train = q.Options
-	q.ask.Train.Watch = host.Watch{}
+	q.Ask.Train = q.Train
+	q.Ask.Train.Watch = host.Watch{}
 	var m *model.Model
 	if len(classes) > 1 {
-		if q.model, err = p.Fit(ctx, q.ask.Noise, q.ask.Train); err != nil {
+		if q.model, err = p.Fit(ctx, q.Ask.Noise, q.Ask.Train); err != nil {
 			return nil, nil, err
 		}
 		m = q.model.Model
-		scores, err := p.Scores(q.Engine, m)
+		scores, err := p.Scores(q.Train.Engine, m)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -280,7 +262,7 @@ func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int
 	} else {
 		q.Notes.Say("questions: drawn at random until two classes have labels")
 	}
-	if asked, err = p.Ask(ctx, q.ask, m); err != nil {
+	if asked, err = p.Ask(ctx, q.Ask, m); err != nil {
 		return nil, nil, err
 	}
 	for k := range asked {

@@ -100,7 +100,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	if a, ok := listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-		o.Notes.Warn("%s is open to other machines, and whoever reaches it may ask", a)
+		o.Notes.Warn("%s is open to other machines; any client that reaches it may ask", a)
 	}
 	if os.Getenv("GOGC") == "" {
 		// the heap is small and a request much of it: half the time was spent collecting

@@ -167,7 +167,6 @@ func (o *Options) showModel(path string) error {
 	return o.Print(r, r.print)
 }
 
-// print prints the report for people.
 func (r ModelReport) print(w io.Writer) error {
 	if r.Given == nil && r.Learned == nil {
 		_, err := fmt.Fprintln(w, "no confusion matrix: the labels were taken to be right")

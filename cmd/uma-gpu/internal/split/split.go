@@ -72,7 +72,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	defer d.Close() // only read
 	if err := app.CheckRaw(d,
-		"a part should be prepared by what was fitted to it; split the original data"); err != nil {
+		"a part needs a preparation fitted to itself; split the original data"); err != nil {
 		return err
 	}
 	var split []*dataset.Dataset
@@ -102,7 +102,7 @@ func Run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// tell notes what is in the parts, and what they lack.
+// tell notes the sizes of the parts, and the classes that they lack.
 func (o *Options) tell(d *dataset.Dataset, split []*dataset.Dataset, outs []string) {
 	left := d.N
 	for k, part := range split {

@@ -7,124 +7,125 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// AnnotatorFlags say who gave which label, in place of labels in the data.
-func AnnotatorFlags() []cli.Flag {
-	return []cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "annotators",
-			Usage: "labels of several people instead of the data's: `FILE`, a CSV item,worker,label"}},
-		TrustFlag(),
-		&cli.BoolFlag{Name: "no-labels",
-			Usage: "with --annotators: all columns of the data are features"},
-	}
-}
-
-// TrustFlag says which annotators never err.
-func TrustFlag() cli.Flag {
-	return &cli.StringFlag{Name: "trust",
-		Usage: "comma list of `WORKERS` of --annotators whose labels are right, as of a checker"}
-}
-
-// Trusted returns the names of trustFlag, nil for none.
-func Trusted(c *cli.Context) ([]string, error) {
-	list := c.String("trust")
-	if list == "" {
+// Trusted returns the names that --trust gives, nil for none.
+func (o *Options) Trusted() ([]string, error) {
+	switch {
+	case o.Trust == "":
 		return nil, nil
+	case o.Annotators == "":
+		return nil, app.Usage("--trust is given without --annotators")
 	}
-	if c.String("annotators") == "" {
-		return nil, app.Usagef(c, "--trust is given without --annotators")
-	}
-	return strings.Split(list, ","), nil
+	return strings.Split(o.Trust, ","), nil
 }
 
-// annotated makes of t's options those of data whose labels do not count, if the flags of
-// annotatorFlags ask for that.
-func (t *Training) annotated(c *cli.Context) (err error) {
-	if t.Trusted, err = Trusted(c); err != nil {
+// checkAnnotators checks the flags of annotators, and that the learner can use their labels.
+func (o *Options) checkAnnotators() error {
+	if about := o.Train.Learner.Definition(); o.Annotators != "" && !about.Annotations {
+		return app.Usage("learner %s cannot learn from the labels of --annotators; use --learner softmax",
+			about.Name)
+	}
+	return o.CheckAnnotators()
+}
+
+// CheckAnnotators checks the flags of annotators, whose labels take the place of the data's.
+func (o *Options) CheckAnnotators() error {
+	if _, err := o.Trusted(); err != nil {
 		return err
 	}
-	if t.Annotators = c.String("annotators"); t.Annotators == "" {
-		if c.Bool("no-labels") {
-			return app.Usagef(c, "--no-labels is given without --annotators")
-		}
+	switch {
+	case o.Annotators == "" && o.Data.NoLabels:
+		return app.Usage("--no-labels is given without --annotators")
+	case o.Annotators == "":
 		return nil
+	case o.Noise.Path != "":
+		return app.Usage("--annotators and --confusion exclude each other: a matrix of each annotator " +
+			"is learned")
 	}
-	if t.Confusion != "" {
-		return app.Usagef(c,
-			"--annotators and --confusion exclude each other: each annotator has a matrix, which is learned")
+	if o.Read.Labels = ""; !o.Read.NoLabels {
+		o.Read.LabelColumn = cmp.Or(o.Read.LabelColumn, "last") // never a feature
 	}
-	if about := t.Learner.Definition(); !about.Annotations {
-		return app.Usagef(c, "learner %s cannot learn from the labels of --annotators; use --learner "+
-			"softmax", about.Name)
-	}
-	WithoutLabels(c, &t.Read)
+	o.Read.NoLabels = true
 	return nil
 }
 
-// WithoutLabels makes options those of data whose labels do not count.
-func WithoutLabels(c *cli.Context, o *file.Options) {
-	o.NoLabels, o.Labels = true, ""
-	if !c.Bool("no-labels") {
-		o.LabelColumn = cmp.Or(o.LabelColumn, "last") // never a feature
-	}
-}
-
-// JudgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix, as
-// confusion estimate --annotators finds both.
-func (t *Training) JudgeByConsensus(ctx context.Context, d *dataset.Dataset,
-) (*confusion.Matrix, error) {
-	found, err := crowd.Fit(ctx, t.Annotations, t.Seed, crowd.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Annotators, err)
-	}
-	noise, err := estimate.FromCrowd(found, found.Consensus)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Annotators, err)
-	}
-	d.Y = found.Consensus
-	t.Notes.Say("judged by the consensus of the annotators (%s)", found.Method)
-	return &noise.Matrix, nil
-}
-
-// ReadAnnotations reads the table of --annotators and gives d the classes of its labels, or
-// those of the training to go on with, and the votes as labels.
-func (t *Training) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error {
-	o := crowd.AnnotationOptions{Items: d.N, Right: t.Trusted}
-	if base := t.base(); base != nil {
-		o.Classes = base.Meta.Classes
-	}
-	a, err := app.ReadAnnotations(ctx, t.Annotators, o)
+// ReadAnnotations reads the annotators' labels, and gives d their classes, or those of the training
+// to go on with, and the votes as labels.
+func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error {
+	right, err := o.Trusted()
 	if err != nil {
 		return err
 	}
-	if o.Classes == nil {
-		classes := slices.Clone(a.Classes)
-		dataset.SortClasses(classes)
-		if err := a.Arrange(classes); err != nil {
-			return fmt.Errorf("%s: %w", t.Annotators, err)
-		}
+	options := crowd.AnnotationOptions{Items: d.N, Right: right}
+	if base := o.Base(); base != nil {
+		options.Classes = base.Meta.Classes
 	}
-	t.Annotations, d.Classes, d.Y = a, a.Classes, a.Votes(t.Seed)
-	t.Notes.Say("annotators: %s, %d labels of %d annotators, %d classes", t.Annotators,
+	a, err := o.readSorted(ctx, options)
+	if err != nil {
+		return err
+	}
+	o.Train.Annotations, d.Classes, d.Y = a, a.Classes, a.Votes(o.Train.Seed)
+	o.Notes.Say("annotators: %s, %d labels of %d annotators, %d classes", o.Annotators,
 		len(a.Label), len(a.Names), len(a.Classes))
 	return nil
 }
 
-// learnsNoise says whether the learner finds out how labels are wrong.
-func (t *Training) learnsNoise() bool {
-	if t.Annotators != "" {
-		return true
+// readSorted reads the annotators' labels, with their classes in order if options has none.
+func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOptions,
+) (*crowd.Annotations, error) {
+	a, err := app.ReadAnnotations(ctx, o.Annotators, options)
+	if err != nil || options.Classes != nil {
+		return a, err
 	}
-	learn, ok := learners.Lookup(t.Learner, "learn_confusion")
-	return ok && learn.String() == "true"
+	classes := slices.Clone(a.Classes)
+	dataset.SortClasses(classes)
+	if err := a.Arrange(classes); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Annotators, err)
+	}
+	return a, nil
+}
+
+// Consensus returns the consensus of the annotators and its confusion matrix. It reads the labels
+// unless ReadAnnotations has.
+func (o *Options) Consensus(ctx context.Context, how crowd.Options,
+) (*crowd.Result, *estimate.Estimate, error) {
+	a := o.Train.Annotations
+	if a == nil {
+		right, err := o.Trusted()
+		if err != nil {
+			return nil, nil, err
+		}
+		if a, err = o.readSorted(ctx, crowd.AnnotationOptions{Right: right}); err != nil {
+			return nil, nil, err
+		}
+		o.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
+			o.Annotators, len(a.Label), len(a.Names), a.N(), len(a.Classes))
+	}
+	found, err := crowd.Fit(ctx, a, o.Train.Seed, how)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Annotators, err)
+	}
+	noise, err := estimate.FromCrowd(found, found.Consensus)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Annotators, err)
+	}
+	return found, noise, nil
+}
+
+// JudgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix.
+func (o *Options) JudgeByConsensus(ctx context.Context, d *dataset.Dataset,
+) (*confusion.Matrix, error) {
+	found, noise, err := o.Consensus(ctx, crowd.Options{})
+	if err != nil {
+		return nil, err
+	}
+	d.Y = found.Consensus
+	o.Notes.Say("judged by the consensus of the annotators (%s)", found.Method)
+	return &noise.Matrix, nil
 }

@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/judge"
@@ -22,19 +21,19 @@ import (
 // historyHeader names the columns of a history.
 var historyHeader = []string{"step", "estimated_error", "held_out_error"}
 
-// checkHistory judges the name of a history's file.
-func checkHistory(c *cli.Context, path string) error {
-	if ext := strings.ToLower(filepath.Ext(path)); ext != ".csv" && ext != ".jsonl" {
-		return app.Usagef(c, "--history is %q, wanted a name that ends in .csv or .jsonl", path)
+// CheckHistory checks the name of a history's file.
+func CheckHistory(path string) error {
+	if !jsonLines(path) && !strings.EqualFold(filepath.Ext(path), ".csv") {
+		return app.Usage("--history is %q, wanted a name that ends in .csv or .jsonl", path)
 	}
 	return nil
 }
 
-// writeHistory writes a line for each moment of a training.
-func writeHistory(path string, moments []judge.Moment) error {
+// WriteHistory writes a line for each moment of a training.
+func WriteHistory(path string, moments []judge.Moment) error {
 	return atomicfile.Write(path, func(out io.Writer) error {
-		b := bufio.NewWriter(out)
-		if strings.EqualFold(filepath.Ext(path), ".jsonl") {
+		if jsonLines(path) {
+			b := bufio.NewWriter(out)
 			e := json.NewEncoder(b)
 			for _, m := range moments {
 				if err := e.Encode(m); err != nil {
@@ -43,35 +42,29 @@ func writeHistory(path string, moments []judge.Moment) error {
 			}
 			return b.Flush()
 		}
-		w := csv.NewWriter(b)
-		if err := w.Write(historyHeader); err != nil {
-			return err
-		}
 		number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+		rows := [][]string{historyHeader}
 		for _, m := range moments {
-			held := ""
+			row := []string{strconv.Itoa(m.Step), number(m.EstimatedError), ""}
 			if m.HeldOutError != nil {
-				held = number(*m.HeldOutError)
+				row[2] = number(*m.HeldOutError)
 			}
-			if err := w.Write([]string{strconv.Itoa(m.Step), number(m.EstimatedError), held}); err != nil {
-				return err
-			}
+			rows = append(rows, row)
 		}
-		w.Flush()
-		if err := w.Error(); err != nil {
-			return err
-		}
-		return b.Flush()
+		return csv.NewWriter(out).WriteAll(rows)
 	})
 }
 
-// ReadHistory reads what writeHistory wrote.
+// jsonLines reports whether a history of that name is one of JSON.
+func jsonLines(path string) bool { return strings.EqualFold(filepath.Ext(path), ".jsonl") }
+
+// ReadHistory reads what WriteHistory wrote.
 func ReadHistory(path string) (moments []judge.Moment, err error) {
 	text, err := smallfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the history: %w", path, err)
 	}
-	if strings.EqualFold(filepath.Ext(path), ".jsonl") {
+	if jsonLines(path) {
 		for k, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
 			var m judge.Moment
 			d := json.NewDecoder(bytes.NewReader(line))
@@ -87,24 +80,19 @@ func ReadHistory(path string) (moments []judge.Moment, err error) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord = len(historyHeader)
 	records, err := r.ReadAll()
-	if err != nil || len(records) == 0 || strings.Join(records[0], ",") != strings.Join(historyHeader,
-		",") {
+	if err != nil || len(records) == 0 || !slices.Equal(records[0], historyHeader) {
 		return nil, fmt.Errorf("%s: found no table %s (%v), wanted what train --history wrote", path,
 			strings.Join(historyHeader, ","), err)
 	}
 	for k, fields := range records[1:] {
 		var m judge.Moment
-		var errs [3]error
-		m.Step, errs[0] = strconv.Atoi(fields[0])
-		m.EstimatedError, errs[1] = strconv.ParseFloat(fields[1], 64)
-		if fields[2] != "" {
-			var held float64
-			held, errs[2] = strconv.ParseFloat(fields[2], 64)
-			m.HeldOutError = &held
-		}
-		for j, err := range errs {
-			if err != nil {
-				return nil, fmt.Errorf("%s:%d: found %q as %s, wanted a number", path, k+2, fields[j],
+		read := []any{&m.Step, &m.EstimatedError, &m.HeldOutError}
+		for j, field := range fields {
+			if j == 2 && field == "" {
+				continue
+			}
+			if err := json.Unmarshal([]byte(field), read[j]); err != nil {
+				return nil, fmt.Errorf("%s:%d: found %q as %s, wanted a number", path, k+2, field,
 					historyHeader[j])
 			}
 		}

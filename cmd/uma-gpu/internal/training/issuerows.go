@@ -2,10 +2,8 @@ package training
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -21,24 +19,6 @@ type IssueRow struct {
 	Sure      float64 `json:"predicted_quality" parquet:"predicted_quality"`
 	Duplicate int64   `json:"duplicate_of" parquet:"duplicate_of"` // 0 for none
 	Conflict  bool    `json:"conflict" parquet:"conflict"`
-}
-
-// Issues judges the labels by the models that have not seen them, and finds equal examples.
-func (o *OutOfFold) Issues() (found []estimate.Issue, same []int32, err error) {
-	p, err := o.Held.Probabilities()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another "+
-			"learner or kernel, or check the confusion matrix", o.Training.Data, err)
-	}
-	same = o.Data.Firsts()
-	if a := o.Annotations; a != nil {
-		found, err = estimate.FindCrowdIssues(p, a, o.Data.Y, same, func(i int) []confusion.Annotator {
-			return o.Held.Learned[o.Held.Fold[i]].Annotators
-		})
-		return found, same, err
-	}
-	found, err = estimate.FindIssues(p, o.Data.Y, same, len(o.Data.Classes), o.Noise)
-	return found, same, err
 }
 
 // IssueRows are the rows of the table, the least likely label first, of equally likely ones the

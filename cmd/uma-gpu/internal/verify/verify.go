@@ -3,13 +3,12 @@ package verify
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,27 +26,37 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-func New() *cli.Command {
-	flags := append([]cli.Flag{app.ModelFlag()},
-		app.DataFlags("examples, those of the training for --retrain")...)
-	flags = append(flags, app.MatchFlag(),
-		&cli.BoolFlag{Name: "retrain", Usage: "also train again on the processor, and compare the bytes"})
-	flags = append(flags, slices.DeleteFunc(device.Flags(),
-		func(f cli.Flag) bool { return f.Names()[0] == "audit" })...)
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Model   app.Model
+	Data    app.Data
+	Retrain bool
+	Device  device.Options
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name: "verify",
 		Usage: "find out whether a model is whole, computes the same on two engines, and comes of its " +
 			"data",
-		Description: "Reads the model, whose checksums have to be right; computes scores, predictions " +
-			"and class sums\nof the examples on the device and once more by cpu:plain, the loops that " +
-			"define every result; " +
-			"and,\nwith --retrain, trains again on cpu by what the model tells of its training. All bits " +
-			"are compared.\nThe first that differs is an error that names it, and the exit code is 1.\n\n" +
-			"--retrain wants the data of the training, by their hash, and a training that began with " +
-			"nothing but them:\nneither --from nor --annotators. The device may differ, and nothing " +
-			"else.\n\nExample: uma-gpu verify --model m.npz --data noisy.csv --device opencl --retrain",
-		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
-		Action: verify,
+		Description: `Reads the model, whose checksums have to be right. Computes scores, predictions and class sums of the
+examples on the device, and once more by cpu:plain, whose loops define every result. --retrain trains
+again on cpu by what the model tells of its training. All bits are compared. The first that differs
+is an error that names it, and the exit code is 1.
+
+--retrain needs the data of the training, by their hash, and a training that began with nothing else:
+neither --from nor --annotators. The device may differ, and nothing else.
+
+Example: uma-gpu verify --model m.npz --data noisy.csv --device opencl --retrain`,
+		Flags: app.Flags(o.Model.Flag(),
+			o.Data.Flags(&o.Common, "examples, those of the training for --retrain"), o.Model.MatchFlag(),
+			&cli.BoolFlag{Name: "retrain", Destination: &o.Retrain,
+				Usage: "also train again on the processor, and compare the bytes"},
+			app.Without(o.Device.Flags(&o.Common), "audit"), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
@@ -61,22 +70,20 @@ type Verification struct {
 	Retrained    bool          `json:"retrained"` // to the same bytes
 }
 
-func verify(c *cli.Context) error {
-	if err := app.CheckUsage(c, "model", "data"); err != nil {
-		return err
-	}
-	if c.Bool("retrain") && c.String("data") == "-" {
-		return app.Usagef(c, "--retrain reads the data twice, wanted a file for --data")
-	}
-	options, err := app.DataOptions(c)
+// Run verifies a model.
+func Run(ctx context.Context, o *Options) error {
+	options, err := o.Data.Options()
 	if err != nil {
 		return err
 	}
-	where, err := device.Choose(c)
+	if o.Retrain && o.Data.Path == "-" {
+		return app.Usage("--retrain reads the data twice, wanted a file for --data")
+	}
+	where, err := o.Device.Choose()
 	if err != nil {
 		return err
 	}
-	v := Verification{Model: c.String("model")}
+	v := Verification{Model: o.Model.Path}
 	text, err := os.ReadFile(v.Model)
 	if err != nil {
 		return err
@@ -86,37 +93,34 @@ func verify(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	n := app.NewNotes(c)
-	g := training.Grounds{Model: m, Read: options}
-	if err := v.score(c, &g, where, n); err != nil {
+	read := func() (*dataset.Dataset, error) {
+		return training.ReadFor(ctx, &o.Data, options, &o.Model, m)
+	}
+	err = v.score(ctx, m, read, where, o.Notes)
+	if err == nil && o.Retrain {
+		err = v.retrain(ctx, m, read, o.Notes)
+	}
+	if err != nil {
 		return fmt.Errorf("model file %s is not verified: %w", v.Model, err)
 	}
-	if c.Bool("retrain") {
-		if err := v.retrain(c, &g, n); err != nil {
-			return fmt.Errorf("model file %s is not verified: %w", v.Model, err)
-		}
-	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, v)
-	}
-	return v.print(c.App.Writer, len(text))
+	return o.Print(v, func(w io.Writer) error { return v.text(w, len(text)) })
 }
 
 // score compares what the device and cpu:plain make of the examples.
-func (v *Verification) score(c *cli.Context, g *training.Grounds, where *device.Device,
-	n app.Notes) (err error) {
-	d, err := g.ReadData(c, n)
+func (v *Verification) score(ctx context.Context, m *model.Model,
+	read func() (*dataset.Dataset, error), where *device.Device, n app.Notes) (err error) {
+	d, err := read()
 	if err != nil {
 		return err
 	}
-	defer d.Close() // of what was only read: nothing to lose
-	v.Examples, v.TrainingData = d.N, g.Model.Meta.TrainedOn(d)
-	if err := features.PrepareBy(d, &g.Model.Meta.Preparation); err != nil {
+	defer d.Close() // only read
+	v.Examples, v.TrainingData = d.N, m.Meta.TrainedOn(d)
+	if err := features.PrepareBy(d, &m.Meta.Preparation); err != nil {
 		return err
 	}
-	work := device.WorkOn(d, g.Model.Q)
-	if g.Model.Projection != nil {
-		work = device.WorkOnComponents(d.N, g.Model.D, g.Model.Q)
+	work := device.WorkOn(d, m.Q)
+	if m.Projection != nil {
+		work = device.WorkOnComponents(d.N, m.D, m.Q)
 	}
 	e, err := where.Open(n, work)
 	if err != nil {
@@ -125,22 +129,22 @@ func (v *Verification) score(c *cli.Context, g *training.Grounds, where *device.
 	e = audit.Engine(e, cpuref.New(), audit.Full)
 	defer func() { err = errors.Join(err, e.Close()) }()
 	v.Device = e.Device()
-	if _, err := g.Model.PredictPrepared(c.Context, e, d); err != nil {
+	if _, err := m.PredictPrepared(ctx, e, d); err != nil {
 		return err
 	}
-	if _, err := g.Model.ScoresPrepared(c.Context, e, d); err != nil {
+	if _, err := m.ScoresPrepared(ctx, e, d); err != nil {
 		return err
 	}
 	x := d.Stored()
-	if k := g.Model.Map(); k != nil {
-		if x, err = k.Apply(c.Context, e, x); err != nil {
+	if k := m.Map(); k != nil {
+		if x, err = k.Apply(ctx, e, x); err != nil {
 			return err
 		}
 	}
-	if err := app.Interrupted(c.Context); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	return classSums(e, x, d.Y, engine.Weights{Q: g.Model.Q, D: g.Model.D, W: g.Model.W})
+	return classSums(e, x, d.Y, engine.Weights{Q: m.Q, D: m.D, W: m.W})
 }
 
 // classSums has an engine, which is audited, make the sums of all regions.
@@ -170,8 +174,9 @@ func classSums(e engine.Engine, x dataset.Rows, y []int32, w engine.Weights) (er
 }
 
 // retrain trains again by what the model tells of its training, and compares the bytes.
-func (v *Verification) retrain(c *cli.Context, g *training.Grounds, n app.Notes) error {
-	meta := &g.Model.Meta
+func (v *Verification) retrain(ctx context.Context, m *model.Model,
+	read func() (*dataset.Dataset, error), n app.Notes) error {
+	meta := &m.Meta
 	for _, missing := range []struct {
 		is   bool
 		what string
@@ -180,7 +185,7 @@ func (v *Verification) retrain(c *cli.Context, g *training.Grounds, n app.Notes)
 			meta.DataSHA256},
 		{meta.From != "", "its training began with the weights of another model, which are not in it"},
 		{meta.AnnotationsSHA256 != "", "it was trained on the labels of annotators, which are not in it"},
-		{g.Model.State != nil, "its training had not ended"},
+		{m.State != nil, "its training had not ended"},
 		{meta.ContractVersion != contract.Version,
 			fmt.Sprintf("its weights were computed by version %d of the contract, and this program "+
 				"computes by version %d", meta.ContractVersion, contract.Version)},
@@ -189,22 +194,22 @@ func (v *Verification) retrain(c *cli.Context, g *training.Grounds, n app.Notes)
 			return fmt.Errorf("it cannot be trained again: %s", missing.what)
 		}
 	}
-	d, err := g.ReadData(c, n)
+	d, err := read()
 	if err != nil {
 		return err
 	}
-	defer d.Close() // of what was only read: nothing to lose
-	o, noise, err := host.Settings(g.Model, d.N)
+	defer d.Close() // only read
+	o, noise, err := host.Settings(m, d.N)
 	if err != nil {
 		return err
 	}
 	o.TemperatureFolds, o.Engine = meta.TemperatureFolds, device.Fastest(false)
 	o.Watch.Note = n.Say
-	again, err := host.Train(c.Context, d, noise, o)
-	if err := errors.Join(app.Interrupted(c.Context), err, o.Engine.Close()); err != nil {
+	again, err := host.Train(ctx, d, noise, o)
+	if err := errors.Join(app.Interrupted(ctx), err, o.Engine.Close()); err != nil {
 		return fmt.Errorf("trained again: %w", err)
 	}
-	if err := sameModel(again.Model, g.Model); err != nil {
+	if err := sameModel(again.Model, m); err != nil {
 		return fmt.Errorf("trained again, %w", err)
 	}
 	v.Retrained = true
@@ -232,7 +237,8 @@ func sameModel(found, wanted *model.Model) error {
 	return nil
 }
 
-func (v *Verification) print(w io.Writer, size int) error {
+// text prints the verification for people.
+func (v *Verification) text(w io.Writer, size int) error {
 	data, retrained := "others than those of the training", "not asked for, see --retrain"
 	if v.TrainingData {
 		data = "those of the training"
@@ -242,10 +248,10 @@ func (v *Verification) print(w io.Writer, size int) error {
 		retrained, verdict = "on cpu, to the same bytes", verdict+"; its data give the same file again"
 	}
 	fmt.Fprintf(w, "verified: %s: %s\n\n", v.Model, verdict)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "file\t%d bytes, SHA-256 %s\n", size, v.SHA256)
-	fmt.Fprintf(t, "results\tscores, predictions and class sums of %d examples: the same bits on %s "+
-		"and cpu:plain\n", v.Examples, v.Device.ID)
-	fmt.Fprintf(t, "data\t%s\ntrained again\t%s\n", data, retrained)
-	return t.Flush()
+	return app.Table(w, func(row app.Row) {
+		row("file\t%d bytes, SHA-256 %s", size, v.SHA256)
+		row("results\tscores, predictions and class sums of %d examples: the same bits on %s and "+
+			"cpu:plain", v.Examples, v.Device.ID)
+		row("data\t%s\ntrained again\t%s", data, retrained)
+	})
 }

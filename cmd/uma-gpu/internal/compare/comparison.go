@@ -1,0 +1,274 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+)
+
+// comparison is what all that are compared share.
+type comparison struct {
+	*Options
+	data   *dataset.Dataset
+	judge  *confusion.Matrix // nil if labels are taken to be right
+	engine engine.Engine
+}
+
+// tryAll tries all candidates, and enters those into the report. Its error is that of a cancelled
+// ctx.
+func (x *comparison) tryAll(ctx context.Context, list []candidate,
+	report *Report) error {
+	seen := 0
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing", Unit: "way",
+		Total: int64(len(list))})
+	defer task.End()
+	for _, group := range x.groups(list) {
+		for k, way := range group {
+			x.Notes.Say("%d of %d: %s", seen+k+1, len(list), way.flags)
+		}
+		task.Reach(int64(seen))
+		seen += len(group)
+		tried, err := x.tryGroup(ctx, group)
+		if err == nil {
+			report.Tried = append(report.Tried, tried...)
+			continue
+		}
+		for _, way := range group { // which one fails, and why, it tells alone
+			if err := app.Interrupted(ctx); err != nil {
+				return err
+			}
+			if len(group) > 1 {
+				tried, err = x.tryGroup(ctx, []candidate{way})
+			}
+			if err != nil {
+				x.Notes.Warn("%s: %v", way.flags, err)
+				report.Failed = append(report.Failed, failure{way.flags, err.Error()})
+				continue
+			}
+			report.Tried = append(report.Tried, tried...)
+		}
+	}
+	return app.Interrupted(ctx)
+}
+
+// groups puts those of the candidates together that can be trained side by side, as many as 1 GiB
+// has room for: the weights of a training, before, in and after a step, and their average.
+func (x *comparison) groups(list []candidate) (groups [][]candidate) {
+	const bytes, perWeight = 1 << 30, 52
+	most := max(1, bytes/perWeight/(len(x.data.Classes)*(x.data.D+1)))
+	open := map[string]int{} // by what has to be the same, the group that has room
+	for _, way := range list {
+		key := fmt.Sprint(way.Train.Preparation, "\n", way.Noise)
+		at, found := open[key]
+		together := way.Train.Together() && way.estimates() == ""
+		if found && together && len(groups[at]) < most {
+			groups[at] = append(groups[at], way)
+			continue
+		}
+		if together {
+			open[key] = len(groups)
+		}
+		groups = append(groups, []candidate{way})
+	}
+	return groups
+}
+
+// tryGroup trains in some ways, side by side if there are several, and judges each.
+func (x *comparison) tryGroup(ctx context.Context, group []candidate,
+) ([]Tried, error) {
+	ways := make([]host.Options, len(group))
+	for k, way := range group {
+		ways[k] = way.Train
+		ways[k].Engine = x.engine
+	}
+	noise, err := x.noiseOf(ctx, group[0], ways[0])
+	if err != nil {
+		return nil, app.AdviseKernel(app.AdviseMemory(err))
+	}
+	bySeed := make([][]Tried, len(group))
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "every seed", Unit: "seed",
+		Total: int64(x.Seeds)})
+	defer task.End()
+	for range x.Seeds {
+		held, err := x.outOfFold(ctx, noise, ways)
+		if err != nil {
+			return nil, app.AdviseKernel(app.AdviseMemory(err))
+		}
+		for k, h := range held {
+			by := noise
+			if ways[k].Annotations != nil {
+				by = x.judge // the labels held out are the consensus
+			}
+			r, err := x.judged(h, by)
+			if err != nil {
+				return nil, err
+			}
+			bySeed[k] = append(bySeed[k], r)
+			ways[k].Seed++
+		}
+		task.Add(1)
+	}
+	tried := make([]Tried, len(group))
+	for k, way := range group {
+		tried[k] = mean(bySeed[k])
+		tried[k].Flags, tried[k].way = way.flags, way
+	}
+	return tried, nil
+}
+
+// outOfFold makes the trainings of one seed.
+func (x *comparison) outOfFold(ctx context.Context, noise *confusion.Matrix, ways []host.Options,
+) ([]*judge.HeldOut, error) {
+	if len(ways) > 1 {
+		return outoffold.AllScores(ctx, x.data, noise, ways, x.Folds)
+	}
+	h, err := outoffold.Scores(ctx, x.data, noise, ways[0], x.Folds)
+	return []*judge.HeldOut{h}, err
+}
+
+// judged judges what a way that learned with noise says of examples held out.
+func (x *comparison) judged(held *judge.HeldOut, noise *confusion.Matrix) (r Tried,
+	err error) {
+	classes := x.data.Classes
+	if err := r.judge(x.data, engine.Predicted(held.Scores, held.Q), x.judge); err != nil {
+		return r, err
+	}
+	p, err := held.Probabilities()
+	if errors.Is(err, model.ErrNoTemperature) {
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	if noise == nil {
+		noise = &confusion.Matrix{Classes: classes, P: confusion.NoNoise(len(classes)).V}
+	}
+	loss, err := metric.CorrectedLogLoss(x.data.Y, p, noise.P)
+	r.NoisyLogLoss = &loss
+	return r, err
+}
+
+// mean is the mean over seeds. Its interval is the mean one: the examples are the same with every
+// seed.
+func mean(bySeed []Tried) Tried {
+	m := bySeed[0]
+	n := float64(len(bySeed))
+	if n == 1 {
+		return m
+	}
+	var a metric.Estimate
+	loss, losses := 0.0, 0
+	credits := make([]float64, len(m.credits))
+	for _, r := range bySeed {
+		a.Value, a.Low, a.High = a.Value+r.Accuracy.Value/n, a.Low+r.Accuracy.Low/n,
+			a.High+r.Accuracy.High/n
+		if r.NoisyLogLoss != nil {
+			loss, losses = loss+*r.NoisyLogLoss/n, losses+1
+		}
+		for i, v := range r.credits {
+			credits[i] += v / n
+		}
+	}
+	m.Accuracy, m.credits, m.NoisyLogLoss = a, credits, nil
+	if losses == len(bySeed) {
+		m.NoisyLogLoss = &loss
+	}
+	return m
+}
+
+// save trains in a way on all examples and writes the model.
+func (x *comparison) save(ctx context.Context, way candidate) error {
+	o := way.Train
+	o.Engine, o.Watch = x.engine, host.Watch{Note: x.Notes.Say}
+	noise, err := x.noiseOf(ctx, way, o)
+	if err != nil {
+		return app.AdviseKernel(app.AdviseMemory(err))
+	}
+	m, err := host.Train(ctx, x.data, noise, o)
+	if err := app.Failure(ctx, x.data.Path, err); err != nil {
+		return err
+	}
+	return m.Save(x.Model)
+}
+
+// noiseOf returns the matrix to learn with in a way, nil for none.
+func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options,
+) (*confusion.Matrix, error) {
+	method := way.estimates()
+	switch {
+	case way.Noise.Path == "" && way.Train.Annotations == nil:
+		return x.judge, nil
+	case way.Train.Annotations != nil || way.Noise.Path == noConfusion || method == outoffold.NoNoise:
+		return nil, nil
+	case method == "":
+		return way.Noise.Read(ctx, x.data.Classes)
+	}
+	found, err := outoffold.EstimateNoise(ctx, x.data, outoffold.NoiseOptions{Options: o,
+		Method: method, Folds: x.Folds})
+	if err != nil {
+		return nil, err
+	}
+	if found.Chosen == outoffold.NoNoise {
+		return nil, nil
+	}
+	return &found.Matrix, nil
+}
+
+// judge compares predictions with labels that are noisy by the matrix, or right if that is nil.
+func (r *Tried) judge(d *dataset.Dataset, predicted []int32, noise *confusion.Matrix) error {
+	report, err := metric.Evaluate(d.Y, predicted, d.Classes)
+	if err != nil {
+		return err
+	}
+	q := len(d.Classes)
+	inverse := confusion.NoNoise(q)
+	p, errs := inverse.V, []float64(nil)
+	if noise != nil {
+		if inverse, err = noise.Invert(); err != nil {
+			return err
+		}
+		p, errs = noise.P, noise.Error
+	}
+	corrected, err := metric.Correct(report.Confusion, d.Classes, p, inverse.V, errs)
+	if err != nil {
+		return err
+	}
+	r.Accuracy = corrected.Accuracy
+	for i, said := range predicted {
+		r.credits = append(r.credits, inverse.V[int(said)*q+int(d.Y[i])])
+	}
+	return nil
+}
+
+// rank orders them, the best first, and compares each with it.
+func rank(tried []Tried) {
+	slices.SortStableFunc(tried, func(a, b Tried) int {
+		return -cmp.Compare(a.Accuracy.Value, b.Accuracy.Value)
+	})
+	best := tried[0].credits
+	n := float64(len(best))
+	for k := range tried {
+		sum, square := 0.0, 0.0
+		for i, v := range tried[k].credits {
+			d := best[i] - v
+			sum += d
+			square += float64(d * d)
+		}
+		tried[k].Behind = sum / n
+		tried[k].BehindError = math.Sqrt(max(0, square/n-sum/n*sum/n) / n)
+	}
+}

@@ -1,0 +1,359 @@
+// Package estimate is the command that finds the confusion matrix of labels.
+package estimate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Options are the options of the command.
+type Options struct {
+	training.Options
+	Table         string
+	Axes          string // of Table
+	Clean         string
+	Probabilities string
+	Prior         string
+	Method        string
+	Pooled        float64
+	Out           string
+	WriteLabels   string
+
+	source *source
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	return &cli.Command{
+		Name:  "estimate",
+		Usage: "find the confusion matrix of labels",
+		Description: `Takes one of four sources: a table of true against noisy labels (--table), examples with both labels
+(--clean), labels of several people (--annotators), or noisy labels alone (--data). Prints
+P(noisy = row | true = column) with the standard error of each entry, and what it assumes. --out
+writes the matrix, which train --confusion takes.
+
+Tables are read as pandas' crosstab and DataFrame write and print them, scikit-learn's
+confusion_matrix, spreadsheets and numpy. Margins All are left out.
+
+The methods depend on the source:
+
+  --annotators     majority, one-coin or dawid-skene
+  --probabilities  confident-joint or anchors
+  --data           identity, clean, confident-joint (cleanlab's), anchors, em (learned together with
+                   a model) or auto, which lets these compete
+
+Some --clean examples decide the contest of auto, and are joined by the winner, which is their prior.
+Without them the winner makes labels held out most likely. The identity wins unless another method
+is better by more than one standard error.
+
+Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
+          uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C.csv
+          uma-gpu confusion estimate --annotators labels.csv --out C.csv --write-labels consensus.csv`,
+		Flags: app.Flags(
+			app.Input(&o.Table, "table",
+				"counts, percentages or shares of true against noisy labels: `FILE`"),
+			&cli.StringFlag{Name: "confusion-axes", Value: string(confusion.AxesAuto), Destination: &o.Axes,
+				Usage: "`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"},
+			app.Input(&o.Clean, "clean",
+				"true classes of some examples: `FILE`, a CSV item,label, or noisy,true without --data"),
+			app.Input(&o.Annotators, "annotators",
+				"labels of several people: `FILE`, a CSV item,worker,label"), o.TrustFlag(),
+			app.Input(&o.Probabilities, "probabilities",
+				"of labels of --data, from models that have not seen the example: `FILE`.npy"),
+			app.Input(&o.Prior, "prior",
+				"matrix that is believed where counts are few: `FILE`, CSV or .npy"),
+			o.Data.Flags(&o.Common, "examples with noisy labels"),
+			&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Destination: &o.Method,
+				Usage: "`METHOD` by which to estimate"},
+			app.Range(&cli.IntFlag{Name: "folds", Value: outoffold.DefaultNoiseFolds,
+				Destination: &o.Folds, Usage: "`K` parts, each judged by models of the others"},
+				2, judge.MostFolds),
+			&cli.Float64Flag{Name: "pooled", Destination: &o.Pooled,
+				Usage: "as how many `LABELS` the mean annotator counts beside each"},
+			o.NormalizeFlag(), o.SeedFlag(), o.Learner.Flags(&o.Common, "clean", "folds"),
+			o.EngineFlags(),
+			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
+			app.Output(&o.WriteLabels, "write-labels",
+				"also write the annotators' consensus, `FILE`.csv"),
+			o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// source is what an estimate comes from.
+type source struct {
+	flag    string
+	with    []string // flags that may name other files beside it
+	methods []string
+	only    []string // flags that say nothing about other sources
+	find    func(*Options, context.Context) (*Report, *confusion.Matrix, error)
+}
+
+// sources are in the order in which they count: the first that is given is the source.
+var sources = []source{
+	{"table", nil, []string{string(outoffold.CleanCounts)}, []string{"confusion-axes", "prior"},
+		(*Options).byTable},
+	{"annotators", nil, texts(crowd.Methods), []string{"pooled", "write-labels", "trust"},
+		(*Options).byAnnotators},
+	{"probabilities", []string{"data", "clean"},
+		[]string{string(outoffold.ConfidentJoint), string(outoffold.AnchorPoints)}, nil,
+		(*Options).byProbabilities},
+	{"data", []string{"clean"}, texts(outoffold.NoiseMethods),
+		[]string{"folds", "learner", "kernel", "normalize"}, (*Options).byData},
+	{"clean", nil, []string{string(outoffold.CleanCounts)}, []string{"prior"}, (*Options).byPairs},
+}
+
+// texts returns names as strings.
+func texts[T ~string](names []T) (s []string) {
+	for _, n := range names {
+		s = append(s, string(n))
+	}
+	return s
+}
+
+// Run makes the estimate and writes it.
+func Run(ctx context.Context, o *Options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	r, m, err := o.source.find(o, ctx)
+	if err != nil {
+		return err
+	}
+	if err := app.Interrupted(ctx); err != nil {
+		return err
+	}
+	if o.Out != "" {
+		if err := m.Write(o.Out); err != nil {
+			return err
+		}
+	}
+	return o.Print(r, r.text)
+}
+
+// check finds the source, and checks the options by it.
+func (o *Options) check() (err error) {
+	files := map[string]string{"table": o.Table, "annotators": o.Annotators,
+		"probabilities": o.Probabilities, "data": o.Data.Path, "clean": o.Clean}
+	var given []string
+	for k, s := range sources {
+		if files[s.flag] == "" {
+			continue
+		}
+		if given = append(given, s.flag); o.source == nil {
+			o.source = &sources[k]
+		}
+	}
+	s := o.source
+	if s == nil || len(given) > 1 && slices.ContainsFunc(given[1:], func(flag string) bool {
+		return !slices.Contains(s.with, flag)
+	}) || s.flag == "probabilities" && o.Data.Path == "" {
+		return app.Usage("found the sources %q, wanted --table, --annotators, --clean, or --data (also "+
+			"with --clean or --probabilities)", given)
+	}
+	if o.Method != "" && !slices.Contains(s.methods, o.Method) {
+		return &app.UsageError{Got: o.Method, Allowed: s.methods, Problem: fmt.Sprintf(
+			"--method is %q, wanted one for --%s: %s", o.Method, s.flag, app.OrList(s.methods))}
+	}
+	only := map[string][]string{} // of a flag, the sources that it says something about
+	for _, of := range sources {
+		for _, flag := range of.only {
+			only[flag] = append(only[flag], of.flag)
+		}
+	}
+	for _, of := range sources {
+		for _, flag := range of.only {
+			if o.Given(flag) && !slices.Contains(only[flag], s.flag) {
+				return app.Usage("--%s is given without --%s", flag, strings.Join(only[flag], " or --"))
+			}
+		}
+	}
+	if !(o.Pooled >= 0 && o.Pooled <= 1e6) {
+		return app.Usage("--pooled is %v, wanted 0 to a million labels", o.Pooled)
+	}
+	if o.Data.Path != "" {
+		o.Read, err = o.Data.Options()
+	}
+	return err
+}
+
+// prior reads the matrix of --prior; nil for none.
+func (o *Options) prior(ctx context.Context, classes []string) (*confusion.Matrix, error) {
+	if o.Prior == "" {
+		return nil, nil
+	}
+	return app.ReadMatrix(ctx, o.Prior, confusion.ReadOptions{Classes: classes})
+}
+
+func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, error) {
+	t, err := app.Awaited(ctx, o.Table, func(path string) (*confusion.Table, error) {
+		return confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(o.Axes)})
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Notes.Say("table: %s, %s of %d classes with %s, for %s", o.Table, t.Kind, len(t.Classes), t.Axes,
+		t.Why)
+	prior, err := o.prior(ctx, t.Classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	var m *estimate.Estimate
+	if t.Kind == confusion.Counts {
+		m, err = estimate.FromCounts(t.Classes, t.V, prior)
+	} else if prior != nil {
+		return nil, nil, app.Usage("--prior is given with a table of shares, wanted counts: shares do " +
+			"not tell how many examples they are of")
+	} else {
+		var shares *confusion.Matrix
+		if shares, err = t.Share(); err == nil {
+			m = &estimate.Estimate{Matrix: *shares, Method: "table",
+				Assumes: "the table is right; shares do not tell how exact they are"}
+		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Table, err)
+	}
+	m.Notes = append(m.Notes, t.Notes...)
+	return newReport(m), &m.Matrix, nil
+}
+
+func (o *Options) byPairs(ctx context.Context) (*Report, *confusion.Matrix, error) {
+	pairs, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	classes := slices.Clone(pairs.Classes)
+	dataset.SortClasses(classes)
+	if err := pairs.Arrange(classes); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Clean, err)
+	}
+	prior, err := o.prior(ctx, classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := estimate.FromLabels(classes, pairs.Noisy, pairs.Right, prior)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Clean, err)
+	}
+	return newReport(m), &m.Matrix, nil
+}
+
+func (o *Options) byAnnotators(ctx context.Context) (*Report, *confusion.Matrix, error) {
+	found, m, err := o.Consensus(ctx, crowd.Options{Method: crowd.Method(o.Method), Pooled: o.Pooled})
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.WriteLabels != "" {
+		if err := writeConsensus(o.WriteLabels, found); err != nil {
+			return nil, nil, err
+		}
+	}
+	r := newReport(m)
+	r.Method += ", of the consensus of annotators"
+	q := m.Q()
+	for _, one := range found.Annotators {
+		r.Annotators = append(r.Annotators, annotator{one.Name, one.Labels, one.Right(q),
+			app.Rows(one.P, q), app.Rows(one.Error, q)})
+	}
+	return r, &m.Matrix, nil
+}
+
+// readData reads the data and their true classes, -1 for an unknown one; nil without --clean.
+func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, error) {
+	d, err := o.Data.Read(ctx, o.Read)
+	if err != nil || o.Clean == "" {
+		return d, nil, err
+	}
+	clean, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{Classes: d.Classes, Y: d.Y})
+	if err == nil && clean.Item == nil {
+		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for pairs "+
+			"leave out --data", o.Clean)
+	}
+	if err != nil {
+		d.Close() // only read
+		return nil, nil, err
+	}
+	right := slices.Repeat([]int32{-1}, d.N)
+	for k, i := range clean.Item {
+		right[i] = clean.Right[k]
+	}
+	return d, right, nil
+}
+
+func (o *Options) byProbabilities(ctx context.Context) (*Report, *confusion.Matrix, error) {
+	d, right, err := o.readData(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close() // only read
+	rows, err := estimate.ProbabilityFile(o.Probabilities, d.N, len(d.Classes))
+	if err != nil {
+		return nil, nil, err
+	}
+	var m *estimate.Estimate
+	if o.Method == string(outoffold.AnchorPoints) {
+		m, err = estimate.Anchors(d.Classes, d.N, rows)
+	} else {
+		m, err = estimate.ConfidentJoint(d.Classes, d.Y, rows, false)
+	}
+	if err == nil && right != nil {
+		m, err = outoffold.JoinClean(d, right, m)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Probabilities, err)
+	}
+	return newReport(m), &m.Matrix, nil
+}
+
+func (o *Options) byData(ctx context.Context) (_ *Report, _ *confusion.Matrix, err error) {
+	if err := o.CheckLearning(nil); err != nil {
+		return nil, nil, err
+	}
+	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")
+	if ok && learn.String() == "true" {
+		return nil, nil, app.Usage("--learn-confusion is given, which is what --method em does")
+	}
+	if o.Where, err = o.Device.Choose(); err != nil {
+		return nil, nil, err
+	}
+	d, right, err := o.readData(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close() // only read
+	e, err := o.Where.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	o.Train.Engine, o.Train.Watch = e, host.Watch{Note: o.Notes.Say}
+	found, err := outoffold.EstimateNoise(ctx, d, outoffold.NoiseOptions{Options: o.Train,
+		Method: outoffold.NoiseMethod(o.Method), Folds: o.Folds, Right: right})
+	if err := app.Failure(ctx, d.Path, err); err != nil {
+		return nil, nil, err
+	}
+	r := newReport(found.Estimate)
+	for _, k := range found.Candidates {
+		r.Candidates = append(r.Candidates, contestant{string(k.Method), k.Loss, k.Ahead, k.Error})
+	}
+	return r, &found.Matrix, nil
+}

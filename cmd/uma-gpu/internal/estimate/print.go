@@ -1,0 +1,120 @@
+package estimate
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// Report is what confusion estimate --json prints.
+type Report struct {
+	Method  string   `json:"method"`
+	Classes []string `json:"classes"`
+	// [p][q] = P(noisy = p | true = q)
+	Confusion  [][]float64  `json:"confusion"`
+	Error      [][]float64  `json:"standard_error,omitempty"` // absent where nothing tells
+	Assumes    string       `json:"assumes"`
+	Notes      []string     `json:"notes,omitempty"`
+	Candidates []contestant `json:"candidates,omitempty"` // of auto
+	Annotators []annotator  `json:"annotators,omitempty"`
+}
+
+// contestant is a method that competed.
+type contestant struct {
+	Method string  `json:"method"`
+	Loss   float64 `json:"loss"`
+	Ahead  float64 `json:"ahead_of_identity"`
+	Error  float64 `json:"standard_error"`
+}
+
+type annotator struct {
+	Name      string      `json:"name"`
+	Labels    int         `json:"labels"`
+	Right     float64     `json:"right"` // the mean of the diagonal
+	Confusion [][]float64 `json:"confusion"`
+	Error     [][]float64 `json:"standard_error"`
+}
+
+// newReport begins the report of an estimate.
+func newReport(m *estimate.Estimate) *Report {
+	q := m.Q()
+	r := &Report{Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q),
+		Assumes: m.Assumes, Notes: m.Notes}
+	if m.Error != nil {
+		r.Error = app.Rows(m.Error, q)
+	}
+	return r
+}
+
+// text prints the report for people.
+func (r *Report) text(w io.Writer) error {
+	what := ""
+	if r.Error != nil {
+		what = ", ± standard error"
+	}
+	fmt.Fprintf(w, "%s: P(noisy = row | true = column)%s\n", r.Method, what)
+	if len(r.Classes) > app.MostClasses {
+		fmt.Fprintf(w, "%d classes, more than fit here; --out and --json have all\n", len(r.Classes))
+	} else if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
+		if r.Error == nil {
+			return fmt.Sprintf("%.3f", r.Confusion[i][j])
+		}
+		return fmt.Sprintf("%.3f±%.3f", r.Confusion[i][j], r.Error[i][j])
+	}); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nassumes that %s\n", r.Assumes)
+	for _, note := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
+	if r.Candidates != nil {
+		if err := app.Table(w, func(row app.Row) {
+			row("\ncontest\tloss\tahead of the identity")
+			for _, k := range r.Candidates {
+				row("%s\t%.5f\t%s", k.Method, k.Loss,
+					outoffold.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead())
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	if r.Annotators == nil {
+		return nil
+	}
+	list := slices.Clone(r.Annotators)
+	slices.SortStableFunc(list, func(a, b annotator) int { return cmp.Compare(b.Right, a.Right) })
+	fmt.Fprintf(w, "\nannotators, by how often each is right if all classes are as frequent\n")
+	const most = 5 // of the best, and of the worst
+	return app.Table(w, func(row app.Row) {
+		for k, a := range list {
+			switch {
+			case k < most || k >= len(list)-most:
+				row("%s\t%.1f %%\t%d labels", a.Name, 100*a.Right, a.Labels)
+			case k == most:
+				row("… %d more", len(list)-2*most)
+			}
+		}
+	})
+}
+
+// writeConsensus writes a CSV with the consensus on each item and how likely it is.
+func writeConsensus(path string, found *crowd.Result) error {
+	q := len(found.Classes)
+	return atomicfile.Write(path, func(w io.Writer) error {
+		rows := [][]string{{"item", "label", "probability"}}
+		for i, k := range found.Consensus {
+			p := strconv.FormatFloat(float64(found.Posterior[i*q+int(k)]), 'g', -1, 32)
+			rows = append(rows, []string{strconv.Itoa(i), found.Classes[k], p})
+		}
+		return csv.NewWriter(w).WriteAll(rows)
+	})
+}

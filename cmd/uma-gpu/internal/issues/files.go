@@ -1,0 +1,138 @@
+package issues
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// writer returns what writes ranked rows to a file of that name; nil for no name.
+func writer(out string) (func(io.Writer, []training.IssueRow) error, error) {
+	switch strings.ToLower(filepath.Ext(out)) {
+	case ".csv":
+		return writeCSV, nil
+	case ".json":
+		return writeJSON, nil
+	case ".parquet":
+		return writeParquet, nil
+	}
+	if out == "" {
+		return nil, nil
+	}
+	return nil, app.Usage("--out is %s, wanted a name that ends in .csv, .json or .parquet", out)
+}
+
+// writeCSV writes a header and the rows; pandas reads True and False as truths.
+func writeCSV(out io.Writer, rows []training.IssueRow) error {
+	w := csv.NewWriter(out)
+	fields := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
+		"predicted_quality", "duplicate_of", "conflict"}
+	named := rows[0].ID != nil
+	if named {
+		fields = slices.Insert(fields, 1, "id")
+	}
+	if err := w.Write(fields); err != nil {
+		return err
+	}
+	truth := map[bool]string{false: "False", true: "True"}
+	for _, r := range rows {
+		fields = append(fields[:0], strconv.FormatInt(r.Example, 10))
+		if named {
+			fields = append(fields, *r.ID)
+		}
+		fields = append(fields, truth[r.Wrong], strconv.FormatFloat(r.Quality, 'g', -1, 64), r.Given,
+			r.Predicted,
+			strconv.FormatFloat(r.Sure, 'g', -1, 64), strconv.FormatInt(r.Duplicate, 10), truth[r.Conflict])
+		if err := w.Write(fields); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// writeParquet writes ids behind the other columns, if there are any.
+func writeParquet(w io.Writer, rows []training.IssueRow) error {
+	if rows[0].ID == nil {
+		return parquet.Write(w, rows)
+	}
+	type named struct {
+		training.IssueRow
+		Name string `parquet:"id"`
+	}
+	list := make([]named, len(rows))
+	for k, r := range rows {
+		list[k] = named{r, *r.ID}
+	}
+	return parquet.Write(w, list)
+}
+
+// writeJSON writes one array, a row on each line.
+func writeJSON(out io.Writer, rows []training.IssueRow) error {
+	w := bufio.NewWriter(out)
+	for i, r := range rows {
+		var text strings.Builder
+		e := json.NewEncoder(&text)
+		e.SetEscapeHTML(false) // a class named <=50K should look like that
+		if err := e.Encode(r); err != nil {
+			return err
+		}
+		separator := ",\n"
+		if i == 0 {
+			separator = "[\n"
+		}
+		w.WriteString(separator + strings.TrimSpace(text.String()))
+	}
+	w.WriteString("\n]\n")
+	return w.Flush()
+}
+
+// clean writes the data without the rows whose labels are likely wrong, or with their most likely
+// labels. It returns what it has done.
+func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *atomicfile.Group,
+	found []estimate.Issue) (said string, err error) {
+	d := *f.Dataset
+	wrong, what := 0, "relabelled"
+	var kept []int
+	d.Y = nil
+	for i, is := range found {
+		y := f.Dataset.Y[i]
+		if is.Wrong {
+			wrong++
+			if o.CleanBy == filter {
+				continue
+			}
+			y = is.Likely
+		}
+		kept, d.Y = append(kept, i), append(d.Y, y)
+	}
+	if o.CleanBy == filter {
+		what = "left out"
+		if len(kept) == 0 {
+			return "", fmt.Errorf("%s: %w", o.Data.Path, errNothingLeft)
+		}
+		d.Put(f.Dataset.Stored().Pick(kept))
+		if d.IDs != nil {
+			d.IDs = nil
+			for _, i := range kept {
+				d.IDs = append(d.IDs, f.Dataset.IDs[i])
+			}
+		}
+	}
+	d.SHA256 = d.Hash()
+	err = app.WriteData(ctx, o.Clean, &d, app.Together(files, app.CopyOptions(o.Clean, &d)))
+	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, len(found), what, o.Clean), err
+}

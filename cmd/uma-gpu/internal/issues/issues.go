@@ -1,0 +1,241 @@
+// Package issues is the command that finds the rows whose label is likely wrong.
+package issues
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// The values of --clean-by: what happens to rows whose labels are likely wrong.
+const (
+	filter  = "filter"
+	relabel = "relabel"
+)
+
+// Options are the options of the command.
+type Options struct {
+	training.Options
+	Out     string
+	Clean   string // the data, cleaned; "" for none
+	CleanBy string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	return &cli.Command{
+		Name:  "issues",
+		Usage: "find the rows whose label is likely wrong",
+		Description: `Trains without each part of the data in turn, as cv does. It ranks the rows by how likely their
+label is, by C and by the model that has not seen them. A label is an issue if it is more likely
+wrong than right. Rows of equal features are judged together. Prints how many issues there are, by
+class and by pair of classes, and the worst 20. The JSON object has all issues.
+
+--out writes every row, the least likely label first. Its columns are those of cleanlab and more:
+
+  example            number of the row, from 1, in the order read
+  id                 with --id-column
+  is_label_issue     whether the label is more likely wrong than right
+  label_quality      probability that the label is right
+  given_label        label in the data
+  predicted_label    most likely class
+  predicted_quality  probability of the predicted label
+  duplicate_of       number of the first row with equal features, 0 for none before it
+  conflict           whether equal rows have other labels
+
+--write-clean keeps the column of --id-column in a CSV.
+
+--annotators takes labels of several people. The given label is what most of them say. The predicted
+label is the consensus of the model and of all annotators, each believed by a matrix that was
+learned without the row. --clean-by relabel writes that consensus.
+
+Without --confusion C is learned from the labels first, as confusion estimate --method em does.
+
+Example: uma-gpu issues --data noisy.csv --confusion C.csv --kernel rbf --out issues.csv
+Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv --clean-by relabel
+Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
+		Flags: app.Flags(o.OutOfFoldFlags(),
+			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"),
+			app.Output(&o.Clean, "write-clean", "also write the data, cleaned, to `FILE`"),
+			app.Choice(&o.CleanBy, "clean-by", filter,
+				"`RULE` to clean rows of wrong labels: filter or relabel", filter, relabel),
+			o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// Report is what issues --json prints.
+type Report struct {
+	Learner       string              `json:"learner"`
+	Folds         int                 `json:"folds"`
+	Examples      int                 `json:"examples"`
+	EstimatedBy   string              `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
+	Issues        int                 `json:"issues"`
+	ExpectedWrong float64             `json:"expected_wrong"` // labels, by the probabilities
+	Duplicates    int                 `json:"duplicates"`     // rows with the features of an earlier one
+	Conflicts     int                 `json:"conflicts"`      // rows with an equal one of another label
+	PerClass      []classIssues       `json:"per_class"`
+	Pairs         []pairIssues        `json:"pairs"` // the most frequent first
+	Rows          []training.IssueRow `json:"rows"`  // the issues, the worst first
+	Device        engine.Device       `json:"device"`
+}
+
+// classIssues counts the issues of a noisy label.
+type classIssues struct {
+	Class         string  `json:"class"`
+	Examples      int     `json:"examples"`
+	Issues        int     `json:"issues"`
+	ExpectedWrong float64 `json:"expected_wrong"`
+}
+
+// pairIssues counts the issues of a pair of classes.
+type pairIssues struct {
+	Given     string `json:"given_label"`
+	Predicted string `json:"predicted_label"`
+	Issues    int    `json:"issues"`
+}
+
+// Run finds the issues and writes what the options ask for.
+func Run(ctx context.Context, o *Options) error {
+	write, err := writer(o.Out)
+	if err != nil {
+		return err
+	}
+	if o.Clean == "" && o.Given("clean-by") {
+		return app.Usage("--clean-by is given without --write-clean")
+	}
+	if o.Clean != "" {
+		if err := o.Data.CheckOutput(o.Clean); err != nil {
+			return err
+		}
+	}
+	f, err := o.OutOfFold(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if o.Clean != "" {
+		if err := app.CheckRaw(f.Dataset,
+			"a model would name the data without the changes; clean the original data"); err != nil {
+			return err
+		}
+	}
+	found, same, err := f.Issues()
+	if err != nil {
+		return err
+	}
+	rows := training.IssueRows(f.Dataset, found, same)
+	r := newReport(f.Dataset.Classes, rows)
+	r.Learner, r.Folds, r.Device = o.Train.Learner.Definition().Name, o.Folds, f.Engine
+	r.EstimatedBy = string(f.EstimatedBy)
+	if err := app.Interrupted(ctx); err != nil {
+		return err
+	}
+	var files atomicfile.Group
+	defer files.Discard()
+	if o.Out != "" {
+		if err := files.Write(o.Out, func(w io.Writer) error { return write(w, rows) }); err != nil {
+			return err
+		}
+	}
+	cleaned := ""
+	if o.Clean != "" {
+		if cleaned, err = o.clean(ctx, f, &files, found); err != nil {
+			return err
+		}
+	}
+	if err := files.Commit(); err != nil {
+		return err
+	}
+	if o.Out != "" {
+		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), o.Out)
+	}
+	if o.Clean != "" {
+		o.Notes.Say("%s", cleaned)
+		o.Notes.IDsLeftOut(f.Dataset, o.Clean, app.CopyOptions(o.Clean, f.Dataset).Format)
+	}
+	return o.PrintTable(r, r.fill)
+}
+
+// newReport sums up ranked rows.
+func newReport(classes []string, rows []training.IssueRow) Report {
+	r := Report{Examples: len(rows), Rows: []training.IssueRow{}, Pairs: []pairIssues{}}
+	at, pairs := map[string]int{}, map[[2]string]int{}
+	for k, name := range classes {
+		at[name] = k
+		r.PerClass = append(r.PerClass, classIssues{Class: name})
+	}
+	for _, row := range rows {
+		class := &r.PerClass[at[row.Given]]
+		class.Examples++
+		class.ExpectedWrong += 1 - row.Quality
+		r.ExpectedWrong += 1 - row.Quality
+		if row.Duplicate > 0 {
+			r.Duplicates++
+		}
+		if row.Conflict {
+			r.Conflicts++
+		}
+		if row.Wrong {
+			class.Issues++
+			r.Issues++
+			pairs[[2]string{row.Given, row.Predicted}]++
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	for pair, n := range pairs {
+		r.Pairs = append(r.Pairs, pairIssues{pair[0], pair[1], n})
+	}
+	slices.SortFunc(r.Pairs, func(a, b pairIssues) int {
+		return cmp.Or(-cmp.Compare(a.Issues, b.Issues), cmp.Compare(at[a.Given], at[b.Given]),
+			cmp.Compare(at[a.Predicted], at[b.Predicted]))
+	})
+	return r
+}
+
+// fill adds the rows of the report for people, the first of long lists.
+func (r Report) fill(row app.Row) {
+	const most = 20
+	row("examples\t%d", r.Examples)
+	if r.EstimatedBy != "" {
+		row("C estimated by\t%s", r.EstimatedBy)
+	}
+	row("likely wrong labels\t%d", r.Issues)
+	row("expected wrong labels\t%.1f", r.ExpectedWrong)
+	row("duplicates\t%d, with conflicting labels %d\n", r.Duplicates, r.Conflicts)
+	row("label\texamples\tlikely wrong\texpected wrong")
+	for _, p := range r.PerClass {
+		row("%s\t%d\t%d\t%.1f", app.Brief(p.Class), p.Examples, p.Issues, p.ExpectedWrong)
+	}
+	if len(r.Pairs) > 0 {
+		row("\nlabel\tlikely class\texamples")
+	}
+	for _, p := range r.Pairs[:min(most, len(r.Pairs))] {
+		row("%s\t%s\t%d", app.Brief(p.Given), app.Brief(p.Predicted), p.Issues)
+	}
+	for k, is := range r.Rows[:min(most, len(r.Rows))] {
+		heading, id := "", ""
+		if is.ID != nil {
+			heading, id = "id\t", app.Brief(*is.ID)+"\t"
+		}
+		if k == 0 {
+			row("\nexample\t%slabel\tlikely class\tlabel quality", heading)
+		}
+		row("%d\t%s%s\t%s\t%.3g", is.Example, id, app.Brief(is.Given), app.Brief(is.Predicted),
+			is.Quality)
+	}
+}
+
+// errNothingLeft marks data without a label that is likely right.
+var errNothingLeft = errors.New("all labels are likely wrong, so no row is left to write; " +
+	"check the confusion matrix, or use --clean-by relabel")

@@ -1,0 +1,127 @@
+// Package learners is the command that lists the learners and their parameters.
+package learners
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+)
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *app.Common) error) *cli.Command {
+	o := new(app.Common)
+	return &cli.Command{
+		Name:      "learners",
+		Usage:     "list the learners, or describe one with its parameters",
+		ArgsUsage: "[NAME]",
+		Description: `Each learner has flags of its own. train and bench take them together with --learner NAME.
+
+Example: uma-gpu learners uma`,
+		Flags:  []cli.Flag{o.JSONFlag()},
+		Action: app.Action(o, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// description is what learners --json prints of a learner.
+type description struct {
+	Name       string          `json:"name"`
+	Summary    string          `json:"summary"`
+	Paper      string          `json:"paper"`
+	Step       string          `json:"step"`
+	MaxSteps   int             `json:"max_steps"`
+	Weights    []learners.Rule `json:"weights"`
+	Parameters []parameter     `json:"parameters"`
+}
+
+type parameter struct {
+	Flag    string `json:"flag"`
+	Default string `json:"default"`
+	Usage   string `json:"usage"`
+}
+
+// Run lists the learners, or describes the one that an argument names.
+func Run(_ context.Context, o *app.Common) error {
+	switch len(o.Args) {
+	case 0:
+		var all []description
+		for _, d := range catalog.All() {
+			all = append(all, describe(d))
+		}
+		return o.PrintTable(all, func(row app.Row) {
+			for _, d := range all {
+				row("%s\t%s", d.Name, d.Summary)
+			}
+		})
+	case 1:
+	default:
+		return app.Usage("unexpected argument %q", o.Args[1])
+	}
+	found, err := training.Find("", o.Args[0])
+	if err != nil {
+		return err
+	}
+	d := describe(found)
+	return o.PrintTable(d, func(row app.Row) {
+		row("%s\t%s", d.Name, d.Summary)
+		row("from\t%s", d.Paper)
+		row("a step is\t%s; --max-steps is %d unless given", d.Step, d.MaxSteps)
+		rules := []string{string(d.Weights[0]) + " (default)"}
+		for _, rule := range d.Weights[1:] {
+			rules = append(rules, string(rule))
+		}
+		row("--weights\t%s", strings.Join(rules, ", "))
+		for _, p := range d.Parameters {
+			row("%s\t%s (default: %s)", p.Flag, p.Usage, p.Default)
+		}
+	})
+}
+
+// describe describes a learner.
+func describe(d *learners.Definition) description {
+	r := description{Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step,
+		MaxSteps: d.MaxSteps, Weights: d.Weights, Parameters: []parameter{}}
+	for _, p := range d.New().Parameters() {
+		flag := training.FlagName(p.Name)
+		r.Parameters = append(r.Parameters, parameter{
+			strings.TrimSpace("--" + flag + " " + placeholder(p)), p.String(), usage(p)})
+	}
+	return r
+}
+
+// placeholder returns what help has in place of a parameter's value.
+func placeholder(p learners.Parameter) string {
+	switch p.Kind {
+	case learners.Switch:
+		return ""
+	case learners.Whole:
+		return "N"
+	case learners.Number:
+		return "NUMBER"
+	}
+	return "RULE"
+}
+
+// usage returns what a parameter is, and its values.
+func usage(p learners.Parameter) string {
+	switch p.Kind {
+	case learners.Whole, learners.Number:
+		return p.Sentence + ", " + p.Wanted
+	case learners.Switch:
+		return p.Sentence
+	}
+	var values, choices []string
+	for _, c := range p.Choices {
+		values = append(values, c.Value)
+		choices = append(choices, c.Value+" ("+c.About+")")
+	}
+	if p.Wanted == app.OrList(values) {
+		return p.Sentence + ": " + app.OrList(choices)
+	}
+	return p.Sentence + ": " + p.Wanted + "; " + strings.Join(choices, ", ") // others too
+}

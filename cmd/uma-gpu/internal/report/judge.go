@@ -1,0 +1,265 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/host/report"
+)
+
+// judge reads the examples and judges model and labels by them. given returns the matrix of their
+// labels, nil for none.
+func (r *reporter) judge(ctx context.Context, given func() (*confusion.Matrix, error)) error {
+	d, err := training.ReadFor(ctx, &r.Data, r.Read, &r.Match, r.model)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // only read
+	folded := r.Judge == byFolds || r.Judge == "auto" && r.model.Meta.TrainedOn(d)
+	noise, err := given()
+	if err != nil {
+		return err
+	}
+	noise = r.noiseOf(noise, folded)
+	f := &training.OutOfFold{Options: &r.Options.Options, Dataset: d, Noise: noise}
+	judged := report.Judged{File: r.Data.Path}
+	if folded {
+		judged.Folds = r.Folds
+		err = r.fold(ctx, f)
+	} else {
+		err = r.predict(ctx, f)
+	}
+	if err != nil {
+		return err
+	}
+	p, err := f.Probabilities()
+	if err != nil {
+		return err
+	}
+	j, err := judgement.Of(d.Y, engine.Predicted(f.Held.Scores, f.Held.Q), p, d.Classes, noise)
+	if err != nil {
+		return err
+	}
+	judged.Report, judged.Probabilities, judged.Warnings = j.Report, j.Probabilities, j.Warnings
+	judged.CorrectedLogLoss, judged.Corrected = j.CorrectedLogLoss, j.Corrected
+	if p != nil {
+		if judged.Reliability, err = reliability(d, p, noise); err != nil {
+			return err
+		}
+		if err := r.suspect(ctx, f); err != nil {
+			return err
+		}
+	}
+	judged.Hardest(d.Classes)
+	r.Judged = &judged
+	return nil
+}
+
+// noiseOf returns the matrix by which the labels are noisy, nil if they are right. Labels that the
+// model learned from are noisy by its own matrix, others only by a given one, as for eval.
+func (r *reporter) noiseOf(given *confusion.Matrix, learned bool) *confusion.Matrix {
+	switch m := r.model; {
+	case given != nil:
+		q := given.Q()
+		r.Report.Noise = &report.Noise{Source: "the one that was given", Matrix: app.Rows(given.P, q)}
+		if given.Error != nil {
+			r.Report.Noise.Errors = app.Rows(given.Error, q)
+		}
+		return given
+	case learned && m.Confusion != nil:
+		return &confusion.Matrix{Classes: r.Classes, P: m.Confusion}
+	case learned && m.Learned != nil:
+		return &confusion.Matrix{Classes: r.Classes, P: m.Learned.Confusion, Error: m.Learned.Error}
+	}
+	return nil
+}
+
+// fold has trainings with the settings of the model judge the examples that they have not seen. As
+// many trainings without the matrix tell whether it helps.
+func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
+	d, noise := f.Dataset, f.Noise
+	settings, told, err := host.Settings(r.model, d.N-(d.N+r.Folds-1)/r.Folds)
+	if err != nil {
+		return err
+	}
+	if r.model.Meta.From != "" {
+		r.Notes.Say("report: the model's training began with weights of another; these begin with 0")
+	}
+	if told == nil {
+		f.Noise = nil
+	}
+	if f.Train = settings; d.Prepared != nil {
+		f.Train.Preparation = ""
+	}
+	r.Notes.Say("report: %d trainings, each without a part of the examples", r.Folds)
+	work := progress.Work{Name: "judging the settings", Unit: "way", Total: 1}
+	if told != nil {
+		work.Total = 2
+	}
+	ctx, task := progress.Begin(ctx, work)
+	defer task.End()
+	if err := f.Fit(ctx, false); err != nil {
+		return err
+	}
+	task.Add(1)
+	with := f.Held
+	if told == nil {
+		if f.Noise = noise; noise != nil { // learned: the trainings were not told it
+			with.Temperature, err = confusion.Temperature(ctx, with.Scores, d.Y, with.Q, noise)
+			if err != nil {
+				with.Temperature = 0
+			}
+		}
+		return nil
+	}
+	f.Noise = nil
+	r.Notes.Say("report: the same without a confusion matrix")
+	if err := f.Fit(ctx, false); err != nil {
+		return err
+	}
+	task.Add(1)
+	check, err := judge.CheckNoise(d.Y, noise, with, f.Held)
+	if err != nil && !errors.Is(err, model.ErrNoTemperature) {
+		return err
+	}
+	r.Check, f.Noise, f.Held = check, noise, with
+	return nil
+}
+
+// predict has the model judge all examples.
+func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err error) {
+	d, m := f.Dataset, r.model
+	work := device.WorkOn(d, m.Q)
+	if m.Projection != nil {
+		work = device.WorkOnComponents(d.N, m.D, m.Q)
+	}
+	if err := app.Interrupted(ctx); err != nil {
+		return err
+	}
+	e, err := r.Where.Open(r.Notes, work)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	scored := m.Scores
+	if d.Prepared != nil {
+		if err := features.PrepareBy(d, &m.Meta.Preparation); err != nil {
+			return err
+		}
+		scored = m.ScoresPrepared
+	}
+	f.Held = &judge.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
+	f.Held.Scores, err = scored(ctx, e, d)
+	if ended := app.Interrupted(ctx); ended != nil {
+		return ended
+	}
+	return err
+}
+
+// reliability puts predictions in bins, by right labels as far as noisy ones tell of them.
+func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]metric.Bin, error) {
+	q := len(d.Classes)
+	if noise == nil {
+		return metric.Reliability(d.Y, p, q, nil)
+	}
+	inverse, err := noise.Invert()
+	if inseparable := new(confusion.InseparableError); errors.As(err, &inseparable) {
+		return nil, nil // the judgement has warned of it
+	}
+	if err != nil {
+		return nil, err
+	}
+	return metric.Reliability(d.Y, p, q, inverse.V)
+}
+
+// suspect lists the labels that are most likely wrong, with what people know the examples by.
+func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
+	found, same, err := f.Issues()
+	if err != nil {
+		return err
+	}
+	d := f.Dataset
+	var texts []string
+	if r.Show != "" {
+		texts, err = file.ReadTexts(ctx, r.Data.Path, r.Show, d.N, r.Read)
+	} else if r.ShowFile != "" {
+		texts, err = file.ReadTexts(ctx, r.ShowFile, "", d.N, r.Read)
+	}
+	if err != nil {
+		return err
+	}
+	width, height, err := r.pictureSizeOf(d)
+	if err != nil {
+		return err
+	}
+	for k, row := range training.IssueRows(d, found, same) {
+		if row.Wrong {
+			r.Issues++
+		}
+		if k >= report.MostSuspects || !row.Wrong {
+			continue
+		}
+		s := report.Suspect{Example: row.Example, Given: row.Given, Likely: row.Predicted,
+			Quality: row.Quality}
+		if row.ID != nil {
+			s.ID = *row.ID
+		}
+		if texts != nil {
+			s.Text = texts[row.Example-1]
+		}
+		if width > 0 {
+			x := d.Pick([]int{int(row.Example - 1)}).Dense()
+			if s.Picture, err = report.Picture(x.X, width, height); err != nil {
+				return err
+			}
+		}
+		r.Suspects = append(r.Suspects, s)
+	}
+	return nil
+}
+
+// pictureSize reads --pictures: 0, 0 if it gives no size.
+func (o *Options) pictureSize() (width, height int, err error) {
+	if o.Pictures == "" || o.Pictures == "none" {
+		return 0, 0, nil
+	}
+	if _, err := fmt.Sscanf(o.Pictures, "%dx%d", &width, &height); err != nil ||
+		fmt.Sprintf("%dx%d", width, height) != o.Pictures || min(width, height) < 1 ||
+		max(width, height) > 1<<12 {
+		return 0, 0, app.Usage("--pictures is %q, wanted such as 28x28, or none", o.Pictures)
+	}
+	return width, height, nil
+}
+
+// pictureSizeOf returns how large the pictures are that the examples are, 0 for none.
+func (o *Options) pictureSizeOf(d *dataset.Dataset) (width, height int, err error) {
+	const least = 7 // pixels of a side that shows something
+	width, height, err = o.pictureSize()
+	side := int(math.Sqrt(float64(d.D)))
+	switch {
+	case err != nil || o.Pictures == "none" || d.Prepared != nil:
+		return 0, 0, err
+	case width > 0 && width*height != d.D:
+		return 0, 0, fmt.Errorf("%s: found %d features, wanted %d×%d = %d, the pixels of --pictures",
+			d.Path, d.D, width, height, width*height)
+	case width == 0 && d.Format == "idx" && side >= least && side*side == d.D:
+		return side, side, nil
+	}
+	return width, height, nil
+}

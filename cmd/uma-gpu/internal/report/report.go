@@ -1,0 +1,233 @@
+// Package report is the command that shows a model, its labels and how far to trust both.
+package report
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/report"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// The values of --judge.
+const (
+	byFolds = "folds"
+	byModel = "model"
+)
+
+// Options are the options of the command.
+type Options struct {
+	training.Options
+	Match    app.Model // features
+	Model    string
+	Judge    string
+	History  string // file
+	Show     string // column
+	ShowFile string
+	Pictures string // WxH
+	Out      string // "" for text
+
+	// of a training that asks for the report
+	Moments []judge.Moment
+	Phases  []report.Phase
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	return &cli.Command{
+		Name:  "report",
+		Usage: "show a model, its labels and how far to trust both, as one page",
+		Description: `Writes a page of HTML that needs neither scripts nor a network, and the same numbers as JSON
+beside it. The first line says whether the confusion matrix helps, by how much, and on what
+evidence. The learning curve, calibration, predictions and noise follow as pictures. Then come the
+hardest pairs of classes, a table of the classes, and the labels that are most likely wrong. Without
+--out the most important part is printed as text.
+
+--judge folds is for the data that the model learned from. Trainings with the settings of the model
+judge the examples that they have not seen. As many trainings without C tell whether C helps. γ and
+the number of components stay those of the model. Other data are judged by the model. Their labels
+are taken to be right unless --confusion says otherwise.
+
+train --report FILE.html trains and reports in one go.
+
+Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
+		Flags: app.Flags(app.Required(app.Input(&o.Model, "model",
+			"model that train wrote: `FILE`.npz (required)")),
+			app.Input(&o.Data.Path, "data", "examples to judge by: `FILE`"),
+			app.Without(o.Data.Flags(&o.Common, ""), "data"), o.Match.MatchFlag(),
+			o.Noise.Flags("confusion matrix of their labels: `FILE`, CSV or .npy; else the model's"),
+			app.Choice(&o.Judge, "judge", "auto",
+				"`METHOD` to judge by: folds, trainings without each part; model; or auto",
+				"auto", byFolds, byModel),
+			o.FoldFlag(),
+			app.Input(&o.History, "history",
+				"the training's curve: `FILE` that train --history wrote"),
+			&cli.StringFlag{Name: "show", Destination: &o.Show,
+				Usage: "`COLUMN` of the data to show of suspicious rows: a text"},
+			app.Input(&o.ShowFile, "show-file",
+				"`FILE` with a line for each example, to show instead"),
+			&cli.StringFlag{Name: "pictures", DefaultText: "of IDX", Destination: &o.Pictures,
+				Usage: "examples are pictures of `WxH` pixels, or none"},
+			o.Device.Flags(&o.Common),
+			app.Output(&o.Out, "out", "page to write, `FILE`.html, and its numbers, FILE.json; else text"),
+			o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// Run reports on a model.
+func Run(ctx context.Context, o *Options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	m, err := model.Load(o.Model)
+	if err != nil {
+		return err
+	}
+	r := newReporter(o, m)
+	if o.History != "" {
+		if r.Report.History, err = app.Awaited(ctx, o.History, training.ReadHistory); err != nil {
+			return err
+		}
+	}
+	if o.Data.Path != "" {
+		if err := r.judge(ctx, func() (*confusion.Matrix, error) {
+			return o.Noise.Read(ctx, m.Meta.Classes)
+		}); err != nil {
+			return err
+		}
+	}
+	return r.write(ctx)
+}
+
+// OfTraining reports on a training that has just ended.
+func OfTraining(ctx context.Context, o *Options, trained *host.Trained, noise *confusion.Matrix,
+) error {
+	o.Judge, o.Folds = byFolds, 5
+	r := newReporter(o, trained.Model)
+	r.Report.History, r.Report.Phases, r.Doubts = o.Moments, o.Phases, trained.Doubts
+	err := r.judge(ctx, func() (*confusion.Matrix, error) { return noise, nil })
+	if err != nil {
+		return fmt.Errorf("the model was written, its report was not: %w", err)
+	}
+	o.JSON = false // train has printed its own
+	return r.write(ctx)
+}
+
+// check checks the options.
+func (o *Options) check() (err error) {
+	if err := CheckPage("out", o.Out); err != nil {
+		return err
+	}
+	switch {
+	case o.Show != "" && o.ShowFile != "":
+		return app.Usage("--show and --show-file exclude each other")
+	case o.Data.Path == "" && o.Noise.Path != "":
+		return app.Usage("--confusion is given without --data, whose labels are noisy by it")
+	}
+	if _, _, err := o.pictureSize(); err != nil {
+		return err
+	}
+	if err := o.Noise.Check(&o.Common); err != nil {
+		return err
+	}
+	if o.Data.Path != "" {
+		if o.Read, err = o.Data.Options(); err != nil {
+			return err
+		}
+	}
+	o.Where, err = o.Device.Choose()
+	return err
+}
+
+// CheckPage checks the name of a page that a flag gives.
+func CheckPage(flag, page string) error {
+	if ext := strings.ToLower(filepath.Ext(page)); page != "" && ext != ".html" && ext != ".htm" {
+		return app.Usage("--%s is %q, wanted a name that ends in .html", flag, page)
+	}
+	return nil
+}
+
+// JSONName returns the name of the file with the numbers of a page.
+func JSONName(page string) string { return strings.TrimSuffix(page, filepath.Ext(page)) + ".json" }
+
+// reporter gathers what a report shows.
+type reporter struct {
+	report.Report
+	*Options
+	model *model.Model
+}
+
+// newReporter begins the report on a model.
+func newReporter(o *Options, m *model.Model) *reporter {
+	r := &reporter{Options: o, model: m}
+	r.Command = commandLine(o.Words)
+	r.Report.Model, r.Classes = report.NewModel(o.Model, m), m.Meta.Classes
+	if m.Confusion != nil {
+		r.Report.Noise = &report.Noise{Source: "the one that was given to the training",
+			Matrix: app.Rows(m.Confusion, m.Q)}
+	} else if l := m.Learned; l != nil {
+		r.Report.Noise = &report.Noise{Source: "the one that was learned from the labels, with the model",
+			Matrix: app.Rows(l.Confusion, m.Q), Errors: app.Rows(l.Error, m.Q)}
+	}
+	return r
+}
+
+// write writes the report, or prints it.
+func (r *reporter) write(ctx context.Context) error {
+	if err := app.Interrupted(ctx); err != nil {
+		return err
+	}
+	r.Conclude()
+	if r.Out == "" {
+		if r.JSON {
+			return r.WriteJSON(r.Common.Out)
+		}
+		return r.WriteText(r.Common.Out, 100)
+	}
+	numbers := JSONName(r.Out)
+	var files atomicfile.Group
+	defer files.Discard()
+	err := files.Write(numbers, r.WriteJSON)
+	if err == nil {
+		err = files.Write(r.Out, func(w io.Writer) error {
+			return r.WriteHTML(w, filepath.Base(numbers))
+		})
+	}
+	if err == nil {
+		err = files.Commit()
+	}
+	if err != nil {
+		return err
+	}
+	r.Notes.Say("report: %s, its numbers in %s", r.Out, numbers)
+	if r.JSON {
+		return r.WriteJSON(r.Common.Out)
+	}
+	return nil
+}
+
+// commandLine returns the words of a command line as a shell takes them.
+func commandLine(words []string) string {
+	line := "uma-gpu"
+	for _, a := range words {
+		if a == "" || strings.Trim(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"+
+			"0123456789-_./,:=+@%") != "" {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		line += " " + a
+	}
+	return line
+}

@@ -1,0 +1,199 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Plan is what train --dry-run --json prints.
+type Plan struct {
+	Device   engine.Device `json:"device"`
+	Examples int           `json:"examples"`
+	Features int           `json:"features"` // of the prepared examples
+	Classes  int           `json:"classes"`
+	Storage  string        `json:"storage"`
+	Plan     engine.Plan   `json:"plan"`
+	Memory   hostMemory    `json:"memory"`
+	Estimate passEstimate  `json:"estimate"`
+	Seconds  seconds       `json:"seconds"` // that the dry run took; nothing is uploaded or trained
+}
+
+// hostMemory is the memory of the process, in bytes.
+type hostMemory struct {
+	// so far: the program, drivers, reading and preparing; 0 if unknown
+	Taken int64 `json:"taken_bytes"`
+	More  int64 `json:"more_bytes"` // that learning takes at most besides
+}
+
+func (m hostMemory) String() string {
+	if m.Taken == 0 {
+		return "learning takes up to " + app.BytesText(m.More) + " more than reading"
+	}
+	return fmt.Sprintf("about %s: up to here %s, and learning up to %s more",
+		app.BytesText(m.Taken+m.More), app.BytesText(m.Taken), app.BytesText(m.More))
+}
+
+// Garbage is about what a training run leaves to the collector besides.
+const Garbage = 16 << 20
+
+// plan prints what training would take, without doing it.
+func (o *Options) plan(ctx context.Context, d *dataset.Dataset) error {
+	switch {
+	case o.OwnMap():
+		return o.planOwnMap(d)
+	case o.Train.Kernel != nil:
+		return o.planKernel(d)
+	}
+	return o.planLinear(ctx, d.Stored(), d.Y, len(d.Classes))
+}
+
+// planLinear prints the plan of a device, and measures how fast it is.
+func (o *Options) planLinear(ctx context.Context, x dataset.Stored, y []int32, classes int) error {
+	e := o.Train.Engine
+	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
+	switch o.Train.Learner.Definition().Loads {
+	case learners.LoadsScorer:
+		plan = func() (engine.Plan, error) { return e.Plan(x, nil, classes) }
+	case learners.LoadsEvaluator:
+		plan = func() (engine.Plan, error) { return e.PlanEvaluator(x, classes) }
+	}
+	needs, err := plan()
+	if err != nil {
+		return app.AdviseMemory(err)
+	}
+	// What the device has here, and up to half of it again, for samples and for bounds. It is taken
+	// before anything is measured, which takes memory too.
+	takes := hostMemory{Taken: memory.Peak(), More: needs.Examples/2 + Garbage}
+	if needs.InPlace {
+		takes.More += needs.Scores + needs.ClassSums + needs.Scratch
+	}
+	reopen := func(limit int64) (engine.Engine, error) { return o.Where.Reopen(e.Device().ID, limit) }
+	guess, err := Expect(ctx, e, needs, x.Examples, classes, reopen)
+	if err != nil {
+		return app.AdviseMemory(err)
+	}
+	o.seconds.Total = time.Since(o.start).Seconds()
+	r := Plan{Device: e.Device(), Examples: x.N, Features: x.D, Classes: classes, Storage: "dense",
+		Plan: needs, Memory: takes, Estimate: guess, Seconds: o.seconds}
+	if x.Sparse() {
+		r.Storage = "sparse"
+	}
+	return o.Print(r, r.text)
+}
+
+// text prints the plan for people.
+func (r Plan) text(w io.Writer) error {
+	p, m := r.Plan, r.Estimate
+	how, limit := "streamed to the device in every pass", "no limit"
+	if p.InPlace {
+		how = "used in place"
+	}
+	if p.Limit > 0 {
+		limit = "of " + app.BytesText(p.Limit)
+	}
+	if err := app.Table(w, func(row app.Row) {
+		row("device\t%s %s", r.Device.ID, r.Device.Name)
+		row("data\t%d examples × %d features, %d classes, %s", r.Examples, r.Features, r.Classes,
+			r.Storage)
+		row("examples\t%s", app.BytesText(p.Examples))
+		if p.Aside > 0 {
+			row("  of them aside\t%s in host memory, %s", app.BytesText(p.Aside), how)
+		}
+		row("scores\t%s\nclass sums\t%s\nscratch\t%s", app.BytesText(p.Scores),
+			app.BytesText(p.ClassSums), app.BytesText(p.Scratch))
+		row("in all\t%s, %s", app.BytesText(p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch), limit)
+		row("memory\t%s", r.Memory)
+		row("tiles\t%d, with %d aside", p.Tiles, p.TilesAside)
+		row("expected pass\t%.3g s, at %.3g GB/s measured on %d examples", m.SecondsPerPass,
+			m.Measured.BytesPerSecond/1e9, m.Measured.Examples)
+		if s := m.Streamed; s != nil {
+			row("\tand %.3g GB/s streamed, measured on %d", s.BytesPerSecond/1e9, s.Examples)
+		}
+	}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, `
+A pass reads all examples and scores two classes. Every step makes one. It also moves examples
+between class sums, which can take several times as long and depends on the labels.
+`)
+	return err
+}
+
+// kernelPlan is what train --kernel --dry-run --json prints.
+type kernelPlan struct {
+	Device     engine.Device `json:"device"`
+	Examples   int           `json:"examples"`
+	Features   int           `json:"features"` // of the prepared examples
+	Landmarks  int           `json:"landmarks"`
+	Components int           `json:"components"` // 0: by --variance
+	Plan       pca.Plan      `json:"plan"`
+	Memory     hostMemory    `json:"memory"`
+	Bytes      int64         `json:"component_bytes"` // of all examples, in host memory
+}
+
+// kernelPlan returns what all plans of kernel maps have.
+func (o *Options) kernelPlan(d *dataset.Dataset, landmarks, components int, p pca.Plan) kernelPlan {
+	r := kernelPlan{Device: o.Train.Engine.Device(), Examples: d.N, Features: d.D,
+		Landmarks: landmarks, Components: components, Plan: p,
+		Bytes: 4 * int64(d.N) * int64(components)}
+	r.Memory = hostMemory{memory.Peak(), p.Vectors + p.Basis + r.Bytes + r.Bytes/2 + Garbage}
+	return r
+}
+
+// planKernel prints what the fit of kernel PCA would take, which goes before training.
+func (o *Options) planKernel(d *dataset.Dataset) error {
+	k := o.Train.Kernel.PCA(d.N, d.D, o.Train.Seed)
+	plan, err := pca.NewPlan(d, k)
+	if err != nil {
+		return app.AdviseKernel(err)
+	}
+	landmarks, components := k.Landmarks, strconv.Itoa(k.Components)
+	if landmarks == 0 {
+		landmarks = d.N
+	}
+	if k.Components == 0 {
+		components = fmt.Sprintf("as many as have %v of the variance", k.Variance)
+	}
+	r, kept := o.kernelPlan(d, landmarks, k.Components, plan), "computed for each product"
+	if plan.Kept {
+		kept = "kept"
+		r.Memory.More += plan.Kernel
+	}
+	return o.printKernel(r, func(row app.Row) {
+		row("kernel PCA\t%d landmarks, components: %s", landmarks, components)
+		row("kernel values\t%s, %s", app.BytesText(plan.Kernel), kept)
+		row("vectors\tabout %s", app.BytesText(plan.Vectors))
+		row("basis\t%s\ncomponents\t%s", app.BytesText(plan.Basis), app.BytesText(r.Bytes))
+	})
+}
+
+// planOwnMap prints what the kernel map of the learner's own would take.
+func (o *Options) planOwnMap(d *dataset.Dataset) error {
+	q := len(d.Classes)
+	r := o.kernelPlan(d, d.N, q, pca.Plan{Basis: 4 * int64(d.N) * int64(q)})
+	return o.printKernel(r, func(row app.Row) {
+		row("kernel means\t%d means of %d atoms", q, d.N)
+		row("weights of atoms\t%s\nmeans at examples\t%s", app.BytesText(r.Plan.Basis),
+			app.BytesText(r.Bytes))
+	})
+}
+
+// printKernel prints the plan, for people with the rows of its kernel.
+func (o *Options) printKernel(r kernelPlan, fill func(app.Row)) error {
+	return o.PrintTable(r, func(row app.Row) {
+		row("device\t%s %s", r.Device.ID, r.Device.Name)
+		row("data\t%d examples × %d features", r.Examples, r.Features)
+		fill(row)
+		row("memory\t%s", r.Memory)
+	})
+}

@@ -1,0 +1,139 @@
+package train
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/host/report"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// seconds is where the time went. Total is all of it, from the check of the flags to the model on
+// disk.
+type seconds struct {
+	Read    float64 `json:"read"`    // data and confusion matrix
+	Prepare float64 `json:"prepare"` // fitting and applying
+	Open    float64 `json:"open"`    // the device, with compiling and the self-test
+	Kernel  float64 `json:"kernel"`  // fitting kernel PCA and projecting
+	Upload  float64 `json:"upload"`  // examples to the device
+	Train   float64 `json:"train"`
+	Total   float64 `json:"total"`
+}
+
+// phases returns the phases that took time.
+func (s seconds) phases() (all []report.Phase) {
+	for _, p := range []report.Phase{{Name: "read", Seconds: s.Read},
+		{Name: "prepare", Seconds: s.Prepare}, {Name: "open device", Seconds: s.Open},
+		{Name: "kernel", Seconds: s.Kernel}, {Name: "upload", Seconds: s.Upload},
+		{Name: "train", Seconds: s.Train}} {
+		if p.Seconds > 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Report is what train --json prints.
+type Report struct {
+	Learner        string  `json:"learner"`
+	Steps          int     `json:"steps"`
+	Stop           string  `json:"stop"`
+	EstimatedError float64 `json:"estimated_error"`
+	// Stream says that the estimates are of the predictions of each example before it was learned
+	// from.
+	Stream bool `json:"stream,omitempty"`
+	// Passes are what online learners told of each pass, by the names that --verbose prints.
+	Passes []map[string]any `json:"passes,omitempty"`
+	// P(predicted = row | true = column) as far as noisy labels tell.
+	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
+	Classes            []string      `json:"classes"`
+	Examples           int           `json:"examples"`
+	Features           int           `json:"features"`
+	Condition          float64       `json:"condition_number"`
+	Device             engine.Device `json:"device"`
+	Model              string        `json:"model"`
+	Seconds            seconds       `json:"seconds"`
+	Axes               string        `json:"axes"` // of the matrices
+	// what was warned of; none is an empty list
+	Doubts     []learners.Doubt     `json:"doubts"`
+	Validation *judgement.Judgement `json:"validation,omitempty"`
+	// CompressionSet are the examples, counted from 0, whose multiples add up to W; nil if unknown.
+	CompressionSet []int `json:"compression_set,omitempty"`
+	// Traffic is between ranks, if there are several.
+	Traffic *ranks.Traffic `json:"traffic,omitempty"`
+}
+
+// report returns the report of a training.
+func (o *Options) report(trained *host.Trained) *Report {
+	n := 0
+	for _, count := range trained.Run.Counts {
+		n += int(count)
+	}
+	o.seconds.Total = time.Since(o.start).Seconds()
+	run, meta := trained.Run, trained.Meta
+	return &Report{
+		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
+		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
+		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count,
+		Condition: max(1, meta.Condition), Device: o.Train.Engine.Device(), Model: o.Model,
+		Seconds: o.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
+		CompressionSet: run.CompressionSet, Traffic: device.TrafficOfRanks(),
+	}
+}
+
+// print prints the report as JSON or for people, with matrices of --axes.
+func (o *Options) print(r *Report) error {
+	if r.Axes = o.Axes; o.Axes == app.InTrueRows {
+		r.EstimatedConfusion = judgement.Transposed(r.EstimatedConfusion)
+	}
+	if r.Validation != nil {
+		r.Validation.Warn(o.Notes)
+		r.Validation.Turn(o.Axes)
+	}
+	return o.Print(r, r.text)
+}
+
+// text prints the report for people.
+func (r *Report) text(w io.Writer) error {
+	before, kernel, s := "", "", r.Seconds
+	if r.Stream {
+		before = ", of each example before it was learned from"
+	}
+	if s.Kernel > 0 {
+		kernel = fmt.Sprintf(", kernel %.3f", s.Kernel)
+	}
+	if err := app.Table(w, func(row app.Row) {
+		row("model\t%s\nlearner\t%s", r.Model, r.Learner)
+		row("device\t%s %s", r.Device.ID, r.Device.Name)
+		row("steps\t%d (%s)", r.Steps, r.Stop)
+		row("estimated error\t%.4f%s", r.EstimatedError, before)
+		row("seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train %.3f",
+			s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
+		if a := r.Traffic; a != nil {
+			row("traffic\t%s summed and %s broadcast in %d calls, %.3f s", app.BytesText(a.Summed),
+				app.BytesText(a.Broadcast), a.Calls, a.Seconds)
+		}
+	}); err != nil {
+		return err
+	}
+	if len(r.Classes) <= app.MostClasses {
+		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s\n", judgement.Heading(r.Axes))
+		if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
+			return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
+		}); err != nil {
+			return err
+		}
+	}
+	if r.Validation == nil {
+		return nil
+	}
+	fmt.Fprintf(w, "\nOn the examples held out, which were not learned from:\n\n")
+	return r.Validation.Print(w)
+}

@@ -1,0 +1,384 @@
+// Package train is the command that learns a classifier from noisy labels.
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/report"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// Options are the options of the command.
+type Options struct {
+	training.Options
+	Match    app.Model // features, by those of From or Resume
+	Model    string
+	Every    string // between checkpoints
+	Resume   string
+	From     string
+	Stream   bool
+	Classes  string // comma list, of a stream
+	Features int    // of a stream
+	DryRun   bool
+	Verbose  bool
+	History  string
+	Page     string
+	Axes     string
+
+	start, lap time.Time
+	seconds    seconds
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	o.Data.Resumes = true
+	return &cli.Command{
+		Name:  "train",
+		Usage: "learn a classifier from noisy labels and write a model",
+		Description: `Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q). It prepares the
+features, learns, and writes the model. Without C all labels are taken to be right. The same data,
+flags and seed give the same bytes. The weights are the same on every device. With --kernel the
+classifier is linear in kernel principal components, and curved in the features.
+
+--annotators takes the labels from a table item,worker,label. Items are examples, 0 for the first.
+Labels in the data do not count. Each worker gets a confusion matrix, which is learned. The labels
+of workers that --trust names are right, and tell how the others err.
+
+--validate 0.2 learns from four fifths of the examples. It judges the model by the others as eval
+does, by their noisy labels through C. cv judges by all examples, with one training for each fold.
+
+--stream sees each example once and keeps none, so memory does not grow with their number. It takes
+an online learner and a preparation without statistics (--normalize bias,l2), or that of --from.
+
+A warning tells what speaks against the confusion matrix or the result. The JSON object lists the
+same as doubts, with a code, a text and an advice. --history writes the estimated error after each
+step. With --validate it also writes the error of some steps on the examples held out. --report
+trains ten times more, each time without a fifth of the data, and says whether C helps.
+
+Ctrl-C finishes the step, writes the model and exits with 130. A second Ctrl-C ends the program at
+once. --resume goes on from that model or from a checkpoint, and ends with the bytes of a run that
+nothing stopped. A checkpoint is written before the first step, and then --every 30s, 5m or number
+of steps. Without --checkpoint, a training that fails after half a minute writes what it has learned
+to MODEL.checkpoint.npz.
+
+` + app.NormalizeHelp + `
+See also: uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and
+devices --help (devices).
+
+Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
+          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
+		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(),
+			&cli.Float64Flag{Name: "validate", Destination: &o.Train.HoldOut,
+				Usage: "hold this `SHARE` of the examples out, and judge the model by them"},
+			o.streamFlags(), o.Match.MatchFlag(), o.LearningFlags(),
+			app.Range(&cli.IntFlag{Name: "temperature-folds", Destination: &o.Train.TemperatureFolds,
+				Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
+				2, judge.MostFolds),
+			o.EngineFlags(),
+			app.Output(&o.Model, "model", "model to write, `FILE`.npz (required, but for --dry-run)"),
+			app.Output(&o.Train.Checkpoint.Path, "checkpoint",
+				"also write the training so far to `FILE`.npz, every so often"),
+			&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(), Destination: &o.Every,
+				Usage: "`TIME` between checkpoints, or a number of steps"},
+			app.Input(&o.Resume, "resume",
+				"go on from a checkpoint or an interrupted run's model, `FILE`.npz"),
+			app.Input(&o.From, "from",
+				"begin with weights, preparation and kernel of the model `FILE`.npz"),
+			&cli.BoolFlag{Name: "dry-run", Destination: &o.DryRun,
+				Usage: "print what training would take of memory and time, and stop"},
+			&cli.BoolFlag{Name: "verbose", Destination: &o.Verbose,
+				Usage: "print a line for each step on stderr"},
+			app.Output(&o.History, "history",
+				"also write errors step by step to `FILE`: .csv or .jsonl"),
+			app.Output(&o.Page, "report",
+				"also show model and labels as a page, `FILE`.html; see report --help"),
+			app.PrintedAxesFlag(&o.Axes), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// Run trains and writes the model.
+func Run(ctx context.Context, o *Options) (err error) {
+	o.start = time.Now()
+	o.lap = o.start
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.Stream {
+		return o.stream(ctx)
+	}
+	d, noise, err := o.read(ctx)
+	if d != nil {
+		defer d.Close() // only read
+	}
+	if err != nil {
+		return err
+	}
+	o.giveUp(d)
+	defer func() { err = errors.Join(err, o.closeEngine()) }()
+	if o.DryRun {
+		work, err := host.Plan(ctx, d, noise, o.Train)
+		if err != nil {
+			return o.explain(ctx, err)
+		}
+		return o.plan(ctx, work.Data)
+	}
+	history, passes := o.watch(d.Classes)
+	trained, err := host.Train(ctx, d, noise, o.Train)
+	if err != nil {
+		return o.explain(ctx, err)
+	}
+	if err := trained.Save(o.Model); err != nil {
+		return err
+	}
+	r := o.report(trained)
+	r.Passes = *passes
+	stopped := trained.Run.Stop == host.Interrupted
+	if held := trained.HeldOut; held != nil && !stopped {
+		if r.Validation, err = o.validate(ctx, trained.Model, held, noise); err != nil {
+			return err
+		}
+		err := history.HoldOut(ctx, o.Train.Engine, trained.Model, held, trained.Given)
+		if err != nil {
+			return err
+		}
+	}
+	if o.History != "" {
+		if err := training.WriteHistory(o.History, history.Moments); err != nil {
+			return err
+		}
+	}
+	if err := o.print(r); err != nil {
+		return err
+	}
+	if stopped {
+		return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
+			app.ErrInterrupted, trained.Run.Steps, o.Model, o.Model)
+	}
+	if o.Page == "" {
+		return nil
+	}
+	return report.OfTraining(ctx, &report.Options{Options: o.Options, Match: o.Match, Model: o.Model,
+		Out: o.Page, Moments: history.Moments, Phases: o.seconds.phases()}, trained, noise)
+}
+
+// check checks all options before a data file is read, and reads the model to begin with.
+func (o *Options) check() error {
+	t := &o.Train
+	switch {
+	case o.Data.Path == "":
+		return app.Missing("data")
+	case o.Model == "" && !o.DryRun:
+		return app.Missing("model")
+	case o.Quiet && o.Verbose:
+		return app.Usage("--quiet and --verbose exclude each other")
+	}
+	if err := o.checkCheckpoint(); err != nil {
+		return err
+	}
+	params, err := o.begin()
+	if err != nil {
+		return err
+	}
+	if err := o.Options.Check(params); err != nil {
+		return err
+	}
+	if err := o.asBegun(); err != nil {
+		return err
+	}
+	if o.Base() != nil { // has them
+		t.Preparation, t.Kernel = "", nil
+	}
+	switch {
+	case o.Given("validate") && !(t.HoldOut > 0 && t.HoldOut < 1):
+		return app.Usage("--validate is %v, wanted a share above 0, below 1", t.HoldOut)
+	case t.HoldOut > 0 && o.Annotators != "":
+		return app.Usage("--validate and --annotators exclude each other: judge by eval, on labels of " +
+			"their own")
+	}
+	if err := o.checkStream(); err != nil {
+		return err
+	}
+	return o.checkReports()
+}
+
+// checkReports checks --history and --report.
+func (o *Options) checkReports() error {
+	if o.History != "" {
+		if err := training.CheckHistory(o.History); err != nil {
+			return err
+		}
+		if o.Stream {
+			return app.Usage("--history goes not with --stream, which is one step")
+		}
+	}
+	if o.Page == "" {
+		return nil
+	}
+	numbers := report.JSONName(o.Page)
+	if err := report.CheckPage("report", o.Page); err != nil {
+		return err
+	}
+	switch {
+	case o.Data.Path == "-":
+		return app.Usage("--report wants to read the data twice, and standard input can be read once; " +
+			"write it to a file")
+	case o.Stream || o.Annotators != "":
+		return app.Usage("--report goes neither with --stream nor with --annotators; give report a " +
+			"model and data with labels")
+	case o.Model != "" && app.SamePlace(o.In, numbers, o.Model):
+		return app.Usage("--report writes its numbers to %s, which is --model", numbers)
+	}
+	return atomicfile.CheckWritable(numbers)
+}
+
+// read reads the examples, their labels and the confusion matrix.
+func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix, error) {
+	d, err := o.ReadExamples(ctx, &o.Match, o.Page == "")
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Annotators != "" {
+		if err := o.ReadAnnotations(ctx, d); err != nil {
+			return d, nil, err
+		}
+	}
+	noise, err := o.ReadNoise(ctx, d.Classes)
+	o.mark(&o.seconds.Read)
+	return d, noise, err
+}
+
+// giveUp lets the training have the memory of the examples, which nobody else needs, and says when
+// to open the device.
+func (o *Options) giveUp(d *dataset.Dataset) {
+	t := &o.Train
+	t.Memory = []dataset.Memory{dataset.InPlace}
+	// Projection reads float32, and --storage dense asks for it.
+	mapped := t.Kernel != nil || o.Base() != nil && o.Base().Projection != nil
+	if !mapped && o.Read.Storage != "dense" && o.Where.WantsNarrow(d) {
+		t.Memory = append(t.Memory, dataset.WithCodes)
+	}
+	t.Open = func(w host.Work) (engine.Engine, error) {
+		o.mark(&o.seconds.Prepare)
+		defer o.mark(&o.seconds.Open)
+		if o.Base() == nil {
+			if err := w.Data.CheckNarrow(); err != nil {
+				return nil, err
+			}
+		}
+		if o.Noise.Path != "" || t.Resume != nil && t.Resume.Confusion != nil {
+			o.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
+		}
+		o.Where.Data = w.Data.SHA256
+		var err error
+		if t.Engine, err = o.Where.Open(o.Notes, training.WorkOf(w)); err != nil {
+			return nil, &openError{err}
+		}
+		return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)
+	}
+}
+
+// openError is the error of a device that could not be opened: no fault of the data.
+type openError struct{ error }
+
+// Unwrap returns the error of the device.
+func (e *openError) Unwrap() error { return e.error }
+
+// explain adds to the error of a training its file, and what to do.
+func (o *Options) explain(ctx context.Context, err error) error {
+	if failed := (*openError)(nil); errors.As(err, &failed) {
+		return failed.error
+	}
+	return o.Failure(ctx, o.adviseResume(err))
+}
+
+// closeEngine closes the device, if it was opened.
+func (o *Options) closeEngine() error {
+	if o.Train.Engine == nil {
+		return nil
+	}
+	return o.Train.Engine.Close()
+}
+
+// watch has the training tell of its steps, as far as anybody looks. It returns the errors step by
+// step, and the passes of an online learner.
+func (o *Options) watch(classes []string) (*judge.History, *[]map[string]any) {
+	t := &o.Train
+	shown := o.History != "" || o.Page != ""
+	history := &judge.History{Keeps: t.HoldOut > 0 && shown}
+	passes := new([]map[string]any)
+	t.Watch = host.Watch{Note: o.Notes.Say, Phase: o.phase}
+	if !o.JSON && !o.Notes.Watched() && !o.Verbose && !shown {
+		return history, passes // nobody would see a step, and a pass need not be counted
+	}
+	t.Watch.Step = func(r host.Report) {
+		history.Step(r.Step, r.EstimatedError, r.W)
+		if o.Verbose {
+			o.Notes.Step(r, classes)
+		}
+		if t.Learner.Definition().Passes {
+			pass := map[string]any{"step": r.Step, "estimated_error": r.EstimatedError}
+			for _, f := range r.Fields {
+				pass[strings.ReplaceAll(f.Name, " ", "_")] = f.Value
+			}
+			*passes = append(*passes, pass)
+		}
+	}
+	return history, passes
+}
+
+// mark stores the seconds since the last mark.
+func (o *Options) mark(seconds *float64) {
+	now := time.Now()
+	*seconds = now.Sub(o.lap).Seconds()
+	o.lap = now
+}
+
+// phase is host.Watch.Phase.
+func (o *Options) phase(p host.Phase) {
+	switch p {
+	case host.Mapped:
+		o.mark(&o.seconds.Kernel)
+	case host.Loaded:
+		o.mark(&o.seconds.Upload)
+	case host.Learned:
+		o.mark(&o.seconds.Train)
+	}
+}
+
+// validate judges a model by examples that it has not seen.
+func (o *Options) validate(ctx context.Context, m *model.Model, held *dataset.Dataset,
+	noise *confusion.Matrix) (*judgement.Judgement, error) {
+	of := m.Scores
+	if held.Prepared != nil {
+		of = m.ScoresPrepared
+	}
+	scores, err := of(ctx, o.Train.Engine, held)
+	if err != nil {
+		return nil, fmt.Errorf("examples held out: %w", err)
+	}
+	predicted := engine.Predicted(scores, m.Q)
+	if m.Meta.Temperature == 0 {
+		scores = nil
+	} else if err := m.ToProbabilities(scores); err != nil {
+		return nil, err
+	}
+	j, err := judgement.Of(held.Y, predicted, scores, m.Meta.Classes, noise)
+	return &j, err
+}

@@ -1,0 +1,175 @@
+package training
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+)
+
+// Learner are the options that choose a learner and set its parameters.
+type Learner struct {
+	Name string
+
+	parameters []parameterFlag
+	common     *app.Common
+}
+
+// parameterFlag is the flag of a parameter that learners have, and returns its value.
+type parameterFlag struct {
+	name string
+	text func() string
+}
+
+// Flags returns the flags but for those of other meaning in a command, which leave a parameter at
+// its default. The command learners tells the flags of single learners, which are hidden.
+func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
+	l.common = o
+	flags := []cli.Flag{&cli.StringFlag{Name: "learner", Value: catalog.All()[0].Name,
+		Destination: &l.Name, Usage: "`NAME` of the learner; uma-gpu learners NAME tells its flags"}}
+	for _, d := range catalog.All() {
+		for _, p := range d.New().Parameters() {
+			name := FlagName(p.Name)
+			if slices.Contains(without, name) || slices.Contains(l.Names(), name) {
+				continue
+			}
+			own := parameterFlag{name: name}
+			if p.Kind == learners.Switch {
+				on := new(bool)
+				flags = append(flags, &cli.BoolFlag{Name: name, Hidden: true, Destination: on})
+				own.text = func() string { return strconv.FormatBool(*on) }
+			} else {
+				text := new(string)
+				flags = append(flags, &cli.StringFlag{Name: name, Hidden: true, Destination: text})
+				own.text = func() string { return *text }
+			}
+			l.parameters = append(l.parameters, own)
+		}
+	}
+	return flags
+}
+
+// Names returns the names of the flags of parameters.
+func (l *Learner) Names() (names []string) {
+	for _, f := range l.parameters {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// FlagName returns the name of the flag that sets a parameter.
+func FlagName(parameter string) string { return strings.ReplaceAll(parameter, "_", "-") }
+
+// Parameter returns the parameter of p that a flag sets.
+func Parameter(p learners.Params, flag string) (learners.Parameter, bool) {
+	return learners.Lookup(p, strings.ReplaceAll(flag, "-", "_"))
+}
+
+// Find returns the learner of a name that a flag, or an argument if flag is "", gives.
+func Find(flag, name string) (*learners.Definition, error) {
+	d, err := catalog.Find(name)
+	if err == nil {
+		return d, nil
+	}
+	wrong := &app.UsageError{Problem: err.Error(), Got: name, Allowed: names()}
+	if flag != "" {
+		wrong.Problem = "--" + flag + ": " + wrong.Problem
+	}
+	return nil, wrong
+}
+
+// names are those of all learners that have all these flags.
+func names(flags ...string) (all []string) {
+	for _, d := range catalog.All() {
+		own := d.New()
+		if !slices.ContainsFunc(flags, func(flag string) bool {
+			_, has := Parameter(own, flag)
+			return !has
+		}) {
+			all = append(all, d.Name)
+		}
+	}
+	return all
+}
+
+// With returns the names of the learners that have all these flags, as far as they are of learners.
+func (l *Learner) With(flags []string) []string {
+	own := l.Names()
+	return names(slices.DeleteFunc(slices.Clone(flags), func(flag string) bool {
+		return !slices.Contains(own, flag)
+	})...)
+}
+
+// Choose returns the parameters that the flags ask for. Where no flag is given they are base's, of
+// a training to go on with, which flags must not change; defaults if base is nil.
+func (l *Learner) Choose(base learners.Params) (learners.Params, error) {
+	p := base
+	if p == nil || l.common.Given("learner") {
+		d, err := Find("learner", l.Name)
+		if err != nil {
+			return nil, err
+		}
+		if p == nil {
+			p = d.New()
+		} else if err := AsBegun("learner", d.Name, p.Definition().Name); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range l.parameters {
+		if !l.common.Given(f.name) {
+			continue
+		}
+		parameter, ok := Parameter(p, f.name)
+		if !ok {
+			return nil, app.Usage("--%s is a flag of learner %s, not of %s", f.name,
+				app.OrList(names(f.name)), p.Definition().Name)
+		}
+		then := parameter.String()
+		if err := setParameter(parameter, f.text()); err != nil {
+			wrong := &app.UsageError{Got: f.text(), Problem: "--" + f.name + " is " +
+				strconv.Quote(f.text()) + ", wanted " + parameter.Wanted}
+			for _, c := range parameter.Choices {
+				wrong.Allowed = append(wrong.Allowed, c.Value)
+			}
+			return nil, wrong
+		}
+		if base != nil {
+			if err := AsBegun(f.name, parameter.String(), then); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var wrong *learners.ParameterError
+	if err := p.Check(); errors.As(err, &wrong) {
+		return nil, app.Usage("--%s: got %s, want %s", FlagName(wrong.Parameter), wrong.Got, wrong.Want)
+	} else if err != nil {
+		return nil, app.Usage("%v", err)
+	}
+	return p, nil
+}
+
+// setParameter sets a learner's parameter; a whole number may be written like 1e6.
+func setParameter(p learners.Parameter, text string) error {
+	if p.Kind == learners.Whole {
+		n, err := app.ParseCount(text)
+		if err != nil {
+			return err
+		}
+		text = strconv.Itoa(n)
+	}
+	return p.Set(text)
+}
+
+// AsBegun compares the value of a flag that is given again with that of the training to go on with.
+func AsBegun(flag string, now, then any) error {
+	if now == then {
+		return nil
+	}
+	return app.Usage("--%s is %v, wanted %v as the training to go on with began", flag, now, then)
+}

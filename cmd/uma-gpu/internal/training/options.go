@@ -1,0 +1,273 @@
+// Package training has the options of the commands that train, reads their data, and makes the
+// trainings without each part of the data.
+package training
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Options are the options of a command that trains. A command need not have all their flags.
+type Options struct {
+	app.Common
+	Data       app.Data
+	Noise      app.Noise
+	Inverse    string
+	Annotators string // file; "" for none
+	Trust      string // comma list of annotators
+	Learner    Learner
+	MaxSteps   int
+	Weights    string
+	Kernel     app.Kernel
+	Device     device.Options
+	Folds      int
+
+	Train host.Options // Check completes it
+	// What Check makes of the others.
+	Read      file.Options
+	Where     *device.Device
+	inversion confusion.Inversion
+}
+
+// NoisyDataFlags returns the flags of examples with noisy labels and their preparation.
+func (o *Options) NoisyDataFlags() []cli.Flag {
+	return app.Flags(o.Data.Flags(&o.Common, "examples with noisy labels"), o.NoiseFlags(),
+		o.NormalizeFlag())
+}
+
+// NoiseFlags returns the flags of the confusion matrix to learn with.
+func (o *Options) NoiseFlags() []cli.Flag {
+	return app.Flags(o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
+		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Destination: &o.Inverse,
+			Usage: "`RULE` for its inverse: exact, pinv, tikhonov or mix[:STRENGTH]"})
+}
+
+// NormalizeFlag returns the flag of the preparation.
+func (o *Options) NormalizeFlag() cli.Flag { return app.NormalizeFlag(&o.Train.Preparation) }
+
+// AnnotatorFlags returns the flags of labels by several people.
+func (o *Options) AnnotatorFlags() []cli.Flag {
+	return app.Flags(
+		app.Input(&o.Annotators, "annotators",
+			"labels of several people instead of the data's: `FILE`, a CSV item,worker,label"),
+		o.TrustFlag(),
+		&cli.BoolFlag{Name: "no-labels", Destination: &o.Data.NoLabels,
+			Usage: "with --annotators: all columns of the data are features"})
+}
+
+// TrustFlag returns the flag of annotators that never err.
+func (o *Options) TrustFlag() cli.Flag {
+	return &cli.StringFlag{Name: "trust", Destination: &o.Trust,
+		Usage: "comma list of `WORKERS` of --annotators whose labels are right, as of a checker"}
+}
+
+// LearningFlags returns the flags of the learner, of its parameters but for those without, and of
+// its steps.
+func (o *Options) LearningFlags(without ...string) []cli.Flag {
+	return app.Flags(o.Learner.Flags(&o.Common, without...), o.StepFlags(), o.SeedFlag())
+}
+
+// StepFlags returns the flags of the steps and of the weights to keep.
+func (o *Options) StepFlags() []cli.Flag {
+	return []cli.Flag{
+		app.Range(&cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"}, DefaultText: "its own",
+			Destination: &o.MaxSteps, Usage: "most `STEPS` to make; passes, of online learners"}, 0,
+			math.MaxInt),
+		&cli.StringFlag{Name: "weights", DefaultText: "its own", Destination: &o.Weights,
+			Usage: "`RULE` for what to keep: best-average, best, average, last"},
+	}
+}
+
+// SeedFlag returns the flag --seed.
+func (o *Options) SeedFlag() cli.Flag { return app.SeedFlag(&o.Train.Seed, "all random choices") }
+
+// FoldFlags returns the flags of the learner and of the parts to hold out. --folds takes the place
+// of a parameter of that name.
+func (o *Options) FoldFlags() []cli.Flag {
+	return app.Flags(o.LearningFlags("folds"), o.FoldFlag())
+}
+
+// FoldFlag returns the flag --folds.
+func (o *Options) FoldFlag() cli.Flag {
+	return app.Range(&cli.IntFlag{Name: "folds", Value: 5, Destination: &o.Folds,
+		Usage: "hold out `K` parts in turn, from K trainings"}, 2, judge.MostFolds)
+}
+
+// OutOfFoldFlags returns the flags that the commands with trainings without each part share.
+func (o *Options) OutOfFoldFlags() []cli.Flag {
+	return app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(), o.FoldFlags(), o.EngineFlags())
+}
+
+// EngineFlags returns the flags of the kernel and of the device.
+func (o *Options) EngineFlags() []cli.Flag {
+	return app.Flags(o.Kernel.TrainFlags(&o.Common), o.Device.Flags(&o.Common))
+}
+
+// Check checks all that can be checked before a file is read, and completes the options. base are
+// the parameters of a training to go on with, nil for none.
+func (o *Options) Check(base learners.Params) (err error) {
+	if err := o.Noise.Check(&o.Common); err != nil {
+		return err
+	}
+	if o.Read, err = o.Data.Options(); err != nil {
+		return err
+	}
+	if o.inversion, err = confusion.ParseInversion(cmp.Or(o.Inverse, confusion.Exact)); err != nil {
+		return app.Usage("--inverse: %v", err)
+	}
+	if o.Given("inverse") && o.Noise.Path == "" {
+		return app.Usage("--inverse is given without --confusion")
+	}
+	if err := o.CheckLearning(base); err != nil {
+		return err
+	}
+	if err := o.checkAnnotators(); err != nil {
+		return err
+	}
+	o.Where, err = o.Device.Choose()
+	return err
+}
+
+// CheckLearning checks the preparation, the kernel, the learner and its steps, and completes Train.
+func (o *Options) CheckLearning(base learners.Params) (err error) {
+	t := &o.Train
+	if err := app.CheckSteps(t.Preparation); err != nil {
+		return err
+	}
+	t.Tool = app.Version
+	if t.Kernel, err = o.Kernel.TrainKernel(); err != nil {
+		return err
+	}
+	if t.Learner, err = o.Learner.Choose(base); err != nil {
+		return err
+	}
+	if o.Given("weights") {
+		about := t.Learner.Definition()
+		if t.Weights, err = about.Rule(o.Weights); err != nil {
+			wrong := &app.UsageError{Problem: "--weights: " + err.Error(), Got: o.Weights}
+			for _, rule := range about.Weights {
+				wrong.Allowed = append(wrong.Allowed, string(rule))
+			}
+			return wrong
+		}
+	}
+	if t.MaxSteps = o.MaxSteps; o.Given("max-steps") && o.MaxSteps == 0 {
+		t.MaxSteps = host.NoSteps
+	}
+	return nil
+}
+
+// Base returns the model that the training begins with or goes on from; nil for none.
+func (o *Options) Base() *model.Model {
+	if o.Train.Resume != nil {
+		return o.Train.Resume
+	}
+	return o.Train.From
+}
+
+// ReadExamples reads the data, for a training that goes on or begins with a model so that they
+// match. match is used with a model alone.
+func (o *Options) ReadExamples(ctx context.Context, match *app.Model, shared bool,
+) (d *dataset.Dataset, err error) {
+	if shared && o.Train.Learner.Definition().Shared {
+		if err := device.ShareReading(o.Data.Path, &o.Read); err != nil {
+			return nil, err
+		}
+	}
+	if base := o.Base(); base != nil {
+		d, err := ReadFor(ctx, &o.Data, o.Read, match, base)
+		// a mapped file, whose columns traded places, or an old one
+		if err == nil && d.SHA256 == "" && d.Prepared == nil {
+			d.SHA256 = d.Hash()
+		}
+		return d, err
+	}
+	r := o.Read
+	if r.Prepare = o.Train.Preparation; r.Prepare == "auto" && o.Train.Kernel != nil {
+		r.Prepare = host.DefaultStepsKernel
+	}
+	return o.Data.Read(ctx, r)
+}
+
+// ReadFor reads raw data as the features of a model.
+func ReadFor(ctx context.Context, d *app.Data, o file.Options, match *app.Model, m *model.Model,
+) (*dataset.Dataset, error) {
+	o.Classes = m.Meta.Classes
+	if m.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
+		o.Storage = "dense"
+	}
+	return match.Read(ctx, d, o, m.Meta.Features)
+}
+
+// ReadNoise reads the confusion matrix, nil for none.
+func (o *Options) ReadNoise(ctx context.Context, classes []string) (*confusion.Matrix, error) {
+	m, err := o.Noise.Read(ctx, classes)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil {
+		m.Inversion = o.inversion
+		return m, nil
+	}
+	if r := o.Train.Resume; r != nil && r.Confusion != nil {
+		o.Notes.Say("confusion matrix: that of the training to go on with")
+		m = &confusion.Matrix{Classes: classes, P: r.Confusion}
+		if r.Meta.Inverse != "" {
+			m.Inversion, err = confusion.ParseInversion(r.Meta.Inverse)
+		}
+		return m, err
+	}
+	if o.learnsNoise() {
+		o.Notes.Say("confusion matrix: none given; it is learned")
+	} else {
+		o.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
+	}
+	return nil, nil
+}
+
+// learnsNoise reports whether the learner finds out how labels are wrong.
+func (o *Options) learnsNoise() bool {
+	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")
+	return o.Annotators != "" || ok && learn.String() == "true"
+}
+
+// OwnMap reports whether the kernel function is for a map of the learner's own.
+func (o *Options) OwnMap() bool {
+	return o.Train.Kernel != nil && fitting.HasOwnMap(o.Train.Learner)
+}
+
+// Work returns what the learner will see of examples.
+func (o *Options) Work(d *dataset.Dataset) device.Work {
+	w := host.Work{Data: d, Classes: len(d.Classes)}
+	switch {
+	case o.OwnMap():
+		w.Components = w.Classes
+	case o.Train.Kernel != nil:
+		w.Components = o.Train.Kernel.MostComponents(d.N, d.D)
+	}
+	return WorkOf(w)
+}
+
+// WorkOf returns the work of a device for a training.
+func WorkOf(w host.Work) device.Work {
+	if w.Components == 0 {
+		return device.WorkOn(w.Data, w.Classes)
+	}
+	see := device.WorkOnComponents(w.Data.N, w.Components, w.Classes)
+	see.Shared = w.Data.Stored().At.Shared() != nil
+	return see
+}

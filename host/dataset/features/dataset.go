@@ -1,0 +1,119 @@
+package features
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
+
+// Prepare fits the steps to d and prepares it, as PrepareBy does.
+func Prepare(d *dataset.Dataset, s dataset.Steps, how ...dataset.Memory) error {
+	if d.Home != nil && d.Home.ReadOnly() && d.Prepared == nil {
+		if err := d.Stored().Agree(RoomToPrepare(d, s.String())); err != nil {
+			return err
+		}
+	}
+	p, err := fit(d, s)
+	if err != nil {
+		return err
+	}
+	return PrepareBy(d, p, how...)
+}
+
+// fit finds the preparation of d by s.
+func fit(d *dataset.Dataset, s dataset.Steps) (*dataset.Preparation, error) {
+	if d.Prepared != nil {
+		return nil, fmt.Errorf("%s: found examples prepared by %s already, wanted raw ones", d.Path,
+			d.Prepared.Steps)
+	}
+	p, err := Fit(s, d)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Path, err)
+	}
+	// A copy may be cleared before its first row is made: the pages that Fit read go first.
+	store.LetGo(store.Bytes(d.X), false)
+	if s.MaxAbs && d.Encoding.HasText() {
+		leaveTexts(d.Encoding, p)
+	}
+	return p, nil
+}
+
+// PrepareRows is Prepare that leaves dense d its shape alone and returns its rows for
+// WriteOptions.Rows, made of the raw ones on demand; nil if it prepared d itself.
+func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first int) error,
+	error) {
+	p, err := fit(d, s)
+	if err != nil {
+		return nil, err
+	}
+	if d.Sparse() || d.Narrow || s == (dataset.Steps{}) {
+		return nil, PrepareBy(d, p)
+	}
+	rows, err := Rows(p, d.Examples)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Path, err)
+	}
+	d.Put(dataset.Examples{N: d.N, D: p.Width()}.Stored())
+	d.Prepared = p
+	return func(dst []float32, first int) error {
+		if err := rows(dst, first); err != nil {
+			return fmt.Errorf("%s: %w", d.Path, err)
+		}
+		return nil
+	}, nil
+}
+
+// RoomToPrepare returns an error with advice unless memory holds a prepared copy of this rank's
+// dense examples.
+func RoomToPrepare(d *dataset.Dataset, steps string) error {
+	if d.Sparse() || steps == "none" {
+		return nil
+	}
+	if steps == "auto" {
+		steps = d.DefaultSteps()
+	}
+	from, to := d.Stored().Own()
+	err := memory.Check(memory.Product(to-from, d.D, 4),
+		fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", to-from, d.D, steps))
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: convert it first (%s %s "+
+		"%s)", d.Path, err, setting.Spell("data", d.Path), setting.Spell("normalize", steps),
+		setting.Spell("out", strings.TrimSuffix(d.Path, ".umab")+".prepared.umab"))
+}
+
+// PrepareBy replaces d's examples by what p makes of them: in place if they were prepared so
+// before, if p has no step or how allows; else a copy.
+func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory) error {
+	if d.Narrow {
+		how = append(how, dataset.WithCodes)
+	}
+	switch {
+	case d.Prepared != nil:
+		if why := p.Differs(d.Prepared); why != "" {
+			return fmt.Errorf("%s: found examples prepared otherwise than wanted: %s; take the original "+
+				"data", d.Path, why)
+		}
+		return nil
+	case p.Steps == dataset.Steps{} && p.D == d.D && !slices.Contains(how, dataset.WithCodes):
+		// Apply would copy them and change nothing.
+	default:
+		if d.Home != nil && d.Home.ReadOnly() {
+			how = slices.DeleteFunc(slices.Clone(how),
+				func(m dataset.Memory) bool { return m == dataset.InPlace })
+		}
+		x, err := apply(p, d.Stored(), how)
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.Path, err)
+		}
+		d.Put(x)
+	}
+	d.Prepared = p
+	return nil
+}

@@ -1,0 +1,339 @@
+// Package features makes features: it fits preparations and applies them to examples (clause 2),
+// and learns from a table's columns of categories, texts and missing values what they become.
+package features
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
+
+// Fit returns the preparation by s of the examples. Means, variances and maxima are taken in
+// float64 column by column in the order of the examples, each square rounded before it is added; a
+// constant or zero column gets the divisor 1. Sparse examples cannot be standardized.
+func Fit(s dataset.Steps, rows dataset.Rows) (*dataset.Preparation, error) {
+	e := rows.Stored()
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if err := e.Agree(e.Check()); err != nil {
+		return nil, err
+	}
+	p := &dataset.Preparation{Steps: s, D: e.D}
+	if !s.MapsColumns() {
+		return p, nil
+	}
+	if e.N == 0 {
+		return nil, fmt.Errorf("normalization %s: found no example to fit it to, wanted at least one", s)
+	}
+	if err := refuseFilling(s, e.Examples); err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("normalization %s of %d features", s, e.D)
+	if err := memory.Check(memory.Product(e.D, 24), what); err != nil {
+		return nil, err
+	}
+	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
+	var err error
+	if s.MaxAbs {
+		err = fitMaxAbs(p, e)
+	} else {
+		err = fitStandardize(p, e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for j := range p.A {
+		if !decimal.Finite(p.A[j]) || !decimal.Finite(p.B[j]) {
+			return nil, fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not "+
+				"finite: found the map v·%v + %v, wanted finite factors; rescale the column",
+				s, j+1, p.A[j], p.B[j])
+		}
+	}
+	return p, nil
+}
+
+// columnStep is how many columns go together where they are summed: a cache line has as many.
+const columnStep = 16
+
+// columnSums returns each column's sum, or squared distances from mean, in the order of the
+// examples.
+func columnSums(e dataset.Stored, mean []float64) ([]float64, error) {
+	sums := make([]float64, e.D)
+	err := store.InOrder(e.At, sums, columnStep, func(group []float64, begin, end int) error {
+		byColumns(e, begin, end, func(first, last, from, to int) {
+			sums := group[from-begin : to-begin]
+			if mean == nil {
+				addColumns(e.Examples, sums, first, last, from)
+			} else {
+				addSquares(e.Examples, sums, mean[from:to], first, last, from)
+			}
+		})
+		return nil
+	})
+	return sums, err
+}
+
+// addColumns adds columns from.. of rows first..last-1 to sums, four rows at once so that memory
+// keeps up.
+func addColumns(e dataset.Examples, sums []float64, first, last, from int) {
+	row := func(i int) []float32 { return e.Row(i)[from:][:len(sums)] }
+	i := first
+	for ; i+4 <= last; i += 4 {
+		r0, r1, r2, r3 := row(i), row(i+1), row(i+2), row(i+3)
+		for j, s := range sums {
+			s += float64(r0[j])
+			s += float64(r1[j])
+			s += float64(r2[j])
+			sums[j] = s + float64(r3[j])
+		}
+	}
+	for ; i < last; i++ {
+		for j, v := range row(i) {
+			sums[j] += float64(v)
+		}
+	}
+}
+
+// addSquares is addColumns of squared distances from mean.
+func addSquares(e dataset.Examples, sums, mean []float64, first, last, from int) {
+	row := func(i int) []float32 { return e.Row(i)[from:][:len(sums)] }
+	square := func(v float32, mean float64) float64 {
+		d := float64(v) - mean
+		return float64(d * d)
+	}
+	mean = mean[:len(sums)]
+	i := first
+	for ; i+4 <= last; i += 4 {
+		r0, r1, r2, r3 := row(i), row(i+1), row(i+2), row(i+3)
+		for j, s := range sums {
+			s += square(r0[j], mean[j])
+			s += square(r1[j], mean[j])
+			s += square(r2[j], mean[j])
+			sums[j] = s + square(r3[j], mean[j])
+		}
+	}
+	for ; i < last; i++ {
+		for j, v := range row(i) {
+			sums[j] += square(v, mean[j])
+		}
+	}
+}
+
+// byColumns calls f for blocks of rows in order, and for columns begin..end-1 in parallel: a column
+// belongs to one goroutine, and a file larger than memory is read once.
+func byColumns(e dataset.Stored, begin, end int, f func(first, last, from, to int)) {
+	const bytes = 64 << 20
+	first, last := e.Own()
+	for some := max(1, bytes/(4*max(1, e.D))); first < last; first += some {
+		parallel.Ranges(end-begin, columnStep, func(from, to int) {
+			f(first, min(first+some, last), begin+from, begin+to)
+		})
+	}
+}
+
+func fitStandardize(p *dataset.Preparation, e dataset.Stored) error {
+	n := float64(e.N)
+	mean, err := columnSums(e, nil)
+	if err != nil {
+		return err
+	}
+	for j := range mean {
+		mean[j] /= n
+	}
+	variance, err := columnSums(e, mean)
+	for j, m := range mean {
+		sd := math.Sqrt(variance[j] / n)
+		if sd == 0 {
+			sd = 1
+		}
+		p.A[j] = float32(1 / sd)
+		p.B[j] = float32(-m / sd)
+	}
+	return err
+}
+
+// fitMaxAbs: what is not stored is zero and raises no maximum, and a maximum is free of order.
+func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) error {
+	most := make([]float32, e.D)
+	first, last := e.Own()
+	if e.Sparse() {
+		for k := e.Starts[first]; k < e.Starts[last]; k++ {
+			j := e.Columns[k]
+			most[j] = max(most[j], float32(math.Abs(float64(e.Values[k]))))
+		}
+	} else {
+		byColumns(e, 0, e.D, func(first, last, from, to int) {
+			for i := first; i < last; i++ {
+				for j, v := range e.Row(i)[from:to] {
+					most[from+j] = max(most[from+j], float32(math.Abs(float64(v))))
+				}
+			}
+		})
+	}
+	if err := e.At.Shared().Largest(most); err != nil {
+		return err
+	}
+	for j, m := range most {
+		if m == 0 {
+			m = 1
+		}
+		p.A[j] = float32(1 / float64(m))
+	}
+	return nil
+}
+
+// Apply returns prepared examples of Width() columns in the form of e. Per row: v = fma(v, A[j],
+// B[j]), the bias 1 behind them, then v·r with r = float32(1/sqrt(Σ v²)) in float64, 1 for a zero
+// row. Sparse and dense give the same bits. A value that is not finite is an error.
+func Apply(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error) {
+	x, err := apply(p, e.Stored(), nil)
+	return x.Examples, err
+}
+
+// ApplyTo is Apply for examples in a store, on each rank. Close gives them back.
+func ApplyTo(p *dataset.Preparation, rows dataset.Rows, how ...dataset.Memory) (dataset.Stored,
+	error) {
+	return apply(p, rows.Stored(), how)
+}
+
+// apply is Apply. In place it may write to e, which is lost then, whatever it returns.
+func apply(p *dataset.Preparation, e dataset.Stored, how []dataset.Memory) (dataset.Stored, error) {
+	if err := checkFor(p, e); err != nil {
+		return dataset.Stored{}, err
+	}
+	width, narrow, over := p.Width(), slices.Contains(how, dataset.WithCodes),
+		slices.Contains(how, dataset.InPlace)
+	if over && hasRoom(e, p) {
+		return applyOver(p, e, narrow)
+	}
+	if e.Sparse() {
+		return applySparse(p, e, over)
+	}
+	size := 4
+	if narrow {
+		size += 2 // if codes of two bytes are made too
+	}
+	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width,
+		p.Steps)
+	first, last := e.Own()
+	if err := e.Agree(memory.Check(memory.Product(last-first, width, size), what)); err != nil {
+		return dataset.Stored{}, err
+	}
+	out, err := e.Like(width)
+	if err != nil {
+		return dataset.Stored{}, err
+	}
+	if narrow {
+		// A rank alone may want codes, and have them; an error all of them hear of below.
+		out.At, err = withCodes(p, e, out.At)
+	}
+	own := dataset.Examples{N: last - first, D: width, X: out.X[first*width : last*width]}
+	return out, e.Agree(cmp.Or(err, applyRows(p, own, out.At.Narrow(), e.X[first*e.D:last*e.D], first,
+		over)))
+}
+
+// checkFor refuses what p cannot prepare.
+func checkFor(p *dataset.Preparation, e dataset.Stored) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if err := e.Agree(e.Check()); err != nil {
+		return err
+	}
+	if e.D != p.D {
+		return fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted "+
+			"to", p.Steps, e.D, p.D)
+	}
+	if width := p.Width(); width > 0 && e.N > math.MaxInt/4/width {
+		return fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
+			p.Steps, e.N, width)
+	}
+	return nil
+}
+
+// unfinite is the error of a prepared value that is not finite.
+func unfinite(p *dataset.Preparation, i, j int, v float32) error {
+	return fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, wanted a "+
+		"finite number; rescale the column or leave out a step", p.Steps, i+1, j+1, v)
+}
+
+// mapColumns writes a raw row to dst as the steps but L2 make it.
+func mapColumns(p *dataset.Preparation, dst, src []float32) {
+	if p.A == nil {
+		copy(dst, src)
+	} else {
+		a, b, dst := p.A[:len(src)], p.B[:len(src)], dst[:len(src)]
+		for j, v := range src {
+			if s := float64(v)*float64(a[j]) + float64(b[j]); numerics.Plain(s) {
+				dst[j] = float32(s)
+			} else {
+				dst[j] = numerics.FMA(v, a[j], b[j])
+			}
+		}
+	}
+	if p.Steps.Bias {
+		dst[len(src)] = 1
+	}
+}
+
+// unit scales a row, or a sparse row's values, to length 1 and returns by what.
+func unit(row []float32) (r float32) {
+	var sum float64
+	for _, v := range row {
+		sum += float64(float64(v) * float64(v))
+	}
+	return scaled(row, sum)
+}
+
+// scaled scales a row, whose squares have this sum.
+func scaled(row []float32, sum float64) (r float32) {
+	r = 1
+	if sum != 0 {
+		r = float32(1 / math.Sqrt(sum))
+	}
+	for j, v := range row {
+		row[j] = v * r
+	}
+	return r
+}
+
+// units is unit for rows of d values, with four sums under way at a time.
+func units(rows []float32, d int, r []float32) {
+	row := func(k int) []float32 { return rows[k*d:][:d] }
+	k := 0
+	for ; k+4 <= len(r); k += 4 {
+		x1, x2, x3 := row(k+1), row(k+2), row(k+3)
+		var s0, s1, s2, s3 float64
+		for j, v := range row(k) {
+			s0 += float64(float64(v) * float64(v))
+			s1 += float64(float64(x1[j]) * float64(x1[j]))
+			s2 += float64(float64(x2[j]) * float64(x2[j]))
+			s3 += float64(float64(x3[j]) * float64(x3[j]))
+		}
+		for l, sum := range [4]float64{s0, s1, s2, s3} {
+			r[k+l] = scaled(row(k+l), sum)
+		}
+	}
+	for ; k < len(r); k++ {
+		r[k] = unit(row(k))
+	}
+}
+
+// firstNotFinite returns the place of the first value that is not finite, -1 if all are.
+func firstNotFinite(row []float32) int {
+	for j, v := range row {
+		if !decimal.Finite(v) {
+			return j
+		}
+	}
+	return -1
+}

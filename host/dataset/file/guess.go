@@ -1,0 +1,350 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
+)
+
+// sniffed is how many bytes at the beginning of a CSV tell what its columns hold.
+const sniffed = 1 << 20
+
+// tally counts what stands in a column.
+type tally struct {
+	numbers, truths, words, dates, commas int    // commas and dates are words
+	date, comma                           string // the first
+}
+
+func (t *tally) count(text []byte) {
+	if features.IsMissing(text) {
+		return
+	}
+	if _, ok := decimal.Parse(text); ok || decimal.IsNonFinite(string(text)) || beyondRange(text) {
+		t.numbers++
+	} else if _, ok := features.ParseTruth(text); ok {
+		t.truths++
+	} else {
+		switch t.words++; {
+		case isDate(string(text)):
+			if t.dates++; t.date == "" {
+				t.date = string(text)
+			}
+		case decimal.HasComma(string(text)):
+			if t.commas++; t.comma == "" {
+				t.comma = string(text)
+			}
+		}
+	}
+}
+
+// kind is a category if words outnumber numbers.
+func (t *tally) kind() string {
+	if t.words > 0 && t.words+t.truths > t.numbers {
+		return dataset.KindCategory
+	}
+	return dataset.KindNumber
+}
+
+// fault says what is wrong with a column of dates, or of numbers with commas, "" if it is none.
+func (t *tally) fault(c *columns, j int) string {
+	switch {
+	case t.kind() != dataset.KindCategory:
+	case 2*t.dates > t.words:
+		return datesFault(c, j, "dates or times such as "+quote.Text(t.date))
+	case 2*t.commas > t.words:
+		return fmt.Sprintf("%s: found numbers with commas such as %s; if these are decimal commas, say "+
+			"so (%s), and if they are words, take the column for a category (%s)", c.describe(j),
+			quote.Text(t.comma), setting.Spell("decimal", "comma"), setting.Spell("categories", c.option(j)))
+	}
+	return ""
+}
+
+// datesFault refuses dates, which found describes, in column j.
+func datesFault(c *columns, j int, found string) string {
+	option := c.option(j)
+	return fmt.Sprintf("%s: found %s, which are neither numbers nor categories; leave the column out "+
+		"(%s), or make numbers of it, such as the day of the week or the days since a "+
+		"day, or, if the same ones come again, take it for a category (%s)", c.describe(j), found,
+		setting.Spell("ignore-columns", option), setting.Spell("categories", option))
+}
+
+// option names column j as flags do.
+func (c *columns) option(j int) string {
+	if c.names != nil && c.names[j] != "" && c.names[j] == quote.Short(c.names[j]) &&
+		!strings.Contains(c.names[j], ",") {
+		return c.names[j]
+	}
+	return fmt.Sprint(j + 1)
+}
+
+// kinds returns what the feature columns hold, by the records in the buffer.
+func (r *csvReader) kinds() (kinds []string, err error) {
+	tallies := make([]tally, len(r.columns.role))
+	if !r.header {
+		for j := range tallies {
+			tallies[j].count(r.telling(j))
+		}
+	}
+	r.keep()
+	head := r.record.src.peek(sniffed)
+	if end := bytes.LastIndexByte(head, '\n'); end >= 0 && len(head) >= min(sniffed,
+		r.record.src.limits.buffer) {
+		head = head[:end+1] // the last line may go on
+	}
+	s := &source{ctx: r.record.src.ctx, limits: r.record.src.limits,
+		r: bufio.NewReader(bytes.NewReader(head))}
+	next := record{src: s, layout: r.record.layout, delim: r.delim, usual: r.usual}
+	for next.next() == nil {
+		if next.bad != nil {
+			continue
+		}
+		if next.split(); len(next.ends) != len(tallies) {
+			continue
+		}
+		for j := range tallies {
+			if r.columns.role[j] == feature {
+				tallies[j].count(next.telling(j))
+			}
+		}
+	}
+	asked, fault := r.columns.asked(r.o.Encode)
+	for j := range tallies {
+		if r.columns.role[j] != feature || fault != "" {
+			continue
+		}
+		kind := asked[j]
+		if kind == "" {
+			kind, fault = tallies[j].kind(), tallies[j].fault(&r.columns, j)
+		}
+		kinds = append(kinds, kind)
+	}
+	if fault != "" {
+		return nil, r.record.src.errorAt(r.line, 0, "%s", fault)
+	}
+	return kinds, nil
+}
+
+// telling is field j with a point for a decimal comma.
+func (r *record) telling(j int) []byte {
+	field, _ := r.pointed(r.field(j))
+	return decimal.Trim(field)
+}
+
+// asked returns what the user says that columns are: nothing if o is nil.
+func (c *columns) asked(o *features.EncodeOptions) (asked map[int]string, fault string) {
+	if o == nil {
+		return nil, ""
+	}
+	asked = make(map[int]string, len(o.Categories)+len(o.Text.Columns))
+	for _, list := range []struct {
+		kind, what string
+		columns    []string
+	}{{dataset.KindCategory, "a category", o.Categories}, {dataset.KindText, "a text",
+		o.Text.Columns}} {
+		for _, text := range list.columns {
+			j, fault := c.find(strings.TrimSpace(text), list.what)
+			if fault == "" && c.role[j] != feature {
+				fault = fmt.Sprintf("found %s, asked for as %s, among the columns that are no features, "+
+					"wanted one or the other", c.describe(j), list.what)
+			}
+			if fault == "" && asked[j] != "" && asked[j] != list.kind {
+				fault = fmt.Sprintf("found %s, asked for as a category, among the texts, wanted one or the "+
+					"other", c.describe(j))
+			}
+			if fault != "" {
+				return nil, fault
+			}
+			asked[j] = list.kind
+		}
+	}
+	return asked, ""
+}
+
+// beyondRange reports whether text is a number that float32 cannot hold.
+func beyondRange(text []byte) bool {
+	return strings.Contains(decimal.Fault(text), "range of float32")
+}
+
+// isDate reports whether a text is a date, perhaps with a time, or a time.
+func isDate(text string) bool {
+	date, _, timed := strings.Cut(text, " ")
+	if day, _, found := strings.Cut(text, "T"); found && !timed {
+		date = day
+	}
+	for _, separator := range []string{"-", "/", ".", ":"} {
+		parts := strings.Split(date, separator)
+		if len(parts) != 3 && !(separator == ":" && len(parts) == 2) || slices.ContainsFunc(parts,
+			func(p string) bool {
+				return p == "" || len(p) > 4 || strings.Trim(p, "0123456789") != ""
+			}) {
+			continue
+		}
+		if separator == ":" || len(parts[0]) == 4 && len(parts[1]) <= 2 && len(parts[2]) <= 2 ||
+			len(parts[0]) <= 2 && len(parts[1]) <= 2 && len(parts[2]) != 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// looksLikeHeader is the rule of Options.Header for "auto".
+func (r *csvReader) looksLikeHeader(fields []string) bool {
+	other, named := r.notFeatures(fields) // not a feature, or perhaps not
+	if named || r.namesWanted(fields) {
+		return true
+	}
+	words, numbers := false, false
+	var features []string
+	for j, text := range fields {
+		if other[j] {
+			continue
+		}
+		features = append(features, text)
+		number, comma := r.pointed([]byte(text))
+		switch _, ok := decimal.Parse(number); {
+		case ok || comma != "" || decimal.IsNonFinite(text) || strings.EqualFold(text, "true") ||
+			strings.EqualFold(text, "false"):
+			numbers = true
+		case text != "" && !(len(features) == 1 && isIndexName(text)):
+			words = true
+		}
+	}
+	if !numbers {
+		return words || slices.ContainsFunc(features, isIndexName)
+	}
+	return !words && r.numbersColumns(fields, features)
+}
+
+// notFeatures says which fields of the first record may be no features; named, that one was asked
+// for by its name: a header.
+func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
+	asked := r.o.Ignore
+	if r.o.LabelColumn != "" && r.o.given == nil {
+		asked = append(asked[:len(asked):len(asked)], r.o.LabelColumn)
+	} else if !r.o.NoLabels && r.o.given == nil {
+		asked = append(asked[:len(asked):len(asked)], "last")
+	}
+	if o := r.o.IDColumn; o != "" {
+		asked = append(asked[:len(asked):len(asked)], o)
+	}
+	other = make([]bool, len(fields))
+	for _, text := range asked {
+		text = strings.TrimSpace(text)
+		if position := columnPosition(text, len(fields)); position >= 0 {
+			other[position] = true
+		}
+		if text == "first" || text == "last" {
+			continue
+		}
+		if at, _ := findName(fields, text); at >= 0 {
+			if !decimal.IsInteger(text) {
+				return other, true
+			}
+			other[at] = true
+		}
+	}
+	return other, false
+}
+
+// namesWanted reports whether the record holds all names of Options.FeatureNames, with a word or
+// many.
+func (r *csvReader) namesWanted(fields []string) bool {
+	if r.o.FeatureNames == nil {
+		return false
+	}
+	there, words := dataset.NameSet(fields), false
+	for _, name := range r.o.FeatureNames {
+		if !there[name] {
+			return false
+		}
+		_, number := decimal.Parse([]byte(name))
+		words = words || !number && name != ""
+	}
+	return words || len(r.o.FeatureNames) >= manyNumbers
+}
+
+// manyNumbers is how many numbers in the order of counting are no accident.
+const manyNumbers = 3
+
+// numbersColumns reports whether a first record of numbers is surely a header: pandas counts
+// columns from 0, R from 1, without a gap, behind an empty field or with a word for the label that
+// no example has.
+func (r *csvReader) numbersColumns(fields, features []string) bool {
+	index := features[0] == "" || isIndexName(features[0])
+	if index {
+		features = features[1:]
+	}
+	base := 0
+	if len(features) > 0 && features[0] == "1" {
+		base = 1
+	}
+	for k, text := range features {
+		if text != strconv.Itoa(base+k) {
+			return false
+		}
+	}
+	word, at := false, r.labelField(fields)
+	if at >= 0 {
+		_, number := decimal.Parse([]byte(fields[at]))
+		word = !number && fields[at] != ""
+	}
+	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) ||
+		decimal.IsInteger(r.nextField(at))) {
+		r.o.remarks.note("line %d (%s) is taken as the header; if it is an example, say so ("+
+			setting.Spell("header", "no")+")", r.line, quote.Printable(strings.Join(fields, ",")))
+		return true
+	}
+	if base == 0 && (word || len(features) >= manyNumbers) && r.o.remarks != nil {
+		r.o.remarks.maybeHeader = r.line
+	}
+	return false
+}
+
+// labelField returns which field of the first record is the label, -1 for none.
+func (r *csvReader) labelField(fields []string) int {
+	if r.o.NoLabels || r.o.given != nil {
+		return -1
+	}
+	if column := strings.TrimSpace(r.o.LabelColumn); column != "" {
+		return columnPosition(column, len(fields))
+	}
+	return len(fields) - 1
+}
+
+// isLabelName reports whether a word is what people call the column of the label.
+func isLabelName(word string) bool {
+	switch strings.ToLower(word) {
+	case "label", "labels", "class", "target", "species", "category", "outcome":
+		return true
+	}
+	return false
+}
+
+// nextField returns a field of the record behind, "" if it was not read ahead.
+func (r *csvReader) nextField(j int) string {
+	r.keep()
+	head := r.record.src.peek(1 << 16)
+	if end := bytes.LastIndexByte(head, '\n'); end >= 0 {
+		head = head[:end+1]
+	}
+	next := record{src: &source{limits: r.record.src.limits,
+		r: bufio.NewReader(bytes.NewReader(head))},
+		layout: r.record.layout, delim: r.delim, usual: r.usual}
+	if next.next() != nil || next.bad != nil {
+		return ""
+	}
+	next.split()
+	if j >= len(next.ends) {
+		return ""
+	}
+	return string(decimal.Trim(next.field(j)))
+}

@@ -1,0 +1,93 @@
+package umagpu_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// mostPackages are those that a program links which imports only this package, with the standard
+// library's: 27 of them are crypto/sha256.
+const mostPackages = 178
+
+// A program that imports only this package is small, and has no server, template, Parquet or zstd.
+func TestFrontDoorIsSmall(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the numbers are those of linux/amd64")
+	}
+	command := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("go", args...).Output()
+		if err != nil {
+			t.Fatalf("go %v: %v", args, err)
+		}
+		return string(out)
+	}
+	packages := strings.Fields(command("list", "-deps", "."))
+	for _, p := range packages {
+		for _, banned := range []string{"github.com/klauspost", "gonum.org/v1/gonum/mat", "net/http",
+			"text/template", "github.com/parquet-go"} {
+			if strings.HasPrefix(p, banned) {
+				t.Errorf("package %s is linked, want none of %s", p, banned)
+			}
+		}
+	}
+	if len(packages) > mostPackages {
+		t.Errorf("packages: got %d, want at most %d", len(packages), mostPackages)
+	}
+	const plain = `package main
+
+import (
+	"context"
+
+	umagpu "github.com/uma-gpu/uma-gpu"
+)
+
+func main() {
+	x := umagpu.Rows([][]float64{{0, 1}, {1, 0}})
+	m, err := umagpu.Fit(context.Background(), x, []int{0, 1}, umagpu.Options{})
+	if err != nil {
+		panic(err)
+	}
+	if err := m.Save("m.npz"); err != nil {
+		panic(err)
+	}
+	if m, err = umagpu.Load("m.npz"); err != nil {
+		panic(err)
+	}
+	if _, err := m.Predict(context.Background(), x); err != nil {
+		panic(err)
+	}
+}
+`
+	const stream = `
+func init() {
+	umagpu.FitStream(context.Background(), "m.csv", umagpu.Options{})
+}
+`
+	for _, c := range []struct {
+		name, text string
+		most       int64 // bytes
+	}{
+		{"Fit, Save, Load and Predict", plain, 9_000_000},
+		{"FitStream too", plain + stream, 9_800_000},
+	} {
+		folder := t.TempDir()
+		source, program := filepath.Join(folder, "main.go"), filepath.Join(folder, "program")
+		if err := os.WriteFile(source, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		command("build", "-trimpath", "-o", program, source)
+		info, err := os.Stat(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %d bytes", c.name, info.Size())
+		if info.Size() > c.most {
+			t.Errorf("%s: got %d bytes, want at most %d", c.name, info.Size(), c.most)
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
-// TestCompressionSet: the model's file names the examples of which the weights are a sum.
+// TestCompressionSet: the model's file names the examples whose sum the weights are.
 func TestCompressionSet(t *testing.T) {
 	data, _, right := noisyDigits()
 	data.Y = right

@@ -227,7 +227,7 @@ func (t *trainer) onRanks() string {
 
 // Settings returns the options that repeat the training of m on n examples, such as a part of its
 // own, and the confusion matrix that it was given, nil for none. The caller adds Engine and Watch.
-// γ and the number of components are those that were found, and a training that began with another
+// γ and the number of components are as they were found, and a training that began with another
 // model's weights begins with 0. Errors are those of catalog.Parse.
 func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 	meta := &m.Meta

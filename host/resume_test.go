@@ -101,7 +101,7 @@ func TestSnapshotIsNeeded(t *testing.T) {
 }
 
 // TestResumeOther: data that nobody has hashed, and other options, are told apart from
-// those that the training began with.
+// what the training began with.
 func TestResumeOther(t *testing.T) {
 	d, noise := fewDigits(t)
 	o := host.Options{Engine: simd.New(), Learner: uma.Defaults(), MaxSteps: 9}

@@ -277,7 +277,7 @@ func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 	return res, nil
 }
 
-// choice chooses the weights of a run by a rule: it sees the iterates, and keeps those that the
+// choice chooses the weights of a run by a rule: it sees the iterates, and keeps what the
 // rule needs.
 type choice struct {
 	rule       learners.Rule
@@ -351,7 +351,7 @@ func (k *choice) average(steps int) engine.Weights {
 	return w
 }
 
-// save enters the weights of k in s, and those that it would choose if the run ended at w.
+// save enters the weights of k in s, and the ones that it would choose if the run ended at w.
 func (k *choice) save(s *Snapshot, w engine.Weights) {
 	if k.averages() && s.Steps > 0 {
 		s.Sum = slices.Clone(k.sum)

@@ -127,7 +127,7 @@ func TestTemperatureFoldsInterrupted(t *testing.T) {
 	}
 }
 
-// Weights of which all are 0 have no temperature, and the training says so.
+// Weights that are all 0 have no temperature, and the training says so.
 func TestNoTemperature(t *testing.T) {
 	data, noise, _ := noisyDigits()
 	var said string

@@ -54,7 +54,7 @@ func TestResumeTakesOver(t *testing.T) {
 }
 
 // TestResumeOldParameters goes on with a training of before UMA had other steps than those of a
-// pair, other units of alpha, and doubts, none of which its file names.
+// pair, other units of alpha, and doubts, which its file does not name.
 func TestResumeOldParameters(t *testing.T) {
 	data, noise, _ := noisyDigits()
 	old := &uma.Params{Step: uma.StepPair, Select: uma.SelectError, Alpha: 1e-5,

@@ -115,7 +115,7 @@ func learnAll(ctx context.Context, trainings []*trainer) (weights []engine.Weigh
 	return weights, nil
 }
 
-// stepAll makes a step of each run, and returns those that have not converged.
+// stepAll makes a step of each run, and returns the runs that have not converged.
 func stepAll(ctx context.Context, step func(context.Context, []learners.Learner,
 	[]engine.Weights) ([]learners.Step, error), going []*loop) (left []*loop, err error) {
 	if len(going) == 0 {

@@ -27,7 +27,7 @@ type Matrix struct {
 	P       []float64 // Q·Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
 
 	// Error is the standard error of each entry, Q×Q as P, each in [0, 1]; nil where nothing tells.
-	// It is for whoever judges by C: no learner asks for it.
+	// It is for judging by C: no learner asks for it.
 	Error []float64
 
 	Inversion Inversion // what stands for C⁻¹

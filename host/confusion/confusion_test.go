@@ -194,7 +194,7 @@ func TestRandom(t *testing.T) {
 // names returns q class names.
 func num(v float64) string { return fmt.Sprint(v) }
 
-// randomMatrix returns a matrix of q classes of which share is noise.
+// randomMatrix returns a matrix of q classes with a share of noise.
 func randomMatrix(t *testing.T, rng *rand.Rand, q int, share float64) *Matrix {
 	t.Helper()
 	m, err := Random(names(q), share, rng.Uint64())

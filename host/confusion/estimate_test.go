@@ -33,7 +33,7 @@ func TestEstimatesByHand(t *testing.T) {
 	}
 }
 
-// C = [[1, 1/2, 1/4], [0, 1/2, 1/4], [0, 0, 1/2]] and 16 examples, of which 8, 4
+// C = [[1, 1/2, 1/4], [0, 1/2, 1/4], [0, 0, 1/2]] and 16 examples: 8, 4
 // and 4 are truly of each class; all of class 2 are predicted 1.
 func TestEstimatesByHand3(t *testing.T) {
 	v := &Inverse{Q: 3, V: []float64{1, -1, 0, 0, 2, -1, 0, 0, 2}}

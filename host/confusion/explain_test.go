@@ -7,7 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 )
 
-// draw returns counts of n labels for each predicted class, of which a share is of another true
+// draw returns counts of n labels for each predicted class; a share of them is of another true
 // class, which c makes noisy.
 func draw(c *confusion.Matrix, n int, wrong float64, seed uint64) []int64 {
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -202,7 +202,7 @@ func TestReadTableNotes(t *testing.T) {
 	}
 	_, err = empty.Share()
 	wantError(t, err, `table: no example has the true class "b": add some, or smooth the estimate`)
-	// Counts of which a hundred have each noisy label are no percentages.
+	// Counts with a hundred examples of each noisy label are no percentages.
 	got, err := parseTable("F", []byte("noisy,a,b\na,90,10\nb,5,95\n"), TableOptions{})
 	if err != nil || got.Kind != Counts {
 		t.Errorf("got %+v, %v", got, err)

@@ -36,7 +36,7 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 	if err != nil {
 		return 0, err
 	}
-	const down, bits = 10, 12 // readings on the way down, mostly, and those that find the bits
+	const down, bits = 10, 12 // readings on the way down, mostly, and readings that find the bits
 	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading",
 		Total: down + bits})
 	defer task.End()

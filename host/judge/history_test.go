@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// What a history says of a step is what a run of so many steps ends with, with and without a
+// What a history says of a step is what a run of that length ends with, with and without a
 // kernel map.
 func TestHistory(t *testing.T) {
 	ctx := t.Context()

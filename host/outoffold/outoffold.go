@@ -166,7 +166,7 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 	}
 	size := max(1, judge.BlockValues/max(1, data.D))
 	if data.Stored().At.Shared() != nil {
-		size = len(rest) // of which each rank has some
+		size = len(rest) // each rank has some of them
 	}
 	for block := range slices.Chunk(rest, max(1, size)) {
 		if err := score(ctx, h, data, o.Engine, m.Model, block); err != nil {
@@ -201,7 +201,7 @@ func score(
 }
 
 // unite brings the scores of all folds into one unit, as weights of several trainings differ in
-// length: by that of the weights' deviation, of which spreads has one for each fold.
+// length: by the deviation of the weights, spreads, one for each fold.
 func unite(h *judge.HeldOut, spreads []float64) {
 	mean := 0.0
 	for _, s := range spreads {

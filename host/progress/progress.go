@@ -1,5 +1,5 @@
 // Package progress says how far long work is: tasks, nested through a context, which count what is
-// done and tell whoever listens. It knows neither clock nor terminal, and costs next to nothing if
+// done and tell a Listener. It knows neither clock nor terminal, and costs next to nothing if
 // nobody listens.
 package progress
 
@@ -33,7 +33,7 @@ const Bytes = "byte"
 // methods may be called by several goroutines.
 type Task struct {
 	Work
-	Parent *Task // of which it is a part; nil for none
+	Parent *Task // the task that it is a part of; nil for none
 
 	listener Listener
 	done     atomic.Int64

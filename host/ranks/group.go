@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// NewGroup returns the Reducers of so many goroutines of this process, one for each rank.
+// NewGroup returns the Reducers of goroutines of this process, one for each rank.
 func NewGroup(ranks int) []Reducer {
 	g := &group{ranks: ranks, next: newMeeting(), ended: make(chan struct{})}
 	all := make([]Reducer, ranks)

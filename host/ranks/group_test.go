@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// onRanks has each of so many ranks do something, and returns their errors. A rank that returns
+// onRanks has each of count ranks do something, and returns their errors. A rank that returns
 // one ends all.
 func onRanks(count int, do func(rank int, r Reducer) error) []error {
 	errs := make([]error, count)

@@ -19,7 +19,7 @@ func BenchmarkDawidSkene(b *testing.B) {
 	}
 }
 
-// crowdLabels are labels of which about the share is right, of annotators who are not alike good.
+// crowdLabels are labels, about the share of them right, by annotators who are not alike good.
 func crowdLabels(items, each, annotators, q int, share float64) *Annotations {
 	a := &Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
 	for k := range annotators {

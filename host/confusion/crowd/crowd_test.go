@@ -162,7 +162,7 @@ func TestCrowdFindsMatrices(t *testing.T) {
 }
 
 // crowdOfOneMind are examples that two annotators label, who both take most of class 0 for class
-// 1, and of which a chief checks every tenth.
+// 1, and a chief checks every tenth.
 func crowdOfOneMind(n int) (a *crowd.Annotations, right []int32) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	a = &crowd.Annotations{Classes: []string{"x", "y"}, Names: []string{"a", "b", "chief"},

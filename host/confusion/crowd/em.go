@@ -39,7 +39,7 @@ type Options struct {
 	// prior for those who gave few. 0 for none.
 	Pooled float64
 	// Start is what EM begins with instead of vote shares: what was found before there were
-	// so many labels. Annotators are known by their names; others are like the mean. Nil for none.
+	// more labels. Annotators are known by their names; others are like the mean. Nil for none.
 	Start *Result
 }
 
@@ -143,7 +143,7 @@ const posteriorUnit = 1 << 30
 // settledMass ends EM when a round moves less than this share of all labels to another class.
 const settledMass = 1e-6
 
-// After so many labels products of rates are scaled; they are then at least
+// After rescaled labels products of rates are scaled; they are then at least
 // leastRate^(rescaled+1), a normal number.
 const (
 	leastRate = 0x1p-100

@@ -14,7 +14,7 @@ const anchorShare = 0.02
 
 // Anchors estimates C from the probabilities of noisy labels, n×Q, that models give examples
 // which they have not seen, by anchor points: an example that is of class t beyond doubt has the
-// labels of column t, and those are taken to be anchors of which t is likeliest (Patrini et
+// labels of column t, and the examples that are likeliest of t are taken for anchors (Patrini et
 // al., Making deep neural networks robust to label noise: a loss correction approach, CVPR 2017,
 // Section 4.1; the mean of several is used, so that none of them decides alone).
 func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
@@ -88,7 +88,7 @@ type anchors struct {
 	best    [][]anchor // of each class
 }
 
-// look goes through examples, of which first is the number of the first.
+// look goes through examples; first is the number of the first.
 func (a *anchors) look(p []float32, first int) {
 	own := make([][]anchor, a.q)
 	least := make([]float32, a.q) // what an example has to have, to be among the best of these

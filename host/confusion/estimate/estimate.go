@@ -31,7 +31,7 @@ const mostBelieved = 20
 // spreadBefore is the share of a prior that goes to all entries alike, so that none is impossible.
 const spreadBefore = 0.01
 
-// FromLabels estimates C from examples of which both labels are known; it is FromCounts of
+// FromLabels estimates C from examples with both labels; it is FromCounts of
 // their numbers. noisy and right are class indices, one of each for every example.
 func FromLabels(classes []string, noisy, right []int32, prior *confusion.Matrix,
 ) (*Estimate, error) {

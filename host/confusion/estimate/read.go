@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// Clean are examples of which the true class is known.
+// Clean are examples with a known true class.
 type Clean struct {
 	Classes []string
 	Noisy   []int32

@@ -204,7 +204,7 @@ func (s *sample) estimate(drift float64) Estimate {
 	return interval(s.sum/s.n, centre, math.Sqrt(max(0, square-centre*centre)/n+drift))
 }
 
-// recall returns that of class k, where so many examples count as of each class.
+// recall returns the recall of class k; truly[t] examples count as of class t.
 func (s *correction) recall(k int, truly []float64) *Estimate {
 	const half = quantile * quantile / 2
 	n := truly[k] + 2*half

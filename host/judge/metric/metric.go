@@ -23,7 +23,7 @@ type Report struct {
 
 	// As scikit-learn's f1_score(average="macro"), balanced_accuracy_score and
 	// cohen_kappa_score: the mean F1 of the classes that occur or are predicted, the mean
-	// recall of those that occur, and (a - c) / (1 - c) of the accuracy a and the c that chance
+	// recall of classes that occur, and (a - c) / (1 - c) of the accuracy a and the c that chance
 	// would have, from -1 to 1, nil (null) where c is 1.
 	MacroF1          float64  `json:"macro_f1"`
 	BalancedAccuracy float64  `json:"balanced_accuracy"`

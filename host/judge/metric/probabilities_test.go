@@ -30,7 +30,7 @@ func TestProbabilitiesOfScikitLearn(t *testing.T) {
 	}
 }
 
-// By hand: tops 1, 3/4, 3/4, 1/2, of which the first, the third and the last are right, in
+// By hand: tops 1, 3/4, 3/4, 1/2: the first, the third and the last are right, in
 // bins 15, 12, 12 and 8 of 15.
 func TestProbabilitiesByHand(t *testing.T) {
 	p := []float32{1, 0, 0, 0.75, 0.25, 0, 0, 0.25, 0.75, 0.5, 0.5, 0}

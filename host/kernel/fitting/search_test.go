@@ -33,7 +33,7 @@ func rings(n int, seed uint64) (x dataset.Examples, y []int32) {
 	return x, y
 }
 
-// noisyRings draws rings of which 30 % are labelled wrongly, in the way of matrix.
+// noisyRings draws rings with 30 % wrong labels, in the way of matrix.
 func noisyRings(t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error),
 ) (x dataset.Examples, y []int32, noise *confusion.Matrix) {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 
 // Margin is what a kernel model stands at the price of some of its right predictions.
 type Margin struct {
-	Share float64 `json:"share"` // of the examples: so many more may be predicted wrong
+	Share float64 `json:"share"` // of the examples that may be predicted wrong besides
 	// Error is the margin for error: scores that are less off, each of them, cost no more.
 	Error float64 `json:"margin"`
 	// Landmarks is a power of 2 of them to which Compress may bring the model, all of them, or 0
@@ -27,7 +27,7 @@ type Margin struct {
 	Labels float64 `json:"labels"`
 }
 
-// MarginShares are those that Margins looks at.
+// MarginShares are the shares that Margins looks at.
 var MarginShares = []float64{0, 0.001, 0.01, 0.05, 0.1}
 
 // Margins returns what m stands for each of MarginShares that leaves right predictions, judged by

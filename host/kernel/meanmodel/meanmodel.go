@@ -125,7 +125,7 @@ func inverseOf(m *model.Model) (*confusion.Inverse, error) {
 	return noise.Invert()
 }
 
-// Compress returns m folded (see model.Fold) and, for atoms above 0, with so many of its landmarks
+// Compress returns m folded (see model.Fold) and, for atoms above 0, with that number of landmarks
 // at most, chosen and weighed by means.Compress, and what that says of the error; nil for 0, which
 // keeps all landmarks. m must come from a training that had ended. Errors: model.ErrFold, and
 // those of means.Compress.

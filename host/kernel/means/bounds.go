@@ -22,7 +22,7 @@ type Loss struct {
 	Of      func(m float64) float64
 }
 
-// Losses are those that Immunity is asked of first.
+// Losses are well-known losses.
 var Losses = []Loss{
 	{"linear", "1 - m", func(m float64) float64 { return 1 - m }},
 	{"0-1", "1 if m < 0, 1/2 if m = 0", func(m float64) float64 {
@@ -105,7 +105,7 @@ type Length struct {
 	V, U float64
 }
 
-// Lengths returns the length by each function for examples x with noisy labels y, of which
+// Lengths returns the length by each function for examples x with noisy labels y;
 // inverse, q×q, is C⁻¹, from up to 2000 examples that seed chooses: their inner products are
 // computed once for all functions. within is by how much the roots of the V of these examples may
 // be off those of all there could be, all together, in 95 samples of 100 (Theorem 6). Errors:

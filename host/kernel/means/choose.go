@@ -218,7 +218,7 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 	for h.size < k {
 		task.Reach(int64(h.size))
 		at := h.next()
-		// those that gain much now are the next ones, as a rule
+		// examples that gain much now are the next ones, as a rule
 		row, err := values.Row(s.ctx, at, h.gains)
 		if err != nil {
 			return nil, 0, err

@@ -128,8 +128,8 @@ func (s *sample) distances(p engine.Projection, values []float32, c *Compressed,
 const rounding = 1e-7
 
 // apart is how much of a landmark must be left beside those taken, of the largest squared length.
-// It is more than the tolerance of factor, which takes the ones of which most is left first: here
-// one of little may come early, and what float32 rounds grows by 1/√apart.
+// It is more than the tolerance of factor, which takes the landmarks with the largest rest first:
+// here one of little may come early, and what float32 rounds grows by 1/√apart.
 const apart = 1e-4
 
 // greedy has an orthonormal basis of the span of the landmarks taken, and what is beside it.
@@ -164,7 +164,7 @@ func (g *greedy) best() int {
 	return at
 }
 
-// take takes landmark at, of which values are κ with all.
+// take takes landmark at; values are its κ with all.
 func (g *greedy) take(at int, values []float32) {
 	t, pivot := len(g.order), math.Sqrt(g.rest[at])
 	own := append([]float64(nil), g.columns[at*g.stride:at*g.stride+t]...)

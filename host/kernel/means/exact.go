@@ -181,7 +181,7 @@ func addColumns(sums, values []float32, w float32) {
 	})
 }
 
-// exactOf returns the numbers of the exact means at some examples, of which a rank has all.
+// exactOf returns the numbers of the exact means at examples that each rank has.
 func (s *sample) exactOf(at dataset.Examples) ([]float32, error) {
 	if s.x.At.Shared() == nil {
 		return s.project(at, s.exact)
@@ -259,7 +259,7 @@ func (s *sample) chunks(at dataset.Examples) (numbers [][]float32, err error) {
 // tenths of a chunk's time, and each axis takes as long as a feature.
 func chunksTogether(d, q int) int { return max(1, int(math.Sqrt(0.6*float64(d)/float64(q)))) }
 
-// weights returns those that Exact gives to n examples from the first on, with axes of their own
+// weights returns what Exact gives to n examples from the first on, with axes of their own
 // for each chunk.
 func (s *sample) weights(first, n int) engine.Weights {
 	q := len(s.sizes)

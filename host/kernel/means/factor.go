@@ -24,7 +24,7 @@ type lower struct {
 	a         []float64
 }
 
-// factor returns L with LLᵀ = K of the atoms in order: each is the one of which most is left
+// factor returns L with LLᵀ = K of the atoms in order: each is the one with the largest rest
 // beside those before it, the first of them; the others are left out. values are K, n×n.
 //
 // It is package pca's factor of landmarks, which goes by a BLAS. This one has its additions in an

@@ -114,7 +114,7 @@ type Means struct {
 	// Bound is what Error is below in 95 draws of 100, of each class; nil of Optimal weights, whose
 	// Error is no larger than with any other weights of the same atoms.
 	Bound []float64
-	// Statistical is how far the exact mean of so many examples may be from that of all there could
+	// Statistical is how far the exact mean of the examples may be from that of all there could
 	// be, in 95 samples of 100, of each class (Theorem 5).
 	Statistical []float64
 	Dropped     int // atoms that the others stand for already
@@ -211,7 +211,7 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q i
 // sample is what a fit is of.
 type sample struct {
 	ctx   context.Context
-	task  *progress.Task // of which the choice for a class is a part
+	task  *progress.Task // the choice for a class is a part of it
 	e     engine.Engine
 	x     dataset.Stored
 	exact engine.Projection // the landmarks are the examples; where ranks share them it has no axes
@@ -255,7 +255,7 @@ func (s *sample) project(x dataset.Examples, p engine.Projection) ([]float32, er
 }
 
 // errors returns how far the means of p are from the exact ones, whose numbers at p's landmarks
-// are exact. With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of which the first is the mean of r over
+// are exact. With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩; the first is the mean of r over
 // the class, and the second Σ β_l·r(a_l).
 func (s *sample) errors(p engine.Projection, exact []float32) ([]float64, error) {
 	q := p.Axes.Q

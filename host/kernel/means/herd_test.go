@@ -86,7 +86,7 @@ func TestHerdTwin(t *testing.T) {
 	}
 }
 
-// TestOneReading: the means of all examples, of which there may be more than memory holds, are
+// TestOneReading: the means of all examples, which may be more than memory holds, are
 // asked for once.
 func TestOneReading(t *testing.T) {
 	x, y := spots(1600, 1)

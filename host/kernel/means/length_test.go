@@ -14,7 +14,7 @@ import (
 )
 
 // TestLengths compares lengths with those of a twin in float64 that has two classes and signs,
-// whose length is twice as large, with right labels and with labels of which an inverse takes the
+// whose length is twice as large, with right labels and with labels from which an inverse takes the
 // noise; the longest is that of a width which the spots have.
 func TestLengths(t *testing.T) {
 	x, y := spots(160, 1)

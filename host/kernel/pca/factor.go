@@ -26,8 +26,8 @@ func (l lower) general(i, j, rows, columns int) blas64.General {
 	return blas64.General{Rows: rows, Cols: columns, Stride: l.m, Data: l.a[min(i*l.m+j, len(l.a)):]}
 }
 
-// factor returns L with LLᵀ = K_mm for the landmarks in a new order: always the one of which
-// most is left beside those before it, until that is no more than tolerance, of the largest
+// factor returns L with LLᵀ = K_mm for the landmarks in a new order: always the one with
+// the largest rest beside those before it, until that is no more than tolerance, of the largest
 // squared length; the others are dropped. In another order, rounding of nearly dependent
 // landmarks grows from one to the next.
 func (b *Basis) factor(ctx context.Context, e engine.Engine, tolerance float64) (lower, error) {
@@ -112,7 +112,7 @@ func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
 	return axes, nil
 }
 
-// pivotedCholesky factors the symmetric matrix in l, of which it reads the lower triangle,
+// pivotedCholesky factors the symmetric matrix in l, whose lower triangle it reads,
 // by panels, as LAPACK's pstrf does. Each step takes the row with the largest rest on the
 // diagonal, the first of them, until none is above least. It returns how many it took; their
 // factor is in as many leading rows and columns, and order is permuted as the rows were.

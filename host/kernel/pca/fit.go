@@ -266,7 +266,7 @@ func projectOwn(
 }
 
 // projectRows is how many examples are projected between two looks at a context. What an
-// engine does for each call, of the landmarks and the axes, is nothing beside so many.
+// engine does for each call, of the landmarks and the axes, is nothing beside them.
 const projectRows = 8192
 
 // project is Engine.Project, a block of examples at a time, so that ctx can end it.

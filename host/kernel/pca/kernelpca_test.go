@@ -228,7 +228,7 @@ func TestMedianGamma(t *testing.T) {
 }
 
 // Hundreds of landmarks in the plane under a wide kernel function nearly depend on each
-// other; the axes of those that stay are the exact ones nevertheless.
+// other; the axes of landmarks that stay are the exact ones nevertheless.
 func TestNearlyDependentLandmarks(t *testing.T) {
 	x, _ := generated(1200, 2, 1)
 	for _, gamma := range []float32{0.03, 0.3, 3} {

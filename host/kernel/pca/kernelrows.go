@@ -39,15 +39,15 @@ type rowBatch struct {
 	products []float32
 }
 
-// A batch has so many examples, and all that are kept so many products, or one batch. Processors
-// multiply by 16 while they read one example of hundreds of features, so that more would take
-// longer.
+// A batch has rowsTogether examples, and all that are kept rowProducts products, or one batch.
+// Processors multiply by 16 while they read one example of hundreds of features, so that more would
+// take longer.
 const (
 	rowsTogether = 16
 	rowProducts  = 1 << 26
 )
 
-// NewKernelRows returns the kernel values of x by f on an engine, of which none are computed yet:
+// NewKernelRows returns the kernel values of x by f on an engine, and computes none yet:
 // it is asked for one example at a time, or for several together, which pays where the next ones
 // can be told. Where ranks share x it takes all of them, and so does each answer, which all have.
 // Errors: those of Engine.Load.
@@ -98,7 +98,7 @@ func KernelRowsBytes(n int, together bool) int64 {
 }
 
 // Row returns the n kernel values of all examples with example i, which stay as they are until the
-// next call. If it has to ask for a batch, it asks for those examples too of which soon has the
+// next call. If it has to ask for a batch, it also asks for the examples for which soon has the
 // largest values; nil for no others. A cancelled ctx ends it with ctx's error; other errors are
 // those of Scorer.
 func (r *KernelRows) Row(ctx context.Context, i int, soon []float64) ([]float32, error) {

@@ -140,7 +140,7 @@ func above(values []float64, tolerance float64) int {
 }
 
 // blockSize is how many vectors are multiplied at once. The band of T is as wide, and the
-// work on T grows with its square; engines read the matrix once for so many vectors.
+// work on T grows with its square; engines read the matrix once for a block.
 const blockSize = 16
 
 // converged is the residual of an eigenpair, relative to its eigenvalue, that is as good

@@ -247,7 +247,7 @@ func newSlabs(panels [][]float32, m, n int) *slabs {
 	return f
 }
 
-// centre is centreRows for examples x that ranks share, all of which it takes.
+// centre is centreRows for examples x that ranks share; it takes all ranks.
 func (f *slabs) centre(x dataset.Stored) ([]float64, error) {
 	mean := make([]float64, f.m)
 	err := store.InOrder(x.At, mean, 1, func(sums []float64, from, to int) error {

@@ -13,7 +13,7 @@
 // step of its own when examples are projected. On the training examples Σ_i z_it² = λ_t.
 //
 // With m landmarks (Williams and Seeger 2001) kernel values are replaced by inner products
-// of the Nyström features φ(x) = K_mm^-1/2 k_m(x), of which plain principal components are
+// of the Nyström features φ(x) = K_mm^-1/2 k_m(x); their plain principal components are
 // taken: axes are orthogonal, and ordered, with respect to all n examples. Any other root
 // of K_mm turns these features as a whole, which principal components do not see; here it
 // is the Cholesky factor, K_mm = LLᵀ, found with pivots, so that a landmark which the

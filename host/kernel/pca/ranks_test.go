@@ -20,7 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// onRanks has each of so many ranks read the file at path, its own examples alone, and do
+// onRanks has each of count ranks read the file at path, its own examples alone, and do
 // something with them.
 func onRanks(t *testing.T, count int, path string, do func(e engine.Engine, x dataset.Stored) error,
 ) error {

@@ -7,13 +7,13 @@ to test on. All programs are given the same examples, standardized by the mean a
 Parameters are chosen by 3 folds of these alone:
 
   bpm               --softness of 6, on the preparations bias and bias,l2
-  LinearSVC         C of 5, on the examples and on those that bias,l2 makes
+  LinearSVC         C of 5, on the examples and on what bias,l2 makes of them
   bpm --kernel rbf  --softness of 4, γ of 4; 300 components, or all of fewer than 450 examples, prepared by bias alone,
                     which leaves them the kernel function that SVC has
   SVC               C of 4, the same γ
 
 and softmax, with its parameters by default, shows what its probabilities are like beside bpm's. A line of RESULTS for
-each set and split, of which those that are there are not measured again; then the tables of docs/bpm.md.
+each set and split, and measures none again that has a row; then the tables of docs/bpm.md.
 Wants Debian's python3-sklearn.
 """
 import gzip

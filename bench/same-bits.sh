@@ -8,7 +8,7 @@
 #   DATA holds optdigits/optdigits.tra.gz and letter/letter-recognition.data.gz, or
 #   digits.csv.gz for the set digits
 #   SETs are optdigits, letter, synthetic and digits; the first three if none is named
-#   LEARNERS are those that learn, both if it is not set: "softmax uma"
+#   LEARNERS are the learners, both if it is not set: "softmax uma"
 #   WITH are further flags for them, such as "--kernel rbf --gamma 2 --atoms 100 --atom-choice herding"
 #   DEVICE is one OpenCL device of several, which is then the only one
 #   ARM64 is uma-gpu built by CGO_ENABLED=0 GOARCH=arm64; wants Debian's qemu-user

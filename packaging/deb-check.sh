@@ -1,6 +1,6 @@
 #!/bin/sh
 # packaging/deb-check.sh PACKAGE FOLDER: installs the package in a new, small Debian in FOLDER, trains with it on the
-# processor and on OpenCL, and removes it, of which nothing may be left. Wants root and the network. A FOLDER that is
+# processor and on OpenCL, and removes it. Nothing of it may be left. Wants root and the network. A FOLDER that is
 # there is taken as it is.
 set -eu
 package=$1 root=$2

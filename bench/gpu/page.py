@@ -26,7 +26,7 @@ def number(v):
 
 
 def table(head, rows, text=1):
-    """A table whose first columns, so many, are text."""
+    """A table whose first columns, as many as text says, are text."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * text + "--:|" * (len(head) - text)]
     return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows])
 

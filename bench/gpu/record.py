@@ -6,7 +6,7 @@ record.py device WANTED
     of the first GPU, else of the first OpenCL device, and its type; nothing if there is none
 record.py NAME CODE SECONDS LIMIT PRINTED TOLD
     prints a line of results.jsonl: a part of the run, its exit code, the seconds that it took and
-    those that it had, what it printed (the file PRINTED) and the end of what it told (TOLD)
+    its results before, what it printed (the file PRINTED) and the end of what it told (TOLD)
 """
 import json
 import sys

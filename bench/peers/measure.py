@@ -2,7 +2,7 @@
 """Measures uma-gpu and its peers side by side: measure.py UMA_GPU SOURCE DIR
 
 UMA_GPU is the program, SOURCE holds Fashion-MNIST, DIR gets what the peers read
-(prepare.py) and results.json, of which page.py makes docs/performance.md.
+(prepare.py) and results.json, from which page.py makes docs/performance.md.
 Everything is run ROUNDS times (5), in turns: first, second, ..., last, first, ...; what takes minutes twice at most.
 STEPS (200) is the length of UMA's runs, ERROR (0.3) the test error for it to reach. What
 results.json has is not measured again: an interrupted run goes on. make bench-peers moves it away.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """scikit-learn's logistic regression on Fashion-MNIST: sklearn_logistic.py DIR L2 ITERATIONS
 
-The solver is lbfgs, told to end after so many iterations; the bias is a column of the examples (prepare.py).
+The solver is lbfgs, with a limit of iterations; the bias is a column of the examples (prepare.py).
 Prints one JSON object: seconds of training, iterations made, and the error on the test examples.
 """
 import json

@@ -5,7 +5,7 @@ DATA holds 20news/20news.train.svm.gz, learned from at cost 1, and mnist/train-i
 whose pixels are divided by 255, at cost 0.01; neither is prepared further. Both programs have one processor and
 the same tolerance, and so do no less than each other. Seconds are those of the processor, less those of a run that
 ends at once: LIBLINEAR's by -s 11, the regression of one machine, after its first look, uma-gpu's before its first step.
-The least of RUNS runs, of which there are three. Prints a line of Markdown for each. Wants Debian's liblinear-tools.
+The least of three runs (RUNS). Prints a line of Markdown for each. Wants Debian's liblinear-tools.
 """
 import gzip
 import os

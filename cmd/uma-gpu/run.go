@@ -52,7 +52,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// stops are signals that end a command in order, beside those that a user may have it ignore.
+// stops are signals that end a command in order. A user may have it ignore others.
 var stops = []os.Signal{syscall.SIGTERM}
 
 // run executes one command line, without the program's name, and returns the

@@ -31,7 +31,8 @@ func (m *Model) Fold() (*Model, error) {
 		return nil, wrong("a model that is linear in its features",
 			"one with a kernel map ("+setting.Spell("kernel", "")+")")
 	case m.State != nil:
-		return nil, wrong("a training that had not ended", "a model; end the training ("+setting.Spell("resume", "")+")")
+		return nil, wrong("a training that had not ended", "a model; end the training ("+
+			setting.Spell("resume", "")+")")
 	}
 	q, landmarks := m.Q, p.Landmarks.N
 	axes, offset := make([]float32, q*landmarks), make([]float32, q)

@@ -77,7 +77,7 @@ var found finding
 type finding struct {
 	sync.Mutex
 	at   time.Time
-	left int64 // bytes, without those that were granted since
+	left int64 // bytes, less what was granted since
 }
 
 func (f *finding) is(left int64) {

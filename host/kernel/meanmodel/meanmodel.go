@@ -80,8 +80,8 @@ func meanModel(m *model.Model) (*kernelmean.Params, error) {
 		return nil, errors.New("found one that does not say of how many examples its means are: it was " +
 			"compressed, or is of an older version; train it again, and compress what was combined")
 	case m.State != nil:
-		return nil, fmt.Errorf("found a training that had not ended, wanted a model; end the training (%s)",
-			setting.Spell("resume", ""))
+		return nil, fmt.Errorf("found a training that had not ended, wanted a model; end the "+
+			"training (%s)", setting.Spell("resume", ""))
 	}
 	return mean, nil
 }
@@ -95,8 +95,8 @@ func agree(a, b *model.Model, balanced bool) error {
 	}{
 		{"classes", slices.Equal(a.Meta.Classes, b.Meta.Classes)},
 		{"features", reflect.DeepEqual(a.Meta.Features, b.Meta.Features)},
-		{"a preparation (" + setting.Spell("normalize", "none") + " has none; or prepare the data before " +
-			"they are split)", reflect.DeepEqual(a.Meta.Preparation, b.Meta.Preparation)},
+		{"a preparation (" + setting.Spell("normalize", "none") + " has none; or prepare the data " +
+			"before they are split)", reflect.DeepEqual(a.Meta.Preparation, b.Meta.Preparation)},
 		{"a kernel function (" + setting.Spell("gamma", "") + ")", ka.Function == kb.Function && ka.Cosine == kb.Cosine},
 		{"a confusion matrix", slices.Equal(a.Confusion, b.Confusion) &&
 			a.Meta.Inverse == b.Meta.Inverse},

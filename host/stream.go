@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -136,8 +137,8 @@ func (t *trainer) checkRowWise() error {
 	steps, err := dataset.ParseSteps(text)
 	if err == nil && (steps.Standardize || steps.MaxAbs) {
 		err = fmt.Errorf("normalization %s takes statistics of all examples, which come once here; ask "+
-			"for one that needs none (--normalize bias,l2), or begin with a model that has it "+
-			"(--from)", steps)
+			"for one that needs none (%s), or begin with a model that has it (%s)", steps,
+			setting.Spell("normalize", "bias,l2"), setting.Spell("from", ""))
 	}
 	return err
 }

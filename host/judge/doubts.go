@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -88,7 +89,8 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 
 func atOnceAdvice(noise *confusion.Matrix) string {
 	if noise == nil {
-		return "see by `uma-gpu info` whether the features tell classes apart, and prepare them otherwise (--normalize)"
+		return "see by `uma-gpu info` whether the features tell classes apart, and prepare them otherwise (" +
+			setting.Spell("normalize", "") + ")"
 	}
 	return "see by `uma-gpu confusion check` whether the confusion matrix claims too much noise, and by `uma-gpu info` " +
 		"whether the features tell classes apart"
@@ -175,8 +177,8 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
 		Advice: "try `uma-gpu confusion check`"}
 	if v := turned(noise).Explain(counts); !contradicted(&v) {
-		d.Advice = "with its axes exchanged the matrix explains them: --confusion-axes true-rows reads " +
-			"it so"
+		d.Advice = "with its axes exchanged the matrix explains them: " +
+			setting.Spell("confusion-axes", "true-rows") + " reads it so"
 	}
 	return []learners.Doubt{d}, nil
 }

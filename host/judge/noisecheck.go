@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // Whether a confusion matrix helps.
@@ -214,7 +215,7 @@ func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 			100*e.Unexplained, e.P, name(w.Predicted), w.Found, name(w.Label), w.Explained)
 		if t := c.Turned; t.P >= doubtful || t.Deviance < e.Deviance/4 {
 			say("with its axes exchanged the matrix explains all but %.1f %% of the labels: is it turned? "+
-				"--confusion-axes true-rows reads it so", 100*t.Unexplained)
+				"%s reads it so", 100*t.Unexplained, setting.Spell("confusion-axes", "true-rows"))
 		}
 	}
 	for _, f := range c.Frequencies {

@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // TestCloseUnderWay closes engines that still compute, on examples that a resident
@@ -30,7 +29,7 @@ func TestCloseUnderWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Rescore(w, sketch.All(w.Q)); err != nil { // which waits for nothing
+			if err := r.Rescore(w, allClasses(w.Q)); err != nil { // which waits for nothing
 				t.Fatal(err)
 			}
 			if err := e.Close(); err != nil {
@@ -50,10 +49,7 @@ var forms = []struct {
 	b    build
 }{
 	{"as opened", Options{}, build{}},
-	{"with bounds", Options{}, build{bounds: "at once"}},
 	{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}},
-	{"streamed, with bounds", Options{MaxAlloc: 70000}, build{stream: true, copies: true,
-		bounds: "at once"}},
 }
 
 // TestTogether uses engines from several goroutines, and closes them while it does.

@@ -4,7 +4,7 @@ package gpu
 
 // mutant is a way to break the kernels.
 type mutant struct {
-	// begins with "GPU: " for kernels in the form for GPUs, "bounds: " for engines with bounds
+	// begins with "GPU: " for kernels in the form for GPUs
 	name     string
 	file     string // kernel file that is changed
 	from, to string // text replaced, all occurrences
@@ -105,28 +105,6 @@ var mutants = []mutant{
 	{"GPU: unfused multiply-add in norms", "update.cl", "acc = fma(z, z, acc)", "acc = z * z + acc"},
 	{"norm skips the last column", "update.cl", "min((c + 1) * CHUNK, d)",
 		"min((c + 1) * CHUNK, d - 1)"},
-	{"bounds: what the sketch leaves ignored", "bound.cl",
-		"fma(rho, eta, nu * (theta + (lanes_t)(slack[r])))", "nu * (theta + (lanes_t)(slack[r]))"},
-	{"bounds: the error of the sketch ignored", "bound.cl", "theta + (lanes_t)(slack[r])",
-		"(lanes_t)(slack[r])"},
-	{"bounds: only the last change counts", "bound.cl", "(size_t)(then % span)",
-		"(size_t)((now + span - 1) % span)"},
-	{"bounds: second class not estimated", "bound.cl", "score[r1] += sum1;", ""},
-	{"bounds: rounds too old", "bound.cl", "now - then < span ?", "1 ?"},
-	{"bounds: round not noted", "bound.cl", "scored[i] = now;", "scored[i] = now + 1;"},
-	{"bounds: estimates taken for exact", "bound.cl", "(rival_high < low) &\n",
-		"(rival_low < high) &\n"},
-	{"bounds: margin at best", "bound.cl", "(inside & (low - rival_high",
-		"(inside & (high - rival_low"},
-	{"bounds: margin at worst", "bound.cl", "(~inside & (high - rival_low",
-		"(~inside & (low - rival_high"},
-	{"bounds: last class is no rival", "bound.cl",
-		"for (int r = 0; r < Q; r++) {\n\t\tconst lanes_t s",
-		"for (int r = 0; r < Q - 1; r++) {\n\t\tconst lanes_t s"},
-	{"bounds: first of the list not scored", "score.cl", "int first = ROWS * (int)get_global_id(0);",
-		"int first = ROWS * (int)get_global_id(0) + (listed && get_global_id(0) == 0);"},
-	{"bounds: first of the list not assigned", "bound.cl", "int u = (int)get_global_id(0);",
-		"int u = (int)get_global_id(0) + (get_global_id(0) == 0 ? (int)get_global_size(0) : 0);"},
 	{"sparse: unfused multiply-add", "sparse.cl", "fma((vec_t)(values[at]), LOAD(j, wg), acc)",
 		"(vec_t)(values[at]) * LOAD(j, wg) + acc"},
 	{"sparse: no chunks", "sparse.cl", "if (j / CHUNK != chunk)", "if (0)"},
@@ -328,16 +306,6 @@ var catchers = map[string]string{
 	"rounded off too late":                            "wide exponents (",
 	"eight sums by truncation":                        "wide exponents of many",
 	"eight sums with a little magic left":             "wide exponents of many",
-	"bounds: what the sketch leaves ignored":          "drift",
-	"bounds: the error of the sketch ignored":         "drift in few dimensions",
-	"bounds: only the last change counts":             "drift",
-	"bounds: rounds too old":                          "drift in few dimensions",
-	"bounds: round not noted":                         "walk of bytes",
-	"bounds: second class not estimated":              "walk of bytes",
-	"bounds: last class is no rival":                  "walk of halves",
-	"bounds: estimates taken for exact":               "walk with margin",
-	"bounds: margin at worst":                         "walk with margin",
-	"bounds: margin at best":                          "walk with margin",
 	"project: no chunks":                              "project d ({rbf 0.1 0 0} n=13 d=257",
 	"GPU: project: no chunks":                         "project d ({rbf 0.1 0 0} n=13 d=257",
 	"project: totals of other columns forgotten":      "project d ({rbf 0.1 0 0} n=13 d=513",

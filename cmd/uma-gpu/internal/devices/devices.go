@@ -36,7 +36,7 @@ measured speeds, or by --shares, such as 1,8. The weights are the same.
 
 More examples than --max-alloc holds are cut in tiles. Examples that do not fit in --memory-limit
 stay in host memory and are streamed, or used in place. Both sizes are for each device: bytes, or K,
-M and G of them, powers of 1024. --no-bounds changes no weight.
+M and G of them, powers of 1024.
 
 --audit finds bits that a device, its memory or its driver got wrong, by computing once more on the
 processor. sample audits as often as two hundredths of the time allow, and the last result of each

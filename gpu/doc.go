@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
 )
 
 // The ways in which there can be no device; test with errors.Is. The text of the

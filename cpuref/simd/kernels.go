@@ -49,7 +49,7 @@ var portable = kernels{
 	dense: []denseKernel{denseGo, denseGo}, widths: []int{2, 8},
 	sparse: []sparseKernel{sparseGo, sparseGo}, sparseWidths: []int{2, 8},
 	region: regionGo,
-	add: addGo, sub: subGo, transfer: transferGo,
+	add:    addGo, sub: subGo, transfer: transferGo,
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},

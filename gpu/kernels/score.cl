@@ -1,7 +1,8 @@
 #pragma OPENCL FP_CONTRACT OFF
-// score_4 and score_16: the scores of chosen classes for all examples of a tile (clause 1). The host puts this file into the program once for
-// each number of CLASSES that a work-item computes at once; one reading of an
-// example serves them all, and the classes of a group lie side by side in w.
+// score_4 and score_16: the scores of chosen classes for all examples of a tile (clause 1).
+// The host puts this file into the program once for each number of CLASSES that a
+// work-item computes at once. One reading of an example serves them all, and the
+// classes of a group lie side by side in w.
 //
 //   x        examples of the tile (see contract.cl)
 //   w        the m chosen rows of W in groups of CLASSES, transposed, the last group

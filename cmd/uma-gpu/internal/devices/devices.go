@@ -78,7 +78,7 @@ func Run(_ context.Context, o *Options) error {
 // Test opens all devices, which runs their self-test.
 func Test(n app.Notes) (listing DeviceListing) {
 	for _, p := range device.Processors {
-		cpu := p.New(false)
+		cpu := p.New()
 		about := cpu.Device()
 		listing.Devices = append(listing.Devices, DeviceEntry{
 			ID: about.ID, Kind: about.Kind, Name: about.Name,

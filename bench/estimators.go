@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -225,7 +227,7 @@ func printEstimates(w io.Writer, found map[estimateKey]estimateResult) {
 						continue
 					}
 					slices.Sort(values) // so that the order of the map does not show in the mean
-					v := mean(values)
+					v := stat.Mean(values, nil)
 					if k == 0 {
 						truth = v
 					}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -16,8 +17,9 @@ import (
 
 const (
 	thesis       = "Louche, From confusion noise to active learning (2016), "
-	figure6About = "1000 points of a square of side 20, labelled by a line through its centre, " +
-		"without those\nnearer to it than the margin.\n"
+	figure6About = `1000 points of a square of side 20, labelled by a line through its centre, without
+the points nearer to it than the margin.
+`
 )
 
 var figure63 = &experiment{
@@ -34,12 +36,11 @@ var figure64 = &experiment{
 	Name: "fig6.4", Usage: "cutting planes and updates by the margin (figure 6.4 of Louche's thesis)",
 	Paper: thesis + "Figure 6.4",
 	About: figure6About +
-		"Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\nthe " +
-		"perceptron that sees all examples, each by the one of the lowest margin. one-slack is a " +
-		"support\nvector machine by cutting planes of all examples (learner svm, solver planes, at a " +
-		"cost that makes " +
-		"it\nhard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and " +
-		"its text no numbers.",
+		`Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of the
+perceptron that sees all examples, each by the one of the lowest margin. one-slack is a support
+vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that makes it
+hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text no
+numbers.`,
 	Axis: "margin", run: runFigure64,
 }
 
@@ -109,50 +110,40 @@ func (r *run) localise(ctx context.Context, o string, margin float64, seed uint6
 
 func runFigure63(ctx context.Context, r *run) error {
 	for _, o := range oracles {
-		reached, updates := make([][]float64, squareMost+1), make([][]float64, squareMost+1)
-		for level := range reached {
-			reached[level], updates[level] = make([]float64, r.Runs), make([]float64, r.Runs)
-		}
-		most := 0
-		for k := range r.Runs {
-			found, err := r.localise(ctx, o, 0.1, r.Seed+uint64(k))
-			if err != nil {
-				return err
-			}
-			most = max(most, len(found))
-			for level := 1; level <= min(len(found), squareMost); level++ {
-				reached[level][k], updates[level][k] = 1, found[level-1]
-			}
+		most, found := 0, make([][]float64, 0, r.Runs)
+		if err := r.repeat(ctx, "oracle "+o, func(seed uint64) error {
+			updates, err := r.localise(ctx, o, 0.1, seed)
+			most, found = max(most, len(updates)), append(found, updates)
+			return err
+		}); err != nil {
+			return err
 		}
 		for level := 1; level <= min(most+1, squareMost); level++ {
-			row := Row{Data: "square", Learner: string(o), Level: level, X: float64(level), Measure: Reached}
-			if o == localisation.Largest {
-				row.Paper = paperReached[level]
-			}
-			if err := r.write(row, reached[level]); err != nil {
-				return err
-			}
-			row.Measure, row.Paper = Updates, nil
-			if err := r.write(row, updates[level]); err != nil {
-				return err
+			row := Row{Data: "square", Learner: o, Level: level, X: float64(level)}
+			for _, updates := range found {
+				reached, at := 0.0, 0.0
+				if level <= len(updates) {
+					reached, at = 1, updates[level-1]
+				}
+				row.Measure, row.Paper = Reached, nil
+				if o == localisation.Largest {
+					row.Paper = paperReached[level]
+				}
+				r.add(row, reached)
+				row.Measure, row.Paper = Updates, nil
+				r.add(row, at)
 			}
 		}
-		r.Note("%s: oracle %s, at most %d planes", r.name, o, most)
 	}
 	return nil
 }
 
-// squareMargins are the margins of figure 6.4.
-var squareMargins = []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3}
-
 func runFigure64(ctx context.Context, r *run) error {
-	for level, margin := range squareMargins {
-		var t tally
+	for level, margin := range []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3} {
 		add := func(learner, measure string, v float64) {
-			t.add(Row{Data: "square", Level: level, X: margin, Learner: learner, Measure: measure}, v)
+			r.add(Row{Data: "square", Level: level, X: margin, Learner: learner, Measure: measure}, v)
 		}
-		for k := range r.Runs {
-			seed := r.Seed + uint64(k)
+		if err := r.repeat(ctx, fmt.Sprintf("margin %v", margin), func(seed uint64) error {
 			for _, o := range oracles {
 				found, err := r.localise(ctx, o, margin, seed)
 				if err != nil {
@@ -162,20 +153,16 @@ func runFigure64(ctx context.Context, r *run) error {
 				for _, n := range found {
 					updates += n
 				}
-				add(string(o), Planes, float64(len(found)))
-				add(string(o), Updates, updates)
+				add(o, Planes, float64(len(found)))
+				add(o, Updates, updates)
 			}
 			add(perceptron.name, Updates, float64(lowestFirst(newSquare(margin, seed))))
 			planes, err := r.oneSlack(ctx, margin, seed)
-			if err != nil {
-				return err
-			}
 			add("one-slack", Planes, planes)
-		}
-		if err := r.writeAll(t); err != nil {
+			return err
+		}); err != nil {
 			return err
 		}
-		r.Note("%s: margin %v", r.name, margin)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -41,8 +42,7 @@ type s3vm struct {
 }
 
 const (
-	s3vmSteps  = 80 // for each c
-	s3vmFolds  = 3
+	s3vmSteps  = 80         // for each c
 	s3vmStream = 0x7333766d // "s3vm"
 )
 
@@ -217,18 +217,26 @@ func (s *s3vm) predict(e engine.Engine, w engine.Weights, x dataset.Examples) ([
 
 // semiSupervised learns from the right labels of known and from the other examples of train
 // without any, and returns the share of test that is predicted wrong. λ is chosen on the labelled
-// ones alone.
+// ones alone, by how many labels of a third of them a machine of the other thirds predicts wrong.
 func (r *run) semiSupervised(ctx context.Context, train, test *dataset.Dataset, known []int,
-	seed uint64) (rate float64, err error) {
+	seed uint64) (float64, error) {
 	q := len(train.Classes)
-	lambda, err := r.s3vmLambda(ctx, pick(train, known, train.Y), seed)
+	fold := make([]int, len(known))
+	for k, i := range rand.New(rand.NewPCG(seed, s3vmStream)).Perm(len(known)) {
+		fold[i] = k % penaltyFolds
+	}
+	lambda, err := leastPenalty(pick(train, known, train.Y), fold, s3vmLambdas,
+		func(in, out *dataset.Dataset, lambda float64) (float64, error) {
+			predicted, err := r.s3vmLearn(ctx, in.Examples, in.Y, q, lambda, s3vmShares[:1], out.Examples)
+			if err != nil {
+				return 0, err
+			}
+			return wrong(predicted, out.Y), nil
+		})
 	if err != nil {
 		return 0, err
 	}
-	y := make([]int32, train.N)
-	for i := range y {
-		y[i] = -1
-	}
+	y := slices.Repeat([]int32{-1}, train.N)
 	for _, i := range known {
 		y[i] = train.Y[i]
 	}
@@ -237,16 +245,6 @@ func (r *run) semiSupervised(ctx context.Context, train, test *dataset.Dataset, 
 		return 0, err
 	}
 	return wrong(predicted, test.Y), nil
-}
-
-func wrong(predicted, right []int32) float64 {
-	n := 0.0
-	for i, k := range right {
-		if predicted[i] != k {
-			n++
-		}
-	}
-	return n / float64(len(right))
 }
 
 // s3vmLearn learns with a λ and predicts.
@@ -263,39 +261,4 @@ func (r *run) s3vmLearn(ctx context.Context, x dataset.Examples, y []int32, q in
 		return nil, fmt.Errorf("s3vm: %w", err)
 	}
 	return s.predict(r.Engine, w, test)
-}
-
-// s3vmLambda chooses λ by how many labels of a third of the examples a machine of the other thirds
-// predicts wrong, which no example without a label takes part in.
-func (r *run) s3vmLambda(ctx context.Context, d *dataset.Dataset, seed uint64) (best float64,
-	err error) {
-	fold := make([]int, d.N)
-	for k, i := range rand.New(rand.NewPCG(seed, s3vmStream)).Perm(d.N) {
-		fold[i] = k % s3vmFolds
-	}
-	least := math.Inf(1)
-	for _, lambda := range s3vmLambdas {
-		sum := 0.0
-		for f := range s3vmFolds {
-			var fit, rest []int
-			for i, k := range fold {
-				if k == f {
-					rest = append(rest, i)
-				} else {
-					fit = append(fit, i)
-				}
-			}
-			from, to := pick(d, fit, d.Y), pick(d, rest, d.Y)
-			predicted, err := r.s3vmLearn(ctx, from.Examples, from.Y, len(d.Classes), lambda, s3vmShares[:1],
-				to.Examples)
-			if err != nil {
-				return 0, err
-			}
-			sum += wrong(predicted, to.Y)
-		}
-		if sum < least {
-			best, least = lambda, sum
-		}
-	}
-	return best, nil
 }

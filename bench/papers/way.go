@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"math"
+	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -75,6 +75,12 @@ func (r *run) learn(ctx context.Context, w way, t trial) (metric.Report, error) 
 	return r.judge(ctx, trained, t)
 }
 
+// errorRate is learn for the test error alone.
+func (r *run) errorRate(ctx context.Context, w way, t trial) (float64, error) {
+	report, err := r.learn(ctx, w, t)
+	return report.ErrorRate, err
+}
+
 // judge counts what a model predicts of the test examples.
 func (r *run) judge(ctx context.Context, trained *host.Trained, t trial) (metric.Report, error) {
 	predicted, err := trained.Predict(ctx, r.Engine, t.test.Examples)
@@ -95,8 +101,23 @@ func (r *run) fit(ctx context.Context, w way, t trial) (*host.Trained, error) {
 	if err == nil {
 		err = ctx.Err() // an interrupted run has a model too, but not the one that is measured here
 	}
-	return trained, err
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.name, err)
+	}
+	return trained, nil
 }
 
-// norm returns ‖Ĉ‖_F, which is √Q times the confusion rate.
-func norm(m metric.Report) float64 { return m.ConfusionRate * math.Sqrt(float64(len(m.PerClass))) }
+// agreeing counts the predictions that are right.
+func agreeing(predicted, right []int32) (n int) {
+	for i, k := range right {
+		if predicted[i] == k {
+			n++
+		}
+	}
+	return n
+}
+
+// wrong returns the share of predictions that are not right.
+func wrong(predicted, right []int32) float64 {
+	return float64(len(right)-agreeing(predicted, right)) / float64(len(right))
+}

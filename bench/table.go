@@ -371,8 +371,8 @@ func (t table) missing() string {
 	if none == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\nNot measured yet are %d of %d trainings: %s. A number in brackets counts the "+
-		"seeds, where fewer than %d.\n", none, all, strings.Join(lines, ", "), t.seeds)
+	return fmt.Sprintf("\nNot measured yet are %d of %d trainings: %s. A number in brackets counts "+
+		"the seeds, where fewer than %d.\n", none, all, strings.Join(lines, ", "), t.seeds)
 }
 
 // mark is the line of a page after which the tables stand.

@@ -123,12 +123,12 @@ func byPenalty(ctx context.Context, t trial, fit penalized) (float64, error) {
 	for i := range fold {
 		fold[i] = i % penaltyFolds
 	}
-	lambda, err := leastPenalty(t.train, fold, penalties, func(in, out *dataset.Dataset, lambda float64,
-	) (float64, error) {
-		share, err := fit(ctx, trial{train: in, test: out, preparation: t.preparation, seed: t.seed},
-			lambda)
-		return float64(share * float64(out.N)), err
-	})
+	lambda, err := leastPenalty(t.train, fold, penalties,
+		func(in, out *dataset.Dataset, lambda float64) (float64, error) {
+			o := trial{train: in, test: out, preparation: t.preparation, seed: t.seed}
+			share, err := fit(ctx, o, lambda)
+			return float64(share * float64(out.N)), err
+		})
 	if err != nil {
 		return 0, err
 	}

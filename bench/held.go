@@ -50,11 +50,11 @@ func (t table) chosen() string {
 	if n == 0 {
 		return ""
 	}
-	return section("Does compare choose right?", fmt.Sprintf("It judges by %d parts held out in turn, "+
-		"through C. Among the %d ways above,\nits choice has the mean rank %.2f by the error on right "+
-		"test labels. On average it\nerrs %s %% more than the best way.", heldFolds, len(t.ways), ranks/n,
-		percent(excess/n)), []string{"set, labels, seed", "chosen", ">its error, %", ">least error, %", "of",
-		">rank"}, lines)
+	text := fmt.Sprintf("It judges by %d parts held out in turn, through C. Among the %d ways above,\n"+
+		"its choice has the mean rank %.2f by the error on right test labels. On average it\n"+
+		"errs %s %% more than the best way.", heldFolds, len(t.ways), ranks/n, percent(excess/n))
+	return section("Does compare choose right?", text, []string{"set, labels, seed", "chosen",
+		">its error, %", ">least error, %", "of", ">rank"}, lines)
 }
 
 // choice returns the line of one set under one noise with one seed, "" unless all ways have been

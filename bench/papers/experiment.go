@@ -75,8 +75,8 @@ type run struct {
 	rows []Row // those not handed on yet
 }
 
-// perform makes an experiment and hands its rows to emit, those of a situation together. A cancelled
-// ctx ends it with ctx's error, an error of emit with that.
+// perform makes an experiment and hands its rows to emit, those of a situation together. A
+// cancelled ctx ends it with ctx's error, an error of emit with that.
 func perform(ctx context.Context, d *experiment, o options, emit func(Row) error) error {
 	if o.Engine == nil {
 		return fmt.Errorf("%s: found no engine, wanted one, such as simd.New or gpu.Open return", d.Name)

@@ -268,7 +268,7 @@ func (r *run) spotsByAtoms(ctx context.Context, atoms int, choice string, seed u
 // newSpots draws n points in 16 spots, four by four, as many in each, whose classes alternate as
 // on a chessboard.
 func newSpots(n int, seed uint64) *dataset.Dataset {
-	const size = 0.1                                 // of a spot, from its middle; the middles are 1 apart
+	const size = 0.1                                 // radius of a spot; the middles are 1 apart
 	rng := rand.New(rand.NewPCG(seed, 0x73706f7473)) // "spots"
 	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2}, Classes: classNames(2)}
 	for i := range n {

@@ -65,8 +65,8 @@ func halves(d *dataset.Dataset) *dataset.Dataset {
 	return two
 }
 
-// twoClasses draws examples of d, turns labels of the training examples round at the rate row.X, and
-// adds the test error of each way.
+// twoClasses draws examples of d, turns labels of the training examples round at the rate row.X,
+// and adds the test error of each way.
 func (r *run) twoClasses(ctx context.Context, d *dataset.Dataset, row Row, seed uint64) error {
 	n := min(smallTrain, 2*d.N/3)
 	parts, err := dataset.SplitCounts(d, []int{n, min(smallTest, d.N-n)}, seed)

@@ -50,8 +50,8 @@ func (t table) chosen() string {
 	if n == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("It judges by %d parts held out in turn, through C. Among the %d ways above,\n"+
-		"its choice has the mean rank %.2f by the error on right test labels. On average it\n"+
+	text := fmt.Sprintf("It judges by %d parts held out in turn, through C. Among the %d ways "+
+		"above,\nits choice has the mean rank %.2f by the error on right test labels. On average it\n"+
 		"errs %s %% more than the best way.", heldFolds, len(t.ways), ranks/n, percent(excess/n))
 	return section("Does compare choose right?", text, []string{"set, labels, seed", "chosen",
 		">its error, %", ">least error, %", "of", ">rank"}, lines)

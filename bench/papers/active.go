@@ -264,19 +264,17 @@ func (r *run) curves(ctx context.Context, data string, of func(seed uint64) duel
 // duel asks about a pool of d for class topic against the rest. It returns the accuracy of each
 // asker after 0, 1, … questions, 0 where nothing is told, and last that of all labels.
 func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64) ([][]float64, error) {
-	which := d.pool(topic, seed)
-	two := func(x dataset.Examples, y []int32) *dataset.Dataset {
-		t := &dataset.Dataset{Examples: x, Y: make([]int32, len(y)), Classes: []string{"rest", "topic"}}
-		t.Path = d.train.Path
-		for i, class := range y {
+	two := func(d *dataset.Dataset) *dataset.Dataset {
+		t := like(d, d.Examples, make([]int32, d.N))
+		t.Classes = []string{"rest", "topic"}
+		for i, class := range d.Y {
 			if class == topic {
 				t.Y[i] = 1
 			}
 		}
 		return t
 	}
-	train := pick(d.train, which, d.train.Y)
-	q, err := r.inquire(ctx, two(train.Examples, train.Y), two(d.test.Examples, d.test.Y),
+	q, err := r.inquire(ctx, two(pick(d.train, d.pool(topic, seed), d.train.Y)), two(d.test),
 		host.Options{Engine: r.Engine, Preparation: d.steps, Kernel: d.kernel})
 	if err != nil {
 		return nil, err

@@ -125,6 +125,20 @@ func (r *run) repeat(ctx context.Context, situation string, once func(seed uint6
 	return nil
 }
 
+// along repeats once at each place on the axis, which the row has that once completes.
+func (r *run) along(ctx context.Context, data string, places []float64,
+	once func(row Row, seed uint64) error) error {
+	for level, x := range places {
+		row := Row{Data: data, Level: level, X: x, Measure: ErrorRate}
+		if err := r.repeat(ctx, fmt.Sprintf("%s, %v", data, x), func(seed uint64) error {
+			return once(row, seed)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // add adds the measurement of a run to its row, which the first run begins.
 func (r *run) add(row Row, v float64) {
 	k := slices.IndexFunc(r.rows, func(o Row) bool {

@@ -28,10 +28,7 @@ func open(t *testing.T, e engine.Engine) engine.Engine {
 
 // TestLevels: the noise of a toy is none at 0, M at 10, and grows; columns sum to 1.
 func TestLevels(t *testing.T) {
-	y, err := newToy(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := newToy(1)
 	last := -1.0
 	for i := 0; i <= toyLevels; i++ {
 		c := y.level(i)
@@ -65,10 +62,7 @@ func TestLevels(t *testing.T) {
 
 // TestToy: both engines give the same rows, told C helps, and the rows have the paper's numbers.
 func TestToy(t *testing.T) {
-	all, err := (&run{options: options{Runs: 2, Seed: 1}}).toys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := (&run{options: options{Runs: 2, Seed: 1}}).toys()
 	var texts []string
 	for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
 		var rows []Row
@@ -215,10 +209,7 @@ func TestS3VM(t *testing.T) {
 }
 
 func TestDraw(t *testing.T) {
-	y, err := newToy(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := newToy(1)
 	l := draw(y.train, 3, confShare, 1)
 	both := slices.Sorted(slices.Values(slices.Concat(l.rough, l.conf)))
 	if n := len(both); len(l.conf) != toyTrain/20 || len(l.rough) > 3*toyClasses ||

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -65,13 +64,13 @@ const (
 // planes.
 var paperReached = map[int]*float64{5: number(0.2), 7: number(0)}
 
-// newSquare draws the examples of a run. Class 1 is on the side of the classifier, class 0 on the
+// square draws the examples of a run. Class 1 is on the side of the classifier, class 0 on the
 // other.
-func newSquare(margin float64, seed uint64) (x dataset.Examples, y []int32) {
+func (r *run) square(margin float64, seed uint64) *learners.Problem {
 	rng := rand.New(rand.NewPCG(seed, squareStream))
 	u, v := rng.NormFloat64(), rng.NormFloat64()
 	length := math.Sqrt(float64(u*u) + float64(v*v))
-	x.D = 2
+	p := &learners.Problem{X: dataset.Examples{D: 2}, Q: 2, Engine: r.Engine, Seed: seed}
 	for range squareExamples {
 		a, b := float32(20*rng.Float64()-10), float32(20*rng.Float64()-10)
 		score := (float64(u*float64(a)) + float64(v*float64(b))) / length
@@ -82,26 +81,23 @@ func newSquare(margin float64, seed uint64) (x dataset.Examples, y []int32) {
 		if score > 0 {
 			class = 1
 		}
-		x.X, y = append(x.X, a, b), append(y, class)
-		x.N++
+		p.X.X, p.Y = append(p.X.X, a, b), append(p.Y, class)
+		p.X.N++
 	}
-	return x, y
+	return p
 }
 
 // localise runs the learner, and returns the updates after each plane.
 func (r *run) localise(ctx context.Context, o string, margin float64, seed uint64,
 ) (updates []float64, err error) {
-	x, y := newSquare(margin, seed)
-	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}
-	_, err = host.Run(ctx, &localisation.Params{Oracle: o, Updates: math.MaxInt32}, p, host.RunOptions{
-		MaxSteps: squareExamples, OnStep: func(s host.Report) {
+	_, err = host.Run(ctx, &localisation.Params{Oracle: o, Updates: math.MaxInt32},
+		r.square(margin, seed), host.RunOptions{MaxSteps: squareExamples, OnStep: func(s host.Report) {
 			for _, f := range s.Fields {
 				if n, ok := f.Value.(int); ok && f.Name == Updates {
 					updates = append(updates, float64(n))
 				}
 			}
-		},
-	})
+		}})
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -139,50 +135,45 @@ func runFigure63(ctx context.Context, r *run) error {
 }
 
 func runFigure64(ctx context.Context, r *run) error {
-	for level, margin := range []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3} {
+	margins := []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3}
+	return r.along(ctx, "square", margins, func(row Row, seed uint64) error {
 		add := func(learner, measure string, v float64) {
-			r.add(Row{Data: "square", Level: level, X: margin, Learner: learner, Measure: measure}, v)
+			row.Learner, row.Measure = learner, measure
+			r.add(row, v)
 		}
-		if err := r.repeat(ctx, fmt.Sprintf("margin %v", margin), func(seed uint64) error {
-			for _, o := range oracles {
-				found, err := r.localise(ctx, o, margin, seed)
-				if err != nil {
-					return err
-				}
-				updates := 0.0
-				for _, n := range found {
-					updates += n
-				}
-				add(o, Planes, float64(len(found)))
-				add(o, Updates, updates)
+		for _, o := range oracles {
+			found, err := r.localise(ctx, o, row.X, seed)
+			if err != nil {
+				return err
 			}
-			add(perceptron.name, Updates, float64(lowestFirst(newSquare(margin, seed))))
-			planes, err := r.oneSlack(ctx, margin, seed)
-			add("one-slack", Planes, planes)
-			return err
-		}); err != nil {
-			return err
+			updates := 0.0
+			for _, n := range found {
+				updates += n
+			}
+			add(o, Planes, float64(len(found)))
+			add(o, Updates, updates)
 		}
-	}
-	return nil
+		add(perceptron.name, Updates, float64(lowestFirst(r.square(row.X, seed))))
+		planes, err := r.oneSlack(ctx, row.X, seed)
+		add("one-slack", Planes, planes)
+		return err
+	})
 }
 
 // oneSlack returns how many cutting planes of all examples a support vector machine takes to make
 // no mistake.
 func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes float64,
 	err error) {
-	x, y := newSquare(margin, seed)
-	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}
 	o := svm.Defaults()
 	// With a hard margin the dual variables of all examples add up to 1/margin²; the cost is the most
 	// that one may have.
 	o.Loss, o.Solver, o.Cost, o.Tolerance = svm.Hinge, svm.Planes, 10/float64(margin*margin), 1e-6
-	l, err := o.Start(ctx, p)
+	l, err := o.Start(ctx, r.square(margin, seed))
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	w := engine.NewWeights(2, x.D)
+	w := engine.NewWeights(2, 2)
 	for ; ; planes++ {
 		counts, err := l.Count(ctx, w, learners.AllClasses(2))
 		if err != nil || planes > 0 && counts[1]+counts[2] == 0 {
@@ -196,12 +187,12 @@ func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes
 
 // lowestFirst counts the updates of the perceptron that sees all examples, each by the one of the
 // lowest margin.
-func lowestFirst(x dataset.Examples, y []int32) (updates int) {
+func lowestFirst(p *learners.Problem) (updates int) {
 	var w [2]float64
 	for ; ; updates++ {
 		lowest, least, sign := 0, math.Inf(1), 0.0
-		for i, class := range y {
-			s, row := float64(2*class-1), x.Row(i)
+		for i, class := range p.Y {
+			s, row := float64(2*class-1), p.X.Row(i)
 			if m := s * (float64(w[0]*float64(row[0])) + float64(w[1]*float64(row[1]))); m < least {
 				lowest, least, sign = i, m, s
 			}
@@ -209,7 +200,7 @@ func lowestFirst(x dataset.Examples, y []int32) (updates int) {
 		if least > 0 {
 			return updates
 		}
-		for j, v := range x.Row(lowest) {
+		for j, v := range p.X.Row(lowest) {
 			w[j] += float64(sign * float64(v))
 		}
 	}

@@ -64,32 +64,34 @@ var (
 )
 
 func runKernelMean(ctx context.Context, r *run) error {
-	for level, rate := range noiseRates {
-		row := Row{Data: "long-servedio", Level: level, X: rate, Measure: ErrorRate}
-		if err := r.repeat(ctx, fmt.Sprintf("noise %v", rate), func(seed uint64) error {
-			train, test := newThreePoints(800, seed, 1), newThreePoints(1000, seed, 2)
-			noisy := train.turned(rate, seed)
-			t := trial{train: noisy, test: test.Dataset, preparation: "none", seed: seed}
-			add := func(learner string, paper *float64, v float64) {
-				row.Learner, row.Paper = learner, paper
-				r.add(row, v)
-			}
-			mean, err := r.errorRate(ctx, meanWay, t)
-			if err != nil {
-				return err
-			}
-			add(meanWay.name, &paperMean[level], mean)
-			add(hinge, &paperHinge[level], wrong(test.signs(train.leastHinge(noisy.Y)), test.Y))
-			tails := train.tLogistic(noisy.Y).least(starts())
-			add(heavier, &paperTails[level], wrong(test.signs([2]float64(tails)), test.Y))
-			softmax, err := r.errorRate(ctx, logistic, t)
-			add(logistic.name, nil, softmax)
-			return err
-		}); err != nil {
+	return r.along(ctx, "long-servedio", noiseRates, func(row Row, seed uint64) error {
+		train, test := newThreePoints(800, seed, 1), newThreePoints(1000, seed, 2)
+		noisy := train.turned(row.X, seed)
+		t := trial{train: noisy, test: test.Dataset, preparation: "none", seed: seed}
+		mean, err := r.errorRate(ctx, meanWay, t)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
+		softmax, err := r.errorRate(ctx, logistic, t)
+		if err != nil {
+			return err
+		}
+		corner, tails := train.leastHinge(noisy.Y), train.tLogistic(noisy.Y).least(starts())
+		for _, c := range []struct {
+			learner string
+			paper   *float64
+			wrong   float64
+		}{
+			{meanWay.name, &paperMean[row.Level], mean},
+			{hinge, &paperHinge[row.Level], wrong(test.signs(corner), test.Y)},
+			{heavier, &paperTails[row.Level], wrong(test.signs([2]float64(tails)), test.Y)},
+			{logistic.name, nil, softmax},
+		} {
+			row.Learner, row.Paper = c.learner, c.paper
+			r.add(row, c.wrong)
+		}
+		return nil
+	})
 }
 
 // threePoints are examples of the distribution that Long and Servedio found.
@@ -219,26 +221,23 @@ func (p threePoints) signs(w [2]float64) []int32 {
 }
 
 func runKernelMeanAtoms(ctx context.Context, r *run) error {
-	for level, atoms := range []int{8, 12, 16, 24, 32, 48, 64, 128, 256} {
+	atoms := []float64{8, 12, 16, 24, 32, 48, 64, 128, 256}
+	return r.along(ctx, "16 spots", atoms, func(row Row, seed uint64) error {
 		for _, choice := range []string{means.Clusters, means.Uniform, means.Herding} {
-			what := fmt.Sprintf("%d atoms, %s", atoms, choice)
-			if err := r.repeat(ctx, what, func(seed uint64) error {
-				wrong, far, err := r.spotsByAtoms(ctx, atoms, choice, seed)
-				row := Row{Data: "16 spots", Learner: choice, Level: level, X: float64(atoms),
-					Measure: ErrorRate}
-				if choice == means.Clusters && atoms == 16 {
-					row.Paper = number(0)
-				}
-				r.add(row, wrong)
-				row.Measure, row.Paper = Distance, nil
-				r.add(row, far)
-				return err
-			}); err != nil {
-				return err
+			wrong, far, err := r.spotsByAtoms(ctx, int(row.X), choice, seed)
+			if err != nil {
+				return fmt.Errorf("%s: %w", choice, err)
 			}
+			row.Learner, row.Measure, row.Paper = choice, ErrorRate, nil
+			if choice == means.Clusters && row.X == 16 {
+				row.Paper = number(0)
+			}
+			r.add(row, wrong)
+			row.Measure, row.Paper = Distance, nil
+			r.add(row, far)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // spotsByAtoms draws a problem and returns the share of its points that this number of atoms gets

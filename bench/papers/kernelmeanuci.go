@@ -42,24 +42,18 @@ func runKernelMeanUCI(ctx context.Context, r *run) error {
 			return err
 		}
 		d = halves(d)
-		for level, rate := range noiseRates {
-			row := Row{Data: s.name, Level: level, X: rate, Measure: ErrorRate}
-			if err := r.repeat(ctx, fmt.Sprintf("%s, noise %v", s.name, rate), func(seed uint64) error {
-				return r.twoClasses(ctx, d, row, seed)
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return r.along(ctx, s.name, noiseRates, func(row Row, seed uint64) error {
+			return r.twoClasses(ctx, d, row, seed)
+		})
 	})
 }
 
 // halves returns d with two classes, the first half of its own and the others.
 func halves(d *dataset.Dataset) *dataset.Dataset {
-	two := &dataset.Dataset{Examples: d.Examples, Classes: []string{"first", "others"}}
-	two.Path = d.Path
-	for _, k := range d.Y {
-		two.Y = append(two.Y, int32(min(1, int(k)/(len(d.Classes)/2))))
+	two := like(d, d.Examples, make([]int32, d.N))
+	two.Classes = []string{"first", "others"}
+	for i, k := range d.Y {
+		two.Y[i] = int32(min(1, int(k)/(len(d.Classes)/2)))
 	}
 	two.SHA256 = two.Hash()
 	return two

@@ -35,16 +35,13 @@ const noiseMost = 4000 // examples to train on
 // The ways of the mean classifier with a kernel function: the first finds its γ, the others have
 // the same.
 var meanWays = []way{
-	{name: "kernel mean", params: func() learners.Params { return kernelmean.Defaults() },
-		blind: true},
-	{name: "kernel mean, balanced", params: balanced, blind: true},
-	{name: "kernel mean, C", params: func() learners.Params { return kernelmean.Defaults() }},
-}
-
-func balanced() learners.Params {
-	p := kernelmean.Defaults()
-	p.Balanced = true
-	return p
+	{name: "kernel mean", params: meanWay.params, blind: true},
+	{name: "kernel mean, balanced", blind: true, params: func() learners.Params {
+		p := kernelmean.Defaults()
+		p.Balanced = true
+		return p
+	}},
+	{name: "kernel mean, C", params: meanWay.params},
 }
 
 // componentWays learn on kernel principal components.

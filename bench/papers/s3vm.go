@@ -66,7 +66,6 @@ func newS3VM(e engine.Engine, x dataset.Examples, y []int32, q int) (*s3vm, erro
 	one := make([]float32, n)
 	for i, t := range y {
 		if t < 0 {
-			s.others++
 			one[i] = 1
 			continue
 		}
@@ -79,11 +78,8 @@ func newS3VM(e engine.Engine, x dataset.Examples, y []int32, q int) (*s3vm, erro
 	for r := range s.share {
 		s.share[r] /= s.labels
 	}
-	if s.others == 0 {
-		for i := range one {
-			one[i] = 1
-		}
-		s.others = s.labels
+	if s.others = float64(n) - s.labels; s.others == 0 {
+		one, s.others = slices.Repeat([]float32{1}, n), s.labels
 	}
 	s.bit = math.Ldexp(1, -eval.FixedPoint().S)
 	if err := eval.WeightedSums(s.sums[:d], one); err != nil {
@@ -155,16 +151,13 @@ func (s *s3vm) fit(ctx context.Context, w engine.Weights, shares []float64) erro
 		copy(ahead.W, w.W)
 		steepest := s.lambda + 1 + float64(2*c) // of examples of length 1
 		root, low := math.Sqrt(steepest), math.Sqrt(s.lambda)
-		momentum := (root - low) / (root + low)
 		for range s3vmSteps {
-			if err := ctx.Err(); err != nil {
+			if err := errors.Join(ctx.Err(), s.gradient(g, ahead, c)); err != nil {
 				return err
 			}
-			if err := s.gradient(g, ahead, c); err != nil {
-				return err
-			}
-			for r := range s.q {
-				s.step(at, g, ahead, r, 1/steepest, momentum)
+			for from := 0; from < len(at); from += s.d {
+				to := from + s.d
+				step(at[from:to], g[from:to], ahead.W[from:to], 1/steepest, (root-low)/(root+low))
 			}
 		}
 		for k, v := range at {
@@ -174,21 +167,19 @@ func (s *s3vm) fit(ctx context.Context, w engine.Weights, shares []float64) erro
 	return nil
 }
 
-// step moves class r.
-func (s *s3vm) step(at, g []float64, ahead engine.Weights, r int, size, momentum float64) {
+// step moves the weights of a class.
+func step(at, g []float64, ahead []float32, size, momentum float64) {
 	uphill := 0.0
-	from, to := r*s.d, (r+1)*s.d
-	next := make([]float64, s.d)
-	for k := from; k < to; k++ {
-		next[k-from] = float64(ahead.W[k]) - float64(size*g[k])
-		uphill += float64(g[k] * (next[k-from] - at[k]))
+	next := make([]float64, len(at))
+	for k := range next {
+		next[k] = float64(ahead[k]) - float64(size*g[k])
+		uphill += float64(g[k] * (next[k] - at[k]))
 	}
 	if uphill > 0 {
 		momentum = 0
 	}
-	for k := from; k < to; k++ {
-		v := next[k-from]
-		ahead.W[k] = float32(v + float64(momentum*(v-at[k])))
+	for k, v := range next {
+		ahead[k] = float32(v + float64(momentum*(v-at[k])))
 		at[k] = v
 	}
 }

@@ -137,10 +137,13 @@ func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Datase
 	return train, test, err
 }
 
+// like returns other examples of the classes of d.
+func like(d *dataset.Dataset, x dataset.Examples, y []int32) *dataset.Dataset {
+	return &dataset.Dataset{Examples: x, Y: y, Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
+}
+
 func part(d *dataset.Dataset, from, to int) *dataset.Dataset {
-	p := &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes}
-	p.Path = d.Path
-	return p
+	return like(d, d.Part(from, to), d.Y[from:to])
 }
 
 // mapped puts components of length 1 in the place of the features.
@@ -171,8 +174,7 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 }
 
 func components(d *dataset.Dataset, z dataset.Rows) *dataset.Dataset {
-	return &dataset.Dataset{Examples: z.Stored().Examples, Y: d.Y, Classes: d.Classes,
-		Found: dataset.Found{Path: d.Path}}
+	return like(d, z.Stored().Examples, d.Y)
 }
 
 // preparation is what a learner still has to do to what read returns.
@@ -214,10 +216,9 @@ func draw(d *dataset.Dataset, perClass int, share float64, seed uint64) labelled
 
 // pick returns some examples of d with labels of their own.
 func pick(d *dataset.Dataset, which []int, labels []int32) *dataset.Dataset {
-	p := &dataset.Dataset{Examples: d.Pick(which), Classes: d.Classes,
-		Found: dataset.Found{Path: d.Path}}
-	for _, i := range which {
-		p.Y = append(p.Y, labels[i])
+	y := make([]int32, len(which))
+	for k, i := range which {
+		y[k] = labels[i]
 	}
-	return p
+	return like(d, d.Pick(which), y)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -167,12 +166,7 @@ func (r *run) selectionRows(ctx context.Context, s set, after []int) error {
 		}
 		for at, steps := range after {
 			for _, choice := range []string{uma.SelectError, uma.SelectConfusion, uma.SelectRandom} {
-				w := way{name: choice, rule: learners.Last, steps: steps, params: func() learners.Params {
-					p := uma.Defaults()
-					p.Step, p.Doubt, p.Select = uma.StepPair, 0, choice
-					return p
-				}}
-				report, err := r.learn(ctx, w, t)
+				report, err := r.learn(ctx, pairWay(choice, steps, choice), t)
 				if err != nil {
 					return err
 				}

@@ -63,10 +63,7 @@ type toyCurve struct {
 // labels of the same or of another level.
 func (r *run) toyRows(ctx context.Context, at func(all []*toy, level int) (x float64, labels int),
 	first int, curves []toyCurve) error {
-	all, err := r.toys()
-	if err != nil {
-		return err
-	}
+	all := r.toys()
 	for level := first; level <= toyLevels; level++ {
 		x, labels := at(all, level)
 		if err := r.repeat(ctx, fmt.Sprintf("level %d", level), func(seed uint64) error {
@@ -86,14 +83,12 @@ func (r *run) toyRows(ctx context.Context, at func(all []*toy, level int) (x flo
 }
 
 // toys draws the problem of each run.
-func (r *run) toys() (all []*toy, err error) {
-	all = make([]*toy, r.Runs)
+func (r *run) toys() []*toy {
+	all := make([]*toy, r.Runs)
 	for k := range all {
-		if all[k], err = newToy(r.Seed + uint64(k)); err != nil {
-			return nil, err
-		}
+		all[k] = newToy(r.Seed + uint64(k))
 	}
-	return all, nil
+	return all
 }
 
 // toyRun learns from labels of one level with the C of another.
@@ -129,59 +124,47 @@ type toy struct {
 	m           []float64        // M, Q×Q, columns sum to 1
 }
 
-// newToy draws a problem. Vectors that leave a class without examples, and an M
-// with a level that cannot be inverted, are drawn again.
-func newToy(seed uint64) (*toy, error) {
+// newToy draws a problem. Vectors that leave a class without examples, and an M with a level that
+// cannot be inverted, are drawn again.
+func newToy(seed uint64) *toy {
 	rng := rand.New(rand.NewPCG(seed, toyStream))
 	t := &toy{}
-	for t.train == nil {
+	for t.test == nil {
 		w := make([][2]float64, toyClasses)
 		for r := range w {
 			w[r] = onCircle(rng)
 		}
-		train, hasAll := points(rng, w, toyTrain)
-		if !hasAll {
-			continue
-		}
-		test, hasAll := points(rng, w, toyTest)
-		if hasAll {
-			t.train, t.test = train, test
+		if t.train = points(rng, w, toyTrain); t.train != nil {
+			t.test = points(rng, w, toyTest)
 		}
 	}
 	rng = rand.New(rand.NewPCG(seed, noiseStream))
-	const most = 1000 // the first matrix has always served
-	for range most {
+	for t.m == nil || !t.invertible() { // the first matrix has always served
 		t.m = randomColumns(rng, toyClasses)
-		if t.invertible() {
-			return t, nil
-		}
 	}
-	return nil, fmt.Errorf("found %d random matrices M without an inverse at some level, wanted "+
-		"one with", most)
+	return t
 }
 
-// points draws n examples and says whether each class has one.
-func points(rng *rand.Rand, w [][2]float64, n int) (d *dataset.Dataset, hasAll bool) {
+// points draws n examples, nil where a class has none.
+func points(rng *rand.Rand, w [][2]float64, n int) *dataset.Dataset {
 	const tries = 100 // of points for one that is wanted; the margin leaves most of them
-	x, y := make([]float32, 0, 2*n), make([]int32, 0, n)
+	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2}, Classes: classNames(len(w))}
 	seen := make([]bool, len(w))
-	for k := 0; len(y) < n; k++ {
+	for k := 0; len(d.Y) < n; k++ {
 		if k == tries*n {
-			return nil, false
+			return nil
 		}
 		at := onCircle(rng)
 		if class, margin := nearest(w, at); margin > toyMargin {
-			x, y = append(x, float32(at[0]), float32(at[1])), append(y, int32(class))
+			d.X, d.Y = append(d.X, float32(at[0]), float32(at[1])), append(d.Y, int32(class))
 			seen[class] = true
 		}
 	}
 	if slices.Contains(seen, false) {
-		return nil, false
+		return nil
 	}
-	d = &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2, X: x}, Y: y,
-		Classes: classNames(len(w))}
 	d.SHA256 = d.Hash()
-	return d, true
+	return d
 }
 
 func classNames(q int) []string {

@@ -27,35 +27,35 @@ type way struct {
 }
 
 var (
-	umaWay     = way{name: "uma", params: func() learners.Params { return uma.Defaults() }}
-	umaSure    = way{name: umaWay.name, params: sure}
-	umaPair    = way{name: "uma, a pair a step", params: pairs, rule: learners.Last, steps: 5000}
-	roughWay   = way{name: "rough", params: pairs, rule: learners.Last, steps: 5000, blind: true}
-	umaBlind   = way{name: "uma, C = I", params: umaWay.params, blind: true}
-	perceptron = way{name: "perceptron", params: regular, blind: true}
-	forward    = way{name: "softmax", params: func() learners.Params { return softmax.Defaults() }}
+	umaWay = way{name: "uma", params: umaBy(func(*uma.Params) {})}
+	// It doubts no update vector: labels that a classifier gave are no random ones, as doubts presume.
+	umaSure  = way{name: umaWay.name, params: umaBy(func(p *uma.Params) { p.Doubt = 0 })}
+	umaPair  = pairWay("uma, a pair a step", 5000, uma.Defaults().Select)
+	umaBlind = way{name: "uma, C = I", params: umaWay.params, blind: true}
+	roughWay = way{name: "rough", params: umaPair.params, rule: umaPair.rule, steps: umaPair.steps,
+		blind: true}
+	// The perceptron of the papers averages nothing.
+	perceptron = way{name: "perceptron", blind: true, params: func() learners.Params {
+		p := online.New("perceptron")
+		p.NoAverage = true
+		return p
+	}}
+	forward = way{name: "softmax", params: func() learners.Params { return softmax.Defaults() }}
 )
 
-// sure are the parameters of UMA that doubts no update vector: labels that a classifier gave are
-// no random ones, as doubts presume.
-func sure() learners.Params {
-	p := uma.Defaults()
-	p.Doubt = 0
-	return p
+func umaBy(set func(*uma.Params)) func() learners.Params {
+	return func() learners.Params {
+		p := uma.Defaults()
+		set(p)
+		return p
+	}
 }
 
-// pairs are the parameters of the paper's Algorithm 2 to the letter, with α = 0.
-func pairs() learners.Params {
-	p := uma.Defaults()
-	p.Step, p.Doubt = uma.StepPair, 0
-	return p
-}
-
-// regular are the parameters of the perceptron of the papers, which averages nothing.
-func regular() learners.Params {
-	p := online.New("perceptron")
-	p.NoAverage = true
-	return p
+// pairWay is the paper's Algorithm 2 to the letter, with α = 0.
+func pairWay(name string, steps int, selection string) way {
+	return way{name: name, rule: learners.Last, steps: steps, params: umaBy(func(p *uma.Params) {
+		p.Step, p.Doubt, p.Select = uma.StepPair, 0, selection
+	})}
 }
 
 // trial is what is learned from, and judged by.

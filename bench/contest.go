@@ -48,9 +48,9 @@ func contestWeights(ctx context.Context, c *call) error {
 // contest measures ways × noises × sets. Each result goes to a file as soon as it is there, and
 // the results of that file are not measured again, so an interrupted measurement goes on. Results
 // do not know when a learner computes something else with the same parameters: then delete their
-// lines.
+// lines. The tables are of all known results, after an interrupt too.
 func contest(ctx context.Context, c *call, of []way, defaultSeeds int,
-	planOf func(plan) plan) error {
+	planOf func(plan) plan) (err error) {
 	data := c.flags.String("data", "", "`folder` of the data sets (required)")
 	kept := c.flags.String("results", "",
 		"`file` of results, a JSON object on each line; none if empty")
@@ -59,10 +59,6 @@ func contest(ctx context.Context, c *call, of []way, defaultSeeds int,
 	seeds := c.flags.Int("seeds", defaultSeeds,
 		"corrupt labels, divide sets and train with the seeds 1 to `k`")
 	only := c.flags.String("sets", "", "measure only these `sets`, a comma list; all if empty")
-	kinds := c.flags.String("noises", "",
-		"measure only these `noises`, a comma list of headings of tables; all if empty")
-	names := c.flags.String("ways", "",
-		"measure only these `ways` to learn, a comma list of columns; all if empty")
 	hold := c.flags.Bool("held", false,
 		"hold out parts as compare does, too, to see whether it would choose right")
 	quick := c.flags.Bool("quick", false,
@@ -75,77 +71,58 @@ func contest(ctx context.Context, c *call, of []way, defaultSeeds int,
 		return fmt.Errorf("%w: -seeds: got %d, want at least 1", errUsage, *seeds)
 	}
 	choices, err := parse(of)
+	if err != nil {
+		return err
+	}
 	p := planOf(plan{ways: choices, seeds: *seeds})
 	if *quick {
 		p.sets, p.seeds = quickSets, 1
 	}
-	chosen, unknown := p.choose(*only, *kinds, *names)
-	if err := errors.Join(err, unknown); err != nil {
+	chosen, err := p.choose(*only)
+	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	return measure(ctx, c, p, chosen, *hold, *data, *kept, *page, *on)
-}
-
-// choose returns what three comma lists leave of the plan; an empty list leaves all.
-func (p plan) choose(sets, noises, ways string) (plan, error) {
-	chosen, known := p, map[string]bool{}
-	chosen.sets, chosen.ways = nil, nil
-	keep := func(flag, list, name string) bool {
-		known[flag+name] = true
-		return list == "" || slices.Contains(strings.Split(list, ","), name)
-	}
-	for _, s := range p.sets {
-		if !keep("-sets", sets, s.name) {
-			continue
-		}
-		s.noises = slices.DeleteFunc(slices.Clone(s.noises), func(o noise) bool {
-			return !keep("-noises", noises, o.name)
-		})
-		chosen.sets = append(chosen.sets, s)
-	}
-	for _, w := range p.ways {
-		if keep("-ways", ways, w.name) {
-			chosen.ways = append(chosen.ways, w)
-		}
-	}
-	for flag, list := range map[string]string{"-sets": sets, "-noises": noises, "-ways": ways} {
-		for name := range strings.SplitSeq(list, ",") {
-			if list != "" && !known[flag+name] {
-				return chosen, fmt.Errorf("%s: found %q, wanted a name of sets.go or ways.go", flag, name)
-			}
-		}
-	}
-	return chosen, nil
-}
-
-// measure measures the chosen part, and writes the tables of all known results, after an interrupt
-// too.
-func measure(ctx context.Context, c *call, p, chosen plan, hold bool, dir, kept, page,
-	on string) (err error) {
-	if page != "" {
-		if _, err := aboveTables(page); err != nil { // before hours have gone by
+	if *page != "" {
+		if _, err := aboveTables(*page); err != nil { // before hours have gone by
 			return err
 		}
 	}
-	e, err := device.Open(on)
+	e, err := device.Open(*on)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	r, err := openResults[key, result](kept)
+	r, err := openResults[key, result](*kept)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	j := job{plan: chosen, engine: e, hold: hold, dir: dir, results: r, note: c.note}
+	j := job{plan: chosen, engine: e, hold: *hold, dir: *data, results: r, note: c.note}
 	failed := j.measure(ctx)
 	if failed != nil && ctx.Err() == nil {
 		return failed
 	}
 	tables := table{plan: p, results: r, machine: e.Device().Name}.markdown()
-	if page != "" {
-		return errors.Join(failed, writePage(page, tables))
+	if *page != "" {
+		return errors.Join(failed, writePage(*page, tables))
 	}
 	_, err = io.WriteString(c.stdout, tables)
 	return errors.Join(failed, err)
+}
+
+// choose returns the plan of the sets in a comma list; of all sets if it is empty.
+func (p plan) choose(names string) (plan, error) {
+	if names == "" {
+		return p, nil
+	}
+	all := p.sets
+	p.sets = nil
+	for name := range strings.SplitSeq(names, ",") {
+		k := slices.IndexFunc(all, func(s set) bool { return s.name == name })
+		if k < 0 {
+			return p, fmt.Errorf("-sets: found %q, wanted a name of sets.go", name)
+		}
+		p.sets = append(p.sets, all[k])
+	}
+	return p, nil
 }

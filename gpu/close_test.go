@@ -78,7 +78,7 @@ func TestEvaluationFailed(t *testing.T) {
 	v := drawEvaluation(700, 5, 3)
 	eachDevice(t, func(i Info) {
 		for k, name := range slices.Sorted(maps.Keys(kernels)) {
-			b := forms[k%2*2].b
+			b := forms[k%2].b
 			b.style, b.apart = "cpu", name != "evaluate"
 			e := openTest(t, i, Options{}, b)
 			x := v.x
@@ -145,7 +145,7 @@ func TestFailed(t *testing.T) {
 	}
 	eachDevice(t, func(i Info) {
 		for k, name := range slices.Sorted(maps.Keys(kernels)) {
-			f := forms[k%2*2] // as opened, or streamed
+			f := forms[k%2] // as opened, or streamed
 			e := openTest(t, i, f.o, f.b)
 			r, err := enginetest.Small(e)
 			if err != nil {

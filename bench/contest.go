@@ -59,10 +59,6 @@ func contest(ctx context.Context, c *call, of []way, defaultSeeds int,
 	seeds := c.flags.Int("seeds", defaultSeeds,
 		"corrupt labels, divide sets and train with the seeds 1 to `k`")
 	only := c.flags.String("sets", "", "measure only these `sets`, a comma list; all if empty")
-	kinds := c.flags.String("noises", "",
-		"measure only these `noises`, a comma list of headings of tables; all if empty")
-	names := c.flags.String("ways", "",
-		"measure only these `ways` to learn, a comma list of columns; all if empty")
 	hold := c.flags.Bool("held", false,
 		"hold out parts as compare does, too, to see whether it would choose right")
 	quick := c.flags.Bool("quick", false,
@@ -75,47 +71,35 @@ func contest(ctx context.Context, c *call, of []way, defaultSeeds int,
 		return fmt.Errorf("%w: -seeds: got %d, want at least 1", errUsage, *seeds)
 	}
 	choices, err := parse(of)
+	if err != nil {
+		return err
+	}
 	p := planOf(plan{ways: choices, seeds: *seeds})
 	if *quick {
 		p.sets, p.seeds = quickSets, 1
 	}
-	chosen, unknown := p.choose(*only, *kinds, *names)
-	if err := errors.Join(err, unknown); err != nil {
+	chosen, err := p.choose(*only)
+	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	return measure(ctx, c, p, chosen, *hold, *data, *kept, *page, *on)
 }
 
-// choose returns what three comma lists leave of the plan; an empty list leaves all.
-func (p plan) choose(sets, noises, ways string) (plan, error) {
-	chosen, known := p, map[string]bool{}
-	chosen.sets, chosen.ways = nil, nil
-	keep := func(flag, list, name string) bool {
-		known[flag+name] = true
-		return list == "" || slices.Contains(strings.Split(list, ","), name)
+// choose returns the plan of the sets in a comma list; of all sets if it is empty.
+func (p plan) choose(names string) (plan, error) {
+	if names == "" {
+		return p, nil
 	}
-	for _, s := range p.sets {
-		if !keep("-sets", sets, s.name) {
-			continue
+	all := p.sets
+	p.sets = nil
+	for name := range strings.SplitSeq(names, ",") {
+		k := slices.IndexFunc(all, func(s set) bool { return s.name == name })
+		if k < 0 {
+			return p, fmt.Errorf("-sets: found %q, wanted a name of sets.go", name)
 		}
-		s.noises = slices.DeleteFunc(slices.Clone(s.noises), func(o noise) bool {
-			return !keep("-noises", noises, o.name)
-		})
-		chosen.sets = append(chosen.sets, s)
+		p.sets = append(p.sets, all[k])
 	}
-	for _, w := range p.ways {
-		if keep("-ways", ways, w.name) {
-			chosen.ways = append(chosen.ways, w)
-		}
-	}
-	for flag, list := range map[string]string{"-sets": sets, "-noises": noises, "-ways": ways} {
-		for name := range strings.SplitSeq(list, ",") {
-			if list != "" && !known[flag+name] {
-				return chosen, fmt.Errorf("%s: found %q, wanted a name of sets.go or ways.go", flag, name)
-			}
-		}
-	}
-	return chosen, nil
+	return p, nil
 }
 
 // measure measures the chosen part, and writes the tables of all known results, after an interrupt

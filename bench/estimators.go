@@ -7,8 +7,9 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
@@ -35,12 +36,12 @@ type estimator struct {
 }
 
 var estimatorsOf = []estimator{
-	{"true C", "", false}, {"identity", outoffold.NoNoise, false}, {"confident joint",
-		outoffold.ConfidentJoint, false},
-	{"anchor points", outoffold.AnchorPoints, false}, {"joint likelihood", outoffold.JointLikelihood,
-		false},
-	{"100 clean", outoffold.CleanCounts, true}, {"100 clean, joint likelihood",
-		outoffold.JointLikelihood, true},
+	{"true C", "", false}, {"identity", outoffold.NoNoise, false},
+	{"confident joint", outoffold.ConfidentJoint, false},
+	{"anchor points", outoffold.AnchorPoints, false},
+	{"joint likelihood", outoffold.JointLikelihood, false},
+	{"100 clean", outoffold.CleanCounts, true},
+	{"100 clean, joint likelihood", outoffold.JointLikelihood, true},
 	{"auto", outoffold.AutoNoise, false},
 }
 
@@ -73,8 +74,6 @@ func estimators(ctx context.Context, c *call) (err error) {
 	data := c.flags.String("data", "", "`folder` of the data sets (required)")
 	kept := c.flags.String("results", "",
 		"`file` of results, a JSON object on each line; none if empty")
-	only := c.flags.String("only", "", "only sets and noises whose name has this `text`")
-	methods := c.flags.String("methods", "", "only methods whose name has this `text`")
 	seeds := c.flags.Int("seeds", 1, "corrupt labels and train with the seeds 1 to `k`")
 	if err := c.parse(0, "data"); err != nil {
 		return err
@@ -91,12 +90,9 @@ func estimators(ctx context.Context, c *call) (err error) {
 			continue
 		}
 		for _, n := range estimatedNoises {
-			if !strings.Contains(s.name+" "+n.name, *only) {
-				continue
-			}
 			for seed := range uint64(*seeds) {
 				o := host.Options{Engine: e, Seed: seed + 1}
-				if err := estimateAll(ctx, c, r, *data, s, n, *methods, o); err != nil {
+				if err := estimateAll(ctx, c, r, *data, s, n, o); err != nil {
 					return fmt.Errorf("%s, %s: %w", s.name, n.name, err)
 				}
 			}
@@ -108,7 +104,7 @@ func estimators(ctx context.Context, c *call) (err error) {
 
 // estimateAll measures what is missing of a set under a noise with one seed.
 func estimateAll(ctx context.Context, c *call, r *results[estimateKey, estimateResult], dir string,
-	s set, n noise, methods string, o host.Options) error {
+	s set, n noise, o host.Options) error {
 	train, test, err := s.read(ctx, dir, o.Seed)
 	if err != nil {
 		return err
@@ -120,16 +116,15 @@ func estimateAll(ctx context.Context, c *call, r *results[estimateKey, estimateR
 	}
 	noisy.Y, noisy.SHA256 = y, ""
 	const clean = 100
-	right := make([]int32, noisy.N)
+	right := slices.Repeat([]int32{-1}, noisy.N)
 	for i := range right {
-		right[i] = -1
 		if i*clean/noisy.N != (i+1)*clean/noisy.N {
 			right[i] = train.Y[i]
 		}
 	}
 	for _, m := range estimatorsOf {
 		v := estimateResult{estimateKey: estimateKey{s.name, n.name, o.Seed, m.name}}
-		if _, known := r.found[v.id()]; known || !strings.Contains(m.name, methods) {
+		if _, known := r.found[v.id()]; known {
 			continue
 		}
 		begin, told := time.Now(), truth
@@ -195,6 +190,7 @@ func printEstimates(w io.Writer, found map[estimateKey]estimateResult) {
 	for _, m := range estimatorsOf {
 		columns = append(columns, ">"+m.name)
 	}
+	columns = append(columns, "auto chose")
 	for _, what := range []struct {
 		title string
 		of    func(estimateResult) float64
@@ -205,11 +201,11 @@ func printEstimates(w io.Writer, found map[estimateKey]estimateResult) {
 		{"test error, UMA", func(v estimateResult) float64 { return v.UMAError }, true},
 	} {
 		columns[0] = what.title
-		fmt.Fprint(w, head(append(slices.Clone(columns), "auto chose")...))
-		near, of := make([]int, len(estimatorsOf)), make([]int, len(estimatorsOf))
+		fmt.Fprint(w, head(columns...))
+		near, of := make([]int, len(estimatorsOf)), 0
 		for _, set := range estimated {
 			for _, n := range estimatedNoises {
-				cells, chosen, truth := []any{set + ", " + n.name}, "", math.NaN()
+				cells, chosen, truth := []any{set + ", " + n.name}, "", 0.0
 				for k, m := range estimatorsOf {
 					var values []float64
 					for id, v := range found {
@@ -220,30 +216,24 @@ func printEstimates(w io.Writer, found map[estimateKey]estimateResult) {
 							}
 						}
 					}
-					if values == nil {
-						cells = append(cells, "")
-						continue
-					}
 					slices.Sort(values) // so that the order of the map does not show in the mean
-					v := mean(values)
+					v := stat.Mean(values, nil)
 					if k == 0 {
 						truth = v
 					}
-					of[k]++
 					if v <= truth+0.01 {
 						near[k]++
 					}
 					cells = append(cells, fmt.Sprintf("%.4f", v))
 				}
-				if slices.Max(of) > 0 {
-					fmt.Fprint(w, line(append(cells, chosen)...))
-				}
+				of++
+				fmt.Fprint(w, line(append(cells, chosen)...))
 			}
 		}
 		if what.test {
 			cells := []any{"within a point of the true C"}
-			for k := range near {
-				cells = append(cells, fmt.Sprintf("%d/%d", near[k], of[k]))
+			for _, n := range near {
+				cells = append(cells, fmt.Sprintf("%d/%d", n, of))
 			}
 			fmt.Fprint(w, line(append(cells, "")...))
 		}

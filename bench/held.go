@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -36,32 +35,31 @@ func (j job) heldOut(
 	return right / float64(noisy.N), nil
 }
 
-// chosen writes the table of what compare would choose, of the rows in which every way has been
-// held out.
-func (t table) chosen(b *strings.Builder) {
-	lines, ranks, excess, n := "", 0.0, 0.0, 0
+// chosen returns the table of what compare would choose, of the rows in which every way has been
+// held out; "" without such a row.
+func (t table) chosen() string {
+	lines, ranks, excess, n := "", 0.0, 0.0, 0.0
 	for _, r := range t.rows(func(o noise) bool { return o.name != right.name }) {
 		for seed := 1; seed <= t.seeds; seed++ {
-			line, rank, above := t.choice(r, seed)
-			if line != "" {
-				lines, ranks, excess, n = lines+line, ranks+rank, excess+above, n+1
+			text, rank, above := t.choice(r, seed)
+			if text != "" {
+				lines, ranks, excess, n = lines+text, ranks+rank, excess+above, n+1
 			}
 		}
 	}
 	if n == 0 {
-		return
+		return ""
 	}
-	fmt.Fprintf(b, "\n## Does compare choose right?\n\nIt judges by %d parts held out in turn, "+
-		"through C. Among the %d ways "+
-		"above,\nits choice has the mean rank %.2f by the error on right test labels. On average "+
-		"it\nerrs %s %% more than the best way.\n\n| set, labels, seed | chosen | its error, %% | least "+
-		"error, %% | of | rank |\n|---|---|--:|--:|---|--:|\n%s",
-		heldFolds, len(t.ways), ranks/float64(n), percent(excess/float64(n)), lines)
+	text := fmt.Sprintf("It judges by %d parts held out in turn, through C. Among the %d ways "+
+		"above,\nits choice has the mean rank %.2f by the error on right test labels. On average it\n"+
+		"errs %s %% more than the best way.", heldFolds, len(t.ways), ranks/n, percent(excess/n))
+	return section("Does compare choose right?", text, []string{"set, labels, seed", "chosen",
+		">its error, %", ">least error, %", "of", ">rank"}, lines)
 }
 
 // choice returns the line of one set under one noise with one seed, "" unless all ways have been
 // held out.
-func (t table) choice(r row, seed int) (line string, rank, excess float64) {
+func (t table) choice(r row, seed int) (text string, rank, excess float64) {
 	var all []result
 	best, least := 0, 0
 	for k, w := range t.ways {
@@ -87,7 +85,7 @@ func (t table) choice(r row, seed int) (line string, rank, excess float64) {
 		}
 	}
 	excess = all[best].Error - all[least].Error
-	line = fmt.Sprintf("| %s, %s, %d | %s | %s | %s | %s | %.0f |\n", r.set.name, r.noise.name, seed,
-		t.ways[best].name, percent(all[best].Error), percent(all[least].Error), t.ways[least].name, rank)
-	return line, rank, excess
+	text = line(fmt.Sprintf("%s, %s, %d", r.set.name, r.noise.name, seed), t.ways[best].name,
+		percent(all[best].Error), percent(all[least].Error), t.ways[least].name, rank)
+	return text, rank, excess
 }

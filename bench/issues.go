@@ -36,7 +36,6 @@ var searched = []struct {
 // on the same probabilities. It prints a table.
 func issues(ctx context.Context, c *call) error {
 	data := c.flags.String("data", "", "`folder` of the data sets (required)")
-	only := c.flags.String("set", "", "only this `set`; all if empty")
 	if err := c.parse(0, "data"); err != nil {
 		return err
 	}
@@ -45,9 +44,6 @@ func issues(ctx context.Context, c *call) error {
 	fmt.Fprint(c.stdout, head("set", "rule", ">flagged", ">wrong of them", ">precision", ">recall",
 		">F1"))
 	for _, of := range searched {
-		if *only != "" && *only != of.set {
-			continue
-		}
 		s := sets[slices.IndexFunc(sets, func(s set) bool { return s.name == of.set })]
 		d, err := s.train.read(ctx, *data, nil)
 		if err != nil {
@@ -75,9 +71,8 @@ func issues(ctx context.Context, c *call) error {
 			return fmt.Errorf("%s: %w", of.set, err)
 		}
 		for _, f := range list {
-			fmt.Fprint(c.stdout, line(of.set+", "+of.noise.name, f.rule, f.flagged, f.found,
-				fmt.Sprintf("%.4f", f.precision()), fmt.Sprintf("%.4f", f.recall()), fmt.Sprintf("%.4f",
-					f.f1())))
+			fmt.Fprintf(c.stdout, "| %s, %s | %s | %d | %d | %.4f | %.4f | %.4f |\n", of.set, of.noise.name,
+				f.rule, f.flagged, f.found, f.precision(), f.recall(), f.f1())
 		}
 	}
 	return nil
@@ -111,43 +106,38 @@ func findIssues(ctx context.Context, d *dataset.Dataset, right []int32, o host.O
 		return nil, err
 	}
 	q, same := len(d.Classes), d.Firsts()
-	without := 0 // labels that cleanlab flags by a model without C
-	add := func(rule string, flags []bool) {
+	add := func(rule string, flags []bool) (flagged int) {
 		list = append(list, judged(rule, flags, d.Y, right))
+		return list[len(list)-1].flagged
 	}
-	for _, c := range []*confusion.Matrix{nil, &estimated.Matrix, noise} {
+	by := func(c *confusion.Matrix) (p []float32, found []estimate.Issue, err error) {
 		h, err := outoffold.Scores(ctx, d, c, o, folds)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			p, err = h.Probabilities()
 		}
-		p, err := h.Probabilities()
-		if err != nil {
-			return nil, err
+		if err == nil && c != nil {
+			found, err = estimate.FindIssues(p, d.Y, same, q, c)
 		}
-		peer := pruneByNoiseRate(p, d.Y, q)
-		if c == nil {
-			add("cleanlab, model without C", peer)
-			without = list[len(list)-1].flagged
-			continue
-		}
-		if c != noise {
-			found, err := estimate.FindIssues(p, d.Y, same, q, c)
-			if err != nil {
-				return nil, err
-			}
-			add("uma-gpu issues, C estimated", flagsOf(found))
-			add("uma-gpu issues, C estimated, as many as cleanlab without C", worst(found, without))
-			continue
-		}
-		add("cleanlab, model with C", peer)
-		add("disagreement, model with C", disagreements(p, d.Y, q))
-		found, err := estimate.FindIssues(p, d.Y, same, q, c)
-		if err != nil {
-			return nil, err
-		}
-		add("uma-gpu issues", flagsOf(found))
-		add("uma-gpu issues, as many as cleanlab", worst(found, judged("", peer, d.Y, right).flagged))
+		return p, found, err
 	}
+	p, _, err := by(nil)
+	if err != nil {
+		return nil, err
+	}
+	flagged := add("cleanlab, model without C", pruneByNoiseRate(p, d.Y, q))
+	_, found, err := by(&estimated.Matrix)
+	if err != nil {
+		return nil, err
+	}
+	add("uma-gpu issues, C estimated", flagsOf(found))
+	add("uma-gpu issues, C estimated, as many as cleanlab without C", worst(found, flagged))
+	if p, found, err = by(noise); err != nil {
+		return nil, err
+	}
+	flagged = add("cleanlab, model with C", pruneByNoiseRate(p, d.Y, q))
+	add("disagreement, model with C", disagreements(p, d.Y, q))
+	add("uma-gpu issues", flagsOf(found))
+	add("uma-gpu issues, as many as cleanlab", worst(found, flagged))
 	return list, nil
 }
 

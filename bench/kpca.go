@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/bench/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	_ "github.com/uma-gpu/uma-gpu/internal/openblas" // with -tags openblas
@@ -32,26 +33,18 @@ type fitted struct {
 // components fits kernel principal components to the examples of one .npy file, projects these and
 // the ones of another file, and prints a JSON object.
 func components(ctx context.Context, c *call) (err error) {
-	var o pca.Options
-	c.flags.StringVar(&o.Function.Kind, "kernel", "rbf", "kernel `function`: rbf, poly or linear")
+	o := pca.Options{Function: kernel.Function{Kind: kernel.RBF}, Seed: 1}
 	gamma := c.flags.Float64("gamma", 0, "γ of the kernel function; 0 for 1 / median squared distance")
-	coef0 := c.flags.Float64("coef0", 1, "constant of poly")
-	c.flags.IntVar(&o.Function.Degree, "degree", 3, "degree of poly")
-	c.flags.BoolVar(&o.Cosine, "cosine", false, "scale examples to length 1")
 	c.flags.IntVar(&o.Components, "components", 0, "number of components")
-	c.flags.Float64Var(&o.Variance, "variance", 0,
-		"share of variance that chooses the number of components")
 	c.flags.IntVar(&o.Landmarks, "landmarks", 0, "number of landmarks; 0 for all examples")
 	c.flags.StringVar(&o.Choice, "choice", pca.Uniform,
 		"choice of landmarks: uniform, kmeans++ or farthest")
-	c.flags.Uint64Var(&o.Seed, "seed", 1, "seed")
-	c.flags.Int64Var(&o.MemoryLimit, "memory", 0, "limit in `bytes`")
 	on := c.flags.String("device", "cpu", device.Usage)
 	out := c.flags.String("out", "", "`folder` for z.npy, zt.npy and eigenvalues.npy")
 	if err := c.parse(2); err != nil {
 		return err
 	}
-	o.Function.Gamma, o.Function.Coef0 = float32(*gamma), float32(*coef0)
+	o.Function.Gamma = float32(*gamma)
 	e, err := device.Open(*on)
 	if err != nil {
 		return err

@@ -91,61 +91,46 @@ func (p plan) key(s set, o noise, w choice, seed int) key {
 		o.name != right.name}
 }
 
-// missing returns the noises and ways of a set that lack a result.
-func (j job) missing(s set, seed int) (noises []noise, ways map[string][]choice) {
-	ways = map[string][]choice{}
-	seen := map[key]bool{}
-	for _, o := range s.noises {
-		for _, w := range j.ways {
-			k := j.key(s, o, w, seed)
-			if v, found := j.results.found[k]; seen[k] || found && (!j.hold || o.name == right.name ||
-				v.whole()) {
-				continue
-			}
-			seen[k] = true
-			ways[o.name] = append(ways[o.name], w)
-		}
-		if len(ways[o.name]) > 0 {
-			noises = append(noises, o)
-		}
-	}
-	return noises, ways
-}
-
 // set measures what is missing of a set with one seed.
 func (j job) set(ctx context.Context, s set, seed int) error {
-	noises, ways := j.missing(s, seed)
-	if len(noises) == 0 {
-		return nil
-	}
-	train, test, err := s.read(ctx, j.dir, uint64(seed))
-	if err != nil {
-		return err
-	}
-	if j.rows > 0 && train.N > j.rows {
-		train = cut(train, 0, j.rows)
-	}
-	for _, o := range noises {
-		y, c, err := o.labels(ctx, j.dir, train, uint64(seed))
-		if err != nil {
-			return fmt.Errorf("%s: %w", o.name, err)
-		}
-		noisy := *train
-		noisy.Y = y // its hash says otherwise, and no model is kept that has it
-		for _, w := range ways[o.name] {
+	var train, test *dataset.Dataset
+	for _, o := range s.noises {
+		var noisy *dataset.Dataset
+		var c *confusion.Matrix
+		for _, w := range j.ways {
+			k := j.key(s, o, w, seed)
+			r, found := j.results.found[k]
+			if found && (!j.hold || o.name == right.name || r.whole()) {
+				continue
+			}
+			var err error
+			if train == nil {
+				if train, test, err = s.read(ctx, j.dir, uint64(seed)); err != nil {
+					return err
+				}
+				if j.rows > 0 && train.N > j.rows {
+					train = cut(train, 0, j.rows)
+				}
+			}
+			if noisy == nil {
+				d := *train
+				if d.Y, c, err = o.labels(ctx, j.dir, train, uint64(seed)); err != nil {
+					return fmt.Errorf("%s: %w", o.name, err)
+				}
+				noisy = &d // its hash says otherwise, and no model is kept that has it
+			}
 			told := c
 			if w.blind {
 				told = nil
 			}
-			r, found := j.results.found[j.key(s, o, w, seed)]
 			if !found {
-				r = result{key: j.key(s, o, w, seed), Wrong: share(train.Y, y)}
-				if err := j.train(ctx, &r, w, &noisy, told, test); err != nil {
+				r = result{key: k, Wrong: share(train.Y, noisy.Y)}
+				if err := j.train(ctx, &r, w, noisy, told, test); err != nil {
 					return fmt.Errorf("%s, %s: %w", o.name, w.name, err)
 				}
 			}
 			if j.hold && c != nil && r.Failed == "" {
-				held, err := j.heldOut(ctx, w, &noisy, told, c, seed)
+				held, err := j.heldOut(ctx, w, noisy, told, c, seed)
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}

@@ -50,9 +50,9 @@ func TestCopa(t *testing.T) {
 		found[row.Learner+" "+row.Measure] = row
 		return nil
 	})
-	if err != nil || len(found) != 4 || notes != len(aggressivenesses) {
+	if err != nil || len(found) != 4 || notes != len(aggressivenesses)+2*o.Runs {
 		t.Fatalf("found %d rows and %d notes, %v; wanted 4 and %d", len(found), notes, err,
-			len(aggressivenesses))
+			len(aggressivenesses)+2*o.Runs)
 	}
 	accuracy, norm := found["copa accuracy"], found["copa operator_norm"]
 	rival := found["perceptron operator_norm"]

@@ -24,8 +24,7 @@ type experiment struct {
 var experiments = []*experiment{
 	figure1a, figure1b, table1, figure3, figure4, figure5, copa, kernelMean, kernelMeanAtoms,
 	kernelMeanNoise, kernelMeanUCI, figure512, figure63, figure64, figure75, figure75Drawn,
-	activeBench,
-	activeBenchPacked,
+	activeBench, activeBenchPacked,
 }
 
 // options of Run. Engine is required.
@@ -73,10 +72,11 @@ type run struct {
 	options
 	name string
 	emit func(Row) error
+	rows []Row // those not handed on yet
 }
 
-// perform makes an experiment and hands each row to emit as soon as it is known. A cancelled ctx
-// ends it with ctx's error, an error of emit with that.
+// perform makes an experiment and hands its rows to emit, those of a situation together. A
+// cancelled ctx ends it with ctx's error, an error of emit with that.
 func perform(ctx context.Context, d *experiment, o options, emit func(Row) error) error {
 	if o.Engine == nil {
 		return fmt.Errorf("%s: found no engine, wanted one, such as simd.New or gpu.Open return", d.Name)
@@ -96,42 +96,72 @@ func perform(ctx context.Context, d *experiment, o options, emit func(Row) error
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
 	}
-	if err := d.run(ctx, &run{o, d.Name, emit}); err != nil {
+	r := &run{options: o, name: d.Name, emit: emit}
+	err := d.run(ctx, r)
+	if err == nil {
+		err = r.flush()
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", d.Name, err)
 	}
 	return nil
 }
 
-// tally collects measurements by row, in the order in which rows come first.
-type tally []Row
-
-// add adds the measurement of a run to a row.
-func (t *tally) add(row Row, v float64) {
-	k := slices.IndexFunc(*t, func(r Row) bool {
-		return r.Data == row.Data && r.Learner == row.Learner && r.Level == row.Level &&
-			r.Measure == row.Measure
-	})
-	if k < 0 {
-		k, *t = len(*t), append(*t, row)
+// repeat makes all runs of a situation, each with its seed. It first hands on the rows of the
+// situation before.
+func (r *run) repeat(ctx context.Context, situation string, once func(seed uint64) error) error {
+	err := r.flush()
+	for k := 0; k < r.Runs && err == nil; k++ {
+		if err = ctx.Err(); err == nil {
+			err = once(r.Seed + uint64(k))
+		}
+		if err == nil {
+			r.Note("%s: %s, run %d of %d", r.name, situation, k+1, r.Runs)
+		}
 	}
-	(*t)[k].Runs = append((*t)[k].Runs, v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", situation, err)
+	}
+	return nil
 }
 
-// writeAll hands on the rows of a tally.
-func (r *run) writeAll(t tally) error {
-	for _, row := range t {
-		if err := r.write(row, row.Runs); err != nil {
+// along repeats once at each place on the axis, which the row has that once completes.
+func (r *run) along(ctx context.Context, data string, places []float64,
+	once func(row Row, seed uint64) error) error {
+	for level, x := range places {
+		row := Row{Data: data, Level: level, X: x, Measure: ErrorRate}
+		if err := r.repeat(ctx, fmt.Sprintf("%s, %v", data, x), func(seed uint64) error {
+			return once(row, seed)
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// write hands on the row of what the runs have measured.
-func (r *run) write(row Row, runs []float64) error {
-	row.Experiment, row.Runs = r.name, runs
-	row.Mean, row.StandardError = meanAndError(runs)
-	return r.emit(row)
+// add adds the measurement of a run to its row, which the first run begins.
+func (r *run) add(row Row, v float64) {
+	k := slices.IndexFunc(r.rows, func(o Row) bool {
+		return o.Data == row.Data && o.Learner == row.Learner && o.Level == row.Level &&
+			o.Measure == row.Measure
+	})
+	if k < 0 {
+		k, r.rows = len(r.rows), append(r.rows, row)
+	}
+	r.rows[k].Runs = append(r.rows[k].Runs, v)
+}
+
+// flush hands on the rows, and forgets them.
+func (r *run) flush() error {
+	for _, row := range r.rows {
+		row.Experiment = r.name
+		row.Mean, row.StandardError = meanAndError(row.Runs)
+		if err := r.emit(row); err != nil {
+			return err
+		}
+	}
+	r.rows = nil
+	return nil
 }
 
 // meanAndError returns the mean of at least two numbers and its standard error.

@@ -28,10 +28,7 @@ func open(t *testing.T, e engine.Engine) engine.Engine {
 
 // TestLevels: the noise of a toy is none at 0, M at 10, and grows; columns sum to 1.
 func TestLevels(t *testing.T) {
-	y, err := newToy(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := newToy(1)
 	last := -1.0
 	for i := 0; i <= toyLevels; i++ {
 		c := y.level(i)
@@ -65,22 +62,25 @@ func TestLevels(t *testing.T) {
 
 // TestToy: both engines give the same rows, told C helps, and the rows have the paper's numbers.
 func TestToy(t *testing.T) {
-	all, err := (&run{options: options{Runs: 2, Seed: 1}}).toys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := (&run{options: options{Runs: 2, Seed: 1}}).toys()
 	var texts []string
 	for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
 		var rows []Row
-		r := &run{options{Engine: open(t, e), Runs: 2, Seed: 1}, "toy", func(row Row) error {
+		r := &run{options: options{Engine: open(t, e), Runs: 2, Seed: 1}, name: "toy"}
+		r.emit = func(row Row) error {
 			rows = append(rows, row)
 			return nil
-		}}
+		}
 		for _, w := range []way{umaWay, perceptron} {
-			if err := r.toyRow(t.Context(), Row{Learner: w.name, Paper: paperUMA[1]}, w, all, 1,
-				1); err != nil {
-				t.Fatal(err)
+			row := Row{Learner: w.name, Paper: paperUMA[1]}
+			for k, y := range all {
+				if err := r.toyRun(t.Context(), row, w, y, 1, 1, 1+uint64(k)); err != nil {
+					t.Fatal(err)
+				}
 			}
+		}
+		if err := r.flush(); err != nil {
+			t.Fatal(err)
 		}
 		text, err := json.Marshal(rows)
 		if err != nil {
@@ -100,16 +100,14 @@ func TestToy(t *testing.T) {
 // TestTable: of digits of the repository, right labels teach most, and the paper's numbers are
 // beside.
 func TestTable(t *testing.T) {
-	s := set{name: "small", train: "digits.csv.gz", first: 1000, perClass: 5, components: 60,
-		paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)}
+	var rows []Row
 	found := map[string]Row{}
-	r := &run{options{Engine: open(t, simd.New()), DataDir: "../../testdata", Runs: 2, Seed: 1,
-		Note: func(string, ...any) {}}, "table1", func(row Row) error {
-		found[row.Learner] = row
-		return nil
-	}}
-	if err := r.tableRows(t.Context(), s); err != nil {
+	r, s := smallRun(t, &rows)
+	if err := errors.Join(r.tableRows(t.Context(), s), r.flush()); err != nil {
 		t.Fatal(err)
+	}
+	for _, row := range rows {
+		found[row.Learner] = row
 	}
 	if len(found) != 7 || *found[umaWay.name].Paper != 0.16 || found[rough].Paper != nil {
 		t.Errorf("found %d columns, wanted 7, and the paper's numbers", len(found))
@@ -126,19 +124,21 @@ func TestTable(t *testing.T) {
 func smallRun(t *testing.T, rows *[]Row) (*run, set) {
 	s := set{name: "small", train: "digits.csv.gz", first: 1000, perClass: 5, components: 60,
 		paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)}
-	return &run{options{Engine: open(t, simd.New()), DataDir: "../../testdata", Runs: 2, Seed: 1,
-		Note: func(string, ...any) {}}, "small", func(row Row) error {
+	r := &run{name: "small", options: options{Engine: open(t, simd.New()), DataDir: "../../testdata",
+		Runs: 2, Seed: 1, Note: func(string, ...any) {}}}
+	r.emit = func(row Row) error {
 		*rows = append(*rows, row)
 		return nil
-	}}, s
+	}
+	return r, s
 }
 
 // TestSizes: more right labels help all; the paper's numbers are beside those of 5 %.
 func TestSizes(t *testing.T) {
 	var rows []Row
 	r, s := smallRun(t, &rows)
-	if err := r.sizeRows(t.Context(), s, []string{umaWay.name, ofConf, ofS3VM}, []float64{confShare,
-		0.3}); err != nil {
+	err := r.sizeRows(t.Context(), s, []string{umaWay.name, ofConf, ofS3VM}, []float64{confShare, 0.3})
+	if err := errors.Join(err, r.flush()); err != nil {
 		t.Fatal(err)
 	}
 	if len(rows) != 6 || rows[0].X != 50 || rows[5].X != 300 || *rows[2].Paper != 0.15 ||
@@ -160,7 +160,7 @@ func TestSizes(t *testing.T) {
 func TestSelections(t *testing.T) {
 	var rows []Row
 	r, s := smallRun(t, &rows)
-	if err := r.selectionRows(t.Context(), s, []int{1, 60}); err != nil {
+	if err := errors.Join(r.selectionRows(t.Context(), s, []int{1, 60}), r.flush()); err != nil {
 		t.Fatal(err)
 	}
 	if len(rows) != 12 || rows[1].Measure != ConfusionRate || rows[11].X != 60 {
@@ -209,10 +209,7 @@ func TestS3VM(t *testing.T) {
 }
 
 func TestDraw(t *testing.T) {
-	y, err := newToy(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := newToy(1)
 	l := draw(y.train, 3, confShare, 1)
 	both := slices.Sorted(slices.Values(slices.Concat(l.rough, l.conf)))
 	if n := len(both); len(l.conf) != toyTrain/20 || len(l.rough) > 3*toyClasses ||

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -10,14 +9,14 @@ import (
 )
 
 var figure512 = &experiment{
-	Name: "fig5.12", Usage: "estimates of a version space's centroid (after figure 5.12 of Louche's " +
-		"thesis)",
+	Name:  "fig5.12",
+	Usage: "estimates of a version space's centroid (after figure 5.12 of Louche's thesis)",
 	Paper: thesis + "Figure 5.12",
-	About: "The version spaces are cones of 30 random half-spaces in 3 dimensions. A formula gives " +
-		"their\ncentroid: the sum of the walls' normals, each as long as the angle of its wall. Rows " +
-		"are the\nangle between the centroid and an estimate: the mean of a billiard or of hit-and-run " +
-		"after\neach number of steps, the centre of the largest ball, the analytic centre, and " +
-		"expectation\npropagation. The thesis shows one billiard in a polygon, and no numbers.",
+	About: `The version spaces are cones of 30 random half-spaces in 3 dimensions. A formula gives their
+centroid: the sum of the walls' normals, each as long as the angle of its wall. Rows are the angle
+between the centroid and an estimate: the mean of a billiard or of hit-and-run after each number of
+steps, the centre of the largest ball, the analytic centre, and expectation propagation. The thesis
+shows one billiard in a polygon, and no numbers.`,
 	Axis: "steps", run: runFigure512,
 }
 
@@ -175,27 +174,21 @@ func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err 
 }
 
 func runFigure512(ctx context.Context, r *run) error {
-	ways := []string{"billiard", "hit-and-run", "largest ball", "analytic centre",
-		"expectation propagation"}
-	var t tally
-	for k := range r.Runs {
-		if err := ctx.Err(); err != nil {
+	return r.repeat(ctx, "cone", func(seed uint64) error {
+		walls := newCone(seed)
+		centre := coneCentroid(walls)
+		found, err := coneEstimates(walls, seed)
+		if err != nil {
 			return err
 		}
-		walls := newCone(r.Seed + uint64(k))
-		centre := coneCentroid(walls)
-		found, err := coneEstimates(walls, r.Seed+uint64(k))
-		if err != nil {
-			return fmt.Errorf("run %d: %w", k, err)
-		}
-		for _, way := range ways {
+		for _, way := range []string{"billiard", "hit-and-run", "largest ball", "analytic centre",
+			"expectation propagation"} {
 			for level, steps := range coneSteps {
 				estimate := found[way][min(level, len(found[way])-1)]
-				t.add(Row{Data: "cone", Learner: way, Level: level, X: float64(steps), Measure: Degrees},
+				r.add(Row{Data: "cone", Learner: way, Level: level, X: float64(steps), Measure: Degrees},
 					centre.angle(estimate.unit())*180/math.Pi)
 			}
 		}
-		r.Note("%s: run %d of %d", r.name, k+1, r.Runs)
-	}
-	return r.writeAll(t)
+		return nil
+	})
 }

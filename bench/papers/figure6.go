@@ -16,8 +16,9 @@ import (
 
 const (
 	thesis       = "Louche, From confusion noise to active learning (2016), "
-	figure6About = "1000 points of a square of side 20, labelled by a line through its centre, " +
-		"without those\nnearer to it than the margin.\n"
+	figure6About = `1000 points of a square of side 20, labelled by a line through its centre, without
+the points nearer to it than the margin.
+`
 )
 
 var figure63 = &experiment{
@@ -34,12 +35,11 @@ var figure64 = &experiment{
 	Name: "fig6.4", Usage: "cutting planes and updates by the margin (figure 6.4 of Louche's thesis)",
 	Paper: thesis + "Figure 6.4",
 	About: figure6About +
-		"Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\nthe " +
-		"perceptron that sees all examples, each by the one of the lowest margin. one-slack is a " +
-		"support\nvector machine by cutting planes of all examples (learner svm, solver planes, at a " +
-		"cost that makes " +
-		"it\nhard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and " +
-		"its text no numbers.",
+		`Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of the
+perceptron that sees all examples, each by the one of the lowest margin. one-slack is a support
+vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that makes it
+hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text no
+numbers.`,
 	Axis: "margin", run: runFigure64,
 }
 
@@ -64,13 +64,13 @@ const (
 // planes.
 var paperReached = map[int]*float64{5: number(0.2), 7: number(0)}
 
-// newSquare draws the examples of a run. Class 1 is on the side of the classifier, class 0 on the
+// square draws the examples of a run. Class 1 is on the side of the classifier, class 0 on the
 // other.
-func newSquare(margin float64, seed uint64) (x dataset.Examples, y []int32) {
+func (r *run) square(margin float64, seed uint64) *learners.Problem {
 	rng := rand.New(rand.NewPCG(seed, squareStream))
 	u, v := rng.NormFloat64(), rng.NormFloat64()
 	length := math.Sqrt(float64(u*u) + float64(v*v))
-	x.D = 2
+	p := &learners.Problem{X: dataset.Examples{D: 2}, Q: 2, Engine: r.Engine, Seed: seed}
 	for range squareExamples {
 		a, b := float32(20*rng.Float64()-10), float32(20*rng.Float64()-10)
 		score := (float64(u*float64(a)) + float64(v*float64(b))) / length
@@ -81,26 +81,23 @@ func newSquare(margin float64, seed uint64) (x dataset.Examples, y []int32) {
 		if score > 0 {
 			class = 1
 		}
-		x.X, y = append(x.X, a, b), append(y, class)
-		x.N++
+		p.X.X, p.Y = append(p.X.X, a, b), append(p.Y, class)
+		p.X.N++
 	}
-	return x, y
+	return p
 }
 
 // localise runs the learner, and returns the updates after each plane.
 func (r *run) localise(ctx context.Context, o string, margin float64, seed uint64,
 ) (updates []float64, err error) {
-	x, y := newSquare(margin, seed)
-	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}
-	_, err = host.Run(ctx, &localisation.Params{Oracle: o, Updates: math.MaxInt32}, p, host.RunOptions{
-		MaxSteps: squareExamples, OnStep: func(s host.Report) {
+	_, err = host.Run(ctx, &localisation.Params{Oracle: o, Updates: math.MaxInt32},
+		r.square(margin, seed), host.RunOptions{MaxSteps: squareExamples, OnStep: func(s host.Report) {
 			for _, f := range s.Fields {
 				if n, ok := f.Value.(int); ok && f.Name == Updates {
 					updates = append(updates, float64(n))
 				}
 			}
-		},
-	})
+		}})
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -109,93 +106,74 @@ func (r *run) localise(ctx context.Context, o string, margin float64, seed uint6
 
 func runFigure63(ctx context.Context, r *run) error {
 	for _, o := range oracles {
-		reached, updates := make([][]float64, squareMost+1), make([][]float64, squareMost+1)
-		for level := range reached {
-			reached[level], updates[level] = make([]float64, r.Runs), make([]float64, r.Runs)
-		}
-		most := 0
-		for k := range r.Runs {
-			found, err := r.localise(ctx, o, 0.1, r.Seed+uint64(k))
-			if err != nil {
-				return err
-			}
-			most = max(most, len(found))
-			for level := 1; level <= min(len(found), squareMost); level++ {
-				reached[level][k], updates[level][k] = 1, found[level-1]
-			}
+		most, found := 0, make([][]float64, 0, r.Runs)
+		if err := r.repeat(ctx, "oracle "+o, func(seed uint64) error {
+			updates, err := r.localise(ctx, o, 0.1, seed)
+			most, found = max(most, len(updates)), append(found, updates)
+			return err
+		}); err != nil {
+			return err
 		}
 		for level := 1; level <= min(most+1, squareMost); level++ {
-			row := Row{Data: "square", Learner: string(o), Level: level, X: float64(level), Measure: Reached}
-			if o == localisation.Largest {
-				row.Paper = paperReached[level]
-			}
-			if err := r.write(row, reached[level]); err != nil {
-				return err
-			}
-			row.Measure, row.Paper = Updates, nil
-			if err := r.write(row, updates[level]); err != nil {
-				return err
+			row := Row{Data: "square", Learner: o, Level: level, X: float64(level)}
+			for _, updates := range found {
+				reached, at := 0.0, 0.0
+				if level <= len(updates) {
+					reached, at = 1, updates[level-1]
+				}
+				row.Measure, row.Paper = Reached, nil
+				if o == localisation.Largest {
+					row.Paper = paperReached[level]
+				}
+				r.add(row, reached)
+				row.Measure, row.Paper = Updates, nil
+				r.add(row, at)
 			}
 		}
-		r.Note("%s: oracle %s, at most %d planes", r.name, o, most)
 	}
 	return nil
 }
 
-// squareMargins are the margins of figure 6.4.
-var squareMargins = []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3}
-
 func runFigure64(ctx context.Context, r *run) error {
-	for level, margin := range squareMargins {
-		var t tally
+	margins := []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3}
+	return r.along(ctx, "square", margins, func(row Row, seed uint64) error {
 		add := func(learner, measure string, v float64) {
-			t.add(Row{Data: "square", Level: level, X: margin, Learner: learner, Measure: measure}, v)
+			row.Learner, row.Measure = learner, measure
+			r.add(row, v)
 		}
-		for k := range r.Runs {
-			seed := r.Seed + uint64(k)
-			for _, o := range oracles {
-				found, err := r.localise(ctx, o, margin, seed)
-				if err != nil {
-					return err
-				}
-				updates := 0.0
-				for _, n := range found {
-					updates += n
-				}
-				add(string(o), Planes, float64(len(found)))
-				add(string(o), Updates, updates)
-			}
-			add(perceptron.name, Updates, float64(lowestFirst(newSquare(margin, seed))))
-			planes, err := r.oneSlack(ctx, margin, seed)
+		for _, o := range oracles {
+			found, err := r.localise(ctx, o, row.X, seed)
 			if err != nil {
 				return err
 			}
-			add("one-slack", Planes, planes)
+			updates := 0.0
+			for _, n := range found {
+				updates += n
+			}
+			add(o, Planes, float64(len(found)))
+			add(o, Updates, updates)
 		}
-		if err := r.writeAll(t); err != nil {
-			return err
-		}
-		r.Note("%s: margin %v", r.name, margin)
-	}
-	return nil
+		add(perceptron.name, Updates, float64(lowestFirst(r.square(row.X, seed))))
+		planes, err := r.oneSlack(ctx, row.X, seed)
+		add("one-slack", Planes, planes)
+		return err
+	})
 }
 
 // oneSlack returns how many cutting planes of all examples a support vector machine takes to make
 // no mistake.
 func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes float64,
 	err error) {
-	x, y := newSquare(margin, seed)
-	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}
 	o := svm.Defaults()
 	// With a hard margin the dual variables of all examples add up to 1/margin²; the cost is the most
 	// that one may have.
 	o.Loss, o.Solver, o.Cost, o.Tolerance = svm.Hinge, svm.Planes, 10/float64(margin*margin), 1e-6
-	l, err := o.Start(ctx, p)
+	l, err := o.Start(ctx, r.square(margin, seed))
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	w := engine.NewWeights(2, x.D)
+	w := engine.NewWeights(2, 2)
 	for ; ; planes++ {
 		counts, err := l.Count(ctx, w, learners.AllClasses(2))
 		if err != nil || planes > 0 && counts[1]+counts[2] == 0 {
@@ -209,12 +187,12 @@ func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes
 
 // lowestFirst counts the updates of the perceptron that sees all examples, each by the one of the
 // lowest margin.
-func lowestFirst(x dataset.Examples, y []int32) (updates int) {
+func lowestFirst(p *learners.Problem) (updates int) {
 	var w [2]float64
 	for ; ; updates++ {
 		lowest, least, sign := 0, math.Inf(1), 0.0
-		for i, class := range y {
-			s, row := float64(2*class-1), x.Row(i)
+		for i, class := range p.Y {
+			s, row := float64(2*class-1), p.X.Row(i)
 			if m := s * (float64(w[0]*float64(row[0])) + float64(w[1]*float64(row[1]))); m < least {
 				lowest, least, sign = i, m, s
 			}
@@ -222,7 +200,7 @@ func lowestFirst(x dataset.Examples, y []int32) (updates int) {
 		if least > 0 {
 			return updates
 		}
-		for j, v := range x.Row(lowest) {
+		for j, v := range p.X.Row(lowest) {
 			w[j] += float64(sign * float64(v))
 		}
 	}

@@ -22,7 +22,10 @@ func TestFigure75(t *testing.T) {
 		return nil
 	}
 	d := duel{train: train, test: test, size: 200, questions: 15, steps: "l2"}
-	if err := r.curves(t.Context(), "drawn", d, largestClasses(train, 2)); err != nil {
+	if err := r.curves(t.Context(), "drawn", d.always, largestClasses(train, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.flush(); err != nil {
 		t.Fatal(err)
 	}
 	if len(found) != 5 || len(found["random"]) != 12 || found["all labels"][16] < 0.99 {

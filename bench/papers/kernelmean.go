@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/judge/metric"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
@@ -14,20 +16,33 @@ import (
 const meanPaper = "van Rooyen et al., Sparse Robust Classification via the Kernel Mean, "
 
 var kernelMean = &experiment{
-	Name: "kernel-mean", Usage: "the mean classifier where labels are wrong by chance (table 1 of " +
-		"its paper)",
+	Name:  "kernel-mean",
+	Usage: "the mean classifier where labels are wrong by chance (table 1 of its paper)",
 	Paper: meanPaper + "Table 1",
-	About: "The three points of Long and Servedio, (1,0), (g,5g) and twice as often (g,-g), with " +
-		"signs drawn at\n" +
-		"random that their labels are; some labels turned round. Hyperplanes go through the origin. " +
-		"That g is 1/20,\n" +
-		"and the 800 examples to train and 1000 to test on, are ours. Beside the linear mean, without " +
-		"C: the\n" +
-		"exact minimum of the hinge loss, found among its corners, the lowest of the minima of the " +
-		"t-logistic loss\n" +
-		"(t = 2) that descents from 64 places find, and softmax, which is logistic loss.",
+	About: `The three points of Long and Servedio, (1,0), (g,5g) and twice as often (g,-g), with signs
+drawn at random that their labels are; some labels turned round. Hyperplanes go through the origin.
+That g is 1/20, and the 800 examples to train and 1000 to test on, are ours. Beside the linear mean,
+without C: the exact minimum of the hinge loss, found among its corners, the lowest of the minima of
+the t-logistic loss (t = 2) that descents from 64 places find, and softmax, which is logistic loss.`,
 	Axis: "noise rate", run: runKernelMean,
 }
+
+var kernelMeanAtoms = &experiment{
+	Name:  "kernel-mean-atoms",
+	Usage: "few atoms for all points of 16 spots (figures 1 and 2 of its paper)",
+	Paper: meanPaper + "Figures 1 and 2",
+	About: `960 points in 16 spots of the plane, whose two classes alternate; a Gaussian kernel
+function. Some of the points stand for all: one of each part into which farthest-first traversal
+cuts a class (clusters), drawn at random (uniform), or herded. The paper says that 16 of the first
+classify all points, and 16 of the second will with high probability miss a spot. Each has the
+weights of its choice. Two measures: errors on the points themselves, and how far the means are from
+the exact ones in feature space.`,
+	Axis: "atoms", run: runKernelMeanAtoms,
+}
+
+// Distance is how far a mean by few atoms is from that by all examples, in feature space; of
+// several classes the largest.
+const Distance = "distance"
 
 // meanWay is the mean classifier, not told C.
 var meanWay = way{name: "linear mean",
@@ -49,44 +64,34 @@ var (
 )
 
 func runKernelMean(ctx context.Context, r *run) error {
-	for level, rate := range noiseRates {
-		var t tally
-		for k := range r.Runs {
-			seed, found := r.Seed+uint64(k), map[string]float64{}
-			train, test := newThreePoints(800, seed, 1), newThreePoints(1000, seed, 2)
-			noisy := train.turned(rate, seed)
-			for _, w := range []way{meanWay, logistic} {
-				report, err := r.learn(ctx, w, trial{train: noisy, test: test.Dataset, preparation: "none",
-					seed: seed})
-				if err != nil {
-					return err
-				}
-				found[w.name] = report.ErrorRate
-			}
-			tails := train.tLogistic(noisy.Y)
-			for name, w := range map[string][2]float64{
-				hinge: train.leastHinge(noisy.Y), heavier: [2]float64(tails.least(starts())),
-			} {
-				report, err := metric.Evaluate(test.Y, test.signs(w), test.Classes)
-				if err != nil {
-					return err
-				}
-				found[name] = report.ErrorRate
-			}
-			paper := map[string]*float64{
-				meanWay.name: &paperMean[level], hinge: &paperHinge[level], heavier: &paperTails[level],
-			}
-			for _, name := range []string{meanWay.name, hinge, heavier, logistic.name} {
-				t.add(Row{Data: "long-servedio", Learner: name, Level: level, X: rate, Measure: ErrorRate,
-					Paper: paper[name]}, found[name])
-			}
-		}
-		if err := r.writeAll(t); err != nil {
+	return r.along(ctx, "long-servedio", noiseRates, func(row Row, seed uint64) error {
+		train, test := newThreePoints(800, seed, 1), newThreePoints(1000, seed, 2)
+		noisy := train.turned(row.X, seed)
+		t := trial{train: noisy, test: test.Dataset, preparation: "none", seed: seed}
+		mean, err := r.errorRate(ctx, meanWay, t)
+		if err != nil {
 			return err
 		}
-		r.Note("%s: noise %v", r.name, rate)
-	}
-	return nil
+		softmax, err := r.errorRate(ctx, logistic, t)
+		if err != nil {
+			return err
+		}
+		corner, tails := train.leastHinge(noisy.Y), train.tLogistic(noisy.Y).least(starts())
+		for _, c := range []struct {
+			learner string
+			paper   *float64
+			wrong   float64
+		}{
+			{meanWay.name, &paperMean[row.Level], mean},
+			{hinge, &paperHinge[row.Level], wrong(test.signs(corner), test.Y)},
+			{heavier, &paperTails[row.Level], wrong(test.signs([2]float64(tails)), test.Y)},
+			{logistic.name, nil, softmax},
+		} {
+			row.Learner, row.Paper = c.learner, c.paper
+			r.add(row, c.wrong)
+		}
+		return nil
+	})
 }
 
 // threePoints are examples of the distribution that Long and Servedio found.
@@ -213,4 +218,68 @@ func (p threePoints) signs(w [2]float64) []int32 {
 		}
 	}
 	return predicted
+}
+
+func runKernelMeanAtoms(ctx context.Context, r *run) error {
+	atoms := []float64{8, 12, 16, 24, 32, 48, 64, 128, 256}
+	return r.along(ctx, "16 spots", atoms, func(row Row, seed uint64) error {
+		for _, choice := range []string{means.Clusters, means.Uniform, means.Herding} {
+			wrong, far, err := r.spotsByAtoms(ctx, int(row.X), choice, seed)
+			if err != nil {
+				return fmt.Errorf("%s: %w", choice, err)
+			}
+			row.Learner, row.Measure, row.Paper = choice, ErrorRate, nil
+			if choice == means.Clusters && row.X == 16 {
+				row.Paper = number(0)
+			}
+			r.add(row, wrong)
+			row.Measure, row.Paper = Distance, nil
+			r.add(row, far)
+		}
+		return nil
+	})
+}
+
+// spotsByAtoms draws a problem and returns the share of its points that this number of atoms gets
+// wrong, and the distance.
+func (r *run) spotsByAtoms(ctx context.Context, atoms int, choice string, seed uint64,
+) (errors, far float64, err error) {
+	d := newSpots(960, seed)
+	m, err := means.Fit(ctx, r.Engine, d.Examples, d.Y, 2, means.Options{
+		Function: kernel.Function{Kind: kernel.RBF, Gamma: 4},
+		Atoms:    atoms, Choice: choice, Weights: means.Own, Seed: seed})
+	if err != nil {
+		return 0, 0, err
+	}
+	means := make([]float32, 2*d.N)
+	if err := r.Engine.Project(means, d.Examples, m.Projection); err != nil {
+		return 0, 0, err
+	}
+	predicted := make([]int32, d.N)
+	for i := range predicted {
+		if means[2*i+1] > means[2*i] {
+			predicted[i] = 1
+		}
+	}
+	return wrong(predicted, d.Y), slices.Max(m.Error), nil
+}
+
+// newSpots draws n points in 16 spots, four by four, as many in each, whose classes alternate as
+// on a chessboard.
+func newSpots(n int, seed uint64) *dataset.Dataset {
+	const size = 0.1                                 // radius of a spot; the middles are 1 apart
+	rng := rand.New(rand.NewPCG(seed, 0x73706f7473)) // "spots"
+	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2}, Classes: classNames(2)}
+	for i := range n {
+		row, column := i%4, i/4%4
+		a, b := 1.0, 1.0
+		for float64(a*a)+float64(b*b) > 1 {
+			a, b = 2*rng.Float64()-1, 2*rng.Float64()-1
+		}
+		d.X = append(d.X, float32(float64(row)+float64(size*a)),
+			float32(float64(column)+float64(size*b)))
+		d.Y = append(d.Y, int32((row+column)%2))
+	}
+	d.SHA256 = d.Hash()
+	return d
 }

@@ -75,16 +75,15 @@ func TestTwoClasses(t *testing.T) {
 		}
 	}
 	r := &run{options: options{Engine: simd.New()}}
-	found := map[string][]float64{}
-	if err := r.twoClasses(t.Context(), halves(d), 0.3, 1, found); err != nil {
+	if err := r.twoClasses(t.Context(), halves(d), Row{X: 0.3}, 1); err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 5 {
-		t.Errorf("found %d ways, wanted 5", len(found))
+	if len(r.rows) != 5 {
+		t.Errorf("found %d ways, wanted 5", len(r.rows))
 	}
-	for name, errors := range found {
-		if len(errors) != 1 || errors[0] > 0.05 {
-			t.Errorf("%s errs on %v, wanted 0.05 at most", name, errors)
+	for _, row := range r.rows {
+		if len(row.Runs) != 1 || row.Runs[0] > 0.05 {
+			t.Errorf("%s errs on %v, wanted 0.05 at most", row.Learner, row.Runs)
 		}
 	}
 }

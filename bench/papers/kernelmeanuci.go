@@ -1,21 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -26,141 +19,62 @@ var kernelMeanUCI = &experiment{
 	Name:  "kernel-mean-uci",
 	Usage: "the mean classifier and others on two classes of small sets of UCI",
 	Paper: "Symmetric noise on small sets of UCI (Section 7 of the kernel mean's paper)",
-	About: "Two classes: the first half of a set's classes, by their names, against the others. " +
-		"Labels are turned\nround at random. Two thirds of the examples train, 500 at most, the rest " +
-		"tests, 2000 at most; each " +
-		"run\ndraws anew. No way is told C. Linear are the mean, hinge and t-logistic loss (t = 2), " +
-		"whose " +
-		"penalties\nare the best of five by 3 folds of the noisy labels, and softmax, which looks for " +
-		"its own; they " +
-		"see\nstandardized features with a bias, of length 1. The kernel mean finds its gamma in noisy " +
-		"labels too.",
-	Axis: "noise rate", Sets: smallNames(), run: runKernelMeanUCI,
+	About: `Two classes: the first half of a set's classes, by their names, against the others. Labels
+are turned round at random. Two thirds of the examples train, 500 at most, the rest tests, 2000 at
+most; each run draws anew. No way is told C. Linear are the mean, hinge and t-logistic loss (t = 2),
+whose penalties are the best of five by 3 folds of the noisy labels, and softmax, which looks for
+its own; they see standardized features with a bias, of length 1. The kernel mean finds its gamma in
+noisy labels too.`,
+	Axis: "noise rate",
+	Sets: []string{"banana", "cancer", "glass", "iris", "letter", "vehicle", "wine"},
+	run:  runKernelMeanUCI,
 }
 
-// smallSet is a file of examples of some classes.
-type smallSet struct {
-	name, path string
-	options    file.Options
-	heading    bool // its first line is about the file, in scikit-learn's way
-}
-
-var smallSets = []smallSet{
-	{name: "banana", path: "banana/banana.dat.gz"},
-	{name: "cancer", path: "small/sklearn_breast_cancer.csv.gz", heading: true},
-	{name: "glass", path: "small/glass.data.gz",
-		options: file.Options{Table: file.Table{Ignore: []string{"1"}}}},
-	{name: "iris", path: "small/sklearn_iris.csv.gz", heading: true},
-	{name: "letter", path: sets[1].train, options: sets[1].options},
-	{name: "vehicle", path: "small/vehicle.csv.gz"},
-	{name: "wine", path: "small/sklearn_wine_data.csv.gz", heading: true},
-}
-
-func smallNames() (names []string) {
-	for _, s := range smallSets {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-const (
-	smallTrain, smallTest = 500, 2000 // examples at most
-	penaltyFolds          = 3
-)
+const smallTrain, smallTest = 500, 2000 // examples at most
 
 // penalties are λ of λ/2·‖w‖² + mean loss, the largest first, which is taken of equally good ones.
 var penalties = []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5}
 
 func runKernelMeanUCI(ctx context.Context, r *run) error {
-	for _, s := range smallSets {
-		if !slices.Contains(r.Sets, s.name) {
-			continue
-		}
-		d, err := s.read(ctx, r.DataDir)
+	return r.eachSet(func(s set) error {
+		d, err := s.readFile(ctx, r, s.train)
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+			return err
 		}
 		d = halves(d)
-		for level, rate := range noiseRates {
-			found := map[string][]float64{}
-			for k := range r.Runs {
-				if err := r.twoClasses(ctx, d, rate, r.Seed+uint64(k), found); err != nil {
-					return fmt.Errorf("%s, noise %v: %w", s.name, rate, err)
-				}
-			}
-			for _, name := range []string{meanWay.name, meanWays[0].name, hinge, heavier, logistic.name} {
-				row := Row{Data: s.name, Learner: name, Level: level, X: rate, Measure: ErrorRate}
-				if err := r.write(row, found[name]); err != nil {
-					return err
-				}
-			}
-		}
-		r.Note("%s: %d examples", s.name, d.N)
-	}
-	return nil
-}
-
-// read returns the examples of the file.
-func (s smallSet) read(ctx context.Context, folder string) (_ *dataset.Dataset, err error) {
-	path, o := filepath.Join(folder, s.path), s.options
-	if !s.heading {
-		return file.Read(ctx, path, o)
-	}
-	packed, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, packed.Close()) }()
-	unpacked, err := gzip.NewReader(packed)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	lines := bufio.NewReader(unpacked)
-	if _, err := lines.ReadString('\n'); err != nil {
-		return nil, fmt.Errorf("%s:1: found no line to pass over: %w", path, err)
-	}
-	o.Stdin, o.Format, o.Header = lines, "csv", "no"
-	return file.Read(ctx, "-", o)
+		return r.along(ctx, s.name, noiseRates, func(row Row, seed uint64) error {
+			return r.twoClasses(ctx, d, row, seed)
+		})
+	})
 }
 
 // halves returns d with two classes, the first half of its own and the others.
 func halves(d *dataset.Dataset) *dataset.Dataset {
-	two := &dataset.Dataset{Examples: d.Examples, Classes: []string{"first", "others"}}
-	two.Path = d.Path
-	for _, k := range d.Y {
-		two.Y = append(two.Y, int32(min(1, int(k)/(len(d.Classes)/2))))
+	two := like(d, d.Examples, make([]int32, d.N))
+	two.Classes = []string{"first", "others"}
+	for i, k := range d.Y {
+		two.Y[i] = int32(min(1, int(k)/(len(d.Classes)/2)))
 	}
 	two.SHA256 = two.Hash()
 	return two
 }
 
-// twoClasses draws examples of d, turns labels of the training examples round, and adds the test
-// error of each way to found.
-func (r *run) twoClasses(
-	ctx context.Context, d *dataset.Dataset, rate float64, seed uint64, found map[string][]float64,
-) error {
+// twoClasses draws examples of d, turns labels of the training examples round at the rate row.X,
+// and adds the test error of each way.
+func (r *run) twoClasses(ctx context.Context, d *dataset.Dataset, row Row, seed uint64) error {
 	n := min(smallTrain, 2*d.N/3)
 	parts, err := dataset.SplitCounts(d, []int{n, min(smallTest, d.N-n)}, seed)
 	if err != nil {
 		return err
 	}
 	train, test := parts[0], parts[1]
-	noise, err := confusion.Symmetric(train.Classes, rate)
+	noise, err := confusion.Symmetric(train.Classes, row.X)
 	if err != nil {
 		return err
 	}
 	if train.Y, err = noise.Inject(train.Y, seed); err != nil {
 		return err
 	}
-	curved := trial{train: train, test: test, seed: seed}
-	of := meanWays[0]
-	of.kernel = &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
-	report, err := r.learn(ctx, of, curved)
-	if err != nil {
-		return fmt.Errorf("%s: %w", of.name, err)
-	}
-	found[of.name] = append(found[of.name], report.ErrorRate)
-
 	flat, flatTest := *train, *test
 	if err := host.Prepare(&flat, "standardize,bias,l2", false); err != nil {
 		return err
@@ -168,25 +82,27 @@ func (r *run) twoClasses(
 	if err := features.PrepareBy(&flatTest, flat.Prepared); err != nil {
 		return err
 	}
+	curved := trial{train: train, test: test, seed: seed}
 	t := trial{train: components(&flat, flat.Examples), test: components(&flatTest, flatTest.Examples),
 		preparation: "none", seed: seed}
-	for _, w := range []way{meanWay, logistic} {
-		report, err := r.learn(ctx, w, t)
+	byKernel := meanWays[0]
+	byKernel.kernel = &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
+	for _, c := range []struct {
+		name string
+		fit  func() (float64, error)
+	}{
+		{meanWay.name, func() (float64, error) { return r.errorRate(ctx, meanWay, t) }},
+		{byKernel.name, func() (float64, error) { return r.errorRate(ctx, byKernel, curved) }},
+		{hinge, func() (float64, error) { return byPenalty(ctx, t, r.hinge) }},
+		{heavier, func() (float64, error) { return byPenalty(ctx, t, r.heavier) }},
+		{logistic.name, func() (float64, error) { return r.errorRate(ctx, logistic, t) }},
+	} {
+		v, err := c.fit()
 		if err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		found[w.name] = append(found[w.name], report.ErrorRate)
-	}
-	for name, fit := range map[string]penalized{hinge: r.hinge, heavier: r.heavier} {
-		lambda, err := leastPenalty(ctx, t, fit)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		wrong, err := fit(ctx, t, lambda)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		found[name] = append(found[name], wrong)
+		row.Learner = c.name
+		r.add(row, v)
 	}
 	return nil
 }
@@ -194,31 +110,50 @@ func (r *run) twoClasses(
 // penalized learns with a penalty, and returns the share of test examples that it gets wrong.
 type penalized func(ctx context.Context, t trial, lambda float64) (float64, error)
 
-// leastPenalty returns the penalty that errs least on the noisy labels of the parts of t.train
+// byPenalty learns with the penalty that errs least on the noisy labels of the parts of t.train
 // held out.
-func leastPenalty(ctx context.Context, t trial, fit penalized) (float64, error) {
-	best, least := 0.0, math.Inf(1)
-	for _, lambda := range penalties {
-		wrong := 0.0
-		for fold := range penaltyFolds {
+func byPenalty(ctx context.Context, t trial, fit penalized) (float64, error) {
+	fold := make([]int, t.train.N)
+	for i := range fold {
+		fold[i] = i % penaltyFolds
+	}
+	lambda, err := leastPenalty(t.train, fold, penalties,
+		func(in, out *dataset.Dataset, lambda float64) (float64, error) {
+			o := trial{train: in, test: out, preparation: t.preparation, seed: t.seed}
+			share, err := fit(ctx, o, lambda)
+			return float64(share * float64(out.N)), err
+		})
+	if err != nil {
+		return 0, err
+	}
+	return fit(ctx, t, lambda)
+}
+
+const penaltyFolds = 3
+
+// leastPenalty returns the λ of the least sum of the losses of all folds, each held out in turn.
+func leastPenalty(d *dataset.Dataset, fold []int, lambdas []float64,
+	loss func(in, out *dataset.Dataset, lambda float64) (float64, error)) (best float64, err error) {
+	least := math.Inf(1)
+	for _, lambda := range lambdas {
+		sum := 0.0
+		for f := range penaltyFolds {
 			var in, out []int
-			for i := range t.train.N {
-				if i%penaltyFolds == fold {
+			for i, k := range fold {
+				if k == f {
 					out = append(out, i)
 				} else {
 					in = append(in, i)
 				}
 			}
-			part := t
-			part.train, part.test = pick(t.train, in, t.train.Y), pick(t.train, out, t.train.Y)
-			share, err := fit(ctx, part, lambda)
+			v, err := loss(pick(d, in, d.Y), pick(d, out, d.Y), lambda)
 			if err != nil {
 				return 0, err
 			}
-			wrong += float64(share * float64(len(out)))
+			sum += v
 		}
-		if wrong < least {
-			best, least = lambda, wrong
+		if sum < least {
+			best, least = lambda, sum
 		}
 	}
 	return best, nil
@@ -226,12 +161,11 @@ func leastPenalty(ctx context.Context, t trial, fit penalized) (float64, error) 
 
 // hinge is penalized for the hinge loss, the cost of whose learner is 1/(λ·n).
 func (r *run) hinge(ctx context.Context, t trial, lambda float64) (float64, error) {
-	report, err := r.learn(ctx, way{name: hinge, blind: true, params: func() learners.Params {
+	return r.errorRate(ctx, way{name: hinge, blind: true, params: func() learners.Params {
 		p := svm.Defaults()
 		p.Loss, p.Cost = svm.Hinge, 1/(lambda*float64(t.train.N))
 		return p
 	}}, t)
-	return report.ErrorRate, err
 }
 
 // heavier is penalized for the t-logistic loss.
@@ -244,15 +178,15 @@ func (r *run) heavier(_ context.Context, t trial, lambda float64) (float64, erro
 		}
 		l.counts = append(l.counts, 1)
 	}
-	w, wrong := l.minimum(make([]float64, l.d)), 0
-	for i, y := range t.test.Y {
+	w, predicted := l.minimum(make([]float64, l.d)), make([]int32, t.test.N)
+	for i := range predicted {
 		score := 0.0
 		for j, v := range t.test.DenseRow(row, i) {
 			score += float64(w[j] * float64(v))
 		}
-		if (score > 0) != (y == 1) {
-			wrong++
+		if score > 0 {
+			predicted[i] = 1
 		}
 	}
-	return float64(wrong) / float64(t.test.N), nil
+	return wrong(predicted, t.test.Y), nil
 }

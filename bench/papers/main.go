@@ -16,7 +16,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/bench/device"
@@ -65,11 +64,20 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if args[0] == "plot" {
 		return plotRows(flags, args[1:])
 	}
-	k := slices.IndexFunc(experiments, func(e *experiment) bool { return e.Name == args[0] })
-	if k < 0 {
-		return fmt.Errorf("%w: unknown experiment %q", errUsage, args[0])
+	if e := find(args[0]); e != nil {
+		return e.command(ctx, flags, args[1:], stdout, stderr)
 	}
-	return experiments[k].command(ctx, flags, args[1:], stdout, stderr)
+	return fmt.Errorf("%w: unknown experiment %q", errUsage, args[0])
+}
+
+// find returns the experiment of a name, nil for none.
+func find(name string) *experiment {
+	for _, e := range experiments {
+		if e.Name == name {
+			return e
+		}
+	}
+	return nil
 }
 
 // parse reads flags and refuses arguments that are none.

@@ -15,57 +15,33 @@ import (
 var kernelMeanNoise = &experiment{
 	Name: "kernel-mean-noise", Usage: "the kernel mean and others on real data with symmetric noise",
 	Paper: "Symmetric noise (Lemma 10 of the kernel mean's paper)",
-	About: "Labels that are wrong by chance, all wrong ones alike, up to where they say nothing: " +
-		"of Q classes that\n" +
-		"is a rate of 1 - 1/Q, and noise s is the rate 2s(1 - 1/Q), so that 0.5 is useless, as of two " +
-		"classes.\n" +
-		"Errors on test examples with right labels. The mean has all examples and a Gaussian kernel " +
-		"function,\n" +
-		"whose gamma is found on noisy labels held out; softmax and UMA have 500 kernel principal " +
-		"components of\n" +
-		"1 / the median squared distance. The first 4000 examples train, where there are more.",
+	About: `Labels that are wrong by chance, all wrong ones alike, up to where they say nothing: of Q
+classes that is a rate of 1 - 1/Q, and noise s is the rate 2s(1 - 1/Q), so that 0.5 is useless, as
+of two classes. Errors on test examples with right labels. The mean has all examples and a Gaussian
+kernel function, whose gamma is found on noisy labels held out; softmax and UMA have 500 kernel
+principal components of 1 / the median squared distance. The first 4000 examples train, where there
+are more.`,
 	Axis: "noise, as of two classes: 0.5 is useless", Sets: []string{"digits", "letter", "fashion"},
-	run: runKernelMeanNoise,
-}
-
-// noiseSets are the sets of Table 1 with fewer components, and a larger one.
-var noiseSets = []set{
-	{name: "digits", train: sets[0].train, test: sets[0].test, components: 500},
-	{name: "letter", train: sets[1].train, first: sets[1].first, options: sets[1].options,
-		components: 500},
-	{name: "fashion", train: "fashion-mnist/train-images-idx3-ubyte.gz",
-		test: "fashion-mnist/t10k-images-idx3-ubyte.gz", components: 500},
+	run: func(ctx context.Context, r *run) error {
+		return r.eachSet(func(s set) error {
+			s.components = 500
+			return r.noiseRows(ctx, s, []float64{0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.49})
+		})
+	},
 }
 
 const noiseMost = 4000 // examples to train on
 
-var noiseShares = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.49}
-
-func runKernelMeanNoise(ctx context.Context, r *run) error {
-	for _, s := range noiseSets {
-		if !slices.Contains(r.Sets, s.name) {
-			continue
-		}
-		if err := r.noiseRows(ctx, s, noiseShares); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
-	}
-	return nil
-}
-
 // The ways of the mean classifier with a kernel function: the first finds its γ, the others have
 // the same.
 var meanWays = []way{
-	{name: "kernel mean", params: func() learners.Params { return kernelmean.Defaults() },
-		blind: true},
-	{name: "kernel mean, balanced", params: balanced, blind: true},
-	{name: "kernel mean, C", params: func() learners.Params { return kernelmean.Defaults() }},
-}
-
-func balanced() learners.Params {
-	p := kernelmean.Defaults()
-	p.Balanced = true
-	return p
+	{name: "kernel mean", params: meanWay.params, blind: true},
+	{name: "kernel mean, balanced", blind: true, params: func() learners.Params {
+		p := kernelmean.Defaults()
+		p.Balanced = true
+		return p
+	}},
+	{name: "kernel mean, C", params: meanWay.params},
 }
 
 // componentWays learn on kernel principal components.
@@ -96,30 +72,23 @@ func (r *run) noiseRows(ctx context.Context, s set, shares []float64) error {
 			return err
 		}
 		mean.noise, other.noise = c, c
-		found := map[string][]float64{}
 		gammas := make([]float32, r.Runs)
-		for k := range r.Runs {
-			if gammas[k], err = r.noiseRun(ctx, mean, other, r.Seed+uint64(k), found); err != nil {
-				return fmt.Errorf("noise %v: %w", share, err)
-			}
+		row := Row{Data: s.name, Level: level, X: share, Measure: ErrorRate}
+		if err := r.repeat(ctx, fmt.Sprintf("%s, noise %v", s.name, share), func(seed uint64) error {
+			gammas[seed-r.Seed], err = r.noiseRun(ctx, row, mean, other, seed)
+			return err
+		}); err != nil {
+			return err
 		}
-		for k, w := range slices.Concat(meanWays, componentWays) {
-			row := Row{Data: s.name, Learner: w.name, Level: level, X: share, Measure: ErrorRate}
-			if k < len(meanWays) {
-				row.Note = fmt.Sprintf("gamma %v", gammas)
-			}
-			if err := r.write(row, found[w.name]); err != nil {
-				return err
-			}
+		for k := range meanWays {
+			r.rows[k].Note = fmt.Sprintf("gamma %v", gammas)
 		}
-		r.Note("%s: noise %v, gamma %v", s.name, share, gammas)
 	}
 	return nil
 }
 
-// noiseRun turns labels, adds the test error of each way to found, and returns the γ of the means.
-func (r *run) noiseRun(ctx context.Context, mean, other trial, seed uint64,
-	found map[string][]float64,
+// noiseRun turns labels, adds the test error of each way, and returns the γ of the means.
+func (r *run) noiseRun(ctx context.Context, row Row, mean, other trial, seed uint64,
 ) (float32, error) {
 	labels, err := mean.noise.Inject(mean.train.Y, seed)
 	if err != nil {
@@ -137,13 +106,14 @@ func (r *run) noiseRun(ctx context.Context, mean, other trial, seed uint64,
 		}
 		trained, err := r.fit(ctx, w, t)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", w.name, err)
+			return 0, err
 		}
 		report, err := r.judge(ctx, trained, t)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", w.name, err)
+			return 0, err
 		}
-		found[w.name] = append(found[w.name], report.ErrorRate)
+		row.Learner = w.name
+		r.add(row, report.ErrorRate)
 		if k == 0 {
 			kernel = fitting.Options{Function: trained.Meta.Kernel.Function}
 		}

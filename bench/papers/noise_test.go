@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // TestNoise: from labels with a third of them wrong the mean and softmax still learn, and the mean
 // needs no C.
@@ -8,7 +11,8 @@ func TestNoise(t *testing.T) {
 	var rows []Row
 	r, s := smallRun(t, &rows)
 	s.first = 700
-	if err := r.noiseRows(t.Context(), s, []float64{0, 0.2}); err != nil {
+	err := errors.Join(r.noiseRows(t.Context(), s, []float64{0, 0.2}), r.flush())
+	if err != nil {
 		t.Fatal(err)
 	}
 	if len(rows) != 12 || rows[0].Note == "" || rows[11].X != 0.2 || rows[11].Level != 1 {

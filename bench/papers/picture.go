@@ -42,14 +42,11 @@ func readRows(path string) ([]Row, error) {
 // picture draws figures as curves of the learners, tables, whose axis has the learners, as points
 // of the data sets, and what has several measures, which are its axis, as points of the learners.
 func picture(rows []Row) (*plot.Plot, error) {
-	known := slices.IndexFunc(experiments, func(d *experiment) bool {
-		return d.Name == rows[0].Experiment
-	})
-	if known < 0 {
+	d := find(rows[0].Experiment)
+	if d == nil {
 		return nil, fmt.Errorf("found rows of %q, which is no experiment of this version",
 			rows[0].Experiment)
 	}
-	d := experiments[known]
 	all := map[string]*chart.Series{}
 	measures := several(rows, func(r Row) string { return r.Measure })
 	var names, columns []string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -41,8 +42,7 @@ type s3vm struct {
 }
 
 const (
-	s3vmSteps  = 80 // for each c
-	s3vmFolds  = 3
+	s3vmSteps  = 80         // for each c
 	s3vmStream = 0x7333766d // "s3vm"
 )
 
@@ -66,7 +66,6 @@ func newS3VM(e engine.Engine, x dataset.Examples, y []int32, q int) (*s3vm, erro
 	one := make([]float32, n)
 	for i, t := range y {
 		if t < 0 {
-			s.others++
 			one[i] = 1
 			continue
 		}
@@ -79,11 +78,8 @@ func newS3VM(e engine.Engine, x dataset.Examples, y []int32, q int) (*s3vm, erro
 	for r := range s.share {
 		s.share[r] /= s.labels
 	}
-	if s.others == 0 {
-		for i := range one {
-			one[i] = 1
-		}
-		s.others = s.labels
+	if s.others = float64(n) - s.labels; s.others == 0 {
+		one, s.others = slices.Repeat([]float32{1}, n), s.labels
 	}
 	s.bit = math.Ldexp(1, -eval.FixedPoint().S)
 	if err := eval.WeightedSums(s.sums[:d], one); err != nil {
@@ -155,16 +151,13 @@ func (s *s3vm) fit(ctx context.Context, w engine.Weights, shares []float64) erro
 		copy(ahead.W, w.W)
 		steepest := s.lambda + 1 + float64(2*c) // of examples of length 1
 		root, low := math.Sqrt(steepest), math.Sqrt(s.lambda)
-		momentum := (root - low) / (root + low)
 		for range s3vmSteps {
-			if err := ctx.Err(); err != nil {
+			if err := errors.Join(ctx.Err(), s.gradient(g, ahead, c)); err != nil {
 				return err
 			}
-			if err := s.gradient(g, ahead, c); err != nil {
-				return err
-			}
-			for r := range s.q {
-				s.step(at, g, ahead, r, 1/steepest, momentum)
+			for from := 0; from < len(at); from += s.d {
+				to := from + s.d
+				step(at[from:to], g[from:to], ahead.W[from:to], 1/steepest, (root-low)/(root+low))
 			}
 		}
 		for k, v := range at {
@@ -174,21 +167,19 @@ func (s *s3vm) fit(ctx context.Context, w engine.Weights, shares []float64) erro
 	return nil
 }
 
-// step moves class r.
-func (s *s3vm) step(at, g []float64, ahead engine.Weights, r int, size, momentum float64) {
+// step moves the weights of a class.
+func step(at, g []float64, ahead []float32, size, momentum float64) {
 	uphill := 0.0
-	from, to := r*s.d, (r+1)*s.d
-	next := make([]float64, s.d)
-	for k := from; k < to; k++ {
-		next[k-from] = float64(ahead.W[k]) - float64(size*g[k])
-		uphill += float64(g[k] * (next[k-from] - at[k]))
+	next := make([]float64, len(at))
+	for k := range next {
+		next[k] = float64(ahead[k]) - float64(size*g[k])
+		uphill += float64(g[k] * (next[k] - at[k]))
 	}
 	if uphill > 0 {
 		momentum = 0
 	}
-	for k := from; k < to; k++ {
-		v := next[k-from]
-		ahead.W[k] = float32(v + float64(momentum*(v-at[k])))
+	for k, v := range next {
+		ahead[k] = float32(v + float64(momentum*(v-at[k])))
 		at[k] = v
 	}
 }
@@ -217,18 +208,26 @@ func (s *s3vm) predict(e engine.Engine, w engine.Weights, x dataset.Examples) ([
 
 // semiSupervised learns from the right labels of known and from the other examples of train
 // without any, and returns the share of test that is predicted wrong. λ is chosen on the labelled
-// ones alone.
+// ones alone, by how many labels of a third of them a machine of the other thirds predicts wrong.
 func (r *run) semiSupervised(ctx context.Context, train, test *dataset.Dataset, known []int,
-	seed uint64) (rate float64, err error) {
+	seed uint64) (float64, error) {
 	q := len(train.Classes)
-	lambda, err := r.s3vmLambda(ctx, pick(train, known, train.Y), seed)
+	fold := make([]int, len(known))
+	for k, i := range rand.New(rand.NewPCG(seed, s3vmStream)).Perm(len(known)) {
+		fold[i] = k % penaltyFolds
+	}
+	lambda, err := leastPenalty(pick(train, known, train.Y), fold, s3vmLambdas,
+		func(in, out *dataset.Dataset, lambda float64) (float64, error) {
+			predicted, err := r.s3vmLearn(ctx, in.Examples, in.Y, q, lambda, s3vmShares[:1], out.Examples)
+			if err != nil {
+				return 0, err
+			}
+			return wrong(predicted, out.Y), nil
+		})
 	if err != nil {
 		return 0, err
 	}
-	y := make([]int32, train.N)
-	for i := range y {
-		y[i] = -1
-	}
+	y := slices.Repeat([]int32{-1}, train.N)
 	for _, i := range known {
 		y[i] = train.Y[i]
 	}
@@ -237,16 +236,6 @@ func (r *run) semiSupervised(ctx context.Context, train, test *dataset.Dataset, 
 		return 0, err
 	}
 	return wrong(predicted, test.Y), nil
-}
-
-func wrong(predicted, right []int32) float64 {
-	n := 0.0
-	for i, k := range right {
-		if predicted[i] != k {
-			n++
-		}
-	}
-	return n / float64(len(right))
 }
 
 // s3vmLearn learns with a λ and predicts.
@@ -263,39 +252,4 @@ func (r *run) s3vmLearn(ctx context.Context, x dataset.Examples, y []int32, q in
 		return nil, fmt.Errorf("s3vm: %w", err)
 	}
 	return s.predict(r.Engine, w, test)
-}
-
-// s3vmLambda chooses λ by how many labels of a third of the examples a machine of the other thirds
-// predicts wrong, which no example without a label takes part in.
-func (r *run) s3vmLambda(ctx context.Context, d *dataset.Dataset, seed uint64) (best float64,
-	err error) {
-	fold := make([]int, d.N)
-	for k, i := range rand.New(rand.NewPCG(seed, s3vmStream)).Perm(d.N) {
-		fold[i] = k % s3vmFolds
-	}
-	least := math.Inf(1)
-	for _, lambda := range s3vmLambdas {
-		sum := 0.0
-		for f := range s3vmFolds {
-			var fit, rest []int
-			for i, k := range fold {
-				if k == f {
-					rest = append(rest, i)
-				} else {
-					fit = append(fit, i)
-				}
-			}
-			from, to := pick(d, fit, d.Y), pick(d, rest, d.Y)
-			predicted, err := r.s3vmLearn(ctx, from.Examples, from.Y, len(d.Classes), lambda, s3vmShares[:1],
-				to.Examples)
-			if err != nil {
-				return 0, err
-			}
-			sum += wrong(predicted, to.Y)
-		}
-		if sum < least {
-			best, least = lambda, sum
-		}
-	}
-	return best, nil
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,11 +20,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
-// set is a data set of Section 4.2 of the UMA paper.
+// set is a data set.
 type set struct {
 	name        string
 	train, test string // files below options.DataDir; test "" where the examples behind first test
 	options     file.Options
+	heading     bool // the first line of train is about the file, in scikit-learn's way
 	first       int
 	// examples of each class that the rough classifier is given, the paper's m
 	perClass   int
@@ -29,9 +33,6 @@ type set struct {
 	paper      map[string]*float64 // of each column
 	note       string
 }
-
-// An IDX file of images has its labels in one beside it.
-const imagesFile, labelsFile = "images-idx3", "labels-idx1"
 
 // The columns of Table 1 of the paper. "rough" is the classifier whose predictions are the labels.
 const (
@@ -43,38 +44,45 @@ func paperRow(labels, conf, full, s3vm, uma float64) map[string]*float64 {
 		umaWay.name: &uma}
 }
 
+// setNames are the sets of Section 4.2 of the UMA paper.
+var setNames = []string{"digits", "letter", "reuters"}
+
+// sets are all sets but those of active learning, in the order in which experiments read them.
 var sets = []set{
 	{name: "digits", train: "optdigits/optdigits.tra.gz", test: "optdigits/optdigits.tes.gz",
 		perClass: 10, components: 640, paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)},
+	banana,
+	{name: "cancer", train: "small/sklearn_breast_cancer.csv.gz", heading: true},
+	{name: "glass", train: "small/glass.data.gz",
+		options: file.Options{Table: file.Table{Ignore: []string{"1"}}}},
+	{name: "iris", train: "small/sklearn_iris.csv.gz", heading: true},
 	{name: "letter", train: "letter/letter-recognition.data.gz", first: 15000, perClass: 50,
 		options:    file.Options{Table: file.Table{LabelColumn: "first"}},
 		components: 1600, paper: paperRow(0.35, 0.36, 0.23, 0.49, 0.33)},
 	// The file alone does not tell how many features there are.
 	{name: "reuters", train: "reuters21578/reuters9.train.svm.gz",
-		test:     "reuters21578/reuters9.test.svm.gz",
-		perClass: 20, options: file.Options{Features: 19767}, paper: paperRow(0.30, 0.17, 0.01, 0.22,
-			0.21), note: "nine classes of Reuters-21578 in the place of the paper's nine of RCV1"},
+		test: "reuters21578/reuters9.test.svm.gz", perClass: 20,
+		options: file.Options{Features: 19767}, paper: paperRow(0.30, 0.17, 0.01, 0.22, 0.21),
+		note: "nine classes of Reuters-21578 in the place of the paper's nine of RCV1"},
+	{name: "fashion", train: "fashion-mnist/train-images-idx3-ubyte.gz",
+		test: "fashion-mnist/t10k-images-idx3-ubyte.gz"},
+	{name: "vehicle", train: "small/vehicle.csv.gz"},
+	{name: "wine", train: "small/sklearn_wine_data.csv.gz", heading: true},
 }
 
-// eachSet calls write for the sets that the options ask for, until one fails.
-func (r *run) eachSet(write func(set) error) error {
+var banana = set{name: "banana", train: "banana/banana.dat.gz"}
+
+// eachSet calls measure for the sets that the options ask for, until one fails.
+func (r *run) eachSet(measure func(set) error) error {
 	for _, s := range sets {
 		if !slices.Contains(r.Sets, s.name) {
 			continue
 		}
-		if err := write(s); err != nil {
+		if err := measure(s); err != nil {
 			return fmt.Errorf("set %s: %w", s.name, err)
 		}
 	}
 	return nil
-}
-
-func setNames() []string {
-	names := make([]string, len(sets))
-	for k, s := range sets {
-		names[k] = s.name
-	}
-	return names
 }
 
 // read returns the examples to train and to test on, with right labels, as a learner sees them:
@@ -86,17 +94,35 @@ func (s set) read(ctx context.Context, r *run) (train, test *dataset.Dataset, er
 	return s.mapped(ctx, r, train, test)
 }
 
-// readFiles returns what the files have.
-func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Dataset, err error) {
-	o := s.options
-	read := func(name string) (*dataset.Dataset, error) {
-		path := filepath.Join(r.DataDir, name)
-		if strings.Contains(name, imagesFile) {
-			o.Labels = strings.Replace(path, imagesFile, labelsFile, 1)
-		}
+// readFile returns the examples of a file.
+func (s set) readFile(ctx context.Context, r *run, name string) (*dataset.Dataset, error) {
+	path, o := filepath.Join(r.DataDir, name), s.options
+	if strings.Contains(name, "images-idx3") {
+		o.Labels = strings.Replace(path, "images-idx3", "labels-idx1", 1)
+	}
+	if !s.heading {
 		return file.Read(ctx, path, o)
 	}
-	if train, err = read(s.train); err != nil {
+	packed, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer packed.Close() // nothing to lose: it is only read
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	lines := bufio.NewReader(unpacked)
+	if _, err := lines.ReadString('\n'); err != nil {
+		return nil, fmt.Errorf("%s:1: found no line to pass over: %w", path, err)
+	}
+	o.Format, o.Header = "csv", "no"
+	return file.ReadFrom(ctx, lines, path, o)
+}
+
+// readFiles returns what the files have.
+func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Dataset, err error) {
+	if train, err = s.readFile(ctx, r, s.train); err != nil {
 		return nil, nil, err
 	}
 	if s.test == "" {
@@ -104,20 +130,20 @@ func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Datase
 			return nil, nil, fmt.Errorf("%s: found %d examples, wanted more than %d", train.Path, train.N,
 				s.first)
 		}
-		train, test = part(train, 0, s.first), part(train, s.first, train.N)
-	} else {
-		o.Features, o.Classes = train.D, train.Classes
-		if test, err = read(s.test); err != nil {
-			return nil, nil, err
-		}
+		return part(train, 0, s.first), part(train, s.first, train.N), nil
 	}
-	return train, test, nil
+	s.options.Features, s.options.Classes = train.D, train.Classes
+	test, err = s.readFile(ctx, r, s.test)
+	return train, test, err
+}
+
+// like returns other examples of the classes of d.
+func like(d *dataset.Dataset, x dataset.Examples, y []int32) *dataset.Dataset {
+	return &dataset.Dataset{Examples: x, Y: y, Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
 }
 
 func part(d *dataset.Dataset, from, to int) *dataset.Dataset {
-	p := &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes}
-	p.Path = d.Path
-	return p
+	return like(d, d.Part(from, to), d.Y[from:to])
 }
 
 // mapped puts components of length 1 in the place of the features.
@@ -148,8 +174,7 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 }
 
 func components(d *dataset.Dataset, z dataset.Rows) *dataset.Dataset {
-	return &dataset.Dataset{Examples: z.Stored().Examples, Y: d.Y, Classes: d.Classes,
-		Found: dataset.Found{Path: d.Path}}
+	return like(d, z.Stored().Examples, d.Y)
 }
 
 // preparation is what a learner still has to do to what read returns.
@@ -191,10 +216,9 @@ func draw(d *dataset.Dataset, perClass int, share float64, seed uint64) labelled
 
 // pick returns some examples of d with labels of their own.
 func pick(d *dataset.Dataset, which []int, labels []int32) *dataset.Dataset {
-	p := &dataset.Dataset{Examples: d.Pick(which), Classes: d.Classes,
-		Found: dataset.Found{Path: d.Path}}
-	for _, i := range which {
-		p.Y = append(p.Y, labels[i])
+	y := make([]int32, len(which))
+	for k, i := range which {
+		y[k] = labels[i]
 	}
-	return p
+	return like(d, d.Pick(which), y)
 }

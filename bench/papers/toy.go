@@ -1,14 +1,110 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
+
+const toyAbout = `A toy of 10 classes, 1000 points of the unit circle (margin 0.025), tested on
+10000: ‖Ĉ‖_F of the predictions. Columns of M sum to 1 here (the paper draws rows, and inverts what
+has columns). Of each curve the paper's text tells the ends. UMA is the learner as it is by default,
+and the paper's Algorithm 2 to the letter: one pair of classes a step, 5000 steps, the last weights.`
+
+// figure1a has labels of C_i learned with C_i, and without.
+var figure1a = &experiment{
+	Name: "fig1a", Usage: "UMA and perceptrons at 20 levels of noise (figure 1a of the UMA paper)",
+	Paper: "Louche & Ralaivola (2015), Figure 1a", About: toyAbout, Axis: "‖C − diag(C)‖_F",
+	run: func(ctx context.Context, r *run) error {
+		return r.toyRows(ctx, func(all []*toy, level int) (x float64, labels int) {
+			norms := make([]float64, len(all))
+			for k, t := range all {
+				norms[k] = offDiagonal(t.level(level))
+			}
+			x, _ = meanAndError(norms)
+			return x, level
+		}, 1, []toyCurve{{umaWay, paperUMA}, {umaPair, paperUMA}, {umaBlind, paperPerceptron},
+			{perceptron, nil}})
+	},
+}
+
+// figure1b has labels of M learned with C_0 to C_20: ρ = 1 to -1.
+var figure1b = &experiment{
+	Name:  "fig1b",
+	Usage: "UMA told a C that is not quite that of the noise (figure 1b of the UMA paper)",
+	Paper: "Louche & Ralaivola (2015), Figure 1b", About: toyAbout, Axis: "approximation factor",
+	run: func(ctx context.Context, r *run) error {
+		return r.toyRows(ctx, func(_ []*toy, level int) (x float64, labels int) {
+			return float64(10-level) / 10, 10
+		}, 0, []toyCurve{{umaWay, paperFactor}, {umaPair, paperFactor}})
+	},
+}
+
+// What Section 4.1 says of the curves, in words alone.
+var (
+	paperUMA        = map[int]*float64{1: number(0.5), toyLevels: number(2.25)}
+	paperPerceptron = map[int]*float64{1: number(1.7), toyLevels: number(2.75)}
+	paperFactor     = map[int]*float64{0: number(2.6), 10: number(1.8), toyLevels: number(2.15)}
+)
+
+// toyCurve is a way to learn, and what the paper says of some levels.
+type toyCurve struct {
+	way
+	paper map[int]*float64
+}
+
+// toyRows measures curves at the levels of C from first on. A level has a place on the axis, and
+// labels of the same or of another level.
+func (r *run) toyRows(ctx context.Context, at func(all []*toy, level int) (x float64, labels int),
+	first int, curves []toyCurve) error {
+	all := r.toys()
+	for level := first; level <= toyLevels; level++ {
+		x, labels := at(all, level)
+		if err := r.repeat(ctx, fmt.Sprintf("level %d", level), func(seed uint64) error {
+			for _, c := range curves {
+				row := Row{Data: "toy", Learner: c.name, Level: level, X: x, Measure: Frobenius,
+					Paper: c.paper[level]}
+				if err := r.toyRun(ctx, row, c.way, all[seed-r.Seed], labels, level, seed); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toys draws the problem of each run.
+func (r *run) toys() []*toy {
+	all := make([]*toy, r.Runs)
+	for k := range all {
+		all[k] = newToy(r.Seed + uint64(k))
+	}
+	return all
+}
+
+// toyRun learns from labels of one level with the C of another.
+func (r *run) toyRun(ctx context.Context, row Row, w way, t *toy, labels, told int, seed uint64,
+) error {
+	noisy, err := t.noisy(labels, seed)
+	if err != nil {
+		return err
+	}
+	report, err := r.learn(ctx, w, trial{noisy, t.test, t.level(told), "none", seed})
+	if err != nil {
+		return err
+	}
+	r.add(row, report.ConfusionRate*math.Sqrt(toyClasses)) // ‖Ĉ‖_F is √Q times the confusion rate
+	return nil
+}
 
 // The toy of Section 4.1 of the UMA paper.
 const (
@@ -28,61 +124,47 @@ type toy struct {
 	m           []float64        // M, Q×Q, columns sum to 1
 }
 
-// newToy draws a problem. Vectors that leave a class without examples, and an M
-// with a level that cannot be inverted, are drawn again.
-func newToy(seed uint64) (*toy, error) {
+// newToy draws a problem. Vectors that leave a class without examples, and an M with a level that
+// cannot be inverted, are drawn again.
+func newToy(seed uint64) *toy {
 	rng := rand.New(rand.NewPCG(seed, toyStream))
 	t := &toy{}
-	for t.train == nil {
+	for t.test == nil {
 		w := make([][2]float64, toyClasses)
 		for r := range w {
 			w[r] = onCircle(rng)
 		}
-		train, hasAll := points(rng, w, toyTrain)
-		if !hasAll {
-			continue
-		}
-		test, hasAll := points(rng, w, toyTest)
-		if hasAll {
-			t.train, t.test = train, test
+		if t.train = points(rng, w, toyTrain); t.train != nil {
+			t.test = points(rng, w, toyTest)
 		}
 	}
 	rng = rand.New(rand.NewPCG(seed, noiseStream))
-	const most = 1000 // the first matrix has always served
-	for range most {
+	for t.m == nil || !t.invertible() { // the first matrix has always served
 		t.m = randomColumns(rng, toyClasses)
-		if t.invertible() {
-			return t, nil
-		}
 	}
-	return nil, fmt.Errorf("found %d random matrices M without an inverse at some level, wanted "+
-		"one with", most)
+	return t
 }
 
-// points draws n examples and says whether each class has one.
-func points(rng *rand.Rand, w [][2]float64, n int) (d *dataset.Dataset, hasAll bool) {
+// points draws n examples, nil where a class has none.
+func points(rng *rand.Rand, w [][2]float64, n int) *dataset.Dataset {
 	const tries = 100 // of points for one that is wanted; the margin leaves most of them
-	x, y := make([]float32, 0, 2*n), make([]int32, 0, n)
+	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2}, Classes: classNames(len(w))}
 	seen := make([]bool, len(w))
-	for k := 0; len(y) < n; k++ {
+	for k := 0; len(d.Y) < n; k++ {
 		if k == tries*n {
-			return nil, false
+			return nil
 		}
 		at := onCircle(rng)
 		if class, margin := nearest(w, at); margin > toyMargin {
-			x, y = append(x, float32(at[0]), float32(at[1])), append(y, int32(class))
+			d.X, d.Y = append(d.X, float32(at[0]), float32(at[1])), append(d.Y, int32(class))
 			seen[class] = true
 		}
 	}
-	for _, s := range seen {
-		if !s {
-			return nil, false
-		}
+	if slices.Contains(seen, false) {
+		return nil
 	}
-	d = &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2, X: x}, Y: y,
-		Classes: classNames(len(w))}
 	d.SHA256 = d.Hash()
-	return d, true
+	return d
 }
 
 func classNames(q int) []string {

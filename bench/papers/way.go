@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"math"
+	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -27,35 +27,35 @@ type way struct {
 }
 
 var (
-	umaWay     = way{name: "uma", params: func() learners.Params { return uma.Defaults() }}
-	umaSure    = way{name: umaWay.name, params: sure}
-	umaPair    = way{name: "uma, a pair a step", params: pairs, rule: learners.Last, steps: 5000}
-	roughWay   = way{name: "rough", params: pairs, rule: learners.Last, steps: 5000, blind: true}
-	umaBlind   = way{name: "uma, C = I", params: umaWay.params, blind: true}
-	perceptron = way{name: "perceptron", params: regular, blind: true}
-	forward    = way{name: "softmax", params: func() learners.Params { return softmax.Defaults() }}
+	umaWay = way{name: "uma", params: umaBy(func(*uma.Params) {})}
+	// It doubts no update vector: labels that a classifier gave are no random ones, as doubts presume.
+	umaSure  = way{name: umaWay.name, params: umaBy(func(p *uma.Params) { p.Doubt = 0 })}
+	umaPair  = pairWay("uma, a pair a step", 5000, uma.Defaults().Select)
+	umaBlind = way{name: "uma, C = I", params: umaWay.params, blind: true}
+	roughWay = way{name: "rough", params: umaPair.params, rule: umaPair.rule, steps: umaPair.steps,
+		blind: true}
+	// The perceptron of the papers averages nothing.
+	perceptron = way{name: "perceptron", blind: true, params: func() learners.Params {
+		p := online.New("perceptron")
+		p.NoAverage = true
+		return p
+	}}
+	forward = way{name: "softmax", params: func() learners.Params { return softmax.Defaults() }}
 )
 
-// sure are the parameters of UMA that doubts no update vector: labels that a classifier gave are
-// no random ones, as doubts presume.
-func sure() learners.Params {
-	p := uma.Defaults()
-	p.Doubt = 0
-	return p
+func umaBy(set func(*uma.Params)) func() learners.Params {
+	return func() learners.Params {
+		p := uma.Defaults()
+		set(p)
+		return p
+	}
 }
 
-// pairs are the parameters of the paper's Algorithm 2 to the letter, with α = 0.
-func pairs() learners.Params {
-	p := uma.Defaults()
-	p.Step, p.Doubt = uma.StepPair, 0
-	return p
-}
-
-// regular are the parameters of the perceptron of the papers, which averages nothing.
-func regular() learners.Params {
-	p := online.New("perceptron")
-	p.NoAverage = true
-	return p
+// pairWay is the paper's Algorithm 2 to the letter, with α = 0.
+func pairWay(name string, steps int, selection string) way {
+	return way{name: name, rule: learners.Last, steps: steps, params: umaBy(func(p *uma.Params) {
+		p.Step, p.Doubt, p.Select = uma.StepPair, 0, selection
+	})}
 }
 
 // trial is what is learned from, and judged by.
@@ -73,6 +73,12 @@ func (r *run) learn(ctx context.Context, w way, t trial) (metric.Report, error) 
 		return metric.Report{}, err
 	}
 	return r.judge(ctx, trained, t)
+}
+
+// errorRate is learn for the test error alone.
+func (r *run) errorRate(ctx context.Context, w way, t trial) (float64, error) {
+	report, err := r.learn(ctx, w, t)
+	return report.ErrorRate, err
 }
 
 // judge counts what a model predicts of the test examples.
@@ -95,8 +101,23 @@ func (r *run) fit(ctx context.Context, w way, t trial) (*host.Trained, error) {
 	if err == nil {
 		err = ctx.Err() // an interrupted run has a model too, but not the one that is measured here
 	}
-	return trained, err
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.name, err)
+	}
+	return trained, nil
 }
 
-// norm returns ‖Ĉ‖_F, which is √Q times the confusion rate.
-func norm(m metric.Report) float64 { return m.ConfusionRate * math.Sqrt(float64(len(m.PerClass))) }
+// agreeing counts the predictions that are right.
+func agreeing(predicted, right []int32) (n int) {
+	for i, k := range right {
+		if predicted[i] == k {
+			n++
+		}
+	}
+	return n
+}
+
+// wrong returns the share of predictions that are not right.
+func wrong(predicted, right []int32) float64 {
+	return float64(len(right)-agreeing(predicted, right)) / float64(len(right))
+}

@@ -111,8 +111,9 @@ var foreign = map[string][]string{
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
 	"golang.org/x/text":             {"host/dataset/features"}, // lower case
+	// bench has means and deviations of it.
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
-		"internal/sketch", "internal/openblas"},
+		"internal/sketch", "internal/openblas", "bench"},
 	// Pictures: of rows, and on a report's page.
 	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report", "internal/chart", "bench/papers"},
 	// Curves in a terminal.

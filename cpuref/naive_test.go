@@ -68,19 +68,6 @@ func (v *naive) Predict(dst []int32) error {
 	return nil
 }
 
-func (v *naive) LargestScores(dst []float32) error {
-	for c := range dst {
-		largest := 0.0
-		for i := range v.x.N {
-			if s := float64(v.scores[i*v.q+c]); s == s { // else it is NaN
-				largest = math.Max(largest, math.Abs(s))
-			}
-		}
-		dst[c] = float32(largest)
-	}
-	return nil
-}
-
 func (v *naive) ClassSums(dst []int64, p int) error {
 	copy(dst, v.classSums(p))
 	return nil

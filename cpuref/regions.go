@@ -47,17 +47,6 @@ func (r *resident) Predict(dst []int32) error {
 	return nil
 }
 
-// LargestScores: clause 23.
-func (r *resident) LargestScores(dst []float32) error {
-	clear(dst)
-	for k, s := range r.scores {
-		if size := max(s, -s); size > dst[k%r.q] {
-			dst[k%r.q] = size
-		}
-	}
-	return nil
-}
-
 // predict returns the predicted class and its margin: clause 4.
 func predict(scores []float32) (class int32, margin float32) {
 	best, second := float32(math.Inf(-1)), float32(math.Inf(-1))

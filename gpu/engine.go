@@ -45,7 +45,6 @@ type gpuEngine struct {
 
 	dense                                          [3]denseKernels // by width
 	scoreSparse, predict, assign, bound            *compiled
-	largestScores                                  *compiled
 	assignListed, addGroups, clearSums             *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled

@@ -92,8 +92,7 @@ func (e *gpuEngine) library() (l library) {
 	}
 	l.all = []program{
 		{"region update bound", " -DNARROW=0", []kernelUse{
-			{&e.predict, "predict", 64}, {&e.largestScores, "largest_scores", 64},
-			{&e.assign, "assign", group}, {&e.bound, "bound", group},
+			{&e.predict, "predict", 64}, {&e.assign, "assign", group}, {&e.bound, "bound", group},
 			{&e.assignListed, "assign_listed", 64}, {&e.updateVectors, "update_vectors", 64},
 			{&e.norms, "norms", group}}},
 		{"add", sums, []kernelUse{{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64}}},

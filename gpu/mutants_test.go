@@ -45,8 +45,6 @@ var mutants = []mutant{
 		"for (int k = width - 1; k >= 0; k--)"},
 	{"GPU: last class not written", "score.cl", "g * CLASSES + c < m", "g * CLASSES + c < m - 1"},
 	{"GPU: last column not read", "score.cl", "if (l % WIDTH < width)", "if (l % WIDTH < width - 1)"},
-	{"largest of the scores, not of their sizes", "region.cl", "fabs(scores[SCORE(i, from + c)])",
-		"scores[SCORE(i, from + c)]"},
 	{"tie goes to the highest class", "region.cl", "if (best < s)", "if (s >= best)"},
 	{"GPU: runner-up forgotten", "region.cl", "second = best;", ""},
 	{"GPU: runner-up below the best only", "region.cl", "} else if (second < s) {",

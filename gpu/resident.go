@@ -5,7 +5,6 @@ package gpu
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -330,31 +329,6 @@ func (r *resident) Predict(dst []int32) error {
 			for k, class := range slices.Clone(part) {
 				dst[t.example(k)] = class
 			}
-		}
-	}
-	return nil
-}
-
-func (r *resident) LargestScores(dst []float32) error {
-	if err := r.bounds.Settle(rescorer{r}); err != nil {
-		return err
-	}
-	for from := 0; from < r.q; from += r.classes.n { // which are in use within Rescore alone
-		found := make([]int32, min(r.classes.n, r.q-from))
-		if err := r.classes.write(0, found); err != nil {
-			return err
-		}
-		for _, t := range r.tiles {
-			if err := r.e.largestScores.launch(t.rows, len(found), t.scores, r.classes, int32(t.rows),
-				int32(r.q), int32(from)); err != nil {
-				return err
-			}
-		}
-		if err := r.classes.read(found, 0); err != nil {
-			return err
-		}
-		for c, bits := range found {
-			dst[from+c] = math.Float32frombits(uint32(bits))
 		}
 	}
 	return nil

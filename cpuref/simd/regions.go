@@ -68,21 +68,6 @@ func (r *resident) Predict(dst []int32) error {
 	return nil
 }
 
-// LargestScores: clause 23.
-func (r *resident) LargestScores(dst []float32) error {
-	if err := r.bounds.Settle(rescorer{r}); err != nil {
-		return err
-	}
-	clear(dst)
-	for k, s := range r.scores {
-		i, c := k/(r.q*lanes)*lanes+k%lanes, k/lanes%r.q
-		if size := max(s, -s); i < r.x.N && size > dst[c] {
-			dst[c] = size
-		}
-	}
-	return nil
-}
-
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only
 // the examples whose cell changed; integer sums do not care in what order.
 func (r labelled) Assign(alpha float32) (engine.Assignment, error) {

@@ -36,20 +36,6 @@ __kernel void predict(__global const float *restrict scores, __global int *restr
 	prediction[i] = predict_one(scores, Q, i, &margin);
 }
 
-//   largest  largest absolute scores of the classes from from on, as the bits of floats,
-//            which are in the same order; brought up to date
-// Work-item (i, c) takes example i and class from + c.
-__kernel void largest_scores(__global const float *restrict scores,
-                             volatile __global int *restrict largest, int rows, int Q, int from)
-{
-	const size_t i = get_global_id(0), c = get_global_id(1);
-	if (i >= (size_t)rows)
-		return;
-	const float size = fabs(scores[SCORE(i, from + c)]);
-	if (!IS_NAN(size))
-		atomic_max(largest + c, as_int(size));
-}
-
 // place_one brings the place of example i up to date and notes it if it moved.
 void place_one(__global int *place, volatile __global int *moved, size_t i, int now)
 {

@@ -95,10 +95,6 @@ type Scorer interface {
 	// 4). It leaves cells alone.
 	Predict(dst []int32) error
 
-	// LargestScores writes the largest absolute score of each of the Q classes into dst (clause
-	// 23).
-	LargestScores(dst []float32) error
-
 	// Close frees what Load took. A second Close does nothing.
 	Close() error
 }

@@ -85,11 +85,6 @@ func (s *data) Predict(dst []int32) error {
 		func() error { return s.scorer.Predict(dst) })
 }
 
-func (s *data) LargestScores(dst []float32) error {
-	return s.do("largest scores", checkLen("dst", len(dst), s.q),
-		func() error { return s.scorer.LargestScores(dst) })
-}
-
 func (s cells) Assign(alpha float32) (a engine.Assignment, err error) {
 	err = s.do("assign", nil, func() (err error) {
 		a, err = s.data.cells.Assign(alpha)

@@ -99,10 +99,6 @@ func (s *probedScorer) Predict(dst []int32) error {
 	return s.p.do(func() error { return s.r.Predict(dst) })
 }
 
-func (s *probedScorer) LargestScores(dst []float32) error {
-	return s.p.do(func() error { return s.r.LargestScores(dst) })
-}
-
 func (s *probedScorer) Close() error {
 	if !s.closed {
 		s.closed = true

@@ -261,18 +261,6 @@ func (s *scorer) Predict(dst []int32) error {
 	}))
 }
 
-func (s *scorer) LargestScores(dst []float32) error {
-	if err := s.s.LargestScores(dst); err != nil {
-		return err
-	}
-	return again(s, "largest scores", s.cost(), dst, func(want []float32) error {
-		if err := s.begin(); err != nil {
-			return err
-		}
-		return s.other.LargestScores(want)
-	}, func(c int) string { return fmt.Sprintf("largest score of class %d", c) })
-}
-
 // scores computes those of some examples, counted from from, and has each judged.
 func (s *scorer) scores(from int, which []int, judge func(k int, scores []float32) error) error {
 	q := s.w.Q

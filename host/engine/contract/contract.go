@@ -134,8 +134,6 @@
 //     clause 21; a t of b_t = 0 is passed over. pa, pa2 and copa: if m = max_r |τ_r(t)|·‖x‖² is
 //     above 0.1, b_t is multiplied by 0.1/m. Class weights are
 //     n/(Q·max(1,n_t)), n_t = Σ_k B[t][k]·n_k, summed alike.
-//  23. Largest scores. Of class c, the largest |s_c| over the examples, from +0; a NaN is passed
-//     over. Exact, so free of order.
 package contract
 
 // Version is the version of the contract: of all that its clauses say since they were

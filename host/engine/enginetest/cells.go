@@ -164,8 +164,7 @@ func (p problem) ask(got, want engine.Scorer, rng *rand.Rand) error {
 	from := rng.IntN(p.n)
 	to := from + rng.IntN(p.n-from+1)
 	return errors.Join(sameScores(got, want, p.q, 0, p.n), sameScores(got, want, p.q, from, to),
-		agree("predict", got, want, p.n, engine.Scorer.Predict),
-		agree("largest scores", got, want, p.q, engine.Scorer.LargestScores))
+		agree("predict", got, want, p.n, engine.Scorer.Predict))
 }
 
 func sameScores(got, want engine.Scorer, q, from, to int) error {

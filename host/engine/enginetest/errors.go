@@ -149,7 +149,6 @@ func checkErrors(e, _ engine.Engine) error {
 		misuse{"scores: negative", r.Scores(f[:8], -1, 3), errShape},
 		misuse{"scores: reversed", r.Scores(f[:0], 2, 1), errShape},
 		misuse{"predict: length", r.Predict(i32[:4]), errShape},
-		misuse{"largest scores: length", r.LargestScores(f[:3]), errShape},
 		misuse{"class sums: length", r.ClassSums(i64[:3], 0), errShape},
 		misuse{"class sums: region", r.ClassSums(i64[:4], 2), errShape},
 		misuse{"norms: length", r.Norms(f[:3], f[:4]), errShape},
@@ -175,7 +174,6 @@ func refuses(r engine.Scorer, want error) error {
 	all := []misuse{
 		{"rescore", r.Rescore(w, []int{0}), want}, {"scores", r.Scores(f, 0, 3), want},
 		{"predict", r.Predict(make([]int32, 3)), want},
-		{"largest scores", r.LargestScores(f[:2]), want},
 	}
 	switch r := r.(type) {
 	case engine.Cells:

@@ -2,7 +2,6 @@ package shard
 
 import (
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -111,39 +110,6 @@ func (s *scorer) Scores(dst []float32, from, to int) error {
 		ends[k] = min(max(end, from), to) - from
 	}
 	return ranks.Gather(s.e.ctx, s.e.Reducer, dst, s.q, ends)
-}
-
-// LargestScores gathers those of the ranks (clause 23).
-func (s *scorer) LargestScores(dst []float32) error {
-	found := make([][]float32, len(s.parts))
-	err := s.e.agree(s.all(func(i int, p part) error {
-		found[i] = make([]float32, s.q)
-		return p.s.LargestScores(found[i])
-	}))
-	if err != nil {
-		return err
-	}
-	ranked, ends := make([]float32, s.e.all*s.q), make([]int, s.e.all+1)
-	for _, own := range found {
-		larger(ranked[s.e.rank*s.q:], own)
-	}
-	for rank := range ends {
-		ends[rank] = rank
-	}
-	if err := ranks.Gather(s.e.ctx, s.e.Reducer, ranked, s.q, ends); err != nil {
-		return err
-	}
-	clear(dst)
-	for own := range slices.Chunk(ranked, s.q) {
-		larger(dst, own)
-	}
-	return nil
-}
-
-func larger(dst, v []float32) {
-	for c, size := range v {
-		dst[c] = max(dst[c], size)
-	}
 }
 
 func (s *scorer) Predict(dst []int32) error {

@@ -29,7 +29,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/estimate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/export"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/hash"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/imports"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/info"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inject"
@@ -141,7 +140,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 				Subcommands: []*cli.Command{estimate.New(estimate.Run), inject.New(inject.Run),
 					show.New(show.Run), check.New(check.Run)},
 			},
-			learners.New(learners.Run), info.New(info.Run), hash.New(hash.Run), split.New(split.Run),
+			learners.New(learners.Run), info.New(info.Run), split.New(split.Run),
 			convert.New(convert.Run), synth.New(synth.Run), kpca.New(), kernelmean.New(),
 			compress.New(compress.Run), bench.New(bench.Run), devices.New(devices.Run),
 			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run), man.New(),

@@ -28,7 +28,7 @@ var CommandGroups = []Group{
 	{"Judge and choose", "eval cv compare report inspect verify"},
 	{"Doubt labels", "issues confusion"},
 	{"Predict", "predict serve export import"},
-	{"Data", "info hash split convert synth"},
+	{"Data", "info split convert synth"},
 	{"Kernel functions", "kpca kernelmean compress"},
 	{"Devices", "devices doctor bench"},
 	{"Learners", "learners"},

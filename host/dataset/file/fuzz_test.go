@@ -70,8 +70,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		d.IDs = nil // whose column a feature may be named after
 	}
 	for _, f := range formats() {
-		dense := f.name == "csv" || f.name == "jsonl" || f.name == "npy"
-		if f.write == nil || dense && d.N*d.D > 1<<16 {
+		if f.write == nil || ((f.name == "csv" || f.name == "npy") && d.N*d.D > 1<<16) {
 			continue
 		}
 		var b bytes.Buffer
@@ -150,20 +149,6 @@ func FuzzReadLIBSVM(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, features uint8, noLabels bool) {
 		checkRead(t, "f", text, Options{Format: "libsvm", Features: int(features), NoLabels: noLabels})
 		checkRead(t, "f.svm", text, Options{Features: int(features), NoLabels: noLabels})
-	})
-}
-
-func FuzzReadJSONL(f *testing.F) {
-	for _, text := range []string{
-		"[1,2,\"a\"]\n\n [3, -0, \"\\u0062\"]\r\n", "[1e-40,1]\n[1e39,2]\n", "[1,2]\n[1]\n", "[]\nnull\n",
-		"[[1],2]\n[true,{}]\n", "[1,\"\\ud800\"", "\ufeff[1,2]\n", "\x1f\x8b\x08",
-	} {
-		f.Add([]byte(text), uint8(0), false)
-		f.Add([]byte(text), uint8(2), true)
-	}
-	f.Fuzz(func(t *testing.T, text []byte, features uint8, noLabels bool) {
-		checkRead(t, "f", text, Options{Format: "jsonl", Features: int(features), NoLabels: noLabels})
-		checkRead(t, "f.jsonl", text, Options{Features: int(features), NoLabels: noLabels, SkipBad: true})
 	})
 }
 

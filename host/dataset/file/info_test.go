@@ -68,8 +68,8 @@ func TestDescribeExtremes(t *testing.T) {
 
 func TestFormatNames(t *testing.T) {
 	for name, want := range map[string]string{"a.csv": "csv", "dir.svm/a.TSV.gz": "csv",
-		"a.svm.zst": "libsvm", "a.jsonl": "jsonl",
-		"a.gz": "", "a": "", "dir.csv/a": "", "a.json": "", "a.npy.gz": "npy", "a.NPZ": "npz"} {
+		"a.svm.zst": "libsvm",
+		"a.gz":      "", "a": "", "dir.csv/a": "", "a.json": "", "a.npy.gz": "npy", "a.NPZ": "npz"} {
 		if got := FormatOfName(name); got != want {
 			t.Errorf("%s: found %q, want %q", name, got, want)
 		}

@@ -40,7 +40,6 @@ func formats() []format {
 		{"csv", "tables", true, []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
 		{"libsvm", "libsvm", true, []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM),
 			writeLIBSVM},
-		{"jsonl", "jsonl", true, []string{".jsonl"}, nil, entering(enterJSONL), writeJSONL},
 		{"npy", "arrays", false, []string{".npy"}, isNPY, entering(enterNPY), writeNPY},
 		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterIDX), nil},
 		{"npz", "arrays", false, []string{".npz"}, isZip, readNPZ, writeNPZ},

@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/localisation"
-	"github.com/uma-gpu/uma-gpu/learners/nearest"
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -27,7 +26,6 @@ func All() []*learners.Definition {
 		of(uma.Defaults()),
 		of(classmean.Defaults()),
 		of(kernelmean.Defaults()),
-		of(nearest.Defaults()),
 		online.Definitions(),
 		of(noisyperceptron.NewBylander(), noisyperceptron.NewBlum()),
 		of(svm.Defaults()),

@@ -135,7 +135,7 @@ kills: deps ## KILLS (100) kills of trainings on each device, which go on from t
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
 hostile: deps ## every damaged file, every command with one bad file or in bad surroundings; make test tries a part
-	go test -vet=off -count=1 -v -timeout 1h -run '^TestHostile' ./cmd/uma-gpu -hostile 3
+	go test -vet=off -count=1 -v -timeout 1h -run '^TestHostile|^TestFilesAreProtected$$' ./cmd/uma-gpu -hostile 3
 
 # Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it;
 # and eight processes at a time find an empty folder of compiled kernels.

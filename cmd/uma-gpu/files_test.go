@@ -97,7 +97,7 @@ func TestFilesAreProtected(t *testing.T) {
 		{"new.csv", "new.csv"}, {"new.csv", "./new.csv"}, {path("new.csv"), "new.csv"}, {"sub/../new.csv", "new.csv"},
 		{"link/new.csv", "sub/deep/new.csv"}, {"link/../../new.csv", "new.csv"},
 	}
-	tried := 0
+	tried, flags := 0, 0
 	eachCommand(func(words []string, c *cli.Command) {
 		for _, a := range c.Flags {
 			for _, b := range c.Flags {
@@ -110,7 +110,11 @@ func TestFilesAreProtected(t *testing.T) {
 					app.MayReplace(a.Names()[0], b.Names()[0]) {
 					continue
 				}
-				for _, p := range pairs {
+				flags++
+				for k, p := range pairs {
+					if later(k, flags, 4) {
+						continue
+					}
 					for k := range 2 {
 						tried++
 						fail(t, app.ExitUsage, " is the same file as --",

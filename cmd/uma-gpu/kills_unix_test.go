@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-var kills = flag.Int("kills", 3, "how often TestKills kills a training, on each device")
+var kills = flag.Int("kills", 2, "how often TestKills kills a training, on each device")
 
 // TestKills kills trainings at random instants and goes on from their checkpoints, until
 // they end: with the bytes of a training that nothing stopped.

@@ -17,7 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
-var runs = flag.Int("runs", 24, "how many trainings TestMetamorphic compares")
+var runs = flag.Int("runs", 16, "how many trainings TestMetamorphic compares")
 
 // TestMetamorphic trains by random recipes, each in several ways that must not change a
 // byte of the model but those that name the device: other formats of the data, storages,

@@ -168,7 +168,14 @@ func TestEndWaits(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
-	time.Sleep(20 * time.Millisecond)
+	for { // until the listener is closed, which the end of the drain does
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			break
+		}
+		c.Close()
+		time.Sleep(time.Millisecond)
+	}
 	io.WriteString(w, oneRow[5:])
 	w.Close()
 	if err := errors.Join(<-answered, <-ended); err != nil {

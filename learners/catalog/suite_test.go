@@ -24,6 +24,8 @@ type subject struct {
 	engine engine.Engine
 	first  engine.Engine // which all others have to equal
 	next   engine.Engine // another one, where there is one
+
+	thorough bool // on one engine: cases of the host's own choices have all of them
 }
 
 // suite is what every learner passes: the same bits twice, on every engine, in both storages and
@@ -72,7 +74,7 @@ func (c suiteCase) judge(d *learners.Definition, engines []engine.Engine) error 
 		return errors.New("found no engine to judge learners on, wanted at least one")
 	}
 	for i, e := range engines {
-		s := subject{d, e, engines[0], engines[(i+1)%len(engines)]}
+		s := subject{d, e, engines[0], engines[(i+1)%len(engines)], i == min(1, len(engines)-1)}
 		if err := c.judgeOn(s); err != nil {
 			return fmt.Errorf("engine %d, %s: %w", i, e.Device().Name, err)
 		}

@@ -48,9 +48,9 @@ func contestWeights(ctx context.Context, c *call) error {
 // contest measures ways × noises × sets. Each result goes to a file as soon as it is there, and
 // the results of that file are not measured again, so an interrupted measurement goes on. Results
 // do not know when a learner computes something else with the same parameters: then delete their
-// lines.
+// lines. The tables are of all known results, after an interrupt too.
 func contest(ctx context.Context, c *call, of []way, defaultSeeds int,
-	planOf func(plan) plan) error {
+	planOf func(plan) plan) (err error) {
 	data := c.flags.String("data", "", "`folder` of the data sets (required)")
 	kept := c.flags.String("results", "",
 		"`file` of results, a JSON object on each line; none if empty")
@@ -82,7 +82,32 @@ func contest(ctx context.Context, c *call, of []way, defaultSeeds int,
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	return measure(ctx, c, p, chosen, *hold, *data, *kept, *page, *on)
+	if *page != "" {
+		if _, err := aboveTables(*page); err != nil { // before hours have gone by
+			return err
+		}
+	}
+	e, err := device.Open(*on)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	r, err := openResults[key, result](*kept)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	j := job{plan: chosen, engine: e, hold: *hold, dir: *data, results: r, note: c.note}
+	failed := j.measure(ctx)
+	if failed != nil && ctx.Err() == nil {
+		return failed
+	}
+	tables := table{plan: p, results: r, machine: e.Device().Name}.markdown()
+	if *page != "" {
+		return errors.Join(failed, writePage(*page, tables))
+	}
+	_, err = io.WriteString(c.stdout, tables)
+	return errors.Join(failed, err)
 }
 
 // choose returns the plan of the sets in a comma list; of all sets if it is empty.
@@ -100,36 +125,4 @@ func (p plan) choose(names string) (plan, error) {
 		p.sets = append(p.sets, all[k])
 	}
 	return p, nil
-}
-
-// measure measures the chosen part, and writes the tables of all known results, after an interrupt
-// too.
-func measure(ctx context.Context, c *call, p, chosen plan, hold bool, dir, kept, page,
-	on string) (err error) {
-	if page != "" {
-		if _, err := aboveTables(page); err != nil { // before hours have gone by
-			return err
-		}
-	}
-	e, err := device.Open(on)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	r, err := openResults[key, result](kept)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	j := job{plan: chosen, engine: e, hold: hold, dir: dir, results: r, note: c.note}
-	failed := j.measure(ctx)
-	if failed != nil && ctx.Err() == nil {
-		return failed
-	}
-	tables := table{plan: p, results: r, machine: e.Device().Name}.markdown()
-	if page != "" {
-		return errors.Join(failed, writePage(page, tables))
-	}
-	_, err = io.WriteString(c.stdout, tables)
-	return errors.Join(failed, err)
 }

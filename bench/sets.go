@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -27,8 +26,8 @@ type set struct {
 type part struct {
 	path    string
 	options file.Options
-	rows    int                 // number of the first examples that count; 0 for all
-	edit    func(string) string // makes the text of a gzip file one that file.ReadFrom takes
+	rows    int  // number of the first examples that count; 0 for all
+	heading bool // the first line of the gzip file is none of the table
 }
 
 const (
@@ -48,10 +47,10 @@ var sets = []set{
 		options: file.Options{Table: file.Table{Header: "yes"}}}},
 	// The first line of scikit-learn's files is none of the table: it has the
 	// table's size and the classes. That of iris is as wide as a header by chance.
-	{name: "wine", noises: injected, train: part{path: "small/sklearn_wine_data.csv.gz",
-		edit: afterLine}},
+	{name: "wine", noises: injected,
+		train: part{path: "small/sklearn_wine_data.csv.gz", heading: true}},
 	{name: "breast cancer", noises: injected,
-		train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
+		train: part{path: "small/sklearn_breast_cancer.csv.gz", heading: true}},
 	// The first column of glass numbers the examples.
 	{name: "glass", noises: injected, train: part{path: "small/glass.data.gz",
 		options: file.Options{Table: file.Table{Ignore: []string{"1"}}}}},
@@ -131,12 +130,6 @@ func cifar10(labels string) part {
 			Table: file.Table{LabelColumn: labels}}}
 }
 
-// afterLine drops the first line.
-func afterLine(text string) string {
-	_, rest, _ := strings.Cut(text, "\n")
-	return rest
-}
-
 // below returns path, below dir unless it says by itself where it is.
 func below(dir, path string) string {
 	if path == "" || filepath.IsAbs(path) {
@@ -154,11 +147,17 @@ func (p part) read(ctx context.Context, dir string, like *dataset.Dataset,
 	if like != nil {
 		o.Features, o.Classes = like.D, like.Classes
 	}
-	read := file.Read
-	if p.edit != nil {
-		read = p.readEdited
+	var d *dataset.Dataset
+	var err error
+	if p.heading { // lines in errors are counted from the next one
+		var text []byte
+		if text, err = gunzip(path); err == nil {
+			_, text, _ = bytes.Cut(text, []byte("\n"))
+			d, err = file.ReadFrom(ctx, bytes.NewReader(text), path, o)
+		}
+	} else {
+		d, err = file.Read(ctx, path, o)
 	}
-	d, err := read(ctx, path, o)
 	if err != nil || p.rows == 0 {
 		return d, err
 	}
@@ -167,17 +166,6 @@ func (p part) read(ctx context.Context, dir string, like *dataset.Dataset,
 			d.N, p.rows)
 	}
 	return cut(d, 0, p.rows), nil
-}
-
-// readEdited reads a gzip file after its edit, so the lines in errors are those of
-// the edited text.
-func (p part) readEdited(ctx context.Context, path string, o file.Options,
-) (*dataset.Dataset, error) {
-	text, err := gunzip(path)
-	if err != nil {
-		return nil, err
-	}
-	return file.ReadFrom(ctx, strings.NewReader(p.edit(string(text))), path, o)
 }
 
 // gunzip returns what a gzip file holds.

@@ -21,6 +21,7 @@ func TestRead(t *testing.T) {
 		"labels.csv": "true,noisy\nb,a\na,a\nb,a\n",
 		"short.csv":  "true,noisy\nb,a\n",
 		"plain.csv":  "1,a\n",
+		"words.csv":  "7,3\n1,a\nmaybe,b\n",
 	} {
 		data := []byte(text)
 		if name != "plain.csv" {
@@ -32,8 +33,9 @@ func TestRead(t *testing.T) {
 		write(t, filepath.Join(dir, name), data)
 	}
 	like := &dataset.Dataset{Examples: dataset.Examples{D: 3}, Classes: []string{"b", "a"}}
-	table := func(edit func(string) string, rows int) part {
-		return part{path: "table.csv", edit: edit, rows: rows, options: file.Options{Storage: "dense"}}
+	table := func(heading bool, rows int) part {
+		return part{path: "table.csv", heading: heading, rows: rows,
+			options: file.Options{Storage: "dense"}}
 	}
 	bare := func(labels string, rows int) part {
 		o := file.Options{Labels: labels, Table: file.Table{LabelColumn: "true"}, Storage: "dense"}
@@ -47,29 +49,29 @@ func TestRead(t *testing.T) {
 		y       []int32
 		problem string
 	}{
-		{name: "whole", part: table(nil, 0), x: []float32{1, 0, 0, 2, 0, 0, 3, 0, 0}, y: []int32{1, 0,
+		{name: "whole", part: table(false, 0), x: []float32{1, 0, 0, 2, 0, 0, 3, 0, 0}, y: []int32{1, 0,
 			1}},
 		{name: "elsewhere", part: part{path: filepath.Join(dir, "table.csv"),
 			options: file.Options{Storage: "dense"}},
 			x: []float32{1, 0, 0, 2, 0, 0, 3, 0, 0}, y: []int32{1, 0, 1}},
-		{name: "first rows", part: table(nil, 2), x: []float32{1, 0, 0, 2, 0, 0}, y: []int32{1, 0}},
+		{name: "first rows", part: table(false, 2), x: []float32{1, 0, 0, 2, 0, 0}, y: []int32{1, 0}},
 		{name: "first rows, labels elsewhere", part: bare("labels.csv", 2),
 			x: []float32{1, 0, 0, 2, 0, 0}, y: []int32{1, 0}},
-		{name: "classes of another", part: table(nil, 1), like: like, x: []float32{1, 0, 0},
+		{name: "classes of another", part: table(false, 1), like: like, x: []float32{1, 0, 0},
 			y: []int32{0}},
-		{name: "line dropped", part: table(afterLine, 0), x: []float32{2, 0, 0, 3, 0, 0}, y: []int32{0,
+		{name: "line dropped", part: table(true, 0), x: []float32{2, 0, 0, 3, 0, 0}, y: []int32{0,
 			1}},
-		{name: "more rows wanted", part: table(nil, 4),
+		{name: "more rows wanted", part: table(false, 4),
 			problem: "table.csv: found 3 examples, wanted at least 4"},
 		{name: "too few labels", part: bare("short.csv", 0), problem: "short.csv: found 1 labels"},
-		{name: "features of another", part: table(nil, 0),
+		{name: "features of another", part: table(false, 0),
 			like: &dataset.Dataset{Examples: dataset.Examples{D: 2}}, problem: "wanted 2"},
-		{name: "edit of plain text", part: part{path: "plain.csv", edit: afterLine},
+		{name: "heading of plain text", part: part{path: "plain.csv", heading: true},
 			problem: "wanted a gzip file"},
-		{name: "edit of a cut file", part: part{path: "cut.csv", edit: afterLine},
+		{name: "heading of a cut file", part: part{path: "cut.csv", heading: true},
 			problem: "cut.csv: the gzip file is damaged"},
-		{name: "edit leaves words", part: table(func(string) string { return "1,a\nmaybe,b\n" }, 0),
-			problem: "table.csv:2:1"},
+		{name: "words behind a heading", part: part{path: "words.csv", heading: true},
+			problem: "words.csv:2:1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, err := c.part.read(t.Context(), dir, c.like)

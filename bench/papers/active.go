@@ -135,7 +135,7 @@ func (r *run) inquire(ctx context.Context, train, test *dataset.Dataset, o host.
 	return q, err
 }
 
-// ask asks questions of a pool of which the first labels alone are known. It calls next before
+// ask asks questions about the pool, whose first labels alone are known. It calls next before
 // each question and after the last.
 func (q inquiry) ask(ctx context.Context, known, questions int,
 	next func(q inquiry, asked int) ([]int, error)) error {

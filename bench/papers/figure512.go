@@ -12,11 +12,11 @@ var figure512 = &experiment{
 	Name:  "fig5.12",
 	Usage: "estimates of a version space's centroid (after figure 5.12 of Louche's thesis)",
 	Paper: thesis + "Figure 5.12",
-	About: `The version spaces are cones of 30 random half-spaces in 3 dimensions. A formula gives their
-centroid: the sum of the walls' normals, each as long as the angle of its wall. Rows are the angle
-between the centroid and an estimate: the mean of a billiard or of hit-and-run after each number of
-steps, the centre of the largest ball, the analytic centre, and expectation propagation. The thesis
-shows one billiard in a polygon, and no numbers.`,
+	About: `The version spaces are cones of 30 random half-spaces in 3 dimensions. A formula gives
+their centroid: the sum of the walls' normals, each as long as the angle of its wall. Rows are the
+angle between the centroid and an estimate: the mean of a billiard or of hit-and-run after each
+number of steps, the centre of the largest ball, the analytic centre, and expectation propagation.
+The thesis shows one billiard in a polygon, and no numbers.`,
 	Axis: "steps", run: runFigure512,
 }
 

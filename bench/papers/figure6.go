@@ -37,8 +37,8 @@ var figure64 = &experiment{
 	About: figure6About +
 		`Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of the
 perceptron that sees all examples, each by the one of the lowest margin. one-slack is a support
-vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that makes it
-hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text no
+vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that makes
+it hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text no
 numbers.`,
 	Axis: "margin", run: runFigure64,
 }

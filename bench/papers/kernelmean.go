@@ -23,7 +23,8 @@ var kernelMean = &experiment{
 drawn at random that their labels are; some labels turned round. Hyperplanes go through the origin.
 That g is 1/20, and the 800 examples to train and 1000 to test on, are ours. Beside the linear mean,
 without C: the exact minimum of the hinge loss, found among its corners, the lowest of the minima of
-the t-logistic loss (t = 2) that descents from 64 places find, and softmax, which is logistic loss.`,
+the t-logistic loss (t = 2) that descents from 64 places find, and softmax, which is logistic
+loss.`,
 	Axis: "noise rate", run: runKernelMean,
 }
 

@@ -14,17 +14,17 @@ var table1 = &experiment{
 	Name: "table1", Usage: "learners on labels of a rough classifier (table 1 of the UMA paper)",
 	Paper: "Louche & Ralaivola (2015), Table 1",
 	About: `A rough classifier, Algorithm 2 with C = I, of 10, 50 and 20 examples a class labels all
-examples; 5 % of them, apart from these, tell C. Test error of the perceptron on its labels (f_y), on
-the 5 % (f_conf) and on right labels (f_full), of a semi-supervised SVM that has the labels of the
-5 % alone, of UMA (all mistakes a step, --doubt 0) and of forward-corrected softmax. In the place of
-RCV1 stand nine classes of Reuters-21578.`,
+examples; 5 % of them, apart from these, tell C. Test error of the perceptron on its labels (f_y),
+on the 5 % (f_conf) and on right labels (f_full), of a semi-supervised SVM that has the labels of
+the 5 % alone, of UMA (all mistakes a step, --doubt 0) and of forward-corrected softmax. In the
+place of RCV1 stand nine classes of Reuters-21578.`,
 	Sets: setNames, run: func(ctx context.Context, r *run) error {
 		return r.eachSet(func(s set) error { return r.tableRows(ctx, s) })
 	},
 }
 
-const sizesAbout = `As table1, with as many examples that tell C as the axis says; of 5 % the paper's
-text has numbers, and its figures are not read off. `
+const sizesAbout = `As table1, with as many examples that tell C as the axis says; of 5 % the
+paper's text has numbers, and its figures are not read off. `
 
 var figure3 = &experiment{
 	Name: "fig3", Usage: "UMA and a perceptron by the size of the labelled sample (figure 3)",

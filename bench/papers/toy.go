@@ -15,7 +15,8 @@ import (
 const toyAbout = `A toy of 10 classes, 1000 points of the unit circle (margin 0.025), tested on
 10000: ‖Ĉ‖_F of the predictions. Columns of M sum to 1 here (the paper draws rows, and inverts what
 has columns). Of each curve the paper's text tells the ends. UMA is the learner as it is by default,
-and the paper's Algorithm 2 to the letter: one pair of classes a step, 5000 steps, the last weights.`
+and the paper's Algorithm 2 to the letter: one pair of classes a step, 5000 steps, the last
+weights.`
 
 // figure1a has labels of C_i learned with C_i, and without.
 var figure1a = &experiment{

@@ -74,7 +74,7 @@ func TestFormatNames(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", name, got, want)
 		}
 	}
-	for _, name := range WriteFormats() {
+	for _, name := range Formats(true) {
 		if _, err := formatNamed(name, true); err != nil {
 			t.Error(err)
 		}

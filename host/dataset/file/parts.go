@@ -21,7 +21,7 @@ type parts struct {
 	name  string // of all, for messages
 	last  bool   // no part comes behind the one that is read
 	first string // the path of the first
-	kind  string // of its format, as kindOf has it
+	kind  string // of its format
 
 	b       *builder // nil before the first part
 	table   *columns // of the first part that is a table
@@ -63,27 +63,15 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*data
 	panic("unreachable: the last part ends the loop")
 }
 
-// kindOf returns tables, arrays, libsvm or binary: one builder joins one kind.
-func kindOf(f format) string {
-	switch f.name {
-	case "npy", "npz", "idx":
-		return "arrays"
-	}
-	if f.table() {
-		return "tables"
-	}
-	return f.name
-}
-
 // sameKind returns an error unless a part of format f can be joined to the parts before it.
 func (p *parts) sameKind(path string, f format) error {
 	if p == nil || p.kind == "" {
 		if p != nil {
-			p.kind = kindOf(f)
+			p.kind = f.kind
 		}
 		return nil
 	}
-	if kind := kindOf(f); kind != p.kind {
+	if f.kind != p.kind {
 		return fmt.Errorf("%s: found a part of the format %s, wanted one like %s (%s); convert all "+
 			"parts to one format", path, f.name, p.first, p.kind)
 	}

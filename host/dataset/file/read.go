@@ -24,26 +24,28 @@ import (
 // A format is one way to write examples.
 type format struct {
 	name  string
+	kind  string                 // tables have columns, which can be chosen; parts have one kind
+	lines bool                   // it is written line by line
 	names []string               // file name extensions
 	magic func(head []byte) bool // whether a file begins so; nil if that does not tell
 	read  func(*source, Options) (*dataset.Dataset, error)
 	write func(*lineWriter, *dataset.Dataset, WriteOptions) error // nil if it is only read
 }
 
-// table reports whether what a file holds has columns, which can be chosen.
-func (f format) table() bool { return f.name == "csv" || f.name == "arff" || f.name == "parquet" }
+func (f format) table() bool { return f.kind == "tables" }
 
 // formats lists every format, in the order in which first bytes are compared; other text is CSV.
 func formats() []format {
 	return []format{
-		{"csv", []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
-		{"libsvm", []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM), writeLIBSVM},
-		{"npy", []string{".npy"}, isNPY, entering(enterNPY), writeNPY},
-		{"idx", []string{".idx"}, isIDX, entering(enterIDX), nil},
-		{"npz", []string{".npz"}, isZip, readNPZ, writeNPZ},
-		{"arff", []string{".arff"}, isARFF, entering(enterARFF), nil},
-		{"parquet", []string{".parquet"}, isParquet, entering(enterParquet), nil},
-		{"binary", []string{".umab"}, isBinary, readBinary, writeBinary},
+		{"csv", "tables", true, []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
+		{"libsvm", "libsvm", true, []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM),
+			writeLIBSVM},
+		{"npy", "arrays", false, []string{".npy"}, isNPY, entering(enterNPY), writeNPY},
+		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterIDX), nil},
+		{"npz", "arrays", false, []string{".npz"}, isZip, readNPZ, writeNPZ},
+		{"arff", "tables", false, []string{".arff"}, isARFF, entering(enterARFF), nil},
+		{"parquet", "tables", false, []string{".parquet"}, isParquet, entering(enterParquet), nil},
+		{"binary", "binary", false, []string{".umab"}, isBinary, readBinary, writeBinary},
 	}
 }
 
@@ -63,16 +65,12 @@ func entering(enter func(b *builder) error) func(*source, Options) (*dataset.Dat
 
 // formatNamed returns the format of that name, to be written if write.
 func formatNamed(name string, write bool) (format, error) {
-	var names []string
 	for _, f := range formats() {
-		if write && f.write == nil {
-			continue
-		}
-		if f.name == name {
+		if f.name == name && (!write || f.write != nil) {
 			return f, nil
 		}
-		names = append(names, f.name)
 	}
+	names := Formats(write)
 	last := len(names) - 1
 	if write {
 		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s",
@@ -211,11 +209,11 @@ func FormatOfName(path string) string {
 	return ""
 }
 
-// WriteFormats lists the formats that Write knows.
-func WriteFormats() []string {
+// Formats lists the formats that Read or, if write, Write knows.
+func Formats(write bool) []string {
 	var names []string
 	for _, f := range formats() {
-		if f.write != nil {
+		if !write || f.write != nil {
 			names = append(names, f.name)
 		}
 	}

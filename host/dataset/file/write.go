@@ -18,7 +18,7 @@ import (
 
 // WriteOptions say how Write lays out a file. The zero value goes by the name.
 type WriteOptions struct {
-	// Format is one of WriteFormats, or "auto" (same as ""): by the name, else CSV.
+	// Format is one of Formats, or "auto" (same as ""): by the name, else CSV.
 	Format string
 	// LabelColumn is where a CSV gets the label: "last" (same as ""), "first" or a position.
 	LabelColumn string
@@ -65,7 +65,7 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 
 // writingOf is the work of writing d: examples of text, else bytes.
 func writingOf(path string, f format, d *dataset.Dataset) progress.Work {
-	if isTextFormat(f) {
+	if f.lines {
 		return progress.Work{Name: "writing " + path, Unit: "example", Total: int64(d.N)}
 	}
 	stored, each := d.Size(), 4
@@ -78,8 +78,6 @@ func writingOf(path string, f format, d *dataset.Dataset) progress.Work {
 	return progress.Work{Name: "writing " + path, Unit: progress.Bytes, AtMost: true,
 		Total: memory.Product(stored, each)}
 }
-
-func isTextFormat(f format) bool { return f.name == "csv" || f.name == "libsvm" }
 
 // encode writes d to file in format f; path is only for its name.
 func encode(ctx context.Context, file io.Writer, path string, f format, d *dataset.Dataset,
@@ -94,7 +92,7 @@ func encode(ctx context.Context, file io.Writer, path string, f format, d *datas
 	if z != nil {
 		to = z
 	}
-	if !isTextFormat(f) {
+	if !f.lines {
 		to = writing{ctx, counting{task, to}}
 	}
 	if err = f.write(&lineWriter{ctx: ctx, task: task, path: path, w: to}, d, o); err != nil ||

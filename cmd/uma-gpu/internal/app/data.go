@@ -30,18 +30,14 @@ type Data struct {
 	common                            *Common
 }
 
-// dataFormats are the values of --format.
-var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parquet", "arff",
-	"binary"}
-
 // Flags returns the flags of the data, but for --no-labels. usage is the text of --data.
 func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 	d.common = o
-	e := &d.encode
+	e, formats := &d.encode, append([]string{"auto"}, file.Formats(false)...)
 	return []cli.Flag{
 		Input(&d.Path, "data", usage+
 			": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE,FILE (required)"),
-		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(dataFormats), dataFormats...),
+		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),
 		&cli.StringFlag{Name: "label-column", DefaultText: "last", Destination: &d.LabelColumn,
 			Usage: "`COLUMN` of the label: a name, a position from 1, first or last"},
 		&cli.StringFlag{Name: "ignore-columns", Destination: &d.ignore,

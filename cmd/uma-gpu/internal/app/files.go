@@ -299,7 +299,7 @@ func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
 // checkFormat refuses an output whose name asks for a format that is only read, or that has no
 // place for the labels.
 func checkFormat(out string, noLabels bool) error {
-	asked, formats := file.FormatOfName(out), file.WriteFormats()
+	asked, formats := file.FormatOfName(out), file.Formats(true)
 	if asked != "" && !slices.Contains(formats, asked) {
 		return Usage("%s: %s can be read but not written, wanted a name for %s", out, asked,
 			OrList(formats))

@@ -50,8 +50,8 @@ Example: uma-gpu convert --data big.csv --normalize auto --out big.umab`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to convert"), o.Data.NoLabelsFlag(),
 			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
 			app.Input(&o.Encoding, "encoding", "make features of columns as those of the model `FILE`.npz"),
-			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(file.WriteFormats()),
-				append([]string{"auto"}, file.WriteFormats()...)...),
+			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(file.Formats(true)),
+				append([]string{"auto"}, file.Formats(true)...)...),
 			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
 				Destination: &o.Normalize, Usage: "prepare for binary, by `STEPS` as of train"},
 			o.QuietFlag()),
@@ -152,7 +152,7 @@ func (o *Options) targetFormat() (string, error) {
 	to := file.FormatOfName(o.Out)
 	if to == "" {
 		return "", app.Usage("the name %s does not tell a format; say --to %s", o.Out,
-			app.OrList(file.WriteFormats()))
+			app.OrList(file.Formats(true)))
 	}
 	return to, o.Data.CheckOutput(o.Out)
 }

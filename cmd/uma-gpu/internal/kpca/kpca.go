@@ -181,8 +181,8 @@ func (o *Transform) run(ctx context.Context) (err error) {
 		return err
 	}
 	format := file.FormatOfName(o.Out)
-	if !slices.Contains(file.WriteFormats(), format) {
-		return app.Usage("%s: wanted a name for %s", o.Out, app.OrList(file.WriteFormats()))
+	if !slices.Contains(file.Formats(true), format) {
+		return app.Usage("%s: wanted a name for %s", o.Out, app.OrList(file.Formats(true)))
 	}
 	b, err := model.LoadBasis(o.Basis)
 	if err != nil {

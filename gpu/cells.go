@@ -79,14 +79,6 @@ func (c *cells) region(p int) (b *buffer[int64], at int) {
 }
 
 func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.bounds.Begin(rescorer{r}); err != nil {
-		return engine.Assignment{}, err
-	}
-	if r.bounds.InUse() {
-		if err := r.prepareBounded(); err != nil {
-			return engine.Assignment{}, err
-		}
-	}
 	moved := 0
 	for _, t := range r.tiles {
 		moves, err := r.findMoves(t, alpha)
@@ -106,9 +98,8 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 	}, nil
 }
 
-// head is the number of counts at the beginning of the buffer of moved examples:
-// how many they are, and how many examples kernel bound has listed.
-const head = 2
+// head is the number of counts at the beginning of the buffer of moved examples: how many they are.
+const head = 1
 
 // findMoves returns the examples of a tile whose place changed, as triples
 // (example, old place, new place), and brings their places up to date.
@@ -116,11 +107,7 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 	if err := r.ints.write(0, make([]int32, head)); err != nil {
 		return nil, err
 	}
-	if r.bounds.InUse() {
-		if err := r.assignBounded(t, alpha); err != nil {
-			return nil, err
-		}
-	} else if err := r.e.assign.launch(r.e.blocks(t), 1, t.scores, t.place, r.ints,
+	if err := r.e.assign.launch(r.e.blocks(t), 1, t.scores, t.place, r.ints,
 		int32(t.rows), int32(r.q), alpha); err != nil {
 		return nil, err
 	}
@@ -129,16 +116,11 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 	if err := r.ints.read(moves, 0); err != nil {
 		return nil, err
 	}
-	n, listed := int(moves[0]), int(moves[1])
+	n := int(moves[0])
 	r.cells.usual = min(max(n, 0), 1<<14)
-	if n < 0 || n > t.rows || listed < 0 || listed > t.rows {
-		return nil, fmt.Errorf("kernels assign and bound moved %d and listed %d of %d examples, by "+
-			"buffer %q; the device is at fault", n, listed, t.rows, r.ints.name)
-	}
-	if r.bounds.InUse() {
-		r.bounds.Open += listed
-		r.e.q.work.Rescored += int64(listed)
-		r.e.q.work.ExampleBytes += int64(listed) * (t.bytes(r.d) / int64(t.rows))
+	if n < 0 || n > t.rows {
+		return nil, fmt.Errorf("kernel assign moved %d of %d examples, by buffer %q; the device is at "+
+			"fault", n, t.rows, r.ints.name)
 	}
 	if have := len(moves); head+3*n > have {
 		moves = append(moves, make([]int32, head+3*n-have)...)

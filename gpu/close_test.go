@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // TestCloseUnderWay closes engines that still compute, on examples that a resident
@@ -30,7 +29,7 @@ func TestCloseUnderWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Rescore(w, sketch.All(w.Q)); err != nil { // which waits for nothing
+			if err := r.Rescore(w, allClasses(w.Q)); err != nil { // which waits for nothing
 				t.Fatal(err)
 			}
 			if err := e.Close(); err != nil {
@@ -50,10 +49,7 @@ var forms = []struct {
 	b    build
 }{
 	{"as opened", Options{}, build{}},
-	{"with bounds", Options{}, build{bounds: "at once"}},
 	{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}},
-	{"streamed, with bounds", Options{MaxAlloc: 70000}, build{stream: true, copies: true,
-		bounds: "at once"}},
 }
 
 // TestTogether uses engines from several goroutines, and closes them while it does.
@@ -82,7 +78,7 @@ func TestEvaluationFailed(t *testing.T) {
 	v := drawEvaluation(700, 5, 3)
 	eachDevice(t, func(i Info) {
 		for k, name := range slices.Sorted(maps.Keys(kernels)) {
-			b := forms[k%2*2].b
+			b := forms[k%2].b
 			b.style, b.apart = "cpu", name != "evaluate"
 			e := openTest(t, i, Options{}, b)
 			x := v.x
@@ -149,7 +145,7 @@ func TestFailed(t *testing.T) {
 	}
 	eachDevice(t, func(i Info) {
 		for k, name := range slices.Sorted(maps.Keys(kernels)) {
-			f := forms[k%2*2] // as opened, or streamed
+			f := forms[k%2] // as opened, or streamed
 			e := openTest(t, i, f.o, f.b)
 			r, err := enginetest.Small(e)
 			if err != nil {

@@ -10,11 +10,8 @@ package gpu
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
-
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // The ways in which there can be no device; test with errors.Is. The text of the
@@ -61,14 +58,10 @@ func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Dev
 // processor reports whether the device is the processor.
 func (i Info) processor() bool { return strings.Contains(i.Type, "CPU") }
 
-// WantsNarrow reports whether n dense examples of d columns that can be narrow
-// (store.Codes) should be, for an engine with bounds or without. They should on a device
-// with memory of its own, since they save much of it, and where bounds come into use, since a
-// step then gathers few examples from all over the memory. A processor that reads all
-// examples is the slower for preparing what it reads.
-func (i Info) WantsNarrow(n, d int, bounds bool) bool {
-	return !i.SharesMemory || bounds && sketch.Pays(n, d, math.MaxInt)
-}
+// WantsNarrow reports whether dense examples that can be narrow (store.Codes) should be. They
+// should on a device with memory of its own, since they save much of it. A processor is the slower
+// for preparing what it reads.
+func (i Info) WantsNarrow() bool { return !i.SharesMemory }
 
 // Options of Open.
 type Options struct {
@@ -81,8 +74,6 @@ type Options struct {
 	// AllowNonconforming accepts a device that fails the probe or the self-test. Its
 	// weights may differ from those of other devices; Device().Conforming says so.
 	AllowNonconforming bool
-	// NoBounds scores every example in every step. The weights are the same.
-	NoBounds bool
 	// Trace, if not nil, is called for each kernel and transfer with its name and
 	// when it ran. The engine then waits for one before it starts the next.
 	Trace func(name string, start, end time.Time)

@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // lanes is what the length of a line of scores is a multiple of, and the number of
@@ -44,8 +43,8 @@ type gpuEngine struct {
 	group      int    // work-items in a work-group of most kernels
 
 	dense                                          [3]denseKernels // by width
-	scoreSparse, predict, assign, bound            *compiled
-	assignListed, addGroups, clearSums             *compiled
+	scoreSparse, predict, assign                   *compiled
+	addGroups, clearSums                           *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled
@@ -108,7 +107,6 @@ type build struct {
 	width   int    // values of a vector; 0: as the device has them
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
-	bounds  sketch.When
 }
 
 func open(i Info, o Options, b build) (*gpuEngine, error) {
@@ -128,9 +126,6 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 	e := &gpuEngine{info: d.info, conforming: true, maxAlloc: d.info.MaxAlloc, build: b}
 	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: true})
 	e.shares = d.info.SharesMemory && !b.copies
-	if o.NoBounds {
-		e.build.bounds = sketch.Never
-	}
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
 	}

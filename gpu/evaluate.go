@@ -9,7 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // targetRows is how many targets go to the device at once.
@@ -58,7 +57,7 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		return e, err
 	}
 	if r.classes.n == r.q { // one batch for all tiles
-		if err := r.useWeights(w, sketch.All(r.q)); err != nil {
+		if err := r.useWeights(w, allClasses(r.q)); err != nil {
 			return e, err
 		}
 	}

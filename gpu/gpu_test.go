@@ -63,11 +63,10 @@ func openTest(t testing.TB, i Info, o Options, b build) *gpuEngine {
 
 func TestConformance(t *testing.T) {
 	short := enginetest.TinyCases()
-	// Projection knows nothing of how examples are loaded, or of bounds.
+	// Projection knows nothing of how examples are loaded.
 	loaded := slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool {
 		return strings.HasPrefix(c.Name, "project")
 	})
-	bounded := slices.DeleteFunc(slices.Clone(loaded), isEvaluation)
 	eachDevice(t, func(i Info) {
 		processor := openTest(t, i, Options{}, build{}).cpu
 		for _, v := range []struct {
@@ -79,17 +78,12 @@ func TestConformance(t *testing.T) {
 			{"as opened", Options{}, build{}, enginetest.AllCases()},
 			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
-			{"with bounds", Options{}, build{bounds: "at once"}, bounded},
-			{"with bounds, as on a GPU", Options{}, build{style: "gpu", bounds: "at once"}, bounded},
-			{"with bounds, streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true,
-				bounds: "at once"}, bounded},
 			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
 			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
 			// larger class sums in several buffers.
 			{"tiles", Options{MaxAlloc: 76000}, build{}, inLittleMemory(enginetest.Cases())},
 			{"in host memory", Options{}, build{stream: true}, loaded},
 			{"from a file", Options{}, build{window: 40}, loaded},
-			{"from a file, with bounds", Options{}, build{window: 40, bounds: "at once"}, bounded},
 			{"from a file, streamed", Options{}, build{window: 40, copies: true, stream: true}, short},
 			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true},
 				inLittleMemory(loaded)},
@@ -288,7 +282,7 @@ func TestTiny(t *testing.T) {
 	runtime.LockOSThread() // oclgrind keeps its state by thread
 	defer runtime.UnlockOSThread()
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{style: "gpu", bounds: "at once"}, {style: "cpu", bounds: "at once"}} {
+		for _, b := range []build{{style: "gpu"}, {style: "cpu"}} {
 			b.guard = noGuard
 			engines, interpreter := map[int64]*gpuEngine{}, i.PlatformName == "Oclgrind"
 			for _, c := range enginetest.TinyCases() {

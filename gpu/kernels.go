@@ -91,10 +91,9 @@ func (e *gpuEngine) library() (l library) {
 		residual = vector
 	}
 	l.all = []program{
-		{"region update bound", " -DNARROW=0", []kernelUse{
-			{&e.predict, "predict", 64}, {&e.assign, "assign", group}, {&e.bound, "bound", group},
-			{&e.assignListed, "assign_listed", 64}, {&e.updateVectors, "update_vectors", 64},
-			{&e.norms, "norms", group}}},
+		{"region update", " -DNARROW=0", []kernelUse{
+			{&e.predict, "predict", 64}, {&e.assign, "assign", group},
+			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", group}}},
 		{"add", sums, []kernelUse{{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64}}},
 	}
 	l.sparse = []program{{"vector sparse", fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d", vector), []kernelUse{

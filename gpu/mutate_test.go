@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // catcherFirst moves the case that is likely to catch a mutant to the front.
@@ -98,10 +97,6 @@ func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
 	}
 	project := func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "project") }
 	switch {
-	case strings.HasPrefix(mutant, "bounds: "):
-		b.bounds = sketch.AtOnce
-		cases = enginetest.WalkCases()
-		slices.Reverse(cases) // the last are the hardest
 	case strings.Contains(mutant, "evaluate: "):
 		b.ranges = 2 // fewer than blocks
 		cases = slices.DeleteFunc(enginetest.Cases(),
@@ -163,13 +158,12 @@ func TestMutantsAreCaught(t *testing.T) {
 		type form struct {
 			maxAlloc int64
 			style    string
-			bounds   sketch.When
 			ranges   int
 		}
 		whole := map[form]*gpuEngine{}
 		for _, m := range some {
 			o, b, cases := formOf(m.name)
-			f := form{o.MaxAlloc, b.style, b.bounds, b.ranges}
+			f := form{o.MaxAlloc, b.style, b.ranges}
 			if whole[f] == nil {
 				whole[f] = openTest(t, i, o, b)
 				if err := whole[f].compileAll(); err != nil {
@@ -217,8 +211,8 @@ func TestSelfTestRefuses(t *testing.T) {
 
 func TestBuildErrorShowsTheLog(t *testing.T) {
 	eachDevice(t, func(i Info) {
-		_, err := open(i, Options{}, build{sources: mutate(t, "score.cl", "int listed",
-			"nonsense listed")})
+		_, err := open(i, Options{}, build{sources: mutate(t, "score.cl", "int first,",
+			"nonsense first,")})
 		if err == nil || !strings.Contains(err.Error(), "nonsense") || strings.Contains(err.Error(),
 			"\x00") {
 			t.Errorf("error %q, want the compiler's message about nonsense", err)

@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // resident is a data set on a device: its scores, places and class sums in device
@@ -20,7 +19,7 @@ type resident struct {
 	e       *gpuEngine
 	n, d, q int
 	tiles   []*tile
-	own     buffers // all but those of the sketches
+	own     buffers
 
 	mostRows int // of a tile
 
@@ -30,10 +29,8 @@ type resident struct {
 	classes *buffer[int32]   // the classes they belong to
 
 	fixed      numerics.FixedPoint
-	cells      *cells         // nil without labels
-	sumBuffers *sumBuffers    // nil but for evaluators
-	bounds     *sketch.Bounds // nil if there will be none
-	sketches   *sketches      // nil as long as all scores are exact
+	cells      *cells      // nil without labels
+	sumBuffers *sumBuffers // nil but for evaluators
 
 	x      dataset.Stored   // the caller's
 	window int              // of them (store.Pages.Window)
@@ -53,7 +50,6 @@ func newResident(e *gpuEngine, x dataset.Stored, t enginecheck.Task) (r *residen
 	r.allocate(t.Use)
 	switch t.Use {
 	case enginecheck.Sorting:
-		r.bounds = sketch.NewBounds(e.build.bounds, x.Examples, t.Classes)
 		r.cells = r.newCells(t.Labels)
 	case enginecheck.Evaluating:
 		r.sumBuffers = r.newSumBuffers()
@@ -93,7 +89,7 @@ func (r *resident) free() error {
 	for _, s := range r.slots {
 		errs = append(errs, s.wait())
 	}
-	errs = append(errs, r.own.free(), r.sketches.free())
+	errs = append(errs, r.own.free())
 	if !r.e.q.lost { // else the device may still use what the host has
 		for _, t := range r.tiles {
 			t.freeHost()
@@ -134,14 +130,6 @@ func (r *resident) FixedPoint() numerics.FixedPoint { return r.fixed }
 func (r *resident) Shape() (n, d, q int) { return r.n, r.d, r.q }
 
 func (r *resident) Rescore(w engine.Weights, classes []int) error {
-	if r.bounds.Take(w, classes) {
-		return nil
-	}
-	return r.rescore(w, classes)
-}
-
-// rescore computes the scores of some classes for all examples.
-func (r *resident) rescore(w engine.Weights, classes []int) error {
 	for batch := range slices.Chunk(classes, r.classes.n) {
 		if err := r.useWeights(w, batch); err != nil {
 			return err
@@ -161,7 +149,7 @@ func (r *resident) rescore(w engine.Weights, classes []int) error {
 // eachBatch calls f for all classes, as many at a time as have room for their weights, which it
 // brings to the device; unless all have, and are there.
 func (r *resident) eachBatch(w engine.Weights, f func(m int) error) error {
-	for batch := range slices.Chunk(sketch.All(r.q), r.classes.n) {
+	for batch := range slices.Chunk(allClasses(r.q), r.classes.n) {
 		if len(batch) < r.q {
 			if err := r.useWeights(w, batch); err != nil {
 				return err
@@ -204,6 +192,15 @@ func pack(w engine.Weights, classes []int, group int) []float32 {
 	return packed
 }
 
+// allClasses returns the classes 0 to q-1.
+func allClasses(q int) []int {
+	all := make([]int, q)
+	for c := range all {
+		all[c] = c
+	}
+	return all
+}
+
 // indices returns classes as the device takes them.
 func indices(classes []int) []int32 {
 	index := make([]int32, len(classes))
@@ -220,19 +217,16 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 			x.slices, x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
 			int32(m))
 	}
-	return r.scoreDense(t, x, m, r.ints, 0)
-}
-
-// scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
-func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32],
-	listed int32) error {
 	k, group := r.e.dense[t.width].scoreFew, r.groupSize(m)
 	if group == many {
 		k = r.e.dense[t.width].scoreMany
 	}
-	return k.launch(r.e.scoreItems(t.rows, listed), (m+group-1)/group,
-		append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
-			int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
+	items := t.rows
+	if r.e.cpu {
+		items = (items + scoreRows - 1) / scoreRows
+	}
+	return k.launch(items, (m+group-1)/group, append(r.examples(t, x), r.weights, r.classes, t.scores,
+		int32(t.rows), int32(r.d), int32(r.q), int32(m))...)
 }
 
 // examples are the arguments of a kernel that reads dense examples (EXAMPLES of
@@ -242,18 +236,6 @@ func (r *resident) examples(t *tile, x arrays) []any {
 		return []any{x.dense}
 	}
 	return []any{x.dense, r.maps, t.unit, r.x.At.Narrow().Least}
-}
-
-// scoreItems returns how many work-items of score take rows examples, or those of
-// them that are listed.
-func (e *gpuEngine) scoreItems(rows int, listed int32) int {
-	if e.cpu {
-		rows = (rows + scoreRows - 1) / scoreRows
-	}
-	if listed == 0 {
-		return rows
-	}
-	return min(rows, e.crowd())
 }
 
 // blocks returns how many work-items take the examples of a tile: one for each, on a CPU one for
@@ -274,9 +256,6 @@ func (e *gpuEngine) crowd() int {
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
-	if err := r.bounds.Settle(rescorer{r}); err != nil {
-		return err
-	}
 	var blocks []float32
 	for _, t := range r.tiles {
 		if max(from, t.from) >= min(to, t.from+t.rows) {
@@ -307,9 +286,6 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 func scoreAt(i, c, q int) int { return (i/lanes*q+c)*lanes + i%lanes }
 
 func (r *resident) Predict(dst []int32) error {
-	if err := r.bounds.Settle(rescorer{r}); err != nil {
-		return err
-	}
 	for _, t := range r.tiles {
 		err := r.e.predict.launch(t.rows, 1, t.scores, r.ints, int32(t.rows), int32(r.q))
 		if err != nil {

@@ -27,7 +27,6 @@ type tile struct {
 
 	scores *buffer[float32]
 	place  *buffer[int32] // nil without labels
-	sketch *tileSketch    // nil as long as all scores are exact
 
 	targets *buffer[float32] // of an evaluator, as scores lie
 	weight  *buffer[float32] // of its examples, in the order of the scores

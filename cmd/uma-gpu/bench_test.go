@@ -88,19 +88,6 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// --no-bounds reaches the engine for processors.
-func TestBenchWithoutBounds(t *testing.T) {
-	rescored := func(flags ...string) float64 {
-		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--learner",
-			"uma", "--steps", "30", "--repeat", "1", "--json", "--quiet"}, flags...)
-		stdout, _ := succeed(t, args...)
-		return *decode[bench.Report](t, stdout).Run.RescoredShare
-	}
-	if with, without := rescored(), rescored("--no-bounds"); with >= without || without < 0.9 {
-		t.Errorf("of all examples %.3f are rescored in a step with bounds, %.3f without", with, without)
-	}
-}
-
 func TestBenchTable(t *testing.T) {
 	stdout, stderr := succeed(t, append(small, "--quiet")...)
 	for _, want := range []string{"device ", "data ", "read bandwidth ", "rescore 2 classes ", "step ",

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -97,7 +98,7 @@ func TestSelectDevice(t *testing.T) {
 			got = append(got, i.ID())
 		}
 		if s.CPU != nil {
-			got = append(got, s.CPU(false).Device().ID)
+			got = append(got, s.CPU().Device().ID)
 		}
 		if err != nil {
 			got = []string{err.Error()}
@@ -156,7 +157,7 @@ func TestAutoIsForMuchWork(t *testing.T) {
 			"b", "c"}}), true},
 	} {
 		var said strings.Builder
-		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest,
+		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: simd.New,
 			Auto: true}}
 		e, err := d.Open(app.Notes{W: &said}, c.work)
 		if err != nil || e.Device().ID != "cpu" || strings.Contains(said.String(),
@@ -200,7 +201,7 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 		many); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest,
+	e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: simd.New,
 		Auto: true}}).Open(n, many)
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)

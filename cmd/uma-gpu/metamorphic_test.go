@@ -96,7 +96,6 @@ func newVariant(t *testing.T, r *rand.Rand, c recipe, model string) variant {
 		device += pick(r, "+cpu", "+cpu:plain", "+cpu+cpu:plain+cpu")
 	}
 	v.args = append(v.args, "--device", device)
-	sometimes("--no-bounds")
 	sometimes("--audit", "full")
 	// Landmarks lie in a model as the examples lay in memory.
 	storages := []string{"dense", "dense", "auto"}

@@ -39,10 +39,9 @@ func TestBenchStorage(t *testing.T) {
 		bytes int64 // of a value
 		flags []string
 	}{
-		{1, nil},
+		{map[bool]int64{true: 4, false: 1}[infos[0].SharesMemory], nil},
 		{1, []string{"--storage", "narrow"}},
 		{4, []string{"--storage", "dense"}},
-		{map[bool]int64{true: 4, false: 1}[infos[0].SharesMemory], []string{"--no-bounds"}},
 	} {
 		args := append([]string{"bench", "--data", path, "--device", infos[0].ID(), "--steps", "1",
 			"--repeat", "1", "--json"}, c.flags...)

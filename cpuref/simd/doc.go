@@ -8,9 +8,6 @@
 // scores, predictions and residuals, classes in norms, and in weighted sums columns
 // or, of sparse examples, rows of coefficients. Dense examples are used where they are.
 //
-// In long runs on many wide dense examples, sketches of them (package internal/sketch)
-// spare most of the scoring in most steps, as in package gpu.
-//
 // The assembly is generated from internal/gen, a module of its own.
 package simd
 

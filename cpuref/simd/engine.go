@@ -11,33 +11,25 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // New returns the engine at the fastest level there is. It never fails.
-func New() engine.Engine { return fastest(sketch.WhenTheyPay) }
-
-// NewUnbounded is New without the bounds that spare scoring examples whose region
-// cannot have changed (package internal/sketch). The results are the same.
-func NewUnbounded() engine.Engine { return fastest(sketch.Never) }
-
-func fastest(bounds sketch.When) engine.Engine {
+func New() engine.Engine {
 	all := available()
-	return newProcessor(all[len(all)-1], bounds)
+	return newProcessor(all[len(all)-1])
 }
 
 // processor is the engine.
 type processor struct {
 	*enginecheck.Engine
 	k      *kernels
-	bounds sketch.When
 	window int // of all examples, in tests
 
 	exampleBytes, rescored atomic.Int64 // of engine.Work
 }
 
-func newProcessor(k *kernels, bounds sketch.When) *processor {
-	e := &processor{k: k, bounds: bounds}
+func newProcessor(k *kernels) *processor {
+	e := &processor{k: k}
 	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{InMemory: true})
 	return e
 }
@@ -85,7 +77,6 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, er
 	}
 	switch t.Use {
 	case enginecheck.Sorting:
-		r.bounds = sketch.NewBounds(e.bounds, x.Examples, t.Classes)
 		r.cells = newCells(r.blocks, x.D, t.Classes)
 		return labelled{r}, nil
 	case enginecheck.Evaluating:
@@ -113,9 +104,6 @@ type resident struct {
 	window int       // of examples (store.Pages.Window)
 	scores []float32 // the score of example i for class c is scores[(i/16·Q + c)·16 + i%16]
 
-	bounds   *sketch.Bounds // nil if there will be none
-	sketches *sketches      // nil as long as all scores are exact
-
 	y       []int32 // nil without labels, as are cells
 	fixed   numerics.FixedPoint
 	cells   *cells
@@ -137,7 +125,6 @@ const littleWork = 1 << 20
 // worker is what no other task uses while one does.
 type worker struct {
 	floats []float32 // as many as run is asked for
-	groups groups
 	share  share
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // evaluationMutants are ways to break the kernels of an evaluation, k those of the fastest
@@ -117,7 +116,7 @@ func TestEvaluationMutantsAreCaught(t *testing.T) {
 			t.Parallel()
 			broken := *levels[len(levels)-1]
 			m.change(&broken)
-			e := newProcessor(&broken, sketch.Never)
+			e := newProcessor(&broken)
 			for _, c := range enginetest.EvaluationCases() {
 				if err := c.Check(e); err != nil {
 					t.Logf("caught by %s: %v", c.Name, err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // Level names a set of instructions.
@@ -26,20 +25,19 @@ func Levels() []Level {
 func NewLevel(l Level) (engine.Engine, error) {
 	for _, k := range available() {
 		if k.level == string(l) {
-			return newProcessor(k, sketch.WhenTheyPay), nil
+			return newProcessor(k), nil
 		}
 	}
 	return nil, fmt.Errorf("level %q is not there; this processor and this build have %v", l, Levels())
 }
 
-// AtOnce returns the engine at a level that must be there, with bounds from the first
-// assignment on.
-func AtOnce(l Level) engine.Engine {
+// InWindows returns the engine at a level that must be there. It takes examples as if they lay in a
+// file larger than memory.
+func InWindows(l Level) engine.Engine {
 	e, err := NewLevel(l)
 	if err != nil {
 		panic(err)
 	}
-	e.(*processor).bounds = sketch.AtOnce
-	e.(*processor).window = 5 // as if they lay in a file larger than memory
+	e.(*processor).window = 5
 	return e
 }

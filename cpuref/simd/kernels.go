@@ -24,7 +24,6 @@ type kernels struct {
 
 	region func(scores []float32, q int, alpha float32, before, now []int32,
 		changed []uint16)
-	bounds               boundKernels
 	add, sub             func(sum []int64, x []float32, scale float32, next []float32)
 	transfer             func(from, to []int64, x []float32, scale float32, next []float32)
 	addSparse, subSparse func(sum []int64, columns []int32, values []float32, scale float32)
@@ -49,8 +48,8 @@ var portable = kernels{
 	level: "Go",
 	dense: []denseKernel{denseGo, denseGo}, widths: []int{2, 8},
 	sparse: []sparseKernel{sparseGo, sparseGo}, sparseWidths: []int{2, 8},
-	region: regionGo, bounds: boundKernels{estimateGo, boundGo, copyGo},
-	add: addGo, sub: subGo, transfer: transferGo,
+	region: regionGo,
+	add:    addGo, sub: subGo, transfer: transferGo,
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},

@@ -47,21 +47,6 @@ func regionAVX512(scores []float32, q int, alpha float32, before []int32, now []
 func regionAVX2(scores []float32, q int, alpha float32, before []int32, now []int32, changed []uint16)
 
 //go:noescape
-func estimateAVX512(sketch []int8, depth int, coef []float32, lines []int, scores []float32, step int)
-
-//go:noescape
-func estimateAVX2(sketch []int8, depth int, coef []float32, lines []int, scores []float32, step int)
-
-//go:noescape
-func boundAVX512(scores []float32, q int, alpha float32, rho []float32, nu []float32, slack []float32, eta []float32, theta []float32, scored []int32, now int32, place []int32, open []uint16)
-
-//go:noescape
-func boundAVX2(scores []float32, q int, alpha float32, rho []float32, nu []float32, slack []float32, eta []float32, theta []float32, scored []int32, now int32, place []int32, open []uint16)
-
-//go:noescape
-func copyAVX2(dst []float32, x []float32, next []float32)
-
-//go:noescape
 func addAVX512(sum []int64, x []float32, scale float32, next []float32)
 
 //go:noescape

@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // The number of processors changes between two tasks that share out the columns of the
@@ -39,7 +38,7 @@ func TestProcessorsChangeWhileSumsMove(t *testing.T) {
 		}
 		return all
 	}
-	want, got := sums(cpuref.New()), sums(newProcessor(&changing, sketch.WhenTheyPay))
+	want, got := sums(cpuref.New()), sums(newProcessor(&changing))
 	for k := range want {
 		if got[k] != want[k] {
 			t.Fatalf("class sum [0][%d], column %d, is %d, want %d", k/d, k%d, got[k], want[k])

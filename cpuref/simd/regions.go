@@ -50,9 +50,6 @@ type move struct {
 
 // Predict: clause 4.
 func (r *resident) Predict(dst []int32) error {
-	if err := r.bounds.Settle(rescorer{r}); err != nil {
-		return err
-	}
 	const per = 64 // blocks at a time
 	if r.places == nil {
 		r.places, r.changed = make([]int32, per*lanes), make([]uint16, per)
@@ -71,18 +68,11 @@ func (r *resident) Predict(dst []int32) error {
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only
 // the examples whose cell changed; integer sums do not care in what order.
 func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.bounds.Begin(rescorer{r.resident}); err != nil {
-		return engine.Assignment{}, err
-	}
 	c := r.cells
 	c.alpha, c.moves, c.moved = alpha, c.moves[:0], 0
-	if r.bounds.InUse() {
-		r.assignBounded()
-	} else {
-		r.run((*resident).placeTask, r.placeTasks(), r.blocks*lanes*r.q*placeCost, 0)
-		for i := range ones(c.changed, r.x.N) {
-			r.follow(i, c.now[i], false)
-		}
+	r.run((*resident).placeTask, panels(r.blocks, placeBlocks), r.blocks*lanes*r.q*placeCost, 0)
+	for i := range ones(c.changed, r.x.N) {
+		r.follow(i, c.now[i])
 	}
 	r.moveSums()
 	return engine.Assignment{
@@ -111,9 +101,6 @@ const (
 	placeCost   = 4   // of a score, beside the multiplication of a dense value
 )
 
-// placeTasks returns the number of tasks that take placeBlocks blocks each.
-func (r *resident) placeTasks() int { return panels(r.blocks, placeBlocks) }
-
 // placeTask finds the places of the examples of one task.
 func (r *resident) placeTask(task int, _ *worker) {
 	c := r.cells
@@ -122,17 +109,14 @@ func (r *resident) placeTask(task int, _ *worker) {
 		c.changed[from:to])
 }
 
-// follow brings place and counts of an example up to date, and notes its move unless
-// a group has it.
-func (r *resident) follow(i int, now int32, summed bool) {
+// follow brings place and counts of an example up to date, and notes its move.
+func (r *resident) follow(i int, now int32) {
 	c, k := r.cells, int32(r.y[i])
 	from, to := c.count(c.place[i], k, r.q, -1), c.count(now, k, r.q, +1)
 	c.place[i] = now
 	if from != to {
 		c.moved++
-		if !summed {
-			c.moves = append(c.moves, move{int32(i), from, to})
-		}
+		c.moves = append(c.moves, move{int32(i), from, to})
 		c.norms.touch(from, r.q)
 		c.norms.touch(to, r.q)
 	}

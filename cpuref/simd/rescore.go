@@ -16,25 +16,18 @@ type pass struct {
 
 // Rescore: clause 1.
 func (r *resident) Rescore(w engine.Weights, classes []int) error {
-	if !r.bounds.Take(w, classes) {
-		r.rescore(w, classes)
-	}
-	return nil
-}
-
-// rescore computes the scores of some classes for all examples.
-func (r *resident) rescore(w engine.Weights, classes []int) {
 	if len(classes) == 0 {
-		return
+		return nil
 	}
 	work := r.x.Size() * len(classes)
 	r.prepare(w, classes)
 	if r.x.Sparse() {
 		r.run((*resident).sparseTask, panels(r.blocks, sparseBlocks), work*sparseCost,
 			lanes*sparseMost)
-		return
+		return nil
 	}
 	r.sweep((*resident).denseTask, r.denseTasks(), r.dense.blocksPerTask()*lanes, work, 0)
+	return nil
 }
 
 // prepare plans and packs the passes in which all examples are read once for some classes.
@@ -104,9 +97,6 @@ func (r *resident) pack(w engine.Weights) {
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
-	if err := r.bounds.Settle(rescorer{r}); err != nil {
-		return err
-	}
 	for i := from; i < to; i++ {
 		for c := range r.q {
 			dst[(i-from)*r.q+c] = r.scores[(i/lanes*r.q+c)*lanes+i%lanes]

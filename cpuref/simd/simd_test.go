@@ -27,13 +27,12 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Bounds that begin at once see sizes that no training would use them for, and so do windows of
-// files.
-func TestConformanceWithBounds(t *testing.T) {
+// Windows of files see sizes that no training would use them for.
+func TestConformanceInWindows(t *testing.T) {
 	for _, l := range simd.Levels() {
 		t.Run(string(l), func(t *testing.T) {
 			t.Parallel()
-			enginetest.Run(t, simd.AtOnce(l), enginetest.AllCases())
+			enginetest.Run(t, simd.InWindows(l), enginetest.AllCases())
 		})
 	}
 }
@@ -41,6 +40,6 @@ func TestConformanceWithBounds(t *testing.T) {
 func TestClose(t *testing.T) {
 	for _, l := range simd.Levels() {
 		enginetest.RunClose(t, func() engine.Engine { return atLevel(t, l) })
-		enginetest.RunClose(t, func() engine.Engine { return simd.AtOnce(l) })
+		enginetest.RunClose(t, func() engine.Engine { return simd.InWindows(l) })
 	}
 }

@@ -29,25 +29,17 @@ func (r *resident) moveSums() {
 		r.run((*resident).moveSparseTask, sparseOwners, moves*stored*moveSparseCost, 0)
 		return
 	}
-	grouped := 0
-	for _, w := range r.workers {
-		grouped += len(w.groups.pairs)
-	}
 	r.cells.moveTasks = parallel.Workers(r.x.D, moveColumns)
 	all, some := r.cells.moves, max(1, moveBytes/(4*r.x.D))
 	if r.window > 0 {
 		some = r.window
 	}
-	for from := 0; from < moves || from == 0; from += some {
+	for from := 0; from < moves; from += some {
 		r.cells.moves = all[from:min(from+some, moves)]
 		if r.window > 0 {
 			r.fetchMoves()
 		}
-		r.run((*resident).moveTask, r.cells.moveTasks, (len(r.cells.moves)+grouped)*r.x.D*moveCost, 0)
-		for _, w := range r.workers {
-			w.groups.pairs = w.groups.pairs[:0]
-		}
-		grouped = 0
+		r.run((*resident).moveTask, r.cells.moveTasks, len(r.cells.moves)*r.x.D*moveCost, 0)
 	}
 	r.cells.moves = all
 }
@@ -69,15 +61,6 @@ func (r *resident) moveTask(task int, _ *worker) {
 	from, to := task*r.x.D/tasks/line*line, (task+1)*r.x.D/tasks
 	if task+1 < tasks {
 		to = to / line * line
-	}
-	for _, w := range r.workers {
-		for g, pair := range w.groups.pairs {
-			less, more := r.sum(pair[0])[from:to], r.sum(pair[1])[from:to]
-			for j, v := range w.groups.of(g, r.x.D)[from:to] {
-				less[j] -= v
-				more[j] += v
-			}
-		}
 	}
 	scale, moves := r.fixed.Scale(), r.cells.moves
 	for i, m := range moves {
@@ -118,38 +101,3 @@ func (r labelled) ClassSums(dst []int64, p int) error {
 	copy(dst, r.cells.sums[p*r.q*r.x.D:])
 	return nil
 }
-
-// groups are sums of examples that go from one cell to another. A worker adds an example
-// to one while it has it in its cache; moveSums brings the sums to their cells.
-type groups struct {
-	pairs [][2]int32 // the cells
-	sums  []int64    // one after the other
-}
-
-const (
-	mostGroups = 64        // of a worker
-	groupBytes = 512 << 10 // of their sums, about what a second-level cache can spare
-)
-
-// sum returns the sum of d columns of the examples that go from one cell to another, nil if there
-// is no room.
-func (s *groups) sum(from, to int32, d int) []int64 {
-	pair := [2]int32{from, to}
-	for g, p := range s.pairs {
-		if p == pair {
-			return s.of(g, d)
-		}
-	}
-	if room := min(mostGroups, groupBytes/(8*d)); len(s.pairs) >= room {
-		return nil
-	} else if s.sums == nil {
-		s.sums = make([]int64, room*d)
-	}
-	s.pairs = append(s.pairs, pair)
-	sum := s.of(len(s.pairs)-1, d)
-	clear(sum)
-	return sum
-}
-
-// of returns the sum of group g.
-func (s *groups) of(g, d int) []int64 { return s.sums[g*d : (g+1)*d] }

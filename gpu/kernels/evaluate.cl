@@ -24,10 +24,10 @@ __kernel void evaluate(EXAMPLES, __global const float *restrict w, __global cons
 	for (int from = u * BLOCK; from < rows; from += ranges * BLOCK) {
 		const int to = min(from + BLOCK, rows);
 		if (Q <= FEW)
-			NAME(score_rows_, FEW)(THE_EXAMPLES, w, classes, classes, scores, from, ROWS, to, d, Q, Q, 0, 0);
+			NAME(score_rows_, FEW)(THE_EXAMPLES, w, classes, scores, from, ROWS, to, d, Q, Q, 0);
 		else
 			for (int g = 0; g * MANY < Q; g++)
-				NAME(score_rows_, MANY)(THE_EXAMPLES, w, classes, classes, scores, from, ROWS, to, d, Q, Q, g, 0);
+				NAME(score_rows_, MANY)(THE_EXAMPLES, w, classes, scores, from, ROWS, to, d, Q, Q, g);
 		for (int b = from / WIDTH; b * WIDTH < to; b++)
 			residuals_at(b, scores, targets, weight, classes, a, from, to, Q, given, 0, loss_scale, &total, &refused);
 		for (int left = 0; left < d; left += COLUMNS)

@@ -41,7 +41,7 @@ void place_one(__global int *place, volatile __global int *moved, size_t i, int 
 {
 	const int before = place[i];
 	if (now != before) {
-		const size_t at = 2 + 3 * (size_t)atomic_inc(moved);
+		const size_t at = 1 + 3 * (size_t)atomic_inc(moved);
 		moved[at] = (int)i;
 		moved[at + 1] = before;
 		moved[at + 2] = now;
@@ -61,9 +61,9 @@ void assign_one(__global const float *scores, __global int *place, volatile __gl
 //   place  what the last assignment said of each example: 2·prediction, plus 1 if
 //          its margin reached alpha, which puts it in the region; -1 before the
 //          first. Brought up to date.
-//   moved  how many examples changed their place, 0 before the call; a number that
-//          only kernels of bound.cl use; and then room for rows triples (example,
-//          old place, new place), written for those examples in no particular order
+//   moved  how many examples changed their place, 0 before the call; and then room for
+//          rows triples (example, old place, new place), written for those examples in
+//          no particular order
 // On a CPU work-item b takes the examples of block b.
 __kernel void assign(__global const float *restrict scores, __global int *restrict place,
                      volatile __global int *restrict moved,

@@ -1,22 +1,18 @@
 #pragma OPENCL FP_CONTRACT OFF
-// score_4 and score_16: the scores of chosen classes for examples of a tile, of all
-// or of those listed (clause 1). The host puts this file into the program once for
-// each number of CLASSES that a work-item computes at once; one reading of an
-// example serves them all, and the classes of a group lie side by side in w.
+// score_4 and score_16: the scores of chosen classes for all examples of a tile (clause 1).
+// The host puts this file into the program once for each number of CLASSES that a
+// work-item computes at once. One reading of an example serves them all, and the
+// classes of a group lie side by side in w.
 //
 //   x        examples of the tile (see contract.cl)
 //   w        the m chosen rows of W in groups of CLASSES, transposed, the last group
 //            filled up with zeros: row c of group g has in column j the value
 //                w[(g * d + j) * CLASSES + c]
 //   classes  the m classes they belong to, 0 <= classes[c] < Q
-//   list     if listed is not 0, the examples to score, as many as head[1] says, at most
-//            rows; x is then their tile if listed is 1, and if it is 2 it holds the
-//            listed examples alone, in the order of the list
 //   scores   written for the m chosen classes only
 //
 // Work-item (u, g) computes group g for ROWS examples at a time on a CPU, whose fma
-// needs several sums under way to be busy; for one at a time on a GPU. Where more
-// examples are listed than there are work-items, they go round.
+// needs several sums under way to be busy; for one example on a GPU.
 //
 // Macros, given by the host (gpu/kernels.go):
 //   ROWS   on a CPU, as above: 8
@@ -39,7 +35,7 @@
 // The rows that are fetched while others are computed.
 #define AHEAD (2 * ROWS)
 
-#define ROW(u) (size_t)(listed == 1 ? list[min(u, end - 1)] : min(u, end - 1))
+#define ROW(u) (size_t)min(u, end - 1)
 #define BEGIN_ROW(k)                                                            \
 	__global const x_t *x##k = x + ROW(first + k) * d;                      \
 	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d);        \
@@ -49,7 +45,7 @@
 #define BEGIN_CHUNK(k)                                                          \
 	prepare(part + k * CHUNK, x##k + from, map + from, to - from, d, least, unit##k); \
 	vec_t acc##k = 0.0f;
-#define UNIT(k) const float unit##k = unit[listed ? list[min(first + k, end - 1)] : min(first + k, end - 1)];
+#define UNIT(k) const float unit##k = unit[min(first + k, end - 1)];
 #define VALUE(k) part[k * CHUNK + j - from]
 #else
 #define BEGIN_CHUNK(k) vec_t acc##k = 0.0f;
@@ -61,7 +57,7 @@
 #define END_CHUNK(k) total##k += acc##k;
 #define END_ROW(k)                                                              \
 	if (first + k < end) {                                                  \
-		const int i = listed ? list[first + k] : first + k;             \
+		const int i = first + k;                                        \
 		NAME(vstore, CLASSES)(total##k, 0, score);                      \
 		for (int c = 0; c < mine; c++)                                  \
 			scores[SCORE(i, classes[c])] = score[c];                \
@@ -70,9 +66,8 @@
 // score_rows is the work for group g, with the examples first to first + ROWS-1, and again step
 // further on, as far as end.
 void NAME(score_rows_, CLASSES)(EXAMPLES, __global const float *restrict w,
-                                __global const int *restrict classes, __global const int *restrict list,
-                                __global float *restrict scores, int first, int step, int end,
-                                int d, int Q, int m, int g, int listed)
+                                __global const int *restrict classes, __global float *restrict scores,
+                                int first, int step, int end, int d, int Q, int m, int g)
 {
 	const int mine = min(CLASSES, m - g * CLASSES);
 	classes += g * CLASSES;
@@ -102,14 +97,12 @@ void NAME(score_rows_, CLASSES)(EXAMPLES, __global const float *restrict w,
 }
 
 __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
-                                    __global const int *restrict classes, __global const int *restrict list,
-                                    __global const int *restrict head, __global float *restrict scores,
-                                    int rows, int d, int Q, int m, int listed)
+                                    __global const int *restrict classes, __global float *restrict scores,
+                                    int rows, int d, int Q, int m)
 {
-	const int end = listed ? min(head[1], rows) : rows;
 	const int first = ROWS * (int)get_global_id(0);
-	NAME(score_rows_, CLASSES)(THE_EXAMPLES, w, classes, list, scores, first, ROWS * (int)get_global_size(0), end,
-	                           d, Q, m, (int)get_global_id(1), listed);
+	NAME(score_rows_, CLASSES)(THE_EXAMPLES, w, classes, scores, first, ROWS * (int)get_global_size(0), rows,
+	                           d, Q, m, (int)get_global_id(1));
 }
 
 #undef EACH_ROW
@@ -132,55 +125,40 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
-                           __global const int *restrict classes, __global const int *restrict list,
-                           __global const int *restrict head, __global float *restrict scores,
-                           int rows, int d, int Q, int m, int listed)
+                           __global const int *restrict classes, __global float *restrict scores,
+                           int rows, int d, int Q, int m)
 {
 	__local float part[GROUP * (WIDTH + 1)];
-	__local int row[GROUP];
-#if NARROW
-	__local int example[GROUP];
-#else
-#define example row
-#endif
-	const int end = listed ? min(head[1], rows) : rows;
 	const int l = (int)get_local_id(0);
 	const int g = (int)get_global_id(1);
+	const int u = (int)get_global_id(0); // its example; u - l is the first one of the group
 	__global const vec_t *wg = (__global const vec_t *)w + (size_t)g * d;
 
-	// All of a group go round together: u - l is the first of its examples.
-	for (int u = (int)get_global_id(0); u - l < end; u += (int)get_global_size(0)) {
-		row[l] = listed == 1 ? list[min(u, end - 1)] : min(u, end - 1);
-#if NARROW
-		example[l] = listed ? list[min(u, end - 1)] : min(u, end - 1);
-#endif
-		vec_t total = 0.0f;
-		for (int from = 0; from < d; from += CHUNK) {
-			const int to = min(from + CHUNK, d);
-			vec_t acc = 0.0f;
-			for (int j = from; j < to; j += WIDTH) {
-				const int width = min(WIDTH, to - j);
-				barrier(CLK_LOCAL_MEM_FENCE);
-				for (int r = l / WIDTH; r < GROUP; r += GROUP / WIDTH)
-					if (l % WIDTH < width)
-						part[r * (WIDTH + 1) + l % WIDTH] = X(example[r], row[r], j + l % WIDTH);
-				barrier(CLK_LOCAL_MEM_FENCE);
-				for (int k = 0; k < width; k++)
-					acc = fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
+	vec_t total = 0.0f;
+	for (int from = 0; from < d; from += CHUNK) {
+		const int to = min(from + CHUNK, d);
+		vec_t acc = 0.0f;
+		for (int j = from; j < to; j += WIDTH) {
+			const int width = min(WIDTH, to - j);
+			barrier(CLK_LOCAL_MEM_FENCE);
+			for (int r = l / WIDTH; r < GROUP; r += GROUP / WIDTH) {
+				const int i = min(u - l + r, rows - 1);
+				if (l % WIDTH < width)
+					part[r * (WIDTH + 1) + l % WIDTH] = X(i, i, j + l % WIDTH);
 			}
-			total += acc;
+			barrier(CLK_LOCAL_MEM_FENCE);
+			for (int k = 0; k < width; k++)
+				acc = fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
 		}
-		if (u < end) {
-			const int i = listed ? list[u] : u;
-			float score[CLASSES];
-			NAME(vstore, CLASSES)(total, 0, score);
-			for (int c = 0; c < CLASSES && g * CLASSES + c < m; c++)
-				scores[SCORE(i, classes[g * CLASSES + c])] = score[c];
-		}
+		total += acc;
+	}
+	if (u < rows) {
+		float score[CLASSES];
+		NAME(vstore, CLASSES)(total, 0, score);
+		for (int c = 0; c < CLASSES && g * CLASSES + c < m; c++)
+			scores[SCORE(u, classes[g * CLASSES + c])] = score[c];
 	}
 }
-
-#undef example
 
 #endif
 

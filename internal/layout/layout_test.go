@@ -67,13 +67,13 @@ var rules = []struct {
 		"host/numerics"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernel", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"cpuref/simd", []string{"cpuref", "host/engine", "host/dataset", "host/kernel", "host/numerics",
-		"internal/enginecheck", "internal/sketch"},
+		"internal/enginecheck"},
 		"an engine knows the contract, the loops that define it, and nothing above"},
 	{"cpuref", []string{"host/engine", "host/dataset", "host/kernel", "host/numerics",
 		"internal/enginecheck"}, "an engine knows the contract and nothing above it"},
 	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics",
-		"internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
+		"internal/enginecheck"}, "an engine knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
 		"host/kernel/means", "host/kernel", "host/numerics", "host/versionspace", "internal/store"},
 		"a learner runs on any engine and must not name one"},
@@ -89,8 +89,6 @@ var rules = []struct {
 		"the arguments of any engine, of which it must name none"},
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"},
 		"names all engines, so tests alone import it"},
-	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"},
-		"bounds for any engine, of which it must name none"},
 	{"internal/store", []string{"host/ranks", "internal/"},
 		"keeps numbers, in memory, files and parts on ranks; what they say is for others"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
@@ -113,7 +111,7 @@ var foreign = map[string][]string{
 	"golang.org/x/text":             {"host/dataset/features"}, // lower case
 	// bench has means and deviations of it.
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
-		"internal/sketch", "internal/openblas", "bench"},
+		"internal/openblas", "bench"},
 	// Pictures: of rows, and on a report's page.
 	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/report", "internal/chart", "bench/papers"},
 	// Curves in a terminal.

@@ -175,11 +175,15 @@ func checkOneExample(s subject) error {
 
 // checkHuge has values near the ends of float32: an error, or a result like any other.
 func checkHuge(s subject) error {
-	for k, by := range []float32{1e19, 1e30, math.MaxFloat32 / 4, 1e-19, 1e-30, 1e-38} {
+	for k, by := range []float32{1e19, 1e30, math.MaxFloat32 / 4, 1e-19, 1e-38, 1e-30} {
+		part := !s.thorough && !*every
+		if part && k%2 == 1 { // they have an overflow, the largest and the smallest
+			continue
+		}
 		t := overlapping().scaled(by)
 		for i, rule := range s.Weights {
 			// The host chooses by the rule: one engine has every rule, the others one of each size.
-			if !s.thorough && !*every && i != k%len(s.Weights) {
+			if part && i != k/2%len(s.Weights) {
 				continue
 			}
 			o := host.RunOptions{MaxSteps: s.steps(few), Weights: rule}

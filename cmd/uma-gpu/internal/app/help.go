@@ -50,7 +50,7 @@ var FlagGroups = []Group{
 		normalize-components`},
 	{"Trials", "retrain folds seeds try grid judge repeat top"},
 	{"Questions", "answers k strategy committee diversity balance slack sampler session"},
-	{"Device", "device shares max-alloc memory-limit no-bounds audit allow-nonconforming"},
+	{"Device", "device shares max-alloc memory-limit audit allow-nonconforming"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
 		write-confusion write-labels write-labelled axes markdown dry-run json verbose quiet`},

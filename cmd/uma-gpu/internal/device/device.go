@@ -32,7 +32,6 @@ type Options struct {
 	Shares             string
 	MaxAlloc           string
 	MemoryLimit        string
-	NoBounds           bool
 	Audit              string // "" if it was not given
 	AllowNonconforming bool
 
@@ -50,8 +49,6 @@ func (o *Options) Flags(common *app.Common) []cli.Flag {
 			Destination: &o.MaxAlloc, Usage: "`SIZE` of the largest OpenCL allocation, such as 256M"},
 		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is",
 			Destination: &o.MemoryLimit, Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
-		&cli.BoolFlag{Name: "no-bounds", Destination: &o.NoBounds,
-			Usage: "score every example in every step; same weights, slower"},
 		app.ChoiceFlag{StringFlag: &cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
 			Destination: &o.Audit, Usage: "`LEVEL` of checks by another engine: off, sample, full"},
 			Allowed: []string{string(audit.Off), string(audit.Sample), string(audit.Full)}},
@@ -73,7 +70,7 @@ type Device struct {
 
 // Choose finds the device, so that a wrong name is told before any file is read.
 func (o *Options) Choose() (*Device, error) {
-	d := &Device{Options: gpu.Options{NoBounds: o.NoBounds, AllowNonconforming: o.AllowNonconforming},
+	d := &Device{Options: gpu.Options{AllowNonconforming: o.AllowNonconforming},
 		Audit: audit.Level(o.Audit)}
 	var err error
 	if d.Options.MaxAlloc, err = app.ParseBytes(o.MaxAlloc); err != nil {
@@ -163,21 +160,13 @@ func (s *Selection) Look() {
 }
 
 // processor opens an engine without OpenCL, which cannot fail.
-type processor func(noBounds bool) engine.Engine
+type processor func() engine.Engine
 
 // Processors are these engines, by their id.
 var Processors = []struct {
 	id  string
 	New processor
-}{{"cpu", Fastest}, {"cpu:plain", func(bool) engine.Engine { return cpuref.New() }}}
-
-// Fastest opens the engine that is fastest on the processor.
-func Fastest(noBounds bool) engine.Engine {
-	if noBounds {
-		return simd.NewUnbounded()
-	}
-	return simd.New()
-}
+}{{"cpu", simd.New}, {"cpu:plain", cpuref.New}}
 
 // Select finds the devices that a name stands for. list lists the OpenCL devices; it is not called
 // if the name does not ask for one, and for auto by Look. Errors are ErrNoSuchDevice or those of
@@ -191,7 +180,7 @@ func Select(name string, list lister) (Selection, error) {
 		}
 	}
 	if keyword == "auto" || keyword == "" {
-		return Selection{CPU: Fastest, Auto: true, list: list}, nil
+		return Selection{CPU: simd.New, Auto: true, list: list}, nil
 	}
 	quoted := strconv.Quote(name)
 	if strings.TrimSpace(os.Getenv(Variable)) == name {
@@ -212,7 +201,7 @@ func Select(name string, list lister) (Selection, error) {
 	var devices strings.Builder
 	app.Table(&devices, func(row app.Row) { // into memory
 		for _, p := range Processors {
-			row("  %s\t%s", p.id, p.New(false).Device().Name)
+			row("  %s\t%s", p.id, p.New().Device().Name)
 		}
 		for _, i := range all {
 			row("  %s\t%s (%s, %s)", i.ID(), i.Name, i.PlatformName, i.Type)
@@ -287,7 +276,7 @@ func (d *Device) audited(e engine.Engine) engine.Engine {
 	if e.Device().ID == "cpu" {
 		reference = cpuref.New()
 	} else {
-		reference = Fastest(true)
+		reference = simd.New()
 	}
 	return audit.Engine(e, reference, level)
 }
@@ -334,7 +323,7 @@ func (d *Device) WantsNarrow(rows dataset.Rows) bool {
 		return false
 	}
 	d.Look()
-	return len(d.Try) > 0 && d.Try[0].WantsNarrow(x.N, x.D, !d.Options.NoBounds)
+	return len(d.Try) > 0 && d.Try[0].WantsNarrow()
 }
 
 // Open opens the device for the work w and says which one it is. The caller closes the engine.
@@ -417,7 +406,7 @@ func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 		}
 		n.Warn("this device is passed over: %v", err)
 	}
-	e := d.CPU(d.Options.NoBounds)
+	e := d.CPU()
 	n.Say("device: %s %s", e.Device().ID, e.Device().Name)
 	return d.audited(e), nil
 }
@@ -428,7 +417,7 @@ func (d *Device) Reopen(id string, limit int64) (engine.Engine, error) {
 	if d.Parts != nil {
 		return together(d.Parts, func(part *Device) (engine.Engine, error) {
 			if part.CPU != nil {
-				return part.CPU(d.Options.NoBounds), nil
+				return part.CPU(), nil
 			}
 			return part.Reopen(part.Try[0].ID(), limit/int64(len(d.Parts)))
 		}, func(engines []engine.Engine) (engine.Engine, error) { return shard.New(engines, d.shares) })

@@ -36,7 +36,7 @@ measured speeds, or by --shares, such as 1,8. The weights are the same.
 
 More examples than --max-alloc holds are cut in tiles. Examples that do not fit in --memory-limit
 stay in host memory and are streamed, or used in place. Both sizes are for each device: bytes, or K,
-M and G of them, powers of 1024. --no-bounds changes no weight.
+M and G of them, powers of 1024.
 
 --audit finds bits that a device, its memory or its driver got wrong, by computing once more on the
 processor. sample audits as often as two hundredths of the time allow, and the last result of each
@@ -78,7 +78,7 @@ func Run(_ context.Context, o *Options) error {
 // Test opens all devices, which runs their self-test.
 func Test(n app.Notes) (listing DeviceListing) {
 	for _, p := range device.Processors {
-		cpu := p.New(false)
+		cpu := p.New()
 		about := cpu.Device()
 		listing.Devices = append(listing.Devices, DeviceEntry{
 			ID: about.ID, Kind: about.Kind, Name: about.Name,

@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
@@ -203,7 +204,7 @@ func (v *Verification) retrain(ctx context.Context, m *model.Model,
 	if err != nil {
 		return err
 	}
-	o.TemperatureFolds, o.Engine = meta.TemperatureFolds, device.Fastest(false)
+	o.TemperatureFolds, o.Engine = meta.TemperatureFolds, simd.New()
 	o.Watch.Note = n.Say
 	again, err := host.Train(ctx, d, noise, o)
 	if err := errors.Join(app.Interrupted(ctx), err, o.Engine.Close()); err != nil {

@@ -212,32 +212,6 @@ func toFloatAVX2() {
 	RET()
 }
 
-// copyRow generates copyAVX2: it fetches the row that comes next while it copies one.
-func copyRow() {
-	function("copyAVX2", "func(dst, x, next []float32)")
-	dst, x, n, next := base("dst"), base("x"), length("x"), base("next")
-	Label("loop")
-	CMPQ(n, Imm(16))
-	JLT(LabelRef("tail"))
-	PREFETCHT0(Mem{Base: next})
-	low, high := YMM(), YMM()
-	VMOVUPS(Mem{Base: x}, low)
-	VMOVUPS(Mem{Base: x, Disp: 32}, high)
-	VMOVUPS(low, Mem{Base: dst})
-	VMOVUPS(high, Mem{Base: dst, Disp: 32})
-	add(64, dst, x, next)
-	SUBQ(Imm(16), n)
-	JMP(LabelRef("loop"))
-	Label("tail")
-	scalar(n, func(i int) {
-		v := XMM()
-		VMOVSS(Mem{Base: x, Disp: 4 * i}, v)
-		VMOVSS(v, Mem{Base: dst, Disp: 4 * i})
-	}, step{x, 4}, step{dst, 4})
-	VZEROUPPER()
-	RET()
-}
-
 // combine generates combineAVX2 and combineAVX512: two vectors at a time, since a sum over the
 // labels is a chain.
 func combine(l level) {

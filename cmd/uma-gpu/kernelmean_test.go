@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kernelmean"
-	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
+	"github.com/uma-gpu/uma-gpu/internal/meanmodel"
 )
 
 // TestTrainKernelMean: the mean classifier with a kernel function, of which every example is a

@@ -9,7 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
+	"github.com/uma-gpu/uma-gpu/internal/mpi"
 )
 
 // start is run, or what becomes of it for a rank of several: all compute, rank 0 speaks and

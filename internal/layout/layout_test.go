@@ -46,7 +46,7 @@ var rules = []struct {
 	{"host/serve", []string{"host/model", "host/dataset", "host/engine", "internal/npyfile"},
 		"predicts by a model on any engine, and trains nothing"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
-	{"host/ranks/mpi", []string{"host/ranks"}, "a way to join ranks, which knows nothing of examples"},
+	{"internal/mpi", []string{"host/ranks"}, "a way to join ranks, which knows nothing of examples"},
 	{"host/ranks", nil, "a leaf: processes that do the same, and what they tell one another"},
 	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "host/ranks",
 		"internal/enginecheck"}, "makes one engine of any, and must name none"},
@@ -58,8 +58,8 @@ var rules = []struct {
 		"internal/store"}, "the interface must not know an engine"},
 	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "host/judge",
 		"learners"}, "fits on any engine through its interface; the loop hands it the way to learn"},
-	{"host/kernel/meanmodel", []string{"host/kernel", "host/engine", "host/dataset", "host/confusion",
-		"host/model", "learners"}, "changes models, and trains nothing"},
+	{"internal/meanmodel", []string{"host/kernel", "host/engine", "host/dataset", "host/confusion",
+		"host/model", "learners"}, "changes models for the commands, and trains nothing"},
 	{"host/kernel/means", []string{"internal/store", "host/kernel/pca", "host/engine", "host/dataset",
 		"host/kernel", "host/numerics"},
 		"means on any engine through its interface; must not name one, and knows no noise"},
@@ -79,8 +79,8 @@ var rules = []struct {
 		"a learner runs on any engine and must not name one"},
 	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"},
 		"asks through the loop, of any learner on any engine; a session is a file"},
-	{"host/report", []string{"host", "host/judge/metric", "host/model", "learners"},
-		"shows what others found, and computes nothing but pictures of it"},
+	{"internal/report", []string{"host", "host/judge/metric", "host/model", "learners"},
+		"shows what others found for the command, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"},
 		"the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"},
@@ -103,7 +103,7 @@ var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu tells the instructions that the system allows; /unix has files without names.
 	"golang.org/x/sys": {"cpuref/simd", "host/versionspace", "internal/atomicfile",
-		"learners/online/lanes"},
+		"learners/internal/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
@@ -113,9 +113,9 @@ var foreign = map[string][]string{
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas", "bench"},
 	// Pictures: of rows, and on a report's page.
-	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report", "internal/chart", "bench/papers"},
+	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/report", "internal/chart", "bench/papers"},
 	// Curves in a terminal.
-	"github.com/guptarohit/asciigraph": {"host/report"},
+	"github.com/guptarohit/asciigraph": {"internal/report"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
 	"github.com/klauspost/compress": {"host/dataset/zstd", "internal/parquetfile"},

@@ -6,7 +6,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
+	"github.com/uma-gpu/uma-gpu/learners/internal/lanes"
 )
 
 // rowOf returns example i of x, sharing memory.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
+	"github.com/uma-gpu/uma-gpu/learners/internal/lanes"
 )
 
 // stack is passes that see each example at the same time. The classes of all are those of one W,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
-	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
+	"github.com/uma-gpu/uma-gpu/learners/internal/lanes"
 )
 
 // state is where a run stands between two examples.

@@ -3,7 +3,7 @@ package svm
 import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
-	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
+	"github.com/uma-gpu/uma-gpu/learners/internal/lanes"
 )
 
 // examples are what the machines of a run share, and do not write to.

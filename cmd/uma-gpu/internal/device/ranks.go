@@ -16,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
-	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
+	"github.com/uma-gpu/uma-gpu/internal/mpi"
 )
 
 var (

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/host/report"
+	"github.com/uma-gpu/uma-gpu/internal/report"
 )
 
 // drawn is a report of q classes whose names and texts are long, with pictures if asked for.

@@ -82,7 +82,7 @@ mutants: deps ## all broken kernels have to fail the conformance suite, of which
 
 # Change a learner: run these.
 every: deps ## every learner on every engine: make test leaves most out
-	go test -vet=off -run '^TestEveryLearner$$' ./learners/catalog -every
+	go test -vet=off -run '^(TestEveryLearner|TestOtherParameters)$$' ./learners/catalog -every
 
 shards: deps ## the whole suite, and every learner, on several engines and ranks as one, cut anyhow
 	go test -vet=off -count=1 -timeout 1h ./host/engine/shard -args -all

@@ -184,7 +184,7 @@ func TestUsageErrors(t *testing.T) {
 		{append(train, "--learner", "uma", "--weights", "first"), `weights "first" make no sense for learner uma; use best-average, best, average or last`},
 		{append(train, "--learner", "knn"), `learner "knn" is not known; use `},
 		{append(train, "--normalize", "l3"), `found "l3"`},
-		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv, libsvm, npy, npz, idx, parquet, arff or binary`},
+		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv, libsvm, npy, idx, npz, arff, parquet or binary`},
 		{append(train, "--header", "maybe"), `--header is "maybe"`},
 		{append(train, "--confusion", "C.csv", "--confusion-axes", "rows"), `--confusion-axes is "rows", wanted true-columns or true-rows`},
 		{append(train, "--confusion-axes", "true-rows"), "--confusion-axes is given without --confusion"},

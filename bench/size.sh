@@ -42,5 +42,5 @@ code | xargs grep -nE '[a-z]{3}.*[({=]' /dev/null | grep -vE ':[0-9]+:\s*//|:pac
 		file=${line%%:*}
 		rest=${line#*:}
 		printf '%s:%s\n' "$file" "$(echo "$rest" | cut -c 1-80)"
-		go list -f '    {{.Doc}}' "./$(dirname "$file")"
+		(cd "$(dirname "$file")" && go list -f '    {{.Doc}}' .)
 	done

@@ -68,7 +68,7 @@ type Model struct {
 	// Learned is what the training found out of the noise; nil if nothing. Confusion is what
 	// it was given.
 	Learned *Learned
-	// State is what it takes to go on with a training that had not ended; nil if it had.
+	// State resumes a training that had not ended; nil if it had ended.
 	State *State
 	// Projection makes the columns of W from prepared features, if Meta.Kernel is not
 	// nil; else both are.

@@ -1,15 +1,14 @@
-// Package svm is the linear support vector machine, for right labels: of all weights the ones that
-// keep examples away from the planes between classes, by a margin of 1 where the cost C of what is
-// missing of it allows. One class against the rest, for each class by itself, or all classes at
-// once (Crammer and Singer):
+// Package svm is the linear support vector machine, for right labels: it keeps examples away from
+// the planes between classes by a margin of 1. An example within the margin costs C times what it
+// lacks. Each class is learned against the rest, or all classes at once (Crammer and Singer):
 //
 //	½‖w_r‖² + C·Σ_i ℓ(1 - ±⟨w_r,x_i⟩)                    ℓ(ξ) = max(0,ξ), or its square
 //	½‖W‖²   + C·Σ_i max_r(⟨w_r,x_i⟩ - ⟨w_y,x_i⟩ + [r ≠ y])
 //
 // Both are solved by descent in the dual, or with the hinge loss by cutting planes (oneSlack).
 // Descent takes one example after another in an order by chance (Hsieh et al. 2008, Keerthi et al.
-// 2008), as LIBLINEAR's -s 3, 1 and 4 do: w_r = Σ_i α_ir·x_i, and α_i is made the best one for what
-// the others are. Examples that have stayed at a bound of α are left out until the rest are done.
+// 2008), as LIBLINEAR's -s 3, 1 and 4 do: w_r = Σ_i α_ir·x_i, and each α_i in turn becomes the best
+// one while the others stay. Examples whose α stayed at a bound are left out until the rest are done.
 // There is one solution, so every run begins at α = 0, whatever weights it is given.
 //
 // The constant feature (learners.Problem.Bias) has a penalty like any other, as in LIBLINEAR.

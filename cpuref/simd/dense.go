@@ -34,15 +34,6 @@ func newDense(x dataset.Examples) dense {
 	return v
 }
 
-// row returns the columns of an example.
-func (v dense) row(i int) []float32 {
-	if at := i * v.d; at < len(v.whole) {
-		return v.whole[at : at+v.d]
-	}
-	at := i*v.d - len(v.whole)
-	return v.last[at : at+v.d]
-}
-
 // packed returns how many values pack writes for n classes.
 func (v dense) packed(n int) int { return (v.d + 3) / 4 * 4 * n }
 

@@ -8,7 +8,7 @@
 // Both are solved by descent in the dual, or with the hinge loss by cutting planes (oneSlack).
 // Descent takes one example after another in an order by chance (Hsieh et al. 2008, Keerthi et al.
 // 2008), as LIBLINEAR's -s 3, 1 and 4 do: w_r = Σ_i α_ir·x_i, and each α_i in turn becomes the best
-// one while the others stay. Examples whose α stayed at a bound are left out until the rest are done.
+// one while the others stay. Examples whose α stayed at a bound wait until the rest are done.
 // There is one solution, so every run begins at α = 0, whatever weights it is given.
 //
 // The constant feature (learners.Problem.Bias) has a penalty like any other, as in LIBLINEAR.

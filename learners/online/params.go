@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Params are the parameters of a learner of the family, which New returns. Those that the learner
-// has not are 0.
+// Params are the parameters of a learner of the family; New returns them. A parameter that the
+// learner lacks is 0.
 type Params struct {
 	NoShuffle  bool   // passes take the examples in their order, else in a random one each
 	NoAverage  bool   // W is what the last example left, else the mean of all that were left

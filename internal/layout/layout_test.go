@@ -17,6 +17,13 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
+	{"host/dataset/internal/names", []string{"internal/quote", "internal/setting"},
+		"a leaf: names are texts, of whatever they are names"},
+	{"host/dataset/internal/prepared", []string{"host/dataset", "internal/"},
+		"asks about preparations for packages features and file"},
+	{"host/dataset/internal/encode", []string{"host/dataset", "host/dataset/features",
+		"host/numerics", "host/progress", "internal/"},
+		"makes features of cells for package file; it knows no file"},
 	{"host/dataset/zstd", []string{"host/dataset"},
 		"joins a packing to package file, for programs that want its library"},
 	{"host/dataset/parquet", []string{"host/dataset/file", "internal/parquetfile"},
@@ -25,7 +32,8 @@ var rules = []struct {
 		"knows formats; what is read is plain examples, and features are made next door"},
 	{"host/dataset/features", []string{"host/dataset", "host/numerics", "internal/"},
 		"functions of plain examples and columns, which know no file"},
-	{"host/dataset", []string{"host/ranks", "internal/quote", "internal/decimal", "internal/store"},
+	{"host/dataset", []string{"host/dataset/internal/names", "host/ranks", "internal/quote",
+		"internal/decimal", "internal/store"},
 		"a leaf: examples know neither files nor engines nor models"},
 	{"host/confusion", []string{"host/confusion", "host/numerics", "internal/"},
 		"a leaf, with its rooms"},
@@ -108,7 +116,7 @@ var foreign = map[string][]string{
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
-	"golang.org/x/text":             {"host/dataset/features"}, // lower case
+	"golang.org/x/text":             {"host/dataset/internal/encode"}, // lower case
 	// bench has means and deviations of it.
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas", "bench"},

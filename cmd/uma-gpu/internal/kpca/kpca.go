@@ -188,7 +188,7 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if b.Preparation.Steps.NeedsDense() {
+	if b.Preparation.Steps.Standardize {
 		options.Storage = "dense"
 	}
 	d, err := o.Model.Read(ctx, &o.Data, options, b.Features)

@@ -35,7 +35,7 @@ var rules = []struct {
 	{"host/outoffold", []string{"host", "learners"}, "trains without each fold, through the loop"},
 	{"host/progress", nil,
 		"a leaf: counts of work that is done, whatever it is, without clock and terminal"},
-	{"host/versionspace", []string{"host/numerics"},
+	{"internal/versionspace", []string{"host/numerics"},
 		"a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca",
 		"host/numerics", "internal/"},
@@ -75,9 +75,11 @@ var rules = []struct {
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics",
 		"internal/enginecheck"}, "an engine knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
-		"host/kernel/means", "host/kernel", "host/numerics", "host/versionspace", "internal/store"},
+		"host/kernel/means", "host/kernel", "host/numerics", "internal/versionspace",
+		"internal/store"},
 		"a learner runs on any engine and must not name one"},
-	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"},
+	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile",
+		"internal/versionspace"},
 		"asks through the loop, of any learner on any engine; a session is a file"},
 	{"internal/report", []string{"host", "host/judge/metric", "host/model", "learners"},
 		"shows what others found for the command, and computes nothing but pictures of it"},
@@ -102,7 +104,7 @@ var rules = []struct {
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu tells the instructions that the system allows; /unix has files without names.
-	"golang.org/x/sys": {"cpuref/simd", "host/versionspace", "internal/atomicfile",
+	"golang.org/x/sys": {"cpuref/simd", "internal/versionspace", "internal/atomicfile",
 		"learners/internal/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.

@@ -208,7 +208,7 @@ func judgeArguments(args []string) string {
 					c.Flags[k], chooses = own[i], true
 				}
 			}
-			c.Action = app.Action(common, func(context.Context) error {
+			c.Action = app.Action(common, func(context.Context, *app.Common) error {
 				reached = true
 				if len(common.Args) > 0 && c.ArgsUsage == "" {
 					return app.Usage("unexpected argument %q", common.Args[0])

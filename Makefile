@@ -196,7 +196,7 @@ oclgrind: deps ## the kernels in an interpreter that finds races, bad accesses, 
 	.ci/oclgrind
 
 bench: deps ## benchmarks of the engines
-	go test -run '^$$' -bench . ./gpu ./host/engine/enginetest
+	go test -run '^$$' -bench . ./gpu ./internal/enginetest
 
 # Debian's Python, which has Debian's numpy. Interrupted, it goes on from build/peers/results.json.
 FASHION := /usr/share/datasets/fashion-mnist

@@ -13,8 +13,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
 
 // catcherFirst moves the case that is likely to catch a mutant to the front.

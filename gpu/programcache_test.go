@@ -9,7 +9,7 @@ import (
 
 	"github.com/jgillich/go-opencl/cl"
 
-	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
 
 // Engines of one of PoCL's processors share what is the same and nothing else, and those of other

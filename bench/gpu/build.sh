@@ -11,7 +11,7 @@ rm -rf "$to"
 mkdir -p "$to/data"
 go build -ldflags '-s -w' -o "$to/uma-gpu" ./cmd/uma-gpu
 go test -c -ldflags '-s -w' -o "$to/gpu.test" ./gpu
-go test -c -ldflags '-s -w' -o "$to/enginetest.test" ./host/engine/enginetest
+go test -c -ldflags '-s -w' -o "$to/enginetest.test" ./internal/enginetest
 cp bench/gpu/* bench/same-bits.sh bench/peers/torch_step.py bench/peers/prepare.py "$to"
 PATH=$PATH:/sbin
 cp "$(ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -n 1)" "$to/libOpenCL.so.1"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
 
 // evaluationMutants are ways to break the kernels of an evaluation, k those of the fastest

@@ -124,7 +124,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.dense = preparation.NeedsDense()
+	c.dense = preparation.Standardize
 	d := pick(r, slices.DeleteFunc(slices.Clone(catalog.All()), func(d *learners.Definition) bool {
 		return *randomLearners != "" && !slices.Contains(strings.Split(*randomLearners, ","), d.Name)
 	})...)

@@ -17,6 +17,13 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
+	{"host/dataset/internal/names", []string{"internal/quote", "internal/setting"},
+		"a leaf: names are texts, of whatever they are names"},
+	{"host/dataset/internal/prepared", []string{"host/dataset", "internal/"},
+		"asks about preparations for packages features and file"},
+	{"host/dataset/internal/encode", []string{"host/dataset", "host/dataset/features",
+		"host/numerics", "host/progress", "internal/"},
+		"makes features of cells for package file; it knows no file"},
 	{"host/dataset/zstd", []string{"host/dataset"},
 		"joins a packing to package file, for programs that want its library"},
 	{"host/dataset/parquet", []string{"host/dataset/file", "internal/parquetfile"},
@@ -25,7 +32,8 @@ var rules = []struct {
 		"knows formats; what is read is plain examples, and features are made next door"},
 	{"host/dataset/features", []string{"host/dataset", "host/numerics", "internal/"},
 		"functions of plain examples and columns, which know no file"},
-	{"host/dataset", []string{"host/ranks", "internal/quote", "internal/decimal", "internal/store"},
+	{"host/dataset", []string{"host/dataset/internal/names", "host/ranks", "internal/quote",
+		"internal/decimal", "internal/store"},
 		"a leaf: examples know neither files nor engines nor models"},
 	{"host/confusion", []string{"host/confusion", "host/numerics", "internal/"},
 		"a leaf, with its rooms"},
@@ -35,7 +43,7 @@ var rules = []struct {
 	{"host/outoffold", []string{"host", "learners"}, "trains without each fold, through the loop"},
 	{"host/progress", nil,
 		"a leaf: counts of work that is done, whatever it is, without clock and terminal"},
-	{"host/versionspace", []string{"host/numerics"},
+	{"internal/versionspace", []string{"host/numerics"},
 		"a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca",
 		"host/numerics", "internal/"},
@@ -78,9 +86,11 @@ var rules = []struct {
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics",
 		"internal/enginecheck"}, "an engine knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
-		"internal/means", "host/kernel", "host/numerics", "host/versionspace", "internal/store"},
+		"internal/means", "host/kernel", "host/numerics", "internal/versionspace",
+		"internal/store"},
 		"a learner runs on any engine and must not name one"},
-	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"},
+	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile",
+		"internal/versionspace"},
 		"asks through the loop, of any learner on any engine; a session is a file"},
 	{"internal/report", []string{"host", "host/judge/metric", "host/model", "learners"},
 		"shows what others found for the command, and computes nothing but pictures of it"},
@@ -105,13 +115,13 @@ var rules = []struct {
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu tells the instructions that the system allows; /unix has files without names.
-	"golang.org/x/sys": {"cpuref/simd", "host/versionspace", "internal/atomicfile",
+	"golang.org/x/sys": {"cpuref/simd", "internal/versionspace", "internal/atomicfile",
 		"learners/internal/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
-	"golang.org/x/text":             {"host/dataset/features"}, // lower case
+	"golang.org/x/text":             {"host/dataset/internal/encode"}, // lower case
 	// bench has means and deviations of it.
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas", "bench"},

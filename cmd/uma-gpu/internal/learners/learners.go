@@ -24,7 +24,7 @@ func New(run func(context.Context, *app.Common) error) *cli.Command {
 
 Example: uma-gpu learners uma`,
 		Flags:  []cli.Flag{o.JSONFlag()},
-		Action: app.Action(o, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -64,7 +64,7 @@ func (l *run) clean() error {
 		return errors.New("softmax: found no label that counts after cleaning, wanted at least one; " +
 			"check the confusion matrix, or train without cleaning")
 	}
-	l.state.Crossing, l.state.First, l.state.Cleaned = crossing{}, 0, c
+	l.state.Crossing, l.state.Cleaned, l.state.Curved = crossing{}, c, curved{}
 	l.enter(fitting, l.state.Search.Lambda)
 	return nil
 }

@@ -254,6 +254,7 @@ func (l *run) relearn(scores []float32) (bool, error) {
 		l.noise.count(&l.state.Noise, t)
 		l.aimAtNoise()
 	}
+	l.state.Curved = curved{}
 	moved := 0.0
 	for k, v := range l.noise.learned(&l.state.Noise) {
 		moved += math.Abs(v - before[k])

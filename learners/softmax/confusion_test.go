@@ -266,7 +266,7 @@ func TestLearnedNoiseBits(t *testing.T) {
 			var kept []host.Snapshot
 			o := host.RunOptions{MaxSteps: 100000}
 			o.Keep = func(s host.Snapshot) error { kept = append(kept, s); return nil }
-			o.Due = func(steps int) bool { return steps%41 == 0 }
+			o.Due = func(steps int) bool { return steps%19 == 0 }
 			want := must(host.Run(t.Context(), params, p, o))
 			same := func(what string, got host.Result) {
 				t.Helper()

@@ -143,7 +143,7 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 		p.L2 = L2(softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit)))
 	}
 	v := w.Clone()
-	if err := learn(ctx, p, c.problem, fit, v); err != nil {
+	if _, err := learn(ctx, p, c.problem, fit, v); err != nil {
 		return 0, err
 	}
 	judged, release, err := c.problem.Rows().Keep(rest)
@@ -173,10 +173,10 @@ func which(folds []uint8, want func(uint8) bool) (some []int) {
 	return some
 }
 
-// learn makes all steps of a run on some of the examples, from w on. A cancelled ctx ends it with
-// ctx's error.
+// learn makes all steps of a run on some of the examples, from w on, and returns its λ. A cancelled
+// ctx ends it with ctx's error.
 func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
-) (err error) {
+) (lambda float64, err error) {
 	y := make([]int32, len(some))
 	for k, i := range some {
 		y[k] = problem.Y[i]
@@ -184,19 +184,24 @@ func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int
 	rows, release, err := problem.Rows().Keep(some)
 	defer release()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	l, err := learners.Start(ctx, p, problem.On(rows, y))
+	part := problem.On(rows, y)
+	eval, err := part.LoadEvaluator()
 	if err != nil {
-		return err
+		return 0, err
+	}
+	l, err := newRun(p, part, eval)
+	if err != nil {
+		return 0, errors.Join(err, eval.Close())
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	for {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
 		if s, err := l.Step(ctx, w); err != nil || s.Done {
-			return err
+			return l.state.Search.Lambda, err
 		}
 	}
 }

@@ -17,7 +17,7 @@ const softLambda = 0.1
 const (
 	largerLambda  = 3
 	largerLambdas = 4
-	clearly       = 3
+	clearly       = 2
 )
 
 // settledShare ends EM when a round changes the likeliest class of at most this share of examples.
@@ -122,7 +122,7 @@ func (l *run) endRound() (more bool, err error) {
 		return false, err
 	}
 	settled := c.Soft != nil && changed(c.Soft, c.Scores, l.problem.Q) <= settledShare
-	c.Soft, c.Scores = c.Scores, nil
+	c.Soft, c.Scores, l.state.Curved = c.Scores, nil, curved{}
 	return l.Correction == EM && c.Round < l.Rounds && !settled, nil
 }
 

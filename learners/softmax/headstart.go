@@ -8,40 +8,58 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// A fit of many examples that begins from W = 0 makes its first way on one of sampled of them,
-// where an iteration costs as much less and is as good a guide, and that one likewise. Of more
-// iterations the sample's own minimum would be the goal. What a sample has found out of the
-// curvature was tried as well, and hinders.
+// A fit of many examples that begins from W = 0 makes its first way on a part of them, where an
+// iteration costs as much less and is as good a guide, and that one likewise. A search for λ among
+// more than mostSearched examples is made there altogether. Parts are of about mostSearched
+// examples, or a quarter.
 const (
-	leastSampled     = 1 << 12 // examples that are worth it
-	sampled          = 3
-	sampleIterations = 15
+	leastSampled = 1 << 12 // examples that are worth it
+	mostSearched = 1 << 14
+	mostParts    = 4
 )
 
 // wantsHeadStart says whether the fit that begins from w is to have a head start. Backward
 // correction has none: its loss has no lower bound, and falls the deeper the fewer examples there
 // are. Fits of a search begin from each other, and those of a crossing each see other examples.
 func (l *run) wantsHeadStart(w []float32) bool {
-	return l.state.Stage == fitting && !l.state.HeadStart && len(l.problem.Y) >= leastSampled &&
-		l.Correction != Backward && l.noise == nil && l.state.Cleaned.Weight == nil &&
-		!slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
+	if l.state.HeadStart || l.Correction == Backward || l.noise != nil || l.state.Cleaned.Weight != nil {
+		return false
+	}
+	switch l.state.Stage {
+	case searching:
+		return len(l.problem.Y) > mostSearched && len(l.state.Search.Tried) == 0 && l.state.Made == 0
+	case fitting:
+		return len(l.problem.Y) >= leastSampled &&
+			!slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
+	}
+	return false
 }
 
-// headStart moves w to where a fit of a sample ends, which has its share of each label and, if it
-// is large, a head start of its own. After an error w is as it was.
+// headStart moves w to where a fit of a part of the examples ends, which has its share of each
+// label and, if it is large, a head start of its own. The λ of a search there becomes that of all
+// examples. After an error w is as it was.
 func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, error) {
-	folds := folds(l.problem.Y, l.problem.Q, sampled, l.problem.Seed^stream)
-	some := which(folds, func(f uint8) bool { return f == 0 })
+	n := len(l.problem.Y)
+	parts := max(2, min(mostParts, (n+mostSearched-1)/mostSearched))
+	some := which(folds(l.problem.Y, l.problem.Q, parts, l.problem.Seed^stream),
+		func(f uint8) bool { return f == 0 })
 	p, v := l.Params, w.Clone()
-	p.Iterations = min(p.Iterations, sampleIterations)
-	if err := learn(ctx, &p, l.problem, some, v); err != nil {
+	p.Tolerance *= rough
+	if l.state.Stage == fitting {
+		p.L2 = L2(l.state.Search.Lambda)
+	}
+	lambda, err := learn(ctx, &p, l.problem, some, v)
+	if err != nil {
 		return learners.Step{}, err
+	}
+	l.state.HeadStart = true
+	if l.state.Stage == searching {
+		l.found(lambda * float64(len(some)) / float64(n))
 	}
 	if err := l.beginFit(v.W); err != nil { // now, so that Count finds the scores there
 		return learners.Step{}, err
 	}
 	copy(w.W, v.W)
-	l.state.HeadStart = true
 	s := l.stepped(w)
 	s.Fields = append(s.Fields, learners.Field{Name: "examples", Value: len(some)})
 	return s, nil

@@ -16,7 +16,7 @@ const memory = 10
 // promises, and leaves at most a share of the slope.
 const (
 	sufficient = 1e-4
-	curvature  = 0.9
+	flattened  = 0.9
 )
 
 // noise is by how much, relative to the loss, rounding may make it seem to rise. Near a
@@ -43,14 +43,18 @@ func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
 type minimiser struct {
 	at     func(w []float32) (point, error) // of the function to minimise
 	now    point
-	pairs  []pair // the oldest first
-	trials int    // points looked at in this step
+	solve  func(g []float64) []float64 // P⁻¹·g, the first guess of the inverse Hessian
+	pairs  []pair                      // the oldest first
+	trials int                         // points looked at in this step
+	next   []float64                   // the direction of the next step; nil if it is not known
 }
 
 // pair is a step and what it did to the gradient.
 type pair struct {
-	S, Y []float64
+	S, Y []float32
 	SY   float64 // ⟨S,Y⟩, above 0
+
+	scale float64 // of P⁻¹ along Y; 0 if it is not known
 }
 
 // step moves to a better point, and reports whether it found one: if no step lowers the loss,
@@ -68,26 +72,28 @@ func (m *minimiser) step(ctx context.Context) (improved bool, err error) {
 		switch {
 		case next.w != nil:
 			m.learn(next)
-			m.now = next
+			m.now, m.next = next, nil
 			return true, nil
 		case m.pairs == nil:
 			return false, nil
 		}
-		m.pairs = nil // once more, along the gradient
+		m.pairs, m.next = nil, nil // once more, from P alone
 	}
 }
 
 // learn keeps the step to next, if the slope rose along it.
 func (m *minimiser) learn(next point) {
-	p := pair{S: make([]float64, len(next.w)), Y: make([]float64, len(next.w))}
+	p := pair{S: make([]float32, len(next.w)), Y: make([]float32, len(next.w))}
 	parallel.Ranges(len(next.w), grain, func(from, to int) {
 		for i := from; i < to; i++ {
-			p.S[i] = float64(next.w[i]) - float64(m.now.w[i])
-			p.Y[i] = next.grad[i] - m.now.grad[i]
+			p.S[i] = next.w[i] - m.now.w[i]
+			p.Y[i] = float32(next.grad[i] - m.now.grad[i])
 		}
 	})
-	p.SY = dot(p.S, p.Y)
-	if !(p.SY > 1e-12*dot(p.Y, p.Y)) {
+	y := make([]float64, len(p.Y))
+	add(y, 1, p.Y)
+	p.SY = dot(p.S, y)
+	if !(p.SY > 1e-12*dot(y, y)) {
 		return
 	}
 	if len(m.pairs) == memory {
@@ -96,32 +102,45 @@ func (m *minimiser) learn(next point) {
 	m.pairs = append(m.pairs, p)
 }
 
-// direction returns -H·gradient, H the inverse Hessian that the pairs make of a multiple of
-// the identity (Algorithm 7.4). Without a pair its length is 1, or that of the gradient if
-// this is shorter.
+// direction returns -H·gradient, H the inverse Hessian that the pairs make of a multiple of P⁻¹
+// (Algorithm 7.4).
 func (m *minimiser) direction() []float64 {
-	d := make([]float64, len(m.now.grad))
-	for i, g := range m.now.grad {
-		d[i] = -g
+	if m.next != nil {
+		return m.next
 	}
-	if len(m.pairs) == 0 {
-		if length := math.Sqrt(dot(d, d)); length > 1 {
-			scale(d, 1/length)
-		}
-		return d
+	g := make([]float64, len(m.now.grad))
+	for i, v := range m.now.grad {
+		g[i] = -v
 	}
 	alpha := make([]float64, len(m.pairs))
 	for k := len(m.pairs) - 1; k >= 0; k-- {
 		p := m.pairs[k]
-		alpha[k] = dot(p.S, d) / p.SY
-		add(d, -alpha[k], p.Y)
+		alpha[k] = dot(p.S, g) / p.SY
+		add(g, -alpha[k], p.Y)
 	}
-	last := m.pairs[len(m.pairs)-1]
-	scale(d, last.SY/dot(last.Y, last.Y))
+	d := m.solve(g)
+	if last := len(m.pairs) - 1; last >= 0 {
+		p := &m.pairs[last]
+		if p.scale == 0 {
+			y := make([]float64, len(p.Y))
+			add(y, 1, p.Y)
+			p.scale = p.SY / dot(p.Y, m.solve(y))
+		}
+		scale(d, p.scale)
+	}
 	for k, p := range m.pairs {
 		add(d, alpha[k]-dot(p.Y, d)/p.SY, p.S)
 	}
+	m.next = d
 	return d
+}
+
+// from gives the minimiser another P.
+func (m *minimiser) from(solve func(g []float64) []float64) {
+	m.solve, m.next = solve, nil
+	for k := range m.pairs {
+		m.pairs[k].scale = 0
+	}
 }
 
 // look evaluates the point at a distance t along d.
@@ -148,21 +167,21 @@ func (m *minimiser) look(ctx context.Context, d []float64, t float64) (point, fl
 const grain = 1 << 14
 
 // dot returns ⟨a,b⟩.
-func dot(a, b []float64) float64 {
+func dot[T float32 | float64](a []T, b []float64) float64 {
 	parts := make([]float64, (len(a)+grain-1)/grain)
 	parallel.Tasks(len(parts), func(k int) {
 		from, to := k*grain, min((k+1)*grain, len(a))
 		var s [4]float64 // four sums, whose additions need not wait for each other
 		x, y := a[from:to], b[from:to]
 		for len(x) >= 4 {
-			s[0] += float64(x[0] * y[0])
-			s[1] += float64(x[1] * y[1])
-			s[2] += float64(x[2] * y[2])
-			s[3] += float64(x[3] * y[3])
+			s[0] += float64(float64(x[0]) * y[0])
+			s[1] += float64(float64(x[1]) * y[1])
+			s[2] += float64(float64(x[2]) * y[2])
+			s[3] += float64(float64(x[3]) * y[3])
 			x, y = x[4:], y[4:]
 		}
 		for i, v := range x {
-			s[0] += float64(v * y[i])
+			s[0] += float64(float64(v) * y[i])
 		}
 		parts[k] = (s[0] + s[1]) + (s[2] + s[3])
 	})
@@ -174,16 +193,18 @@ func dot(a, b []float64) float64 {
 }
 
 // add adds f·b to a.
-func add(a []float64, f float64, b []float64) {
+func add[T float32 | float64](a []float64, f float64, b []T) {
 	parallel.Ranges(len(a), grain, func(from, to int) {
 		for i := from; i < to; i++ {
-			a[i] += float64(f * b[i])
+			a[i] += float64(f * float64(b[i]))
 		}
 	})
 }
 
 func scale(a []float64, f float64) {
-	for i := range a {
-		a[i] *= f
-	}
+	parallel.Ranges(len(a), grain, func(from, to int) {
+		for i := from; i < to; i++ {
+			a[i] *= f
+		}
+	})
 }

@@ -72,11 +72,11 @@ func descends(start, p place) bool {
 
 // accepts are both Wolfe conditions, or the approximate ones.
 func accepts(start, p place) bool {
-	if descends(start, p) && math.Abs(p.slope) <= -curvature*start.slope {
+	if descends(start, p) && math.Abs(p.slope) <= -flattened*start.slope {
 		return true
 	}
 	return p.loss <= start.loss+float64(noise*math.Abs(start.loss)) &&
-		p.slope <= (2*sufficient-1)*start.slope && p.slope >= curvature*start.slope
+		p.slope <= (2*sufficient-1)*start.slope && p.slope >= flattened*start.slope
 }
 
 // between returns where the cubic through both ends has its minimum, at least a tenth of the

@@ -81,7 +81,7 @@ type Params struct {
 	Rounds       int     // of EM; ≥ 1
 	Folds        int     // of EM and cleaning; 2 to 100
 	Iterations   int     // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
-	Tolerance    float64 // ends them when the gradient is so much shorter than at W = 0; ≥ 0
+	Tolerance    float64 // ends them when what is left to gain is this share of what chance decides; ≥ 0
 
 	// LearnConfusion has C learned too; a C that is given is then where that begins. With
 	// annotations their matrices are learned in any case.
@@ -91,7 +91,7 @@ type Params struct {
 // Defaults returns the default parameters.
 func Defaults() *Params {
 	return &Params{Correction: Forward, Clean: Keep, L2: Search, ClassWeights: learners.Equal,
-		Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 1e-4}
+		Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 0.01}
 }
 
 var definition = learners.Definition{
@@ -135,7 +135,7 @@ func (p *Params) parameters() []learners.Parameter {
 		learners.Text("l2", &p.L2, "search or a number of at least 0",
 			"penalty on the size of the weights",
 			learners.Choice{Value: "search",
-				About: "the penalty of the least corrected loss on a fifth of the examples, held out"}),
+				About: "the penalty under which examples held out are predicted best, by C"}),
 		base.Weighting(&p.ClassWeights),
 		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
 		learners.Int("folds", &p.Folds, 2, 100,
@@ -143,7 +143,8 @@ func (p *Params) parameters() []learners.Parameter {
 		learners.Int("iterations", &p.Iterations, 1, math.MaxInt,
 			"most iterations of L-BFGS for one penalty"),
 		learners.Float("tolerance", &p.Tolerance, learners.Range{},
-			"length of the gradient, as a share of that without weights, at which iterations end"),
+			"what iterations may leave of the loss, as a share of what the choice of the examples "+
+				"decides of it; 1e-6 for the minimum"),
 		learners.Bool("learn_confusion", &p.LearnConfusion,
 			"learn the confusion matrix too, from labels that are right more often than not; one that is "+
 				"given counts as 20 examples of each class"),

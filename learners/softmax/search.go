@@ -1,58 +1,150 @@
 package softmax
 
-import "github.com/uma-gpu/uma-gpu/host/dataset"
+import (
+	"math"
 
-// heldOut is the number of folds, the first of them held out in a search for λ.
-const heldOut = 5
-
-// The path of a search: penalties from leastLambda on, each pathFactor times the one before it,
-// in units of the mean squared length of an example, so that the features' scale does not
-// matter. It goes up, and not far: the loss is not convex if C is not the identity, a large
-// penalty has its minimum where some classes have swallowed their neighbours, and a path that
-// goes down stays there.
-const (
-	leastLambda = 3e-7
-	pathFactor  = 3
-	pathLength  = 9
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// tolerated is by how many standard errors the loss of the chosen λ may be above the least: the
-// least loss has too small a λ, since it is of probabilities and not of decisions.
-const tolerated = 0.5
+// searchFolds is the number of folds of a search for λ. Each is held out in turn, until about
+// mostJudged examples have been judged.
+const (
+	searchFolds = 5
+	mostJudged  = 3000
+)
 
-// search is the search for a penalty. Each fit goes on from the weights of the one before it.
+// The path of a search: penalties from mostLambda on, each a third of the one before it, in units
+// of the mean squared length of an example, so that the features' scale does not matter. It ends
+// after pathLength, or where the loss is above the least by clearlyWorse standard errors: smaller
+// penalties take longer, and where labels are many and wrong their loss may fall again, when the
+// model has learned them by heart. The first λ whose loss is within tolerated standard errors of
+// the least is taken.
+const (
+	mostLambda   = 2e-3
+	pathFactor   = 1.0 / 3
+	pathLength   = 10
+	clearlyWorse = 2
+	tolerated    = 0.1
+)
+
+// temperatures are what scores are multiplied by before their loss is taken. Each λ is judged with
+// the one that suits it best: too small a λ makes the model too sure, and too large a one not sure
+// enough, which says little of its decisions.
+var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4}
+
+// search is the search for a penalty. Each fit of a fold goes on from the weights of the one
+// before it.
 type search struct {
 	Lambda float64   // of the fit under way, or of all after the search
-	Tried  []trial   // fits that were judged
-	Least  int       // the one of the least loss
+	From   float64   // the first λ of the path
+	Fold   int       // that is held out
+	At     int       // the place of λ on the path
+	Ended  bool      // the path is as long as Tried
+	Tried  []trial   // what became of each λ of the path, of all folds so far
+	Least  float64   // the least loss of this fold
 	BestW  []float32 // and its weights
 }
 
 // trial is what became of a penalty on the examples held out.
 type trial struct {
-	Lambda float64
-	Loss   float64 // mean corrected loss
-	Error  float64 // its standard error
+	Weight          float64                    // of the examples
+	Losses, Squares [len(temperatures)]float64 // sums of the corrected losses, and of their squares
 }
 
-// judge takes what became of the fit under way and its weights, and goes on to the next λ, or
-// returns false and takes the best one. from is where the next fit begins.
-func (s *search) judge(t trial, w []float32) (from []float32, more bool) {
-	s.Tried = append(s.Tried, t)
-	if s.BestW == nil || t.Loss < s.Tried[s.Least].Loss {
-		s.Least, s.BestW = len(s.Tried)-1, w
+// mean returns the mean loss with the temperature that suits best, and its standard error.
+func (t *trial) mean() (loss, deviation float64) {
+	if t.Weight == 0 {
+		return 0, 0
 	}
-	if len(s.Tried) < pathLength {
+	best := 0
+	for k, v := range t.Losses {
+		if v < t.Losses[best] {
+			best = k
+		}
+	}
+	loss = t.Losses[best] / t.Weight
+	variance := t.Squares[best]/t.Weight - float64(loss*loss)
+	return loss, math.Sqrt(max(0, variance) / t.Weight)
+}
+
+// add counts an example of scores s and weight u, whose label has the likelihood with each class.
+// p and v are places for as many numbers.
+func (t *trial) add(u float64, s, likelihood, p, v []float32) {
+	t.Weight += u
+	for e, f := range temperatures {
+		for k := range v {
+			v[k] = f * s[k]
+		}
+		m, least := numerics.Softmax(p, v)
+		for k := range v {
+			v[k] += likelihood[k]
+		}
+		m2, least2 := numerics.Softmax(p, v)
+		loss := float64((m - m2) + (least - least2))
+		if loss-loss != 0 {
+			loss = numerics.MostLoss
+		}
+		t.Losses[e] += float64(u * loss)
+		t.Squares[e] += float64(float64(u*loss) * loss)
+	}
+}
+
+// judge takes what became of the fit under way and its weights, and goes on to the next λ or fold,
+// or returns false and takes the λ that is best. from is where the next fit begins.
+func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bool) {
+	if s.At == len(s.Tried) {
+		s.Tried = append(s.Tried, trial{})
+	}
+	sum := &s.Tried[s.At]
+	sum.Weight += t.Weight
+	for e := range temperatures {
+		sum.Losses[e] += t.Losses[e]
+		sum.Squares[e] += t.Squares[e]
+	}
+	loss, deviation := t.mean()
+	if s.BestW == nil || loss < s.Least {
+		s.Least, s.BestW = loss, w
+	}
+	s.At++
+	worse := loss > s.Least+float64(clearlyWorse*deviation)
+	if s.Fold == 0 && (s.At == pathLength || worse || t.Weight == 0) {
+		s.Ended = true
+	}
+	if !s.Ended || s.At < len(s.Tried) {
 		s.Lambda *= pathFactor
 		return w, true
 	}
-	least := s.Tried[s.Least]
-	for _, t := range s.Tried {
-		if t.Loss <= least.Loss+float64(tolerated*least.Error) {
-			s.Lambda = t.Lambda
+	if s.Fold++; s.Fold < folds {
+		s.At, s.Lambda, s.Least, s.BestW = 0, s.From, 0, nil
+		return make([]float32, len(w)), true
+	}
+	s.Lambda = s.best()
+	return s.BestW, false
+}
+
+// best returns the λ that is taken.
+func (s *search) best() float64 {
+	least, deviation := s.Tried[0].mean()
+	for k := range s.Tried {
+		if loss, d := s.Tried[k].mean(); loss < least {
+			least, deviation = loss, d
 		}
 	}
-	return s.BestW, false
+	lambda := s.From
+	for k := range s.Tried {
+		if loss, _ := s.Tried[k].mean(); loss <= least+float64(tolerated*deviation) {
+			break
+		}
+		lambda *= pathFactor
+	}
+	return lambda
+}
+
+// searches returns how many folds a search holds out.
+func (l *run) searches() int {
+	n := max(1, len(l.problem.Y)/searchFolds)
+	return max(1, min(searchFolds, (mostJudged+n-1)/n))
 }
 
 // meanSquared returns the mean squared length of the examples without the bias column; 1 if

@@ -41,6 +41,7 @@ type run struct {
 	evidence []float32      // log C, Q×Q: row k for label k; of annotators n×Q
 	noise    *labelNoise    // that is learned; nil if it is not
 	held     []uint8        // the fold of each example in the stage; nil if it has none
+	curve    *curvature     // of the loss; nil before the first fit
 	min      *minimiser     // of the fit under way; nil before its first step
 	state    state
 }
@@ -48,15 +49,22 @@ type run struct {
 // state is what a run keeps between steps, besides the weights: it is what Save writes.
 type state struct {
 	Stage    stage
-	Made     int     // iterations of the fit under way
-	First    float64 // length of the gradient that those of the fit are compared with
-	Pairs    []pair  // of the minimiser
+	Made     int    // iterations of the fit under way
+	Pairs    []pair // of the minimiser
+	Curved   curved
 	Search   search
 	Crossing crossing
 	Noise    learnedNoise
 	Cleaned  cleaned
 
 	HeadStart bool // w comes from a sample
+}
+
+// curved says of what the curvature is.
+type curved struct {
+	W      []float32 // the weights where it was measured; empty before that
+	Lambda float64   // of its factor
+	Made   int       // iterations since it was measured
 }
 
 // stage is the kind of fit under way.
@@ -141,14 +149,14 @@ func (l *run) deal() {
 		l.held = nil
 		return
 	case searching:
-		count = heldOut
+		count = searchFolds
 	}
 	l.held = folds(l.problem.Y, l.problem.Q, count, l.problem.Seed)
 }
 
 // known goes on to what comes when the noise is known.
 func (l *run) known() {
-	l.state.First, l.state.Crossing = 0, crossing{}
+	l.state.Crossing = crossing{}
 	if !l.L2.Search {
 		l.found(l.L2.Lambda)
 		return
@@ -158,8 +166,8 @@ func (l *run) known() {
 		l.found(softLambda * squared / float64(l.problem.X.N))
 		return
 	}
-	l.state.Search = search{}
-	l.enter(searching, leastLambda*squared)
+	l.state.Search = search{From: mostLambda * squared}
+	l.enter(searching, l.state.Search.From)
 }
 
 // found goes on to what comes when λ is known.
@@ -205,12 +213,16 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 			}
 		}
 		if !l.fitted() {
+			if err := l.renew(); err != nil {
+				return learners.Step{}, err
+			}
 			improved, err := l.min.step(ctx)
 			if err != nil {
 				return learners.Step{}, err
 			}
 			if improved {
 				l.state.Made++
+				l.state.Curved.Made++
 				l.state.Pairs = l.min.pairs
 				copy(w.W, l.min.now.w)
 				return l.stepped(w), nil
@@ -243,19 +255,85 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 }
 
 // rough is how much less a fit is worth that is not the result: it has a fraction of the
-// iterations, and ends at a gradient that is longer by rough.
+// iterations, and leaves more of the loss.
 const rough = 4
 
-// fitted is the stopping rule.
+// leastIterations are made for each penalty, so that what it changes shows.
+const leastIterations = 2
+
+// fitted is the stopping rule: what is left to gain is a share of what chance decides, or the
+// iterations are used up.
 func (l *run) fitted() bool {
-	most, tolerance := l.Iterations, l.Tolerance
+	most, share := l.Iterations, l.Tolerance
 	if l.state.Stage != fitting {
-		most, tolerance = (most+rough-1)/rough, tolerance*rough
+		most = (most + rough - 1) / rough
+	}
+	if l.state.Stage < crossfitting {
+		share *= rough
 	}
 	if l.state.Stage == learning {
 		most = min(most, learningIterations)
 	}
-	return l.state.Made >= most || l.min.now.length() <= tolerance*l.state.First
+	if l.state.Made < min(leastIterations, most) {
+		return false
+	}
+	return l.state.Made >= most || l.curve.gain(l.min.now.grad, l.min.direction()) <=
+		share*l.curve.chance(len(l.problem.Y), l.problem.Q)
+}
+
+// fresh is the number of iterations for which a curvature is good, or half of a fit's if that is
+// more.
+const fresh = 8
+
+// renew measures the curvature anew if it is no longer good.
+func (l *run) renew() error {
+	if l.state.Curved.Made < max(fresh, l.state.Made/2) {
+		return nil
+	}
+	if err := l.measure(l.min.now.w); err != nil {
+		return err
+	}
+	l.min.from(l.curve.solve)
+	return nil
+}
+
+// measure measures the curvature at w for the targets and the penalty of the fit under way.
+func (l *run) measure(w []float32) error {
+	if err := l.curve.measure(w, l.target()); err != nil {
+		return err
+	}
+	l.state.Curved = curved{W: slices.Clone(w)}
+	l.penalise()
+	return nil
+}
+
+// penalise brings the curvature to the penalty of the fit under way.
+func (l *run) penalise() {
+	l.curve.penalise(l.state.Search.Lambda, l.state.Stage == fitting)
+	l.state.Curved.Lambda = l.curve.lambda
+}
+
+// curved makes the curvature that the fit under way begins with from w: of an earlier fit, but for
+// the last one, which is of the most examples.
+func (l *run) curved(w []float32) (err error) {
+	if l.curve == nil {
+		if l.curve, err = newCurvature(l.problem); err != nil {
+			return err
+		}
+		if at := l.state.Curved; at.W != nil { // the run goes on
+			if err := l.curve.measure(at.W, l.target()); err != nil {
+				return err
+			}
+			l.curve.penalise(at.Lambda, true)
+		}
+	}
+	at := l.state.Curved
+	last := l.state.Stage == fitting && l.state.Made == 0
+	if at.W == nil || last && !slices.Equal(at.W, w) {
+		return l.measure(w)
+	}
+	l.penalise()
+	return nil
 }
 
 // beginFit aims the engine at the fit under way and evaluates w, from where it goes on.
@@ -264,24 +342,18 @@ func (l *run) beginFit(w []float32) error {
 	if err := l.loss.aim(t, len(l.problem.Y), l.state.Search.Lambda, use); err != nil {
 		return err
 	}
-	var now point
-	var err error
-	if l.state.First == 0 {
-		if now, err = l.loss.at(make([]float32, len(w))); err != nil {
-			return err
-		}
-		l.state.First = now.length()
-	}
-	if !slices.Equal(now.w, w) {
-		if now, err = l.loss.at(slices.Clone(w)); err != nil {
-			return err
-		}
+	now, err := l.loss.at(slices.Clone(w))
+	if err != nil {
+		return err
 	}
 	if math.IsInf(now.loss, 1) {
 		return fmt.Errorf("softmax: found weights under which scores or losses are too large to begin " +
 			"with, wanted a loss below 2^15 for each example; scale the features, or begin from W = 0")
 	}
-	l.min = &minimiser{at: l.loss.at, now: now, pairs: l.state.Pairs}
+	if err := l.curved(now.w); err != nil {
+		return err
+	}
+	l.min = &minimiser{at: l.loss.at, now: now, solve: l.curve.solve, pairs: l.state.Pairs}
 	return nil
 }
 
@@ -295,12 +367,28 @@ func (l *run) fit() (t engine.Targets, use func(i int) bool) {
 	if c.Soft != nil {
 		t = engine.Targets{Values: c.Soft, Given: true, Weight: l.targets.Weight}
 	}
-	out := uint8(c.Fold) // 0, the one held out, in a search
+	out := uint8(c.Fold)
 	switch l.state.Stage {
-	case searching, learning, crossfitting:
+	case searching:
+		out = uint8(l.state.Search.Fold)
+		return t, func(i int) bool { return l.held[i] != out }
+	case learning, crossfitting:
 		return t, func(i int) bool { return l.held[i] != out }
 	}
 	return t, nil
+}
+
+// target returns what a label tells of the classes in the fit under way, for its curvature.
+func (l *run) target() informant {
+	t, _ := l.fit()
+	f := informant{q: l.problem.Q, weight: t.Weight}
+	if !t.Given && (l.noise == nil || !l.noise.crowd) {
+		f.c = make([]float64, f.q*f.q)
+		for k, v := range l.evidence {
+			f.c[k] = float64(numerics.Exp(v))
+		}
+	}
+	return f
 }
 
 // endFit takes note of a fit that has ended and chooses the next. If that does not begin from w
@@ -313,7 +401,7 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if from, more = l.state.Search.judge(t, from); !more {
+		if from, more = l.state.Search.judge(t, from, l.searches()); !more {
 			l.found(l.state.Search.Lambda)
 		}
 	case learning, crossfitting:
@@ -345,35 +433,17 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 	return moved, nil
 }
 
-// judgeHeldOut returns the corrected loss of the examples that a search holds out.
-func (l *run) judgeHeldOut(w []float32) (trial, error) {
-	t := trial{Lambda: l.state.Search.Lambda}
-	var total, squares float64
-	p := make([]float32, l.problem.Q)
-	err := l.scored(w, 0, func(i int, s []float32) {
-		m, least := numerics.Softmax(p, s)
-		for k, v := range l.likelihood(i) {
-			s[k] += v
-		}
-		m2, least2 := numerics.Softmax(p, s)
-		loss := float64((m - m2) + (least - least2))
-		if loss-loss != 0 {
-			loss = numerics.MostLoss
-		}
+// judgeHeldOut judges the weights of a fit by the examples that the search holds out.
+func (l *run) judgeHeldOut(w []float32) (t trial, err error) {
+	p, v := make([]float32, l.problem.Q), make([]float32, l.problem.Q)
+	err = l.scored(w, l.state.Search.Fold, func(i int, s []float32) {
 		u := 1.0
 		if l.targets.Weight != nil {
 			u = float64(l.targets.Weight[i])
 		}
-		total += u
-		t.Loss += float64(u * loss)
-		squares += float64(float64(u*loss) * loss)
+		t.add(u, s, l.likelihood(i), p, v)
 	})
-	if err != nil || total == 0 {
-		return t, err
-	}
-	t.Loss /= total
-	t.Error = math.Sqrt(max(0, squares/total-float64(t.Loss*t.Loss)) / total)
-	return t, nil
+	return t, err
 }
 
 // likelihood returns the logarithms of how likely the label of example i is, or its labels
@@ -399,4 +469,10 @@ func (l *run) scored(w []float32, fold int, f func(i int, scores []float32)) err
 	})
 }
 
-func (l *run) Close() error { return l.eval.Close() }
+func (l *run) Close() error {
+	err := l.eval.Close()
+	if l.curve != nil {
+		err = errors.Join(err, l.curve.close())
+	}
+	return err
+}

@@ -170,7 +170,7 @@ func TestLossIsThatOfATwin(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := digits(t, 400, c.noise)
 			params := softmax.Defaults()
-			params.L2, params.Iterations, params.Tolerance = c.params.L2, 2000, 1e-6
+			params.L2, params.Iterations, params.Tolerance = c.params.L2, 2000, 1e-8
 			if c.params.Correction != "" {
 				params.Correction = c.params.Correction
 			}

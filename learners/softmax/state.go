@@ -88,17 +88,20 @@ func (l *run) check(s *state) error {
 			s.Stage == learning && l.noise == nil ||
 			s.Stage == fitting && l.crosses() != (clean.Weight != nil),
 			"a stage that these parameters do not have"},
-		fault{!positive(s.First) || !positive(path.Lambda), "a gradient or penalty that is none"},
+		fault{!positive(path.Lambda) || !positive(path.From), "a gradient or penalty that is none"},
 		fault{len(s.Pairs) > memory || slices.ContainsFunc(s.Pairs, func(p pair) bool {
 			return len(p.S) != size || len(p.Y) != size || !base.Finite(p.S) ||
 				!base.Finite(p.Y) || !(p.SY > 0) || !positive(p.SY)
 		}), "steps or gradients that are none"},
 
-		fault{len(path.Tried) > pathLength || path.Least < 0 ||
-			path.Least > 0 && path.Least >= len(path.Tried) || !sized(size, path.BestW) ||
-			len(path.Tried) > 0 && len(path.BestW) == 0, "a search that is none"},
+		fault{!sized(size, s.Curved.W) || !positive(s.Curved.Lambda) || s.Curved.Made < 0 ||
+			!base.Finite(s.Curved.W), "a curvature that is none"},
+		fault{!sized(size, s.Curved.W) || !positive(s.Curved.Lambda) || s.Curved.Made < 0 ||
+			!base.Finite(s.Curved.W), "a curvature that is none"},
+		fault{len(path.Tried) > pathLength || path.At < 0 || path.At > len(path.Tried) ||
+			path.Fold < 0 || path.Fold > searchFolds || !sized(size, path.BestW), "a search that is none"},
 		fault{slices.ContainsFunc(path.Tried, func(t trial) bool {
-			return !positive(t.Lambda) || math.IsNaN(t.Loss) || math.IsNaN(t.Error)
+			return !positive(t.Weight) || !base.Finite(t.Losses[:]) || !base.Finite(t.Squares[:])
 		}), "a trial that is none"},
 
 		fault{c.Larger < 0 || c.Larger > largerLambdas || !sized(l.Folds, c.BeforeW) ||

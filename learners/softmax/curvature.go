@@ -1,0 +1,379 @@
+package softmax
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	budget "github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
+)
+
+// mostFactored is the largest number of features whose information is a whole matrix, which
+// takes d³/6 multiplications to factor; of more features it is the diagonal.
+const mostFactored = 2048
+
+// A sample of the examples tells the curvature: sampledRows for each feature, leastRows at least.
+const (
+	sampledRows = 4
+	leastRows   = 1 << 12
+	mostValues  = 1 << 26 // of the sample, if the information is a diagonal
+)
+
+// curvature is an estimate of the Hessian of the loss, from a sample of the examples:
+//
+//	P = 1/m Σ_i h_i x_i·x_iᵀ + λI,  the same for each class,
+//
+// where h_i is the Fisher information about a score of example i, the mean over classes of the
+// expected squared residual. L-BFGS begins its directions from P⁻¹, and the trace of P⁻¹ times the
+// information tells how much of the loss chance decides. Of many features only the diagonal is
+// known; directions then begin from the gradient, since the diagonal makes them worse. Every sum
+// is exact or has a fixed order, so that the bits are the same everywhere.
+type curvature struct {
+	problem *learners.Problem
+	x       dataset.Examples // m × d
+	rows    []int            // which of the problem's examples they are; nil for all
+	eval    engine.Evaluator // of x
+	scale   float64          // a power of two, at least the largest value of x
+
+	information []float64 // d×d row-major, or its diagonal, d
+	lambda      float64   // of the factor
+	factor      []float64 // L, LLᵀ = P, d×d row-major, or the diagonal of P; nil if not known
+	trace       float64   // of the information
+	freedom     float64   // trace of P⁻¹ times the information: features that the data decide
+}
+
+// newCurvature picks the sample, and loads it.
+func newCurvature(problem *learners.Problem) (*curvature, error) {
+	d := problem.X.D
+	c := &curvature{problem: problem}
+	most := max(leastRows, sampledRows*d)
+	if d > mostFactored {
+		most = max(1<<8, min(leastRows, mostValues/d))
+	}
+	if parts := (problem.X.N + most - 1) / most; parts > 1 {
+		f := folds(problem.Y, problem.Q, min(parts, math.MaxUint8), problem.Seed^stream)
+		c.rows = which(f, func(f uint8) bool { return f == 0 })
+		if len(c.rows) > most { // more parts than folds can count
+			c.rows = c.rows[:most]
+		}
+	}
+	size := budget.Product(d, 2, 8)
+	if d <= mostFactored {
+		size = budget.Product(d, d, 2, 8)
+	}
+	if err := budget.Check(size, "the curvature of the loss"); err != nil {
+		return nil, err
+	}
+	if c.rows == nil {
+		c.x = problem.Rows().Whole()
+	} else {
+		c.x = problem.Rows().Pick(c.rows)
+	}
+	most32 := float32(0)
+	for i := range c.x.N {
+		_, values := c.x.Entries(i)
+		for _, v := range values {
+			most32 = max(most32, v, -v)
+		}
+	}
+	_, exponent := math.Frexp(float64(most32))
+	c.scale = math.Ldexp(1, exponent)
+	var err error
+	c.eval, err = problem.Engine.LoadEvaluator(c.x, problem.Q, numerics.FixedPoint{})
+	return c, err
+}
+
+func (c *curvature) close() error { return c.eval.Close() }
+
+// example returns which of the problem's examples is number k of the sample.
+func (c *curvature) example(k int) int {
+	if c.rows == nil {
+		return k
+	}
+	return c.rows[k]
+}
+
+// measure finds the information at weights w that labels give by f.
+func (c *curvature) measure(w []float32, f informant) error {
+	q, d, unit := c.problem.Q, c.x.D, 1.0
+	if f.weight != nil {
+		sum := 0.0
+		for _, u := range f.weight {
+			sum += float64(u)
+		}
+		unit = float64(len(f.weight)) / max(sum, 1)
+	}
+	h := make([]float32, c.x.N)
+	err := c.eval.Rescore(engine.Weights{Q: q, D: d, W: w}, learners.AllClasses(q))
+	if err != nil {
+		return err
+	}
+	scores := make([]float32, c.x.N*q)
+	err = base.EachScores(c.eval, func(i int, s []float32) error {
+		copy(scores[i*q:], s)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	parallel.Ranges(c.x.N, 64, func(from, to int) {
+		for i := from; i < to; i++ {
+			p := scores[i*q : (i+1)*q]
+			if m, _ := numerics.Softmax(p, p); m-m == 0 {
+				h[i] = float32(f.of(c.example(i), p))
+			}
+		}
+	})
+	c.factor = nil
+	if d <= mostFactored {
+		return c.gram(h, unit)
+	}
+	c.information = make([]float64, d)
+	entries := 0
+	for i, f := range h {
+		columns, values := c.x.Entries(i)
+		for k, v := range values {
+			if v == 0 {
+				continue
+			}
+			j := k
+			if columns != nil {
+				j = int(columns[k])
+			}
+			c.information[j] += float64(float64(float64(f)*float64(v)) * float64(v))
+			entries++
+		}
+	}
+	c.trace = 0
+	for j := range c.information {
+		c.information[j] *= unit / float64(c.x.N)
+		c.trace += c.information[j]
+	}
+	for j := range c.information { // as if each feature had been seen once more
+		c.information[j] += c.trace / float64(max(1, entries))
+	}
+	return nil
+}
+
+// gramColumns is how many columns of the information are summed at a time.
+const gramColumns = 128
+
+// gram makes the information unit/m·Σ h_i x_i·x_iᵀ by the engine's weighted sums (clause 14).
+func (c *curvature) gram(h []float32, unit float64) error {
+	n, d := c.x.N, c.x.D
+	unit *= math.Ldexp(c.scale, -c.eval.FixedPoint().S) / float64(n)
+	c.information = make([]float64, d*d)
+	a, sums := make([]float32, n*min(d, gramColumns)), make([]int64, min(d, gramColumns)*d)
+	for at := 0; at < d; at += gramColumns {
+		count := min(gramColumns, d-at)
+		parallel.Ranges(n, 64, func(from, to int) {
+			for i := from; i < to; i++ {
+				f, row := h[i]/float32(c.scale), a[i*count:(i+1)*count]
+				columns, values := c.x.Entries(i)
+				if columns == nil {
+					for j, v := range values[at : at+count] {
+						row[j] = f * v
+					}
+					continue
+				}
+				clear(row)
+				for k, j := range columns {
+					if int(j) >= at && int(j) < at+count {
+						row[int(j)-at] = f * values[k]
+					}
+				}
+			}
+		})
+		if err := c.eval.WeightedSums(sums[:count*d], a[:n*count]); err != nil {
+			return err
+		}
+		for k, v := range sums[:count*d] {
+			c.information[at*d+k] = float64(v) * unit
+		}
+	}
+	return nil
+}
+
+// leastRidge is added to the diagonal, relative to its mean: some features have no information.
+const leastRidge = 1e-7
+
+// probes is the number of random vectors by which a trace is estimated.
+const probes = 8
+
+// near is how far the λ of a factor may be from the one that is asked for.
+const near = 4
+
+// penalise makes P that of a penalty λ, and factors it: exactly, or only if it is not near.
+func (c *curvature) penalise(lambda float64, exactly bool) {
+	if c.factor != nil && (lambda == c.lambda ||
+		!exactly && lambda <= near*c.lambda && c.lambda <= near*lambda) {
+		return
+	}
+	d := c.x.D
+	c.lambda = lambda
+	if d > mostFactored {
+		c.factor, c.freedom = slices.Clone(c.information), 0
+		for j, v := range c.information {
+			c.factor[j] += lambda + math.SmallestNonzeroFloat64
+			c.freedom += v / c.factor[j]
+		}
+		return
+	}
+	c.trace = 0
+	for j := range d {
+		c.trace += c.information[j*(d+1)]
+	}
+	ridge := lambda + leastRidge*c.trace/float64(d)
+	if ridge == 0 {
+		ridge = 1
+	}
+	c.factor = slices.Clone(c.information)
+	for j := range d {
+		c.factor[j*(d+1)] += ridge
+	}
+	factorise(c.factor, d)
+	rng := rand.New(rand.NewPCG(c.problem.Seed, stream))
+	u := make([]float64, probes*d)
+	for k := range u {
+		u[k] = float64(2*rng.IntN(2) - 1)
+	}
+	c.freedom = max(1, float64(d)-ridge*dot(u, c.solve(u))/probes)
+}
+
+// chance returns what chance decides of the mean loss of n examples and q classes, twice: the
+// expected decrease from the weights that are right to those that fit best.
+func (c *curvature) chance(n, q int) float64 { return c.freedom * float64(q-1) / float64(n) }
+
+// panel is how many columns of a factor are made before the rows below take them in.
+const panel = 64
+
+// factorise makes of the lower triangle of a symmetric matrix, d×d row-major, its Cholesky
+// factor. A pivot that rounding has made negative becomes tiny.
+func factorise(a []float64, d int) {
+	columns := func(i, from, to int) {
+		row := a[i*d : (i+1)*d]
+		for j := from; j < min(to, i+1); j++ {
+			v := row[j] - inner4(row[:j], a[j*d:j*d+j])
+			if j == i {
+				row[j] = math.Sqrt(max(v, 1e-14*math.Abs(row[j]), 1e-300))
+			} else {
+				row[j] = v / a[j*d+j]
+			}
+		}
+	}
+	for at := 0; at < d; at += panel {
+		end := min(at+panel, d)
+		for i := at; i < end; i++ {
+			columns(i, at, end)
+		}
+		parallel.Ranges(d-end, 16, func(from, to int) {
+			for i := end + from; i < end+to; i++ {
+				columns(i, at, end)
+			}
+		})
+	}
+}
+
+// gain returns the decrease of the loss that is left where its gradient is g and L-BFGS goes along
+// direction, twice. It is the direction's, unless that begins from the gradient.
+func (c *curvature) gain(g, direction []float64) float64 {
+	if c.x.D <= mostFactored {
+		return -dot(g, direction)
+	}
+	z := make([]float64, len(g))
+	for i, v := range g {
+		z[i] = v / c.factor[i%c.x.D]
+	}
+	return dot(g, z)
+}
+
+// solve returns P⁻¹·g for each vector of g, rows of d; g by the trace if P is a diagonal.
+func (c *curvature) solve(g []float64) []float64 {
+	z, d := slices.Clone(g), c.x.D
+	if d > mostFactored {
+		scale(z, 1/(c.lambda+c.trace+math.SmallestNonzeroFloat64))
+		return z
+	}
+	parallel.Ranges(len(g)/d, 1, func(from, to int) {
+		for i := range d {
+			row := c.factor[i*d : i*d+i+1]
+			for r := from; r < to; r++ {
+				v := z[r*d : r*d+i+1]
+				v[i] = (v[i] - inner4(row[:i], v[:i])) / row[i]
+			}
+		}
+		for i := d - 1; i >= 0; i-- {
+			row := c.factor[i*d : i*d+i+1]
+			for r := from; r < to; r++ {
+				v := z[r*d : r*d+i+1]
+				v[i] /= row[i]
+				f := v[i]
+				for j, l := range row[:i] {
+					v[j] -= float64(f * l)
+				}
+			}
+		}
+	})
+	return z
+}
+
+// inner4 returns ⟨x,y⟩, as four sums whose additions need not wait for each other.
+func inner4(x, y []float64) float64 {
+	var s [4]float64
+	y = y[:len(x)]
+	for len(x) >= 4 {
+		s[0] += float64(x[0] * y[0])
+		s[1] += float64(x[1] * y[1])
+		s[2] += float64(x[2] * y[2])
+		s[3] += float64(x[3] * y[3])
+		x, y = x[4:], y[4:]
+	}
+	for i, v := range x {
+		s[0] += float64(v * y[i])
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+// informant says how much a label tells of the scores of its example.
+type informant struct {
+	q      int
+	c      []float64 // how labels come about, Q×Q; nil if the label is the class
+	weight []float32 // of the problem's examples; nil if all are 1
+}
+
+// of returns the mean over classes of the expected squared residual of example i, whose classes
+// have probabilities p, times its weight: at most 1/4.
+func (f informant) of(i int, p []float32) (h float64) {
+	u := 1 / float64(f.q)
+	if f.weight != nil {
+		u *= float64(f.weight[i])
+	}
+	if f.c == nil {
+		for _, v := range p {
+			h += float64(float64(v) * (1 - float64(v)))
+		}
+		return u * h
+	}
+	for k := range f.q {
+		row, label := f.c[k*f.q:(k+1)*f.q], 0.0
+		for r, v := range p {
+			label += float64(row[r] * float64(v))
+		}
+		if label < 1e-12 {
+			continue
+		}
+		sum := 0.0
+		for r, v := range p {
+			change := float64(float64(v) * (row[r] - label))
+			sum += float64(change * change)
+		}
+		h += sum / label
+	}
+	return u * h
+}

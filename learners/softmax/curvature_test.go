@@ -1,0 +1,220 @@
+package softmax
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// noisyProblem returns n random examples of d features, of very different scales, and q classes.
+func noisyProblem(t *testing.T, n, d, q int) *learners.Problem {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := make([]float32, n*d), make([]int32, n)
+	for i := range y {
+		y[i] = int32(rng.IntN(q))
+		for j := range d {
+			v := rng.NormFloat64() + float64((int(y[i])*7+j)%q)
+			if rng.IntN(3) > 0 {
+				x[i*d+j] = float32(math.Ldexp(v, -j%5))
+			}
+		}
+	}
+	names := make([]string, q)
+	for k := range names {
+		names[k] = string(rune('a' + k))
+	}
+	c, err := confusion.Pairwise(names, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y, err = c.Inject(y, 1); err != nil {
+		t.Fatal(err)
+	}
+	return &learners.Problem{X: dataset.Examples{N: n, D: d, X: x}, Y: y, Q: q, Noise: c,
+		Engine: simd.New(), Seed: 1}
+}
+
+// The information is that of a twin in float64, which sums over labels and classes as the
+// definition says; it has the same bits from another engine and from sparse examples.
+func TestInformation(t *testing.T) {
+	const n, d, q = 500, 150, 3
+	p := noisyProblem(t, n, d, q)
+	rng := rand.New(rand.NewPCG(3, 4))
+	w, weight := make([]float32, q*d), make([]float32, n)
+	for k := range w {
+		w[k] = float32(rng.NormFloat64() / 10)
+	}
+	total := 0.0
+	for i := range weight {
+		weight[i] = float32(rng.Float64())
+		total += float64(weight[i])
+	}
+	for name, f := range map[string]informant{
+		"labels through C": {q: q, c: p.Noise.P},
+		"right labels":     {q: q},
+		"weights":          {q: q, c: p.Noise.P, weight: weight},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := make([]float64, d*d)
+			for i := range n {
+				h := plainInformation(p, f.c, p.X.Row(i), w)
+				if f.weight != nil {
+					h *= float64(weight[i]) * n / total
+				}
+				for j, a := range p.X.Row(i) {
+					for k, b := range p.X.Row(i) {
+						want[j*d+k] += h * float64(a) * float64(b) / n
+					}
+				}
+			}
+			measured := func(p *learners.Problem) *curvature {
+				c, err := newCurvature(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { c.close() })
+				if err := c.measure(w, f); err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			got := measured(p)
+			for k, v := range got.information {
+				if math.Abs(v-want[k]) > 1e-5*want[k/d*(d+1)]+1e-9 {
+					t.Fatalf("information %d, %d: got %v, want %v", k/d, k%d, v, want[k])
+				}
+			}
+			other := p.On(p.X.Compressed(), p.Y)
+			other.Engine = cpuref.New()
+			if !slices.Equal(measured(other).information, got.information) {
+				t.Error("other bits of sparse examples on another engine")
+			}
+		})
+	}
+}
+
+// plainInformation returns the mean over classes of the expected squared residual.
+func plainInformation(p *learners.Problem, c []float64, x, w []float32) float64 {
+	q := p.Q
+	if c == nil {
+		c = identity(q)
+	}
+	probability, sum := make([]float64, q), 0.0
+	for r := range q {
+		s := 0.0
+		for j, v := range x {
+			s += float64(v) * float64(w[r*len(x)+j])
+		}
+		probability[r] = math.Exp(s)
+		sum += probability[r]
+	}
+	h := 0.0
+	for k := range q {
+		label := 0.0
+		for r := range q {
+			label += c[k*q+r] * probability[r] / sum
+		}
+		for r := range q {
+			posterior := c[k*q+r] * probability[r] / sum / label
+			h += label * (posterior - probability[r]/sum) * (posterior - probability[r]/sum) / float64(q)
+		}
+	}
+	return h
+}
+
+// The factor solves as gonum's does, and the trace is that of the whole inverse, about.
+func TestFactor(t *testing.T) {
+	const n, d, lambda = 400, 150, 0.01
+	p := noisyProblem(t, n, d, 2)
+	c, err := newCurvature(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if err := c.measure(make([]float32, 2*d), informant{q: 2}); err != nil {
+		t.Fatal(err)
+	}
+	c.penalise(lambda, true)
+	a := mat.NewSymDense(d, slices.Clone(c.information))
+	trace := 0.0
+	for j := range d {
+		trace += a.At(j, j)
+	}
+	information := mat.NewSymDense(d, slices.Clone(c.information))
+	for j := range d {
+		a.SetSym(j, j, a.At(j, j)+lambda+leastRidge*trace/d)
+	}
+	var whole mat.Cholesky
+	if !whole.Factorize(a) {
+		t.Fatal("gonum finds no factor")
+	}
+	g := make([]float64, 2*d)
+	for k := range g {
+		g[k] = float64(k%7) - 3
+	}
+	z := c.solve(g)
+	for r := range 2 {
+		var want mat.VecDense
+		if err := whole.SolveVecTo(&want, mat.NewVecDense(d, g[r*d:(r+1)*d])); err != nil {
+			t.Fatal(err)
+		}
+		for j := range d {
+			if math.Abs(z[r*d+j]-want.AtVec(j)) > 1e-9*want.Norm(2) {
+				t.Fatalf("solution %d, %d: got %v, want %v", r, j, z[r*d+j], want.AtVec(j))
+			}
+		}
+	}
+	var inverse mat.SymDense
+	if err := whole.InverseTo(&inverse); err != nil {
+		t.Fatal(err)
+	}
+	var product mat.Dense
+	product.Mul(&inverse, information)
+	if want := mat.Trace(&product); math.Abs(c.freedom-want) > 0.05*want {
+		t.Errorf("freedom: got %v, want about %v", c.freedom, want)
+	}
+}
+
+// Of features of very different scales the curvature saves most iterations: without it this takes
+// 150 and more.
+func TestCurvatureSavesIterations(t *testing.T) {
+	const most = 40
+	p := noisyProblem(t, 3000, 60, 4)
+	for i := range p.X.N {
+		for j := range p.X.D {
+			p.X.X[i*p.X.D+j] *= float32(math.Ldexp(1, -j%9))
+		}
+	}
+	params := Defaults()
+	params.L2, params.Tolerance = L2(1e-6), 1e-3
+	l, err := params.start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	w := engine.NewWeights(p.Q, p.X.D)
+	for steps := 0; ; steps++ {
+		s, err := l.Step(t.Context(), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Done {
+			t.Logf("%d iterations", steps)
+			if steps > most {
+				t.Errorf("iterations: got %d, want at most %d", steps, most)
+			}
+			return
+		}
+	}
+}

@@ -143,8 +143,8 @@ type Traffic struct {
 	Seconds   float64 `json:"seconds"`         // in calls, waiting for other ranks included
 }
 
-// Through returns r, whose traffic is counted in t from now on. t is for the goroutine that makes the
-// calls.
+// Through returns r, whose traffic is counted in t from now on. t is for the goroutine that makes
+// the calls.
 func (t *Traffic) Through(r Reducer) Reducer { return &meter{r, t} }
 
 // meter is a Reducer that counts what goes through another one.

@@ -14,8 +14,8 @@ import (
 )
 
 // gammaSearch finds γ and the preparation of the components for a kernel map, without a clean
-// label. Each trial fits a map and a learner to four fifths of the examples, and estimates the clean
-// error on the rest from their noisy labels (clause 10).
+// label. Each trial fits a map and a learner to four fifths of the examples, and estimates the
+// clean error on the rest from their noisy labels (clause 10).
 type gammaSearch struct {
 	PCA      pca.Options     // Function.Gamma is ignored
 	Gammas   []float32       // to try, increasing; each with all Steps

@@ -24,8 +24,8 @@ func (d *Dataset) MatchFeatures(names []string) error {
 	case names == nil:
 		return nil
 	case d.Features == nil && len(names) != d.FeatureCount():
-		return fmt.Errorf("%s: found %d features without names, wanted %d: %s",
-			d.Path, d.FeatureCount(), len(names), quote.List(names))
+		return d.Errorf("found %d features without names, wanted %d: %s", d.FeatureCount(),
+			len(names), quote.List(names))
 	case d.Features == nil:
 		d.Notes = append(d.Notes,
 			fmt.Sprintf("%s: the features have no names here and are matched by position with %s",
@@ -35,12 +35,12 @@ func (d *Dataset) MatchFeatures(names []string) error {
 	at, fault := MatchNames(d.Features, names)
 	switch {
 	case fault != "":
-		return fmt.Errorf("%s: %s", d.Path, fault)
+		return d.Errorf("%s", fault)
 	case at == nil:
 		return nil
 	case d.Prepared != nil:
-		return fmt.Errorf("%s: found examples prepared from the features %s, wanted %s in this order; "+
-			"take the original data", d.Path, quote.List(d.Features), quote.List(names))
+		return d.Errorf("found examples prepared from the features %s, wanted %s in this order; take "+
+			"the original data", quote.List(d.Features), quote.List(names))
 	}
 	if note := ExtraNote(d.Features, names); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)

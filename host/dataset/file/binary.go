@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -177,7 +176,7 @@ func isBinary(head []byte) bool {
 func firstLine(version string, header []byte) string {
 	sum := sha256.Sum256(header)
 	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, version, binaryDigits, len(header),
-		hex.EncodeToString(sum[:]))
+		fmt.Sprintf("%x", sum[:]))
 }
 
 // checkEndian refuses big-endian machines, which have the text formats.

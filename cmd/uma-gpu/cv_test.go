@@ -33,7 +33,8 @@ func TestCrossValidate(t *testing.T) {
 	noisy, matrix := smallNoisy(t, dir)
 	args := []string{"cv", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps", "60"}
 	text, stderr := succeed(t, append(args, "--tables")...)
-	for _, want := range []string{"\nfolds                        4\n", "\ncorrected accuracy           0.", " ± 0.0",
+	for _, want := range []string{"\nfolds                        4\n",
+		"\ncorrected accuracy           0.", " ± 0.0",
 		"\ncorrected log-loss  ",
 		"\nAll examples, each by the training that has not seen it:\n\nexamples            500\n",
 		"95 % intervals"} {

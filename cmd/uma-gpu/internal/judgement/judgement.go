@@ -191,7 +191,8 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 	}); err != nil {
 		return err
 	}
-	return j.printMatrix(w, "estimated confusion matrix", BelowZero(c.Confusion), classes, func(i, k int) string {
+	remark := BelowZero(c.Confusion)
+	return j.printMatrix(w, "estimated confusion matrix", remark, classes, func(i, k int) string {
 		return fmt.Sprintf("%.1f", c.Confusion[i][k])
 	})
 }

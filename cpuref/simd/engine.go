@@ -47,7 +47,7 @@ func (e unchecked) Device() engine.Device {
 
 func (unchecked) Close() error { return nil }
 
-// Work implements engine.Counting.
+// Work returns what the engine has done since it was opened.
 func (e *processor) Work() engine.Work {
 	return engine.Work{ExampleBytes: e.exampleBytes.Load(), Rescored: e.rescored.Load()}
 }

@@ -228,7 +228,7 @@ type Plan struct {
 	InPlace    bool `json:"in_place"`    // the device uses host memory in place; else it is streamed
 }
 
-// Work counts what an engine has done since it was opened.
+// Work is what an engine has done since it was opened. Engines that count it have a method Work.
 type Work struct {
 	Launches int64 `json:"launches"` // kernels started; 0 for an engine without kernels
 	// copies between host and device that the host waited for
@@ -237,20 +237,6 @@ type Work struct {
 	ExampleBytes int64 `json:"example_bytes"`
 	// examples scored by clause 1, counted once for each reading
 	Rescored int64 `json:"rescored"`
-}
-
-// Sub returns the work done between before and w.
-func (w Work) Sub(before Work) Work {
-	return Work{
-		Launches: w.Launches - before.Launches, Transfers: w.Transfers - before.Transfers,
-		ExampleBytes: w.ExampleBytes - before.ExampleBytes, Rescored: w.Rescored - before.Rescored,
-	}
-}
-
-// Counting is implemented by engines that count their work.
-type Counting interface {
-	// Work returns the work done since the engine was opened.
-	Work() Work
 }
 
 // Device describes a device for people and for the model file.

@@ -99,7 +99,7 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 	}
 	steps := int64(r.Steps)
 	r.Whole = w.operation(fmt.Sprintf("run of %d steps", r.Steps), steps*bytes)
-	if _, counts := s.Engine.(engine.Counting); counts {
+	if _, counts := worked(s.Engine); counts {
 		all := float64(steps) * float64(s.Repeat)
 		read := float64(w.work.ExampleBytes) / (all * float64(bytes))
 		rescored := float64(w.work.Rescored) / (all * float64(s.X.N))

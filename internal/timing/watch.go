@@ -20,12 +20,19 @@ type watch struct {
 }
 
 // begin begins a part of a sample.
-func (w *watch) begin() { w.before, w.began = worked(w.e), time.Now() }
+func (w *watch) begin() {
+	w.before, _ = worked(w.e)
+	w.began = time.Now()
+}
 
 // pause ends the part of a sample that begin began.
 func (w *watch) pause() {
 	w.took += time.Since(w.began)
-	w.work = worked(w.e).Sub(w.before.Sub(w.work))
+	now, _ := worked(w.e)
+	w.work.Launches += now.Launches - w.before.Launches
+	w.work.Transfers += now.Transfers - w.before.Transfers
+	w.work.ExampleBytes += now.ExampleBytes - w.before.ExampleBytes
+	w.work.Rescored += now.Rescored - w.before.Rescored
 }
 
 // time times a part of a sample.
@@ -42,12 +49,12 @@ func (w *watch) end(calls int) {
 	w.took = 0
 }
 
-// worked is what an engine has counted so far, 0 if it does not count.
-func worked(e engine.Engine) engine.Work {
-	if c, ok := e.(engine.Counting); ok {
-		return c.Work()
+// worked returns what an engine has counted so far; false if it does not count.
+func worked(e engine.Engine) (engine.Work, bool) {
+	if c, ok := e.(interface{ Work() engine.Work }); ok {
+		return c.Work(), true
 	}
-	return engine.Work{}
+	return engine.Work{}, false
 }
 
 // operation makes a report of the samples. bytes of examples have to be read by
@@ -55,7 +62,7 @@ func worked(e engine.Engine) engine.Work {
 func (w *watch) operation(name string, bytes int64) Operation {
 	o := Operation{Name: name, Seconds: median(w.samples), Least: slices.Min(w.samples),
 		Most: slices.Max(w.samples)}
-	if _, counts := w.e.(engine.Counting); counts {
+	if _, counts := worked(w.e); counts {
 		launches, transfers := float64(w.work.Launches)/float64(w.calls),
 			float64(w.work.Transfers)/float64(w.calls)
 		o.Launches, o.Transfers = &launches, &transfers

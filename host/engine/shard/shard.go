@@ -131,10 +131,10 @@ func (e unchecked) Device() engine.Device {
 	return d
 }
 
-// Work implements engine.Counting: what the engines of this rank that count have done.
+// Work returns what the engines of this rank that count have done.
 func (e *sharded) Work() (sum engine.Work) {
 	for _, one := range e.engines {
-		if c, ok := one.(engine.Counting); ok {
+		if c, ok := one.(interface{ Work() engine.Work }); ok {
 			w := c.Work()
 			sum.Launches += w.Launches
 			sum.Transfers += w.Transfers

@@ -309,9 +309,9 @@ const ProcessorValues = 1 << 20
 // processorSuffices reports whether the processor is done before a device has begun.
 func (w Work) processorSuffices() bool { return w.Values < ProcessorValues }
 
-// WantsNarrow reports whether narrow examples (store.Codes) pay where they will be computed on. They
-// do on a device with memory of its own, of which they save much; a processor is the slower for
-// preparing what it reads. They are made beside the others: where these are a file larger than
+// WantsNarrow reports whether narrow examples (store.Codes) pay where they will be computed on.
+// They do on a device with memory of its own, of which they save much; a processor is the slower
+// for preparing what it reads. They are made beside the others: where these are a file larger than
 // memory there is no room.
 func (d *Device) WantsNarrow(rows dataset.Rows) bool {
 	x := rows.Stored()

@@ -140,8 +140,9 @@ func applySparse(p *dataset.Preparation, e dataset.Stored, lost bool) (dataset.S
 	if err := e.Agree(err); err != nil {
 		return dataset.Stored{}, err
 	}
-	return dataset.Stored{Examples: out, At: store.Of(r)}, e.Agree(sparseRows(p, out, first, last, e.Columns, e.Values,
-		e.Starts[first:last+1], 0, lost))
+	err = sparseRows(p, out, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0, lost)
+	return dataset.Stored{Examples: out, At: store.Of(r)}, e.Agree(err)
+
 }
 
 // sparseShape returns the prepared examples without values, and with the columns of e.

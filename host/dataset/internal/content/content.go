@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"hash"
 	"math"
@@ -105,7 +104,7 @@ func (d *Data) hashOf(sums []int64) string {
 	h := d.hashHead(hashMagic)
 	h.Write(h.buf) // a hash.Hash never returns an error from Write
 	h.Write(store.Bytes(sums))
-	return hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // hashHead begins a hash.
@@ -168,7 +167,7 @@ func (d *Data) HashOld(ctx context.Context) (string, error) {
 		d.hashRows(h, from, min(from+store.MostRows, d.N))
 	}
 	h.flush()
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 // hashRows hashes examples from..to-1.

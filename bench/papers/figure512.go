@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/uma-gpu/uma-gpu/host/versionspace"
+	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 )
 
 var figure512 = &experiment{

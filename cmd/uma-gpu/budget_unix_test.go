@@ -78,7 +78,7 @@ func TestMemoryBudget(t *testing.T) {
 	}
 	for _, c := range tests {
 		var stdout, stderr bytes.Buffer
-		p := program(t, c.prefix, strings.Fields(c.args)...)
+		p := processOf(t, c.prefix, strings.Fields(c.args)...)
 		p.Stdout, p.Stderr = &stdout, &stderr
 		code := exitOf(t, p.Run())
 		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")

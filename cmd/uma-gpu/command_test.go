@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -46,7 +47,7 @@ const (
 // command runs a command line.
 func command(args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	code = run(args, &out, &err)
+	code = program.Start(args, &out, &err)
 	return code, out.String(), err.String()
 }
 
@@ -294,7 +295,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 		{"eval", "--data", data, "--model", m, "--json"},
 	} {
 		var stderr bytes.Buffer
-		if code := run(args, full{}, &stderr); code != app.ExitFailure ||
+		if code := program.Start(args, full{}, &stderr); code != app.ExitFailure ||
 			!strings.Contains(stderr.String(), "uma-gpu: write to standard output: no space left") {
 			t.Errorf("%s: exit code %d\n%s", args, code, stderr.String())
 		}
@@ -363,7 +364,7 @@ func interrupt(t *testing.T, word string, args ...string) (code int, stdout, std
 	}
 	var out bytes.Buffer
 	e := &canceller{word: word, cancel: cancel}
-	code = runContext(ctx, args, &out, e)
+	code = program.Run(ctx, args, &out, e)
 	return code, out.String(), e.String()
 }
 

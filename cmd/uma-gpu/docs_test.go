@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 )
 
@@ -189,7 +190,7 @@ func judgeArguments(args []string) string {
 	args = slices.DeleteFunc(slices.Clone(args), func(w string) bool {
 		return w == "…" || w == "NAME"
 	})
-	program := newApp(io.Discard, io.Discard)
+	top := program.New(io.Discard, io.Discard)
 	reached := false
 	var disarm func(list []*cli.Command)
 	disarm = func(list []*cli.Command) {
@@ -207,7 +208,7 @@ func judgeArguments(args []string) string {
 					c.Flags[k], chooses = own[i], true
 				}
 			}
-			c.Action = app.Action(common, func(context.Context) error {
+			c.Action = app.Action(common, func(context.Context, *app.Common) error {
 				reached = true
 				if len(common.Args) > 0 && c.ArgsUsage == "" {
 					return app.Usage("unexpected argument %q", common.Args[0])
@@ -220,10 +221,10 @@ func judgeArguments(args []string) string {
 			})
 		}
 	}
-	disarm(program.Commands)
-	err := program.RunContext(context.Background(), append([]string{"uma-gpu"}, args...))
+	disarm(top.Commands)
+	err := top.RunContext(context.Background(), append([]string{"uma-gpu"}, args...))
 	switch {
-	case isGroup(program.Commands, args):
+	case isGroup(top.Commands, args):
 		return ""
 	case err != nil:
 		return err.Error()

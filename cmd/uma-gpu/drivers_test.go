@@ -58,7 +58,7 @@ func TestBrokenDriver(t *testing.T) {
 				alone, beside, 1)},
 		} {
 			var stdout, stderr bytes.Buffer
-			p := program(t, "", c.args...)
+			p := processOf(t, "", c.args...)
 			p.Env = append(p.Env, "OCL_ICD_VENDORS="+c.folder, "TMPDIR="+dir)
 			p.Stdout, p.Stderr = &stdout, &stderr
 			code, said := exitOf(t, p.Run()), stderr.String()

@@ -20,7 +20,7 @@ func TestFileCutShortWhileUsed(t *testing.T) {
 		dir := t.TempDir()
 		data := filepath.Join(dir, "d.umab")
 		succeed(t, "convert", "--data", digits, "--normalize", "auto", "--out", data)
-		c := program(t, "", "train", "--learner", "uma", "--data", data, "--model", filepath.Join(dir,
+		c := processOf(t, "", "train", "--learner", "uma", "--data", data, "--model", filepath.Join(dir,
 			"m.npz"),
 			"--device", device, "--step", "pair", "--doubt", "0", "--max-steps", "1000000000", "--verbose")
 		stderr, err := c.StderrPipe()

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
@@ -98,7 +99,8 @@ func TestFaultyProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stdout, stderr bytes.Buffer
-		r := faultRun{Fault: fault, Code: run(job.Args, &stdout, &stderr), Stderr: stderr.String()}
+		code := program.Start(job.Args, &stdout, &stderr)
+		r := faultRun{Fault: fault, Code: code, Stderr: stderr.String()}
 		runtime.GC() // finalizers
 		if err := os.Setenv("FAULT", ""); err != nil {
 			t.Fatal(err)

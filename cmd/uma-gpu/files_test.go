@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 )
 
@@ -34,7 +35,7 @@ func eachCommand(f func(words []string, c *cli.Command)) {
 			walk(words, c.Subcommands)
 		}
 	}
-	walk(nil, newApp(io.Discard, io.Discard).Commands)
+	walk(nil, program.New(io.Discard, io.Discard).Commands)
 }
 
 // A flag that names a file is an inputFlag, an outputFlag or an outputsFlag, else

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 )
 
@@ -34,7 +35,7 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	commands, flags := map[string]string{}, map[string]string{}
-	for _, c := range newApp(io.Discard, io.Discard).Commands {
+	for _, c := range program.New(io.Discard, io.Discard).Commands {
 		if !c.Hidden {
 			commands[c.Name] = c.Usage
 		}

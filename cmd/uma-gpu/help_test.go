@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 )
 
 // TestHelpIsNarrow: no line of a help text is wider than the window, or than is read with ease;
@@ -27,8 +28,8 @@ func TestHelpIsNarrow(t *testing.T) {
 			}
 		}
 	}
-	program := newApp(nil, nil)
-	collect("", program.Commands)
+	top := program.New(nil, nil)
+	collect("", top.Commands)
 	if len(commands) < 15 {
 		t.Fatalf("found only the commands %q", commands)
 	}

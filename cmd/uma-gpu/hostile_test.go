@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 )
 
 // hostileFactor multiplies the damages that are drawn at random.
@@ -56,7 +57,7 @@ func (h hostile) judge(t *testing.T) {
 				code = -1
 			}
 		}()
-		return runContext(ctx, h.args, &stdout, &stderr)
+		return program.Run(ctx, h.args, &stdout, &stderr)
 	}()
 	text := stderr.String()
 	switch {

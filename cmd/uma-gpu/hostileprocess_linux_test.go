@@ -92,7 +92,7 @@ func (s surrounded) judge(t *testing.T, dir string, want result) {
 	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	p := program(t, s.prefix, s.args...)
+	p := processOf(t, s.prefix, s.args...)
 	p.Stdout, p.Stderr = &stdout, &stderr
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.WaitDelay = time.Second

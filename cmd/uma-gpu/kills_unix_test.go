@@ -38,7 +38,7 @@ func TestKills(t *testing.T) {
 			args := with(c.train(m), "--max-steps", "400", "--device", device, "--checkpoint", k, "--every",
 				"1")
 			start := time.Now()
-			if out, err := program(t, "", with(args, "--model", want)...).CombinedOutput(); err != nil {
+			if out, err := processOf(t, "", with(args, "--model", want)...).CombinedOutput(); err != nil {
 				t.Fatalf("uma-gpu %s: %v\n%s", strings.Join(args, " "), err, out)
 			}
 			took := time.Since(start)
@@ -59,7 +59,7 @@ func TestKills(t *testing.T) {
 					wait = time.Hour
 				}
 				var said bytes.Buffer
-				p := program(t, "", line...)
+				p := processOf(t, "", line...)
 				p.Stderr = &said
 				done = !kill(t, p, wait)
 				if done && !p.ProcessState.Success() {

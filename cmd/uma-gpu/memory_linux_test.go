@@ -51,7 +51,7 @@ func TestTrainMemory(t *testing.T) {
 // memory that it had.
 func ran(t *testing.T, prefix string, args ...string) (stdout string, most int64) {
 	t.Helper()
-	c := program(t, prefix, args...)
+	c := processOf(t, prefix, args...)
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	if err := c.Start(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 )
 
 // A matrix from a pipe: who writes late is waited for, what a writer left behind is read, and an
@@ -43,7 +44,7 @@ func TestPipes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
 	var out, err strings.Builder
-	code := runContext(ctx, train, &out, &err)
+	code := program.Run(ctx, train, &out, &err)
 	if code != app.ExitInterrupted || !strings.Contains(err.String(), "interrupted") {
 		t.Errorf("exit code %d, %s%s, wanted %d", code, &out, &err, app.ExitInterrupted)
 	}

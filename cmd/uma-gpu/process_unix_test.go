@@ -18,10 +18,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// program returns the command that runs a command line in a process of its own:
+// processOf returns the command that runs a command line in a process of its own:
 // this test binary, which TestMain then turns into uma-gpu. prefix is shell text
 // in front of it, "" for none.
-func program(t *testing.T, prefix string, args ...string) *exec.Cmd {
+func processOf(t *testing.T, prefix string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -63,7 +63,7 @@ func TestFullDisk(t *testing.T) {
 			target = data
 		}
 		var stderr bytes.Buffer
-		c := program(t, "ulimit -f 1;", args...)
+		c := processOf(t, "ulimit -f 1;", args...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
 		if code != app.ExitFailure || !strings.Contains(stderr.String(),
@@ -83,7 +83,8 @@ func TestSignal(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		dir := t.TempDir()
 		m := filepath.Join(dir, "m.npz")
-		c := program(t, "", "train", "--learner", "uma", "--data", data, "--model", m, "--step", "pair",
+		c := processOf(t, "", "train", "--learner", "uma", "--data", data, "--model", m, "--step",
+			"pair",
 			"--doubt", "0", "--max-steps", "1000000000", "--verbose")
 		stderr, err := c.StderrPipe()
 		if err != nil {
@@ -119,7 +120,7 @@ func TestSignal(t *testing.T) {
 // of a script's command in the background.
 func TestIgnoredSignals(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "m.npz")
-	c := program(t, "trap '' HUP INT;", "train", "--learner", "uma", "--data", digits, "--model", m,
+	c := processOf(t, "trap '' HUP INT;", "train", "--learner", "uma", "--data", digits, "--model", m,
 		"--step", "pair", "--max-steps", "300", "--verbose")
 	stderr, err := c.StderrPipe()
 	if err != nil {
@@ -160,7 +161,7 @@ func TestClosedPipe(t *testing.T) {
 	}
 	defer w.Close()
 	var stderr bytes.Buffer
-	c := program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3")
+	c := processOf(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3")
 	c.Stdout, c.Stderr = w, &stderr
 	if code := exitOf(t, c.Run()); code != app.ExitFailure ||
 		!strings.Contains(stderr.String(), "uma-gpu: write to standard output: ") {
@@ -171,7 +172,7 @@ func TestClosedPipe(t *testing.T) {
 	if err := os.Remove(m); err != nil {
 		t.Fatal(err)
 	}
-	c = program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3", "--verbose")
+	c = processOf(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3", "--verbose")
 	c.Stdout, c.Stderr = io.Discard, w
 	if code := exitOf(t, c.Run()); code != app.ExitOK {
 		t.Errorf("closed stderr: exit code %d", code)
@@ -222,7 +223,7 @@ func TestCheckpointOnFullDisk(t *testing.T) {
 	kept, before := read(t, k), names(t, dir)
 	for _, more := range [][]string{nil, {"--resume", k, "--every", "2"}} {
 		var stderr bytes.Buffer
-		c := program(t, "ulimit -f 1;", append(append(train, "--model", m, "--checkpoint", k),
+		c := processOf(t, "ulimit -f 1;", append(append(train, "--model", m, "--checkpoint", k),
 			more...)...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
@@ -250,7 +251,7 @@ func TestStandardInputIsProtected(t *testing.T) {
 	}
 	defer in.Close()
 	var stderr strings.Builder
-	c := program(t, "", "convert", "--data", "-", "--out", data)
+	c := processOf(t, "", "convert", "--data", "-", "--out", data)
 	c.Stdin, c.Stderr = in, &stderr
 	code := exitOf(t, c.Run())
 	if code != app.ExitUsage || !strings.Contains(stderr.String(),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -258,8 +259,8 @@ func TestLongWorkTells(t *testing.T) {
 	} {
 		h := &heard{tasks: map[string]*progress.Task{}}
 		var out bytes.Buffer
-		program := newApp(&out, &out)
-		if err := program.RunContext(progress.With(t.Context(), h), append([]string{"uma-gpu"},
+		top := program.New(&out, &out)
+		if err := top.RunContext(progress.With(t.Context(), h), append([]string{"uma-gpu"},
 			c.args...)); err != nil {
 			t.Errorf("uma-gpu %s: %v\n%s", strings.Join(c.args, " "), err, &out)
 		}

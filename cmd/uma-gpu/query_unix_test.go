@@ -34,7 +34,7 @@ func TestQueryKills(t *testing.T) {
 	var took time.Duration
 	want := commands("whole", func(args []string) {
 		start := time.Now()
-		if out, err := program(t, "", args...).CombinedOutput(); err != nil {
+		if out, err := processOf(t, "", args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		took = max(took, time.Since(start))
@@ -52,7 +52,7 @@ func TestQueryKills(t *testing.T) {
 					wait = time.Hour
 				}
 				var said bytes.Buffer
-				p := program(t, "", args...)
+				p := processOf(t, "", args...)
 				p.Stderr = &said
 				if !kill(t, p, wait) {
 					if !p.ProcessState.Success() {

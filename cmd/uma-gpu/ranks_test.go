@@ -14,7 +14,7 @@ import (
 // would train the same model on each rank, all into one file.
 func TestRanksWithoutMPI(t *testing.T) {
 	dir := t.TempDir()
-	c := program(t, "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1",
+	c := processOf(t, "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1",
 		"train", "--data", synthetic(t, dir), "--model", filepath.Join(dir, "m.npz"))
 	out, err := c.CombinedOutput()
 	if exitOf(t, err) != app.ExitFailure || !strings.Contains(string(out), "rank 1 of 2") ||

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 )
 
 // lockedBuffer is written by a command that runs and read by its test.
@@ -42,7 +43,7 @@ func TestServe(t *testing.T) {
 	var stderr lockedBuffer
 	ended := make(chan int)
 	go func() {
-		ended <- runContext(ctx, []string{"serve", "--model", at, "--listen", "127.0.0.1:0", "--drain",
+		ended <- program.Run(ctx, []string{"serve", "--model", at, "--listen", "127.0.0.1:0", "--drain",
 			"1ms"}, io.Discard, &stderr)
 	}()
 	var url []string
@@ -92,7 +93,7 @@ func TestServeUsage(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
-	code := runContext(ctx, []string{"serve", "--model", at, "--listen", ":0", "--drain", "1ms"},
+	code := program.Run(ctx, []string{"serve", "--model", at, "--listen", ":0", "--drain", "1ms"},
 		io.Discard, &stderr)
 	if code != app.ExitOK || !strings.Contains(stderr.String(), "is open to other machines") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())

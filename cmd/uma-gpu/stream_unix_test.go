@@ -48,7 +48,7 @@ func TestStreamInLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	learner := []string{"--learner", "pa1", "--aggressiveness", "0.1", "--quiet", "--device", "cpu"}
 	piped := func(rows int, model string) int64 {
-		c := program(t, "", append([]string{"train", "--data", "-", "--format", "libsvm", "--stream",
+		c := processOf(t, "", append([]string{"train", "--data", "-", "--format", "libsvm", "--stream",
 			"--features", "50000", "--classes", "0,1,2,3", "--model", model}, learner...)...)
 		in, err := c.StdinPipe()
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/host/versionspace"
+	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 )
 
 // Strategy says which examples are worth a question.

@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/versionspace"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
+	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/bpm"
 )
@@ -141,13 +141,13 @@ func TestRefuses(t *testing.T) {
 		"tolerance 0":   {Softness: 1},
 		"tolerance Inf": {Softness: 1, Tolerance: math.Inf(1)},
 	} {
-		if _, err := p.Start(context.Background(), clouds(9, 3, 3, 1)); err == nil ||
+		if _, err := learners.Start(context.Background(), p, clouds(9, 3, 3, 1)); err == nil ||
 			!facts.Told(strings.Replace(err.Error(), "+Inf", "Inf", 1), want) {
 			t.Errorf("%+v: found the error %v, wanted one with %q", p, err, want)
 		}
 	}
 	p := clouds(9, 3, 3, 1)
-	l, err := bpm.Defaults().Start(context.Background(), p)
+	l, err := learners.Start(context.Background(), bpm.Defaults(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -323,10 +323,10 @@ func TestBadParams(t *testing.T) {
 	} {
 		p := softmax.Defaults()
 		c.edit(p)
-		if err := p.Check(); !facts.Told(err, c.want) {
+		if err := learners.Check(p); !facts.Told(err, c.want) {
 			t.Errorf("%+v: %v, want %q", p, err, c.want)
 		}
-		if _, err := p.Start(t.Context(), nil); !facts.Told(err, c.want) {
+		if _, err := learners.Start(t.Context(), p, nil); !facts.Told(err, c.want) {
 			t.Errorf("start %+v: %v, want %q", p, err, c.want)
 		}
 	}
@@ -345,7 +345,7 @@ func TestSingularConfusion(t *testing.T) {
 	p.Noise = c
 	params := softmax.Defaults()
 	params.Correction = softmax.Backward
-	if _, err := params.Start(t.Context(), p); !facts.Told(err, "inverse") {
+	if _, err := learners.Start(t.Context(), params, p); !facts.Told(err, "inverse") {
 		t.Errorf("%v, want no inverse", err)
 	}
 }

@@ -74,14 +74,17 @@ func (o *Common) start(c *cli.Context) {
 	}
 }
 
-// Action returns the action of a command: it fills in o, runs the command, and completes its usage
-// errors.
-func Action(o *Common, run func(context.Context) error) cli.ActionFunc {
+// Action returns the action of a command: it fills in the Common of its options, runs the command,
+// and completes its usage errors.
+func Action[O interface{ common() *Common }](o O, run func(context.Context, O) error,
+) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		o.start(c)
-		return OfCommand(c, run(c.Context))
+		o.common().start(c)
+		return OfCommand(c, run(c.Context, o))
 	}
 }
+
+func (o *Common) common() *Common { return o }
 
 // Print prints a report: as JSON if --json asks for it, else by text.
 func (o *Common) Print(report any, text func(io.Writer) error) error {

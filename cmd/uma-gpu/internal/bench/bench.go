@@ -65,7 +65,7 @@ Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.
 			o.Learner.Flags(&o.Common),
 			app.Without(o.Device.Flags(&o.Common), "audit"), // what is measured is the device alone
 			o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

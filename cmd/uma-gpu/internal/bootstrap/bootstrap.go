@@ -71,7 +71,7 @@ Example: uma-gpu bootstrap --labelled few.csv --unlabelled many.csv --dir stages
 			app.Required(&cli.StringFlag{Name: "dir", Destination: &o.Folder,
 				Usage: "`FOLDER` for the stages, one file each; one that is there is used (required)"}),
 			o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

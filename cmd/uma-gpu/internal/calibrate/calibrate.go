@@ -36,7 +36,7 @@ Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --
 			app.Required(app.Output(&o.Out, "out",
 				"the model with its new temperature, `FILE`.npz (required)")),
 			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -33,7 +33,7 @@ little; --correction em uses more.
 Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
 		Flags: app.Flags(o.NoisyDataFlags(), o.FoldFlags(), o.EngineFlags(), o.JSONFlag(),
 			o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -72,7 +72,7 @@ func (o *Options) candidate(ctx context.Context, flags string) (candidate, error
 	own := app.Without(c.LearningFlags(), "seed") // one for all
 	command := &cli.Command{Name: "compare", HideHelp: true,
 		Flags: app.Flags(c.Noise.Flags("`FILE`"), c.NormalizeFlag(), own, c.Kernel.TrainFlags(&c.Common)),
-		Action: app.Action(&c.Common, func(context.Context) error {
+		Action: app.Action(c.Options, func(context.Context, *training.Options) error {
 			if err := c.Noise.Check(&c.Common); err != nil {
 				return err
 			}

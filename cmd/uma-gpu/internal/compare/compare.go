@@ -82,7 +82,7 @@ Example: uma-gpu compare --data d.csv --grid aggressiveness=0.01..10:log7 --seed
 			app.Output(&o.Model, "model",
 				"also train in the best way on all examples, and write `FILE`.npz"),
 			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

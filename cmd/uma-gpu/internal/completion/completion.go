@@ -33,7 +33,7 @@ func New(run func(context.Context, *app.Common) error) *cli.Command {
   uma-gpu completion fish > ~/.config/fish/completions/uma-gpu.fish
 
 Example: uma-gpu completion bash`,
-		Action: app.Action(o, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/meanmodel"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 )
 
 type Options struct {
@@ -45,7 +45,7 @@ Example: uma-gpu compress --model m.npz --atoms 200 --out small.npz --data test.
 				"examples on which to compare both models: `FILE`, or - for standard input"),
 			o.Data.Flags(&o.Common, "")[1:], o.Data.NoLabelsFlag(), o.Model.MatchFlag(),
 			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -55,7 +55,7 @@ Example: uma-gpu convert --data big.csv --normalize auto --out big.umab`,
 			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
 				Destination: &o.Normalize, Usage: "prepare for binary, by `STEPS` as of train"},
 			o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

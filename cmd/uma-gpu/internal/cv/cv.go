@@ -42,7 +42,7 @@ several parts; then all measures are better here than on new examples.
 Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10`,
 		Flags: app.Flags(o.OutOfFoldFlags(), app.PrintedAxesFlag(&o.Axes), o.JSONFlag(),
 			o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

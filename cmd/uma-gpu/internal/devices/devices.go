@@ -45,7 +45,7 @@ by cpu:plain.
 
 Example: uma-gpu devices`,
 		Flags:  app.Flags(o.JSONFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -37,7 +37,7 @@ mend stands below. Without OpenCL all commands compute on the processor, so that
 
 Example: uma-gpu doctor`,
 		Flags:  app.Flags(o.JSONFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -94,7 +94,7 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 			app.Output(&o.WriteLabels, "write-labels",
 				"also write the annotators' consensus, `FILE`.csv"),
 			o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -45,7 +45,7 @@ Example: uma-gpu eval --model m.npz --data test.csv --json`,
 			o.Model.MatchFlag(),
 			o.Noise.Flags("the labels are noisy by the matrix of this `FILE`, CSV or .npy"),
 			app.PrintedAxesFlag(&o.Axes), o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -45,7 +45,7 @@ Example: uma-gpu export --model m.npz --out m.onnx`,
 				"`FILE` to write: .onnx, .json or, for LIBLINEAR, .model (required)")),
 			o.QuietFlag(),
 		},
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

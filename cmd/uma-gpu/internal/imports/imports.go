@@ -45,7 +45,7 @@ Example: uma-gpu import --npz coef.npz --out m.npz`,
 				Usage: "`T` by which scores are divided to be softmax's"},
 			o.QuietFlag(),
 		},
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -52,7 +52,7 @@ count. Data of texts are sparse; other columns beside them are scaled to at most
 Example: uma-gpu info --data train.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to describe"), o.Data.NoLabelsFlag(),
 			o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

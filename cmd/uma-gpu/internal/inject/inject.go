@@ -45,7 +45,7 @@ Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out
 			app.Required(app.Output(&o.Out, "out", "copy to write, `FILE` (required)")),
 			app.Output(&o.Keep, "write-confusion", "also write the confusion matrix, `FILE`.csv"),
 			o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -40,7 +40,7 @@ Example: uma-gpu inspect --model m.npz --top 5`,
 			app.Range(&cli.IntFlag{Name: "top", Value: 10, Destination: &o.Top,
 				Usage: "tell `N` features of each class"}, 0, math.MaxInt),
 			o.JSONFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -70,7 +70,7 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 			app.Choice(&o.CleanBy, "clean-by", filter,
 				"`RULE` to clean rows of wrong labels: filter or relabel", filter, relabel),
 			o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -16,13 +16,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-type Atoms struct {
+// AtomsOptions are those of kernelmean atoms.
+type AtomsOptions struct {
 	app.Common
 	Data      app.Data
 	Kernel    app.Kernel
@@ -34,8 +35,8 @@ type Atoms struct {
 	DryRun    bool
 }
 
-func newAtoms() *cli.Command {
-	o := new(Atoms)
+func NewAtoms(run func(context.Context, *AtomsOptions) error) *cli.Command {
+	o := new(AtomsOptions)
 	return &cli.Command{
 		Name:  "atoms",
 		Usage: "choose few examples that stand for all, whatever their labels",
@@ -62,7 +63,7 @@ Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv`
 				Usage: "print the memory that it would take, and choose nothing"},
 			app.SeedFlag(&o.Choice.Seed, "the choice"), o.Kernel.FunctionFlags(&o.Common),
 			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, o.run),
+		Action: app.Action(o, run),
 	}
 }
 
@@ -86,7 +87,7 @@ type AtomsReport struct {
 }
 
 // check completes the choice of atoms, with the kernel function of k.
-func (o *Atoms) check(k *fitting.Options) (err error) {
+func (o *AtomsOptions) check(k *fitting.Options) (err error) {
 	given := o.Given("atom-error")
 	if (o.Number == "") != given || given && !(o.Choice.Within > 0) {
 		return app.Usage("wanted --atoms or --atom-error, above 0")
@@ -105,7 +106,8 @@ func (o *Atoms) check(k *fitting.Options) (err error) {
 	return app.CheckSteps(o.Normalize)
 }
 
-func (o *Atoms) run(ctx context.Context) (err error) {
+// Atoms chooses the atoms, writes them and prints a report.
+func Atoms(ctx context.Context, o *AtomsOptions) (err error) {
 	read, err := o.Data.Options()
 	if err != nil {
 		return err

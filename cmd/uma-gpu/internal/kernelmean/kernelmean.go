@@ -1,4 +1,4 @@
-// Package kernelmean is the command about the mean classifier.
+// Package kernelmean has the commands about the mean classifier.
 package kernelmean
 
 import (
@@ -11,76 +11,24 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/meanmodel"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 )
 
-type Combine struct {
-	app.Common
-	Models cli.StringSlice // the parts
-	Out    string
-}
-
-type Margin struct {
-	classify.Options
-	Most int // landmarks to try
-}
-
-func New() *cli.Command {
-	table, combine, margin := new(app.Common), new(Combine), new(Margin)
+func NewTable(run func(context.Context, *app.Common) error) *cli.Command {
+	o := new(app.Common)
 	return &cli.Command{
-		Name:  "kernelmean",
-		Usage: "what the mean classifier rests on, and its models",
-		Subcommands: []*cli.Command{{
-			Name:  "table",
-			Usage: "which losses are immune to symmetric label noise, and why",
-			Description: `With labels flipped at rate s the expected loss of a score v is (1-2s)·loss +
+		Name:  "table",
+		Usage: "which losses are immune to symmetric label noise, and why",
+		Description: `With labels flipped at rate s the expected loss of a score v is (1-2s)·loss +
 s·S(v). S(v) is the loss of label 1 plus that of label -1. If S is constant, noise moves no minimum
 (van Rooyen et al., Sparse robust classification via the kernel mean, Theorem 15). S is computed at
 scores from -4 to 4.
 
 Example: uma-gpu kernelmean table`,
-			Flags:  []cli.Flag{table.JSONFlag()},
-			Action: app.Action(table, func(context.Context) error { return lossTable(table) }),
-		}, newAtoms(), {
-			Name:  "combine",
-			Usage: "make one model of the mean classifiers of parts of the examples",
-			Description: `Say --model once for each part, in the order of the examples. The models must be of
-learner kernelmean with the same kernel function, preparation (none, or files that convert prepared)
-and C. The result of exact models is that of all examples to the bit. With fewer atoms, a mean is no
-farther from the exact one than the mean distance of the parts, weighed by their examples. The atoms
-of all are kept; uma-gpu compress makes them fewer.
-
-Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz`,
-			Flags: []cli.Flag{
-				app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model",
-					Destination: &combine.Models,
-					Usage:       "model of a part, `FILE`.npz (required, once for each)"}},
-				app.Required(app.Output(&combine.Out, "out", "model to write, `FILE`.npz (required)")),
-				combine.QuietFlag(),
-			},
-			Action: app.Action(&combine.Common, combine.run),
-		}, {
-			Name:  "margin",
-			Usage: "how much a kernel model stands: scores off, fewer landmarks, wrong labels",
-			Description: `The margin for error of a classifier is how far each score may be off while no more
-than a share of the examples becomes wrong (van Rooyen et al., Section 4.1). For that share it also
-says to how few landmarks uma-gpu compress may bring the model, powers of 2 being tried. For the
-mean classifier of right labels it says which rate of symmetric noise its labels could have had
-(Lemma 9, 95 times of 100), and which part of them may be wrong in the worst way (Corollary 8).
-These are promises; a model really stands more, and often far more. With --no-labels the classes are
-those it predicts.
-
-Example: uma-gpu kernelmean margin --model m.npz --data train.csv`,
-			Flags: app.Flags(margin.Model.Flag(),
-				margin.Data.Flags(&margin.Common, "examples with right labels"),
-				margin.Data.NoLabelsFlag(), margin.Model.MatchFlag(),
-				app.Range(&cli.IntFlag{Name: "landmarks", Value: 1024, Destination: &margin.Most,
-					Usage: "try up to `K` landmarks"}, 1, math.MaxInt),
-				margin.Device.Flags(&margin.Common), margin.JSONFlag(), margin.QuietFlag()),
-			Action: app.Action(&margin.Common, margin.run),
-		}},
+		Flags:  []cli.Flag{o.JSONFlag()},
+		Action: app.Action(o, run),
 	}
 }
 
@@ -95,7 +43,8 @@ type LossReport struct {
 	Immune   bool    `json:"immune"`
 }
 
-func lossTable(o *app.Common) error {
+// Table prints the losses.
+func Table(_ context.Context, o *app.Common) error {
 	var all []LossReport
 	for _, l := range means.Losses {
 		i := l.Immunity()
@@ -117,7 +66,37 @@ func lossTable(o *app.Common) error {
 	})
 }
 
-func (o *Combine) run(ctx context.Context) error {
+// CombineOptions are those of kernelmean combine.
+type CombineOptions struct {
+	app.Common
+	Models cli.StringSlice // the parts
+	Out    string
+}
+
+func NewCombine(run func(context.Context, *CombineOptions) error) *cli.Command {
+	o := new(CombineOptions)
+	return &cli.Command{
+		Name:  "combine",
+		Usage: "make one model of the mean classifiers of parts of the examples",
+		Description: `Say --model once for each part, in the order of the examples. The models must be of
+learner kernelmean with the same kernel function, preparation (none, or files that convert prepared)
+and C. The result of exact models is that of all examples to the bit. With fewer atoms, a mean is no
+farther from the exact one than the mean distance of the parts, weighed by their examples. The atoms
+of all are kept; uma-gpu compress makes them fewer.
+
+Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz`,
+		Flags: []cli.Flag{
+			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model", Destination: &o.Models,
+				Usage: "model of a part, `FILE`.npz (required, once for each)"}},
+			app.Required(app.Output(&o.Out, "out", "model to write, `FILE`.npz (required)")),
+			o.QuietFlag(),
+		},
+		Action: app.Action(o, run),
+	}
+}
+
+// Combine writes the model of all parts.
+func Combine(ctx context.Context, o *CombineOptions) error {
 	if len(o.Models.Value()) == 0 {
 		return app.Missing("model")
 	}
@@ -148,7 +127,37 @@ func (o *Combine) run(ctx context.Context) error {
 	return nil
 }
 
-func (o *Margin) run(ctx context.Context) (err error) {
+// MarginOptions are those of kernelmean margin.
+type MarginOptions struct {
+	classify.Options
+	Most int // landmarks to try
+}
+
+func NewMargin(run func(context.Context, *MarginOptions) error) *cli.Command {
+	o := new(MarginOptions)
+	return &cli.Command{
+		Name:  "margin",
+		Usage: "how much a kernel model stands: scores off, fewer landmarks, wrong labels",
+		Description: `The margin for error of a classifier is how far each score may be off while no more
+than a share of the examples becomes wrong (van Rooyen et al., Section 4.1). For that share it also
+says to how few landmarks uma-gpu compress may bring the model, powers of 2 being tried. For the
+mean classifier of right labels it says which rate of symmetric noise its labels could have had
+(Lemma 9, 95 times of 100), and which part of them may be wrong in the worst way (Corollary 8).
+These are promises; a model really stands more, and often far more. With --no-labels the classes are
+those it predicts.
+
+Example: uma-gpu kernelmean margin --model m.npz --data train.csv`,
+		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with right labels"),
+			o.Data.NoLabelsFlag(), o.Model.MatchFlag(),
+			app.Range(&cli.IntFlag{Name: "landmarks", Value: 1024, Destination: &o.Most,
+				Usage: "try up to `K` landmarks"}, 1, math.MaxInt),
+			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(o, run),
+	}
+}
+
+// Margin prints the margins of a model.
+func Margin(ctx context.Context, o *MarginOptions) (err error) {
 	if o.Data.Path == "" {
 		return app.Missing("data")
 	}

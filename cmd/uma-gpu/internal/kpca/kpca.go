@@ -1,4 +1,4 @@
-// Package kpca is the command that fits kernel principal components and applies them.
+// Package kpca has the commands that fit kernel principal components and apply them.
 package kpca
 
 import (
@@ -21,7 +21,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-type Fit struct {
+// FitOptions are those of kpca fit.
+type FitOptions struct {
 	app.Common
 	Data      app.Data
 	Kernel    app.Kernel
@@ -31,25 +32,12 @@ type Fit struct {
 	Seed      uint64
 }
 
-type Transform struct {
-	app.Common
-	Data   app.Data
-	Model  app.Model // for --match-features
-	Device device.Options
-	Basis  string // file
-	Out    string
-}
-
-func New() *cli.Command {
-	f, t := new(Fit), new(Transform)
+func NewFit(run func(context.Context, *FitOptions) error) *cli.Command {
+	o := new(FitOptions)
 	return &cli.Command{
-		Name:  "kpca",
-		Usage: "kernel principal components by themselves",
-		Subcommands: []*cli.Command{
-			{
-				Name:  "fit",
-				Usage: "find the kernel principal components of a data set",
-				Description: `Labels are read and left aside. --gamma median is 1 / the median squared distance
+		Name:  "fit",
+		Usage: "find the kernel principal components of a data set",
+		Description: `Labels are read and left aside. --gamma median is 1 / the median squared distance
 of examples. train has search besides: the best of seven values around that, by the estimated error
 on a fifth of the examples held out.
 
@@ -58,27 +46,12 @@ on a fifth of the examples held out.
 --components.
 
 Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 --basis B.npz`,
-				Flags: app.Flags(f.Data.Flags(&f.Common, "examples"), f.Data.NoLabelsFlag(),
-					f.Kernel.KindFlag("rbf"),
-					app.Required(app.Output(&f.Basis, "basis", "basis to write, `FILE`.npz (required)")),
-					app.NormalizeFlag(&f.Normalize), app.SeedFlag(&f.Seed, "landmarks"),
-					f.Kernel.Flags(&f.Common), f.Device.Flags(&f.Common), f.JSONFlag(), f.QuietFlag()),
-				Action: app.Action(&f.Common, f.run),
-			},
-			{
-				Name:        "transform",
-				Usage:       "write the kernel principal components of examples",
-				Description: "Example: uma-gpu kpca transform --basis B.npz --data test.csv --out Z.npy",
-				Flags: app.Flags(t.Data.Flags(&t.Common, "examples"), t.Data.NoLabelsFlag(),
-					t.Model.MatchFlag(),
-					app.Required(app.Input(&t.Basis, "basis",
-						"basis that kpca fit wrote: `FILE`.npz (required)")),
-					app.Required(app.Output(&t.Out, "out",
-						"`FILE` for the components, of a format of convert (required)")),
-					t.Device.Flags(&t.Common), t.QuietFlag()),
-				Action: app.Action(&t.Common, t.run),
-			},
-		},
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
+			o.Kernel.KindFlag("rbf"),
+			app.Required(app.Output(&o.Basis, "basis", "basis to write, `FILE`.npz (required)")),
+			app.NormalizeFlag(&o.Normalize), app.SeedFlag(&o.Seed, "landmarks"),
+			o.Kernel.Flags(&o.Common), o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(o, run),
 	}
 }
 
@@ -94,7 +67,8 @@ type Report struct {
 	Seconds     float64       `json:"seconds"` // of the fit
 }
 
-func (o *Fit) run(ctx context.Context) (err error) {
+// Fit fits the components, writes their basis and prints a report.
+func Fit(ctx context.Context, o *FitOptions) (err error) {
 	options, err := o.Data.Options()
 	if err != nil {
 		return err
@@ -171,7 +145,35 @@ func (o *Fit) run(ctx context.Context) (err error) {
 	})
 }
 
-func (o *Transform) run(ctx context.Context) (err error) {
+// TransformOptions are those of kpca transform.
+type TransformOptions struct {
+	app.Common
+	Data   app.Data
+	Model  app.Model // for --match-features
+	Device device.Options
+	Basis  string // file
+	Out    string
+}
+
+func NewTransform(run func(context.Context, *TransformOptions) error) *cli.Command {
+	o := new(TransformOptions)
+	return &cli.Command{
+		Name:        "transform",
+		Usage:       "write the kernel principal components of examples",
+		Description: "Example: uma-gpu kpca transform --basis B.npz --data test.csv --out Z.npy",
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
+			o.Model.MatchFlag(),
+			app.Required(app.Input(&o.Basis, "basis",
+				"basis that kpca fit wrote: `FILE`.npz (required)")),
+			app.Required(app.Output(&o.Out, "out",
+				"`FILE` for the components, of a format of convert (required)")),
+			o.Device.Flags(&o.Common), o.QuietFlag()),
+		Action: app.Action(o, run),
+	}
+}
+
+// Transform writes the components of examples.
+func Transform(ctx context.Context, o *TransformOptions) (err error) {
 	options, err := o.Data.Options()
 	if err != nil {
 		return err
@@ -188,7 +190,7 @@ func (o *Transform) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if b.Preparation.Steps.NeedsDense() {
+	if b.Preparation.Steps.Standardize {
 		options.Storage = "dense"
 	}
 	d, err := o.Model.Read(ctx, &o.Data, options, b.Features)

@@ -24,7 +24,7 @@ func New(run func(context.Context, *app.Common) error) *cli.Command {
 
 Example: uma-gpu learners uma`,
 		Flags:  []cli.Flag{o.JSONFlag()},
-		Action: app.Action(o, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 
@@ -86,7 +86,7 @@ func Run(_ context.Context, o *app.Common) error {
 func describe(d *learners.Definition) description {
 	r := description{Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step,
 		MaxSteps: d.MaxSteps, Weights: d.Weights, Parameters: []parameter{}}
-	for _, p := range d.New().Parameters() {
+	for _, p := range d.Parameters {
 		flag := training.FlagName(p.Name)
 		r.Parameters = append(r.Parameters, parameter{
 			strings.TrimSpace("--" + flag + " " + placeholder(p)), p.String(), usage(p)})

@@ -58,7 +58,7 @@ Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out 
 				"`FORMAT` of these: auto (the name of --out says), csv, jsonl or npy",
 				"auto", "csv", "jsonl", "npy"),
 			o.Device.Flags(&o.Common), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

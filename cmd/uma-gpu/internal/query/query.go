@@ -96,7 +96,7 @@ Example: uma-gpu query --pool pool.svm --classes spam,ham --show-file mails.txt 
 			app.Output(&o.WriteLabelled, "write-labelled",
 				"also write all labelled examples to `FILE`, to train on"),
 			o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -83,7 +83,7 @@ Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
 			o.Device.Flags(&o.Common),
 			app.Output(&o.Out, "out", "page to write, `FILE`.html, and its numbers, FILE.json; else text"),
 			o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

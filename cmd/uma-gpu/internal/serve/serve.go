@@ -56,7 +56,7 @@ and Ctrl-C end it behind the requests under way; until then /health is 503.
 
 Example: uma-gpu serve --model m.npz --listen 127.0.0.1:8080`,
 		Flags:  app.Flags(flags, o.Device.Flags(&o.Common), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -45,7 +45,7 @@ Example: uma-gpu confusion show C.csv`,
 				Usage: "comma list of class `NAMES`, in the order of the matrix"},
 			o.JSONFlag(),
 		},
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

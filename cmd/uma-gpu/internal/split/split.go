@@ -43,7 +43,7 @@ Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out 
 			app.OutputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "out", Destination: &o.Out,
 				Usage: "`FILE` for a part (required, once for each)"}},
 			o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -40,7 +40,7 @@ Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthe
 				Usage: "number `Q` of classes"}, 2, math.MaxInt), app.SeedFlag(&o.Seed, "the examples"),
 			app.Required(app.Output(&o.Out, "out",
 				"`FILE` to write, label last; its name says the format (required)")), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

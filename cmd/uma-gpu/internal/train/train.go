@@ -109,7 +109,7 @@ Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 			app.Output(&o.Page, "report",
 				"also show model and labels as a page, `FILE`.html; see report --help"),
 			app.PrintedAxesFlag(&o.Axes), o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -57,7 +57,7 @@ Example: uma-gpu verify --model m.npz --data noisy.csv --device opencl --retrain
 			&cli.BoolFlag{Name: "retrain", Destination: &o.Retrain,
 				Usage: "also train again on the processor, and compare the bytes"},
 			app.Without(o.Device.Flags(&o.Common), "audit"), o.JSONFlag(), o.QuietFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

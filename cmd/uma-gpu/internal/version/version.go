@@ -26,7 +26,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 
 Example: uma-gpu version --json`,
 		Flags:  app.Flags(o.JSONFlag()),
-		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+		Action: app.Action(o, run),
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/mpi"
 )
 
-// start is run, or what becomes of it for a rank of several: all compute, rank 0 speaks and
-// writes, and one that fails ends all. Signals are not waited for: ranks that each finished their
-// step would not all finish the same.
-func start(args []string, stdout, stderr io.Writer) int {
+// Start runs a command line, without the program's name, and returns its exit code. Of several
+// ranks all compute, rank 0 speaks and writes, and one that fails ends all. Ranks wait for no
+// signal: ranks that each finished their step would not all finish the same.
+func Start(args []string, stdout, stderr io.Writer) int {
 	if device.Launch.Ranks == 1 {
-		return run(args, stdout, stderr)
+		return untilSignal(args, stdout, stderr)
 	}
 	stderr = noTerminal{stderr} // or what is done for a terminal would be done by some ranks
 	said := stderr

@@ -1,4 +1,5 @@
-package main
+// Package program has the table of commands, and runs a command line.
+package program
 
 import (
 	"bufio"
@@ -55,10 +56,9 @@ import (
 // stops are signals that end a command in order. A user may have it ignore others.
 var stops = []os.Signal{syscall.SIGTERM}
 
-// run executes one command line, without the program's name, and returns the
-// exit code. The first SIGINT, SIGTERM or SIGHUP (the terminal closed) asks the
-// command to end in order, the second kills the process.
-func run(args []string, stdout, stderr io.Writer) int {
+// untilSignal is Start for one rank. The first SIGINT, SIGTERM or SIGHUP (the terminal closed) asks
+// the command to end in order, the second kills the process.
+func untilSignal(args []string, stdout, stderr io.Writer) int {
 	// A reader that goes away (| head) is a write error like any other, not a
 	// reason to die before the model is saved.
 	signal.Ignore(syscall.SIGPIPE)
@@ -75,11 +75,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 		defer stop()
 	}
 	context.AfterFunc(ctx, stop)
-	return runContext(ctx, args, stdout, stderr)
+	return Run(ctx, args, stdout, stderr)
 }
 
-// runContext is run with a context in place of the signals.
-func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// Run is Start with a context in place of signals, of one rank.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := execute(ctx, args, stdout, stderr)
 	if err != nil {
 		// if that fails there is nobody to tell
@@ -95,11 +95,11 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	defer m.Gone()
 	out := app.Screen{Writer: bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16),
 		Columns: app.ColumnsOf(stdout)}
-	program := newApp(out, m)
+	top := New(out, m)
 	ctx = progress.With(ctx, m)
-	program.Metadata = map[string]any{"args": args}
+	top.Metadata = map[string]any{"args": args}
 	err := dataset.Guard(func() error {
-		return program.RunContext(ctx, append([]string{"uma-gpu"}, args...))
+		return top.RunContext(ctx, append([]string{"uma-gpu"}, args...))
 	})
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
@@ -107,9 +107,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return device.Advise(err)
 }
 
-// newApp builds the commands afresh: the cli package keeps state in them.
-func newApp(stdout, stderr io.Writer) *cli.App {
-	program := &cli.App{
+// New returns the program with commands made anew: the cli package keeps state in them.
+func New(stdout, stderr io.Writer) *cli.App {
+	top := &cli.App{
 		Name:     "uma-gpu",
 		HelpName: "uma-gpu",
 		Usage: "train classifiers from labels that are wrong in a known way, with the same bits on " +
@@ -141,14 +141,27 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 					show.New(show.Run), check.New(check.Run)},
 			},
 			learners.New(learners.Run), info.New(info.Run), split.New(split.Run),
-			convert.New(convert.Run), synth.New(synth.Run), kpca.New(), kernelmean.New(),
+			convert.New(convert.Run), synth.New(synth.Run),
+			{
+				Name:  "kpca",
+				Usage: "kernel principal components by themselves",
+				Subcommands: []*cli.Command{kpca.NewFit(kpca.Fit),
+					kpca.NewTransform(kpca.Transform)},
+			},
+			{
+				Name:  "kernelmean",
+				Usage: "what the mean classifier rests on, and its models",
+				Subcommands: []*cli.Command{kernelmean.NewTable(kernelmean.Table),
+					kernelmean.NewAtoms(kernelmean.Atoms), kernelmean.NewCombine(kernelmean.Combine),
+					kernelmean.NewMargin(kernelmean.Margin)},
+			},
 			compress.New(compress.Run), bench.New(bench.Run), devices.New(devices.Run),
 			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run), man.New(),
 		},
 	}
-	program.OnUsageError = app.OnUsageError
-	for _, c := range program.Commands {
+	top.OnUsageError = app.OnUsageError
+	for _, c := range top.Commands {
 		app.Mend(c, device.ForRank)
 	}
-	return program
+	return top
 }

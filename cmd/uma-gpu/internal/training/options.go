@@ -263,10 +263,9 @@ func (o *Options) Work(d *dataset.Dataset) device.Work {
 
 // WorkOf returns the work of a device for a training.
 func WorkOf(w host.Work) device.Work {
-	if w.Components == 0 {
-		return device.WorkOn(w.Data, w.Classes)
+	see := device.WorkOn(w.Data, w.Classes)
+	if w.Components > 0 {
+		see = see.Mapped(w.Data.N, w.Components)
 	}
-	see := device.WorkOnComponents(w.Data.N, w.Components, w.Classes)
-	see.Shared = w.Data.Stored().At.Shared() != nil
 	return see
 }

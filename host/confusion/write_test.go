@@ -102,9 +102,7 @@ func TestWriteReadsErrorsBack(t *testing.T) {
 		t.Errorf("half a table of standard errors is read: %s", cut)
 	}
 	m.Error[4] = 1.5
-	wantError(t, m.Write(path),
-		path+`: cannot write the confusion matrix: confusion matrix: the standard error of `+
-			`P(noisy = "standard error" | true = "standard error") is 1.5, wanted a number from 0 to 1`)
+	wantError(t, m.Write(path), path+` P(noisy = "standard error" = "standard error" 1.5 0 1`)
 }
 
 func TestWriteErrors(t *testing.T) {
@@ -114,11 +112,8 @@ func TestWriteErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "no", "c.csv")
-	wantError(t, m.Write(path), path+": cannot be written (nothing was changed): creating a file in "+
-		"folder "+filepath.Dir(path)+
-		": no such file or directory; make the folder first, or check its name")
-	wantError(t, m.Write(dir), dir+": cannot be written (nothing was changed): found a folder, "+
-		"wanted a regular file or nothing; choose another name")
+	wantError(t, m.Write(path), path+" folder "+filepath.Dir(path)+" directory folder")
+	wantError(t, m.Write(dir), dir+" folder")
 
 	// An invalid matrix leaves the file of before.
 	path = filepath.Join(dir, "c.csv")
@@ -126,12 +121,9 @@ func TestWriteErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := &Matrix{Classes: []string{"a", "b"}, P: []float64{1, 1, 1, 0}}
-	wantError(t, bad.Write(path), path+`: cannot write the confusion matrix: confusion matrix: `+
-		`the column of true class "a" sums to 2, wanted 1 within 1e-06; `+
-		`divide each column by its sum if these are counts or rounded numbers`)
+	wantError(t, bad.Write(path), path+` "a" 2 1 within 1e-06`)
 	m.Classes[1] = "b\r\nc"
-	wantError(t, m.Write(path), path+`: cannot write the confusion matrix: `+
-		`class "b\r\nc" has a carriage return in its name, wanted a name that CSV can hold`)
+	wantError(t, m.Write(path), path+` "b\r\nc" CSV`)
 	if got, err := os.ReadFile(path); err != nil || string(got) != "before" {
 		t.Errorf("the file holds %q (error %v), wanted what was there before", got, err)
 	}

@@ -294,7 +294,7 @@ type Work struct {
 // WorkOn returns the work on prepared examples in these classes.
 func WorkOn(rows dataset.Rows, classes int) Work {
 	x := rows.Stored()
-	return Work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}
+	return Work{x.Sparse(), x.D, classes, x.Size(), x.Shared()}
 }
 
 // Mapped returns the work on as many components of each of n examples instead.
@@ -368,7 +368,7 @@ func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
 				if err := agree(fmt.Sprint(d.Data, w)); err != nil {
 					return nil, err
 				}
-				return shard.Ranks(context.Background(), traffic, engines, shares)
+				return shard.Ranks(context.Background(), counted, engines, shares)
 			}
 			if e, err = shard.New(engines, shares); err == nil {
 				n.Say("shares of the examples: %s", SharesText(engines, shares))

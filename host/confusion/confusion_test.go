@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestBuilders(t *testing.T) {
-	identity, err := Identity(abc)
+	identity, err := Symmetric(abc, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,13 +133,13 @@ func TestBuilderErrors(t *testing.T) {
 		wantError(t, err, "random label noise: share "+num(rate)+", wanted a number from 0 to 1")
 	}
 	const one = `confusion matrix of 1 classes ("a"), wanted 2 or more`
-	_, err := Identity([]string{"a"})
+	_, err := Symmetric([]string{"a"}, 0)
 	wantError(t, err, one)
 	_, err = Pairwise([]string{"a"}, 0)
 	wantError(t, err, one)
 	_, err = Random([]string{"a"}, 0, 1)
 	wantError(t, err, one)
-	_, err = Identity([]string{"x", "x"})
+	_, err = Symmetric([]string{"x", "x"}, 0)
 	wantError(t, err, `confusion matrix: class "x" is listed twice, wanted distinct names`)
 }
 

@@ -79,7 +79,7 @@ func (w way) parse() (c choice, err error) {
 	c.way, c.params = w, d.New()
 	fs := flag.NewFlagSet(w.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	for _, p := range c.params.Parameters() {
+	for _, p := range c.params.Definition().Parameters {
 		name := strings.ReplaceAll(p.Name, "_", "-")
 		if p.Kind == learners.Switch {
 			fs.BoolFunc(name, "", p.Set)
@@ -100,5 +100,5 @@ func (w way) parse() (c choice, err error) {
 	}
 	parameters, err := learners.Marshal(c.params)
 	c.how = fmt.Sprintf("%s %s, %s weights, %d steps", d.Name, parameters, c.rule, c.steps)
-	return c, errors.Join(err, c.params.Check())
+	return c, errors.Join(err, learners.Check(c.params))
 }

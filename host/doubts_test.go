@@ -98,7 +98,7 @@ func TestDoubtsOfTheEnd(t *testing.T) {
 	p.Doubt = 1000
 	o := host.Options{Engine: simd.New(), Learner: p}
 	m := must(host.Train(context.Background(), data, noise, o))
-	codes := map[learners.DoubtCode]learners.Doubt{}
+	codes := map[string]learners.Doubt{}
 	for _, d := range m.Doubts {
 		codes[d.Code] = d
 	}

@@ -133,7 +133,7 @@ func (o *Options) inPlace() bool { return slices.Contains(o.Memory, dataset.InPl
 
 // checkOwnMap says what of the options means nothing to a learner with a kernel map of its own.
 func (o *Options) checkOwnMap() error {
-	if !fitting.HasOwnMap(o.Learner) {
+	if o.Learner.Definition().FitMap == nil {
 		return nil
 	}
 	found := ""

@@ -243,7 +243,7 @@ func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 	}
 	if k := meta.Kernel; k != nil {
 		o.Kernel = &fitting.Options{Function: k.Function, Cosine: k.Cosine}
-		if !fitting.HasOwnMap(params) {
+		if params.Definition().FitMap == nil {
 			steps := k.Preparation.Steps
 			o.Kernel.Steps = &steps
 			o.Kernel.Components = min(k.Components, n)

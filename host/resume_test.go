@@ -202,9 +202,14 @@ type failing struct {
 	with error
 }
 
-func (f failing) Start(ctx context.Context, p *learners.Problem) (learners.Learner, error) {
-	l, err := f.Params.Start(ctx, p)
-	return &lost{Learner: l, with: f.with}, err
+func (f failing) Definition() *learners.Definition {
+	d := *f.Params.Definition()
+	begin := d.Start
+	d.Start = func(ctx context.Context, p *learners.Problem) (learners.Learner, error) {
+		l, err := begin(ctx, p)
+		return &lost{Learner: l, with: f.with}, err
+	}
+	return &d
 }
 
 type lost struct {

@@ -195,7 +195,7 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 		}
 		copy(r.w.W, o.From)
 	}
-	if r.learner, err = params.Start(ctx, p); err != nil {
+	if r.learner, err = learners.Start(ctx, params, p); err != nil {
 		return nil, err
 	}
 	if o.Resume != nil {

@@ -35,6 +35,7 @@ var scriptDefinition = learners.Definition{Name: "script",
 
 func (s *script) Definition() *learners.Definition {
 	d := scriptDefinition
+	d.Start = s.start
 	if s.free {
 		d.StepAll = func(context.Context, []learners.Learner, []engine.Weights) ([]learners.Step, error) {
 			return nil, nil
@@ -42,9 +43,7 @@ func (s *script) Definition() *learners.Definition {
 	}
 	return &d
 }
-func (s *script) Parameters() []learners.Parameter { return nil }
-func (s *script) Check() error                     { return nil }
-func (s *script) Start(_ context.Context, p *learners.Problem) (learners.Learner, error) {
+func (s *script) start(_ context.Context, p *learners.Problem) (learners.Learner, error) {
 	r, err := p.Engine.LoadCells(p.X, p.Y, p.Q, numerics.FixedPoint{})
 	return &scriptRun{script: s, r: r}, err
 }

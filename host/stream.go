@@ -16,8 +16,8 @@ import (
 )
 
 // TrainStream returns the model of one pass over a stream of examples, in memory that does not
-// grow with their number. W has the bits that Train gives it in one step. The learner must be a
-// learners.Streamer, and the preparation must need no statistics, unless Options.From brings one.
+// grow with their number. W has the bits that Train gives it in one step. The learner must have a
+// Definition.Stream, and the preparation must need no statistics, unless Options.From brings one.
 // Kernel, Annotations, Resume, Checkpoint, HoldOut, TemperatureFolds and rules other than
 // learners.Last are errors.
 //
@@ -56,7 +56,7 @@ func TrainStream(ctx context.Context, s *file.Stream, noise *confusion.Matrix,
 	if o.From != nil {
 		copy(w.W, o.From.W)
 	}
-	run, err := o.Learner.(learners.Streamer).Stream(t.problem, w)
+	run, err := o.Learner.Definition().Stream(t.problem, w)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +104,9 @@ func TrainStream(ctx context.Context, s *file.Stream, noise *confusion.Matrix,
 
 // checkStream returns an error for options that need an example more than once.
 func checkStream(o Options) error {
-	learner, ok := o.Learner.(learners.Streamer)
+	learner := o.Learner.Definition()
 	switch {
-	case !ok:
+	case learner.Stream == nil:
 		return errors.New("found a learner that needs all examples at once, wanted one that sees one " +
 			"after another, such as online.New(\"pa1\")")
 	case o.Kernel != nil || o.From != nil && o.From.Projection != nil:
@@ -118,7 +118,7 @@ func checkStream(o Options) error {
 	case o.MaxSteps < 0 || o.MaxSteps > 1:
 		return fmt.Errorf("found %d passes over examples that come once, wanted 1", o.MaxSteps)
 	}
-	if rule, err := learner.Definition().Rule(string(o.Weights)); err != nil || rule != learners.Last {
+	if rule, err := learner.Rule(string(o.Weights)); err != nil || rule != learners.Last {
 		return fmt.Errorf("found the rule %s for weights of a single pass, wanted %s", o.Weights,
 			learners.Last)
 	}

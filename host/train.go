@@ -90,7 +90,8 @@ func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 // open opens the engine, if it is not there yet.
 func (t *trainer) open() (err error) {
 	if t.Options.Open != nil {
-		if t.Kernel != nil && !fitting.HasOwnMap(t.Learner) { // what cannot be fitted needs no engine
+		// What cannot be fitted needs no engine.
+		if t.Kernel != nil && t.Learner.Definition().FitMap == nil {
 			if _, err := t.Kernel.Plan(&t.data); err != nil {
 				return err
 			}
@@ -110,7 +111,7 @@ func (t *trainer) work() Work {
 	case base != nil && base.Projection != nil:
 		w.Components = base.D
 	case t.Kernel == nil:
-	case fitting.HasOwnMap(t.Learner):
+	case t.Learner.Definition().FitMap != nil:
 		w.Components = w.Classes
 	default:
 		w.Components = t.Kernel.MostComponents(t.data.N, t.data.D)
@@ -148,7 +149,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	if err := errors.Join(o.Learner.Check(), checkFolds(o.TemperatureFolds)); err != nil {
+	if err := errors.Join(learners.Check(o.Learner), checkFolds(o.TemperatureFolds)); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	about := o.Learner.Definition()
@@ -288,7 +289,7 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	}
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations
-	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, fitting.HasOwnMap(t.Learner)
+	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, t.Learner.Definition().FitMap != nil
 	t.phase(Mapped)
 	return nil
 }
@@ -411,7 +412,7 @@ func (t *trainer) behindMeans() []int64 {
 	if base := t.base(); base != nil {
 		return base.Meta.Kernel.Examples
 	}
-	if !fitting.HasOwnMap(t.Learner) {
+	if t.Learner.Definition().FitMap == nil {
 		return nil
 	}
 	counts := make([]int64, t.problem.Q)

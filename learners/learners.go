@@ -66,9 +66,9 @@ type Step struct {
 
 // Doubt is a finding about a result that its user should know, mostly one against it.
 type Doubt struct {
-	Code    DoubtCode `json:"code"`
-	Finding string    `json:"text"`
-	Advice  string    `json:"advice"` // what to do about it; may be empty
+	Code    string `json:"code"` // says for programs what it is about; codes do not change
+	Finding string `json:"text"`
+	Advice  string `json:"advice"` // what to do about it; may be empty
 }
 
 // String returns the finding and the advice.
@@ -79,13 +79,10 @@ func (d Doubt) String() string {
 	return d.Finding + "; " + d.Advice
 }
 
-// DoubtCode says for programs what a doubt is about. Codes do not change; new ones may come.
-type DoubtCode string
-
-// The codes that learners give.
+// The codes that learners give; others come from package judge.
 const (
-	EndsInDoubt      DoubtCode = "learner-ends-in-doubt" // the last step left something undone
-	CorrectionChosen DoubtCode = "correction-chosen"     // which correction did best; no fault
+	EndsInDoubt      = "learner-ends-in-doubt" // the last step left something undone
+	CorrectionChosen = "correction-chosen"     // which correction did best; no fault
 )
 
 // Field is one thing to tell of a step.
@@ -97,29 +94,17 @@ type Field struct {
 // Params are the parameters of a learner: a pointer to a struct. Marshal returns the JSON that a
 // model file keeps, and Definition.Parse reads it.
 type Params interface {
-	// Definition returns the catalog's entry of the learner that these parameters are of.
+	// Definition returns the learner that has these parameters, with each of them bound to its field.
 	Definition() *Definition
-
-	// Parameters declares each parameter, bound to its field, in the order of the JSON.
-	Parameters() []Parameter
-
-	// Check returns a *ParameterError if a value is not allowed, by itself (CheckEach) or
-	// with another.
-	Check() error
-
-	// Start loads the problem's examples on its engine and begins a run, to which later changes of the
-	// parameters do not matter.
-	Start(context.Context, *Problem) (Learner, error)
 }
 
-// Streamer are the parameters of a learner that can learn from examples that come once, one after
-// another.
-type Streamer interface {
-	Params
-
-	// Stream begins a run of a single pass from the weights w. p has no examples yet but their number
-	// of columns, that of X. Parameters that need examples earlier, or again, are errors.
-	Stream(p *Problem, w engine.Weights) (Stream, error)
+// Start checks the parameters and begins a run of their learner, to which later changes of them do
+// not matter. It loads the problem's examples on its engine.
+func Start(ctx context.Context, p Params, problem *Problem) (Learner, error) {
+	if err := Check(p); err != nil {
+		return nil, err
+	}
+	return p.Definition().Start(ctx, problem)
 }
 
 // Stream is a run over examples that come once, in blocks. However they are cut, its result has the
@@ -136,18 +121,6 @@ type Stream interface {
 	Result(w engine.Weights) (Step, error)
 }
 
-// Mapper is Params of a learner that has a kernel map of its own, fitted to the noisy labels as
-// well, where others are given kernel principal components.
-type Mapper interface {
-	Params
-
-	// FitMap returns a projection to p.Q numbers by kernel function f, fitted to the prepared examples
-	// of p. Runs are then started on a Problem of what it makes of the examples, with OwnMap set. note
-	// is told what the user should know. A cancelled ctx ends it with ctx's error.
-	FitMap(ctx context.Context, p *Problem, f kernel.Function, note func(format string, args ...any),
-	) (engine.Projection, error)
-}
-
 // Rule says which of the weights W_0 … W_T of a run are its result (clause 10).
 type Rule string
 
@@ -161,16 +134,14 @@ const (
 	BestAverage Rule = "best-average"
 )
 
-// Loading is the method of an engine by which a run loads its examples.
-type Loading int
-
+// The methods of an engine by which a run loads its examples.
 const (
-	LoadsCells     Loading = iota // Engine.LoadCells
-	LoadsEvaluator                // Engine.LoadEvaluator
-	LoadsScorer                   // Engine.Load: the learner asks for scores and predictions alone
+	LoadsCells     = iota // Engine.LoadCells
+	LoadsEvaluator        // Engine.LoadEvaluator
+	LoadsScorer           // Engine.Load: the learner asks for scores and predictions alone
 )
 
-// Definition is what there is to know of a learner before any data.
+// Definition is a learner before any data, with parameters: those that it is asked of.
 type Definition struct {
 	Name     string        // of flags and model files: lower-case letters, and digits behind them
 	Summary  string        // what it does, in a line
@@ -180,10 +151,30 @@ type Definition struct {
 	Weights  []Rule        // that make sense, the default first
 	New      func() Params // the defaults
 
-	Loads  Loading // by which a run loads its examples; it tells how much memory the run takes
-	Passes bool    // a step is a pass over the examples: reports list what each found
+	Parameters []Parameter // in the order of the JSON
 
-	// Shared says that it, and its FitMap, look at no example but those of their rank, and what
+	// Check, if not nil, returns a *ParameterError if the values of parameters do not go together.
+	Check func() error
+
+	// Start begins a run with parameters that are checked.
+	Start func(context.Context, *Problem) (Learner, error)
+
+	// Stream, if not nil, begins a run of a single pass from the weights w, over examples that come
+	// once, one after another. p has no examples yet but their number of columns, that of X.
+	// Parameters that need examples earlier, or again, are errors.
+	Stream func(p *Problem, w engine.Weights) (Stream, error)
+
+	// FitMap, if not nil, returns a kernel map of the learner's own, where others are given kernel
+	// principal components: a projection to p.Q numbers by kernel function f, fitted to the prepared
+	// examples and the noisy labels of p. Runs are then started on a Problem of what it makes of the
+	// examples, with OwnMap set. note is told what the user should know.
+	FitMap func(ctx context.Context, p *Problem, f kernel.Function, note func(string, ...any),
+	) (engine.Projection, error)
+
+	Loads  int  // LoadsCells, LoadsEvaluator or LoadsScorer; it tells how much memory a run takes
+	Passes bool // a step is a pass over the examples: reports list what each found
+
+	// Shared says that Start and FitMap look at no example but those of their rank, and what
 	// Examples.Pick gives: several ranks may have a part of them each.
 	Shared bool
 

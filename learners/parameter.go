@@ -213,20 +213,25 @@ func (e *ParameterError) Error() string {
 	return text
 }
 
-// CheckEach returns a *ParameterError if the value of a parameter of p, by itself, is not allowed.
-func CheckEach(p Params) error {
-	for _, each := range p.Parameters() {
+// Check returns a *ParameterError if the value of a parameter of p is not allowed, by itself or
+// with another's.
+func Check(p Params) error {
+	d := p.Definition()
+	for _, each := range d.Parameters {
 		if err := each.check(); err != nil {
-			err.(*ParameterError).Learner = p.Definition().Name
+			err.(*ParameterError).Learner = d.Name
 			return err
 		}
 	}
-	return nil
+	if d.Check == nil {
+		return nil
+	}
+	return d.Check()
 }
 
 // Lookup returns the parameter of p with the given name; false if there is none.
 func Lookup(p Params, name string) (Parameter, bool) {
-	for _, each := range p.Parameters() {
+	for _, each := range p.Definition().Parameters {
 		if each.Name == name {
 			return each, true
 		}
@@ -238,7 +243,7 @@ func Lookup(p Params, name string) (Parameter, bool) {
 func Marshal(p Params) ([]byte, error) {
 	var text bytes.Buffer
 	text.WriteByte('{')
-	for i, each := range p.Parameters() {
+	for i, each := range p.Definition().Parameters {
 		value, err := json.Marshal(each.field)
 		if err != nil {
 			return nil, fmt.Errorf("parameter %s of learner %s: %w", each.Name, p.Definition().Name, err)
@@ -260,7 +265,7 @@ func (d *Definition) Parse(text []byte) (Params, error) {
 		return nil, fmt.Errorf("parameters of learner %s: %w", d.Name, err)
 	}
 	p := d.New()
-	for _, each := range p.Parameters() {
+	for _, each := range p.Definition().Parameters {
 		value, ok := values[each.Name]
 		delete(values, each.Name)
 		var err error
@@ -276,7 +281,7 @@ func (d *Definition) Parse(text []byte) (Params, error) {
 	for name := range values {
 		return nil, fmt.Errorf("parameters of learner %s: found unknown parameter %.60q", d.Name, name)
 	}
-	return p, p.Check()
+	return p, Check(p)
 }
 
 // orList returns names as "a, b or c".

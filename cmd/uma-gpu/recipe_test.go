@@ -124,7 +124,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.dense = preparation.NeedsDense()
+	c.dense = preparation.Standardize
 	d := pick(r, slices.DeleteFunc(slices.Clone(catalog.All()), func(d *learners.Definition) bool {
 		return *randomLearners != "" && !slices.Contains(strings.Split(*randomLearners, ","), d.Name)
 	})...)
@@ -148,7 +148,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 		params := d.New()
 		// the learner has it
 		if p, ok := training.Parameter(params, name); ok && p.Set(value) == nil &&
-			params.Check() == nil {
+			learners.Check(params) == nil {
 			c.args = append(c.args, "--"+name, value)
 		}
 	}
@@ -156,7 +156,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 		return c
 	}
 	c.args = append(c.args, "--kernel", pick(r, "rbf", "poly", "linear", "cosine"))
-	if _, own := d.New().(learners.Mapper); own {
+	if d.FitMap != nil {
 		c.args = append(c.args, "--atoms", pick(r, "all", "40"), "--atom-choice", pick(r, "uniform",
 			"clusters", "herding"))
 	} else {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
@@ -172,7 +173,7 @@ func (d *Dataset) CheckAbout() error {
 	}
 	seen := make(map[string]bool, len(d.Classes))
 	for _, c := range d.Classes {
-		if fault := NameFault(c); fault != "" {
+		if fault := names.Fault(c); fault != "" {
 			return fmt.Errorf("dataset: class name %s %s", quote.Text(c), fault)
 		}
 		if seen[c] {
@@ -261,7 +262,7 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 				return nil, fmt.Errorf("dataset: label %d (counted from 0): found an empty label, wanted a "+
 					"class name", i)
 			}
-			if fault := NameFault(name); fault != "" {
+			if fault := names.Fault(name); fault != "" {
 				return nil, fmt.Errorf("dataset: label %d (counted from 0): label %s %s", i, quote.Text(name),
 					fault)
 			}

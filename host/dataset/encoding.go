@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
@@ -33,9 +32,6 @@ type Encoding struct {
 	Missing string `json:"missing"`
 	// Columns are the columns of the table that become features, in their order.
 	Columns []Column `json:"columns"`
-
-	once   sync.Once          // makes
-	places []map[string]int32 // of the terms of each column
 }
 
 // Column says which features one column of a table becomes, side by side.
@@ -190,25 +186,8 @@ func (e *Encoding) String() string {
 	return strings.Join(parts, ", ") + fmt.Sprintf(": %d features", e.Width())
 }
 
-// terms returns where the features of column k, which is a text, are in it.
-func (e *Encoding) TermPlaces(k int) map[string]int32 {
-	e.once.Do(func() {
-		e.places = make([]map[string]int32, len(e.Columns))
-		for k, c := range e.Columns {
-			if c.Kind != KindText {
-				continue
-			}
-			e.places[k] = make(map[string]int32, len(c.Terms))
-			for at, term := range c.Terms {
-				e.places[k][term] = int32(at)
-			}
-		}
-	})
-	return e.places[k]
-}
-
-// HasText reports whether a column is a text.
-func (e *Encoding) HasText() bool {
+// hasText reports whether a column is a text.
+func (e *Encoding) hasText() bool {
 	return e != nil && slices.ContainsFunc(e.Columns,
 		func(c Column) bool { return c.Kind == KindText })
 }
@@ -219,15 +198,16 @@ func (c *Column) textFault() string {
 		return fmt.Sprintf("found %d terms and the idf of %d, wanted one for each", len(c.Terms),
 			len(c.IDF))
 	}
-	seen := make(map[string]bool, len(c.Terms))
+	last := ""
 	for k, term := range c.Terms {
 		switch idf := c.IDF[k]; {
-		case term == "" || !utf8.ValidString(term) || seen[term]:
-			return fmt.Sprintf("found the term %s twice, or that it is none", quote.Text(term))
+		case term <= last || !utf8.ValidString(term):
+			return fmt.Sprintf("found the term %s behind %s, wanted sorted terms, none of them empty",
+				quote.Text(term), quote.Text(last))
 		case !(idf >= 1 && idf < 100): // n is below 2^31
 			return fmt.Sprintf("found the idf %v of %s, wanted 1 to 100", idf, quote.Text(term))
 		}
-		seen[term] = true
+		last = term
 	}
 	return ""
 }

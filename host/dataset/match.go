@@ -5,34 +5,28 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
-
-// byPosition ends the errors of matching by name.
-func byPosition() string {
-	return "; if only the names differ, match by position (" +
-		setting.Spell("match-features", "position") + ")"
-}
 
 // MatchFeatures gives d the named features in that order, in a copy unless they agree already;
 // others are given up with a note. Without names in d, position counts, with a note. A missing or
 // repeated name is an error, and another order of prepared examples.
-func (d *Dataset) MatchFeatures(names []string) error {
+func (d *Dataset) MatchFeatures(wanted []string) error {
 	switch {
-	case names == nil:
+	case wanted == nil:
 		return nil
-	case d.Features == nil && len(names) != d.FeatureCount():
+	case d.Features == nil && len(wanted) != d.FeatureCount():
 		return fmt.Errorf("%s: found %d features without names, wanted %d: %s",
-			d.Path, d.FeatureCount(), len(names), quote.List(names))
+			d.Path, d.FeatureCount(), len(wanted), quote.List(wanted))
 	case d.Features == nil:
 		d.Notes = append(d.Notes,
 			fmt.Sprintf("%s: the features have no names here and are matched by position with %s",
-				d.Path, quote.List(names)))
+				d.Path, quote.List(wanted)))
 		return nil
 	}
-	at, fault := MatchNames(d.Features, names)
+	at, fault := names.Match(d.Features, wanted)
 	switch {
 	case fault != "":
 		return fmt.Errorf("%s: %s", d.Path, fault)
@@ -40,80 +34,15 @@ func (d *Dataset) MatchFeatures(names []string) error {
 		return nil
 	case d.Prepared != nil:
 		return fmt.Errorf("%s: found examples prepared from the features %s, wanted %s in this order; "+
-			"take the original data", d.Path, quote.List(d.Features), quote.List(names))
+			"take the original data", d.Path, quote.List(d.Features), quote.List(wanted))
 	}
-	if note := ExtraNote(d.Features, names); note != "" {
+	if note := names.ExtraNote(d.Features, wanted); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
 	x, err := d.Stored().takeColumns(at)
 	d.Put(x)
-	d.Features, d.Encoding, d.SHA256 = slices.Clone(names), nil, ""
+	d.Features, d.Encoding, d.SHA256 = slices.Clone(wanted), nil, ""
 	return err
-}
-
-// MatchNames returns the place of each of want in have, nil if the lists are equal.
-func MatchNames(have, want []string) (at []int, fault string) {
-	if slices.Equal(have, want) {
-		return nil, ""
-	}
-	const twice = -1
-	place := make(map[string]int, len(have))
-	for j, name := range have {
-		if _, seen := place[name]; seen {
-			j = twice
-		}
-		place[name] = j
-	}
-	at = make([]int, 0, len(want))
-	asked := make(map[string]bool, len(want))
-	var missing []string
-	for _, name := range want {
-		if asked[name] {
-			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell "+
-				"them apart: found the features %s, wanted %s in this order%s", quote.Text(name),
-				quote.List(have),
-				quote.List(want), byPosition())
-		}
-		asked[name] = true
-		switch j, there := place[name]; {
-		case !there:
-			missing = append(missing, name)
-		case j == twice:
-			return nil, fmt.Sprintf("found several features named %s, wanted one; rename one of them",
-				quote.Text(name))
-		default:
-			at = append(at, j)
-		}
-	}
-	if missing != nil {
-		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model was "+
-			"trained on%s", quote.List(have), quote.List(missing), len(missing), len(want), byPosition())
-	}
-	return at, ""
-}
-
-// ExtraNote says which of have are not wanted, "" if all are.
-func ExtraNote(have, want []string) string {
-	var extra []string
-	wanted := NameSet(want)
-	for _, name := range have {
-		if !wanted[name] {
-			extra = append(extra, name)
-		}
-	}
-	if extra == nil {
-		return ""
-	}
-	return "ignored are columns that the model does not know: " + quote.List(extra)
-}
-
-// set returns the names as a set.
-func NameSet(names []string) map[string]bool {
-	s := make(map[string]bool, len(names))
-	for _, name := range names {
-		s[name] = true
-	}
-	return s
 }
 
 // takeColumns returns a copy whose column k is column at[k] of e. It asks all ranks.

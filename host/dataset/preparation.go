@@ -2,8 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -21,7 +19,7 @@ const DefaultStepsText = "maxabs,l2"
 // DefaultSteps returns the default for d.
 func (d *Dataset) DefaultSteps() string {
 	switch e := d.Encoding; {
-	case e.HasText() && len(e.Columns) > 1 && d.Sparse():
+	case e.hasText() && len(e.Columns) > 1 && d.Sparse():
 		return DefaultStepsText
 	case d.Sparse():
 		return DefaultStepsSparse
@@ -31,7 +29,7 @@ func (d *Dataset) DefaultSteps() string {
 
 // Steps are the preparations asked for, in the order of application; text of them is a list.
 type Steps struct {
-	Standardize bool // columns to mean 0 and variance 1
+	Standardize bool // columns to mean 0 and variance 1; only dense examples can be prepared so
 	// columns to a largest absolute value of 1, except for texts; not with Standardize
 	MaxAbs bool
 	Bias   bool // a last column of value 1
@@ -64,11 +62,11 @@ func ParseSteps(text string) (Steps, error) {
 		}
 		*step = true
 	}
-	return s, s.Check()
+	return s, s.check()
 }
 
-// Check refuses two column maps.
-func (s Steps) Check() error {
+// check refuses two column maps.
+func (s Steps) check() error {
 	if s.Standardize && s.MaxAbs {
 		return fmt.Errorf("normalization: found standardize together with maxabs, wanted at most one " +
 			"of them")
@@ -76,11 +74,8 @@ func (s Steps) Check() error {
 	return nil
 }
 
-// NeedsDense reports whether only dense examples can be prepared so.
-func (s Steps) NeedsDense() bool { return s.Standardize }
-
-// columnMap reports whether columns are mapped by v·a + b.
-func (s Steps) MapsColumns() bool { return s.Standardize || s.MaxAbs }
+// mapsColumns reports whether columns are mapped by v·a + b.
+func (s Steps) mapsColumns() bool { return s.Standardize || s.MaxAbs }
 
 // String returns the list in the order of application, "none" if it is empty.
 func (s Steps) String() string {
@@ -100,7 +95,7 @@ func (s Steps) String() string {
 }
 
 // MarshalText returns String.
-func (s Steps) MarshalText() ([]byte, error) { return []byte(s.String()), s.Check() }
+func (s Steps) MarshalText() ([]byte, error) { return []byte(s.String()), s.check() }
 
 // UnmarshalText is ParseSteps.
 func (s *Steps) UnmarshalText(text []byte) error {
@@ -133,11 +128,11 @@ func (p *Preparation) Width() int {
 
 // Check returns an error unless the parts fit together.
 func (p *Preparation) Check() error {
-	if err := p.Steps.Check(); err != nil {
+	if err := p.Steps.check(); err != nil {
 		return err
 	}
 	want := 0
-	if p.Steps.MapsColumns() {
+	if p.Steps.mapsColumns() {
 		want = p.D
 	}
 	if p.D < 0 || len(p.A) != want || len(p.B) != want {
@@ -145,20 +140,6 @@ func (p *Preparation) Check() error {
 			"of each", p.Steps, p.D, len(p.A), len(p.B), want)
 	}
 	return nil
-}
-
-// Differs says in what p is not other, "" if both do the same to every bit.
-func (p *Preparation) Differs(other *Preparation) string {
-	same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
-	switch {
-	case p.Steps != other.Steps:
-		return fmt.Sprintf("by %s, wanted %s", other.Steps, p.Steps)
-	case p.D != other.D:
-		return fmt.Sprintf("from %d features, wanted %d", other.D, p.D)
-	case !slices.EqualFunc(p.A, other.A, same) || !slices.EqualFunc(p.B, other.B, same):
-		return fmt.Sprintf("%s was fitted to other data", p.Steps)
-	}
-	return ""
 }
 
 // Memory says how the memory of examples may be used while they are prepared or divided.

@@ -16,13 +16,13 @@ import (
 
 // The codes of doubts that the training has, besides those of learners.
 const (
-	NegativeError learners.DoubtCode = "negative-error" // no model has the estimated error
+	NegativeError string = "negative-error" // no model has the estimated error
 	// the confusion matrix does not give such labels
-	UnexplainedLabels learners.DoubtCode = "unexplained-labels"
+	UnexplainedLabels string = "unexplained-labels"
 	// some classes have labels, and no predictions
-	ClassNotPredicted learners.DoubtCode = "class-not-predicted"
+	ClassNotPredicted string = "class-not-predicted"
 	// hardly anything was learned, and there is more
-	ConvergedAtOnce learners.DoubtCode = "converged-at-once"
+	ConvergedAtOnce string = "converged-at-once"
 )
 
 // What makes a doubt worth a word: how improbable labels have to be under C, and what share of

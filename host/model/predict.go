@@ -21,7 +21,7 @@ func (m *Model) ReadOptions() file.Options {
 	if len(m.Meta.Features.Names) > 0 {
 		o.FeatureNames = m.Meta.Features.Names
 	}
-	if m.Meta.Preparation.Steps.NeedsDense() {
+	if m.Meta.Preparation.Steps.Standardize {
 		o.Storage = "dense"
 	}
 	return o

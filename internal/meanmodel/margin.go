@@ -7,9 +7,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 )
 
 // Margin is what a kernel model stands at the price of some of its right predictions.
@@ -57,7 +57,7 @@ func Margins(
 	p := folded.Map().Basis.Projection
 	radius := 0.0
 	for _, l := range []dataset.Examples{x, p.Landmarks} {
-		for _, v := range pca.SquaredLengths(p.Function, l) {
+		for _, v := range featurespace.SquaredLengths(p.Function, l) {
 			radius = max(radius, math.Sqrt(v))
 		}
 	}

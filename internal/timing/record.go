@@ -45,14 +45,19 @@ type recordedParams struct {
 	note
 }
 
-func (p recordedParams) Start(ctx context.Context, on *learners.Problem) (learners.Learner, error) {
-	on = on.On(on.X, on.Y)
-	on.Engine = recordedEngine{on.Engine, p.note}
-	l, err := p.Params.Start(ctx, on)
-	if err != nil {
-		return nil, err
+func (p recordedParams) Definition() *learners.Definition {
+	d := *p.Params.Definition()
+	begin := d.Start
+	d.Start = func(ctx context.Context, on *learners.Problem) (learners.Learner, error) {
+		on = on.On(on.X, on.Y)
+		on.Engine = recordedEngine{on.Engine, p.note}
+		l, err := begin(ctx, on)
+		if err != nil {
+			return nil, err
+		}
+		return recordedLearner{l, p.note}, nil
 	}
-	return recordedLearner{l, p.note}, nil
+	return &d
 }
 
 type recordedLearner struct {

@@ -40,36 +40,33 @@ type Params struct {
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params { return &Params{Softness: 0.03, Tolerance: 0.01} }
 
-var definition = &learners.Definition{
-	Name: "bpm",
-	Summary: "Bayes point machine: the centre of all weights that are right about the examples, as " +
-		"far as labels are",
-	Paper: "Herbrich, Graepel & Campbell, Bayes point machines, Journal of Machine Learning " +
-		"Research 1, 2001; the centre: Minka, A family of algorithms for approximate Bayesian " +
-		"inference (thesis), 2001, chapter 4; " +
-		"Louche, From confusion noise to active learning (thesis), 2016, chapter 5",
-	Step:     "a pass of expectation propagation over all examples, for each class",
-	MaxSteps: 100,
-	Weights:  []learners.Rule{learners.Last},
-	New:      func() learners.Params { return Defaults() },
+func (p *Params) Definition() *learners.Definition {
+	return &learners.Definition{
+		Name: "bpm",
+		Summary: "Bayes point machine: the centre of all weights that are right about the examples, as " +
+			"far as labels are",
+		Paper: "Herbrich, Graepel & Campbell, Bayes point machines, Journal of Machine Learning " +
+			"Research 1, 2001; the centre: Minka, A family of algorithms for approximate Bayesian " +
+			"inference (thesis), 2001, chapter 4; " +
+			"Louche, From confusion noise to active learning (thesis), 2016, chapter 5",
+		Step:     "a pass of expectation propagation over all examples, for each class",
+		MaxSteps: 100,
+		Weights:  []learners.Rule{learners.Last},
+		New:      func() learners.Params { return Defaults() },
 
-	Loads:  learners.LoadsScorer,
-	Passes: true,
-}
+		Loads:  learners.LoadsScorer,
+		Passes: true,
 
-func (*Params) Definition() *learners.Definition { return definition }
-
-func (p *Params) Parameters() []learners.Parameter {
-	return []learners.Parameter{
-		learners.Float("softness", &p.Softness, learners.Range{Least: 1e-12, Most: 1e12},
-			"λ, which is added to the kernel function of an example and itself: the more, the easier an "+
-				"example may lie on the wrong side"),
-		learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true, Most: 1e12},
-			"how far predictions of the examples may be from where they belong, in units of their doubt"),
+		Parameters: []learners.Parameter{
+			learners.Float("softness", &p.Softness, learners.Range{Least: 1e-12, Most: 1e12},
+				"λ, which is added to the kernel function of an example and itself: the more, the easier an "+
+					"example may lie on the wrong side"),
+			learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true, Most: 1e12},
+				"how far predictions of the examples may be from where they belong, in units of their doubt"),
+		},
+		Start: p.start,
 	}
 }
-
-func (p *Params) Check() error { return learners.CheckEach(p) }
 
 // run is the learner in the middle of a run.
 type run struct {
@@ -87,7 +84,7 @@ type machine struct {
 	evidence []versionspace.Evidence
 }
 
-func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
 		l := &run{Params: *p, Scored: s, noise: noise(problem)}
 		return l, l.begin()

@@ -140,13 +140,13 @@ func TestRefuses(t *testing.T) {
 		"tolerance: got 0":   {Softness: 1},
 		"tolerance: got Inf": {Softness: 1, Tolerance: math.Inf(1)},
 	} {
-		if _, err := p.Start(context.Background(), clouds(9, 3, 3, 1)); err == nil ||
+		if _, err := learners.Start(context.Background(), p, clouds(9, 3, 3, 1)); err == nil ||
 			!strings.Contains(strings.Replace(err.Error(), "+Inf", "Inf", 1), want) {
 			t.Errorf("%+v: found the error %v, wanted one with %q", p, err, want)
 		}
 	}
 	p := clouds(9, 3, 3, 1)
-	l, err := bpm.Defaults().Start(context.Background(), p)
+	l, err := learners.Start(context.Background(), bpm.Defaults(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

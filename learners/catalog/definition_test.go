@@ -26,7 +26,7 @@ func checkTable(all []*learners.Definition) error {
 			return fmt.Errorf("found two learners of the name %q, wanted one", d.Name)
 		}
 		names[d.Name] = true
-		for _, p := range d.New().Parameters() {
+		for _, p := range d.New().Definition().Parameters {
 			if was, ok := switches[p.Name]; ok && was != (p.Kind == learners.Switch) {
 				return fmt.Errorf("parameter %s of learner %s: a switch here or with another learner, want "+
 					"one kind", p.Name, d.Name)
@@ -76,7 +76,7 @@ func checkDefinition(s subject) error {
 	if s.New() == p && reflect.TypeOf(p).Elem().Size() > 0 { // all empty structs may be at one place
 		return errors.New("two calls of New return the same parameters, wanted fresh ones")
 	}
-	if err := p.Check(); err != nil {
+	if err := learners.Check(p); err != nil {
 		return fmt.Errorf("the defaults do not pass Check: %w", err)
 	}
 	return nil
@@ -130,7 +130,7 @@ func parameterFields(s subject) (n int) {
 			case f.Kind() == reflect.String:
 				changed.SetString("x")
 			}
-			if !changed.IsZero() && p.Check() != nil {
+			if !changed.IsZero() && learners.Check(p) != nil {
 				continue
 			}
 		}
@@ -145,7 +145,7 @@ func checkParameters(s subject) error {
 	if err != nil {
 		return err
 	}
-	all := s.New().Parameters()
+	all := s.New().Definition().Parameters
 	if n := parameterFields(s); n != len(all) || n != len(defaults) {
 		return fmt.Errorf("parameters: got %d with %d names, want one for each of the %d fields",
 			len(all), len(defaults), n)
@@ -167,7 +167,7 @@ func checkParameters(s subject) error {
 // setOne sets parameter i of the defaults, which changes its own value in the JSON and no other.
 func setOne(s subject, defaults map[string]string, i int, text string) error {
 	p := s.New()
-	own := p.Parameters()[i]
+	own := p.Definition().Parameters[i]
 	byDefault := own.String()
 	if err := own.Set(text); err != nil {
 		if text == byDefault {
@@ -189,10 +189,10 @@ func setOne(s subject, defaults map[string]string, i int, text string) error {
 }
 
 func checkJSON(s subject) error {
-	for i := range s.New().Parameters() {
+	for i := range s.New().Definition().Parameters {
 		for _, text := range tries {
 			p := s.New()
-			if p.Parameters()[i].Set(text) != nil || p.Check() != nil {
+			if p.Definition().Parameters[i].Set(text) != nil || learners.Check(p) != nil {
 				continue
 			}
 			written, err := learners.Marshal(p)
@@ -213,7 +213,7 @@ func checkJSON(s subject) error {
 			return fmt.Errorf("JSON %q is taken for parameters", bad)
 		}
 	}
-	for _, each := range s.New().Parameters() {
+	for _, each := range s.New().Definition().Parameters {
 		if bad := fmt.Sprintf(`{%q:{"a":[]}}`, each.Name); s.taken(bad) {
 			return fmt.Errorf("JSON %s is taken for parameters", bad)
 		}
@@ -228,9 +228,9 @@ func (s subject) taken(text string) bool {
 
 // checkNumbers sets every number to what is none, in a text and in the field itself.
 func checkNumbers(s subject) error {
-	for i, each := range s.New().Parameters() {
+	for i, each := range s.New().Definition().Parameters {
 		for _, text := range []string{"NaN", "+Inf", "-Inf", "1e999"} {
-			if p := s.New(); each.Kind == learners.Number && p.Parameters()[i].Set(text) == nil {
+			if p := s.New(); each.Kind == learners.Number && p.Definition().Parameters[i].Set(text) == nil {
 				return fmt.Errorf("parameter %s takes %s", each.Name, text)
 			}
 		}
@@ -239,10 +239,10 @@ func checkNumbers(s subject) error {
 		for i := range numbers(reflect.ValueOf(s.New()).Elem()) {
 			p := s.New()
 			numbers(reflect.ValueOf(p).Elem())[i].SetFloat(bad)
-			if p.Check() == nil {
+			if learners.Check(p) == nil {
 				return fmt.Errorf("parameters %+v: Check passes them", p)
 			}
-			if l, err := p.Start(background, overlapping().on(s.engine)); err == nil {
+			if l, err := learners.Start(background, p, overlapping().on(s.engine)); err == nil {
 				return errors.Join(fmt.Errorf("parameters %+v: Start begins a run", p), l.Close())
 			}
 		}

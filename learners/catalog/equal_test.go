@@ -183,7 +183,7 @@ type betweener func(l learners.Learner, w engine.Weights, counts []int64) error
 // drive makes steps with a learner by hand and returns W after each, until it is done.
 func (s subject) drive(p learners.Params, between betweener) (all []engine.Weights, err error) {
 	t := overlapping()
-	l, err := p.Start(background, t.on(s.engine))
+	l, err := learners.Start(background, p, t.on(s.engine))
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func checkCountTwice(s subject) error {
 
 func checkClose(s subject) error {
 	t := overlapping()
-	l, err := s.New().Start(background, t.on(s.engine))
+	l, err := learners.Start(background, s.New(), t.on(s.engine))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func ExampleFind() {
 		}
 	}
 	fmt.Println(d.Step)
-	for _, each := range p.Parameters() {
+	for _, each := range p.Definition().Parameters {
 		fmt.Printf("%s: %v\n", each.Name, each)
 	}
 	// Output:

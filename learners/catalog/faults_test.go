@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -380,31 +381,46 @@ var wrongDefinitions = []mutant{
 	{name: "bad defaults", by: "definition", check: func(*params) error { return errors.New("bad") }},
 	{name: "a parameter without a field", by: "parameters are the fields",
 		declare: func(p *params) []learners.Parameter {
-			return append(p.Params.Parameters(), learners.Int("more", new(int), 0, 9, "more"))
+			return append(p.Params.Definition().Parameters, learners.Int("more", new(int), 0, 9, "more"))
 		}},
 	{name: "a field without a parameter", by: "parameters are the fields",
 		declare: func(p *params) []learners.Parameter {
-			return p.Params.Parameters()[1:]
+			return p.Params.Definition().Parameters[1:]
 		}},
 	{name: "a parameter of another field", by: "parameters are the fields",
 		declare: func(p *params) []learners.Parameter {
-			all := p.Params.Parameters()
+			all := p.Params.Definition().Parameters
 			all[2] = learners.Float("alpha", &p.Tol, learners.Range{}, "the tolerance")
 			return all
 		}},
 	{name: "a parameter with a default of its own", by: "parameters are the fields",
 		declare: func(p *params) []learners.Parameter {
 			p.Tol = 3
-			return p.Params.Parameters()
+			return p.Params.Definition().Parameters
 		}},
 	{name: "a value that grows when it is read", by: "parameters and their JSON",
 		declare: func(p *params) []learners.Parameter {
-			all := p.Params.Parameters()
+			all := p.Params.Definition().Parameters
 			all[4] = learners.Text("tol", (*growing)(&p.Tol), "a number", "grows")
 			return all
 		}},
 	{name: "no check of numbers", by: "no number that is none",
-		check: func(*params) error { return nil }},
+		declare: func(p *params) []learners.Parameter {
+			all := p.Params.Definition().Parameters
+			all[4] = learners.Text("tol", (*unchecked)(&p.Tol), "a number", "any")
+			return all
+		}},
+}
+
+// unchecked is a number that may be none.
+type unchecked float64
+
+func (u unchecked) MarshalText() ([]byte, error) { return fmt.Append(nil, float64(u)), nil }
+
+func (u *unchecked) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(string(text), 64)
+	*u = unchecked(v)
+	return err
 }
 
 // growing is a number that does not come back from its text.

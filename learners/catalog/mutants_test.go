@@ -46,28 +46,24 @@ func (m mutant) definition() *learners.Definition {
 	return &d
 }
 
-func (p *params) Definition() *learners.Definition { return p.m.definition() }
-
-func (p *params) Parameters() []learners.Parameter {
+func (p *params) Definition() *learners.Definition {
+	d := p.m.definition()
+	d.Parameters, d.Start = p.Params.Definition().Parameters, p.start
 	if p.m.declare != nil {
-		return p.m.declare(p)
+		d.Parameters = p.m.declare(p)
 	}
-	return p.Params.Parameters()
-}
-
-func (p *params) Check() error {
 	if p.m.check != nil {
-		return p.m.check(p)
+		d.Check = func() error { return p.m.check(p) }
 	}
-	return p.Params.Check()
+	return d
 }
 
-func (p *params) Start(ctx context.Context, problem *learners.Problem) (learners.Learner, error) {
+func (p *params) start(ctx context.Context, problem *learners.Problem) (learners.Learner, error) {
 	own := problem
 	if p.m.problem != nil && problem.Check() == nil {
 		own = p.m.problem(problem)
 	}
-	l, err := p.Params.Start(ctx, own)
+	l, err := learners.Start(ctx, p.Params, own)
 	if err != nil {
 		return nil, err
 	}

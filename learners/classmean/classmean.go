@@ -27,27 +27,22 @@ type Params struct{}
 // Defaults returns the parameters.
 func Defaults() *Params { return &Params{} }
 
-var definition = &learners.Definition{
-	Name:   "classmean",
-	Shared: true,
-	Summary: "the nearest class mean, from sums by noisy label that the inverse of C unmixes; one " +
-		"reading of the data",
-	Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1; " +
-		"nearest means: Rocchio, Relevance feedback in information retrieval (1971)",
-	Step:     "the means of all classes; there is no second one",
-	MaxSteps: 2,
-	Weights:  []learners.Rule{learners.Last},
-	New:      func() learners.Params { return Defaults() },
-}
-
-func (*Params) Definition() *learners.Definition { return definition }
-
-func (*Params) Parameters() []learners.Parameter { return nil }
-
-func (*Params) Check() error { return nil }
-
-func (*Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return Begin(problem, definition.Name, nearest)
+func (*Params) Definition() *learners.Definition {
+	return &learners.Definition{
+		Name:   "classmean",
+		Shared: true,
+		Summary: "the nearest class mean, from sums by noisy label that the inverse of C unmixes; one " +
+			"reading of the data",
+		Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1; " +
+			"nearest means: Rocchio, Relevance feedback in information retrieval (1971)",
+		Step:     "the means of all classes; there is no second one",
+		MaxSteps: 2,
+		Weights:  []learners.Rule{learners.Last},
+		New:      func() learners.Params { return Defaults() },
+		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+			return Begin(problem, "classmean", nearest)
+		},
+	}
 }
 
 // nearest makes the weights w, which are 0, those of the nearest mean.

@@ -22,10 +22,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 )
+
+const name = "kernelmean"
 
 // Params are the parameters of the mean classifier.
 type Params struct {
@@ -81,58 +83,56 @@ func Defaults() *Params {
 	return &Params{Atoms: All, AtomChoice: means.Uniform, AtomWeights: means.Optimal}
 }
 
-var definition = &learners.Definition{
-	Name:   "kernelmean",
-	Shared: true,
-	Summary: "the most similar class: means of a kernel function over the examples of each class, " +
-		"immune to symmetric noise",
-	Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1 and " +
-		"Sections 3 to 5",
-	Step:     "the means of all classes; there is no second one",
-	MaxSteps: 2,
-	Weights:  []learners.Rule{learners.Last},
-	New:      func() learners.Params { return Defaults() },
-}
+func (p *Params) Definition() *learners.Definition {
+	return &learners.Definition{
+		Name:   name,
+		Shared: true,
+		Summary: "the most similar class: means of a kernel function over the examples of each class, " +
+			"immune to symmetric noise",
+		Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1 and " +
+			"Sections 3 to 5",
+		Step:     "the means of all classes; there is no second one",
+		MaxSteps: 2,
+		Weights:  []learners.Rule{learners.Last},
+		New:      func() learners.Params { return Defaults() },
 
-func (*Params) Definition() *learners.Definition { return definition }
-
-func (p *Params) Parameters() []learners.Parameter {
-	return []learners.Parameter{
-		learners.Bool("balanced", &p.Balanced, "all classes weigh alike, not as often as they are"),
-		learners.Text("atoms", &p.Atoms, "a number of at least 1, all or auto",
-			"examples that stand for all, with a kernel function",
-			learners.Choice{Value: "all", About: "every example, which is exact"},
-			learners.Choice{Value: "auto", About: "as few as are worth it"}),
-		learners.OneOf("atom_choice", &p.AtomChoice, "how atoms are chosen",
-			means.Uniform, "at random, all examples alike",
-			means.Clusters, "the centres of clusters",
-			means.Herding, "one after another, each the best beside those before"),
-		learners.OneOf("atom_weights", &p.AtomWeights, "weights of atoms",
-			means.Optimal, "those nearest to all examples",
-			means.Own, "those of the choice"),
-		learners.Float("atom_error", &p.AtomError, learners.Range{},
-			"as few atoms as bring each mean within this distance of that of all examples, in feature "+
-				"space; 0 leaves the number to atoms"),
+		Parameters: []learners.Parameter{
+			learners.Bool("balanced", &p.Balanced, "all classes weigh alike, not as often as they are"),
+			learners.Text("atoms", &p.Atoms, "a number of at least 1, all or auto",
+				"examples that stand for all, with a kernel function",
+				learners.Choice{Value: "all", About: "every example, which is exact"},
+				learners.Choice{Value: "auto", About: "as few as are worth it"}),
+			learners.OneOf("atom_choice", &p.AtomChoice, "how atoms are chosen",
+				means.Uniform, "at random, all examples alike",
+				means.Clusters, "the centres of clusters",
+				means.Herding, "one after another, each the best beside those before"),
+			learners.OneOf("atom_weights", &p.AtomWeights, "weights of atoms",
+				means.Optimal, "those nearest to all examples",
+				means.Own, "those of the choice"),
+			learners.Float("atom_error", &p.AtomError, learners.Range{},
+				"as few atoms as bring each mean within this distance of that of all examples, in feature "+
+					"space; 0 leaves the number to atoms"),
+		},
+		Check:  p.check,
+		Start:  p.start,
+		FitMap: p.fitMap,
 	}
 }
 
-func (p *Params) Check() error {
-	if err := learners.CheckEach(p); err != nil {
-		return err
-	}
+func (p *Params) check() error {
 	if p.AtomError > 0 && p.Atoms != All {
-		return &learners.ParameterError{Learner: definition.Name, Parameter: "atom_error",
+		return &learners.ParameterError{Learner: name, Parameter: "atom_error",
 			Got: fmt.Sprintf("%v with %d atoms", p.AtomError, p.Atoms), Want: "one of both"}
 	}
 	return nil
 }
 
-// FitMap implements learners.Mapper: number k of an example is the mean of f between it and the
+// fitMap is Definition.FitMap: number k of an example is the mean of f between it and the
 // examples of noisy label k, or what stands for them.
-func (p *Params) FitMap(
+func (p *Params) fitMap(
 	ctx context.Context, problem *learners.Problem, f kernel.Function, note func(string, ...any),
 ) (engine.Projection, error) {
-	if err := errors.Join(p.Check(), problem.Check()); err != nil {
+	if err := errors.Join(learners.Check(p), problem.Check()); err != nil {
 		return engine.Projection{}, err
 	}
 	o := means.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Within: p.AtomError,
@@ -166,10 +166,7 @@ func adviseAtoms(n, atoms int) string {
 		"a number", n, hours*hour, hours, 4000/float64(n))
 }
 
-func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
+func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if problem.OwnMap && problem.X.D != problem.Q {
 		return nil, fmt.Errorf("kernelmean: %w: found examples mapped to %d numbers, wanted %d, the "+
 			"mean of each class", engine.ErrShape, problem.X.D, problem.Q)
@@ -178,7 +175,7 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, fmt.Errorf("kernelmean: got %d atoms and atom error %v without a kernel function, "+
 			"want all atoms and 0 (without one there are as many weights as features)", p.Atoms, p.AtomError)
 	}
-	return classmean.Begin(problem, definition.Name, func(s *classmean.Sums, w engine.Weights) error {
+	return classmean.Begin(problem, name, func(s *classmean.Sums, w engine.Weights) error {
 		if problem.OwnMap {
 			copy(w.W, p.Unmix(s.Inverse, s.Labels).W)
 			return nil

@@ -244,20 +244,20 @@ func TestOwnMapIsJudged(t *testing.T) {
 	}
 	data, _ := copies(t, 10, 1, noise)
 	p := learners.Problem{X: data.Examples, Y: data.Y, Q: 2, Engine: cpuref.New(), OwnMap: true}
-	if _, err := kernelmean.Defaults().Start(t.Context(), &p); err == nil {
+	if _, err := learners.Start(t.Context(), kernelmean.Defaults(), &p); err == nil {
 		t.Error("three columns pass for the means of two classes")
 	}
 	p.OwnMap = false
 	for _, atoms := range []kernelmean.Atoms{-2, 7} {
 		few := kernelmean.Defaults()
 		few.Atoms = atoms
-		if _, err := few.Start(t.Context(), &p); err == nil {
+		if _, err := learners.Start(t.Context(), few, &p); err == nil {
 			t.Errorf("%d atoms are taken without a kernel function", atoms)
 		}
 	}
 	near := kernelmean.Defaults()
 	near.AtomError = 0.1
-	if _, err := near.Start(t.Context(), &p); err == nil {
+	if _, err := learners.Start(t.Context(), near, &p); err == nil {
 		t.Error("an error of atoms is taken without a kernel function")
 	}
 }
@@ -304,7 +304,7 @@ func TestAtoms(t *testing.T) {
 		{AtomChoice: "uniform", AtomWeights: "x"},
 		{AtomChoice: "uniform", AtomWeights: "own", AtomError: math.Inf(1)},
 		{Atoms: 7, AtomChoice: "uniform", AtomWeights: "own", AtomError: 0.1}} {
-		if wrong.Check() == nil {
+		if learners.Check(&wrong) == nil {
 			t.Errorf("%+v passes", wrong)
 		}
 	}

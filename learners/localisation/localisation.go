@@ -42,36 +42,33 @@ type Params struct {
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params { return &Params{Oracle: Largest, Updates: 10000} }
 
-var definition = &learners.Definition{
-	Name: "localisation",
-	Summary: "perceptron on cutting planes: finds weights that make no mistake, if there are any, " +
-		"by a few examples, for right labels",
-	Paper: "Louche, From confusion noise to active learning (thesis), 2016, Algorithms 6 and 7, " +
-		"Theorem 6.2; Louche & Ralaivola, From cutting planes algorithms to compression schemes and " +
-		"active learning, IJCNN 2015",
-	Step:     "a cutting plane, and updates of the perceptron until all planes so far hold",
-	MaxSteps: 1000,
-	Weights:  []learners.Rule{learners.Last, learners.Best},
-	New:      func() learners.Params { return Defaults() },
+func (p *Params) Definition() *learners.Definition {
+	return &learners.Definition{
+		Name: "localisation",
+		Summary: "perceptron on cutting planes: finds weights that make no mistake, if there are any, " +
+			"by a few examples, for right labels",
+		Paper: "Louche, From confusion noise to active learning (thesis), 2016, Algorithms 6 and 7, " +
+			"Theorem 6.2; Louche & Ralaivola, From cutting planes algorithms to compression schemes and " +
+			"active learning, IJCNN 2015",
+		Step:     "a cutting plane, and updates of the perceptron until all planes so far hold",
+		MaxSteps: 1000,
+		Weights:  []learners.Rule{learners.Last, learners.Best},
+		New:      func() learners.Params { return Defaults() },
 
-	Loads:        learners.LoadsScorer,
-	Passes:       true,
-	IgnoresNoise: true,
-}
+		Loads:        learners.LoadsScorer,
+		Passes:       true,
+		IgnoresNoise: true,
 
-func (*Params) Definition() *learners.Definition { return definition }
-
-func (p *Params) Parameters() []learners.Parameter {
-	return []learners.Parameter{
-		learners.OneOf("oracle", &p.Oracle, "which mistake is the next cutting plane",
-			Largest, "of the lowest margin", Smallest, "of the highest margin",
-			Random, "any, all alike"),
-		learners.Int("updates", &p.Updates, 1, math.MaxInt,
-			"most updates of the perceptron for one more plane; training ends where these are too few"),
+		Parameters: []learners.Parameter{
+			learners.OneOf("oracle", &p.Oracle, "which mistake is the next cutting plane",
+				Largest, "of the lowest margin", Smallest, "of the highest margin",
+				Random, "any, all alike"),
+			learners.Int("updates", &p.Updates, 1, math.MaxInt,
+				"most updates of the perceptron for one more plane; training ends where these are too few"),
+		},
+		Start: p.start,
 	}
 }
-
-func (p *Params) Check() error { return learners.CheckEach(p) }
 
 // run is the learner in the middle of a run.
 type run struct {
@@ -84,7 +81,7 @@ type run struct {
 // stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x706c616e6573 // "planes"
 
-func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
 		return &run{Params: *p, Scored: s, random: *rand.NewPCG(problem.Seed, stream),
 			planes: planes{x: problem.X, y: problem.Y, known: map[plane]bool{}}}, nil

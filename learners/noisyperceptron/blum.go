@@ -17,26 +17,24 @@ type Blum struct {
 // NewBlum returns the default parameters.
 func NewBlum() *Blum { return &Blum{} }
 
-var blum = define("blum",
-	"a perceptron that turns w until its estimated mistakes lie in its plane; one for each class",
-	"Blum, Frieze, Kannan & Vempala, A polynomial-time algorithm for learning noisy linear threshold "+
-		"functions, Algorithmica 22 (1998), Section 4, without the removal of outliers",
-	[]learners.Rule{learners.Best, learners.Last}, func() learners.Params { return NewBlum() })
-
-func (*Blum) Definition() *learners.Definition { return blum }
-
-func (p *Blum) Parameters() []learners.Parameter {
-	return []learners.Parameter{learners.Float("margin", &p.Margin, learners.Range{Most: 1},
-		"sine of the angle with the plane between two classes that an example needs to count")}
-}
-
-func (p *Blum) Check() error { return learners.CheckEach(p) }
-
-func (p *Blum) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
+func (p *Blum) Definition() *learners.Definition {
+	return &learners.Definition{
+		Name: "blum",
+		Summary: "a perceptron that turns w until its estimated mistakes lie in its plane; one for " +
+			"each class",
+		Paper: "Blum, Frieze, Kannan & Vempala, A polynomial-time algorithm for learning noisy linear " +
+			"threshold functions, Algorithmica 22 (1998), Section 4, without the removal of outliers",
+		Step:     step,
+		MaxSteps: maxSteps,
+		Weights:  []learners.Rule{learners.Best, learners.Last},
+		New:      func() learners.Params { return NewBlum() },
+		Parameters: []learners.Parameter{learners.Float("margin", &p.Margin, learners.Range{Most: 1},
+			"sine of the angle with the plane between two classes that an example needs to count")},
+		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+			return start(problem, turner{p.Margin, problem.Seed})
+		},
+		Loads: learners.LoadsEvaluator,
 	}
-	return start(problem, turner{p.Margin, problem.Seed})
 }
 
 // stream keeps random numbers apart from others of the same seed; class r has stream+r.

@@ -25,33 +25,29 @@ type Bylander struct{}
 // NewBylander returns the parameters.
 func NewBylander() *Bylander { return &Bylander{} }
 
-var bylander = define("bylander",
-	"the perceptron of two classes on the estimated sum of its mistakes; of more, one for each class",
-	"Bylander, Learning linear threshold functions in the presence of classification noise, COLT 1994",
-	[]learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
-	func() learners.Params { return NewBylander() })
-
-// define returns the definition of one of the learners.
-func define(name, summary, paper string, rules []learners.Rule, defaults func() learners.Params,
-) *learners.Definition {
+func (*Bylander) Definition() *learners.Definition {
 	return &learners.Definition{
-		Name: name, Summary: summary, Paper: paper, New: defaults,
-		Step:     "an update of each class by all its mistakes",
-		MaxSteps: 512,
-		Weights:  rules,
-		Loads:    learners.LoadsEvaluator,
+		Name: "bylander",
+		Summary: "the perceptron of two classes on the estimated sum of its mistakes; of more, one for " +
+			"each class",
+		Paper: "Bylander, Learning linear threshold functions in the presence of classification noise, " +
+			"COLT 1994",
+		Step:     step,
+		MaxSteps: maxSteps,
+		Weights:  []learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
+		New:      func() learners.Params { return NewBylander() },
+		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+			return start(problem, adder{})
+		},
+		Loads: learners.LoadsEvaluator,
 	}
 }
 
-func (*Bylander) Definition() *learners.Definition { return bylander }
-
-func (*Bylander) Parameters() []learners.Parameter { return nil }
-
-func (*Bylander) Check() error { return nil }
-
-func (*Bylander) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return start(problem, adder{})
-}
+// Of both learners.
+const (
+	step     = "an update of each class by all its mistakes"
+	maxSteps = 512
+)
 
 // adder adds the mistakes to the weights.
 type adder struct{}

@@ -57,9 +57,9 @@ const (
 
 // algorithm is one learner of the family.
 type algorithm struct {
-	definition, corrected *learners.Definition // the latter of a learner whose steps C corrects
-	defaults              Params
-	policy                func(p *Params) policy
+	name, summary, paper string
+	defaults             Params // those of the parameters that it lacks are 0
+	policy               func(p *Params) policy
 }
 
 const (
@@ -73,101 +73,104 @@ const (
 
 // algorithms is the table of the family.
 var algorithms = []*algorithm{
-	define("perceptron",
-		"the averaged perceptron: an example that is taken for another class is added to its own, and "+
+	{"perceptron",
+		"the averaged perceptron: an example that is taken for another class is added to its own, and " +
 			"taken off that one",
-		"Rosenblatt, The perceptron, Psychological Review 65 (1958); averaged: Freund & Schapire, Large "+
-			"margin classification using the perceptron algorithm, Machine Learning 37 (1999)",
+		"Rosenblatt, The perceptron, Psychological Review 65 (1958); averaged: Freund & Schapire, " +
+			"Large margin classification using the perceptron algorithm, Machine Learning 37 (1999)",
 		Params{ClassWeights: learners.Equal, Multiclass: Max},
 		func(p *Params) policy {
 			if p.Multiclass == OVR {
 				return perceptrons{}
 			}
 			return errorSet{StepMax}
-		}),
-	define("ultraconservative",
-		"perceptrons of many classes: an example is taken off all classes, or some, that score as much "+
+		}},
+	{"ultraconservative",
+		"perceptrons of many classes: an example is taken off all classes, or some, that score as much " +
 			"as its own", ultraPaper,
 		Params{ClassWeights: learners.Equal, Step: StepUniform},
-		func(p *Params) policy { return errorSet{p.Step} }),
-	define("mira",
+		func(p *Params) policy { return errorSet{p.Step} }},
+	{"mira",
 		"an ultraconservative algorithm whose steps are those after which W would be shortest",
-		ultraPaper+", Section 4",
+		ultraPaper + ", Section 4",
 		Params{ClassWeights: learners.Equal, Margin: 0.1},
-		func(p *Params) policy { return &shortest{margin: p.Margin} }),
-	define("pa",
+		func(p *Params) policy { return &shortest{margin: p.Margin} }},
+	{"pa",
 		"passive-aggressive: moves as little as it takes to have each example right by a margin of 1",
-		paPaper+", Figure 1"+paExact,
+		paPaper + ", Figure 1" + paExact,
 		Params{Multiclass: Max},
-		func(p *Params) policy { return newPassive(p.Multiclass, slack{most: math.Inf(1)}) }),
-	define("pa1",
+		func(p *Params) policy { return newPassive(p.Multiclass, slack{most: math.Inf(1)}) }},
+	{"pa1",
 		"passive-aggressive, where no example moves W by more than the aggressiveness (hinge loss)",
-		paPaper+", PA-I"+paExact,
+		paPaper + ", PA-I" + paExact,
 		Params{ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1},
-		func(p *Params) policy { return newPassive(p.Multiclass, slack{most: p.Aggressiveness}) }),
-	define("pa2",
+		func(p *Params) policy { return newPassive(p.Multiclass, slack{most: p.Aggressiveness}) }},
+	{"pa2",
 		"passive-aggressive, where the part of the margin that is missed costs its square",
-		paPaper+", PA-II"+paExact,
+		paPaper + ", PA-II" + paExact,
 		Params{ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1},
-		func(p *Params) policy { return newPassive(p.Multiclass, slack{p.Aggressiveness, true}) }),
-	define("copa",
-		"confusion-based passive-aggressive: aims at few errors in each class, however few examples it "+
+		func(p *Params) policy { return newPassive(p.Multiclass, slack{p.Aggressiveness, true}) }},
+	{"copa",
+		"confusion-based passive-aggressive: aims at few errors in each class, however few examples it " +
 			"has",
-		"Ralaivola, Confusion-based online learning and a passive-aggressive scheme, NIPS 2012, "+
+		"Ralaivola, Confusion-based online learning and a passive-aggressive scheme, NIPS 2012, " +
 			"Algorithm 1",
 		Params{Aggressiveness: 1},
-		func(p *Params) policy { return &confused{aggressiveness: p.Aggressiveness} }),
-}
-
-// define returns the entry of an algorithm, with the parameters that its defaults set.
-func define(name, summary, paper string, defaults Params, policy func(*Params) policy) *algorithm {
-	a := &algorithm{defaults: defaults, policy: policy}
-	a.defaults.Correction, a.defaults.algorithm = Uncorrected, a
-	a.definition = &learners.Definition{
-		Name: name, Summary: summary, Paper: paper,
-		Step:     "a pass over all examples, one after another",
-		MaxSteps: 10,
-		Weights:  []learners.Rule{learners.Last, learners.Best},
-		New:      func() learners.Params { p := a.defaults; return &p },
-
-		Loads:        learners.LoadsScorer,
-		Passes:       true,
-		IgnoresNoise: true,
-		StepAll:      stepAll,
-	}
-	corrected := *a.definition
-	corrected.IgnoresNoise = false
-	a.corrected = &corrected
-	return a
+		func(p *Params) policy { return &confused{aggressiveness: p.Aggressiveness} }},
 }
 
 // Definitions returns those of the family.
 func Definitions() (all []*learners.Definition) {
 	for _, a := range algorithms {
-		all = append(all, a.definition)
+		all = append(all, a.params().Definition())
 	}
 	return all
+}
+
+// params returns the default parameters.
+func (a *algorithm) params() *Params {
+	p := a.defaults
+	p.Correction, p.algorithm = Uncorrected, a
+	return &p
 }
 
 // New returns the default parameters of a learner: perceptron, ultraconservative, mira, pa, pa1,
 // pa2 or copa. It panics if there is none of that name.
 func New(name string) *Params {
 	for _, a := range algorithms {
-		if a.definition.Name == name {
-			return a.definition.New().(*Params)
+		if a.name == name {
+			return a.params()
 		}
 	}
 	panic(fmt.Sprintf("online: learner: got %q, want one of the family", name))
 }
 
 func (p *Params) Definition() *learners.Definition {
-	if p.Correction == CorrectSteps {
-		return p.algorithm.corrected
+	a := p.algorithm
+	return &learners.Definition{
+		Name: a.name, Summary: a.summary, Paper: a.paper,
+		Step:     "a pass over all examples, one after another",
+		MaxSteps: 10,
+		Weights:  []learners.Rule{learners.Last, learners.Best},
+		New:      func() learners.Params { return a.params() },
+
+		Parameters: p.parameters(),
+		Check:      p.check,
+		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+			return start(problem, p)
+		},
+		Stream: func(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+			return newStream(problem, w, p)
+		},
+
+		Loads:        learners.LoadsScorer,
+		Passes:       true,
+		IgnoresNoise: p.Correction != CorrectSteps,
+		StepAll:      stepAll,
 	}
-	return p.algorithm.definition
 }
 
-func (p *Params) Parameters() []learners.Parameter {
+func (p *Params) parameters() []learners.Parameter {
 	all := []learners.Parameter{
 		learners.Bool("no_shuffle", &p.NoShuffle,
 			"take the examples in their order, not in a random one in each pass"),
@@ -194,7 +197,7 @@ type ownParameter struct {
 func (p *Params) own() []ownParameter {
 	d := &p.algorithm.defaults
 	ways := []string{Max, "the class of an example against the best of the others"}
-	if p.algorithm.definition.Name != "perceptron" {
+	if p.algorithm.name != "perceptron" {
 		ways = append(ways, All, "against all others at once")
 	}
 	ways = append(ways, OVR, "each class by itself against the rest")
@@ -215,29 +218,21 @@ func (p *Params) own() []ownParameter {
 	}
 }
 
-// Check implements learners.Params. Fields that are no parameters of the learner have to be 0.
-func (p *Params) Check() error {
+// check returns an error if a field that is no parameter of the learner is not 0.
+func (p *Params) check() error {
 	for _, o := range p.own() {
 		if o.set && !o.has {
-			return &learners.ParameterError{Learner: p.algorithm.definition.Name, Parameter: o.Name,
+			return &learners.ParameterError{Learner: p.algorithm.name, Parameter: o.Name,
 				Got: fmt.Sprintf("%.60q", o), Want: "none: the learner has no such parameter"}
 		}
 	}
-	return learners.CheckEach(p)
+	return nil
 }
 
 // classWeights returns how much examples count by their label. COPA weighs labels alike.
 func (p *Params) classWeights() learners.ClassWeights {
-	if p.algorithm.definition.Name == "copa" {
+	if p.algorithm.name == "copa" {
 		return learners.Balanced
 	}
 	return p.ClassWeights
-}
-
-func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return start(problem, p)
-}
-
-func (p *Params) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
-	return newStream(problem, w, p)
 }

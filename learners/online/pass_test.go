@@ -14,8 +14,9 @@ import (
 
 // anyMember returns the parameters of a learner of any policy.
 func anyMember(c policy, noShuffle, noAverage bool) *Params {
-	a := define("any", "", "", Params{ClassWeights: learners.Equal}, func(*Params) policy { return c })
-	p := a.definition.New().(*Params)
+	a := &algorithm{name: "any", defaults: Params{ClassWeights: learners.Equal},
+		policy: func(*Params) policy { return c }}
+	p := a.params()
 	p.NoShuffle, p.NoAverage = noShuffle, noAverage
 	return p
 }

@@ -15,7 +15,7 @@ type passing struct{ *pass }
 
 // newStream begins a run on a stream.
 func newStream(problem *learners.Problem, from engine.Weights, p *Params) (learners.Stream, error) {
-	if err := p.Check(); err != nil {
+	if err := learners.Check(p); err != nil {
 		return nil, err
 	}
 	switch {

@@ -40,7 +40,7 @@ func TestStream(t *testing.T) {
 			for _, cuts := range [][]int{{0, 300}, {0, 1, 2, 130, 131, 300}} {
 				begun := p.On(p.X.Part(0, 0), nil)
 				w := engine.Weights{Q: 4, D: 40, W: slices.Clone(from)}
-				s, err := params.Stream(begun, w)
+				s, err := params.Definition().Stream(begun, w)
 				for k := 1; k < len(cuts) && err == nil; k++ {
 					x := p.X.Part(cuts[k-1], cuts[k])
 					if k%2 == 0 {
@@ -72,7 +72,7 @@ func TestStreamRefuses(t *testing.T) {
 	p := clouds(10, 4, 3)
 	w := engine.NewWeights(3, 4)
 	mira := func(p *online.Params) { p.Margin = 1 }
-	for said, params := range map[string]learners.Streamer{
+	for said, params := range map[string]*online.Params{
 		"got some to shuffle":                              online.New("pa1"),
 		"the sizes of all classes have to be known before": inOrderOf("copa", false, nil),
 		"aggressiveness: got 0, want a number above 0": inOrderOf("copa", false,
@@ -80,7 +80,8 @@ func TestStreamRefuses(t *testing.T) {
 		"found weights of classes, for which": inOrderOf("mira", false,
 			func(p *online.Params) { p.ClassWeights = learners.Balanced }),
 	} {
-		if _, err := params.Stream(p, w); err == nil || !strings.Contains(err.Error(), said) {
+		if _, err := params.Definition().Stream(p, w); err == nil ||
+			!strings.Contains(err.Error(), said) {
 			t.Errorf("found %v, wanted %s", err, said)
 		}
 	}
@@ -92,7 +93,7 @@ func TestStreamRefuses(t *testing.T) {
 		"of 10 examples of 7 columns":                {clouds(10, 7, 3).X, p.Y},
 		"example 1 has label 3, wanted 0..2":         {p.X.Part(0, 2), []int32{0, 3}},
 	} {
-		s, err := inOrderOf("mira", false, mira).Stream(p, w)
+		s, err := inOrderOf("mira", false, mira).Definition().Stream(p, w)
 		if err != nil {
 			t.Fatal(err)
 		}

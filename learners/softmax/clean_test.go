@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
@@ -44,7 +45,7 @@ func TestCleanNeedsNoise(t *testing.T) {
 	p.Noise = nil
 	params := softmax.Defaults()
 	params.Clean = softmax.Prune
-	if _, err := params.Start(t.Context(), p); err == nil ||
+	if _, err := learners.Start(t.Context(), params, p); err == nil ||
 		!strings.Contains(err.Error(), "found clean prune and no confusion") {
 		t.Errorf("%v", err)
 	}
@@ -106,7 +107,7 @@ func TestAutoStopped(t *testing.T) {
 		t.Errorf("doubts %q, weights %v…", r.Doubts, r.W.W[0])
 	}
 	params.LearnConfusion = true
-	if _, err := params.Start(t.Context(), p); err == nil ||
+	if _, err := learners.Start(t.Context(), params, p); err == nil ||
 		!strings.Contains(err.Error(), "correction: got auto with learn_confusion") {
 		t.Errorf("%v", err)
 	}

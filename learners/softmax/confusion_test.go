@@ -316,17 +316,17 @@ func TestLearningRefuses(t *testing.T) {
 	} {
 		p := softmax.Defaults()
 		c.edit(p)
-		if err := p.Check(); err != nil {
+		if err := learners.Check(p); err != nil {
 			t.Fatal(err)
 		}
 		crowded := digits(t, 50, nil)
 		annotate(t, crowded, kinds(t, crowded.Q), 0.5)
-		if _, err := p.Start(t.Context(), crowded); err == nil ||
+		if _, err := learners.Start(t.Context(), p, crowded); err == nil ||
 			!strings.Contains(err.Error(), fmt.Sprintf(c.want, "annotations")) {
 			t.Errorf("annotations: %v, want %q", err, c.want)
 		}
 		p.LearnConfusion = true
-		if err := p.Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(c.want,
+		if err := learners.Check(p); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(c.want,
 			"learn_confusion")) {
 			t.Errorf("learn-confusion: %v, want %q", err, c.want)
 		}

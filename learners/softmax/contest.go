@@ -186,7 +186,7 @@ func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int
 	if err != nil {
 		return err
 	}
-	l, err := p.Start(ctx, problem.On(rows, y))
+	l, err := learners.Start(ctx, p, problem.On(rows, y))
 	if err != nil {
 		return err
 	}

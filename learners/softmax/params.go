@@ -94,7 +94,7 @@ func Defaults() *Params {
 		Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 1e-4}
 }
 
-var definition = &learners.Definition{
+var definition = learners.Definition{
 	Name: "softmax",
 	Summary: "logistic regression of all classes at once, whose probabilities C turns into those " +
 		"of the noisy labels",
@@ -112,9 +112,13 @@ var definition = &learners.Definition{
 	Annotations: true,
 }
 
-func (*Params) Definition() *learners.Definition { return definition }
+func (p *Params) Definition() *learners.Definition {
+	d := definition
+	d.Parameters, d.Check, d.Start = p.parameters(), p.check, p.start
+	return &d
+}
 
-func (p *Params) Parameters() []learners.Parameter {
+func (p *Params) parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.OneOf("correction", &p.Correction, "what is done about wrong labels",
 			Forward, "C turns probabilities into those of noisy labels",
@@ -146,10 +150,7 @@ func (p *Params) Parameters() []learners.Parameter {
 	}
 }
 
-func (p *Params) Check() error {
-	if err := learners.CheckEach(p); err != nil {
-		return err
-	}
+func (p *Params) check() error {
 	if p.Clean != Keep && p.Correction != Forward && p.Correction != EM {
 		return p.wrong("clean", fmt.Sprintf("%s with correction %s", p.Clean, p.Correction),
 			"correction forward or em, which say what labels are likely wrong")

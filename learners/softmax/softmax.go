@@ -76,10 +76,7 @@ func (s stage) String() string {
 		"the fit", "its end"}[s]
 }
 
-func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
+func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := problem.Check(); err != nil {
 		return nil, err
 	}

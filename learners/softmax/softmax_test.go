@@ -322,10 +322,11 @@ func TestBadParams(t *testing.T) {
 	} {
 		p := softmax.Defaults()
 		c.edit(p)
-		if err := p.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := learners.Check(p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", p, err, c.want)
 		}
-		if _, err := p.Start(t.Context(), nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := learners.Start(t.Context(), p, nil); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("start %+v: %v, want %q", p, err, c.want)
 		}
 	}
@@ -344,7 +345,7 @@ func TestSingularConfusion(t *testing.T) {
 	p.Noise = c
 	params := softmax.Defaults()
 	params.Correction = softmax.Backward
-	if _, err := params.Start(t.Context(), p); err == nil || !strings.Contains(err.Error(),
+	if _, err := learners.Start(t.Context(), params, p); err == nil || !strings.Contains(err.Error(),
 		"no inverse") {
 		t.Errorf("%v, want no inverse", err)
 	}

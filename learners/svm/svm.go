@@ -67,50 +67,47 @@ func Defaults() *Params {
 		Solver: Descent, Tolerance: 0.01}
 }
 
-var definition = &learners.Definition{
-	Name:    "svm",
-	Summary: "linear support vector machine: keeps a margin between classes, for right labels",
-	Paper: "Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008, " +
-		"Algorithms 1 and 3; all classes at once: Keerthi et al., A sequential dual method for large " +
-		"scale multi-class linear SVMs, KDD 2008; cutting planes: Joachims, Finley & Yu, Cutting-plane " +
-		"training of structural SVMs, Machine Learning 77, 2009, Algorithm 3",
-	Step:     "passes that look at four times as many examples as there are, or a cutting plane",
-	MaxSteps: 250,
-	Weights:  []learners.Rule{learners.Last, learners.Best},
-	New:      func() learners.Params { return Defaults() },
+func (p *Params) Definition() *learners.Definition {
+	return &learners.Definition{
+		Name:    "svm",
+		Summary: "linear support vector machine: keeps a margin between classes, for right labels",
+		Paper: "Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008, " +
+			"Algorithms 1 and 3; all classes at once: Keerthi et al., A sequential dual method for large " +
+			"scale multi-class linear SVMs, KDD 2008; cutting planes: Joachims, Finley & Yu, " +
+			"Cutting-plane training of structural SVMs, Machine Learning 77, 2009, Algorithm 3",
+		Step:     "passes that look at four times as many examples as there are, or a cutting plane",
+		MaxSteps: 250,
+		Weights:  []learners.Rule{learners.Last, learners.Best},
+		New:      func() learners.Params { return Defaults() },
 
-	Loads:        learners.LoadsScorer,
-	Passes:       true,
-	IgnoresNoise: true,
-}
+		Loads:        learners.LoadsScorer,
+		Passes:       true,
+		IgnoresNoise: true,
 
-func (*Params) Definition() *learners.Definition { return definition }
-
-func (p *Params) Parameters() []learners.Parameter {
-	return []learners.Parameter{
-		learners.Float("cost", &p.Cost, learners.Range{Least: 1 / mostCost, Most: mostCost},
-			"what an example costs that misses its margin by 1, against the size of the weights"),
-		learners.OneOf("loss", &p.Loss, "cost of the part of the margin that is missing",
-			Hinge, "the part itself", Squared, "its square"),
-		learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
-			OVR, "each class by itself against the rest",
-			All, "all classes at once, with the hinge loss"),
-		base.Weighting(&p.ClassWeights),
-		learners.OneOf("solver", &p.Solver, "how the solution is found",
-			Descent, "one example after another",
-			Planes, "cutting planes, with the hinge loss"),
-		learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true},
-			"how far the conditions of the solution may be from being met, in units of the margin; with "+
-				"planes, the share of the objective that may be in excess, below 1"),
+		Parameters: []learners.Parameter{
+			learners.Float("cost", &p.Cost, learners.Range{Least: 1 / mostCost, Most: mostCost},
+				"what an example costs that misses its margin by 1, against the size of the weights"),
+			learners.OneOf("loss", &p.Loss, "cost of the part of the margin that is missing",
+				Hinge, "the part itself", Squared, "its square"),
+			learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
+				OVR, "each class by itself against the rest",
+				All, "all classes at once, with the hinge loss"),
+			base.Weighting(&p.ClassWeights),
+			learners.OneOf("solver", &p.Solver, "how the solution is found",
+				Descent, "one example after another",
+				Planes, "cutting planes, with the hinge loss"),
+			learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true},
+				"how far the conditions of the solution may be from being met, in units of the margin; with "+
+					"planes, the share of the objective that may be in excess, below 1"),
+		},
+		Check: p.check,
+		Start: p.start,
 	}
 }
 
-func (p *Params) Check() error {
-	if err := learners.CheckEach(p); err != nil {
-		return err
-	}
+func (p *Params) check() error {
 	wrong := func(parameter, got, want string) error {
-		return &learners.ParameterError{Learner: definition.Name, Parameter: parameter, Got: got,
+		return &learners.ParameterError{Learner: "svm", Parameter: parameter, Got: got,
 			Want: want}
 	}
 	switch {
@@ -165,7 +162,7 @@ const (
 	planesMemory  = "the cutting planes and weights of a support vector machine"
 )
 
-func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
 		l := &run{Params: *p, Scored: s}
 		return l, l.begin()

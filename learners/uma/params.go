@@ -40,24 +40,9 @@ func Defaults() *Params {
 	return &Params{Step: StepAll, Select: SelectError, AlphaUnit: UnitWeights, Tol: 1e-9, Doubt: 1}
 }
 
-var definition = &learners.Definition{
-	Name: "uma",
-	Summary: "a perceptron that unmixes the noisy classes by the inverse of C; with no C, the " +
-		"batch perceptron",
-	Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine " +
-		"Learning 99 (2015), Algorithm 2",
-	Step:     "an update of W by all mistakes, or by those of one kind",
-	Shared:   true,
-	MaxSteps: 512,
-	Weights:  []learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
-	New:      func() learners.Params { return Defaults() },
-}
-
-func (*Params) Definition() *learners.Definition { return definition }
-
-// Parameters implements learners.Params. Files from before there were steps of several kinds,
+// Definition implements learners.Params. Files from before there were steps of several kinds,
 // units, and doubts lack these: theirs were pair, score and 0.
-func (p *Params) Parameters() []learners.Parameter {
+func (p *Params) Definition() *learners.Definition {
 	step := learners.OneOf("step", &p.Step, "the mistakes that a step corrects",
 		StepAll, "every estimated mistake",
 		StepRegion, "those of one predicted class",
@@ -69,20 +54,32 @@ func (p *Params) Parameters() []learners.Parameter {
 		"update vectors are left alone that "+
 			"are at most this many times as long as wrong labels alone would make them")
 	step.Missing, unit.Missing, doubt.Missing = StepPair, UnitScore, "0"
-	return []learners.Parameter{
-		step,
-		learners.OneOf("select", &p.Select,
-			"rule for the pair of classes to correct; steps that correct all have none",
-			SelectError, "the largest estimated mistake",
-			SelectConfusion, "the largest for the size of its class",
-			SelectRandom, "any mistake"),
-		learners.Float("alpha", &p.Alpha, learners.Range{},
-			"margin that an example needs to count as predicted"),
-		unit,
-		learners.Float("tol", &p.Tol, learners.Range{},
-			"length of an update vector up to which its mistake is left alone"),
-		doubt,
+	return &learners.Definition{
+		Name: "uma",
+		Summary: "a perceptron that unmixes the noisy classes by the inverse of C; with no C, the " +
+			"batch perceptron",
+		Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine " +
+			"Learning 99 (2015), Algorithm 2",
+		Step:     "an update of W by all mistakes, or by those of one kind",
+		Shared:   true,
+		MaxSteps: 512,
+		Weights:  []learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
+		New:      func() learners.Params { return Defaults() },
+
+		Parameters: []learners.Parameter{
+			step,
+			learners.OneOf("select", &p.Select,
+				"rule for the pair of classes to correct; steps that correct all have none",
+				SelectError, "the largest estimated mistake",
+				SelectConfusion, "the largest for the size of its class",
+				SelectRandom, "any mistake"),
+			learners.Float("alpha", &p.Alpha, learners.Range{},
+				"margin that an example needs to count as predicted"),
+			unit,
+			learners.Float("tol", &p.Tol, learners.Range{},
+				"length of an update vector up to which its mistake is left alone"),
+			doubt,
+		},
+		Start: p.start,
 	}
 }
-
-func (p *Params) Check() error { return learners.CheckEach(p) }

@@ -38,7 +38,8 @@ func TestAllIsBatchPerceptron(t *testing.T) {
 	x, y := sample(n, d, q)
 	params := Defaults()
 	params.Step = StepAll
-	l, err := params.Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
+	l, err := learners.Start(t.Context(), params,
+		&learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func TestStepsEqualNaive(t *testing.T) {
 	} {
 		p.Select, p.AlphaUnit, p.Tol = SelectError, cmp.Or(p.AlphaUnit, UnitWeights), 1e-9
 		t.Run(fmt.Sprintf("%s alpha %v %s", p.Step, p.Alpha, p.AlphaUnit), func(t *testing.T) {
-			l, err := p.Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Noise: noise,
+			l, err := learners.Start(t.Context(), &p, &learners.Problem{X: x, Y: y, Q: q, Noise: noise,
 				Engine: cpuref.New()})
 			if err != nil {
 				t.Fatal(err)
@@ -278,7 +279,8 @@ func TestRoom(t *testing.T) {
 	x, y := sample(n, d, q)
 	var all [][]float32
 	for _, room := range []int{1, 2 * d, room} {
-		l, err := Defaults().Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
+		l, err := learners.Start(t.Context(), Defaults(),
+			&learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +311,7 @@ func TestOldParams(t *testing.T) {
 			Doubt: 2},
 		`{}`: {Step: StepPair, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9},
 	} {
-		got, err := definition.Parse([]byte(text))
+		got, err := Defaults().Definition().Parse([]byte(text))
 		if err != nil || *got.(*Params) != want {
 			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
 		}
@@ -336,7 +338,8 @@ func TestDoneIsOdd(t *testing.T) {
 				x.Row(i)[y[i]] = 1
 			}
 		}
-		l, err := c.params.Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
+		l, err := learners.Start(t.Context(), &c.params,
+			&learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 		if err != nil {
 			t.Fatal(err)
 		}

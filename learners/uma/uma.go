@@ -52,10 +52,7 @@ type run struct {
 // stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x756d61 // "uma"
 
-func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
+func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	cells, inverse, err := problem.LoadCells()
 	if err != nil {
 		return nil, err

@@ -50,8 +50,8 @@ func TestBadParams(t *testing.T) {
 	} {
 		params := Defaults()
 		c.edit(params)
-		for _, err := range []error{params.Check(), func() error {
-			_, err := params.Start(t.Context(), nil)
+		for _, err := range []error{learners.Check(params), func() error {
+			_, err := learners.Start(t.Context(), params, nil)
 			return err
 		}()} {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -96,7 +96,8 @@ func TestIsBatchPerceptron(t *testing.T) {
 	}
 	params := Defaults()
 	params.Step = StepPair
-	l, err := params.Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
+	l, err := learners.Start(t.Context(), params,
+		&learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,8 +363,8 @@ func TestWrongProblems(t *testing.T) {
 		"without labels":      {X: x, Q: 2, Engine: cpuref.New()},
 		"found 1 classes":     {X: x, Y: []int32{0, 0}, Q: 1, Engine: cpuref.New()},
 	} {
-		if _, err := Defaults().Start(t.Context(), p); err == nil || !strings.Contains(err.Error(),
-			want) {
+		if _, err := learners.Start(t.Context(), Defaults(), p); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -229,8 +229,8 @@ func mapSparse(p *dataset.Preparation, dst []float32, columns []int32, values []
 	}
 }
 
-// Rows returns the prepared dense examples as WriteOptions.Rows takes them.
-func Rows(p *dataset.Preparation, e dataset.Examples) (func(dst []float32, first int) error,
+// rowsOf returns the prepared dense examples as WriteOptions.Rows takes them.
+func rowsOf(p *dataset.Preparation, e dataset.Examples) (func(dst []float32, first int) error,
 	error) {
 	if err := checkFor(p, e.Stored()); err != nil {
 		return nil, err

@@ -3,18 +3,16 @@ package features
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/prepared"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Prepare fits the steps to d and prepares it, as PrepareBy does.
 func Prepare(d *dataset.Dataset, s dataset.Steps, how ...dataset.Memory) error {
 	if d.Home != nil && d.Home.ReadOnly() && d.Prepared == nil {
-		if err := d.Stored().Agree(RoomToPrepare(d, s.String())); err != nil {
+		if err := d.Stored().Agree(prepared.CheckRoom(d, s.String())); err != nil {
 			return err
 		}
 	}
@@ -37,7 +35,7 @@ func fit(d *dataset.Dataset, s dataset.Steps) (*dataset.Preparation, error) {
 	}
 	// A copy may be cleared before its first row is made: the pages that Fit read go first.
 	store.LetGo(store.Bytes(d.X), false)
-	if s.MaxAbs && d.Encoding.HasText() {
+	if s.MaxAbs {
 		leaveTexts(d.Encoding, p)
 	}
 	return p, nil
@@ -54,7 +52,7 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 	if d.Sparse() || d.Narrow || s == (dataset.Steps{}) {
 		return nil, PrepareBy(d, p)
 	}
-	rows, err := Rows(p, d.Examples)
+	rows, err := rowsOf(p, d.Examples)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
@@ -68,26 +66,6 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 	}, nil
 }
 
-// RoomToPrepare returns an error with advice unless memory holds a prepared copy of this rank's
-// dense examples.
-func RoomToPrepare(d *dataset.Dataset, steps string) error {
-	if d.Sparse() || steps == "none" {
-		return nil
-	}
-	if steps == "auto" {
-		steps = d.DefaultSteps()
-	}
-	from, to := d.Stored().Own()
-	err := memory.Check(memory.Product(to-from, d.D, 4),
-		fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", to-from, d.D, steps))
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: convert it first (%s %s "+
-		"%s)", d.Path, err, setting.Spell("data", d.Path), setting.Spell("normalize", steps),
-		setting.Spell("out", strings.TrimSuffix(d.Path, ".umab")+".prepared.umab"))
-}
-
 // PrepareBy replaces d's examples by what p makes of them: in place if they were prepared so
 // before, if p has no step or how allows; else a copy.
 func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory) error {
@@ -96,7 +74,7 @@ func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory
 	}
 	switch {
 	case d.Prepared != nil:
-		if why := p.Differs(d.Prepared); why != "" {
+		if why := prepared.Difference(p, d.Prepared); why != "" {
 			return fmt.Errorf("%s: found examples prepared otherwise than wanted: %s; take the original "+
 				"data", d.Path, why)
 		}

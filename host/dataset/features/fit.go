@@ -21,14 +21,15 @@ import (
 // constant or zero column gets the divisor 1. Sparse examples cannot be standardized.
 func Fit(s dataset.Steps, rows dataset.Rows) (*dataset.Preparation, error) {
 	e := rows.Stored()
-	if err := s.Check(); err != nil {
+	p := &dataset.Preparation{Steps: s}
+	if err := p.Check(); err != nil {
 		return nil, err
 	}
 	if err := e.Agree(e.Check()); err != nil {
 		return nil, err
 	}
-	p := &dataset.Preparation{Steps: s, D: e.D}
-	if !s.MapsColumns() {
+	p.D = e.D
+	if !s.Standardize && !s.MaxAbs {
 		return p, nil
 	}
 	if e.N == 0 {
@@ -189,6 +190,23 @@ func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) error {
 		p.A[j] = float32(1 / float64(m))
 	}
 	return nil
+}
+
+// leaveTexts makes p leave the features of texts, whose weights maxabs would lose.
+func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
+	if e == nil {
+		return
+	}
+	from := 0
+	for k := range e.Columns {
+		c := &e.Columns[k]
+		if c.Kind == dataset.KindText {
+			for j := from; j < from+c.Width(); j++ {
+				p.A[j] = 1
+			}
+		}
+		from += c.Width()
+	}
 }
 
 // Apply returns prepared examples of Width() columns in the form of e. Per row: v = fma(v, A[j],

@@ -1,19 +1,13 @@
 package features
 
-import (
-	"fmt"
-	"math"
-
-	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/quote"
-)
+import "github.com/uma-gpu/uma-gpu/internal/setting"
 
 // EncodeOptions say how Read learns an Encoding; a column of mostly words is a category.
 type EncodeOptions struct {
 	// Categories are columns, by name or position, that are categories whatever is in them. true,
 	// false, yes and no are 1 and 0.
 	Categories []string
-	// Missing is "error" (same as ""), "mean" or "indicator"; see Encoding.Missing and IsMissing.
+	// Missing is "error" (same as ""), "mean" or "indicator"; see Encoding.Missing.
 	Missing string
 	// Levels is the most levels of a category; 0 means DefaultLevels, and refuses levels of their own
 	// for most examples.
@@ -24,21 +18,6 @@ type EncodeOptions struct {
 
 // DefaultLevels is how many levels a category may have.
 const DefaultLevels = 1000
-
-func (o *EncodeOptions) Check() error {
-	switch {
-	case o == nil:
-		return nil
-	case o.Levels < 0:
-		return fmt.Errorf("dataset: asked for categories of at most %d levels, wanted 0 (%d) or more",
-			o.Levels, DefaultLevels)
-	case o.Missing != "" && o.Missing != dataset.MissingError && o.Missing != dataset.MissingMean &&
-		o.Missing != dataset.MissingIndicator:
-		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted error, mean or "+
-			"indicator", quote.Text(o.Missing))
-	}
-	return o.Text.check()
-}
 
 // TextOptions say which columns are free text. Each term of a vocabulary is a feature of tf-idf as
 // in scikit-learn's TfidfVectorizer: count times 1 + ln((1+n)/(1+m)) where m of n examples have it,
@@ -65,18 +44,11 @@ const (
 // MostTextWords is the most that TextOptions.Words may be.
 const MostTextWords = 5
 
-func (o TextOptions) check() error {
-	for _, c := range []struct {
-		what    string
-		n, most int
-	}{
-		{"terms of a text", o.Features, math.MaxInt32}, {"examples of a term", o.MinExamples,
-			math.MaxInt32},
-		{"words of a term", o.Words, MostTextWords},
-	} {
-		if c.n < 0 || c.n > c.most {
-			return fmt.Errorf("dataset: asked for %d %s, wanted 0 (as usual) to %d", c.n, c.what, c.most)
-		}
-	}
-	return nil
+// ErrMissing is wrapped by the error of a missing value that Options.Encode could replace.
+var ErrMissing error = missingAdvice{}
+
+type missingAdvice struct{}
+
+func (missingAdvice) Error() string {
+	return "say what stands for missing values (" + setting.Spell("missing", "mean or indicator") + ")"
 }

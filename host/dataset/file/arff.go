@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -235,7 +236,7 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 			}
 			return nil
 		}
-		v, ok := features.ParseCell(text)
+		v, ok := encode.ParseCell(text)
 		if !ok {
 			return r.valueFault(k, f, text, decimal.Fault(text))
 		}
@@ -278,7 +279,7 @@ func (r *arffReader) leftOut(from, to int) error {
 
 // valueFault is the error of what stands in attribute k.
 func (r *arffReader) valueFault(k int, f arffField, text []byte, fault string) error {
-	if r.o.Encode != nil && features.IsMissing(text) {
+	if r.o.Encode != nil && encode.IsMissing(text) {
 		return r.src.errorfAt(f.from, "%s: %s; %w", r.columns.describe(k), fault, features.ErrMissing)
 	}
 	return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)

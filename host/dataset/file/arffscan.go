@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -65,7 +65,7 @@ func parseNominal(a attribute, rest string) (attribute, string) {
 // isTruth reports whether all values of a nominal attribute are words for true and false.
 func (a *attribute) isTruth() bool {
 	for _, value := range a.nominal {
-		if _, ok := features.ParseTruth([]byte(value)); !ok {
+		if _, ok := encode.ParseTruth([]byte(value)); !ok {
 			return false
 		}
 	}

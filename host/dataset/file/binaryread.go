@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/prepared"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -89,7 +89,7 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 	f.written.Put(f.written.Examples.On(share))
 	f.written.Path = s.path
 	if f.unmap != nil && h.Preparation == nil && o.Prepare != "" {
-		err = features.RoomToPrepare(&f.written, o.Prepare)
+		err = prepared.CheckRoom(&f.written, o.Prepare)
 	}
 	if err := share.Agree(err); err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -21,7 +21,7 @@ type builder struct {
 	external *external // the labels, if they do not stand with the features
 	ids      *ids      // the name of each accepted example; nil without Options.IDColumn
 	// takes the values in place of x, columns and values; nil if all are numbers
-	Encoder *features.Encoder
+	Encoder *encode.Encoder
 	about   func(*dataset.Dataset) // enters what the reader knows of columns; nil if nothing
 	notes   []string
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/columnar"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -291,7 +292,7 @@ func (r *columnarReader) mixedGroup(x []float32, texts []*columnTexts,
 			switch {
 			case texts[k] != nil && texts[k].rows[i] != nil:
 				text := texts[k].row(i)
-				missing, fault = features.IsMissing(text), r.Encoder.Set(k, text, &r.subnormals)
+				missing, fault = encode.IsMissing(text), r.Encoder.Set(k, text, &r.subnormals)
 			case texts[k] != nil || v != v && math.Float32bits(v) != decimal.OverflowBits:
 				missing, fault = true, r.Encoder.SetMissing(k, nil)
 			case !decimal.Finite(v):

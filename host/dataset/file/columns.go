@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
@@ -149,7 +150,7 @@ func (c *columns) keepWanted(o Options) string {
 		return ""
 	}
 	have := c.featureNames()
-	if _, fault := dataset.MatchNames(have, o.FeatureNames); fault != "" {
+	if _, fault := names.Match(have, o.FeatureNames); fault != "" {
 		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
 			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own ("+
 				setting.Spell("label-column", "")+")", c.label+1, quote.Printable(c.names[c.label]))
@@ -159,10 +160,10 @@ func (c *columns) keepWanted(o Options) string {
 	if slices.Equal(have, o.FeatureNames) {
 		return ""
 	}
-	if note := dataset.ExtraNote(have, o.FeatureNames); note != "" {
+	if note := names.ExtraNote(have, o.FeatureNames); note != "" {
 		o.remarks.note("%s", note)
 	}
-	wanted := dataset.NameSet(o.FeatureNames)
+	wanted := names.Set(o.FeatureNames)
 	for j, name := range c.names {
 		if !wanted[name] {
 			c.leaveOut(j)

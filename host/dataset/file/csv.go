@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
@@ -125,7 +126,7 @@ func (r *csvReader) row() error {
 		v, at, ok := decimal.Scan(field, 0)
 		if !ok || at < len(field) {
 			text := decimal.Trim(field)
-			if v, ok = features.ParseCell(text); !ok {
+			if v, ok = encode.ParseCell(text); !ok {
 				r.x = x
 				return r.fault(j, decimal.Fault(text))
 			}
@@ -262,7 +263,7 @@ func (r *csvReader) fault(j int, what string) error {
 	}
 	line, column := r.place(j)
 	if r.o.Encode != nil && r.columns.role[j] == feature && !r.Encoder.Broken() {
-		if text := decimal.Trim(r.field(j)); features.IsMissing(text) {
+		if text := decimal.Trim(r.field(j)); encode.IsMissing(text) {
 			return r.record.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
 				features.ErrMissing)
 		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !beyondRange(text) {

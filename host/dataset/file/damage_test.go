@@ -229,7 +229,7 @@ func TestPackedDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := encode(t.Context(), b, "f", f, d, WriteOptions{}); err != nil {
+		if err := writeTo(t.Context(), b, "f", f, d, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		files[name] = file{b.Bytes(), false, Options{}}

@@ -74,7 +74,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 			continue
 		}
 		var b bytes.Buffer
-		if err := encode(t.Context(), &b, "f", f, d, WriteOptions{}); err != nil {
+		if err := writeTo(t.Context(), &b, "f", f, d, WriteOptions{}); err != nil {
 			continue // a class name that LIBSVM cannot hold, or labels in an .npy
 		}
 		header := "no"

@@ -10,6 +10,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
@@ -25,12 +27,12 @@ type tally struct {
 }
 
 func (t *tally) count(text []byte) {
-	if features.IsMissing(text) {
+	if encode.IsMissing(text) {
 		return
 	}
 	if _, ok := decimal.Parse(text); ok || decimal.IsNonFinite(string(text)) || beyondRange(text) {
 		t.numbers++
-	} else if _, ok := features.ParseTruth(text); ok {
+	} else if _, ok := encode.ParseTruth(text); ok {
 		t.truths++
 	} else {
 		switch t.words++; {
@@ -261,7 +263,7 @@ func (r *csvReader) namesWanted(fields []string) bool {
 	if r.o.FeatureNames == nil {
 		return false
 	}
-	there, words := dataset.NameSet(fields), false
+	there, words := names.Set(fields), false
 	for _, name := range r.o.FeatureNames {
 		if !there[name] {
 			return false

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
@@ -26,7 +27,7 @@ type labels struct {
 func newLabels(fixed []string) (*labels, error) {
 	l := &labels{fixed: fixed != nil, index: make(map[string]int32, len(fixed))}
 	for _, name := range fixed {
-		if fault := dataset.NameFault(name); fault != "" {
+		if fault := names.Fault(name); fault != "" {
 			return nil, fmt.Errorf("dataset: given class name %s %s", quote.Text(name), fault)
 		}
 		if _, twice := l.index[name]; twice {
@@ -47,7 +48,7 @@ func (l *labels) set(text []byte) string {
 		if name == "" {
 			return `found an empty label "", wanted a class name; label the example, or leave it out`
 		}
-		if fault := dataset.NameFault(name); fault != "" {
+		if fault := names.Fault(name); fault != "" {
 			return "label " + quote.Text(name) + " " + fault
 		}
 		if l.first {
@@ -113,7 +114,7 @@ type ids struct {
 // set takes the id of the next example, and returns what is wrong with it.
 func (s *ids) set(text []byte) string {
 	s.pending = string(decimal.Trim(text))
-	if fault := dataset.NameFault(s.pending); fault != "" && s.pending != "" {
+	if fault := names.Fault(s.pending); fault != "" && s.pending != "" {
 		return "id " + quote.Text(s.pending) + " " + fault
 	}
 	return ""

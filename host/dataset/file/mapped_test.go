@@ -41,7 +41,7 @@ func binaryBytes(t testing.TB, d *dataset.Dataset) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := encode(t.Context(), &b, "d.umab", f, d, WriteOptions{}); err != nil {
+	if err := writeTo(t.Context(), &b, "d.umab", f, d, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -122,7 +122,7 @@ func writeBig(t testing.TB, name string, n, d, stored int) string {
 			t.Fatal(err)
 		}
 		for range n / rows {
-			if err := encode(t.Context(), w, name, form, part, WriteOptions{}); err != nil {
+			if err := writeTo(t.Context(), w, name, form, part, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

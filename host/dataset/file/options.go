@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -121,7 +122,7 @@ func (o Options) check() error {
 	if err := o.CheckSeparator(); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
-	return o.Encode.Check()
+	return encode.Check(o.Encode)
 }
 
 // CheckSeparator says what is wrong with Separator, and with DecimalComma beside it.

@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/prepared"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
@@ -183,18 +184,18 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 
 // cells returns an Encoder of the columns, of those kinds unless o.Encoding knows them; nil if all
 // are numbers.
-func (c *columns) cells(path, places string, kinds []string, o Options) (*features.Encoder,
+func (c *columns) cells(path, places string, kinds []string, o Options) (*encode.Encoder,
 	string) {
 	if o.Encoding == nil && o.Encode == nil {
 		return nil, ""
 	}
-	var sources []features.Source
+	var sources []encode.Source
 	plain := o.Encode == nil || o.Encode.Missing == "" || o.Encode.Missing == dataset.MissingError
 	for j, role := range c.role {
 		if role != feature {
 			continue
 		}
-		s := features.Source{Name: c.nameOf(j), Text: c.describe(j), Option: c.option(j),
+		s := encode.Source{Name: c.nameOf(j), Text: c.describe(j), Option: c.option(j),
 			Kind: dataset.KindNumber}
 		if kinds != nil {
 			s.Kind = kinds[len(sources)]
@@ -203,7 +204,7 @@ func (c *columns) cells(path, places string, kinds []string, o Options) (*featur
 		sources = append(sources, s)
 	}
 	if o.Encoding != nil {
-		return features.Follow(path, places, sources, o.Encoding, c.names != nil && o.FeatureNames != nil,
+		return encode.Follow(path, places, sources, o.Encoding, c.names != nil && o.FeatureNames != nil,
 			o.Unseen == unseenError)
 	}
 	if plain {
@@ -215,7 +216,7 @@ func (c *columns) cells(path, places string, kinds []string, o Options) (*featur
 			sources[c.featureAt(j)].Chosen = true
 		}
 	}
-	return features.NewEncoder(path, places, sources, *o.Encode), ""
+	return encode.New(path, places, sources, *o.Encode), ""
 }
 
 // checkWidth returns an error if a part has other features than the parts before it and must not.
@@ -253,7 +254,7 @@ func (b *builder) part(d *dataset.Dataset) error {
 	w := p.written
 	switch {
 	case (w.Prepared == nil) != (d.Prepared == nil) || w.Prepared != nil &&
-		w.Prepared.Differs(d.Prepared) != "":
+		prepared.Difference(w.Prepared, d.Prepared) != "":
 		return b.src.errorf("found examples that were prepared otherwise than in %s, wanted parts that "+
 			"are raw, or prepared by one preparation; join the raw parts", p.first)
 	case !slices.Equal(w.Features, d.Features):

@@ -43,7 +43,7 @@ func benchFiles(b *testing.B) []benchFile {
 			b.Fatal(err)
 		}
 		var text bytes.Buffer
-		if err := encode(b.Context(), &text, name, f, d, WriteOptions{}); err != nil {
+		if err := writeTo(b.Context(), &text, name, f, d, WriteOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		return text.Bytes()

@@ -223,7 +223,7 @@ func (b *builder) encoded() (dataset.Stored, error) {
 	if err != nil {
 		return dataset.Stored{}, err
 	}
-	text := b.Encoder.Encoding().HasText() && (b.o.Storage == "" || b.o.Storage == "auto")
+	text := b.Encoder.HasText() && (b.o.Storage == "" || b.o.Storage == "auto")
 	sparse := text || b.wantsSparse(len(x.Values), x.D)
 	if sparse {
 		return x.Stored(), nil

@@ -20,6 +20,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/prepared"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -312,7 +313,7 @@ func checkShare(d, whole *dataset.Dataset) error {
 		if err := errors.Join(features.Prepare(&a, s), features.Prepare(&b, s)); err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
-		if why := a.Prepared.Differs(b.Prepared); why != "" {
+		if why := prepared.Difference(a.Prepared, b.Prepared); why != "" {
 			return errors.New(why)
 		}
 		if err := checkPart(a.Stored(), b.Examples); err != nil {

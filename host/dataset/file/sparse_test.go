@@ -170,8 +170,8 @@ func TestDefaultSteps(t *testing.T) {
 		t.Errorf("sparse: %s", got)
 	}
 	for _, s := range allSteps() {
-		if _, err := features.Fit(s, e.Compressed()); (err != nil) != s.NeedsDense() {
-			t.Errorf("%v: needs dense %v, fitting to sparse gives %v", s, s.NeedsDense(), err)
+		if _, err := features.Fit(s, e.Compressed()); (err != nil) != s.Standardize {
+			t.Errorf("%v: needs dense %v, fitting to sparse gives %v", s, s.Standardize, err)
 		}
 	}
 }
@@ -226,7 +226,7 @@ func TestWriteAndReadEitherStorage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := encode(t.Context(), &b, name, f, inStorage(d, sparse), WriteOptions{}); err != nil {
+				if err := writeTo(t.Context(), &b, name, f, inStorage(d, sparse), WriteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				texts[k] = b.String()

@@ -6,16 +6,17 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 )
 
 // forTable returns o for a table with those columns: a model's Encoding wants the columns it was
 // made of, unless the table has the features themselves.
-func (o Options) forTable(names []string) Options {
+func (o Options) forTable(header []string) Options {
 	e := o.Encoding
 	if e == nil {
 		return o
 	}
-	columns, there := e.ColumnNames(), dataset.NameSet(names)
+	columns, there := e.ColumnNames(), names.Set(header)
 	has := func(wanted []string) bool {
 		return wanted != nil && !slices.ContainsFunc(wanted,
 			func(name string) bool { return !there[name] })

@@ -59,7 +59,7 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 		put = atomicfile.Write
 	}
 	return put(path, func(file io.Writer) error {
-		return encode(ctx, writing{ctx, file}, path, f, d, o)
+		return writeTo(ctx, writing{ctx, file}, path, f, d, o)
 	})
 }
 
@@ -79,8 +79,8 @@ func writingOf(path string, f format, d *dataset.Dataset) progress.Work {
 		Total: memory.Product(stored, each)}
 }
 
-// encode writes d to file in format f; path is only for its name.
-func encode(ctx context.Context, file io.Writer, path string, f format, d *dataset.Dataset,
+// writeTo writes d to file in format f; path is only for its name.
+func writeTo(ctx context.Context, file io.Writer, path string, f format, d *dataset.Dataset,
 	o WriteOptions) error {
 	_, task := progress.Begin(ctx, writingOf(path, f, d))
 	defer task.End()

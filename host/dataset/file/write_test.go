@@ -223,11 +223,11 @@ func TestEncodeReportsEveryWriteError(t *testing.T) {
 			if f.name == "npy" {
 				d = &dataset.Dataset{Examples: d.Examples}
 			}
-			if err := encode(t.Context(), &whole, path, f, d, WriteOptions{}); err != nil {
+			if err := writeTo(t.Context(), &whole, path, f, d, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			for room := range whole.Len() {
-				if err := encode(t.Context(), &shortWriter{room}, path, f, d, WriteOptions{}); err == nil {
+				if err := writeTo(t.Context(), &shortWriter{room}, path, f, d, WriteOptions{}); err == nil {
 					t.Fatalf("%s %s: no error with room for %d of %d bytes", f.name, path, room, whole.Len())
 				}
 			}

@@ -23,7 +23,7 @@ func written(t *testing.T, name string, d *dataset.Dataset) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := encode(t.Context(), &b, name, f, d, WriteOptions{}); err != nil {
+	if err := writeTo(t.Context(), &b, name, f, d, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

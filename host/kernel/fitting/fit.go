@@ -7,8 +7,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -32,8 +32,8 @@ const (
 // Errors: those of FindPCA, of the search, and of pca.FitMap.
 func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 ) (*pca.Map, dataset.Stored, error) {
-	if own, ok := l.Learner.(learners.Mapper); ok {
-		return k.fitOwnMap(ctx, p, l, own)
+	if l.Learner.Definition().FitMap != nil {
+		return k.fitOwnMap(ctx, p, l)
 	}
 	none := dataset.Stored{}
 	x := p.Rows()
@@ -93,7 +93,7 @@ func search(
 	}
 	factors := []float32{0.25, 0.5, 1, 2, 4, 8, 16}
 	// means blur what narrow kernel functions tell apart (docs/kernel-mean.md)
-	if HasOwnMap(l.Learner) {
+	if l.Learner.Definition().FitMap != nil {
 		factors = []float32{1, 2, 4, 8, 16, 32, 64}
 	}
 	for _, factor := range factors {
@@ -107,15 +107,8 @@ func search(
 	return trials[at], nil
 }
 
-// HasOwnMap returns whether a learner fits a kernel map of its own.
-func HasOwnMap(l learners.Params) bool {
-	_, ok := l.(learners.Mapper)
-	return ok
-}
-
 // fitOwnMap is Fit for a learner with a kernel map of its own, whose numbers are not prepared.
-func (k *Options) fitOwnMap(
-	ctx context.Context, p *learners.Problem, l Learning, own learners.Mapper,
+func (k *Options) fitOwnMap(ctx context.Context, p *learners.Problem, l Learning,
 ) (*pca.Map, dataset.Stored, error) {
 	none := dataset.Stored{}
 	f, note, err := k.findFunction(p.Engine, p.Rows(), p.Seed)
@@ -138,7 +131,7 @@ func (k *Options) fitOwnMap(
 		}
 		o.Function.Gamma = best.Gamma
 	}
-	basis, err := fitBasis(ctx, own, p, o, func(format string, args ...any) {
+	basis, err := fitBasis(ctx, l.Learner, p, o, func(format string, args ...any) {
 		l.Note("kernel: "+format, args...)
 	})
 	if err != nil {
@@ -149,11 +142,10 @@ func (k *Options) fitOwnMap(
 
 // fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA.
 // note is told about the learner's own map; it may be nil.
-func fitBasis(
-	ctx context.Context, l any, p *learners.Problem, o pca.Options, note func(string, ...any),
-) (*pca.Basis, error) {
-	own, ok := l.(learners.Mapper)
-	if !ok {
+func fitBasis(ctx context.Context, l learners.Params, p *learners.Problem, o pca.Options,
+	note func(string, ...any)) (*pca.Basis, error) {
+	fitMap := l.Definition().FitMap
+	if fitMap == nil {
 		return pca.Fit(ctx, p.Engine, p.Rows(), o)
 	}
 	if note == nil {
@@ -165,7 +157,7 @@ func fitBasis(
 		return nil, err
 	}
 	defer release()
-	if b.Projection, err = own.FitMap(ctx, p.On(x, p.Y), o.Function, note); err != nil {
+	if b.Projection, err = fitMap(ctx, p.On(x, p.Y), o.Function, note); err != nil {
 		return nil, err
 	}
 	if b.Offset == nil {

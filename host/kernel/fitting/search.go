@@ -130,7 +130,7 @@ func (s Search) try(
 	}
 	defer held.Close()
 	on := p.On(x, train.Y)
-	on.Bias, on.OwnMap = steps.Bias, HasOwnMap(s.Learning.Learner)
+	on.Bias, on.OwnMap = steps.Bias, s.Learning.Learner.Definition().FitMap != nil
 	w, err := s.Learning.Learn(ctx, on, s.Learning.MaxSteps)
 	if err != nil {
 		return 0, err

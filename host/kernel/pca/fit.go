@@ -10,9 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -138,7 +137,7 @@ var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; sc
 func (b *Basis) setVariance(x dataset.Examples, mean []float64) error {
 	var squares, all float64
 	for i, m := range mean {
-		squares += selfValue(b.Function, x, i)
+		squares += featurespace.SelfValue(b.Function, x, i)
 		all += m
 	}
 	b.Variance = squares - all
@@ -156,33 +155,6 @@ func (b *Basis) checkVariance(squares float64) error {
 			"gamma %v tells none apart", ErrConstant, b.Variance, squares, b.Function.Kind, b.Function.Gamma)
 	}
 	return nil
-}
-
-// selfValue returns κ(x_i, x_i), with the bits that an engine gives it.
-func selfValue(f kernel.Function, x dataset.Examples, i int) float64 {
-	var dot float32
-	if !x.Sparse() {
-		dot = numerics.Dot(x.Row(i), x.Row(i))
-	} else {
-		var acc float32
-		chunk := int32(0)
-		columns, values := x.SparseRow(i)
-		for k, v := range values {
-			if c := columns[k] / numerics.Chunk; c != chunk {
-				dot, acc, chunk = dot+acc, 0, c
-			}
-			acc = numerics.FMA(v, v, acc)
-		}
-		dot += acc
-	}
-	return float64(f.Value(dot, dot, dot))
-}
-
-// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them. Where
-// ranks share x it takes all of them.
-func SquaredLengths(f kernel.Function, rows dataset.Rows) []float64 {
-	x := rows.Stored()
-	return x.RowSums(1, func(from, _ int) float64 { return selfValue(f, x.Examples, from) })
 }
 
 // allEqual says whether all examples have the values of the first.

@@ -2,16 +2,13 @@ package pca
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 )
 
 // medianRows is the number of examples whose distances MedianGamma looks at.
@@ -67,7 +64,8 @@ func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Stored, o
 	if m == x.N || o.Choice == Uniform {
 		return uniform(x.N, m, newRand(o.Seed)), nil
 	}
-	c, err := NewCover(ctx, e, x, o.Function, m, o.Choice, o.Seed)
+	c, err := featurespace.NewCover(ctx, e, x, o.Function, m, o.Choice == Farthest, o.Seed,
+		nil)
 	if err != nil {
 		return nil, err
 	}
@@ -77,90 +75,6 @@ func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Stored, o
 	}
 	slices.Sort(c.Rows)
 	return c.Rows, nil
-}
-
-// Cover is some examples, the centres, and for each example the nearest of them in feature space,
-// where squared distances are κ(x,x) + κ(c,c) - 2κ(x,c).
-type Cover struct {
-	Rows []int // the centres, in the order in which they were chosen
-	// of each example: the place in Rows of the nearest centre, the first of equal ones
-	Nearest   []int32
-	Distances []float64 // of each example: its squared distance from that
-}
-
-// NewCover chooses k centres of x, one by one: the first at random, then by choice the Farthest
-// from all so far (the traversal of Gonzalez 1985, at most twice as far from any example as k
-// centres have to be) or KMeans. There are fewer if no example is away from all centres. The
-// examples are read k times at most, by KMeans, and mostly far less often by Farthest. Where ranks
-// share x it takes all of them, and a Cover on each. A cancelled ctx ends it with ctx's error.
-// Other errors: ErrMemory, and those of Engine.Project.
-func NewCover(
-	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string,
-	seed uint64) (*Cover, error) {
-	return GrowCover(ctx, e, rows, f, k, choice, seed, func(*Cover) bool { return false })
-}
-
-// GrowCover is NewCover with k centres or as many as are enough, which is asked after each of them.
-func GrowCover(
-	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string,
-	seed uint64, enough func(*Cover) bool) (c *Cover, err error) {
-	x, together := rows.Stored(), choice != KMeans
-	need := memory.Sum(KernelRowsBytes(x.N, together), memory.Product(x.N, 20))
-	if err := x.Agree(memory.Check(need, "the distances of the examples from centres")); err != nil {
-		return nil, err
-	}
-	c = &Cover{Nearest: make([]int32, x.N), Distances: make([]float64, x.N)}
-	self := SquaredLengths(f, x)
-	values, err := NewKernelRows(e, x, f, together)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, values.Close()) }()
-	_, task := progress.Begin(ctx, progress.Work{Name: "landmarks", Unit: "landmark", Total: int64(k),
-		AtMost: true})
-	defer task.End()
-	rng := newRand(seed)
-	next := rng.IntN(x.N)
-	for {
-		soon := c.Distances // the examples farthest away are mostly the next centres
-		if !together || len(c.Rows) == 0 {
-			soon = nil
-		}
-		row, err := values.Row(ctx, next, soon)
-		if err != nil {
-			return nil, err
-		}
-		total, farthest := 0.0, 0
-		for i := range x.N {
-			distance := max(0, self[i]+self[next]-2*float64(row[i]))
-			if len(c.Rows) == 0 || distance < c.Distances[i] {
-				c.Distances[i], c.Nearest[i] = distance, int32(len(c.Rows))
-			}
-			if total += c.Distances[i]; c.Distances[i] > c.Distances[farthest] {
-				farthest = i
-			}
-		}
-		c.Rows = append(c.Rows, next)
-		task.Reach(int64(len(c.Rows)))
-		if len(c.Rows) == k || !(c.Distances[farthest] > 0) || enough(c) {
-			return c, nil
-		}
-		if next = farthest; choice == KMeans {
-			next = draw(c.Distances, rng.Float64()*total, farthest)
-		}
-	}
-}
-
-// draw returns the first place where the sum of weights passes r; rounding may leave none,
-// then it is other.
-func draw(weights []float64, r float64, other int) int {
-	sum := 0.0
-	for i, w := range weights {
-		if sum += w; sum > r && w > 0 {
-			return i
-		}
-	}
-	return other
 }
 
 func newRand(seed uint64) *rand.Rand {

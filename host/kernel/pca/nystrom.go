@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -70,7 +71,7 @@ func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Stored, l l
 		return nil, nil, err
 	}
 	squares, all := []float64{0}, 0.0
-	lengths := SquaredLengths(b.Function, some)
+	lengths := featurespace.SquaredLengths(b.Function, some)
 	err = store.InOrder(x.At, squares, 1, func(sum []float64, _, _ int) error {
 		for _, v := range lengths {
 			sum[0] += v

@@ -24,9 +24,6 @@ type Scored struct {
 // StartScored loads the examples of problem for the learner of p, whose run begin makes.
 func StartScored(p learners.Params, problem *learners.Problem,
 	begin func(*Scored) (learners.Learner, error)) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
 	scorer, err := problem.Load()
 	if err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/meanmodel"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 )
 
 func NewTable(run func(context.Context, *app.Common) error) *cli.Command {

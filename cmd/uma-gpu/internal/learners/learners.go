@@ -86,7 +86,7 @@ func Run(_ context.Context, o *app.Common) error {
 func describe(d *learners.Definition) description {
 	r := description{Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step,
 		MaxSteps: d.MaxSteps, Weights: d.Weights, Parameters: []parameter{}}
-	for _, p := range d.New().Parameters() {
+	for _, p := range d.Parameters {
 		flag := training.FlagName(p.Name)
 		r.Parameters = append(r.Parameters, parameter{
 			strings.TrimSpace("--" + flag + " " + placeholder(p)), p.String(), usage(p)})

@@ -46,9 +46,9 @@ func (o *Options) checkStream() error {
 		return nil
 	}
 	t := &o.Train
-	if _, ok := t.Learner.(learners.Streamer); !ok {
+	if about := t.Learner.Definition(); about.Stream == nil {
 		return app.Usage("--stream is given with learner %s, which needs all examples at once; take an "+
-			"online learner, such as --learner pa1", t.Learner.Definition().Name)
+			"online learner, such as --learner pa1", about.Name)
 	}
 	if t.MaxSteps > 1 || t.MaxSteps < 0 || t.Weights != "" && t.Weights != learners.Last {
 		return app.Usage("--max-steps and --weights are given with --stream, which is one pass and " +
@@ -77,7 +77,7 @@ func (o *Options) openStream(ctx context.Context) (*file.Stream, error) {
 		if o.Match.Match == "name" && len(base.Meta.Features.Names) > 0 {
 			r.FeatureNames = base.Meta.Features.Names
 		}
-		if base.Meta.Preparation.Steps.NeedsDense() {
+		if base.Meta.Preparation.Steps.Standardize {
 			r.Storage = "dense"
 		}
 	}

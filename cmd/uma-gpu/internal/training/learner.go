@@ -34,7 +34,7 @@ func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 	flags := []cli.Flag{&cli.StringFlag{Name: "learner", Value: catalog.All()[0].Name,
 		Destination: &l.Name, Usage: "`NAME` of the learner; uma-gpu learners NAME tells its flags"}}
 	for _, d := range catalog.All() {
-		for _, p := range d.New().Parameters() {
+		for _, p := range d.Parameters {
 			name := FlagName(p.Name)
 			if slices.Contains(without, name) || slices.Contains(l.Names(), name) {
 				continue
@@ -146,7 +146,7 @@ func (l *Learner) Choose(base learners.Params) (learners.Params, error) {
 		}
 	}
 	var wrong *learners.ParameterError
-	if err := p.Check(); errors.As(err, &wrong) {
+	if err := learners.Check(p); errors.As(err, &wrong) {
 		return nil, app.Usage("--%s: got %s, want %s", FlagName(wrong.Parameter), wrong.Got, wrong.Want)
 	} else if err != nil {
 		return nil, app.Usage("%v", err)

@@ -16,7 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/judge"
-	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -207,7 +206,7 @@ func (o *Options) ReadExamples(ctx context.Context, match *app.Model, shared boo
 func ReadFor(ctx context.Context, d *app.Data, o file.Options, match *app.Model, m *model.Model,
 ) (*dataset.Dataset, error) {
 	o.Classes = m.Meta.Classes
-	if m.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
+	if m.Meta.Preparation.Steps.Standardize && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
 	return match.Read(ctx, d, o, m.Meta.Features)
@@ -247,7 +246,7 @@ func (o *Options) learnsNoise() bool {
 
 // OwnMap reports whether the kernel function is for a map of the learner's own.
 func (o *Options) OwnMap() bool {
-	return o.Train.Kernel != nil && fitting.HasOwnMap(o.Train.Learner)
+	return o.Train.Kernel != nil && o.Train.Learner.Definition().FitMap != nil
 }
 
 // Work returns what the learner will see of examples.

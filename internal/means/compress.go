@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -55,7 +55,7 @@ func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms i
 		}
 	}
 	g := &greedy{n: n, q: q, stride: atoms, left: make([]float64, n*q),
-		rest: pca.SquaredLengths(p.Function, p.Landmarks), columns: make([]float64, n*atoms)}
+		rest: featurespace.SquaredLengths(p.Function, p.Landmarks), columns: make([]float64, n*atoms)}
 	for i, v := range values {
 		g.left[i] = float64(v)
 	}
@@ -206,7 +206,7 @@ func (g *greedy) factor() lower {
 // Rounding returns by how much rounding each weight of p to float32 moves the function of its row
 // in feature space at most: Σ_l |β_l|·2⁻²⁴·√κ(l,l).
 func Rounding(p engine.Projection) []float64 {
-	lengths := pca.SquaredLengths(p.Function, p.Landmarks)
+	lengths := featurespace.SquaredLengths(p.Function, p.Landmarks)
 	most := make([]float64, p.Axes.Q)
 	for k := range most {
 		for l, w := range p.Axes.Row(k) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 )
 
 // TestImmunity: of the convex losses only the linear one is immune, and what is said of a loss is

@@ -9,8 +9,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -146,8 +146,9 @@ func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	near := func(c *pca.Cover) bool { return s.o.Within > 0 && drawBound(c) <= s.o.Within }
-	cover, err := pca.GrowCover(s.ctx, s.e, x, s.o.Function, k, pca.Farthest, rng.Uint64(), near)
+	near := func(c *featurespace.Cover) bool { return s.o.Within > 0 && drawBound(c) <= s.o.Within }
+	cover, err := featurespace.NewCover(s.ctx, s.e, x, s.o.Function, k, true, rng.Uint64(),
+		near)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -167,7 +168,7 @@ func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, e
 // draws of 100 at most: the bound of Theorem 21's proof, without taking the largest part for all.
 // An example drawn anew moves the mean by w·D at most, w the share of the examples that the part
 // has and D its diameter, and is D/√2 from the part's mean on average at most.
-func drawBound(c *pca.Cover) float64 {
+func drawBound(c *featurespace.Cover) float64 {
 	sizes, far := make([]int, len(c.Rows)), make([]float64, len(c.Rows))
 	for i, part := range c.Nearest {
 		sizes[part]++
@@ -197,7 +198,7 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 		return nil, 0, err
 	}
 	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
-	need := memory.Sum(pca.KernelRowsBytes(len(rows), true), memory.Product(len(rows), 32),
+	need := memory.Sum(featurespace.RowsBytes(len(rows), true), memory.Product(len(rows), 32),
 		pairBytes(len(rows)))
 	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
@@ -207,7 +208,7 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 		return nil, 0, err
 	}
 	h := newHerd(target)
-	values, err := pca.NewKernelRows(s.e, x, s.o.Function, true)
+	values, err := featurespace.NewRows(s.e, x, s.o.Function, true)
 	if err != nil {
 		return nil, 0, err
 	}

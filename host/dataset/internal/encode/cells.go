@@ -1,33 +1,28 @@
-package features
+// Package encode makes features of the columns of a table: numbers, categories, texts and missing
+// values.
+package encode
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// ErrMissing is wrapped by the error of a missing value that Options.Encode could replace.
-var ErrMissing error = missingAdvice{}
-
-type missingAdvice struct{}
-
-func (missingAdvice) Error() string {
-	return "say what stands for missing values (" + setting.Spell("missing", "mean or indicator") + ")"
-}
-
 // Encoder collects examples of a table of more than numbers, as sparse rows of marks, one for each
 // column of numbers, level, term and missing value. Encode makes features of them.
 type Encoder struct {
 	path    string
-	o       EncodeOptions
+	o       features.EncodeOptions
 	recipe  *dataset.Encoding // nil until it is learned
 	missing string
 	columns []cellColumn
@@ -92,15 +87,15 @@ type Source struct {
 	Chosen bool   // the user says that it is a category
 }
 
-// NewEncoder returns an Encoder that learns an Encoding by o; places are "line" or "example".
-func NewEncoder(path, places string, columns []Source, o EncodeOptions) *Encoder {
+// New returns an Encoder that learns an Encoding by o; places are "line" or "example".
+func New(path, places string, columns []Source, o features.EncodeOptions) *Encoder {
 	s := &Encoder{path: path, places: places, o: o, missing: cmp.Or(o.Missing, dataset.MissingError),
 		first: map[int32]int{}}
 	for k, c := range columns {
 		s.columns = append(s.columns, cellColumn{Source: c, at: k, gap: noMark, number: noMark})
 		if c.Kind != dataset.KindNumber {
 			s.columns[k].levels = map[string]int32{}
-			s.columns[k].longest = cmp.Or(o.Text.Words, DefaultTextWords)
+			s.columns[k].longest = cmp.Or(o.Text.Words, features.DefaultTextWords)
 		}
 	}
 	return s
@@ -110,7 +105,7 @@ func NewEncoder(path, places string, columns []Source, o EncodeOptions) *Encoder
 // an unknown level a fault.
 func Follow(path, places string, columns []Source, recipe *dataset.Encoding, byName,
 	strict bool) (*Encoder, string) {
-	s := NewEncoder(path, places, columns, EncodeOptions{})
+	s := New(path, places, columns, features.EncodeOptions{})
 	s.recipe, s.missing, s.strict = recipe, recipe.Missing, strict
 	return s, s.follow(byName)
 }
@@ -157,8 +152,11 @@ func (s *Encoder) CheckGrowth() error {
 // Width is how many marks there are.
 func (s *Encoder) Width() int { return len(s.marks) }
 
-// Encoding returns what s follows, nil before it is learned.
-func (s *Encoder) Encoding() *dataset.Encoding { return s.recipe }
+// HasText reports whether a column is a text.
+func (s *Encoder) HasText() bool {
+	return slices.ContainsFunc(s.columns,
+		func(c cellColumn) bool { return c.Kind == dataset.KindText })
+}
 
 // Broken reports whether reading has to end.
 func (s *Encoder) Broken() bool { return s != nil && s.fault != nil }
@@ -264,7 +262,7 @@ func (s *Encoder) setLevel(k int, text []byte) string {
 }
 
 // mostLevels is how many levels a category may have.
-func (s *Encoder) mostLevels() int { return cmp.Or(s.o.Levels, DefaultLevels) }
+func (s *Encoder) mostLevels() int { return cmp.Or(s.o.Levels, features.DefaultLevels) }
 
 // mostUnseen is how many unknown levels of a column are told apart.
 const mostUnseen = 100
@@ -324,4 +322,36 @@ func ParseTruth(text []byte) (v float32, ok bool) {
 		return 0, true
 	}
 	return 0, false
+}
+
+// Check returns an error if o asks for what no Encoder can do; o may be nil.
+func Check(o *features.EncodeOptions) error {
+	switch {
+	case o == nil:
+		return nil
+	case o.Levels < 0:
+		return fmt.Errorf("dataset: asked for categories of at most %d levels, wanted 0 (%d) or more",
+			o.Levels, features.DefaultLevels)
+	case o.Missing != "" && o.Missing != dataset.MissingError && o.Missing != dataset.MissingMean &&
+		o.Missing != dataset.MissingIndicator:
+		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted error, mean or "+
+			"indicator", quote.Text(o.Missing))
+	}
+	return checkText(o.Text)
+}
+
+func checkText(o features.TextOptions) error {
+	for _, c := range []struct {
+		what    string
+		n, most int
+	}{
+		{"terms of a text", o.Features, math.MaxInt32}, {"examples of a term", o.MinExamples,
+			math.MaxInt32},
+		{"words of a term", o.Words, features.MostTextWords},
+	} {
+		if c.n < 0 || c.n > c.most {
+			return fmt.Errorf("dataset: asked for %d %s, wanted 0 (as usual) to %d", c.n, c.what, c.most)
+		}
+	}
+	return nil
 }

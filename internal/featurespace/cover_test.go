@@ -1,4 +1,4 @@
-package pca_test
+package featurespace_test
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 )
 
 // TestCover compares the traversal, which asks for many kernel values together, with a twin that
@@ -21,7 +21,7 @@ func TestCover(t *testing.T) {
 	}
 	linear := kernel.Function{Kind: kernel.Linear}
 	for _, k := range []int{1, 2, 50, 299} {
-		c, err := pca.NewCover(t.Context(), simd.New(), x, linear, k, pca.Farthest, 4)
+		c, err := featurespace.NewCover(t.Context(), simd.New(), x, linear, k, true, 4, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

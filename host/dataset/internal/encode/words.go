@@ -1,4 +1,4 @@
-package features
+package encode
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
@@ -77,7 +78,7 @@ func (s *Encoder) setText(k int, text []byte) string {
 		m, seen := c.levels[string(term)]
 		if !seen {
 			if s.recipe != nil {
-				if _, known := s.recipe.TermPlaces(c.at)[string(term)]; !known {
+				if _, known := termPlace(&s.recipe.Columns[c.at], string(term)); !known {
 					return
 				}
 			}
@@ -103,7 +104,7 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 	marks := map[int][]int32{} // of the columns
 	for m := range s.marks {
 		if k := int(s.marks[m].column); s.marks[m].kind == isTerm &&
-			all.counts[m] >= int64(cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples)) {
+			all.counts[m] >= int64(cmp.Or(s.o.Text.MinExamples, features.DefaultTextMinExamples)) {
 			marks[k] = append(marks[k], int32(m))
 		}
 	}
@@ -111,7 +112,7 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 	for _, k := range slices.Sorted(maps.Keys(marks)) {
 		list := marks[k]
 		byName := func(a, b int32) int { return strings.Compare(s.marks[a].level, s.marks[b].level) }
-		if most := cmp.Or(s.o.Text.Features, DefaultTextFeatures); len(list) > most {
+		if most := cmp.Or(s.o.Text.Features, features.DefaultTextFeatures); len(list) > most {
 			list = mostUsed(list, most, all.totals, byName)
 		}
 		slices.SortFunc(list, byName)
@@ -124,7 +125,7 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 		if c := &s.columns[k]; c.Kind == dataset.KindText && terms[k] == nil {
 			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a text; "+
 				"leave the column out (%s), or ask for fewer (%s)", s.path, c.Text,
-				cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples),
+				cmp.Or(s.o.Text.MinExamples, features.DefaultTextMinExamples),
 				setting.Spell("ignore-columns", c.Option), setting.Spell("text-min-df", "1"))
 		}
 	}
@@ -137,6 +138,11 @@ func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int
 		return cmp.Or(cmp.Compare(total[b], total[a]), byName(a, b))
 	})
 	return list[:most]
+}
+
+// termPlace returns where a term is in the vocabulary of a text.
+func termPlace(c *dataset.Column, term string) (place int, known bool) {
+	return slices.BinarySearch(c.Terms, term)
 }
 
 // weigh appends the features of a text's known terms; idf are those from feature first on.
@@ -175,20 +181,6 @@ func (c *cellColumn) silentText(n int) string {
 	}
 	return fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and are zero there",
 		c.Text, n-c.spoken, n)
-}
-
-// leaveTexts makes p leave the features of texts, whose weights maxabs would lose.
-func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
-	from := 0
-	for k := range e.Columns {
-		c := &e.Columns[k]
-		if c.Kind == dataset.KindText {
-			for j := from; j < from+c.Width(); j++ {
-				p.A[j] = 1
-			}
-		}
-		from += c.Width()
-	}
 }
 
 // appendLower appends UTF-8 in lower case by Unicode's rules: final sigma is ς, İ keeps its dot.

@@ -21,6 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -179,7 +180,7 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q i
 	}
 	m := &Means{Projection: exact, Error: make([]float64, q), Statistical: make([]float64, q)}
 	s := &sample{ctx: ctx, e: e, x: x, exact: exact, y: y, sizes: sizes, o: o}
-	s.radius = math.Sqrt(slices.Max(pca.SquaredLengths(o.Function, x)))
+	s.radius = math.Sqrt(slices.Max(featurespace.SquaredLengths(o.Function, x)))
 	for k, n := range sizes {
 		m.Statistical[k] = s.deviation(s.radius, n)
 	}
@@ -369,7 +370,7 @@ func NewPlan(n, d, q int, o Options) (Plan, error) {
 	}
 	p.Values = memory.Sum(memory.Product(min(n, errorRows), n, 1), memory.Product(p.Atoms, n, 1))
 	if o.Choice != Uniform {
-		p.Choice = memory.Sum(pca.KernelRowsBytes(n, true), memory.Product(n, 40))
+		p.Choice = memory.Sum(featurespace.RowsBytes(n, true), memory.Product(n, 40))
 		if q > 1 {
 			p.Choice = memory.Sum(p.Choice, memory.Product(n, d, 4))
 		}

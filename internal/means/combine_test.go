@@ -6,7 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 )
 
 // TestCombineShapes: parts that do not fit together are an error, and no part is.

@@ -1,4 +1,4 @@
-package features
+package encode
 
 import (
 	"cmp"
@@ -169,8 +169,8 @@ func (s *Encoder) features(ctx context.Context, room *store.Scratch,
 		case isNumber:
 			goes[m] = first[at]
 		case isTerm:
-			if place, known := s.recipe.TermPlaces(at)[mark.level]; known {
-				goes[m] = first[at] + place
+			if place, known := termPlace(c, mark.level); known {
+				goes[m] = first[at] + int32(place)
 			}
 		case isLevel:
 			if feature, known := levels[at][mark.level]; known {

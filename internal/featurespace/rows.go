@@ -1,4 +1,4 @@
-package pca
+package featurespace
 
 import (
 	"cmp"
@@ -15,12 +15,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// KernelRows answers with kernel values of all n examples with one of them, for methods that take
+// Rows answers with kernel values of all n examples with one of them, for methods that take
 // one after the other. An engine keeps the examples, and reads them for some in the time of one:
 // it may be asked for those too that may come soon, and what it said last is kept. What it is
 // asked for are inner products: kernel values of them are computed for the one example alone, and
 // lengths of examples once.
-type KernelRows struct {
+type Rows struct {
 	loaded  engine.Scorer // of x, for a batch
 	x       dataset.Stored
 	f       kernel.Function
@@ -47,14 +47,14 @@ const (
 	rowProducts  = 1 << 26
 )
 
-// NewKernelRows returns the kernel values of x by f on an engine, and computes none yet:
+// NewRows returns the kernel values of x by f on an engine, and computes none yet:
 // it is asked for one example at a time, or for several together, which pays where the next ones
 // can be told. Where ranks share x it takes all of them, and so does each answer, which all have.
 // Errors: those of Engine.Load.
-func NewKernelRows(e engine.Engine, rows dataset.Rows, f kernel.Function,
-	together bool) (*KernelRows, error) {
+func NewRows(e engine.Engine, rows dataset.Rows, f kernel.Function,
+	together bool) (*Rows, error) {
 	x := rows.Stored()
-	r := &KernelRows{x: x, f: f, values: make([]float32, x.N), lengths: make([]float32, x.N),
+	r := &Rows{x: x, f: f, values: make([]float32, x.N), lengths: make([]float32, x.N),
 		known: make([]bool, x.N)}
 	r.batch, r.most = keptRows(x.N, together)
 	var err error
@@ -79,7 +79,7 @@ func NewKernelRows(e engine.Engine, rows dataset.Rows, f kernel.Function,
 }
 
 // Close gives back what the engine has of the examples.
-func (r *KernelRows) Close() error { return r.loaded.Close() }
+func (r *Rows) Close() error { return r.loaded.Close() }
 
 // keptRows returns how many of n examples make a batch, and how many batches are kept.
 func keptRows(n int, together bool) (batch, most int) {
@@ -90,9 +90,9 @@ func keptRows(n int, together bool) (batch, most int) {
 	return batch, max(1, min(rowProducts/batch/n, (n+batch-1)/batch))
 }
 
-// KernelRowsBytes returns how much memory the kernel rows of n examples take at most, beside what
+// RowsBytes returns how much memory the kernel rows of n examples take at most, beside what
 // the engine has of the examples.
-func KernelRowsBytes(n int, together bool) int64 {
+func RowsBytes(n int, together bool) int64 {
 	batch, most := keptRows(n, together)
 	return 4*int64(most+1)*int64(batch)*int64(n) + 9*int64(n)
 }
@@ -101,7 +101,7 @@ func KernelRowsBytes(n int, together bool) int64 {
 // next call. If it has to ask for a batch, it also asks for the examples for which soon has the
 // largest values; nil for no others. A cancelled ctx ends it with ctx's error; other errors are
 // those of Scorer.
-func (r *KernelRows) Row(ctx context.Context, i int, soon []float64) ([]float32, error) {
+func (r *Rows) Row(ctx context.Context, i int, soon []float64) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (r *KernelRows) Row(ctx context.Context, i int, soon []float64) ([]float32,
 }
 
 // ask makes a batch with example i the latest that is kept.
-func (r *KernelRows) ask(i int, soon []float64) error {
+func (r *Rows) ask(i int, soon []float64) error {
 	b := rowBatch{which: []int{i}}
 	if soon != nil && r.batch > 1 {
 		b.which = r.withLargest(soon, i)
@@ -155,7 +155,7 @@ func (r *KernelRows) ask(i int, soon []float64) error {
 	return nil
 }
 
-func (r *KernelRows) mark(which []int, known bool) {
+func (r *Rows) mark(which []int, known bool) {
 	for _, i := range which {
 		r.known[i] = known
 	}
@@ -163,7 +163,7 @@ func (r *KernelRows) mark(which []int, known bool) {
 
 // withLargest returns i and the places of the largest values that are not known, a batch at most
 // in all.
-func (r *KernelRows) withLargest(values []float64, i int) []int {
+func (r *Rows) withLargest(values []float64, i int) []int {
 	which, least := make([]int, 0, 2*r.batch), math.Inf(-1)
 	cut := func() {
 		slices.SortFunc(which, func(a, b int) int {

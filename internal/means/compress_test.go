@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/means"
+	"github.com/uma-gpu/uma-gpu/internal/means"
 )
 
 // TestCompress: the error reported is that of a twin in float64 with all pairs, no neighbour of

@@ -1,4 +1,4 @@
-package pca_test
+package featurespace_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 )
 
 // asked counts how often an engine reads examples that it has loaded.
@@ -59,7 +59,7 @@ func TestKernelRows(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	rows, err := pca.NewKernelRows(simd.New(), x, kernel.Function{Kind: kernel.Linear}, false)
+	rows, err := featurespace.NewRows(simd.New(), x, kernel.Function{Kind: kernel.Linear}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestKernelRows(t *testing.T) {
 func testRows(t *testing.T, x dataset.Examples, f kernel.Function, all []float32, soon []float64) {
 	t.Helper()
 	rng, e := rand.New(rand.NewPCG(3, 4)), &asked{Engine: simd.New()}
-	rows, err := pca.NewKernelRows(e, x, f, soon != nil)
+	rows, err := featurespace.NewRows(e, x, f, soon != nil)
 	if err != nil {
 		t.Fatal(err)
 	}

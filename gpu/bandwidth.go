@@ -13,7 +13,7 @@ import (
 // memory for it is freed before it returns. Errors: engine.ErrMemory, engine.ErrClosed.
 //
 // It is no method of engine.Engine: package timing asks for it.
-func (e *gpuEngine) CopyBandwidth() (bytesPerSecond float64, err error) {
+func (e *deviceEngine) CopyBandwidth() (bytesPerSecond float64, err error) {
 	err = e.Do("copy bandwidth", func() error {
 		bytesPerSecond, err = e.copyBandwidth()
 		return err
@@ -21,7 +21,7 @@ func (e *gpuEngine) CopyBandwidth() (bytesPerSecond float64, err error) {
 	return bytesPerSecond, err
 }
 
-func (e *gpuEngine) copyBandwidth() (bytesPerSecond float64, err error) {
+func (e *deviceEngine) copyBandwidth() (bytesPerSecond float64, err error) {
 	const most = 256 << 20
 	size := max(leastBuffer, min(most, e.maxAlloc, (e.q.memory-e.q.inUse)/4)/4*4)
 	o := buffers{q: e.q}

@@ -19,7 +19,7 @@ const noCell = -1
 // once (dense examples only), and the terms that they and the list come to.
 type moveRoom struct{ list, groups, terms int }
 
-func (e *gpuEngine) moveRoom(sparse bool, d, rows int) (moveRoom, error) {
+func (e *deviceEngine) moveRoom(sparse bool, d, rows int) (moveRoom, error) {
 	if sparse {
 		return moveRoom{list: 2 * rows, terms: 2 * rows}, nil
 	}
@@ -54,7 +54,7 @@ func (r *resident) count(t *tile, places []int32) {
 
 // countPlace adds by to the counts of a place of an example with label k, as kernel assign encodes
 // it, and returns the cell.
-func (c *cells) countPlace(place int32, k, q int, by int64) (cell int) {
+func (c *cellSums) countPlace(place int32, k, q int, by int64) (cell int) {
 	if place < 0 {
 		return noCell // before the first assignment
 	}
@@ -115,7 +115,7 @@ func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) err
 }
 
 // sumItems returns how many work-items take the d columns of a sum.
-func (e *gpuEngine) sumItems(d int) int {
+func (e *deviceEngine) sumItems(d int) int {
 	return (d + e.sumColumns() - 1) / e.sumColumns()
 }
 

@@ -16,7 +16,7 @@ func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, erro
 	if err := e.checkMemory(x, t); err != nil {
 		return engine.Plan{}, err
 	}
-	q, planning := *e.q, *e.gpuEngine
+	q, planning := *e.q, *e.deviceEngine
 	q.planned, q.last, planning.q = map[string]int64{}, nil, &q
 	r, err := newResident(&planning, x, t)
 	if err != nil {
@@ -41,7 +41,7 @@ func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, erro
 // checkMemory refuses what cannot fit before anything of its size is taken: class sums that
 // the device has no room for, and what the process has besides device memory, or together
 // with it where they are one.
-func (e *gpuEngine) checkMemory(x dataset.Stored, t enginecheck.Task) error {
+func (e *deviceEngine) checkMemory(x dataset.Stored, t enginecheck.Task) error {
 	q, host := t.Classes, memory.Product(4, x.N, t.Classes)
 	if t.Use == enginecheck.Evaluating { // targets and residuals besides scores
 		host = memory.Product(3*4, x.N, q)

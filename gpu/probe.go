@@ -14,7 +14,7 @@ import (
 // probe returns an error if the device's float32 operations are not those of the contract, or if
 // its driver ends loops early. It names what is wrong; the self-test would show wrong results
 // only.
-func (e *gpuEngine) probe() error {
+func (e *deviceEngine) probe() error {
 	questions := hardQuestions()
 	answers, rounds, err := e.ask(questions)
 	if err != nil {
@@ -155,7 +155,7 @@ func hardQuestions() []question {
 
 // ask returns the device's answers to each question, and how many of probeRounds
 // rounds a loop ran.
-func (e *gpuEngine) ask(questions []question) (answers []int32, rounds int32, err error) {
+func (e *deviceEngine) ask(questions []question) (answers []int32, rounds int32, err error) {
 	q := e.q.unlimited()
 	p := program{files: "probe"}
 	program, err := q.build(p.text(e.build.sources), compilerOptions(true)+" -DNARROW=0", "probe")

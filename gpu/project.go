@@ -48,7 +48,7 @@ func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection)
 			pinner.Unpin()
 		}
 	}()
-	j := &projection{e: e.gpuEngine, own: buffers{q: e.q}, dst: dst, x: x.Examples, p: p}
+	j := &projection{e: e.deviceEngine, own: buffers{q: e.q}, dst: dst, x: x.Examples, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)
@@ -62,7 +62,7 @@ func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection)
 
 // projection is one call of Project.
 type projection struct {
-	e   *gpuEngine
+	e   *deviceEngine
 	own buffers
 	dst []float32
 	x   dataset.Examples
@@ -222,7 +222,7 @@ func (j *projection) multiply(
 }
 
 // productTile returns the rows that a work-group of product takes on a GPU.
-func (e *gpuEngine) productTile() int {
+func (e *deviceEngine) productTile() int {
 	across := min(e.product.local, panelColumns/4)
 	return e.product.local / across * productEach
 }

@@ -16,7 +16,7 @@ import (
 // resident is a data set on a device: its scores, places and class sums in device
 // memory, its examples as far as there is room.
 type resident struct {
-	e       *gpuEngine
+	e       *deviceEngine
 	n, d, q int
 	tiles   []*tile
 	own     buffers
@@ -29,7 +29,7 @@ type resident struct {
 	classes *buffer[int32]   // the classes they belong to
 
 	fixed      numerics.FixedPoint
-	cells      *cells      // nil without labels
+	cells      *cellSums   // nil without labels
 	sumBuffers *sumBuffers // nil but for evaluators
 
 	x      dataset.Stored   // the caller's
@@ -38,7 +38,7 @@ type resident struct {
 	slots  []*slot          // for tiles that are streamed, else empty
 }
 
-func newResident(e *gpuEngine, x dataset.Stored, t enginecheck.Task) (r *resident, err error) {
+func newResident(e *deviceEngine, x dataset.Stored, t enginecheck.Task) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: t.Classes, fixed: t.Format, x: x,
 		own: buffers{q: e.q}, window: e.window(x.Examples)}
 	if r.tiles, err = e.cut(x, t.Classes, t.Use); err != nil {
@@ -101,7 +101,7 @@ func (r *resident) free() error {
 
 // weightBatch returns how many of q rows of W of d columns are brought to the
 // device at once, and how many rows they take there, in whole groups.
-func (e *gpuEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
+func (e *deviceEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
 	least, group := few, many
 	if sparse {
 		least, group = e.vector, e.vector
@@ -240,7 +240,7 @@ func (r *resident) examples(t *tile, x arrays) []any {
 
 // blocks returns how many work-items take the examples of a tile: one for each, on a CPU one for
 // each block.
-func (e *gpuEngine) blocks(t *tile) int {
+func (e *deviceEngine) blocks(t *tile) int {
 	if e.cpu {
 		return t.stride / lanes
 	}
@@ -248,7 +248,7 @@ func (e *gpuEngine) blocks(t *tile) int {
 }
 
 // crowd returns the number of work-items that keep the device busy; each takes a share.
-func (e *gpuEngine) crowd() int {
+func (e *deviceEngine) crowd() int {
 	if e.cpu {
 		return 256
 	}

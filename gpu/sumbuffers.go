@@ -42,7 +42,7 @@ const (
 
 // ranges returns in how many ranges weighted sums of q classes are kept: on a CPU enough of them
 // for its cores to end at about the same time.
-func (e *gpuEngine) ranges(d, q, rows int) int {
+func (e *deviceEngine) ranges(d, q, rows int) int {
 	blocks, limit := (rows+numerics.Block-1)/numerics.Block, int64(partialOnGPU)
 	wanted := blocks
 	if e.cpu {
@@ -57,12 +57,12 @@ func (e *gpuEngine) ranges(d, q, rows int) int {
 }
 
 // slabs returns how many work-items of weighted take the d columns of a block on a CPU.
-func (e *gpuEngine) slabs(d int) int {
+func (e *deviceEngine) slabs(d int) int {
 	return (d + weightedColumns - 1) / weightedColumns
 }
 
 // sumShape returns how the examples of tiles of at most this number of rows are cut.
-func (e *gpuEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err error) {
+func (e *deviceEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err error) {
 	s.ranges = e.ranges(x.D, q, x.N)
 	s.perBuffer = q
 	if s.ranges == 1 {
@@ -93,7 +93,7 @@ func (e *gpuEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err e
 
 // residualItems returns how many work-items of kernel residuals take that number of examples; if
 // there are more, each takes several.
-func (e *gpuEngine) residualItems(rows int) int {
+func (e *deviceEngine) residualItems(rows int) int {
 	if e.cpu {
 		return min((rows+e.vector-1)/e.vector, 256)
 	}
@@ -127,7 +127,7 @@ func (r *resident) newSumBuffers() *sumBuffers {
 }
 
 // clear sets sums to 0.
-func (e *gpuEngine) clear(sums *buffer[int64]) error {
+func (e *deviceEngine) clear(sums *buffer[int64]) error {
 	return e.clearSums.launch(min(sums.n, e.crowd()), 1, sums, uint64(sums.n))
 }
 

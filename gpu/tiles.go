@@ -135,7 +135,7 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // cut divides examples into tiles, without their buffers: as large as one
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed. Those of an evaluator begin at multiples of a block.
-func (e *gpuEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
+func (e *deviceEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
 ) (tiles []*tile, err error) {
 	limit, width := e.maxAlloc, narrowWidth(x)
 	room, need := e.q.memory-e.q.inUse,
@@ -199,7 +199,7 @@ func (e *gpuEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
 }
 
 // window returns how many examples are best read at once, 0 if that does not matter.
-func (e *gpuEngine) window(x dataset.Examples) int {
+func (e *deviceEngine) window(x dataset.Examples) int {
 	return max(e.build.window, x.Pages().Window())
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -163,7 +162,7 @@ func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 			return err
 		}
 		hash := sha256.Sum256(w)
-		t.model.Meta.From = hex.EncodeToString(hash[:])
+		t.model.Meta.From = fmt.Sprintf("%x", hash[:])
 		return nil
 	}
 	t.model.Meta.From = base.Meta.From

@@ -74,8 +74,8 @@ func TestEval(t *testing.T) {
 		t.Errorf("rows of the matrix are not on one line:\n%s", stdout)
 	}
 
-	stdout, _ = succeed(t, "eval", "--model", m, "--data", test)
-	for _, want := range []string{"error rate      0.2500", "confusion rate  0.3536",
+	stdout, _ = succeed(t, "eval", "--model", m, "--data", test, "--tables")
+	for _, want := range []string{"error rate         0.2500", "confusion rate     0.3536",
 		"b      2         0.5000  1.0000", "confusion matrix, examples", "  a  2  1\n"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)

@@ -141,7 +141,7 @@ func TestEstimateData(t *testing.T) {
 		"with joint likelihood as prior") {
 		t.Errorf("auto is %v off: %s, %+v", off(r), r.Method, r.Candidates)
 	}
-	if !strings.Contains(stderr, "fold 2 of 2") {
+	if !strings.Contains(stderr, "2 folds: ") {
 		t.Errorf("stderr %s", stderr)
 	}
 	succeed(t, "train", "--data", path("noisy.csv"), "--confusion", path("C.csv"), "--model",

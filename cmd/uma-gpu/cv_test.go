@@ -32,16 +32,17 @@ func TestCrossValidate(t *testing.T) {
 	dir := t.TempDir()
 	noisy, matrix := smallNoisy(t, dir)
 	args := []string{"cv", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps", "60"}
-	text, stderr := succeed(t, args...)
-	for _, want := range []string{"folds    4\n", "\ncorrected accuracy           0.", " ± 0.0",
+	text, stderr := succeed(t, append(args, "--tables")...)
+	for _, want := range []string{"\nfolds                        4\n",
+		"\ncorrected accuracy           0.", " ± 0.0",
 		"\ncorrected log-loss  ",
-		"\nAll examples, each by the training that has not seen it:\n\nexamples        500\n",
+		"\nAll examples, each by the training that has not seen it:\n\nexamples            500\n",
 		"95 % intervals"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if !strings.Contains(stderr, "fold 4 of 4: ") {
+	if !strings.Contains(stderr, "4 folds: ") {
 		t.Errorf("stderr\n%s", stderr)
 	}
 	stdout, _ := succeed(t, append(args, "--json")...)
@@ -141,7 +142,7 @@ func TestTrainValidates(t *testing.T) {
 	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2",
 		"--max-steps", "5", "--axes", "true-rows")
 	if !strings.Contains(text,
-		"\nOn the examples held out, which were not learned from:\n\nexamples        100\n") ||
+		"\nOn the examples held out, which were not learned from:\n\nexamples           100\n") ||
 		!strings.Contains(text, "of the predictions, %: row = true class, column = predicted\n") {
 		t.Errorf("found\n%s", text)
 	}

@@ -47,10 +47,10 @@ func TestEvalCorrects(t *testing.T) {
 		t.Errorf("%d of 10 recalls are inside; macro F1 %v and %v", inside, *c.MacroF1, right.MacroF1)
 	}
 	text, _ := succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--confusion",
-		file("C.csv"))
-	for _, want := range []string{"\nmacro F1           0.", "\ncorrected accuracy  0.", " to 0.",
+		file("C.csv"), "--tables")
+	for _, want := range []string{"\nmacro F1            0.", "\ncorrected accuracy  0.", " to 0.",
 		"\nkappa               0.",
-		"\nestimated confusion matrix, examples: column = true class, row = predicted\n"} {
+		"\nestimated confusion matrix, examples: column = true class, row = predicted; entries below 0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

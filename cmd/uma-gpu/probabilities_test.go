@@ -198,7 +198,7 @@ func TestEvalProbabilities(t *testing.T) {
 		t.Errorf("found %v, %v, wanted %v, %v", r.LogLoss, *r.CorrectedLogLoss, loss, corrected)
 	}
 	stdout, _ = succeed(t, "eval", "--model", m, "--data", test, "--confusion", noise)
-	for _, want := range []string{"\n\nlog-loss            1.", "\nBrier score         0.",
+	for _, want := range []string{"\nlog-loss            1.", "\nBrier score         0.",
 		"\ncalibration error   0.", "\ncorrected log-loss  0."} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)

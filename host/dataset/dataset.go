@@ -88,10 +88,29 @@ func (d *Dataset) CheckNarrow() error {
 	if !d.Narrow || d.at.Narrow() != nil {
 		return nil
 	}
-	return fmt.Errorf("%s: "+setting.Spell("storage",
-		"narrow")+" wants raw dense features that are integers, none of them "+
-		"-0, the largest at most 65535 above the least (and 1, with bias), and found others; use "+
-		setting.Spell("storage", "dense"), d.Path)
+	return d.Errorf("%s wants raw dense features that are integers, none of them -0, the largest at "+
+		"most 65535 above the least (and 1, with bias), and found others; use %s",
+		setting.Spell("storage", "narrow"), setting.Spell("storage", "dense"))
+}
+
+// FileError is what is wrong with the examples of a file.
+type FileError struct {
+	Path string // as Found.Path
+	Err  error
+}
+
+func (e *FileError) Error() string {
+	if e.Path == "" {
+		return e.Err.Error()
+	}
+	return e.Path + ": " + e.Err.Error()
+}
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Errorf returns the FileError of d with a text like that of fmt.Errorf.
+func (d *Dataset) Errorf(format string, args ...any) error {
+	return &FileError{d.Path, fmt.Errorf(format, args...)}
 }
 
 // Found is what Read says of a file besides its examples.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
+	"fmt"
 	"hash"
 	"math"
 	"slices"
@@ -94,7 +94,7 @@ func (d *Dataset) hashOf(sums []int64) string {
 	h := d.hashHead(hashMagic)
 	h.Write(h.buf) // a hash.Hash never returns an error from Write
 	h.Write(store.Bytes(sums))
-	return hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // hashHead begins a hash.
@@ -157,7 +157,7 @@ func (d *Dataset) HashOld(ctx context.Context) (string, error) {
 		d.hashRows(h, from, min(from+store.MostRows, d.N))
 	}
 	h.flush()
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 // hashRows hashes examples from..to-1.

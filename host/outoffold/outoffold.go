@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -41,7 +42,7 @@ func Scores(
 	fitting := ctx
 	ctx, task := progress.Begin(ctx, foldWork(folds))
 	defer task.End()
-	spreads := make([]float64, folds)
+	spreads, steps, stops := make([]float64, folds), make([]int, folds), []string{}
 	for f := range folds {
 		m, err := train(ctx, h, labelled, noise, o, f)
 		if err == nil {
@@ -54,10 +55,14 @@ func Scores(
 		if m.Run.Noise != nil {
 			h.Learned = append(h.Learned, m.Run.Noise)
 		}
-		if note != nil {
-			note("fold %d of %d: %d steps, %s", f+1, folds, m.Meta.Steps, m.Meta.Stop)
+		if steps[f] = m.Meta.Steps; !slices.Contains(stops, m.Meta.Stop) {
+			stops = append(stops, m.Meta.Stop)
 		}
 		task.Add(1)
+	}
+	if note != nil {
+		note("%d folds: %d to %d steps, %s", folds, slices.Min(steps), slices.Max(steps),
+			strings.Join(stops, " or "))
 	}
 	if o.Annotations != nil {
 		noise = meanLearned(h, data.Classes)

@@ -68,8 +68,8 @@ func (p *Params) Definition() *learners.Definition {
 	}
 }
 
-// run is the learner in the middle of a run.
-type run struct {
+// learner is the learner in the middle of a run.
+type learner struct {
 	Params
 	*base.Scored
 	columns  []int     // of X, in which there is anything: in the others the centre is 0
@@ -86,13 +86,13 @@ type machine struct {
 
 func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		l := &run{Params: *p, Scored: s, noise: noise(problem)}
+		l := &learner{Params: *p, Scored: s, noise: noise(problem)}
 		return l, l.begin()
 	})
 }
 
 // begin makes the machines: of two classes that of the second, which the first mirrors.
-func (l *run) begin() error {
+func (l *learner) begin() error {
 	x, q := l.Problem.X, l.Problem.Q
 	classes := learners.AllClasses(q)
 	if q == 2 {
@@ -167,7 +167,7 @@ func column(columns []int32, k int) int {
 
 // Step implements learners.Learner: a pass of each machine that still moves; of all if what one
 // finds is evidence for the others.
-func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
 	if err := l.Ready(ctx); err != nil {
 		return s, err
 	}
@@ -210,7 +210,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 }
 
 // write writes the weights of a machine to rows of w, and returns which.
-func (l *run) write(m *machine, w engine.Weights) (classes []int) {
+func (l *learner) write(m *machine, w engine.Weights) (classes []int) {
 	by := 1 / (math.Sqrt(l.Softness) * m.centre.Doubt())
 	row := w.Row(m.class)
 	clear(row)
@@ -227,7 +227,7 @@ func (l *run) write(m *machine, w engine.Weights) (classes []int) {
 	return []int{0, 1}
 }
 
-func (l *run) Save() ([]byte, error) {
+func (l *learner) Save() ([]byte, error) {
 	var all []any
 	for _, m := range l.machines {
 		all = append(all, m.centre.Places()...)
@@ -236,7 +236,7 @@ func (l *run) Save() ([]byte, error) {
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
-func (l *run) Restore(saved []byte) error {
+func (l *learner) Restore(saved []byte) error {
 	s := base.Unpack(saved)
 	for _, m := range l.machines {
 		if s.Read(m.centre.Places()...) {

@@ -23,7 +23,7 @@ func noise(p *learners.Problem) []float64 {
 const least = 1e-6
 
 // witness writes what labels say to the evidence of machines.
-func (l *run) witness(machines []*machine) {
+func (l *learner) witness(machines []*machine) {
 	q, y := l.Problem.Q, l.Problem.Y
 	c := l.noise
 	if c == nil {

@@ -71,8 +71,8 @@ type mover interface {
 	move(w, mistakes []float32)
 }
 
-// run is one of the learners in the middle of a run.
-type run struct {
+// learner is one of the learners in the middle of a run.
+type learner struct {
 	mover
 	eval    engine.Evaluator
 	problem *learners.Problem
@@ -101,7 +101,7 @@ func start(problem *learners.Problem, m mover) (learners.Learner, error) {
 		return nil, err
 	}
 	n, d, q := eval.Shape()
-	l := &run{mover: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
+	l := &learner{mover: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
 		a: make([]float32, n*q), sums: make([]int64, q*d), lengths: make([]float64, n)}
 	l.unmix(inverse.Float32())
 	for i := range l.lengths {
@@ -113,7 +113,7 @@ func start(problem *learners.Problem, m mover) (learners.Learner, error) {
 
 // unmix makes the coefficients. An example of label k counts as C⁻¹[r][k] examples of class r and
 // as 1 - C⁻¹[r][k] of the others. They are divided by a number for which none is above 1 in size.
-func (l *run) unmix(inverse []float32) {
+func (l *learner) unmix(inverse []float32) {
 	most := 1.0
 	for _, b := range inverse {
 		most = max(most, math.Abs(float64(b))+math.Abs(1-float64(b)))
@@ -127,13 +127,13 @@ func (l *run) unmix(inverse []float32) {
 // length returns ‖v‖.
 func length(v []float32) float64 { return math.Sqrt(base.SquaredLength(v)) }
 
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
+func (l *learner) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
 	return base.CountPredicted(l.eval, w, changed, l.predicted, l.problem.Y)
 }
 
 // Step implements learners.Learner: it corrects the weights of each class by the mistakes that
 // they make. It is the last one if there are none.
-func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) Step(_ context.Context, w engine.Weights) (s learners.Step, err error) {
 	next := w.Clone()
 	var begun []int
 	for r := range l.q {
@@ -170,7 +170,7 @@ func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err er
 }
 
 // mistakes adds up, for each class, the examples on either side of its plane.
-func (l *run) mistakes(w engine.Weights) error {
+func (l *learner) mistakes(w engine.Weights) error {
 	margins := make([]float64, l.q)
 	for r := range margins {
 		margins[r] = l.margin(w.Row(r))
@@ -196,13 +196,13 @@ func (l *run) mistakes(w engine.Weights) error {
 }
 
 // Save implements learners.Learner: the weights are all there is to know.
-func (*run) Save() ([]byte, error) { return nil, nil }
+func (*learner) Save() ([]byte, error) { return nil, nil }
 
-func (*run) Restore(saved []byte) error {
+func (*learner) Restore(saved []byte) error {
 	if len(saved) > 0 {
 		return fmt.Errorf("perceptron: saved state: got %d bytes, want none", len(saved))
 	}
 	return nil
 }
 
-func (l *run) Close() error { return l.eval.Close() }
+func (l *learner) Close() error { return l.eval.Close() }

@@ -65,7 +65,7 @@ func (p *corrected) steps(tau, s []float32, e *example) (any bool) {
 }
 
 // correct finds the weights of the examples and, if it is asked to, has the steps corrected.
-func (l *run) correct() error {
+func (l *learner) correct() error {
 	p, c := l.Problem, l.classWeights()
 	counts := learners.CountLabels(p.Y, p.Q)
 	if p.Noise != nil {

@@ -42,8 +42,8 @@ type example struct {
 	random *rand.Rand // of the run
 }
 
-// run is a learner of the family in the middle of a run.
-type run struct {
+// learner is one of the family in the middle of a run.
+type learner struct {
 	Params
 	*base.Scored // without a Scorer for a stream
 	policy       policy
@@ -69,8 +69,8 @@ func start(problem *learners.Problem, p *Params) (learners.Learner, error) {
 }
 
 // newRun begins a run on examples that are loaded, or of a stream.
-func newRun(scored *base.Scored, p *Params) (*run, error) {
-	l := &run{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
+func newRun(scored *base.Scored, p *Params) (*learner, error) {
+	l := &learner{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
 		order: make([]int32, scored.Problem.X.N)}
 	l.tells, _ = l.policy.(teller)
 	l.state.random = *rand.NewPCG(scored.Problem.Seed, stream)
@@ -78,7 +78,7 @@ func newRun(scored *base.Scored, p *Params) (*run, error) {
 }
 
 // arrange puts the examples into the order of the next pass.
-func (l *run) arrange(random *rand.Rand) {
+func (l *learner) arrange(random *rand.Rand) {
 	for i := range l.order {
 		l.order[i] = int32(i)
 	}

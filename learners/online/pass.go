@@ -14,21 +14,21 @@ import (
 
 // pass is a run in the middle of one.
 type pass struct {
-	*run
+	*learner
 	example example
 	counts  []int64 // Q×Q: of examples by prediction and label, before each was learned from
 	updates int
 }
 
 // begin begins a pass from the weights w.
-func (l *run) begin(w engine.Weights) (*pass, error) {
+func (l *learner) begin(w engine.Weights) (*pass, error) {
 	if err := l.Ready(context.Background()); err != nil {
 		return nil, err
 	}
 	l.next.begin(&l.state, w, !l.NoAverage, l.Problem.X.Sparse())
 	random := rand.New(&l.next.random)
 	l.arrange(random)
-	p := &pass{run: l, counts: make([]int64, w.Q*w.Q)}
+	p := &pass{learner: l, counts: make([]int64, w.Q*w.Q)}
 	p.example.random = random
 	if l.tells != nil {
 		l.tells.begin(l.inverse, w.Q)
@@ -83,7 +83,7 @@ func (p *pass) end(w engine.Weights) (learners.Step, error) {
 
 // Step implements learners.Learner: a pass over all examples. It is the last one if it finds
 // nothing to add to W.
-func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+func (l *learner) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	steps, err := stepAll(ctx, []learners.Learner{l}, []engine.Weights{w})
 	if err != nil {
 		return learners.Step{}, err
@@ -99,16 +99,16 @@ func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights,
 	passes, steps := make([]*pass, len(all)), make([]learners.Step, len(all))
 	errs := make([]error, len(all))
 	for k, l := range all {
-		one, ok := l.(*run)
+		one, ok := l.(*learner)
 		if !ok {
 			return nil, fmt.Errorf("online: found a run of another family of learners among those to step "+
 				"together (%T)", l)
 		}
-		if n, want := len(one.order), len(all[0].(*run).order); n != want {
+		if n, want := len(one.order), len(all[0].(*learner).order); n != want {
 			return nil, fmt.Errorf("online: found runs on %d and on %d examples to step together, wanted "+
 				"those of one problem", want, n)
 		}
-		if err := one.measure(all[0].(*run)); err != nil {
+		if err := one.measure(all[0].(*learner)); err != nil {
 			return nil, err
 		}
 		var err error

@@ -80,7 +80,7 @@ func TestStacks(t *testing.T) {
 			var passes []*pass
 			var sizes []int
 			for k, l := range all {
-				one, err := l.(*run).begin(w[k])
+				one, err := l.(*learner).begin(w[k])
 				if err != nil {
 					t.Fatal(err)
 				}

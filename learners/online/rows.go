@@ -17,7 +17,7 @@ func rowOf(x dataset.Examples, i int) lanes.Row {
 
 // measure finds ‖x‖² of all examples before the first pass, those of another run if it has the
 // same examples.
-func (l *run) measure(other *run) (err error) {
+func (l *learner) measure(other *learner) (err error) {
 	if l.norms2 != nil {
 		return nil
 	}

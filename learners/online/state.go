@@ -68,7 +68,7 @@ func (s *state) result(w engine.Weights) error {
 
 // Save implements learners.Learner: how many examples were seen, the random numbers and, with an
 // average of any example, the weights and what their average needs. Else the host keeps weights.
-func (l *run) Save() ([]byte, error) {
+func (l *learner) Save() ([]byte, error) {
 	all := []any{l.state.seen, &l.state.random}
 	if l.averages(l.state.seen) {
 		size := l.Problem.Q * l.Problem.X.D
@@ -81,9 +81,9 @@ func (l *run) Save() ([]byte, error) {
 }
 
 // averages says whether a state after seen examples has weights of its own.
-func (l *run) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
+func (l *learner) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
 
-func (l *run) Restore(saved []byte) error {
+func (l *learner) Restore(saved []byte) error {
 	var next state
 	s := base.Unpack(saved)
 	whole := s.Read(&next.seen, &next.random)

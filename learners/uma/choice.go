@@ -9,6 +9,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
+// choice is what a step chooses among.
+type choice struct {
+	norms      []float32     // ‖z_pq‖², Q×Q
+	allowed    []engine.Pair // by clause 7, by p, then q
+	candidates []candidate   // those of them not yet tried
+	tried      int
+	z          []float32 // update vectors of the pairs under trial
+}
+
 // candidate is a pair that clause 7 allows.
 type candidate struct {
 	engine.Pair
@@ -16,7 +25,7 @@ type candidate struct {
 }
 
 // collect fills l.allowed and l.candidates with the pairs that clause 7 allows, by p, then q.
-func (l *run) collect(regions []int64) error {
+func (l *learner) collect(regions []int64) error {
 	l.allowed, l.candidates, l.tried = l.allowed[:0], l.candidates[:0], 0
 	for p := range l.q {
 		if slices.Max(regions[p*l.q:(p+1)*l.q]) == 0 {
@@ -51,7 +60,7 @@ func (l *run) collect(regions []int64) error {
 // for their update vectors in l.z. Mostly the first pair will do; where it does not, a device
 // answers sixteen questions sooner than sixteen times one. A random choice is not made before it is
 // needed.
-func (l *run) next() (pairs []engine.Pair) {
+func (l *learner) next() (pairs []engine.Pair) {
 	n := min(16, len(l.candidates))
 	if n > 0 && l.Select == SelectRandom {
 		drawn := l.rng.IntN(len(l.candidates))

@@ -7,9 +7,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
+// labelNoise is how long wrong labels alone make update vectors (clause 18).
+type labelNoise struct {
+	b2     []float64 // B²-B in float64, Q×Q; nil if nothing is doubted or labels are right
+	square float64   // mean of ‖x‖² over the examples, divided by n
+}
+
 // doubtWrong finds how long wrong labels alone make update vectors (clause 18), unless nothing is
 // doubted.
-func (l *run) doubtWrong(x dataset.Stored) {
+func (l *learner) doubtWrong(x dataset.Stored) {
 	if l.Doubt == 0 {
 		return
 	}
@@ -35,7 +41,7 @@ func (l *run) doubtWrong(x dataset.Stored) {
 // alone: z_pr sums B[r][y]·x over region p, and B[r][y] is 1 or 0 on average over the noisy
 // labels y of an example, as its true class is r or not, with a variance whose sum over the
 // region is estimated by Σ_y N[p][y]·(B[r][y]²-B[r][y]).
-func (l *run) doubted(regions []int64, p, r int) float64 {
+func (l *learner) doubted(regions []int64, p, r int) float64 {
 	if l.b2 == nil {
 		return 0
 	}

@@ -14,7 +14,7 @@ import (
 
 // Step implements learners.Learner: lines 5 to 12 of Algorithm 2. A step is short, so it
 // is finished even if the context is cancelled.
-func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) Step(_ context.Context, w engine.Weights) (s learners.Step, err error) {
 	if err := l.cells.Norms(l.norms, l.b); err != nil {
 		return s, err
 	}
@@ -46,7 +46,7 @@ func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err er
 const odd = 0.25
 
 // done is the end of a run, with a doubt if much of what W predicts seems to be wrong.
-func (l *run) done() learners.Step {
+func (l *learner) done() learners.Step {
 	s := learners.Step{Done: true}
 	if e := l.inverse.EstimatedError(l.assignment.Predicted, l.n); e >= odd {
 		s.Doubts = base.EndInDoubt("try a smaller alpha, doubt or tol",
@@ -57,7 +57,7 @@ func (l *run) done() learners.Step {
 }
 
 // report describes a step that has corrected some pairs.
-func (l *run) report(pairs []engine.Pair) (s learners.Step) {
+func (l *learner) report(pairs []engine.Pair) (s learners.Step) {
 	changed, largest := make([]bool, l.q), pairs[0]
 	for _, c := range pairs {
 		changed[c.P], changed[c.Q] = true, true
@@ -83,7 +83,7 @@ func (l *run) report(pairs []engine.Pair) (s learners.Step) {
 
 // choose finds the first pair in the order of clause 7 that is a mistake of w, and its
 // update vector, which is good until the next one.
-func (l *run) choose(pair *engine.Pair, w engine.Weights) (z []float32, found bool, err error) {
+func (l *learner) choose(pair *engine.Pair, w engine.Weights) (z []float32, found bool, err error) {
 	for {
 		tried := l.next()
 		if len(tried) == 0 {
@@ -103,7 +103,7 @@ func (l *run) choose(pair *engine.Pair, w engine.Weights) (z []float32, found bo
 
 // mistaken says whether the error set of w has it that z_pq, of class q, is a mistake
 // (clauses 8 and 18).
-func (l *run) mistaken(c engine.Pair, z []float32, w engine.Weights) bool {
+func (l *learner) mistaken(c engine.Pair, z []float32, w engine.Weights) bool {
 	length := math.Sqrt(float64(l.norms[c.P*l.q+c.Q]))
 	return numerics.Dot(z, w.Row(c.P))-numerics.Dot(z, w.Row(c.Q)) >= l.margin(length)
 }
@@ -124,7 +124,7 @@ const room = 4 << 20
 
 // correct corrects those of pairs, which are in order of p, then q, that are mistakes of w
 // as it is before the step, and returns them (clause 17).
-func (l *run) correct(w engine.Weights, pairs []engine.Pair) (done []engine.Pair, err error) {
+func (l *learner) correct(w engine.Weights, pairs []engine.Pair) (done []engine.Pair, err error) {
 	l.before = append(l.before[:0], w.W...)
 	before := engine.Weights{Q: w.Q, D: w.D, W: l.before}
 	for batch := range slices.Chunk(pairs, max(1, l.room/l.d)) {

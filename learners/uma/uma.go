@@ -23,30 +23,25 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// run is UMA in the middle of a run.
-type run struct {
+// learner is UMA in the middle of a run.
+type learner struct {
 	Params
 	cells   engine.Cells
+	n, d, q int
 	inverse *confusion.Inverse
 	b       []float32 // float32(C⁻¹)
 	pcg     *rand.PCG
 	rng     *rand.Rand // on pcg
 
-	n, d, q    int
 	begun      bool              // W is not 0 any more, so α counts (clause 4)
+	unit       float64           // of α: 1, or the length of W that clause 18 says, at the last Count
 	assignment engine.Assignment // of the last Count
 	priors     []float64         // π̂, from the first assignment
-	norms      []float32
-	z          []float32 // update vectors of the pairs under trial
-	b2         []float64 // B²-B in float64, Q×Q; nil if nothing is doubted or labels are right
-	square     float64   // mean of ‖x‖² over the examples, divided by n
-	unit       float64   // of α: 1, or the length of W that clause 18 says, at the last Count
 
-	allowed    []engine.Pair // by clause 7 in this step, by p, then q
-	candidates []candidate   // those of them not yet tried
-	tried      int           // in this step
-	before     []float32     // W before this step, if it corrects more than one pair
-	room       int           // numbers that the update vectors have that it computes at once
+	choice
+	labelNoise
+	before []float32 // W before this step, if it corrects more than one pair
+	room   int       // numbers that the update vectors have that it computes at once
 }
 
 // stream keeps this package's random numbers apart from others of the same seed.
@@ -63,17 +58,17 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 }
 
 // newRun begins a run on cells, which it closes at its end.
-func newRun(p Params, cells engine.Cells, inverse *confusion.Inverse, seed uint64) *run {
+func newRun(p Params, cells engine.Cells, inverse *confusion.Inverse, seed uint64) *learner {
 	n, d, q := cells.Shape()
 	pcg := rand.NewPCG(seed, stream)
-	return &run{
+	return &learner{
 		Params: p, cells: cells, inverse: inverse, b: inverse.Float32(), pcg: pcg, rng: rand.New(pcg),
-		n: n, d: d, q: q, norms: make([]float32, q*q), room: room,
+		n: n, d: d, q: q, choice: choice{norms: make([]float32, q*q)}, room: room,
 	}
 }
 
 // Count implements learners.Learner: line 4 of Algorithm 2, for all p at once.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+func (l *learner) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
 	err error) {
 	l.begun = l.begun || slices.ContainsFunc(w.W, func(v float32) bool { return v != 0 })
 	if l.begun { // else the scores are 0 as they were when loaded
@@ -100,7 +95,7 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 
 // margin is α as it counts now for an example, or a sum of them, of the given length: 0
 // while W = 0, or no first step would be possible (clauses 4, 8 and 18).
-func (l *run) margin(length float64) float32 {
+func (l *learner) margin(length float64) float32 {
 	switch {
 	case !l.begun:
 		return 0
@@ -110,7 +105,7 @@ func (l *run) margin(length float64) float32 {
 	return l.Alpha
 }
 
-func (l *run) Close() error { return l.cells.Close() }
+func (l *learner) Close() error { return l.cells.Close() }
 
 // saved is the JSON of a run's state: what else there is follows from the labels and the weights.
 type saved struct {
@@ -118,7 +113,7 @@ type saved struct {
 	Random []byte `json:"random"` // the state of the generator
 }
 
-func (l *run) Save() ([]byte, error) {
+func (l *learner) Save() ([]byte, error) {
 	random, err := l.pcg.MarshalBinary()
 	if err != nil {
 		return nil, err
@@ -126,7 +121,7 @@ func (l *run) Save() ([]byte, error) {
 	return json.Marshal(saved{l.begun, random})
 }
 
-func (l *run) Restore(text []byte) error {
+func (l *learner) Restore(text []byte) error {
 	var s saved
 	err := json.Unmarshal(text, &s)
 	if err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -176,8 +175,7 @@ func isBinary(head []byte) bool {
 // firstLine returns the line that goes before a header.
 func firstLine(version string, header []byte) string {
 	sum := sha256.Sum256(header)
-	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, version, binaryDigits, len(header),
-		hex.EncodeToString(sum[:]))
+	return fmt.Sprintf("%s%s %0*d %x\n", binaryMagic, version, binaryDigits, len(header), sum)
 }
 
 // checkEndian refuses big-endian machines, which have the text formats.

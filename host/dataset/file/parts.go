@@ -3,7 +3,6 @@ package file
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -300,7 +299,7 @@ func (b *builder) part(d *dataset.Dataset) error {
 		joined.Encoding, joined.Prepared = w.Encoding, w.Prepared
 		if w.Prepared != nil && !slices.Contains(p.hashes, "") { // that of all raw data is not known
 			sum := sha256.Sum256(fmt.Append(nil, "uma-gpu parts 1\n", p.hashes))
-			joined.SHA256 = hex.EncodeToString(sum[:])
+			joined.SHA256 = fmt.Sprintf("%x", sum[:])
 		}
 	}
 	return nil

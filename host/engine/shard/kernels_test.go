@@ -186,7 +186,8 @@ func TestKernelTraffic(t *testing.T) {
 		return (groups+k-1)*k*((width*bytes+7)/8*8) + 8
 	}
 	for rank, err := range onRanks(k, func(_ int, r ranks.Reducer) error {
-		meter := ranks.NewMeter(r)
+		var traffic ranks.Traffic
+		meter := traffic.Through(r)
 		e, err := shard.Ranks(t.Context(), meter, []engine.Engine{simd.New()}, nil)
 		if err != nil {
 			return err
@@ -196,7 +197,7 @@ func TestKernelTraffic(t *testing.T) {
 			return err
 		}
 		rbf := kernel.Function{Kind: kernel.RBF, Gamma: 0.1}
-		step := sent(meter)
+		step := sent(&traffic)
 		basis, err := pca.Fit(t.Context(), e, read,
 			pca.Options{Function: rbf, Landmarks: m, Components: 5})
 		centring := 2 * inOrder(m, 8, 1) // of kernel values, and of features

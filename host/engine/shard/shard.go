@@ -18,7 +18,7 @@ import (
 // equal. They change how long work takes and nothing else. With few examples some engines may
 // get none. Errors are of the arguments.
 func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
-	return Ranks(context.Background(), ranks.Alone{}, engines, shares)
+	return Ranks(context.Background(), ranks.Alone, engines, shares)
 }
 
 // Ranks returns the engines of all ranks as one: this rank has those given, and takes their shares
@@ -66,7 +66,7 @@ func (e *sharded) Own() engine.Engine {
 		return e.engines[0]
 	}
 	first := e.first[e.rank]
-	own := newSharded(e.engines, joined{Reducer: ranks.Alone{}, ctx: e.ctx, all: 1})
+	own := newSharded(e.engines, joined{Reducer: ranks.Alone, ctx: e.ctx, all: 1})
 	own.first, own.until = []int{0, len(e.engines)}, slices.Clone(e.until[first:e.first[e.rank+1]+1])
 	for i := len(own.until) - 1; i >= 0; i-- {
 		own.until[i] -= own.until[0]

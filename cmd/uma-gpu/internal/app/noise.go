@@ -52,11 +52,6 @@ func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, 
 		Axes: n.Axes})
 }
 
-func PrintedAxesFlag(into *string) cli.Flag {
-	return Choice(into, "axes", TrueColumns, "`AXES` of printed matrices: true-columns or true-rows",
-		TrueColumns, InTrueRows)
-}
-
 // NormalizeFlag returns the flag --normalize, whose value CheckSteps checks.
 func NormalizeFlag(into *string) cli.Flag {
 	return &cli.StringFlag{Name: "normalize", Value: "auto", Usage: NormalizeUsage, Destination: into}

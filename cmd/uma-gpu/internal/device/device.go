@@ -352,7 +352,7 @@ func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
 				if err := agree(fmt.Sprint(d.Data, w)); err != nil {
 					return nil, err
 				}
-				return shard.Ranks(context.Background(), traffic, engines, shares)
+				return shard.Ranks(context.Background(), counted, engines, shares)
 			}
 			if e, err = shard.New(engines, shares); err == nil {
 				n.Say("shares of the examples: %s", SharesText(engines, shares))

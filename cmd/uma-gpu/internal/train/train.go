@@ -38,7 +38,7 @@ type Options struct {
 	Verbose  bool
 	History  string
 	Page     string
-	Axes     string
+	Tables   judgement.Tables
 
 	start, lap time.Time
 	seconds    seconds
@@ -108,7 +108,7 @@ Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 				"also write errors step by step to `FILE`: .csv or .jsonl"),
 			app.Output(&o.Page, "report",
 				"also show model and labels as a page, `FILE`.html; see report --help"),
-			app.PrintedAxesFlag(&o.Axes), o.JSONFlag(), o.QuietFlag()),
+			o.Tables.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }

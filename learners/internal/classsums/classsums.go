@@ -1,4 +1,6 @@
-package classmean
+// Package classsums has the sums of examples by noisy label, and the training of a learner whose
+// only step makes weights of them.
+package classsums
 
 import (
 	"context"
@@ -14,10 +16,10 @@ import (
 type Sums struct {
 	Inverse *confusion.Inverse // C⁻¹
 	Labels  []int64            // examples by noisy label
-	b       []float32          // float32(C⁻¹)
-	cells   engine.Cells
+	Cells   engine.Cells
+	b       []float32 // float32(C⁻¹)
 	n, d, q int
-	about   string // whose they are
+	learner string // its name
 	weights func(s *Sums, w engine.Weights) error
 	made    bool // the step
 }
@@ -32,8 +34,8 @@ func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engin
 		return nil, err
 	}
 	s := &Sums{
-		Inverse: inverse, Labels: make([]int64, problem.Q), b: inverse.Float32(), cells: cells,
-		about: name, weights: weights,
+		Inverse: inverse, Labels: make([]int64, problem.Q), b: inverse.Float32(), Cells: cells,
+		learner: name, weights: weights,
 	}
 	s.n, s.d, s.q = cells.Shape()
 	for _, y := range problem.Y {
@@ -44,10 +46,10 @@ func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engin
 
 func (s *Sums) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
 	err error) {
-	if err := s.cells.Rescore(w, changed); err != nil {
+	if err := s.Cells.Rescore(w, changed); err != nil {
 		return nil, err
 	}
-	a, err := s.cells.Assign(0)
+	a, err := s.Cells.Assign(0)
 	return a.Predicted, err
 }
 
@@ -62,7 +64,7 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 		return learners.Step{}, err
 	}
 	const advice = ", or use a confusion matrix that is farther from a singular one"
-	if err := base.CheckFinite(s.about, next.W, advice); err != nil {
+	if err := base.CheckFinite(s.learner, next.W, advice); err != nil {
 		return learners.Step{}, err
 	}
 	copy(w.W, next.W)
@@ -74,7 +76,7 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 func (s *Sums) ByLabel() ([]int64, error) {
 	sums, region := make([]int64, s.q*s.d), make([]int64, s.q*s.d)
 	for p := range s.q {
-		if err := s.cells.ClassSums(region, p); err != nil {
+		if err := s.Cells.ClassSums(region, p); err != nil {
 			return nil, err
 		}
 		for i, v := range region {
@@ -87,7 +89,7 @@ func (s *Sums) ByLabel() ([]int64, error) {
 // Unmix writes to row, d values, the sum of true class q over n: clause 6's update vector of all
 // examples, of sums that ByLabel returned.
 func (s *Sums) Unmix(row []float32, sums []int64, q int) {
-	engine.UpdateVector(row, sums, s.b[q*s.q:(q+1)*s.q], s.cells.FixedPoint())
+	engine.UpdateVector(row, sums, s.b[q*s.q:(q+1)*s.q], s.Cells.FixedPoint())
 }
 
 // Priors returns clause 7's estimate of how often each true class is, at least 1/n.
@@ -103,10 +105,10 @@ func (s *Sums) Save() ([]byte, error) { return []byte(states[s.made]), nil }
 func (s *Sums) Restore(saved []byte) error {
 	s.made = string(saved) == states[true]
 	if !s.made && string(saved) != states[false] {
-		return fmt.Errorf("%s: found a damaged state of a run, %.40q, wanted %q or %q", s.about, saved,
+		return fmt.Errorf("%s: found a damaged state of a run, %.40q, wanted %q or %q", s.learner, saved,
 			states[false], states[true])
 	}
 	return nil
 }
 
-func (s *Sums) Close() error { return s.cells.Close() }
+func (s *Sums) Close() error { return s.Cells.Close() }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -58,7 +59,7 @@ func TestKeepSpills(t *testing.T) {
 	_, release, err = d.Stored().Keep(some)
 	release()
 	if !errors.Is(err, memory.ErrBudget) || !errors.Is(err, os.ErrNotExist) ||
-		!strings.Contains(err.Error(), "set TMPDIR") {
+		!facts.Told(err, "TMPDIR") {
 		t.Errorf("no folder: %v", err)
 	}
 	t.Setenv("TMPDIR", dir)
@@ -121,12 +122,11 @@ func TestRoomToPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	little(t)
-	const advice = "convert it first (--data "
-	for steps, want := range map[string]string{"auto": " --normalize standardize,bias,l2 --out ",
-		"l2": " --normalize l2 --out ", "": "damaged", "none": "damaged"} {
+	const advice = "--data"
+	for steps, want := range map[string]string{"auto": "--normalize standardize,bias,l2 --out",
+		"l2": "--normalize l2 --out", "": "damaged", "none": "damaged"} {
 		_, err := Read(t.Context(), path, Options{Prepare: steps})
-		if err == nil || !strings.Contains(err.Error(), want) ||
-			strings.Contains(err.Error(), advice) != (want != "damaged") {
+		if !facts.Told(err, want) || strings.Contains(err.Error(), advice) != (want != "damaged") {
 			t.Errorf("%q: %v", steps, err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestRoomToPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := features.Prepare(d, dataset.Steps{L2: true}); !errors.Is(err, memory.ErrBudget) ||
-		!strings.Contains(err.Error(), advice) {
+		!facts.Told(err, advice) {
 		t.Errorf("prepared: %v", err)
 	}
 	if err := d.Close(); err != nil {

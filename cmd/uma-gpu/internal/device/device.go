@@ -293,7 +293,7 @@ type Work struct {
 // WorkOn returns the work on prepared examples in these classes.
 func WorkOn(rows dataset.Rows, classes int) Work {
 	x := rows.Stored()
-	return Work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}
+	return Work{x.Sparse(), x.D, classes, x.Size(), x.Shared()}
 }
 
 // WorkOnComponents returns the work on as many components of n examples.

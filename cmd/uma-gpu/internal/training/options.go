@@ -267,6 +267,6 @@ func WorkOf(w host.Work) device.Work {
 		return device.WorkOn(w.Data, w.Classes)
 	}
 	see := device.WorkOnComponents(w.Data.N, w.Components, w.Classes)
-	see.Shared = w.Data.Stored().At.Shared() != nil
+	see.Shared = w.Data.Stored().Shared()
 	return see
 }

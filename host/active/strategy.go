@@ -110,10 +110,11 @@ func (o Options) filled() Options {
 }
 
 // Ask returns which examples to ask about, the one that is worth most first: K of those whose
-// label is Unknown, or all of them if they are fewer. As long as fewer than two classes have labels,
-// it draws them at random. m is a model that Fit made of these labels, for strategies that look at
-// one; others may be given nil, and then Balance goes by what they themselves predict. Errors: an
-// option out of its range; those of host.Train and of the engine; a cancelled ctx.
+// label is Unknown, or all of them if they are fewer. As long as fewer than two classes have
+// labels, it draws them at random. m is a model that Fit made of these labels, for strategies
+// that look at one; others may be given nil, and then Balance goes by what they themselves
+// predict. Errors: an option out of its range; those of host.Train and of the engine; a cancelled
+// ctx.
 func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error) {
 	if err := o.check(); err != nil {
 		return nil, err

@@ -182,8 +182,8 @@ func (m *Matrix) inseparable(d *decomposition, cond float64) error {
 	return &InseparableError{cond, names}
 }
 
-// What stands for C⁻¹ where learners and estimates ask for it: the exact inverse of a matrix that is
-// only nearly right multiplies its errors by up to the condition number.
+// What stands for C⁻¹ where learners and estimates ask for it: the exact inverse of a matrix that
+// is only nearly right multiplies its errors by up to the condition number.
 const (
 	Exact    = "exact"    // C⁻¹
 	Pseudo   = "pinv"     // the pseudo-inverse: Tikhonov with λ = 10⁻⁹
@@ -196,8 +196,9 @@ const (
 	pseudoStrength  = 1e-9
 )
 
-// ParseInversion returns the value of Matrix.Inversion for a rule, and after a colon its strength: λ
-// of Tikhonov, above 0; of Mix the share of the identity, above 0 and below 1; 0.03 if none is given.
+// ParseInversion returns the value of Matrix.Inversion for a rule, and after a colon its
+// strength: λ of Tikhonov, above 0; of Mix the share of the identity, above 0 and below 1; 0.03
+// if none is given.
 func ParseInversion(text string) (string, error) {
 	rule, strength, err := parseInversion(text)
 	if err != nil || strength == 0 {
@@ -231,8 +232,8 @@ func parseInversion(text string) (rule string, strength float64, err error) {
 	return rule, strength, nil
 }
 
-// standIn returns what stands for the inverse of c, Q×Q, by a rule but Exact; false if there is none.
-// Each product is rounded before it is added, so that all machines agree.
+// standIn returns what stands for the inverse of c, Q×Q, by a rule but Exact; false if there is
+// none. Each product is rounded before it is added, so that all machines agree.
 func standIn(rule string, strength float64, c []float64, q int) ([]float64, bool) {
 	a := make([]float64, q*q)
 	if rule == Mix {

@@ -91,8 +91,8 @@ func TestInvertRandom(t *testing.T) {
 			}
 			if want := mat.Cond(c, 2); math.Abs(conditionOf(m)/want-1) > 1e-12 ||
 				v.Condition != conditionOf(m) {
-				t.Errorf("Q %d, share %v: condition %v and %v, wanted %v", q, share, conditionOf(m), v.Condition,
-					want)
+				t.Errorf("Q %d, share %v: condition %v and %v, wanted %v", q, share, conditionOf(m),
+					v.Condition, want)
 			}
 		}
 	}

@@ -97,8 +97,8 @@ func parseTable(path string, data []byte, o ReadOptions) (*Table, error) {
 	return t, nil
 }
 
-// axisOf returns which classes an axis of this name has: TrueRows for the true ones, TrueColumns for
-// the noisy ones, whose other axis is true; "" if the name does not tell.
+// axisOf returns which classes an axis of this name has: TrueRows for the true ones, TrueColumns
+// for the noisy ones, whose other axis is true; "" if the name does not tell.
 func axisOf(name string) string {
 	switch isTrue, isNoisy := labelfile.Axis(name); {
 	case isTrue:

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Write writes m to w as the CSV table that Read takes: the header `noisy\true,<class>,...`, then a
-// row per noisy class. Numbers are the shortest that read back as the same float64; names are quoted
-// where RFC 4180 asks for it. Standard errors are a second such table, behind the first.
+// Write writes m to w as the CSV table that Read takes: the header `noisy\true,<class>,...`, then
+// a row per noisy class. Numbers are the shortest that read back as the same float64; names are
+// quoted where RFC 4180 asks for it. Standard errors are a second such table, behind the first.
 //
 // The error is that of Check or of w, or about a name with a carriage return, which CSV readers do
 // not keep.

@@ -24,7 +24,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
 	Table         string
@@ -40,7 +39,6 @@ type Options struct {
 	source *source
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -218,7 +218,7 @@ func (t *trainer) checkSame(base *model.Model) error {
 // onRanks returns a remark on hashes that ranks cannot compare: one process makes those of earlier
 // versions.
 func (t *trainer) onRanks() string {
-	if t.data.Stored().At.Shared() == nil {
+	if !t.data.Stored().Shared() {
 		return ""
 	}
 	return " (of this version; one process can resume a training of an earlier version)"

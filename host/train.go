@@ -122,7 +122,7 @@ func (t *trainer) work() Work {
 // release gives back examples that were prepared or mapped here, not those given, where ranks
 // share them.
 func (t *trainer) release() {
-	if t.data.Stored().At.Shared() != t.given.Stored().At.Shared() {
+	if t.data.Stored().At != t.given.Stored().At {
 		t.data.Stored().Close()
 	}
 }

@@ -364,7 +364,11 @@ func drawDocuments(n int, seed, stream uint64) *dataset.Dataset {
 				counts[topics*own+int(float64(float64(u*u)*common))]++
 			}
 		}
-		d.Columns, d.Values = dataset.AppendStored(d.Columns, d.Values, counts)
+		for j, count := range counts {
+			if count > 0 {
+				d.Columns, d.Values = append(d.Columns, int32(j)), append(d.Values, count)
+			}
+		}
 		d.Starts, d.Y = append(d.Starts, int64(len(d.Values))), append(d.Y, int32(topic))
 	}
 	return d

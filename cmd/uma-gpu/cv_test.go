@@ -17,7 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// smallNoisy is a part of the digits with labels of which four in ten are wrong, and its matrix.
+// smallNoisy writes some digits, four in ten of their labels wrong, and the matrix.
 func smallNoisy(t *testing.T, dir string) (noisy, matrix string) {
 	t.Helper()
 	part := filepath.Join(dir, "part.csv")
@@ -82,7 +82,7 @@ func TestCrossValidateEveryLearner(t *testing.T) {
 	noisy, _ := smallNoisy(t, t.TempDir())
 	for k, d := range catalog.All() {
 		steps := "5"
-		if d.Name == "localisation" { // a step of which is one more example
+		if d.Name == "localisation" { // whose step is one more example
 			steps = "100"
 		}
 		args := []string{"cv", "--json", "--quiet", "--data", noisy, "--folds", "2", "--max-steps", steps,

@@ -18,7 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
-// shuffled are 90 examples of the features a, b and c, of which only b tells the class,
+// shuffled are 90 examples of the features a, b and c; only b tells the class,
 // and an id that is no feature.
 type shuffled struct {
 	C     float32 `parquet:"c"`

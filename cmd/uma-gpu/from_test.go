@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// named writes a table of 90 examples with the named columns, of which label has the
+// named writes a table of 90 examples with the named columns; label has the
 // class; the values go by the name of their column.
 func named(t *testing.T, dir, name string, columns ...string) string {
 	t.Helper()

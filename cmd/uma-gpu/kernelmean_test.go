@@ -16,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/meanmodel"
 )
 
-// TestTrainKernelMean: the mean classifier with a kernel function, of which every example is a
+// TestTrainKernelMean: the mean classifier with a kernel function; every example is a
 // landmark.
 func TestTrainKernelMean(t *testing.T) {
 	dir := t.TempDir()

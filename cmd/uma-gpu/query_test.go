@@ -33,7 +33,7 @@ func leaves(t *testing.T, dir, name string, first, n int) (tree map[string]strin
 	return tree
 }
 
-// fillIn fills in the labels of questions, of which it passes over every so manieth if that is not
+// fillIn fills in the labels of questions. It passes over every n-th if that is not
 // 0.
 func fillIn(t *testing.T, questions, out string, tree map[string]string,
 	without int) (ids []string) {

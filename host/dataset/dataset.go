@@ -143,24 +143,20 @@ func (d *Dataset) FeatureCount() int {
 	return d.D
 }
 
-// CheckAll returns an error unless the parts of d fit together and all values are finite.
-func (d *Dataset) CheckAll(ctx context.Context) error {
-	if err := d.CheckParts(); err != nil {
-		return err
-	}
-	return d.CheckFinite(ctx)
-}
-
-// CheckParts is check but for the values.
-func (d *Dataset) CheckParts() error {
+// checkAll returns an error unless the parts of d fit together and all values are finite.
+func (d *Dataset) checkAll(ctx context.Context) error {
 	if err := d.Stored().Check(); err != nil {
 		return err
 	}
-	return d.CheckAbout()
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	return d.content().CheckFinite(ctx)
 }
 
-// CheckAbout is checkParts but for the examples.
-func (d *Dataset) CheckAbout() error {
+// Validate returns an error unless labels, ids, names, preparation and encoding fit the shape of d.
+// It looks at no value.
+func (d *Dataset) Validate() error {
 	if d.D == 0 {
 		return fmt.Errorf("dataset: examples without any feature")
 	}
@@ -206,43 +202,6 @@ func (d *Dataset) CheckAbout() error {
 		}
 	}
 	return nil
-}
-
-// CheckFinite returns an error unless all values that this rank has are finite, or if ctx ends.
-func (d *Dataset) CheckFinite(ctx context.Context) error {
-	const block = 1 << 20 // values between two looks at ctx
-	from, to := d.Stored().Own()
-	x, values, begin := d.X, d.Values, from*d.D
-	if d.Sparse() {
-		begin = int(d.Starts[from])
-		values = values[begin:d.Starts[to]]
-	} else {
-		x = x[begin : to*d.D]
-	}
-	for k, v := range x {
-		if k%block == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if k += begin; !decimal.Finite(v) {
-			return notFinite(k/d.D+1, k%d.D+1, v)
-		}
-	}
-	for k, v := range values {
-		if k%block == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if k += begin; !decimal.Finite(v) {
-			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
-			return notFinite(i, int(d.Columns[k])+1, v)
-		}
-	}
-	return nil
-}
-
-// notFinite is the error of a value that is not, places counted from 1.
-func notFinite(example, column int, v float32) error {
-	return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted "+
-		"from 1)", example, column, v)
 }
 
 // Skipped says which examples Read passed over, by Options.SkipBad.
@@ -296,7 +255,7 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 			d.Y = append(d.Y, class[strings.Trim(name, " \t")])
 		}
 	}
-	if err := d.CheckAll(context.Background()); err != nil {
+	if err := d.checkAll(context.Background()); err != nil {
 		return nil, err
 	}
 	d.SHA256 = d.Hash()

@@ -95,7 +95,7 @@ func (e Stored) takeColumns(at []int) (Stored, error) {
 		}
 		p.Starts = append(p.Starts, int64(len(p.Values)))
 	}
-	if e.At.Shared() == nil {
+	if !e.Shared() {
 		return p.Stored(), nil
 	}
 	return spreadOver(e.At.Shared().Other(), p)

@@ -101,7 +101,7 @@ func UpdateVector(dst []float32, sums []int64, inverse []float32, f numerics.Fix
 // know.
 func Own(e Engine, rows dataset.Rows) (Engine, dataset.Examples) {
 	x := rows.Stored()
-	if r, ok := e.(interface{ Own() Engine }); ok && x.At.Shared() != nil {
+	if r, ok := e.(interface{ Own() Engine }); ok && x.Shared() {
 		e = r.Own() // of package shard
 	}
 	return e, x.Local()

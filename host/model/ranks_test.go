@@ -91,7 +91,7 @@ func samePredictions(t *testing.T, r ranks.Reducer, path string, m *Model, class
 	if err != nil {
 		return err
 	}
-	if d.Stored().At.Shared() == nil {
+	if !d.Stored().Shared() {
 		return errors.New("all ranks have all examples")
 	}
 	got, err := m.Predict(t.Context(), e, d)

@@ -170,7 +170,7 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 		return nil, err
 	}
 	size := max(1, judge.BlockValues/max(1, data.D))
-	if data.Stored().At.Shared() != nil {
+	if data.Stored().Shared() {
 		size = len(rest) // each rank has some of them
 	}
 	for block := range slices.Chunk(rest, max(1, size)) {

@@ -146,15 +146,15 @@ func Verify(ctx context.Context, d *dataset.Dataset) error {
 		return nil
 	}
 	w := &f.written
-	if err := w.CheckFinite(ctx); err != nil {
+	if err := contentOf(w).CheckFinite(ctx); err != nil {
 		if ctx.Err() != nil {
 			return cancelled(ctx, d.Path, err)
 		}
 		return fmt.Errorf("%s: the file is damaged: %w; convert the original data again", d.Path, err)
 	}
-	hashOf := w.HashUntil
+	hashOf := contentOf(w).Hash
 	if f.old {
-		hashOf = w.HashOld
+		hashOf = contentOf(w).HashOld
 	}
 	hash, err := hashOf(ctx)
 	if err != nil {

@@ -86,7 +86,7 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 			"data again", err)
 	}
 	share := f.share(s, o)
-	f.written.Put(f.written.Examples.On(share))
+	f.written.Put(dataset.Stored{Examples: f.written.Examples, At: store.Of(share)})
 	f.written.Path = s.path
 	if f.unmap != nil && h.Preparation == nil && o.Prepare != "" {
 		err = prepared.CheckRoom(&f.written, o.Prepare)
@@ -100,7 +100,10 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 	if err := share.Agree(err); err != nil {
 		return nil, s.errorf("%w", err)
 	}
-	if err := share.Agree(f.written.CheckParts()); err != nil {
+	if err = f.written.Stored().Check(); err == nil {
+		err = f.written.Validate()
+	}
+	if err := share.Agree(err); err != nil {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original "+
 			"data again", err)
 	}

@@ -13,12 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// openParquet opens a Parquet file; nil without package host/dataset/parquet.
-var openParquet columnar.Open
-
-// RegisterParquet makes Read read Parquet, in programs that carry its libraries.
-func RegisterParquet(open columnar.Open) { openParquet = open }
-
 // columnarReader reads a table row group by row group, and each of these column by column.
 type columnarReader struct {
 	*builder
@@ -30,7 +24,7 @@ type columnarReader struct {
 // enterParquet reads a table of plain columns: numbers as features, numbers or texts as the label.
 func enterParquet(b *builder) error {
 	s := b.src
-	if openParquet == nil {
+	if columnar.Parquet == nil {
 		return s.errorf("found Parquet, which this program does not read (import package " +
 			"host/dataset/parquet, or write the table as CSV)")
 	}
@@ -38,7 +32,8 @@ func enterParquet(b *builder) error {
 	if err != nil {
 		return err
 	}
-	table, err := openParquet(at, size, columnar.Limits{Page: s.limits.page, Window: s.limits.window})
+	table, err := columnar.Parquet(at, size,
+		columnar.Limits{Page: s.limits.page, Window: s.limits.window})
 	if err != nil {
 		return s.errorf("%w", err)
 	}

@@ -89,14 +89,14 @@ func checkBinary(t *testing.T, raw []byte, o Options) {
 		}
 		return
 	}
-	if err := d.CheckParts(); err != nil {
+	if err := d.Stored().Check(); err != nil {
 		t.Fatal(err)
 	}
 	if len(d.Hash()) != 64 || d.N == 0 || (d.Y == nil) != o.NoLabels {
 		t.Fatalf("read %+v", d)
 	}
 	_ = Verify(t.Context(), d) // an error most times
-	if d.CheckAll(t.Context()) != nil || d.D > 1<<16 {
+	if checkAll(t.Context(), d) != nil || d.D > 1<<16 {
 		return
 	}
 	dataset.Describe(d)

@@ -82,7 +82,7 @@ func TestMaxErrorsAndSkipBad(t *testing.T) {
 			if !reflect.DeepEqual(d.Skipped.At, c.places) || len(d.Skipped.First) != len(c.errs) {
 				t.Errorf("skipped %v, wanted %v", d.Skipped.At, c.places)
 			}
-			if err := d.CheckAll(t.Context()); err != nil {
+			if err := checkAll(t.Context(), d); err != nil {
 				t.Error(err)
 			}
 			// What is left is what a file without the bad lines says.

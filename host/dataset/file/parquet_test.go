@@ -10,6 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/packing"
+	"github.com/uma-gpu/uma-gpu/internal/columnar"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/parquetfile"
 )
@@ -224,8 +226,9 @@ func TestReadParquetBad(t *testing.T) {
 }
 
 func init() {
-	RegisterParquet(parquetfile.Open)
-	RegisterPacking(Packing{Name: "zstd", Magic: []byte{0x28, 0xb5, 0x2f, 0xfd}, Ending: ".zst",
+	columnar.Parquet = parquetfile.Open
+	packing.Register(packing.Packing{
+		Name: "zstd", Magic: []byte{0x28, 0xb5, 0x2f, 0xfd}, Ending: ".zst",
 		Reader: func(r io.Reader, window uint64) (io.ReadCloser, error) {
 			z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
 			return z.IOReadCloser(), err

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -178,7 +179,7 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 	}
 	if fileOf(d) == nil &&
 		d.Prepared == nil { // else the file says it, and hashing would read all of it
-		if d.SHA256, err = d.HashUntil(s.ctx); err != nil {
+		if d.SHA256, err = contentOf(d).Hash(s.ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -190,6 +191,23 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// contentOf returns what is hashed and checked of d.
+func contentOf(d *dataset.Dataset) *content.Data {
+	return &content.Data{N: d.N, D: d.D, Classes: d.Classes, Y: d.Y, Row: d.Entries,
+		Ranks: d.Stored().At.Shared()}
+}
+
+// checkAll returns an error unless the parts of d fit together and all values are finite.
+func checkAll(ctx context.Context, d *dataset.Dataset) error {
+	if err := d.Stored().Check(); err != nil {
+		return err
+	}
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	return contentOf(d).CheckFinite(ctx)
 }
 
 // emptyFault is the error of a file without any example.
@@ -222,11 +240,24 @@ func Formats(write bool) []string {
 
 // share leaves this rank its own examples of d, read whole. It asks all ranks.
 func share(d *dataset.Dataset, r *store.Ranks) error {
-	own, err := d.Examples.OwnOf(r)
-	if err != nil {
+	own := dataset.Examples{N: d.N, D: d.D, Starts: d.Starts}
+	var err error
+	if d.Sparse() {
+		own.Columns, own.Values, err = store.SpanSparse(r, d.Starts, true)
+	} else {
+		own.X, err = store.Span[float32](r, d.N, d.D)
+	}
+	for i := r.From; i < r.To && err == nil; i++ {
+		columns, values := d.Entries(i)
+		to, room := own.Entries(i)
+		copy(to, columns)
+		copy(room, values)
+	}
+	if err = r.Agree(err); err != nil {
+		r.Close()
 		return err
 	}
-	d.Put(own)
+	d.Put(dataset.Stored{Examples: own, At: store.Of(r)})
 	if d.Home != nil {
 		d.Home.Close() // of what was only read: nothing to lose
 		d.Home = nil

@@ -174,7 +174,7 @@ func TestShare(t *testing.T) {
 				end := 0
 				for rank, d := range parts {
 					from, to := d.Stored().Own()
-					if d.Stored().At.Shared() == nil || from != end || to%store.MostRows != 0 && to != d.N {
+					if !d.Stored().Shared() || from != end || to%store.MostRows != 0 && to != d.N {
 						t.Errorf("rank %d has examples %d..%d, after those before %d", rank, from, to, end)
 					}
 					end = to

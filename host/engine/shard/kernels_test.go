@@ -201,7 +201,8 @@ func TestKernelTraffic(t *testing.T) {
 		basis, err := pca.Fit(t.Context(), e, read,
 			pca.Options{Function: rbf, Landmarks: m, Components: 5})
 		centring := 2 * inOrder(m, 8, 1) // of kernel values, and of features
-		if err := step("kernel PCA", centring+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+40, 4*m*d+4*d+4*m*m,
+		if err := step("kernel PCA", centring+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+32,
+			4*m*d+4*d+4*m*m+8*((int64(read.N)+1023)/1024),
 			err); err != nil {
 			return err
 		}

@@ -198,7 +198,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if r != nil && d.Stored().At.Shared() == nil {
+			if r != nil && !d.Stored().Shared() {
 				return "", errors.New("all ranks have all examples")
 			}
 			noise, err := confusion.Pairwise(d.Classes, 0.1)
@@ -214,7 +214,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if r != nil && d.Stored().At.Shared() == nil {
+			if r != nil && !d.Stored().Shared() {
 				return "", errors.New("nobody can give back what ranks share")
 			}
 			if err := d.Close(); err != nil {
@@ -321,7 +321,7 @@ func TestLearnersShare(t *testing.T) {
 						o := o
 						o.Ranks = r
 						d, err := file.Read(t.Context(), path, o)
-						if err == nil && d.Stored().At.Shared() == nil {
+						if err == nil && !d.Stored().Shared() {
 							err = errors.New("all ranks have all examples")
 						}
 						return d, err

@@ -19,7 +19,7 @@ const step = 16
 // check checks what is loaded and returns the format of the sums: that of t, or that of the whole
 // if it is zero.
 func (e *sharded) check(x dataset.Stored, t enginecheck.Task, c cuts) (numerics.FixedPoint, error) {
-	if e.all == 1 || x.N < 1 || x.At.Shared() == nil && x.Check() != nil ||
+	if e.all == 1 || x.N < 1 || !x.Shared() && x.Check() != nil ||
 		t.Use == enginecheck.Sorting && len(t.Labels) != x.N {
 		return enginecheck.Load(x, t)
 	}

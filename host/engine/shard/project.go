@@ -13,7 +13,7 @@ import (
 // Project: each engine maps its examples (clause 13).
 func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
 	c, width := e.cut(x, step), p.Width()
-	sound := x.N > 0 && (x.At.Shared() != nil || x.Check() == nil) && width > 0
+	sound := x.N > 0 && (x.Shared() || x.Check() == nil) && width > 0
 	if e.all == 1 || !sound || len(dst)/width != x.N || len(dst)%width != 0 {
 		if err := enginecheck.Project(dst, x, p); err != nil {
 			return err

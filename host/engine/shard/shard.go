@@ -161,13 +161,13 @@ type cuts []int
 // that part is cut among its engines.
 func (e *sharded) cut(x dataset.Stored, step int) cuts {
 	c := make(cuts, len(e.until))
-	shared := x.At.Shared()
-	if shared == nil || len(shared.Ends) != e.all+1 {
+	ends := x.At.Ends()
+	if len(ends) != e.all+1 {
 		e.cutPart(c, 0, len(c)-1, 0, x.N, step)
 		return c
 	}
 	for rank := range e.all {
-		e.cutPart(c, e.first[rank], e.first[rank+1], shared.Ends[rank], shared.Ends[rank+1], step)
+		e.cutPart(c, e.first[rank], e.first[rank+1], ends[rank], ends[rank+1], step)
 	}
 	return c
 }

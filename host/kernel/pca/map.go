@@ -71,22 +71,19 @@ func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (datas
 func (b *Basis) Components(ctx context.Context, e engine.Engine, rows dataset.Rows,
 ) (z dataset.Stored, err error) {
 	x := rows.Stored()
-	if x.At.Shared() != nil {
-		if z, err = x.Like(b.Axes.Q); err == nil {
-			err = b.Project(ctx, e, z.X, x)
+	if !x.Shared() { // else Like asks
+		what := fmt.Sprintf("%d components of %d examples", b.Axes.Q, x.N)
+		if err := memory.Check(memory.Product(x.N, b.Axes.Q, 4), what); err != nil {
+			return z, err
 		}
-		if err != nil {
-			z.Close()
-		}
-		return z, err
 	}
-	z.N, z.D = x.N, b.Axes.Q
-	what := fmt.Sprintf("%d components of %d examples", z.D, z.N)
-	if err := memory.Check(memory.Product(z.N, z.D, 4), what); err != nil {
-		return z, err
+	if z, err = x.Like(b.Axes.Q); err == nil {
+		err = b.Project(ctx, e, z.X, x)
 	}
-	z.X = make([]float32, z.N*z.D, z.N*z.D+z.N) // with room for a bias
-	return z, b.Project(ctx, e, z.X, x)
+	if err != nil {
+		z.Close()
+	}
+	return z, err
 }
 
 // blockValues is how many values Blocks holds at a time.

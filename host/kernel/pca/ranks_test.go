@@ -33,7 +33,7 @@ func onRanks(t *testing.T, count int, path string, do func(e engine.Engine, x da
 			if err == nil {
 				err = dataset.Guard(func() error {
 					d, err := file.Read(t.Context(), path, file.Options{Ranks: r})
-					if err == nil && d.Stored().At.Shared() == nil {
+					if err == nil && !d.Stored().Shared() {
 						err = errors.New("all ranks have all examples")
 					}
 					if err != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Options are the options of the command. Data are the labelled examples.
+// Options have the labelled examples as Data.
 type Options struct {
 	training.Options
 	Unlabelled string
@@ -37,7 +37,6 @@ type Options struct {
 	Folder     string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -21,6 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 // Variable of the environment names the device where --device does not.
@@ -293,12 +294,27 @@ type Work struct {
 // WorkOn returns the work on prepared examples in these classes.
 func WorkOn(rows dataset.Rows, classes int) Work {
 	x := rows.Stored()
-	return Work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}
+	return Work{x.Sparse(), x.D, classes, x.Size(), x.Shared()}
+}
+
+// Mapped returns the work on as many components of each of n examples instead.
+func (w Work) Mapped(n, components int) Work {
+	w.sparse, w.Features, w.Values = false, components, n*components
+	return w
+}
+
+// WorkOnModel returns the work of scoring prepared examples by a model.
+func WorkOnModel(rows dataset.Rows, m *model.Model) Work {
+	w := WorkOn(rows, m.Q)
+	if m.Projection != nil {
+		w = w.Mapped(rows.Stored().N, m.D)
+	}
+	return w
 }
 
 // WorkOnComponents returns the work on as many components of n examples.
 func WorkOnComponents(n, components, classes int) Work {
-	return Work{Features: components, Classes: classes, Values: n * components}
+	return Work{Classes: classes}.Mapped(n, components)
 }
 
 // ProcessorValues is how many stored values are too many for auto to stay on the processor. A step

@@ -185,8 +185,8 @@ func deviceFindings(listing devices.DeviceListing) (all []finding) {
 			"update or reinstall its driver; until then choose another --device"))
 	}
 	for _, broken := range listing.LeftOut {
-		text, mend, _ := strings.Cut(broken, "; ")
-		all = append(all, finding{"driver", findingBad, text, mend})
+		all = append(all, finding{"driver", findingBad, broken,
+			"reinstall the driver, or remove its file"})
 	}
 	if listing.OpenCLError != "" && listing.LeftOut == nil {
 		all = append(all, finding{"OpenCL", findingNote, listing.OpenCLError,

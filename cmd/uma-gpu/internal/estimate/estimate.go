@@ -23,7 +23,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
 	Table         string
@@ -39,7 +38,6 @@ type Options struct {
 	source *source
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

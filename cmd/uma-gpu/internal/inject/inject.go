@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Options are the options of the command; one of Noise.Path and the rates is given.
+// Options have one of Noise.Path and the rates.
 type Options struct {
 	app.Common
 	Data                        app.Data

@@ -156,7 +156,8 @@ func New(stdout, stderr io.Writer) *cli.App {
 					kernelmean.NewMargin(kernelmean.Margin)},
 			},
 			compress.New(compress.Run), bench.New(bench.Run), devices.New(devices.Run),
-			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run), man.New(),
+			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run),
+			man.New(man.Run),
 		},
 	}
 	top.OnUsageError = app.OnUsageError

@@ -174,9 +174,9 @@ type question struct {
 	Shown   string `json:"shown,omitempty"`
 }
 
-// tell prints the questions, and writes the files that were asked for.
-func (q *questions) tell(ctx context.Context) error {
-	if err := q.written(); err != nil {
+// report prints the questions, and writes the files that were asked for.
+func (q *questions) report(ctx context.Context) error {
+	if err := q.writeFiles(); err != nil {
 		return err
 	}
 	d, labels, err := q.all()

@@ -19,7 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Options are the options of the command. Data is the pool.
+// Options have the pool as Data.
 type Options struct {
 	training.Options
 	Labelled      string
@@ -35,7 +35,6 @@ type Options struct {
 	WriteLabelled string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -137,15 +136,15 @@ func Run(ctx context.Context, o *Options) error {
 	if err := q.read(ctx); err != nil {
 		return err
 	}
-	if err := q.answer(ctx); err != nil {
+	if err := q.takeAnswers(ctx); err != nil {
 		return err
 	}
 	if len(q.session.Rounds) == 0 || q.session.Open() == 0 {
-		if err := q.next(ctx); err != nil {
+		if err := q.askNext(ctx); err != nil {
 			return err
 		}
 	}
-	return q.tell(ctx)
+	return q.report(ctx)
 }
 
 // check checks all options, those of the session included.
@@ -197,8 +196,8 @@ func (q *questions) close() {
 	}
 }
 
-// next trains, chooses the questions of a round, and keeps them.
-func (q *questions) next(ctx context.Context) (err error) {
+// askNext trains, chooses the questions of a round, and keeps them.
+func (q *questions) askNext(ctx context.Context) (err error) {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
@@ -229,7 +228,7 @@ func (q *questions) next(ctx context.Context) (err error) {
 	if len(asked) > 0 {
 		q.session.Predicted, q.session.Rounds = predicted, append(q.session.Rounds, round)
 	}
-	return q.keep()
+	return q.save()
 }
 
 // choose makes a pool of all examples, trains if two classes have labels, and returns which of

@@ -112,7 +112,7 @@ func (q *questions) read(ctx context.Context) error {
 		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it has "+
 			"is named by --label-column)", err)
 	}
-	return errors.Join(q.alike(), q.name(ctx), q.same())
+	return errors.Join(q.align(), q.nameExamples(ctx), q.checkSameData())
 }
 
 // columnsOut returns options that leave out the columns of a file that are for people.
@@ -144,8 +144,8 @@ func (q *questions) columnsOut(ctx context.Context, path string) (file.Options, 
 	return o, nil
 }
 
-// alike gives both parts one width, where a LIBSVM file does not tell it, and one storage.
-func (q *questions) alike() error {
+// align gives both parts one width, where a LIBSVM file does not tell it, and one storage.
+func (q *questions) align() error {
 	for _, d := range []*dataset.Dataset{q.labelled, q.rest} {
 		if d == nil {
 			continue
@@ -176,8 +176,8 @@ func (q *questions) alike() error {
 	return nil
 }
 
-// name finds ids and what to show.
-func (q *questions) name(ctx context.Context) (err error) {
+// nameExamples finds ids and what to show.
+func (q *questions) nameExamples(ctx context.Context) (err error) {
 	n, pool := q.rest.N, q.Data.Path
 	if len(q.rest.Skipped.At) > 0 && (q.Show != "" || q.ShowFile != "") {
 		return fmt.Errorf("%s: found bad examples that were skipped, wanted none, since texts are by "+
@@ -210,8 +210,8 @@ func (q *questions) name(ctx context.Context) (err error) {
 	return err
 }
 
-// same makes the session one of these data, or refuses others than it began with.
-func (q *questions) same() error {
+// checkSameData makes the session one of these data, or refuses others than it began with.
+func (q *questions) checkSameData() error {
 	classes := []string(nil)
 	if q.labelled != nil {
 		classes = q.labelled.Classes
@@ -250,8 +250,8 @@ func (q *questions) same() error {
 	return nil
 }
 
-// answer takes the answers of the expert into the session, and keeps it.
-func (q *questions) answer(ctx context.Context) error {
+// takeAnswers takes the answers of the expert into the session, and keeps it.
+func (q *questions) takeAnswers(ctx context.Context) error {
 	path := q.Answers
 	if path == "" {
 		return nil
@@ -298,8 +298,8 @@ func (q *questions) answer(ctx context.Context) error {
 	return q.session.Save(q.file("session.json"))
 }
 
-// keep writes what the folder has: the session last but for the questions, which follow from it.
-func (q *questions) keep() error {
+// save writes what the folder has: the session last but for the questions, which follow from it.
+func (q *questions) save() error {
 	if q.Session == "" {
 		return nil
 	}
@@ -314,9 +314,9 @@ func (q *questions) keep() error {
 	return q.session.Save(q.file("session.json"))
 }
 
-// written writes the files of the session for people. Questions that are there stay: their labels
-// may be half filled in.
-func (q *questions) written() error {
+// writeFiles writes the session's files for people. Questions that are there stay: their labels may
+// be half filled in.
+func (q *questions) writeFiles() error {
 	if q.Session == "" {
 		return nil
 	}

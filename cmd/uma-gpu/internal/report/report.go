@@ -26,7 +26,6 @@ const (
 	byModel = "model"
 )
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
 	Match    app.Model // features
@@ -43,7 +42,6 @@ type Options struct {
 	Phases  []report.Phase
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

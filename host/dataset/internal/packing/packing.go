@@ -1,4 +1,5 @@
-package file
+// Package packing is the table of the ways to compress a file as a whole.
+package packing
 
 import (
 	"bytes"
@@ -22,8 +23,7 @@ type Packing struct {
 	Writer func(w io.Writer) (io.WriteCloser, error)
 }
 
-// packings are the packings that Read and Write know. Package host/dataset/zstd replaces the one
-// that has no functions.
+// packings are the packings that are known. Package host/dataset/zstd replaces those of its names.
 var packings = []Packing{{
 	Name: "gzip", Magic: []byte{0x1f, 0x8b}, Ending: ".gz",
 	Reader: func(r io.Reader, _ uint64) (io.ReadCloser, error) { return gzip.NewReader(r) },
@@ -36,21 +36,20 @@ var packings = []Packing{{
 // errPacking marks a packing whose package the program does not import.
 var errPacking = errors.New("packing is not part of this program")
 
-// missing returns the error of a packing without functions.
-func (p *Packing) missing() error {
+// Missing returns the error of a packing without functions.
+func (p *Packing) Missing() error {
 	return fmt.Errorf("%w: got %s, want one of gzip (import package host/dataset/%s, or repack the "+
 		"file)", errPacking, p.Name, p.Name)
 }
 
-// RegisterPacking makes Read and Write know p, in place of an older packing of its name. It is
-// called before either of them is.
-func RegisterPacking(p Packing) {
+// Register adds p, in place of an older packing of its name. Init functions call it.
+func Register(p Packing) {
 	isOld := func(old Packing) bool { return old.Name == p.Name }
 	packings = append(slices.DeleteFunc(packings, isOld), p)
 }
 
-// packingOf returns the packing of a file that begins with magic; nil if it is none.
-func packingOf(magic []byte) *Packing {
+// Of returns the packing of a file that begins with magic; nil if it is none.
+func Of(magic []byte) *Packing {
 	k := slices.IndexFunc(packings, func(p Packing) bool { return bytes.HasPrefix(magic, p.Magic) })
 	if k < 0 {
 		return nil
@@ -58,14 +57,14 @@ func packingOf(magic []byte) *Packing {
 	return &packings[k]
 }
 
-// packer returns what packs a file of that path, nil if its ending asks for none.
-func packer(path string, w io.Writer) (io.WriteCloser, error) {
+// Writer returns what packs a file of that path, nil if its ending asks for none.
+func Writer(path string, w io.Writer) (io.WriteCloser, error) {
 	for _, p := range packings {
 		if !strings.HasSuffix(strings.ToLower(path), p.Ending) {
 			continue
 		}
 		if p.Writer == nil {
-			return nil, p.missing()
+			return nil, p.Missing()
 		}
 		return p.Writer(w)
 	}

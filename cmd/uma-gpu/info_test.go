@@ -193,6 +193,7 @@ func TestConvertKeepsTheTable(t *testing.T) {
 		{"--out", data},
 		{},
 	} {
-		fail(t, app.ExitUsage, "uma-gpu convert --help", append([]string{"convert", "--data", data}, args...)...)
+		fail(t, app.ExitUsage, "uma-gpu convert --help", append([]string{"convert", "--data", data},
+			args...)...)
 	}
 }

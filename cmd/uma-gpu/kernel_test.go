@@ -123,8 +123,8 @@ func TestTrainKernelErrors(t *testing.T) {
 		{app.ExitFailure, "300 components 299", []string{"--kernel", "rbf", "--components", "300"}},
 		{app.ExitFailure, "4 components 2", []string{"--kernel", "linear", "--components", "4"}},
 		{app.ExitMemory, "--kernel-memory", []string{"--kernel", "rbf", "--kernel-memory", "1K"}},
-		{app.ExitFailure, "same.csv same feature space", []string{"--data", same, "--kernel", "rbf", "--gamma",
-			"1"}},
+		{app.ExitFailure, "same.csv same feature space", []string{"--data", same, "--kernel", "rbf",
+			"--gamma", "1"}},
 	} {
 		fail(t, c.code, c.fragment, append(train, c.args...)...)
 	}
@@ -190,8 +190,8 @@ func TestKPCA(t *testing.T) {
 			out}},
 		{app.ExitFailure, "none.npz", []string{"transform", "--basis", "none.npz", "--data", test,
 			"--out", out}},
-		{app.ExitFailure, "wide.csv:1 3 2", []string{"transform", "--basis", basis, "--data", wide, "--out",
-			out}},
+		{app.ExitFailure, "wide.csv:1 3 2", []string{"transform", "--basis", basis, "--data", wide,
+			"--out", out}},
 	} {
 		fail(t, c.code, c.fragment, append([]string{"kpca"}, c.args...)...)
 	}
@@ -242,6 +242,6 @@ func TestGammaSearchOfFewExamples(t *testing.T) {
 		}
 	}
 	data := write(t, dir, "none.csv", "1,2,a\n2,1,b\n3,4,c\n")
-	fail(t, app.ExitFailure, "name gamma", "train", "--data", data, "--model", model, "--kernel", "rbf",
-		"--gamma", "search")
+	fail(t, app.ExitFailure, "name gamma", "train", "--data", data, "--model", model, "--kernel",
+		"rbf", "--gamma", "search")
 }

@@ -43,7 +43,8 @@ func TestTrainKernelMean(t *testing.T) {
 	if rate := decode[eval.Report](t, stdout).ErrorRate; rate > 0.05 {
 		t.Errorf("softmax, gamma of the means: error rate %v", rate)
 	}
-	fail(t, app.ExitFailure, "components none", append(train, "--kernel", "rbf", "--components", "5")...)
+	fail(t, app.ExitFailure, "components none", append(train, "--kernel", "rbf", "--components",
+		"5")...)
 	fail(t, app.ExitUsage, `--atoms "none"`, append(train, "--atoms", "none")...)
 }
 

@@ -130,10 +130,10 @@ func TestPreparedData(t *testing.T) {
 		{app.ExitFailure, "standardize,bias,l2 l2", []string{"convert", "--normalize", "l2", "--out",
 			path("n.umab")}},
 		{app.ExitFailure, "n.csv standardize,bias,l2", []string{"convert", "--out", path("n.csv")}},
-		{app.ExitFailure, "split original", []string{"split", "--fractions", "0.5,0.5", "--out", path("n.umab"),
-			"--out", path("o.umab")}},
-		{app.ExitFailure, "corrupt original", []string{"confusion", "inject", "--symmetric", "0.1", "--out",
-			path("n.umab")}},
+		{app.ExitFailure, "split original", []string{"split", "--fractions", "0.5,0.5", "--out",
+			path("n.umab"), "--out", path("o.umab")}},
+		{app.ExitFailure, "corrupt original", []string{"confusion", "inject", "--symmetric", "0.1",
+			"--out", path("n.umab")}},
 	} {
 		fail(t, c.code, c.fragment, append(c.args, "--data", path("p.umab"))...)
 	}

@@ -203,8 +203,8 @@ func TestResumeRefuses(t *testing.T) {
 		}
 		fail(t, app.ExitUsage, c.want, with(resume, more...)...)
 	}
-	fail(t, app.ExitUsage, "--kernel rbf none", with(train, "--model", m, "--resume", linear, "--kernel",
-		"rbf")...)
+	fail(t, app.ExitUsage, "--kernel rbf none", with(train, "--model", m, "--resume", linear,
+		"--kernel", "rbf")...)
 	fail(t, app.ExitUsage, "--max-steps 12 13", with(resume, "--max-steps", "12")...)
 	fail(t, app.ExitUsage, "--resume --from exclude", with(resume, "--from", done)...)
 	fail(t, app.ExitFailure, done+" 24 steps", with(train, "--model", m, "--resume", done)...)

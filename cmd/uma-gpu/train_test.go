@@ -219,8 +219,8 @@ func TestTrainTransposedConfusion(t *testing.T) {
 			t.Errorf("%s gives another model", c)
 		}
 	}
-	fail(t, app.ExitFailure, "bare.txt column true class", "train", "--data", data, "--confusion", bare,
-		"--model", b)
+	fail(t, app.ExitFailure, "bare.txt column true class", "train", "--data", data, "--confusion",
+		bare, "--model", b)
 	fail(t, app.ExitFailure, "--confusion-axes true-rows", "train", "--data", data, "--confusion",
 		bare, "--model", b)
 }

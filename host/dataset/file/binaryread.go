@@ -303,7 +303,8 @@ func choose(d *dataset.Dataset, s *source, o Options) error {
 	}
 	switch {
 	case (o.Storage == "dense" || o.Storage == "narrow") && d.Sparse():
-		if err := (&builder{src: s, n: d.N, width: d.D}).checkDense(); err != nil {
+		b := builder{src: s, counters: counters{n: d.N}, shape: shape{width: d.D}}
+		if err := b.checkDense(); err != nil {
 			return err
 		}
 		if err := checkDenseMemory(s.path, d.N, d.D); err != nil {

@@ -74,12 +74,12 @@ func Describe(d *Dataset) Info {
 	i := Info{
 		Path: d.Path, Format: d.Format, SHA256: d.SHA256, Examples: d.N, Features: d.D, Storage: "dense",
 		Bytes:     4*int64(len(d.X)+len(d.Columns)+len(d.Values)) + 8*int64(len(d.Starts)),
-		ValueInfo: ValueInfo{Subnormals: d.Subnormals}, SkippedAt: d.Skipped.At, Notes: d.Notes, Warnings: d.Warnings,
+		ValueInfo: ValueInfo{Subnormals: d.Subnormals}, SkippedAt: d.Skipped.At,
+		Missing: d.Missing, Notes: d.Notes, Warnings: d.Warnings,
 	}
 	if d.Sparse() {
 		i.Storage = "sparse"
 	}
-	i.Missing = d.Missing
 	if d.Encoding != nil {
 		for _, c := range d.Encoding.Columns {
 			i.Columns = append(i.Columns, ColumnInfo{c.Name, c.Kind, len(c.Levels) + len(c.Terms),

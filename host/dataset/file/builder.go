@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -109,6 +110,14 @@ func (b *builder) setOther(of role, text []byte) (fault string) {
 		return b.ids.set(text)
 	}
 	return ""
+}
+
+// advise adds to the error of a value that is missing what may stand for it.
+func (b *builder) advise(err error, missing bool) error {
+	if missing && b.o.Encode != nil {
+		return fmt.Errorf("%w; %w", err, features.ErrMissing)
+	}
+	return err
 }
 
 // accept takes the entered example and its label; an error ends reading.

@@ -123,14 +123,14 @@ func (l DeviceListing) rows(row app.Row) {
 			continue
 		}
 		row("%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
-			d.ComputeUnits, app.BytesText(d.Memory), app.BytesText(d.MaxAlloc), capabilities(d.FP),
+			d.ComputeUnits, app.BytesText(d.Memory), app.BytesText(d.MaxAlloc), capabilities(d.Info),
 			d.SelfTest)
 	}
 }
 
 // capabilities names what a device promises of its float32 arithmetic.
-func capabilities(fp gpu.FP) string {
-	has := []bool{fp.Denormals, fp.InfNaN, fp.RoundToNearest, fp.FMA}
+func capabilities(i *gpu.Info) string {
+	has := []bool{i.FP.Denormals, i.FP.InfNaN, i.FP.RoundToNearest, i.FP.FMA}
 	var names []string
 	for k, name := range []string{"denormals", "inf/nan", "nearest", "fast fma"} {
 		if has[k] {

@@ -272,7 +272,7 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, er
 	return r, nil
 }
 
-// Work implements engine.Counting.
+// Work returns what the engine has done since it was opened.
 func (e *deviceEngine) Work() (w engine.Work) {
 	e.Locked(func() { w = e.q.work })
 	return w

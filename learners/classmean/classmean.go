@@ -22,13 +22,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/classsums"
 )
 
-// Params are the parameters of the class-mean classifier: none.
-type Params struct{}
+// params are the parameters of the class-mean classifier: none.
+type params struct{}
 
 // Defaults returns the parameters.
-func Defaults() *Params { return &Params{} }
+func Defaults() learners.Params { return &params{} }
 
-func (*Params) Definition() *learners.Definition {
+func (*params) Definition() *learners.Definition {
 	return &learners.Definition{
 		Name:   "classmean",
 		Shared: true,
@@ -39,7 +39,7 @@ func (*Params) Definition() *learners.Definition {
 		Step:     "the means of all classes; there is no second one",
 		MaxSteps: 2,
 		Weights:  []learners.Rule{learners.Last},
-		New:      func() learners.Params { return Defaults() },
+		New:      Defaults,
 		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 			return classsums.Begin(problem, "classmean", nearest)
 		},

@@ -19,13 +19,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Bylander are the parameters of Bylander's perceptron: none.
-type Bylander struct{}
+// bylander are the parameters of Bylander's perceptron: none.
+type bylander struct{}
 
-// NewBylander returns the parameters.
-func NewBylander() *Bylander { return &Bylander{} }
+// NewBylander returns the parameters of Bylander's perceptron.
+func NewBylander() learners.Params { return &bylander{} }
 
-func (*Bylander) Definition() *learners.Definition {
+func (*bylander) Definition() *learners.Definition {
 	return &learners.Definition{
 		Name: "bylander",
 		Summary: "the perceptron of two classes on the estimated sum of its mistakes; of more, one for " +
@@ -35,7 +35,7 @@ func (*Bylander) Definition() *learners.Definition {
 		Step:     step,
 		MaxSteps: maxSteps,
 		Weights:  []learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
-		New:      func() learners.Params { return NewBylander() },
+		New:      NewBylander,
 		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 			return start(problem, adder{})
 		},

@@ -16,27 +16,23 @@ import (
 // value it is, what was found and what was wanted.
 var ErrDiffers = errors.New("result differs between engines")
 
-// Level says how much is audited.
-type Level string
-
-// The levels. Sample costs two hundredths of the time, or 60 ms. Counts of each assignment have to
-// add up to those of the labels. As often as there is time, assignments, class sums, norms, update
-// vectors, evaluations and projections are computed once more by the other engine and compared, to
-// the bit. When a data set is closed, its last assignment or evaluation is, so that what has gone
-// wrong in memory, and what goes wrong each time, is found whenever it began. Full computes
-// everything twice: what differs anywhere is an error.
+// The levels of an audit. Sample takes two hundredths of the time, or 60 ms: the counts of each
+// assignment have to add up to those of the labels, and some results are computed once more by the
+// other engine and compared to the bit. When a data set is closed, its last assignment or
+// evaluation is: what went wrong in memory is found, whenever it began. Full computes everything
+// twice.
 const (
-	Off    Level = "off"
-	Sample Level = "sample"
-	Full   Level = "full"
+	Off    = "off"
+	Sample = "sample"
+	Full   = "full"
 )
 
-// Engine returns e audited by another engine that has the same bits; e itself if there is nothing
-// to audit. After an operation that returned ErrDiffers its data set returns engine.ErrFailed.
-// Closing a data set may return ErrDiffers too: it has then been in error before, nobody knows
-// since when. Auditing takes the memory of a data set on the other engine; a sample does without
-// where that is not to be had. Close closes both engines.
-func Engine(e, by engine.Engine, level Level) engine.Engine {
+// Engine returns e audited by another engine that has the same bits; e itself at level Off or "".
+// After an operation that returned ErrDiffers its data set returns engine.ErrFailed. Closing a data
+// set may return ErrDiffers too: nobody knows since when it was in error. Auditing takes the memory
+// of a data set on the other engine; a sample does without where there is too little. Close closes
+// both engines.
+func Engine(e, by engine.Engine, level string) engine.Engine {
 	if level == Off || level == "" {
 		return e
 	}

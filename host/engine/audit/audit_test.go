@@ -17,13 +17,13 @@ import (
 
 // An audited engine is an engine.
 func TestConformance(t *testing.T) {
-	for _, level := range []Level{Full, Sample} {
+	for _, level := range []string{Full, Sample} {
 		enginetest.Run(t, Engine(simd.New(), cpuref.New(), level), enginetest.TinyCases())
 	}
 }
 
 func TestClose(t *testing.T) {
-	for _, level := range []Level{Full, Sample} {
+	for _, level := range []string{Full, Sample} {
 		enginetest.RunClose(t, func() engine.Engine { return Engine(simd.New(), cpuref.New(), level) })
 	}
 }
@@ -213,7 +213,7 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 // Whatever comes back wrong is noticed when all is audited, and is the end of a data set; and so
 // it is in a sample for which there is time.
 func TestNotices(t *testing.T) {
-	for _, level := range []Level{Full, Sample} {
+	for _, level := range []string{Full, Sample} {
 		for what, kind := range map[string]string{"score of": "", "prediction of": "", "projection": "",
 			"count of examples": "cells", "count of region": "cells", "class sum": "cells",
 			"norm of":       "cells",

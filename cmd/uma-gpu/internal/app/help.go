@@ -98,7 +98,8 @@ type Section struct {
 type Item struct{ Term, About string }
 
 // Pages returns the page of the program and of each command.
-func Pages(app *cli.App) []page {
+func (o *Common) Pages() []page {
+	app := o.line.App
 	all := []page{appPage(app)}
 	var walk func(name string, commands []*cli.Command)
 	walk = func(name string, commands []*cli.Command) {

@@ -14,10 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
-// Options are the options of the command.
 type Options struct{ training.Options }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -16,13 +16,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
 	Tables judgement.Tables
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

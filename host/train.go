@@ -228,8 +228,8 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		if condition := t.inverse.Condition; !math.IsInf(condition, 1) {
 			t.model.Meta.Condition = sixDigits(condition)
 		}
-		if noise.Inversion != (confusion.Inversion{}) && noise.Inversion.String() != confusion.Exact {
-			t.model.Meta.Inverse = noise.Inversion.String()
+		if noise.Inversion != "" && noise.Inversion != confusion.Exact {
+			t.model.Meta.Inverse = noise.Inversion
 		}
 	}
 	return t, nil

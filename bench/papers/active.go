@@ -297,7 +297,9 @@ func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64) ([][]f
 				if err != nil {
 					return nil, err
 				}
-				return q.AskBy(o, centre)
+				o := o
+				o.Weights = centre
+				return q.Ask(ctx, o, nil)
 			}
 			if told(n) {
 				if _, err := tell(q, n); err != nil {
@@ -467,8 +469,9 @@ func (q inquiry) bench(ctx context.Context, name string, asks active.Strategy, s
 		if err := tell(name+withCentroid, centre); err != nil {
 			return nil, err
 		}
+		o := o
 		if asks == active.BPM {
-			return q.AskBy(o, centre)
+			o.Weights = centre
 		}
 		return q.Ask(ctx, o, m)
 	})

@@ -333,7 +333,7 @@ func learned(t *testing.T, p *Pool, y []int32, rounds int, o Options,
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, err := p.Scores(o.Train.Engine, trained.Model)
+		scores, err := p.scores(o.Train.Engine, trained.Model)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -405,7 +405,7 @@ func TestFitPredictsRaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, err := p.Scores(e, trained.Model)
+		scores, err := p.scores(e, trained.Model)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -456,8 +456,8 @@ func TestAskRefuses(t *testing.T) {
 	}
 }
 
-// TestAskBy: by the weights that Centre returns, the questions are those of Ask.
-func TestAskBy(t *testing.T) {
+// TestAskByCentre: by the weights that Centre returns, the questions are those without them.
+func TestAskByCentre(t *testing.T) {
 	e := simd.New()
 	defer e.Close()
 	d, y := clouds(60, 5, 3, 3)
@@ -468,15 +468,14 @@ func TestAskBy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, _, err := p.Centre(o)
-		if err != nil {
+		if o.Weights, _, err = p.Centre(o); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := p.AskBy(o, w); err != nil || !slices.Equal(got, want) {
+		if got, err := p.Ask(t.Context(), o, nil); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: found %v, %v, wanted %v", s, got, err, want)
 		}
 	}
-	if _, err := p.AskBy(Options{Strategy: SVM}, engine.Weights{}); err == nil {
+	if _, err := p.Ask(t.Context(), Options{Strategy: SVM}, nil); err == nil {
 		t.Error("found no error, wanted one about the engine")
 	}
 }

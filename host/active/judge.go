@@ -30,7 +30,7 @@ func contend(row []float32) float64 {
 // judgeByModel fills w for strategies that look at the model alone. Differences of scores settle
 // equal values: where a model is sure of itself, float32 tells its probabilities apart no more.
 func (p *Pool) judgeByModel(o Options, m *model.Model, w *worth) error {
-	scores, err := p.Scores(o.Train.Engine, m)
+	scores, err := p.scores(o.Train.Engine, m)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error 
 		if err != nil {
 			return err
 		}
-		scores, err := p.Scores(o.Train.Engine, t.Model)
+		scores, err := p.scores(o.Train.Engine, t.Model)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 // Package active chooses which examples of a pool to have labelled, so that few labels go far: a
 // Pool has examples with labels and without, Ask names examples to ask an expert about, and Fit
-// learns a model of what is known so far. Session keeps questions and answers in a file.
+// learns a model of what is known so far.
 // docs/active.md says what each strategy is, and when it loses.
 //
 // Promised: the same pool, labels, options and seed give the same questions on every engine and any
@@ -160,8 +160,8 @@ func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix,
 	return t, nil
 }
 
-// Scores returns what m, which Fit made, says of each example and class, N×Q row-major.
-func (p *Pool) Scores(e engine.Engine, m *model.Model) ([]float32, error) {
+// scores returns the scores of the examples by m, which Fit made, N×Q row-major.
+func (p *Pool) scores(e engine.Engine, m *model.Model) ([]float32, error) {
 	return engine.Scores(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, p.Examples)
 }
 

@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestBuilders(t *testing.T) {
-	identity, err := Identity(abc)
+	identity, err := Symmetric(abc, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,13 +128,13 @@ func TestBuilderErrors(t *testing.T) {
 		wantError(t, err, num(rate)+" 0 1")
 	}
 	const one = `1 classes "a" 2`
-	_, err := Identity([]string{"a"})
+	_, err := Symmetric([]string{"a"}, 0)
 	wantError(t, err, one)
 	_, err = Pairwise([]string{"a"}, 0)
 	wantError(t, err, one)
 	_, err = Random([]string{"a"}, 0, 1)
 	wantError(t, err, one)
-	_, err = Identity([]string{"x", "x"})
+	_, err = Symmetric([]string{"x", "x"}, 0)
 	wantError(t, err, `"x" twice`)
 }
 

@@ -137,11 +137,11 @@ type Explanation struct {
 	Freedom  int     `json:"degrees_of_freedom"` // of the deviance
 	// P is the probability of so large a deviance if C is right and each label drawn by it alone.
 	P     float64 `json:"p"`
-	Worst Excess  `json:"worst"` // the label that there is too much of
+	Worst excess  `json:"worst"` // the label that there is too much of
 }
 
-// Excess is a label that too many examples of one predicted class have.
-type Excess struct {
+// excess is a label that too many examples of one predicted class have.
+type excess struct {
 	Predicted int     `json:"predicted"`
 	Label     int     `json:"label"`
 	Found     float64 `json:"found"`     // examples with the label
@@ -191,7 +191,7 @@ func (m *Matrix) Explain(counts []int64) Explanation {
 			apart += math.Abs(found-explained) / 2
 			chance += math.Sqrt(mean[k] * (1 - mean[k]) * float64(n) / (2 * math.Pi))
 			if found-explained > e.Worst.Found-e.Worst.Explained {
-				e.Worst = Excess{Predicted: p, Label: k, Found: found, Explained: explained}
+				e.Worst = excess{Predicted: p, Label: k, Found: found, Explained: explained}
 			}
 		}
 		e.Freedom += max(1, free)

@@ -89,10 +89,10 @@ func TestInvertRandom(t *testing.T) {
 			if n := mat.Norm(&eye, 2); n > 1e-12 {
 				t.Errorf("Q %d, share %v: ‖C·C⁻¹ - I‖ = %v", q, share, n)
 			}
-			if want := mat.Cond(c, 2); math.Abs(m.Condition()/want-1) > 1e-12 ||
-				v.Condition != m.Condition() {
-				t.Errorf("Q %d, share %v: condition %v and %v, wanted %v", q, share, m.Condition(), v.Condition,
-					want)
+			if want := mat.Cond(c, 2); math.Abs(conditionOf(m)/want-1) > 1e-12 ||
+				v.Condition != conditionOf(m) {
+				t.Errorf("Q %d, share %v: condition %v and %v, wanted %v", q, share, conditionOf(m),
+					v.Condition, want)
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func TestCondition(t *testing.T) {
 	} {
 		q := max(2, int(math.Sqrt(float64(len(c.p)))))
 		m := &Matrix{Classes: names(q), P: c.p}
-		if got := m.Condition(); !(got == c.want || math.Abs(got/c.want-1) < 1e-14) {
+		if got := conditionOf(m); !(got == c.want || math.Abs(got/c.want-1) < 1e-14) {
 			t.Errorf("%s: condition %v, wanted %v", c.name, got, c.want)
 		}
 	}
@@ -163,7 +163,7 @@ func TestInvertLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := m.Invert(); (err == nil) != c.ok {
-			t.Errorf("condition %v: error %v", m.Condition(), err)
+			t.Errorf("condition %v: error %v", conditionOf(m), err)
 		}
 	}
 }
@@ -188,4 +188,17 @@ func TestInvertOnce(t *testing.T) {
 	if err != nil || errByHand != nil || changed == first || !slices.Equal(changed.V, byHand.V) {
 		t.Errorf("%v, %v: %v, want %v", err, errByHand, changed, byHand)
 	}
+}
+
+// conditionOf returns the condition number that Invert finds, +Inf of no confusion matrix.
+func conditionOf(m *Matrix) float64 {
+	v, err := m.Invert()
+	inseparable := (*InseparableError)(nil)
+	switch {
+	case err == nil:
+		return v.Condition
+	case errors.As(err, &inseparable):
+		return inseparable.Condition
+	}
+	return math.Inf(1)
 }

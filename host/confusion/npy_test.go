@@ -66,7 +66,7 @@ func TestReadNPYAxes(t *testing.T) {
 	} {
 		path := save(t, "c.npy", npyFile(npyDict("<f8", c.order, "(2, 2)"), float64Bytes(.75, .5, .25,
 			.5)))
-		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, TrueRows: c.trueRows})
+		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, Axes: axesFor(c.trueRows)})
 		if err != nil {
 			t.Errorf("%v: %v", c, err)
 		} else if !slices.Equal(m.P, c.want) {

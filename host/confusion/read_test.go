@@ -48,7 +48,7 @@ func TestReadText(t *testing.T) {
 	} {
 		for kind, data := range map[string][]byte{"plain": []byte(c.text), "gzip": gzipped(t,
 			[]byte(c.text))} {
-			m, err := Read(save(t, "c.csv", data), ReadOptions{Classes: abc, TrueRows: c.trueRows})
+			m, err := Read(save(t, "c.csv", data), ReadOptions{Classes: abc, Axes: axesFor(c.trueRows)})
 			if err != nil {
 				t.Errorf("%s, %s: %v", c.name, kind, err)
 			} else if !slices.Equal(m.P, sample) || !slices.Equal(m.Classes, abc) {
@@ -135,7 +135,7 @@ func TestReadTextErrors(t *testing.T) {
 		{"neither", ".75,.25\n.5,.25\n", false, ": ", `"a" 1.25`},
 	} {
 		path := save(t, "c.csv", []byte(c.text))
-		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, TrueRows: c.trueRows})
+		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, Axes: axesFor(c.trueRows)})
 		if m != nil {
 			t.Errorf("%s: got a matrix", c.name)
 		}
@@ -183,4 +183,12 @@ func TestReadFileErrors(t *testing.T) {
 	bomb := save(t, "bomb.csv.gz", gzipped(t, big))
 	_, err = Read(bomb, two)
 	wantError(t, err, bomb+" 1049120 bytes")
+}
+
+// axesFor returns the axes of a file whose rows are true classes, or noisy ones.
+func axesFor(trueRows bool) string {
+	if trueRows {
+		return TrueRows
+	}
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -28,8 +29,8 @@ func transposed(v []float64, q int) []float64 {
 func TestReadTableCounts(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		axes       Axes
-		want       Axes
+		axes       string
+		want       string
 	}{
 		{"our own corner", "noisy\\true,a,b,c\na,50,7,3\nb,4,61,5\nc,2,9,70\n", "", TrueColumns},
 		{"the other corner", "true\\noisy,a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", "", TrueRows},
@@ -64,7 +65,7 @@ func TestReadTableCounts(t *testing.T) {
 		{"savetxt", "5.000000000000000000e+01 4.000000000000000000e+00 2.000000000000000000e+00\n" +
 			"7.0e+00 6.1e+01 9.0e+00\n3.0e+00 5.0e+00 7.0e+01\n", TrueRows, TrueRows},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Classes: abc, Axes: c.axes})
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Classes: abc, Axes: c.axes})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -80,7 +81,7 @@ func TestReadTableCounts(t *testing.T) {
 func TestReadTableNames(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		axes       Axes
+		axes       string
 		classes    []string
 		want       []float64
 	}{
@@ -104,7 +105,7 @@ func TestReadTableNames(t *testing.T) {
 		{"a class called All", "true,All,x\nAll,5,2\nx,1,7\n", "", []string{"All", "x"}, []float64{5, 1,
 			2, 7}},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Axes: c.axes})
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Axes: c.axes})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if !slices.Equal(got.Classes, c.classes) || !slices.Equal(got.V, c.want) {
@@ -112,7 +113,7 @@ func TestReadTableNames(t *testing.T) {
 		}
 	}
 	// A margin is a class if the data have it.
-	o := TableOptions{Classes: []string{"x", "y", "All"}}
+	o := ReadOptions{Classes: []string{"x", "y", "All"}}
 	got, err := parseTable("F", []byte("true,x,y,All\nx,5,2,0\ny,1,7,0\nAll,0,0,3\n"), o)
 	if err != nil || got.V[8] != 3 {
 		t.Errorf("a class called All: %v, %v", got, err)
@@ -123,7 +124,7 @@ func TestReadTableNames(t *testing.T) {
 func TestReadTableShares(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		axes       Axes // as found
+		axes       string // as found
 	}{
 		{"columns", ".5,.25,.125\n.375,.5,.125\n.125,.25,.75\n", TrueColumns},
 		{"rows", ".5,.375,.125\n.25,.5,.25\n.125,.125,.75\n", TrueRows},
@@ -140,7 +141,7 @@ func TestReadTableShares(t *testing.T) {
 		{"crosstab(normalize=True)",
 			"true,a,b,c,All\na,.2,.15,.05,.4\nb,.05,.1,.05,.2\nc,.05,.05,.3,.4\nAll,.3,.3,.4,1\n", TrueRows},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Classes: abc})
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Classes: abc})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -164,21 +165,21 @@ func TestReadTableShares(t *testing.T) {
 
 // What numpy saves, of counts as of shares.
 func TestReadTableNPY(t *testing.T) {
-	got, err := ReadTable("testdata/fortran-f4.npy", TableOptions{})
+	got, err := ReadTable("testdata/fortran-f4.npy", ReadOptions{})
 	if err != nil || !slices.Equal(got.V, sample) || got.Axes != TrueColumns ||
 		!slices.Equal(got.Classes, names012) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	file := npyFile(npyDict("<f8", "False", "(3, 3)"), float64Bytes(transposed(counted, 3)...))
-	got, err = parseTable("F", gzipped(t, file), TableOptions{Axes: TrueRows})
+	got, err = parseTable("F", gzipped(t, file), ReadOptions{Axes: TrueRows})
 	if err != nil || !slices.Equal(got.V, counted) || got.Kind != Counts {
 		t.Errorf("counts: got %+v, %v", got, err)
 	}
 	bad := npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.NaN(), 0, 1))
-	_, err = parseTable("F", bad, TableOptions{})
+	_, err = parseTable("F", bad, ReadOptions{})
 	wantError(t, err, "F NaN row 0 column 1 0")
 	bad = npyFile(npyDict("<f8", "False", "(2, 3)"), nil)
-	_, err = parseTable("F", bad, TableOptions{})
+	_, err = parseTable("F", bad, ReadOptions{})
 	wantError(t, err, "F shape 2 3 0 bytes")
 }
 
@@ -191,19 +192,19 @@ func TestReadTableNotes(t *testing.T) {
 		{"noisy,a,b,c\na,1,5,9\nb,7,1,1\nc,1,1,1\n", `"a" "b" "c"`},
 		{"noisy,a,b,c\na,90,5,9\nb,9,90,1\nc,1,5,90\n", "taken 100"},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Classes: abc})
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Classes: abc})
 		if err != nil || !facts.Told(strings.Join(got.Notes, "; "), c.want) {
 			t.Errorf("%q: notes %q, %v; wanted %q", c.text, got.Notes, err, c.want)
 		}
 	}
-	empty, err := parseTable("F", []byte("noisy,a,b\na,5,0\nb,1,0\n"), TableOptions{})
+	empty, err := parseTable("F", []byte("noisy,a,b\na,5,0\nb,1,0\n"), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = empty.Share()
 	wantError(t, err, `"b"`)
 	// Counts with a hundred examples of each noisy label are no percentages.
-	got, err := parseTable("F", []byte("noisy,a,b\na,90,10\nb,5,95\n"), TableOptions{})
+	got, err := parseTable("F", []byte("noisy,a,b\na,90,10\nb,5,95\n"), ReadOptions{})
 	if err != nil || got.Kind != Counts {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -213,7 +214,7 @@ func TestReadTableErrors(t *testing.T) {
 	const say = ` Options.ConfusionAxes "true-rows" true-columns`
 	for _, c := range []struct {
 		name, text string
-		axes       Axes
+		axes       string
 		want       string
 	}{
 		{"empty", "", "", "F:1 text"},
@@ -260,7 +261,7 @@ func TestReadTableErrors(t *testing.T) {
 		{"both axes true", "true/actual,a,b\na,5,1\nb,2,7\n", "", `F "true" "actual"`},
 		{"no such axes", "5,1\n2,7\n", "rows", `F "rows"`},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Axes: c.axes})
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Axes: c.axes})
 		if c.want == "" {
 			if err != nil || got.Axes != TrueColumns {
 				t.Errorf("%s: %v", c.name, err)
@@ -275,13 +276,13 @@ func TestReadTableErrors(t *testing.T) {
 		"true,a,d\na,5,1\nd,2,7\n": `F "d" "b" "c"`,
 		"5,1\n2,7\n":               `F 2×2 numbers "a" "b" "c"`,
 	} {
-		_, err := parseTable("F", []byte(text), TableOptions{Classes: abc})
+		_, err := parseTable("F", []byte(text), ReadOptions{Classes: abc})
 		wantError(t, err, want)
 	}
-	_, err := ReadTable("none", TableOptions{})
-	wantError(t, err, "directory")
-	_, err = ReadTable("none", TableOptions{Classes: []string{"a"}})
-	wantError(t, err, `1 classes "a" 2`)
+	_, err := ReadTable("none", ReadOptions{})
+	wantError(t, err, "none directory")
+	_, err = ReadTable("none", ReadOptions{Classes: []string{"a"}})
+	wantError(t, err, `none 1 classes "a" 2`)
 }
 
 // Whatever a file says, there is an error that names it or a table that is one.
@@ -298,7 +299,7 @@ func FuzzReadTable(f *testing.F) {
 		f.Add([]byte(s), false)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, rows bool) {
-		o := TableOptions{}
+		o := ReadOptions{}
 		if rows {
 			o.Axes = TrueRows
 		}
@@ -309,7 +310,7 @@ func FuzzReadTable(f *testing.F) {
 			}
 			return
 		}
-		if err := CheckClasses(got.Classes); err != nil || got.Axes == "" || got.Kind == "" ||
+		if err := labelfile.CheckClasses(got.Classes); err != nil || got.Axes == "" || got.Kind == "" ||
 			got.Why == "" {
 			t.Fatalf("%+v: %v", got, err)
 		}

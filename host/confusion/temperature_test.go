@@ -51,7 +51,7 @@ func matrices(t *testing.T, q int) []*Matrix {
 		func() (*Matrix, error) { return Pairwise(classes, 0.4) },
 		func() (*Matrix, error) { return Symmetric(classes, 0.4) },
 		func() (*Matrix, error) { return Random(classes, 0.5, 2) },
-		func() (*Matrix, error) { return Identity(classes) },
+		func() (*Matrix, error) { return Symmetric(classes, 0) },
 	} {
 		m, err := build()
 		if err != nil {

@@ -75,7 +75,7 @@ func TestLIBLINEAR(t *testing.T) {
 	linear := 0
 	for name, r := range trials() {
 		var file bytes.Buffer
-		err := LIBLINEAR(&file, r.m)
+		err := writeLIBLINEAR(&file, r.m)
 		if r.m.Projection != nil {
 			if !errors.Is(err, ErrForm) || file.Len() > 0 || !facts.Told(err, "ONNX") {
 				t.Errorf("%s: got %v and %d bytes", name, err, file.Len())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -198,8 +199,8 @@ func divide(p *learners.Problem) ([]int64, error) {
 		if len(half) == 0 {
 			continue
 		}
-		means, offset := meansOf(Pick(p.Rows(), p.Y, halves[1-k]), q)
-		to := Pick(p.Rows(), p.Y, half)
+		means, offset := meansOf(fold.Pick(p.Rows(), p.Y, halves[1-k]), q)
+		to := fold.Pick(p.Rows(), p.Y, half)
 		scores, err := engine.Scores(p.Engine, means, to.X)
 		if err != nil {
 			return nil, err
@@ -220,7 +221,7 @@ func divide(p *learners.Problem) ([]int64, error) {
 // meansOf returns the mean of the examples with each label, and what is added to their products
 // with an example, so that the largest is that of the nearest mean; -Inf of a label without
 // examples.
-func meansOf(of Labelled, q int) (w engine.Weights, offset []float64) {
+func meansOf(of fold.Labelled, q int) (w engine.Weights, offset []float64) {
 	d := of.X.D
 	w, offset = engine.NewWeights(q, d), make([]float64, q)
 	sums, n := make([]float64, q*d), make([]float64, q)

@@ -201,7 +201,7 @@ func (e *noiseEstimator) alone(
 	classes := e.data.Classes
 	switch method {
 	case NoNoise:
-		m, err := confusion.Identity(classes)
+		m, err := confusion.Symmetric(classes, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -50,7 +51,7 @@ func Scores(
 		if err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}
-		spreads[f] = judge.Deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
+		spreads[f] = fold.Deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
 		if m.Run.Noise != nil {
 			h.Learned = append(h.Learned, m.Run.Noise)
 		}
@@ -119,7 +120,7 @@ func newHeldOut(data *dataset.Dataset, o host.Options, folds int,
 	if ofClasses(data.Y, data.N, h.Q) {
 		shared = data.Y
 	}
-	h.Fold, h.Scores = judge.Folds(shared, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
+	h.Fold, h.Scores = fold.Draw(shared, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
 	return &labelled, h, nil
 }
 
@@ -145,8 +146,8 @@ func finish(
 // inside it.
 func part(h *judge.HeldOut, data *dataset.Dataset, f int,
 ) (part *dataset.Dataset, fit, rest []int, release func(), err error) {
-	fit, rest = judge.Divide(h.Fold, f)
-	some, release, err := judge.Keep(data.Stored(), data.Y, fit)
+	fit, rest = fold.Divide(h.Fold, f)
+	some, release, err := fold.Keep(data.Stored(), data.Y, fit)
 	without := *data
 	without.Put(some.X)
 	without.Y, without.SHA256 = some.Y, ""
@@ -169,7 +170,7 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 	if err != nil {
 		return nil, err
 	}
-	size := max(1, judge.BlockValues/max(1, data.D))
+	size := max(1, fold.BlockValues/max(1, data.D))
 	if data.Stored().Shared() {
 		size = len(rest) // each rank has some of them
 	}
@@ -255,7 +256,7 @@ func AllScores(
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}
 		for k, w := range weights {
-			spreads[k] = append(spreads[k], judge.Deviation(w))
+			spreads[k] = append(spreads[k], fold.Deviation(w))
 		}
 		if note != nil {
 			note("fold %d of %d: %d trainings side by side", f+1, folds, len(all))
@@ -286,7 +287,7 @@ func trainAll(
 	if err != nil {
 		return nil, err
 	}
-	for block := range slices.Chunk(rest, max(1, judge.BlockValues/max(1, data.D))) {
+	for block := range slices.Chunk(rest, max(1, fold.BlockValues/max(1, data.D))) {
 		x := data.Examples.Pick(block)
 		if data.Prepared == nil {
 			if x, err = features.Apply(preparation, x); err != nil {

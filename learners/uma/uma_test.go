@@ -27,7 +27,7 @@ func invert(t *testing.T, m *confusion.Matrix, err error) *confusion.Inverse {
 }
 
 func identity(t *testing.T, q int) *confusion.Inverse {
-	m, err := confusion.Identity([]string{"a", "b", "c", "d", "e", "f"}[:q])
+	m, err := confusion.Symmetric([]string{"a", "b", "c", "d", "e", "f"}[:q], 0)
 	return invert(t, m, err)
 }
 
@@ -351,7 +351,7 @@ func TestOverflowIsAnError(t *testing.T) {
 }
 
 func TestWrongProblems(t *testing.T) {
-	three, err := confusion.Identity([]string{"a", "b", "c"})
+	three, err := confusion.Symmetric([]string{"a", "b", "c"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -299,7 +298,7 @@ func (t *annotationTable) add(row []string, line int) error {
 func (t *annotationTable) finish() (*Annotations, error) {
 	a := &Annotations{Classes: t.classes.List, Names: slices.Sorted(slices.Values(t.annotators.List)),
 		Start: make([]int, 1, len(t.lines)+1)}
-	if err := confusion.CheckClasses(a.Classes); err != nil {
+	if err := labelfile.CheckClasses(a.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", t.path, err)
 	}
 	order := make([]int32, len(a.Names))

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 )
 
 // anchorShare is which part of the examples of a class, were all as frequent, are its anchors.
@@ -59,7 +60,7 @@ func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
 					"it may have no anchor", classes[t], top))
 		}
 	}
-	confusion.Normalise(e.P, q)
+	square.Normalise(e.P, q)
 	return e, e.Check()
 }
 

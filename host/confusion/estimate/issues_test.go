@@ -154,7 +154,7 @@ func TestFindIssuesOfEqualExamples(t *testing.T) {
 }
 
 func TestFindIssuesErrors(t *testing.T) {
-	two, _ := confusion.Identity([]string{"a", "b"})
+	two, _ := confusion.Symmetric([]string{"a", "b"}, 0)
 	for _, c := range []struct {
 		p       []float32
 		y, same []int32

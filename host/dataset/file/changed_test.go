@@ -13,17 +13,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
-// onReading does something once, in the middle of the reading of a file.
-type onReading struct {
-	once sync.Once
-	do   func()
-}
-
-func (o *onReading) Began(*progress.Task) {}
-func (o *onReading) Ended(*progress.Task) {}
-func (o *onReading) Moved(task *progress.Task) {
-	if strings.HasPrefix(task.Name, "reading ") || strings.HasPrefix(task.Name, "checking ") {
-		o.once.Do(o.do)
+// onReading returns a listener that does something once, in the middle of the reading of a file.
+func onReading(do func()) func(*progress.Task, progress.Event) {
+	once := sync.OnceFunc(do)
+	return func(task *progress.Task, e progress.Event) {
+		if e == progress.Moved && (strings.HasPrefix(task.Name, "reading ") ||
+			strings.HasPrefix(task.Name, "checking ")) {
+			once()
+		}
 	}
 }
 
@@ -74,11 +71,11 @@ func TestFileChangesWhileRead(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			changed := &onReading{do: func() {
+			changed := onReading(func() {
 				if err := change(); err != nil {
 					t.Error(err)
 				}
-			}}
+			})
 			d, err := Read(progress.With(context.Background(), changed), path(name), Options{})
 			switch {
 			case what == "replaced" && (err != nil || d.SHA256 != whole.SHA256):

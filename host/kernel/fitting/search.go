@@ -7,7 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -38,17 +38,17 @@ type trial struct {
 func (s gammaSearch) find(ctx context.Context, p *learners.Problem) (trials []trial, best int,
 	err error) {
 	x, y := p.Rows(), p.Y
-	fit, rest := judge.HoldOutFifth(y, p.Q, p.Seed)
+	fit, rest := fold.HoldOutFifth(y, p.Q, p.Seed)
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held " +
 			"out; name a gamma")
 	}
-	train, release, err := judge.Keep(x, y, fit)
+	train, release, err := fold.Keep(x, y, fit)
 	defer release()
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
 	}
-	test, release, err := judge.Keep(x, y, rest)
+	test, release, err := fold.Keep(x, y, rest)
 	defer release()
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
@@ -96,8 +96,8 @@ func (s gammaSearch) find(ctx context.Context, p *learners.Problem) (trials []tr
 // components fits what maps the examples for the learner to train, and returns the components of
 // both, and how many they are.
 func (s gammaSearch) components(
-	ctx context.Context, p *learners.Problem, o pca.Options, train, test judge.Labelled,
-) (fitted, held judge.Labelled, n int, err error) {
+	ctx context.Context, p *learners.Problem, o pca.Options, train, test fold.Labelled,
+) (fitted, held fold.Labelled, n int, err error) {
 	basis, err := fitBasis(ctx, s.Learning.Learner, p.On(train.X, train.Y), o, nil)
 	if err != nil {
 		return fitted, held, 0, err
@@ -113,7 +113,7 @@ func (s gammaSearch) components(
 // try learns from the components of train, prepared by steps, and returns the estimated
 // error on those of test.
 func (s gammaSearch) try(
-	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test judge.Labelled,
+	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test fold.Labelled,
 ) (estimate float64, err error) {
 	preparation, err := features.Fit(steps, train.X)
 	if err != nil {
@@ -143,5 +143,5 @@ func (s gammaSearch) try(
 	if err != nil {
 		return 0, err
 	}
-	return inverse.EstimatedError(judge.Counts(classes, test.Y, p.Q), held.N), nil
+	return inverse.EstimatedError(fold.Counts(classes, test.Y, p.Q), held.N), nil
 }

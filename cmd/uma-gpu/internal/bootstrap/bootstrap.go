@@ -228,7 +228,7 @@ func (s *stages) noiseOf(ctx context.Context, m *model.Model, round int,
 	for _, note := range e.Notes {
 		s.Notes.Say("%s: %s", path, note)
 	}
-	return &e.Matrix, e.Matrix.Write(path)
+	return &e.Matrix, atomicfile.Write(path, e.Matrix.Write)
 }
 
 func (s *stages) predict(ctx context.Context, m *model.Model, d *dataset.Dataset) ([]int32, error) {

@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -68,7 +69,7 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 		Flags: app.Flags(
 			app.Input(&o.Table, "table",
 				"counts, percentages or shares of true against noisy labels: `FILE`"),
-			&cli.StringFlag{Name: "confusion-axes", Value: string(confusion.AxesAuto), Destination: &o.Axes,
+			&cli.StringFlag{Name: "confusion-axes", Value: confusion.AxesAuto, Destination: &o.Axes,
 				Usage: "`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"},
 			app.Input(&o.Clean, "clean",
 				"true classes of some examples: `FILE`, a CSV item,label, or noisy,true without --data"),
@@ -140,7 +141,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if o.Out != "" {
-		if err := m.Write(o.Out); err != nil {
+		if err := atomicfile.Write(o.Out, m.Write); err != nil {
 			return err
 		}
 	}
@@ -203,7 +204,7 @@ func (o *Options) prior(ctx context.Context, classes []string) (*confusion.Matri
 
 func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, error) {
 	t, err := app.Awaited(ctx, o.Table, func(path string) (*confusion.Table, error) {
-		return confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(o.Axes)})
+		return confusion.ReadTable(path, confusion.ReadOptions{Axes: o.Axes})
 	})
 	if err != nil {
 		return nil, nil, err

@@ -92,7 +92,7 @@ func Run(ctx context.Context, o *Options) error {
 	var files atomicfile.Group
 	defer files.Discard()
 	if o.Keep != "" {
-		if err := files.Write(o.Keep, m.WriteCSV); err != nil {
+		if err := files.Write(o.Keep, m.Write); err != nil {
 			return err
 		}
 	}

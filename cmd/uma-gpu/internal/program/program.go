@@ -96,7 +96,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	out := app.Screen{Writer: bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16),
 		Columns: app.ColumnsOf(stdout)}
 	top := New(out, m)
-	ctx = progress.With(ctx, m)
+	ctx = progress.With(ctx, m.Hear)
 	top.Metadata = map[string]any{"args": args}
 	err := dataset.Guard(func() error {
 		return top.RunContext(ctx, append([]string{"uma-gpu"}, args...))

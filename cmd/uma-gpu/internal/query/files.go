@@ -163,9 +163,9 @@ type Report struct {
 	Labelled int `json:"labelled"`
 	Left     int `json:"left"` // of the pool, that nobody was asked about
 	// of this round's model with the one before; null if there is none
-	Agreement *active.Agreement `json:"agreement"`
-	Advice    string            `json:"advice"` // to stop; "" as long as there is none
-	Device    *engine.Device    `json:"device"` // null where nothing was computed
+	Agreement *agreement     `json:"agreement"`
+	Advice    string         `json:"advice"` // to stop; "" as long as there is none
+	Device    *engine.Device `json:"device"` // null where nothing was computed
 }
 
 type question struct {

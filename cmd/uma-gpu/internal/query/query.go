@@ -116,7 +116,7 @@ func strategies() (names []string) {
 // questions is a query under way.
 type questions struct {
 	*Options
-	session *active.Session // one round long where there is no folder
+	session *session // one round long where there is no folder
 
 	labelled, rest *dataset.Dataset // labelled is nil for none, rest the pool
 	ids            []string         // of the pool's examples
@@ -139,7 +139,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := q.takeAnswers(ctx); err != nil {
 		return err
 	}
-	if len(q.session.Rounds) == 0 || q.session.Open() == 0 {
+	if len(q.session.Rounds) == 0 || q.session.open() == 0 {
 		if err := q.askNext(ctx); err != nil {
 			return err
 		}
@@ -217,16 +217,16 @@ func (q *questions) askNext(ctx context.Context) (err error) {
 	if err := q.Failure(ctx, err); err != nil {
 		return err
 	}
-	round := active.Round{Asked: []int{}, Answers: []int32{}}
+	next := round{Asked: []int{}, Answers: []int32{}}
 	for _, i := range asked {
-		round.Asked, round.Answers = append(round.Asked, i), append(round.Answers, active.Unknown)
+		next.Asked, next.Answers = append(next.Asked, i), append(next.Answers, active.Unknown)
 	}
 	if len(q.session.Predicted) > 0 && len(predicted) > 0 {
-		a := active.Compare(q.session.Predicted, predicted, len(q.session.Classes))
-		round.Agreement = &a
+		a := compare(q.session.Predicted, predicted, len(q.session.Classes))
+		next.Agreement = &a
 	}
 	if len(asked) > 0 {
-		q.session.Predicted, q.session.Rounds = predicted, append(q.session.Rounds, round)
+		q.session.Predicted, q.session.Rounds = predicted, append(q.session.Rounds, next)
 	}
 	return q.save()
 }
@@ -253,11 +253,12 @@ func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int
 			return nil, nil, err
 		}
 		m = q.model.Model
-		scores, err := p.Scores(q.Train.Engine, m)
+		predicted, err = engine.Predict(q.Train.Engine, engine.Weights{Q: m.Q, D: m.D, W: m.W},
+			p.Examples)
 		if err != nil {
 			return nil, nil, err
 		}
-		predicted = engine.Predicted(scores, len(d.Classes))[first:]
+		predicted = predicted[first:]
 	} else {
 		q.Notes.Say("questions: drawn at random until two classes have labels")
 	}
@@ -283,12 +284,12 @@ func (q *questions) all() (*dataset.Dataset, []int32, error) {
 		d.Examples, d.Features = joined, l.Features
 		labels = append(labels, l.Y...)
 	}
-	return &d, append(labels, q.session.Labels()...), nil
+	return &d, append(labels, q.session.labels()...), nil
 }
 
 // advice says what the rounds so far speak for, "" for nothing.
 func (q *questions) advice() string {
-	steady := q.session.Steady()
+	steady := q.session.steady()
 	if steady == nil {
 		return ""
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/report"
@@ -38,7 +37,7 @@ type Options struct {
 	Out      string // "" for text
 
 	// of a training that asks for the report
-	Moments []judge.Moment
+	Moments []report.Moment
 	Phases  []report.Phase
 }
 

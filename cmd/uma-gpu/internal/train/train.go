@@ -315,10 +315,10 @@ func (o *Options) closeEngine() error {
 
 // watch has the training tell of its steps, as far as anybody looks. It returns the errors step by
 // step, and the passes of an online learner.
-func (o *Options) watch(classes []string) (*judge.History, *[]map[string]any) {
+func (o *Options) watch(classes []string) (*training.History, *[]map[string]any) {
 	t := &o.Train
 	shown := o.History != "" || o.Page != ""
-	history := &judge.History{Keeps: t.HoldOut > 0 && shown}
+	history := &training.History{Keeps: t.HoldOut > 0 && shown}
 	passes := new([]map[string]any)
 	t.Watch = host.Watch{Note: o.Notes.Say, Phase: o.phase}
 	if !o.JSON && !o.Notes.Watched() && !o.Verbose && !shown {

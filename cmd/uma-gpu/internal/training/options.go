@@ -39,7 +39,7 @@ type Options struct {
 	// What Check makes of the others.
 	Read      file.Options
 	Where     *device.Device
-	inversion confusion.Inversion
+	inversion string
 }
 
 // NoisyDataFlags returns the flags of examples with noisy labels and their preparation.

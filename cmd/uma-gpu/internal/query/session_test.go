@@ -1,4 +1,4 @@
-package active
+package query
 
 import (
 	"bytes"
@@ -12,19 +12,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 func TestCompare(t *testing.T) {
 	// 4 of 6 agree; by chance ½·⅓ + ½·⅔ = ½ would.
-	a := Compare([]int32{0, 0, 0, 1, 1, 1}, []int32{0, 0, 1, 1, 1, 0}, 2)
+	a := compare([]int32{0, 0, 0, 1, 1, 1}, []int32{0, 0, 1, 1, 1, 0}, 2)
 	if math.Abs(a.Changed-1./3) > 1e-15 || math.Abs(a.Kappa-1./3) > 1e-15 {
 		t.Errorf("found %+v", a)
 	}
-	if a := Compare([]int32{1, 1}, []int32{1, 1}, 3); a.Changed != 0 || a.Kappa != 1 {
+	if a := compare([]int32{1, 1}, []int32{1, 1}, 3); a.Changed != 0 || a.Kappa != 1 {
 		t.Errorf("found %+v", a)
 	}
-	if a := Compare([]int32{1, 1}, []int32{0, 0}, 3); a.Changed != 1 || a.Kappa != 0 {
+	if a := compare([]int32{1, 1}, []int32{0, 0}, 3); a.Changed != 1 || a.Kappa != 0 {
 		t.Errorf("found %+v", a)
 	}
 	for _, c := range []struct {
@@ -32,43 +33,44 @@ func TestCompare(t *testing.T) {
 		want   bool
 	}{{nil, false}, {[]float64{1, 1}, false}, {[]float64{0, 1, 0.99, 0.985}, true},
 		{[]float64{1, 1, 1, 0.9}, false}} {
-		var s Session
+		var s session
 		for _, k := range c.kappas {
-			s.Rounds = append(s.Rounds, Round{Agreement: &Agreement{Kappa: k}}, Round{})
+			s.Rounds = append(s.Rounds, round{Agreement: &agreement{Kappa: k}}, round{})
 		}
-		if (s.Steady() != nil) != c.want {
+		if (s.steady() != nil) != c.want {
 			t.Errorf("%v: wanted %v", c.kappas, c.want)
 		}
 	}
 }
 
-func session() *Session {
-	return &Session{Settings: map[string]string{"k": "2", "pool": "<p>.csv"}, Pool: "ab",
-		Classes: []string{"<a", "b"}, Examples: 5, Predicted: []int32{0, 1, 0, 1, 1}, Rounds: []Round{
-			{Asked: []int{4, 2}, Answers: []int32{1, Aside}},
-			{Asked: []int{0, 3}, Answers: []int32{Unknown, 0}, Agreement: &Agreement{0.2, 0.5}}}}
+func exampleSession() *session {
+	return &session{Settings: map[string]string{"k": "2", "pool": "<p>.csv"}, Pool: "ab",
+		Classes: []string{"<a", "b"}, Examples: 5, Predicted: []int32{0, 1, 0, 1, 1}, Rounds: []round{
+			{Asked: []int{4, 2}, Answers: []int32{1, active.Aside}},
+			{Asked: []int{0, 3}, Answers: []int32{active.Unknown, 0}, Agreement: &agreement{0.2, 0.5}}}}
 }
 
 func TestSessionComesBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "session.json")
 	for rounds := range 3 {
-		s := session()
+		s := exampleSession()
 		if s.Rounds = s.Rounds[:rounds]; rounds == 0 {
-			s.Rounds, s.Predicted = []Round{}, []int32{}
+			s.Rounds, s.Predicted = []round{}, []int32{}
 		}
-		if err := s.Save(path); err != nil {
+		if err := s.save(path); err != nil {
 			t.Fatal(err)
 		}
-		got, err := LoadSession(path)
+		got, err := loadSession(path)
 		if err != nil || !reflect.DeepEqual(got, s) {
 			t.Errorf("%d rounds: found %+v, %v, wanted %+v", rounds, got, err, s)
 		}
 	}
-	s := session()
-	if got := s.Labels(); !slices.Equal(got, []int32{Unknown, Unknown, Aside, 0, 1}) || s.Open() != 1 {
-		t.Errorf("found the labels %v, %d open", got, s.Open())
+	s := exampleSession()
+	want := []int32{active.Unknown, active.Unknown, active.Aside, 0, 1}
+	if got := s.labels(); !slices.Equal(got, want) || s.open() != 1 {
+		t.Errorf("found the labels %v, %d open", got, s.open())
 	}
-	if _, err := LoadSession(path + "x"); !errors.Is(err, fs.ErrNotExist) ||
+	if _, err := loadSession(path + "x"); !errors.Is(err, fs.ErrNotExist) ||
 		!strings.Contains(err.Error(), path) {
 		t.Errorf("found the error %v", err)
 	}
@@ -77,7 +79,7 @@ func TestSessionComesBack(t *testing.T) {
 // TestDamagedSession: whatever a file holds, it is read as it was, or the error names it.
 func TestDamagedSession(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "session.json")
-	if err := session().Save(path); err != nil {
+	if err := exampleSession().save(path); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -89,7 +91,7 @@ func TestDamagedSession(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := LoadSession(path)
+		_, err := loadSession(path)
 		if err == nil && want != "" || err != nil && !facts.Told(err, want) ||
 			err != nil && !strings.HasPrefix(err.Error(), path+":") {
 			t.Errorf("%s: found the error %v, wanted one with %q", text, err, want)

@@ -1,4 +1,4 @@
-package judge
+package training
 
 import (
 	"context"
@@ -10,16 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/report"
 )
-
-// Moment is the error of the weights after a number of steps.
-type Moment struct {
-	Step           int     `json:"step"`            // 0 or more
-	EstimatedError float64 `json:"estimated_error"` // on the examples that are learned from
-	// HeldOutError is the error rate on examples held out; of noisy labels, as C⁻¹ has it. Nil where
-	// it was not measured.
-	HeldOutError *float64 `json:"held_out_error"`
-}
 
 // Most weights that a History keeps, and bytes of them.
 const (
@@ -32,7 +24,7 @@ const (
 // training: at most 64, and at most 256 MiB. HoldOut judges these.
 type History struct {
 	Keeps   bool
-	Moments []Moment // one for each step
+	Moments []report.Moment // one for each step
 
 	stride int
 	kept   []keptWeights // of steps that are multiples of stride, in order
@@ -45,7 +37,7 @@ type keptWeights struct {
 
 // Step adds a step, 1 for the first: the estimated error before it, and the weights after it.
 func (h *History) Step(step int, estimatedError float64, w engine.Weights) {
-	h.Moments = append(h.Moments, Moment{Step: step - 1, EstimatedError: estimatedError})
+	h.Moments = append(h.Moments, report.Moment{Step: step - 1, EstimatedError: estimatedError})
 	if !h.Keeps || len(w.W) == 0 {
 		return
 	}
@@ -91,7 +83,11 @@ func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model,
 		if err != nil {
 			return err
 		}
-		wrong := inverse.EstimatedError(Counts(predicted, held.Y, m.Q), x.N)
+		counts := make([]int64, m.Q*m.Q)
+		for i, p := range predicted {
+			counts[int(p)*m.Q+int(held.Y[i])]++
+		}
+		wrong := inverse.EstimatedError(counts, x.N)
 		// the last weights have no moment of their own
 		if at := k.step - h.Moments[0].Step; at < len(h.Moments) {
 			h.Moments[at].HeldOutError = &wrong

@@ -1,14 +1,14 @@
-package judge_test
+package training_test
 
 import (
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -19,7 +19,7 @@ import (
 // kernel map.
 func TestHistory(t *testing.T) {
 	ctx := t.Context()
-	all, err := file.Read(ctx, "../../testdata/digits.csv.gz", file.Options{})
+	all, err := file.Read(ctx, "../../../../testdata/digits.csv.gz", file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestHistory(t *testing.T) {
 			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.05},
 				Components: 20, Landmarks: 100}},
 	} {
-		h := judge.History{Keeps: true}
+		h := training.History{Keeps: true}
 		o.Engine, o.Weights = e, learners.Last
 		o.Watch.Step = func(r host.Report) { h.Step(r.Step, r.EstimatedError, r.W) }
 		m, err := host.Train(ctx, data, noise, o)

@@ -1,45 +1,16 @@
-// Package judge says what noisy labels tell of a confusion matrix and of a model: doubts, scores
-// of examples held out, whether the matrix helps, and the errors of a training step by step. It
-// trains nothing.
-package judge
+// Package fold divides examples into those to learn from and those to judge by.
+package fold
 
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/model"
 )
-
-// MostFolds is the largest number of folds.
-const MostFolds = 100
 
 // BlockValues is the number of values of examples that are copied at a time to be scored.
 const BlockValues = 1 << 22
-
-// HeldOut holds scores of examples by models that have not seen them.
-type HeldOut struct {
-	Q int
-	// fold of each of the n examples, 0..folds-1: its model has learned from the others
-	Fold   []int
-	Scores []float32 // n×Q row-major, those of all folds in one unit
-	// Temperature is that of the Scores, fitted to all of them; 0 if they say nothing of the labels.
-	Temperature float32
-	// Learned is the noise that each training has learned; nil if the learner learns none.
-	Learned []*confusion.Learned
-}
-
-// Probabilities returns softmax(Scores / Temperature), n×Q row-major: the probability that an
-// example is of each class. Without a confusion matrix the classes are noisy labels, else true
-// ones. The error is model.ErrNoTemperature.
-func (h *HeldOut) Probabilities() ([]float32, error) {
-	p := slices.Clone(h.Scores)
-	m := model.Model{Q: h.Q, Meta: model.Meta{Temperature: h.Temperature}}
-	return p, m.ToProbabilities(p)
-}
 
 // Labelled is a choice of examples and their noisy labels.
 type Labelled struct {
@@ -66,9 +37,9 @@ func pickLabels(y []int32, which []int) []int32 {
 	return some
 }
 
-// Folds returns the fold of each example, 0..folds-1: at random, but each noisy label's
+// Draw returns the fold of each example, 0..folds-1: at random, but each noisy label's
 // examples are shared out evenly.
-func Folds(y []int32, q, folds int, seed uint64) []int {
+func Draw(y []int32, q, folds int, seed uint64) []int {
 	rng := rand.New(rand.NewPCG(seed, 0x666f6c64)) // "fold"
 	next, of := make([]int, q), make([]int, len(y))
 	for k := range next {

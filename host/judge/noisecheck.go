@@ -26,12 +26,12 @@ type NoiseCheck struct {
 	// Accuracy is how many more examples get their right class, as C⁻¹ has it.
 	Accuracy Difference `json:"corrected_accuracy_gain"`
 
-	Explained confusion.Explanation `json:"explained"`
+	Explained Explanation `json:"explained"`
 	// Contradicted says that the matrix leaves labels unexplained that chance does not make.
 	Contradicted bool `json:"-"`
 	// Turned is how well the matrix with its axes exchanged explains the labels, its columns
 	// scaled to 1.
-	Turned confusion.Explanation `json:"turned"`
+	Turned Explanation `json:"turned"`
 
 	Frequencies []frequency `json:"frequencies"` // of each class
 
@@ -103,9 +103,9 @@ func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*No
 	default:
 		c.Verdict = NoDifference
 	}
-	c.Explained = noise.Explain(counts)
+	c.Explained = explain(noise, counts)
 	c.Contradicted = contradicted(&c.Explained)
-	c.Turned = turned(noise).Explain(counts)
+	c.Turned = explain(turned(noise), counts)
 	c.frequencies(noise, inverse, labels, int64(len(y)))
 	c.Milder = errorIf(noise, -nudge, counts, len(y))
 	c.Stronger = errorIf(noise, nudge, counts, len(y))

@@ -125,7 +125,7 @@ func SpanBetween[T Element](s *Ranks, n, from, to int) ([]T, error) {
 			"(ulimit -v)", n*size, err)
 	}
 	s.memory = append(s.memory, raw)
-	note(raw, "examples that ranks share", true)
+	Remember(raw, "examples that ranks share", true)
 	return View[T](raw), nil
 }
 

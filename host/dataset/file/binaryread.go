@@ -20,9 +20,6 @@ import (
 // readBinary maps a binary file, or reads a packed one, and checks header, sums, labels and sparse
 // structure, but no value.
 func readBinary(s *source, o Options) (*dataset.Dataset, error) {
-	if err := refuseColumns(s, o); err != nil {
-		return nil, err
-	}
 	if o.given != nil {
 		return nil, s.errorf("asked for labels from a second file, wanted none: a binary file has its " +
 			"own; name the labels when you convert")
@@ -70,7 +67,7 @@ func (s *source) contents() ([]byte, func([]byte) error, error) {
 			fileerr.Cause(err))
 	}
 	if unmap != nil {
-		store.Remember(raw, s.path)
+		store.Remember(raw, s.path, false)
 	}
 	return raw, unmap, nil
 }
@@ -303,7 +300,8 @@ func choose(d *dataset.Dataset, s *source, o Options) error {
 	}
 	switch {
 	case (o.Storage == "dense" || o.Storage == "narrow") && d.Sparse():
-		if err := (&builder{src: s, n: d.N, width: d.D}).checkDense(); err != nil {
+		b := builder{src: s, counters: counters{n: d.N}, shape: shape{width: d.D}}
+		if err := b.checkDense(); err != nil {
 			return err
 		}
 		if err := checkDenseMemory(s.path, d.N, d.D); err != nil {

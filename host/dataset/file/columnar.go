@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/columnar"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
@@ -66,16 +65,8 @@ func (r *columnarReader) resolve() error {
 	for j, c := range r.held {
 		names[j] = c.Name
 	}
-	var fault string
 	r.o = r.o.forTable(names)
-	if r.columns, fault = chooseColumns(names, len(names), r.o); fault != "" {
-		return r.src.errorf("%s", fault)
-	}
-	r.width, r.about = r.columns.features, r.columns.about
-	kinds, fault := r.kinds()
-	if fault == "" {
-		fault = r.tableCells("example", &r.columns, kinds)
-	}
+	fault := r.builder.resolve(&r.columns, names, len(names), "example", r.kinds)
 	if fault != "" {
 		return r.src.errorf("%s", fault)
 	}
@@ -244,10 +235,7 @@ func (r *columnarReader) group(g, n int) error {
 	names := r.columns.featureNames()
 	return r.adopt(x, d, setOthers, func(i, j int, v float32) error {
 		fault := r.src.errorf("example %d, column %s: %s", i+1, quote.Text(names[j]), decimal.FaultOf(v))
-		if r.o.Encode != nil && (v != v) && math.Float32bits(v) != decimal.OverflowBits {
-			fault = fmt.Errorf("%w; %w", fault, features.ErrMissing)
-		}
-		return fault
+		return r.advise(fault, v != v && math.Float32bits(v) != decimal.OverflowBits)
 	})
 }
 
@@ -298,10 +286,8 @@ func (r *columnarReader) mixedGroup(x []float32, texts []*columnTexts,
 			if fault == "" {
 				continue
 			}
-			err = r.src.errorf("example %d, column %s: %s", r.number(), quote.Text(names[k]), fault)
-			if r.o.Encode != nil && missing {
-				err = fmt.Errorf("%w; %w", err, features.ErrMissing)
-			}
+			err = r.advise(r.src.errorf("example %d, column %s: %s", r.number(), quote.Text(names[k]),
+				fault), missing)
 		}
 		if err := r.decide(err, r.number()); err != nil {
 			return err

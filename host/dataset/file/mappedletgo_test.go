@@ -57,7 +57,7 @@ func TestLetGo(t *testing.T) {
 	if !slices.Equal(room, want) {
 		t.Fatal("memory that lies where the file was has lost its values")
 	}
-	store.RememberAway(room, "room of ranks")
+	store.Remember(room, "room of ranks", true)
 	store.LetGo(room, false)
 	if !slices.Equal(room, want) {
 		t.Fatal("memory that ranks share has lost its values")

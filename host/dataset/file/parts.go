@@ -159,6 +159,21 @@ func (p *parts) sameTable(c *columns) string {
 	return ""
 }
 
+// resolve decides what the columns of a table are for; kinds returns what the features among them
+// hold.
+func (b *builder) resolve(c *columns, names []string, width int, places string,
+	kinds func() ([]string, string)) (fault string) {
+	if *c, fault = chooseColumns(names, width, b.o); fault != "" {
+		return fault
+	}
+	b.width, b.about = c.features, c.about
+	list, fault := kinds()
+	if fault == "" {
+		fault = b.tableCells(places, c, list)
+	}
+	return fault
+}
+
 // tableCells is newCells, but that of the first part takes the values of all.
 func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 	p := b.o.parts

@@ -33,7 +33,24 @@ type format struct {
 	write func(*lineWriter, *dataset.Dataset, WriteOptions) error // nil if it is only read
 }
 
-func (f format) table() bool { return f.kind == "tables" }
+// refuse returns an error if o asks for what files of the format do not have.
+func (f format) refuse(path string, o Options) error {
+	switch {
+	case f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto"):
+		return fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
+			"the format %s; leave %s and %s out", path, f.name, setting.Spell("separator", ""),
+			setting.Spell("decimal", ""))
+	case f.kind == "tables":
+	case o.IDColumn != "":
+		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
+			"ARFF, Parquet) with the column of ids %s; leave %s out: examples are numbered from 1", path,
+			f.name, quote.Text(o.IDColumn), setting.Spell("id-column", ""))
+	case o.Ignore != nil:
+		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
+			"ARFF, Parquet)", path)
+	}
+	return nil
+}
 
 // formats lists every format, in the order in which first bytes are compared; other text is CSV.
 func formats() []format {
@@ -41,8 +58,8 @@ func formats() []format {
 		{"csv", "tables", true, []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
 		{"libsvm", "libsvm", true, []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM),
 			writeLIBSVM},
-		{"npy", "arrays", false, []string{".npy"}, isNPY, entering(enterNPY), writeNPY},
-		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterIDX), nil},
+		{"npy", "arrays", false, []string{".npy"}, isNPY, entering(enterArray(readNPYHeader)), writeNPY},
+		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterArray(readIDXHeader)), nil},
 		{"npz", "arrays", false, []string{".npz"}, isZip, readNPZ, writeNPZ},
 		{"arff", "tables", false, []string{".arff"}, isARFF, entering(enterARFF), nil},
 		{"parquet", "tables", false, []string{".parquet"}, isParquet, entering(enterParquet), nil},
@@ -132,13 +149,8 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 	if err := o.parts.sameKind(s.path, f); err != nil {
 		return nil, err
 	}
-	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
-		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
-			"the format %s; leave %s and %s out", s.path, f.name, setting.Spell("separator", ""),
-			setting.Spell("decimal", ""))
-	}
-	if o.IDColumn != "" && !f.table() {
-		return nil, idFault(s, f, o)
+	if err := f.refuse(s.path, o); err != nil {
+		return nil, err
 	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)

@@ -4,7 +4,6 @@ package devices
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"strings"
 
@@ -124,7 +123,8 @@ func (l DeviceListing) rows(row app.Row) {
 			continue
 		}
 		row("%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
-			d.ComputeUnits, BytesText(d.Memory), BytesText(d.MaxAlloc), capabilities(d.Info), d.SelfTest)
+			d.ComputeUnits, app.BytesText(d.Memory), app.BytesText(d.MaxAlloc), capabilities(d.Info),
+			d.SelfTest)
 	}
 }
 
@@ -138,11 +138,4 @@ func capabilities(i *gpu.Info) string {
 		}
 	}
 	return cmp.Or(strings.Join(names, ", "), "none")
-}
-
-func BytesText(n int64) string {
-	if n < 1<<30 {
-		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }

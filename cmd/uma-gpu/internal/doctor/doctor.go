@@ -231,7 +231,7 @@ const little = 512 << 20
 
 func memoryFinding() finding {
 	left, by, advice := memory.Limit()
-	text := fmt.Sprintf("%s may be taken, by %s", devices.BytesText(left), by)
+	text := fmt.Sprintf("%s may be taken, by %s", app.BytesText(left), by)
 	if left < little {
 		return finding{"memory", findingNote, text, advice}
 	}

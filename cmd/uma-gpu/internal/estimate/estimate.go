@@ -270,8 +270,8 @@ func (o *Options) byAnnotators(ctx context.Context) (*Report, *confusion.Matrix,
 	r.Method += ", of the consensus of annotators"
 	q := m.Q()
 	for _, one := range found.Annotators {
-		r.Annotators = append(r.Annotators, annotator{one.Name, one.Labels, one.Right(q),
-			app.Rows(one.P, q), app.Rows(one.Error, q)})
+		r.Annotators = append(r.Annotators, app.Annotator{Name: one.Name, Labels: one.Labels,
+			Right: one.Right(q), Confusion: app.Rows(one.P, q), Error: app.Rows(one.Error, q)})
 	}
 	return r, &m.Matrix, nil
 }

@@ -204,7 +204,7 @@ func (j *Judgement) printMatrix(w io.Writer, name, remark string, classes []stri
 		return nil
 	}
 	fmt.Fprintf(w, "\n%s, examples: %s%s\n", name, Heading(j.Axes), remark)
-	return app.PrintMatrix(w, "", classes, cell)
+	return app.PrintMatrix(w, classes, cell)
 }
 
 // EstimateText prints an estimate with its interval, for which there may be nothing.

@@ -126,7 +126,7 @@ func (r *Report) text(w io.Writer, tables bool) error {
 	if tables && len(r.Classes) <= app.MostClasses {
 		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s%s\n",
 			judgement.Heading(r.Axes), judgement.BelowZero(r.EstimatedConfusion))
-		if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
+		if err := app.PrintMatrix(w, r.Classes, func(i, j int) string {
 			return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
 		}); err != nil {
 			return err

@@ -186,8 +186,8 @@ func TestBinaryOptions(t *testing.T) {
 	}{
 		{d, Options{Classes: []string{"a", "c"}}, `d.umab example 2 1 "b" 2`},
 		{d, Options{Features: 8}, "d.umab 9 features 8"},
-		{d, Options{Table: Table{Ignore: []string{"1"}}}, "tables"},
-		{d, Options{Labels: text}, "binary"},
+		{d, Options{Table: Table{Ignore: []string{"1"}}}, "only tables"},
+		{d, Options{Labels: text}, "binary own"},
 		{&bare, Options{}, "d.umab labels"},
 		{&dataset.Dataset{Examples: d.Examples, Y: make([]int32, 60), Classes: []string{"a"}}, Options{}, `"a"`},
 	} {

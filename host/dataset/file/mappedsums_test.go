@@ -123,7 +123,7 @@ func TestBinaryOfBefore(t *testing.T) {
 			Options{Trust: true}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Verify(t.Context(), got); !facts.Told(err, "content") {
+		if err := Verify(t.Context(), got); !facts.Told(err, "content hash") {
 			t.Errorf("version %s, damaged: %v", version, err)
 		}
 		prepared := *d

@@ -107,7 +107,7 @@ func TestMaxErrorsAndSkipBad(t *testing.T) {
 func TestSkipBadKeepsFileErrors(t *testing.T) {
 	cut := pack(t, strings.Repeat("1,2,a\n3,4,b\n5,x,a\n", 5000))
 	cut = cut[:len(cut)-30]
-	if _, err := readText("f", cut, Options{SkipBad: true}); !facts.Told(err, "cut") {
+	if _, err := readText("f", cut, Options{SkipBad: true}); !facts.Told(err, "cut short") {
 		t.Errorf("SkipBad: %v", err)
 	}
 	_, err := readText("f", cut, Options{MaxErrors: 100000})
@@ -126,7 +126,7 @@ func TestSkipBadKeepsFileErrors(t *testing.T) {
 		t.Errorf("all bad: %v", err)
 	}
 	_, err = readText("f", "1,a\n2,a\nx,b\n", Options{SkipBad: true})
-	if !facts.Told(err, "class") {
+	if !facts.Told(err, "only one class") {
 		t.Errorf("one class left: %v", err)
 	}
 	if _, err := readText("f", "1,a\n2,b\n", Options{MaxErrors: -1}); !facts.Told(err, "-1 errors") {

@@ -392,7 +392,7 @@ func TestShareOfOthers(t *testing.T) {
 			}
 			return fmt.Errorf("read %v", d.Row(other)[0])
 		})
-		if !facts.Told(err, "rank") {
+		if !facts.Told(err, "this rank") {
 			return nil, fmt.Errorf("found %v", err)
 		}
 		return d, r.Barrier(t.Context())

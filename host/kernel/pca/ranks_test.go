@@ -176,7 +176,7 @@ func TestRanksErrors(t *testing.T) {
 		},
 	} {
 		err := onRanks(t, 2, path, ask)
-		if !facts.Told(err, "rank") {
+		if !facts.Told(err, "this rank") {
 			t.Errorf("%s: found %v, want an error of the rank that has not the examples", name, err)
 		}
 	}

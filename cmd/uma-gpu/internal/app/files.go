@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -225,14 +224,6 @@ func Awaited[T any](ctx context.Context, path string, read func(path string) (T,
 	}
 	var none T
 	return none, interruptedReading(path)
-}
-
-// ReadAnnotations is crowd.ReadAnnotations, but for its waiting.
-func ReadAnnotations(ctx context.Context, path string,
-	o crowd.AnnotationOptions) (*crowd.Annotations, error) {
-	return Awaited(ctx, path, func(path string) (*crowd.Annotations, error) {
-		return crowd.ReadAnnotations(ctx, path, o)
-	})
 }
 
 // ReadClean is estimate.ReadClean, but for its waiting.

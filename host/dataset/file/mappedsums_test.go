@@ -58,7 +58,7 @@ func TestBinarySums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Unchecked(read) {
+	if read.Unchecked {
 		t.Error("a file with sums is said to have none")
 	}
 }
@@ -112,8 +112,8 @@ func TestBinaryOfBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameContent(t, "version "+version, got, d)
-		if Unchecked(got) != (version == binaryBare) {
-			t.Errorf("version %s is said to be without sums: %v", version, Unchecked(got))
+		if got.Unchecked != (version == binaryBare) {
+			t.Errorf("version %s is said to be without sums: %v", version, got.Unchecked)
 		}
 		if err := Verify(t.Context(), got); err != nil {
 			t.Errorf("version %s: %v", version, err)

@@ -54,7 +54,8 @@ func TestBinarySums(t *testing.T) {
 		"f damaged checksum") {
 		t.Errorf("a flipped bit in a sum: %v", err)
 	}
-	read, err := ReadFrom(t.Context(), bytes.NewReader(b), "f", Options{Trust: true})
+	read, err := ReadFrom(t.Context(), bytes.NewReader(b), "f",
+		Options{Placement: Placement{Trust: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestBinaryOfBefore(t *testing.T) {
 		}
 		file[binaryAlign] ^= 1 // of the first value
 		if got, err = ReadFrom(t.Context(), bytes.NewReader(file), "f",
-			Options{Trust: true}); err != nil {
+			Options{Placement: Placement{Trust: true}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := Verify(t.Context(), got); !facts.Told(err, "content") {

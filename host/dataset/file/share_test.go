@@ -382,7 +382,7 @@ func TestShareOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, errs := onRanks(t, 2, func(r ranks.Reducer) (*dataset.Dataset, error) {
-		d, err := Read(t.Context(), path, Options{Ranks: r})
+		d, err := Read(t.Context(), path, Options{Placement: Placement{Ranks: r}})
 		if err != nil {
 			return nil, err
 		}

@@ -126,7 +126,7 @@ func (p *Problem) Load() (engine.Scorer, error) {
 		return nil, err
 	}
 	if p.Loaded != nil {
-		return lent{p.Loaded}, nil
+		return lentScorer{p.Loaded}, nil
 	}
 	return p.Engine.Load(p.Rows(), p.Q)
 }
@@ -183,14 +183,16 @@ func (d *Definition) Rule(text string) (Rule, error) {
 	return Rule(text), nil
 }
 
-// lent is a Scorer that its owner closes.
-type lent struct{ of engine.Scorer }
+// lentScorer is a Scorer that its owner closes.
+type lentScorer struct{ of engine.Scorer }
 
-func (l lent) Shape() (n, d, q int)                          { return l.of.Shape() }
-func (l lent) Rescore(w engine.Weights, classes []int) error { return l.of.Rescore(w, classes) }
-func (l lent) Scores(dst []float32, from, to int) error      { return l.of.Scores(dst, from, to) }
-func (l lent) Predict(dst []int32) error                     { return l.of.Predict(dst) }
-func (l lent) Close() error                                  { return nil }
+func (l lentScorer) Shape() (n, d, q int)                     { return l.of.Shape() }
+func (l lentScorer) Rescore(w engine.Weights, of []int) error { return l.of.Rescore(w, of) }
+func (l lentScorer) Predict(dst []int32) error                { return l.of.Predict(dst) }
+func (l lentScorer) Scores(dst []float32, from, to int) error {
+	return l.of.Scores(dst, from, to)
+}
+func (l lentScorer) Close() error { return nil }
 
 // ClassWeights says how much examples count by their label.
 type ClassWeights string

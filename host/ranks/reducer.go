@@ -93,22 +93,22 @@ func Agree(ctx context.Context, r Reducer, err error, kinds ...error) error {
 	if root == rank {
 		return err
 	}
-	t := &told{text: string(b)}
+	t := &remoteError{text: string(b)}
 	if about[1] > 0 {
 		t.kind = kinds[about[1]-1]
 	}
 	return fmt.Errorf("rank %d: %w", root, t)
 }
 
-// told is the error of another rank.
-type told struct {
+// remoteError is the error of another rank.
+type remoteError struct {
 	text string
 	kind error // nil if none of those known
 }
 
-func (t *told) Error() string { return t.text }
+func (t *remoteError) Error() string { return t.text }
 
-func (t *told) Unwrap() error { return t.kind }
+func (t *remoteError) Unwrap() error { return t.kind }
 
 // Gather fills rows of width numbers with those of each rank: rank k has rows ends[k]..ends[k+1]-1.
 func Gather[T int32 | int64 | float32 | float64](

@@ -61,8 +61,8 @@ func (adder) move(w, mistakes []float32) {
 	}
 }
 
-// mover is what one algorithm does with the estimate of the mistakes of a class.
-type mover interface {
+// updateRule is what one algorithm does with the estimate of the mistakes of a class.
+type updateRule interface {
 	// ready changes w, the weights of class r, if they cannot be begun with, and says whether.
 	ready(w []float32, r int) bool
 	// margin is how far an example of length 1 must lie from the plane of w to count.
@@ -73,7 +73,7 @@ type mover interface {
 
 // learner is one of the learners in the middle of a run.
 type learner struct {
-	mover
+	updateRule
 	eval    engine.Evaluator
 	problem *learners.Problem
 	// Q×Q: what an example of label k (column) adds to the mistakes of class r, if r is not predicted
@@ -88,7 +88,7 @@ type learner struct {
 }
 
 // start loads the problem's examples and begins a run.
-func start(problem *learners.Problem, m mover) (learners.Learner, error) {
+func start(problem *learners.Problem, m updateRule) (learners.Learner, error) {
 	if err := problem.Check(); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func start(problem *learners.Problem, m mover) (learners.Learner, error) {
 		return nil, err
 	}
 	n, d, q := eval.Shape()
-	l := &learner{mover: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
+	l := &learner{updateRule: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
 		a: make([]float32, n*q), sums: make([]int64, q*d), lengths: make([]float64, n)}
 	l.unmix(inverse.Float32())
 	for i := range l.lengths {

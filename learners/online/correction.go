@@ -10,17 +10,17 @@ import (
 // know no bound.
 const mostMoved = 0.1
 
-// unbounded is a policy whose steps may have no bound.
-type unbounded interface{ unbounded() bool }
+// unboundedPolicy is a policy whose steps may have no bound.
+type unboundedPolicy interface{ unbounded() bool }
 
-// corrected makes learners that take labels to be right learn from noisy ones: with B = C⁻¹ the
-// step for an example of noisy label k is Σ_t B[t][k]·τ(t), τ(t) being that for label t. If k was
-// drawn by C, Σ_k C[k][t]·B[u][k] is 1 for u = t and 0 else: the mean of the step is the one for
-// the right label.
+// correctedPolicy makes learners that take labels to be right learn from noisy ones: with B = C⁻¹
+// the step for an example of noisy label k is Σ_t B[t][k]·τ(t), τ(t) being that for label t. If k
+// was drawn by C, Σ_k C[k][t]·B[u][k] is 1 for u = t and 0 else: the mean of the step is the one
+// for the right label.
 //
 // B has entries below 0, by which a loss becomes a gain without end: W may run away from a label
 // that the example cannot have. So the size of steps has a bound.
-type corrected struct {
+type correctedPolicy struct {
 	policy
 	most    float64   // of |τ_r(t)|·‖x‖²
 	weights []float64 // of examples by right label
@@ -29,7 +29,7 @@ type corrected struct {
 	sums    []float64
 }
 
-func (p *corrected) steps(tau, s []float32, e *example) (any bool) {
+func (p *correctedPolicy) steps(tau, s []float32, e *example) (any bool) {
 	q, label, weight := len(s), e.y, e.weight
 	if p.tau == nil {
 		p.tau, p.sums = make([]float32, q), make([]float64, q)
@@ -81,10 +81,10 @@ func (l *learner) correct() error {
 	}
 	l.weights = c.Of(float64(len(p.Y)), trueCounts(l.inverse, counts))
 	most := math.Inf(1)
-	if u, ok := l.policy.(unbounded); ok && u.unbounded() {
+	if u, ok := l.policy.(unboundedPolicy); ok && u.unbounded() {
 		most = mostMoved
 	}
-	l.policy = &corrected{policy: l.policy, most: most, weights: l.weights, inverse: l.inverse}
+	l.policy = &correctedPolicy{policy: l.policy, most: most, weights: l.weights, inverse: l.inverse}
 	return nil
 }
 

@@ -41,8 +41,8 @@ func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learner
 func TestStepAll(t *testing.T) {
 	p := apart(3, 4, 0.1)
 	policies := func() []policy {
-		return []policy{errorSet{StepRandom}, &confused{aggressiveness: 1}, newPassive(All,
-			slack{most: 0.5}), errorSet{StepMax}, &shortest{margin: 0.1}}
+		return []policy{errorSet{StepRandom}, &copa{aggressiveness: 1}, newPassive(All,
+			slack{most: 0.5}), errorSet{StepMax}, &mira{margin: 0.1}}
 	}
 	together, got := begun(t, p, policies()...)
 	alone, want := begun(t, p, policies()...)
@@ -144,10 +144,10 @@ func TestCorrectedStepsAreRightOnAverage(t *testing.T) {
 	}
 	weights, s := []float64{1, 2, 3}, []float32{0.3, -0.2, 0.7}
 	for name, policy := range map[string]policy{
-		"copa": &confused{aggressiveness: 0.5}, "perceptron": errorSet{StepMax}, "pa1": newPassive(All,
+		"copa": &copa{aggressiveness: 0.5}, "perceptron": errorSet{StepMax}, "pa1": newPassive(All,
 			slack{most: 0.5}),
 	} {
-		c := &corrected{policy: policy, most: math.Inf(1), weights: weights, inverse: inverse}
+		c := &correctedPolicy{policy: policy, most: math.Inf(1), weights: weights, inverse: inverse}
 		for right := range q {
 			mean, tau, want := [q]float64{}, make([]float32, q), make([]float32, q)
 			for y := range q {

@@ -11,7 +11,7 @@ func newPassive(m string, s slack) policy {
 	if m == OVR {
 		return passiveOVR{s}
 	}
-	return &passive{slack: s, all: m == All}
+	return &passiveAggressive{slack: s, all: m == All}
 }
 
 // slack is what it costs to miss a part ξ of the margin: most·ξ or, squared, most·ξ².
@@ -69,13 +69,13 @@ func (p passiveOVR) steps(tau, s []float32, e *example) (any bool) {
 // τ_y = T = Σ max(0, v_r - θ). If nothing is missed θ = T, if the cost is squared θ = β·T with
 // β = 1 + missing; and if T may be no more than C it is what T = C makes it (Matsushima et al.,
 // Theorems 1 to 3, who call the classes with v_r > θ support classes).
-type passive struct {
+type passiveAggressive struct {
 	slack
 	all       bool
 	v, sorted []float64 // v of all classes, of y -∞
 }
 
-func (p *passive) steps(tau, s []float32, e *example) (any bool) {
+func (p *passiveAggressive) steps(tau, s []float32, e *example) (any bool) {
 	if e.norm2 == 0 {
 		return false
 	}
@@ -198,18 +198,18 @@ func (perceptrons) steps(tau, s []float32, e *example) (any bool) {
 	return any
 }
 
-// shortest is MIRA with a margin β: it minimises ½‖W + τ·xᵀ‖² - β·‖x‖²·τ_y where τ_y ≤ 1,
+// mira is MIRA with a margin β: it minimises ½‖W + τ·xᵀ‖² - β·‖x‖²·τ_y where τ_y ≤ 1,
 // τ_r ≤ 0 for the other r, and Στ = 0.
 //
 // With D_r = s_r/‖x‖² + β for r ≠ y and D_y = s_y/‖x‖² + 1 that is the point of the simplex
 // (p_r ≥ 0, Σp = 1) nearest to D, and τ is 1 - p_y, -p_r. It is p_r = max(0, D_r - θ), θ
 // found by going through D from the largest down.
-type shortest struct {
+type mira struct {
 	margin    float64
 	d, sorted []float64
 }
 
-func (p *shortest) steps(tau, s []float32, e *example) (any bool) {
+func (p *mira) steps(tau, s []float32, e *example) (any bool) {
 	if e.norm2 == 0 {
 		return false
 	}
@@ -264,19 +264,19 @@ func sortDown(v []float64) {
 	}
 }
 
-// confused is COPA: with c the worth of the example it minimises (Theorem 3)
+// copa is COPA: with c the worth of the example it minimises (Theorem 3)
 //
 //	½ Σ_r ‖w'_r - w_r‖² + c/2 Σ_{r≠y} max(0, s'_r + 1/(Q-1))²  where  Σ w'_r = Σ w_r.
 //
 // With the losses ℓ_r = s_r + 1/(Q-1) and κ = 1/c + ‖x‖² the solution is τ_r = mean - α_r with
 // α_r = max(0, ℓ_r + mean·‖x‖²)/κ for r ≠ y, α_y = 0, and mean that of all α.
-type confused struct {
+type copa struct {
 	aggressiveness float64
 	risk
 	losses, sorted []float64 // of y -∞
 }
 
-func (p *confused) steps(tau, s []float32, e *example) bool {
+func (p *copa) steps(tau, s []float32, e *example) bool {
 	q, norm2 := float64(len(s)), float64(e.norm2)
 	p.losses = p.losses[:0]
 	for r, score := range s {
@@ -308,4 +308,4 @@ func (p *confused) steps(tau, s []float32, e *example) bool {
 	return true
 }
 
-func (*confused) unbounded() bool { return true }
+func (*copa) unbounded() bool { return true }

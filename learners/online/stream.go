@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// passing is a run in its only pass, whose examples come in blocks.
-type passing struct{ *pass }
+// streamPass is a run in its only pass, whose examples come in blocks.
+type streamPass struct{ *pass }
 
 // newStream begins a run on a stream.
 func newStream(problem *learners.Problem, from engine.Weights, p *Params) (learners.Stream, error) {
@@ -34,10 +34,10 @@ func newStream(problem *learners.Problem, from engine.Weights, p *Params) (learn
 	if err != nil {
 		return nil, err
 	}
-	return passing{begun}, nil
+	return streamPass{begun}, nil
 }
 
-func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
+func (p streamPass) Learn(x dataset.Examples, y []int32) (err error) {
 	if x.D != p.Problem.X.D || len(y) != x.N {
 		return fmt.Errorf("online: found %d labels of %d examples of %d columns, wanted one for each, "+
 			"of %d columns", len(y), x.N, x.D, p.Problem.X.D)
@@ -60,6 +60,6 @@ func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
 	return alone(p.pass).learn(0, x.N)
 }
 
-func (p passing) Counts() []int64 { return p.counts }
+func (p streamPass) Counts() []int64 { return p.counts }
 
-func (p passing) Result(w engine.Weights) (learners.Step, error) { return p.end(w) }
+func (p streamPass) Result(w engine.Weights) (learners.Step, error) { return p.end(w) }

@@ -135,9 +135,9 @@ type learner struct {
 
 // machine is one of the problems into which a run falls, in the middle of its solution.
 type machine interface {
-	// told returns how far the conditions of the solution are from being met, and whether that is
+	// unmet returns how far the conditions of the solution are from being met, and whether that is
 	// near enough, for all examples.
-	told() (violation float64, done bool)
+	unmet() (violation float64, done bool)
 
 	// weights writes the weights of the machine to rows of w, and returns which.
 	weights(w engine.Weights) (classes []int)
@@ -190,7 +190,7 @@ func (l *learner) begin() error {
 		case l.Solver == Planes:
 			return newOneSlack(e, class, q, mirrored, &l.Params)
 		case class < 0:
-			return newTogether(e, q, &l.Params, l.Problem.Seed)
+			return newCrammerSinger(e, q, &l.Params, l.Problem.Seed)
 		}
 		return newOVR(e, class, mirrored, &l.Params, l.Problem.Seed)
 	}
@@ -214,7 +214,7 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 	}
 	var left []machine
 	for _, m := range l.machines {
-		if _, done := m.told(); !done {
+		if _, done := m.unmet(); !done {
 			left = append(left, m)
 		}
 	}
@@ -243,12 +243,12 @@ func (l *learner) descend(left []machine, w engine.Weights) (s learners.Step, er
 		visited, done := int64(0), false
 		for visited < enough && !done {
 			visited += left[k].(descender).pass()
-			_, done = left[k].told()
+			_, done = left[k].unmet()
 		}
 	})
 	most, unfinished := 0.0, 0
 	for _, m := range left {
-		violation, done := m.told()
+		violation, done := m.unmet()
 		most = max(most, violation)
 		if !done {
 			unfinished++

@@ -161,20 +161,14 @@ func TestFindIssuesErrors(t *testing.T) {
 		q       int
 		want    string
 	}{
-		{[]float32{1, 0, 0}, []int32{0}, nil, 2,
-			"label issues: found 3 probabilities for 1 labels, wanted 2 for each"},
-		{[]float32{1, 0}, []int32{2}, nil, 2,
-			"label issues: example 0 (counted from 0) has label 2, wanted 0 to 1"},
-		{[]float32{1, 2}, []int32{1}, nil, 2,
-			"label issues: example 0 (counted from 0) has the probability 2, wanted 0 to 1"},
-		{[]float32{1, 0, 0}, []int32{1}, nil, 3,
-			"label issues: found a confusion matrix of 2 classes, wanted 3"},
-		{[]float32{1, 0}, []int32{1}, []int32{1}, 2,
-			"label issues: example 0 (counted from 0) equals example 1 first, wanted 0 to 0"},
-		{[]float32{1, 0}, []int32{1}, []int32{}, 2,
-			"label issues: found 0 numbers of equal examples for 1 labels, wanted one for each"},
+		{[]float32{1, 0, 0}, []int32{0}, nil, 2, "3 probabilities 1 labels 2"},
+		{[]float32{1, 0}, []int32{2}, nil, 2, "example 0 0 label 2 0 1"},
+		{[]float32{1, 2}, []int32{1}, nil, 2, "example 0 0 2 0 1"},
+		{[]float32{1, 0, 0}, []int32{1}, nil, 3, "2 classes 3"},
+		{[]float32{1, 0}, []int32{1}, []int32{1}, 2, "example 0 0 example 1 0 0"},
+		{[]float32{1, 0}, []int32{1}, []int32{}, 2, "0 numbers 1 labels"},
 	} {
-		if _, err := FindIssues(c.p, c.y, c.same, c.q, two); err == nil || err.Error() != c.want {
+		if _, err := FindIssues(c.p, c.y, c.same, c.q, two); !facts.Told(err, c.want) {
 			t.Errorf("got %v\nwant %s", err, c.want)
 		}
 	}

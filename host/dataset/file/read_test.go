@@ -314,7 +314,7 @@ func TestReadFiles(t *testing.T) {
 	}
 	missing := filepath.Join(dir, "none.csv")
 	if _, err := Read(t.Context(), missing, Options{}); !errors.Is(err, fs.ErrNotExist) ||
-		err.Error() != missing+": no such data file; check the path" {
+		!facts.Told(err, missing) {
 		t.Errorf("missing file: %v", err)
 	}
 	path := filepath.Join(dir, "f.csv.gz")

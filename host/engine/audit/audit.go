@@ -36,23 +36,24 @@ func Engine(e, by engine.Engine, level string) engine.Engine {
 	if level == Off || level == "" {
 		return e
 	}
-	return checked(&audited{e: e, by: by, budget: newBudget(level == Full)})
+	return checked(&auditedEngine{e: e, by: by, budget: newBudget(level == Full)})
 }
 
-func checked(a *audited) engine.Engine {
+func checked(a *auditedEngine) engine.Engine {
 	return enginecheck.New(a, enginecheck.How{ChecksExamples: true})
 }
 
-// audited is an engine that is watched by another one, behind the checks.
-type audited struct {
+// auditedEngine is an engine that is watched by another one, behind the checks.
+type auditedEngine struct {
 	e, by  engine.Engine
 	budget *budget
 }
 
-func (a *audited) Device() engine.Device { return a.e.Device() }
-func (a *audited) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
+func (a *auditedEngine) Device() engine.Device { return a.e.Device() }
+func (a *auditedEngine) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
 
-func (a *audited) Load(x dataset.Stored, t enginecheck.Task) (loaded engine.Scorer, err error) {
+func (a *auditedEngine) Load(x dataset.Stored, t enginecheck.Task) (loaded engine.Scorer,
+	err error) {
 	s := &scorer{a: a, x: x}
 	switch t.Use {
 	case enginecheck.Sorting:
@@ -87,7 +88,7 @@ func (a *audited) Load(x dataset.Stored, t enginecheck.Task) (loaded engine.Scor
 	return loaded, err
 }
 
-func (a *audited) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+func (a *auditedEngine) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
 	if t.Use == enginecheck.Evaluating {
 		return a.e.PlanEvaluator(x, t.Classes)
 	}
@@ -95,7 +96,7 @@ func (a *audited) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error
 }
 
 // Project compares all that it returns, or a sample of the examples.
-func (a *audited) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+func (a *auditedEngine) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
 	if err := a.e.Project(dst, x, p); err != nil || x.N == 0 {
 		return err
 	}
@@ -145,7 +146,7 @@ func differs(what string, found, wanted any) error {
 
 // scorer is a data set on e, and how to have it on the other engine too.
 type scorer struct {
-	a     *audited
+	a     *auditedEngine
 	s     engine.Scorer
 	x     dataset.Stored
 	w     engine.Weights // of all calls of Rescore

@@ -19,7 +19,8 @@ const step = 16
 
 // check checks what is loaded and returns the format of the sums: that of t, or that of the whole
 // if it is zero.
-func (e *sharded) check(x dataset.Stored, t enginecheck.Task, c cuts) (numerics.FixedPoint, error) {
+func (e *shardedEngine) check(x dataset.Stored, t enginecheck.Task, c cuts) (numerics.FixedPoint,
+	error) {
 	if e.all == 1 || x.N < 1 || !x.Shared() && x.Check() != nil ||
 		t.Use == enginecheck.Sorting && len(t.Labels) != x.N {
 		return enginecheck.Load(x, t)
@@ -55,7 +56,7 @@ func partOf(t enginecheck.Task, from, to int) enginecheck.Task {
 }
 
 // cutFor cuts x for a task.
-func (e *sharded) cutFor(x dataset.Stored, t enginecheck.Task) cuts {
+func (e *shardedEngine) cutFor(x dataset.Stored, t enginecheck.Task) cuts {
 	if t.Use == enginecheck.Evaluating {
 		return e.cut(x, numerics.Block)
 	}
@@ -84,7 +85,7 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (_ engine.Scorer, 
 }
 
 // load has each engine of this rank load its shard, if it has any examples.
-func (e *sharded) load(x dataset.Stored, t enginecheck.Task, c cuts) (scorer, error) {
+func (e *shardedEngine) load(x dataset.Stored, t enginecheck.Task, c cuts) (scorer, error) {
 	s := scorer{e: e, n: x.N, d: x.D, q: t.Classes, cuts: c, x: x, parts: e.parts(c)}
 	err := e.agree(s.all(func(i int, p part) (err error) {
 		own, examples := partOf(t, p.from, p.to), x.Rows(p.from, p.to)

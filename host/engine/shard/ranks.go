@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// joined is what this rank asks of all.
-type joined struct {
+// rankGroup is what this rank asks of all.
+type rankGroup struct {
 	ranks.Reducer
 	ctx       context.Context
 	rank, all int
@@ -28,11 +28,11 @@ var kinds = []error{
 
 // agree returns nil if err is nil on all ranks, else that of one of them, as
 // ranks.Agree has it.
-func (r *joined) agree(err error) error { return r.sum(err, 0) }
+func (r *rankGroup) agree(err error) error { return r.sum(err, 0) }
 
 // sum makes each number of all the slices the sum over all ranks, and is agree besides. same must
 // be the same number on all ranks: else it returns ranks.ErrDiffers.
-func (r *joined) sum(err error, same int64, slices ...[]int64) error {
+func (r *rankGroup) sum(err error, same int64, slices ...[]int64) error {
 	if r.all == 1 {
 		return err
 	}
@@ -65,7 +65,7 @@ func (r *joined) sum(err error, same int64, slices ...[]int64) error {
 
 // print is a number that weights with other bits most likely do not have (FNV-1a of the words); 0
 // if there is one rank, which has nobody to compare it with.
-func (r *joined) print(w engine.Weights) int64 {
+func (r *rankGroup) print(w engine.Weights) int64 {
 	if r.all == 1 {
 		return 0
 	}

@@ -22,7 +22,7 @@ type part struct {
 }
 
 // parts returns the shards of this rank that have examples.
-func (e *sharded) parts(c cuts) []part {
+func (e *shardedEngine) parts(c cuts) []part {
 	var all []part
 	for i, one := range e.engines {
 		shard := e.first[e.rank] + i
@@ -35,7 +35,7 @@ func (e *sharded) parts(c cuts) []part {
 
 // scorer is a data set whose shards the engines have.
 type scorer struct {
-	e       *sharded
+	e       *shardedEngine
 	n, d, q int // of the whole
 	cuts    cuts
 	x       dataset.Stored // keeps the memory of the parts, until Close

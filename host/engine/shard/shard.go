@@ -40,7 +40,7 @@ func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
 func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine,
 	shares []int) (engine.Engine, error) {
 	rank, all := r.Rank()
-	e := newSharded(engines, joined{Reducer: r, ctx: ctx, rank: rank, all: all})
+	e := newSharded(engines, rankGroup{Reducer: r, ctx: ctx, rank: rank, all: all})
 	if shares == nil {
 		shares = slices.Repeat([]int{1}, len(engines))
 	}
@@ -72,12 +72,12 @@ func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine,
 
 // Own returns the engines of this rank as one, for work on its own examples that the other ranks
 // need not know of (engine.Own). They are closed with the whole.
-func (e *sharded) Own() engine.Engine {
+func (e *shardedEngine) Own() engine.Engine {
 	if len(e.engines) == 1 {
 		return e.engines[0]
 	}
 	first := e.first[e.rank]
-	own := newSharded(e.engines, joined{Reducer: ranks.Alone, ctx: e.ctx, all: 1})
+	own := newSharded(e.engines, rankGroup{Reducer: ranks.Alone, ctx: e.ctx, all: 1})
 	own.first, own.until = []int{0, len(e.engines)}, slices.Clone(e.until[first:e.first[e.rank+1]+1])
 	for i := len(own.until) - 1; i >= 0; i-- {
 		own.until[i] -= own.until[0]
@@ -102,23 +102,23 @@ func checkShares(engines []engine.Engine, shares []int) error {
 	return nil
 }
 
-// sharded is several engines as one. On several ranks its operations take turns.
-type sharded struct {
+// shardedEngine is several engines as one. On several ranks its operations take turns.
+type shardedEngine struct {
 	*enginecheck.Engine
-	joined
+	rankGroup
 	engines []engine.Engine // of this rank
 	first   []int           // number of each rank's first shard, and of all shards at the end
 	until   []int64         // sum of the shares of the shards before each, and of all at the end
 }
 
-func newSharded(engines []engine.Engine, j joined) *sharded {
-	e := &sharded{joined: j, engines: engines}
+func newSharded(engines []engine.Engine, j rankGroup) *shardedEngine {
+	e := &shardedEngine{rankGroup: j, engines: engines}
 	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: j.all > 1, ChecksExamples: true})
 	return e
 }
 
 // unchecked is a sharded behind the checks.
-type unchecked struct{ *sharded }
+type unchecked struct{ *shardedEngine }
 
 // Device describes the engines of this rank.
 func (e unchecked) Device() engine.Device {
@@ -143,7 +143,7 @@ func (e unchecked) Device() engine.Device {
 }
 
 // Work returns what the engines of this rank that count have done.
-func (e *sharded) Work() (sum engine.Work) {
+func (e *shardedEngine) Work() (sum engine.Work) {
 	for _, one := range e.engines {
 		if c, ok := one.(interface{ Work() engine.Work }); ok {
 			w := c.Work()
@@ -170,7 +170,7 @@ type cuts []int
 
 // cut cuts x by the shares, between multiples of step. If each rank has a part of the examples,
 // that part is cut among its engines.
-func (e *sharded) cut(x dataset.Stored, step int) cuts {
+func (e *shardedEngine) cut(x dataset.Stored, step int) cuts {
 	c := make(cuts, len(e.until))
 	ends := x.At.Ends()
 	if len(ends) != e.all+1 {
@@ -184,7 +184,7 @@ func (e *sharded) cut(x dataset.Stored, step int) cuts {
 }
 
 // cutPart cuts examples from..to-1 for the shards first..last-1.
-func (e *sharded) cutPart(c cuts, first, last, from, to, step int) {
+func (e *shardedEngine) cutPart(c cuts, first, last, from, to, step int) {
 	blocks, all := int64((to-from+step-1)/step), e.until[last]-e.until[first]
 	for k := first; k <= last; k++ {
 		c[k] = min(to, from+int(blocks*(e.until[k]-e.until[first])/all)*step)
@@ -192,10 +192,12 @@ func (e *sharded) cutPart(c cuts, first, last, from, to, step int) {
 }
 
 // own returns the examples of this rank, from..to-1.
-func (e *sharded) own(c cuts) (from, to int) { return c[e.first[e.rank]], c[e.first[e.rank+1]] }
+func (e *shardedEngine) own(c cuts) (from, to int) {
+	return c[e.first[e.rank]], c[e.first[e.rank+1]]
+}
 
 // byRank returns where the examples of each rank begin, and the last ones end.
-func (e *sharded) byRank(c cuts) []int {
+func (e *shardedEngine) byRank(c cuts) []int {
 	ends := make([]int, e.all+1)
 	for rank, shard := range e.first {
 		ends[rank] = c[shard]

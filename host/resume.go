@@ -254,11 +254,5 @@ func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 	if m.Confusion == nil {
 		return o, nil, nil
 	}
-	noise := &confusion.Matrix{Classes: meta.Classes, P: m.Confusion}
-	if meta.Inverse != "" {
-		if noise.Inversion, err = confusion.ParseInversion(meta.Inverse); err != nil {
-			return Options{}, nil, fmt.Errorf("settings of a model: %w", err)
-		}
-	}
-	return o, noise, nil
+	return o, &confusion.Matrix{Classes: meta.Classes, P: m.Confusion, Inversion: meta.Inverse}, nil
 }

@@ -215,9 +215,10 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		Classes: data.Classes,
 		Features: model.Features{Count: data.FeatureCount(), Names: data.Features,
 			Encoding: data.Encoding},
-		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule),
-		MaxSteps:   o.MaxSteps,
-		DataSHA256: t.data.SHA256, TemperatureFolds: o.TemperatureFolds,
+		Training: model.Training{Learner: about.Name, Parameters: parameters, Seed: o.Seed,
+			Weights: string(rule), MaxSteps: o.MaxSteps},
+		Data:    model.Data{DataSHA256: t.data.SHA256},
+		Outcome: model.Outcome{TemperatureFolds: o.TemperatureFolds},
 	}}
 	if o.Annotations != nil {
 		t.model.Meta.AnnotationsSHA256 = o.Annotations.Hash()

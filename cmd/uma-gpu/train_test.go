@@ -68,16 +68,15 @@ func TestTrain(t *testing.T) {
 	want := model.Meta{
 		FormatVersion: model.FormatVersion, ToolVersion: app.Version, ContractVersion: 1,
 		Classes:  r.Classes,
-		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7,
-		Weights:     string(learners.BestAverage),
+		Features: model.Features{Count: 64},
+		Training: model.Training{Learner: "uma", Seed: 7, Weights: string(learners.BestAverage),
+			MaxSteps: 40, Parameters: json.RawMessage(
+				`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`)},
 		Preparation: m.Meta.Preparation,
-		DataSHA256:  m.Meta.DataSHA256,
-		Parameters: json.RawMessage(
-			`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`),
-		MaxSteps:  40,
-		Condition: 5, Steps: 40, Stop: "max-steps", EstimatedError: &r.EstimatedError,
-		Temperature: m.Meta.Temperature,
-		Device:      model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
+		Data:        model.Data{DataSHA256: m.Meta.DataSHA256},
+		Outcome: model.Outcome{Condition: 5, Steps: 40, Stop: "max-steps",
+			EstimatedError: &r.EstimatedError, Temperature: m.Meta.Temperature},
+		Device: model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
 	}
 	if got, want := marshal(t, m.Meta), marshal(t, want); got != want {
 		t.Errorf("metadata\n%s\nwant\n%s", got, want)

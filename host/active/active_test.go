@@ -136,7 +136,7 @@ func TestAskBeginsAtRandom(t *testing.T) {
 // with signs.
 func naive(p *Pool, more ...float64) []float64 {
 	var rows []float64
-	for _, i := range p.Labelled() {
+	for _, i := range p.labelled() {
 		for _, v := range p.Row(i) {
 			rows = append(rows, float64(v)*float64(2*p.Labels[i]-1))
 		}

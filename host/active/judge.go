@@ -105,7 +105,7 @@ func (p *Pool) judgeByWeights(o Options, weights engine.Weights, w *worth) error
 // judgeByCommittee fills w by the entropy of the votes of models, each of as many labelled examples
 // as there are, drawn with replacement. The mean of their differences of scores settles ties.
 func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error {
-	known, q := p.Labelled(), len(p.Classes)
+	known, q := p.labelled(), len(p.Classes)
 	votes, sums := make([]float32, p.N*q), make([]float32, p.N*q)
 	w.tie = make([]float64, len(w.which))
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "a committee", Unit: "member",

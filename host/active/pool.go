@@ -97,8 +97,8 @@ func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples,
 	return z.Examples, err
 }
 
-// Labelled returns which examples have a label, in increasing order.
-func (p *Pool) Labelled() []int { return p.are(func(y int32) bool { return y >= 0 }) }
+// labelled returns which examples have a label, in increasing order.
+func (p *Pool) labelled() []int { return p.are(func(y int32) bool { return y >= 0 }) }
 
 // are returns the examples whose label is one that want holds of, in increasing order.
 func (p *Pool) are(want func(y int32) bool) (which []int) {
@@ -130,7 +130,7 @@ func (p *Pool) counts() (of []int, classes int) {
 // The errors are those of host.Train; a cancelled ctx is one, too.
 func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 ) (*host.Trained, error) {
-	return p.fit(ctx, p.Labelled(), noise, o)
+	return p.fit(ctx, p.labelled(), noise, o)
 }
 
 // fit learns from the examples that which names; one may be named twice.

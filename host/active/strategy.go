@@ -123,7 +123,7 @@ func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error
 	w := worth{which: p.are(func(y int32) bool { return y == Unknown })}
 	o.K = min(o.K, len(w.which))
 	if _, classes := p.counts(); classes < 2 || o.Strategy == Random {
-		random, free := rand.New(rand.NewPCG(o.Seed, uint64(len(p.Labelled())))), w.which
+		random, free := rand.New(rand.NewPCG(o.Seed, uint64(len(p.labelled())))), w.which
 		random.Shuffle(len(free), func(a, b int) { free[a], free[b] = free[b], free[a] })
 		return free[:o.K], nil
 	}

@@ -100,3 +100,10 @@ func TestParseInversion(t *testing.T) {
 		}
 	}
 }
+
+func must(c *confusion.Matrix, err error) *confusion.Matrix {
+	if err != nil {
+		panic(err)
+	}
+	return c
+}

@@ -98,7 +98,7 @@ func atOnceAdvice(noise *confusion.Matrix) string {
 }
 
 // contradicted says whether an explanation leaves more than chance does.
-func contradicted(e *confusion.Explanation) bool {
+func contradicted(e *Explanation) bool {
 	return e.P < doubtful && e.Unexplained > unexplained
 }
 
@@ -155,9 +155,9 @@ const (
 func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]learners.Doubt, error) {
 	noise := r.Problem.Noise
 	part := "predicted as %.60q"
-	e, counts := confusion.Explanation{P: 1}, r.Counts
+	e, counts := Explanation{P: 1}, r.Counts
 	if byPrediction {
-		e = noise.Explain(counts)
+		e = explain(noise, counts)
 	}
 	if !contradicted(&e) && ctx.Err() == nil {
 		part = "nearest to the mean of those labelled %.60q"
@@ -165,7 +165,7 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 		if counts, err = divide(r.Problem); err != nil {
 			return nil, fmt.Errorf("dividing the examples to judge the confusion matrix: %w", err)
 		}
-		e = noise.Explain(counts)
+		e = explain(noise, counts)
 	}
 	if !contradicted(&e) {
 		return nil, nil
@@ -177,7 +177,7 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 			"is it turned (rows for columns), does it claim too much or too little noise?",
 		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
 		Advice: "check the confusion matrix"}
-	if v := turned(noise).Explain(counts); !contradicted(&v) {
+	if v := explain(turned(noise), counts); !contradicted(&v) {
 		d.Advice = "with its axes exchanged the matrix explains them: " +
 			setting.Spell("confusion-axes", "true-rows") + " reads it so"
 	}

@@ -29,6 +29,7 @@ type HeldOut struct {
 // ones. The error is model.ErrNoTemperature.
 func (h *HeldOut) Probabilities() ([]float32, error) {
 	p := slices.Clone(h.Scores)
-	m := model.Model{Q: h.Q, Meta: model.Meta{Temperature: h.Temperature}}
+	m := model.Model{Q: h.Q}
+	m.Meta.Temperature = h.Temperature
 	return p, m.ToProbabilities(p)
 }

@@ -25,23 +25,22 @@ func sample() *Model {
 		ContractVersion: 1,
 		Classes:         []string{"a", "<=50K & \"more\"", "é\u2028"},
 		Features:        Features{Count: 4, Names: []string{"u", "v", "w", "x"}},
-		Learner:         "uma",
-		Parameters:      json.RawMessage(`{"select":"error","alpha":0.1,"big":9007199254740993}`),
-		Seed:            math.MaxUint64,
-		Weights:         "best",
-		MaxSteps:        40,
-		From:            strings.Repeat("a1", 32),
+		Training: Training{
+			Learner:    "uma",
+			Parameters: json.RawMessage(`{"select":"error","alpha":0.1,"big":9007199254740993}`),
+			Seed:       math.MaxUint64,
+			Weights:    "best",
+			MaxSteps:   40,
+			From:       strings.Repeat("a1", 32),
+		},
 		Preparation: dataset.Preparation{
 			Steps: dataset.Steps{Standardize: true, Bias: true}, D: 4,
 			A: []float32{0.1, 1e-45, 1.1754944e-38, math.MaxFloat32},
 			B: []float32{float32(math.Copysign(0, -1)), 1. / 3, -16777216, 0},
 		},
-		DataSHA256:     strings.Repeat("0f", 32),
-		Condition:      1.5,
-		Steps:          7,
-		Stop:           "converged",
-		EstimatedError: &estimate,
-		Temperature:    0.1, TemperatureFolds: 5,
+		Data: Data{DataSHA256: strings.Repeat("0f", 32)},
+		Outcome: Outcome{Condition: 1.5, Steps: 7, Stop: "converged", EstimatedError: &estimate,
+			Temperature: 0.1, TemperatureFolds: 5},
 		Device: Device{Kind: "opencl", Name: "n", Platform: "p", Driver: "d", Conforming: true},
 	}}
 	for i := range 15 {
@@ -62,7 +61,7 @@ func encode(t testing.TB, m *Model) []byte {
 	return b.Bytes()
 }
 
-func decode(b []byte) (*Model, error) { return Read(bytes.NewReader(b), int64(len(b))) }
+func decode(b []byte) (*Model, error) { return readModel(bytes.NewReader(b), int64(len(b))) }
 
 func TestRoundTrip(t *testing.T) {
 	bare := sample()
@@ -281,7 +280,7 @@ func TestWriteRefuses(t *testing.T) {
 			"temperature 1e-40"},
 		{"infinite temperature", func(m *Model) { m.Meta.Temperature = float32(inf) },
 			"temperature +Inf"},
-		{"max steps", func(m *Model) { m.Meta.MaxSteps = -1 }, "max_steps 7 -1"},
+		{"max steps", func(m *Model) { m.Meta.MaxSteps = -1 }, "max_steps -1"},
 		{"state: steps", func(m *Model) { m.State.Steps = 8 }, "state 8 7"},
 		{"state: last", func(m *Model) { m.State.Last = m.State.Last[1:] },
 			"last.npy 14 3×5"},
@@ -298,7 +297,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"hash", func(m *Model) { m.Meta.DataSHA256 = strings.Repeat("0F", 32) }, "data_sha256"},
 		{"short hash", func(m *Model) { m.Meta.DataSHA256 = "0f" }, "data_sha256"},
 		{"condition", func(m *Model) { m.Meta.Condition = inf }, "condition_number +Inf"},
-		{"steps", func(m *Model) { m.Meta.Steps = -1 }, "max_steps -1"},
+		{"steps", func(m *Model) { m.Meta.Steps = -1 }, "steps -1"},
 		{"estimate", func(m *Model) { m.Meta.EstimatedError = &nan }, "estimated_error NaN"},
 		{"parameters", func(m *Model) { m.Meta.Parameters = json.RawMessage("[1]") }, `parameters "[1]" JSON`},
 		{"NaN parameter", func(m *Model) { m.Meta.Parameters = json.RawMessage(`{"alpha":NaN}`) }, "parameters"},

@@ -66,8 +66,8 @@ func (a *Annotations) Pick(which []int) *Annotations {
 	return p
 }
 
-// Counts returns how many labels each annotator gave.
-func (a *Annotations) Counts() []int {
+// counts returns how many labels each annotator gave.
+func (a *Annotations) counts() []int {
 	counts := make([]int, len(a.Names))
 	for _, k := range a.By {
 		counts[k]++

@@ -437,7 +437,7 @@ func (m *em) rates() {
 // annotators returns the matrices and their standard errors, for which an example counts by how
 // sure its true class is.
 func (m *em) annotators() []confusion.Annotator {
-	q, size, counts := m.q, m.q*m.q, m.a.Counts()
+	q, size, counts := m.q, m.q*m.q, m.a.counts()
 	list := make([]confusion.Annotator, len(counts))
 	for a, name := range m.a.Names {
 		p := slices.Clone(m.matrices[a*size : (a+1)*size])

@@ -153,7 +153,7 @@ const probabilityBlock = 1 << 20
 // order, as numpy.save writes those of scikit-learn's cross_val_predict(method="predict_proba").
 // The file is read in blocks, each time anew. Errors begin with the path; this one is about the
 // header.
-func ProbabilityFile(path string, n, q int) (Rows, error) {
+func ProbabilityFile(path string, n, q int) (blocks, error) {
 	f, _, err := openProbabilities(path, n, q)
 	if err != nil {
 		return nil, err

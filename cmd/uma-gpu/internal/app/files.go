@@ -97,7 +97,7 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 	if d.Encoding != nil {
 		n.Say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
 	}
-	if file.Unchecked(d) {
+	if d.Unchecked {
 		n.Say("data: the file is of a version without checksums; uma-gpu convert writes one that has " +
 			"them")
 	}
@@ -107,9 +107,9 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 	for _, warning := range d.Warnings {
 		n.Warn("%s", warning)
 	}
-	if bad := len(d.Skipped.At); bad > 0 {
-		n.Warn("%d bad examples were skipped, at %s", bad, Places(d.Skipped.At))
-		for _, err := range d.Skipped.First {
+	if bad := len(d.SkippedAt); bad > 0 {
+		n.Warn("%d bad examples were skipped, at %s", bad, Places(d.SkippedAt))
+		for _, err := range d.SkippedErrs {
 			n.Warn("%v", err)
 		}
 	}

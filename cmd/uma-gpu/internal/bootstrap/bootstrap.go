@@ -294,10 +294,18 @@ func withClean(noise *confusion.Matrix, noisy, right []int32) *confusion.Matrix 
 	for _, k := range right {
 		clean[k]++
 	}
-	share := noise.Shares(labels)
+	share, _ := noise.Shares(labels)
+	all := 0.0
+	for _, v := range share {
+		all += v
+	}
 	m := &confusion.Matrix{Classes: noise.Classes, P: slices.Clone(noise.P)}
 	for t := range q {
-		of := share[t] * float64(len(noisy))
+		of := 1 / float64(q) // where no class has such labels
+		if all > 0 {
+			of = share[t] / all
+		}
+		of *= float64(len(noisy))
 		if of+clean[t] == 0 {
 			continue
 		}

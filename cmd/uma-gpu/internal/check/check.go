@@ -78,7 +78,7 @@ var verdicts = map[string]string{
 
 // text prints the report for people.
 func (r Report) text(w io.Writer) error {
-	if r.Contradicted() {
+	if r.Contradicted {
 		fmt.Fprintf(w, "Labels contradict the confusion matrix; what follows presumes it.\n\n")
 	}
 	verdict, known := verdicts[r.Verdict]

@@ -65,7 +65,7 @@ func Of(labels, predicted []int32, p []float32, classes []string, noise *confusi
 		return j, err
 	}
 	j.Corrected = &corrected
-	if a := corrected.Accuracy; corrected.Impossible() {
+	if a := corrected.Accuracy; a.Low > 1 || a.High < 0 {
 		j.Warnings = append(j.Warnings,
 			fmt.Sprintf("a corrected accuracy of %.4f (%.4f to %.4f) cannot be: these labels are not noisy "+
 				"by this confusion matrix, which claims too much noise, or has its axes swapped; estimate it "+

@@ -242,8 +242,10 @@ func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int
 	p.Labels = labels
 	first := d.N - q.rest.N // of the pool, behind those labelled from the beginning
 	classes := map[int32]bool{}
-	for _, i := range p.Labelled() {
-		classes[labels[i]] = true
+	for _, y := range labels {
+		if y >= 0 {
+			classes[y] = true
+		}
 	}
 	q.Ask.Train = q.Train
 	q.Ask.Train.Watch = host.Watch{}

@@ -213,11 +213,7 @@ func (o *Options) ReadNoise(ctx context.Context, classes []string) (*confusion.M
 	}
 	if r := o.Train.Resume; r != nil && r.Confusion != nil {
 		o.Notes.Say("confusion matrix: that of the training to go on with")
-		m = &confusion.Matrix{Classes: classes, P: r.Confusion}
-		if r.Meta.Inverse != "" {
-			m.Inversion, err = confusion.ParseInversion(r.Meta.Inverse)
-		}
-		return m, err
+		return &confusion.Matrix{Classes: classes, P: r.Confusion, Inversion: r.Meta.Inverse}, nil
 	}
 	if o.learnsNoise() {
 		o.Notes.Say("confusion matrix: none given; it is learned")

@@ -1,4 +1,4 @@
-package confusion_test
+package judge
 
 import (
 	"math/rand/v2"
@@ -65,7 +65,7 @@ func TestExplain(t *testing.T) {
 		contradictions := 0
 		for seed := range uint64(30) {
 			for _, wrong := range []float64{0, 0.1} {
-				e := v.claim.Explain(draw(v.true, 800, wrong, seed))
+				e := explain(v.claim, draw(v.true, 800, wrong, seed))
 				if e.P < 1e-3 && (wrong == 0 || !v.want) { // a model's errors may hide a small one
 					contradictions++
 				}
@@ -85,7 +85,7 @@ func TestExplain(t *testing.T) {
 func TestExplainNothing(t *testing.T) {
 	c := must(confusion.Symmetric([]string{"a", "b"}, 0.2))
 	for _, counts := range [][]int64{{0, 0, 0, 0}, {8, 2, 0, 0}} {
-		if e := c.Explain(counts); e.P < 0.1 || e.Unexplained > 0.01 {
+		if e := explain(c, counts); e.P < 0.1 || e.Unexplained > 0.01 {
 			t.Errorf("%v: %+v", counts, e)
 		}
 	}

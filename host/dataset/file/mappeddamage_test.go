@@ -152,7 +152,7 @@ func TestBinaryDamaged(t *testing.T) {
 				path+": ") {
 				t.Errorf("%s: taken, though not trusted: %+v, %v", storage, d, err)
 			}
-			return Read(t.Context(), path, Options{Trust: true})
+			return Read(t.Context(), path, Options{Placement: Placement{Trust: true}})
 		}
 		for _, n := range []int{1, 16, 50, 94, 95, 96, 300, 4095, 4096, 4097, len(raw) - 4097,
 			len(raw) - 1} {
@@ -214,7 +214,8 @@ func TestBinaryNotFinite(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary.LittleEndian.PutUint32(raw[h.Sections.X.Offset+4:], math.Float32bits(float32(math.Inf(1))))
-	d, err := ReadFrom(t.Context(), bytes.NewReader(raw), "f", Options{Trust: true})
+	d, err := ReadFrom(t.Context(), bytes.NewReader(raw), "f",
+		Options{Placement: Placement{Trust: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

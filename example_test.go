@@ -84,7 +84,7 @@ func correct(predicted []string, right []int) int {
 	return 100 * n / len(right)
 }
 
-// Learns from labels of which 40 % are wrong in a known way, saves the model and loads it.
+// Learns from labels, 40 % of them wrong in a known way, saves the model and loads it.
 func ExampleFit() {
 	ctx := context.Background()
 	points, right := corners(600)

@@ -3,11 +3,11 @@ package main
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 func TestInjected(t *testing.T) {
@@ -113,16 +113,16 @@ func TestCrowd(t *testing.T) {
 		crowd   crowdTable
 		problem string
 	}{
-		{crowdTable{path: "said", item: "task", label: "class"}, `said:1: found no column "class"`},
-		{crowdTable{path: "stray", item: "task", label: "label"}, `stray:3: found item "3"`},
-		{crowdTable{path: "unknown", item: "task", label: "label"}, `unknown:3: found item "1" with label "d"`},
-		{crowdTable{path: "lacks", item: "task", label: "label"}, `lacks: found no label of item "2"`},
-		{crowdTable{path: "ragged", item: "task", label: "label"}, "ragged: record on line 2"},
-		{crowdTable{path: "empty", item: "task", label: "label"}, "empty: wanted a table"},
-		{crowdTable{path: "named", item: "song", label: "label", items: "few"}, "few: found 1 items"},
-		{crowdTable{path: "none", item: "song", label: "label"}, "no such file"},
+		{crowdTable{path: "said", item: "task", label: "class"}, `said:1 "class"`},
+		{crowdTable{path: "stray", item: "task", label: "label"}, `stray:3 "3"`},
+		{crowdTable{path: "unknown", item: "task", label: "label"}, `unknown:3 "1" "d"`},
+		{crowdTable{path: "lacks", item: "task", label: "label"}, `lacks "2"`},
+		{crowdTable{path: "ragged", item: "task", label: "label"}, "ragged line 2"},
+		{crowdTable{path: "empty", item: "task", label: "label"}, "empty table"},
+		{crowdTable{path: "named", item: "song", label: "label", items: "few"}, "few 1 items"},
+		{crowdTable{path: "none", item: "song", label: "label"}, "none file"},
 	} {
-		if _, err := c.crowd.read(dir, d); err == nil || !strings.Contains(err.Error(), c.problem) {
+		if _, err := c.crowd.read(dir, d); !facts.Told(err, c.problem) {
 			t.Errorf("%s: error %v, want one with %q", c.crowd.path, err, c.problem)
 		}
 	}

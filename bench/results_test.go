@@ -3,8 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 func TestResults(t *testing.T) {
@@ -49,7 +50,7 @@ func TestResults(t *testing.T) {
 	}
 	write(t, path, append(text, "nonsense\n"...))
 	_, err = openResults[key, result](path)
-	if err == nil || !strings.Contains(err.Error(), "results.jsonl:3: wanted a result") {
+	if !facts.Told(err, "results.jsonl:3 result") {
 		t.Errorf("a damaged file: error %v", err)
 	}
 	if _, err := openResults[key, result](filepath.Join(path, "below")); err == nil {

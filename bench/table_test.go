@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // small is a plan of two ways, whose results are easily computed.
@@ -92,7 +94,7 @@ func TestWritePage(t *testing.T) {
 		t.Errorf("found %q, %v", text, err)
 	}
 	write(t, path, []byte("# Learners\n"))
-	if err := writePage(path, "new"); err == nil || !strings.Contains(err.Error(), "found no line") {
+	if err := writePage(path, "new"); !facts.Told(err, "line") {
 		t.Errorf("a page without a mark: error %v", err)
 	}
 	if err := writePage(path+"x", "new"); err == nil {

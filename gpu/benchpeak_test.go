@@ -31,7 +31,7 @@ __kernel void peak(__global VECTOR *out, float x, float y, int rounds)
 }`
 
 // peak measures how many fma of float32 a device does in a second.
-func peak(b *testing.B, e *gpuEngine) float64 {
+func peak(b *testing.B, e *deviceEngine) float64 {
 	// A GPU has small vectors and wants many work-items for each compute unit.
 	vector, lanes, items := "float16", 16, 64
 	if !e.cpu {

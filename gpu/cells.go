@@ -9,40 +9,50 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// cells is what a labelled data set has besides its scores: the class sums on
-// the device, their counts on the host, and room for moving examples.
-type cells struct {
+// cellSums is what a labelled data set has besides its scores: the class sums on the device, their
+// counts on the host, and room for what changes and reads them.
+type cellSums struct {
 	y         []int32 // the caller's
 	sums      []*buffer[int64]
 	perBuffer int // regions in each buffer of sums, but for the last
 	regions   []int64
 	predicted []int64
-	list      *buffer[int32] // examples to move, grouped
-	groups    *buffer[int32] // of the list; dense examples only, as are the next two
-	partial   *buffer[int64] // their sums
-	terms     *buffer[int32] // groups by cell
-	triples   *buffer[int32] // (cell, from, to) of each cell of list or of terms
+	moveBuffers
+	normBuffers
+}
 
-	inv     *buffer[float32]
-	z       *buffer[float32]
-	chosen  *buffer[int32]   // regions whose norms, or pairs whose vectors, are asked for
-	squares *buffer[float32] // chunk results of their norms
-	batch   int              // regions that squares has room for
-
-	// The norms of the regions that are not stale are those of inverse.
-	norms   []float32 // Q×Q
-	inverse []float32
-	stale   []bool // regions whose class sums changed since
+// moveBuffers is room for examples that move from one cell to another.
+type moveBuffers struct {
+	list    *buffer[int32] // examples to move, grouped
+	groups  *buffer[int32] // of the list; dense examples only, as are the next two
+	partial *buffer[int64] // their sums
+	terms   *buffer[int32] // groups by cell
+	triples *buffer[int32] // (cell, from, to) of each cell of list or of terms
 
 	moves  []move // of the assignment under way
 	usual  int    // examples of a tile that moved lately
 	sorter cellSorter
 }
 
-func (r *resident) newCells(y []int32) *cells {
+// normBuffers is room for update vectors and their norms. The norms of the regions that are not
+// stale are those of inverse.
+type normBuffers struct {
+	inv     *buffer[float32]
+	z       *buffer[float32]
+	chosen  *buffer[int32]   // regions whose norms, or pairs whose vectors, are asked for
+	squares *buffer[float32] // chunk results of their norms
+	batch   int              // regions that squares has room for
+
+	norms   []float32 // Q×Q
+	inverse []float32
+	stale   []bool // regions whose class sums changed since
+}
+
+func (r *resident) newCells(y []int32) *cellSums {
 	q, d, o, most := r.q, r.d, &r.own, r.e.maxAlloc
-	c := &cells{y: y, regions: make([]int64, q*q), predicted: make([]int64, q*q),
-		sorter: newCellSorter(q), norms: make([]float32, q*q), stale: make([]bool, q)}
+	c := &cellSums{y: y, regions: make([]int64, q*q), predicted: make([]int64, q*q),
+		moveBuffers: moveBuffers{sorter: newCellSorter(q)},
+		normBuffers: normBuffers{norms: make([]float32, q*q), stale: make([]bool, q)}}
 	rowsOfZ, err := fit("an update vector", 1, 4*d, most)
 	o.note(err)
 	c.perBuffer, err = fit("the class sums of a region", q, 8*d, most)
@@ -74,7 +84,7 @@ func (r *resident) newCells(y []int32) *cells {
 }
 
 // region returns the buffer with the class sums of region p and p's place in it.
-func (c *cells) region(p int) (b *buffer[int64], at int) {
+func (c *cellSums) region(p int) (b *buffer[int64], at int) {
 	return c.sums[p/c.perBuffer], p % c.perBuffer
 }
 

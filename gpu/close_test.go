@@ -66,14 +66,14 @@ func TestTogether(t *testing.T) {
 
 // TestEvaluationFailed has a device fail in the midst of evaluations.
 func TestEvaluationFailed(t *testing.T) {
-	kernels := map[string]func(e *gpuEngine) *compiled{
-		"score":           func(e *gpuEngine) *compiled { return e.dense[0].scoreFew },
-		"residuals":       func(e *gpuEngine) *compiled { return e.residuals },
-		"weighted":        func(e *gpuEngine) *compiled { return e.dense[0].weighted },
-		"weighted sparse": func(e *gpuEngine) *compiled { return e.weightedSparse },
-		"clear":           func(e *gpuEngine) *compiled { return e.clearSums },
-		"add":             func(e *gpuEngine) *compiled { return e.addGroups },
-		"evaluate":        func(e *gpuEngine) *compiled { return e.dense[0].evaluate },
+	kernels := map[string]func(e *deviceEngine) *compiled{
+		"score":           func(e *deviceEngine) *compiled { return e.dense[0].scoreFew },
+		"residuals":       func(e *deviceEngine) *compiled { return e.residuals },
+		"weighted":        func(e *deviceEngine) *compiled { return e.dense[0].weighted },
+		"weighted sparse": func(e *deviceEngine) *compiled { return e.weightedSparse },
+		"clear":           func(e *deviceEngine) *compiled { return e.clearSums },
+		"add":             func(e *deviceEngine) *compiled { return e.addGroups },
+		"evaluate":        func(e *deviceEngine) *compiled { return e.dense[0].evaluate },
 	}
 	v := drawEvaluation(700, 5, 3)
 	eachDevice(t, func(i Info) {
@@ -123,14 +123,14 @@ func TestEvaluationFailed(t *testing.T) {
 // TestFailed has a device fail in the midst of operations: a kernel wants other arguments
 // than it gets.
 func TestFailed(t *testing.T) {
-	kernels := map[string]func(e *gpuEngine) *compiled{
-		"rescore":        func(e *gpuEngine) *compiled { return e.dense[0].scoreFew },
-		"predict":        func(e *gpuEngine) *compiled { return e.predict },
-		"assign":         func(e *gpuEngine) *compiled { return e.assign },
-		"class sums":     func(e *gpuEngine) *compiled { return e.dense[0].sumGroups },
-		"added":          func(e *gpuEngine) *compiled { return e.addGroups },
-		"norms":          func(e *gpuEngine) *compiled { return e.norms },
-		"update vectors": func(e *gpuEngine) *compiled { return e.updateVectors },
+	kernels := map[string]func(e *deviceEngine) *compiled{
+		"rescore":        func(e *deviceEngine) *compiled { return e.dense[0].scoreFew },
+		"predict":        func(e *deviceEngine) *compiled { return e.predict },
+		"assign":         func(e *deviceEngine) *compiled { return e.assign },
+		"class sums":     func(e *deviceEngine) *compiled { return e.dense[0].sumGroups },
+		"added":          func(e *deviceEngine) *compiled { return e.addGroups },
+		"norms":          func(e *deviceEngine) *compiled { return e.norms },
+		"update vectors": func(e *deviceEngine) *compiled { return e.updateVectors },
 	}
 	w, inv := engine.NewWeights(2, 2), []float32{1, 0, 0, 1}
 	w.W[0] = 1

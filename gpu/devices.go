@@ -80,20 +80,17 @@ func describe(p, d int, platform *cl.Platform, dev *cl.Device) (device, error) {
 			fp = cl.FPConfig(bits)
 		}
 		shares, err := recovered(dev.HostUnifiedMemory)
-		return device{cl: dev, info: Info{
+		i := Info{
 			SharesMemory: err == nil && shares,
 			Platform:     p, Device: d,
 			PlatformName: platform.Name(), Name: dev.Name(), Vendor: dev.Vendor(),
 			Type: dev.Type().String(), Version: dev.Version(), Driver: dev.DriverVersion(),
 			Memory: dev.GlobalMemSize(), MaxAlloc: dev.MaxMemAllocSize(),
 			ComputeUnits: dev.MaxComputeUnits(),
-			FP: FP{
-				Denormals:      fp&cl.FPConfigDenorm != 0,
-				InfNaN:         fp&cl.FPConfigInfNaN != 0,
-				RoundToNearest: fp&cl.FPConfigRoundToNearest != 0,
-				FMA:            fp&cl.FPConfigFMA != 0,
-			},
-		}}
+		}
+		i.FP.Denormals, i.FP.InfNaN = fp&cl.FPConfigDenorm != 0, fp&cl.FPConfigInfNaN != 0
+		i.FP.RoundToNearest, i.FP.FMA = fp&cl.FPConfigRoundToNearest != 0, fp&cl.FPConfigFMA != 0
+		return device{cl: dev, info: i}
 	})
 }
 

@@ -40,16 +40,14 @@ type Info struct {
 	MaxAlloc     int64  `json:"max_allocation_bytes"` // of one buffer
 	ComputeUnits int    `json:"compute_units"`
 	SharesMemory bool   `json:"shares_memory"` // with the host
-	FP           FP     `json:"float32"`
-}
-
-// FP says what a device promises of its float32 arithmetic. What it keeps is for
-// the self-test to say.
-type FP struct {
-	Denormals      bool `json:"denormals"`
-	InfNaN         bool `json:"inf_nan"`
-	RoundToNearest bool `json:"round_to_nearest"`
-	FMA            bool `json:"fast_fma"` // fma is correctly rounded in any case, by OpenCL's rules
+	// FP is what the device promises of its float32 arithmetic. What it keeps is for the self-test
+	// to say.
+	FP struct {
+		Denormals      bool `json:"denormals"`
+		InfNaN         bool `json:"inf_nan"`
+		RoundToNearest bool `json:"round_to_nearest"`
+		FMA            bool `json:"fast_fma"` // fma is correctly rounded in any case, by OpenCL's rules
+	} `json:"float32"`
 }
 
 // ID returns the name that --device accepts, opencl:P.D.
@@ -57,11 +55,6 @@ func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Dev
 
 // processor reports whether the device is the processor.
 func (i Info) processor() bool { return strings.Contains(i.Type, "CPU") }
-
-// WantsNarrow reports whether dense examples that can be narrow (store.Codes) should be. They
-// should on a device with memory of its own, since they save much of it. A processor is the slower
-// for preparing what it reads.
-func (i Info) WantsNarrow() bool { return !i.SharesMemory }
 
 // Options of Open.
 type Options struct {

@@ -26,22 +26,31 @@ const normClasses = 4
 // pocl is the platform whose compiler is known to fetch ahead when told.
 const pocl = "Portable Computing Language"
 
-// gpuEngine is one opened device with its compiled kernels. Operations take turns, since kernels
+// deviceEngine is one opened device with its compiled kernels. Operations take turns, since kernels
 // hold their arguments.
-type gpuEngine struct {
+type deviceEngine struct {
 	*enginecheck.Engine
 	info       Info
 	conforming bool
 	q          *queue
 	compiled   []*cl.Program // nil when closed
-	cpu        bool          // kernels are built for a processor, else for a GPU
-	shares     bool          // the device uses host memory in place
-	vector     int           // values of a vector of kernels/project.cl
-	maxAlloc   int64
 	build      build
 	options    string // of the compiler
-	group      int    // work-items in a work-group of most kernels
+	traits
+	kernelSet
+}
 
+// traits are the properties of a device that kernels and tiles are made for.
+type traits struct {
+	cpu      bool // kernels are built for a processor, else for a GPU
+	shares   bool // the device uses host memory in place
+	vector   int  // values of a vector of kernels/project.cl
+	group    int  // work-items in a work-group of most kernels
+	maxAlloc int64
+}
+
+// kernelSet are the kernels, nil until they are compiled.
+type kernelSet struct {
 	dense                                          [3]denseKernels // by width
 	scoreSparse, predict, assign                   *compiled
 	addGroups, clearSums                           *compiled
@@ -50,8 +59,8 @@ type gpuEngine struct {
 	product, productSparse, squares, squaresSparse *compiled
 }
 
-// unchecked is a gpuEngine behind the checks.
-type unchecked struct{ *gpuEngine }
+// unchecked is a deviceEngine behind the checks.
+type unchecked struct{ *deviceEngine }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
 // a probe of its float32 operations and the self-test (clause 12). A device that fails one of them
@@ -81,7 +90,7 @@ func Open(i Info, o Options) (engine.Engine, error) {
 }
 
 // conforms runs the probe and the self-test.
-func (e *gpuEngine) conforms() error {
+func (e *deviceEngine) conforms() error {
 	if err := e.probe(); err != nil {
 		return err
 	}
@@ -109,7 +118,7 @@ type build struct {
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 }
 
-func open(i Info, o Options, b build) (*gpuEngine, error) {
+func open(i Info, o Options, b build) (*deviceEngine, error) {
 	all, err := devices()
 	if err != nil {
 		return nil, err
@@ -122,10 +131,10 @@ func open(i Info, o Options, b build) (*gpuEngine, error) {
 	return nil, fmt.Errorf("%w: %s is gone", ErrNoDevice, i.ID())
 }
 
-func (d device) open(o Options, b build) (*gpuEngine, error) {
-	e := &gpuEngine{info: d.info, conforming: true, maxAlloc: d.info.MaxAlloc, build: b}
+func (d device) open(o Options, b build) (*deviceEngine, error) {
+	e := &deviceEngine{info: d.info, conforming: true, build: b}
 	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: true})
-	e.shares = d.info.SharesMemory && !b.copies
+	e.traits = traits{shares: d.info.SharesMemory && !b.copies, maxAlloc: d.info.MaxAlloc}
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
 	}
@@ -141,7 +150,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 
 // start makes the queue and compiles the kernels. Close frees what it made, also
 // when it fails.
-func (e *gpuEngine) start() (err error) {
+func (e *deviceEngine) start() (err error) {
 	if e.info.PlatformName == pocl && e.info.processor() {
 		e.q.cache = poclPrograms
 		e.q.context, err = e.q.cache.context(e.info.ID(), e.q.device)
@@ -182,7 +191,7 @@ func compilerOptions(cpu bool) string {
 }
 
 // compile compiles those of the programs that are not compiled yet.
-func (e *gpuEngine) compile(programs []program) error {
+func (e *deviceEngine) compile(programs []program) error {
 	most, err := recovered(e.q.device.MaxWorkGroupSize)
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
@@ -256,15 +265,15 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, er
 	if err != nil {
 		return nil, err
 	}
-	r, err := newResident(e.gpuEngine, x, t)
+	r, err := newResident(e.deviceEngine, x, t)
 	if err != nil {
 		return nil, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}
 	return r, nil
 }
 
-// Work implements engine.Counting.
-func (e *gpuEngine) Work() (w engine.Work) {
+// Work returns what the engine has done since it was opened.
+func (e *deviceEngine) Work() (w engine.Work) {
 	e.Locked(func() { w = e.q.work })
 	return w
 }

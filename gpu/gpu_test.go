@@ -39,7 +39,7 @@ const (
 	noGuard    = -1
 )
 
-func openTest(t testing.TB, i Info, o Options, b build) *gpuEngine {
+func openTest(t testing.TB, i Info, o Options, b build) *deviceEngine {
 	t.Helper()
 	if b.sources == nil {
 		var err error
@@ -176,7 +176,7 @@ func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int,
 }
 
 // fresh returns the engine as it was before anything was loaded.
-func (e *gpuEngine) fresh() *gpuEngine {
+func (e *deviceEngine) fresh() *deviceEngine {
 	f, q := *e, *e.q
 	q.inUse, f.q = 0, &q
 	return &f
@@ -284,7 +284,7 @@ func TestTiny(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, b := range []build{{style: "gpu"}, {style: "cpu"}} {
 			b.guard = noGuard
-			engines, interpreter := map[int64]*gpuEngine{}, i.PlatformName == "Oclgrind"
+			engines, interpreter := map[int64]*deviceEngine{}, i.PlatformName == "Oclgrind"
 			for _, c := range enginetest.TinyCases() {
 				o := Options{MaxAlloc: 18000}
 				if strings.HasPrefix(c.Name, "project") { // a chunk of a panel alone takes 65536

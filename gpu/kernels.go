@@ -43,7 +43,7 @@ const (
 )
 
 // sumColumns returns how many columns of a class sum a work-item moves.
-func (e *gpuEngine) sumColumns() int {
+func (e *deviceEngine) sumColumns() int {
 	if e.cpu {
 		return 128
 	}
@@ -81,7 +81,7 @@ func (l *library) groups() [][]program {
 }
 
 // library returns the programs, whose kernels e keeps.
-func (e *gpuEngine) library() (l library) {
+func (e *deviceEngine) library() (l library) {
 	group, wide, vector := e.group, e.wideGroup(), e.vector
 	sums := fmt.Sprintf(" -DNARROW=0 -DCOLUMNS=%d", e.sumColumns())
 	weighted := fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", vector, group,
@@ -130,7 +130,7 @@ func (e *gpuEngine) library() (l library) {
 }
 
 // programs returns what a use of examples needs; some may be compiled already.
-func (e *gpuEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
+func (e *deviceEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
 	l, width := e.library(), narrowWidth(x)
 	switch {
 	case x.Sparse() && u == enginecheck.Evaluating:
@@ -144,7 +144,7 @@ func (e *gpuEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
 }
 
 // wideGroup is the size of work-groups of kernels whose work-item takes much on a CPU.
-func (e *gpuEngine) wideGroup() int {
+func (e *deviceEngine) wideGroup() int {
 	if e.cpu {
 		return 1
 	}

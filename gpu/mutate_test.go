@@ -50,12 +50,9 @@ func mutate(t *testing.T, file, from, to string) []string {
 
 // broken returns an engine on the queue of a whole one, with kernels of other sources. Only
 // programs whose text differs are compiled; of narrow examples, when they are loaded.
-func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
+func (e *deviceEngine) broken(t *testing.T, sources []string) *deviceEngine {
 	t.Helper()
-	b := &gpuEngine{
-		info: e.info, q: e.q, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
-		build: e.build, options: e.options, group: e.group,
-	}
+	b := &deviceEngine{info: e.info, q: e.q, build: e.build, options: e.options, traits: e.traits}
 	b.Engine = enginecheck.New(unchecked{b}, enginecheck.How{Turns: true})
 	b.build.sources = sources
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
@@ -83,7 +80,7 @@ func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 }
 
 // compileAll compiles every program.
-func (e *gpuEngine) compileAll() error {
+func (e *deviceEngine) compileAll() error {
 	l := e.library()
 	return e.compile(slices.Concat(l.groups()...))
 }
@@ -160,7 +157,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			style    string
 			ranges   int
 		}
-		whole := map[form]*gpuEngine{}
+		whole := map[form]*deviceEngine{}
 		for _, m := range some {
 			o, b, cases := formOf(m.name)
 			f := form{o.MaxAlloc, b.style, b.ranges}

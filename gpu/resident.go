@@ -11,12 +11,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // resident is a data set on a device: its scores, places and class sums in device
 // memory, its examples as far as there is room.
 type resident struct {
-	e       *gpuEngine
+	e       *deviceEngine
 	n, d, q int
 	tiles   []*tile
 	own     buffers
@@ -29,7 +30,7 @@ type resident struct {
 	classes *buffer[int32]   // the classes they belong to
 
 	fixed      numerics.FixedPoint
-	cells      *cells      // nil without labels
+	cells      *cellSums   // nil without labels
 	sumBuffers *sumBuffers // nil but for evaluators
 
 	x      dataset.Stored   // the caller's
@@ -38,7 +39,7 @@ type resident struct {
 	slots  []*slot          // for tiles that are streamed, else empty
 }
 
-func newResident(e *gpuEngine, x dataset.Stored, t enginecheck.Task) (r *resident, err error) {
+func newResident(e *deviceEngine, x dataset.Stored, t enginecheck.Task) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: t.Classes, fixed: t.Format, x: x,
 		own: buffers{q: e.q}, window: e.window(x.Examples)}
 	if r.tiles, err = e.cut(x, t.Classes, t.Use); err != nil {
@@ -101,7 +102,7 @@ func (r *resident) free() error {
 
 // weightBatch returns how many of q rows of W of d columns are brought to the
 // device at once, and how many rows they take there, in whole groups.
-func (e *gpuEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
+func (e *deviceEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
 	least, group := few, many
 	if sparse {
 		least, group = e.vector, e.vector
@@ -240,7 +241,7 @@ func (r *resident) examples(t *tile, x arrays) []any {
 
 // blocks returns how many work-items take the examples of a tile: one for each, on a CPU one for
 // each block.
-func (e *gpuEngine) blocks(t *tile) int {
+func (e *deviceEngine) blocks(t *tile) int {
 	if e.cpu {
 		return t.stride / lanes
 	}
@@ -248,7 +249,7 @@ func (e *gpuEngine) blocks(t *tile) int {
 }
 
 // crowd returns the number of work-items that keep the device busy; each takes a share.
-func (e *gpuEngine) crowd() int {
+func (e *deviceEngine) crowd() int {
 	if e.cpu {
 		return 256
 	}
@@ -308,4 +309,59 @@ func (r *resident) Predict(dst []int32) error {
 		}
 	}
 	return nil
+}
+
+// Plan loads the examples on a queue that allocates nothing, and tells what it was asked for.
+func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+	if err := e.checkMemory(x, t); err != nil {
+		return engine.Plan{}, err
+	}
+	q, planning := *e.q, *e.deviceEngine
+	q.planned, q.last, planning.q = map[string]int64{}, nil, &q
+	r, err := newResident(&planning, x, t)
+	if err != nil {
+		return engine.Plan{}, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(),
+			err)
+	}
+	p := engine.Plan{Tiles: len(r.tiles), Limit: e.q.memory, InPlace: e.shares,
+		Scores: q.planned["scores"], ClassSums: q.planned["class sums"],
+		Scratch: q.inUse - e.q.inUse - q.planned["scores"] - q.planned["class sums"]}
+	for _, tile := range r.tiles {
+		bytes := tile.bytes(x.D)
+		p.Examples += bytes
+		if tile.streamed() || tile.dense.host != nil {
+			p.TilesAside++
+			p.Aside += bytes
+		}
+	}
+	p.Scratch -= p.Examples - p.Aside
+	return p, nil
+}
+
+// checkMemory refuses what cannot fit before anything of its size is taken: class sums that
+// the device has no room for, and what the process has besides device memory, or together
+// with it where they are one.
+func (e *deviceEngine) checkMemory(x dataset.Stored, t enginecheck.Task) error {
+	q, host := t.Classes, memory.Product(4, x.N, t.Classes)
+	if t.Use == enginecheck.Evaluating { // targets and residuals besides scores
+		host = memory.Product(3*4, x.N, q)
+	}
+	if !e.info.SharesMemory {
+		host = 0
+	}
+	if t.Use == enginecheck.Sorting {
+		sums, free := memory.Product(8, q, q, x.D), max(0, e.q.memory-e.q.inUse)
+		if sums > free {
+			return fmt.Errorf("class sums of %d × %d cells × %d features on %s: %w: they take %d bytes, %d "+
+				"of %d are free", q, q, x.D, e.info.ID(), engine.ErrMemory, sums, free, e.q.memory)
+		}
+		if e.info.SharesMemory {
+			host += sums
+		}
+		// tables of cells, weights
+		host += memory.Sum(memory.Product(2*8+3*4, q, q), memory.Product(4, q, x.D))
+	}
+	return memory.Check(host,
+		fmt.Sprintf("what %d examples of %d features and %d classes take besides themselves",
+			x.N, x.D, q))
 }

@@ -55,7 +55,7 @@ func (r *resident) updateVectors(dst []float32, pairs []engine.Pair, inv []float
 }
 
 // useInverse brings an inverse to the device, unless it is there.
-func (c *cells) useInverse(inv []float32) error {
+func (c *cellSums) useInverse(inv []float32) error {
 	if slices.Equal(inv, c.inverse) {
 		return nil
 	}

@@ -201,8 +201,8 @@ func stepsFor(d *dataset.Dataset, steps string, kernel bool) (s dataset.Steps, p
 		return s, false, err
 	}
 	if s != d.Prepared.Steps {
-		return s, false, fmt.Errorf("%s: found examples that were prepared by %s before, wanted %s; ask "+
-			"for no preparation, or give the original data", d.Path, d.Prepared.Steps, s)
+		return s, false, d.Errorf("found examples that were prepared by %s before, wanted %s; ask for "+
+			"no preparation, or give the original data", d.Prepared.Steps, s)
 	}
 	return s, true, nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -163,7 +162,7 @@ func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 			return err
 		}
 		hash := sha256.Sum256(w)
-		t.model.Meta.From = hex.EncodeToString(hash[:])
+		t.model.Meta.From = fmt.Sprintf("%x", hash[:])
 		return nil
 	}
 	t.model.Meta.From = base.Meta.From
@@ -219,7 +218,7 @@ func (t *trainer) checkSame(base *model.Model) error {
 // onRanks returns a remark on hashes that ranks cannot compare: one process makes those of earlier
 // versions.
 func (t *trainer) onRanks() string {
-	if t.data.Stored().At.Shared() == nil {
+	if !t.data.Stored().Shared() {
 		return ""
 	}
 	return " (of this version; one process can resume a training of an earlier version)"
@@ -255,11 +254,5 @@ func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 	if m.Confusion == nil {
 		return o, nil, nil
 	}
-	noise := &confusion.Matrix{Classes: meta.Classes, P: m.Confusion}
-	if meta.Inverse != "" {
-		if noise.Inversion, err = confusion.ParseInversion(meta.Inverse); err != nil {
-			return Options{}, nil, fmt.Errorf("settings of a model: %w", err)
-		}
-	}
-	return o, noise, nil
+	return o, &confusion.Matrix{Classes: meta.Classes, P: m.Confusion, Inversion: meta.Inverse}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -266,7 +267,7 @@ func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 	res.Inverse = r.inverse
 	if l, ok := r.learner.(learners.NoiseLearner); ok {
 		if res.Noise = l.Noise(); res.Noise != nil {
-			if inverse, err := res.Noise.Invert(); err == nil {
+			if inverse, err := inverseOf(res.Noise); err == nil {
 				res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
 			}
 		}
@@ -275,6 +276,15 @@ func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 		res.CompressionSet = l.CompressionSet()
 	}
 	return res, nil
+}
+
+// inverseOf returns C⁻¹ of the noise that a learner has found.
+func inverseOf(l *confusion.Learned) (*confusion.Inverse, error) {
+	m := &confusion.Matrix{P: l.P}
+	for k := 0; k*k < len(l.P); k++ {
+		m.Classes = append(m.Classes, strconv.Itoa(k))
+	}
+	return m.Invert()
 }
 
 // choice chooses the weights of a run by a rule: it sees the iterates, and keeps what the

@@ -29,7 +29,7 @@ func TestSettingsRepeatTheTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	data.SHA256 = data.Hash()
-	noise.Inversion = confusion.Inversion{Rule: confusion.Tikhonov, Strength: 0.1}
+	noise.Inversion = "tikhonov:0.1"
 	rbf := kernel.Function{Kind: kernel.RBF}
 	for name, o := range map[string]host.Options{
 		"softmax":    {},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
@@ -67,8 +68,8 @@ func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err 
 
 // scores returns the scores of some of the examples, and their labels.
 func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
-	for block := range slices.Chunk(which, max(1, judge.BlockValues/w.D)) {
-		some := judge.Pick(t.problem.Rows(), t.problem.Y, block)
+	for block := range slices.Chunk(which, max(1, fold.BlockValues/w.D)) {
+		some := fold.Pick(t.problem.Rows(), t.problem.Y, block)
 		s, err := engine.Scores(t.Engine, w, some.X)
 		if err != nil {
 			return nil, nil, err
@@ -83,7 +84,7 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 // ctx ends it with ctx's error.
 func (t *trainer) foldScores(ctx context.Context, w engine.Weights, folds int,
 ) (scores []float32, y []int32, err error) {
-	of := judge.Folds(t.problem.Y, t.problem.Q, folds, t.Seed)
+	of := fold.Draw(t.problem.Y, t.problem.Q, folds, t.Seed)
 	o := RunOptions{MaxSteps: t.MaxSteps, Weights: t.Weights}
 	if t.From != nil {
 		o.From = t.From.W
@@ -93,11 +94,11 @@ func (t *trainer) foldScores(ctx context.Context, w engine.Weights, folds int,
 	defer task.End()
 	for f := range folds {
 		task.Reach(int64(f))
-		fit, rest := judge.Divide(of, f)
+		fit, rest := fold.Divide(of, f)
 		if len(rest) == 0 || len(fit) == 0 {
 			continue
 		}
-		some, release, err := judge.Keep(t.problem.Rows(), t.problem.Y, fit)
+		some, release, err := fold.Keep(t.problem.Rows(), t.problem.Y, fit)
 		defer release() // of what ranks share; the collector takes the rest before
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
@@ -110,8 +111,8 @@ func (t *trainer) foldScores(ctx context.Context, w engine.Weights, folds int,
 			return nil, nil, err
 		}
 		unit := 1.0
-		if l := judge.Deviation(run.W); l > 0 {
-			unit = judge.Deviation(w) / l
+		if l := fold.Deviation(run.W); l > 0 {
+			unit = fold.Deviation(w) / l
 		}
 		s, labels, err := t.scores(run.W, rest)
 		if err != nil {

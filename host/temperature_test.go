@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
@@ -12,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 )
 
@@ -94,8 +94,7 @@ func TestTemperatureFolds(t *testing.T) {
 	}
 	for _, bad := range []int{-1, 1, judge.MostFolds + 1} {
 		o := host.Options{Engine: simd.New(), TemperatureFolds: bad}
-		if _, err := host.Train(context.Background(), data, noise, o); err == nil ||
-			!strings.Contains(err.Error(), "folds for the temperature, wanted 2 to 100") {
+		if _, err := host.Train(context.Background(), data, noise, o); !facts.Told(err, "folds 2 100") {
 			t.Errorf("%d folds: %v", bad, err)
 		}
 	}
@@ -134,7 +133,7 @@ func TestNoTemperature(t *testing.T) {
 	o := host.Options{Engine: simd.New(), MaxSteps: host.NoSteps}
 	o.Watch.Note = func(format string, _ ...any) { said += format }
 	m := must(host.Train(context.Background(), data, noise, o))
-	if m.Meta.Temperature != 0 || !strings.Contains(said, "no probabilities") {
+	if m.Meta.Temperature != 0 || !facts.Told(said, "no probabilities") {
 		t.Errorf("temperature %v, notes %q", m.Meta.Temperature, said)
 	}
 }

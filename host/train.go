@@ -122,7 +122,7 @@ func (t *trainer) work() Work {
 // release gives back examples that were prepared or mapped here, not those given, where ranks
 // share them.
 func (t *trainer) release() {
-	if t.data.Stored().At.Shared() != t.given.Stored().At.Shared() {
+	if t.data.Stored().At != t.given.Stored().At {
 		t.data.Stored().Close()
 	}
 }
@@ -215,9 +215,10 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		Classes: data.Classes,
 		Features: model.Features{Count: data.FeatureCount(), Names: data.Features,
 			Encoding: data.Encoding},
-		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule),
-		MaxSteps:   o.MaxSteps,
-		DataSHA256: t.data.SHA256, TemperatureFolds: o.TemperatureFolds,
+		Training: model.Training{Learner: about.Name, Parameters: parameters, Seed: o.Seed,
+			Weights: string(rule), MaxSteps: o.MaxSteps},
+		Data:    model.Data{DataSHA256: t.data.SHA256},
+		Outcome: model.Outcome{TemperatureFolds: o.TemperatureFolds},
 	}}
 	if o.Annotations != nil {
 		t.model.Meta.AnnotationsSHA256 = o.Annotations.Hash()
@@ -228,8 +229,8 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		if condition := t.inverse.Condition; !math.IsInf(condition, 1) {
 			t.model.Meta.Condition = sixDigits(condition)
 		}
-		if noise.Inversion != (confusion.Inversion{}) && noise.Inversion.String() != confusion.Exact {
-			t.model.Meta.Inverse = noise.Inversion.String()
+		if noise.Inversion != "" && noise.Inversion != confusion.Exact {
+			t.model.Meta.Inverse = noise.Inversion
 		}
 	}
 	return t, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -94,10 +95,10 @@ func TestTwin(t *testing.T) {
 			}
 			if c.known {
 				table = filepath.Join(dir, "c.csv")
-				if err := noise.Write(table); err != nil {
+				if err := atomicfile.Write(table, noise.Write); err != nil {
 					t.Fatal(err)
 				}
-			} else if noise, err = confusion.Identity(data.Classes); err != nil {
+			} else if noise, err = confusion.Symmetric(data.Classes, 0); err != nil {
 				t.Fatal(err)
 			}
 

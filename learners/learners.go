@@ -141,7 +141,7 @@ const (
 	LoadsScorer           // Engine.Load: the learner asks for scores and predictions alone
 )
 
-// Definition is a learner before any data, with parameters: those that it is asked of.
+// Definition is a learner before any data, with the parameters that returned it.
 type Definition struct {
 	Name     string        // of flags and model files: lower-case letters, and digits behind them
 	Summary  string        // what it does, in a line

@@ -126,7 +126,7 @@ func (p *Problem) Load() (engine.Scorer, error) {
 		return nil, err
 	}
 	if p.Loaded != nil {
-		return lent{p.Loaded}, nil
+		return lentScorer{p.Loaded}, nil
 	}
 	return p.Engine.Load(p.Rows(), p.Q)
 }
@@ -183,11 +183,44 @@ func (d *Definition) Rule(text string) (Rule, error) {
 	return Rule(text), nil
 }
 
-// lent is a Scorer that its owner closes.
-type lent struct{ of engine.Scorer }
+// lentScorer is a Scorer that its owner closes.
+type lentScorer struct{ of engine.Scorer }
 
-func (l lent) Shape() (n, d, q int)                          { return l.of.Shape() }
-func (l lent) Rescore(w engine.Weights, classes []int) error { return l.of.Rescore(w, classes) }
-func (l lent) Scores(dst []float32, from, to int) error      { return l.of.Scores(dst, from, to) }
-func (l lent) Predict(dst []int32) error                     { return l.of.Predict(dst) }
-func (l lent) Close() error                                  { return nil }
+func (l lentScorer) Shape() (n, d, q int)                     { return l.of.Shape() }
+func (l lentScorer) Rescore(w engine.Weights, of []int) error { return l.of.Rescore(w, of) }
+func (l lentScorer) Predict(dst []int32) error                { return l.of.Predict(dst) }
+func (l lentScorer) Scores(dst []float32, from, to int) error {
+	return l.of.Scores(dst, from, to)
+}
+func (l lentScorer) Close() error { return nil }
+
+// ClassWeights says how much examples count by their label.
+type ClassWeights string
+
+const (
+	Equal    ClassWeights = "equal"    // all examples count alike
+	Balanced ClassWeights = "balanced" // all labels count alike: an example of label k n/(Q·n_k)
+)
+
+// Of returns the weight of an example of each class, of n examples with the given counts of the
+// classes, which may be estimates. A count above 0 and below 1 is taken for 1; the weight of a
+// class without examples is 1.
+func (c ClassWeights) Of(n float64, counts []float64) []float64 {
+	weights := make([]float64, len(counts))
+	for k, count := range counts {
+		weights[k] = 1
+		if c == Balanced && count != 0 {
+			weights[k] = n / float64(float64(len(counts))*max(1, count))
+		}
+	}
+	return weights
+}
+
+// CountLabels returns how many of the labels y are each of the q classes.
+func CountLabels(y []int32, q int) []float64 {
+	counts := make([]float64, q)
+	for _, k := range y {
+		counts[k]++
+	}
+	return counts
+}

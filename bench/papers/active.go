@@ -297,7 +297,9 @@ func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64) ([][]f
 				if err != nil {
 					return nil, err
 				}
-				return q.AskBy(o, centre)
+				o := o
+				o.Weights = centre
+				return q.Ask(ctx, o, nil)
 			}
 			if told(n) {
 				if _, err := tell(q, n); err != nil {
@@ -364,7 +366,11 @@ func drawDocuments(n int, seed, stream uint64) *dataset.Dataset {
 				counts[topics*own+int(float64(float64(u*u)*common))]++
 			}
 		}
-		d.Columns, d.Values = dataset.AppendStored(d.Columns, d.Values, counts)
+		for j, count := range counts {
+			if count > 0 {
+				d.Columns, d.Values = append(d.Columns, int32(j)), append(d.Values, count)
+			}
+		}
 		d.Starts, d.Y = append(d.Starts, int64(len(d.Values))), append(d.Y, int32(topic))
 	}
 	return d
@@ -463,8 +469,9 @@ func (q inquiry) bench(ctx context.Context, name string, asks active.Strategy, s
 		if err := tell(name+withCentroid, centre); err != nil {
 			return nil, err
 		}
+		o := o
 		if asks == active.BPM {
-			return q.AskBy(o, centre)
+			o.Weights = centre
 		}
 		return q.Ask(ctx, o, m)
 	})

@@ -39,8 +39,7 @@ func TestPredict(t *testing.T) {
 			t.Errorf("%s: found %q in the file, want %q; %q on stdout", args, got, want, stdout)
 		}
 	}
-	fail(t, app.ExitFailure, "say --no-labels", "predict", "--model", m, "--data", bare)
-	fail(t, app.ExitFailure, "bare.csv", "predict", "--model", m, "--data", bare)
+	fail(t, app.ExitFailure, "bare.csv:1 --no-labels", "predict", "--model", m, "--data", bare)
 }
 
 func TestEval(t *testing.T) {
@@ -74,8 +73,8 @@ func TestEval(t *testing.T) {
 		t.Errorf("rows of the matrix are not on one line:\n%s", stdout)
 	}
 
-	stdout, _ = succeed(t, "eval", "--model", m, "--data", test)
-	for _, want := range []string{"error rate      0.2500", "confusion rate  0.3536",
+	stdout, _ = succeed(t, "eval", "--model", m, "--data", test, "--tables")
+	for _, want := range []string{"error rate         0.2500", "confusion rate     0.3536",
 		"b      2         0.5000  1.0000", "confusion matrix, examples", "  a  2  1\n"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
@@ -93,13 +92,13 @@ func TestClassifyBadInput(t *testing.T) {
 	m := fourPoints(t, dir)
 	broken := write(t, dir, "broken.npz", string(bytes.Repeat([]byte("x"), 100)))
 	for _, c := range []struct{ model, data, fragment string }{
-		{filepath.Join(dir, "none.npz"), "1,2,a\n", "model file " + filepath.Join(dir, "none.npz")},
-		{broken, "1,2,a\n", "model file " + broken},
-		{m, "1,2,3,a\n", "test.csv:1:"},
-		{m, "1,a\n", "test.csv:1:"},
-		{m, "1,2,a\n1,2,c\n", `test.csv:2:5: column 3: label "c" is not one of the 2 known classes "a", "b"`},
-		{m, "1,nan,a\n", "test.csv:1:"},
-		{m, "", "test.csv: found no example"},
+		{filepath.Join(dir, "none.npz"), "1,2,a\n", filepath.Join(dir, "none.npz")},
+		{broken, "1,2,a\n", broken},
+		{m, "1,2,3,a\n", "test.csv:1"},
+		{m, "1,a\n", "test.csv:1"},
+		{m, "1,2,a\n1,2,c\n", `test.csv:2:5 column 3 "c" 2 "a" "b"`},
+		{m, "1,nan,a\n", "test.csv:1:3"},
+		{m, "", "test.csv example"},
 	} {
 		data := write(t, dir, "test.csv", c.data)
 		fail(t, app.ExitFailure, c.fragment, "eval", "--model", c.model, "--data", data)

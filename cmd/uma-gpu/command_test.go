@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // runVariable, if set, makes the test binary behave like uma-gpu, for tests of
@@ -61,15 +62,15 @@ func succeed(t *testing.T, args ...string) (stdout, stderr string) {
 	return stdout, stderr
 }
 
-// fail runs a command line that must fail with the code, say the fragment, and
+// fail runs a command line that must fail with the code, state the facts in its last message, and
 // print nothing on stdout.
-func fail(t *testing.T, code int, fragment string, args ...string) {
+func fail(t *testing.T, code int, want string, args ...string) {
 	t.Helper()
 	got, stdout, stderr := command(args...)
-	if got != code || !strings.Contains(stderr, fragment) || !strings.Contains(stderr, "uma-gpu: ") ||
-		stdout != "" {
-		t.Errorf("uma-gpu %s:\nexit code %d, want %d\nstderr %swant %q in it\nstdout %q, want none",
-			strings.Join(args, " "), got, code, stderr, fragment, stdout)
+	_, message, said := strings.Cut("\n"+stderr, "\numa-gpu: ")
+	if got != code || !said || !facts.Told(message, want) || stdout != "" {
+		t.Errorf("uma-gpu %s:\nexit code %d, want %d\nstderr %swant the facts %s\nstdout %q, want none",
+			strings.Join(args, " "), got, code, stderr, want, stdout)
 	}
 }
 
@@ -162,71 +163,65 @@ func TestUsageErrors(t *testing.T) {
 		args     []string
 		fragment string
 	}{
-		{nil, "a command is missing; see uma-gpu --help"},
-		{[]string{"trian"}, `unknown command "trian"; see uma-gpu --help`},
-		{[]string{"--json", "version"}, "unknown flag --json; see uma-gpu --help"},
-		{[]string{"help", "trian"}, "trian"},
-		{[]string{"confusion"}, "a command is missing; see uma-gpu confusion --help"},
-		{[]string{"confusion", "shwo"}, `unknown command "shwo"; see uma-gpu confusion --help`},
-		{[]string{"train"}, "--data is missing; see uma-gpu train --help"},
-		{[]string{"train", "--data", "d.csv"}, "--model is missing"},
-		{append(train, "--bogus"), "unknown flag --bogus; see uma-gpu train --help"},
-		{append(train, "--alpha"), "a value is missing behind --alpha"},
-		{append(train, "more"), `unexpected argument "more"`},
-		{append(train, "--learner", "uma", "--alpha", "much"), `--alpha is "much", wanted a number`},
-		{append(train, "--learner", "uma", "--alpha", "-1"), `--alpha is "-1"`},
-		{append(train, "--learner", "uma", "--alpha", "nan"), `--alpha is "nan"`},
-		{append(train, "--learner", "uma", "--alpha", "1e300"), `--alpha is "1e300"`},
-		{append(train, "--learner", "uma", "--tol", "-1"), `--tol is "-1"`},
-		{append(train, "--max-steps", "-1"), "--max-steps is -1"},
-		{append(train, "--max-steps", "1.5"), `invalid value "1.5" for flag -max-steps`},
-		{append(train, "--seed", "-1"), `invalid value "-1" for flag -seed`},
-		{append(train, "--learner", "uma", "--select", "worst"), `--select is "worst"`},
-		{append(train, "--learner", "uma", "--weights", "first"), `weights "first" make no sense for learner uma; use best-average, best, average or last`},
-		{append(train, "--learner", "knn"), `learner "knn" is not known; use `},
-		{append(train, "--normalize", "l3"), `found "l3"`},
-		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv, libsvm, npy, idx, npz, arff, parquet or binary`},
-		{append(train, "--header", "maybe"), `--header is "maybe"`},
-		{append(train, "--confusion", "C.csv", "--confusion-axes", "rows"), `--confusion-axes is "rows", wanted true-columns or true-rows`},
-		{append(train, "--confusion-axes", "true-rows"), "--confusion-axes is given without --confusion"},
-		{append(train, "--quiet", "--verbose"), "--quiet and --verbose exclude each other"},
-		{append(train, "--max-alloc", "big"), `--max-alloc: found "big"`},
-		{append(train, "--max-alloc", "9999999999G"), `--max-alloc: found "9999999999G"`},
-		{append(train, "--max-alloc", "-1"), `--max-alloc: found "-1"`},
-		{[]string{"predict", "--data", "d.csv"}, "--model is missing; see uma-gpu predict --help"},
-		{[]string{"eval", "--model", "m.npz"}, "--data is missing; see uma-gpu eval --help"},
-		{inject, "found 0 confusion matrices, wanted exactly one of"},
-		{append(inject, "--pairwise", "0.1", "--symmetric", "0.1"), "found 2 confusion matrices"},
-		{append(inject, "--pairwise", "0.1", "--confusion", "C.csv"), "found 2 confusion matrices"},
-		{append(inject, "--pairwise", "1.5"), "--pairwise is 1.5, wanted a number from 0 to 1"},
-		{append(inject, "--random", "nan"), "--random is NaN"},
-		{append(inject, "--symmetric", "-0.1"), "--symmetric is -0.1"},
+		{nil, "command missing --help"},
+		{[]string{"trian"}, `"trian" --help`},
+		{[]string{"--json", "version"}, "--json --help"},
+		{[]string{"help", "trian"}, "'trian'"},
+		{[]string{"confusion"}, "command missing uma-gpu confusion --help"},
+		{[]string{"confusion", "shwo"}, `"shwo" --help`},
+		{[]string{"train"}, "--data missing --help"},
+		{[]string{"train", "--data", "d.csv"}, "--model missing"},
+		{append(train, "--bogus"), "--bogus --help"},
+		{append(train, "--alpha"), "missing --alpha"},
+		{append(train, "more"), `"more"`},
+		{append(train, "--learner", "uma", "--alpha", "much"), `--alpha "much"`},
+		{append(train, "--learner", "uma", "--alpha", "-1"), `--alpha "-1"`},
+		{append(train, "--learner", "uma", "--alpha", "nan"), `--alpha "nan"`},
+		{append(train, "--learner", "uma", "--alpha", "1e300"), `--alpha "1e300"`},
+		{append(train, "--learner", "uma", "--tol", "-1"), `--tol "-1"`},
+		{append(train, "--max-steps", "-1"), "--max-steps -1"},
+		{append(train, "--max-steps", "1.5"), `"1.5" -max-steps`},
+		{append(train, "--seed", "-1"), `"-1" -seed`},
+		{append(train, "--learner", "uma", "--select", "worst"), `--select "worst"`},
+		{append(train, "--learner", "uma", "--weights", "first"), `"first"`},
+		{append(train, "--learner", "knn"), `"knn"`},
+		{append(train, "--normalize", "l3"), `"l3"`},
+		{append(train, "--format", "xml"), `--format "xml"`},
+		{append(train, "--header", "maybe"), `--header "maybe"`},
+		{append(train, "--confusion", "C.csv", "--confusion-axes", "rows"), `--confusion-axes "rows"`},
+		{append(train, "--confusion-axes", "true-rows"), "--confusion-axes --confusion"},
+		{append(train, "--quiet", "--verbose"), "--quiet --verbose exclude"},
+		{append(train, "--max-alloc", "big"), `--max-alloc "big"`},
+		{append(train, "--max-alloc", "9999999999G"), `--max-alloc "9999999999G"`},
+		{append(train, "--max-alloc", "-1"), `--max-alloc "-1"`},
+		{[]string{"predict", "--data", "d.csv"}, "--model missing --help"},
+		{[]string{"eval", "--model", "m.npz"}, "--data missing --help"},
+		{inject, "0 confusion"},
+		{append(inject, "--pairwise", "0.1", "--symmetric", "0.1"), "2 confusion"},
+		{append(inject, "--pairwise", "0.1", "--confusion", "C.csv"), "2 confusion"},
+		{append(inject, "--pairwise", "1.5"), "--pairwise 1.5 0 1"},
+		{append(inject, "--random", "nan"), "--random NaN"},
+		{append(inject, "--symmetric", "-0.1"), "--symmetric -0.1"},
 		{append(inject, "--pairwise", "0.1", "--confusion-axes", "true-rows"),
-			"--confusion-axes is given without --confusion"},
+			"--confusion-axes --confusion"},
 		{[]string{"confusion", "inject", "--data", digits, "--pairwise", "0.1", "--out", digits},
-			"--out is the same file as --data"},
-		{append(inject, "--pairwise", "0.1", "--write-confusion", inject[5]),
-			"--write-confusion is the same file as --out, "},
-		{[]string{"train", "--data", digits, "--model", digits}, "--model is the same file as --data"},
-		{[]string{"predict", "--data", "d.csv", "--model", digits, "--out", digits},
-			"--out is the same file as --model"},
-		{[]string{"synth", "--examples", "9", "--out", "s.parquet"},
-			"s.parquet: parquet can be read but not written, wanted a name for "},
-		{append(inject, "--pairwise", "0.1", "--out", "s.arff.gz"),
-			"s.arff.gz: arff can be read but not written"},
-		{[]string{"split", "--data", "d.csv", "--counts", "1", "--out", "s.idx"},
-			"s.idx: idx can be read but not written"},
-		{[]string{"info"}, "--data is missing; see uma-gpu info --help"},
-		{[]string{"split"}, "--data is missing; see uma-gpu split --help"},
-		{[]string{"convert", "--data", "d.csv"}, "--out is missing; see uma-gpu convert --help"},
-		{[]string{"confusion", "show"}, "file of the confusion matrix is missing"},
-		{[]string{"confusion", "show", "C.csv", "--json"}, "flags stand before the file"},
-		{[]string{"synth", "--out", "s.csv"}, "--examples is missing"},
-		{[]string{"synth", "--examples", "0", "--out", "s.csv"}, "--examples is 0, wanted at least 1"},
-		{[]string{"synth", "--examples", "9", "--classes", "1", "--out", "s.csv"},
-			"--classes is 1, wanted at least 2"},
-		{[]string{"devices", "all"}, `unexpected argument "all"`},
-		{[]string{"version", "--all"}, "unknown flag --all; see uma-gpu version --help"},
+			"--out --data"},
+		{append(inject, "--pairwise", "0.1", "--write-confusion", inject[5]), "--write-confusion --out"},
+		{[]string{"train", "--data", digits, "--model", digits}, "--model --data"},
+		{[]string{"predict", "--data", "d.csv", "--model", digits, "--out", digits}, "--out --model"},
+		{[]string{"synth", "--examples", "9", "--out", "s.parquet"}, "s.parquet parquet"},
+		{append(inject, "--pairwise", "0.1", "--out", "s.arff.gz"), "s.arff.gz arff"},
+		{[]string{"split", "--data", "d.csv", "--counts", "1", "--out", "s.idx"}, "s.idx idx"},
+		{[]string{"info"}, "--data missing --help"},
+		{[]string{"split"}, "--data missing --help"},
+		{[]string{"convert", "--data", "d.csv"}, "--out missing --help"},
+		{[]string{"confusion", "show"}, "file missing"},
+		{[]string{"confusion", "show", "C.csv", "--json"}, "flags file"},
+		{[]string{"synth", "--out", "s.csv"}, "--examples missing"},
+		{[]string{"synth", "--examples", "0", "--out", "s.csv"}, "--examples 0 1"},
+		{[]string{"synth", "--examples", "9", "--classes", "1", "--out", "s.csv"}, "--classes 1 2"},
+		{[]string{"devices", "all"}, `"all"`},
+		{[]string{"version", "--all"}, "--all --help"},
 	} {
 		fail(t, app.ExitUsage, c.fragment, c.args...)
 	}
@@ -296,7 +291,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 	} {
 		var stderr bytes.Buffer
 		if code := program.Start(args, full{}, &stderr); code != app.ExitFailure ||
-			!strings.Contains(stderr.String(), "uma-gpu: write to standard output: no space left") {
+			!facts.Told(stderr.String(), "uma-gpu write output space") {
 			t.Errorf("%s: exit code %d\n%s", args, code, stderr.String())
 		}
 	}
@@ -395,9 +390,8 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 				continue // it reads nothing
 			}
 			code, stdout, stderr := interrupt(t, word, args...)
-			if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr,
-				"uma-gpu: interrupted") ||
-				!strings.Contains(stderr, "nothing was written") {
+			if code != app.ExitInterrupted || stdout != "" || !facts.Told(stderr, "uma-gpu interrupted") ||
+				!facts.Told(stderr, "nothing written") {
 				t.Errorf("%s interrupted at %q: exit code %d, stdout %q\n%s", args[0], word, code, stdout,
 					stderr)
 			}

@@ -13,10 +13,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// smallNoisy is a part of the digits with labels of which four in ten are wrong, and its matrix.
+// smallNoisy writes some digits, four in ten of their labels wrong, and the matrix.
 func smallNoisy(t *testing.T, dir string) (noisy, matrix string) {
 	t.Helper()
 	part := filepath.Join(dir, "part.csv")
@@ -32,16 +33,17 @@ func TestCrossValidate(t *testing.T) {
 	dir := t.TempDir()
 	noisy, matrix := smallNoisy(t, dir)
 	args := []string{"cv", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps", "60"}
-	text, stderr := succeed(t, args...)
-	for _, want := range []string{"folds    4\n", "\ncorrected accuracy           0.", " ± 0.0",
+	text, stderr := succeed(t, append(args, "--tables")...)
+	for _, want := range []string{"\nfolds                        4\n",
+		"\ncorrected accuracy           0.", " ± 0.0",
 		"\ncorrected log-loss  ",
-		"\nAll examples, each by the training that has not seen it:\n\nexamples        500\n",
+		"\nAll examples, each by the training that has not seen it:\n\nexamples            500\n",
 		"95 % intervals"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if !strings.Contains(stderr, "fold 4 of 4: ") {
+	if !facts.Told(stderr, "4 folds") {
 		t.Errorf("stderr\n%s", stderr)
 	}
 	stdout, _ := succeed(t, append(args, "--json")...)
@@ -80,7 +82,7 @@ func TestCrossValidateEveryLearner(t *testing.T) {
 	noisy, _ := smallNoisy(t, t.TempDir())
 	for k, d := range catalog.All() {
 		steps := "5"
-		if d.Name == "localisation" { // a step of which is one more example
+		if d.Name == "localisation" { // whose step is one more example
 			steps = "100"
 		}
 		args := []string{"cv", "--json", "--quiet", "--data", noisy, "--folds", "2", "--max-steps", steps,
@@ -100,16 +102,16 @@ func TestCrossValidateEveryLearner(t *testing.T) {
 		fragment string
 		args     []string
 	}{
-		{"--data is missing", []string{"cv"}},
-		{"--folds is 1, wanted 2 to 100", []string{"cv", "--data", noisy, "--folds", "1"}},
-		{"--confusion-axes is given without --confusion", []string{"cv", "--data", noisy,
-			"--confusion-axes", "true-rows"}},
-		{`--axes is "up", wanted true-columns or true-rows`, []string{"cv", "--data", noisy, "--axes", "up"}},
+		{"--data missing", []string{"cv"}},
+		{"--folds 1 2 100", []string{"cv", "--data", noisy, "--folds", "1"}},
+		{"--confusion-axes --confusion", []string{"cv", "--data", noisy, "--confusion-axes",
+			"true-rows"}},
+		{`--axes "up"`, []string{"cv", "--data", noisy, "--axes", "up"}},
 	} {
 		fail(t, app.ExitUsage, c.fragment, c.args...)
 	}
-	fail(t, app.ExitFailure, "noisy.csv: out of fold: found 100 folds for 2 examples", "cv", "--folds",
-		"100", "--data", write(t, t.TempDir(), "noisy.csv", "1,2,a\n2,1,b\n"))
+	fail(t, app.ExitFailure, "noisy.csv 100 folds 2 examples", "cv", "--folds", "100", "--data",
+		write(t, t.TempDir(), "noisy.csv", "1,2,a\n2,1,b\n"))
 }
 
 // train --validate learns from a part and judges by the rest, as split, train and eval do one
@@ -122,8 +124,7 @@ func TestTrainValidates(t *testing.T) {
 	stdout, stderr := succeed(t, append([]string{"train", "--data", noisy, "--model", file("m.npz"),
 		"--validate", "0.2"}, args...)...)
 	r := decode[train.Report](t, stdout)
-	if r.Examples != 400 || r.Validation == nil ||
-		!strings.Contains(stderr, "400 examples to learn from, 100 to judge by") {
+	if r.Examples != 400 || r.Validation == nil || !facts.Told(stderr, "400 examples 100") {
 		t.Fatalf("found %+v\n%s", r, stderr)
 	}
 	succeed(t, "split", "--data", noisy, "--fractions", "0.8,0.2", "--seed", "5", "--out",
@@ -141,7 +142,7 @@ func TestTrainValidates(t *testing.T) {
 	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2",
 		"--max-steps", "5", "--axes", "true-rows")
 	if !strings.Contains(text,
-		"\nOn the examples held out, which were not learned from:\n\nexamples        100\n") ||
+		"\nOn the examples held out, which were not learned from:\n\nexamples           100\n") ||
 		!strings.Contains(text, "of the predictions, %: row = true class, column = predicted\n") {
 		t.Errorf("found\n%s", text)
 	}
@@ -154,9 +155,8 @@ func TestTrainValidates(t *testing.T) {
 		t.Errorf("found %+v", r.Validation)
 	}
 	train := []string{"train", "--data", noisy, "--model", file("m.npz"), "--validate"}
-	fail(t, app.ExitUsage, "--validate is 1, wanted a share above 0, below 1", append(train, "1")...)
-	fail(t, app.ExitUsage, "--validate and --annotators exclude each other", append(train, "0.5",
-		"--annotators", "a.csv")...)
-	fail(t, app.ExitFailure, "noisy.csv: train: hold out: split: part 2 of 2 would have 0",
-		append(train, "0.0001")...)
+	fail(t, app.ExitUsage, "--validate 1 0 1", append(train, "1")...)
+	fail(t, app.ExitUsage, "--validate --annotators exclude",
+		append(train, "0.5", "--annotators", "a.csv")...)
+	fail(t, app.ExitFailure, "noisy.csv train 2 2 0", append(train, "0.0001")...)
 }

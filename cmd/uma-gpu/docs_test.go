@@ -19,7 +19,7 @@ import (
 
 const root = "../.."
 
-// pagesOfDocs returns the pages of the documentation, at least so many.
+// pagesOfDocs returns the pages of the documentation, at least a given number.
 func pagesOfDocs(t *testing.T) []docPage {
 	t.Helper()
 	pages, err := docPages(root)

@@ -83,12 +83,12 @@ func TestDocs(t *testing.T) {
 	}
 	for _, n := range notRun {
 		if all == len(pages) && !met[n.why] {
-			t.Errorf("no page has a command like %v any more, of which is said: %s", n.what, n.why)
+			t.Errorf("no page has a command like %v any more, left out because: %s", n.what, n.why)
 		}
 	}
 }
 
-// runPage runs the commands of a page, and marks the reasons for those that it leaves out.
+// runPage runs the commands of a page, and marks the reasons for commands that it leaves out.
 func runPage(t *testing.T, p docPage, s shell, met map[string]bool) {
 	commands, err := p.Commands()
 	if err != nil {

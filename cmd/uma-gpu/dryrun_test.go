@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 func TestDryRun(t *testing.T) {
@@ -37,7 +38,7 @@ func TestDryRun(t *testing.T) {
 		math.Abs(r.Estimate.SecondsPerPass/m.Seconds-1) > 1e-9 || r.Estimate.Streamed != nil {
 		t.Errorf("found %+v", r.Estimate)
 	}
-	if !strings.Contains(stderr, "device: cpu ") {
+	if !facts.Told(stderr, "device cpu") {
 		t.Errorf("stderr %s", stderr)
 	}
 	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--json", "--learner", "softmax")
@@ -59,12 +60,11 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("a dry run wrote %q", left)
 	}
 	// What would end training ends the dry run.
-	fail(t, app.ExitFailure, "no such", "train", "--data", digits, "--dry-run", "--confusion",
+	fail(t, app.ExitFailure, "such file", "train", "--data", digits, "--dry-run", "--confusion",
 		filepath.Join(dir, "C.csv"))
-	fail(t, app.ExitUsage, "--data is missing", "train", "--dry-run")
+	fail(t, app.ExitUsage, "--data missing", "train", "--dry-run")
 	code, stdout, stderr := interrupt(t, "device:", "train", "--data", digits, "--dry-run")
-	if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr,
-		"nothing was written") {
+	if code != app.ExitInterrupted || stdout != "" || !facts.Told(stderr, "nothing written") {
 		t.Errorf("interrupted: exit code %d, stdout %s, stderr %s", code, stdout, stderr)
 	}
 }

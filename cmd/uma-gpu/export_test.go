@@ -38,13 +38,11 @@ func TestExport(t *testing.T) {
 		[]byte("probabilities")) {
 		t.Error("found other forms than those of the names")
 	}
-	fail(t, app.ExitUsage, "wanted a name that ends in .onnx", "export", "--model", at("m.npz"),
-		"--out", at("m.txt"))
+	fail(t, app.ExitUsage, "onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
 
 	succeed(t, "train", "--data", write(t, dir, "pets.csv", pets), "--model", at("k.npz"), "--kernel",
 		"rbf")
-	fail(t, app.ExitFailure, "not linear in its features", "export", "--model", at("k.npz"), "--out",
-		at("k.model"))
+	fail(t, app.ExitFailure, "linear", "export", "--model", at("k.npz"), "--out", at("k.model"))
 	succeed(t, "train", "--data", at("pets.csv"), "--model", at("p.npz"))
 	if _, notes := succeed(t, "export", "--model", at("p.npz"), "--out",
 		at("p.model")); !strings.Contains(notes, `labels: 0 is "cat", 1 is "dog"`) {
@@ -111,15 +109,15 @@ numpy.savez("objects.npz", coef_=numpy.eye(2), classes_=numpy.array(["cat", "dog
 	succeed(t, "train", "--from", at("m.npz"), "--data", data, "--model", at("n.npz"), "--max-steps",
 		"1")
 
-	fail(t, app.ExitFailure, "array classes_: found an array of Python objects", "import", "--npz",
-		at("objects.npz"), "--out", at("o.npz"))
-	fail(t, app.ExitFailure, "no such file", "import", "--npz", at("none.npz"), "--out", at("o.npz"))
-	fail(t, app.ExitUsage, "--temperature is 0", "import", "--npz", at("coef.npz"), "--out",
-		at("o.npz"), "--temperature", "0")
+	fail(t, app.ExitFailure, "classes_ Python", "import", "--npz", at("objects.npz"), "--out",
+		at("o.npz"))
+	fail(t, app.ExitFailure, "none.npz", "import", "--npz", at("none.npz"), "--out", at("o.npz"))
+	fail(t, app.ExitUsage, "--temperature 0", "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
+		"--temperature", "0")
 	if _, notes := succeed(t, "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
 		"--quiet"); notes != "" {
 		t.Errorf("said %q", notes)
 	}
-	fail(t, app.ExitFailure, "no temperature", "predict", "--proba", "--model", at("o.npz"), "--data",
+	fail(t, app.ExitFailure, "temperature", "predict", "--proba", "--model", at("o.npz"), "--data",
 		data)
 }

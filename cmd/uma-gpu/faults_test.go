@@ -30,7 +30,7 @@ const faultsVariable = "UMA_GPU_TEST_FAULTS"
 var (
 	faults = flag.Int("faults", 6,
 		"how many OpenCL calls TestFaults lets fail, of one command; 0 for all, of each")
-	faultsEvery = flag.Int("faults-every", 1, "of all of them, let one in so many fail")
+	faultsEvery = flag.Int("faults-every", 1, "let one of every N calls fail")
 	faultFlips  = flag.Int("flips", 0,
 		"bits that TestTurnedBits turns, of each kind, command and audit; 0: few")
 	faultsFrom = flag.Int("faults-from", 0, "from which on")

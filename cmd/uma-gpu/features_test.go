@@ -15,9 +15,10 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
-// shuffled are 90 examples of the features a, b and c, of which only b tells the class,
+// shuffled are 90 examples of the features a, b and c; only b tells the class,
 // and an id that is no feature.
 type shuffled struct {
 	C     float32 `parquet:"c"`
@@ -162,11 +163,11 @@ func TestFeaturesThatDoNotMatch(t *testing.T) {
 		"--normalize", "l2", "--out", path("other.umab"))
 	succeed(t, "train", "--data", path("prepared.umab"), "--model", path("l2.npz"))
 	for _, c := range []struct{ model, data, fragment string }{
-		{named, renamed, `renamed.csv:1: found the features "a", "B", "C", wanted also "b", "c", 2 of the 3 that the model was trained on; if only the names differ, match by position (--match-features position)`},
-		{named, twice, `twice.csv:1: found several features named "b", wanted one`},
-		{twiceModel, train, `train.csv:1: several features wanted have the name "b", so that names do not tell them apart`},
-		{named, csvOf(t, dir, "last.csv", true, "label", "a", "b", "c"), `wanted also "c", 1 of the 3 that the model was trained on; if only the names differ, match by position (--match-features position); the label was taken from column 4 (c): name its own (--label-column)`},
-		{path("l2.npz"), path("other.umab"), `other.umab: found examples prepared from the features "c", "a", "b", wanted "a", "b", "c" in this order`},
+		{named, renamed, `renamed.csv:1 "a" "B" "C" "b" "c" 2 3 --match-features position`},
+		{named, twice, `twice.csv:1 "b"`},
+		{twiceModel, train, `train.csv:1 "b"`},
+		{named, csvOf(t, dir, "last.csv", true, "label", "a", "b", "c"), `"c" 1 3 --match-features position column 4 c --label-column`},
+		{path("l2.npz"), path("other.umab"), `other.umab "c" "a" "b" "a" "b" "c"`},
 	} {
 		fail(t, app.ExitFailure, c.fragment, "eval", "--model", c.model, "--data", c.data)
 	}
@@ -176,15 +177,15 @@ func TestFeaturesThatDoNotMatch(t *testing.T) {
 		model, data, note string
 		more              []string
 	}{
-		{named, bare, `bare.csv: the features have no names here and are matched by position with "a", "b", "c"`, nil},
-		{named, path("bare.svm"), `bare.svm: the features have no names here`, nil},
-		{named, path("bare.npz"), `bare.npz: the features have no names here`, nil},
-		{unnamed, train, `train.csv: the features are matched by position, whatever their names`, nil},
-		{named, renamed, `renamed.csv: the features are matched by position, whatever their names`, []string{"--match-features", "position"}},
+		{named, bare, `bare.csv "a" "b" "c"`, nil},
+		{named, path("bare.svm"), "bare.svm features names", nil},
+		{named, path("bare.npz"), "bare.npz features names", nil},
+		{unnamed, train, "train.csv features position", nil},
+		{named, renamed, "renamed.csv features position", []string{"--match-features", "position"}},
 	} {
 		got, stderr := succeed(t, append([]string{"predict", "--model", c.model, "--data", c.data},
 			c.more...)...)
-		if got != want || !strings.Contains(stderr, c.note) {
+		if got != want || !facts.Told(stderr, c.note) {
 			t.Errorf("%s: other predictions, or in\n%s no note %q", c.data, stderr, c.note)
 		}
 	}
@@ -192,7 +193,7 @@ func TestFeaturesThatDoNotMatch(t *testing.T) {
 	if got, _ := succeed(t, "predict", "--model", twiceModel, "--data", twice); got != want {
 		t.Error("names that occur twice, in the same order: other predictions")
 	}
-	fail(t, app.ExitUsage, `--match-features is "x"`, "eval", "--model", named, "--data", train,
+	fail(t, app.ExitUsage, `--match-features "x"`, "eval", "--model", named, "--data", train,
 		"--match-features", "x")
 }
 
@@ -205,19 +206,17 @@ func TestWarningsOfData(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%s", i, r.text("a", "b", "label"))
 	}
 	data := write(t, dir, "data.csv", text.String())
-	const want = "data.csv: column 1 numbers the examples and is taken as a feature; if it is an " +
-		"index, leave it out (--ignore-columns 1)"
+	const want = "data.csv column 1 --ignore-columns 1"
 	m := filepath.Join(dir, "m.npz")
-	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model",
-		m); !strings.Contains(stderr, want) || !strings.HasPrefix(stderr, "warning: ") {
+	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model", m); !facts.Told(stderr,
+		want) || !strings.HasPrefix(stderr, "warning: ") {
 		t.Errorf("stderr is\n%s", stderr)
 	}
-	if stdout, _ := succeed(t, "info", "--data", data); !strings.Contains(stdout, want) {
+	if stdout, _ := succeed(t, "info", "--data", data); !facts.Told(stdout, want) {
 		t.Errorf("no warning in\n%s", stdout)
 	}
 	stdout, _ := succeed(t, "info", "--data", data, "--json")
-	if i := decode[dataset.Info](t, stdout); len(i.Warnings) != 1 || !strings.HasSuffix(i.Warnings[0],
-		want) {
+	if i := decode[dataset.Info](t, stdout); len(i.Warnings) != 1 || !facts.Told(i.Warnings[0], want) {
 		t.Errorf("warnings %q", i.Warnings)
 	}
 	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model", m, "--ignore-columns",

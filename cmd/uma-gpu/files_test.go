@@ -118,7 +118,7 @@ func TestFilesAreProtected(t *testing.T) {
 					}
 					for k := range 2 {
 						tried++
-						fail(t, app.ExitUsage, " is the same file as --",
+						fail(t, app.ExitUsage, "same file",
 							append(slices.Clone(words), "--"+a.Names()[0], p[k], "--"+b.Names()[0], p[1-k])...)
 					}
 				}

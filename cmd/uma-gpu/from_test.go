@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// named writes a table of 90 examples with the named columns, of which label has the
+// named writes a table of 90 examples with the named columns; label has the
 // class; the values go by the name of their column.
 func named(t *testing.T, dir, name string, columns ...string) string {
 	t.Helper()
@@ -82,7 +83,7 @@ func TestFrom(t *testing.T) {
 		if !bytes.Equal(read(t, got), read(t, m)) {
 			t.Errorf("columns %s: %s differs\n%s", columns, differ(t, got, m), stderr)
 		}
-		if strings.Contains(columns, "x") && !strings.Contains(stderr, "ignored are columns") {
+		if strings.Contains(columns, "x") && !facts.Told(stderr, "ignored columns") {
 			t.Errorf("no word of column x:\n%s", stderr)
 		}
 	}
@@ -129,18 +130,18 @@ func TestFrom(t *testing.T) {
 		args []string
 	}{
 		{app.ExitFailure, `"violet"`, []string{"--data", write(t, dir, "violet.csv", red)}},
-		{app.ExitFailure, `wanted also "c"`, []string{"--data", named(t, dir, "ab.csv", "a", "b", "d", "label")}},
-		{app.ExitUsage, "--normalize is given with --from", []string{"--normalize", "l2"}},
-		{app.ExitUsage, "--kernel is given with --from", []string{"--kernel", "rbf"}},
-		{app.ExitUsage, "--gamma is given with", []string{"--gamma", "1"}},
-		{app.ExitFailure, "digits.csv.gz: found ", []string{"--from", digits}},
+		{app.ExitFailure, `"c"`, []string{"--data", named(t, dir, "ab.csv", "a", "b", "d", "label")}},
+		{app.ExitUsage, "--normalize --from", []string{"--normalize", "l2"}},
+		{app.ExitUsage, "--kernel --from", []string{"--kernel", "rbf"}},
+		{app.ExitUsage, "--gamma", []string{"--gamma", "1"}},
+		{app.ExitFailure, "digits.csv.gz", []string{"--from", digits}},
 	} {
 		args := []string{"train", "--learner", "uma", "--data", data, "--model", path("none.npz"),
 			"--from", first}
 		fail(t, c.code, c.want, with(args, c.args...)...)
 	}
-	fail(t, app.ExitUsage, "--match-features is given without --resume or --from",
-		"train", "--learner", "uma", "--data", data, "--model", m, "--match-features", "name")
+	fail(t, app.ExitUsage, "--match-features --resume --from", "train", "--learner", "uma", "--data",
+		data, "--model", m, "--match-features", "name")
 }
 
 // TestResumeMatchesNames: the same data in another order of columns are the same.

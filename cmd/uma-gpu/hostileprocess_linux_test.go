@@ -107,7 +107,7 @@ func (s surrounded) judge(t *testing.T, dir string, want result) {
 	}
 	err := p.Wait()
 	hung := !hanging() || p.ProcessState.UserTime()+p.ProcessState.SystemTime() > mostBusy
-	syscall.Kill(group, syscall.SIGKILL) // whoever holds the other end of a pipe; mostly nobody
+	syscall.Kill(group, syscall.SIGKILL) // what holds the other end of a pipe; mostly nothing
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func TestHostileSurroundings(t *testing.T) {
 			t.Logf("%d processes", len(all))
 		})
 	}
-	t.Logf("%d processes, of which %d were tried", total, tried)
+	t.Logf("%d processes, %d were tried", total, tried)
 	if total < 500 {
 		t.Errorf("only %d processes", total)
 	}
@@ -120,7 +120,7 @@ func (s *surroundingsTest) outputs(*testing.T) (all []surrounded) {
 	return all
 }
 
-// limits of the process, of which most are too small for anything.
+// limits of the process; most are too small for anything.
 func (s *surroundingsTest) limits(*testing.T) (all []surrounded) {
 	for _, line := range whole {
 		for _, n := range []int{16, 24, 64} {

@@ -2,12 +2,12 @@ package main
 
 import (
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // TestIdentities: each rank says which rank has another program, another contract or other data
@@ -19,9 +19,9 @@ func TestIdentities(t *testing.T) {
 		want string
 	}{
 		{same, ""},
-		{device.Identity{5, 2, -3}, "rank 1 has another program than rank 0"},
-		{device.Identity{1 << 62, 3, -3}, "rank 1 has another version of the contract than rank 0"},
-		{device.Identity{1 << 62, 2, 3}, "rank 1 has other data than rank 0"},
+		{device.Identity{5, 2, -3}, "rank 1 program rank 0"},
+		{device.Identity{1 << 62, 3, -3}, "rank 1 contract rank 0"},
+		{device.Identity{1 << 62, 2, 3}, "rank 1 data rank 0"},
 	} {
 		var all sync.WaitGroup
 		for rank, r := range ranks.NewGroup(3) {
@@ -34,7 +34,7 @@ func TestIdentities(t *testing.T) {
 				if c.want == "" && err == nil {
 					return
 				}
-				if !errors.Is(err, ranks.ErrDiffers) || !strings.Contains(err.Error(), c.want) {
+				if !errors.Is(err, ranks.ErrDiffers) || !facts.Told(err, c.want) {
 					t.Errorf("rank %d of %v: found %v, wanted %q", rank, c.odd, err, c.want)
 				}
 			})

@@ -62,7 +62,7 @@ func TestInspect(t *testing.T) {
 	if other := r.Classes[0].Top[1].Feature; strings.Contains(text, other+" ") {
 		t.Errorf("found %q beyond --top 1 in\n%s", other, text)
 	}
-	fail(t, app.ExitUsage, "--top is -1", "inspect", "--model", at("m.npz"), "--top", "-1")
+	fail(t, app.ExitUsage, "--top -1", "inspect", "--model", at("m.npz"), "--top", "-1")
 }
 
 // TestInspectKernel: what a kernel map mixes has no weights of features.

@@ -47,3 +47,17 @@ func TestNamesDoNothingToTerminals(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaultsAreShort: what commands print without options fits in twelve lines of a terminal.
+func TestDefaultsAreShort(t *testing.T) {
+	m := filepath.Join(t.TempDir(), "m.npz")
+	for _, args := range [][]string{
+		{"train", "--data", digits, "--model", m}, {"eval", "--data", digits, "--model", m},
+		{"cv", "--data", digits},
+	} {
+		stdout, stderr := succeed(t, args...)
+		if lines := strings.Count(stdout+stderr, "\n"); lines > 12 {
+			t.Errorf("%s prints %d lines, wanted at most 12:\n%s%s", args[0], lines, stderr, stdout)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func ran(t *testing.T, prefix string, args ...string) (stdout string, most int64
 }
 
 // peak returns the most bytes that a process with these arguments has had. What getrusage tells in
-// the end counts the memory of these tests, too, of which the process was a copy for a moment.
+// the end counts the memory of these tests, too: the process was their copy for a moment.
 func peak(pid int, args []string) (bytes int64) {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if !strings.HasSuffix(string(line), strings.Join(args, "\x00")+"\x00") {

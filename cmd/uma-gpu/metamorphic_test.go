@@ -20,7 +20,7 @@ import (
 var runs = flag.Int("runs", 16, "how many trainings TestMetamorphic compares")
 
 // TestMetamorphic trains by random recipes, each in several ways that must not change a
-// byte of the model but those that name the device: other formats of the data, storages,
+// byte of the model but the bytes that name the device: other formats of the data, storages,
 // devices, tiles, limits of memory, numbers of processors, sizes of work-groups, without
 // bounds, verified, and stopped and gone on with.
 func TestMetamorphic(t *testing.T) {

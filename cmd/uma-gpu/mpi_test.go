@@ -18,7 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// mpirun returns the command that runs a command line on so many ranks.
+// mpirun returns the command that runs a command line on a number of ranks.
 func mpirun(t *testing.T, ranks int, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()

@@ -11,5 +11,5 @@ var launcher = []string{"mpirun.mpich"}
 const rankVariable = "PMI_RANK"
 
 // blames reports whether mpirun has said that a process was killed: it does not say which, but the
-// first of those that it has then ended itself.
+// first of the ranks that it has then ended itself.
 func blames(out string, _, _ int) bool { return strings.Contains(out, "BAD TERMINATION") }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // processOf returns the command that runs a command line in a process of its own:
@@ -66,8 +67,7 @@ func TestFullDisk(t *testing.T) {
 		c := processOf(t, "ulimit -f 1;", args...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
-		if code != app.ExitFailure || !strings.Contains(stderr.String(),
-			target+": cannot be written (nothing was changed): file too large") {
+		if code != app.ExitFailure || !facts.Told(stderr.String(), target+" written changed large") {
 			t.Errorf("%s: exit code %d\n%s", args[0], code, stderr.String())
 		}
 		if left := names(t, dir); left != nil {
@@ -164,7 +164,7 @@ func TestClosedPipe(t *testing.T) {
 	c := processOf(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3")
 	c.Stdout, c.Stderr = w, &stderr
 	if code := exitOf(t, c.Run()); code != app.ExitFailure ||
-		!strings.Contains(stderr.String(), "uma-gpu: write to standard output: ") {
+		!facts.Told(stderr.String(), "uma-gpu write standard output") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 	load(t, m)
@@ -227,8 +227,7 @@ func TestCheckpointOnFullDisk(t *testing.T) {
 			more...)...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
-		if code != app.ExitFailure || !strings.Contains(stderr.String(),
-			k+": cannot be written (nothing was changed): file too large; raise the limit") {
+		if code != app.ExitFailure || !facts.Told(stderr.String(), k+" written changed large limit") {
 			t.Errorf("%v: exit code %d\n%s", more, code, stderr.String())
 		}
 		if left := names(t, dir); !bytes.Equal(read(t, k), kept) || !slices.Equal(left, before) {
@@ -254,8 +253,7 @@ func TestStandardInputIsProtected(t *testing.T) {
 	c := processOf(t, "", "convert", "--data", "-", "--out", data)
 	c.Stdin, c.Stderr = in, &stderr
 	code := exitOf(t, c.Run())
-	if code != app.ExitUsage || !strings.Contains(stderr.String(),
-		"--out is the same file as --data") {
+	if code != app.ExitUsage || !facts.Told(stderr.String(), "--out --data") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 }

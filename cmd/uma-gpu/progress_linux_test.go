@@ -41,7 +41,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	m := app.NewMeter(tty)
 	now := time.Unix(1e9, 0)
 	m.Now, m.Last = func() time.Time { return now }, now
-	_, task := progress.Begin(progress.With(t.Context(), m), progress.Work{Name: "learning",
+	_, task := progress.Begin(progress.With(t.Context(), m.Hear), progress.Work{Name: "learning",
 		Unit: "step", Total: 10})
 	now = now.Add(time.Second)
 	task.Estimate(0.5)

@@ -29,7 +29,7 @@ func clocked(w *bytes.Buffer) (*app.Meter, *time.Time) {
 
 // fold makes a task of 1000 steps in the third of five folds, which began 20 s ago.
 func fold(t *testing.T, m *app.Meter, now *time.Time) (folds, learning *progress.Task) {
-	ctx, folds := progress.Begin(progress.With(t.Context(), m), progress.Work{Name: "folds",
+	ctx, folds := progress.Begin(progress.With(t.Context(), m.Hear), progress.Work{Name: "folds",
 		Unit: "fold", Total: 5})
 	*now = now.Add(8 * time.Second)
 	folds.Add(2)
@@ -122,7 +122,7 @@ func TestProgressOfManyKindsFits(t *testing.T) {
 		var w bytes.Buffer
 		m, now := clocked(&w)
 		m.Live = true
-		_, task := progress.Begin(progress.With(t.Context(), m), c.work)
+		_, task := progress.Begin(progress.With(t.Context(), m.Hear), c.work)
 		*now = now.Add(4 * time.Second)
 		task.Reach(c.done)
 		if got := strings.TrimPrefix(w.String(), "\r\x1b[K"); got != c.want || app.ColumnsIn(got) > 79 {
@@ -168,20 +168,6 @@ func TestVerboseSteps(t *testing.T) {
 	if w.String() != want {
 		t.Errorf("found %q, want %q", w.String(), want)
 	}
-}
-
-// heard is a listener that keeps the tasks that have ended.
-type heard struct {
-	lock  sync.Mutex
-	tasks map[string]*progress.Task // by name and unit
-}
-
-func (h *heard) Began(*progress.Task) {}
-func (h *heard) Moved(*progress.Task) {}
-func (h *heard) Ended(t *progress.Task) {
-	h.lock.Lock()
-	defer h.lock.Unlock()
-	h.tasks[t.Name+", "+t.Unit] = t
 }
 
 // TestLongWorkTells: what may take long tells how far it is: of what, in which units, and of how
@@ -257,18 +243,25 @@ func TestLongWorkTells(t *testing.T) {
 		{[]string{"bench", "--data", small, "--steps", "2", "--repeat", "1"},
 			[]string{"measuring a training, run", "measuring operations, operation"}},
 	} {
-		h := &heard{tasks: map[string]*progress.Task{}}
+		var lock sync.Mutex
+		tasks := map[string]*progress.Task{} // that have ended, by name and unit
+		hear := func(t *progress.Task, e progress.Event) {
+			if lock.Lock(); e == progress.Ended {
+				tasks[t.Name+", "+t.Unit] = t
+			}
+			lock.Unlock()
+		}
 		var out bytes.Buffer
 		top := program.New(&out, &out)
-		if err := top.RunContext(progress.With(t.Context(), h), append([]string{"uma-gpu"},
+		if err := top.RunContext(progress.With(t.Context(), hear), append([]string{"uma-gpu"},
 			c.args...)); err != nil {
 			t.Errorf("uma-gpu %s: %v\n%s", strings.Join(c.args, " "), err, &out)
 		}
 		for _, want := range c.want {
-			task := h.tasks[want]
+			task := tasks[want]
 			if task == nil {
 				t.Errorf("uma-gpu %s: nothing was heard of %q, only of %q", strings.Join(c.args, " "), want,
-					slices.Sorted(maps.Keys(h.tasks)))
+					slices.Sorted(maps.Keys(tasks)))
 			} else if task.Unit != "" && (task.Total == 0 || task.Done() > task.Total && !task.AtMost) {
 				t.Errorf("uma-gpu %s: %s: %d of %d were done", strings.Join(c.args, " "), want, task.Done(),
 					task.Total)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/query"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // leaves writes a table of leaves with ids, texts, two features and their tree, and returns the
@@ -32,7 +33,7 @@ func leaves(t *testing.T, dir, name string, first, n int) (tree map[string]strin
 	return tree
 }
 
-// fillIn fills in the labels of questions, of which it passes over every so manieth if that is not
+// fillIn fills in the labels of questions. It passes over every n-th if that is not
 // 0.
 func fillIn(t *testing.T, questions, out string, tree map[string]string,
 	without int) (ids []string) {
@@ -69,8 +70,7 @@ func TestQuery(t *testing.T) {
 	for _, strategy := range []string{"margin", "bpm"} {
 		s := strategy
 		stdout, stderr := succeed(t, append(args, "--session", s, "--strategy", strategy)...)
-		if stdout != string(read(t, s+"/round-1.csv")) || !strings.Contains(stderr,
-			"questions: round 1, 8 of them, in ") {
+		if stdout != string(read(t, s+"/round-1.csv")) || !facts.Told(stderr, "questions 1 8") {
 			t.Errorf("stdout\n%s\nstderr\n%s", stdout, stderr)
 		}
 		seen := map[string]bool{}
@@ -137,9 +137,8 @@ func TestQueryOpenQuestions(t *testing.T) {
 	}
 	ids := fillIn(t, "s/round-1.csv", "a.csv", tree, 3)
 	open, stderr := succeed(t, "query", "--session", "s", "--answers", "a.csv")
-	if want := fmt.Sprintf("%s,", ids[3]); strings.Count(open, "\n") != 3 || !strings.Contains(open,
-		want) ||
-		!strings.Contains(stderr, "answers: 4 in a.csv, 4 of them new; 2 questions are open") {
+	if want := fmt.Sprintf("%s,", ids[3]); strings.Count(open, "\n") != 3 ||
+		!strings.Contains(open, want) || !facts.Told(stderr, "answers 4 a.csv 4 2 questions") {
 		t.Errorf("stdout\n%s\nstderr\n%s", open, stderr)
 	}
 	if again, _ := succeed(t, "query", "--session", "s", "--answers", "a.csv"); again != open {
@@ -150,11 +149,10 @@ func TestQueryOpenQuestions(t *testing.T) {
 		ids[0], tree[ids[3]], ids[3], ids[1]))
 	mended := "was another one"
 	if tree[ids[1]] == "ash" {
-		mended = "1 put aside"
+		mended = "1 put"
 	}
 	second, stderr := succeed(t, "query", "--session", "s", "--answers", "b.csv")
-	if !strings.Contains(stderr, mended) || !strings.Contains(stderr,
-		"1 put aside; 0 questions are open") {
+	if !facts.Told(stderr, mended) || !facts.Told(stderr, "1 put 0 questions") {
 		t.Errorf("stderr\n%s", stderr)
 	}
 	if !strings.Contains(string(read(t, "s/labels.csv")), ids[0]+",?,1\n") {
@@ -175,8 +173,7 @@ func TestQueryOpenQuestions(t *testing.T) {
 			break
 		}
 	}
-	if !strings.Contains(stderr, "none is left") || strings.Count(string(read(t, "s/labels.csv")),
-		"\n") != 31 {
+	if !facts.Told(stderr, "none left") || strings.Count(string(read(t, "s/labels.csv")), "\n") != 31 {
 		t.Errorf("stderr\n%s", stderr)
 	}
 	succeed(t, "query", "--session", "s")
@@ -213,7 +210,7 @@ func TestQueryWithoutLabels(t *testing.T) {
 	write(t, dir, "few.svm", "ash 1:1 2:0\nbeech 2:1\n")
 	args := []string{"query", "--pool", "pool.svm", "--show-file", "texts.txt", "--k", "5"}
 	_, stderr := succeed(t, append(args, "--classes", "beech,ash", "--session", "s")...)
-	if !strings.Contains(stderr, "drawn at random until two classes have labels") {
+	if !facts.Told(stderr, "random two classes") {
 		t.Errorf("stderr\n%s", stderr)
 	}
 	fillIn(t, "s/round-1.csv", "a.csv", tree, 0)
@@ -255,46 +252,35 @@ func TestQueryRefuses(t *testing.T) {
 		want string
 		args []string
 	}{
-		{app.ExitUsage, "--pool is missing", []string{"query"}},
-		{app.ExitUsage, "--labelled is missing; to begin without any label", []string{"query", "--pool",
-			"pool.csv"}},
-		{app.ExitUsage, `--strategy is "guess", wanted random, margin`, append(begin, "--strategy", "guess")},
-		{app.ExitUsage, "--k is 0, wanted at least 1", append(begin, "--k", "0")},
-		{app.ExitUsage, "--diversity is 2, wanted 0 to 1", append(begin, "--diversity", "2")},
-		{app.ExitUsage, "--committee is 1, wanted 2 to 100", append(begin, "--committee", "1")},
-		{app.ExitUsage, `--sampler is "dice"`, append(begin, "--sampler", "dice")},
-		{app.ExitUsage, "--show and --show-file exclude each other", append(begin, "--show-file",
-			"few.csv")},
-		{app.ExitUsage, "--gamma is search, which takes more labels", append(begin, "--kernel", "rbf",
-			"--gamma", "search")},
-		{app.ExitUsage, "--answers is given without --session", append(begin, "--answers", "few.csv")},
-		{app.ExitUsage, `--classes is "a", wanted two classes`, []string{"query", "--pool", "bare.csv", "--classes", "a"}},
-		{app.ExitUsage, `--classes is "a,a", wanted different`, []string{"query", "--pool", "bare.csv", "--classes", "a,a"}},
-		{app.ExitFailure, "none/session.json: cannot read the session", []string{"query", "--session",
-			"none", "--answers", "few.csv"}},
-		{app.ExitFailure, `wanted the column of ids "name"`, append(begin, "--id", "name")},
-		{app.ExitFailure, `twice.csv: found the id "x" of example 1 and of 2`, append(begin, "--pool", twice)},
-		{app.ExitFailure, "bare.csv:1: ", append(begin[:5:5], "--pool", "bare.csv", "--ignore-columns",
+		{app.ExitUsage, "--pool missing", []string{"query"}},
+		{app.ExitUsage, "--labelled missing", []string{"query", "--pool", "pool.csv"}},
+		{app.ExitUsage, `--strategy "guess"`, append(begin, "--strategy", "guess")},
+		{app.ExitUsage, "--k 0 1", append(begin, "--k", "0")},
+		{app.ExitUsage, "--diversity 2 0 1", append(begin, "--diversity", "2")},
+		{app.ExitUsage, "--committee 1 2 100", append(begin, "--committee", "1")},
+		{app.ExitUsage, `--sampler "dice"`, append(begin, "--sampler", "dice")},
+		{app.ExitUsage, "--show --show-file exclude", append(begin, "--show-file", "few.csv")},
+		{app.ExitUsage, "--gamma", append(begin, "--kernel", "rbf", "--gamma", "search")},
+		{app.ExitUsage, "--answers --session", append(begin, "--answers", "few.csv")},
+		{app.ExitUsage, `--classes "a"`, []string{"query", "--pool", "bare.csv", "--classes", "a"}},
+		{app.ExitUsage, `--classes "a,a"`, []string{"query", "--pool", "bare.csv", "--classes", "a,a"}},
+		{app.ExitFailure, "none/session.json read", []string{"query", "--session", "none", "--answers",
+			"few.csv"}},
+		{app.ExitFailure, `"name"`, append(begin, "--id", "name")},
+		{app.ExitFailure, `twice.csv "x" example 1 2`, append(begin, "--pool", twice)},
+		{app.ExitFailure, "bare.csv:1", append(begin[:5:5], "--pool", "bare.csv", "--ignore-columns",
 			"id,text")},
-		{app.ExitUsage, "--k is 4, and was 3 when the session in s began", []string{"query", "--session",
-			"s", "--k", "4"}},
-		{app.ExitUsage, "--seed is 2, and was not given when", []string{"query", "--session", "s",
-			"--seed", "2"}},
-		{app.ExitFailure, "a.csv:2: found the id \"leaf-0\", wanted one of the questions: no example " +
-			"of the pool",
-			answers("id,label\nleaf-0,ash\n")},
-		{app.ExitFailure, "a.csv:3: found the label \"elm\", wanted one of [\"ash\" \"beech\" " +
-			"\"cedar\"], or ?",
+		{app.ExitUsage, "--k 4 3 when s", []string{"query", "--session", "s", "--k", "4"}},
+		{app.ExitUsage, "--seed 2 given", []string{"query", "--session", "s", "--seed", "2"}},
+		{app.ExitFailure, `1-a.csv:2 "leaf-0"`, answers("id,label\nleaf-0,ash\n")},
+		{app.ExitFailure, `2-a.csv:3 "elm" "ash" "beech" "cedar"`,
 			answers("id,label\n" + id + ",ash\n" + id + ",elm\n")},
-		{app.ExitFailure, "with the label \"beech\", wanted that of line 2", answers("id,label\n" + id +
-			",ash\n" + id + ",beech\n")},
-		{app.ExitFailure, "a.csv:1: found the columns [\"id\" \"tree\"]", answers("id,tree\n" + id +
-			",ash\n")},
-		{app.ExitFailure, "a.csv:2: found 1 fields, wanted 2", answers("id,label\n" + id + "\n")},
-		{app.ExitFailure, "a.csv:2:", answers("id,label\n\"" + id + ",ash\n")},
-		{app.ExitFailure, "a.csv: found an empty file", answers("")},
-		{app.ExitFailure, "cannot read the answers", []string{"query", "--session", "s", "--answers",
-			"gone.csv"}},
+		{app.ExitFailure, `"beech" line 2`, answers("id,label\n" + id + ",ash\n" + id + ",beech\n")},
+		{app.ExitFailure, `4-a.csv:1 "id" "tree"`, answers("id,tree\n" + id + ",ash\n")},
+		{app.ExitFailure, "5-a.csv:2 1 fields 2", answers("id,label\n" + id + "\n")},
+		{app.ExitFailure, "6-a.csv:2:14", answers("id,label\n\"" + id + ",ash\n")},
+		{app.ExitFailure, "7-a.csv empty", answers("")},
+		{app.ExitFailure, "gone.csv", []string{"query", "--session", "s", "--answers", "gone.csv"}},
 	} {
 		fail(t, c.code, c.want, c.args...)
 	}
@@ -312,12 +298,11 @@ func TestQueryRefuses(t *testing.T) {
 	succeed(t, "query", "--session", "s")
 	// Other data under the same name, and a damaged session.
 	write(t, dir, "pool.csv", string(read(t, "other.csv")))
-	fail(t, app.ExitFailure, "pool.csv: found other examples than the session in s began with",
-		"query", "--session", "s")
+	fail(t, app.ExitFailure, "pool.csv other examples s", "query", "--session", "s")
 	write(t, filepath.Join(dir, "s"), "session.json", string(kept[:len(kept)/2]))
-	fail(t, app.ExitFailure, "session.json:", "query", "--session", "s")
+	fail(t, app.ExitFailure, "session.json:1", "query", "--session", "s")
 	write(t, dir, "file", "")
-	fail(t, app.ExitFailure, "found a file, wanted a folder", append(begin, "--session", "file")...)
+	fail(t, app.ExitFailure, "folder", append(begin, "--session", "file")...)
 }
 
 // folder returns all files below a folder.

@@ -21,7 +21,7 @@ import (
 var randomSeed = flag.Uint64("random-seed", 0,
 	"seed of tests with random runs; 0 for one by the time")
 
-// randomLearners are those that are drawn.
+// randomLearners are the learners that are drawn.
 var randomLearners = flag.String("random-learners", "",
 	"comma list of learners in random runs; all if empty")
 
@@ -67,7 +67,7 @@ func keptFolder(t *testing.T) string {
 
 // corpus is a set of examples with noisy labels, in several files of equal contents.
 type corpus struct {
-	files     []string // the first of which is read as it is without a word
+	files     []string // the first is read as it is without a word
 	confusion string
 }
 

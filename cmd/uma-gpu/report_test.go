@@ -187,9 +187,9 @@ func TestReportUsage(t *testing.T) {
 		want string
 		args []string
 	}{
-		{app.ExitUsage, "ends in .html", []string{"report", "--model", "m.npz", "--out", "r.txt"}},
-		{app.ExitUsage, "ends in .html", append(train[:7:7], "--report", "r")},
-		{app.ExitUsage, "ends in .csv or .jsonl", append(train[:7:7], "--history", "h")},
+		{app.ExitUsage, "html", []string{"report", "--model", "m.npz", "--out", "r.txt"}},
+		{app.ExitUsage, "html", append(train[:7:7], "--report", "r")},
+		{app.ExitUsage, "csv jsonl", append(train[:7:7], "--history", "h")},
 		{app.ExitUsage, "standard input", append(train[:7:7], "--data", "-", "--report", "r.html")},
 		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias",
 			"--stream", "--report", "r.html")},
@@ -197,10 +197,10 @@ func TestReportUsage(t *testing.T) {
 			"--stream", "--history", "h.csv")},
 		{app.ExitUsage, "--pictures", []string{"report", "--model", "m.npz", "--data", "digits.csv",
 			"--pictures", "8"}},
-		{app.ExitFailure, "64 features, wanted 7×7", []string{"report", "--model", "m.npz", "--data",
+		{app.ExitFailure, "64 features 7×7", []string{"report", "--model", "m.npz", "--data",
 			"digits.csv", "--pictures", "7x7"}},
 		{app.ExitUsage, "--folds", []string{"report", "--model", "m.npz", "--folds", "1"}},
-		{app.ExitUsage, "without --data", []string{"report", "--model", "m.npz", "--confusion", "m.npz"}},
+		{app.ExitUsage, "--data", []string{"report", "--model", "m.npz", "--confusion", "m.npz"}},
 		{app.ExitUsage, "same file", append(train[:7:7], "--report", "r.html", "--history", "r.html")},
 	} {
 		fail(t, c.code, c.want, c.args...)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // lockedBuffer is written by a command that runs and read by its test.
@@ -67,7 +68,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if code := <-ended; code != app.ExitOK || !strings.Contains(stderr.String(), "ended") ||
+	if code := <-ended; code != app.ExitOK || !facts.Told(stderr.String(), "ended") ||
 		strings.Contains(stderr.String(), "warning") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
@@ -84,18 +85,18 @@ func TestServeUsage(t *testing.T) {
 	dir := t.TempDir()
 	data, at := write(t, dir, "pets.csv", pets), filepath.Join(dir, "m.npz")
 	succeed(t, "train", "--data", data, "--model", at)
-	fail(t, app.ExitFailure, "give another address", "serve", "--model", at, "--listen", "nowhere")
-	fail(t, app.ExitUsage, "--max-body is", "serve", "--model", at, "--max-body", "0")
-	fail(t, app.ExitUsage, "--max-rows is 0", "serve", "--model", at, "--max-rows", "0")
-	fail(t, app.ExitUsage, "--time-limit is 0s", "serve", "--model", at, "--time-limit", "0s")
-	fail(t, app.ExitFailure, "no such file", "serve", "--model", filepath.Join(dir, "none.npz"))
+	fail(t, app.ExitFailure, "nowhere address", "serve", "--model", at, "--listen", "nowhere")
+	fail(t, app.ExitUsage, "--max-body", "serve", "--model", at, "--max-body", "0")
+	fail(t, app.ExitUsage, "--max-rows 0", "serve", "--model", at, "--max-rows", "0")
+	fail(t, app.ExitUsage, "--time-limit 0s", "serve", "--model", at, "--time-limit", "0s")
+	fail(t, app.ExitFailure, "none.npz", "serve", "--model", filepath.Join(dir, "none.npz"))
 	// It warns of an address that others reach, and then ends, for the context has ended.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
 	code := program.Run(ctx, []string{"serve", "--model", at, "--listen", ":0", "--drain", "1ms"},
 		io.Discard, &stderr)
-	if code != app.ExitOK || !strings.Contains(stderr.String(), "is open to other machines") {
+	if code != app.ExitOK || !facts.Told(stderr.String(), "open machines") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // TestSeveralDevices: devices with + between them compute together, and the model is that of one.
@@ -44,9 +45,9 @@ func TestSeveralDevices(t *testing.T) {
 		fragment string
 		more     []string
 	}{
-		{`--shares: found "0"`, []string{"--device", "cpu+cpu", "--shares", "0,1"}},
-		{"--shares: found 3 shares, wanted 2", []string{"--device", "cpu+cpu", "--shares", "1,1,1"}},
-		{"--shares is of several devices", []string{"--device", "cpu", "--shares", "1"}},
+		{`--shares "0"`, []string{"--device", "cpu+cpu", "--shares", "0,1"}},
+		{"--shares 3 shares 2", []string{"--device", "cpu+cpu", "--shares", "1,1,1"}},
+		{"--shares", []string{"--device", "cpu", "--shares", "1"}},
 	} {
 		fail(t, app.ExitUsage, c.fragment, append([]string{"train", "--data", data, "--model", other},
 			c.more...)...)
@@ -69,7 +70,7 @@ func TestMeasuredShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if !strings.Contains(said.String(), "shares of the examples: cpu ") {
+	if !facts.Told(said.String(), "shares cpu") {
 		t.Errorf("said %s", &said)
 	}
 	again, err := d.Reopen("", 1<<20)

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -32,11 +33,11 @@ func TestTrain(t *testing.T) {
 	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path,
 		"--learner", "uma", "--max-steps", "40", "--seed", "7", "--json")
 	for _, want := range []string{
-		"data: " + data + ", 1797 examples × 64 features, 10 classes\n",
-		"confusion matrix: condition number 5\n",
-		"device: cpu Go on ",
+		"data " + data + " 1797 examples × 64 features 10",
+		"confusion condition 5",
+		"device cpu Go",
 	} {
-		if !strings.Contains(stderr, want) {
+		if !facts.Told(stderr, want) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}
 	}
@@ -67,16 +68,15 @@ func TestTrain(t *testing.T) {
 	want := model.Meta{
 		FormatVersion: model.FormatVersion, ToolVersion: app.Version, ContractVersion: 1,
 		Classes:  r.Classes,
-		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7,
-		Weights:     string(learners.BestAverage),
+		Features: model.Features{Count: 64},
+		Training: model.Training{Learner: "uma", Seed: 7, Weights: string(learners.BestAverage),
+			MaxSteps: 40, Parameters: json.RawMessage(
+				`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`)},
 		Preparation: m.Meta.Preparation,
-		DataSHA256:  m.Meta.DataSHA256,
-		Parameters: json.RawMessage(
-			`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`),
-		MaxSteps:  40,
-		Condition: 5, Steps: 40, Stop: "max-steps", EstimatedError: &r.EstimatedError,
-		Temperature: m.Meta.Temperature,
-		Device:      model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
+		Data:        model.Data{DataSHA256: m.Meta.DataSHA256},
+		Outcome: model.Outcome{Condition: 5, Steps: 40, Stop: "max-steps",
+			EstimatedError: &r.EstimatedError, Temperature: m.Meta.Temperature},
+		Device: model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
 	}
 	if got, want := marshal(t, m.Meta), marshal(t, want); got != want {
 		t.Errorf("metadata\n%s\nwant\n%s", got, want)
@@ -114,7 +114,7 @@ func TestTrainTellsDoubts(t *testing.T) {
 		t.Fatalf("found %+v", r.Doubts)
 	}
 	for _, d := range r.Doubts {
-		if !strings.Contains(stderr, "warning: "+d.Finding+"; "+d.Advice+"\n") {
+		if !facts.Told(stderr, "warning "+d.Finding+" "+d.Advice) {
 			t.Errorf("stderr lacks %+v:\n%s", d, stderr)
 		}
 	}
@@ -133,23 +133,21 @@ func TestTrainForPeople(t *testing.T) {
 	dir := t.TempDir()
 	data, m := synthetic(t, dir), filepath.Join(dir, "m.npz")
 	args := []string{"train", "--data", data, "--learner", "uma", "--model", m, "--max-steps", "5"}
-	stdout, stderr := succeed(t, args...)
+	stdout, stderr := succeed(t, append(args, "--tables")...)
 	for _, want := range []string{"model", m, "steps", "5 (max-steps)", "estimated error", "seconds",
 		"estimated confusion of the predictions"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}
 	}
-	if !strings.Contains(stderr, "confusion matrix: none given, so the identity") ||
-		strings.Contains(stderr, "step") {
+	if !facts.Told(stderr, "confusion matrix none identity") || strings.Contains(stderr, "step") {
 		t.Errorf("stderr %s", stderr)
 	}
 	if _, stderr = succeed(t, append(args, "--quiet")...); stderr != "" {
 		t.Errorf("--quiet says %q", stderr)
 	}
 	_, stderr = succeed(t, append(args, "--verbose")...)
-	if n := strings.Count(stderr, "\nstep "); n != 5 || !strings.Contains(stderr,
-		"\nstep 1: predicted \"0\" to true ") {
+	if n := strings.Count(stderr, "\nstep "); n != 5 || !facts.Told(stderr, `step 1 "0"`) {
 		t.Errorf("--verbose shows %d steps, want 5:\n%s", n, stderr)
 	}
 }
@@ -220,9 +218,9 @@ func TestTrainTransposedConfusion(t *testing.T) {
 			t.Errorf("%s gives another model", c)
 		}
 	}
-	fail(t, app.ExitFailure, "bare.txt: confusion matrix: the column of true class", "train", "--data",
-		data, "--confusion", bare, "--model", b)
-	fail(t, app.ExitFailure, "use --confusion-axes true-rows", "train", "--data", data, "--confusion",
+	fail(t, app.ExitFailure, "bare.txt column true class", "train", "--data", data, "--confusion",
+		bare, "--model", b)
+	fail(t, app.ExitFailure, "--confusion-axes true-rows", "train", "--data", data, "--confusion",
 		bare, "--model", b)
 }
 
@@ -253,8 +251,7 @@ func TestTrainInterrupted(t *testing.T) {
 	args := []string{"train", "--data", data, "--confusion", c, "--weights", "last", "--json",
 		"--model"}
 	code, stdout, stderr := interrupt(t, "step 6:", append(args, path, "--verbose")...)
-	if code != app.ExitInterrupted || !strings.Contains(stderr,
-		"uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
+	if code != app.ExitInterrupted || !facts.Told(stderr, "uma-gpu 6 steps "+path) {
 		t.Errorf("exit code %d, stderr\n%s", code, stderr)
 	}
 	if r := decode[train.Report](t, stdout); r.Stop != "interrupted" || r.Steps != 6 {

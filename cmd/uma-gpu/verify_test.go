@@ -44,9 +44,7 @@ func TestVerify(t *testing.T) {
 			v.Examples != 400 || len(v.SHA256) != 64 {
 			t.Errorf("%q: found %+v", more, v)
 		}
-		fail(t, app.ExitFailure,
-			"it cannot be trained again: these are not the data that it was trained on",
-			"verify", "--model", m, "--data", right, "--retrain")
+		fail(t, app.ExitFailure, "trained data", "verify", "--model", m, "--data", right, "--retrain")
 	}
 }
 
@@ -65,32 +63,25 @@ func TestVerifyRefuses(t *testing.T) {
 	if err := changed.Save(other); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, app.ExitFailure,
-		"is not verified: trained again, it has other weights: of class \"0\" in column 7 found ",
-		with(verify, other)...)
+	fail(t, app.ExitFailure, `"0" column 7`, with(verify, other)...)
 	changed = load(t, m)
 	changed.Meta.Steps++
 	if err := changed.Save(other); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, app.ExitFailure, "it has the same weights, and something else differs", with(verify,
-		other)...)
+	fail(t, app.ExitFailure, "same weights differs", with(verify, other)...)
 	changed.Meta.ContractVersion = contract.Version + 1
 	if err := changed.Save(other); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, app.ExitFailure, "it cannot be trained again: its weights were computed by version",
-		with(verify, other)...)
+	fail(t, app.ExitFailure, "trained version", with(verify, other)...)
 	succeed(t, append(with(train, other), "--from", m)...)
-	fail(t, app.ExitFailure,
-		"it cannot be trained again: its training began with the weights of another model",
-		with(verify, other)...)
+	fail(t, app.ExitFailure, "trained weights another model", with(verify, other)...)
 
 	text := read(t, m)
 	if err := os.WriteFile(cut, text[:len(text)-100], 0o666); err != nil {
 		t.Fatal(err)
 	}
 	fail(t, app.ExitFailure, cut, with(verify, cut)...)
-	fail(t, app.ExitUsage, "--retrain reads the data twice", "verify", "--data", "-", "--retrain",
-		"--model", m)
+	fail(t, app.ExitUsage, "--retrain reads twice", "verify", "--data", "-", "--retrain", "--model", m)
 }

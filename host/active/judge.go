@@ -30,7 +30,7 @@ func contend(row []float32) float64 {
 // judgeByModel fills w for strategies that look at the model alone. Differences of scores settle
 // equal values: where a model is sure of itself, float32 tells its probabilities apart no more.
 func (p *Pool) judgeByModel(o Options, m *model.Model, w *worth) error {
-	scores, err := p.Scores(o.Train.Engine, m)
+	scores, err := p.scores(o.Train.Engine, m)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (p *Pool) judgeByWeights(o Options, weights engine.Weights, w *worth) error
 // judgeByCommittee fills w by the entropy of the votes of models, each of as many labelled examples
 // as there are, drawn with replacement. The mean of their differences of scores settles ties.
 func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error {
-	known, q := p.Labelled(), len(p.Classes)
+	known, q := p.labelled(), len(p.Classes)
 	votes, sums := make([]float32, p.N*q), make([]float32, p.N*q)
 	w.tie = make([]float64, len(w.which))
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "a committee", Unit: "member",
@@ -117,7 +117,7 @@ func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error 
 		if err != nil {
 			return err
 		}
-		scores, err := p.Scores(o.Train.Engine, t.Model)
+		scores, err := p.scores(o.Train.Engine, t.Model)
 		if err != nil {
 			return err
 		}

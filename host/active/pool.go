@@ -1,6 +1,6 @@
 // Package active chooses which examples of a pool to have labelled, so that few labels go far: a
 // Pool has examples with labels and without, Ask names examples to ask an expert about, and Fit
-// learns a model of what is known so far. Session keeps questions and answers in a file.
+// learns a model of what is known so far.
 // docs/active.md says what each strategy is, and when it loses.
 //
 // Promised: the same pool, labels, options and seed give the same questions on every engine and any
@@ -97,8 +97,8 @@ func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples,
 	return z.Examples, err
 }
 
-// Labelled returns which examples have a label, in increasing order.
-func (p *Pool) Labelled() []int { return p.are(func(y int32) bool { return y >= 0 }) }
+// labelled returns which examples have a label, in increasing order.
+func (p *Pool) labelled() []int { return p.are(func(y int32) bool { return y >= 0 }) }
 
 // are returns the examples whose label is one that want holds of, in increasing order.
 func (p *Pool) are(want func(y int32) bool) (which []int) {
@@ -130,7 +130,7 @@ func (p *Pool) counts() (of []int, classes int) {
 // The errors are those of host.Train; a cancelled ctx is one, too.
 func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 ) (*host.Trained, error) {
-	return p.fit(ctx, p.Labelled(), noise, o)
+	return p.fit(ctx, p.labelled(), noise, o)
 }
 
 // fit learns from the examples that which names; one may be named twice.
@@ -160,8 +160,8 @@ func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix,
 	return t, nil
 }
 
-// Scores returns what m, which Fit made, says of each example and class, N×Q row-major.
-func (p *Pool) Scores(e engine.Engine, m *model.Model) ([]float32, error) {
+// scores returns the scores of the examples by m, which Fit made, N×Q row-major.
+func (p *Pool) scores(e engine.Engine, m *model.Model) ([]float32, error) {
 	return engine.Scores(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, p.Examples)
 }
 

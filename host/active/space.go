@@ -30,7 +30,7 @@ type span struct {
 // newSpan returns the coordinates, with slack added to the squared length of each example, which
 // gives each a direction of its own.
 func newSpan(p *Pool, share float64) *span {
-	s := &span{p: p, known: p.Labelled()}
+	s := &span{p: p, known: p.labelled()}
 	for _, i := range s.known {
 		s.slack += p.inner(i, i)
 	}

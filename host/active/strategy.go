@@ -62,6 +62,10 @@ type Options struct {
 	// MaxSteps 4096: of eight times as many the gain was within the error of six runs.
 	Centroid versionspace.Options
 
+	// Weights are those that Centre returned for these labels and options, of SVM, Analytic and BPM;
+	// empty to have Ask find them.
+	Weights engine.Weights
+
 	Noise *confusion.Matrix // of the labels that the expert gives; nil if they are right
 	Train host.Options      // of the models; Engine is required, by all but Random
 }
@@ -69,8 +73,8 @@ type Options struct {
 // DefaultSlack is the Slack where labels contradict each other.
 const DefaultSlack = 1. / 16
 
-// Check says which option is out of its range, and what was wanted.
-func (o Options) Check() error {
+// check says which option is out of its range, and what was wanted.
+func (o Options) check() error {
 	if o.Strategy != "" && !slices.Contains(Strategies, o.Strategy) {
 		return fmt.Errorf("active: strategy: got %q, want one of %s", o.Strategy, Strategies)
 	}
@@ -106,58 +110,51 @@ func (o Options) filled() Options {
 }
 
 // Ask returns which examples to ask about, the one that is worth most first: K of those whose
-// label is Unknown, or all that there are. As long as fewer than two classes have labels, it draws
-// them at random. m is a model that Fit made of these labels, for strategies that look at one;
-// others may be given nil, and then Balance goes by what they themselves predict. Errors: those of
-// Check, of host.Train and of the engine; a cancelled ctx.
+// label is Unknown, or all of them if they are fewer. As long as fewer than two classes have
+// labels, it draws them at random. m is a model that Fit made of these labels, for strategies
+// that look at one; others may be given nil, and then Balance goes by what they themselves
+// predict. Errors: an option out of its range; those of host.Train and of the engine; a cancelled
+// ctx.
 func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error) {
-	return p.ask(o, func(o Options, w *worth) (err error) {
-		switch o.Strategy {
-		case Margin, Entropy, Change:
-			if m == nil {
-				return fmt.Errorf("active: found no model, wanted one for strategy %s", o.Strategy)
-			}
-			err = p.judgeByModel(o, m, w)
-		case Committee:
-			err = p.judgeByCommittee(ctx, o, w)
-		case MaxMin, Ratio:
-			err = p.judgeByHalves(ctx, o, w)
-		default:
-			var weights engine.Weights
-			if weights, _, err = p.centre(ctx, o); err == nil {
-				err = p.judgeByWeights(o, weights, w)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		return ctx.Err()
-	})
-}
-
-// AskBy returns what Ask does for SVM, Analytic and BPM, by weights that Centre returned for these
-// labels and options.
-func (p *Pool) AskBy(o Options, weights engine.Weights) ([]int, error) {
-	return p.ask(o, func(o Options, w *worth) error { return p.judgeByWeights(o, weights, w) })
-}
-
-// ask asks by what judge says that the examples without a question are worth.
-func (p *Pool) ask(o Options, judge func(Options, *worth) error) ([]int, error) {
-	if err := o.Check(); err != nil {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
 	o = o.filled()
 	w := worth{which: p.are(func(y int32) bool { return y == Unknown })}
 	o.K = min(o.K, len(w.which))
 	if _, classes := p.counts(); classes < 2 || o.Strategy == Random {
-		random, free := rand.New(rand.NewPCG(o.Seed, uint64(len(p.Labelled())))), w.which
+		random, free := rand.New(rand.NewPCG(o.Seed, uint64(len(p.labelled())))), w.which
 		random.Shuffle(len(free), func(a, b int) { free[a], free[b] = free[b], free[a] })
 		return free[:o.K], nil
 	}
-	if err := judge(o, &w); err != nil {
+	if err := p.judge(ctx, o, m, &w); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	return p.batch(o, w), nil
+}
+
+// judge fills w by the strategy.
+func (p *Pool) judge(ctx context.Context, o Options, m *model.Model, w *worth) (err error) {
+	switch o.Strategy {
+	case Margin, Entropy, Change:
+		if m == nil {
+			return fmt.Errorf("active: found no model, wanted one for strategy %s", o.Strategy)
+		}
+		return p.judgeByModel(o, m, w)
+	case Committee:
+		return p.judgeByCommittee(ctx, o, w)
+	case MaxMin, Ratio:
+		return p.judgeByHalves(ctx, o, w)
+	}
+	if o.Weights.W == nil {
+		if o.Weights, _, err = p.centre(ctx, o); err != nil {
+			return err
+		}
+	}
+	return p.judgeByWeights(o, o.Weights, w)
 }
 
 // worth is what questions are worth.

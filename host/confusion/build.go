@@ -14,12 +14,10 @@ const (
 	injectStream uint64 = 0x636f6e662d696e6a // "conf-inj"
 )
 
-// Identity returns the matrix of labels without noise. It copies the names.
-// The error is about classes: fewer than two, or one listed twice.
-func Identity(classes []string) (*Matrix, error) { return Symmetric(classes, 0) }
-
 // Symmetric returns the matrix in which a label is wrong with probability rate, in [0, 1], and each
 // of the Q-1 wrong classes is as likely as any other. It copies the names.
+// Labels without noise have rate 0. The error is about rate, or about classes: fewer than two, or
+// one listed twice.
 func Symmetric(classes []string, rate float64) (*Matrix, error) {
 	return build(classes, "symmetric label noise: rate", rate, func(p []float64, q int) {
 		for i := range p {

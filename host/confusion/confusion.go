@@ -10,10 +10,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 )
 
 // SumTolerance is how far from 1 the sum of a column may lie. A table of float32 probabilities
@@ -30,7 +29,7 @@ type Matrix struct {
 	// It is for judging by C: no learner asks for it.
 	Error []float64
 
-	Inversion Inversion // what stands for C⁻¹
+	Inversion string // what stands for C⁻¹, as ParseInversion returns it; "" for Exact
 
 	known *known // nil of matrices made by hand
 }
@@ -53,7 +52,7 @@ func (m *Matrix) Check() error {
 // (trueRows), where the advice on a transposed table is the opposite one.
 func (m *Matrix) check(trueRows bool) error {
 	q := m.Q()
-	if err := CheckClasses(m.Classes); err != nil {
+	if err := labelfile.CheckClasses(m.Classes); err != nil {
 		return err
 	}
 	if len(m.P) != q*q {
@@ -100,22 +99,6 @@ func (m *Matrix) check(trueRows bool) error {
 		axesOption())
 }
 
-// CheckClasses returns an error unless there are two or more distinct names.
-func CheckClasses(classes []string) error {
-	if len(classes) < 2 {
-		return fmt.Errorf("confusion matrix of %d classes (%s), wanted 2 or more", len(classes),
-			labelfile.Quoted(classes))
-	}
-	seen := make(map[string]bool, len(classes))
-	for _, c := range classes {
-		if seen[c] {
-			return fmt.Errorf("confusion matrix: class %.60q is listed twice, wanted distinct names", c)
-		}
-		seen[c] = true
-	}
-	return nil
-}
-
 // firstBadSum returns the first line whose sum is not 1, with its sum, or -1.
 func firstBadSum(sums []float64) (int, float64) {
 	for c, sum := range sums {
@@ -129,36 +112,16 @@ func firstBadSum(sums []float64) (int, float64) {
 // isProbability reports whether v is in [0, 1]; NaN is not.
 func isProbability(v float64) bool { return v >= 0 && v <= 1 }
 
-// CheckMemory refuses a matrix of q classes that does not fit in memory beside its
-// inverse and what becomes of that in float32.
-func CheckMemory(q int) error {
-	return memory.Check(memory.Product(q, q, 24), fmt.Sprintf("the confusion matrix of %d classes "+
-		"(are the labels classes?)", q))
-}
-
 // New returns a matrix of zeros for the classes, whose names it copies.
 func New(classes []string) (*Matrix, error) {
-	if err := CheckClasses(classes); err != nil {
+	if err := labelfile.CheckClasses(classes); err != nil {
 		return nil, err
 	}
-	if err := CheckMemory(len(classes)); err != nil {
+	if err := square.CheckMemory(len(classes)); err != nil {
 		return nil, err
 	}
 	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes)),
 		known: &known{}}, nil
-}
-
-// Normalise divides the columns of a q×q matrix by their sums.
-func Normalise(a []float64, q int) {
-	for t := range q {
-		sum := 0.0
-		for p := range q {
-			sum += a[p*q+t]
-		}
-		for p := range q {
-			a[p*q+t] /= sum
-		}
-	}
 }
 
 // Learned is what a learner found out of the noise itself, without a label that is known to
@@ -187,13 +150,4 @@ func (a *Annotator) Right(q int) float64 {
 		sum += a.P[k*q+k]
 	}
 	return sum / float64(q)
-}
-
-// Invert returns C⁻¹ of the labels that were shown; errors are those of Matrix.Invert.
-func (l *Learned) Invert() (*Inverse, error) {
-	m := &Matrix{P: l.P}
-	for k := 0; k*k < len(l.P); k++ {
-		m.Classes = append(m.Classes, strconv.Itoa(k))
-	}
-	return m.Invert()
 }

@@ -122,32 +122,6 @@ func sparse(a []float64, q, step, next int) [][]entry {
 	return lines
 }
 
-// Explanation says how well C explains the noisy labels of examples that a model has divided
-// by class. Whatever the true classes of the examples in one division are, and in whatever
-// shares t, C makes their labels come in the shares C·t; labels that no t gives contradict it.
-// That the model errs is no contradiction: t is free.
-type Explanation struct {
-	N int64 `json:"n"` // examples
-	// Unexplained is the share of the labels that would have to be others, beyond what chance
-	// makes; 0 to 1.
-	Unexplained float64 `json:"unexplained"`
-	// Deviance is twice the logarithm of how much likelier labels are by the shares that are
-	// found than by those of C at its best.
-	Deviance float64 `json:"deviance"`
-	Freedom  int     `json:"degrees_of_freedom"` // of the deviance
-	// P is the probability of so large a deviance if C is right and each label drawn by it alone.
-	P     float64 `json:"p"`
-	Worst Excess  `json:"worst"` // the label that there is too much of
-}
-
-// Excess is a label that too many examples of one predicted class have.
-type Excess struct {
-	Predicted int     `json:"predicted"`
-	Label     int     `json:"label"`
-	Found     float64 `json:"found"`     // examples with the label
-	Explained float64 `json:"explained"` // of these, by C at its best
-}
-
 // explainable is the share of labels that may be any, whatever C says: a matrix that people have
 // estimated or rounded says 0 of what happens now and then.
 const explainable = 0.01
@@ -155,100 +129,16 @@ const explainable = 0.01
 // explainRounds bounds the rounds of EM by which the shares are found, which is a concave problem.
 const explainRounds = 500
 
-// Explain judges C by counts, Q×Q, of examples with predicted class p and noisy label k at
-// [p*Q+k]. The model must not have seen the labels of these examples, or have too few weights
-// to learn them by heart: what it knows by heart looks like less noise than there is.
-func (m *Matrix) Explain(counts []int64) Explanation {
-	q := m.Q()
-	e := Explanation{P: 1}
-	moved := 0.0
-	for p := range q {
-		row := counts[p*q : (p+1)*q]
-		n := int64(0)
-		for _, v := range row {
-			n += v
-		}
-		if n == 0 {
-			continue
-		}
-		e.N += n
-		t, mean := shares(m.P, row, float64(n), q)
-		free := 0 // labels that there should be some of, less the shares that could be chosen
-		for r, v := range t {
-			if mean[r]*float64(n) > 0.5 {
-				free++
-			}
-			if v*float64(n) > 0.5 {
-				free--
-			}
-		}
-		chance, apart := 0.0, 0.0
-		for k, v := range row {
-			found, explained := float64(v), mean[k]*float64(n)
-			if found > 0 {
-				e.Deviance += 2 * found * math.Log(found/explained)
-			}
-			apart += math.Abs(found-explained) / 2
-			chance += math.Sqrt(mean[k] * (1 - mean[k]) * float64(n) / (2 * math.Pi))
-			if found-explained > e.Worst.Found-e.Worst.Explained {
-				e.Worst = Excess{Predicted: p, Label: k, Found: found, Explained: explained}
-			}
-		}
-		e.Freedom += max(1, free)
-		moved += max(0, apart-chance)
-	}
-	if e.N == 0 {
-		return e
-	}
-	e.Deviance = max(0, e.Deviance)
-	e.Unexplained = moved / float64(e.N)
-	e.P = chiSquareTail(e.Deviance, e.Freedom)
-	return e
-}
-
-// chiSquareTail returns the probability that a χ² variable of the given degrees of freedom is at
-// least x: a finite sum of positive terms (Abramowitz & Stegun, 26.4.4 and 26.4.5).
-func chiSquareTail(x float64, freedom int) float64 {
-	half, p := x/2, 0.0
-	first := float64(freedom%2) / 2
-	if x <= 0 {
-		return 1
-	}
-	if freedom%2 == 1 {
-		p = math.Erfc(math.Sqrt(half))
-	}
-	for power := first; power < float64(freedom)/2; power++ {
-		gamma, _ := math.Lgamma(power + 1)
-		p += math.Exp(power*math.Log(half) - half - gamma)
-	}
-	return min(p, 1)
-}
-
-// Shares returns the shares of the true classes under which noisy labels, labels[k] of them k, are
-// likeliest: the frequencies C⁻¹ŷ where these are some, and none below 0 in any case. Without
-// labels all are alike.
-func (m *Matrix) Shares(labels []int64) []float64 {
-	n := int64(0)
+// Shares returns the shares t of the true classes under which noisy labels, labels[k] of them k,
+// are likeliest, and how likely each label is then: the frequencies C⁻¹ŷ where these are some,
+// and none below 0 in any case. A share of up to explainable is of no class, and has each label
+// as often as any other. Without labels each of t is 0.
+func (m *Matrix) Shares(labels []int64) (t, mean []float64) {
+	c, row, q, n := m.P, labels, m.Q(), 0.0
 	for _, v := range labels {
-		n += v
+		n += float64(v)
 	}
-	t, _ := shares(m.P, labels, max(1, float64(n)), m.Q())
-	sum := 0.0
-	for _, v := range t {
-		sum += v
-	}
-	for k := range t {
-		if t[k] /= sum; sum == 0 {
-			t[k] = 1 / float64(len(t))
-		}
-	}
-	return t
-}
-
-// shares returns the shares t of true classes under which labels that are counted in row are
-// likeliest, and how likely each label is then. A share of up to explainable is of no class, and
-// has each label as often as any other.
-func shares(c []float64, row []int64, n float64, q int) (t, mean []float64) {
+	n = max(1, n)
 	t, mean = make([]float64, q), make([]float64, q)
 	for r := range t {
 		t[r] = (1 - explainable) / float64(q)

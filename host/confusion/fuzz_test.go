@@ -31,7 +31,7 @@ func checkParsed(t *testing.T, data []byte, o ReadOptions) {
 	if err != nil || !slices.Equal(back.P, m.P) {
 		t.Fatalf("%v became %v (error %v)", m, back, err)
 	}
-	if c := m.Condition(); !(c >= 1) {
+	if c := conditionOf(m); !(c >= 1) {
 		t.Fatalf("condition %v of %v", c, m)
 	}
 }
@@ -48,7 +48,7 @@ func FuzzReadText(f *testing.F) {
 		f.Add([]byte(s), true)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, trueRows bool) {
-		checkParsed(t, data, ReadOptions{Classes: []string{"a", "b"}, TrueRows: trueRows})
+		checkParsed(t, data, ReadOptions{Classes: []string{"a", "b"}, Axes: axesFor(trueRows)})
 	})
 }
 

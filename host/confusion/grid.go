@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 )
 
 // cells are the fields of a text, and what separates them.
@@ -300,7 +301,7 @@ func (c *cells) borders(path string, classes []string) (header, index bool, err 
 		return header, false, nil
 	}
 	width := len(rest[0])
-	corner := first[0] == "" || AxisOf(first[0]) != "" || strings.ContainsAny(first[0], `\/`) ||
+	corner := first[0] == "" || axisOf(first[0]) != "" || strings.ContainsAny(first[0], `\/`) ||
 		len(rest) == width-1
 	switch {
 	case len(first) == width-1: // as R's write.table has it, and pandas prints it
@@ -362,7 +363,7 @@ func (g *grid) name(classes []string) error {
 	if slices.Contains(classes, "") {
 		return errors.New("found a class without a name, wanted one for each row and column")
 	}
-	if err := CheckMemory(len(classes)); err != nil {
+	if err := square.CheckMemory(len(classes)); err != nil {
 		return err
 	}
 	g.classes = slices.Clone(classes)
@@ -373,7 +374,7 @@ func (g *grid) name(classes []string) error {
 	if g.columnOf, err = labelfile.Indices(names[1], classes); err != nil {
 		return fmt.Errorf("the border of the columns %w", err)
 	}
-	return CheckClasses(g.classes)
+	return labelfile.CheckClasses(g.classes)
 }
 
 // margins are the names of sums.

@@ -153,13 +153,12 @@ func TestInjectErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Inject([]int32{0, 1, 3}, 1)
-	wantError(t, err, "inject label noise: example 2 (counted from 0) has label 3, wanted 0 to 2")
+	wantError(t, err, "example 2 0 label 3 0 2")
 	_, err = m.Inject([]int32{-1}, 1)
-	wantError(t, err, "inject label noise: example 0 (counted from 0) has label -1, wanted 0 to 2")
+	wantError(t, err, "example 0 0 label -1 0 2")
 	m.P[0] = 2
 	_, err = m.Inject([]int32{0}, 1)
-	wantError(t, err,
-		`confusion matrix: P(noisy = "a" | true = "a") is 2, wanted a number from 0 to 1`)
+	wantError(t, err, `P(noisy = "a" = "a" 2 0 1`)
 	m.P[0] = .6
 	if got, err := m.Inject(nil, 1); err != nil || len(got) != 0 {
 		t.Errorf("no labels: %v, %v", got, err)

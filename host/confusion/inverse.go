@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -21,23 +22,6 @@ import (
 // multiplies the errors of the counted class sums by up to this number; beyond
 // it nothing of a float32 result (seven digits) is left to learn from.
 const MaxCondition = 1e6
-
-// Condition returns the condition number of m in the 2-norm, the largest over the smallest singular
-// value: 1 for no noise, +Inf for a singular matrix or one that fails Check. It judges and is
-// reported; its last digits may differ between processors, and no model depends on them.
-func (m *Matrix) Condition() float64 {
-	if m.Check() != nil {
-		return math.Inf(1)
-	}
-	if m.permutes() {
-		return 1
-	}
-	d, ok := m.decompose()
-	if !ok {
-		return math.Inf(1)
-	}
-	return d.condition()
-}
 
 // permutes says whether m, which passes Check, is the identity or another permutation of
 // the classes: then its singular values are all 1, and numerics.Inverse, which has nothing
@@ -114,7 +98,7 @@ type known struct {
 	sync.Mutex
 	inverse *Inverse // nil for none
 	of      []float64
-	by      Inversion
+	by      string
 }
 
 func (m *Matrix) invert() (*Inverse, error) {
@@ -122,7 +106,11 @@ func (m *Matrix) invert() (*Inverse, error) {
 		return nil, err
 	}
 	q := m.Q()
-	if m.permutes() && m.Inversion.exact() {
+	rule, strength, err := parseInversion(cmp.Or(m.Inversion, Exact))
+	if err != nil {
+		return nil, fmt.Errorf("confusion matrix: %w", err)
+	}
+	if m.permutes() && rule == Exact {
 		v, _ := numerics.Inverse(m.P, q)
 		return &Inverse{Q: q, V: v, Condition: 1}, nil
 	}
@@ -138,8 +126,8 @@ func (m *Matrix) invert() (*Inverse, error) {
 			"did not converge; use a better estimate of it", q, q)
 	}
 	cond := d.condition()
-	if !m.Inversion.exact() {
-		v, ok := m.Inversion.of(m.P, q)
+	if rule != Exact {
+		v, ok := standIn(rule, strength, m.P, q)
 		if !ok {
 			return nil, m.inseparable(d, cond)
 		}
@@ -194,15 +182,8 @@ func (m *Matrix) inseparable(d *decomposition, cond float64) error {
 	return &InseparableError{cond, names}
 }
 
-// Inversion says what stands for C⁻¹ where learners and estimates ask for it: the exact inverse
-// of a matrix that is only nearly right multiplies its errors by up to the condition number. The
-// zero value is the exact inverse.
-type Inversion struct {
-	Rule     string  // Exact or "", Pseudo, Tikhonov, Mix
-	Strength float64 // λ of Tikhonov, above 0; of Mix the share of the identity, above 0 and below 1
-}
-
-// The rules.
+// What stands for C⁻¹ where learners and estimates ask for it: the exact inverse of a matrix that
+// is only nearly right multiplies its errors by up to the condition number.
 const (
 	Exact    = "exact"    // C⁻¹
 	Pseudo   = "pinv"     // the pseudo-inverse: Tikhonov with λ = 10⁻⁹
@@ -210,61 +191,56 @@ const (
 	Mix      = "mix"      // ((1-λ)C + λI)⁻¹
 )
 
-// DefaultStrength is that of Tikhonov and Mix if none is given.
-const DefaultStrength = 0.03
+const (
+	defaultStrength = 0.03
+	pseudoStrength  = 1e-9
+)
 
-const pseudoStrength = 1e-9
+// ParseInversion returns the value of Matrix.Inversion for a rule, and after a colon its
+// strength: λ of Tikhonov, above 0; of Mix the share of the identity, above 0 and below 1; 0.03
+// if none is given.
+func ParseInversion(text string) (string, error) {
+	rule, strength, err := parseInversion(text)
+	if err != nil || strength == 0 {
+		return rule, err
+	}
+	return rule + ":" + strconv.FormatFloat(strength, 'g', -1, 64), nil
+}
 
-// ParseInversion reads what String writes: a rule, and after a colon its strength.
-func ParseInversion(text string) (Inversion, error) {
-	rule, strength, given := strings.Cut(text, ":")
-	v := Inversion{Rule: rule}
+// parseInversion returns a rule and its strength, 0 of rules without one.
+func parseInversion(text string) (rule string, strength float64, err error) {
+	rule, number, given := strings.Cut(text, ":")
 	switch rule {
 	case Exact, Pseudo:
 		if given {
-			return v, fmt.Errorf("found the inverse %q, wanted %s without a strength", text, rule)
+			return "", 0, fmt.Errorf("found the inverse %q, wanted %s without a strength", text, rule)
 		}
-		return v, nil
+		return rule, 0, nil
 	case Tikhonov, Mix:
 	default:
-		return v, fmt.Errorf("found the inverse %q, wanted exact, pinv, tikhonov or mix (the last two "+
-			"may have a strength, such as tikhonov:0.1)", text)
+		return "", 0, fmt.Errorf("found the inverse %q, wanted exact, pinv, tikhonov or mix (the last "+
+			"two may have a strength, such as tikhonov:0.1)", text)
 	}
-	v.Strength = DefaultStrength
-	if given {
-		var err error
-		v.Strength, err = strconv.ParseFloat(strength, 64)
-		if err != nil || !(v.Strength > 0 && v.Strength <= math.MaxFloat64) || rule == Mix &&
-			v.Strength >= 1 {
-			return v, fmt.Errorf("found the strength %q of the inverse %s, wanted a number above 0 (of mix "+
-				"below 1)", strength, rule)
-		}
+	if !given {
+		return rule, defaultStrength, nil
 	}
-	return v, nil
+	strength, err = strconv.ParseFloat(number, 64)
+	if err != nil || !(strength > 0 && strength <= math.MaxFloat64) || rule == Mix && strength >= 1 {
+		return "", 0, fmt.Errorf("found the strength %q of the inverse %s, wanted a number above 0 (of "+
+			"mix below 1)", number, rule)
+	}
+	return rule, strength, nil
 }
 
-// String returns the rule and its strength.
-func (v Inversion) String() string {
-	switch v.Rule {
-	case "", Exact:
-		return Exact
-	case Pseudo:
-		return Pseudo
-	}
-	return v.Rule + ":" + strconv.FormatFloat(v.Strength, 'g', -1, 64)
-}
-
-func (v Inversion) exact() bool { return v.Rule == "" || v.Rule == Exact }
-
-// of returns what stands for the inverse of c, Q×Q; false if there is none. Each product is
-// rounded before it is added, so that all machines agree.
-func (v Inversion) of(c []float64, q int) ([]float64, bool) {
+// standIn returns what stands for the inverse of c, Q×Q, by a rule but Exact; false if there is
+// none. Each product is rounded before it is added, so that all machines agree.
+func standIn(rule string, strength float64, c []float64, q int) ([]float64, bool) {
 	a := make([]float64, q*q)
-	if v.Rule == Mix {
+	if rule == Mix {
 		for i, f := range c {
-			a[i] = float64((1 - v.Strength) * f)
+			a[i] = float64((1 - strength) * f)
 			if i/q == i%q {
-				a[i] += v.Strength
+				a[i] += strength
 			}
 		}
 		return numerics.Inverse(a, q)
@@ -276,12 +252,11 @@ func (v Inversion) of(c []float64, q int) ([]float64, bool) {
 			}
 		}
 	}
+	if rule == Pseudo {
+		strength = pseudoStrength
+	}
 	for i := range q {
-		if v.Rule == Pseudo {
-			a[i*q+i] += pseudoStrength
-		} else {
-			a[i*q+i] += v.Strength
-		}
+		a[i*q+i] += strength
 	}
 	b, ok := numerics.Inverse(a, q)
 	if !ok {

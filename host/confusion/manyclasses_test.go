@@ -34,7 +34,7 @@ func permutation(t *testing.T, q int) *Matrix {
 // number is the one that the decomposition finds.
 func TestInvertWithoutDecomposition(t *testing.T) {
 	for _, q := range []int{2, 3, 10, 61} {
-		identity, err := Identity(names(q))
+		identity, err := Symmetric(names(q), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestInvertWithoutDecomposition(t *testing.T) {
 // value decomposition of them would take twice as many, and minutes.
 func TestManyClassesWithoutNoise(t *testing.T) {
 	const q = 3000
-	m, err := Identity(names(q))
+	m, err := Symmetric(names(q), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestManyClassesWithoutNoise(t *testing.T) {
 func TestEstimatedConfusionBitForBit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, q := range []int{2, 3, 7, 26} {
-		identity, err := Identity(names(q))
+		identity, err := Symmetric(names(q), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
@@ -30,22 +31,26 @@ const cornerErrors = "standard error"
 // ReadOptions says what a file is to be read for.
 type ReadOptions struct {
 	// Classes are the data's in the order of their indices; if nil, those of the table
-	Classes  []string
-	TrueRows bool // the file has true classes in rows, columns are noisy labels
+	Classes []string
+	Axes    string // AxesAuto, TrueRows or TrueColumns; "" is the usual ones
 }
 
 // Read returns the confusion matrix in the file, checked: a table of shares in any layout of
 // ReadTable. If it has names, they are those of o.Classes, character by character, in any order,
-// and the corner says which axis is the noisy one: `noisy\true`, or `true\noisy` with o.TrueRows.
+// and the corner says which axis is the noisy one: `noisy\true`, or `true\noisy` with TrueRows.
 // The other corner is an error. A table without names is in the order of o.Classes. The table of
 // standard errors that Write appends is read too.
 //
 // Errors begin with the path, and where a line is wrong with its number.
 func Read(path string, o ReadOptions) (*Matrix, error) {
 	if o.Classes != nil {
-		if err := errors.Join(CheckClasses(o.Classes), CheckMemory(len(o.Classes))); err != nil {
+		if err := errors.Join(labelfile.CheckClasses(o.Classes),
+			square.CheckMemory(len(o.Classes))); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	if err := checkAxes(o.Axes); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	data, err := readFile(path, "the confusion matrix", maxBytes(o.Classes))
 	if err != nil {
@@ -105,7 +110,7 @@ func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
 	}
 	m.Classes = g.classes
 	if err == nil {
-		err = m.check(o.TrueRows)
+		err = m.check(o.Axes == TrueRows)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -126,9 +131,9 @@ func (g *grid) matrix(o ReadOptions) ([]float64, error) {
 	case names && axes == "":
 		return nil, fmt.Errorf("found names of classes below %q, wanted the corner %s, or %s with %s",
 			g.rowAxis, cornerNoisyRows, cornerTrueRows, axesOption())
-	case axes == TrueRows && !o.TrueRows:
+	case axes == TrueRows && o.Axes != TrueRows:
 		return nil, fmt.Errorf("%s, so the table has true classes in rows: use %s", why, axesOption())
-	case axes == TrueColumns && o.TrueRows:
+	case axes == TrueColumns && o.Axes == TrueRows:
 		return nil, fmt.Errorf("%s, so the table has noisy classes in rows: leave out %s", why,
 			axesOption())
 	}
@@ -142,11 +147,11 @@ func (g *grid) matrix(o ReadOptions) ([]float64, error) {
 		return nil, fmt.Errorf("found no row or no column of classes of the data: %s",
 			labelfile.Quoted(missing))
 	}
-	return g.values(o.TrueRows), nil
+	return g.values(o.Axes == TrueRows), nil
 }
 
 // axesOption spells the option that takes rows for true classes.
-func axesOption() string { return setting.Spell("confusion-axes", string(TrueRows)) }
+func axesOption() string { return setting.Spell("confusion-axes", TrueRows) }
 
 // gridsOf returns the table in the data of a file, plain or compressed by gzip to at most limit
 // bytes, and the table of standard errors behind it, nil if there is none.

@@ -1,10 +1,14 @@
 package confusion
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // The matrix of most tests: no two entries that could be mixed up in silence.
@@ -44,7 +48,7 @@ func TestReadText(t *testing.T) {
 	} {
 		for kind, data := range map[string][]byte{"plain": []byte(c.text), "gzip": gzipped(t,
 			[]byte(c.text))} {
-			m, err := Read(save(t, "c.csv", data), ReadOptions{Classes: abc, TrueRows: c.trueRows})
+			m, err := Read(save(t, "c.csv", data), ReadOptions{Classes: abc, Axes: axesFor(c.trueRows)})
 			if err != nil {
 				t.Errorf("%s, %s: %v", c.name, kind, err)
 			} else if !slices.Equal(m.P, sample) || !slices.Equal(m.Classes, abc) {
@@ -79,69 +83,63 @@ func TestReadTextErrors(t *testing.T) {
 		place      string // after the path
 		fact       string
 	}{
-		{"empty", "", false, ":1: ", "no text"},
-		{"blank", "\n \n", false, ":1: ", "no text"},
-		{"prose", "\nhello world\n", false, ":2: ", "names and no numbers"},
-		{"no corner", ",a,b\na,.75,.5\nb,.25,.5\n", true, ": ", `wanted the corner noisy\true`},
-		{"names above alone", "a,b\n.75,.5\n.25,.5\n", false, ": ", `wanted the corner noisy\true`},
-		{"names before alone", "a,.75,.5\nb,.25,.5\n", false, ": ", `wanted the corner noisy\true`},
-		{"zip", "PK\x03\x04...", false, ": ", "zip archive"},
+		{"empty", "", false, ":1: ", "text"},
+		{"blank", "\n \n", false, ":1: ", "text"},
+		{"prose", "\nhello world\n", false, ":2: ", "names numbers"},
+		{"no corner", ",a,b\na,.75,.5\nb,.25,.5\n", true, ": ", "corner"},
+		{"names above alone", "a,b\n.75,.5\n.25,.5\n", false, ": ", "corner"},
+		{"names before alone", "a,.75,.5\nb,.25,.5\n", false, ": ", "corner"},
+		{"zip", "PK\x03\x04...", false, ": ", "zip"},
 
-		{"corner against the option", named, true, ": ", "noisy classes in rows: leave out"},
-		{"option missing", "true\\noisy,a,b\na,.75,.25\nb,.5,.5\n", false, ": ",
-			"true classes in rows: use"},
-		{"semicolons", "noisy\\true;a;b\n", false, ":1: ", "names and no numbers"},
-		{"header short", "noisy\\true,a\na,1\n", false, ": ", `of classes of the data: "b"`},
-		{"header twice", "noisy\\true,a,b,a\na,1,0,0\nb,0,1,0\n", false, ": ", `lists class "a" twice`},
-		{"header of others", "noisy\\true,a,d,e\na,1,0,0\n", false, ": ",
-			`no class of the data: "d", "e"; and lacks classes of the data: "b"`},
-		{"header with one more", "noisy\\true,a,b,d\na,1,0,0\nb,0,1,0\n", false, ": ",
-			`no class of the data: "d"; the data have "a", "b"`},
-		{"space before a name", "noisy\\true,a, b\na,1,0\nb,0,1\n", false, ": ",
-			`no class of the data: " b"; and lacks classes of the data: "b"`},
-		{"header alone", "noisy\\true,a,b\n", false, ":1: ", "names and no numbers"},
-		{"row missing", "noisy\\true,a,b\nb,.25,.5\n", false, ": ", `of classes of the data: "a"`},
-		{"row of another", named + "d,0,0\n", false, ": ", `no class of the data: "d"`},
-		{"row twice", named + "\na,0,0\n", false, ": ", `rows lists class "a" twice`},
-		{"row ragged", "noisy\\true,a,b\na,.75\n", false, ":1: ", "found 3 fields, wanted 2"},
-		{"last row ragged", "noisy\\true,a,b\na,.75,.25\nb,1\n", false, ":3: ",
-			"found 1 numbers, wanted 2"},
-		{"no number", "noisy\\true,a,b\na,.75,x1\n", false, ":2: ", `found "x1" in column 2`},
-		{"no entry", "noisy\\true,a,b\na,,1\n", false, ":2: ", "found nothing in column 1"},
-		{"broken quote", "noisy\\true,a,b\n\"a,.75,.5\n", false, ":2: ", "broken CSV in column 11"},
-		{"quote inside", "noisy\\true,a,b\na,.7\"5,.5\n", false, ":2: ", "broken CSV in column 5"},
+		{"corner against the option", named, true, ": ", "noisy Options.ConfusionAxes"},
+		{"option missing", "true\\noisy,a,b\na,.75,.25\nb,.5,.5\n", false, ": ", `Options.ConfusionAxes "true-rows"`},
+		{"semicolons", "noisy\\true;a;b\n", false, ":1: ", "names numbers"},
+		{"header short", "noisy\\true,a\na,1\n", false, ": ", `"b"`},
+		{"header twice", "noisy\\true,a,b,a\na,1,0,0\nb,0,1,0\n", false, ": ", `"a" twice`},
+		{"header of others", "noisy\\true,a,d,e\na,1,0,0\n", false, ": ", `"d" "e" "b"`},
+		{"header with one more", "noisy\\true,a,b,d\na,1,0,0\nb,0,1,0\n", false, ": ", `"d" "a" "b"`},
+		{"space before a name", "noisy\\true,a, b\na,1,0\nb,0,1\n", false, ": ", `b" "b"`},
+		{"header alone", "noisy\\true,a,b\n", false, ":1: ", "names numbers"},
+		{"row missing", "noisy\\true,a,b\nb,.25,.5\n", false, ": ", `"a"`},
+		{"row of another", named + "d,0,0\n", false, ": ", `"d"`},
+		{"row twice", named + "\na,0,0\n", false, ": ", `"a" twice`},
+		{"row ragged", "noisy\\true,a,b\na,.75\n", false, ":1: ", "3 fields 2"},
+		{"last row ragged", "noisy\\true,a,b\na,.75,.25\nb,1\n", false, ":3: ", "1 numbers 2"},
+		{"no number", "noisy\\true,a,b\na,.75,x1\n", false, ":2: ", `"x1" column 2`},
+		{"no entry", "noisy\\true,a,b\na,,1\n", false, ":2: ", "column 1"},
+		{"broken quote", "noisy\\true,a,b\n\"a,.75,.5\n", false, ":2: ", "CSV column 11"},
+		{"quote inside", "noisy\\true,a,b\na,.7\"5,.5\n", false, ":2: ", "CSV column 5"},
 
-		{"not square: wide", "1,0,0\n0,1,0\n", false, ": ", "a table of 2×3 numbers"},
-		{"not square: short", "1,0\n\n", false, ": ", "a table of 1×2 numbers"},
-		{"not square: long", "1,0\n0,1\n0,0\n", false, ": ", "a table of 3×2 numbers"},
-		{"not square: longer", "1,0\n0,1\n0,0\n0,0\n", false, ": ", "a table of 4×2 numbers"},
-		{"ragged", "1 0\n0\n", false, ":1: ", "found 2 fields, wanted 1"},
-		{"separators mixed", "1,0\n0 1\n", false, ":1: ", "found 2 fields, wanted 1"},
-		{"number cut by a space", "1,0\n0,1 2\n", false, ":2: ", `found "1 2" in column 2`},
-		{"hole", "1,\n0,1\n", false, ": ", `the data have "a", "b"`},
-		{"hole inside", "1,0\n0,\n", false, ":2: ", "found nothing in column 2"},
-		{"trailing junk", "1,0\n0,1x\n", false, ":2: ", `found "1x" in column 2`},
-		{"percent", "50,60\n50,40\n", false, ": ", `P(noisy = "a" | true = "a") is 50`},
+		{"not square: wide", "1,0,0\n0,1,0\n", false, ": ", "2×3 numbers"},
+		{"not square: short", "1,0\n\n", false, ": ", "1×2 numbers"},
+		{"not square: long", "1,0\n0,1\n0,0\n", false, ": ", "3×2 numbers"},
+		{"not square: longer", "1,0\n0,1\n0,0\n0,0\n", false, ": ", "4×2 numbers"},
+		{"ragged", "1 0\n0\n", false, ":1: ", "2 fields 1"},
+		{"separators mixed", "1,0\n0 1\n", false, ":1: ", "2 fields 1"},
+		{"number cut by a space", "1,0\n0,1 2\n", false, ":2: ", `"1 2" column 2`},
+		{"hole", "1,\n0,1\n", false, ": ", `"a" "b"`},
+		{"hole inside", "1,0\n0,\n", false, ":2: ", "column 2"},
+		{"trailing junk", "1,0\n0,1x\n", false, ":2: ", `"1x" column 2`},
+		{"percent", "50,60\n50,40\n", false, ": ", `P(noisy = "a" = "a" 50`},
 		{"percent, named", "noisy\\true,a,b\na,50%,60%\nb,50%,40%\n", false, ": ",
-			`P(noisy = "a" | true = "a") is 50`},
-		{"negative", "1,-.1\n0,1.1\n", false, ":1: ", "found -.1 in column 2"},
-		{"NaN", "NaN,0\n0,1\n", false, ":1: ", "found NaN in column 1"},
-		{"Inf", "1,0\n0,-Inf\n", false, ":2: ", "found -Inf in column 2"},
-		{"too large", "1,0\n0,1e999\n", false, ":2: ", "found 1e999 in column 2"},
-		{"hexadecimal", "1,0x1p-2\n0,1\n", false, ":1: ", `found "0x1p-2" in column 2`},
-		{"one row of decimal commas", "0,9;0,1\n", false, ": ", "a table of 1×2 numbers"},
+			`P(noisy = "a" = "a" 50`},
+		{"negative", "1,-.1\n0,1.1\n", false, ":1: ", "-.1 column 2"},
+		{"NaN", "NaN,0\n0,1\n", false, ":1: ", "NaN column 1"},
+		{"Inf", "1,0\n0,-Inf\n", false, ":2: ", "-Inf column 2"},
+		{"too large", "1,0\n0,1e999\n", false, ":2: ", "1e999 column 2"},
+		{"hexadecimal", "1,0x1p-2\n0,1\n", false, ":1: ", `"0x1p-2" column 2`},
+		{"one row of decimal commas", "0,9;0,1\n", false, ": ", "1×2 numbers"},
 
-		{"transposed", ".75,.25\n.5,.5\n", false, ": ", "true classes in rows: use"},
-		{"transposed by the option", ".75,.5\n.25,.5\n", true, ": ", "noisy classes in rows: leave out"},
-		{"neither", ".75,.25\n.5,.25\n", false, ": ", `the column of true class "a" sums to 1.25`},
+		{"transposed", ".75,.25\n.5,.5\n", false, ": ", `Options.ConfusionAxes "true-rows"`},
+		{"transposed by the option", ".75,.5\n.25,.5\n", true, ": ", "noisy Options.ConfusionAxes"},
+		{"neither", ".75,.25\n.5,.25\n", false, ": ", `"a" 1.25`},
 	} {
 		path := save(t, "c.csv", []byte(c.text))
-		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, TrueRows: c.trueRows})
+		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, Axes: axesFor(c.trueRows)})
 		if m != nil {
 			t.Errorf("%s: got a matrix", c.name)
 		}
-		if err == nil || !strings.HasPrefix(err.Error(), path+c.place) ||
-			!strings.Contains(err.Error(), c.fact) {
+		if err == nil || !strings.HasPrefix(err.Error(), path+c.place) || !facts.Told(err, c.fact) {
 			t.Errorf("%s:\ngot  %v\nwant %s%s...%s", c.name, err, path, c.place, c.fact)
 		}
 	}
@@ -150,8 +148,7 @@ func TestReadTextErrors(t *testing.T) {
 func TestReadManyMissingClasses(t *testing.T) {
 	path := save(t, "c.csv", []byte("noisy\\true,c0\nc0,1\n"))
 	_, err := Read(path, ReadOptions{Classes: names(14)})
-	wantError(t, err, path+`: found no row or no column of classes of the data: `+
-		`"c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10" and 3 more`)
+	wantError(t, err, path+` "c1" "c2" "c3" "c4" "c5" "c6" "c7" "c8" "c9" "c10" 3`)
 }
 
 func TestReadFileErrors(t *testing.T) {
@@ -159,33 +156,39 @@ func TestReadFileErrors(t *testing.T) {
 	two := ReadOptions{Classes: []string{"a", "b"}}
 	missing := filepath.Join(dir, "none.csv")
 	_, err := Read(missing, two)
-	wantError(t, err, missing+": cannot read the confusion matrix: no such file or directory")
+	if !errors.Is(err, fs.ErrNotExist) || !facts.Told(err, missing) {
+		t.Errorf("a missing file: %v", err)
+	}
 	_, err = Read(dir, two)
-	wantError(t, err, dir+": cannot read the confusion matrix: is a directory")
+	wantError(t, err, dir+" directory")
 	_, err = Read(missing, ReadOptions{Classes: []string{"a"}})
-	wantError(t, err, missing+`: confusion matrix of 1 classes ("a"), wanted 2 or more`)
+	wantError(t, err, missing+` 1 classes "a" 2`)
 
 	whole := gzipped(t, []byte("1,0\n0,1\n"))
 	cut := save(t, "cut.csv.gz", whole[:len(whole)-9])
 	_, err = Read(cut, two)
-	wantError(t, err, cut+": cannot unpack the gzip data: it is cut short; copy or make the file "+
-		"again")
+	wantError(t, err, cut+" cut")
 	whole[len(whole)-6] ^= 1
 	damaged := save(t, "damaged.csv.gz", whole)
 	_, err = Read(damaged, two)
-	wantError(t, err, damaged+": cannot unpack the gzip data: gzip: invalid checksum")
+	wantError(t, err, damaged+" checksum")
 	stub := save(t, "stub.gz", []byte("\x1f\x8b"))
 	_, err = Read(stub, two)
-	wantError(t, err, stub+": cannot unpack the gzip data: it is cut short; copy or make the file "+
-		"again")
+	wantError(t, err, stub+" cut")
 
-	const limit = " holds more than 1049120 bytes, far too many for this number of classes; is it " +
-		"another file?"
 	big := []byte(strings.Repeat("1,0\n", 300_000))
 	large := save(t, "large.csv", big)
 	_, err = Read(large, two)
-	wantError(t, err, large+": cannot read the confusion matrix: it"+limit)
+	wantError(t, err, large+" 1049120 bytes")
 	bomb := save(t, "bomb.csv.gz", gzipped(t, big))
 	_, err = Read(bomb, two)
-	wantError(t, err, bomb+": cannot unpack the gzip data: it"+limit)
+	wantError(t, err, bomb+" 1049120 bytes")
+}
+
+// axesFor returns the axes of a file whose rows are true classes, or noisy ones.
+func axesFor(trueRows bool) string {
+	if trueRows {
+		return TrueRows
+	}
+	return ""
 }

@@ -11,24 +11,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
-// Axes says which classes the rows of a table are.
-type Axes string
-
-// The axes.
+// Which classes the rows of a table are.
 const (
-	AxesAuto    Axes = "auto"         // what the table itself says, by names or by sums
-	TrueRows    Axes = "true-rows"    // as scikit-learn's confusion_matrix(y_true, y_noisy) has them
-	TrueColumns Axes = "true-columns" // as a Matrix has them
+	AxesAuto    = "auto"         // what the table itself says, by names or by sums
+	TrueRows    = "true-rows"    // as scikit-learn's confusion_matrix(y_true, y_noisy) has them
+	TrueColumns = "true-columns" // as a Matrix has them
 )
 
-// Kind is what the numbers of a table are.
-type Kind string
-
-// The kinds.
+// What the numbers of a table are.
 const (
-	Counts Kind = "counts" // of examples
-	Joint  Kind = "joint"  // shares of all examples, as pandas.crosstab(normalize="all") has them
-	Shares Kind = "shares" // of the examples of each true class
+	Counts = "counts" // of examples
+	Joint  = "joint"  // shares of all examples, as pandas.crosstab(normalize="all") has them
+	Shares = "shares" // of the examples of each true class
 )
 
 // Table is a table of true against noisy labels as people keep it.
@@ -36,18 +30,10 @@ type Table struct {
 	Classes []string // Q distinct names
 	// Q×Q, row-major: V[p*Q+q] is of the examples with noisy label p and true class q; at least 0
 	V     []float64
-	Kind  Kind     // of V; shares and joint shares are of 1, even if the file has percentages
-	Axes  Axes     // of the file, never AxesAuto
+	Kind  string   // of V; shares and joint shares are of 1, even if the file has percentages
+	Axes  string   // of the file, never AxesAuto
 	Why   string   // what told the axes: a part of a sentence
 	Notes []string // what is odd about it, a sentence each
-}
-
-// TableOptions say what a table is to be read for.
-type TableOptions struct {
-	// Classes are those of the data in the order of their indices; if nil, they are the names
-	// at the table's borders, the rows' first, or 0, 1, ... if it has none.
-	Classes []string
-	Axes    Axes // "" is AxesAuto
 }
 
 // ReadTable reads a table as other programs and people write it, plain or compressed by gzip:
@@ -65,12 +51,14 @@ type TableOptions struct {
 //
 // Which axis has the true classes is said by o.Axes, by the name of the rows or the corner
 // (true, actual, gold ...; noisy, given, observed, predicted ...), or by what sums to 1: that of
-// each true class does. It is an error if nothing tells, or if what tells contradicts.
+// each true class does. "" is AxesAuto. Without o.Classes the classes are the names at the table's
+// borders, the rows' first, or 0, 1, ... if it has none. It is an error if nothing tells the axes,
+// or if what tells contradicts.
 //
 // Errors begin with the path, and for text with the line.
-func ReadTable(path string, o TableOptions) (*Table, error) {
+func ReadTable(path string, o ReadOptions) (*Table, error) {
 	if o.Classes != nil {
-		if err := CheckClasses(o.Classes); err != nil {
+		if err := labelfile.CheckClasses(o.Classes); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -81,8 +69,19 @@ func ReadTable(path string, o TableOptions) (*Table, error) {
 	return parseTable(path, data, o)
 }
 
+// checkAxes returns an error unless axes is a value of ReadOptions.Axes.
+func checkAxes(axes string) error {
+	if axes != "" && axes != AxesAuto && axes != TrueRows && axes != TrueColumns {
+		return fmt.Errorf("found axes %q, wanted %s, %s or %s", axes, AxesAuto, TrueRows, TrueColumns)
+	}
+	return nil
+}
+
 // parseTable is ReadTable for the bytes of a file.
-func parseTable(path string, data []byte, o TableOptions) (*Table, error) {
+func parseTable(path string, data []byte, o ReadOptions) (*Table, error) {
+	if err := checkAxes(o.Axes); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	g, _, err := gridsOf(path, data, maxBytes(nil), o.Classes) // standard errors are no counts
 	if err != nil {
 		return nil, err
@@ -98,30 +97,21 @@ func parseTable(path string, data []byte, o TableOptions) (*Table, error) {
 	return t, nil
 }
 
-// AxisOf returns which classes an axis of this name has: TrueRows for the true ones,
-// TrueColumns for the noisy ones (those of the other axis are true), "" if the name does not tell.
-func AxisOf(name string) Axes {
-	words := strings.FieldsFunc(strings.ToLower(name),
-		func(r rune) bool { return strings.ContainsRune(" _-.", r) })
-	of := func(list ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
-	}
-	isTrue := of("true", "truth", "actual", "clean", "right", "gold", "golden", "reference", "real",
-		"correct")
-	isNoisy := of("noisy", "noise", "given", "observed", "predicted", "pred", "prediction",
-		"annotated", "annotation", "annotator", "worker", "wrong")
-	switch {
-	case isTrue == isNoisy:
-		return ""
+// axisOf returns which classes an axis of this name has: TrueRows for the true ones, TrueColumns
+// for the noisy ones, whose other axis is true; "" if the name does not tell.
+func axisOf(name string) string {
+	switch isTrue, isNoisy := labelfile.Axis(name); {
 	case isTrue:
 		return TrueRows
+	case isNoisy:
+		return TrueColumns
 	}
-	return TrueColumns
+	return ""
 }
 
 // axes returns the axes by their names, and what tells them; "" if nothing does.
-func (g *grid) axes() (Axes, string, error) {
-	row, column := AxisOf(g.rowAxis), AxisOf(g.columnAxis)
+func (g *grid) axes() (string, string, error) {
+	row, column := axisOf(g.rowAxis), axisOf(g.columnAxis)
 	switch {
 	case row != "" && row == column:
 		return "", "", fmt.Errorf("the axes are called %q and %q, wanted one of true and one of noisy "+
@@ -153,18 +143,14 @@ func (g *grid) whole() bool {
 
 // shape is what the sums of a table tell of its numbers.
 type shape struct {
-	kind          Kind    // "" if no kind fits
+	kind          string  // "" if no kind fits
 	unit          float64 // 1, or 100 of percentages
 	column, row   float64 // the sum of a column, and of a row, that is farthest from unit
 	columns, rows bool    // all of them sum to unit, within rounding
 }
 
 // table decides what the numbers are, and which axis has the true classes.
-func (g *grid) table(asked Axes) (*Table, error) {
-	if asked != "" && asked != AxesAuto && asked != TrueRows && asked != TrueColumns {
-		return nil, fmt.Errorf("found axes %q, wanted %s, %s or %s", asked, AxesAuto, TrueRows,
-			TrueColumns)
-	}
+func (g *grid) table(asked string) (*Table, error) {
 	axes, why, err := g.axes()
 	if err != nil {
 		return nil, err
@@ -195,8 +181,8 @@ func (g *grid) table(asked Axes) (*Table, error) {
 	case axes == "":
 		return nil, fmt.Errorf("found %s, and nothing says whether rows or columns are the true "+
 			"classes: say %s (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or %s",
-			map[Kind]string{Joint: "shares of all examples", Counts: "counts"}[s.kind],
-			setting.Spell("confusion-axes", string(TrueRows)), TrueColumns)
+			map[string]string{Joint: "shares of all examples", Counts: "counts"}[s.kind],
+			setting.Spell("confusion-axes", TrueRows), TrueColumns)
 	}
 	t.V = g.values(t.Axes == TrueRows)
 	for k := range t.V {
@@ -225,7 +211,7 @@ func (t *Table) sums() []float64 {
 
 // shape finds what the numbers are. Whole numbers whose sum is 100 may as well be counts, unless
 // it is the sum of true classes.
-func (g *grid) shape(axes Axes) (s shape) {
+func (g *grid) shape(axes string) (s shape) {
 	columns, rows := make([]float64, len(g.rows[0])), make([]float64, len(g.rows))
 	total, most, whole := 0.0, 0.0, g.whole()
 	for i, row := range g.rows {
@@ -291,7 +277,7 @@ func (t *Table) orient(s shape, symmetric func() bool) error {
 	case s.columns && s.rows && t.Axes != "":
 	case s.columns && s.rows && !symmetric():
 		return fmt.Errorf("found rows and columns that all sum to %v, so that nothing says which are "+
-			"the true classes: say %s or %s", s.unit, setting.Spell("confusion-axes", string(TrueRows)),
+			"the true classes: say %s or %s", s.unit, setting.Spell("confusion-axes", TrueRows),
 			TrueColumns)
 	case s.columns && s.rows:
 		t.Axes, t.Why = TrueColumns, "the table is symmetric, so that both are the same"

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // The counts of most tests, noisy labels in rows: no two numbers that could be mixed up.
@@ -26,8 +29,8 @@ func transposed(v []float64, q int) []float64 {
 func TestReadTableCounts(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		axes       Axes
-		want       Axes
+		axes       string
+		want       string
 	}{
 		{"our own corner", "noisy\\true,a,b,c\na,50,7,3\nb,4,61,5\nc,2,9,70\n", "", TrueColumns},
 		{"the other corner", "true\\noisy,a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", "", TrueRows},
@@ -62,7 +65,7 @@ func TestReadTableCounts(t *testing.T) {
 		{"savetxt", "5.000000000000000000e+01 4.000000000000000000e+00 2.000000000000000000e+00\n" +
 			"7.0e+00 6.1e+01 9.0e+00\n3.0e+00 5.0e+00 7.0e+01\n", TrueRows, TrueRows},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Classes: abc, Axes: c.axes})
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Classes: abc, Axes: c.axes})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -78,7 +81,7 @@ func TestReadTableCounts(t *testing.T) {
 func TestReadTableNames(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		axes       Axes
+		axes       string
 		classes    []string
 		want       []float64
 	}{
@@ -102,7 +105,7 @@ func TestReadTableNames(t *testing.T) {
 		{"a class called All", "true,All,x\nAll,5,2\nx,1,7\n", "", []string{"All", "x"}, []float64{5, 1,
 			2, 7}},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Axes: c.axes})
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Axes: c.axes})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if !slices.Equal(got.Classes, c.classes) || !slices.Equal(got.V, c.want) {
@@ -110,7 +113,7 @@ func TestReadTableNames(t *testing.T) {
 		}
 	}
 	// A margin is a class if the data have it.
-	o := TableOptions{Classes: []string{"x", "y", "All"}}
+	o := ReadOptions{Classes: []string{"x", "y", "All"}}
 	got, err := parseTable("F", []byte("true,x,y,All\nx,5,2,0\ny,1,7,0\nAll,0,0,3\n"), o)
 	if err != nil || got.V[8] != 3 {
 		t.Errorf("a class called All: %v, %v", got, err)
@@ -121,7 +124,7 @@ func TestReadTableNames(t *testing.T) {
 func TestReadTableShares(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		axes       Axes // as found
+		axes       string // as found
 	}{
 		{"columns", ".5,.25,.125\n.375,.5,.125\n.125,.25,.75\n", TrueColumns},
 		{"rows", ".5,.375,.125\n.25,.5,.25\n.125,.125,.75\n", TrueRows},
@@ -138,7 +141,7 @@ func TestReadTableShares(t *testing.T) {
 		{"crosstab(normalize=True)",
 			"true,a,b,c,All\na,.2,.15,.05,.4\nb,.05,.1,.05,.2\nc,.05,.05,.3,.4\nAll,.3,.3,.4,1\n", TrueRows},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Classes: abc})
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Classes: abc})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -162,23 +165,22 @@ func TestReadTableShares(t *testing.T) {
 
 // What numpy saves, of counts as of shares.
 func TestReadTableNPY(t *testing.T) {
-	got, err := ReadTable("testdata/fortran-f4.npy", TableOptions{})
+	got, err := ReadTable("testdata/fortran-f4.npy", ReadOptions{})
 	if err != nil || !slices.Equal(got.V, sample) || got.Axes != TrueColumns ||
 		!slices.Equal(got.Classes, names012) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	file := npyFile(npyDict("<f8", "False", "(3, 3)"), float64Bytes(transposed(counted, 3)...))
-	got, err = parseTable("F", gzipped(t, file), TableOptions{Axes: TrueRows})
+	got, err = parseTable("F", gzipped(t, file), ReadOptions{Axes: TrueRows})
 	if err != nil || !slices.Equal(got.V, counted) || got.Kind != Counts {
 		t.Errorf("counts: got %+v, %v", got, err)
 	}
 	bad := npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.NaN(), 0, 1))
-	_, err = parseTable("F", bad, TableOptions{})
-	wantError(t, err,
-		`F: found NaN in row 0, column 1 (counted from 0), wanted a count, a percentage or a share`)
+	_, err = parseTable("F", bad, ReadOptions{})
+	wantError(t, err, "F NaN row 0 column 1 0")
 	bad = npyFile(npyDict("<f8", "False", "(2, 3)"), nil)
-	_, err = parseTable("F", bad, TableOptions{})
-	wantError(t, err, `F: found an array of shape [2 3] in 0 bytes, wanted one row and column per class`)
+	_, err = parseTable("F", bad, ReadOptions{})
+	wantError(t, err, "F shape 2 3 0 bytes")
 }
 
 var names012 = []string{"0", "1", "2"}
@@ -186,128 +188,101 @@ var names012 = []string{"0", "1", "2"}
 // Odd tables are read, and said to be odd.
 func TestReadTableNotes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"noisy,a,b,c\na,5,0,1\nb,1,0,1\nc,1,0,7\n",
-			"no example has the true class b: nothing is known of its noise"},
-		{"noisy,a,b,c\na,1,5,9\nb,7,1,1\nc,1,1,1\n", `of most classes ("a", "b", "c") another label is more frequent`},
-		{"noisy,a,b,c\na,90,5,9\nb,9,90,1\nc,1,5,90\n", "taken as percentages, as those of each true class sum to 100"},
+		{"noisy,a,b,c\na,5,0,1\nb,1,0,1\nc,1,0,7\n", "b"},
+		{"noisy,a,b,c\na,1,5,9\nb,7,1,1\nc,1,1,1\n", `"a" "b" "c"`},
+		{"noisy,a,b,c\na,90,5,9\nb,9,90,1\nc,1,5,90\n", "taken 100"},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Classes: abc})
-		if err != nil || !strings.Contains(strings.Join(got.Notes, "; "), c.want) {
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Classes: abc})
+		if err != nil || !facts.Told(strings.Join(got.Notes, "; "), c.want) {
 			t.Errorf("%q: notes %q, %v; wanted %q", c.text, got.Notes, err, c.want)
 		}
 	}
-	empty, err := parseTable("F", []byte("noisy,a,b\na,5,0\nb,1,0\n"), TableOptions{})
+	empty, err := parseTable("F", []byte("noisy,a,b\na,5,0\nb,1,0\n"), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = empty.Share()
-	wantError(t, err, `table: no example has the true class "b": add some, or smooth the estimate`)
+	wantError(t, err, `"b"`)
 	// Counts with a hundred examples of each noisy label are no percentages.
-	got, err := parseTable("F", []byte("noisy,a,b\na,90,10\nb,5,95\n"), TableOptions{})
+	got, err := parseTable("F", []byte("noisy,a,b\na,90,10\nb,5,95\n"), ReadOptions{})
 	if err != nil || got.Kind != Counts {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
 func TestReadTableErrors(t *testing.T) {
-	const say = `: say Options.ConfusionAxes "true-rows" (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or true-columns`
+	const say = ` Options.ConfusionAxes "true-rows" true-columns`
 	for _, c := range []struct {
 		name, text string
-		axes       Axes
+		axes       string
 		want       string
 	}{
-		{"empty", "", "", `F:1: found no text, wanted a table of true against noisy labels`},
-		{"blank", "\n \n", "", `F:1: found no text, wanted a table of true against noisy labels`},
-		{"prose", "hello world\n", "", `F:1: found names and no numbers, wanted a table of true against noisy labels`},
-		{"zip", "PK\x03\x04...", "",
-			`F: found a zip archive (.npz or .xlsx?), wanted text or one .npy array; save the table by itself`},
-		{"cut gzip", "\x1f\x8b\x08", "", `F: cannot unpack the gzip data: it is cut short; copy or make the file again`},
-		{"names alone", "true,a,b\n", "", `F:1: found names and no numbers, wanted a table of true against noisy labels`},
-		{"ragged", "true,a,b\na,5,1\nb,7\n", "", `F:3: found 1 numbers, wanted 2 as in the first row`},
-		{"ragged header", "true,a,b,c,d\na,5,1\nb,7,2\n", "", `F:1: found 5 fields, wanted 3 as in line 2, or one less`},
-		{"hole", "true,a,b\na,5,\nb,7,2\n", "",
-			`F:2: found nothing in column 2 of the numbers, wanted a count, a percentage or a share`},
-		{"no number", "true,a,b\na,5,x\nb,7,2\n", "",
-			`F:2: found "x" in column 2 of the numbers, wanted a count, a percentage or a share`},
-		{"negative", "true,a,b\na,5,-1\nb,7,2\n", "",
-			`F:2: found -1 in column 2 of the numbers, wanted a count, a percentage or a share`},
-		{"NaN", "true,a,b\na,5,NaN\nb,7,2\n", "",
-			`F:2: found NaN in column 2 of the numbers, wanted a count, a percentage or a share`},
-		{"infinite", "true,a,b\na,5,1e999\nb,7,2\n", "",
-			`F:2: found 1e999 in column 2 of the numbers, wanted a count, a percentage or a share`},
-		{"zeros", "true,a,b\na,0,0\nb,0,0\n", "", `F: found a table of zeros, wanted counts, percentages or shares`},
-		{"broken quotes", "true,a,b\n\"a,5,1\n", "",
-			`F:2: found broken CSV in column 8: extraneous or missing " in quoted-field`},
+		{"empty", "", "", "F:1 text"},
+		{"blank", "\n \n", "", "F:1 text"},
+		{"prose", "hello world\n", "", "F:1 numbers"},
+		{"zip", "PK\x03\x04...", "", "F zip"},
+		{"cut gzip", "\x1f\x8b\x08", "", "F cut"},
+		{"names alone", "true,a,b\n", "", "F:1 numbers"},
+		{"ragged", "true,a,b\na,5,1\nb,7\n", "", "F:3 1 numbers 2"},
+		{"ragged header", "true,a,b,c,d\na,5,1\nb,7,2\n", "", "F:1 5 fields 3 line 2"},
+		{"hole", "true,a,b\na,5,\nb,7,2\n", "", "F:2 column 2"},
+		{"no number", "true,a,b\na,5,x\nb,7,2\n", "", `F:2 "x" column 2`},
+		{"negative", "true,a,b\na,5,-1\nb,7,2\n", "", "F:2 -1 column 2"},
+		{"NaN", "true,a,b\na,5,NaN\nb,7,2\n", "", "F:2 NaN column 2"},
+		{"infinite", "true,a,b\na,5,1e999\nb,7,2\n", "", "F:2 1e999 column 2"},
+		{"zeros", "true,a,b\na,0,0\nb,0,0\n", "", "F zeros"},
+		{"broken quotes", "true,a,b\n\"a,5,1\n", "", "F:2 CSV column 8 missing"},
 		{"left out by numpy", "[[5 ... 1]\n ...\n [1 ... 7]]", "",
-			`F: found ... where numpy left out numbers, wanted all: ` +
-				`save the array by numpy.save, or print it after numpy.set_printoptions(threshold=sys.maxsize)`},
-		{"brackets cut", "[[5 1]\n [1 7]", "", `F:2: found brackets that do not match, wanted a table: [[...], [...]]`},
-		{"brackets too deep", "[[[5 1]\n [1 7]]]", "", `F:1: found brackets in a row, wanted a table: [[...], [...]]`},
-		{"an empty row", "[[]]", "", `F:1: found a row without a number`},
-		{"one row", "[5 1]", "", `F:1: found brackets that do not match, wanted a table: [[...], [...]]`},
-		{"not square", "5,1\n2,7\n3,3\n1,1\n", TrueRows,
-			`F: found a table of 4×2 numbers, wanted as many rows as columns, or names at both borders`},
-		{"one class", "true,a\na,5\n", "", `F: confusion matrix of 1 classes ("a"), wanted 2 or more`},
-		{"a name twice", "true,a,a\na,5,1\na,7,2\n", "", `F: the border of the rows lists class "a" twice, wanted once`},
-		{"a column twice", "true,a,a\na,5,1\nb,7,2\n", "", `F: the border of the columns lists class "a" twice, wanted once`},
-		{"no name", "true,a,\na,5,1\n,7,2\n", "", `F: found a class without a name, wanted one for each row and column`},
-		{"a sum that is wrong", "true,a,b,All\na,5,1,6\nb,7,2,8\nAll,12,3,15\n", "",
-			`F: the row of "b" sums to 9, and its margin says 8: is a row or column missing?`},
+			"F numpy.save numpy.set_printoptions(threshold=sys.maxsize"},
+		{"brackets cut", "[[5 1]\n [1 7]", "", "F:2 brackets"},
+		{"brackets too deep", "[[[5 1]\n [1 7]]]", "", "F:1 brackets row"},
+		{"an empty row", "[[]]", "", "F:1 row number"},
+		{"one row", "[5 1]", "", "F:1 brackets"},
+		{"not square", "5,1\n2,7\n3,3\n1,1\n", TrueRows, "F 4×2 numbers"},
+		{"one class", "true,a\na,5\n", "", `F 1 classes "a" 2`},
+		{"a name twice", "true,a,a\na,5,1\na,7,2\n", "", `F rows "a" twice`},
+		{"a column twice", "true,a,a\na,5,1\nb,7,2\n", "", `F columns "a" twice`},
+		{"no name", "true,a,\na,5,1\n,7,2\n", "", "F name"},
+		{"a sum that is wrong", "true,a,b,All\na,5,1,6\nb,7,2,8\nAll,12,3,15\n", "", `F "b" 9 8 missing`},
 		{"a column sum that is wrong", "true,a,b,All\na,5,1,6\nb,7,2,9\nAll,12,4,16\n", "",
-			`F: the column of "b" sums to 3, and its margin says 4: is a row or column missing?`},
+			`F "b" 3 4 missing`},
 
-		{"counts, no axes", "5,1\n2,7\n", "", `F: found counts, and nothing says whether rows or columns are the true classes` + say},
-		{"joint, no axes", ".5,.1\n.2,.2\n", "",
-			`F: found shares of all examples, and nothing says whether rows or columns are the true classes` + say},
+		{"counts, no axes", "5,1\n2,7\n", "", "F counts" + say},
+		{"joint, no axes", ".5,.1\n.2,.2\n", "", "F shares" + say},
 		{"both axes fit", ".5,.25,.25\n.25,.5,.25\n.25,.25,.5\n", "", ``},
 		{"both axes fit, not symmetric", ".6,0,.4\n.4,.6,0\n0,.4,.6\n", "",
-			`F: found rows and columns that all sum to 1, so that nothing says which are the true classes: ` +
-				`say Options.ConfusionAxes "true-rows" or true-columns`},
-		{"both axes fit badly", ".75,.25\n.5,.25\n", "",
-			`F: found columns that sum to 0.5 and rows that sum to 0.75, ` +
-				`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
-		{"percentages fit badly", "50%,20%\n30%,70%\n", "",
-			`F: found columns that sum to 80 and rows that sum to 70, ` +
-				`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
-		{"rows asked, columns fit", ".75,.5\n.25,.5\n", TrueRows,
-			`F: found columns that sum to 1 and a row that sums to 1.25, ` +
-				`so columns are the true classes, and not rows as was asked for: say true-columns, or mend the table`},
-		{"columns asked, rows fit", ".75,.25\n.5,.5\n", TrueColumns,
-			`F: found rows that sum to 1 and a column that sums to 1.25, ` +
-				`so rows are the true classes, and not columns as was asked for: say true-rows, or mend the table`},
-		{"named, columns fit", "true,a,b\na,.75,.5\nb,.25,.5\n", "",
-			`F: found columns that sum to 1 and a row that sums to 1.25, so columns are the true classes, ` +
-				`and not rows as the rows are called "true": say true-columns, or mend the table`},
-		{"asked against the name", "true,a,b\na,5,1\nb,2,7\n", TrueColumns,
-			`F: the rows are called "true", and true-columns are asked for`},
-		{"both axes true", "true/actual,a,b\na,5,1\nb,2,7\n", "",
-			`F: the axes are called "true" and "actual", wanted one of true and one of noisy classes`},
-		{"no such axes", "5,1\n2,7\n", "rows", `F: found axes "rows", wanted auto, true-rows or true-columns`},
+			`F 1 Options.ConfusionAxes "true-rows"`},
+		{"both axes fit badly", ".75,.25\n.5,.25\n", "", "F 0.5 0.75 1 100 missing"},
+		{"percentages fit badly", "50%,20%\n30%,70%\n", "", "F 80 70 1 100 missing"},
+		{"rows asked, columns fit", ".75,.5\n.25,.5\n", TrueRows, "F 1 1.25 true-columns"},
+		{"columns asked, rows fit", ".75,.25\n.5,.5\n", TrueColumns, "F 1 1.25 true-rows"},
+		{"named, columns fit", "true,a,b\na,.75,.5\nb,.25,.5\n", "", `F 1 1.25 "true" true-columns`},
+		{"asked against the name", "true,a,b\na,5,1\nb,2,7\n", TrueColumns, `F "true" true-columns`},
+		{"both axes true", "true/actual,a,b\na,5,1\nb,2,7\n", "", `F "true" "actual"`},
+		{"no such axes", "5,1\n2,7\n", "rows", `F "rows"`},
 	} {
-		got, err := parseTable("F", []byte(c.text), TableOptions{Axes: c.axes})
+		got, err := parseTable("F", []byte(c.text), ReadOptions{Axes: c.axes})
 		if c.want == "" {
 			if err != nil || got.Axes != TrueColumns {
 				t.Errorf("%s: %v", c.name, err)
 			}
 			continue
 		}
-		if got != nil || err == nil || err.Error() != c.want {
+		if got != nil || !facts.Told(err, c.want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", c.name, err, c.want)
 		}
 	}
 	for text, want := range map[string]string{
-		"true,a,d\na,5,1\nd,2,7\n": `F: the border of the rows has names that are no class of the data: "d"; ` +
-			`and lacks classes of the data: "b", "c"`,
-		"5,1\n2,7\n": `F: found a table of 2×2 numbers without names, ` +
-			`wanted a row for each class of the data ("a", "b", "c")`,
+		"true,a,d\na,5,1\nd,2,7\n": `F "d" "b" "c"`,
+		"5,1\n2,7\n":               `F 2×2 numbers "a" "b" "c"`,
 	} {
-		_, err := parseTable("F", []byte(text), TableOptions{Classes: abc})
+		_, err := parseTable("F", []byte(text), ReadOptions{Classes: abc})
 		wantError(t, err, want)
 	}
-	_, err := ReadTable("none", TableOptions{})
-	wantError(t, err, "none: cannot read the table: no such file or directory")
-	_, err = ReadTable("none", TableOptions{Classes: []string{"a"}})
-	wantError(t, err, `none: confusion matrix of 1 classes ("a"), wanted 2 or more`)
+	_, err := ReadTable("none", ReadOptions{})
+	wantError(t, err, "none directory")
+	_, err = ReadTable("none", ReadOptions{Classes: []string{"a"}})
+	wantError(t, err, `none 1 classes "a" 2`)
 }
 
 // Whatever a file says, there is an error that names it or a table that is one.
@@ -324,7 +299,7 @@ func FuzzReadTable(f *testing.F) {
 		f.Add([]byte(s), false)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, rows bool) {
-		o := TableOptions{}
+		o := ReadOptions{}
 		if rows {
 			o.Axes = TrueRows
 		}
@@ -335,7 +310,7 @@ func FuzzReadTable(f *testing.F) {
 			}
 			return
 		}
-		if err := CheckClasses(got.Classes); err != nil || got.Axes == "" || got.Kind == "" ||
+		if err := labelfile.CheckClasses(got.Classes); err != nil || got.Axes == "" || got.Kind == "" ||
 			got.Why == "" {
 			t.Fatalf("%+v: %v", got, err)
 		}

@@ -7,31 +7,15 @@ import (
 	"io"
 	"strconv"
 	"strings"
-
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Write writes m to the file as the CSV table that Read takes: the header `noisy\true,<class>,...`,
-// then a row per noisy class. Numbers are the shortest that read back as the same float64; names
-// are quoted where RFC 4180 asks for it. Standard errors are a second such table, behind the first.
-// The file appears whole or not at all, in place of one that was there, by the rules of package
-// atomicfile.
+// Write writes m to w as the CSV table that Read takes: the header `noisy\true,<class>,...`, then
+// a row per noisy class. Numbers are the shortest that read back as the same float64; names are
+// quoted where RFC 4180 asks for it. Standard errors are a second such table, behind the first.
 //
-// The error begins with path. It is that of Check, or about a name with a
-// carriage return, which CSV readers do not keep, or about the file.
-func (m *Matrix) Write(path string) error {
-	text, err := m.csv()
-	if err != nil {
-		return fmt.Errorf("%s: cannot write the confusion matrix: %w", path, err)
-	}
-	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
-}
-
-// WriteCSV writes what Write puts in a file.
-func (m *Matrix) WriteCSV(w io.Writer) error {
+// The error is that of Check or of w, or about a name with a carriage return, which CSV readers do
+// not keep.
+func (m *Matrix) Write(w io.Writer) error {
 	text, err := m.csv()
 	if err != nil {
 		return fmt.Errorf("cannot write the confusion matrix: %w", err)

@@ -38,17 +38,14 @@ type Dataset struct {
 	// Found is what Read says of the file.
 	Found
 
-	// Home keeps the memory in which d lies; nil if d owns it.
-	Home Home
+	// Home keeps the memory in which d lies, a mapped file or temporary files; nil if d owns it.
+	Home interface {
+		Close() error
+		// ReadOnly reports whether the examples and labels lie where nobody may write.
+		ReadOnly() bool
+	}
 
 	at *store.Store // of the Examples, nil if they are plain
-}
-
-// Home keeps the memory of a data set that does not own it: a mapped file, or temporary files.
-type Home interface {
-	Close() error
-	// ReadOnly reports whether the examples and labels lie where nobody may write.
-	ReadOnly() bool
 }
 
 // Close gives back memory that d does not own; close an engine that has the Examples first. Twice
@@ -88,10 +85,29 @@ func (d *Dataset) CheckNarrow() error {
 	if !d.Narrow || d.at.Narrow() != nil {
 		return nil
 	}
-	return fmt.Errorf("%s: "+setting.Spell("storage",
-		"narrow")+" wants raw dense features that are integers, none of them "+
-		"-0, the largest at most 65535 above the least (and 1, with bias), and found others; use "+
-		setting.Spell("storage", "dense"), d.Path)
+	return d.Errorf("%s wants raw dense features that are integers, none of them -0, the largest at "+
+		"most 65535 above the least (and 1, with bias), and found others; use %s",
+		setting.Spell("storage", "narrow"), setting.Spell("storage", "dense"))
+}
+
+// FileError is what is wrong with the examples of a file.
+type FileError struct {
+	Path string // as Found.Path
+	Err  error
+}
+
+func (e *FileError) Error() string {
+	if e.Path == "" {
+		return e.Err.Error()
+	}
+	return e.Path + ": " + e.Err.Error()
+}
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Errorf returns the FileError of d with a text like that of fmt.Errorf.
+func (d *Dataset) Errorf(format string, args ...any) error {
+	return &FileError{d.Path, fmt.Errorf(format, args...)}
 }
 
 // Found is what Read says of a file besides its examples.
@@ -106,12 +122,17 @@ type Found struct {
 	LabelColumn, IDColumn int
 	// Missing says which columns lack how many values; none do unless Encoding fills them in.
 	Missing []MissingCount
-	// Skipped are the bad examples that were passed over because of Options.SkipBad.
-	Skipped Skipped
+	// SkippedAt are the lines, in text formats, or the numbers from 1 of the bad examples that were
+	// passed over because of Options.SkipBad; SkippedErrs are the errors of the first of them, at
+	// most Options.MaxErrors or 10.
+	SkippedAt   []int
+	SkippedErrs []error
 	// Notes say what is worth knowing; Warnings what is likely a mistake, and what helps.
 	Notes, Warnings []string
 	// Narrow says that Options.Storage asked for codes.
 	Narrow bool
+	// Unchecked says that the file is a binary one of version 1, without checksums.
+	Unchecked bool
 	// Subnormals counts the numbers that were subnormal in float32 and became +0 (clause 2).
 	Subnormals int
 }
@@ -124,24 +145,20 @@ func (d *Dataset) FeatureCount() int {
 	return d.D
 }
 
-// CheckAll returns an error unless the parts of d fit together and all values are finite.
-func (d *Dataset) CheckAll(ctx context.Context) error {
-	if err := d.CheckParts(); err != nil {
-		return err
-	}
-	return d.CheckFinite(ctx)
-}
-
-// CheckParts is check but for the values.
-func (d *Dataset) CheckParts() error {
+// checkAll returns an error unless the parts of d fit together and all values are finite.
+func (d *Dataset) checkAll(ctx context.Context) error {
 	if err := d.Stored().Check(); err != nil {
 		return err
 	}
-	return d.CheckAbout()
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	return d.content().CheckFinite(ctx)
 }
 
-// CheckAbout is checkParts but for the examples.
-func (d *Dataset) CheckAbout() error {
+// Validate returns an error unless labels, ids, names, preparation and encoding fit the shape of d.
+// It looks at no value.
+func (d *Dataset) Validate() error {
 	if d.D == 0 {
 		return fmt.Errorf("dataset: examples without any feature")
 	}
@@ -189,51 +206,6 @@ func (d *Dataset) CheckAbout() error {
 	return nil
 }
 
-// CheckFinite returns an error unless all values that this rank has are finite, or if ctx ends.
-func (d *Dataset) CheckFinite(ctx context.Context) error {
-	const block = 1 << 20 // values between two looks at ctx
-	from, to := d.Stored().Own()
-	x, values, begin := d.X, d.Values, from*d.D
-	if d.Sparse() {
-		begin = int(d.Starts[from])
-		values = values[begin:d.Starts[to]]
-	} else {
-		x = x[begin : to*d.D]
-	}
-	for k, v := range x {
-		if k%block == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if k += begin; !decimal.Finite(v) {
-			return notFinite(k/d.D+1, k%d.D+1, v)
-		}
-	}
-	for k, v := range values {
-		if k%block == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if k += begin; !decimal.Finite(v) {
-			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
-			return notFinite(i, int(d.Columns[k])+1, v)
-		}
-	}
-	return nil
-}
-
-// notFinite is the error of a value that is not, places counted from 1.
-func notFinite(example, column int, v float32) error {
-	return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted "+
-		"from 1)", example, column, v)
-}
-
-// Skipped says which examples Read passed over, by Options.SkipBad.
-type Skipped struct {
-	// At are their lines in text formats, else their numbers from 1, increasing.
-	At []int
-	// First are the errors of the first of them, at most Options.MaxErrors or 10.
-	First []error
-}
-
 // New returns a data set of raw examples in memory, with the Hash that reading a file gives. It
 // shares x, unless values are subnormal. labels has a class name for each example, nil for none;
 // features names the columns. An error are other lengths, values that are not finite, and names
@@ -277,7 +249,7 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 			d.Y = append(d.Y, class[strings.Trim(name, " \t")])
 		}
 	}
-	if err := d.CheckAll(context.Background()); err != nil {
+	if err := d.checkAll(context.Background()); err != nil {
 		return nil, err
 	}
 	d.SHA256 = d.Hash()

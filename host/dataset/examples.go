@@ -96,7 +96,7 @@ func (e *Examples) room(r *store.Ranks) (err error) {
 	case r == nil && e.Sparse():
 		e.Columns, e.Values = make([]int32, e.Starts[e.N]), make([]float32, e.Starts[e.N])
 	case r == nil:
-		e.X = make([]float32, e.N*e.D)
+		e.X = make([]float32, e.N*e.D, e.N*(e.D+1)) // with room for a bias, where it is prepared
 	case e.Sparse():
 		e.Columns, e.Values, err = store.SpanSparse(r, e.Starts, true)
 	default:

@@ -22,8 +22,21 @@ type Info struct {
 	Features int          `json:"features"`
 	Classes  []ClassCount `json:"classes"` // in their order; nil without labels
 
-	Storage    string  `json:"storage"` // "dense" or "sparse"
-	Bytes      int64   `json:"bytes"`   // that the features take in memory
+	Storage string `json:"storage"` // "dense" or "sparse"
+	Bytes   int64  `json:"bytes"`   // that the features take in memory
+	ValueInfo
+
+	// Columns says what the features were made of, and Missing how many values lack; nil for numbers.
+	Columns []ColumnInfo   `json:"columns,omitempty"`
+	Missing []MissingCount `json:"missing,omitempty"`
+
+	SkippedAt []int    `json:"skipped_at,omitempty"` // Dataset.SkippedAt
+	Notes     []string `json:"notes,omitempty"`      // Dataset.Notes
+	Warnings  []string `json:"warnings,omitempty"`   // Dataset.Warnings
+}
+
+// ValueInfo describes the values of examples.
+type ValueInfo struct {
 	NonZero    int64   `json:"nonzero_values"`
 	Density    float64 `json:"density"` // NonZero / (Examples · Features)
 	Min        float32 `json:"min"`     // of all values, zeros included
@@ -40,14 +53,6 @@ type Info struct {
 	// the first equal one, which tells of label noise.
 	Duplicates  int `json:"duplicate_examples"`
 	Conflicting int `json:"conflicting_duplicates"`
-
-	// Columns says what the features were made of, and Missing how many values lack; nil for numbers.
-	Columns []ColumnInfo   `json:"columns,omitempty"`
-	Missing []MissingCount `json:"missing,omitempty"`
-
-	SkippedAt []int    `json:"skipped_at,omitempty"` // Dataset.Skipped.At
-	Notes     []string `json:"notes,omitempty"`      // Dataset.Notes
-	Warnings  []string `json:"warnings,omitempty"`   // Dataset.Warnings
 }
 
 // ColumnInfo describes a column of a table.
@@ -68,13 +73,13 @@ type ClassCount struct {
 func Describe(d *Dataset) Info {
 	i := Info{
 		Path: d.Path, Format: d.Format, SHA256: d.SHA256, Examples: d.N, Features: d.D, Storage: "dense",
-		Bytes:      4*int64(len(d.X)+len(d.Columns)+len(d.Values)) + 8*int64(len(d.Starts)),
-		Subnormals: d.Subnormals, SkippedAt: d.Skipped.At, Notes: d.Notes, Warnings: d.Warnings,
+		Bytes:     4*int64(len(d.X)+len(d.Columns)+len(d.Values)) + 8*int64(len(d.Starts)),
+		ValueInfo: ValueInfo{Subnormals: d.Subnormals}, SkippedAt: d.SkippedAt,
+		Missing: d.Missing, Notes: d.Notes, Warnings: d.Warnings,
 	}
 	if d.Sparse() {
 		i.Storage = "sparse"
 	}
-	i.Missing = d.Missing
 	if d.Encoding != nil {
 		for _, c := range d.Encoding.Columns {
 			i.Columns = append(i.Columns, ColumnInfo{c.Name, c.Kind, len(c.Levels) + len(c.Terms),
@@ -104,8 +109,8 @@ type featureRange struct {
 	min, max float32
 }
 
-// values fills in what can be told from the values one by one.
-func (i *Info) values(e Examples) {
+// values fills in what the values tell one by one.
+func (i *ValueInfo) values(e Examples) {
 	features := make([]featureRange, e.D)
 	sum := 0.0
 	visit := func(j int, v float32) {

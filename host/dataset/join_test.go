@@ -2,8 +2,9 @@ package dataset
 
 import (
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // What is cut in two and joined is what it was, dense and sparse.
@@ -21,8 +22,7 @@ func TestJoin(t *testing.T) {
 			}
 		}
 	}
-	if _, err := dense.Join(dense.Compressed()); err == nil || !strings.Contains(err.Error(),
-		"wanted the same") {
+	if _, err := dense.Join(dense.Compressed()); !facts.Told(err, "the same") {
 		t.Error(err)
 	}
 }

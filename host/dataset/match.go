@@ -18,8 +18,8 @@ func (d *Dataset) MatchFeatures(wanted []string) error {
 	case wanted == nil:
 		return nil
 	case d.Features == nil && len(wanted) != d.FeatureCount():
-		return fmt.Errorf("%s: found %d features without names, wanted %d: %s",
-			d.Path, d.FeatureCount(), len(wanted), quote.List(wanted))
+		return d.Errorf("found %d features without names, wanted %d: %s", d.FeatureCount(),
+			len(wanted), quote.List(wanted))
 	case d.Features == nil:
 		d.Notes = append(d.Notes,
 			fmt.Sprintf("%s: the features have no names here and are matched by position with %s",
@@ -29,12 +29,12 @@ func (d *Dataset) MatchFeatures(wanted []string) error {
 	at, fault := names.Match(d.Features, wanted)
 	switch {
 	case fault != "":
-		return fmt.Errorf("%s: %s", d.Path, fault)
+		return d.Errorf("%s", fault)
 	case at == nil:
 		return nil
 	case d.Prepared != nil:
-		return fmt.Errorf("%s: found examples prepared from the features %s, wanted %s in this order; "+
-			"take the original data", d.Path, quote.List(d.Features), quote.List(wanted))
+		return d.Errorf("found examples prepared from the features %s, wanted %s in this order; take "+
+			"the original data", quote.List(d.Features), quote.List(wanted))
 	}
 	if note := names.ExtraNote(d.Features, wanted); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
@@ -95,7 +95,7 @@ func (e Stored) takeColumns(at []int) (Stored, error) {
 		}
 		p.Starts = append(p.Starts, int64(len(p.Values)))
 	}
-	if e.At.Shared() == nil {
+	if !e.Shared() {
 		return p.Stored(), nil
 	}
 	return spreadOver(e.At.Shared().Other(), p)

@@ -62,7 +62,7 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 // order; parts keep classes, preparation, names and path, and share no memory with d, which InPlace
 // may empty. All ranks call it.
 func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
-	if err := d.Stored().Agree(d.CheckAll(context.Background())); err != nil {
+	if err := d.Stored().Agree(d.checkAll(context.Background())); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)
@@ -192,18 +192,13 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 		which[k] = int(i)
 	}
 	switch {
-	case over && d.at.Shared() == nil && d.Home == nil && !d.Sparse():
+	case over && !d.Stored().Shared() && d.Home == nil && !d.Sparse():
 		p.Examples = Examples{N: len(which), D: d.D, X: d.X[:len(which)*d.D]}
 		for k, i := range which {
 			copy(p.Row(k), d.Row(i)) // i is at least k
 		}
 		d.Put(Examples{N: d.N, D: d.D})
-	case d.at.Shared() == nil && !d.Sparse():
-		// see hasRoom
-		p.Examples = Examples{N: len(which), D: d.D, X: make([]float32, len(which)*d.D,
-			len(which)*(d.D+1))}
-		d.pickInto(p.Examples, which)
-	case d.at.Shared() == nil:
+	case !d.Stored().Shared():
 		p.Examples = d.Examples.Pick(which)
 	default:
 		kept, _, err := d.Stored().Keep(which) // to be used as long as the process lives

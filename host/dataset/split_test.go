@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -46,7 +46,7 @@ func wantSplit(t *testing.T, d *Dataset, parts []*Dataset) {
 	seen := make([]bool, d.N)
 	sizes := classCounts(d)
 	for k, p := range parts {
-		if err := p.CheckAll(t.Context()); err != nil {
+		if err := p.checkAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		last := -1
@@ -196,30 +196,29 @@ func TestSplitErrors(t *testing.T) {
 		counts    []int
 		want      string
 	}{
-		{[]float64{0.5, 0}, nil, "split: fraction 2 is 0, wanted a number above 0, at most 1"},
-		{[]float64{math.NaN()}, nil, "fraction 1 is NaN"},
-		{[]float64{-0.1}, nil, "fraction 1 is -0.1"},
-		{[]float64{1.5}, nil, "fraction 1 is 1.5"},
-		{[]float64{0.7, 0.7}, nil, "the fractions sum to 1.4, wanted at most 1"},
-		{[]float64{0.99, 0.01}, nil, "part 2 of 2 would have 0 of the 10 examples"},
-		{nil, nil, "no part is asked for"},
-		{nil, []int{0}, "part 1 of 1 would have 0 of the 10 examples, wanted at least 1"},
-		{nil, []int{3, -2}, "part 2 of 2 would have -2"},
-		{nil, []int{8, 3}, "part 2 of 2 asks for 3 examples, and only 2 of 10 are left"},
-		{nil, []int{Rest, 3, Rest}, "parts 1 and 3 both ask for the rest"},
-		{nil, []int{Rest, 10}, "the other parts leave no example for part 1, the rest"},
+		{[]float64{0.5, 0}, nil, "split 2 0 0 1"},
+		{[]float64{math.NaN()}, nil, "fraction 1 NaN"},
+		{[]float64{-0.1}, nil, "fraction 1 -0.1"},
+		{[]float64{1.5}, nil, "fraction 1 1.5"},
+		{[]float64{0.7, 0.7}, nil, "fractions 1.4 1"},
+		{[]float64{0.99, 0.01}, nil, "2 2 0 10 examples"},
+		{nil, nil, "no part"},
+		{nil, []int{0}, "1 1 0 10 examples 1"},
+		{nil, []int{3, -2}, "part 2 2 -2"},
+		{nil, []int{8, 3}, "2 2 3 examples 2 10"},
+		{nil, []int{Rest, 3, Rest}, "parts 1 3"},
+		{nil, []int{Rest, 10}, "parts 1"},
 	} {
 		parts, err := SplitCounts(d, c.counts, 1)
 		if c.fractions != nil {
 			parts, err = SplitFractions(d, c.fractions, 1)
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || parts != nil {
+		if !facts.Told(err, c.want) || parts != nil {
 			t.Errorf("%v %v: found %v, want %q", c.fractions, c.counts, err, c.want)
 		}
 	}
 	d.Y = d.Y[1:]
-	if _, err := SplitCounts(d, []int{1}, 1); err == nil || !strings.Contains(err.Error(),
-		"9 labels for 10 examples") {
+	if _, err := SplitCounts(d, []int{1}, 1); !facts.Told(err, "9 labels 10 examples") {
 		t.Errorf("a damaged data set: %v", err)
 	}
 }

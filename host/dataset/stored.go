@@ -28,21 +28,16 @@ func (e Examples) Stored() Stored { return Stored{Examples: e} }
 // Stored returns s.
 func (s Stored) Stored() Stored { return s }
 
-// On returns e as ranks of r share it; r is nil if e is plain.
-func (e Examples) On(r *store.Ranks) Stored {
-	if r == nil {
-		return e.Stored()
-	}
-	return Stored{Examples: e, At: &store.Store{Ranks: r}}
-}
-
 // Rows returns examples from..to-1 of s, which this rank has, sharing memory.
 func (s Stored) Rows(from, to int) Stored {
-	if from == 0 && to == s.N && s.At.Shared() == nil {
+	if from == 0 && to == s.N && !s.Shared() {
 		return s
 	}
 	return Stored{Examples: s.Part(from, to), At: s.At.Rows(from, to, s.D)}
 }
+
+// Shared reports whether ranks share s: each then has its own examples alone.
+func (s Stored) Shared() bool { return s.At.Shared() != nil }
 
 // Check is Examples.Check of this rank's examples, and of codes.
 func (s Stored) Check() error {
@@ -62,7 +57,7 @@ func (s Stored) Own() (from, to int) {
 
 // Local returns the examples of this rank by themselves, sharing memory.
 func (s Stored) Local() Examples {
-	if s.At.Shared() == nil {
+	if !s.Shared() {
 		return s.Examples
 	}
 	return s.Part(s.Own())
@@ -80,7 +75,7 @@ func (s Stored) Like(d int) (Stored, error) {
 		r = r.Other()
 	}
 	err := out.room(r)
-	return out.On(r), r.Agree(err)
+	return Stored{out, store.Of(r)}, r.Agree(err)
 }
 
 // RowSums returns f(from, to) of every block of rows, a power of two up to 1024. It asks all ranks.
@@ -90,7 +85,7 @@ func (s Stored) RowSums(rows int, f func(from, to int) float64) []float64 {
 
 // Whole returns all examples, in the memory of each rank. It asks all ranks.
 func (s Stored) Whole() Examples {
-	if s.At.Shared() == nil {
+	if !s.Shared() {
 		return s.Examples
 	}
 	all := make([]int, s.N)
@@ -102,7 +97,7 @@ func (s Stored) Whole() Examples {
 
 // Pick is Examples.Pick; each rank gets all. It asks all ranks.
 func (s Stored) Pick(which []int) Examples {
-	if s.At.Shared() == nil {
+	if !s.Shared() {
 		return s.Examples.Pick(which)
 	}
 	return s.pick(which)
@@ -128,21 +123,7 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 	if err = r.Agree(err); err == nil {
 		e.put(r.From, r.To, own.Columns, own.Values)
 	}
-	return e.On(r), err
-}
-
-// OwnOf returns this rank's examples, copied to memory of r. It asks all ranks.
-func (e Examples) OwnOf(r *store.Ranks) (Stored, error) {
-	own := Examples{N: e.N, D: e.D, Starts: e.Starts}
-	err := own.room(r)
-	if err == nil {
-		columns, values := e.part(r.From, r.To)
-		own.put(r.From, r.To, columns, values)
-	}
-	if err = r.Agree(err); err != nil {
-		r.Close()
-	}
-	return own.On(r), err
+	return Stored{e, store.Of(r)}, err
 }
 
 // pick is Pick of shared examples. An error ends all ranks.
@@ -182,7 +163,7 @@ func (e Stored) keep(which []int) (Stored, func(), error) {
 	kept := s.With(ends)
 	shape := e.shapeOf(which)
 	err := shape.room(kept)
-	p := shape.On(kept)
+	p := Stored{shape, store.Of(kept)}
 	if err := kept.Agree(err); err != nil {
 		return p, kept.Close, err
 	}
@@ -252,7 +233,7 @@ func send(s *store.Ranks, p, e Stored, which []int, rank int, places []int) erro
 // share a long increasing list. It asks all ranks.
 func (e Stored) Keep(which []int) (kept Stored, release func(), err error) {
 	release = func() {}
-	if e.At.Shared() != nil {
+	if e.Shared() {
 		return e.keep(which)
 	}
 	what := fmt.Sprintf("a copy of %d of %d examples", len(which), e.N)

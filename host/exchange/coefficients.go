@@ -80,10 +80,12 @@ func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool strin
 	}
 	m := &model.Model{Q: len(classes), D: d + 1, Meta: model.Meta{
 		ToolVersion: tool, ContractVersion: contract.Version, Classes: classes,
-		Features: model.Features{Count: d, Names: names}, Learner: Imported,
-		Parameters: json.RawMessage("{}"),
-		Weights:    "last", Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true}, D: d},
-		Stop: "converged", Temperature: temperature, Device: model.Device{Kind: "cpu", Conforming: true},
+		Features: model.Features{Count: d, Names: names},
+		Training: model.Training{Learner: Imported, Parameters: json.RawMessage("{}"),
+			Weights: "last"},
+		Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true}, D: d},
+		Outcome:     model.Outcome{Stop: "converged", Temperature: temperature},
+		Device:      model.Device{Kind: "cpu", Conforming: true},
 	}}
 	m.W = make([]float32, m.Q*m.D)
 	for i := range rows {

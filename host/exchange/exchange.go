@@ -8,11 +8,21 @@ package exchange
 
 import (
 	"errors"
+	"io"
 	"strconv"
+
+	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 // ErrForm marks models that a form has no room for.
 var ErrForm = errors.New("the model cannot be written so")
+
+// Writers write m to w in a form for other programs: onnx, liblinear or json. Errors: ErrForm, of a
+// model that the form has no room for, and those of w.
+// docs/export.md describes the forms.
+var Writers = map[string]func(w io.Writer, m *model.Model) error{
+	"onnx": writeONNX, "liblinear": writeLIBLINEAR, "json": writeJSON,
+}
 
 // integers returns the names of classes as integers of that many bits, if all are some and written
 // as Go and Python write them: 7, but not 07.

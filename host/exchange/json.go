@@ -10,15 +10,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// JSONFormat is the version of what JSON writes. It grows when a reader of the old would go wrong.
-const JSONFormat = 1
+// jsonFormat is the version of the JSON form. It grows when a reader of the old would go wrong.
+const jsonFormat = 1
 
-// JSON writes m as one JSON object, a row of a matrix to a line, each float32 as the shortest
+// writeJSON writes m as one JSON object, a row of a matrix to a line, each float32 as the shortest
 // number that reads back as it. docs/export.md describes the fields. Errors: those of w.
-func JSON(w io.Writer, m *model.Model) error {
+func writeJSON(w io.Writer, m *model.Model) error {
 	t := &m.Meta
 	object := fields{
-		{"format", "uma-gpu model"}, {"version", JSONFormat},
+		{"format", "uma-gpu model"}, {"version", jsonFormat},
 		{"classes", t.Classes}, {"features", t.Features}, {"preparation", preparationOf(&t.Preparation)},
 	}
 	if k := t.Kernel; k != nil {

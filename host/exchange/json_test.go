@@ -131,7 +131,7 @@ func mustParse[T any](t *testing.T, text []byte) (v T) {
 func TestJSON(t *testing.T) {
 	for name, r := range trials() {
 		var file bytes.Buffer
-		if err := JSON(&file, r.m); err != nil {
+		if err := writeJSON(&file, r.m); err != nil {
 			t.Fatal(err)
 		}
 		d := mustParse[document](t, file.Bytes())
@@ -165,7 +165,7 @@ func TestJSONIsReadable(t *testing.T) {
 	m := *trials()["linear, none"].m
 	m.W = []float32{0.1, -2, 1e-10, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0.33333334}
 	var file bytes.Buffer
-	if err := JSON(&file, &m); err != nil {
+	if err := writeJSON(&file, &m); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -25,7 +25,7 @@ func Labels(m *model.Model) (labels []int64, named bool) {
 	return labels, false
 }
 
-// LIBLINEAR writes m as a model file of LIBLINEAR (its README says what stands there), for raw
+// writeLIBLINEAR writes m as a model file of LIBLINEAR (its README says what stands there), for raw
 // features: the preparation is folded into the weights, in float64, and Labels are the labels.
 // That rows are scaled to length 1 divides the scores of an example by one number, which moves no
 // class, and is left out. So is the temperature: there are no probabilities. The solver is called
@@ -33,7 +33,7 @@ func Labels(m *model.Model) (labels []int64, named bool) {
 // as we do.
 //
 // Errors: ErrForm and model.ErrNotLinear, of a model with a kernel map; and those of w.
-func LIBLINEAR(w io.Writer, m *model.Model) error {
+func writeLIBLINEAR(w io.Writer, m *model.Model) error {
 	weights, constants, err := m.Raw()
 	if err != nil {
 		return fmt.Errorf("%w: %w, and LIBLINEAR knows no others: write ONNX, or train without %s",

@@ -16,7 +16,7 @@ const (
 	irVersion = 7
 )
 
-// ONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard
+// writeONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard
 // operators. The names are those of skl2onnx: the input X, float32 N×d, N being any; the outputs
 // "label", N int64 if all classes are named by integers, else N strings, and "probabilities",
 // float32 N×Q, or "scores" if m has no temperature. The metadata have "classes" and "features",
@@ -24,11 +24,11 @@ const (
 //
 // Errors: ErrForm, of a model beyond the 2 GiB that protobuf holds; memory.ErrBudget; and those of
 // w.
-func ONNX(w io.Writer, m *model.Model) error {
+func writeONNX(w io.Writer, m *model.Model) error {
 	size := onnxSize(m)
 	if size > math.MaxInt32-1<<20 {
 		return fmt.Errorf("%w: found %d bytes of numbers, wanted less than 2 GiB, which is all that an "+
-			"ONNX file holds: take fewer landmarks (uma-gpu compress) or features", ErrForm, size)
+			"ONNX file holds: take fewer landmarks or features", ErrForm, size)
 	}
 	if err := memory.Check(memory.Product(int(size), 4), "the ONNX form of the model"); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 func TestONNX(t *testing.T) {
 	for name, r := range trials() {
 		var file, again bytes.Buffer
-		if err := errors.Join(ONNX(&file, r.m), ONNX(&again, r.m)); err != nil {
+		if err := errors.Join(writeONNX(&file, r.m), writeONNX(&again, r.m)); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -58,7 +58,7 @@ func TestONNX(t *testing.T) {
 func TestONNXMetadata(t *testing.T) {
 	m := trials()["rbf"].m
 	var file bytes.Buffer
-	if err := ONNX(&file, m); err != nil {
+	if err := writeONNX(&file, m); err != nil {
 		t.Fatal(err)
 	}
 	whole := parse(t, file.Bytes())
@@ -86,7 +86,7 @@ func TestONNXTooLarge(t *testing.T) {
 	p := *m.Projection
 	p.Landmarks = dataset.Examples{N: 1 << 16, D: 1 << 16}
 	m.Projection = &p
-	if err := ONNX(io.Discard, &m); !errors.Is(err, ErrForm) {
+	if err := writeONNX(io.Discard, &m); !errors.Is(err, ErrForm) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -94,9 +94,7 @@ func TestONNXTooLarge(t *testing.T) {
 // TestDiskFull: no form swallows the error of its writer.
 func TestDiskFull(t *testing.T) {
 	full := errors.New("full")
-	forms := map[string]func(io.Writer, *model.Model) error{"onnx": ONNX, "liblinear": LIBLINEAR,
-		"json": JSON}
-	for name, form := range forms {
+	for name, form := range Writers {
 		if err := form(failing{full}, trials()["linear"].m); !errors.Is(err, full) {
 			t.Errorf("%s: got %v", name, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -97,7 +98,7 @@ func atOnceAdvice(noise *confusion.Matrix) string {
 }
 
 // contradicted says whether an explanation leaves more than chance does.
-func contradicted(e *confusion.Explanation) bool {
+func contradicted(e *Explanation) bool {
 	return e.P < doubtful && e.Unexplained > unexplained
 }
 
@@ -154,9 +155,9 @@ const (
 func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]learners.Doubt, error) {
 	noise := r.Problem.Noise
 	part := "predicted as %.60q"
-	e, counts := confusion.Explanation{P: 1}, r.Counts
+	e, counts := Explanation{P: 1}, r.Counts
 	if byPrediction {
-		e = noise.Explain(counts)
+		e = explain(noise, counts)
 	}
 	if !contradicted(&e) && ctx.Err() == nil {
 		part = "nearest to the mean of those labelled %.60q"
@@ -164,7 +165,7 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 		if counts, err = divide(r.Problem); err != nil {
 			return nil, fmt.Errorf("dividing the examples to judge the confusion matrix: %w", err)
 		}
-		e = noise.Explain(counts)
+		e = explain(noise, counts)
 	}
 	if !contradicted(&e) {
 		return nil, nil
@@ -176,7 +177,7 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 			"is it turned (rows for columns), does it claim too much or too little noise?",
 		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
 		Advice: "check the confusion matrix"}
-	if v := turned(noise).Explain(counts); !contradicted(&v) {
+	if v := explain(turned(noise), counts); !contradicted(&v) {
 		d.Advice = "with its axes exchanged the matrix explains them: " +
 			setting.Spell("confusion-axes", "true-rows") + " reads it so"
 	}
@@ -198,8 +199,8 @@ func divide(p *learners.Problem) ([]int64, error) {
 		if len(half) == 0 {
 			continue
 		}
-		means, offset := meansOf(Pick(p.Rows(), p.Y, halves[1-k]), q)
-		to := Pick(p.Rows(), p.Y, half)
+		means, offset := meansOf(fold.Pick(p.Rows(), p.Y, halves[1-k]), q)
+		to := fold.Pick(p.Rows(), p.Y, half)
 		scores, err := engine.Scores(p.Engine, means, to.X)
 		if err != nil {
 			return nil, err
@@ -220,7 +221,7 @@ func divide(p *learners.Problem) ([]int64, error) {
 // meansOf returns the mean of the examples with each label, and what is added to their products
 // with an example, so that the largest is that of the nearest mean; -Inf of a label without
 // examples.
-func meansOf(of Labelled, q int) (w engine.Weights, offset []float64) {
+func meansOf(of fold.Labelled, q int) (w engine.Weights, offset []float64) {
 	d := of.X.D
 	w, offset = engine.NewWeights(q, d), make([]float64, q)
 	sums, n := make([]float64, q*d), make([]float64, q)

@@ -26,12 +26,14 @@ type NoiseCheck struct {
 	// Accuracy is how many more examples get their right class, as C⁻¹ has it.
 	Accuracy Difference `json:"corrected_accuracy_gain"`
 
-	Explained confusion.Explanation `json:"explained"`
+	Explained Explanation `json:"explained"`
+	// Contradicted says that the matrix leaves labels unexplained that chance does not make.
+	Contradicted bool `json:"-"`
 	// Turned is how well the matrix with its axes exchanged explains the labels, its columns
 	// scaled to 1.
-	Turned confusion.Explanation `json:"turned"`
+	Turned Explanation `json:"turned"`
 
-	Frequencies []Frequency `json:"frequencies"` // of each class
+	Frequencies []frequency `json:"frequencies"` // of each class
 
 	// The estimated errors of the same predictions if there were a tenth less noise, and a tenth
 	// more; NaN if there cannot be.
@@ -47,9 +49,9 @@ type Difference struct {
 	StandardError float64 `json:"standard_error"`
 }
 
-// Frequency is that of a true class, as the labels' frequencies and C⁻¹ have it: one that is
+// frequency is that of a true class, as the labels' frequencies and C⁻¹ have it: one that is
 // below 0 by far cannot be.
-type Frequency struct {
+type frequency struct {
 	Class         string  `json:"class"`
 	Value         float64 `json:"value"`
 	StandardError float64 `json:"standard_error"`
@@ -101,8 +103,9 @@ func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*No
 	default:
 		c.Verdict = NoDifference
 	}
-	c.Explained = noise.Explain(counts)
-	c.Turned = turned(noise).Explain(counts)
+	c.Explained = explain(noise, counts)
+	c.Contradicted = contradicted(&c.Explained)
+	c.Turned = explain(turned(noise), counts)
 	c.frequencies(noise, inverse, labels, int64(len(y)))
 	c.Milder = errorIf(noise, -nudge, counts, len(y))
 	c.Stronger = errorIf(noise, nudge, counts, len(y))
@@ -167,7 +170,7 @@ func (c *NoiseCheck) frequencies(noise *confusion.Matrix, inverse *confusion.Inv
 			mean += inverse.V[r*q+k] * share
 			squares += inverse.V[r*q+k] * inverse.V[r*q+k] * share
 		}
-		c.Frequencies = append(c.Frequencies, Frequency{name, mean,
+		c.Frequencies = append(c.Frequencies, frequency{name, mean,
 			math.Sqrt(max(0, squares-mean*mean) / float64(n))})
 	}
 }
@@ -199,16 +202,13 @@ func errorIf(m *confusion.Matrix, share float64, counts []int64, n int) float64 
 	return inverse.EstimatedError(counts, n)
 }
 
-// Contradicted says whether the matrix leaves labels unexplained that chance does not make.
-func (c *NoiseCheck) Contradicted() bool { return contradicted(&c.Explained) }
-
 // warn says what cannot be.
 func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 	say := func(format string, args ...any) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 	}
 	name := func(k int) string { return noise.Classes[k] }
-	if e := c.Explained; contradicted(&e) {
+	if e := c.Explained; c.Contradicted {
 		w := e.Worst
 		say("the matrix does not explain %.1f %% of the labels (probability of that by chance %.2g): of "+
 			"the examples predicted as %.60q, %.0f are labelled %.60q, and %.0f by the matrix at its best",

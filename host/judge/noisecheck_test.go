@@ -27,18 +27,18 @@ func TestCheckNoise(t *testing.T) {
 	check := func(noise *confusion.Matrix) *judge.NoiseCheck {
 		return must(judge.CheckNoise(data.Y, noise, out(noise), without))
 	}
-	if c := check(right); c.Verdict != judge.Helps || c.Contradicted() || c.Accuracy.Mean < 0.1 ||
+	if c := check(right); c.Verdict != judge.Helps || c.Contradicted || c.Accuracy.Mean < 0.1 ||
 		len(c.Warnings) > 0 {
 		t.Errorf("right: %+v", c)
 	}
 	c := check(transposed(right))
-	if !c.Contradicted() || len(c.Warnings) < 2 || !strings.Contains(c.Warnings[1], "is it turned?") {
+	if !c.Contradicted || len(c.Warnings) < 2 || !strings.Contains(c.Warnings[1], "is it turned?") {
 		t.Errorf("turned: %q", c.Warnings)
 	}
 	data.Y = truth
 	without = out(nil)
 	c = check(right)
-	if c.Verdict != judge.Harms || !c.Contradicted() || !strings.Contains(c.Warnings[0],
+	if c.Verdict != judge.Harms || !c.Contradicted || !strings.Contains(c.Warnings[0],
 		"does not explain") {
 		t.Errorf("of labels that are right: %s, %q", c.Verdict, c.Warnings)
 	}

@@ -10,14 +10,14 @@ import (
 
 const confusionName = "confusion.npy"
 
-// Read reads a model file of size bytes from r and checks all of it: exactly the
+// readModel reads a model file of size bytes from r and checks all of it: exactly the
 // members that belong to it, stored and with the right check sums, nothing after the
 // archive, a known format version, types, shapes and finite numbers. Whatever
 // the bytes are it does not panic, and it allocates at most a small multiple of
 // size. Errors say what was found and what was wanted.
 //
 // Arrays written by numpy (numpy.savez, not savez_compressed) are read as well.
-func Read(r io.ReaderAt, size int64) (*Model, error) {
+func readModel(r io.ReaderAt, size int64) (*Model, error) {
 	if err := memory.Check(size, fmt.Sprintf("a model of %d bytes", size)); err != nil {
 		return nil, err
 	}
@@ -62,17 +62,19 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	return m, nil
 }
 
-// Load reads the model file path, by the rules of Read. The error names path.
+// Load reads the model file path and checks all of it, as readModel says. Whatever the file holds,
+// it takes a small multiple of its size in memory. Arrays written by numpy.savez are read as well.
+// The error names path.
 func Load(path string) (m *Model, err error) {
 	err = load("model", path, func(r io.ReaderAt, size int64) (err error) {
-		m, err = Read(r, size)
+		m, err = readModel(r, size)
 		return err
 	})
 	return m, err
 }
 
 // Write writes m to w in the form of a model file. It refuses, before the first
-// byte, what Read would not accept: wrong shapes, numbers that are not finite,
+// byte, what Load would not accept: wrong shapes, numbers that are not finite,
 // bad metadata, and models of more than 4 GiB. Errors of w are wrapped. To write
 // a file, use Save.
 func (m *Model) Write(w io.Writer) error {

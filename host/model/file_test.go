@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 func TestSaveAndLoad(t *testing.T) {
@@ -30,15 +32,13 @@ func TestUnwritablePaths(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "missing")
 	for _, c := range []struct{ path, want string }{
-		{"", `model file "": cannot be written (nothing was changed): found no file name`},
-		{dir, "model file " + dir +
-			": cannot be written (nothing was changed): found a folder, wanted a regular file"},
-		{filepath.Join(missing, "m.npz"), "model file " + filepath.Join(missing, "m.npz") +
-			": cannot be written (nothing was changed): creating a file in folder " + missing},
-		{os.DevNull, "found a device, wanted a regular file"},
+		{"", `""`},
+		{dir, dir + " folder"},
+		{filepath.Join(missing, "m.npz"), filepath.Join(missing, "m.npz") + " folder " + missing},
+		{os.DevNull, "device"},
 	} {
 		err := sample().Save(c.path)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		if !facts.Told(err, c.want) {
 			t.Errorf("Save(%q): error %v, want %q", c.path, err, c.want)
 		}
 	}
@@ -50,8 +50,7 @@ func TestBadModelLeavesOldFile(t *testing.T) {
 	write(t, path, "old")
 	m := sample()
 	m.W = m.W[1:]
-	if err := m.Save(path); err == nil || !strings.Contains(err.Error(),
-		path+" not written: array W: found 14 weights") {
+	if err := m.Save(path); !facts.Told(err, path+" W 14") {
 		t.Errorf("error %v", err)
 	}
 	wantFiles(t, filepath.Dir(path), "m.npz")
@@ -93,15 +92,15 @@ func TestLoadErrors(t *testing.T) {
 	write(t, filepath.Join(dir, "empty.npz"), "")
 	write(t, filepath.Join(dir, "text.npz"), "label,x\n1,2\n1,2\n1,2\n1,2\n")
 	for _, c := range []struct{ path, want string }{
-		{filepath.Join(dir, "none.npz"), "no such file or directory: check the name"},
-		{dir, "found a folder, wanted a regular file"},
-		{os.DevNull, "found a device, wanted a regular file"},
-		{filepath.Join(dir, "empty.npz"), "found 0 bytes, wanted an .npz file"},
-		{filepath.Join(dir, "text.npz"), `found "labe" at the start, wanted an .npz file`},
+		{filepath.Join(dir, "none.npz"), "no such file"},
+		{dir, "folder"},
+		{os.DevNull, "device"},
+		{filepath.Join(dir, "empty.npz"), "0 bytes"},
+		{filepath.Join(dir, "text.npz"), `"labe"`},
 	} {
 		m, err := Load(c.path)
-		if err == nil || m != nil || !strings.Contains(err.Error(), c.want) ||
-			!strings.HasPrefix(err.Error(), "model file "+c.path+": ") {
+		if err == nil || m != nil || !facts.Told(err, c.want) || !strings.HasPrefix(err.Error(),
+			"model file "+c.path+": ") {
 			t.Errorf("Load(%s): %v, want %q", c.path, err, c.want)
 		}
 	}

@@ -63,7 +63,7 @@ func (l *Learned) check(m *Model) error {
 				a.Name)
 		}
 	}
-	return (&Meta{Annotators: l.Annotators}).checkText()
+	return (&Meta{Data: Data{Annotators: l.Annotators}}).checkText()
 }
 
 // names returns those of the annotators.

@@ -20,73 +20,76 @@ import (
 // nowhere else. Times are not part of it, so that a repeated run gives the
 // same file.
 type Meta struct {
-	// FormatVersion is the version of the file format. Write ignores what it finds
-	// here.
-	FormatVersion int `json:"format_version"`
-	// ToolVersion is the version of the program that trained the model.
-	ToolVersion string `json:"tool_version"`
-	// ContractVersion is the version of the numerics contract by which W was computed:
-	// models of the same version, data and parameters are equal. 1 or more.
+	// FormatVersion is the version of the file format. Write ignores what it finds here.
+	FormatVersion int    `json:"format_version"`
+	ToolVersion   string `json:"tool_version"` // of the program that trained the model
+	// ContractVersion is the version of the numerics contract by which W was computed: models of the
+	// same version, data and parameters are equal. 1 or more.
 	ContractVersion int `json:"contract_version"`
-	// Classes are the names of the classes, at least two, all different, in the
-	// order of W's rows.
+	// Classes are the names of the classes, at least two, all different, in the order of W's rows.
 	Classes  []string `json:"classes"`
 	Features Features `json:"features"`
-	// Learner is the learner's name in the catalog.
-	Learner string `json:"learner"`
-	// Parameters are the learner's, one JSON object. Raw text, so that keys keep
-	// the order of the learner's own struct and numbers keep all their digits.
-	// Empty counts as {}.
+	Training
+	// Preparation is applied before predicting: from Features.Count features to the D columns of W.
+	// It was fitted to the training features. Its float32 numbers survive JSON bit for bit.
+	Preparation dataset.Preparation `json:"preparation"`
+	// Kernel is the kernel PCA that follows, whose components W has for columns; nil if W has the
+	// columns of the preparation.
+	Kernel *Kernel `json:"kernel,omitempty"`
+	Data
+	Outcome
+	Device Device `json:"device"`
+}
+
+// Training is how a model was asked to be learnt.
+type Training struct {
+	Learner string `json:"learner"` // its name in the catalog
+	// Parameters are the learner's, one JSON object. Raw text keeps the order of keys and all digits
+	// of numbers. Empty counts as {}.
 	Parameters json.RawMessage `json:"parameters"`
-	// Seed is the seed of every random choice of the training.
-	Seed uint64 `json:"seed"`
-	// Weights says which of the run's weights W holds, as the learner names them: "last",
-	// "average", "best".
-	Weights string `json:"weights"`
-	// MaxSteps is how many steps the training was allowed, 0 or more.
-	MaxSteps int `json:"max_steps"`
+	Seed       uint64          `json:"seed"` // of every random choice
+	// Weights says which of the run's weights W holds, as the learner names them: "last", "average",
+	// "best".
+	Weights  string `json:"weights"`
+	MaxSteps int    `json:"max_steps"` // allowed, 0 or more
 	// From is the SHA-256 of W.npy of the model whose weights the training began with, in
 	// hexadecimal; empty if it began with W = 0.
 	From string `json:"from,omitempty"`
-	// Preparation is what was fitted to the training features and is applied
-	// before predicting: from Features.Count features to the D columns of W. Its
-	// float32 numbers survive JSON bit for bit.
-	Preparation dataset.Preparation `json:"preparation"`
-	// Kernel is the kernel PCA that follows, whose components W has for columns; nil
-	// if W has those of the preparation.
-	Kernel *Kernel `json:"kernel,omitempty"`
-	// DataSHA256 is the hash of the training data, 64 hexadecimal digits in lower
-	// case, or empty if it is not known.
-	DataSHA256 string `json:"data_sha256"`
-	// AnnotationsSHA256 is the hash of who labelled what how, as DataSHA256 is of the
-	// data; empty if the labels were the data's own.
+}
+
+// Data is what a model was learnt from. Hashes are 64 hexadecimal digits in lower case.
+type Data struct {
+	DataSHA256 string `json:"data_sha256"` // of the training data; empty if it is not known
+	// AnnotationsSHA256 is the hash of who labelled what how; empty if the labels were the data's
+	// own.
 	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
 	// Annotators are those of Model.Learned, while the model is written or read; else none.
 	Annotators []Annotator `json:"annotators,omitempty"`
+}
+
+// Outcome is how a training ended, and what is known of its result.
+type Outcome struct {
 	// CompressionSet are the training examples, from 0 upwards in increasing order, whose sum the
 	// last weights are; empty if the learner does not tell.
 	CompressionSet []int `json:"compression_set,omitempty"`
-	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is
-	// not known, or if there is no matrix.
+	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is not known, or
+	// if there is no matrix.
 	Condition float64 `json:"condition_number"`
-	// Steps is the number of steps that the learner made.
-	Steps int `json:"steps"`
-	// Stop says why training ended: "converged", "max-steps", "interrupted", or
-	// "checkpoint" if it had not.
+	Steps     int     `json:"steps"` // made
+	// Stop says why training ended: "converged", "max-steps", "interrupted", or "checkpoint" if it
+	// had not.
 	Stop string `json:"stop"`
-	// EstimatedError is the estimated clean error of W on the training data
-	// (clause 10), or nil if the learner does not estimate it. Noise can push the
-	// estimate below 0 or above 1.
+	// EstimatedError is the estimated clean error of W on the training data (clause 10), nil if the
+	// learner does not estimate it. Noise can push the estimate below 0 or above 1.
 	EstimatedError *float64 `json:"estimated_error"`
-	// Temperature is what scores are divided by before softmax makes probabilities of them: a
-	// normal float32 above 0; 0 if none was fitted.
+	// Temperature is what scores are divided by before softmax makes probabilities of them: a normal
+	// float32 above 0; 0 if none was fitted.
 	Temperature float32 `json:"temperature,omitempty"`
 	// Inverse is what stood for C⁻¹, as confusion.ParseInversion reads it; empty for the exact one.
 	Inverse string `json:"inverse,omitempty"`
-	// TemperatureFolds is how many trainings, each without a part of the examples, Temperature
-	// was to be fitted to; 0 if to the training examples themselves or to other examples.
-	TemperatureFolds int    `json:"temperature_folds,omitempty"`
-	Device           Device `json:"device"`
+	// TemperatureFolds is how many trainings, each without a part of the examples, Temperature was to
+	// be fitted to; 0 if to the training examples themselves or to other examples.
+	TemperatureFolds int `json:"temperature_folds,omitempty"`
 }
 
 // Features describes the columns of the data file, before preparation.
@@ -160,14 +163,11 @@ func (m *Meta) check() error {
 	if err := m.Features.check(); err != nil {
 		return err
 	}
-	if m.Learner == "" {
-		return errors.New("learner: found no name, wanted one of the catalog")
-	}
 	if m.ContractVersion < 1 {
 		return fmt.Errorf("contract_version: found %d, wanted 1 or more", m.ContractVersion)
 	}
-	if m.Weights == "" {
-		return errors.New("weights: found no name, wanted one of the learner's, such as best")
+	if err := m.Training.check(); err != nil {
+		return err
 	}
 	for field, hash := range map[string]string{"data_sha256": m.DataSHA256, "from": m.From,
 		"annotations_sha256": m.AnnotationsSHA256} {
@@ -176,32 +176,8 @@ func (m *Meta) check() error {
 				hash)
 		}
 	}
-	for k, i := range m.CompressionSet {
-		if i < 0 || k > 0 && i <= m.CompressionSet[k-1] {
-			return fmt.Errorf("compression_set: found example %d at place %d, wanted examples from 0 "+
-				"upwards, in increasing order", i, k)
-		}
-	}
-	if !finite(m.Condition) || m.Condition < 0 {
-		return fmt.Errorf("condition_number: found %v, wanted a finite number of at least 1, or 0 for "+
-			"unknown", m.Condition)
-	}
-	if m.Steps < 0 || m.MaxSteps < 0 {
-		return fmt.Errorf("steps, max_steps: found %d, %d, wanted 0 or more", m.Steps, m.MaxSteps)
-	}
-	if m.Temperature != 0 && !(m.Temperature >= 0x1p-126 && m.Temperature <= math.MaxFloat32) {
-		return fmt.Errorf("temperature: found %v, wanted a normal float32 above 0, or none",
-			m.Temperature)
-	}
-	if m.TemperatureFolds < 0 {
-		return fmt.Errorf("temperature_folds: found %d, wanted 0 or more", m.TemperatureFolds)
-	}
-	if m.EstimatedError != nil && !finite(*m.EstimatedError) {
-		return fmt.Errorf("estimated_error: found %v, wanted a finite number, or null", *m.EstimatedError)
-	}
-	if raw := bytes.TrimSpace(m.Parameters); len(m.Parameters) > 0 &&
-		(!json.Valid(raw) || raw[0] != '{' || !utf8.Valid(raw)) {
-		return fmt.Errorf("parameters: found %.40q, wanted one JSON object", raw)
+	if err := m.Outcome.check(); err != nil {
+		return err
 	}
 	if err := checkPreparation(&m.Preparation, m.Features.Count, "the count of features"); err != nil {
 		return fmt.Errorf("preparation: %w", err)
@@ -212,6 +188,50 @@ func (m *Meta) check() error {
 		}
 	}
 	return m.checkText()
+}
+
+// check says what is wrong with t.
+func (t *Training) check() error {
+	if t.Learner == "" {
+		return errors.New("learner: found no name, wanted one of the catalog")
+	}
+	if t.Weights == "" {
+		return errors.New("weights: found no name, wanted one of the learner's, such as best")
+	}
+	if t.MaxSteps < 0 {
+		return fmt.Errorf("max_steps: found %d, wanted 0 or more", t.MaxSteps)
+	}
+	if raw := bytes.TrimSpace(t.Parameters); len(t.Parameters) > 0 &&
+		(!json.Valid(raw) || raw[0] != '{' || !utf8.Valid(raw)) {
+		return fmt.Errorf("parameters: found %.40q, wanted one JSON object", raw)
+	}
+	return nil
+}
+
+// check says what is wrong with o.
+func (o *Outcome) check() error {
+	for k, i := range o.CompressionSet {
+		if i < 0 || k > 0 && i <= o.CompressionSet[k-1] {
+			return fmt.Errorf("compression_set: found example %d at place %d, wanted examples from 0 "+
+				"upwards, in increasing order", i, k)
+		}
+	}
+	if !finite(o.Condition) || o.Condition < 0 {
+		return fmt.Errorf("condition_number: found %v, wanted a finite number of at least 1, or 0 for "+
+			"unknown", o.Condition)
+	}
+	if o.Steps < 0 || o.TemperatureFolds < 0 {
+		return fmt.Errorf("steps, temperature_folds: found %d, %d, wanted 0 or more", o.Steps,
+			o.TemperatureFolds)
+	}
+	if o.Temperature != 0 && !(o.Temperature >= 0x1p-126 && o.Temperature <= math.MaxFloat32) {
+		return fmt.Errorf("temperature: found %v, wanted a normal float32 above 0, or none",
+			o.Temperature)
+	}
+	if o.EstimatedError != nil && !finite(*o.EstimatedError) {
+		return fmt.Errorf("estimated_error: found %v, wanted a finite number, or null", *o.EstimatedError)
+	}
+	return nil
 }
 
 // checkPreparation judges a preparation of d numbers, which what names.

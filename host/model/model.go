@@ -91,7 +91,7 @@ func (m *Model) SetMap(k *pca.Map) {
 	m.Meta.Kernel, m.Projection = &kernel, projection
 }
 
-// check says what keeps m from being a model. It looks at all that Write and Read
+// check says what keeps m from being a model. It looks at all that Write and Load
 // promise: shapes, finite entries, and the metadata.
 func (m *Model) check() error {
 	if m.Q < 2 {

@@ -12,20 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// counter cancels a context when as many examples were predicted as it says.
-type counter struct {
-	after  int64
-	cancel func()
-}
-
-func (c counter) Began(*progress.Task) {}
-func (c counter) Ended(*progress.Task) {}
-func (c counter) Moved(t *progress.Task) {
-	if t.Done() >= c.after {
-		c.cancel()
-	}
-}
-
 // A block after the other gives the bits of all at once, dense or sparse, and ctx ends it between
 // two.
 func TestPredictInBlocks(t *testing.T) {
@@ -59,7 +45,12 @@ func TestPredictInBlocks(t *testing.T) {
 				t.Errorf("%d values at a time, sparse %v: other scores", values, form.Sparse())
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err = m.PredictPrepared(progress.With(ctx, counter{n / 2, cancel}), e, form)
+			atHalf := func(t *progress.Task, _ progress.Event) {
+				if t.Done() >= n/2 {
+					cancel()
+				}
+			}
+			_, err = m.PredictPrepared(progress.With(ctx, atHalf), e, form)
 			if stopped := errors.Is(err, context.Canceled); stopped != (values < n) {
 				t.Errorf("%d values at a time: %v", values, err)
 			}

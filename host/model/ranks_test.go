@@ -87,11 +87,11 @@ func samePredictions(t *testing.T, r ranks.Reducer, path string, m *Model, class
 	if err != nil {
 		return err
 	}
-	d, err := file.Read(t.Context(), path, file.Options{Ranks: r})
+	d, err := file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: r}})
 	if err != nil {
 		return err
 	}
-	if d.Stored().At.Shared() == nil {
+	if !d.Stored().Shared() {
 		return errors.New("all ranks have all examples")
 	}
 	got, err := m.Predict(t.Context(), e, d)

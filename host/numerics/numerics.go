@@ -134,6 +134,23 @@ func SparseDots(dst []float32, columns []int32, values, w []float32) {
 	}
 }
 
+// SquaredNorm returns ⟨x, x⟩ by clause 1 of a row: all its values or, if columns is not nil, those
+// stored in increasing columns.
+func SquaredNorm(columns []int32, values []float32) float32 {
+	if columns == nil {
+		return Dot(values, values)
+	}
+	var total, acc float32
+	chunk := int32(0)
+	for k, j := range columns {
+		if c := j / Chunk; c != chunk {
+			total, acc, chunk = total+acc, 0, c
+		}
+		acc = FMA(values[k], values[k], acc)
+	}
+	return total + acc
+}
+
 // MostExamples is the largest total of a FixedPoint: as a float64 it is exact, and the
 // integers of the largest float32 still have a scale for it.
 const MostExamples = 1 << 53
@@ -167,4 +184,53 @@ func (f FixedPoint) Unit() float32 { return float32(math.Ldexp(1, -f.S) / float6
 // rounds to the integer 0 in any case.
 func Quantize(x, scale float32) int64 {
 	return int64(math.RoundToEven(float64(x) * float64(scale)))
+}
+
+// Inverse returns the inverse of the q×q row-major matrix a in float64 (clause
+// 6), or false if a pivot is exactly zero. It does not judge the conditioning.
+//
+// Gauss-Jordan elimination on [A | I] with partial pivoting: for each column c,
+// the pivot is the entry of largest magnitude in rows c..q-1, the lowest row on
+// a tie; its row is swapped into place and divided by it entry by entry; then
+// every other row r with a non-zero entry f in column c becomes
+// row_r - f·row_c, the product rounded before it is subtracted. A library's LU
+// is free to block, fuse and reorder differently on each processor; the weights
+// depend on these bits, so the order is fixed here.
+func Inverse(a []float64, q int) ([]float64, bool) {
+	m := append([]float64(nil), a[:q*q]...)
+	inv := make([]float64, q*q)
+	for i := range q {
+		inv[i*q+i] = 1
+	}
+	for c := range q {
+		pivot := c
+		for r := c + 1; r < q; r++ {
+			if math.Abs(m[r*q+c]) > math.Abs(m[pivot*q+c]) {
+				pivot = r
+			}
+		}
+		d := m[pivot*q+c]
+		if d == 0 {
+			return nil, false
+		}
+		for j := range q {
+			m[c*q+j], m[pivot*q+j] = m[pivot*q+j], m[c*q+j]
+			inv[c*q+j], inv[pivot*q+j] = inv[pivot*q+j], inv[c*q+j]
+		}
+		for j := range q {
+			m[c*q+j] /= d
+			inv[c*q+j] /= d
+		}
+		for r := range q {
+			f := m[r*q+c]
+			if r == c || f == 0 {
+				continue
+			}
+			for j := range q {
+				m[r*q+j] -= float64(f * m[c*q+j])
+				inv[r*q+j] -= float64(f * inv[c*q+j])
+			}
+		}
+	}
+	return inv, true
 }

@@ -201,7 +201,7 @@ func (e *noiseEstimator) alone(
 	classes := e.data.Classes
 	switch method {
 	case NoNoise:
-		m, err := confusion.Identity(classes)
+		m, err := confusion.Symmetric(classes, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -215,10 +215,11 @@ func (e *noiseEstimator) alone(
 	if err != nil {
 		return nil, err
 	}
+	rows := func(use func([]float32) error) error { return use(p) }
 	if method == AnchorPoints {
-		return estimate.Anchors(classes, e.data.N, estimate.RowsOf(p))
+		return estimate.Anchors(classes, e.data.N, rows)
 	}
-	return estimate.ConfidentJoint(classes, e.data.Y, estimate.RowsOf(p), true)
+	return estimate.ConfidentJoint(classes, e.data.Y, rows, true)
 }
 
 // probabilities returns those of the noisy labels, of models that have not seen the example.

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -40,7 +42,7 @@ func Scores(
 	fitting := ctx
 	ctx, task := progress.Begin(ctx, foldWork(folds))
 	defer task.End()
-	spreads := make([]float64, folds)
+	spreads, steps, stops := make([]float64, folds), make([]int, folds), []string{}
 	for f := range folds {
 		m, err := train(ctx, h, labelled, noise, o, f)
 		if err == nil {
@@ -49,14 +51,18 @@ func Scores(
 		if err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}
-		spreads[f] = judge.Deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
+		spreads[f] = fold.Deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
 		if m.Run.Noise != nil {
 			h.Learned = append(h.Learned, m.Run.Noise)
 		}
-		if note != nil {
-			note("fold %d of %d: %d steps, %s", f+1, folds, m.Meta.Steps, m.Meta.Stop)
+		if steps[f] = m.Meta.Steps; !slices.Contains(stops, m.Meta.Stop) {
+			stops = append(stops, m.Meta.Stop)
 		}
 		task.Add(1)
+	}
+	if note != nil {
+		note("%d folds: %d to %d steps, %s", folds, slices.Min(steps), slices.Max(steps),
+			strings.Join(stops, " or "))
 	}
 	if o.Annotations != nil {
 		noise = meanLearned(h, data.Classes)
@@ -114,7 +120,7 @@ func newHeldOut(data *dataset.Dataset, o host.Options, folds int,
 	if ofClasses(data.Y, data.N, h.Q) {
 		shared = data.Y
 	}
-	h.Fold, h.Scores = judge.Folds(shared, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
+	h.Fold, h.Scores = fold.Draw(shared, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
 	return &labelled, h, nil
 }
 
@@ -140,8 +146,8 @@ func finish(
 // inside it.
 func part(h *judge.HeldOut, data *dataset.Dataset, f int,
 ) (part *dataset.Dataset, fit, rest []int, release func(), err error) {
-	fit, rest = judge.Divide(h.Fold, f)
-	some, release, err := judge.Keep(data.Stored(), data.Y, fit)
+	fit, rest = fold.Divide(h.Fold, f)
+	some, release, err := fold.Keep(data.Stored(), data.Y, fit)
 	without := *data
 	without.Put(some.X)
 	without.Y, without.SHA256 = some.Y, ""
@@ -164,8 +170,8 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 	if err != nil {
 		return nil, err
 	}
-	size := max(1, judge.BlockValues/max(1, data.D))
-	if data.Stored().At.Shared() != nil {
+	size := max(1, fold.BlockValues/max(1, data.D))
+	if data.Stored().Shared() {
 		size = len(rest) // each rank has some of them
 	}
 	for block := range slices.Chunk(rest, max(1, size)) {
@@ -250,7 +256,7 @@ func AllScores(
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}
 		for k, w := range weights {
-			spreads[k] = append(spreads[k], judge.Deviation(w))
+			spreads[k] = append(spreads[k], fold.Deviation(w))
 		}
 		if note != nil {
 			note("fold %d of %d: %d trainings side by side", f+1, folds, len(all))
@@ -281,7 +287,7 @@ func trainAll(
 	if err != nil {
 		return nil, err
 	}
-	for block := range slices.Chunk(rest, max(1, judge.BlockValues/max(1, data.D))) {
+	for block := range slices.Chunk(rest, max(1, fold.BlockValues/max(1, data.D))) {
 		x := data.Examples.Pick(block)
 		if data.Prepared == nil {
 			if x, err = features.Apply(preparation, x); err != nil {

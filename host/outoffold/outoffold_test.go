@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
@@ -20,6 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 )
@@ -143,7 +143,7 @@ func TestOutOfFoldEveryLearner(t *testing.T) {
 			t.Errorf("%s: %v", d.Name, err)
 			continue
 		}
-		if slices.Min(h.Scores) == slices.Max(h.Scores) || !strings.Contains(said, "fold %d of %d") {
+		if slices.Min(h.Scores) == slices.Max(h.Scores) || !facts.Told(said, "%d folds") {
 			t.Errorf("%s: no scores, or no note: %q", d.Name, said)
 		}
 	}
@@ -174,20 +174,20 @@ func TestOutOfFoldRefuses(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for _, folds := range []int{-1, 0, 1, judge.MostFolds + 1} {
-		if _, err := outoffold.Scores(t.Context(), data, noise, o, folds); err == nil ||
-			!strings.Contains(err.Error(), "folds for 1797 examples, wanted 2 to 100") {
+		if _, err := outoffold.Scores(t.Context(), data, noise, o, folds); !facts.Told(err,
+			"1797 examples 2 100") {
 			t.Errorf("%d folds: %v", folds, err)
 		}
 	}
 	from := o
 	from.From = &model.Model{}
-	if _, err := outoffold.Scores(t.Context(), data, noise, from, 2); err == nil ||
-		!strings.Contains(err.Error(), "may have seen all examples") {
+	if _, err := outoffold.Scores(t.Context(), data, noise, from, 2); !facts.Told(err,
+		"seen all examples") {
 		t.Errorf("a model to begin with: %v", err)
 	}
 	data.Y = nil
-	if _, err := outoffold.Scores(t.Context(), data, noise, o, 2); err == nil ||
-		!strings.Contains(err.Error(), "found 0 labels of 1797 examples") {
+	if _, err := outoffold.Scores(t.Context(), data, noise, o, 2); !facts.Told(err,
+		"0 labels 1797 examples") {
 		t.Errorf("no labels: %v", err)
 	}
 	h := judge.HeldOut{Q: 2, Scores: []float32{1, 2}}

@@ -1,5 +1,5 @@
 // Package progress says how far long work is: tasks, nested through a context, which count what is
-// done and tell a Listener. It knows neither clock nor terminal, and costs next to nothing if
+// done and tell a listener. It knows neither clock nor terminal, and costs next to nothing if
 // nobody listens.
 package progress
 
@@ -9,13 +9,15 @@ import (
 	"sync/atomic"
 )
 
-// Listener hears of tasks; see With. Its methods are called by whichever goroutine does the work,
-// and several of them at a time.
-type Listener interface {
-	Began(*Task)
-	Moved(*Task) // its count or its estimated error is another
-	Ended(*Task)
-}
+// Event is what has become of a task.
+type Event int
+
+// The events of a task.
+const (
+	Began Event = iota
+	Moved       // its count or its estimated error is another
+	Ended
+)
 
 // Work is what a task has to do.
 type Work struct {
@@ -35,7 +37,7 @@ type Task struct {
 	Work
 	Parent *Task // the task that it is a part of; nil for none
 
-	listener Listener
+	hear     func(*Task, Event)
 	done     atomic.Int64
 	estimate atomic.Uint64 // bits of the estimated error; 0 until it is known
 	ended    atomic.Bool
@@ -44,23 +46,24 @@ type Task struct {
 type listenerKey struct{}
 type taskKey struct{}
 
-// With returns a context whose tasks l hears of.
-func With(ctx context.Context, l Listener) context.Context {
-	return context.WithValue(ctx, listenerKey{}, l)
+// With returns a context whose tasks hear is called with, by the goroutine that does the work, and
+// by several at a time.
+func With(ctx context.Context, hear func(*Task, Event)) context.Context {
+	return context.WithValue(ctx, listenerKey{}, hear)
 }
 
 // Begin begins a task, a part of the one that ctx belongs to. Its own parts are begun with the
 // context that is returned; without a listener that is ctx, and the task nil. Whoever begins it
 // ends it.
 func Begin(ctx context.Context, w Work) (context.Context, *Task) {
-	l, ok := ctx.Value(listenerKey{}).(Listener)
+	hear, ok := ctx.Value(listenerKey{}).(func(*Task, Event))
 	if !ok {
 		return ctx, nil
 	}
-	t := &Task{Work: w, listener: l}
+	t := &Task{Work: w, hear: hear}
 	t.done.Store(w.From)
 	t.Parent, _ = ctx.Value(taskKey{}).(*Task)
-	l.Began(t)
+	hear(t, Began)
 	return context.WithValue(ctx, taskKey{}, t), t
 }
 
@@ -68,7 +71,7 @@ func Begin(ctx context.Context, w Work) (context.Context, *Task) {
 func (t *Task) Add(n int64) {
 	if t != nil && n != 0 {
 		t.done.Add(n)
-		t.listener.Moved(t)
+		t.hear(t, Moved)
 	}
 }
 
@@ -76,7 +79,7 @@ func (t *Task) Add(n int64) {
 func (t *Task) Reach(n int64) {
 	if t != nil {
 		t.done.Store(n)
-		t.listener.Moved(t)
+		t.hear(t, Moved)
 	}
 }
 
@@ -90,7 +93,7 @@ func (t *Task) Estimate(e float64) {
 // End ends the task. Further calls do nothing.
 func (t *Task) End() {
 	if t != nil && !t.ended.Swap(true) {
-		t.listener.Ended(t)
+		t.hear(t, Ended)
 	}
 }
 

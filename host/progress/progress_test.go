@@ -9,18 +9,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// told is a listener that writes down what it hears.
-type told struct{ lines []string }
-
-func (l *told) Began(t *progress.Task) { l.lines = append(l.lines, "begin "+t.Name) }
-func (l *told) Moved(t *progress.Task) {
-	l.lines = append(l.lines, fmt.Sprint(t.Name, " ", t.Done()))
-}
-func (l *told) Ended(t *progress.Task) { l.lines = append(l.lines, "end "+t.Name) }
-
 func TestTasksAreNestedAndTold(t *testing.T) {
-	var l told
-	ctx, folds := progress.Begin(progress.With(t.Context(), &l), progress.Work{Name: "folds",
+	var lines []string
+	hear := func(t *progress.Task, e progress.Event) {
+		lines = append(lines, map[progress.Event]string{progress.Began: "begin " + t.Name,
+			progress.Moved: fmt.Sprint(t.Name, " ", t.Done()), progress.Ended: "end " + t.Name}[e])
+	}
+	ctx, folds := progress.Begin(progress.With(t.Context(), hear), progress.Work{Name: "folds",
 		Unit: "fold", Total: 2})
 	_, learning := progress.Begin(ctx, progress.Work{Name: "learning", Unit: "step"})
 	if folds.Parent != nil || learning.Parent != folds {
@@ -39,8 +34,8 @@ func TestTasksAreNestedAndTold(t *testing.T) {
 	folds.End()
 	want := []string{"begin folds", "begin learning", "learning 7", "learning 9", "end learning",
 		"folds 1", "end folds"}
-	if !slices.Equal(l.lines, want) {
-		t.Errorf("told %q, want %q", l.lines, want)
+	if !slices.Equal(lines, want) {
+		t.Errorf("told %q, want %q", lines, want)
 	}
 	if e, known := learning.EstimatedError(); e != 0 || !known {
 		t.Errorf("found the estimated error %v, %v, want 0", e, known)

@@ -38,25 +38,16 @@ type Reducer interface {
 }
 
 // Alone is the Reducer of a single rank.
-type Alone struct{}
+var Alone Reducer = alone{}
 
-// Rank returns 0 of 1.
-func (Alone) Rank() (rank, ranks int) { return 0, 1 }
+type alone struct{}
 
-// Sum leaves v as it is.
-func (Alone) Sum(context.Context, []int64) error { return nil }
-
-// Max leaves v as it is.
-func (Alone) Max(context.Context, []int64) error { return nil }
-
-// Broadcast leaves b as it is.
-func (Alone) Broadcast(context.Context, []byte, int) error { return nil }
-
-// Barrier returns at once.
-func (Alone) Barrier(context.Context) error { return nil }
-
-// Abort does nothing.
-func (Alone) Abort(error) {}
+func (alone) Rank() (rank, ranks int)                      { return 0, 1 }
+func (alone) Sum(context.Context, []int64) error           { return nil }
+func (alone) Max(context.Context, []int64) error           { return nil }
+func (alone) Broadcast(context.Context, []byte, int) error { return nil }
+func (alone) Barrier(context.Context) error                { return nil }
+func (alone) Abort(error)                                  {}
 
 // ErrDiffers is what operations return whose ranks do not work on the same: another program, other
 // data, other options.
@@ -102,22 +93,22 @@ func Agree(ctx context.Context, r Reducer, err error, kinds ...error) error {
 	if root == rank {
 		return err
 	}
-	t := &told{text: string(b)}
+	t := &remoteError{text: string(b)}
 	if about[1] > 0 {
 		t.kind = kinds[about[1]-1]
 	}
 	return fmt.Errorf("rank %d: %w", root, t)
 }
 
-// told is the error of another rank.
-type told struct {
+// remoteError is the error of another rank.
+type remoteError struct {
 	text string
 	kind error // nil if none of those known
 }
 
-func (t *told) Error() string { return t.text }
+func (t *remoteError) Error() string { return t.text }
 
-func (t *told) Unwrap() error { return t.kind }
+func (t *remoteError) Unwrap() error { return t.kind }
 
 // Gather fills rows of width numbers with those of each rank: rank k has rows ends[k]..ends[k+1]-1.
 func Gather[T int32 | int64 | float32 | float64](
@@ -152,44 +143,38 @@ type Traffic struct {
 	Seconds   float64 `json:"seconds"`         // in calls, waiting for other ranks included
 }
 
-// Meter is a Reducer that counts what goes through another one.
-type Meter struct {
+// Through returns r, whose traffic is counted in t from now on. t is for the goroutine that makes
+// the calls.
+func (t *Traffic) Through(r Reducer) Reducer { return &meter{r, t} }
+
+// meter is a Reducer that counts what goes through another one.
+type meter struct {
 	Reducer
-	traffic Traffic
+	traffic *Traffic
 }
 
-// NewMeter returns r with a count.
-func NewMeter(r Reducer) *Meter { return &Meter{Reducer: r} }
-
-// Traffic returns what has gone through so far. It is for the goroutine that makes the calls.
-func (m *Meter) Traffic() Traffic { return m.traffic }
-
-func (m *Meter) count(summed, broadcast int, call func() error) error {
+func (m *meter) count(summed, broadcast int, call func() error) error {
 	begin := time.Now()
 	err := call()
-	t := &m.traffic
+	t := m.traffic
 	t.Calls++
 	t.Summed, t.Broadcast = t.Summed+int64(summed), t.Broadcast+int64(broadcast)
 	t.Seconds += time.Since(begin).Seconds()
 	return err
 }
 
-// Sum implements Reducer.
-func (m *Meter) Sum(ctx context.Context, v []int64) error {
+func (m *meter) Sum(ctx context.Context, v []int64) error {
 	return m.count(8*len(v), 0, func() error { return m.Reducer.Sum(ctx, v) })
 }
 
-// Max implements Reducer.
-func (m *Meter) Max(ctx context.Context, v []int64) error {
+func (m *meter) Max(ctx context.Context, v []int64) error {
 	return m.count(8*len(v), 0, func() error { return m.Reducer.Max(ctx, v) })
 }
 
-// Broadcast implements Reducer.
-func (m *Meter) Broadcast(ctx context.Context, b []byte, root int) error {
+func (m *meter) Broadcast(ctx context.Context, b []byte, root int) error {
 	return m.count(0, len(b), func() error { return m.Reducer.Broadcast(ctx, b, root) })
 }
 
-// Barrier implements Reducer.
-func (m *Meter) Barrier(ctx context.Context) error {
+func (m *meter) Barrier(ctx context.Context) error {
 	return m.count(0, 0, func() error { return m.Reducer.Barrier(ctx) })
 }

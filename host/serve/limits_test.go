@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 const oneRow = `{"rows":[[1,2,3,4]]}`
@@ -36,7 +37,7 @@ func TestConcurrency(t *testing.T) {
 	}
 	busy := post(s.Handler(), "application/json", strings.NewReader(oneRow))
 	if busy.Code != 503 || busy.Header().Get("Retry-After") != "1" ||
-		!strings.Contains(busy.Body.String(), "try again") {
+		!facts.Told(plain(busy.Body.String()), "again") {
 		t.Errorf("got %d %s", busy.Code, busy.Body)
 	}
 	io.WriteString(w, oneRow[5:])
@@ -73,7 +74,7 @@ func TestTimeLimit(t *testing.T) {
 	s := New(models()["linear"], e, Options{Timeout: 5 * time.Millisecond})
 	defer s.batches.end()
 	if got := post(s.Handler(), "application/json", strings.NewReader(oneRow)); got.Code != 503 ||
-		!strings.Contains(got.Body.String(), "within the time limit") {
+		!facts.Told(plain(got.Body.String()), "time limit") {
 		t.Errorf("got %d %s", got.Code, got.Body)
 	}
 	close(e.wait)

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 const colours = `colour,member,age,class
@@ -56,20 +57,20 @@ func TestTable(t *testing.T) {
 	} {
 		got := decode(t, post(s, c.kind, strings.NewReader(c.body)))
 		if len(got.Warnings) != 1 ||
-			!strings.Contains(got.Warnings[0], `levels that the training data did not have, "teal"`) {
+			!facts.Told(got.Warnings[0], `levels "teal"`) {
 			t.Errorf("%s: warnings %v", c.kind, got.Warnings)
 		}
 	}
 	for _, c := range []struct{ body, want string }{
-		{`{"rows": [["red", true]]}`, `"error":"found 2 values, wanted 3, one for each column","row":0`},
-		{`{"rows": [["red", true, 1], ["red", true, "old"]]}`, `column 3: found \"old\", wanted a decimal number such as 12, -0.5 or 1e-3","row":1,"column":2,"field":"age"`},
-		{`{"rows": [["red", true, [1]]]}`, `"error":"found a list or an object, wanted a text, a number, true, false or null","row":0,"column":2`},
-		{`{"rows": [{"columns": [0], "values": [1]}]}`, `wanted a list of a value for each column","row":0`},
-		{`{"columns": ["colour", "age"], "rows": [["red", 1]]}`, `wanted also \"member\"`},
-		{`{"columns": ["colour", "member", "age"], "rows": [[1,2]]}`, `"error":"found 2 values, wanted 3, one for each column","row":0`},
+		{`{"rows": [["red", true]]}`, "2 values 3 row 0"},
+		{`{"rows": [["red", true, 1], ["red", true, "old"]]}`, "column 3 old decimal row 1 column 2 field age"},
+		{`{"rows": [["red", true, [1]]]}`, "list object row 0 column 2"},
+		{`{"rows": [{"columns": [0], "values": [1]}]}`, "list value row 0"},
+		{`{"columns": ["colour", "age"], "rows": [["red", 1]]}`, "also member"},
+		{`{"columns": ["colour", "member", "age"], "rows": [[1,2]]}`, "2 values 3 row 0"},
 	} {
 		w := post(s, "application/json", strings.NewReader(c.body))
-		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), c.want) {
+		if w.Code != http.StatusBadRequest || !facts.Told(plain(w.Body.String()), c.want) {
 			t.Errorf("%s: %d %s, want %s", c.body, w.Code, w.Body, c.want)
 		}
 	}

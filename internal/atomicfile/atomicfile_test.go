@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 func TestWriteNewAndOld(t *testing.T) {
@@ -70,27 +72,24 @@ func TestUnwritablePaths(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ path, want string }{
-		{"", `"": cannot be written (nothing was changed): found no file name`},
-		{filepath.Join(dir, "folder"),
-			"found a folder, wanted a regular file or nothing; choose another name"},
-		{filepath.Join(dir, "tofolder"), "found a folder, wanted a regular file"},
-		{filepath.Join(dir, "new") + string(filepath.Separator),
-			"found no file name at its end; name a file"},
-		{filepath.Join(dir, "missing", "f"), "creating a file in folder " + filepath.Join(dir,
-			"missing") + ": " + syscall.ENOENT.Error() + "; make the folder first"},
-		{filepath.Join(dir, "file", "f"), "choose another file name or folder"},
-		{filepath.Join(dir, strings.Repeat("x", 300)), "choose another file name"},
-		{filepath.Join(dir, "dangling"),
-			"found a symbolic link to nowhere, which does not exist; remove the link"},
-		{filepath.Join(dir, "loop"), "choose another file name"},
-		{os.DevNull, "found a device, wanted a regular file"},
+		{"", `"" name`},
+		{filepath.Join(dir, "folder"), "folder"},
+		{filepath.Join(dir, "tofolder"), "folder"},
+		{filepath.Join(dir, "new") + string(filepath.Separator), "name end"},
+		{filepath.Join(dir, "missing", "f"), "folder " + filepath.Join(dir,
+			"missing") + " " + syscall.ENOENT.Error() + " folder"},
+		{filepath.Join(dir, "file", "f"), "name folder"},
+		{filepath.Join(dir, strings.Repeat("x", 300)), "name"},
+		{filepath.Join(dir, "dangling"), "link nowhere"},
+		{filepath.Join(dir, "loop"), "name"},
+		{os.DevNull, "device"},
 	} {
 		called := false
 		written := Write(c.path, func(io.Writer) error { called = true; return nil })
 		for what, err := range map[string]error{"Write": written,
 			"CheckWritable": CheckWritable(c.path)} {
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(),
-				c.path) || strings.Contains(err.Error(), ".tmp") {
+			if !facts.Told(err, c.want) || !strings.HasPrefix(err.Error(), c.path) ||
+				strings.Contains(err.Error(), ".tmp") {
 				t.Errorf("%s(%.80q): error %v, want the path first and %q", what, c.path, err, c.want)
 			}
 		}
@@ -167,9 +166,8 @@ func TestFailedRename(t *testing.T) {
 		return os.MkdirAll(filepath.Join(path, "in the way"), 0o777)
 	})
 	if err == nil || !strings.HasPrefix(err.Error(),
-		path+": cannot be written (nothing was changed): ") ||
-		!strings.Contains(err.Error(), "choose another file name") && !strings.Contains(err.Error(),
-			"remove the files") {
+		path+": cannot be written (nothing was changed): ") || !facts.Told(err, "name") &&
+		!facts.Told(err, "remove files") {
 		t.Errorf("error %v", err)
 	}
 	wantFiles(t, dir, "f")
@@ -245,8 +243,7 @@ func TestLeftoverTemporaryFiles(t *testing.T) {
 	}
 	for what, err := range map[string]error{"Write": Write(path, text("more")),
 		"CheckWritable": CheckWritable(path)} {
-		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(),
-			"remove the files .uma-gpu-*.tmp") {
+		if !errors.Is(err, fs.ErrExist) || !facts.Told(err, "uma-gpu-*.tmp") {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}
@@ -287,7 +284,7 @@ func TestAdvice(t *testing.T) {
 		{syscall.EIO, "choose another file name or folder"},
 	} {
 		err := notWritten("f", advised(&fs.PathError{Op: "write", Path: "temp", Err: c.err}))
-		if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.err.Error()+"; "+c.want) ||
+		if !errors.Is(err, c.err) || !facts.Told(err, c.err.Error()+" "+c.want) ||
 			strings.Contains(err.Error(), "temp") {
 			t.Errorf("%v: %v, want %q", c.err, err, c.want)
 		}

@@ -43,3 +43,6 @@ type Limits struct {
 
 // Open opens a table of size bytes.
 type Open func(r io.ReaderAt, size int64, l Limits) (Table, error)
+
+// Parquet opens a Parquet file; nil unless package host/dataset/parquet is linked.
+var Parquet Open

@@ -115,14 +115,8 @@ func inverseOf(m *model.Model) (*confusion.Inverse, error) {
 	if m.Confusion == nil {
 		return confusion.NoNoise(m.Q), nil
 	}
-	noise := &confusion.Matrix{Classes: m.Meta.Classes, P: m.Confusion}
-	if text := m.Meta.Inverse; text != "" {
-		var err error
-		if noise.Inversion, err = confusion.ParseInversion(text); err != nil {
-			return nil, err
-		}
-	}
-	return noise.Invert()
+	return (&confusion.Matrix{Classes: m.Meta.Classes, P: m.Confusion,
+		Inversion: m.Meta.Inverse}).Invert()
 }
 
 // Compress returns m folded (see model.Fold) and, for atoms above 0, with that number of landmarks

@@ -183,7 +183,7 @@ func addColumns(sums, values []float32, w float32) {
 
 // exactOf returns the numbers of the exact means at examples that each rank has.
 func (s *sample) exactOf(at dataset.Examples) ([]float32, error) {
-	if s.x.At.Shared() == nil {
+	if !s.x.Shared() {
 		return s.project(at, s.exact)
 	}
 	return s.sharedMeans(at)
@@ -201,7 +201,7 @@ const (
 // those of their chunks at the same time, and then add them one after the other. It takes all
 // ranks.
 func (s *sample) sharedMeans(at dataset.Examples) ([]float32, error) {
-	ends, q := s.x.At.Shared().Ends, len(s.sizes)
+	ends, q := s.x.At.Ends(), len(s.sizes)
 	most := 0 // chunks of a rank
 	for k, end := range ends[1:] {
 		most = max(most, (end-ends[k]+numerics.Chunk-1)/numerics.Chunk)

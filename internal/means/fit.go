@@ -173,7 +173,7 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q i
 		return nil, err
 	}
 	exact := engine.Projection{Function: o.Function, Landmarks: x.Examples}
-	if x.At.Shared() == nil { // else each rank makes its own weights
+	if !x.Shared() { // else each rank makes its own weights
 		if exact, err = Exact(x.Examples, y, q, o.Function); err != nil {
 			return nil, err
 		}

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 )
 
@@ -82,7 +81,7 @@ func line(p *plot.Plot, points plotter.XYs, c color.Color) error {
 }
 
 // curve draws estimated and held-out errors by steps.
-func curve(history []judge.Moment) (template.HTML, error) {
+func curve(history []Moment) (template.HTML, error) {
 	p := newPlot("steps", "error")
 	var own, held plotter.XYs
 	stride := 1 + len(history)/400 // a point per pixel is enough

@@ -87,11 +87,6 @@ func (v *view) noise() error {
 	if n == nil {
 		return nil
 	}
-	cell := func(of [][]float64) func(i, j int) float64 {
-		return func(i, j int) float64 {
-			return of[i][j]
-		}
-	}
 	draw := func(of [][]float64, m heatMap) (*heatMap, error) {
 		m.Rows, m.Columns, m.Classes = "noisy label", "true class", v.Classes
 		text := func(i, j int) string { return hundredths(of[i][j]) }
@@ -99,7 +94,7 @@ func (v *view) noise() error {
 			return fmt.Sprintf("of true %s, %.2f %% are labelled %s", v.Classes[j], 100*of[i][j],
 				v.Classes[i])
 		}
-		h, err := newHeatMap(m, cell(of), text, more)
+		h, err := newHeatMap(m, func(i, j int) float64 { return of[i][j] }, text, more)
 		return &h, err
 	}
 	var err error

@@ -26,7 +26,7 @@ type Report struct {
 	Classes []string `json:"classes"`
 
 	Doubts  []learners.Doubt `json:"doubts,omitempty"`  // of the training
-	History []judge.Moment   `json:"history,omitempty"` // of the training, step by step
+	History []Moment         `json:"history,omitempty"` // of the training, step by step
 	Phases  []Phase          `json:"phases,omitempty"`  // of the training
 	Noise   *Noise           `json:"noise,omitempty"`   // nil: labels are taken for right
 
@@ -35,6 +35,15 @@ type Report struct {
 	// labels that are likely wrong, of those judged
 	Issues   int       `json:"issues"`
 	Suspects []Suspect `json:"suspects,omitempty"`
+}
+
+// Moment is the error of the weights after a number of steps.
+type Moment struct {
+	Step           int     `json:"step"`            // 0 or more
+	EstimatedError float64 `json:"estimated_error"` // on the examples that are learned from
+	// HeldOutError is the error rate on examples held out; of noisy labels, as C⁻¹ has it. Nil where
+	// it was not measured.
+	HeldOutError *float64 `json:"held_out_error"`
 }
 
 // Verdict is the first line of the page, and what it rests on.

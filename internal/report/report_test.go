@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/report"
@@ -50,7 +49,7 @@ func drawn(t *testing.T, q int, pictures bool) *report.Report {
 	}
 	r.Judged.Hardest(r.Classes)
 	for step := range 5000 {
-		r.History = append(r.History, judge.Moment{Step: step, EstimatedError: math.Exp(-float64(step))})
+		r.History = append(r.History, report.Moment{Step: step, EstimatedError: math.Exp(-float64(step))})
 	}
 	for k := range report.MostSuspects {
 		s := report.Suspect{Example: int64(k + 1), Given: r.Classes[0], Likely: r.Classes[1],

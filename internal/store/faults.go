@@ -22,13 +22,9 @@ var mapped struct {
 	list []mapping
 }
 
-// Remember notes that raw is what path was mapped to, until Forget.
-func Remember(raw []byte, path string) { note(raw, path, false) }
-
-// RememberAway is Remember for what ranks share, each with memory for its own examples.
-func RememberAway(raw []byte, path string) { note(raw, path, true) }
-
-func note(raw []byte, path string, shared bool) {
+// Remember notes until Forget that raw is what path was mapped to, or what ranks share, each with
+// memory for its own examples.
+func Remember(raw []byte, path string, shared bool) {
 	mapped.Lock()
 	defer mapped.Unlock()
 	const most = 64

@@ -55,19 +55,6 @@ func (s *Ranks) Agree(err error) error {
 	return ranks.Agree(s.Ctx, s.Reducer, err, memory.ErrBudget, fs.ErrNotExist, context.Canceled)
 }
 
-// Everywhere reports whether what holds on this rank does on all; s may be nil.
-func (s *Ranks) Everywhere(holds bool) (bool, error) {
-	if s == nil {
-		return holds, nil
-	}
-	not := []int64{0}
-	if !holds {
-		not[0] = 1
-	}
-	err := s.Max(s.Ctx, not)
-	return not[0] == 0, err
-}
-
 // Largest makes each of most, which are not negative, the largest of all ranks; s may be nil.
 func (s *Ranks) Largest(most []float32) error {
 	if s == nil {
@@ -138,7 +125,7 @@ func SpanBetween[T Element](s *Ranks, n, from, to int) ([]T, error) {
 			"(ulimit -v)", n*size, err)
 	}
 	s.memory = append(s.memory, raw)
-	note(raw, "examples that ranks share", true)
+	Remember(raw, "examples that ranks share", true)
 	return View[T](raw), nil
 }
 

@@ -91,7 +91,7 @@ func (s *Scratch) mapped(size int) ([]byte, error) {
 	if err != nil {
 		return nil, s.fault(err)
 	}
-	Remember(raw, "temporary file in "+temporary())
+	Remember(raw, "temporary file in "+temporary(), false)
 	s.maps = append(s.maps, raw)
 	return raw, nil
 }

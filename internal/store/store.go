@@ -40,6 +40,23 @@ type Store struct {
 	Ranks *Ranks // which examples this rank has; nil for all
 }
 
+// Of returns the Store of examples that ranks share, nil if r is.
+func Of(r *Ranks) *Store {
+	if r == nil {
+		return nil
+	}
+	return &Store{Ranks: r}
+}
+
+// Ends returns where the examples of each rank begin, and the last ones end; nil unless ranks
+// share them.
+func (s *Store) Ends() []int {
+	if s.Shared() == nil {
+		return nil
+	}
+	return s.Ranks.Ends
+}
+
 // Narrow returns the codes of s, nil if it has none.
 func (s *Store) Narrow() *Codes {
 	if s == nil {

@@ -68,8 +68,8 @@ func (p *Params) Definition() *learners.Definition {
 	}
 }
 
-// run is the learner in the middle of a run.
-type run struct {
+// learner is the learner in the middle of a run.
+type learner struct {
 	Params
 	*base.Scored
 	columns  []int     // of X, in which there is anything: in the others the centre is 0
@@ -86,13 +86,13 @@ type machine struct {
 
 func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		l := &run{Params: *p, Scored: s, noise: noise(problem)}
+		l := &learner{Params: *p, Scored: s, noise: noise(problem)}
 		return l, l.begin()
 	})
 }
 
 // begin makes the machines: of two classes that of the second, which the first mirrors.
-func (l *run) begin() error {
+func (l *learner) begin() error {
 	x, q := l.Problem.X, l.Problem.Q
 	classes := learners.AllClasses(q)
 	if q == 2 {
@@ -167,7 +167,7 @@ func column(columns []int32, k int) int {
 
 // Step implements learners.Learner: a pass of each machine that still moves; of all if what one
 // finds is evidence for the others.
-func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
 	if err := l.Ready(ctx); err != nil {
 		return s, err
 	}
@@ -210,7 +210,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 }
 
 // write writes the weights of a machine to rows of w, and returns which.
-func (l *run) write(m *machine, w engine.Weights) (classes []int) {
+func (l *learner) write(m *machine, w engine.Weights) (classes []int) {
 	by := 1 / (math.Sqrt(l.Softness) * m.centre.Doubt())
 	row := w.Row(m.class)
 	clear(row)
@@ -227,7 +227,7 @@ func (l *run) write(m *machine, w engine.Weights) (classes []int) {
 	return []int{0, 1}
 }
 
-func (l *run) Save() ([]byte, error) {
+func (l *learner) Save() ([]byte, error) {
 	var all []any
 	for _, m := range l.machines {
 		all = append(all, m.centre.Places()...)
@@ -236,7 +236,7 @@ func (l *run) Save() ([]byte, error) {
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
-func (l *run) Restore(saved []byte) error {
+func (l *learner) Restore(saved []byte) error {
 	s := base.Unpack(saved)
 	for _, m := range l.machines {
 		if s.Read(m.centre.Places()...) {
@@ -244,4 +244,62 @@ func (l *run) Restore(saved []byte) error {
 		}
 	}
 	return s.End("bpm")
+}
+
+// noise returns C, or nil if it says that all labels are right.
+func noise(p *learners.Problem) []float64 {
+	if p.Noise == nil {
+		return nil
+	}
+	for r := range p.Q {
+		if p.Noise.P[r*p.Q+r] != 1 {
+			return p.Noise.P
+		}
+	}
+	return nil
+}
+
+// least is the probability that a class keeps, however far an example is from it.
+const least = 1e-6
+
+// witness writes what labels say to the evidence of machines.
+func (l *learner) witness(machines []*machine) {
+	q, y := l.Problem.Q, l.Problem.Y
+	c := l.noise
+	if c == nil {
+		for _, m := range machines {
+			for i, k := range y {
+				m.evidence[i] = versionspace.Evidence{Below: 1}
+				if int(k) == m.class {
+					m.evidence[i] = versionspace.Evidence{Above: 1}
+				}
+			}
+		}
+		return
+	}
+	if q == 2 {
+		for i, k := range y {
+			machines[0].evidence[i] = versionspace.Evidence{Above: c[k*2+1], Below: c[k*2]}
+		}
+		return
+	}
+	parallel.Ranges(len(y), 256, func(from, to int) {
+		likely := make([]float64, q)
+		for i := from; i < to; i++ {
+			for _, m := range l.machines {
+				likely[m.class] = max(versionspace.Share(m.centre.Without()[i]), least)
+			}
+			label := c[int(y[i])*q : (int(y[i])+1)*q]
+			for _, m := range machines {
+				said, all := 0.0, 0.0
+				for t, p := range likely {
+					if t != m.class {
+						said += float64(label[t] * p)
+						all += p
+					}
+				}
+				m.evidence[i] = versionspace.Evidence{Above: label[m.class], Below: said / all}
+			}
+		}
+	})
 }

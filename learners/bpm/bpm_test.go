@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/bpm"
@@ -135,13 +136,14 @@ func TestWrongLabels(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	for want, p := range map[string]*bpm.Params{
-		"softness: got 0":    {Softness: 0, Tolerance: 1},
-		"softness: got NaN":  {Softness: math.NaN(), Tolerance: 1},
-		"tolerance: got 0":   {Softness: 1},
-		"tolerance: got Inf": {Softness: 1, Tolerance: math.Inf(1)},
+		"softness 0":    {Softness: 0, Tolerance: 1},
+		"softness NaN":  {Softness: math.NaN(), Tolerance: 1},
+		"tolerance 0":   {Softness: 1},
+		"tolerance Inf": {Softness: 1, Tolerance: math.Inf(1)},
 	} {
-		if _, err := learners.Start(context.Background(), p, clouds(9, 3, 3, 1)); err == nil ||
-			!strings.Contains(strings.Replace(err.Error(), "+Inf", "Inf", 1), want) {
+		if _, err := learners.Start(context.Background(), p, clouds(9, 3, 3, 1)); !errors.As(err,
+			new(*learners.ParameterError)) || !facts.Told(strings.Replace(err.Error(), "+Inf", "Inf", 1),
+			want) {
 			t.Errorf("%+v: found the error %v, wanted one with %q", p, err, want)
 		}
 	}

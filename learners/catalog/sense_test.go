@@ -219,7 +219,7 @@ func checkBadProblems(s subject) error {
 		"NaN":                                 func(t *task) { t.x.X[50] = nan },
 		"infinite":                            func(t *task) { t.x.X[50] = inf },
 		"no classes":                          func(t *task) { t.q = 0 },
-		"a confusion matrix of another size":  func(t *task) { t.noise = must(confusion.Identity(classes(t.q + 1))) },
+		"a confusion matrix of another size":  func(t *task) { t.noise = must(confusion.Symmetric(classes(t.q+1), 0)) },
 		"a confusion matrix that is singular": func(t *task) { t.noise = must(confusion.Pairwise(classes(t.q), 0.5)) },
 		"a confusion matrix that is not stochastic": func(t *task) { t.noise.P[0] = 7 },
 	} {

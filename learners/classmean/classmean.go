@@ -19,15 +19,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
+	"github.com/uma-gpu/uma-gpu/learners/internal/classsums"
 )
 
-// Params are the parameters of the class-mean classifier: none.
-type Params struct{}
+// params are the parameters of the class-mean classifier: none.
+type params struct{}
 
 // Defaults returns the parameters.
-func Defaults() *Params { return &Params{} }
+func Defaults() learners.Params { return &params{} }
 
-func (*Params) Definition() *learners.Definition {
+func (*params) Definition() *learners.Definition {
 	return &learners.Definition{
 		Name:   "classmean",
 		Shared: true,
@@ -38,39 +39,40 @@ func (*Params) Definition() *learners.Definition {
 		Step:     "the means of all classes; there is no second one",
 		MaxSteps: 2,
 		Weights:  []learners.Rule{learners.Last},
-		New:      func() learners.Params { return Defaults() },
+		New:      Defaults,
 		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-			return Begin(problem, "classmean", nearest)
+			return classsums.Begin(problem, "classmean", nearest)
 		},
 	}
 }
 
 // nearest makes the weights w, which are 0, those of the nearest mean.
-func nearest(s *Sums, w engine.Weights) error {
+func nearest(s *classsums.Sums, w engine.Weights) error {
 	sums, err := s.ByLabel()
 	if err != nil {
 		return err
 	}
 	m := make([]float32, w.D) // the columns of C⁻¹ sum to 1, so this is the mean whatever C is
-	engine.UpdateVector(m, sums, slices.Repeat([]float32{1}, w.Q), s.cells.FixedPoint())
-	unit, err := s.unit(m)
+	engine.UpdateVector(m, sums, slices.Repeat([]float32{1}, w.Q), s.Cells.FixedPoint())
+	t, err := unit(s, m)
 	if err != nil {
 		return err
 	}
-	s.means(w, sums, m, unit)
+	means(s, w, sums, m, t)
 	return nil
 }
 
 // unit returns the t for which t·⟨m,x⟩ is nearest to 1 over all examples x, by least squares:
 // Σ⟨m,x⟩ / Σ⟨m,x⟩², with scores by clause 1 and sums in float64 in the order of the examples.
-func (s *Sums) unit(m []float32) (float64, error) {
-	probe := engine.NewWeights(s.q, s.d)
+func unit(s *classsums.Sums, m []float32) (float64, error) {
+	_, d, q := s.Cells.Shape()
+	probe := engine.NewWeights(q, d)
 	copy(probe.Row(0), m)
-	if err := s.cells.Rescore(probe, []int{0}); err != nil {
+	if err := s.Cells.Rescore(probe, []int{0}); err != nil {
 		return 0, err
 	}
 	var sum, squares float64
-	err := base.EachScores(s.cells, func(_ int, scores []float32) error {
+	err := base.EachScores(s.Cells, func(_ int, scores []float32) error {
 		v := float64(scores[0])
 		sum += v
 		squares += v * v // exact, so that fused or not is the same
@@ -96,7 +98,7 @@ func (s *Sums) unit(m []float32) (float64, error) {
 // Taking the same off all rows changes no prediction; it keeps the scores near 0. Where nothing
 // stands for 1, as with standardised features and no bias, t·m is about 0 and what is left is the
 // largest product, which is as good only if the means are equally long.
-func (s *Sums) means(w engine.Weights, sums []int64, m []float32, t float64) {
+func means(s *classsums.Sums, w engine.Weights, sums []int64, m []float32, t float64) {
 	mm, priors := base.SquaredLength(m), s.Priors()
 	for c := range w.Q {
 		row := w.Row(c)

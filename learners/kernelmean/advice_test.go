@@ -1,8 +1,9 @@
 package kernelmean
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // TestAdviseAtoms: only where all examples are atoms and an hour does not do.
@@ -16,7 +17,7 @@ func TestAdviseAtoms(t *testing.T) {
 			t.Errorf("%d examples, %d atoms: said %q", c.n, c.atoms, said)
 		}
 	}
-	if said := adviseAtoms(1_200_000, 0); !strings.Contains(said, "about 4 hours") {
+	if said := adviseAtoms(1_200_000, 0); !facts.Told(said, "4 hours") {
 		t.Errorf("said %q", said)
 	}
 }

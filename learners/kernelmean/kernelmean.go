@@ -24,7 +24,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/internal/means"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/classmean"
+	"github.com/uma-gpu/uma-gpu/learners/internal/classsums"
 )
 
 const name = "kernelmean"
@@ -175,7 +175,7 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, fmt.Errorf("kernelmean: got %d atoms and atom error %v without a kernel function, "+
 			"want all atoms and 0 (without one there are as many weights as features)", p.Atoms, p.AtomError)
 	}
-	return classmean.Begin(problem, name, func(s *classmean.Sums, w engine.Weights) error {
+	return classsums.Begin(problem, name, func(s *classsums.Sums, w engine.Weights) error {
 		if problem.OwnMap {
 			copy(w.W, p.Unmix(s.Inverse, s.Labels).W)
 			return nil
@@ -197,7 +197,7 @@ func (p *Params) balance(w engine.Weights, priors []float64) {
 }
 
 // sums makes row q the sum over n of the examples of true class q.
-func sums(s *classmean.Sums, w engine.Weights) error {
+func sums(s *classsums.Sums, w engine.Weights) error {
 	all, err := s.ByLabel()
 	if err != nil {
 		return err

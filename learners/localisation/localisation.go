@@ -70,8 +70,8 @@ func (p *Params) Definition() *learners.Definition {
 	}
 }
 
-// run is the learner in the middle of a run.
-type run struct {
+// learner is the learner in the middle of a run.
+type learner struct {
 	Params
 	*base.Scored
 	planes planes
@@ -83,13 +83,13 @@ const stream = 0x706c616e6573 // "planes"
 
 func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		return &run{Params: *p, Scored: s, random: *rand.NewPCG(problem.Seed, stream),
+		return &learner{Params: *p, Scored: s, random: *rand.NewPCG(problem.Seed, stream),
 			planes: planes{x: problem.X, y: problem.Y, known: map[plane]bool{}}}, nil
 	})
 }
 
 // Step implements learners.Learner: one more plane.
-func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
 	if err := l.Ready(ctx); err != nil {
 		return s, err
 	}
@@ -139,7 +139,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 
 // ask is the oracle: it returns the plane that it chooses, of how many mistakes. Each example has
 // one plane at most, that of the class which comes nearest to its own.
-func (l *run) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
+func (l *learner) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
 	best := 0.0
 	err = base.EachScores(l.Scorer, func(i int, scores []float32) error {
 		rival, margin := rivalOf(scores, int(l.Problem.Y[i]))
@@ -169,7 +169,7 @@ func rivalOf(scores []float32, y int) (rival int32, margin float64) {
 	return rival, float64(scores[y]) - float64(scores[rival])
 }
 
-func (l *run) CompressionSet() []int { return l.planes.examples() }
+func (l *learner) CompressionSet() []int { return l.planes.examples() }
 
 // counted is a plane as a state has it.
 type counted struct {
@@ -179,7 +179,7 @@ type counted struct {
 
 // Save implements learners.Learner: the random numbers, and the planes with how often each was
 // added.
-func (l *run) Save() ([]byte, error) {
+func (l *learner) Save() ([]byte, error) {
 	all := make([]counted, len(l.planes.all))
 	for a, p := range l.planes.all {
 		all[a] = counted{p, l.planes.times[a]}
@@ -188,7 +188,7 @@ func (l *run) Save() ([]byte, error) {
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
-func (l *run) Restore(saved []byte) error {
+func (l *learner) Restore(saved []byte) error {
 	s := base.Unpack(saved)
 	s.Read(&l.random)
 	for s.More() {

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -19,13 +20,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Bylander are the parameters of Bylander's perceptron: none.
-type Bylander struct{}
+// bylander are the parameters of Bylander's perceptron: none.
+type bylander struct{}
 
-// NewBylander returns the parameters.
-func NewBylander() *Bylander { return &Bylander{} }
+// NewBylander returns the parameters of Bylander's perceptron.
+func NewBylander() learners.Params { return &bylander{} }
 
-func (*Bylander) Definition() *learners.Definition {
+func (*bylander) Definition() *learners.Definition {
 	return &learners.Definition{
 		Name: "bylander",
 		Summary: "the perceptron of two classes on the estimated sum of its mistakes; of more, one for " +
@@ -35,7 +36,7 @@ func (*Bylander) Definition() *learners.Definition {
 		Step:     step,
 		MaxSteps: maxSteps,
 		Weights:  []learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
-		New:      func() learners.Params { return NewBylander() },
+		New:      NewBylander,
 		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 			return start(problem, adder{})
 		},
@@ -61,8 +62,8 @@ func (adder) move(w, mistakes []float32) {
 	}
 }
 
-// mover is what one algorithm does with the estimate of the mistakes of a class.
-type mover interface {
+// updateRule is what one algorithm does with the estimate of the mistakes of a class.
+type updateRule interface {
 	// ready changes w, the weights of class r, if they cannot be begun with, and says whether.
 	ready(w []float32, r int) bool
 	// margin is how far an example of length 1 must lie from the plane of w to count.
@@ -71,9 +72,9 @@ type mover interface {
 	move(w, mistakes []float32)
 }
 
-// run is one of the learners in the middle of a run.
-type run struct {
-	mover
+// learner is one of the learners in the middle of a run.
+type learner struct {
+	updateRule
 	eval    engine.Evaluator
 	problem *learners.Problem
 	// Q×Q: what an example of label k (column) adds to the mistakes of class r, if r is not predicted
@@ -88,7 +89,7 @@ type run struct {
 }
 
 // start loads the problem's examples and begins a run.
-func start(problem *learners.Problem, m mover) (learners.Learner, error) {
+func start(problem *learners.Problem, m updateRule) (learners.Learner, error) {
 	if err := problem.Check(); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func start(problem *learners.Problem, m mover) (learners.Learner, error) {
 		return nil, err
 	}
 	n, d, q := eval.Shape()
-	l := &run{mover: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
+	l := &learner{updateRule: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
 		a: make([]float32, n*q), sums: make([]int64, q*d), lengths: make([]float64, n)}
 	l.unmix(inverse.Float32())
 	for i := range l.lengths {
@@ -113,7 +114,7 @@ func start(problem *learners.Problem, m mover) (learners.Learner, error) {
 
 // unmix makes the coefficients. An example of label k counts as C⁻¹[r][k] examples of class r and
 // as 1 - C⁻¹[r][k] of the others. They are divided by a number for which none is above 1 in size.
-func (l *run) unmix(inverse []float32) {
+func (l *learner) unmix(inverse []float32) {
 	most := 1.0
 	for _, b := range inverse {
 		most = max(most, math.Abs(float64(b))+math.Abs(1-float64(b)))
@@ -127,13 +128,13 @@ func (l *run) unmix(inverse []float32) {
 // length returns ‖v‖.
 func length(v []float32) float64 { return math.Sqrt(base.SquaredLength(v)) }
 
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
+func (l *learner) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
 	return base.CountPredicted(l.eval, w, changed, l.predicted, l.problem.Y)
 }
 
 // Step implements learners.Learner: it corrects the weights of each class by the mistakes that
 // they make. It is the last one if there are none.
-func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) Step(_ context.Context, w engine.Weights) (s learners.Step, err error) {
 	next := w.Clone()
 	var begun []int
 	for r := range l.q {
@@ -170,7 +171,7 @@ func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err er
 }
 
 // mistakes adds up, for each class, the examples on either side of its plane.
-func (l *run) mistakes(w engine.Weights) error {
+func (l *learner) mistakes(w engine.Weights) error {
 	margins := make([]float64, l.q)
 	for r := range margins {
 		margins[r] = l.margin(w.Row(r))
@@ -196,13 +197,89 @@ func (l *run) mistakes(w engine.Weights) error {
 }
 
 // Save implements learners.Learner: the weights are all there is to know.
-func (*run) Save() ([]byte, error) { return nil, nil }
+func (*learner) Save() ([]byte, error) { return nil, nil }
 
-func (*run) Restore(saved []byte) error {
+func (*learner) Restore(saved []byte) error {
 	if len(saved) > 0 {
 		return fmt.Errorf("perceptron: saved state: got %d bytes, want none", len(saved))
 	}
 	return nil
 }
 
-func (l *run) Close() error { return l.eval.Close() }
+func (l *learner) Close() error { return l.eval.Close() }
+
+// Blum are the parameters of the modified perceptron.
+type Blum struct {
+	// Margin is σ, 0 to 1: the sine of the angle with the plane of w that an example needs to count.
+	Margin float64
+}
+
+// NewBlum returns the default parameters.
+func NewBlum() *Blum { return &Blum{} }
+
+func (p *Blum) Definition() *learners.Definition {
+	return &learners.Definition{
+		Name: "blum",
+		Summary: "a perceptron that turns w until its estimated mistakes lie in its plane; one for " +
+			"each class",
+		Paper: "Blum, Frieze, Kannan & Vempala, A polynomial-time algorithm for learning noisy linear " +
+			"threshold functions, Algorithmica 22 (1998), Section 4, without the removal of outliers",
+		Step:     step,
+		MaxSteps: maxSteps,
+		Weights:  []learners.Rule{learners.Best, learners.Last},
+		New:      func() learners.Params { return NewBlum() },
+		Parameters: []learners.Parameter{learners.Float("margin", &p.Margin, learners.Range{Most: 1},
+			"sine of the angle with the plane between two classes that an example needs to count")},
+		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+			return start(problem, turner{p.Margin, problem.Seed})
+		},
+		Loads: learners.LoadsEvaluator,
+	}
+}
+
+// stream keeps random numbers apart from others of the same seed; class r has stream+r.
+const stream = 0x626c756d << 16 // "blum"
+
+// turner is Algorithm 3 of Louche's thesis with the sum of the mistakes as x_up. Weights have
+// length 1: only their direction counts in the paper, and one length makes those of classes
+// comparable.
+type turner struct {
+	sigma float64
+	seed  uint64
+}
+
+// ready begins weights that are 0 at random.
+func (t turner) ready(w []float32, r int) bool {
+	if length(w) > 0 {
+		return false
+	}
+	rng := rand.New(rand.NewPCG(t.seed, stream+uint64(r)))
+	for j := range w {
+		w[j] = rng.Float32() - 0.5
+	}
+	normalise(w)
+	return true
+}
+
+func (t turner) margin(w []float32) float64 { return t.sigma * length(w) }
+
+// move takes from w what it has of the mistakes' direction.
+func (t turner) move(w, mistakes []float32) {
+	normalise(mistakes)
+	along := numerics.Dot(w, mistakes)
+	for j, v := range mistakes {
+		w[j] = numerics.FMA(-along, v, w[j])
+	}
+	if !(length(w) > 0) { // it was opposite to its mistakes
+		copy(w, mistakes)
+	}
+	normalise(w)
+}
+
+// normalise makes the length of v 1, which is above 0.
+func normalise(v []float32) {
+	size := length(v)
+	for j, x := range v {
+		v[j] = float32(float64(x) / size)
+	}
+}

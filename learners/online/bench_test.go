@@ -30,7 +30,7 @@ func BenchmarkPass(b *testing.B) {
 	}
 	for name, c := range map[string]policy{
 		"perceptron": errorSet{StepMax}, "pa1": newPassive(Max, slack{most: 0.1}),
-		"copa":    &confused{aggressiveness: 0.1},
+		"copa":    &copa{aggressiveness: 0.1},
 		"pa1 ovr": newPassive(OVR, slack{most: 0.1}), "perceptron ovr": perceptrons{},
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -98,7 +98,7 @@ func TestMistakeBounds(t *testing.T) {
 			"pa":           {newPassive(Max, slack{most: math.Inf(1)}), mistakes, bound},
 			"pa all":       {newPassive(All, slack{most: math.Inf(1)}), mistakes, bound},
 			"pa1":          {newPassive(Max, slack{most: 0.5}), mistakes, bound},
-			"mira":         {&shortest{margin: 0.1}, func(w *watcher) float64 { return w.own }, 0.1 * bound},
+			"mira":         {&mira{margin: 0.1}, func(w *watcher) float64 { return w.own }, 0.1 * bound},
 		} {
 			w := &watcher{policy: c.policy}
 			p := apart(seed, q, theta)

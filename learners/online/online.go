@@ -14,10 +14,18 @@
 package online
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
+	"github.com/uma-gpu/uma-gpu/learners/internal/lanes"
 )
 
 // policy is what one algorithm does with an example.
@@ -27,8 +35,8 @@ type policy interface {
 	steps(tau, s []float32, e *example) bool
 }
 
-// teller is a policy that has something to tell of each pass.
-type teller interface {
+// passReporter is a policy that has something to tell of each pass.
+type passReporter interface {
 	begin(inverse []float64, q int) // a pass over q classes; C⁻¹ is nil if labels are right
 	see(y int, s []float32)         // the label and the scores of an example, when it is its turn
 	fields() []learners.Field
@@ -42,15 +50,15 @@ type example struct {
 	random *rand.Rand // of the run
 }
 
-// run is a learner of the family in the middle of a run.
-type run struct {
+// learner is one of the family in the middle of a run.
+type learner struct {
 	Params
 	*base.Scored // without a Scorer for a stream
 	policy       policy
-	tells        teller    // nil if the policy is none
-	inverse      []float64 // C⁻¹, Q×Q; nil without C
-	weights      []float64 // of examples by label
-	norms2       []float32 // ‖x‖² of each example; nil before the first pass
+	tells        passReporter // nil if the policy is none
+	inverse      []float64    // C⁻¹, Q×Q; nil without C
+	weights      []float64    // of examples by label
+	norms2       []float32    // ‖x‖² of each example; nil before the first pass
 
 	order  []int32 // of the examples in a pass
 	before int     // examples of a stream before those of the problem
@@ -69,16 +77,16 @@ func start(problem *learners.Problem, p *Params) (learners.Learner, error) {
 }
 
 // newRun begins a run on examples that are loaded, or of a stream.
-func newRun(scored *base.Scored, p *Params) (*run, error) {
-	l := &run{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
+func newRun(scored *base.Scored, p *Params) (*learner, error) {
+	l := &learner{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
 		order: make([]int32, scored.Problem.X.N)}
-	l.tells, _ = l.policy.(teller)
+	l.tells, _ = l.policy.(passReporter)
 	l.state.random = *rand.NewPCG(scored.Problem.Seed, stream)
 	return l, l.correct()
 }
 
 // arrange puts the examples into the order of the next pass.
-func (l *run) arrange(random *rand.Rand) {
+func (l *learner) arrange(random *rand.Rand) {
 	for i := range l.order {
 		l.order[i] = int32(i)
 	}
@@ -96,4 +104,139 @@ func predicted(scores []float32) int {
 		}
 	}
 	return best
+}
+
+// state is where a run stands between two examples.
+type state struct {
+	seen   int64          // examples, those of earlier passes included
+	random rand.PCG       // the run's random numbers
+	w      *lanes.Weights // nil before the first pass
+	// late is what the average of W over the examples seen falls short of W, times their number: an
+	// update that comes after t examples is missing t times from the sum of all W. Only the updates
+	// themselves touch it. Nil without an average; the caller of Add flushes it.
+	late *lanes.Late
+	row  []float32 // Q×D, row-major: what result found; nil before
+}
+
+// begin makes s the state before a pass, that of from. w are the host's weights: those of from
+// if there is no average, and otherwise where the first pass begins. Examples may be sparse.
+func (s *state) begin(from *state, w engine.Weights, average, sparse bool) {
+	s.seen, s.random = from.seen, from.random
+	if s.w == nil {
+		s.w = lanes.New(w.Q, w.D, sparse)
+	}
+	if average && s.late == nil {
+		s.late = lanes.NewLate(w.Q, w.D, sparse)
+	}
+	if average && from.seen > 0 {
+		s.w.Copy(from.w)
+		s.late.Copy(from.late)
+		return
+	}
+	if from.row != nil && slices.Equal(from.row, w.W) { // which from.w has, packed
+		s.w.Copy(from.w)
+	} else {
+		s.w.Set(w.W)
+	}
+	if s.late != nil {
+		s.late.Copy(nil)
+	}
+}
+
+// result writes the weights after a pass, or their average, to w. It is an error if they are not
+// finite.
+func (s *state) result(w engine.Weights) error {
+	if s.row == nil {
+		s.row = make([]float32, len(w.W))
+	}
+	next := s.row
+	s.w.Get(next)
+	if s.late != nil {
+		s.late.Average(next, float64(s.seen))
+	}
+	if err := base.CheckFinite("online", next, ""); err != nil {
+		return err
+	}
+	copy(w.W, next)
+	return nil
+}
+
+// Save implements learners.Learner: how many examples were seen, the random numbers and, with an
+// average of any example, the weights and what their average needs. Else the host keeps weights.
+func (l *learner) Save() ([]byte, error) {
+	all := []any{l.state.seen, &l.state.random}
+	if l.averages(l.state.seen) {
+		size := l.Problem.Q * l.Problem.X.D
+		w, late := make([]float32, size), make([]float64, size)
+		l.state.w.Get(w)
+		l.state.late.Get(late)
+		all = append(all, w, late)
+	}
+	return base.Pack(all...)
+}
+
+// averages says whether a state after seen examples has weights of its own.
+func (l *learner) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
+
+func (l *learner) Restore(saved []byte) error {
+	var next state
+	s := base.Unpack(saved)
+	whole := s.Read(&next.seen, &next.random)
+	if n := int64(l.Problem.X.N); next.seen < 0 || next.seen > 1<<53 || next.seen%n != 0 {
+		s.Refuse(fmt.Errorf("%d examples seen, wanted passes over %d", next.seen, n))
+	}
+	if whole && l.averages(next.seen) {
+		q, d, sparse := l.Problem.Q, l.Problem.X.D, l.Problem.X.Sparse()
+		w, late := make([]float32, q*d), make([]float64, q*d)
+		if s.Read(w, late) && !(base.Finite(w) && base.Finite(late)) {
+			s.Refuse(errors.New("found weights that are no numbers"))
+		}
+		next.w, next.late = lanes.New(q, d, sparse), lanes.NewLate(q, d, sparse)
+		next.w.Set(w)
+		next.late.Set(late)
+	}
+	if err := s.End("online"); err != nil {
+		return err
+	}
+	l.state = next
+	return nil
+}
+
+// rowOf returns example i of x, sharing memory.
+func rowOf(x dataset.Examples, i int) lanes.Row {
+	columns, values := x.Entries(i)
+	return lanes.Row{Columns: columns, Values: values}
+}
+
+// measure finds ‖x‖² of all examples before the first pass, those of another run if it has the
+// same examples.
+func (l *learner) measure(other *learner) (err error) {
+	if l.norms2 != nil {
+		return nil
+	}
+	of, have := l.Problem.X, other.Problem.X
+	same := func(a, b []float32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+	if other.norms2 != nil && of.N == have.N && same(of.X, have.X) && same(of.Values, have.Values) {
+		l.norms2 = other.norms2
+		return nil
+	}
+	l.norms2, err = norms2(of)
+	return err
+}
+
+// norms2 returns ‖x‖² of all examples (clause 1).
+func norms2(x dataset.Examples) ([]float32, error) {
+	all := make([]float32, x.N)
+	parallel.Ranges(x.N, 1+100000/(1+x.D), func(from, to int) {
+		for i := from; i < to; i++ {
+			all[i] = numerics.SquaredNorm(x.Entries(i))
+		}
+	})
+	for i, v := range all {
+		if v-v != 0 {
+			return nil, fmt.Errorf("online: found example %d of the data, whose squared length is "+
+				"too large for float32; normalise the features", i+1)
+		}
+	}
+	return all, nil
 }

@@ -94,7 +94,7 @@ var algorithms = []*algorithm{
 		"an ultraconservative algorithm whose steps are those after which W would be shortest",
 		ultraPaper + ", Section 4",
 		Params{ClassWeights: learners.Equal, Margin: 0.1},
-		func(p *Params) policy { return &shortest{margin: p.Margin} }},
+		func(p *Params) policy { return &mira{margin: p.Margin} }},
 	{"pa",
 		"passive-aggressive: moves as little as it takes to have each example right by a margin of 1",
 		paPaper + ", Figure 1" + paExact,
@@ -116,7 +116,7 @@ var algorithms = []*algorithm{
 		"Ralaivola, Confusion-based online learning and a passive-aggressive scheme, NIPS 2012, " +
 			"Algorithm 1",
 		Params{Aggressiveness: 1},
-		func(p *Params) policy { return &confused{aggressiveness: p.Aggressiveness} }},
+		func(p *Params) policy { return &copa{aggressiveness: p.Aggressiveness} }},
 }
 
 // Definitions returns those of the family.

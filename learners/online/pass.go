@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -14,21 +15,21 @@ import (
 
 // pass is a run in the middle of one.
 type pass struct {
-	*run
+	*learner
 	example example
 	counts  []int64 // Q×Q: of examples by prediction and label, before each was learned from
 	updates int
 }
 
 // begin begins a pass from the weights w.
-func (l *run) begin(w engine.Weights) (*pass, error) {
+func (l *learner) begin(w engine.Weights) (*pass, error) {
 	if err := l.Ready(context.Background()); err != nil {
 		return nil, err
 	}
 	l.next.begin(&l.state, w, !l.NoAverage, l.Problem.X.Sparse())
 	random := rand.New(&l.next.random)
 	l.arrange(random)
-	p := &pass{run: l, counts: make([]int64, w.Q*w.Q)}
+	p := &pass{learner: l, counts: make([]int64, w.Q*w.Q)}
 	p.example.random = random
 	if l.tells != nil {
 		l.tells.begin(l.inverse, w.Q)
@@ -83,7 +84,7 @@ func (p *pass) end(w engine.Weights) (learners.Step, error) {
 
 // Step implements learners.Learner: a pass over all examples. It is the last one if it finds
 // nothing to add to W.
-func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+func (l *learner) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	steps, err := stepAll(ctx, []learners.Learner{l}, []engine.Weights{w})
 	if err != nil {
 		return learners.Step{}, err
@@ -99,16 +100,16 @@ func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights,
 	passes, steps := make([]*pass, len(all)), make([]learners.Step, len(all))
 	errs := make([]error, len(all))
 	for k, l := range all {
-		one, ok := l.(*run)
+		one, ok := l.(*learner)
 		if !ok {
 			return nil, fmt.Errorf("online: found a run of another family of learners among those to step "+
 				"together (%T)", l)
 		}
-		if n, want := len(one.order), len(all[0].(*run).order); n != want {
+		if n, want := len(one.order), len(all[0].(*learner).order); n != want {
 			return nil, fmt.Errorf("online: found runs on %d and on %d examples to step together, wanted "+
 				"those of one problem", want, n)
 		}
-		if err := one.measure(all[0].(*run)); err != nil {
+		if err := one.measure(all[0].(*learner)); err != nil {
 			return nil, err
 		}
 		var err error
@@ -130,3 +131,57 @@ func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights,
 	}
 	return steps, nil
 }
+
+// streamPass is a run in its only pass, whose examples come in blocks.
+type streamPass struct{ *pass }
+
+// newStream begins a run on a stream.
+func newStream(problem *learners.Problem, from engine.Weights, p *Params) (learners.Stream, error) {
+	if err := learners.Check(p); err != nil {
+		return nil, err
+	}
+	switch {
+	case !p.NoShuffle:
+		return nil, errors.New("online: examples of a stream: got some to shuffle, want them in their " +
+			"order")
+	case p.classWeights() == learners.Balanced:
+		return nil, errors.New("online: found weights of classes, for which the sizes of all classes " +
+			"have to be known before the first example is; read all examples, or weigh classes alike")
+	}
+	l, err := newRun(&base.Scored{Problem: problem}, p)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := l.begin(from)
+	if err != nil {
+		return nil, err
+	}
+	return streamPass{begun}, nil
+}
+
+func (p streamPass) Learn(x dataset.Examples, y []int32) (err error) {
+	if x.D != p.Problem.X.D || len(y) != x.N {
+		return fmt.Errorf("online: found %d labels of %d examples of %d columns, wanted one for each, "+
+			"of %d columns", len(y), x.N, x.D, p.Problem.X.D)
+	}
+	for i, k := range y {
+		if k < 0 || int(k) >= p.Problem.Q {
+			return fmt.Errorf("online: %w: example %d has label %d, wanted 0..%d", engine.ErrLabel, i, k,
+				p.Problem.Q-1)
+		}
+	}
+	p.Problem = p.Problem.On(x, y)
+	if p.norms2, err = norms2(x); err != nil {
+		return err
+	}
+	for at := len(p.order); at < x.N; at++ {
+		p.order = append(p.order, int32(at))
+	}
+	p.order = p.order[:x.N]
+	p.before = int(p.next.seen)
+	return alone(p.pass).learn(0, x.N)
+}
+
+func (p streamPass) Counts() []int64 { return p.counts }
+
+func (p streamPass) Result(w engine.Weights) (learners.Step, error) { return p.end(w) }

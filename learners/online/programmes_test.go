@@ -53,7 +53,7 @@ func TestPassiveAggressiveIsLeast(t *testing.T) {
 	for k := range 600 {
 		s, e := draw(rng)
 		c := math.Exp(2 * rng.NormFloat64())
-		p := &passive{slack: slack{c, k%3 == 1}, all: k%2 == 0}
+		p := &passiveAggressive{slack: slack{c, k%3 == 1}, all: k%2 == 0}
 		if k%3 == 2 {
 			p.most = math.Inf(1)
 		}
@@ -115,7 +115,7 @@ func TestMiraIsLeast(t *testing.T) {
 		e.weight = 1
 		margin := rng.Float64()
 		tau := make([]float32, len(s))
-		if (&shortest{margin: margin}).steps(tau, s, e) {
+		if (&mira{margin: margin}).steps(tau, s, e) {
 			steps++
 		} else {
 			clear(tau)
@@ -154,7 +154,7 @@ func TestCopaIsLeast(t *testing.T) {
 	steps := 0
 	for range 600 {
 		s, e := draw(rng)
-		p := &confused{aggressiveness: math.Exp(2 * rng.NormFloat64())}
+		p := &copa{aggressiveness: math.Exp(2 * rng.NormFloat64())}
 		p.begin(nil, len(s))
 		tau := make([]float32, len(s))
 		if p.steps(tau, s, e) {

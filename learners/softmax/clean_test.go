@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -45,8 +46,7 @@ func TestCleanNeedsNoise(t *testing.T) {
 	p.Noise = nil
 	params := softmax.Defaults()
 	params.Clean = softmax.Prune
-	if _, err := learners.Start(t.Context(), params, p); err == nil ||
-		!strings.Contains(err.Error(), "found clean prune and no confusion") {
+	if _, err := learners.Start(t.Context(), params, p); !facts.Told(err, "clean prune confusion") {
 		t.Errorf("%v", err)
 	}
 	params.LearnConfusion, params.Rounds = true, 2
@@ -107,8 +107,8 @@ func TestAutoStopped(t *testing.T) {
 		t.Errorf("doubts %q, weights %v…", r.Doubts, r.W.W[0])
 	}
 	params.LearnConfusion = true
-	if _, err := learners.Start(t.Context(), params, p); err == nil ||
-		!strings.Contains(err.Error(), "correction: got auto with learn_confusion") {
+	if _, err := learners.Start(t.Context(), params, p); !facts.Told(err,
+		"correction auto learn_confusion") {
 		t.Errorf("%v", err)
 	}
 }

@@ -296,7 +296,10 @@ func (l *run) Noise() *confusion.Learned {
 	if !l.noise.crowd {
 		return r
 	}
-	counts := l.noise.labels.Counts()
+	counts := make([]int, len(l.noise.labels.Names))
+	for _, a := range l.noise.labels.By {
+		counts[a]++
+	}
 	for a, name := range l.noise.labels.Names {
 		r.Annotators = append(r.Annotators, confusion.Annotator{Name: name, Labels: counts[a],
 			P: slices.Clone(v.Matrices[a*q*q : (a+1)*q*q])})

@@ -286,7 +286,7 @@ func (s *oneSlack) weights(w engine.Weights) (classes []int) {
 	return []int{int(s.class)}
 }
 
-func (s *oneSlack) told() (gap float64, done bool) { return s.gap, s.done }
+func (s *oneSlack) unmet() (gap float64, done bool) { return s.gap, s.done }
 
 // judged is what there is to save of a problem before its planes.
 type judged struct {

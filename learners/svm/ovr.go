@@ -110,7 +110,7 @@ func (o *ovr) judge(high, low float64) {
 	}
 }
 
-func (o *ovr) told() (violation float64, done bool) { return o.violation, o.done }
+func (o *ovr) unmet() (violation float64, done bool) { return o.violation, o.done }
 
 func (o *ovr) weights(w engine.Weights) (classes []int) {
 	for j, v := range o.w {

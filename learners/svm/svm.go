@@ -125,8 +125,8 @@ func (p *Params) check() error {
 // mostCost keeps dual variables, and sums of them, far from the ends of float64.
 const mostCost = 1e100
 
-// run is the learner in the middle of a run.
-type run struct {
+// learner is the learner in the middle of a run.
+type learner struct {
 	Params
 	*base.Scored
 	machines []machine
@@ -135,9 +135,9 @@ type run struct {
 
 // machine is one of the problems into which a run falls, in the middle of its solution.
 type machine interface {
-	// told returns how far the conditions of the solution are from being met, and whether that is
+	// unmet returns how far the conditions of the solution are from being met, and whether that is
 	// near enough, for all examples.
-	told() (violation float64, done bool)
+	unmet() (violation float64, done bool)
 
 	// weights writes the weights of the machine to rows of w, and returns which.
 	weights(w engine.Weights) (classes []int)
@@ -164,13 +164,13 @@ const (
 
 func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		l := &run{Params: *p, Scored: s}
+		l := &learner{Params: *p, Scored: s}
 		return l, l.begin()
 	})
 }
 
 // begin makes the machines: one of all classes at once, one of two classes, or one of each class.
-func (l *run) begin() error {
+func (l *learner) begin() error {
 	x, y, q := l.Problem.X, l.Problem.Y, l.Problem.Q
 	need, what := memory.Sum(memory.Product(x.N, q, 16), memory.Product(x.D, q, 8),
 		memory.Product(x.N, 12)), descentMemory
@@ -190,7 +190,7 @@ func (l *run) begin() error {
 		case l.Solver == Planes:
 			return newOneSlack(e, class, q, mirrored, &l.Params)
 		case class < 0:
-			return newTogether(e, q, &l.Params, l.Problem.Seed)
+			return newCrammerSinger(e, q, &l.Params, l.Problem.Seed)
 		}
 		return newOVR(e, class, mirrored, &l.Params, l.Problem.Seed)
 	}
@@ -208,13 +208,13 @@ func (l *run) begin() error {
 }
 
 // Step implements learners.Learner: passes of each machine that is not done, or one more plane.
-func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
 	if err := l.Ready(ctx); err != nil {
 		return s, err
 	}
 	var left []machine
 	for _, m := range l.machines {
-		if _, done := m.told(); !done {
+		if _, done := m.unmet(); !done {
 			left = append(left, m)
 		}
 	}
@@ -234,7 +234,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 const looks = 4
 
 // descend makes passes of the machines that are left.
-func (l *run) descend(left []machine, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) descend(left []machine, w engine.Weights) (s learners.Step, err error) {
 	if len(left) == 0 {
 		return learners.Step{Done: true}, nil
 	}
@@ -243,12 +243,12 @@ func (l *run) descend(left []machine, w engine.Weights) (s learners.Step, err er
 		visited, done := int64(0), false
 		for visited < enough && !done {
 			visited += left[k].(descender).pass()
-			_, done = left[k].told()
+			_, done = left[k].unmet()
 		}
 	})
 	most, unfinished := 0.0, 0
 	for _, m := range left {
-		violation, done := m.told()
+		violation, done := m.unmet()
 		most = max(most, violation)
 		if !done {
 			unfinished++
@@ -266,7 +266,7 @@ func (l *run) descend(left []machine, w engine.Weights) (s learners.Step, err er
 
 // cut finds one more plane for each machine that is left, by the scores that the loop counts
 // predictions by.
-func (l *run) cut(left []machine, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) cut(left []machine, w engine.Weights) (s learners.Step, err error) {
 	if !l.begun { // the first weights are 0, whatever those are that the run was given
 		if err := l.Scorer.Rescore(engine.NewWeights(w.Q, w.D), learners.AllClasses(w.Q)); err != nil {
 			return s, err
@@ -320,7 +320,7 @@ func (l *run) cut(left []machine, w engine.Weights) (s learners.Step, err error)
 	return s, nil
 }
 
-func (l *run) Save() ([]byte, error) {
+func (l *learner) Save() ([]byte, error) {
 	var all []any
 	for _, m := range l.machines {
 		all = append(all, m.saved()...)
@@ -329,7 +329,7 @@ func (l *run) Save() ([]byte, error) {
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
-func (l *run) Restore(saved []byte) error {
+func (l *learner) Restore(saved []byte) error {
 	s := base.Unpack(saved)
 	for _, m := range l.machines {
 		m.restore(s)

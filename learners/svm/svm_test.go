@@ -76,7 +76,7 @@ func solve(t *testing.T, m machine) (passes int) {
 			t.Fatal("no end after 100000 passes")
 		}
 		m.(descender).pass()
-		_, done = m.told()
+		_, done = m.unmet()
 	}
 	return passes
 }
@@ -89,7 +89,7 @@ func TestOVRIsOptimal(t *testing.T) {
 		p := &Params{Loss: loss, Tolerance: 1e-7}
 		o := newOVR(e, 1, false, p, 3)
 		least := int64(len(o.alpha))
-		for done := false; !done; _, done = o.told() {
+		for done := false; !done; _, done = o.unmet() {
 			o.pass()
 			least = min(least, o.order.active)
 		}
@@ -127,9 +127,9 @@ func TestOVRIsOptimal(t *testing.T) {
 func TestTogetherIsOptimal(t *testing.T) {
 	for _, q := range []int{2, 3, 6} {
 		e := clouds(300, 12, q)
-		m := newTogether(e, q, &Params{Loss: Hinge, Multiclass: All, Tolerance: 1e-7}, 3)
+		m := newCrammerSinger(e, q, &Params{Loss: Hinge, Multiclass: All, Tolerance: 1e-7}, 3)
 		least, fewest := int64(300), int32(q)
-		for done := false; !done; _, done = m.told() {
+		for done := false; !done; _, done = m.unmet() {
 			m.pass()
 			least = min(least, m.order.active)
 			for _, left := range m.left {
@@ -184,7 +184,7 @@ func TestTogetherStepIsLeast(t *testing.T) {
 	for range 200 {
 		q := 2 + rng.IntN(5)
 		e := clouds(20, 8, q)
-		m := newTogether(e, q, &Params{Tolerance: 1e-3}, 1)
+		m := newCrammerSinger(e, q, &Params{Tolerance: 1e-3}, 1)
 		m.pass()
 		i := rng.IntN(20)
 		if i == 7 {
@@ -299,7 +299,7 @@ func TestBits(t *testing.T) {
 	}{
 		{"hinge", newOVR(clouds(200, 30, 3), 1, false, params(Hinge), 4), 0x99000b5fe4e21b44},
 		{"squared", newOVR(clouds(200, 30, 3), 1, false, params(Squared), 4), 0x386b4329e95d4e69},
-		{"all", newTogether(clouds(200, 30, 3), 3, params(Hinge), 4), 0xaa2523f0f2279d5d},
+		{"all", newCrammerSinger(clouds(200, 30, 3), 3, params(Hinge), 4), 0xaa2523f0f2279d5d},
 	} {
 		solve(t, c.m)
 		w := engine.NewWeights(3, 30)

@@ -11,14 +11,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// together tells all classes apart at once (Crammer and Singer): with w_r = Σ_i α_ir·x_i
+// crammerSinger tells all classes apart at once (Crammer and Singer): with w_r = Σ_i α_ir·x_i
 //
 //	minimise ½‖W‖² + Σ_i Σ_{r≠y_i} α_ir  over Σ_r α_ir = 0, α_iy ≤ C, α_ir ≤ 0 for r ≠ y_i.
 //
 // The step for one example, all others kept, is the solution for its Q variables (Keerthi et al.,
 // Algorithm 1). Beside examples, classes of an example are left out that have stayed at their
 // bound.
-type together struct {
+type crammerSinger struct {
 	*examples
 	q         int
 	tolerance float64
@@ -41,9 +41,9 @@ type together struct {
 	movers                       []int32
 }
 
-func newTogether(e *examples, q int, p *Params, seed uint64) *together {
+func newCrammerSinger(e *examples, q int, p *Params, seed uint64) *crammerSinger {
 	n := e.x.N
-	t := &together{
+	t := &crammerSinger{
 		examples: e, q: q, tolerance: p.Tolerance, alpha: make([]float64, n*q),
 		w:     make([]float64, e.x.D*q),
 		order: newOrder(n), classes: make([]int32, n*q), left: make([]int32, n),
@@ -59,14 +59,14 @@ func newTogether(e *examples, q int, p *Params, seed uint64) *together {
 }
 
 // all leaves nothing out.
-func (t *together) all() {
+func (t *crammerSinger) all() {
 	t.order.all()
 	for i := range t.left {
 		t.left[i] = int32(t.q)
 	}
 }
 
-func (t *together) pass() (visited int64) {
+func (t *crammerSinger) pass() (visited int64) {
 	t.order.shuffle(rand.New(&t.random))
 	t.violation = 0
 	for s := int64(0); s < t.order.active; s++ {
@@ -97,7 +97,7 @@ func (t *together) pass() (visited int64) {
 }
 
 // judge decides what the next pass leaves out.
-func (t *together) judge() {
+func (t *crammerSinger) judge() {
 	if t.violation >= t.coarse {
 		t.fresh = false
 		return
@@ -111,7 +111,7 @@ func (t *together) judge() {
 }
 
 // slopes computes those of example i in its classes: ⟨w_r,x⟩, and 1 if r is not its own.
-func (t *together) slopes(i int) {
+func (t *crammerSinger) slopes(i int) {
 	classes := t.classes[i*t.q : i*t.q+int(t.left[i])]
 	slope := t.slope[:len(classes)]
 	for m, r := range classes {
@@ -134,7 +134,7 @@ func (t *together) slopes(i int) {
 
 // scores returns ⟨w_r,x_i⟩ of four classes, each summed in increasing order of the columns: four
 // sums that do not wait for each other.
-func (t *together) scores(i int, of [4]int) [4]float64 {
+func (t *crammerSinger) scores(i int, of [4]int) [4]float64 {
 	var a, b, c, d float64
 	w, q := t.w, t.q
 	r0, r1, r2, r3 := of[0], of[1], of[2], of[3]
@@ -160,7 +160,7 @@ func (t *together) scores(i int, of [4]int) [4]float64 {
 }
 
 // column returns the weights of all classes in column j.
-func (t *together) column(j int) []float64 { return t.w[j*t.q : (j+1)*t.q] }
+func (t *crammerSinger) column(j int) []float64 { return t.w[j*t.q : (j+1)*t.q] }
 
 // scatter adds v times what classes have moved to their weights in one column.
 func scatter(w, moved []float64, movers []int32, v float64) {
@@ -170,7 +170,7 @@ func scatter(w, moved []float64, movers []int32, v float64) {
 }
 
 // bound returns the most that α may be of class r of example i.
-func (t *together) bound(i int, r int32) float64 {
+func (t *crammerSinger) bound(i int, r int32) float64 {
 	if r == t.y[i] {
 		return t.costs[r]
 	}
@@ -180,7 +180,7 @@ func (t *together) bound(i int, r int32) float64 {
 // shrink leaves classes of example i out that are at their bound and have slopes below those of
 // all that may move, and returns how far the largest of the slopes is above the least of those
 // that may move.
-func (t *together) shrink(i int) (spread float64) {
+func (t *crammerSinger) shrink(i int) (spread float64) {
 	classes, alpha := t.classes[i*t.q:(i+1)*t.q], t.alpha[i*t.q:(i+1)*t.q]
 	least, most := math.Inf(1), math.Inf(-1)
 	for m, r := range classes[:t.left[i]] {
@@ -205,7 +205,7 @@ func (t *together) shrink(i int) (spread float64) {
 
 // solve computes the best α of the classes of example i that are not left out: α_r = min(u_r, (θ -
 // b_r)/‖x‖²) with b_r = slope_r - ‖x‖²·α_r, and θ so that they add up to 0.
-func (t *together) solve(i int) {
+func (t *crammerSinger) solve(i int) {
 	norm2 := t.norms2[i]
 	classes, alpha := t.classes[i*t.q:i*t.q+int(t.left[i])], t.alpha[i*t.q:(i+1)*t.q]
 	beyond, sorted := t.beyond[:len(classes)], t.sorted[:len(classes)]
@@ -232,7 +232,7 @@ func (t *together) solve(i int) {
 }
 
 // apply adds what solve has changed to the weights.
-func (t *together) apply(i int) {
+func (t *crammerSinger) apply(i int) {
 	if len(t.movers) == 0 {
 		return
 	}
@@ -248,23 +248,23 @@ func (t *together) apply(i int) {
 	}
 }
 
-func (t *together) told() (violation float64, done bool) { return t.violation, t.done }
+func (t *crammerSinger) unmet() (violation float64, done bool) { return t.violation, t.done }
 
-func (t *together) weights(w engine.Weights) (classes []int) {
+func (t *crammerSinger) weights(w engine.Weights) (classes []int) {
 	for k, v := range t.w {
 		w.W[k%t.q*w.D+k/t.q] = float32(v)
 	}
 	return learners.AllClasses(t.q)
 }
 
-func (t *together) saved() []any {
+func (t *crammerSinger) saved() []any {
 	return []any{
 		t.alpha, t.w, t.order.of, &t.order.active, t.classes, t.left, &t.random, &t.coarse, &t.fresh,
 		&t.violation, &t.done,
 	}
 }
 
-func (t *together) restore(s *base.SavedState) {
+func (t *crammerSinger) restore(s *base.SavedState) {
 	s.Read(t.saved()...)
 	for i, left := range t.left {
 		row := t.classes[i*t.q : (i+1)*t.q]

@@ -285,7 +285,7 @@ func TestRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		l.(*run).room = room
+		l.(*learner).room = room
 		w, changed := engine.NewWeights(q, d), learners.AllClasses(q)
 		for range steps {
 			if _, changed = advance(t, l, w, changed); changed == nil {

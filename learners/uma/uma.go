@@ -23,30 +23,25 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// run is UMA in the middle of a run.
-type run struct {
+// learner is UMA in the middle of a run.
+type learner struct {
 	Params
 	cells   engine.Cells
+	n, d, q int
 	inverse *confusion.Inverse
 	b       []float32 // float32(C⁻¹)
 	pcg     *rand.PCG
 	rng     *rand.Rand // on pcg
 
-	n, d, q    int
 	begun      bool              // W is not 0 any more, so α counts (clause 4)
+	unit       float64           // of α: 1, or the length of W that clause 18 says, at the last Count
 	assignment engine.Assignment // of the last Count
 	priors     []float64         // π̂, from the first assignment
-	norms      []float32
-	z          []float32 // update vectors of the pairs under trial
-	b2         []float64 // B²-B in float64, Q×Q; nil if nothing is doubted or labels are right
-	square     float64   // mean of ‖x‖² over the examples, divided by n
-	unit       float64   // of α: 1, or the length of W that clause 18 says, at the last Count
 
-	allowed    []engine.Pair // by clause 7 in this step, by p, then q
-	candidates []candidate   // those of them not yet tried
-	tried      int           // in this step
-	before     []float32     // W before this step, if it corrects more than one pair
-	room       int           // numbers that the update vectors have that it computes at once
+	choice
+	labelNoise
+	before []float32 // W before this step, if it corrects more than one pair
+	room   int       // numbers that the update vectors have that it computes at once
 }
 
 // stream keeps this package's random numbers apart from others of the same seed.
@@ -63,17 +58,17 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 }
 
 // newRun begins a run on cells, which it closes at its end.
-func newRun(p Params, cells engine.Cells, inverse *confusion.Inverse, seed uint64) *run {
+func newRun(p Params, cells engine.Cells, inverse *confusion.Inverse, seed uint64) *learner {
 	n, d, q := cells.Shape()
 	pcg := rand.NewPCG(seed, stream)
-	return &run{
+	return &learner{
 		Params: p, cells: cells, inverse: inverse, b: inverse.Float32(), pcg: pcg, rng: rand.New(pcg),
-		n: n, d: d, q: q, norms: make([]float32, q*q), room: room,
+		n: n, d: d, q: q, choice: choice{norms: make([]float32, q*q)}, room: room,
 	}
 }
 
 // Count implements learners.Learner: line 4 of Algorithm 2, for all p at once.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+func (l *learner) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
 	err error) {
 	l.begun = l.begun || slices.ContainsFunc(w.W, func(v float32) bool { return v != 0 })
 	if l.begun { // else the scores are 0 as they were when loaded
@@ -100,7 +95,7 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 
 // margin is α as it counts now for an example, or a sum of them, of the given length: 0
 // while W = 0, or no first step would be possible (clauses 4, 8 and 18).
-func (l *run) margin(length float64) float32 {
+func (l *learner) margin(length float64) float32 {
 	switch {
 	case !l.begun:
 		return 0
@@ -110,7 +105,7 @@ func (l *run) margin(length float64) float32 {
 	return l.Alpha
 }
 
-func (l *run) Close() error { return l.cells.Close() }
+func (l *learner) Close() error { return l.cells.Close() }
 
 // saved is the JSON of a run's state: what else there is follows from the labels and the weights.
 type saved struct {
@@ -118,7 +113,7 @@ type saved struct {
 	Random []byte `json:"random"` // the state of the generator
 }
 
-func (l *run) Save() ([]byte, error) {
+func (l *learner) Save() ([]byte, error) {
 	random, err := l.pcg.MarshalBinary()
 	if err != nil {
 		return nil, err
@@ -126,7 +121,7 @@ func (l *run) Save() ([]byte, error) {
 	return json.Marshal(saved{l.begun, random})
 }
 
-func (l *run) Restore(text []byte) error {
+func (l *learner) Restore(text []byte) error {
 	var s saved
 	err := json.Unmarshal(text, &s)
 	if err == nil {
@@ -137,4 +132,86 @@ func (l *run) Restore(text []byte) error {
 	}
 	l.begun = s.Begun
 	return nil
+}
+
+// Rules by which the pair (p,q) of a step is chosen (section 3.5 of the paper, clause 7).
+const (
+	SelectError     = "error"     // largest ‖z_pq‖: the most errors
+	SelectConfusion = "confusion" // largest ‖z_pq‖/π̂_q: the most errors for the size of the class
+	SelectRandom    = "random"    // any pair with ‖z_pq‖ > Tol
+)
+
+// Steps: how many update vectors a step adds to the weights (clause 17).
+const (
+	StepPair   = "pair"   // the chosen z_pq: Algorithm 2
+	StepRegion = "region" // those of the chosen pair's region p that are mistakes
+	StepAll    = "all"    // all that are mistakes
+)
+
+// What α counts in.
+const (
+	UnitWeights = "weights" // root mean square length of the rows of W (clause 18)
+	UnitScore   = "score"   // the score's own, which grows with W (clauses 4 and 8)
+)
+
+// Params are the parameters of UMA. Defaults returns those to start from.
+type Params struct {
+	Step      string  // StepPair, StepRegion or StepAll
+	Select    string  // SelectError, SelectConfusion or SelectRandom
+	Alpha     float32 // margin α ≥ 0 of the regions and of the error set, in AlphaUnit
+	AlphaUnit string  // UnitWeights or UnitScore
+	Tol       float64 // pairs with ‖z_pq‖ ≤ Tol are left alone; ≥ 0
+	// Doubt is how many times as long as the wrong labels alone make it on average an update
+	// vector must be, or it is left alone (clause 18); ≥ 0. It needs a confusion matrix.
+	Doubt float64
+}
+
+// Defaults returns the default parameters, which docs/weights.md measures. An example of
+// length 1 weighs 1/n in an update vector, so the default tolerance overlooks none.
+func Defaults() *Params {
+	return &Params{Step: StepAll, Select: SelectError, AlphaUnit: UnitWeights, Tol: 1e-9, Doubt: 1}
+}
+
+// Definition implements learners.Params. Files from before there were steps of several kinds,
+// units, and doubts lack these: theirs were pair, score and 0.
+func (p *Params) Definition() *learners.Definition {
+	step := learners.OneOf("step", &p.Step, "the mistakes that a step corrects",
+		StepAll, "every estimated mistake",
+		StepRegion, "those of one predicted class",
+		StepPair, "one, as in the paper")
+	unit := learners.OneOf("alpha_unit", &p.AlphaUnit, "unit of alpha",
+		UnitWeights, "length of the weights of a class, on average",
+		UnitScore, "that of the score, which grows with the weights")
+	doubt := learners.Float("doubt", &p.Doubt, learners.Range{},
+		"update vectors are left alone that "+
+			"are at most this many times as long as wrong labels alone would make them")
+	step.Missing, unit.Missing, doubt.Missing = StepPair, UnitScore, "0"
+	return &learners.Definition{
+		Name: "uma",
+		Summary: "a perceptron that unmixes the noisy classes by the inverse of C; with no C, the " +
+			"batch perceptron",
+		Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine " +
+			"Learning 99 (2015), Algorithm 2",
+		Step:     "an update of W by all mistakes, or by those of one kind",
+		Shared:   true,
+		MaxSteps: 512,
+		Weights:  []learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
+		New:      func() learners.Params { return Defaults() },
+
+		Parameters: []learners.Parameter{
+			step,
+			learners.OneOf("select", &p.Select,
+				"rule for the pair of classes to correct; steps that correct all have none",
+				SelectError, "the largest estimated mistake",
+				SelectConfusion, "the largest for the size of its class",
+				SelectRandom, "any mistake"),
+			learners.Float("alpha", &p.Alpha, learners.Range{},
+				"margin that an example needs to count as predicted"),
+			unit,
+			learners.Float("tol", &p.Tol, learners.Range{},
+				"length of an update vector up to which its mistake is left alone"),
+			doubt,
+		},
+		Start: p.start,
+	}
 }

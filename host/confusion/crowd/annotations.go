@@ -5,14 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -68,8 +66,8 @@ func (a *Annotations) Pick(which []int) *Annotations {
 	return p
 }
 
-// Counts returns how many labels each annotator gave.
-func (a *Annotations) Counts() []int {
+// counts returns how many labels each annotator gave.
+func (a *Annotations) counts() []int {
 	counts := make([]int, len(a.Names))
 	for _, k := range a.By {
 		counts[k]++
@@ -193,7 +191,7 @@ func (a *Annotations) Hash() string {
 		}
 		h.Write(b)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // The names that a column of a table of annotations may have.
@@ -300,7 +298,7 @@ func (t *annotationTable) add(row []string, line int) error {
 func (t *annotationTable) finish() (*Annotations, error) {
 	a := &Annotations{Classes: t.classes.List, Names: slices.Sorted(slices.Values(t.annotators.List)),
 		Start: make([]int, 1, len(t.lines)+1)}
-	if err := confusion.CheckClasses(a.Classes); err != nil {
+	if err := labelfile.CheckClasses(a.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", t.path, err)
 	}
 	order := make([]int32, len(a.Names))

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // people are annotators with matrices of their own, and labels that they gave.
@@ -320,15 +321,15 @@ func TestCrowdErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]crowd.Options{
-		`found method "best"`:          {Method: "best"},
-		"found -1 rounds":              {Rounds: -1},
-		"smoothing -1":                 {Smoothing: -1},
-		"smoothing NaN":                {Smoothing: math.NaN()},
-		"-2 pooled labels":             {Pooled: -2},
-		"votes need no rounds":         {Method: crowd.Majority, Start: good},
-		`found a start of classes "x"`: {Start: &crowd.Result{Classes: []string{"x"}}},
+		`"best"`:        {Method: "best"},
+		"-1 rounds":     {Rounds: -1},
+		"smoothing -1":  {Smoothing: -1},
+		"smoothing NaN": {Smoothing: math.NaN()},
+		"-2 pooled":     {Pooled: -2},
+		"votes rounds":  {Method: crowd.Majority, Start: good},
+		`"x"`:           {Start: &crowd.Result{Classes: []string{"x"}}},
 	} {
-		if _, err := crowd.Fit(t.Context(), a, 0, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := crowd.Fit(t.Context(), a, 0, o); !facts.Told(err, want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
 	}
@@ -336,12 +337,10 @@ func TestCrowdErrors(t *testing.T) {
 	if _, err := crowd.Fit(t.Context(), empty, 0, crowd.Options{}); err == nil {
 		t.Error("no example: wanted an error")
 	}
-	if _, err := estimate.FromCrowd(good, []int32{1}); err == nil || !strings.Contains(err.Error(),
-		"found 1 labels") {
+	if _, err := estimate.FromCrowd(good, []int32{1}); !facts.Told(err, "1 labels") {
 		t.Errorf("one label: %v", err)
 	}
-	if _, err := estimate.FromCrowd(good, slices.Repeat([]int32{3}, 30)); err == nil ||
-		!strings.Contains(err.Error(), "has label 3") {
+	if _, err := estimate.FromCrowd(good, slices.Repeat([]int32{3}, 30)); !facts.Told(err, "label 3") {
 		t.Errorf("label 3: %v", err)
 	}
 	e, err := estimate.FromCrowd(good, a.Votes(0))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -95,7 +96,7 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 		return nil, fmt.Errorf("crowd: found a start of classes %s, wanted %s",
 			labelfile.Quoted(o.Start.Classes), labelfile.Quoted(a.Classes))
 	}
-	if err := confusion.CheckClasses(a.Classes); err != nil {
+	if err := labelfile.CheckClasses(a.Classes); err != nil {
 		return nil, err
 	}
 	if err := a.Check(a.N(), q); err != nil {
@@ -196,7 +197,7 @@ func (m *em) begin(s *Result) {
 			mean[k] += float64(v * float64(a.Labels))
 		}
 	}
-	confusion.Normalise(mean, m.q)
+	square.Normalise(mean, m.q)
 	for i, name := range m.a.Names {
 		p := of[name]
 		if p == nil {
@@ -407,7 +408,7 @@ func (m *em) rates() {
 		for k, v := range total {
 			mean[k] = float64(v)/posteriorUnit + m.o.Smoothing
 		}
-		confusion.Normalise(mean, q)
+		square.Normalise(mean, q)
 	}
 	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
 		for a := from; a < to; a++ {
@@ -415,7 +416,7 @@ func (m *em) rates() {
 			for k, v := range m.sums[a*size : (a+1)*size] {
 				p[k] = float64(v)/posteriorUnit + m.o.Smoothing + float64(m.o.Pooled*mean[k])
 			}
-			confusion.Normalise(p, q)
+			square.Normalise(p, q)
 			for k, v := range p {
 				p[k] = max(v, leastRate)
 			}
@@ -436,7 +437,7 @@ func (m *em) rates() {
 // annotators returns the matrices and their standard errors, for which an example counts by how
 // sure its true class is.
 func (m *em) annotators() []confusion.Annotator {
-	q, size, counts := m.q, m.q*m.q, m.a.Counts()
+	q, size, counts := m.q, m.q*m.q, m.a.counts()
 	list := make([]confusion.Annotator, len(counts))
 	for a, name := range m.a.Names {
 		p := slices.Clone(m.matrices[a*size : (a+1)*size])

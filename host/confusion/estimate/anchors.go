@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 )
 
 // anchorShare is which part of the examples of a class, were all as frequent, are its anchors.
@@ -17,7 +18,7 @@ const anchorShare = 0.02
 // labels of column t, and the examples that are likeliest of t are taken for anchors (Patrini et
 // al., Making deep neural networks robust to label noise: a loss correction approach, CVPR 2017,
 // Section 4.1; the mean of several is used, so that none of them decides alone).
-func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
+func Anchors(classes []string, n int, rows blocks) (*Estimate, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
 					"it may have no anchor", classes[t], top))
 		}
 	}
-	confusion.Normalise(e.P, q)
+	square.Normalise(e.P, q)
 	return e, e.Check()
 }
 

@@ -17,14 +17,9 @@ import (
 var ErrInSample = errors.New("the probabilities agree with every label, as those of a model that " +
 	"has seen them do: give those of examples held out")
 
-// Rows hands out probabilities of n examples for q classes, row-major, in order, in blocks of
+// blocks hands out probabilities of n examples for q classes, row-major, in order, in blocks of
 // whole rows that stay as they are until use returns. It may be called more than once.
-type Rows func(use func(p []float32) error) error
-
-// RowsOf hands out p in one block.
-func RowsOf(p []float32) Rows {
-	return func(use func([]float32) error) error { return use(p) }
-}
+type blocks = func(use func(p []float32) error) error
 
 // joint is how many examples have noisy label p and are counted as true class t.
 type joint struct {
@@ -55,7 +50,7 @@ const (
 // labels. Unless heldOut says that no model has seen the examples, probabilities that agree with
 // every label are refused with ErrInSample. Sums and counts are of integers, so that the result is
 // the same however rows are cut into blocks, whatever the number of processors.
-func ConfidentJoint(classes []string, y []int32, rows Rows, heldOut bool) (*Estimate, error) {
+func ConfidentJoint(classes []string, y []int32, rows blocks, heldOut bool) (*Estimate, error) {
 	e, _, err := confidentJoint(classes, y, rows, heldOut)
 	if err != nil {
 		return nil, fmt.Errorf("confident joint: %w", err)
@@ -63,7 +58,7 @@ func ConfidentJoint(classes []string, y []int32, rows Rows, heldOut bool) (*Esti
 	return e, nil
 }
 
-func confidentJoint(classes []string, y []int32, rows Rows, heldOut bool,
+func confidentJoint(classes []string, y []int32, rows blocks, heldOut bool,
 ) (*Estimate, *joint, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
@@ -93,7 +88,7 @@ func confidentJoint(classes []string, y []int32, rows Rows, heldOut bool,
 
 // inBlocks calls use for parts of the rows at a time, several at once, with the number of their
 // first.
-func inBlocks(rows Rows, n, q int, use func(p []float32, first int)) error {
+func inBlocks(rows blocks, n, q int, use func(p []float32, first int)) error {
 	first := 0
 	err := rows(func(p []float32) error {
 		if len(p)%q != 0 || first+len(p)/q > n {
@@ -113,7 +108,7 @@ func inBlocks(rows Rows, n, q int, use func(p []float32, first int)) error {
 // thresholdUnit is that of the sums of probabilities.
 const thresholdUnit = 1 << 36
 
-func (j *joint) findThresholds(rows Rows) error {
+func (j *joint) findThresholds(rows blocks) error {
 	q, bad := j.q, -1
 	sums := make([]int64, q)
 	var lock sync.Mutex
@@ -151,7 +146,7 @@ func (j *joint) findThresholds(rows Rows) error {
 }
 
 // count counts the examples, and says whether the likeliest class of each is its label.
-func (j *joint) count(rows Rows) (agree bool, err error) {
+func (j *joint) count(rows blocks) (agree bool, err error) {
 	q := j.q
 	need := memory.Product(q, q, 8, parallel.Workers(len(j.y), 1))
 	if err := memory.Check(need, "the counts of pairs of classes"); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
@@ -48,7 +49,7 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 		return nil, fmt.Errorf("confusion estimate: found %d noisy labels and %d right ones, wanted as "+
 			"many", len(noisy), len(right))
 	}
-	if err := confusion.CheckMemory(q); err != nil {
+	if err := square.CheckMemory(q); err != nil {
 		return nil, err
 	}
 	counts := make([]float64, q*q)
@@ -113,7 +114,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 				"column is mostly what was believed before", classes[t], n))
 		}
 	}
-	confusion.Normalise(e.P, q)
+	square.Normalise(e.P, q)
 	return e, e.Check()
 }
 
@@ -285,7 +286,7 @@ func (e *Estimate) smooth(sums, squares []float64) (rare []int) {
 			e.P[at], e.Error[at] = v, min(1, math.Sqrt(spread(v, n)*blur/(n+1)))
 		}
 	}
-	confusion.Normalise(e.P, q)
+	square.Normalise(e.P, q)
 	return rare
 }
 

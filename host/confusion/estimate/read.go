@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
@@ -49,7 +48,7 @@ func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error)
 		return nil, fmt.Errorf("%s: found a header and no line, wanted an example in each", path)
 	}
 	t.Classes = t.names.List
-	if err := confusion.CheckClasses(t.Classes); err != nil {
+	if err := labelfile.CheckClasses(t.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", path, err)
 	}
 	return &t.Clean, nil
@@ -73,17 +72,18 @@ func (t *cleanTable) place(header []string) error {
 	item, noisy, right, label := -1, -1, -1, -1
 	for k, field := range header {
 		name := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
+		isTrue, isNoisy := labelfile.Axis(name)
 		switch {
 		case slices.Contains(itemColumns, name) || name == "":
 			if item < 0 {
 				item = k
 			}
-		case confusion.AxisOf(name) == confusion.TrueRows:
+		case isTrue:
 			if right >= 0 {
 				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
 			}
 			right = k
-		case confusion.AxisOf(name) == confusion.TrueColumns:
+		case isNoisy:
 			if noisy < 0 {
 				noisy = k
 			}
@@ -153,7 +153,7 @@ const probabilityBlock = 1 << 20
 // order, as numpy.save writes those of scikit-learn's cross_val_predict(method="predict_proba").
 // The file is read in blocks, each time anew. Errors begin with the path; this one is about the
 // header.
-func ProbabilityFile(path string, n, q int) (Rows, error) {
+func ProbabilityFile(path string, n, q int) (blocks, error) {
 	f, _, err := openProbabilities(path, n, q)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ const overValues = 1 << 20
 func hasRoom(e dataset.Stored, p *dataset.Preparation) bool {
 	extra := extra(p) * e.N
 	switch {
-	case e.At.Shared() != nil: // whose memory is cut to what a rank has
+	case e.Shared(): // whose memory is cut to what a rank has
 		return false
 	case e.Sparse():
 		return cap(e.Values)-len(e.Values) >= extra && cap(e.Columns)-len(e.Columns) >= extra
@@ -140,8 +140,9 @@ func applySparse(p *dataset.Preparation, e dataset.Stored, lost bool) (dataset.S
 	if err := e.Agree(err); err != nil {
 		return dataset.Stored{}, err
 	}
-	return out.On(r), e.Agree(sparseRows(p, out, first, last, e.Columns, e.Values,
-		e.Starts[first:last+1], 0, lost))
+	err = sparseRows(p, out, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0, lost)
+	return dataset.Stored{Examples: out, At: store.Of(r)}, e.Agree(err)
+
 }
 
 // sparseShape returns the prepared examples without values, and with the columns of e.

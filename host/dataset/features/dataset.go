@@ -1,7 +1,6 @@
 package features
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -26,12 +25,11 @@ func Prepare(d *dataset.Dataset, s dataset.Steps, how ...dataset.Memory) error {
 // fit finds the preparation of d by s.
 func fit(d *dataset.Dataset, s dataset.Steps) (*dataset.Preparation, error) {
 	if d.Prepared != nil {
-		return nil, fmt.Errorf("%s: found examples prepared by %s already, wanted raw ones", d.Path,
-			d.Prepared.Steps)
+		return nil, d.Errorf("found examples prepared by %s already, wanted raw ones", d.Prepared.Steps)
 	}
 	p, err := Fit(s, d)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.Path, err)
+		return nil, d.Errorf("%w", err)
 	}
 	// A copy may be cleared before its first row is made: the pages that Fit read go first.
 	store.LetGo(store.Bytes(d.X), false)
@@ -54,13 +52,13 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 	}
 	rows, err := rowsOf(p, d.Examples)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.Path, err)
+		return nil, d.Errorf("%w", err)
 	}
 	d.Put(dataset.Examples{N: d.N, D: p.Width()}.Stored())
 	d.Prepared = p
 	return func(dst []float32, first int) error {
 		if err := rows(dst, first); err != nil {
-			return fmt.Errorf("%s: %w", d.Path, err)
+			return d.Errorf("%w", err)
 		}
 		return nil
 	}, nil
@@ -75,8 +73,7 @@ func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory
 	switch {
 	case d.Prepared != nil:
 		if why := prepared.Difference(p, d.Prepared); why != "" {
-			return fmt.Errorf("%s: found examples prepared otherwise than wanted: %s; take the original "+
-				"data", d.Path, why)
+			return d.Errorf("found examples prepared otherwise than wanted: %s; take the original data", why)
 		}
 		return nil
 	case p.Steps == dataset.Steps{} && p.D == d.D && !slices.Contains(how, dataset.WithCodes):
@@ -88,7 +85,7 @@ func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory
 		}
 		x, err := apply(p, d.Stored(), how)
 		if err != nil {
-			return fmt.Errorf("%s: %w", d.Path, err)
+			return d.Errorf("%w", err)
 		}
 		d.Put(x)
 	}

@@ -7,11 +7,11 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // The twin of Preparation: clause 2, column by column, on big.Float. Numbers made
@@ -204,8 +204,7 @@ func TestPreparationJSON(t *testing.T) {
 	if want := `{"steps":"l2","features":3}`; err != nil || string(text) != want {
 		t.Errorf("got %s, %v", text, err)
 	}
-	if err := json.Unmarshal([]byte(`{"steps":"l3"}`), p); err == nil || !strings.Contains(err.Error(),
-		`found "l3"`) {
+	if err := json.Unmarshal([]byte(`{"steps":"l3"}`), p); !facts.Told(err, `"l3"`) {
 		t.Errorf("unknown step: %v", err)
 	}
 }
@@ -233,46 +232,37 @@ func TestPreparationBad(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no example", fit("standardize", dataset.Examples{D: 2}),
-			"normalization standardize: found no example to fit it to"},
-		{"shape", fit("l2", dataset.Examples{N: 1, D: 2}), "shape 1×2 hold 0 values"},
+		{"no example", fit("standardize", dataset.Examples{D: 2}), "standardize example"},
+		{"shape", fit("l2", dataset.Examples{N: 1, D: 2}), "shape 1×2 0 values"},
 		{"both", func() error {
 			_, err := Fit(dataset.Steps{Standardize: true, MaxAbs: true},
 				good)
 			return err
-		}(), "found standardize together with maxabs"},
+		}(), "standardize maxabs"},
 		{"tiny column", fit("standardize", examplesOf(2, 1, 1e-45, 2, 0)),
-			"normalization standardize: column 2 (counted from 1) is too small or not finite: found the " +
-				"map v·+Inf"},
-		{"tiny maximum", fit("maxabs", examplesOf(1, 1e-45)), "column 1 (counted from 1) is too small"},
-		{"nan column", fit("standardize", examplesOf(1, nan)),
-			"column 1 (counted from 1) is too small or not finite"},
-		{"nan maximum", fit("maxabs", examplesOf(1, nan, 1)),
-			"column 1 (counted from 1) is too small or not finite"},
-		{"width", apply(dataset.Preparation{Steps: l2, D: 3}, good),
-			"normalization l2: found examples of 2 features, wanted 3 as it was fitted to"},
+			"standardize column 2 1 finite v·+Inf"},
+		{"tiny maximum", fit("maxabs", examplesOf(1, 1e-45)), "column 1 1"},
+		{"nan column", fit("standardize", examplesOf(1, nan)), "column 1 1 finite"},
+		{"nan maximum", fit("maxabs", examplesOf(1, nan, 1)), "column 1 1 finite"},
+		{"width", apply(dataset.Preparation{Steps: l2, D: 3}, good), "l2 2 features 3"},
 		{"apply shape", apply(dataset.Preparation{Steps: l2, D: 3}, dataset.Examples{N: 2, D: 3}),
-			"shape 2×3 hold 0 values"},
+			"shape 2×3 0 values"},
 		{"overflow", apply(dataset.Preparation{Steps: std, D: 2, A: []float32{1, 2}, B: []float32{0, 0}},
-			examplesOf(2, 0, 1, 1, -3e38)),
-			"normalization standardize: example 2, column 2 (counted from 1) becomes -Inf, wanted a " +
-				"finite number"},
-		{"tiny row", apply(dataset.Preparation{Steps: l2, D: 1}, wide),
-			"normalization l2: example 301, column 1 (counted from 1) becomes +Inf"},
+			examplesOf(2, 0, 1, 1, -3e38)), "standardize example 2 column 2 1 -Inf finite"},
+		{"tiny row", apply(dataset.Preparation{Steps: l2, D: 1}, wide), "l2 example 301 column 1 1 +Inf"},
 		{"nan", apply(dataset.Preparation{D: 2}, examplesOf(2, 0, 1, nan, 3)),
-			"normalization none: example 2, column 1 (counted from 1) becomes NaN"},
-		{"factors missing", apply(dataset.Preparation{Steps: std, D: 2}, good),
-			"found 0 factors and 0 offsets, wanted 2 of each"},
+			"example 2 column 1 1 NaN"},
+		{"factors missing", apply(dataset.Preparation{Steps: std, D: 2}, good), "0 factors 0 offsets 2"},
 		{"offsets missing", apply(dataset.Preparation{Steps: std, D: 2, A: []float32{1, 1}}, good),
-			"found 2 factors and 0 offsets, wanted 2"},
+			"2 factors 0 offsets 2"},
 		{"factors too many", apply(dataset.Preparation{Steps: l2, D: 2, A: []float32{1, 1},
-			B: []float32{1, 1}}, good), "found 2 factors and 2 offsets, wanted 0"},
+			B: []float32{1, 1}}, good), "2 factors 2 offsets 0"},
 		{"steps", apply(dataset.Preparation{Steps: dataset.Steps{Standardize: true, MaxAbs: true}},
-			dataset.Examples{}), "found standardize together with maxabs"},
+			dataset.Examples{}), "standardize maxabs"},
 		{"negative width", apply(dataset.Preparation{Steps: l2, D: -1}, dataset.Examples{}),
-			"for -1 features"},
+			"-1 features"},
 	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+		if c.err == nil || !facts.Told(c.err, c.want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", c.what, c.err, c.want)
 		}
 	}
@@ -289,8 +279,7 @@ func TestRowsRefuseWhatIsNotFinite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rows(make([]float32, 1), 1); err == nil || !strings.Contains(err.Error(),
-		"example 2, column 1 ") {
+	if err := rows(make([]float32, 1), 1); !facts.Told(err, "example 2 column 1") {
 		t.Errorf("a prepared value that is not finite: %v", err)
 	}
 }

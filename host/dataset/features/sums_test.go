@@ -38,7 +38,7 @@ func TestInOrder(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, r := range ranks.NewGroup(count) {
 			wg.Go(func() {
-				e := e.On(store.NewRanks(t.Context(), r, n))
+				e := dataset.Stored{Examples: e, At: store.Of(store.NewRanks(t.Context(), r, n))}
 				if got, err := columnSums(e, nil); err != nil || !slices.Equal(got, want) {
 					t.Errorf("%d ranks: found other sums, %v", count, err)
 					r.Abort(errors.New("other sums"))

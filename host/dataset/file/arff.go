@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -107,20 +106,11 @@ func (r *arffReader) resolve() error {
 	for j, a := range r.attributes {
 		names[j] = a.name
 	}
-	var fault string
 	r.o = r.o.forTable(names)
-	if r.columns, fault = chooseColumns(names, len(names), r.o); fault != "" {
+	fault := r.builder.resolve(&r.columns, names, len(names), "line", r.kinds)
+	if fault != "" {
 		return r.src.errorf("%s", fault)
 	}
-	kinds, err := r.kinds()
-	if err != nil {
-		return err
-	}
-	if fault = r.tableCells("line", &r.columns, kinds); fault != "" {
-		return r.src.errorf("%s", fault)
-	}
-	r.about = r.columns.about
-	r.width = r.columns.features
 	r.places = make([]int32, len(names))
 	next := int32(0)
 	for j := range r.places {
@@ -138,10 +128,10 @@ func (r *arffReader) resolve() error {
 }
 
 // kinds returns what the feature attributes hold, and refuses others.
-func (r *arffReader) kinds() (kinds []string, err error) {
+func (r *arffReader) kinds() (kinds []string, fault string) {
 	asked, fault := r.columns.asked(r.o.Encode)
 	if fault != "" {
-		return nil, r.src.errorf("%s", fault)
+		return nil, fault
 	}
 	mixed := r.o.Encode != nil || r.o.Encoding != nil
 	for j, a := range r.attributes {
@@ -155,23 +145,20 @@ func (r *arffReader) kinds() (kinds []string, err error) {
 		case a.kind == "numeric", a.kind == "nominal" && a.isTruth():
 			kind = dataset.KindNumber
 		case a.kind == "date" && mixed:
-			return nil, r.src.errorf("%s", datesFault(&r.columns, j, "dates"))
+			return nil, datesFault(&r.columns, j, "dates")
 		case (a.kind == "nominal" || a.kind == "string") && mixed:
 		default:
-			return nil, r.src.errorf("%s is %s, wanted numeric features; leave it out or make it numbers",
+			return nil, fmt.Sprintf("%s is %s, wanted numeric features; leave it out or make it numbers",
 				r.columns.describe(j), a.kind)
 		}
 		kinds = append(kinds, kind)
 	}
-	return kinds, nil
+	return kinds, ""
 }
 
 // example enters one line.
 func (r *arffReader) example(line []byte) error {
-	start := 0
-	for isSpace(line[start]) {
-		start++
-	}
+	start := skipSpace(line, 0)
 	if r.Encoder != nil {
 		r.Encoder.Begin(r.src.line)
 	}
@@ -279,19 +266,15 @@ func (r *arffReader) leftOut(from, to int) error {
 
 // valueFault is the error of what stands in attribute k.
 func (r *arffReader) valueFault(k int, f arffField, text []byte, fault string) error {
-	if r.o.Encode != nil && encode.IsMissing(text) {
-		return r.src.errorfAt(f.from, "%s: %s; %w", r.columns.describe(k), fault, features.ErrMissing)
-	}
-	return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
+	return r.advise(r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault),
+		encode.IsMissing(text))
 }
 
 // sparse enters {place value, …} from i on; a nominal label that is not named is its first value.
 func (r *arffReader) sparse(line []byte, i int) error {
 	last, labelled := -1, false
 	for {
-		for i < len(line) && isSpace(line[i]) {
-			i++
-		}
+		i = skipSpace(line, i)
 		if i < len(line) && line[i] == '}' && last < 0 {
 			break
 		}

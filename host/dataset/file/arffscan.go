@@ -96,9 +96,7 @@ func (f arffField) text(line []byte) []byte {
 
 // scanARFF reads the field at or behind i and returns its end.
 func scanARFF(line []byte, i int) (f arffField, end int, fault string) {
-	for i < len(line) && isSpace(line[i]) {
-		i++
-	}
+	i = skipSpace(line, i)
 	if i < len(line) && (line[i] == '\'' || line[i] == '"') {
 		mark := line[i]
 		f = arffField{from: i + 1, quoted: true}
@@ -111,9 +109,7 @@ func scanARFF(line []byte, i int) (f arffField, end int, fault string) {
 			return f, 0, fmt.Sprintf("found an opening %c without a closing one, wanted both", mark)
 		}
 		f.to = i
-		for i++; i < len(line) && isSpace(line[i]); i++ {
-		}
-		return f, i, ""
+		return f, skipSpace(line, i+1), ""
 	}
 	f.from = i
 	for i < len(line) && line[i] != ',' && line[i] != '}' {

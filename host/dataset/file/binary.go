@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -147,15 +146,15 @@ func Verify(ctx context.Context, d *dataset.Dataset) error {
 		return nil
 	}
 	w := &f.written
-	if err := w.CheckFinite(ctx); err != nil {
+	if err := contentOf(w).CheckFinite(ctx); err != nil {
 		if ctx.Err() != nil {
 			return cancelled(ctx, d.Path, err)
 		}
 		return fmt.Errorf("%s: the file is damaged: %w; convert the original data again", d.Path, err)
 	}
-	hashOf := w.HashUntil
+	hashOf := contentOf(w).Hash
 	if f.old {
-		hashOf = w.HashOld
+		hashOf = contentOf(w).HashOld
 	}
 	hash, err := hashOf(ctx)
 	if err != nil {
@@ -176,8 +175,7 @@ func isBinary(head []byte) bool {
 // firstLine returns the line that goes before a header.
 func firstLine(version string, header []byte) string {
 	sum := sha256.Sum256(header)
-	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, version, binaryDigits, len(header),
-		hex.EncodeToString(sum[:]))
+	return fmt.Sprintf("%s%s %0*d %x\n", binaryMagic, version, binaryDigits, len(header), sum)
 }
 
 // checkEndian refuses big-endian machines, which have the text formats.
@@ -312,9 +310,3 @@ func (f *binaryFile) othersBlocks(s *store.Ranks) (blocks [][2]int) {
 func block(data []byte, k int) []byte { return data[k*sumBlock : min((k+1)*sumBlock, len(data))] }
 
 func sumOf(data []byte, k int) uint32 { return crc32.Checksum(block(data, k), castagnoli) }
-
-// Unchecked reports whether d lies in a binary file of version 1, without checksums.
-func Unchecked(d *dataset.Dataset) bool {
-	f := fileOf(d)
-	return f != nil && f.sums == nil
-}

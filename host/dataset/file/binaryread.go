@@ -20,9 +20,6 @@ import (
 // readBinary maps a binary file, or reads a packed one, and checks header, sums, labels and sparse
 // structure, but no value.
 func readBinary(s *source, o Options) (*dataset.Dataset, error) {
-	if err := refuseColumns(s, o); err != nil {
-		return nil, err
-	}
 	if o.given != nil {
 		return nil, s.errorf("asked for labels from a second file, wanted none: a binary file has its " +
 			"own; name the labels when you convert")
@@ -70,7 +67,7 @@ func (s *source) contents() ([]byte, func([]byte) error, error) {
 			fileerr.Cause(err))
 	}
 	if unmap != nil {
-		store.Remember(raw, s.path)
+		store.Remember(raw, s.path, false)
 	}
 	return raw, unmap, nil
 }
@@ -86,7 +83,7 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 			"data again", err)
 	}
 	share := f.share(s, o)
-	f.written.Put(f.written.Examples.On(share))
+	f.written.Put(dataset.Stored{Examples: f.written.Examples, At: store.Of(share)})
 	f.written.Path = s.path
 	if f.unmap != nil && h.Preparation == nil && o.Prepare != "" {
 		err = prepared.CheckRoom(&f.written, o.Prepare)
@@ -100,7 +97,10 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 	if err := share.Agree(err); err != nil {
 		return nil, s.errorf("%w", err)
 	}
-	if err := share.Agree(f.written.CheckParts()); err != nil {
+	if err = f.written.Stored().Check(); err == nil {
+		err = f.written.Validate()
+	}
+	if err := share.Agree(err); err != nil {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original "+
 			"data again", err)
 	}
@@ -223,7 +223,7 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	f.written = dataset.Dataset{
 		Examples: e, Classes: h.Classes, Features: h.Features,
 		Found: dataset.Found{Label: h.Label, LabelColumn: h.LabelColumn, SHA256: h.DataSHA256,
-			Subnormals: h.Subnormals, Notes: h.Notes},
+			Subnormals: h.Subnormals, Notes: h.Notes, Unchecked: h.Sections.Sums == nil},
 		Encoding: h.Encoding, Prepared: h.Preparation,
 	}
 	if h.Sections.Y != nil {
@@ -300,7 +300,8 @@ func choose(d *dataset.Dataset, s *source, o Options) error {
 	}
 	switch {
 	case (o.Storage == "dense" || o.Storage == "narrow") && d.Sparse():
-		if err := (&builder{src: s, n: d.N, width: d.D}).checkDense(); err != nil {
+		b := builder{src: s, counters: counters{n: d.N}, shape: shape{width: d.D}}
+		if err := b.checkDense(); err != nil {
 			return err
 		}
 		if err := checkDenseMemory(s.path, d.N, d.D); err != nil {

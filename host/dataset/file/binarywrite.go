@@ -47,7 +47,7 @@ func writeBinary(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 			data[n.name] = p.sums.section()
 		}
 		if n.name == "x" && o.Rows != nil {
-			err = d.EachBlock(w.ctx, o.Rows, func(_ int, block []float32) error {
+			err = contentOf(d).EachBlock(w.ctx, o.Rows, func(_ int, block []float32) error {
 				return p.write(store.Bytes(block))
 			})
 		} else {
@@ -61,19 +61,21 @@ func writeBinary(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 }
 
 // headerOf describes d; where the sections lie is for place to say.
-func headerOf(ctx context.Context, d *dataset.Dataset, rows dataset.MadeRows) (*binaryHeader,
-	error) {
+func headerOf(ctx context.Context, d *dataset.Dataset,
+	rows func(dst []float32, first int) error) (*binaryHeader, error) {
 	for _, name := range append(d.Features[:len(d.Features):len(d.Features)], d.Label) {
 		if !utf8.ValidString(name) {
 			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the "+
 				"data to UTF-8 (iconv -t UTF-8)", name)
 		}
 	}
-	hash := d.HashUntil
+	var content string
+	var err error
 	if rows != nil {
-		hash = func(ctx context.Context) (string, error) { return d.HashRows(ctx, rows) }
+		content, err = contentOf(d).HashMade(ctx, rows)
+	} else {
+		content, err = contentOf(d).Hash(ctx)
 	}
-	content, err := hash(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +90,7 @@ func headerOf(ctx context.Context, d *dataset.Dataset, rows dataset.MadeRows) (*
 	if h.DataSHA256 = h.ContentSHA256; d.Prepared != nil {
 		h.DataSHA256 = d.SHA256
 	}
-	if bad := len(d.Skipped.At); bad > 0 {
+	if bad := len(d.SkippedAt); bad > 0 {
 		h.Notes = append(h.Notes, fmt.Sprintf("%s: %d bad examples were skipped when it was converted",
 			d.Path, bad))
 	}

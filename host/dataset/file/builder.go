@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -15,29 +16,42 @@ import (
 // dense (x) or sparse (counts, columns, values), and accepts or rejects it.
 type builder struct {
 	faults
-	src      *source
-	o        Options
+	src   *source
+	o     Options
+	notes []string
+
+	labelling
+	counters
+	shape
+	entered
+	kept
+}
+
+// labelling is what stands beside the features.
+type labelling struct {
 	labels   *labels   // the label of each accepted example
 	external *external // the labels, if they do not stand with the features
 	ids      *ids      // the name of each accepted example; nil without Options.IDColumn
+}
+
+// counters say how many examples there are.
+type counters struct {
+	n          int   // accepted examples
+	seen       int   // accepted and rejected ones
+	promised   int   // rows that the file is certain to have, 0 if that is not known
+	before     int   // examples of the parts before this one, accepted and rejected ones
+	passed     int64 // bytes of these parts
+	settled    bool  // a block was given away: the next ones have its width, storage and classes
+	subnormals int   // values that became +0
+}
+
+// shape says what the columns of the features are.
+type shape struct {
+	width  int // columns: the largest one so far, or what the reader set
+	widest int // line of the largest column, 0 if the file says the width itself
 	// takes the values in place of x, columns and values; nil if all are numbers
 	Encoder *encode.Encoder
 	about   func(*dataset.Dataset) // enters what the reader knows of columns; nil if nothing
-	notes   []string
-
-	n          int // accepted examples
-	seen       int // accepted and rejected ones
-	width      int // columns: the largest one so far, or what the reader set
-	widest     int // line of the largest column, 0 if the file says the width itself
-	subnormals int
-	promised   int // rows that the file is certain to have, 0 if that is not known
-
-	entered
-	kept
-
-	before  int   // examples of the parts before this one, accepted and rejected ones
-	passed  int64 // bytes of these parts
-	settled bool  // a block was given away: the next ones have its width, storage and classes
 }
 
 // entered are the examples in no segment yet, the unfinished one last: x, or columns and values.
@@ -96,6 +110,14 @@ func (b *builder) setOther(of role, text []byte) (fault string) {
 		return b.ids.set(text)
 	}
 	return ""
+}
+
+// advise adds to the error of a value that is missing what may stand for it.
+func (b *builder) advise(err error, missing bool) error {
+	if missing && b.o.Encode != nil {
+		return fmt.Errorf("%w; %w", err, features.ErrMissing)
+	}
+	return err
 }
 
 // accept takes the entered example and its label; an error ends reading.
@@ -283,9 +305,9 @@ func (b *builder) finish() (*dataset.Dataset, error) {
 		return nil, b.external.tooMany(b.src.path, b.seen)
 	}
 	if b.n == 0 && !b.settled {
-		if len(b.skipped.At) > 0 {
+		if len(b.skippedAt) > 0 {
 			return nil, fmt.Errorf("%s: all %d examples were bad and skipped, wanted at least one good; "+
-				"the first: %w", b.src.path, len(b.skipped.At), b.skipped.First[0])
+				"the first: %w", b.src.path, len(b.skippedAt), b.skippedErrs[0])
 		}
 		return nil, emptyFault(b.src, "")
 	}
@@ -312,7 +334,7 @@ func (b *builder) seal() {
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*dataset.Dataset, error) {
 	d := &dataset.Dataset{Found: dataset.Found{Subnormals: b.subnormals, Notes: b.notes,
-		Skipped: b.skipped}}
+		SkippedAt: b.skippedAt, SkippedErrs: b.skippedErrs}}
 	if b.scratch != nil {
 		d.Home = spilled{b.scratch}
 	}

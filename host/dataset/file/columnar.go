@@ -6,18 +6,11 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/columnar"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
-
-// openParquet opens a Parquet file; nil without package host/dataset/parquet.
-var openParquet columnar.Open
-
-// RegisterParquet makes Read read Parquet, in programs that carry its libraries.
-func RegisterParquet(open columnar.Open) { openParquet = open }
 
 // columnarReader reads a table row group by row group, and each of these column by column.
 type columnarReader struct {
@@ -30,7 +23,7 @@ type columnarReader struct {
 // enterParquet reads a table of plain columns: numbers as features, numbers or texts as the label.
 func enterParquet(b *builder) error {
 	s := b.src
-	if openParquet == nil {
+	if columnar.Parquet == nil {
 		return s.errorf("found Parquet, which this program does not read (import package " +
 			"host/dataset/parquet, or write the table as CSV)")
 	}
@@ -38,7 +31,8 @@ func enterParquet(b *builder) error {
 	if err != nil {
 		return err
 	}
-	table, err := openParquet(at, size, columnar.Limits{Page: s.limits.page, Window: s.limits.window})
+	table, err := columnar.Parquet(at, size,
+		columnar.Limits{Page: s.limits.page, Window: s.limits.window})
 	if err != nil {
 		return s.errorf("%w", err)
 	}
@@ -71,16 +65,8 @@ func (r *columnarReader) resolve() error {
 	for j, c := range r.held {
 		names[j] = c.Name
 	}
-	var fault string
 	r.o = r.o.forTable(names)
-	if r.columns, fault = chooseColumns(names, len(names), r.o); fault != "" {
-		return r.src.errorf("%s", fault)
-	}
-	r.width, r.about = r.columns.features, r.columns.about
-	kinds, fault := r.kinds()
-	if fault == "" {
-		fault = r.tableCells("example", &r.columns, kinds)
-	}
+	fault := r.builder.resolve(&r.columns, names, len(names), "example", r.kinds)
 	if fault != "" {
 		return r.src.errorf("%s", fault)
 	}
@@ -249,10 +235,7 @@ func (r *columnarReader) group(g, n int) error {
 	names := r.columns.featureNames()
 	return r.adopt(x, d, setOthers, func(i, j int, v float32) error {
 		fault := r.src.errorf("example %d, column %s: %s", i+1, quote.Text(names[j]), decimal.FaultOf(v))
-		if r.o.Encode != nil && (v != v) && math.Float32bits(v) != decimal.OverflowBits {
-			fault = fmt.Errorf("%w; %w", fault, features.ErrMissing)
-		}
-		return fault
+		return r.advise(fault, v != v && math.Float32bits(v) != decimal.OverflowBits)
 	})
 }
 
@@ -303,10 +286,8 @@ func (r *columnarReader) mixedGroup(x []float32, texts []*columnTexts,
 			if fault == "" {
 				continue
 			}
-			err = r.src.errorf("example %d, column %s: %s", r.number(), quote.Text(names[k]), fault)
-			if r.o.Encode != nil && missing {
-				err = fmt.Errorf("%w; %w", err, features.ErrMissing)
-			}
+			err = r.advise(r.src.errorf("example %d, column %s: %s", r.number(), quote.Text(names[k]),
+				fault), missing)
 		}
 		if err := r.decide(err, r.number()); err != nil {
 			return err

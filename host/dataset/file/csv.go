@@ -300,19 +300,8 @@ func (r *csvReader) resolve() error {
 	} else if !r.header {
 		names = first // of a part without a header
 	}
-	var fault string
-	if r.columns, fault = chooseColumns(names, width, r.o); fault != "" {
-		return r.record.src.errorAt(r.line, 0, "%s", fault)
-	}
-	r.width = r.columns.features
-	var kinds []string
-	if r.o.Encode != nil && r.o.Encoding == nil {
-		var err error
-		if kinds, err = r.kinds(); err != nil {
-			return err
-		}
-	}
-	if fault = r.tableCells("line", &r.columns, kinds); fault != "" {
+	fault := r.builder.resolve(&r.columns, names, width, "line", r.kinds)
+	if fault != "" {
 		return r.record.src.errorAt(r.line, 0, "%s", fault)
 	}
 	if r.Encoder == nil {

@@ -1,8 +1,10 @@
 package file
 
 import (
+	"bufio"
 	"bytes"
 	"io"
+	"iter"
 
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -168,8 +170,16 @@ func (r *record) isComment(line []byte) bool {
 	return r.delim == ' ' && alone || r.usual > 0 && countFields(line, r.delim) != r.usual
 }
 
-// keep makes the current record outlast a look at what follows it.
-func (r *record) keep() { r.text, r.raw = bytes.Clone(r.text), bytes.Clone(r.raw) }
+// ahead returns a reader of the whole records in the next n bytes, which does not move r.
+func (r *record) ahead(n int) *record {
+	r.text, r.raw = bytes.Clone(r.text), bytes.Clone(r.raw) // peek moves what they lie in
+	head := r.src.peek(n)
+	if end := bytes.LastIndexByte(head, '\n'); end >= 0 && len(head) >= min(n, r.src.limits.buffer) {
+		head = head[:end+1] // the last line may go on
+	}
+	s := &source{ctx: r.src.ctx, limits: r.src.limits, r: bufio.NewReader(bytes.NewReader(head))}
+	return &record{src: s, layout: r.layout, delim: r.delim, usual: r.usual}
+}
 
 // detect finds out what separates fields from the first lines; it returns the first.
 func (r *record) detect(line []byte) []byte {
@@ -197,64 +207,67 @@ func (r *record) detect(line []byte) []byte {
 }
 
 // countFields returns how many fields a line has.
-func countFields(line []byte, delim byte) int {
-	n := 0
-	if delim != ' ' {
-		n = 1
-	}
-	quoted, between := false, true
-	for _, c := range line {
-		switch {
-		case c == '"':
-			quoted = !quoted
-		case !quoted && c == delim && delim != ' ':
+func countFields(line []byte, delim byte) (n int) {
+	if delim == ' ' {
+		for range blankFields(line) {
 			n++
 		}
-		if delim == ' ' {
-			blank := !quoted && (c == ' ' || c == '\t')
-			if between && !blank {
-				n++
-			}
-			between = blank
+		return n
+	}
+	quoted := false
+	for _, c := range line {
+		if c == '"' {
+			quoted = !quoted
+		} else if c == delim && !quoted {
+			n++
 		}
 	}
-	return n
+	return n + 1
+}
+
+// blankFields yields where the fields of a line between blanks begin and end; quotes hold blanks.
+func blankFields(line []byte) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		quoted, from := false, -1
+		for i, c := range line {
+			if c == '"' {
+				quoted = !quoted
+			}
+			switch blank := !quoted && isSpace(c); {
+			case from < 0 && !blank:
+				from = i
+			case from >= 0 && blank:
+				if !yield(from, i) {
+					return
+				}
+				from = -1
+			}
+		}
+		if from >= 0 {
+			yield(from, len(line))
+		}
+	}
 }
 
 // join returns a line whose fields are between blanks with one blank between them.
 func (r *record) join(line []byte) []byte {
 	r.raw, r.joined = line, r.joined[:0]
-	quoted, between := false, true
-	for _, c := range line {
-		if c == '"' {
-			quoted = !quoted
-		}
-		blank := !quoted && (c == ' ' || c == '\t')
-		if between && !blank && len(r.joined) > 0 {
+	for from, to := range blankFields(line) {
+		if len(r.joined) > 0 {
 			r.joined = append(r.joined, ' ')
 		}
-		if between = blank; !blank {
-			r.joined = append(r.joined, c)
-		}
+		r.joined = append(r.joined, line[from:to]...)
 	}
 	return r.joined
 }
 
 // rawColumn returns where field j between blanks begins in the first line, from 1.
 func (r *record) rawColumn(j int) int {
-	quoted, between := false, true
-	for i, c := range r.raw {
-		if c == '"' {
-			quoted = !quoted
+	for from := range blankFields(r.raw) {
+		if j == 0 {
+			return from + 1
 		}
-		blank := !quoted && (c == ' ' || c == '\t')
-		if between && !blank {
-			if j == 0 {
-				return i + 1
-			}
-			j--
-		}
-		between = blank
+		j--
 	}
 	return len(r.raw) + 1
 }

@@ -1,8 +1,6 @@
 package file
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,22 +87,17 @@ func (c *columns) option(j int) string {
 }
 
 // kinds returns what the feature columns hold, by the records in the buffer.
-func (r *csvReader) kinds() (kinds []string, err error) {
+func (r *csvReader) kinds() (kinds []string, fault string) {
+	if r.o.Encode == nil || r.o.Encoding != nil {
+		return nil, ""
+	}
 	tallies := make([]tally, len(r.columns.role))
 	if !r.header {
 		for j := range tallies {
 			tallies[j].count(r.telling(j))
 		}
 	}
-	r.keep()
-	head := r.record.src.peek(sniffed)
-	if end := bytes.LastIndexByte(head, '\n'); end >= 0 && len(head) >= min(sniffed,
-		r.record.src.limits.buffer) {
-		head = head[:end+1] // the last line may go on
-	}
-	s := &source{ctx: r.record.src.ctx, limits: r.record.src.limits,
-		r: bufio.NewReader(bytes.NewReader(head))}
-	next := record{src: s, layout: r.record.layout, delim: r.delim, usual: r.usual}
+	next := r.ahead(sniffed)
 	for next.next() == nil {
 		if next.bad != nil {
 			continue
@@ -129,10 +122,7 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 		}
 		kinds = append(kinds, kind)
 	}
-	if fault != "" {
-		return nil, r.record.src.errorAt(r.line, 0, "%s", fault)
-	}
-	return kinds, nil
+	return kinds, fault
 }
 
 // telling is field j with a point for a decimal comma.
@@ -333,14 +323,7 @@ func isLabelName(word string) bool {
 
 // nextField returns a field of the record behind, "" if it was not read ahead.
 func (r *csvReader) nextField(j int) string {
-	r.keep()
-	head := r.record.src.peek(1 << 16)
-	if end := bytes.LastIndexByte(head, '\n'); end >= 0 {
-		head = head[:end+1]
-	}
-	next := record{src: &source{limits: r.record.src.limits,
-		r: bufio.NewReader(bytes.NewReader(head))},
-		layout: r.record.layout, delim: r.delim, usual: r.usual}
+	next := r.ahead(1 << 16)
 	if next.next() != nil || next.bad != nil {
 		return ""
 	}

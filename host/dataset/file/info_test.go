@@ -17,16 +17,16 @@ func TestDescribe(t *testing.T) {
 			-2, 0, 5, 3, // example 1 with the same label
 			1, 0, 5, 0), // example 0 with the same label
 		Y: []int32{0, 1, 1, 0, 1, 0}, Classes: []string{"a", "b", "never"},
-		Found: dataset.Found{Subnormals: 2, Skipped: dataset.Skipped{At: []int{7}},
+		Found: dataset.Found{Subnormals: 2, SkippedAt: []int{7},
 			Notes: []string{"a note"}, SHA256: "12", Path: "p.csv"},
 	}
 	want := dataset.Info{
 		Path: "p.csv", SHA256: "12", Examples: 6, Features: 4,
 		Classes: []dataset.ClassCount{{Class: "a", Examples: 3}, {Class: "b", Examples: 3},
 			{Class: "never"}},
-		Storage: "dense", Bytes: 96, NonZero: 13, Density: 13. / 24, Min: -2, Max: 5, MeanAbs: (7 + 30 +
-			6) / 24.,
-		Subnormals: 2, ConstantFeatures: 2, EmptyFeatures: 1, Duplicates: 3, Conflicting: 1,
+		Storage: "dense", Bytes: 96, ValueInfo: dataset.ValueInfo{NonZero: 13, Density: 13. / 24,
+			Min: -2, Max: 5, MeanAbs: (7 + 30 + 6) / 24., Subnormals: 2, ConstantFeatures: 2,
+			EmptyFeatures: 1, Duplicates: 3, Conflicting: 1},
 		SkippedAt: []int{7}, Notes: []string{"a note"},
 	}
 	if got := dataset.Describe(d); !reflect.DeepEqual(got, want) {
@@ -49,16 +49,19 @@ func TestDescribeExtremes(t *testing.T) {
 		want dataset.Info
 	}{
 		"one example": {examples(2, 3, -4),
-			dataset.Info{Examples: 1, Features: 2, Storage: "dense", Bytes: 8, NonZero: 2,
-				Density: 1, Min: -4, Max: 3, MeanAbs: 3.5, ConstantFeatures: 2}},
+			dataset.Info{Examples: 1, Features: 2, Storage: "dense", Bytes: 8,
+				ValueInfo: dataset.ValueInfo{NonZero: 2, Density: 1, Min: -4, Max: 3, MeanAbs: 3.5,
+					ConstantFeatures: 2}}},
 		"all zero": {examples(1, 0, negativeZero), dataset.Info{Examples: 2, Features: 1,
-			Storage: "dense", Bytes: 8, Empty: 2, ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
+			Storage: "dense", Bytes: 8, ValueInfo: dataset.ValueInfo{Empty: 2, ConstantFeatures: 1,
+				EmptyFeatures: 1, Duplicates: 1}}},
 		"all zero, sparse": {examples(1, 0, 0).Compressed(),
-			dataset.Info{Examples: 2, Features: 1, Storage: "sparse", Bytes: 24, Empty: 2,
-				ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
+			dataset.Info{Examples: 2, Features: 1, Storage: "sparse", Bytes: 24,
+				ValueInfo: dataset.ValueInfo{Empty: 2, ConstantFeatures: 1, EmptyFeatures: 1,
+					Duplicates: 1}}},
 		"above zero": {examples(1, 2, 7),
-			dataset.Info{Examples: 2, Features: 1, Storage: "dense", Bytes: 8, NonZero: 2,
-				Density: 1, Min: 2, Max: 7, MeanAbs: 4.5}},
+			dataset.Info{Examples: 2, Features: 1, Storage: "dense", Bytes: 8,
+				ValueInfo: dataset.ValueInfo{NonZero: 2, Density: 1, Min: 2, Max: 7, MeanAbs: 4.5}}},
 	} {
 		if got := dataset.Describe(&dataset.Dataset{Examples: c.e}); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: found\n%+v, want\n%+v", name, got, c.want)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -58,7 +59,7 @@ func TestKeepSpills(t *testing.T) {
 	_, release, err = d.Stored().Keep(some)
 	release()
 	if !errors.Is(err, memory.ErrBudget) || !errors.Is(err, os.ErrNotExist) ||
-		!strings.Contains(err.Error(), "set TMPDIR") {
+		!facts.Told(err, "TMPDIR") {
 		t.Errorf("no folder: %v", err)
 	}
 	t.Setenv("TMPDIR", dir)
@@ -121,21 +122,20 @@ func TestRoomToPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	little(t)
-	const advice = "convert it first (--data "
-	for steps, want := range map[string]string{"auto": " --normalize standardize,bias,l2 --out ",
-		"l2": " --normalize l2 --out ", "": "damaged", "none": "damaged"} {
-		_, err := Read(t.Context(), path, Options{Prepare: steps})
-		if err == nil || !strings.Contains(err.Error(), want) ||
-			strings.Contains(err.Error(), advice) != (want != "damaged") {
+	const advice = "--data"
+	for steps, want := range map[string]string{"auto": "--normalize standardize,bias,l2 --out",
+		"l2": "--normalize l2 --out", "": "damaged", "none": "damaged"} {
+		_, err := Read(t.Context(), path, Options{Placement: Placement{Prepare: steps}})
+		if !facts.Told(err, want) || strings.Contains(err.Error(), advice) != (want != "damaged") {
 			t.Errorf("%q: %v", steps, err)
 		}
 	}
-	d, err := Read(t.Context(), path, Options{Trust: true})
+	d, err := Read(t.Context(), path, Options{Placement: Placement{Trust: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := features.Prepare(d, dataset.Steps{L2: true}); !errors.Is(err, memory.ErrBudget) ||
-		!strings.Contains(err.Error(), advice) {
+		!facts.Told(err, advice) {
 		t.Errorf("prepared: %v", err)
 	}
 	if err := d.Close(); err != nil {

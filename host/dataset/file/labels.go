@@ -163,11 +163,3 @@ func judgeIDs(d *dataset.Dataset) {
 				"their names ("+setting.Spell("id-column", "")+")?", d.Path, repeated, example))
 	}
 }
-
-// idFault refuses ids of a format that has no columns.
-func idFault(s *source, f format, o Options) error {
-	return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
-		"ARFF, Parquet) with the column of ids %s; leave "+setting.Spell("id-column",
-		"")+" out: examples are numbered from "+
-		"1", s.path, f.name, quote.Text(o.IDColumn))
-}

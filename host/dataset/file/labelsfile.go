@@ -66,21 +66,19 @@ func ReadLabels(ctx context.Context, path string, classes []string, n int) ([]in
 }
 
 func readLabelSource(s *source, o Options) (*external, error) {
+	header := readNPYHeader
 	switch head := s.peek(16); {
 	case isNPY(head):
-		h, err := readNPYHeader(s)
-		if err != nil {
-			return nil, wrapPath(s, err)
-		}
-		return readLabelArray(s, s, s.path, h, o)
 	case isIDX(head):
-		t, shape, err := readIDXHeader(s)
-		if err != nil {
-			return nil, wrapPath(s, err)
-		}
-		return readLabelArray(s, s, s.path, npyHeader{numberType: t, shape: shape}, o)
+		header = readIDXHeader
+	default:
+		return readLabelText(s, o)
 	}
-	return readLabelText(s, o)
+	h, err := header(s)
+	if err != nil {
+		return nil, wrapPath(s, err)
+	}
+	return readLabelArray(s, s, s.path, h, o)
 }
 
 // readLabelArray reads labels from an array of elements, or of rows; name is for messages.

@@ -20,9 +20,6 @@ type libsvmReader struct {
 // enterLIBSVM reads lines "label index:value … # comment", indices increasing from 1 or 0.
 func enterLIBSVM(b *builder) error {
 	s, o := b.src, b.o
-	if err := refuseColumns(s, o); err != nil {
-		return err
-	}
 	r := &libsvmReader{builder: b, base: 1, most: s.limits.columns}
 	if o.ZeroBased {
 		r.base = 0
@@ -57,10 +54,7 @@ func (r *libsvmReader) line(line []byte) (entered bool, err error) {
 	if comment := bytes.IndexByte(line, '#'); comment >= 0 {
 		line = line[:comment]
 	}
-	start := 0
-	for start < len(line) && isSpace(line[start]) {
-		start++
-	}
+	start := skipSpace(line, 0)
 	if start == len(line) {
 		return false, nil
 	}
@@ -75,9 +69,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 	}
 	columns, values, last := r.columns, r.values, -1
 	for {
-		for i < len(line) && isSpace(line[i]) {
-			i++
-		}
+		i = skipSpace(line, i)
 		if i == len(line) {
 			break
 		}
@@ -140,9 +132,7 @@ func (r *libsvmReader) label(line []byte, i int) (int, error) {
 
 // query passes over qid:N of ranking data.
 func (r *libsvmReader) query(line []byte, i int) int {
-	for i < len(line) && isSpace(line[i]) {
-		i++
-	}
+	i = skipSpace(line, i)
 	if !bytes.HasPrefix(line[i:], []byte("qid:")) {
 		return i
 	}
@@ -183,6 +173,14 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
+// skipSpace returns the place of the first byte from i on that is no blank.
+func skipSpace(text []byte, i int) int {
+	for i < len(text) && isSpace(text[i]) {
+		i++
+	}
+	return i
+}
+
 // cutField returns the text up to the next blank, and what follows the blanks.
 func cutField(text []byte) (field, rest []byte) {
 	i := 0
@@ -190,9 +188,7 @@ func cutField(text []byte) (field, rest []byte) {
 		i++
 	}
 	field = text[:i]
-	for i < len(text) && isSpace(text[i]) {
-		i++
-	}
+	i = skipSpace(text, i)
 	return field, text[i:]
 }
 

@@ -60,8 +60,9 @@ func FuzzReadBinary(f *testing.F) {
 		if mend {
 			raw = withHeader(string(header), spread(body[:min(len(body), 64*blockSize)]))
 		}
-		for _, o := range []Options{{Format: "binary", Trust: true}, {NoLabels: true, Storage: "dense",
-			Trust: true}, {Storage: "sparse", Classes: []string{"b", "a"}}} {
+		for _, o := range []Options{{Format: "binary", Placement: Placement{Trust: true}},
+			{NoLabels: true, Storage: "dense", Placement: Placement{Trust: true}},
+			{Storage: "sparse", Classes: []string{"b", "a"}}} {
 			checkBinary(t, raw, o)
 		}
 	})
@@ -89,14 +90,14 @@ func checkBinary(t *testing.T, raw []byte, o Options) {
 		}
 		return
 	}
-	if err := d.CheckParts(); err != nil {
+	if err := d.Stored().Check(); err != nil {
 		t.Fatal(err)
 	}
 	if len(d.Hash()) != 64 || d.N == 0 || (d.Y == nil) != o.NoLabels {
 		t.Fatalf("read %+v", d)
 	}
 	_ = Verify(t.Context(), d) // an error most times
-	if d.CheckAll(t.Context()) != nil || d.D > 1<<16 {
+	if checkAll(t.Context(), d) != nil || d.D > 1<<16 {
 		return
 	}
 	dataset.Describe(d)

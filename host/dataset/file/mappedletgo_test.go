@@ -57,7 +57,7 @@ func TestLetGo(t *testing.T) {
 	if !slices.Equal(room, want) {
 		t.Fatal("memory that lies where the file was has lost its values")
 	}
-	store.RememberAway(room, "room of ranks")
+	store.Remember(room, "room of ranks", true)
 	store.LetGo(room, false)
 	if !slices.Equal(room, want) {
 		t.Fatal("memory that ranks share has lost its values")
@@ -99,7 +99,7 @@ func TestPrepareLost(t *testing.T) {
 			}
 			for _, lost := range []bool{false, true} {
 				all, errs := onRanks(t, 2, func(r ranks.Reducer) (*dataset.Dataset, error) {
-					d, err := Read(t.Context(), path, Options{Ranks: r, Storage: storage})
+					d, err := Read(t.Context(), path, Options{Placement: Placement{Ranks: r}, Storage: storage})
 					if err != nil {
 						return nil, err
 					}

@@ -4,11 +4,11 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // Prepared examples stay where they are; no others are taken for them.
@@ -40,22 +40,21 @@ func TestPrepareBy(t *testing.T) {
 	model.B[4] = 7
 	l2 := &dataset.Preparation{Steps: dataset.Steps{L2: true}, D: 5}
 	for want, err := range map[string]error{
-		"standardize,bias,l2 was fitted to other data": features.PrepareBy(d, &model),
-		"by standardize,bias,l2, wanted l2":            features.PrepareBy(d, l2),
-		"by none, wanted l2":                           features.PrepareBy(none, l2),
-		"from 5 features, wanted 6": features.PrepareBy(none,
-			&dataset.Preparation{D: 6}),
-		"prepared by none already": features.Prepare(none, dataset.Steps{}),
-		"prepared by standardize,bias,l2, wanted raw": Write(t.Context(),
-			filepath.Join(t.TempDir(), "d.csv"), d, WriteOptions{}),
+		"standardize,bias,l2 fitted": features.PrepareBy(d, &model),
+		"standardize,bias,l2 l2":     features.PrepareBy(d, l2),
+		"none l2":                    features.PrepareBy(none, l2),
+		"5 features 6":               features.PrepareBy(none, &dataset.Preparation{D: 6}),
+		"none already":               features.Prepare(none, dataset.Steps{}),
+		"standardize,bias,l2 raw": Write(t.Context(), filepath.Join(t.TempDir(), "d.csv"), d,
+			WriteOptions{}),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if !facts.Told(err, want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	parts, err := dataset.SplitCounts(d, []int{20, dataset.Rest}, 1)
 	if err != nil || parts[0].Prepared == nil || parts[0].SHA256 != "" ||
-		parts[0].CheckAll(t.Context()) != nil {
+		checkAll(t.Context(), parts[0]) != nil {
 		t.Errorf("%v: %+v", err, parts[0])
 	}
 }

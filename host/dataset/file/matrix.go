@@ -10,25 +10,26 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// shapeOf checks a matrix of n examples and d features that a header promises.
-func (b *builder) shapeOf(n, d int) error {
+// checkShape checks a matrix of n examples and d features that a header promises; fewer says that
+// features may lack.
+func (b *builder) checkShape(n, d int, fewer bool) error {
 	switch {
-	case n > b.src.limits.rows || d > b.src.limits.columns:
+	case n < 0 || d < 0 || n > b.src.limits.rows || d > b.src.limits.columns:
 		return b.src.errorf("found a matrix of %d×%d, wanted at most %d examples and %d features",
 			n, d, b.src.limits.rows, b.src.limits.columns)
 	case n == 0:
 		return emptyFault(b.src, "")
 	case d == 0:
 		return b.src.errorf("found %d examples without any feature, wanted at least one", n)
-	case b.o.Features > 0 && d != b.o.Features:
+	case b.o.Features > 0 && (d > b.o.Features || d < b.o.Features && !fewer):
 		return b.src.errorf("found %d features, wanted %d, the width of the model", d, b.o.Features)
 	}
-	return b.checkWidth(d)
+	return b.checkWidth(max(d, b.o.Features))
 }
 
 // readRows enters n examples of d elements of type t from r, example by example.
 func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
-	if err := b.shapeOf(n, d); err != nil {
+	if err := b.checkShape(n, d, false); err != nil {
 		return err
 	}
 	if b.certain(r, int64(t.Size), n, d) {
@@ -140,7 +141,7 @@ func (b *builder) cellFault(i, j int, v float32) error {
 
 // readColumns is readRows of elements in Fortran's order, which must all be there first.
 func (b *builder) readColumns(r io.Reader, t numberType, n, d int) error {
-	if err := b.shapeOf(n, d); err != nil {
+	if err := b.checkShape(n, d, false); err != nil {
 		return err
 	}
 	var all blocks[float32]
@@ -222,8 +223,8 @@ func (b *blocks[T]) transposed(n, d int) []T {
 // exampleShape returns the first size and the product of the others.
 func exampleShape(shape []int) (n, d int, err error) {
 	if len(shape) < 2 {
-		return 0, 0, fmt.Errorf("found an array of %d dimensions, wanted a matrix of examples × features",
-			len(shape))
+		return 0, 0, fmt.Errorf("found an array of %d dimensions, wanted a matrix of examples × "+
+			"features (is it the file of the labels?)", len(shape))
 	}
 	d = 1
 	for _, size := range shape[1:] {

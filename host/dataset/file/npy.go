@@ -23,30 +23,19 @@ type npyHeader struct {
 	shape   []int
 }
 
-// enterNPY reads a matrix of examples × features.
-func enterNPY(b *builder) error {
-	s := b.src
-	if err := refuseColumns(s, b.o); err != nil {
-		return err
+// enterArray returns a reader of a matrix of examples × features behind a header.
+func enterArray(header func(io.Reader) (npyHeader, error)) func(*builder) error {
+	return func(b *builder) error {
+		if b.inline() {
+			return fmt.Errorf("%s: an .npy or IDX file has no labels, wanted a second file with them (or "+
+				"to read without)", b.src.path)
+		}
+		h, err := header(b.src)
+		if err != nil {
+			return wrapPath(b.src, err)
+		}
+		return b.readNPYMatrix(b.src, h)
 	}
-	if b.inline() {
-		return fmt.Errorf("%s: an .npy file has no labels, wanted a second file with them (or to read "+
-			"without)", s.path)
-	}
-	h, err := readNPYHeader(s)
-	if err != nil {
-		return wrapPath(s, err)
-	}
-	return b.readNPYMatrix(s, h)
-}
-
-// refuseColumns refuses options that only tables know.
-func refuseColumns(s *source, o Options) error {
-	if o.Ignore != nil {
-		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
-			"ARFF, Parquet)", s.path)
-	}
-	return nil
 }
 
 // wrapPath puts the path before an error, unless reading failed and it is there.
@@ -98,51 +87,31 @@ func isIDX(head []byte) bool {
 		head[3] >= 1 && head[3] <= 8
 }
 
-// enterIDX reads an IDX file (MNIST and others): the first dimension counts examples.
-func enterIDX(b *builder) error {
-	s := b.src
-	if err := refuseColumns(s, b.o); err != nil {
-		return err
-	}
-	if b.inline() {
-		return fmt.Errorf("%s: an IDX file has no labels, wanted a second file with them (or to read "+
-			"without)", s.path)
-	}
-	t, shape, err := readIDXHeader(s)
-	if err != nil {
-		return wrapPath(s, err)
-	}
-	n, d, err := exampleShape(shape)
-	if err != nil {
-		return s.errorf("%w (is it the file of the labels?)", err)
-	}
-	return b.readRows(s, t, n, d)
-}
-
-// readIDXHeader reads up to the first element.
-func readIDXHeader(r io.Reader) (numberType, []int, error) {
+// readIDXHeader reads up to the first element of an IDX file (MNIST and others), whose first
+// dimension counts examples.
+func readIDXHeader(r io.Reader) (h npyHeader, err error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return numberType{}, nil, idxCut(err)
+		return h, idxCut(err)
 	}
-	t := idxTypes[head[2]]
-	if head[0] != 0 || head[1] != 0 || t.Size == 0 || head[3] == 0 {
-		return t, nil, fmt.Errorf("found the bytes % x, wanted the beginning of an IDX file: 00 00, a "+
+	h.numberType = idxTypes[head[2]]
+	if head[0] != 0 || head[1] != 0 || h.Size == 0 || head[3] == 0 {
+		return h, fmt.Errorf("found the bytes % x, wanted the beginning of an IDX file: 00 00, a "+
 			"type, the number of dimensions", head)
 	}
 	sizes := make([]byte, 4*int(head[3]))
 	if _, err := io.ReadFull(r, sizes); err != nil {
-		return t, nil, idxCut(err)
+		return h, idxCut(err)
 	}
-	shape, total := make([]int, head[3]), 1
-	for k := range shape {
-		shape[k] = int(binary.BigEndian.Uint32(sizes[4*k:]))
-		if shape[k] > 0 && total > math.MaxInt/16/shape[k] {
-			return t, nil, fmt.Errorf("found more elements than the address space holds in an IDX header")
+	total := 1
+	for ; len(sizes) > 0; sizes = sizes[4:] {
+		size := int(binary.BigEndian.Uint32(sizes))
+		if size > 0 && total > math.MaxInt/16/size {
+			return h, fmt.Errorf("found more elements than the address space holds in an IDX header")
 		}
-		total *= max(shape[k], 1)
+		h.shape, total = append(h.shape, size), total*max(size, 1)
 	}
-	return t, shape, nil
+	return h, nil
 }
 
 func idxCut(err error) error {

@@ -27,9 +27,6 @@ type npz struct {
 
 // readNPZ reads arrays X and y of an .npz, or a sparse matrix of SciPy.
 func readNPZ(s *source, o Options) (*dataset.Dataset, error) {
-	if err := refuseColumns(s, o); err != nil {
-		return nil, err
-	}
 	z, err := openNPZ(s)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package file
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -160,6 +159,21 @@ func (p *parts) sameTable(c *columns) string {
 	return ""
 }
 
+// resolve decides what the columns of a table are for; kinds returns what the features among them
+// hold.
+func (b *builder) resolve(c *columns, names []string, width int, places string,
+	kinds func() ([]string, string)) (fault string) {
+	if *c, fault = chooseColumns(names, width, b.o); fault != "" {
+		return fault
+	}
+	b.width, b.about = c.features, c.about
+	list, fault := kinds()
+	if fault == "" {
+		fault = b.tableCells(places, c, list)
+	}
+	return fault
+}
+
 // tableCells is newCells, but that of the first part takes the values of all.
 func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 	p := b.o.parts
@@ -300,7 +314,7 @@ func (b *builder) part(d *dataset.Dataset) error {
 		joined.Encoding, joined.Prepared = w.Encoding, w.Prepared
 		if w.Prepared != nil && !slices.Contains(p.hashes, "") { // that of all raw data is not known
 			sum := sha256.Sum256(fmt.Append(nil, "uma-gpu parts 1\n", p.hashes))
-			joined.SHA256 = hex.EncodeToString(sum[:])
+			joined.SHA256 = fmt.Sprintf("%x", sum[:])
 		}
 	}
 	return nil

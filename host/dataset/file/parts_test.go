@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // cutExamples returns examples from..to-1 of d, with its classes.
@@ -176,8 +177,8 @@ func TestReadAllLabels(t *testing.T) {
 		t.Errorf("found %+v, %v", d, err)
 	}
 	few := writeParts(t, ".txt", "x\ny\nx\n")[0]
-	if _, err := ReadAll(t.Context(), "all", paths, Options{Labels: few}); err == nil ||
-		!strings.Contains(err.Error(), "found 3 labels, wanted one for each example") {
+	if _, err := ReadAll(t.Context(), "all", paths, Options{Labels: few}); !facts.Told(err,
+		"3 labels") {
 		t.Errorf("too few labels: %v", err)
 	}
 }
@@ -190,19 +191,16 @@ func TestReadAllBad(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		"width": {Options{}, []string{"1,2,a\n3,4,b\n", "1,2,3,a\n"},
-			"1.csv:1: found 4 columns, wanted 3 as in"},
+		"width": {Options{}, []string{"1,2,a\n3,4,b\n", "1,2,3,a\n"}, "1.csv:1 4 columns 3"},
 		"names": {Options{}, []string{"a,b,c\n1,2,x\n3,4,y\n", "a,z,c\n1,2,x\n"},
-			`1.csv:1: found column 2 (z), wanted "b" there`},
-		"header": {Options{}, []string{"1,2,x\n3,4,y\n", "a,b,c\n1,2,x\n"},
-			"1.csv:1: found a header (true), wanted it as in"},
-		"value": {Options{}, []string{"1,2,x\n3,4,y\n", "1,2,x\n3,?,y\n"}, "1.csv:2:"},
-		"words": {encode, []string{"1,2,x\n3,4,y\n", "red,2,x\nblue,2,x\n"},
-			"1.csv:1:1: column 1: found"},
-		"not there": {Options{}, []string{"1,2,x\n3,4,y\n", ""}, "1.csv: found no example"},
+			`1.csv:1 column 2 z "b"`},
+		"header":    {Options{}, []string{"1,2,x\n3,4,y\n", "a,b,c\n1,2,x\n"}, "1.csv:1 true"},
+		"value":     {Options{}, []string{"1,2,x\n3,4,y\n", "1,2,x\n3,?,y\n"}, "1.csv:2:3"},
+		"words":     {encode, []string{"1,2,x\n3,4,y\n", "red,2,x\nblue,2,x\n"}, "1.csv:1:1 column 1"},
+		"not there": {Options{}, []string{"1,2,x\n3,4,y\n", ""}, "1.csv example"},
 	} {
 		_, err := ReadAll(t.Context(), "all", writeParts(t, ".csv", c.texts...), c.o)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		if !facts.Told(err, c.want) {
 			t.Errorf("%s: found %v, want %s", name, err, c.want)
 		}
 	}
@@ -226,8 +224,7 @@ func TestReadAllBad(t *testing.T) {
 		append(writeParts(t, ".svm", "x 1:1 9:2\ny 2:1\n"), writeParts(t, ".csv", words)...),
 		append(writeParts(t, ".csv", words), writeParts(t, ".svm", "x 1:1 9:2\ny 2:1\n")...)}
 	for _, paths := range kinds {
-		if _, err := ReadAll(t.Context(), "all", paths, encode); err == nil ||
-			!strings.Contains(err.Error(), "convert all parts to one format") {
+		if _, err := ReadAll(t.Context(), "all", paths, encode); !facts.Told(err, "convert one format") {
 			t.Errorf("%s behind %s: %v", paths[1], paths[0], err)
 		}
 	}

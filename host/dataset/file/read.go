@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -32,7 +33,24 @@ type format struct {
 	write func(*lineWriter, *dataset.Dataset, WriteOptions) error // nil if it is only read
 }
 
-func (f format) table() bool { return f.kind == "tables" }
+// refuse returns an error if o asks for what files of the format do not have.
+func (f format) refuse(path string, o Options) error {
+	switch {
+	case f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto"):
+		return fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
+			"the format %s; leave %s and %s out", path, f.name, setting.Spell("separator", ""),
+			setting.Spell("decimal", ""))
+	case f.kind == "tables":
+	case o.IDColumn != "":
+		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
+			"ARFF, Parquet) with the column of ids %s; leave %s out: examples are numbered from 1", path,
+			f.name, quote.Text(o.IDColumn), setting.Spell("id-column", ""))
+	case o.Ignore != nil:
+		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
+			"ARFF, Parquet)", path)
+	}
+	return nil
+}
 
 // formats lists every format, in the order in which first bytes are compared; other text is CSV.
 func formats() []format {
@@ -40,8 +58,8 @@ func formats() []format {
 		{"csv", "tables", true, []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
 		{"libsvm", "libsvm", true, []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM),
 			writeLIBSVM},
-		{"npy", "arrays", false, []string{".npy"}, isNPY, entering(enterNPY), writeNPY},
-		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterIDX), nil},
+		{"npy", "arrays", false, []string{".npy"}, isNPY, entering(enterArray(readNPYHeader)), writeNPY},
+		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterArray(readIDXHeader)), nil},
 		{"npz", "arrays", false, []string{".npz"}, isZip, readNPZ, writeNPZ},
 		{"arff", "tables", false, []string{".arff"}, isARFF, entering(enterARFF), nil},
 		{"parquet", "tables", false, []string{".parquet"}, isParquet, entering(enterParquet), nil},
@@ -131,13 +149,8 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 	if err := o.parts.sameKind(s.path, f); err != nil {
 		return nil, err
 	}
-	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
-		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
-			"the format %s; leave %s and %s out", s.path, f.name, setting.Spell("separator", ""),
-			setting.Spell("decimal", ""))
-	}
-	if o.IDColumn != "" && !f.table() {
-		return nil, idFault(s, f, o)
+	if err := f.refuse(s.path, o); err != nil {
+		return nil, err
 	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
@@ -178,7 +191,7 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 	}
 	if fileOf(d) == nil &&
 		d.Prepared == nil { // else the file says it, and hashing would read all of it
-		if d.SHA256, err = d.HashUntil(s.ctx); err != nil {
+		if d.SHA256, err = contentOf(d).Hash(s.ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -190,6 +203,23 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// contentOf returns what is hashed and checked of d.
+func contentOf(d *dataset.Dataset) *content.Data {
+	return &content.Data{N: d.N, D: d.D, Classes: d.Classes, Y: d.Y, Row: d.Entries,
+		Ranks: d.Stored().At.Shared()}
+}
+
+// checkAll returns an error unless the parts of d fit together and all values are finite.
+func checkAll(ctx context.Context, d *dataset.Dataset) error {
+	if err := d.Stored().Check(); err != nil {
+		return err
+	}
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	return contentOf(d).CheckFinite(ctx)
 }
 
 // emptyFault is the error of a file without any example.
@@ -222,11 +252,24 @@ func Formats(write bool) []string {
 
 // share leaves this rank its own examples of d, read whole. It asks all ranks.
 func share(d *dataset.Dataset, r *store.Ranks) error {
-	own, err := d.Examples.OwnOf(r)
-	if err != nil {
+	own := dataset.Examples{N: d.N, D: d.D, Starts: d.Starts}
+	var err error
+	if d.Sparse() {
+		own.Columns, own.Values, err = store.SpanSparse(r, d.Starts, true)
+	} else {
+		own.X, err = store.Span[float32](r, d.N, d.D)
+	}
+	for i := r.From; i < r.To && err == nil; i++ {
+		columns, values := d.Entries(i)
+		to, room := own.Entries(i)
+		copy(to, columns)
+		copy(room, values)
+	}
+	if err = r.Agree(err); err != nil {
+		r.Close()
 		return err
 	}
-	d.Put(own)
+	d.Put(dataset.Stored{Examples: own, At: store.Of(r)})
 	if d.Home != nil {
 		d.Home.Close() // of what was only read: nothing to lose
 		d.Home = nil

@@ -22,21 +22,11 @@ func (z *npz) readSciPy(b *builder) error {
 		return err
 	}
 	n, d := shape[0], shape[1]
-	switch {
-	case n < 0 || d < 0 || n > int64(s.limits.rows) || d > int64(s.limits.columns):
-		return s.errorf("found a matrix of %d×%d, wanted at most %d examples and %d features",
-			n, d, s.limits.rows, s.limits.columns)
-	case n == 0:
-		return emptyFault(s, "")
-	case d == 0:
-		return s.errorf("found %d examples without any feature, wanted at least one", n)
-	case b.o.Features > 0 && d > int64(b.o.Features):
-		return s.errorf("found %d features, wanted %d, the width of the model", d, b.o.Features)
-	case d < int64(b.o.Features):
-		b.note("%s: found %d features of %d; the others are zero", s.path, d, b.o.Features)
-	}
-	if err := b.checkWidth(max(int(d), b.o.Features)); err != nil {
+	if err := b.checkShape(int(n), int(d), true); err != nil {
 		return err
+	}
+	if d < int64(b.o.Features) {
+		b.note("%s: found %d features of %d; the others are zero", s.path, d, b.o.Features)
 	}
 	starts, err := z.integers("indptr", int(n)+1, int(n)+1)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -68,7 +69,7 @@ func denseSegment(x []float32, width int) (s segment, stored int) {
 		values: make([]float32, 0, stored)}
 	for i := range s.counts {
 		before := len(s.values)
-		s.columns, s.values = dataset.AppendStored(s.columns, s.values, x[i*width:(i+1)*width])
+		s.columns, s.values = content.AppendStored(s.columns, s.values, x[i*width:(i+1)*width])
 		s.counts[i] = int32(len(s.values) - before)
 	}
 	return s, stored
@@ -168,7 +169,7 @@ func joinSparse(room *store.Scratch, segments []segment, n, stored int) (
 			columns, values = append(columns, s.columns...), append(values, s.values...)
 		} else {
 			for i := range s.rows {
-				columns, values = dataset.AppendStored(columns, values, s.x[i*s.width:(i+1)*s.width])
+				columns, values = content.AppendStored(columns, values, s.x[i*s.width:(i+1)*s.width])
 				starts = append(starts, int64(len(values)))
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/packing"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -150,9 +151,9 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 	}
 	s := &source{ctx: ctx, path: path, limits: l, r: bufio.NewReaderSize(r, size)}
 	magic, _ := s.r.Peek(4)
-	if p := packingOf(magic); p != nil {
+	if p := packing.Of(magic); p != nil {
 		if s.packed = p.Name; p.Reader == nil {
-			return nil, s.errorf("%w", p.missing())
+			return nil, s.errorf("%w", p.Missing())
 		}
 		z, err := p.Reader(s.r, l.window)
 		if err != nil {

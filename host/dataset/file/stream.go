@@ -116,8 +116,8 @@ func (state *blockState) read(s *source, o Options, yield func(*dataset.Dataset,
 	if err != nil {
 		return err
 	}
-	if o.IDColumn != "" && !f.table() {
-		return idFault(s, f, o)
+	if err := f.refuse(s.path, o); err != nil {
+		return err
 	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)

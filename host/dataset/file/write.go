@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/packing"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -43,11 +45,12 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 	if err != nil {
 		return err
 	}
-	check := d.CheckAll
 	if o.Rows != nil {
-		check = func(context.Context) error { return checkShape(d, path, f) }
+		err = checkShape(d, path, f)
+	} else {
+		err = checkAll(ctx, d)
 	}
-	if err := check(ctx); err != nil {
+	if err != nil {
 		return err
 	}
 	if d.Prepared != nil && f.name != "binary" {
@@ -84,7 +87,7 @@ func writeTo(ctx context.Context, file io.Writer, path string, f format, d *data
 	o WriteOptions) error {
 	_, task := progress.Begin(ctx, writingOf(path, f, d))
 	defer task.End()
-	z, err := packer(path, file)
+	z, err := packing.Writer(path, file)
 	if err != nil {
 		return err
 	}
@@ -266,7 +269,7 @@ func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 		if d.Sparse() {
 			columns, values = d.SparseRow(i)
 		} else {
-			columns, values = dataset.AppendStored(columns[:0], values[:0], d.Row(i))
+			columns, values = content.AppendStored(columns[:0], values[:0], d.Row(i))
 		}
 		if d.Y != nil {
 			w.line = append(w.line, d.Classes[d.Y[i]]...)
@@ -325,5 +328,5 @@ func checkShape(d *dataset.Dataset, path string, f format) error {
 	if memory.Product(d.N, d.D, 4) > math.MaxInt64/2 {
 		return fmt.Errorf("%s: %d examples × %d columns are beyond the address space", path, d.N, d.D)
 	}
-	return d.CheckAbout()
+	return d.Validate()
 }

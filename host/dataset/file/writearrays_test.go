@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // written returns the bytes of d as a file of that name.
@@ -127,19 +128,15 @@ func TestArraysBad(t *testing.T) {
 		classes []string
 		want    string
 	}{
-		{"f.npy", []string{"a", "b"},
-			"an .npy file has no place for the labels; write .npz, or read the data without labels"},
-		{"f.npz", []string{"a", strings.Repeat("é", 1<<16+1)},
-			"has 65537 characters, wanted at most 65536 in an .npz file; rename the class"},
+		{"f.npy", []string{"a", "b"}, "no place labels"},
+		{"f.npz", []string{"a", strings.Repeat("é", 1<<16+1)}, "65537 characters 65536"},
 	} {
 		dir := t.TempDir()
 		d := &dataset.Dataset{Examples: examples(2, 1, 2, 3, float32(math.Copysign(0, -1))),
 			Y: []int32{0, 1}, Classes: c.classes}
 		path := filepath.Join(dir, c.name)
 		err := Write(t.Context(), path, d, WriteOptions{})
-		if err == nil || !strings.Contains(err.Error(),
-			path+": cannot be written (nothing was changed): dataset: ") ||
-			!strings.Contains(err.Error(), c.want) {
+		if !facts.Told(err, path+" changed") || !facts.Told(err, c.want) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 		if left, _ := os.ReadDir(dir); len(left) > 0 {

@@ -6,11 +6,11 @@ package parquet
 import (
 	"io"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/internal/columnar"
 	"github.com/uma-gpu/uma-gpu/internal/parquetfile"
 )
 
-func init() { file.RegisterParquet(parquetfile.Open) }
+func init() { columnar.Parquet = parquetfile.Open }
 
 // Write writes rows as a table of one column for each field of the struct T, named by the field's
 // tag `parquet:"name"`: numbers, truths or texts. The same rows give the same bytes.

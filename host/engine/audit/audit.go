@@ -16,47 +16,44 @@ import (
 // value it is, what was found and what was wanted.
 var ErrDiffers = errors.New("result differs between engines")
 
-// Level says how much is audited.
-type Level string
-
-// The levels. Sample costs two hundredths of the time, or 60 ms. Counts of each assignment have to
-// add up to those of the labels. As often as there is time, assignments, class sums, norms, update
-// vectors, evaluations and projections are computed once more by the other engine and compared, to
-// the bit. When a data set is closed, its last assignment or evaluation is, so that what has gone
-// wrong in memory, and what goes wrong each time, is found whenever it began. Full computes
-// everything twice: what differs anywhere is an error.
+// The levels of an audit. Sample takes two hundredths of the time, or 60 ms: the counts of each
+// assignment have to add up to those of the labels, and some results are computed once more by the
+// other engine and compared to the bit. When a data set is closed, its last assignment or
+// evaluation is: what went wrong in memory is found, whenever it began. Full computes everything
+// twice.
 const (
-	Off    Level = "off"
-	Sample Level = "sample"
-	Full   Level = "full"
+	Off    = "off"
+	Sample = "sample"
+	Full   = "full"
 )
 
-// Engine returns e audited by another engine that has the same bits; e itself if there is nothing
-// to audit. After an operation that returned ErrDiffers its data set returns engine.ErrFailed.
-// Closing a data set may return ErrDiffers too: it has then been in error before, nobody knows
-// since when. Auditing takes the memory of a data set on the other engine; a sample does without
-// where that is not to be had. Close closes both engines.
-func Engine(e, by engine.Engine, level Level) engine.Engine {
+// Engine returns e audited by another engine that has the same bits; e itself at level Off or "".
+// After an operation that returned ErrDiffers its data set returns engine.ErrFailed. Closing a data
+// set may return ErrDiffers too: nobody knows since when it was in error. Auditing takes the memory
+// of a data set on the other engine; a sample does without where there is too little. Close closes
+// both engines.
+func Engine(e, by engine.Engine, level string) engine.Engine {
 	if level == Off || level == "" {
 		return e
 	}
-	return checked(&audited{e: e, by: by, budget: newBudget(level == Full)})
+	return checked(&auditedEngine{e: e, by: by, budget: newBudget(level == Full)})
 }
 
-func checked(a *audited) engine.Engine {
+func checked(a *auditedEngine) engine.Engine {
 	return enginecheck.New(a, enginecheck.How{ChecksExamples: true})
 }
 
-// audited is an engine that is watched by another one, behind the checks.
-type audited struct {
+// auditedEngine is an engine that is watched by another one, behind the checks.
+type auditedEngine struct {
 	e, by  engine.Engine
 	budget *budget
 }
 
-func (a *audited) Device() engine.Device { return a.e.Device() }
-func (a *audited) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
+func (a *auditedEngine) Device() engine.Device { return a.e.Device() }
+func (a *auditedEngine) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
 
-func (a *audited) Load(x dataset.Stored, t enginecheck.Task) (loaded engine.Scorer, err error) {
+func (a *auditedEngine) Load(x dataset.Stored, t enginecheck.Task) (loaded engine.Scorer,
+	err error) {
 	s := &scorer{a: a, x: x}
 	switch t.Use {
 	case enginecheck.Sorting:
@@ -91,7 +88,7 @@ func (a *audited) Load(x dataset.Stored, t enginecheck.Task) (loaded engine.Scor
 	return loaded, err
 }
 
-func (a *audited) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+func (a *auditedEngine) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
 	if t.Use == enginecheck.Evaluating {
 		return a.e.PlanEvaluator(x, t.Classes)
 	}
@@ -99,7 +96,7 @@ func (a *audited) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error
 }
 
 // Project compares all that it returns, or a sample of the examples.
-func (a *audited) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+func (a *auditedEngine) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
 	if err := a.e.Project(dst, x, p); err != nil || x.N == 0 {
 		return err
 	}
@@ -149,7 +146,7 @@ func differs(what string, found, wanted any) error {
 
 // scorer is a data set on e, and how to have it on the other engine too.
 type scorer struct {
-	a     *audited
+	a     *auditedEngine
 	s     engine.Scorer
 	x     dataset.Stored
 	w     engine.Weights // of all calls of Rescore

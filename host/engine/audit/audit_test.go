@@ -17,13 +17,13 @@ import (
 
 // An audited engine is an engine.
 func TestConformance(t *testing.T) {
-	for _, level := range []Level{Full, Sample} {
+	for _, level := range []string{Full, Sample} {
 		enginetest.Run(t, Engine(simd.New(), cpuref.New(), level), enginetest.TinyCases())
 	}
 }
 
 func TestClose(t *testing.T) {
-	for _, level := range []Level{Full, Sample} {
+	for _, level := range []string{Full, Sample} {
 		enginetest.RunClose(t, func() engine.Engine { return Engine(simd.New(), cpuref.New(), level) })
 	}
 }
@@ -213,7 +213,7 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 // Whatever comes back wrong is noticed when all is audited, and is the end of a data set; and so
 // it is in a sample for which there is time.
 func TestNotices(t *testing.T) {
-	for _, level := range []Level{Full, Sample} {
+	for _, level := range []string{Full, Sample} {
 		for what, kind := range map[string]string{"score of": "", "prediction of": "", "projection": "",
 			"count of examples": "cells", "count of region": "cells", "class sum": "cells",
 			"norm of":       "cells",
@@ -250,7 +250,7 @@ func TestLast(t *testing.T) {
 	for what, kind := range map[string]string{"class sum": "cells",
 		"weighted sum of": "evaluations", "sum of losses": "evaluations"} {
 		b := &broken{Engine: cpuref.New()}
-		a := &audited{e: b, by: simd.New(), budget: newBudget(false)}
+		a := &auditedEngine{e: b, by: simd.New(), budget: newBudget(false)}
 		a.budget.rate = 1 // no time for more than one operation
 		used, err := use(checked(a), b, what, kind == "cells", kind == "evaluations")
 		if err != nil {
@@ -263,7 +263,7 @@ func TestLast(t *testing.T) {
 		}
 	}
 	b := &broken{Engine: cpuref.New()}
-	a := &audited{e: b, by: simd.New(), budget: newBudget(false)}
+	a := &auditedEngine{e: b, by: simd.New(), budget: newBudget(false)}
 	a.budget.rate = 1
 	if _, err := use(checked(a), b, "count of examples", true, false); !errors.Is(err, ErrDiffers) {
 		t.Errorf("counts: found %v", err)
@@ -273,7 +273,7 @@ func TestLast(t *testing.T) {
 // Class sums that have to add up to a known total are added up when there is no time for more.
 func TestAddUp(t *testing.T) {
 	b := &broken{Engine: cpuref.New()}
-	a := &audited{e: b, by: simd.New(), budget: newBudget(false)}
+	a := &auditedEngine{e: b, by: simd.New(), budget: newBudget(false)}
 	x, y, w := examples()
 	r, err := checked(a).LoadCells(x, y, 2, numerics.FixedPoint{})
 	if err != nil {

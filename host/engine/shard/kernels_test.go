@@ -120,7 +120,7 @@ func TestKernelParts(t *testing.T) {
 		{Learner: means, Kernel: &fitting.Options{Function: rbf}},
 	} {
 		of := func(e engine.Engine, r ranks.Reducer) (string, error) {
-			data, err := file.Read(t.Context(), path, file.Options{Ranks: r})
+			data, err := file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: r}})
 			if err != nil {
 				return "", err
 			}
@@ -186,21 +186,23 @@ func TestKernelTraffic(t *testing.T) {
 		return (groups+k-1)*k*((width*bytes+7)/8*8) + 8
 	}
 	for rank, err := range onRanks(k, func(_ int, r ranks.Reducer) error {
-		meter := ranks.NewMeter(r)
+		var traffic ranks.Traffic
+		meter := traffic.Through(r)
 		e, err := shard.Ranks(t.Context(), meter, []engine.Engine{simd.New()}, nil)
 		if err != nil {
 			return err
 		}
-		read, err := file.Read(t.Context(), path, file.Options{Ranks: meter})
+		read, err := file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: meter}})
 		if err != nil {
 			return err
 		}
 		rbf := kernel.Function{Kind: kernel.RBF, Gamma: 0.1}
-		step := sent(meter)
+		step := sent(&traffic)
 		basis, err := pca.Fit(t.Context(), e, read,
 			pca.Options{Function: rbf, Landmarks: m, Components: 5})
 		centring := 2 * inOrder(m, 8, 1) // of kernel values, and of features
-		if err := step("kernel PCA", centring+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+40, 4*m*d+4*d+4*m*m,
+		if err := step("kernel PCA", centring+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+32,
+			4*m*d+4*d+4*m*m+8*((int64(read.N)+1023)/1024),
 			err); err != nil {
 			return err
 		}

@@ -182,7 +182,7 @@ func TestPartsShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
-		return file.Read(t.Context(), path, file.Options{Ranks: r,
+		return file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: r},
 			Table: file.Table{LabelColumn: "class", IDColumn: "id",
 				Encode: &features.EncodeOptions{Missing: "mean",
 					Text: features.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})
@@ -198,7 +198,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if r != nil && d.Stored().At.Shared() == nil {
+			if r != nil && !d.Stored().Shared() {
 				return "", errors.New("all ranks have all examples")
 			}
 			noise, err := confusion.Pairwise(d.Classes, 0.1)
@@ -214,7 +214,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if r != nil && d.Stored().At.Shared() == nil {
+			if r != nil && !d.Stored().Shared() {
 				return "", errors.New("nobody can give back what ranks share")
 			}
 			if err := d.Close(); err != nil {
@@ -321,7 +321,7 @@ func TestLearnersShare(t *testing.T) {
 						o := o
 						o.Ranks = r
 						d, err := file.Read(t.Context(), path, o)
-						if err == nil && d.Stored().At.Shared() == nil {
+						if err == nil && !d.Stored().Shared() {
 							err = errors.New("all ranks have all examples")
 						}
 						return d, err

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // step is what examples are cut at multiples of that are not evaluated: as many as engines lay
@@ -18,8 +19,9 @@ const step = 16
 
 // check checks what is loaded and returns the format of the sums: that of t, or that of the whole
 // if it is zero.
-func (e *sharded) check(x dataset.Stored, t enginecheck.Task, c cuts) (numerics.FixedPoint, error) {
-	if e.all == 1 || x.N < 1 || x.At.Shared() == nil && x.Check() != nil ||
+func (e *shardedEngine) check(x dataset.Stored, t enginecheck.Task, c cuts) (numerics.FixedPoint,
+	error) {
+	if e.all == 1 || x.N < 1 || !x.Shared() && x.Check() != nil ||
 		t.Use == enginecheck.Sorting && len(t.Labels) != x.N {
 		return enginecheck.Load(x, t)
 	}
@@ -54,7 +56,7 @@ func partOf(t enginecheck.Task, from, to int) enginecheck.Task {
 }
 
 // cutFor cuts x for a task.
-func (e *sharded) cutFor(x dataset.Stored, t enginecheck.Task) cuts {
+func (e *shardedEngine) cutFor(x dataset.Stored, t enginecheck.Task) cuts {
 	if t.Use == enginecheck.Evaluating {
 		return e.cut(x, numerics.Block)
 	}
@@ -83,7 +85,7 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (_ engine.Scorer, 
 }
 
 // load has each engine of this rank load its shard, if it has any examples.
-func (e *sharded) load(x dataset.Stored, t enginecheck.Task, c cuts) (scorer, error) {
+func (e *shardedEngine) load(x dataset.Stored, t enginecheck.Task, c cuts) (scorer, error) {
 	s := scorer{e: e, n: x.N, d: x.D, q: t.Classes, cuts: c, x: x, parts: e.parts(c)}
 	err := e.agree(s.all(func(i int, p part) (err error) {
 		own, examples := partOf(t, p.from, p.to), x.Rows(p.from, p.to)
@@ -107,4 +109,42 @@ func (e *sharded) load(x dataset.Stored, t enginecheck.Task, c cuts) (scorer, er
 		return s, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// Plan is the sum of what the engines of all ranks need, and the class sums of the whole on each
+// besides. If one engine has no limit, the sum has none.
+func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (sum engine.Plan, err error) {
+	c := e.cutFor(x, t)
+	if t.Format, err = e.check(x, t, c); err != nil {
+		return sum, err
+	}
+	n := make([]int64, 10)
+	for _, p := range e.parts(c) {
+		examples, one := x.Rows(p.from, p.to), engine.Plan{}
+		if t.Use == enginecheck.Evaluating {
+			one, err = p.e.PlanEvaluator(examples, t.Classes)
+		} else {
+			one, err = p.e.Plan(examples, partOf(t, p.from, p.to).Labels, t.Classes)
+		}
+		if err != nil {
+			break
+		}
+		count := map[bool]int64{true: 1}
+		add(n, []int64{one.Examples, one.Aside, one.Scores, one.ClassSums, one.Scratch, one.Limit,
+			int64(one.Tiles), int64(one.TilesAside), count[one.Limit == 0], count[!one.InPlace]})
+	}
+	if t.Use == enginecheck.Sorting && err == nil {
+		whole := memory.Product(8, t.Classes, t.Classes, x.D)
+		n[3] = memory.Sum(n[3], whole)
+		err = memory.Check(whole, fmt.Sprintf("plan: class sums of the whole, %d × %d cells × %d "+
+			"features", t.Classes, t.Classes, x.D))
+	}
+	if err := e.sum(err, 0, n); err != nil {
+		return sum, err
+	}
+	if n[8] > 0 {
+		n[5] = 0
+	}
+	return engine.Plan{Examples: n[0], Aside: n[1], Scores: n[2], ClassSums: n[3], Scratch: n[4],
+		Limit: n[5], Tiles: int(n[6]), TilesAside: int(n[7]), InPlace: n[9] == 0}, nil
 }

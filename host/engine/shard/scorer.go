@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -21,7 +22,7 @@ type part struct {
 }
 
 // parts returns the shards of this rank that have examples.
-func (e *sharded) parts(c cuts) []part {
+func (e *shardedEngine) parts(c cuts) []part {
 	var all []part
 	for i, one := range e.engines {
 		shard := e.first[e.rank] + i
@@ -34,7 +35,7 @@ func (e *sharded) parts(c cuts) []part {
 
 // scorer is a data set whose shards the engines have.
 type scorer struct {
-	e       *sharded
+	e       *shardedEngine
 	n, d, q int // of the whole
 	cuts    cuts
 	x       dataset.Stored // keeps the memory of the parts, until Close
@@ -118,4 +119,25 @@ func (s *scorer) Predict(dst []int32) error {
 		return err
 	}
 	return ranks.Gather(s.e.ctx, s.e.Reducer, dst, 1, s.e.byRank(s.cuts))
+}
+
+// Project: each engine maps its examples (clause 13).
+func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+	c, width := e.cut(x, step), p.Width()
+	sound := x.N > 0 && (x.Shared() || x.Check() == nil) && width > 0
+	if e.all == 1 || !sound || len(dst)/width != x.N || len(dst)%width != 0 {
+		if err := enginecheck.Project(dst, x, p); err != nil {
+			return err
+		}
+	}
+	parts := e.parts(c)
+	errs := make([]error, len(parts))
+	parallel.Share(len(parts), len(parts), func(_, i int) {
+		s := parts[i]
+		errs[i] = s.e.Project(dst[s.from*width:s.to*width], x.Rows(s.from, s.to), p)
+	})
+	if err := e.agree(errors.Join(errs...)); err != nil {
+		return err
+	}
+	return ranks.Gather(e.ctx, e.Reducer, dst, width, e.byRank(c))
 }

@@ -1,14 +1,27 @@
+// Package shard makes one engine of several: of the OpenCL devices and the processor of a
+// machine ([New]), and of those of many machines ([Ranks]). The examples are cut in as many
+// consecutive shards as there are engines; each loads its own. What is asked of the
+// whole is asked of all at once, and their answers are put together. Class sums, weighted sums,
+// counts and losses are integers, and each score belongs to one example, so the answers have the
+// bits that any of the engines would give alone: clauses 3, 5, 14 and 16 of package contract
+// leave nothing to where the examples are cut, as long as the fixed-point format is that of the
+// whole and evaluations are cut between blocks of 256. Who uses the engine need not know.
+//
+// A ranks.Reducer joins the machines. If each rank has a part of the examples
+// ([dataset.Stored]), its engines take that part.
 package shard
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
@@ -18,7 +31,7 @@ import (
 // equal. They change how long work takes and nothing else. With few examples some engines may
 // get none. Errors are of the arguments.
 func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
-	return Ranks(context.Background(), ranks.Alone{}, engines, shares)
+	return Ranks(context.Background(), ranks.Alone, engines, shares)
 }
 
 // Ranks returns the engines of all ranks as one: this rank has those given, and takes their shares
@@ -29,7 +42,7 @@ func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
 func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine,
 	shares []int) (engine.Engine, error) {
 	rank, all := r.Rank()
-	e := newSharded(engines, joined{Reducer: r, ctx: ctx, rank: rank, all: all})
+	e := newSharded(engines, rankGroup{Reducer: r, ctx: ctx, rank: rank, all: all})
 	if shares == nil {
 		shares = slices.Repeat([]int{1}, len(engines))
 	}
@@ -61,12 +74,12 @@ func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine,
 
 // Own returns the engines of this rank as one, for work on its own examples that the other ranks
 // need not know of (engine.Own). They are closed with the whole.
-func (e *sharded) Own() engine.Engine {
+func (e *shardedEngine) Own() engine.Engine {
 	if len(e.engines) == 1 {
 		return e.engines[0]
 	}
 	first := e.first[e.rank]
-	own := newSharded(e.engines, joined{Reducer: ranks.Alone{}, ctx: e.ctx, all: 1})
+	own := newSharded(e.engines, rankGroup{Reducer: ranks.Alone, ctx: e.ctx, all: 1})
 	own.first, own.until = []int{0, len(e.engines)}, slices.Clone(e.until[first:e.first[e.rank+1]+1])
 	for i := len(own.until) - 1; i >= 0; i-- {
 		own.until[i] -= own.until[0]
@@ -91,23 +104,23 @@ func checkShares(engines []engine.Engine, shares []int) error {
 	return nil
 }
 
-// sharded is several engines as one. On several ranks its operations take turns.
-type sharded struct {
+// shardedEngine is several engines as one. On several ranks its operations take turns.
+type shardedEngine struct {
 	*enginecheck.Engine
-	joined
+	rankGroup
 	engines []engine.Engine // of this rank
 	first   []int           // number of each rank's first shard, and of all shards at the end
 	until   []int64         // sum of the shares of the shards before each, and of all at the end
 }
 
-func newSharded(engines []engine.Engine, j joined) *sharded {
-	e := &sharded{joined: j, engines: engines}
+func newSharded(engines []engine.Engine, j rankGroup) *shardedEngine {
+	e := &shardedEngine{rankGroup: j, engines: engines}
 	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: j.all > 1, ChecksExamples: true})
 	return e
 }
 
 // unchecked is a sharded behind the checks.
-type unchecked struct{ *sharded }
+type unchecked struct{ *shardedEngine }
 
 // Device describes the engines of this rank.
 func (e unchecked) Device() engine.Device {
@@ -131,10 +144,10 @@ func (e unchecked) Device() engine.Device {
 	return d
 }
 
-// Work implements engine.Counting: what the engines of this rank that count have done.
-func (e *sharded) Work() (sum engine.Work) {
+// Work returns what the engines of this rank that count have done.
+func (e *shardedEngine) Work() (sum engine.Work) {
 	for _, one := range e.engines {
-		if c, ok := one.(engine.Counting); ok {
+		if c, ok := one.(interface{ Work() engine.Work }); ok {
 			w := c.Work()
 			sum.Launches += w.Launches
 			sum.Transfers += w.Transfers
@@ -159,21 +172,21 @@ type cuts []int
 
 // cut cuts x by the shares, between multiples of step. If each rank has a part of the examples,
 // that part is cut among its engines.
-func (e *sharded) cut(x dataset.Stored, step int) cuts {
+func (e *shardedEngine) cut(x dataset.Stored, step int) cuts {
 	c := make(cuts, len(e.until))
-	shared := x.At.Shared()
-	if shared == nil || len(shared.Ends) != e.all+1 {
+	ends := x.At.Ends()
+	if len(ends) != e.all+1 {
 		e.cutPart(c, 0, len(c)-1, 0, x.N, step)
 		return c
 	}
 	for rank := range e.all {
-		e.cutPart(c, e.first[rank], e.first[rank+1], shared.Ends[rank], shared.Ends[rank+1], step)
+		e.cutPart(c, e.first[rank], e.first[rank+1], ends[rank], ends[rank+1], step)
 	}
 	return c
 }
 
 // cutPart cuts examples from..to-1 for the shards first..last-1.
-func (e *sharded) cutPart(c cuts, first, last, from, to, step int) {
+func (e *shardedEngine) cutPart(c cuts, first, last, from, to, step int) {
 	blocks, all := int64((to-from+step-1)/step), e.until[last]-e.until[first]
 	for k := first; k <= last; k++ {
 		c[k] = min(to, from+int(blocks*(e.until[k]-e.until[first])/all)*step)
@@ -181,13 +194,80 @@ func (e *sharded) cutPart(c cuts, first, last, from, to, step int) {
 }
 
 // own returns the examples of this rank, from..to-1.
-func (e *sharded) own(c cuts) (from, to int) { return c[e.first[e.rank]], c[e.first[e.rank+1]] }
+func (e *shardedEngine) own(c cuts) (from, to int) {
+	return c[e.first[e.rank]], c[e.first[e.rank+1]]
+}
 
 // byRank returns where the examples of each rank begin, and the last ones end.
-func (e *sharded) byRank(c cuts) []int {
+func (e *shardedEngine) byRank(c cuts) []int {
 	ends := make([]int, e.all+1)
 	for rank, shard := range e.first {
 		ends[rank] = c[shard]
 	}
 	return ends
+}
+
+// rankGroup is what this rank asks of all.
+type rankGroup struct {
+	ranks.Reducer
+	ctx       context.Context
+	rank, all int
+	buffer    []int64 // of sum
+}
+
+// kinds are the kinds of error that one rank tells the others of, by their index.
+var kinds = []error{
+	engine.ErrShape, engine.ErrLabel, engine.ErrValue, engine.ErrMemory, engine.ErrClosed,
+	engine.ErrFailed,
+	audit.ErrDiffers,
+}
+
+// agree returns nil if err is nil on all ranks, else that of one of them, as
+// ranks.Agree has it.
+func (r *rankGroup) agree(err error) error { return r.sum(err, 0) }
+
+// sum makes each number of all the slices the sum over all ranks, and is agree besides. same must
+// be the same number on all ranks: else it returns ranks.ErrDiffers.
+func (r *rankGroup) sum(err error, same int64, slices ...[]int64) error {
+	if r.all == 1 {
+		return err
+	}
+	const heading = 2
+	r.buffer = append(r.buffer[:0], 0, same)
+	if err != nil {
+		r.buffer[0] = 1
+	}
+	for _, v := range slices {
+		r.buffer = append(r.buffer, v...)
+	}
+	if e := r.Sum(r.ctx, r.buffer); e != nil {
+		return errors.Join(err, e)
+	}
+	if r.buffer[0] > 0 {
+		return ranks.Agree(r.ctx, r.Reducer, err, kinds...)
+	}
+	if r.buffer[1] != same*int64(r.all) {
+		err := fmt.Errorf("rank %d of %d: %w, wanted the same program, data and options on all", r.rank,
+			r.all, ranks.ErrDiffers)
+		r.Abort(err) // not all may have seen it
+		return err
+	}
+	at := heading
+	for _, v := range slices {
+		at += copy(v, r.buffer[at:])
+	}
+	return nil
+}
+
+// print is a number that weights with other bits most likely do not have (FNV-1a of the words); 0
+// if there is one rank, which has nobody to compare it with.
+func (r *rankGroup) print(w engine.Weights) int64 {
+	if r.all == 1 {
+		return 0
+	}
+	hash := uint64(14695981039346656037)
+	for _, v := range w.W {
+		hash = (hash ^ uint64(math.Float32bits(v))) * 1099511628211
+	}
+	return int64(hash)
 }

@@ -16,7 +16,8 @@ func TestTraffic(t *testing.T) {
 	data, _ := problem(t, false)
 	n, d, q := int64(data.N), int64(data.D), int64(4)
 	for rank, err := range onRanks(3, func(_ int, r ranks.Reducer) error {
-		m := ranks.NewMeter(r)
+		var traffic ranks.Traffic
+		m := traffic.Through(r)
 		e, err := shard.Ranks(t.Context(), m, []engine.Engine{simd.New()}, nil)
 		if err != nil {
 			return err
@@ -33,7 +34,7 @@ func TestTraffic(t *testing.T) {
 			q*q)}); err != nil {
 			return err
 		}
-		step := sent(m)
+		step := sent(&traffic)
 		w := engine.NewWeights(int(q), int(d))
 		for i := range w.W {
 			w.W[i] = float32(i%7 - 3)
@@ -67,12 +68,12 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// sent returns a judge of what m counts since it was last asked, or since sent was: other than so
+// sent returns a judge of what t counts since it was last asked, or since sent was: other than so
 // many bytes summed and broadcast is an error, and so is err.
-func sent(m *ranks.Meter) func(what string, summed, broadcast int64, err error) error {
-	last := m.Traffic()
+func sent(t *ranks.Traffic) func(what string, summed, broadcast int64, err error) error {
+	last := *t
 	return func(what string, summed, broadcast int64, err error) error {
-		now := m.Traffic()
+		now := *t
 		if got := now.Summed - last.Summed; err == nil && got != summed {
 			err = fmt.Errorf("%s: %d bytes are summed, wanted %d", what, got, summed)
 		}

@@ -25,23 +25,19 @@ type Corrected struct {
 	BalancedAccuracy *float64 `json:"balanced_accuracy"` // no class is estimated to have an example
 	Kappa            *float64 `json:"kappa"`
 
-	PerClass  []CorrectedClass `json:"per_class"` // in the order of the class indices
+	PerClass  []correctedClass `json:"per_class"` // in the order of the class indices
 	Confusion [][]float64      `json:"confusion"` // Q×Q: [p][q] examples predicted p, truly q
 }
 
-// CorrectedClass is the quality of the predictions of one class. What there is nothing to be a
+// correctedClass is the quality of the predictions of one class. What there is nothing to be a
 // share of is nil (null).
-type CorrectedClass struct {
+type correctedClass struct {
 	Class     string    `json:"class"`
 	Share     float64   `json:"share"` // of the examples that are truly of the class
 	Recall    *Estimate `json:"recall"`
 	Precision *Estimate `json:"precision"`
 	F1        *float64  `json:"f1"`
 }
-
-// Impossible reports whether the interval of the accuracy lies outside of [0, 1]: then these
-// labels are not noisy by that matrix, or chance did what it does once in a thousand times.
-func (c *Corrected) Impossible() bool { return c.Accuracy.Low > 1 || c.Accuracy.High < 0 }
 
 // Correct judges predictions by labels that are noisy by the Q×Q matrix c, row-major, c[k][t] =
 // P(noisy = k | true = t), whose inverse is given. counts[p][k] is how many examples are
@@ -78,7 +74,7 @@ func Correct(counts [][]int64, classes []string, c, inverse, errs []float64) (Co
 	r := Corrected{MacroF1: means.macroF1, BalancedAccuracy: means.balanced, Kappa: means.kappa}
 	var all sample
 	for k, name := range classes {
-		class := CorrectedClass{Class: name, Share: truly[k] / s.n, F1: means.f1[k]}
+		class := correctedClass{Class: name, Share: truly[k] / s.n, F1: means.f1[k]}
 		if truly[k] > 0 {
 			class.Recall = s.recall(k, truly)
 		}

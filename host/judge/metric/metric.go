@@ -15,9 +15,9 @@ type Report struct {
 	Examples  int     `json:"examples"`   // n ≥ 1
 	ErrorRate float64 `json:"error_rate"` // share of examples predicted wrong, in [0, 1]
 
-	// Two norms of the Q×Q matrix Ĉ[p][q] = P(predicted = p | true = q) with its diagonal set to 0; a
-	// class without examples has a column of zeros. Unlike the error rate they weigh rare classes like
-	// common ones (Louche & Ralaivola, Machine Learning 99, 2015).
+	// Two norms of the Q×Q matrix Ĉ[p][q] = P(predicted = p | true = q) with its diagonal set to 0;
+	// a class without examples has a column of zeros. Unlike the error rate they weigh rare classes
+	// like common ones (Louche & Ralaivola, Machine Learning 99, 2015).
 	ConfusionRate float64 `json:"confusion_rate"` // ‖Ĉ‖_F / √Q, in [0, 1]
 	OperatorNorm  float64 `json:"operator_norm"`  // largest singular value, in [0, √Q]
 
@@ -29,12 +29,12 @@ type Report struct {
 	BalancedAccuracy float64  `json:"balanced_accuracy"`
 	Kappa            *float64 `json:"kappa"`
 
-	PerClass  []ClassReport `json:"per_class"` // in the order of the class indices
+	PerClass  []classReport `json:"per_class"` // in the order of the class indices
 	Confusion [][]int64     `json:"confusion"` // Q×Q counts: [p][q] predicted p, truly q
 }
 
-// ClassReport is the quality of the predictions of one class.
-type ClassReport struct {
+// classReport is the quality of the predictions of one class.
+type classReport struct {
 	Class    string   `json:"class"`
 	Examples int64    `json:"examples"` // examples truly of the class
 	Recall   *float64 `json:"recall"`   // share of them predicted so; nil (null) if there are none
@@ -83,7 +83,7 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	r.MacroF1, r.BalancedAccuracy, r.Kappa = *m.macroF1, *m.balanced, m.kappa // of some class at least
 	for c, name := range classes {
 		hits := counts[c*q+c]
-		r.PerClass = append(r.PerClass, ClassReport{
+		r.PerClass = append(r.PerClass, classReport{
 			Class:     name,
 			Examples:  trulyOf[c],
 			Recall:    share(hits, trulyOf[c]),

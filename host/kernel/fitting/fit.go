@@ -81,14 +81,14 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 // search returns the best of some values of γ around the median, with the given preparations.
 func search(
 	ctx context.Context, p *learners.Problem, l Learning, o pca.Options, steps []dataset.Steps,
-) (Trial, error) {
+) (trial, error) {
 	most := max(searchSteps, int(searchShare*float64(l.Learner.Definition().MaxSteps)))
 	l.MaxSteps = min(l.MaxSteps, most)
-	s := Search{
+	s := gammaSearch{
 		PCA: o, Steps: steps, Learning: l,
-		OnTrial: func(trial Trial) {
+		OnTrial: func(t trial) {
 			l.Note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components",
-				trial.Gamma, trial.Steps, trial.EstimatedError, trial.Components)
+				t.Gamma, t.Steps, t.EstimatedError, t.Components)
 		},
 	}
 	factors := []float32{0.25, 0.5, 1, 2, 4, 8, 16}
@@ -99,9 +99,9 @@ func search(
 	for _, factor := range factors {
 		s.Gammas = append(s.Gammas, factor*o.Function.Gamma)
 	}
-	trials, at, err := s.Find(ctx, p)
+	trials, at, err := s.find(ctx, p)
 	if err != nil {
-		return Trial{}, err
+		return trial{}, err
 	}
 	l.Note("kernel: gamma %v, %s is taken", trials[at].Gamma, trials[at].Steps)
 	return trials[at], nil

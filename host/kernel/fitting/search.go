@@ -7,48 +7,48 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Search finds γ and the preparation of the components for a kernel map, without a clean label.
-// Each trial fits a map and a learner to four fifths of the examples, and estimates the clean
-// error on the rest from their noisy labels (clause 10).
-type Search struct {
+// gammaSearch finds γ and the preparation of the components for a kernel map, without a clean
+// label. Each trial fits a map and a learner to four fifths of the examples, and estimates the
+// clean error on the rest from their noisy labels (clause 10).
+type gammaSearch struct {
 	PCA      pca.Options     // Function.Gamma is ignored
 	Gammas   []float32       // to try, increasing; each with all Steps
 	Steps    []dataset.Steps // of the components
 	Learning Learning        // of each trial
-	OnTrial  func(Trial)     // called after each trial; may be nil
+	OnTrial  func(trial)     // called after each trial; may be nil
 }
 
-// Trial is the result of the search for one γ and one preparation.
-type Trial struct {
-	Gamma          float32       `json:"gamma"`
-	Steps          dataset.Steps `json:"steps"`
-	Components     int           `json:"components"`
-	EstimatedError float64       `json:"estimated_error"` // on the examples held out
+// trial is the result of the search for one γ and one preparation.
+type trial struct {
+	Gamma          float32
+	Steps          dataset.Steps
+	Components     int
+	EstimatedError float64 // on the examples held out
 }
 
-// Find makes the trials for a problem of prepared examples, whose seed chooses the fifth,
+// find makes the trials for a problem of prepared examples, whose seed chooses the fifth,
 // and returns them and the place of the best, the first of those with the least estimated
 // error. A cancelled ctx ends it with ctx's error.
-func (s Search) Find(ctx context.Context, p *learners.Problem) (trials []Trial, best int,
+func (s gammaSearch) find(ctx context.Context, p *learners.Problem) (trials []trial, best int,
 	err error) {
 	x, y := p.Rows(), p.Y
-	fit, rest := judge.HoldOutFifth(y, p.Q, p.Seed)
+	fit, rest := fold.HoldOutFifth(y, p.Q, p.Seed)
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held " +
 			"out; name a gamma")
 	}
-	train, release, err := judge.Keep(x, y, fit)
+	train, release, err := fold.Keep(x, y, fit)
 	defer release()
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
 	}
-	test, release, err := judge.Keep(x, y, rest)
+	test, release, err := fold.Keep(x, y, rest)
 	defer release()
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
@@ -71,20 +71,20 @@ func (s Search) Find(ctx context.Context, p *learners.Problem) (trials []Trial, 
 			return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 		}
 		for _, steps := range s.Steps {
-			trial := Trial{Gamma: gamma, Steps: steps, Components: components}
-			if trial.EstimatedError, err = s.try(ctx, p, steps, fitted, held); err != nil {
+			t := trial{Gamma: gamma, Steps: steps, Components: components}
+			if t.EstimatedError, err = s.try(ctx, p, steps, fitted, held); err != nil {
 				return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 			}
 			if ctx.Err() != nil {
 				return nil, 0, ctx.Err()
 			}
-			trials = append(trials, trial)
+			trials = append(trials, t)
 			task.Add(1)
-			if trial.EstimatedError < trials[best].EstimatedError {
+			if t.EstimatedError < trials[best].EstimatedError {
 				best = len(trials) - 1
 			}
 			if s.OnTrial != nil {
-				s.OnTrial(trial)
+				s.OnTrial(t)
 			}
 		}
 		fitted.X.Close()
@@ -95,9 +95,9 @@ func (s Search) Find(ctx context.Context, p *learners.Problem) (trials []Trial, 
 
 // components fits what maps the examples for the learner to train, and returns the components of
 // both, and how many they are.
-func (s Search) components(
-	ctx context.Context, p *learners.Problem, o pca.Options, train, test judge.Labelled,
-) (fitted, held judge.Labelled, n int, err error) {
+func (s gammaSearch) components(
+	ctx context.Context, p *learners.Problem, o pca.Options, train, test fold.Labelled,
+) (fitted, held fold.Labelled, n int, err error) {
 	basis, err := fitBasis(ctx, s.Learning.Learner, p.On(train.X, train.Y), o, nil)
 	if err != nil {
 		return fitted, held, 0, err
@@ -112,8 +112,8 @@ func (s Search) components(
 
 // try learns from the components of train, prepared by steps, and returns the estimated
 // error on those of test.
-func (s Search) try(
-	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test judge.Labelled,
+func (s gammaSearch) try(
+	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test fold.Labelled,
 ) (estimate float64, err error) {
 	preparation, err := features.Fit(steps, train.X)
 	if err != nil {
@@ -143,5 +143,5 @@ func (s Search) try(
 	if err != nil {
 		return 0, err
 	}
-	return inverse.EstimatedError(judge.Counts(classes, test.Y, p.Q), held.N), nil
+	return inverse.EstimatedError(fold.Counts(classes, test.Y, p.Q), held.N), nil
 }

@@ -1,7 +1,6 @@
 package pca
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -40,8 +39,8 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*B
 		return nil, err
 	}
 	defer release()
-	if equal, err := allEqual(x); equal || err != nil {
-		return nil, cmp.Or(err, fmt.Errorf("%w: every one of the %d is as the first", ErrConstant, x.N))
+	if allEqual(x) {
+		return nil, fmt.Errorf("%w: every one of the %d is as the first", ErrConstant, x.N)
 	}
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "fitting the kernel"})
 	defer task.End()
@@ -157,22 +156,19 @@ func (b *Basis) checkVariance(squares float64) error {
 	return nil
 }
 
-// allEqual says whether all examples have the values of the first.
-func allEqual(x dataset.Stored) (bool, error) {
+// allEqual reports whether all examples have the values of the first. It asks all ranks.
+func allEqual(x dataset.Stored) bool {
 	first := x.Pick([]int{0})
-	columns, values := first.Columns, first.Values
-	from, to := x.Own()
-	for i := from; i < to; i++ {
-		if !x.Sparse() && !slices.Equal(x.Row(i), first.Row(0)) {
-			return x.At.Shared().Everywhere(false)
-		}
-		if x.Sparse() {
-			if c, v := x.SparseRow(i); !slices.Equal(c, columns) || !slices.Equal(v, values) {
-				return x.At.Shared().Everywhere(false)
+	columns, values := first.Entries(0)
+	others := x.RowSums(1024, func(from, to int) float64 {
+		for i := from; i < to; i++ {
+			if c, v := x.Entries(i); !slices.Equal(c, columns) || !slices.Equal(v, values) {
+				return 1
 			}
 		}
-	}
-	return x.At.Shared().Everywhere(true)
+		return 0
+	})
+	return !slices.Contains(others, 1)
 }
 
 // Basis is a fitted kernel PCA: all there is to project examples, and what was found on the way.
@@ -219,7 +215,7 @@ func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32,
 		return err
 	}
 	defer release()
-	if x.At.Shared() == nil {
+	if !x.Shared() {
 		return project(ctx, e, dst, prepared.Examples, b.Projection)
 	}
 	from, to := x.Own()

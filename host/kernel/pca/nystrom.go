@@ -89,7 +89,7 @@ func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Stored, l l
 		b.Variance = squares[0] - float64(x.N)*all
 		return b.checkVariance(squares[0])
 	}
-	if x.At.Shared() != nil {
+	if x.Shared() {
 		f := newSlabs(panels, l.m, some.N)
 		means, err := f.centre(x)
 		if err == nil {

@@ -128,27 +128,6 @@ func PrintJSON(w io.Writer, v any) error {
 // JSON looks so: a line break in it would be written \n.
 var numberList = regexp.MustCompile(`\[\n[^\[\]{}"]*\n *\]`)
 
-// MostClasses is the largest matrix that is printed for people.
-const MostClasses = 30
-
-// PrintMatrix prints a square table with the same names at its rows and columns, right-aligned;
-// entry (i,j) is cell(i, j).
-func PrintMatrix(w io.Writer, corner string, names []string, cell func(i, j int) string) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "%s\t", corner)
-	for _, name := range names {
-		fmt.Fprintf(t, "%s\t", Shorten(name))
-	}
-	for i, name := range names {
-		fmt.Fprintf(t, "\n%s\t", Shorten(name))
-		for j := range names {
-			fmt.Fprintf(t, "%s\t", cell(i, j))
-		}
-	}
-	fmt.Fprintln(t)
-	return t.Flush()
-}
-
 // Shorten cuts a class name to what a table or a progress line has room for.
 func Shorten(name string) string { return cut(name, 12) }
 
@@ -170,9 +149,6 @@ func cut(text string, most int) string {
 	}
 	return text
 }
-
-// Rows cuts a row-major q×q table into rows that share its memory.
-func Rows[T any](table []T, q int) [][]T { return slices.Collect(slices.Chunk(table, max(q, 1))) }
 
 // FloatText prints a value as shortly as it can be read back.
 func FloatText(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }

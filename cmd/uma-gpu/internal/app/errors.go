@@ -78,11 +78,12 @@ func OfCommand(c *cli.Context, err error) error {
 
 // OnUsageError takes the errors of the cli package's flag parser.
 func OnUsageError(c *cli.Context, err error, _ bool) error {
-	message := strings.Replace(err.Error(), "flag provided but not defined: -", "unknown flag --", 1)
-	message = strings.Replace(message, "flag needs an argument: -", "a value is missing behind --", 1)
-	usage := &UsageError{Problem: message, Command: c.Command.HelpName}
-	if _, name, unknown := strings.Cut(message, "unknown flag --"); unknown {
-		usage.Got = "--" + name
+	usage := &UsageError{Problem: err.Error(), Command: c.Command.HelpName}
+	if name, empty := strings.CutPrefix(usage.Problem, "flag needs an argument: -"); empty {
+		usage.Problem = "a value is missing behind --" + name
+	}
+	if name, unknown := strings.CutPrefix(usage.Problem, "flag provided but not defined: -"); unknown {
+		usage.Problem, usage.Got = "unknown flag --"+name, "--"+name
 		for _, f := range c.Command.Flags {
 			for _, name := range f.Names() {
 				usage.Allowed = append(usage.Allowed, typed(name))

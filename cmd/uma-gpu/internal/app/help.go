@@ -53,7 +53,7 @@ var FlagGroups = []Group{
 	{"Device", "device shares max-alloc memory-limit audit allow-nonconforming"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
-		write-confusion write-labels write-labelled axes markdown dry-run json verbose quiet`},
+		write-confusion write-labels write-labelled axes tables markdown dry-run json verbose quiet`},
 }
 
 func init() {
@@ -98,7 +98,8 @@ type Section struct {
 type Item struct{ Term, About string }
 
 // Pages returns the page of the program and of each command.
-func Pages(app *cli.App) []page {
+func (o *Common) Pages() []page {
+	app := o.line.App
 	all := []page{appPage(app)}
 	var walk func(name string, commands []*cli.Command)
 	walk = func(name string, commands []*cli.Command) {

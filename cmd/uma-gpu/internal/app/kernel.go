@@ -185,10 +185,14 @@ func AdviseKernel(err error) error {
 }
 
 // Failure returns what went wrong with the file at path: that ctx has ended, or err with what can
-// be done about it; nil if neither is so.
+// be done about it; nil if neither is so. The path is named once.
 func Failure(ctx context.Context, path string, err error) error {
 	if ended := Interrupted(ctx); ended != nil || err == nil {
 		return ended
 	}
-	return fmt.Errorf("%s: %w", path, AdviseMemory(AdviseKernel(err)))
+	err = AdviseMemory(AdviseKernel(err))
+	if named := (*dataset.FileError)(nil); errors.As(err, &named) && named.Path == path {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

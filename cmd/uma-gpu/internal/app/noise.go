@@ -49,12 +49,7 @@ func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, 
 		return nil, nil
 	}
 	return ReadMatrix(ctx, n.Path, confusion.ReadOptions{Classes: classes,
-		TrueRows: n.Axes == InTrueRows})
-}
-
-func PrintedAxesFlag(into *string) cli.Flag {
-	return Choice(into, "axes", TrueColumns, "`AXES` of printed matrices: true-columns or true-rows",
-		TrueColumns, InTrueRows)
+		Axes: n.Axes})
 }
 
 // NormalizeFlag returns the flag --normalize, whose value CheckSteps checks.

@@ -17,7 +17,7 @@ import (
 
 // Meter has standard error to itself, and shows there how far long work is: on a terminal in a line
 // that is drawn over and over below what is written, else in a line of its own now and then. It is
-// the progress.Listener of all commands, and the writer of their notes and warnings.
+// the listener of all commands, and the writer of their notes and warnings.
 type Meter struct {
 	w     io.Writer
 	Now   func() time.Time
@@ -107,25 +107,25 @@ func (m *Meter) clear() {
 	}
 }
 
-func (m *Meter) Began(t *progress.Task) {
+// Hear takes what has become of a task.
+func (m *Meter) Hear(t *progress.Task, e progress.Event) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	share, _ := shareOf(t)
-	m.began[t] = beginning{m.Now(), share}
-}
-
-func (m *Meter) Ended(t *progress.Task) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	delete(m.began, t)
-	if t.Parent == nil {
-		m.clear()
+	switch e {
+	case progress.Began:
+		share, _ := shareOf(t)
+		m.began[t] = beginning{m.Now(), share}
+	case progress.Moved:
+		m.moved(t)
+	case progress.Ended:
+		if delete(m.began, t); t.Parent == nil {
+			m.clear()
+		}
 	}
 }
 
-func (m *Meter) Moved(t *progress.Task) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
+// moved shows t, if it is time to.
+func (m *Meter) moved(t *progress.Task) {
 	now := m.Now()
 	root := t
 	for root.Parent != nil {

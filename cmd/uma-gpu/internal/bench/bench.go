@@ -27,7 +27,6 @@ import (
 
 const defaultSynthetic = "60000,784,10"
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
 	Synthetic     string
@@ -37,7 +36,6 @@ type Options struct {
 	n, d, q int // of synthetic data
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

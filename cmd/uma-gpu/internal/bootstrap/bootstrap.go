@@ -27,7 +27,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Options are the options of the command. Data are the labelled examples.
+// Options have the labelled examples as Data.
 type Options struct {
 	training.Options
 	Unlabelled string
@@ -37,7 +37,6 @@ type Options struct {
 	Folder     string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -229,7 +228,7 @@ func (s *stages) noiseOf(ctx context.Context, m *model.Model, round int,
 	for _, note := range e.Notes {
 		s.Notes.Say("%s: %s", path, note)
 	}
-	return &e.Matrix, e.Matrix.Write(path)
+	return &e.Matrix, atomicfile.Write(path, e.Matrix.Write)
 }
 
 func (s *stages) predict(ctx context.Context, m *model.Model, d *dataset.Dataset) ([]int32, error) {
@@ -295,10 +294,18 @@ func withClean(noise *confusion.Matrix, noisy, right []int32) *confusion.Matrix 
 	for _, k := range right {
 		clean[k]++
 	}
-	share := noise.Shares(labels)
+	share, _ := noise.Shares(labels)
+	all := 0.0
+	for _, v := range share {
+		all += v
+	}
 	m := &confusion.Matrix{Classes: noise.Classes, P: slices.Clone(noise.P)}
 	for t := range q {
-		of := share[t] * float64(len(noisy))
+		of := 1 / float64(q) // where no class has such labels
+		if all > 0 {
+			of = share[t] / all
+		}
+		of *= float64(len(noisy))
 		if of+clean[t] == 0 {
 			continue
 		}

@@ -14,10 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
-// Options are the options of the command.
 type Options struct{ training.Options }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -80,7 +78,7 @@ var verdicts = map[string]string{
 
 // text prints the report for people.
 func (r Report) text(w io.Writer) error {
-	if r.Contradicted() {
+	if r.Contradicted {
 		fmt.Fprintf(w, "Labels contradict the confusion matrix; what follows presumes it.\n\n")
 	}
 	verdict, known := verdicts[r.Verdict]

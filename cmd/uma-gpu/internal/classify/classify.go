@@ -68,13 +68,7 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 	if err := r.Data.CheckNarrow(); err != nil {
 		return r, err
 	}
-	work := device.WorkOn(r.Data, m.Q)
-	if m.Projection != nil {
-		shared := work.Shared
-		work = device.WorkOnComponents(r.Data.N, m.D, m.Q)
-		work.Shared = shared
-	}
-	e, err := where.Open(o.Notes, work)
+	e, err := where.Open(o.Notes, device.WorkOnModel(r.Data, m))
 	if err != nil {
 		return r, err
 	}

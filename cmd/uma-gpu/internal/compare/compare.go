@@ -23,7 +23,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
-// Options are the options of the command. Candidates have the options of the training.
+// Options are of the comparison; candidates have those of trainings.
 type Options struct {
 	training.Options
 	Try, Grid cli.StringSlice
@@ -36,7 +36,6 @@ type Options struct {
 // mostSeeds is how many seeds are tried at most.
 const mostSeeds = 1000
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -16,21 +16,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
-	Axes string
+	Tables judgement.Tables
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "cv",
 		Usage: "judge a learner by examples held out in turn, without a right label",
 		Description: `Cuts the examples in --folds parts. Each part is judged by a training on all others, which fits
-preparation and kernel anew. Prints the mean over the parts of each measure and its standard error,
-and then what eval prints, of all examples. With --confusion, by which the labels are noisy, the
+preparation and kernel anew. Prints the mean over the parts of each measure and its standard error.
+--tables adds what eval --tables prints, of all examples. With --confusion, by which the labels are noisy, the
 measures are corrected: they are those of right labels.
 
 --annotators takes labels of several people. The trainings learn from all of them. They are judged by
@@ -40,7 +38,7 @@ The same data, flags and seed give the same numbers on every device. Copies of a
 several parts; then all measures are better here than on new examples.
 
 Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10`,
-		Flags: app.Flags(o.OutOfFoldFlags(), app.PrintedAxesFlag(&o.Axes), o.JSONFlag(),
+		Flags: app.Flags(o.OutOfFoldFlags(), o.Tables.Flags(), o.JSONFlag(),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -79,26 +77,26 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	r.Warn(o.Notes)
-	r.Turn(o.Axes)
-	return o.Print(r, r.text)
+	r.Turn(o.Tables.Axes)
+	return o.Print(r, func(w io.Writer) error { return r.text(w, o.Tables.Wanted(&o.Common)) })
 }
 
-// text prints the report for people.
-func (r *Report) text(w io.Writer) error {
+// text prints the report for people, with the judgement of all examples if all.
+func (r *Report) text(w io.Writer, all bool) error {
 	what := ""
 	if r.MeasuresCorrected {
 		what = "corrected "
 	}
 	if err := app.Table(w, func(row app.Row) {
-		row("learner\t%s\nfolds\t%d\n", r.Learner, r.Folds)
+		row("learner\t%s\nfolds\t%d", r.Learner, r.Folds)
 		for _, m := range r.Measures {
 			row("%s%s\t%.4f ± %.4f", what, measureNames.Replace(m.Name), m.Mean, m.StandardError)
 		}
-	}); err != nil {
+	}); err != nil || !all {
 		return err
 	}
 	fmt.Fprintf(w, "\nAll examples, each by the training that has not seen it:\n\n")
-	return r.Print(w)
+	return r.Print(w, true)
 }
 
 // measureNames are those of measures for people.

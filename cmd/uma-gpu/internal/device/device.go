@@ -21,6 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 // Variable of the environment names the device where --device does not.
@@ -51,7 +52,7 @@ func (o *Options) Flags(common *app.Common) []cli.Flag {
 			Destination: &o.MemoryLimit, Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
 		app.ChoiceFlag{StringFlag: &cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
 			Destination: &o.Audit, Usage: "`LEVEL` of checks by another engine: off, sample, full"},
-			Allowed: []string{string(audit.Off), string(audit.Sample), string(audit.Full)}},
+			Allowed: []string{audit.Off, audit.Sample, audit.Full}},
 		&cli.BoolFlag{Name: "allow-nonconforming", Destination: &o.AllowNonconforming,
 			Usage: "use a device that fails the self-test; the model says so"},
 	}
@@ -61,7 +62,7 @@ func (o *Options) Flags(common *app.Common) []cli.Flag {
 type Device struct {
 	Selection
 	Options gpu.Options
-	Audit   audit.Level // "" for a sample, unless it is the processor
+	Audit   string // audit.Off, Sample or Full; "" for a sample, unless it is the processor
 
 	Parts  []*Device // of a list of devices, which share the examples
 	shares []int     // of the parts, nil to measure them
@@ -71,7 +72,7 @@ type Device struct {
 // Choose finds the device, so that a wrong name is told before any file is read.
 func (o *Options) Choose() (*Device, error) {
 	d := &Device{Options: gpu.Options{AllowNonconforming: o.AllowNonconforming},
-		Audit: audit.Level(o.Audit)}
+		Audit: o.Audit}
 	var err error
 	if d.Options.MaxAlloc, err = app.ParseBytes(o.MaxAlloc); err != nil {
 		return nil, app.Usage("--max-alloc: %v", err)
@@ -293,12 +294,27 @@ type Work struct {
 // WorkOn returns the work on prepared examples in these classes.
 func WorkOn(rows dataset.Rows, classes int) Work {
 	x := rows.Stored()
-	return Work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}
+	return Work{x.Sparse(), x.D, classes, x.Size(), x.Shared()}
+}
+
+// Mapped returns the work on as many components of each of n examples instead.
+func (w Work) Mapped(n, components int) Work {
+	w.sparse, w.Features, w.Values = false, components, n*components
+	return w
+}
+
+// WorkOnModel returns the work of scoring prepared examples by a model.
+func WorkOnModel(rows dataset.Rows, m *model.Model) Work {
+	w := WorkOn(rows, m.Q)
+	if m.Projection != nil {
+		w = w.Mapped(rows.Stored().N, m.D)
+	}
+	return w
 }
 
 // WorkOnComponents returns the work on as many components of n examples.
 func WorkOnComponents(n, components, classes int) Work {
-	return Work{Features: components, Classes: classes, Values: n * components}
+	return Work{Classes: classes}.Mapped(n, components)
 }
 
 // ProcessorValues is how many stored values are too many for auto to stay on the processor. A step
@@ -309,8 +325,10 @@ const ProcessorValues = 1 << 20
 // processorSuffices reports whether the processor is done before a device has begun.
 func (w Work) processorSuffices() bool { return w.Values < ProcessorValues }
 
-// WantsNarrow reports whether narrow examples pay where they will be computed on. They are made
-// beside the others: where these are a file larger than memory there is no room.
+// WantsNarrow reports whether narrow examples (store.Codes) pay where they will be computed on.
+// They do on a device with memory of its own, of which they save much; a processor is the slower
+// for preparing what it reads. They are made beside the others: where these are a file larger than
+// memory there is no room.
 func (d *Device) WantsNarrow(rows dataset.Rows) bool {
 	x := rows.Stored()
 	if x.Pages().Window() > 0 {
@@ -323,7 +341,7 @@ func (d *Device) WantsNarrow(rows dataset.Rows) bool {
 		return false
 	}
 	d.Look()
-	return len(d.Try) > 0 && d.Try[0].WantsNarrow()
+	return len(d.Try) > 0 && !d.Try[0].SharesMemory
 }
 
 // Open opens the device for the work w and says which one it is. The caller closes the engine.
@@ -352,7 +370,7 @@ func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
 				if err := agree(fmt.Sprint(d.Data, w)); err != nil {
 					return nil, err
 				}
-				return shard.Ranks(context.Background(), traffic, engines, shares)
+				return shard.Ranks(context.Background(), counted, engines, shares)
 			}
 			if e, err = shard.New(engines, shares); err == nil {
 				n.Say("shares of the examples: %s", SharesText(engines, shares))

@@ -24,8 +24,9 @@ var (
 	Launch = mpi.Launched()
 	// World is all ranks, once they have met; nil before, and for a process by itself.
 	World *mpi.World
-	// traffic counts what goes through it.
-	traffic *ranks.Meter
+	// counted is World, whose traffic is counted in traffic.
+	counted ranks.Reducer
+	traffic ranks.Traffic
 	// Scratch is the folder for the outputs of ranks but the first, to be deleted; "" for rank 0.
 	Scratch string
 )
@@ -73,16 +74,16 @@ func JoinWorld() error {
 		return fmt.Errorf("rank %d of %d: MPI says rank %d of %d; start the program by the mpirun of "+
 			"the MPI that it is built with", Launch.Rank, Launch.Ranks, rank, all)
 	}
-	traffic = ranks.NewMeter(World)
+	counted = traffic.Through(World)
 	return nil
 }
 
 // TrafficOfRanks is what rank 0 has had added up and sent so far, nil for a process by itself.
 func TrafficOfRanks() *ranks.Traffic {
-	if traffic == nil {
+	if counted == nil {
 		return nil
 	}
-	t := traffic.Traffic()
+	t := traffic
 	return &t
 }
 
@@ -101,7 +102,7 @@ func ShareReading(path string, o *file.Options) error {
 	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore,
 		o.Labels != "", o.Trust, o.Separator, o.DecimalComma, o.IDColumn, o.Encode,
 		o.SkipBad, o.MaxErrors)
-	o.Ranks = traffic
+	o.Ranks = counted
 	return agree(what)
 }
 

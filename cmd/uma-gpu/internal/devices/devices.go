@@ -4,7 +4,6 @@ package devices
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"strings"
 
@@ -124,13 +123,14 @@ func (l DeviceListing) rows(row app.Row) {
 			continue
 		}
 		row("%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
-			d.ComputeUnits, BytesText(d.Memory), BytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
+			d.ComputeUnits, app.BytesText(d.Memory), app.BytesText(d.MaxAlloc), capabilities(d.Info),
+			d.SelfTest)
 	}
 }
 
 // capabilities names what a device promises of its float32 arithmetic.
-func capabilities(fp gpu.FP) string {
-	has := []bool{fp.Denormals, fp.InfNaN, fp.RoundToNearest, fp.FMA}
+func capabilities(i *gpu.Info) string {
+	has := []bool{i.FP.Denormals, i.FP.InfNaN, i.FP.RoundToNearest, i.FP.FMA}
 	var names []string
 	for k, name := range []string{"denormals", "inf/nan", "nearest", "fast fma"} {
 		if has[k] {
@@ -138,11 +138,4 @@ func capabilities(fp gpu.FP) string {
 		}
 	}
 	return cmp.Or(strings.Join(names, ", "), "none")
-}
-
-func BytesText(n int64) string {
-	if n < 1<<30 {
-		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }

@@ -185,8 +185,8 @@ func deviceFindings(listing devices.DeviceListing) (all []finding) {
 			"update or reinstall its driver; until then choose another --device"))
 	}
 	for _, broken := range listing.LeftOut {
-		text, mend, _ := strings.Cut(broken, "; ")
-		all = append(all, finding{"driver", findingBad, text, mend})
+		all = append(all, finding{"driver", findingBad, broken,
+			"reinstall the driver, or remove its file"})
 	}
 	if listing.OpenCLError != "" && listing.LeftOut == nil {
 		all = append(all, finding{"OpenCL", findingNote, listing.OpenCLError,
@@ -231,7 +231,7 @@ const little = 512 << 20
 
 func memoryFinding() finding {
 	left, by, advice := memory.Limit()
-	text := fmt.Sprintf("%s may be taken, by %s", devices.BytesText(left), by)
+	text := fmt.Sprintf("%s may be taken, by %s", app.BytesText(left), by)
 	if left < little {
 		return finding{"memory", findingNote, text, advice}
 	}

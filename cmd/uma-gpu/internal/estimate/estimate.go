@@ -20,10 +20,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
 	Table         string
@@ -39,7 +39,6 @@ type Options struct {
 	source *source
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -70,7 +69,7 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 		Flags: app.Flags(
 			app.Input(&o.Table, "table",
 				"counts, percentages or shares of true against noisy labels: `FILE`"),
-			&cli.StringFlag{Name: "confusion-axes", Value: string(confusion.AxesAuto), Destination: &o.Axes,
+			&cli.StringFlag{Name: "confusion-axes", Value: confusion.AxesAuto, Destination: &o.Axes,
 				Usage: "`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"},
 			app.Input(&o.Clean, "clean",
 				"true classes of some examples: `FILE`, a CSV item,label, or noisy,true without --data"),
@@ -142,7 +141,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if o.Out != "" {
-		if err := m.Write(o.Out); err != nil {
+		if err := atomicfile.Write(o.Out, m.Write); err != nil {
 			return err
 		}
 	}
@@ -205,7 +204,7 @@ func (o *Options) prior(ctx context.Context, classes []string) (*confusion.Matri
 
 func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, error) {
 	t, err := app.Awaited(ctx, o.Table, func(path string) (*confusion.Table, error) {
-		return confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(o.Axes)})
+		return confusion.ReadTable(path, confusion.ReadOptions{Axes: o.Axes})
 	})
 	if err != nil {
 		return nil, nil, err
@@ -271,8 +270,8 @@ func (o *Options) byAnnotators(ctx context.Context) (*Report, *confusion.Matrix,
 	r.Method += ", of the consensus of annotators"
 	q := m.Q()
 	for _, one := range found.Annotators {
-		r.Annotators = append(r.Annotators, annotator{one.Name, one.Labels, one.Right(q),
-			app.Rows(one.P, q), app.Rows(one.Error, q)})
+		r.Annotators = append(r.Annotators, app.Annotator{Name: one.Name, Labels: one.Labels,
+			Right: one.Right(q), Confusion: app.Rows(one.P, q), Error: app.Rows(one.Error, q)})
 	}
 	return r, &m.Matrix, nil
 }

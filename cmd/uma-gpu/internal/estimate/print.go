@@ -1,11 +1,9 @@
 package estimate
 
 import (
-	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -20,12 +18,12 @@ type Report struct {
 	Method  string   `json:"method"`
 	Classes []string `json:"classes"`
 	// [p][q] = P(noisy = p | true = q)
-	Confusion  [][]float64  `json:"confusion"`
-	Error      [][]float64  `json:"standard_error,omitempty"` // absent where nothing tells
-	Assumes    string       `json:"assumes"`
-	Notes      []string     `json:"notes,omitempty"`
-	Candidates []contestant `json:"candidates,omitempty"` // of auto
-	Annotators []annotator  `json:"annotators,omitempty"`
+	Confusion  [][]float64     `json:"confusion"`
+	Error      [][]float64     `json:"standard_error,omitempty"` // absent where nothing tells
+	Assumes    string          `json:"assumes"`
+	Notes      []string        `json:"notes,omitempty"`
+	Candidates []contestant    `json:"candidates,omitempty"` // of auto
+	Annotators []app.Annotator `json:"annotators,omitempty"`
 }
 
 // contestant is a method that competed.
@@ -34,14 +32,6 @@ type contestant struct {
 	Loss   float64 `json:"loss"`
 	Ahead  float64 `json:"ahead_of_identity"`
 	Error  float64 `json:"standard_error"`
-}
-
-type annotator struct {
-	Name      string      `json:"name"`
-	Labels    int         `json:"labels"`
-	Right     float64     `json:"right"` // the mean of the diagonal
-	Confusion [][]float64 `json:"confusion"`
-	Error     [][]float64 `json:"standard_error"`
 }
 
 // newReport begins the report of an estimate.
@@ -64,12 +54,7 @@ func (r *Report) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s: P(noisy = row | true = column)%s\n", r.Method, what)
 	if len(r.Classes) > app.MostClasses {
 		fmt.Fprintf(w, "%d classes, more than fit here; --out and --json have all\n", len(r.Classes))
-	} else if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
-		if r.Error == nil {
-			return fmt.Sprintf("%.3f", r.Confusion[i][j])
-		}
-		return fmt.Sprintf("%.3f±%.3f", r.Confusion[i][j], r.Error[i][j])
-	}); err != nil {
+	} else if err := app.PrintEstimated(w, r.Classes, r.Confusion, r.Error); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nassumes that %s\n", r.Assumes)
@@ -90,20 +75,7 @@ func (r *Report) text(w io.Writer) error {
 	if r.Annotators == nil {
 		return nil
 	}
-	list := slices.Clone(r.Annotators)
-	slices.SortStableFunc(list, func(a, b annotator) int { return cmp.Compare(b.Right, a.Right) })
-	fmt.Fprintf(w, "\nannotators, by how often each is right if all classes are as frequent\n")
-	const most = 5 // of the best, and of the worst
-	return app.Table(w, func(row app.Row) {
-		for k, a := range list {
-			switch {
-			case k < most || k >= len(list)-most:
-				row("%s\t%.1f %%\t%d labels", a.Name, 100*a.Right, a.Labels)
-			case k == most:
-				row("… %d more", len(list)-2*most)
-			}
-		}
-	})
+	return app.PrintAnnotators(w, r.Annotators)
 }
 
 // writeConsensus writes a CSV with the consensus on each item and how likely it is.

@@ -3,6 +3,7 @@ package eval
 
 import (
 	"context"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,8 +16,8 @@ import (
 
 type Options struct {
 	classify.Options
-	Noise app.Noise
-	Axes  string // of printed matrices
+	Noise  app.Noise
+	Tables judgement.Tables
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -26,9 +27,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "judge a model by examples whose labels are right, or noisy in a known way",
 		Description: `Prints the error rate; the confusion rate, which weighs rare classes like common
 ones (Frobenius norm of the confusion matrix without its diagonal, over √Q); its operator norm;
-macro F1, balanced accuracy and kappa as scikit-learn computes them; recall, precision and F1 of
-each class; and the confusion matrix as counts, up to 30 classes. --axes true-rows prints it as
-scikit-learn does. The JSON object has all of it.
+macro F1, balanced accuracy and kappa as scikit-learn computes them. --tables adds recall, precision
+and F1 of each class, and the confusion matrix as counts, up to 30 classes. --axes true-rows prints
+these tables with the matrix as scikit-learn has it. The JSON object has all of it.
 
 A model with a temperature (see calibrate) also has its probabilities judged, by labels taken to be
 right: log-loss; Brier score, the mean of the summed squares of p - [true class], 0 to 2; and the
@@ -44,7 +45,7 @@ Example: uma-gpu eval --model m.npz --data test.csv --json`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"),
 			o.Model.MatchFlag(),
 			o.Noise.Flags("the labels are noisy by the matrix of this `FILE`, CSV or .npy"),
-			app.PrintedAxesFlag(&o.Axes), o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+			o.Tables.Flags(), o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -88,6 +89,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	report.Warn(o.Notes)
-	report.Turn(o.Axes)
-	return o.Print(report, report.Print)
+	report.Turn(o.Tables.Axes)
+	return o.Print(report, func(w io.Writer) error {
+		return report.Print(w, o.Tables.Wanted(&o.Common))
+	})
 }

@@ -67,8 +67,7 @@ func Run(_ context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	write := map[string]func(io.Writer, *model.Model) error{
-		"onnx": exchange.ONNX, "liblinear": exchange.LIBLINEAR, "json": exchange.JSON}[format]
+	write := exchange.Writers[format]
 	if err := atomicfile.Write(out, func(w io.Writer) error { return write(w, m) }); err != nil {
 		return fmt.Errorf("model file %s: %w", path, err)
 	}

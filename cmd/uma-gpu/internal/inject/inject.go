@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Options are the options of the command; one of Noise.Path and the rates is given.
+// Options have one of Noise.Path and the rates.
 type Options struct {
 	app.Common
 	Data                        app.Data
@@ -92,7 +92,7 @@ func Run(ctx context.Context, o *Options) error {
 	var files atomicfile.Group
 	defer files.Discard()
 	if o.Keep != "" {
-		if err := files.Write(o.Keep, m.WriteCSV); err != nil {
+		if err := files.Write(o.Keep, m.Write); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,6 @@ const (
 	relabel = "relabel"
 )
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
 	Out     string
@@ -30,7 +29,6 @@ type Options struct {
 	CleanBy string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -62,7 +65,7 @@ func Of(labels, predicted []int32, p []float32, classes []string, noise *confusi
 		return j, err
 	}
 	j.Corrected = &corrected
-	if a := corrected.Accuracy; corrected.Impossible() {
+	if a := corrected.Accuracy; a.Low > 1 || a.High < 0 {
 		j.Warnings = append(j.Warnings,
 			fmt.Sprintf("a corrected accuracy of %.4f (%.4f to %.4f) cannot be: these labels are not noisy "+
 				"by this confusion matrix, which claims too much noise, or has its axes swapped; estimate it "+
@@ -93,6 +96,36 @@ func Transposed[T any](table [][]T) [][]T {
 	return turned
 }
 
+// Tables are the options of the tables of classes that are printed.
+type Tables struct {
+	Axes string // of confusion matrices
+	All  bool
+}
+
+// Flags returns --tables and --axes.
+func (t *Tables) Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "tables", Destination: &t.All,
+			Usage: "also print the tables of classes and of their confusion"},
+		app.Choice(&t.Axes, "axes", app.TrueColumns,
+			"`AXES` of confusion matrices, and --tables: true-columns or true-rows", app.TrueColumns,
+			app.InTrueRows),
+	}
+}
+
+// Wanted reports whether tables are printed.
+func (t *Tables) Wanted(o *app.Common) bool { return t.All || o.Given("axes") }
+
+// BelowZero explains estimated entries below 0, if the table has some.
+func BelowZero(table [][]float64) string {
+	for _, row := range table {
+		if len(row) > 0 && slices.Min(row) < 0 {
+			return "; entries below 0 are by chance"
+		}
+	}
+	return ""
+}
+
 // Heading says what a printed confusion matrix has at its borders.
 func Heading(axes string) string {
 	if axes == app.InTrueRows {
@@ -108,14 +141,14 @@ func (j *Judgement) Warn(n app.Notes) {
 	}
 }
 
-// Print prints the judgement for people.
-func (j *Judgement) Print(w io.Writer) error {
+// Print prints the judgement for people, with the tables of classes if tables.
+func (j *Judgement) Print(w io.Writer, tables bool) error {
 	var classes []string
 	if err := app.Table(w, func(row app.Row) {
 		row("examples\t%d", j.Examples)
-		row("error rate\t%.4f\nconfusion rate\t%.4f\noperator norm\t%.4f\n", j.ErrorRate,
+		row("error rate\t%.4f\nconfusion rate\t%.4f\noperator norm\t%.4f", j.ErrorRate,
 			j.ConfusionRate, j.OperatorNorm)
-		row("macro F1\t%.4f\nbalanced accuracy\t%.4f\nkappa\t%s\n", j.MacroF1, j.BalancedAccuracy,
+		row("macro F1\t%.4f\nbalanced accuracy\t%.4f\nkappa\t%s", j.MacroF1, j.BalancedAccuracy,
 			ShareText(j.Kappa))
 		if p := j.Probabilities; p != nil {
 			row("log-loss\t%.4f\nBrier score\t%.4f\ncalibration error\t%.4f", p.LogLoss, p.BrierScore,
@@ -123,18 +156,23 @@ func (j *Judgement) Print(w io.Writer) error {
 			if j.CorrectedLogLoss != nil {
 				row("corrected log-loss\t%.4f", *j.CorrectedLogLoss)
 			}
-			row("")
 		}
-		row("class\texamples\trecall\tprecision\tF1")
+		if !tables {
+			if j.Corrected != nil {
+				row("corrected accuracy\t%s", EstimateText(&j.Corrected.Accuracy))
+			}
+			return
+		}
+		row("\nclass\texamples\trecall\tprecision\tF1")
 		for _, p := range j.PerClass {
 			classes = append(classes, p.Class)
 			row("%s\t%d\t%s\t%s\t%s", app.Brief(p.Class), p.Examples, ShareText(p.Recall),
 				ShareText(p.Precision), ShareText(p.F1))
 		}
-	}); err != nil {
+	}); err != nil || !tables {
 		return err
 	}
-	if err := j.printMatrix(w, "confusion matrix", classes, func(i, k int) string {
+	if err := j.printMatrix(w, "confusion matrix", "", classes, func(i, k int) string {
 		return strconv.FormatInt(j.Report.Confusion[i][k], 10)
 	}); err != nil || j.Corrected == nil {
 		return err
@@ -153,19 +191,20 @@ func (j *Judgement) Print(w io.Writer) error {
 	}); err != nil {
 		return err
 	}
-	return j.printMatrix(w, "estimated confusion matrix", classes, func(i, k int) string {
+	remark := BelowZero(c.Confusion)
+	return j.printMatrix(w, "estimated confusion matrix", remark, classes, func(i, k int) string {
 		return fmt.Sprintf("%.1f", c.Confusion[i][k])
 	})
 }
 
 // printMatrix prints a confusion matrix in examples, unless there are too many classes.
-func (j *Judgement) printMatrix(w io.Writer, name string, classes []string,
+func (j *Judgement) printMatrix(w io.Writer, name, remark string, classes []string,
 	cell func(i, k int) string) error {
 	if len(classes) > app.MostClasses {
 		return nil
 	}
-	fmt.Fprintf(w, "\n%s, examples: %s\n", name, Heading(j.Axes))
-	return app.PrintMatrix(w, "", classes, cell)
+	fmt.Fprintf(w, "\n%s, examples: %s%s\n", name, Heading(j.Axes), remark)
+	return app.PrintMatrix(w, classes, cell)
 }
 
 // EstimateText prints an estimate with its interval, for which there may be nothing.

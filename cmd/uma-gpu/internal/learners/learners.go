@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *app.Common) error) *cli.Command {
 	o := new(app.Common)
 	return &cli.Command{

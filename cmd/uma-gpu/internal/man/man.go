@@ -2,6 +2,7 @@
 package man
 
 import (
+	"context"
 	"io"
 	"path/filepath"
 	"strings"
@@ -12,8 +13,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// New returns the command, which asks the program for its pages.
-func New() *cli.Command {
+type Options struct {
+	app.Common
+	Folder   string
+	Markdown bool
+}
+
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command, or write all pages",
@@ -24,42 +31,43 @@ where man looks. With --markdown they are Markdown.
 Example: uma-gpu man train | man -l -
 Example: uma-gpu man --dir man1`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for all pages, uma-gpu.1, uma-gpu-train.1, …"},
-			&cli.BoolFlag{Name: "markdown", Usage: "pages in Markdown, uma-gpu.md, uma-gpu-train.md, …"},
+			&cli.StringFlag{Name: "dir", Destination: &o.Folder,
+				Usage: "`FOLDER` for all pages, uma-gpu.1, uma-gpu-train.1, …"},
+			&cli.BoolFlag{Name: "markdown", Destination: &o.Markdown,
+				Usage: "pages in Markdown, uma-gpu.md, uma-gpu-train.md, …"},
 		},
-		Action: manual,
+		Action: app.Action(o, run),
 	}
 }
 
-func manual(c *cli.Context) error {
-	name := strings.Join(append([]string{c.App.Name}, c.Args().Slice()...), " ")
-	folder := c.String("dir")
-	if folder != "" && c.Args().Present() {
-		return app.OfCommand(c, app.Usage("--dir is for all pages, and %s is one", name))
+// Run prints a page, or writes all.
+func Run(_ context.Context, o *Options) error {
+	name := strings.Join(append([]string{"uma-gpu"}, o.Args...), " ")
+	if o.Folder != "" && len(o.Args) > 0 {
+		return app.Usage("--dir is for all pages, and %s is one", name)
 	}
-	found := folder != ""
-	for _, p := range app.Pages(c.App) {
+	for _, p := range o.Pages() {
 		text, suffix := p.Roff, ".1"
-		if c.Bool("markdown") {
+		if o.Markdown {
 			text, suffix = p.Markdown, ".md"
 		}
 		write := func(w io.Writer) error {
 			_, err := w.Write(text())
 			return err
 		}
-		if folder == "" && p.Name == name {
-			return write(c.App.Writer)
+		if o.Folder == "" && p.Name == name {
+			return write(o.Out)
 		}
-		if folder == "" {
+		if o.Folder == "" {
 			continue
 		}
-		path := filepath.Join(folder, strings.ReplaceAll(p.Name, " ", "-")+suffix)
+		path := filepath.Join(o.Folder, strings.ReplaceAll(p.Name, " ", "-")+suffix)
 		if err := atomicfile.Write(path, write); err != nil {
 			return err
 		}
 	}
-	if !found {
-		return app.OfCommand(c, app.Usage("there is no command %s", name))
+	if o.Folder == "" {
+		return app.Usage("there is no command %s", name)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func untilSignal(args []string, stdout, stderr io.Writer) int {
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := execute(ctx, args, stdout, stderr)
 	if err != nil {
-		// if that fails there is nobody to tell
+		// an error of that has no place to go
 		fmt.Fprintf(stderr, "uma-gpu: %s\n", app.Legible(err.Error()))
 	}
 	return app.ExitCode(err)
@@ -90,13 +90,13 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // execute executes a command line and returns what went wrong.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	// The buffer keeps the first write error; nobody below has to look.
+	// The buffer keeps the first write error, so that commands need not look.
 	m := app.NewMeter(stderr)
 	defer m.Gone()
 	out := app.Screen{Writer: bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16),
 		Columns: app.ColumnsOf(stdout)}
 	top := New(out, m)
-	ctx = progress.With(ctx, m)
+	ctx = progress.With(ctx, m.Hear)
 	top.Metadata = map[string]any{"args": args}
 	err := dataset.Guard(func() error {
 		return top.RunContext(ctx, append([]string{"uma-gpu"}, args...))
@@ -156,7 +156,8 @@ func New(stdout, stderr io.Writer) *cli.App {
 					kernelmean.NewMargin(kernelmean.Margin)},
 			},
 			compress.New(compress.Run), bench.New(bench.Run), devices.New(devices.Run),
-			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run), man.New(),
+			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run),
+			man.New(man.Run),
 		},
 	}
 	top.OnUsageError = app.OnUsageError

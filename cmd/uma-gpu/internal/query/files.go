@@ -161,11 +161,11 @@ type Report struct {
 	Questions []question      `json:"questions"` // the one that is worth most first
 	// examples with a label, those of the beginning included
 	Labelled int `json:"labelled"`
-	Left     int `json:"left"` // of the pool, that nobody was asked about
+	Left     int `json:"left"` // of the pool, not asked about yet
 	// of this round's model with the one before; null if there is none
-	Agreement *active.Agreement `json:"agreement"`
-	Advice    string            `json:"advice"` // to stop; "" as long as there is none
-	Device    *engine.Device    `json:"device"` // null where nothing was computed
+	Agreement *agreement     `json:"agreement"`
+	Advice    string         `json:"advice"` // to stop; "" as long as there is none
+	Device    *engine.Device `json:"device"` // null where nothing was computed
 }
 
 type question struct {
@@ -174,9 +174,9 @@ type question struct {
 	Shown   string `json:"shown,omitempty"`
 }
 
-// tell prints the questions, and writes the files that were asked for.
-func (q *questions) tell(ctx context.Context) error {
-	if err := q.written(); err != nil {
+// report prints the questions, and writes the files that were asked for.
+func (q *questions) report(ctx context.Context) error {
+	if err := q.writeFiles(); err != nil {
 		return err
 	}
 	d, labels, err := q.all()

@@ -19,7 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Options are the options of the command. Data is the pool.
+// Options have the pool as Data.
 type Options struct {
 	training.Options
 	Labelled      string
@@ -35,7 +35,6 @@ type Options struct {
 	WriteLabelled string
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -117,7 +116,7 @@ func strategies() (names []string) {
 // questions is a query under way.
 type questions struct {
 	*Options
-	session *active.Session // one round long where there is no folder
+	session *session // one round long where there is no folder
 
 	labelled, rest *dataset.Dataset // labelled is nil for none, rest the pool
 	ids            []string         // of the pool's examples
@@ -137,15 +136,15 @@ func Run(ctx context.Context, o *Options) error {
 	if err := q.read(ctx); err != nil {
 		return err
 	}
-	if err := q.answer(ctx); err != nil {
+	if err := q.takeAnswers(ctx); err != nil {
 		return err
 	}
-	if len(q.session.Rounds) == 0 || q.session.Open() == 0 {
-		if err := q.next(ctx); err != nil {
+	if len(q.session.Rounds) == 0 || q.session.open() == 0 {
+		if err := q.askNext(ctx); err != nil {
 			return err
 		}
 	}
-	return q.tell(ctx)
+	return q.report(ctx)
 }
 
 // check checks all options, those of the session included.
@@ -197,8 +196,8 @@ func (q *questions) close() {
 	}
 }
 
-// next trains, chooses the questions of a round, and keeps them.
-func (q *questions) next(ctx context.Context) (err error) {
+// askNext trains, chooses the questions of a round, and keeps them.
+func (q *questions) askNext(ctx context.Context) (err error) {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
@@ -218,18 +217,18 @@ func (q *questions) next(ctx context.Context) (err error) {
 	if err := q.Failure(ctx, err); err != nil {
 		return err
 	}
-	round := active.Round{Asked: []int{}, Answers: []int32{}}
+	next := round{Asked: []int{}, Answers: []int32{}}
 	for _, i := range asked {
-		round.Asked, round.Answers = append(round.Asked, i), append(round.Answers, active.Unknown)
+		next.Asked, next.Answers = append(next.Asked, i), append(next.Answers, active.Unknown)
 	}
 	if len(q.session.Predicted) > 0 && len(predicted) > 0 {
-		a := active.Compare(q.session.Predicted, predicted, len(q.session.Classes))
-		round.Agreement = &a
+		a := compare(q.session.Predicted, predicted, len(q.session.Classes))
+		next.Agreement = &a
 	}
 	if len(asked) > 0 {
-		q.session.Predicted, q.session.Rounds = predicted, append(q.session.Rounds, round)
+		q.session.Predicted, q.session.Rounds = predicted, append(q.session.Rounds, next)
 	}
-	return q.keep()
+	return q.save()
 }
 
 // choose makes a pool of all examples, trains if two classes have labels, and returns which of
@@ -243,8 +242,10 @@ func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int
 	p.Labels = labels
 	first := d.N - q.rest.N // of the pool, behind those labelled from the beginning
 	classes := map[int32]bool{}
-	for _, i := range p.Labelled() {
-		classes[labels[i]] = true
+	for _, y := range labels {
+		if y >= 0 {
+			classes[y] = true
+		}
 	}
 	q.Ask.Train = q.Train
 	q.Ask.Train.Watch = host.Watch{}
@@ -254,11 +255,12 @@ func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int
 			return nil, nil, err
 		}
 		m = q.model.Model
-		scores, err := p.Scores(q.Train.Engine, m)
+		predicted, err = engine.Predict(q.Train.Engine, engine.Weights{Q: m.Q, D: m.D, W: m.W},
+			p.Examples)
 		if err != nil {
 			return nil, nil, err
 		}
-		predicted = engine.Predicted(scores, len(d.Classes))[first:]
+		predicted = predicted[first:]
 	} else {
 		q.Notes.Say("questions: drawn at random until two classes have labels")
 	}
@@ -284,12 +286,12 @@ func (q *questions) all() (*dataset.Dataset, []int32, error) {
 		d.Examples, d.Features = joined, l.Features
 		labels = append(labels, l.Y...)
 	}
-	return &d, append(labels, q.session.Labels()...), nil
+	return &d, append(labels, q.session.labels()...), nil
 }
 
 // advice says what the rounds so far speak for, "" for nothing.
 func (q *questions) advice() string {
-	steady := q.session.Steady()
+	steady := q.session.steady()
 	if steady == nil {
 		return ""
 	}

@@ -1,332 +1,231 @@
 package query
 
 import (
-	"cmp"
-	"context"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
+	"io"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/active"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
-// ofOneCall are the flags of query that a session does not keep, beside those of devices.
-var ofOneCall = strings.Fields("session answers out write-labelled json quiet help")
+// sessionVersion is the version of the session file.
+const sessionVersion = 1
 
-// file names one of the session's folder.
-func (q *questions) file(name string) string { return filepath.Join(q.Session, name) }
-
-// open reads the session, if there is one, and gives each flag the value that it has there.
-func (q *questions) open() error {
-	q.session = &active.Session{Rounds: []active.Round{}, Predicted: []int32{}}
-	if q.Session == "" {
-		return nil
-	}
-	info, err := os.Stat(q.Session)
-	if err == nil && !info.IsDir() {
-		return fmt.Errorf("%s: found a file, wanted a folder for the session; choose another name",
-			q.Session)
-	}
-	kept, err := active.LoadSession(q.file("session.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		if q.Answers != "" {
-			return fmt.Errorf("%w: --answers goes on with a session; begin it without", err)
-		}
-	} else if err != nil {
-		return err
-	} else {
-		q.session = kept
-	}
-	devices := app.FlagNames(new(device.Options).Flags(nil))
-	settings, err := q.Settings(append(devices, ofOneCall...)...)
-	if err != nil {
-		return err
-	}
-	if kept == nil {
-		q.session.Settings = settings
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		then, given := kept.Settings[name]
-		if given && then == settings[name] {
-			continue
-		}
-		was := "was not given"
-		if given {
-			was = "was " + then
-		}
-		return app.Usage("--%s is %s, and %s when the session in %s began; leave it out, or begin "+
-			"another session in another folder, with --labelled from --write-labelled", name,
-			settings[name], was, q.Session)
-	}
-	for _, name := range slices.Sorted(maps.Keys(kept.Settings)) {
-		if err := q.Set(name, kept.Settings[name]); err != nil {
-			return fmt.Errorf("%s: found the flag --%s with %q, which this program does not know: %w",
-				q.file("session.json"), name, kept.Settings[name], err)
-		}
-	}
-	return nil
+// session is all that is known of a series of questions to an expert, which one file holds: what
+// there is besides follows from it, the data and the options.
+type session struct {
+	Version int `json:"format_version"`
+	// Settings are those of who began it, by which everything follows; it goes on with the same ones.
+	Settings map[string]string `json:"settings"`
+	Pool     string            `json:"pool_sha256"` // dataset.Hash of the examples to ask about
+	// of those labelled at the beginning; "" for none
+	Labelled string   `json:"labelled_sha256"`
+	Classes  []string `json:"classes"`
+	Examples int      `json:"examples"` // of the pool
+	// Predicted is the class of each example of the pool, by the model that the last questions came
+	// from; empty as long as there is no model.
+	Predicted []int32 `json:"predicted"`
+	Rounds    []round `json:"rounds"`
 }
 
-// read reads the pool and the labelled examples, which get one width and storage.
-func (q *questions) read(ctx context.Context) error {
-	pool, err := q.columnsOut(ctx, q.Data.Path)
-	if err != nil {
-		return err
-	}
-	if path := q.Labelled; path != "" {
-		o, err := q.columnsOut(ctx, path)
-		if err != nil {
-			return err
-		}
-		if q.session.Classes = nil; q.Classes != "" {
-			o.Classes = strings.Split(q.Classes, ",")
-		}
-		if q.labelled, err = app.ReadData(ctx, path, o, q.Notes); err != nil {
-			return fmt.Errorf("%w (of --labelled; --classes names classes that it has no example of)", err)
-		}
-		if pool.Encoding = q.labelled.Encoding; pool.Encoding == nil {
-			pool.Encode = nil
-		}
-		if pool.FeatureNames = q.labelled.Features; q.labelled.Format != "libsvm" {
-			// A last column too many is that of labels, which do not count.
-			pool.Features, pool.LabelColumn = q.labelled.FeatureCount(), cmp.Or(pool.LabelColumn, "last")
-		}
-	} else if q.Classes == "" {
-		return app.Usage("--labelled is missing; to begin without any label, name the classes: " +
-			"--classes a,b,c")
-	}
-	pool.NoLabels, pool.Labels = true, ""
-	if q.rest, err = app.ReadData(ctx, q.Data.Path, pool, q.Notes); err != nil {
-		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it has "+
-			"is named by --label-column)", err)
-	}
-	return errors.Join(q.alike(), q.name(ctx), q.same())
+// round are the questions that were asked at a time.
+type round struct {
+	Asked []int `json:"asked"` // examples of the pool, counted from 0, the one worth most first
+	// of each its class, active.Unknown as long as there is no answer, or active.Aside
+	Answers []int32 `json:"answers"`
+	// Agreement compares the model that they came from with that of the round before; nil if there
+	// are none.
+	Agreement *agreement `json:"agreement,omitempty"`
 }
 
-// columnsOut returns options that leave out the columns of a file that are for people.
-func (q *questions) columnsOut(ctx context.Context, path string) (file.Options, error) {
-	o := q.Options.Read
-	o.Ignore = slices.Clone(o.Ignore)
-	o.IDColumn = "" // only the pool has to have it
-	for _, column := range [][2]string{{"id-column", q.Data.IDColumn}, {"show", q.Show}} {
-		flag, name := column[0], column[1]
-		if name == "" || slices.Contains(o.Ignore, name) || o.Encode != nil &&
-			slices.Contains(o.Encode.Text.Columns, name) {
-			continue // a text may be shown and learned from
-		}
-		if path == q.Data.Path && flag == "id-column" {
-			o.IDColumn = name
-			continue
-		}
-		has, err := file.HasColumn(ctx, path, name, o)
-		if err != nil {
-			return o, err
-		}
-		if has {
-			o.Ignore = append(o.Ignore, name)
-		} else if path == q.Data.Path {
-			return o, fmt.Errorf("%s: found no header with a column %q, wanted one for --%s; the pool must "+
-				"be a CSV", path, name, flag)
+// open returns how many questions of the last round have no answer.
+func (s *session) open() (n int) {
+	if len(s.Rounds) == 0 {
+		return 0
+	}
+	for _, y := range s.Rounds[len(s.Rounds)-1].Answers {
+		if y == active.Unknown {
+			n++
 		}
 	}
-	return o, nil
+	return n
 }
 
-// alike gives both parts one width, where a LIBSVM file does not tell it, and one storage.
-func (q *questions) alike() error {
-	for _, d := range []*dataset.Dataset{q.labelled, q.rest} {
-		if d == nil {
-			continue
-		}
-		if err := app.CheckRaw(d, "give the original data"); err != nil {
-			return err
-		}
+// labels returns the class of each example of the pool, active.Unknown or active.Aside.
+func (s *session) labels() []int32 {
+	y := make([]int32, s.Examples)
+	for i := range y {
+		y[i] = active.Unknown
 	}
-	if q.labelled == nil {
-		return nil
-	}
-	widest, sparse := max(q.labelled.D, q.rest.D), q.rest.Sparse()
-	for _, d := range []*dataset.Dataset{q.labelled, q.rest} {
-		if d.D < widest {
-			if d.Format != "libsvm" {
-				return fmt.Errorf("%s: found %d features, wanted %d as in the other file; --ignore-columns "+
-					"leaves out columns, and --label-column names the label's", d.Path, d.D, widest)
-			}
-			d.Examples = d.Compressed()
-			d.D = widest
-		}
-		if sparse {
-			d.Examples = d.Compressed()
-		} else {
-			d.Examples = d.Dense()
-		}
-	}
-	return nil
-}
-
-// name finds ids and what to show.
-func (q *questions) name(ctx context.Context) (err error) {
-	n, pool := q.rest.N, q.Data.Path
-	if len(q.rest.Skipped.At) > 0 && (q.Show != "" || q.ShowFile != "") {
-		return fmt.Errorf("%s: found bad examples that were skipped, wanted none, since texts are by "+
-			"place", pool)
-	}
-	if q.ids = q.rest.IDs; q.ids == nil {
-		q.ids = make([]string, n)
-		for i := range q.ids {
-			q.ids[i] = strconv.Itoa(i + 1)
-		}
-	}
-	q.place = make(map[string]int, n)
-	for i, id := range q.ids {
-		if k, twice := q.place[id]; twice {
-			return fmt.Errorf("%s: found the id %q of example %d and of %d, wanted an id of its own for "+
-				"each; without --id-column it is the number of the example", pool, id, k+1, i+1)
-		}
-		q.place[id] = i
-	}
-	if column := q.Show; column != "" {
-		q.shown = column
-		q.texts, err = file.ReadTexts(ctx, pool, column, n, q.Options.Read)
-	} else if path := q.ShowFile; path != "" {
-		q.shown = "text"
-		q.texts, err = file.ReadTexts(ctx, path, "", n, q.Options.Read)
-	}
-	if q.shown == "id" || q.shown == "label" {
-		q.shown += "_shown" // columns of the questions have names of their own
-	}
-	return err
-}
-
-// same makes the session one of these data, or refuses others than it began with.
-func (q *questions) same() error {
-	classes := []string(nil)
-	if q.labelled != nil {
-		classes = q.labelled.Classes
-	} else {
-		classes = strings.Split(q.Classes, ",")
-	}
-	for k, name := range classes {
-		if classes[k] = strings.TrimSpace(name); classes[k] == "" || slices.Contains(classes[:k],
-			classes[k]) {
-			return app.Usage("--classes is %q, wanted different names", q.Classes)
-		}
-	}
-	if len(classes) < 2 {
-		return app.Usage("--classes is %q, wanted two classes or more", q.Classes)
-	}
-	s := q.session
-	hash := func(d *dataset.Dataset, was string) (is string, same bool) {
-		if d == nil {
-			return "", was == ""
-		}
-		d.SHA256 = d.Hash() // as it is now
-		return d.SHA256, d.Is(was)
-	}
-	pool, samePool := hash(q.rest, s.Pool)
-	labelled, sameLabelled := hash(q.labelled, s.Labelled)
-	samePool = samePool && s.Examples == q.rest.N
-	if s.Pool != "" && !(samePool && sameLabelled) {
-		which := q.Data.Path
-		if samePool {
-			which = q.Labelled
-		}
-		return fmt.Errorf("%s: found other examples than the session in %s began with, wanted the same; "+
-			"begin another session in another folder", which, q.Session)
-	}
-	s.Pool, s.Labelled, s.Classes, s.Examples = pool, labelled, classes, q.rest.N
-	return nil
-}
-
-// answer takes the answers of the expert into the session, and keeps it.
-func (q *questions) answer(ctx context.Context) error {
-	path := q.Answers
-	if path == "" {
-		return nil
-	}
-	asked := map[string]*int32{}
-	for _, r := range q.session.Rounds {
+	for _, r := range s.Rounds {
 		for k, i := range r.Asked {
-			asked[q.ids[i]] = &r.Answers[k]
+			y[i] = r.Answers[k]
 		}
 	}
-	answers, err := app.Awaited(ctx, path, func(path string) ([]answered, error) {
-		return readAnswers(path, q.session.Classes, func(id string) string {
-			switch _, known := q.place[id]; {
-			case asked[id] != nil:
-				return ""
-			case known:
-				return "nobody asked about it"
-			}
-			return "no example of the pool is named so"
-		})
-	})
+	return y
+}
+
+// steady returns the agreements of the last three rounds if their mean kappa is 0.99 or more, which
+// advises to stop asking (Bloodgood and Vijay-Shanker, A method for stopping active learning based
+// on stabilizing predictions, 2009); else nil. A model that has settled need not be good.
+func (s *session) steady() []agreement {
+	const rounds, kappa = 3, 0.99
+	var last []agreement
+	for _, r := range s.Rounds {
+		if r.Agreement != nil {
+			last = append(last, *r.Agreement)
+		}
+	}
+	if len(last) < rounds {
+		return nil
+	}
+	last = last[len(last)-rounds:]
+	sum := 0.0
+	for _, r := range last {
+		sum += r.Kappa
+	}
+	if sum < kappa*rounds {
+		return nil
+	}
+	return last
+}
+
+// save writes the session to a file, whole or not at all: a line for each round, so that people can
+// read it.
+func (s *session) save(path string) error {
+	s.Version = sessionVersion
+	head := *s
+	head.Rounds = []round{}
+	text, err := encode(head)
 	if err != nil {
 		return err
 	}
-	fresh, aside := 0, 0
-	for _, a := range answers {
-		was := asked[a.id]
-		switch {
-		case *was == active.Unknown:
-			fresh++
-		case *was != a.label:
-			q.Notes.Warn("%s:%d: the answer to id %q was another one; this one counts", path, a.line, a.id)
+	lines := make([]string, len(s.Rounds))
+	for k, r := range s.Rounds {
+		if lines[k], err = encode(r); err != nil {
+			return err
 		}
-		if *was = a.label; a.label == active.Aside {
-			aside++
-		}
+		lines[k] = "\n" + lines[k]
 	}
-	said := ""
-	if aside > 0 {
-		said = fmt.Sprintf(", %d put aside", aside)
-	}
-	q.Notes.Say("answers: %d in %s, %d of them new%s; %d questions are open", len(answers), path,
-		fresh, said, q.session.Open())
-	return q.session.Save(q.file("session.json"))
-}
-
-// keep writes what the folder has: the session last but for the questions, which follow from it.
-func (q *questions) keep() error {
-	if q.Session == "" {
-		return nil
-	}
-	if err := os.MkdirAll(q.Session, 0o777); err != nil {
+	text = strings.TrimSuffix(text, "]}") + strings.Join(lines, ",") + "\n]}\n"
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
 		return err
-	}
-	if q.model != nil {
-		if err := q.model.Save(q.file("model.npz")); err != nil {
-			return err
-		}
-	}
-	return q.session.Save(q.file("session.json"))
+	})
 }
 
-// written writes the files of the session for people. Questions that are there stay: their labels
-// may be half filled in.
-func (q *questions) written() error {
-	if q.Session == "" {
-		return nil
+func encode(v any) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // a class named <=50K should look like that
+	err := e.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// loadSession reads a session file, and trusts nothing in it. The error names path, and wraps
+// fs.ErrNotExist if there is none.
+func loadSession(path string) (*session, error) {
+	text, err := smallfile.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot read the session: %w", path, err)
 	}
-	number := len(q.session.Rounds)
-	path := q.file(fmt.Sprintf("round-%d.csv", number))
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && q.session.Open() > 0 {
-		if err := atomicfile.Write(path, q.writeQuestions); err != nil {
-			return err
+	s := &session{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err = d.Decode(s); err == nil && len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
+		err = errors.New("something behind its end")
+	}
+	if err != nil {
+		at := d.InputOffset()
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			at = syntax.Offset
 		}
-		q.Notes.Say("questions: round %d, %d of them, in %s", number, q.session.Open(), path)
+		line := 1 + bytes.Count(text[:min(at, int64(len(text)))], []byte{'\n'})
+		return nil, fmt.Errorf("%s:%d: found %w, %s", path, line, err, sessionAdvice())
 	}
-	return atomicfile.Write(q.file("labels.csv"), q.writeAnswers)
+	if fault := s.check(); fault != "" {
+		return nil, fmt.Errorf("%s: found %s, %s", path, fault, sessionAdvice())
+	}
+	return s, nil
+}
+
+func sessionAdvice() string {
+	return "wanted a session as query writes it; begin a new one in another folder, with the " +
+		"answers so far in " + setting.Spell("labelled", "")
+}
+
+// check says what is wrong with a session, "" if nothing is.
+func (s *session) check() string {
+	switch {
+	case s.Version != sessionVersion:
+		return fmt.Sprintf("format version %d where this program knows %d", s.Version, sessionVersion)
+	case len(s.Classes) < 2 || s.Examples < 1:
+		return fmt.Sprintf("%d classes and %d examples", len(s.Classes), s.Examples)
+	}
+	if n := len(s.Predicted); n != 0 && n != s.Examples {
+		return fmt.Sprintf("%d predictions of %d examples", n, s.Examples)
+	}
+	for i, y := range s.Predicted {
+		if y < 0 || int(y) >= len(s.Classes) {
+			return fmt.Sprintf("prediction %d of example %d (counted from 0)", y, i)
+		}
+	}
+	asked := make([]bool, s.Examples)
+	for number, r := range s.Rounds {
+		if len(r.Answers) != len(r.Asked) {
+			return fmt.Sprintf("round %d of %d questions and %d answers", number+1, len(r.Asked),
+				len(r.Answers))
+		}
+		for k, i := range r.Asked {
+			if i < 0 || i >= s.Examples || asked[i] {
+				return fmt.Sprintf("example %d (counted from 0) among the questions of round %d, out of "+
+					"range or asked before", i, number+1)
+			}
+			asked[i] = true
+			if y := r.Answers[k]; y < active.Aside || y >= int32(len(s.Classes)) ||
+				y == active.Unknown && number < len(s.Rounds)-1 {
+				return fmt.Sprintf("answer %d to question %d of round %d", y, k+1, number+1)
+			}
+		}
+	}
+	return ""
+}
+
+// agreement is how two models of one pool compare.
+type agreement struct {
+	Changed float64 `json:"changed"` // the share of the examples whose predicted class is another one
+	Kappa   float64 `json:"kappa"`   // agreement beyond chance (Cohen 1960), 1 where nothing changed
+}
+
+// compare compares what two models predict of the same examples, one at least, of q classes.
+func compare(before, after []int32, q int) agreement {
+	n := float64(len(before))
+	a, b := make([]float64, q), make([]float64, q)
+	same := 0.0
+	for i, class := range before {
+		a[class]++
+		b[after[i]]++
+		if after[i] == class {
+			same++
+		}
+	}
+	if same == n {
+		return agreement{Kappa: 1}
+	}
+	chance := 0.0
+	for k := range a {
+		chance += float64(float64(a[k]/n) * float64(b[k]/n))
+	}
+	kappa := 0.0
+	if chance < 1 {
+		kappa = (float64(same/n) - chance) / (1 - chance)
+	}
+	return agreement{Changed: 1 - float64(same/n), Kappa: kappa}
 }

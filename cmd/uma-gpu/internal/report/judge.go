@@ -145,14 +145,10 @@ func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
 // predict has the model judge all examples.
 func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err error) {
 	d, m := f.Dataset, r.model
-	work := device.WorkOn(d, m.Q)
-	if m.Projection != nil {
-		work = device.WorkOnComponents(d.N, m.D, m.Q)
-	}
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := r.Where.Open(r.Notes, work)
+	e, err := r.Where.Open(r.Notes, device.WorkOnModel(d, m))
 	if err != nil {
 		return err
 	}

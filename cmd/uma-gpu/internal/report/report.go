@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/report"
@@ -26,7 +25,6 @@ const (
 	byModel = "model"
 )
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
 	Match    app.Model // features
@@ -39,11 +37,10 @@ type Options struct {
 	Out      string // "" for text
 
 	// of a training that asks for the report
-	Moments []judge.Moment
+	Moments []report.Moment
 	Phases  []report.Phase
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{

@@ -107,7 +107,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 }
 
 func printMatrix(w io.Writer, classes []string, c [][]float64) error {
-	return app.PrintMatrix(w, "", classes, func(i, j int) string {
+	return app.PrintMatrix(w, classes, func(i, j int) string {
 		return strconv.FormatFloat(c[i][j], 'g', 4, 64)
 	})
 }
@@ -129,18 +129,11 @@ func isModel(path string) bool {
 
 // ModelReport is what confusion show --json prints of a model.
 type ModelReport struct {
-	Classes    []string          `json:"classes"`
-	Given      [][]float64       `json:"given,omitempty"`          // [p][q] = P(noisy = p | true = q)
-	Learned    [][]float64       `json:"learned,omitempty"`        // the same, found by the training
-	Error      [][]float64       `json:"standard_error,omitempty"` // of learned
-	Annotators []annotatorReport `json:"annotators,omitempty"`     // the best first
-}
-
-type annotatorReport struct {
-	Name      string      `json:"name"`
-	Labels    int         `json:"labels"`
-	Right     float64     `json:"right"`     // the mean of the diagonal
-	Confusion [][]float64 `json:"confusion"` // as learned
+	Classes    []string        `json:"classes"`
+	Given      [][]float64     `json:"given,omitempty"`          // [p][q] = P(noisy = p | true = q)
+	Learned    [][]float64     `json:"learned,omitempty"`        // the same, found by the training
+	Error      [][]float64     `json:"standard_error,omitempty"` // of learned
+	Annotators []app.Annotator `json:"annotators,omitempty"`     // the best first
 }
 
 // showModel prints the matrices of a model.
@@ -157,10 +150,10 @@ func (o *Options) showModel(path string) error {
 		r.Learned, r.Error = app.Rows(l.Confusion, q), app.Rows(l.Error, q)
 		for k, a := range l.Annotators {
 			one := confusion.Annotator{P: l.Matrices[k*q*q : (k+1)*q*q]}
-			r.Annotators = append(r.Annotators, annotatorReport{a.Name, a.Labels, one.Right(q),
-				app.Rows(one.P, q)})
+			r.Annotators = append(r.Annotators, app.Annotator{Name: a.Name, Labels: a.Labels,
+				Right: one.Right(q), Confusion: app.Rows(one.P, q)})
 		}
-		slices.SortStableFunc(r.Annotators, func(a, b annotatorReport) int {
+		slices.SortStableFunc(r.Annotators, func(a, b app.Annotator) int {
 			return cmp.Compare(b.Right, a.Right)
 		})
 	}
@@ -184,20 +177,9 @@ func (r ModelReport) print(w io.Writer) error {
 		of = "vote of the annotators"
 	}
 	fmt.Fprintf(w, "learned: P(%s = row | true = column), ± standard error\n", of)
-	if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
-		return fmt.Sprintf("%.3f±%.3f", r.Learned[i][j], r.Error[i][j])
-	}); err != nil || r.Annotators == nil {
+	err := app.PrintEstimated(w, r.Classes, r.Learned, r.Error)
+	if err != nil || r.Annotators == nil {
 		return err
 	}
-	fmt.Fprintln(w, "\nannotators, by how often each is right if all classes are as frequent")
-	return app.Table(w, func(row app.Row) {
-		const most = 5 // of the best, and of the worst
-		for k, a := range r.Annotators {
-			if k < most || k >= len(r.Annotators)-most {
-				row("%s\t%.1f %%\t%d labels", a.Name, 100*a.Right, a.Labels)
-			} else if k == most {
-				row("… %d more", len(r.Annotators)-2*most)
-			}
-		}
-	})
+	return app.PrintAnnotators(w, r.Annotators)
 }

@@ -98,12 +98,12 @@ func Run(ctx context.Context, o *Options) error {
 	if err := files.Commit(); err != nil {
 		return err
 	}
-	o.tell(d, split, outs)
+	o.report(d, split, outs)
 	return nil
 }
 
-// tell notes the sizes of the parts, and the classes that they lack.
-func (o *Options) tell(d *dataset.Dataset, split []*dataset.Dataset, outs []string) {
+// report notes the sizes of the parts, and the classes that they lack.
+func (o *Options) report(d *dataset.Dataset, split []*dataset.Dataset, outs []string) {
 	left := d.N
 	for k, part := range split {
 		o.Notes.Say("%d of %d examples written to %s", part.N, d.N, outs[k])

@@ -90,18 +90,18 @@ func (o *Options) report(trained *host.Trained) *Report {
 
 // print prints the report as JSON or for people, with matrices of --axes.
 func (o *Options) print(r *Report) error {
-	if r.Axes = o.Axes; o.Axes == app.InTrueRows {
+	if r.Axes = o.Tables.Axes; o.Tables.Axes == app.InTrueRows {
 		r.EstimatedConfusion = judgement.Transposed(r.EstimatedConfusion)
 	}
 	if r.Validation != nil {
 		r.Validation.Warn(o.Notes)
-		r.Validation.Turn(o.Axes)
+		r.Validation.Turn(o.Tables.Axes)
 	}
-	return o.Print(r, r.text)
+	return o.Print(r, func(w io.Writer) error { return r.text(w, o.Tables.Wanted(&o.Common)) })
 }
 
-// text prints the report for people.
-func (r *Report) text(w io.Writer) error {
+// text prints the report for people, with the tables of classes if tables.
+func (r *Report) text(w io.Writer, tables bool) error {
 	before, kernel, s := "", "", r.Seconds
 	if r.Stream {
 		before = ", of each example before it was learned from"
@@ -123,9 +123,10 @@ func (r *Report) text(w io.Writer) error {
 	}); err != nil {
 		return err
 	}
-	if len(r.Classes) <= app.MostClasses {
-		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s\n", judgement.Heading(r.Axes))
-		if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
+	if tables && len(r.Classes) <= app.MostClasses {
+		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s%s\n",
+			judgement.Heading(r.Axes), judgement.BelowZero(r.EstimatedConfusion))
+		if err := app.PrintMatrix(w, r.Classes, func(i, j int) string {
 			return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
 		}); err != nil {
 			return err
@@ -135,5 +136,5 @@ func (r *Report) text(w io.Writer) error {
 		return nil
 	}
 	fmt.Fprintf(w, "\nOn the examples held out, which were not learned from:\n\n")
-	return r.Validation.Print(w)
+	return r.Validation.Print(w, tables)
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// Options are the options of the command.
 type Options struct {
 	training.Options
 	Match    app.Model // features, by those of From or Resume
@@ -38,13 +37,12 @@ type Options struct {
 	Verbose  bool
 	History  string
 	Page     string
-	Axes     string
+	Tables   judgement.Tables
 
 	start, lap time.Time
 	seconds    seconds
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	o.Data.Resumes = true
@@ -108,7 +106,7 @@ Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 				"also write errors step by step to `FILE`: .csv or .jsonl"),
 			app.Output(&o.Page, "report",
 				"also show model and labels as a page, `FILE`.html; see report --help"),
-			app.PrintedAxesFlag(&o.Axes), o.JSONFlag(), o.QuietFlag()),
+			o.Tables.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -130,7 +128,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if err != nil {
 		return err
 	}
-	o.giveUp(d)
+	o.lendMemory(d)
 	defer func() { err = errors.Join(err, o.closeEngine()) }()
 	if o.DryRun {
 		work, err := host.Plan(ctx, d, noise, o.Train)
@@ -264,9 +262,9 @@ func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix
 	return d, noise, err
 }
 
-// giveUp lets the training have the memory of the examples, which nobody else needs, and says when
-// to open the device.
-func (o *Options) giveUp(d *dataset.Dataset) {
+// lendMemory lets the training use the memory of the examples, which nothing else needs, and says
+// when to open the device.
+func (o *Options) lendMemory(d *dataset.Dataset) {
 	t := &o.Train
 	t.Memory = []dataset.Memory{dataset.InPlace}
 	// Projection reads float32, and --storage dense asks for it.
@@ -297,7 +295,6 @@ func (o *Options) giveUp(d *dataset.Dataset) {
 // openError is the error of a device that could not be opened: no fault of the data.
 type openError struct{ error }
 
-// Unwrap returns the error of the device.
 func (e *openError) Unwrap() error { return e.error }
 
 // explain adds to the error of a training its file, and what to do.
@@ -316,16 +313,16 @@ func (o *Options) closeEngine() error {
 	return o.Train.Engine.Close()
 }
 
-// watch has the training tell of its steps, as far as anybody looks. It returns the errors step by
-// step, and the passes of an online learner.
-func (o *Options) watch(classes []string) (*judge.History, *[]map[string]any) {
+// watch has the training tell of its steps, if these are shown or kept. It returns the errors step
+// by step, and the passes of an online learner.
+func (o *Options) watch(classes []string) (*training.History, *[]map[string]any) {
 	t := &o.Train
 	shown := o.History != "" || o.Page != ""
-	history := &judge.History{Keeps: t.HoldOut > 0 && shown}
+	history := &training.History{Keeps: t.HoldOut > 0 && shown}
 	passes := new([]map[string]any)
 	t.Watch = host.Watch{Note: o.Notes.Say, Phase: o.phase}
 	if !o.JSON && !o.Notes.Watched() && !o.Verbose && !shown {
-		return history, passes // nobody would see a step, and a pass need not be counted
+		return history, passes // no step is shown, and passes need not be counted
 	}
 	t.Watch.Step = func(r host.Report) {
 		history.Step(r.Step, r.EstimatedError, r.W)

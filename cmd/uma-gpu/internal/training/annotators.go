@@ -14,8 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// Trusted returns the names that --trust gives, nil for none.
-func (o *Options) Trusted() ([]string, error) {
+// trusted returns the names that --trust gives, nil for none.
+func (o *Options) trusted() ([]string, error) {
 	switch {
 	case o.Trust == "":
 		return nil, nil
@@ -36,7 +36,7 @@ func (o *Options) checkAnnotators() error {
 
 // CheckAnnotators checks the flags of annotators, whose labels take the place of the data's.
 func (o *Options) CheckAnnotators() error {
-	if _, err := o.Trusted(); err != nil {
+	if _, err := o.trusted(); err != nil {
 		return err
 	}
 	switch {
@@ -58,7 +58,7 @@ func (o *Options) CheckAnnotators() error {
 // ReadAnnotations reads the annotators' labels, and gives d their classes, or those of the training
 // to go on with, and the votes as labels.
 func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error {
-	right, err := o.Trusted()
+	right, err := o.trusted()
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,9 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 // readSorted reads the annotators' labels, with their classes in order if options has none.
 func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOptions,
 ) (*crowd.Annotations, error) {
-	a, err := app.ReadAnnotations(ctx, o.Annotators, options)
+	a, err := app.Awaited(ctx, o.Annotators, func(path string) (*crowd.Annotations, error) {
+		return crowd.ReadAnnotations(ctx, path, options)
+	})
 	if err != nil || options.Classes != nil {
 		return a, err
 	}
@@ -97,7 +99,7 @@ func (o *Options) Consensus(ctx context.Context, how crowd.Options,
 ) (*crowd.Result, *estimate.Estimate, error) {
 	a := o.Train.Annotations
 	if a == nil {
-		right, err := o.Trusted()
+		right, err := o.trusted()
 		if err != nil {
 			return nil, nil, err
 		}

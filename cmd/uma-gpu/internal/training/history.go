@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/report"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
@@ -30,7 +30,7 @@ func CheckHistory(path string) error {
 }
 
 // WriteHistory writes a line for each moment of a training.
-func WriteHistory(path string, moments []judge.Moment) error {
+func WriteHistory(path string, moments []report.Moment) error {
 	return atomicfile.Write(path, func(out io.Writer) error {
 		if jsonLines(path) {
 			b := bufio.NewWriter(out)
@@ -59,14 +59,14 @@ func WriteHistory(path string, moments []judge.Moment) error {
 func jsonLines(path string) bool { return strings.EqualFold(filepath.Ext(path), ".jsonl") }
 
 // ReadHistory reads what WriteHistory wrote.
-func ReadHistory(path string) (moments []judge.Moment, err error) {
+func ReadHistory(path string) (moments []report.Moment, err error) {
 	text, err := smallfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the history: %w", path, err)
 	}
 	if jsonLines(path) {
 		for k, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
-			var m judge.Moment
+			var m report.Moment
 			d := json.NewDecoder(bytes.NewReader(line))
 			d.DisallowUnknownFields()
 			if err := d.Decode(&m); err != nil {
@@ -85,7 +85,7 @@ func ReadHistory(path string) (moments []judge.Moment, err error) {
 			strings.Join(historyHeader, ","), err)
 	}
 	for k, fields := range records[1:] {
-		var m judge.Moment
+		var m report.Moment
 		read := []any{&m.Step, &m.EstimatedError, &m.HeldOutError}
 		for j, field := range fields {
 			if j == 2 && field == "" {

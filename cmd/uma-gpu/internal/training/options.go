@@ -39,20 +39,15 @@ type Options struct {
 	// What Check makes of the others.
 	Read      file.Options
 	Where     *device.Device
-	inversion confusion.Inversion
+	inversion string
 }
 
 // NoisyDataFlags returns the flags of examples with noisy labels and their preparation.
 func (o *Options) NoisyDataFlags() []cli.Flag {
-	return app.Flags(o.Data.Flags(&o.Common, "examples with noisy labels"), o.NoiseFlags(),
-		o.NormalizeFlag())
-}
-
-// NoiseFlags returns the flags of the confusion matrix to learn with.
-func (o *Options) NoiseFlags() []cli.Flag {
-	return app.Flags(o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
+	return app.Flags(o.Data.Flags(&o.Common, "examples with noisy labels"),
+		o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
 		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Destination: &o.Inverse,
-			Usage: "`RULE` for its inverse: exact, pinv, tikhonov or mix[:STRENGTH]"})
+			Usage: "`RULE` for its inverse: exact, pinv, tikhonov or mix[:STRENGTH]"}, o.NormalizeFlag())
 }
 
 // NormalizeFlag returns the flag of the preparation.
@@ -77,18 +72,12 @@ func (o *Options) TrustFlag() cli.Flag {
 // LearningFlags returns the flags of the learner, of its parameters but for those without, and of
 // its steps.
 func (o *Options) LearningFlags(without ...string) []cli.Flag {
-	return app.Flags(o.Learner.Flags(&o.Common, without...), o.StepFlags(), o.SeedFlag())
-}
-
-// StepFlags returns the flags of the steps and of the weights to keep.
-func (o *Options) StepFlags() []cli.Flag {
-	return []cli.Flag{
+	return app.Flags(o.Learner.Flags(&o.Common, without...),
 		app.Range(&cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"}, DefaultText: "its own",
 			Destination: &o.MaxSteps, Usage: "most `STEPS` to make; passes, of online learners"}, 0,
 			math.MaxInt),
 		&cli.StringFlag{Name: "weights", DefaultText: "its own", Destination: &o.Weights,
-			Usage: "`RULE` for what to keep: best-average, best, average, last"},
-	}
+			Usage: "`RULE` for what to keep: best-average, best, average, last"}, o.SeedFlag())
 }
 
 // SeedFlag returns the flag --seed.
@@ -224,11 +213,7 @@ func (o *Options) ReadNoise(ctx context.Context, classes []string) (*confusion.M
 	}
 	if r := o.Train.Resume; r != nil && r.Confusion != nil {
 		o.Notes.Say("confusion matrix: that of the training to go on with")
-		m = &confusion.Matrix{Classes: classes, P: r.Confusion}
-		if r.Meta.Inverse != "" {
-			m.Inversion, err = confusion.ParseInversion(r.Meta.Inverse)
-		}
-		return m, err
+		return &confusion.Matrix{Classes: classes, P: r.Confusion, Inversion: r.Meta.Inverse}, nil
 	}
 	if o.learnsNoise() {
 		o.Notes.Say("confusion matrix: none given; it is learned")
@@ -263,10 +248,9 @@ func (o *Options) Work(d *dataset.Dataset) device.Work {
 
 // WorkOf returns the work of a device for a training.
 func WorkOf(w host.Work) device.Work {
-	if w.Components == 0 {
-		return device.WorkOn(w.Data, w.Classes)
+	see := device.WorkOn(w.Data, w.Classes)
+	if w.Components > 0 {
+		see = see.Mapped(w.Data.N, w.Components)
 	}
-	see := device.WorkOnComponents(w.Data.N, w.Components, w.Classes)
-	see.Shared = w.Data.Stored().At.Shared() != nil
 	return see
 }

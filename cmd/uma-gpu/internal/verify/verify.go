@@ -27,7 +27,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Options are the options of the command.
 type Options struct {
 	app.Common
 	Model   app.Model
@@ -36,7 +35,6 @@ type Options struct {
 	Device  device.Options
 }
 
-// New returns the command, which calls run.
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
@@ -119,11 +117,7 @@ func (v *Verification) score(ctx context.Context, m *model.Model,
 	if err := features.PrepareBy(d, &m.Meta.Preparation); err != nil {
 		return err
 	}
-	work := device.WorkOn(d, m.Q)
-	if m.Projection != nil {
-		work = device.WorkOnComponents(d.N, m.D, m.Q)
-	}
-	e, err := where.Open(n, work)
+	e, err := where.Open(n, device.WorkOnModel(d, m))
 	if err != nil {
 		return err
 	}

@@ -158,6 +158,37 @@ func Indices(names, classes []string) ([]int, error) {
 		"them", err, Quoted(classes))
 }
 
+// CheckClasses returns an error unless there are two or more distinct names.
+func CheckClasses(classes []string) error {
+	if len(classes) < 2 {
+		return fmt.Errorf("confusion matrix of %d classes (%s), wanted 2 or more", len(classes),
+			Quoted(classes))
+	}
+	seen := make(map[string]bool, len(classes))
+	for _, c := range classes {
+		if seen[c] {
+			return fmt.Errorf("confusion matrix: class %.60q is listed twice, wanted distinct names", c)
+		}
+		seen[c] = true
+	}
+	return nil
+}
+
+// Axis reports whether an axis or a column of this name has the true classes, or the noisy ones;
+// neither if the name does not tell.
+func Axis(name string) (isTrue, isNoisy bool) {
+	words := strings.FieldsFunc(strings.ToLower(name),
+		func(r rune) bool { return strings.ContainsRune(" _-.", r) })
+	of := func(list ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
+	}
+	isTrue = of("true", "truth", "actual", "clean", "right", "gold", "golden", "reference", "real",
+		"correct")
+	isNoisy = of("noisy", "noise", "given", "observed", "predicted", "pred", "prediction",
+		"annotated", "annotation", "annotator", "worker", "wrong")
+	return isTrue && !isNoisy, isNoisy && !isTrue
+}
+
 // Names are texts by the index in which they were first seen.
 type Names struct {
 	List  []string

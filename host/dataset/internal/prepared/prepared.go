@@ -41,7 +41,7 @@ func CheckRoom(d *dataset.Dataset, steps string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: convert it first (%s %s "+
-		"%s)", d.Path, err, setting.Spell("data", d.Path), setting.Spell("normalize", steps),
+	return d.Errorf("%w; a file that is prepared already need not fit: convert it first (%s %s %s)",
+		err, setting.Spell("data", d.Path), setting.Spell("normalize", steps),
 		setting.Spell("out", strings.TrimSuffix(d.Path, ".umab")+".prepared.umab"))
 }

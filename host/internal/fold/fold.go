@@ -1,0 +1,119 @@
+// Package fold divides examples into those to learn from and those to judge by.
+package fold
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// BlockValues is the number of values of examples that are copied at a time to be scored.
+const BlockValues = 1 << 22
+
+// Labelled is a choice of examples and their noisy labels.
+type Labelled struct {
+	X dataset.Stored
+	Y []int32
+}
+
+// Pick returns the examples with the given indices, copied.
+func Pick(x dataset.Stored, y []int32, which []int) Labelled {
+	return Labelled{x.Pick(which).Stored(), pickLabels(y, which)}
+}
+
+// Keep is Pick for examples that ranks may share: they share the copy too, until release is called.
+func Keep(x dataset.Stored, y []int32, which []int) (some Labelled, release func(), err error) {
+	kept, release, err := x.Keep(which)
+	return Labelled{kept, pickLabels(y, which)}, release, err
+}
+
+func pickLabels(y []int32, which []int) []int32 {
+	some := make([]int32, len(which))
+	for k, i := range which {
+		some[k] = y[i]
+	}
+	return some
+}
+
+// Draw returns the fold of each example, 0..folds-1: at random, but each noisy label's
+// examples are shared out evenly.
+func Draw(y []int32, q, folds int, seed uint64) []int {
+	rng := rand.New(rand.NewPCG(seed, 0x666f6c64)) // "fold"
+	next, of := make([]int, q), make([]int, len(y))
+	for k := range next {
+		next[k] = rng.IntN(folds)
+	}
+	for _, i := range rng.Perm(len(y)) {
+		k := y[i]
+		of[i] = next[k] % folds
+		next[k]++
+	}
+	return of
+}
+
+// Divide returns the examples outside a fold and those inside it, in increasing order.
+func Divide(of []int, fold int) (outside, inside []int) {
+	for i, k := range of {
+		if k == fold {
+			inside = append(inside, i)
+		} else {
+			outside = append(outside, i)
+		}
+	}
+	return outside, inside
+}
+
+// HoldOutFifth divides the examples at random in about four fifths and one fifth of each
+// noisy label; both lists increase.
+func HoldOutFifth(y []int32, q int, seed uint64) (fit, rest []int) {
+	rng := rand.New(rand.NewPCG(seed, 0x67616d6d61)) // "gamma"
+	left, of := make([]int, q), make([]int, q)
+	for _, k := range y {
+		of[k]++
+	}
+	for k, n := range of {
+		left[k] = n / 5
+		if n > 1 {
+			left[k] = max(1, left[k])
+		}
+	}
+	for i, k := range y {
+		if rng.IntN(of[k]) < left[k] {
+			rest = append(rest, i)
+			left[k]--
+		} else {
+			fit = append(fit, i)
+		}
+		of[k]--
+	}
+	return fit, rest
+}
+
+// Counts returns the Q×Q numbers of examples by prediction (row) and noisy label.
+func Counts(predicted, y []int32, q int) []int64 {
+	counts := make([]int64, q*q)
+	for i, p := range predicted {
+		counts[int(p)*q+int(y[i])]++
+	}
+	return counts
+}
+
+// Deviation returns how far the weight vectors of w are from their mean: the root of the sum
+// of the squared distances. Differences of scores are in proportion to it.
+func Deviation(w engine.Weights) float64 {
+	sum := 0.0
+	for j := range w.D {
+		mean := 0.0
+		for r := range w.Q {
+			mean += float64(w.W[r*w.D+j])
+		}
+		mean /= float64(w.Q)
+		for r := range w.Q {
+			v := float64(w.W[r*w.D+j]) - mean
+			sum += float64(v * v)
+		}
+	}
+	return math.Sqrt(sum)
+}

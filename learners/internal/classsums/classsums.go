@@ -1,0 +1,114 @@
+// Package classsums has the sums of examples by noisy label, and the training of a learner whose
+// only step makes weights of them.
+package classsums
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
+)
+
+// Sums is what learners of class means know of n examples of Q noisy labels.
+type Sums struct {
+	Inverse *confusion.Inverse // C⁻¹
+	Labels  []int64            // examples by noisy label
+	Cells   engine.Cells
+	b       []float32 // float32(C⁻¹)
+	n, d, q int
+	learner string // its name
+	weights func(s *Sums, w engine.Weights) error
+	made    bool // the step
+}
+
+// Begin begins a run of the learner of that name, whose only step is weights: it is given those of
+// 0, and what it leaves in them is the result. It must not depend on anything but s and the
+// parameters, so that weights to begin with leave no trace. Errors: those of Problem.LoadCells.
+func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engine.Weights) error,
+) (learners.Learner, error) {
+	cells, inverse, err := problem.LoadCells()
+	if err != nil {
+		return nil, err
+	}
+	s := &Sums{
+		Inverse: inverse, Labels: make([]int64, problem.Q), b: inverse.Float32(), Cells: cells,
+		learner: name, weights: weights,
+	}
+	s.n, s.d, s.q = cells.Shape()
+	for _, y := range problem.Y {
+		s.Labels[y]++
+	}
+	return s, nil
+}
+
+func (s *Sums) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+	err error) {
+	if err := s.Cells.Rescore(w, changed); err != nil {
+		return nil, err
+	}
+	a, err := s.Cells.Assign(0)
+	return a.Predicted, err
+}
+
+// Step implements learners.Learner: it makes the weights. Those of before leave no trace: sums by
+// label are exact integers, however the examples are predicted.
+func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) {
+	if s.made {
+		return learners.Step{Done: true}, nil
+	}
+	next := engine.NewWeights(w.Q, w.D)
+	if err := s.weights(s, next); err != nil {
+		return learners.Step{}, err
+	}
+	const advice = ", or use a confusion matrix that is farther from a singular one"
+	if err := base.CheckFinite(s.learner, next.W, advice); err != nil {
+		return learners.Step{}, err
+	}
+	copy(w.W, next.W)
+	s.made = true
+	return learners.Step{Changed: learners.AllClasses(w.Q)}, nil
+}
+
+// ByLabel returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d in fixed point, for Unmix.
+func (s *Sums) ByLabel() ([]int64, error) {
+	sums, region := make([]int64, s.q*s.d), make([]int64, s.q*s.d)
+	for p := range s.q {
+		if err := s.Cells.ClassSums(region, p); err != nil {
+			return nil, err
+		}
+		for i, v := range region {
+			sums[i] += v
+		}
+	}
+	return sums, nil
+}
+
+// Unmix writes to row, d values, the sum of true class q over n: clause 6's update vector of all
+// examples, of sums that ByLabel returned.
+func (s *Sums) Unmix(row []float32, sums []int64, q int) {
+	engine.UpdateVector(row, sums, s.b[q*s.q:(q+1)*s.q], s.Cells.FixedPoint())
+}
+
+// Priors returns clause 7's estimate of how often each true class is, at least 1/n.
+func (s *Sums) Priors() []float64 {
+	return s.Inverse.Priors(s.Labels, s.n)
+}
+
+// states are what Save returns: before the step, and after it.
+var states = map[bool]string{false: "before the means", true: "after the means"}
+
+func (s *Sums) Save() ([]byte, error) { return []byte(states[s.made]), nil }
+
+func (s *Sums) Restore(saved []byte) error {
+	s.made = string(saved) == states[true]
+	if !s.made && string(saved) != states[false] {
+		return fmt.Errorf("%s: found a damaged state of a run, %.40q, wanted %q or %q", s.learner, saved,
+			states[false], states[true])
+	}
+	return nil
+}
+
+func (s *Sums) Close() error { return s.Cells.Close() }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 // Basis is a kernel PCA by itself, with the preparation before it: an .npz file of the
@@ -49,28 +48,26 @@ func (b *Basis) check(p *Projection) error {
 
 // Save writes the basis file path, by a temporary file: a failure leaves what was there.
 func (b *Basis) Save(path string) error {
+	members, err := b.members()
+	return save("basis", path, members, err)
+}
+
+// members checks b and returns what its file consists of.
+func (b *Basis) members() ([]member, error) {
 	if b.Map == nil {
-		return fmt.Errorf("basis file %s not written: %w", path, errNoProjection)
+		return nil, errNoProjection
 	}
 	var p *Projection
 	b.Kernel, p = describe(b.Map)
 	if err := b.check(p); err != nil {
-		return fmt.Errorf("basis file %s not written: %w", path, err)
+		return nil, err
 	}
 	meta, err := json.MarshalIndent(b, "", " ")
 	if err != nil {
-		return fmt.Errorf("basis file %s not written: %w", path, err)
+		return nil, err
 	}
 	members := append(p.members(), text(basisName, append(meta, '\n')))
-	if err := checkSize(members); err != nil {
-		return fmt.Errorf("basis file %s not written: %w", path, err)
-	}
-	if err := atomicfile.Write(path, func(w io.Writer) error {
-		return writeZip(w, members)
-	}); err != nil {
-		return fmt.Errorf("basis file %w", err)
-	}
-	return nil
+	return members, checkSize(members)
 }
 
 // LoadBasis reads a basis file, as carefully as Load reads a model. The error names path.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -39,7 +40,7 @@ func Scores(
 	}
 	note := o.Watch.Note
 	o.TemperatureFolds, o.Watch = 0, host.Watch{}
-	spreads := make([]float64, folds)
+	spreads, steps, stops := make([]float64, folds), make([]int, folds), []string{}
 	if err := eachFold(ctx, folds, func(ctx context.Context, f int) error {
 		m, err := train(ctx, h, labelled, noise, o, f)
 		if err != nil || ctx.Err() != nil {
@@ -49,12 +50,16 @@ func Scores(
 		if m.Run.Noise != nil {
 			h.Learned = append(h.Learned, m.Run.Noise)
 		}
-		if note != nil {
-			note("fold %d of %d: %d steps, %s", f+1, folds, m.Meta.Steps, m.Meta.Stop)
+		if steps[f] = m.Meta.Steps; !slices.Contains(stops, m.Meta.Stop) {
+			stops = append(stops, m.Meta.Stop)
 		}
 		return nil
 	}); err != nil {
 		return nil, err
+	}
+	if note != nil {
+		note("%d folds: %d to %d steps, %s", folds, slices.Min(steps), slices.Max(steps),
+			strings.Join(stops, " or "))
 	}
 	if o.Annotations != nil {
 		noise = meanLearned(h, data.Classes)

@@ -93,9 +93,9 @@ func TestRunRefuses(t *testing.T) {
 		{[]string{"-data", "d", "more"}, 2, `"more" 0`},
 		{[]string{"-data", "d", "-sets", "lettre"}, 2, `"lettre"`},
 		{[]string{"-data", empty, "-sets", "wine,optdigits"}, 1, "none sets"},
-		{[]string{"-data", empty, "-sets", "wine"}, 1, "wine"},
+		{[]string{"-data", empty, "-sets", "wine"}, 1, "wine left out"},
 		{[]string{"-data", empty, "-results", damaged}, 1, "damaged:1 result"},
-		{[]string{"-data", empty, "-device", "none"}, 1, "unknown"},
+		{[]string{"-data", empty, "-device", "none"}, 1, "unknown name"},
 		{[]string{"-data", empty, "-page", filepath.Join(empty, "none")}, 1, "none file"},
 	} {
 		var out, said bytes.Buffer

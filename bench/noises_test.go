@@ -120,7 +120,7 @@ func TestCrowd(t *testing.T) {
 		{crowdTable{path: "ragged", item: "task", label: "label"}, "ragged line 2"},
 		{crowdTable{path: "empty", item: "task", label: "label"}, "empty table"},
 		{crowdTable{path: "named", item: "song", label: "label", items: "few"}, "few 1 items"},
-		{crowdTable{path: "none", item: "song", label: "label"}, "file"},
+		{crowdTable{path: "none", item: "song", label: "label"}, "none file"},
 	} {
 		if _, err := c.crowd.read(dir, d); !facts.Told(err, c.problem) {
 			t.Errorf("%s: error %v, want one with %q", c.crowd.path, err, c.problem)

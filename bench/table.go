@@ -23,7 +23,7 @@ type table struct {
 
 // cell holds the results of one way on one set under one noise.
 type cell struct {
-	errors  []float64 // of the seeds that were measured; of failed ones that of guessing
+	errors  []float64 // of the seeds that were measured; of a failed one that of guessing
 	seconds []float64
 	failed  int    // of the seeds
 	reason  string // of the first of them

@@ -27,7 +27,8 @@ func TestBeyond(t *testing.T) {
 		t.Skip("a measurement of a file larger than memory, which make beyond makes and names: found " +
 			"no -beyond FILE")
 	}
-	d, err := file.Read(t.Context(), *beyond, file.Options{Trust: true})
+	d, err := file.Read(t.Context(), *beyond, file.Options{
+		Placement: file.Placement{Trust: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func TestNoTemperature(t *testing.T) {
 	o := host.Options{Engine: simd.New(), MaxSteps: host.NoSteps}
 	o.Watch.Note = func(format string, _ ...any) { said += format }
 	m := must(host.Train(context.Background(), data, noise, o))
-	if m.Meta.Temperature != 0 || !facts.Told(said, "probabilities") {
+	if m.Meta.Temperature != 0 || !facts.Told(said, "no probabilities") {
 		t.Errorf("temperature %v, notes %q", m.Meta.Temperature, said)
 	}
 }

@@ -246,7 +246,7 @@ func TestAnnotatorsRefuses(t *testing.T) {
 	short := write(t, dir, "short.csv", "item,worker,label\n0,a,1\n0,b,2\n")
 	for want, flags := range map[string][]string{
 		"--no-labels --annotators": {"--no-labels"},
-		"exclude":                  {"--annotators", table, "--confusion", table},
+		"exclude each other":       {"--annotators", table, "--confusion", table},
 		"uma labels --annotators":  {"--annotators", table, "--learner", "uma"},
 		"correction none":          {"--annotators", table, "--correction", "none"},
 		"beyond.csv:3 item":        {"--annotators", beyond},

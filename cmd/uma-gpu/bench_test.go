@@ -171,7 +171,7 @@ func TestBenchErrors(t *testing.T) {
 	// One class: no noise to inject.
 	fail(t, app.ExitFailure, "one class", "bench", "--data", write(t, dir, "one.csv", "1,0\n2,0\n"))
 	// Nothing to learn: no step to measure.
-	fail(t, app.ExitFailure, "step", "bench", "--data", write(t, dir, "zero.csv", "0,a\n0,b\n"),
+	fail(t, app.ExitFailure, "no step", "bench", "--data", write(t, dir, "zero.csv", "0,a\n0,b\n"),
 		"--normalize", "none")
 }
 

@@ -39,7 +39,7 @@ func TestCompressModel(t *testing.T) {
 	}
 	text, said := succeed(t, "compress", "--model", model, "--atoms", "30", "--out", small)
 	if !strings.Contains(text, "30 of 300") || !strings.Contains(text, "in feature space") ||
-		!facts.Told(said, "calibrate") {
+		!facts.Told(said, "calibrate fits another") {
 		t.Errorf("printed %s, said %s", text, said)
 	}
 	fail(t, app.ExitFailure, "1 30", "compress", "--model", small, "--atoms", "31", "--out",
@@ -47,5 +47,6 @@ func TestCompressModel(t *testing.T) {
 	fail(t, app.ExitUsage, `--atoms "few"`, "compress", "--model", model, "--atoms", "few", "--out",
 		small)
 	succeed(t, "train", "--data", data, "--model", model)
-	fail(t, app.ExitFailure, "linear", "compress", "--model", model, "--atoms", "all", "--out", small)
+	fail(t, app.ExitFailure, "linear features", "compress", "--model", model, "--atoms", "all",
+		"--out", small)
 }

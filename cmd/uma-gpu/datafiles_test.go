@@ -50,8 +50,8 @@ func TestDataFiles(t *testing.T) {
 	if !facts.Told(stderr, "p-*.csv 1797 examples") {
 		t.Errorf("info: %s", stderr)
 	}
-	fail(t, app.ExitFailure, "fits", "info", "--data", path("q-*.csv"))
-	fail(t, app.ExitFailure, "pattern", "info", "--data", path("p-[.csv"))
+	fail(t, app.ExitFailure, "fits pattern", "info", "--data", path("q-*.csv"))
+	fail(t, app.ExitFailure, "no pattern", "info", "--data", path("p-[.csv"))
 	fail(t, app.ExitFailure, "p-9.csv", "info", "--data", path("p-1.csv")+","+path("p-9.csv"))
 	fail(t, app.ExitUsage, "same file", "convert", "--data", path("p-*.csv"), "--out", path("p-2.csv"))
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/store"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
 // TestWantsNarrow: a device with memory of its own is given codes, unless the examples are a file
@@ -135,8 +136,8 @@ func TestAutoIsForMuchWork(t *testing.T) {
 	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) device.Work {
 		k := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: components,
 			Variance: variance, Landmarks: landmarks}
-		return (&training.Options{Train: host.Options{Kernel: k}}).Work(&dataset.Dataset{Examples: x,
-			Classes: []string{"a", "b", "c"}})
+		o := training.Options{Train: host.Options{Kernel: k, Learner: catalog.All()[0].New()}}
+		return o.Work(&dataset.Dataset{Examples: x, Classes: []string{"a", "b", "c"}})
 	}
 	// which is seen to be tried by its warning
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone", Type: "GPU"}

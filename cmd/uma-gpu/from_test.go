@@ -83,7 +83,7 @@ func TestFrom(t *testing.T) {
 		if !bytes.Equal(read(t, got), read(t, m)) {
 			t.Errorf("columns %s: %s differs\n%s", columns, differ(t, got, m), stderr)
 		}
-		if strings.Contains(columns, "x") && !facts.Told(stderr, "ignored") {
+		if strings.Contains(columns, "x") && !facts.Told(stderr, "ignored columns") {
 			t.Errorf("no word of column x:\n%s", stderr)
 		}
 	}

@@ -132,7 +132,7 @@ func TestMargin(t *testing.T) {
 		t.Errorf("of another learner: %s", text)
 	}
 	succeed(t, train[:5]...)
-	fail(t, app.ExitFailure, "linear", margin...)
+	fail(t, app.ExitFailure, "linear features", margin...)
 	fail(t, app.ExitUsage, "--landmarks 0", append(margin, "--landmarks", "0")...)
 
 	// Classes of the same examples: weights cancel in what tells them apart.

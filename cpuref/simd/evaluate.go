@@ -133,3 +133,216 @@ func (v *evaluator) residuals(at int, s *share, a []float32) {
 	}
 	v.k.add(s.loss[:n], s.losses[:n], numerics.LossFormat(v.fixed.N).Scale(), s.losses[:])
 }
+
+const (
+	span = numerics.Block // examples
+	// sumColumns are the columns that the kernel weighted is given at once: their totals
+	// stay in a first-level cache.
+	sumColumns = 512
+	// sumRows are the rows of coefficients of a task that owns columns.
+	sumRows = 56
+	// ownSumBytes is the most that the sums of one worker take: about what a second-level
+	// cache can spare.
+	ownSumBytes = 4 << 20
+)
+
+// ownSums says whether each worker has sums of its own for count coefficients.
+func ownSums(count, d int) bool { return count <= ownSumBytes/8/d }
+
+// share is what one worker has of an evaluation.
+type share struct {
+	begun          bool
+	a, t           []float32     // coefficients and targets of a span
+	rows           [span]int64   // where the targets of each example of a span begin
+	weight, losses [span]float32 // of the examples of a span
+	refusedOf      [span / lanes]uint16
+	loss           [span]int64 // sums of losses, as many as a span has examples
+	refused        int64
+	totals         []float32 // of the kernel weighted
+	// of all rows and columns, or of 16 rows for some columns of sparse examples
+	sums []int64
+}
+
+func (s *share) begin(v *evaluator) {
+	s.begun, s.refused = true, 0
+	clear(s.loss[:])
+	s.a, s.t = resize(s.a, span*v.count), resize(s.t, span*v.q)
+	s.totals = resize(s.totals, v.k.mostRows*sumColumns)
+	switch {
+	case v.x.Sparse():
+		s.sums = resize(s.sums, columnsPerTask*lanes)
+	case ownSums(v.count, v.x.D):
+		s.sums = resize(s.sums, v.count*v.x.D)
+		clear(s.sums)
+	}
+}
+
+// each does all tasks by workers whose share has begun. Tasks that read all examples in order have
+// some examples each, others none.
+func (v *evaluator) each(tasks, examples, work int, do func(task int, own *worker)) {
+	v.sweep(func(_ *resident, task int, own *worker) {
+		if !own.share.begun {
+			own.share.begin(v)
+		}
+		do(task, own)
+	}, tasks, examples, work, lanes*sparseMost)
+}
+
+// sum computes the weighted sums of count coefficients of each example (clause 14), and
+// returns what the shares have found. fill writes the coefficients of a span: row r of its
+// example i is a[(i/16·count + r)·16 + i%16].
+func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int,
+	a []float32)) engine.Evaluation {
+	v.sums, v.count = sums, count
+	for _, w := range v.workers {
+		w.share.begun = false
+	}
+	spans, work := panels(v.x.N, span), v.x.Size()*count
+	switch {
+	case v.x.Sparse():
+		v.held = resize(v.held, panels(count, lanes)*v.x.N*lanes)
+		v.each(spans, 0, work*sparseCost, func(at int, own *worker) {
+			fill(own, at, own.share.a)
+			v.holdByExample(at, own.share.a)
+		})
+		v.each(v.columns.tasks()*panels(count, lanes), 0, work*sparseCost, v.sumColumns)
+	case ownSums(count, v.x.D):
+		v.each(spans, span, 2*work, func(at int, own *worker) {
+			fill(own, at, own.share.a)
+			v.sumSpan(at, own.share.a, own.share.sums, 0, count, 0, v.x.D, own.share.totals)
+		})
+		v.addShares()
+	default:
+		v.held = resize(v.held, spans*span*count)
+		v.each(spans, span, work, func(at int, own *worker) {
+			fill(own, at, v.held[at*span*count:(at+1)*span*count])
+		})
+		v.read()
+		clear(sums)
+		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), 0, work, v.sumStrip)
+	}
+	var e engine.Evaluation
+	for _, w := range v.workers {
+		if s := &w.share; s.begun {
+			for _, loss := range s.loss {
+				e.Loss += loss
+			}
+			e.Refused += s.refused
+		}
+	}
+	return e
+}
+
+// sumSpan adds the weighted sums of a span to sums, for rows r..rEnd-1 of its coefficients and
+// columns j..jEnd-1.
+func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd int,
+	totals []float32) {
+	d, n, scale := v.x.D, v.examples(at), v.fixed.Scale()
+	passes := panels(rEnd-r, v.k.mostRows)
+	per := panels(rEnd-r, passes) // as many in each, more or less
+	for ; j < jEnd; j += sumColumns {
+		columns := min(sumColumns, jEnd-j)
+		for row := r; row < rEnd; row += per {
+			rows := min(per, rEnd-row)
+			v.k.weighted(v.x.X[at*span*d+j:], d, columns, n, a[row*lanes:], v.count*lanes, rows, totals,
+				sumColumns)
+			for k := range rows {
+				total := totals[k*sumColumns:][:columns]
+				v.k.add(sums[(row+k)*d+j:][:columns], total, scale, total)
+			}
+		}
+	}
+}
+
+// sumStrip computes the weighted sums of some columns for some rows of coefficients.
+func (v *evaluator) sumStrip(task int, own *worker) {
+	strips := panels(v.x.D, sumColumns)
+	j, r := task%strips*sumColumns, task/strips*sumRows
+	for at := range panels(v.x.N, span) {
+		a := v.held[at*span*v.count : (at+1)*span*v.count]
+		v.sumSpan(at, a, v.sums, r, min(r+sumRows, v.count), j, min(j+sumColumns, v.x.D),
+			own.share.totals)
+	}
+}
+
+// addShares adds up the sums of all workers.
+func (v *evaluator) addShares() {
+	clear(v.sums)
+	for _, w := range v.workers {
+		if w.share.begun {
+			for k, sum := range w.share.sums {
+				v.sums[k] += sum
+			}
+		}
+	}
+}
+
+const (
+	columnsPerTask = 1024    // at most
+	valuesPerTask  = 1 << 14 // at most, but for one column
+)
+
+// columns are the values of sparse examples column by column, in order of the examples.
+type columns struct {
+	starts []int64 // of each column in rows and values
+	rows   []int32 // the example of each value
+	values []float32
+	cuts   []int // the first column of each task, and their number
+}
+
+func newColumns(x dataset.Examples) columns {
+	c := columns{
+		starts: make([]int64, x.D+1), rows: make([]int32, len(x.Values)), values: make([]float32,
+			len(x.Values)),
+	}
+	for _, j := range x.Columns {
+		c.starts[j+1]++
+	}
+	for j := range x.D {
+		c.starts[j+1] += c.starts[j]
+	}
+	next := make([]int64, x.D)
+	copy(next, c.starts)
+	for i := range x.N {
+		columns, values := x.SparseRow(i)
+		for k, j := range columns {
+			c.rows[next[j]], c.values[next[j]] = int32(i), values[k]
+			next[j]++
+		}
+	}
+	c.cuts = []int{0}
+	for first, j := 0, 0; j < x.D; j++ {
+		if j-first == columnsPerTask || j > first && c.starts[j+1]-c.starts[first] > valuesPerTask {
+			c.cuts = append(c.cuts, j)
+			first = j
+		}
+	}
+	c.cuts = append(c.cuts, x.D)
+	return c
+}
+
+func (c *columns) tasks() int { return len(c.cuts) - 1 }
+
+// holdByExample keeps the coefficients of a span, 16 rows of each example side by side.
+func (v *evaluator) holdByExample(at int, a []float32) {
+	for r := range v.count {
+		held := v.held[(r/lanes*v.x.N+at*span)*lanes+r%lanes:]
+		for i := range v.examples(at) {
+			held[i*lanes] = a[(i/lanes*v.count+r)*lanes+i%lanes]
+		}
+	}
+}
+
+// sumColumns computes the weighted sums of some columns for 16 rows of coefficients.
+func (v *evaluator) sumColumns(task int, own *worker) {
+	c := &v.columns
+	from, to, group := c.cuts[task%c.tasks()], c.cuts[task%c.tasks()+1], task/c.tasks()
+	sums := own.share.sums[:(to-from)*lanes]
+	held := v.held[group*v.x.N*lanes : (group+1)*v.x.N*lanes]
+	v.k.columnSums(c.starts[from:to+1], c.rows, c.values, held, v.fixed.Scale(), sums)
+	for r := group * lanes; r < min((group+1)*lanes, v.count); r++ {
+		for j, sum := 0, v.sums[r*v.x.D+from:r*v.x.D+to]; j < len(sum); j++ {
+			sum[j] = sums[j*lanes+r%lanes]
+		}
+	}
+}

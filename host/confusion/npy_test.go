@@ -97,7 +97,7 @@ func TestReadNPYErrors(t *testing.T) {
 		{"data cut", whole[:len(whole)-1], "31 bytes 32 2×2 elements <f8"},
 		{"data too long", append(slices.Clone(whole), 0), "33 bytes 32 2×2 elements <f8"},
 		{"huge header", []byte(npyfile.Magic + "\x02\x00\xff\xff\xff\xff{}"), "4294967295 bytes"},
-		{"version 3", []byte(npyfile.Magic + "\x03\x00\x00\x00\x00\x00"), "header"},
+		{"version 3", []byte(npyfile.Magic + "\x03\x00\x00\x00\x00\x00"), "npy header"},
 		{"no newline", append([]byte(npyfile.Magic+"\x01\x00\x02\x00"), "{}"...), `"{}"`},
 		{"empty dictionary", npyFile("{}", eye),
 			`"{}"`},

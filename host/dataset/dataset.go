@@ -38,17 +38,14 @@ type Dataset struct {
 	// Found is what Read says of the file.
 	Found
 
-	// Home keeps the memory in which d lies; nil if d owns it.
-	Home Home
+	// Home keeps the memory in which d lies, a mapped file or temporary files; nil if d owns it.
+	Home interface {
+		Close() error
+		// ReadOnly reports whether the examples and labels lie where nobody may write.
+		ReadOnly() bool
+	}
 
 	at *store.Store // of the Examples, nil if they are plain
-}
-
-// Home keeps the memory of a data set that does not own it: a mapped file, or temporary files.
-type Home interface {
-	Close() error
-	// ReadOnly reports whether the examples and labels lie where nobody may write.
-	ReadOnly() bool
 }
 
 // Close gives back memory that d does not own; close an engine that has the Examples first. Twice
@@ -125,12 +122,17 @@ type Found struct {
 	LabelColumn, IDColumn int
 	// Missing says which columns lack how many values; none do unless Encoding fills them in.
 	Missing []MissingCount
-	// Skipped are the bad examples that were passed over because of Options.SkipBad.
-	Skipped Skipped
+	// SkippedAt are the lines, in text formats, or the numbers from 1 of the bad examples that were
+	// passed over because of Options.SkipBad; SkippedErrs are the errors of the first of them, at
+	// most Options.MaxErrors or 10.
+	SkippedAt   []int
+	SkippedErrs []error
 	// Notes say what is worth knowing; Warnings what is likely a mistake, and what helps.
 	Notes, Warnings []string
 	// Narrow says that Options.Storage asked for codes.
 	Narrow bool
+	// Unchecked says that the file is a binary one of version 1, without checksums.
+	Unchecked bool
 	// Subnormals counts the numbers that were subnormal in float32 and became +0 (clause 2).
 	Subnormals int
 }
@@ -202,14 +204,6 @@ func (d *Dataset) Validate() error {
 		}
 	}
 	return nil
-}
-
-// Skipped says which examples Read passed over, by Options.SkipBad.
-type Skipped struct {
-	// At are their lines in text formats, else their numbers from 1, increasing.
-	At []int
-	// First are the errors of the first of them, at most Options.MaxErrors or 10.
-	First []error
 }
 
 // New returns a data set of raw examples in memory, with the Hash that reading a file gives. It

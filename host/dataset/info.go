@@ -30,7 +30,7 @@ type Info struct {
 	Columns []ColumnInfo   `json:"columns,omitempty"`
 	Missing []MissingCount `json:"missing,omitempty"`
 
-	SkippedAt []int    `json:"skipped_at,omitempty"` // Dataset.Skipped.At
+	SkippedAt []int    `json:"skipped_at,omitempty"` // Dataset.SkippedAt
 	Notes     []string `json:"notes,omitempty"`      // Dataset.Notes
 	Warnings  []string `json:"warnings,omitempty"`   // Dataset.Warnings
 }
@@ -74,7 +74,7 @@ func Describe(d *Dataset) Info {
 	i := Info{
 		Path: d.Path, Format: d.Format, SHA256: d.SHA256, Examples: d.N, Features: d.D, Storage: "dense",
 		Bytes:     4*int64(len(d.X)+len(d.Columns)+len(d.Values)) + 8*int64(len(d.Starts)),
-		ValueInfo: ValueInfo{Subnormals: d.Subnormals}, SkippedAt: d.Skipped.At,
+		ValueInfo: ValueInfo{Subnormals: d.Subnormals}, SkippedAt: d.SkippedAt,
 		Missing: d.Missing, Notes: d.Notes, Warnings: d.Warnings,
 	}
 	if d.Sparse() {

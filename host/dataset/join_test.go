@@ -22,7 +22,7 @@ func TestJoin(t *testing.T) {
 			}
 		}
 	}
-	if _, err := dense.Join(dense.Compressed()); !facts.Told(err, "same") {
+	if _, err := dense.Join(dense.Compressed()); !facts.Told(err, "the same") {
 		t.Error(err)
 	}
 }

@@ -202,7 +202,7 @@ func TestSplitErrors(t *testing.T) {
 		{[]float64{1.5}, nil, "fraction 1 1.5"},
 		{[]float64{0.7, 0.7}, nil, "fractions 1.4 1"},
 		{[]float64{0.99, 0.01}, nil, "2 2 0 10 examples"},
-		{nil, nil, "part"},
+		{nil, nil, "no part"},
 		{nil, []int{0}, "1 1 0 10 examples 1"},
 		{nil, []int{3, -2}, "part 2 2 -2"},
 		{nil, []int{8, 3}, "2 2 3 examples 2 10"},

@@ -17,8 +17,8 @@ func TestParseSteps(t *testing.T) {
 		{"l2,", "", `"l2," ""`},
 		{"L2", "", `"L2"`},
 		{"l2,bias,l2", "", "l2 twice"},
-		{"none,l2", "", "none"},
-		{"l2,none", "", "none"},
+		{"none,l2", "", "none other steps"},
+		{"l2,none", "", "none other steps"},
 		{"maxabs,standardize", "", "standardize maxabs"},
 	} {
 		s, err := ParseSteps(c.text)

@@ -92,7 +92,7 @@ func TestLoadErrors(t *testing.T) {
 	write(t, filepath.Join(dir, "empty.npz"), "")
 	write(t, filepath.Join(dir, "text.npz"), "label,x\n1,2\n1,2\n1,2\n1,2\n")
 	for _, c := range []struct{ path, want string }{
-		{filepath.Join(dir, "none.npz"), "directory"},
+		{filepath.Join(dir, "none.npz"), "no such file"},
 		{dir, "folder"},
 		{os.DevNull, "device"},
 		{filepath.Join(dir, "empty.npz"), "0 bytes"},

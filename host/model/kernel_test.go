@@ -80,8 +80,8 @@ func TestKernelRefuses(t *testing.T) {
 		change func(*Model)
 		want   string
 	}{
-		{"no projection", func(m *Model) { m.Projection = nil }, "numbers"},
-		{"no kernel", func(m *Model) { m.Meta.Kernel = nil }, "numbers"},
+		{"no projection", func(m *Model) { m.Projection = nil }, "without numbers"},
+		{"no kernel", func(m *Model) { m.Meta.Kernel = nil }, "without numbers"},
 		{"gamma", func(m *Model) { m.Meta.Kernel.Function.Gamma = 0 },
 			"kernel gamma 0"},
 		{"kind", func(m *Model) { m.Meta.Kernel.Function.Kind = "sigmoid" }, `"sigmoid"`},
@@ -128,7 +128,7 @@ func TestKernelReadRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := decode(archive(t, append(plain, members[2])...)); !facts.Told(err, "member") {
+	if _, err := decode(archive(t, append(plain, members[2])...)); !facts.Told(err, "member W.npy") {
 		t.Errorf("a plain model with an array of a projection: %v", err)
 	}
 }

@@ -340,7 +340,7 @@ func TestTooLargeForZip(t *testing.T) {
 	if err := checkSize([]member{{size: maxFile - 1}, {size: 1}}); err != nil {
 		t.Error(err)
 	}
-	if err := checkSize([]member{{size: maxFile}, {size: 1}}); !facts.Told(err, "fewer") {
+	if err := checkSize([]member{{size: maxFile}, {size: 1}}); !facts.Told(err, "fewer features") {
 		t.Errorf("error %v, want one that says to use fewer features", err)
 	}
 }

@@ -87,7 +87,7 @@ func samePredictions(t *testing.T, r ranks.Reducer, path string, m *Model, class
 	if err != nil {
 		return err
 	}
-	d, err := file.Read(t.Context(), path, file.Options{Ranks: r})
+	d, err := file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: r}})
 	if err != nil {
 		return err
 	}

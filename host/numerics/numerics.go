@@ -134,6 +134,23 @@ func SparseDots(dst []float32, columns []int32, values, w []float32) {
 	}
 }
 
+// SquaredNorm returns ⟨x, x⟩ by clause 1 of a row: all its values or, if columns is not nil, those
+// stored in increasing columns.
+func SquaredNorm(columns []int32, values []float32) float32 {
+	if columns == nil {
+		return Dot(values, values)
+	}
+	var total, acc float32
+	chunk := int32(0)
+	for k, j := range columns {
+		if c := j / Chunk; c != chunk {
+			total, acc, chunk = total+acc, 0, c
+		}
+		acc = FMA(values[k], values[k], acc)
+	}
+	return total + acc
+}
+
 // MostExamples is the largest total of a FixedPoint: as a float64 it is exact, and the
 // integers of the largest float32 still have a scale for it.
 const MostExamples = 1 << 53

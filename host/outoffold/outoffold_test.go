@@ -181,7 +181,8 @@ func TestOutOfFoldRefuses(t *testing.T) {
 	}
 	from := o
 	from.From = &model.Model{}
-	if _, err := outoffold.Scores(t.Context(), data, noise, from, 2); !facts.Told(err, "seen") {
+	if _, err := outoffold.Scores(t.Context(), data, noise, from, 2); !facts.Told(err,
+		"seen all examples") {
 		t.Errorf("a model to begin with: %v", err)
 	}
 	data.Y = nil

@@ -66,7 +66,7 @@ func TestTable(t *testing.T) {
 		{`{"rows": [["red", true, 1], ["red", true, "old"]]}`, "column 3 old decimal row 1 column 2 field age"},
 		{`{"rows": [["red", true, [1]]]}`, "list object row 0 column 2"},
 		{`{"rows": [{"columns": [0], "values": [1]}]}`, "list value row 0"},
-		{`{"columns": ["colour", "age"], "rows": [["red", 1]]}`, "member"},
+		{`{"columns": ["colour", "age"], "rows": [["red", 1]]}`, "also member"},
 		{`{"columns": ["colour", "member", "age"], "rows": [[1,2]]}`, "2 values 3 row 0"},
 	} {
 		w := post(s, "application/json", strings.NewReader(c.body))

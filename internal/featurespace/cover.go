@@ -96,21 +96,7 @@ func draw(weights []float64, r float64, other int) int {
 
 // SelfValue returns κ(x_i, x_i), with the bits that an engine gives it.
 func SelfValue(f kernel.Function, x dataset.Examples, i int) float64 {
-	var dot float32
-	if !x.Sparse() {
-		dot = numerics.Dot(x.Row(i), x.Row(i))
-	} else {
-		var acc float32
-		chunk := int32(0)
-		columns, values := x.SparseRow(i)
-		for k, v := range values {
-			if c := columns[k] / numerics.Chunk; c != chunk {
-				dot, acc, chunk = dot+acc, 0, c
-			}
-			acc = numerics.FMA(v, v, acc)
-		}
-		dot += acc
-	}
+	dot := numerics.SquaredNorm(x.Entries(i))
 	return float64(f.Value(dot, dot, dot))
 }
 

@@ -65,10 +65,8 @@ func NewRows(e engine.Engine, rows dataset.Rows, f kernel.Function,
 		own := x.Local()
 		lengths := r.lengths[:own.N]
 		parallel.Ranges(own.N, 256, func(from, to int) {
-			buffer := make([]float32, x.D)
 			for i := from; i < to; i++ {
-				row := own.DenseRow(buffer, i)
-				lengths[i] = numerics.Dot(row, row)
+				lengths[i] = numerics.SquaredNorm(own.Entries(i))
 			}
 		})
 		if r.lengths, err = store.AllRows(x.At, x.N, lengths, 1, nil); err != nil {

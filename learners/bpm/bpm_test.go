@@ -141,8 +141,9 @@ func TestRefuses(t *testing.T) {
 		"tolerance 0":   {Softness: 1},
 		"tolerance Inf": {Softness: 1, Tolerance: math.Inf(1)},
 	} {
-		if _, err := learners.Start(context.Background(), p, clouds(9, 3, 3, 1)); err == nil ||
-			!facts.Told(strings.Replace(err.Error(), "+Inf", "Inf", 1), want) {
+		if _, err := learners.Start(context.Background(), p, clouds(9, 3, 3, 1)); !errors.As(err,
+			new(*learners.ParameterError)) || !facts.Told(strings.Replace(err.Error(), "+Inf", "Inf", 1),
+			want) {
 			t.Errorf("%+v: found the error %v, wanted one with %q", p, err, want)
 		}
 	}

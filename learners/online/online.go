@@ -229,11 +229,7 @@ func norms2(x dataset.Examples) ([]float32, error) {
 	all := make([]float32, x.N)
 	parallel.Ranges(x.N, 1+100000/(1+x.D), func(from, to int) {
 		for i := from; i < to; i++ {
-			if r := rowOf(x, i); x.Sparse() {
-				all[i] = squaredSparse(r)
-			} else {
-				all[i] = numerics.Dot(r.Values, r.Values)
-			}
+			all[i] = numerics.SquaredNorm(x.Entries(i))
 		}
 	})
 	for i, v := range all {
@@ -243,17 +239,4 @@ func norms2(x dataset.Examples) ([]float32, error) {
 		}
 	}
 	return all, nil
-}
-
-// squaredSparse returns ‖x‖² of stored values, as numerics.SparseDots chains them.
-func squaredSparse(r lanes.Row) float32 {
-	var total, acc float32
-	chunk := int32(0)
-	for k, j := range r.Columns {
-		if c := j / numerics.Chunk; c != chunk {
-			total, acc, chunk = total+acc, 0, c
-		}
-		acc = numerics.FMA(r.Values[k], r.Values[k], acc)
-	}
-	return total + acc
 }

@@ -77,7 +77,7 @@ func TestStreamRefuses(t *testing.T) {
 		"sizes classes": inOrderOf("copa", false, nil),
 		"aggressiveness 0 0": inOrderOf("copa", false,
 			func(p *online.Params) { p.Aggressiveness = 0 }),
-		"weights": inOrderOf("mira", false,
+		"weights classes": inOrderOf("mira", false,
 			func(p *online.Params) { p.ClassWeights = learners.Balanced }),
 	} {
 		if _, err := params.Definition().Stream(p, w); !facts.Told(err, said) {

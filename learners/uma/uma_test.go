@@ -1,6 +1,7 @@
 package uma
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -54,7 +55,7 @@ func TestBadParams(t *testing.T) {
 			_, err := learners.Start(t.Context(), params, nil)
 			return err
 		}()} {
-			if !facts.Told(err, c.want) {
+			if !errors.As(err, new(*learners.ParameterError)) || !facts.Told(err, c.want) {
 				t.Errorf("%+v: %v, want %q", params, err, c.want)
 			}
 		}
@@ -357,10 +358,10 @@ func TestWrongProblems(t *testing.T) {
 	}
 	x := dataset.Examples{N: 2, D: 1, X: []float32{1, 2}}
 	for want, p := range map[string]*learners.Problem{
-		"3 classes 2": {X: x, Y: []int32{0, 1}, Q: 2, Noise: three, Engine: cpuref.New()},
-		"engine none": {X: x, Y: []int32{0, 1}, Q: 2},
-		"labels":      {X: x, Q: 2, Engine: cpuref.New()},
-		"1 classes":   {X: x, Y: []int32{0, 0}, Q: 1, Engine: cpuref.New()},
+		"3 classes 2":    {X: x, Y: []int32{0, 1}, Q: 2, Noise: three, Engine: cpuref.New()},
+		"engine none":    {X: x, Y: []int32{0, 1}, Q: 2},
+		"without labels": {X: x, Q: 2, Engine: cpuref.New()},
+		"1 classes":      {X: x, Y: []int32{0, 0}, Q: 1, Engine: cpuref.New()},
 	} {
 		if _, err := learners.Start(t.Context(), Defaults(), p); !facts.Told(err, want) {
 			t.Errorf("%v, want %q", err, want)

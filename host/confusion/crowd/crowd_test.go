@@ -326,7 +326,7 @@ func TestCrowdErrors(t *testing.T) {
 		"smoothing -1":  {Smoothing: -1},
 		"smoothing NaN": {Smoothing: math.NaN()},
 		"-2 pooled":     {Pooled: -2},
-		"votes":         {Method: crowd.Majority, Start: good},
+		"votes rounds":  {Method: crowd.Majority, Start: good},
 		`"x"`:           {Start: &crowd.Result{Classes: []string{"x"}}},
 	} {
 		if _, err := crowd.Fit(t.Context(), a, 0, o); !facts.Told(err, want) {

@@ -232,7 +232,7 @@ func TestPreparationBad(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no example", fit("standardize", dataset.Examples{D: 2}), "standardize"},
+		{"no example", fit("standardize", dataset.Examples{D: 2}), "standardize example"},
 		{"shape", fit("l2", dataset.Examples{N: 1, D: 2}), "shape 1×2 0 values"},
 		{"both", func() error {
 			_, err := Fit(dataset.Steps{Standardize: true, MaxAbs: true},

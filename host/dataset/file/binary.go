@@ -310,9 +310,3 @@ func (f *binaryFile) othersBlocks(s *store.Ranks) (blocks [][2]int) {
 func block(data []byte, k int) []byte { return data[k*sumBlock : min((k+1)*sumBlock, len(data))] }
 
 func sumOf(data []byte, k int) uint32 { return crc32.Checksum(block(data, k), castagnoli) }
-
-// Unchecked reports whether d lies in a binary file of version 1, without checksums.
-func Unchecked(d *dataset.Dataset) bool {
-	f := fileOf(d)
-	return f != nil && f.sums == nil
-}

@@ -223,7 +223,7 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	f.written = dataset.Dataset{
 		Examples: e, Classes: h.Classes, Features: h.Features,
 		Found: dataset.Found{Label: h.Label, LabelColumn: h.LabelColumn, SHA256: h.DataSHA256,
-			Subnormals: h.Subnormals, Notes: h.Notes},
+			Subnormals: h.Subnormals, Notes: h.Notes, Unchecked: h.Sections.Sums == nil},
 		Encoding: h.Encoding, Prepared: h.Preparation,
 	}
 	if h.Sections.Y != nil {

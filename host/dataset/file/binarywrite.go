@@ -90,7 +90,7 @@ func headerOf(ctx context.Context, d *dataset.Dataset,
 	if h.DataSHA256 = h.ContentSHA256; d.Prepared != nil {
 		h.DataSHA256 = d.SHA256
 	}
-	if bad := len(d.Skipped.At); bad > 0 {
+	if bad := len(d.SkippedAt); bad > 0 {
 		h.Notes = append(h.Notes, fmt.Sprintf("%s: %d bad examples were skipped when it was converted",
 			d.Path, bad))
 	}

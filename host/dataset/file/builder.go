@@ -305,9 +305,9 @@ func (b *builder) finish() (*dataset.Dataset, error) {
 		return nil, b.external.tooMany(b.src.path, b.seen)
 	}
 	if b.n == 0 && !b.settled {
-		if len(b.skipped.At) > 0 {
+		if len(b.skippedAt) > 0 {
 			return nil, fmt.Errorf("%s: all %d examples were bad and skipped, wanted at least one good; "+
-				"the first: %w", b.src.path, len(b.skipped.At), b.skipped.First[0])
+				"the first: %w", b.src.path, len(b.skippedAt), b.skippedErrs[0])
 		}
 		return nil, emptyFault(b.src, "")
 	}
@@ -334,7 +334,7 @@ func (b *builder) seal() {
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*dataset.Dataset, error) {
 	d := &dataset.Dataset{Found: dataset.Found{Subnormals: b.subnormals, Notes: b.notes,
-		Skipped: b.skipped}}
+		SkippedAt: b.skippedAt, SkippedErrs: b.skippedErrs}}
 	if b.scratch != nil {
 		d.Home = spilled{b.scratch}
 	}

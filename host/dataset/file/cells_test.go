@@ -250,8 +250,8 @@ func TestMixedBad(t *testing.T) {
 		for _, skip := range []bool{false, true} {
 			c.o.SkipBad = skip
 			d, err := readText(c.name, c.text, c.o)
-			if skip && err == nil && len(d.Skipped.At) > 0 {
-				err = d.Skipped.First[0]
+			if skip && err == nil && len(d.SkippedAt) > 0 {
+				err = d.SkippedErrs[0]
 			}
 			if !facts.Told(err, c.want) {
 				t.Errorf("%s, skip %v: %v\nwanted %s", c.what, skip, err, c.want)
@@ -275,7 +275,7 @@ func TestMixedSkips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(d.Features, d.Skipped.At); got != "[x=u x=v y] [3]" {
+	if got := fmt.Sprint(d.Features, d.SkippedAt); got != "[x=u x=v y] [3]" {
 		t.Errorf("read %s", got)
 	}
 }

@@ -17,7 +17,7 @@ func TestDescribe(t *testing.T) {
 			-2, 0, 5, 3, // example 1 with the same label
 			1, 0, 5, 0), // example 0 with the same label
 		Y: []int32{0, 1, 1, 0, 1, 0}, Classes: []string{"a", "b", "never"},
-		Found: dataset.Found{Subnormals: 2, Skipped: dataset.Skipped{At: []int{7}},
+		Found: dataset.Found{Subnormals: 2, SkippedAt: []int{7},
 			Notes: []string{"a note"}, SHA256: "12", Path: "p.csv"},
 	}
 	want := dataset.Info{

@@ -125,12 +125,12 @@ func TestRoomToPrepare(t *testing.T) {
 	const advice = "--data"
 	for steps, want := range map[string]string{"auto": "--normalize standardize,bias,l2 --out",
 		"l2": "--normalize l2 --out", "": "damaged", "none": "damaged"} {
-		_, err := Read(t.Context(), path, Options{Prepare: steps})
+		_, err := Read(t.Context(), path, Options{Placement: Placement{Prepare: steps}})
 		if !facts.Told(err, want) || strings.Contains(err.Error(), advice) != (want != "damaged") {
 			t.Errorf("%q: %v", steps, err)
 		}
 	}
-	d, err := Read(t.Context(), path, Options{Trust: true})
+	d, err := Read(t.Context(), path, Options{Placement: Placement{Trust: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,8 @@ func sameContent(t *testing.T, what string, got, want *dataset.Dataset) {
 		want.Values...))
 	g, w := *got, *want
 	for _, d := range []*dataset.Dataset{&g, &w} {
-		d.X, d.Values, d.Home, d.Path, d.Format, d.Skipped = nil, nil, nil, "", "", dataset.Skipped{}
+		d.X, d.Values, d.Home, d.Path, d.Format = nil, nil, nil, "", ""
+		d.SkippedAt, d.SkippedErrs = nil, nil
 	}
 	if !reflect.DeepEqual(g, w) {
 		t.Errorf("%s: got\n%+v\nwant\n%+v", what, g, w)
@@ -186,8 +187,8 @@ func TestBinaryOptions(t *testing.T) {
 	}{
 		{d, Options{Classes: []string{"a", "c"}}, `d.umab example 2 1 "b" 2`},
 		{d, Options{Features: 8}, "d.umab 9 features 8"},
-		{d, Options{Table: Table{Ignore: []string{"1"}}}, "tables"},
-		{d, Options{Labels: text}, "binary"},
+		{d, Options{Table: Table{Ignore: []string{"1"}}}, "only tables"},
+		{d, Options{Labels: text}, "binary own"},
 		{&bare, Options{}, "d.umab labels"},
 		{&dataset.Dataset{Examples: d.Examples, Y: make([]int32, 60), Classes: []string{"a"}}, Options{}, `"a"`},
 	} {

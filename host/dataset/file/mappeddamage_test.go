@@ -47,14 +47,14 @@ func TestBinaryBadHeader(t *testing.T) {
 		{`"examples":2`, `"examples":0`, "0 examples 3 columns 1 2147483647"},
 		{`"examples":2`, `"examples":-1`, "-1 examples"},
 		{`"examples":2`, `"examples":99999999999`, "99999999999 examples"},
-		{`"examples":2`, `"examples":1e30`, "header"},
+		{`"examples":2`, `"examples":1e30`, "cannot header"},
 		{`"examples":2`, `"examples":3`, "x 24 bytes 4 3 × 3 values"},
 		{`"examples":2,"columns":3`, `"examples":2147483647,"columns":2147483647`, "x 24 bytes"},
 		{`"columns":3`, `"columns":0`, "0 columns"},
 		{`"columns":3`, `"columns":5`, "x 24 bytes"},
-		{`"dense"`, `"sparse"`, "sections"},
+		{`"dense"`, `"sparse"`, "wrong sections"},
 		{`"dense"`, `"packed"`, `"packed"`},
-		{`"x":{`, `"values":{"offset":4096,"bytes":24},"x":{`, "sections"},
+		{`"x":{`, `"values":{"offset":4096,"bytes":24},"x":{`, "wrong sections"},
 		{`"x":{"offset":4096`, `"x":{"offset":-4096`, "x 24 bytes byte -4096"},
 		{`"x":{"offset":4096`, `"x":{"offset":4100`, "multiple 4096"},
 		{`"x":{"offset":4096`, `"x":{"offset":0`, "x 24 bytes byte 0"},
@@ -72,10 +72,10 @@ func TestBinaryBadHeader(t *testing.T) {
 		{`"subnormals":0`, `"preparation":{"steps":"l3","features":3}`, `"l3"`},
 		{`"subnormals":0`, `"preparation":{"steps":"l2","features":2}`, "3 columns 2"},
 		{`"subnormals":0`, `"preparation":{"steps":"maxabs","features":3}`, "0 factors"},
-		{`"subnormals":0`, `"preparation":{"steps":"maxabs","features":3,"a":[1e99]}`, "header"},
-		{`"data_sha256":"0`, `"data_sha256":"1`, "equal"},
+		{`"subnormals":0`, `"preparation":{"steps":"maxabs","features":3,"a":[1e99]}`, "cannot header"},
+		{`"data_sha256":"0`, `"data_sha256":"1`, "equal ones"},
 		{`"content_sha256":"0`, `"content_sha256":"X`, "hashes"},
-		{`{"examples"`, `"examples"`, "header"},
+		{`{"examples"`, `"examples"`, "cannot header"},
 	} {
 		if strings.Count(dense, c.old) < 1 {
 			t.Fatalf("no %s", c.old)
@@ -92,10 +92,10 @@ func TestBinaryBadHeader(t *testing.T) {
 		with byte
 		want string
 	}{
-		{0, 1, "start"},
+		{0, 1, "one start more"},
 		{8, 3, "ends 3"},
-		{9, 255, "begins"},
-		{15, 255, "begins"},
+		{9, 255, "before begins beyond"},
+		{15, 255, "before begins beyond"},
 		{4096, 3, "column 3"},
 		{4099, 255, "column -16777216"},
 		{12288, 2, "label 2 example 0 0..1"},
@@ -152,7 +152,7 @@ func TestBinaryDamaged(t *testing.T) {
 				path+": ") {
 				t.Errorf("%s: taken, though not trusted: %+v, %v", storage, d, err)
 			}
-			return Read(t.Context(), path, Options{Trust: true})
+			return Read(t.Context(), path, Options{Placement: Placement{Trust: true}})
 		}
 		for _, n := range []int{1, 16, 50, 94, 95, 96, 300, 4095, 4096, 4097, len(raw) - 4097,
 			len(raw) - 1} {
@@ -214,7 +214,8 @@ func TestBinaryNotFinite(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary.LittleEndian.PutUint32(raw[h.Sections.X.Offset+4:], math.Float32bits(float32(math.Inf(1))))
-	d, err := ReadFrom(t.Context(), bytes.NewReader(raw), "f", Options{Trust: true})
+	d, err := ReadFrom(t.Context(), bytes.NewReader(raw), "f",
+		Options{Placement: Placement{Trust: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,8 +60,9 @@ func FuzzReadBinary(f *testing.F) {
 		if mend {
 			raw = withHeader(string(header), spread(body[:min(len(body), 64*blockSize)]))
 		}
-		for _, o := range []Options{{Format: "binary", Trust: true}, {NoLabels: true, Storage: "dense",
-			Trust: true}, {Storage: "sparse", Classes: []string{"b", "a"}}} {
+		for _, o := range []Options{{Format: "binary", Placement: Placement{Trust: true}},
+			{NoLabels: true, Storage: "dense", Placement: Placement{Trust: true}},
+			{Storage: "sparse", Classes: []string{"b", "a"}}} {
 			checkBinary(t, raw, o)
 		}
 	})

@@ -99,7 +99,7 @@ func TestPrepareLost(t *testing.T) {
 			}
 			for _, lost := range []bool{false, true} {
 				all, errs := onRanks(t, 2, func(r ranks.Reducer) (*dataset.Dataset, error) {
-					d, err := Read(t.Context(), path, Options{Ranks: r, Storage: storage})
+					d, err := Read(t.Context(), path, Options{Placement: Placement{Ranks: r}, Storage: storage})
 					if err != nil {
 						return nil, err
 					}

@@ -54,11 +54,12 @@ func TestBinarySums(t *testing.T) {
 		"f damaged checksum") {
 		t.Errorf("a flipped bit in a sum: %v", err)
 	}
-	read, err := ReadFrom(t.Context(), bytes.NewReader(b), "f", Options{Trust: true})
+	read, err := ReadFrom(t.Context(), bytes.NewReader(b), "f",
+		Options{Placement: Placement{Trust: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Unchecked(read) {
+	if read.Unchecked {
 		t.Error("a file with sums is said to have none")
 	}
 }
@@ -111,19 +112,18 @@ func TestBinaryOfBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameContent(t, "version "+version, got, d)
-		if Unchecked(got) != (version == binaryBare) {
-			t.Errorf("version %s is said to be without sums: %v", version, Unchecked(got))
-		}
+		want := *d
+		want.Unchecked = version == binaryBare
+		sameContent(t, "version "+version, got, &want)
 		if err := Verify(t.Context(), got); err != nil {
 			t.Errorf("version %s: %v", version, err)
 		}
 		file[binaryAlign] ^= 1 // of the first value
 		if got, err = ReadFrom(t.Context(), bytes.NewReader(file), "f",
-			Options{Trust: true}); err != nil {
+			Options{Placement: Placement{Trust: true}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Verify(t.Context(), got); !facts.Told(err, "content") {
+		if err := Verify(t.Context(), got); !facts.Told(err, "content hash") {
 			t.Errorf("version %s, damaged: %v", version, err)
 		}
 		prepared := *d

@@ -79,8 +79,8 @@ func TestMaxErrorsAndSkipBad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(d.Skipped.At, c.places) || len(d.Skipped.First) != len(c.errs) {
-				t.Errorf("skipped %v, wanted %v", d.Skipped.At, c.places)
+			if !reflect.DeepEqual(d.SkippedAt, c.places) || len(d.SkippedErrs) != len(c.errs) {
+				t.Errorf("skipped %v, wanted %v", d.SkippedAt, c.places)
 			}
 			if err := checkAll(t.Context(), d); err != nil {
 				t.Error(err)
@@ -107,7 +107,7 @@ func TestMaxErrorsAndSkipBad(t *testing.T) {
 func TestSkipBadKeepsFileErrors(t *testing.T) {
 	cut := pack(t, strings.Repeat("1,2,a\n3,4,b\n5,x,a\n", 5000))
 	cut = cut[:len(cut)-30]
-	if _, err := readText("f", cut, Options{SkipBad: true}); !facts.Told(err, "cut") {
+	if _, err := readText("f", cut, Options{SkipBad: true}); !facts.Told(err, "cut short") {
 		t.Errorf("SkipBad: %v", err)
 	}
 	_, err := readText("f", cut, Options{MaxErrors: 100000})
@@ -126,7 +126,7 @@ func TestSkipBadKeepsFileErrors(t *testing.T) {
 		t.Errorf("all bad: %v", err)
 	}
 	_, err = readText("f", "1,a\n2,a\nx,b\n", Options{SkipBad: true})
-	if !facts.Told(err, "class") {
+	if !facts.Told(err, "only one class") {
 		t.Errorf("one class left: %v", err)
 	}
 	if _, err := readText("f", "1,a\n2,b\n", Options{MaxErrors: -1}); !facts.Told(err, "-1 errors") {
@@ -141,8 +141,8 @@ func TestSkippedKeepsFewErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(d.Skipped.At) != 500 || len(d.Skipped.First) != want {
-			t.Errorf("MaxErrors %d: %d skipped, %d errors", most, len(d.Skipped.At), len(d.Skipped.First))
+		if len(d.SkippedAt) != 500 || len(d.SkippedErrs) != want {
+			t.Errorf("MaxErrors %d: %d skipped, %d errors", most, len(d.SkippedAt), len(d.SkippedErrs))
 		}
 	}
 }
@@ -163,14 +163,14 @@ func TestSkipBadWithLabelsFile(t *testing.T) {
 	}
 	if fmt.Sprint(d.X) != "[1 4 5]" || fmt.Sprint(d.Y) != "[0 2 1]" ||
 		fmt.Sprint(d.Classes) != "[a b c]" ||
-		fmt.Sprint(d.Skipped.At) != "[2 3]" {
-		t.Errorf("read %v, labels %v of %q, skipped %v", d.X, d.Y, d.Classes, d.Skipped.At)
+		fmt.Sprint(d.SkippedAt) != "[2 3]" {
+		t.Errorf("read %v, labels %v of %q, skipped %v", d.X, d.Y, d.Classes, d.SkippedAt)
 	}
 	want := labels +
 		`:4:1: column 1 (human): found an empty label "", wanted a class name; label the example, ` +
 		`or leave it out`
-	if d.Skipped.First[1].Error() != want {
-		t.Errorf("got %v\nwant %s", d.Skipped.First[1], want)
+	if d.SkippedErrs[1].Error() != want {
+		t.Errorf("got %v\nwant %s", d.SkippedErrs[1], want)
 	}
 	o.SkipBad = false
 	if _, err := readText("f", "1\n2\n3\n4\n5\n", o); !facts.Told(err, labels+":4:1: ") {

@@ -60,10 +60,10 @@ func TestNewBad(t *testing.T) {
 	}{
 		{two, []string{"a"}, nil, "1 labels 2"},
 		{two, []string{"a", ""}, nil, "label 1 0 empty"},
-		{two, []string{"a", "b\n"}, nil, "holds"},
+		{two, []string{"a", "b\n"}, nil, "control character"},
 		{two, nil, []string{"x", "y"}, "2 feature 1 features"},
 		{examples(1, 1, float32(math.NaN())), nil, nil, "example 2 column 1 NaN"},
-		{dataset.Examples{}, nil, nil, "example"},
+		{dataset.Examples{}, nil, nil, "no example"},
 		{dataset.Examples{N: 2, D: 3, X: make([]float32, 5)}, nil, nil, "5 values"},
 	} {
 		if _, err := dataset.New(c.x, c.labels, c.features); !facts.Told(err, c.want) {

@@ -49,6 +49,15 @@ type Options struct {
 	// SkipBad passes over bad examples and lists them in Dataset.Skipped.
 	SkipBad bool
 
+	Placement
+	// Stdin is what the path "-" reads, os.Stdin if nil.
+	Stdin io.Reader
+
+	passed
+}
+
+// Placement says where the examples lie, and what is done so that they fit there.
+type Placement struct {
 	// Trust leaves the checksums of a binary file alone, which is then opened without being read.
 	Trust bool
 	// Prepare names steps, or auto: a binary file whose prepared copy does not fit is refused early.
@@ -59,10 +68,6 @@ type Options struct {
 	Ranks ranks.Reducer
 	// Spill keeps many examples in files without names in $TMPDIR or /var/tmp, where that can be done.
 	Spill bool
-	// Stdin is what the path "-" reads, os.Stdin if nil.
-	Stdin io.Reader
-
-	passed
 }
 
 // Table says how a table is laid out; columns are named by the header or by position from 1.

@@ -49,7 +49,7 @@ func TestFetch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := stored(t, made, Options{Trust: true})
+	e := stored(t, made, Options{Placement: Placement{Trust: true}})
 	forgotten := func() {
 		t.Helper()
 		f, err := os.OpenFile(e.Path, os.O_RDWR, 0)

@@ -18,7 +18,7 @@ func TestWindow(t *testing.T) {
 		t.Errorf("a file that fits: window of %d examples, wanted none", got)
 	}
 	path, n, _ := holeyFile(t, 1000)
-	d, err := Read(t.Context(), path, Options{Trust: true})
+	d, err := Read(t.Context(), path, Options{Placement: Placement{Trust: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -220,8 +220,8 @@ func TestReadParquetBad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.N != 17 || fmt.Sprint(d.Skipped.At) != "[4 8 10]" || len(d.Y) != 17 {
-		t.Errorf("%d examples, skipped %v", d.N, d.Skipped.At)
+	if d.N != 17 || fmt.Sprint(d.SkippedAt) != "[4 8 10]" || len(d.Y) != 17 {
+		t.Errorf("%d examples, skipped %v", d.N, d.SkippedAt)
 	}
 }
 

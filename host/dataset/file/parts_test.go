@@ -224,7 +224,7 @@ func TestReadAllBad(t *testing.T) {
 		append(writeParts(t, ".svm", "x 1:1 9:2\ny 2:1\n"), writeParts(t, ".csv", words)...),
 		append(writeParts(t, ".csv", words), writeParts(t, ".svm", "x 1:1 9:2\ny 2:1\n")...)}
 	for _, paths := range kinds {
-		if _, err := ReadAll(t.Context(), "all", paths, encode); !facts.Told(err, "convert") {
+		if _, err := ReadAll(t.Context(), "all", paths, encode); !facts.Told(err, "convert one format") {
 			t.Errorf("%s behind %s: %v", paths[1], paths[0], err)
 		}
 	}

@@ -309,7 +309,7 @@ func TestReadLongLine(t *testing.T) {
 
 func TestReadFiles(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Read(t.Context(), dir, Options{}); !facts.Told(err, "directory") {
+	if _, err := Read(t.Context(), dir, Options{}); !facts.Told(err, "directory data file") {
 		t.Errorf("directory: %v", err)
 	}
 	missing := filepath.Join(dir, "none.csv")

@@ -231,10 +231,12 @@ func (e *BadExamples) Unwrap() []error { return e.Errs }
 
 // faults decides what becomes of bad examples: end, list, or pass over.
 type faults struct {
-	most    int  // errors to list before reading ends, at least 1
-	skip    bool // pass over bad examples
-	errs    []error
-	skipped dataset.Skipped
+	most int  // errors to list before reading ends, at least 1
+	skip bool // pass over bad examples
+	errs []error
+	// of examples that were passed over: all places, and the first errors
+	skippedAt   []int
+	skippedErrs []error
 }
 
 // defaultListed is how many errors Skipped keeps unless MaxErrors says more.
@@ -248,9 +250,9 @@ func (f *faults) listed() int { return max(f.most, defaultListed) }
 // reject takes the error of a bad example; it returns the error that ends reading, if any.
 func (f *faults) reject(err error, place int) error {
 	if f.skip {
-		f.skipped.At = append(f.skipped.At, place)
-		if len(f.skipped.First) < f.listed() {
-			f.skipped.First = append(f.skipped.First, err)
+		f.skippedAt = append(f.skippedAt, place)
+		if len(f.skippedErrs) < f.listed() {
+			f.skippedErrs = append(f.skippedErrs, err)
 		}
 		return nil
 	}

@@ -77,7 +77,8 @@ func TestSpill(t *testing.T) {
 		t.Errorf("left %v", left)
 	}
 	t.Setenv("TMPDIR", filepath.Join(temporary, "none"))
-	got, err := Read(t.Context(), filepath.Join(dir, "d.csv"), Options{Spill: true})
+	got, err := Read(t.Context(), filepath.Join(dir, "d.csv"),
+		Options{Placement: Placement{Spill: true}})
 	if err != nil || got.Home != nil || got.N != d.N {
 		t.Errorf("without a folder: %v", err)
 	}

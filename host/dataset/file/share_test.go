@@ -285,8 +285,9 @@ func checkShare(d, whole *dataset.Dataset) error {
 			whole.D, whole.Sparse())
 	case !slices.Equal(d.Y, whole.Y) || !slices.Equal(d.Classes, whole.Classes):
 		return fmt.Errorf("found other labels")
-	case !slices.Equal(d.IDs, whole.IDs) || fmt.Sprint(d.Skipped) != fmt.Sprint(whole.Skipped):
-		return fmt.Errorf("found other ids, or skipped %v, want %v", d.Skipped, whole.Skipped)
+	case !slices.Equal(d.IDs, whole.IDs) ||
+		fmt.Sprint(d.SkippedAt, d.SkippedErrs) != fmt.Sprint(whole.SkippedAt, whole.SkippedErrs):
+		return fmt.Errorf("found other ids, or skipped %v, want %v", d.SkippedAt, whole.SkippedAt)
 	case fmt.Sprint(d.Missing) != fmt.Sprint(whole.Missing) || !sameRecipe(d.Encoding, whole.Encoding):
 		return fmt.Errorf("found missing values %v, want %v, or another recipe", d.Missing, whole.Missing)
 	case d.SHA256 != whole.SHA256:
@@ -381,7 +382,7 @@ func TestShareOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, errs := onRanks(t, 2, func(r ranks.Reducer) (*dataset.Dataset, error) {
-		d, err := Read(t.Context(), path, Options{Ranks: r})
+		d, err := Read(t.Context(), path, Options{Placement: Placement{Ranks: r}})
 		if err != nil {
 			return nil, err
 		}
@@ -392,7 +393,7 @@ func TestShareOfOthers(t *testing.T) {
 			}
 			return fmt.Errorf("read %v", d.Row(other)[0])
 		})
-		if !facts.Told(err, "rank") {
+		if !facts.Told(err, "this rank") {
 			return nil, fmt.Errorf("found %v", err)
 		}
 		return d, r.Barrier(t.Context())

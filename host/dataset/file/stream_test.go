@@ -114,7 +114,7 @@ func TestStreamRefuses(t *testing.T) {
 		{strings.TrimSuffix(csv, "\n") + "x\n", Options{Classes: three}, "3 classes"},
 		{csv + "1,c\n", Options{}, "2 fields 17 line 1"},
 		{"1,2,a\n3,4,a\n", Options{}, `"a" 2 examples`},
-		{"", Options{}, "example"},
+		{"", Options{}, "no example"},
 		{"@relation r\n", Options{}, "CSV LIBSVM"},
 	} {
 		s, err := streamOf(t, "f", c.text, c.o)
@@ -131,7 +131,7 @@ func TestStreamRefuses(t *testing.T) {
 
 func TestOpenStreamRefuses(t *testing.T) {
 	for said, o := range map[string]Options{
-		"labels": {NoLabels: true}, "-1 features": {Features: -1},
+		"stream labels": {NoLabels: true}, "-1 features": {Features: -1},
 	} {
 		o.Stdin = strings.NewReader("1,a\n2,b\n")
 		if _, err := OpenStream(t.Context(), "-", []string{"-"}, o); !facts.Told(err, said) {

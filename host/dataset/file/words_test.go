@@ -175,7 +175,7 @@ func TestTextBesideOthers(t *testing.T) {
 		{o, strings.ReplaceAll(reviews, "film", "f\xfflm"), "f:4:3 column 2 said UTF-8"},
 		{withText(features.TextOptions{Columns: []string{"said"}, MinExamples: 9}), reviews, "word 9"},
 		{withText(features.TextOptions{Columns: []string{"told"}}), reviews, `"told"`},
-		{withText(features.TextOptions{Columns: []string{"class"}}), reviews, "text"},
+		{withText(features.TextOptions{Columns: []string{"class"}}), reviews, "text columns features"},
 		{Options{Table: Table{Encode: &features.EncodeOptions{Categories: []string{"2"},
 			Text: features.TextOptions{Columns: []string{"said"}}}}}, reviews, "category"},
 		{withText(features.TextOptions{Words: 9}), reviews, "9 words 0 5"},

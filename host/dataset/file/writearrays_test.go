@@ -128,7 +128,7 @@ func TestArraysBad(t *testing.T) {
 		classes []string
 		want    string
 	}{
-		{"f.npy", []string{"a", "b"}, "labels"},
+		{"f.npy", []string{"a", "b"}, "no place labels"},
 		{"f.npz", []string{"a", strings.Repeat("é", 1<<16+1)}, "65537 characters 65536"},
 	} {
 		dir := t.TempDir()

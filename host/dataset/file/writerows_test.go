@@ -59,12 +59,12 @@ func TestWriteRows(t *testing.T) {
 		rows func([]float32, int) error
 	}{
 		"example 2 column 2 +Inf": {"x.umab", shape, bad},
-		"umab":                    {"x.csv", shape, fine},
+		"binary umab":             {"x.csv", shape, fine},
 		"3 values": {"x.umab", &dataset.Dataset{Examples: dataset.Examples{N: 1, D: 3,
 			X: make([]float32, 3)}}, fine},
 		"1 labels 2 examples": {"x.umab", &dataset.Dataset{Examples: dataset.Examples{N: 2, D: 3},
 			Y: []int32{0}}, fine},
-		"address": {"x.umab", &dataset.Dataset{Examples: dataset.Examples{N: math.MaxInt / 8, D: 3}},
+		"address space": {"x.umab", &dataset.Dataset{Examples: dataset.Examples{N: math.MaxInt / 8, D: 3}},
 			fine},
 		"write 0": {"x.umab", &dataset.Dataset{Examples: dataset.Examples{D: 3}}, fine},
 	} {

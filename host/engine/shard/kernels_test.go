@@ -120,7 +120,7 @@ func TestKernelParts(t *testing.T) {
 		{Learner: means, Kernel: &fitting.Options{Function: rbf}},
 	} {
 		of := func(e engine.Engine, r ranks.Reducer) (string, error) {
-			data, err := file.Read(t.Context(), path, file.Options{Ranks: r})
+			data, err := file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: r}})
 			if err != nil {
 				return "", err
 			}
@@ -192,7 +192,7 @@ func TestKernelTraffic(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		read, err := file.Read(t.Context(), path, file.Options{Ranks: meter})
+		read, err := file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: meter}})
 		if err != nil {
 			return err
 		}

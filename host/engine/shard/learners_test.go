@@ -182,7 +182,7 @@ func TestPartsShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
-		return file.Read(t.Context(), path, file.Options{Ranks: r,
+		return file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: r},
 			Table: file.Table{LabelColumn: "class", IDColumn: "id",
 				Encode: &features.EncodeOptions{Missing: "mean",
 					Text: features.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})

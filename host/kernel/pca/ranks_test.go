@@ -32,7 +32,7 @@ func onRanks(t *testing.T, count int, path string, do func(e engine.Engine, x da
 			e, err := shard.Ranks(t.Context(), r, []engine.Engine{simd.New(), simd.New()}[:1+rank%2], nil)
 			if err == nil {
 				err = dataset.Guard(func() error {
-					d, err := file.Read(t.Context(), path, file.Options{Ranks: r})
+					d, err := file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: r}})
 					if err == nil && !d.Stored().Shared() {
 						err = errors.New("all ranks have all examples")
 					}
@@ -176,7 +176,7 @@ func TestRanksErrors(t *testing.T) {
 		},
 	} {
 		err := onRanks(t, 2, path, ask)
-		if !facts.Told(err, "rank") {
+		if !facts.Told(err, "this rank") {
 			t.Errorf("%s: found %v, want an error of the rank that has not the examples", name, err)
 		}
 	}

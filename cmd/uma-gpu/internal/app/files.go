@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -98,7 +97,7 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 	if d.Encoding != nil {
 		n.Say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
 	}
-	if file.Unchecked(d) {
+	if d.Unchecked {
 		n.Say("data: the file is of a version without checksums; uma-gpu convert writes one that has " +
 			"them")
 	}
@@ -108,9 +107,9 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 	for _, warning := range d.Warnings {
 		n.Warn("%s", warning)
 	}
-	if bad := len(d.Skipped.At); bad > 0 {
-		n.Warn("%d bad examples were skipped, at %s", bad, Places(d.Skipped.At))
-		for _, err := range d.Skipped.First {
+	if bad := len(d.SkippedAt); bad > 0 {
+		n.Warn("%d bad examples were skipped, at %s", bad, Places(d.SkippedAt))
+		for _, err := range d.SkippedErrs {
 			n.Warn("%v", err)
 		}
 	}
@@ -225,14 +224,6 @@ func Awaited[T any](ctx context.Context, path string, read func(path string) (T,
 	}
 	var none T
 	return none, interruptedReading(path)
-}
-
-// ReadAnnotations is crowd.ReadAnnotations, but for its waiting.
-func ReadAnnotations(ctx context.Context, path string,
-	o crowd.AnnotationOptions) (*crowd.Annotations, error) {
-	return Awaited(ctx, path, func(path string) (*crowd.Annotations, error) {
-		return crowd.ReadAnnotations(ctx, path, o)
-	})
 }
 
 // ReadClean is estimate.ReadClean, but for its waiting.

@@ -82,7 +82,7 @@ func untilSignal(args []string, stdout, stderr io.Writer) int {
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := execute(ctx, args, stdout, stderr)
 	if err != nil {
-		// if that fails there is nobody to tell
+		// an error of that has no place to go
 		fmt.Fprintf(stderr, "uma-gpu: %s\n", app.Legible(err.Error()))
 	}
 	return app.ExitCode(err)
@@ -90,7 +90,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // execute executes a command line and returns what went wrong.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	// The buffer keeps the first write error; nobody below has to look.
+	// The buffer keeps the first write error, so that commands need not look.
 	m := app.NewMeter(stderr)
 	defer m.Gone()
 	out := app.Screen{Writer: bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16),

@@ -161,7 +161,7 @@ type Report struct {
 	Questions []question      `json:"questions"` // the one that is worth most first
 	// examples with a label, those of the beginning included
 	Labelled int `json:"labelled"`
-	Left     int `json:"left"` // of the pool, that nobody was asked about
+	Left     int `json:"left"` // of the pool, not asked about yet
 	// of this round's model with the one before; null if there is none
 	Agreement *agreement     `json:"agreement"`
 	Advice    string         `json:"advice"` // to stop; "" as long as there is none

@@ -179,7 +179,7 @@ func (q *questions) align() error {
 // nameExamples finds ids and what to show.
 func (q *questions) nameExamples(ctx context.Context) (err error) {
 	n, pool := q.rest.N, q.Data.Path
-	if len(q.rest.Skipped.At) > 0 && (q.Show != "" || q.ShowFile != "") {
+	if len(q.rest.SkippedAt) > 0 && (q.Show != "" || q.ShowFile != "") {
 		return fmt.Errorf("%s: found bad examples that were skipped, wanted none, since texts are by "+
 			"place", pool)
 	}

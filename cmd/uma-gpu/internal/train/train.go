@@ -313,8 +313,8 @@ func (o *Options) closeEngine() error {
 	return o.Train.Engine.Close()
 }
 
-// watch has the training tell of its steps, as far as anybody looks. It returns the errors step by
-// step, and the passes of an online learner.
+// watch has the training tell of its steps, if these are shown or kept. It returns the errors step
+// by step, and the passes of an online learner.
 func (o *Options) watch(classes []string) (*training.History, *[]map[string]any) {
 	t := &o.Train
 	shown := o.History != "" || o.Page != ""
@@ -322,7 +322,7 @@ func (o *Options) watch(classes []string) (*training.History, *[]map[string]any)
 	passes := new([]map[string]any)
 	t.Watch = host.Watch{Note: o.Notes.Say, Phase: o.phase}
 	if !o.JSON && !o.Notes.Watched() && !o.Verbose && !shown {
-		return history, passes // nobody would see a step, and a pass need not be counted
+		return history, passes // no step is shown, and passes need not be counted
 	}
 	t.Watch.Step = func(r host.Report) {
 		history.Step(r.Step, r.EstimatedError, r.W)

@@ -79,7 +79,9 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 // readSorted reads the annotators' labels, with their classes in order if options has none.
 func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOptions,
 ) (*crowd.Annotations, error) {
-	a, err := app.ReadAnnotations(ctx, o.Annotators, options)
+	a, err := app.Awaited(ctx, o.Annotators, func(path string) (*crowd.Annotations, error) {
+		return crowd.ReadAnnotations(ctx, path, options)
+	})
 	if err != nil || options.Classes != nil {
 		return a, err
 	}

@@ -268,8 +268,11 @@ func (l *run) fitted() bool {
 	if l.state.Stage != fitting {
 		most = (most + rough - 1) / rough
 	}
-	if l.state.Stage < crossfitting {
+	switch l.state.Stage {
+	case learning, searching:
 		share *= rough
+	case crossfitting: // rounds and penalties are compared with each other
+		share /= rough
 	}
 	if l.state.Stage == learning {
 		most = min(most, learningIterations)

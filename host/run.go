@@ -67,7 +67,10 @@ type Result struct {
 	// CompressionSet are the examples whose sum the last weights of a learners.Compressor are, in
 	// increasing order; nil for other learners.
 	CompressionSet []int
-	Snapshot       *Snapshot // of an interrupted run; nil for others
+	// Settled are the parameters without the searches that the run has made: for runs of other
+	// examples of the same kind.
+	Settled  learners.Params
+	Snapshot *Snapshot // of an interrupted run; nil for others
 }
 
 // Snapshot is a run between two steps: the weights that its result would have, and the state to
@@ -88,6 +91,7 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, r.learner.Close()) }()
+	res.Settled = params
 	if o.OnStart != nil {
 		o.OnStart()
 	}
@@ -271,6 +275,9 @@ func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 				res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
 			}
 		}
+	}
+	if l, ok := r.learner.(learners.Searcher); ok && res.Stop == Converged {
+		res.Settled = l.Settled()
 	}
 	if l, ok := r.learner.(learners.Compressor); ok {
 		res.CompressionSet = l.CompressionSet()

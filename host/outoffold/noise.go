@@ -240,7 +240,7 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimat
 	p := softmax.Defaults()
 	p.LearnConfusion = true
 	o := e.Options
-	o.Learner, o.MaxSteps, o.Weights, o.TemperatureFolds = p, 0, "", 0
+	o.Learner, o.MaxSteps, o.Weights, o.Trial = p, 0, "", true
 	o.Watch = host.Watch{Note: e.Watch.Note}
 	var begin *confusion.Matrix
 	if e.counts != nil {

@@ -472,6 +472,16 @@ func (l *run) scored(w []float32, fold int, f func(i int, scores []float32)) err
 	})
 }
 
+// Settled implements learners.Searcher. The penalties by which noise is learned are not those of
+// fits.
+func (l *run) Settled() learners.Params {
+	p := l.Params
+	if l.noise == nil {
+		p.L2 = L2(l.state.Search.Lambda)
+	}
+	return &p
+}
+
 func (l *run) Close() error {
 	err := l.eval.Close()
 	if l.curve != nil {

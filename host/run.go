@@ -67,8 +67,8 @@ type Result struct {
 	// CompressionSet are the examples whose sum the last weights of a learners.Compressor are, in
 	// increasing order; nil for other learners.
 	CompressionSet []int
-	// Settled are the parameters without the searches that the run has made: for runs of other
-	// examples of the same kind.
+	// Settled are the parameters of a learners.Searcher without the searches that the run has made:
+	// for runs of other examples of the same kind. It is nil for other learners, and before the end.
 	Settled  learners.Params
 	Snapshot *Snapshot // of an interrupted run; nil for others
 }
@@ -91,7 +91,6 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, r.learner.Close()) }()
-	res.Settled = params
 	if o.OnStart != nil {
 		o.OnStart()
 	}

@@ -89,6 +89,10 @@ func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 	if t.From != nil {
 		o.From = t.From.W
 	}
+	learner := t.Learner
+	if r.Settled != nil {
+		learner = r.Settled
+	}
 	ctx, task := progress.Begin(ctx, progress.Work{
 		Name: "learning without each fold", Unit: "fold", Total: int64(folds)})
 	defer task.End()
@@ -103,7 +107,7 @@ func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}
-		run, err := Run(ctx, r.Settled, t.problem.On(some.X, some.Y), o)
+		run, err := Run(ctx, learner, t.problem.On(some.X, some.Y), o)
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}

@@ -46,7 +46,9 @@ func Scores(
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
-		o.Learner = m.Run.Settled
+		if m.Run.Settled != nil {
+			o.Learner = m.Run.Settled
+		}
 		spreads[f] = fold.Deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
 		if m.Run.Noise != nil {
 			h.Learned = append(h.Learned, m.Run.Noise)

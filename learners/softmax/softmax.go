@@ -157,6 +157,10 @@ func (l *run) deal() {
 // known goes on to what comes when the noise is known.
 func (l *run) known() {
 	l.state.Crossing = crossing{}
+	if l.NoiseOnly {
+		l.state.Stage = done
+		return
+	}
 	if !l.L2.Search {
 		l.found(l.L2.Lambda)
 		return

@@ -17,9 +17,9 @@ import (
 var ErrTogether = errors.New("trainings cannot be made side by side")
 
 // Together returns whether TrainAll takes these options: the learner has a StepAll, the features
-// are not mapped, and the rule keeps the weights of one step.
+// are not mapped, the rule keeps the weights of one step, and the time has no limit.
 func (o *Options) Together() bool {
-	if o.Learner == nil || o.Learner.Definition().StepAll == nil || o.Kernel != nil ||
+	if o.Time != 0 || o.Learner == nil || o.Learner.Definition().StepAll == nil || o.Kernel != nil ||
 		o.Annotations != nil {
 		return false
 	}

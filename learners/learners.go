@@ -85,6 +85,24 @@ const (
 	CorrectionChosen = "correction-chosen"     // which correction did best; no fault
 )
 
+type spentKey struct{}
+
+// WithTime returns a context of work whose time is limited; spent returns the share of it that is
+// over.
+func WithTime(ctx context.Context, spent func() float64) context.Context {
+	return context.WithValue(ctx, spentKey{}, spent)
+}
+
+// TimeSpent returns the share of the time that is over, 1 or more if it is up; 0 without a limit. A
+// learner of several stages, whose weights before the last are trials, goes on to the last one at
+// half of it. A step that is made of steps ends at 1.
+func TimeSpent(ctx context.Context) float64 {
+	if spent, ok := ctx.Value(spentKey{}).(func() float64); ok {
+		return spent()
+	}
+	return 0
+}
+
 // Field is one thing to tell of a step.
 type Field struct {
 	Name  string

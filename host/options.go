@@ -57,9 +57,9 @@ type Options struct {
 	// 0.
 	From *model.Model
 	// Resume is an unfinished training to continue: a checkpoint, or the model of a run that was
-	// interrupted or out of time; nil for none. The result is that of a training never interrupted. Data and noise must be those
-	// with which it began. Learner, Weights and Seed must too, or have their zero values. MaxSteps
-	// and TemperatureFolds may differ.
+	// interrupted or out of time; nil for none. The result is that of a training never interrupted.
+	// Data and noise must be those with which it began. Learner, Weights and Seed must too, or have
+	// their zero values. MaxSteps and TemperatureFolds may differ.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
 	Checkpoint Checkpoint

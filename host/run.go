@@ -99,8 +99,8 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 		}
 	}
 	changed := learners.AllClasses(p.Q)
-	_, task := progress.Begin(ctx, progress.Work{
-		Name: "learning", Unit: "step", Total: int64(o.MaxSteps), AtMost: true, From: int64(r.steps)})
+	ctx, task := progress.Begin(ctx, progress.Work{
+		Name: "learning", Unit: "step", From: int64(r.steps)})
 	defer task.End()
 	everyStep := o.OnStep != nil || r.choice.rule != learners.Last ||
 		params.Definition().StepAll == nil
@@ -150,6 +150,7 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 		}
 		r.steps++
 		res.Doubts = step.Doubts
+		task.Enter(step.Stage)
 		r.choice.add(r.w)
 		changed = step.Changed
 		if o.OnStep != nil {

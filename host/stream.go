@@ -113,8 +113,8 @@ func checkStream(o Options) error {
 		return errors.New("found a kernel map for examples that come once, wanted none")
 	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" ||
 		o.TemperatureFolds > 0 || o.HoldOut > 0 || o.Time != 0:
-		return errors.New("found annotations, a training to go on with, a checkpoint, folds or a time for " +
-			"examples that come once, wanted none of these")
+		return errors.New("found annotations, a training to go on with, a checkpoint, folds or a time " +
+			"for examples that come once, wanted none of these")
 	case o.MaxSteps < 0 || o.MaxSteps > 1:
 		return fmt.Errorf("found %d passes over examples that come once, wanted 1", o.MaxSteps)
 	}

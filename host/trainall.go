@@ -83,12 +83,8 @@ func learnAll(ctx context.Context, trainings []*trainer) (weights []engine.Weigh
 	}
 	going := slices.Clone(runs)
 	most := func(r *loop) int { return trainings[slices.Index(runs, r)].MaxSteps }
-	work := progress.Work{Name: fmt.Sprintf("learning in %d ways", len(runs)), Unit: "step",
-		AtMost: true}
-	for _, r := range runs {
-		work.Total = max(work.Total, int64(most(r)))
-	}
-	_, task := progress.Begin(ctx, work)
+	_, task := progress.Begin(ctx, progress.Work{
+		Name: fmt.Sprintf("learning in %d ways", len(runs)), Unit: "step"})
 	defer task.End()
 	for len(going) > 0 {
 		task.Reach(int64(going[0].steps))

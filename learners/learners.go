@@ -62,6 +62,7 @@ type Step struct {
 	Doubts  []Doubt // of a run that ends here; mostly none
 	Changed []int   // classes whose weights changed, each once
 	Fields  []Field // what the step was about
+	Stage   string  // of the run after the step, for people; "" if it has one
 }
 
 // Doubt is a finding about a result that its user should know, mostly one against it.

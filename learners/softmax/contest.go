@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
@@ -125,7 +126,7 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 		return learners.Step{}, err
 	}
 	s.Parts++
-	step := learners.Step{
+	step := learners.Step{Stage: "the choice of a correction",
 		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)},
 			{Name: "right", Value: right}},
 		Doubts: base.EndInDoubt("allow more steps, or give a correction",
@@ -203,11 +204,17 @@ func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int
 		return 0, false, errors.Join(err, eval.Close())
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	ctx, task := progress.Begin(ctx, progress.Work{
+		Name: fmt.Sprintf("learning from %d examples", len(some)), Unit: "step"})
+	defer task.End()
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, false, err
 		}
-		if s, err := l.Step(ctx, w); err != nil || s.Done || learners.TimeSpent(ctx) >= 1 {
+		s, err := l.Step(ctx, w)
+		task.Enter(s.Stage)
+		task.Add(1)
+		if err != nil || s.Done || learners.TimeSpent(ctx) >= 1 {
 			return l.state.Search.Lambda, l.state.Short, err
 		}
 	}

@@ -262,8 +262,8 @@ func (l *run) doubts() []learners.Doubt {
 			"softmax: ended in %s: the weights are those of a trial and not a result", l.state.Stage)
 	case l.state.Short:
 		return base.EndInDoubt("allow more time, or give a penalty",
-			"softmax: time was short, so the penalty %.3g is a guess or the best of few, or rounds of fits are "+
-				"missing",
+			"softmax: time was short, so the penalty %.3g is a guess or the best of few, or rounds of "+
+				"fits are missing",
 			l.state.Search.Lambda)
 	}
 	return nil
@@ -272,7 +272,7 @@ func (l *run) doubts() []learners.Doubt {
 // stepped reports an iteration, or that w is now where the next fit begins.
 func (l *run) stepped(w engine.Weights) learners.Step {
 	s := learners.Step{Changed: learners.AllClasses(w.Q),
-		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts()}
+		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts(), Stage: l.state.Stage.String()}
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})

@@ -75,8 +75,8 @@ func TestShortTime(t *testing.T) {
 					Keep: func(s host.Snapshot) error { kept = s; return nil }})
 				if short.Stop != host.Converged || short.Steps > whole.Steps && !inDoubt(short) ||
 					short.EstimatedError > whole.EstimatedError+0.02 {
-					t.Errorf("%s, %d examples, short at %d: %s after %d of %d steps, error %.3f of %.3f, %q", name, m,
-						at, short.Stop, short.Steps, whole.Steps, short.EstimatedError, whole.EstimatedError,
+					t.Errorf("%s, %d examples, short at %d: %s after %d of %d steps, error %.3f of %.3f, %q",
+						name, m, at, short.Stop, short.Steps, whole.Steps, short.EstimatedError, whole.EstimatedError,
 						short.Doubts)
 				}
 				if (at == 0 || at < 3 && m < n) && !inDoubt(short) {

@@ -258,6 +258,12 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 // iterations, and leaves more of the loss.
 const rough = 4
 
+// A fit of at most cheap products an evaluation takes milliseconds, and is made closer.
+const (
+	cheap  = 1 << 23
+	closer = 10
+)
+
 // leastIterations are made for each penalty, so that what it changes shows.
 const leastIterations = 2
 
@@ -273,6 +279,10 @@ func (l *run) fitted() bool {
 		share *= rough
 	case crossfitting: // rounds and penalties are compared with each other
 		share /= rough
+	case fitting:
+		if float64(len(l.problem.Y))*float64(len(l.min.now.w)) <= cheap {
+			share /= closer
+		}
 	}
 	if l.state.Stage == learning {
 		most = min(most, learningIterations)

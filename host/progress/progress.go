@@ -23,7 +23,7 @@ const (
 type Work struct {
 	Name  string // reading, for instance
 	Unit  string // of what is counted, in the singular: step; Bytes are told by their multiples
-	Total int64  // number of units; 0 if it is not known, as where a limit is, or if nothing is counted
+	Total int64  // number of units; 0 if only a limit is known, or nothing is counted
 	From  int64  // how many are done as it begins, of work that goes on
 }
 

@@ -271,8 +271,8 @@ func (l *run) doubts() []learners.Doubt {
 
 // stepped reports an iteration, or that w is now where the next fit begins.
 func (l *run) stepped(w engine.Weights) learners.Step {
-	s := learners.Step{Changed: learners.AllClasses(w.Q),
-		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts(), Stage: l.state.Stage.String()}
+	s := learners.Step{Changed: learners.AllClasses(w.Q), Stage: l.state.Stage.String(),
+		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts()}
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})

@@ -38,7 +38,7 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 	}
 	const down, bits = 10, 12 // readings on the way down, mostly
 	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading",
-		Total: down + bits, AtMost: true})
+		Total: down + bits})
 	defer task.End()
 	_, exponent := math.Frexp(f.spread)
 	t := math.Ldexp(1, exponent+4) // where probabilities are all but uniform

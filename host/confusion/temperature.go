@@ -36,9 +36,7 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 	if err != nil {
 		return 0, err
 	}
-	const down, bits = 10, 12 // readings on the way down, mostly
-	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading",
-		Total: down + bits})
+	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading"})
 	defer task.End()
 	_, exponent := math.Frexp(f.spread)
 	t := math.Ldexp(1, exponent+4) // where probabilities are all but uniform
@@ -46,16 +44,16 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 	if !(below > 0) {
 		return 0, errNoTemperature
 	}
-	for step := int64(1); below > 0; step++ {
+	for below > 0 {
 		t /= 2
 		above, below = below, f.halve()
-		task.Reach(min(step, down))
+		task.Add(1)
 	}
 	// The slope is above 0 at high units and not at low ones.
-	const most = 1 << bits
+	const most = 1 << 12
 	low, high, unit := most, 2*most, t/most
-	for step := int64(0); high-low > 1; step++ {
-		task.Reach(min(down+step, down+bits))
+	for step := 0; high-low > 1; step++ {
+		task.Add(1)
 		middle := (low + high) / 2
 		if step%3 < 2 { // where a line has the slope 0
 			middle = low + int(float64(float64(high-low)*(below/(below-above)))+0.5)
@@ -171,8 +169,8 @@ func (f *temperatureFit) read(raise func(powers, below []float64)) float64 {
 }
 
 // term is the share of slope of an example of label y: (C·g)_y - ⟨CᵀC·p, g⟩, where p are the powers
-// over their sum and g the derivatives p·(s - Σ p·s), and Σ_r (1/q - p_r)·g_r of its share 1/n of the
-// example added. p and g, for q numbers, are overwritten.
+// over their sum and g the derivatives p·(s - Σ p·s), and Σ_r (1/q - p_r)·g_r of its share 1/n of
+// the example added. p and g, for q numbers, are overwritten.
 func (f *temperatureFit) term(powers, below []float64, y int, p, g []float64) float64 {
 	all, mean := 0.0, 0.0
 	for r, v := range powers {

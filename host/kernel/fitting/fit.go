@@ -52,6 +52,8 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 	steps := []dataset.Steps{equalSteps, plainSteps}
 	if k.Steps != nil {
 		steps = []dataset.Steps{*k.Steps}
+	} else if o.Coordinates {
+		steps = []dataset.Steps{{Bias: true}}
 	}
 	if k.findsGamma() && k.Search {
 		best, err := search(ctx, p, l, o, steps)

@@ -20,6 +20,7 @@ const (
 	defaultComponents = 500
 	exactExamples     = 5000
 	manyLandmarks     = 4000
+	coordinates       = 1000
 )
 
 // Preparations of the components. Equally long ones tell classes apart better, and fit
@@ -42,13 +43,16 @@ type Options struct {
 	// take the γ that sets the means of the classes farthest apart in feature space
 	Mean       bool
 	Cosine     bool // scale each example to length 1 first
-	Components int  // 0 for 500, or as many as there are
+	Components int  // 0 for 500, or as many as there are, or all coordinates
 	// instead of Components: the share of the variance that they have; 0 for none
 	Variance  float64
-	Landmarks int            // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
-	Choice    string         // of landmarks: pca.Uniform (also ""), KMeans or Farthest
-	Steps     *dataset.Steps // preparation of the components; nil for a choice by noise and number
-	Memory    int64          // most bytes for the fit; 0 for no limit
+	Landmarks int // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
+	// Coordinates takes, unless Components, Variance or AllLandmarks ask for principal components, all
+	// coordinates of the landmarks, 1000 by default, which cost less: of learners that see no rotation
+	Coordinates bool
+	Choice      string         // of landmarks: pca.Uniform (also ""), KMeans or Farthest
+	Steps       *dataset.Steps // preparation of the components; nil for a choice by noise and number
+	Memory      int64          // most bytes for the fit; 0 for no limit
 }
 
 // findsGamma says whether γ is to be found.
@@ -66,7 +70,13 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	if k.findsGamma() {
 		o.Function.Gamma = 1
 	}
+	o.Coordinates = k.Coordinates && k.Components == 0 && k.Variance == 0 && k.Landmarks != AllLandmarks
 	switch {
+	case o.Coordinates:
+		if k.Landmarks == 0 {
+			o.Landmarks = min(coordinates, n)
+		}
+		return o
 	case k.Landmarks == AllLandmarks:
 		o.Landmarks = 0
 	case k.Landmarks == 0 && n > exactExamples:

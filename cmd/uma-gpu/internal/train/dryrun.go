@@ -152,19 +152,24 @@ func (o *Options) kernelPlan(d *dataset.Dataset, landmarks, components int, p pc
 
 // planKernel prints what the fit of kernel PCA would take, which goes before training.
 func (o *Options) planKernel(d *dataset.Dataset) error {
-	k := o.Train.Kernel.PCA(d.N, d.D, o.Train.Seed)
+	asked := *o.Train.Kernel
+	asked.Coordinates = o.Train.Learner.Definition().Rotates
+	k := asked.PCA(d.N, d.D, o.Train.Seed)
 	plan, err := pca.NewPlan(d, k)
 	if err != nil {
 		return app.AdviseKernel(err)
 	}
-	landmarks, components := k.Landmarks, strconv.Itoa(k.Components)
+	landmarks, count, components := k.Landmarks, k.Components, strconv.Itoa(k.Components)
 	if landmarks == 0 {
 		landmarks = d.N
 	}
-	if k.Components == 0 {
+	switch {
+	case k.Coordinates:
+		count, components = landmarks, "their coordinates"
+	case k.Components == 0:
 		components = fmt.Sprintf("as many as have %v of the variance", k.Variance)
 	}
-	r, kept := o.kernelPlan(d, landmarks, k.Components, plan), "computed for each product"
+	r, kept := o.kernelPlan(d, landmarks, count, plan), "computed for each product"
 	if plan.Kept {
 		kept = "kept"
 		r.Memory.More += plan.Kernel

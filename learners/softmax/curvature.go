@@ -21,7 +21,7 @@ const mostFactored = 2048
 // A sample of the examples tells the curvature: sampledRows for each feature, leastRows at least.
 const (
 	sampledRows = 4
-	leastRows   = 1 << 12
+	leastRows   = 1 << 11
 	mostValues  = 1 << 26 // of the sample, if the information is a diagonal
 )
 

@@ -2,6 +2,7 @@ package softmax
 
 import (
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -11,7 +12,7 @@ import (
 // mostJudged examples have been judged.
 const (
 	searchFolds = 5
-	mostJudged  = 3000
+	mostJudged  = 2000
 )
 
 // The path of a search: penalties from mostLambda on, each a third of the one before it, in units
@@ -28,7 +29,8 @@ const (
 	tolerated    = 0.1
 )
 
-// temperatures are what scores are multiplied by before their loss is taken. Each λ is judged with
+// temperatures are what scores are multiplied by before their loss is taken, each twice the second
+// one before it. Each λ is judged with
 // the one that suits it best: too small a λ makes the model too sure, and too large a one not sure
 // enough, which says little of its decisions.
 var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4}
@@ -68,22 +70,28 @@ func (t *trial) mean() (loss, deviation float64) {
 	return loss, math.Sqrt(max(0, variance) / t.Weight)
 }
 
-// add counts an example of scores s and weight u, whose label has the likelihood with each class.
-// p and v are places for as many numbers.
-func (t *trial) add(u float64, s, likelihood, p, v []float32) {
+// add counts an example of scores s and weight u, whose label has the likelihood, as logarithms,
+// with each class. powers is a place for three numbers of each class.
+func (t *trial) add(u float64, s, likelihood []float32, powers []float64) {
 	t.Weight += u
-	for e, f := range temperatures {
-		for k := range v {
-			v[k] = f * s[k]
+	q, most := len(s), slices.Max(s)
+	label := powers[2*q:]
+	for k, v := range s {
+		powers[k] = float64(numerics.Exp(temperatures[0] * (v - most)))
+		powers[q+k] = float64(numerics.Exp(temperatures[1] * (v - most)))
+		label[k] = float64(numerics.Exp(likelihood[k]))
+	}
+	for e := range temperatures {
+		p := powers[e%2*q:][:q] // each second temperature is twice the one before it
+		var all, those float64
+		for k, v := range p {
+			all += v
+			those += float64(v * label[k])
+			p[k] = float64(v * v)
 		}
-		m, least := numerics.Softmax(p, v)
-		for k := range v {
-			v[k] += likelihood[k]
-		}
-		m2, least2 := numerics.Softmax(p, v)
-		loss := float64((m - m2) + (least - least2))
-		if loss-loss != 0 {
-			loss = numerics.MostLoss
+		loss := float64(numerics.MostLoss)
+		if f := float32(those / all); f >= 0x1p-126 {
+			loss = -float64(numerics.Log(f))
 		}
 		t.Losses[e] += float64(u * loss)
 		t.Squares[e] += float64(float64(u*loss) * loss)

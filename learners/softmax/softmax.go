@@ -268,8 +268,11 @@ func (l *run) fitted() bool {
 	if l.state.Stage != fitting {
 		most = (most + rough - 1) / rough
 	}
-	if l.state.Stage < crossfitting {
+	switch l.state.Stage {
+	case learning, searching:
 		share *= rough
+	case crossfitting: // rounds and penalties are compared with each other
+		share /= rough
 	}
 	if l.state.Stage == learning {
 		most = min(most, learningIterations)
@@ -283,7 +286,7 @@ func (l *run) fitted() bool {
 
 // fresh is the number of iterations for which a curvature is good, or half of a fit's if that is
 // more.
-const fresh = 8
+const fresh = 16
 
 // renew measures the curvature anew if it is no longer good.
 func (l *run) renew() error {
@@ -435,13 +438,13 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 
 // judgeHeldOut judges the weights of a fit by the examples that the search holds out.
 func (l *run) judgeHeldOut(w []float32) (t trial, err error) {
-	p, v := make([]float32, l.problem.Q), make([]float32, l.problem.Q)
+	powers := make([]float64, 3*l.problem.Q)
 	err = l.scored(w, l.state.Search.Fold, func(i int, s []float32) {
 		u := 1.0
 		if l.targets.Weight != nil {
 			u = float64(l.targets.Weight[i])
 		}
-		t.add(u, s, l.likelihood(i), p, v)
+		t.add(u, s, l.likelihood(i), powers)
 	})
 	return t, err
 }

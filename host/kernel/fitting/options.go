@@ -37,9 +37,13 @@ const manyComponents = 0.1
 // Options describe the kernel map of a classifier with curved boundaries: its learner is linear in
 // kernel principal components of the examples.
 type Options struct {
-	// Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
+	// Gamma 0 of rbf and poly stands for what Search finds if coordinates are taken, or else, and with
+	// Median, for 1 / the median squared distance of examples
 	Function kernel.Function
-	Search   bool // find the best of seven values of γ near 1 / that median
+	Median   bool
+	// find the best of some values of γ near 1 / that median: on a sample if coordinates are taken, or
+	// else of seven
+	Search bool
 	// take the γ that sets the means of the classes farthest apart in feature space
 	Mean       bool
 	Cosine     bool // scale each example to length 1 first
@@ -60,6 +64,16 @@ func (k *Options) findsGamma() bool {
 	return k.Function.Kind != kernel.Linear && (k.Search || k.Mean || k.Function.Gamma == 0)
 }
 
+// coordinates says whether all coordinates of landmarks are taken.
+func (k *Options) coordinates() bool {
+	return k.Coordinates && k.Components == 0 && k.Variance == 0 && k.Landmarks != AllLandmarks
+}
+
+// searches says whether γ is searched for.
+func (k *Options) searches() bool {
+	return k.findsGamma() && (k.Search || k.coordinates() && !k.Median && !k.Mean)
+}
+
 // PCA returns the kernel PCA to fit to n examples of d features, with γ = 1 where it is to be
 // found.
 func (k *Options) PCA(n, d int, seed uint64) pca.Options {
@@ -70,7 +84,7 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	if k.findsGamma() {
 		o.Function.Gamma = 1
 	}
-	o.Coordinates = k.Coordinates && k.Components == 0 && k.Variance == 0 && k.Landmarks != AllLandmarks
+	o.Coordinates = k.coordinates()
 	switch {
 	case o.Coordinates:
 		if k.Landmarks == 0 {
@@ -113,9 +127,8 @@ func (k *Options) MostComponents(n, d int) int {
 	return o.Components
 }
 
-// FindPCA returns what PCA does, with γ computed from x where Function.Gamma is 0 or Search or
-// Mean is set. note tells the user that γ; it is "" if γ was given, or is only where Search or
-// Mean begins. Errors: those of Plan and pca.MedianGamma.
+// FindPCA returns what PCA does, with γ computed from x where it is to be found. note tells the user
+// that γ; it is "" if γ was given, or is only where Search or Mean begins. Errors: those of Plan and pca.MedianGamma.
 func (k *Options) FindPCA(e engine.Engine, rows dataset.Rows, seed uint64,
 ) (o pca.Options, note string, err error) {
 	x := rows.Stored()
@@ -136,7 +149,7 @@ func (k *Options) findFunction(e engine.Engine, x dataset.Rows, seed uint64) (ke
 		return f, "", nil
 	}
 	var err error
-	if f.Gamma, err = pca.MedianGamma(e, x, seed); err != nil || k.Search || k.Mean {
+	if f.Gamma, err = pca.MedianGamma(e, x, seed); err != nil || k.searches() || k.Mean {
 		return f, "", err
 	}
 	return f, fmt.Sprintf("gamma %v, 1 / median squared distance", f.Gamma), nil

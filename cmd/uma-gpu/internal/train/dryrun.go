@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -159,7 +158,7 @@ func (o *Options) planKernel(d *dataset.Dataset) error {
 	if err != nil {
 		return app.AdviseKernel(err)
 	}
-	landmarks, count, components := k.Landmarks, k.Components, strconv.Itoa(k.Components)
+	landmarks, count, components := k.Landmarks, k.Components, fmt.Sprintf("components: %d", k.Components)
 	if landmarks == 0 {
 		landmarks = d.N
 	}
@@ -167,7 +166,7 @@ func (o *Options) planKernel(d *dataset.Dataset) error {
 	case k.Coordinates:
 		count, components = landmarks, "their coordinates"
 	case k.Components == 0:
-		components = fmt.Sprintf("as many as have %v of the variance", k.Variance)
+		components = fmt.Sprintf("components: as many as have %v of the variance", k.Variance)
 	}
 	r, kept := o.kernelPlan(d, landmarks, count, plan), "computed for each product"
 	if plan.Kept {
@@ -175,7 +174,7 @@ func (o *Options) planKernel(d *dataset.Dataset) error {
 		r.Memory.More += plan.Kernel
 	}
 	return o.printKernel(r, func(row app.Row) {
-		row("kernel PCA\t%d landmarks, components: %s", landmarks, components)
+		row("kernel map\t%d landmarks, %s", landmarks, components)
 		row("kernel values\t%s, %s", app.BytesText(plan.Kernel), kept)
 		row("vectors\tabout %s", app.BytesText(plan.Vectors))
 		row("basis\t%s\ncomponents\t%s", app.BytesText(plan.Basis), app.BytesText(r.Bytes))

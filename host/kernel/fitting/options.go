@@ -127,8 +127,9 @@ func (k *Options) MostComponents(n, d int) int {
 	return o.Components
 }
 
-// FindPCA returns what PCA does, with γ computed from x where it is to be found. note tells the user
-// that γ; it is "" if γ was given, or is only where Search or Mean begins. Errors: those of Plan and pca.MedianGamma.
+// FindPCA returns what PCA does, with γ computed from x where it is to be found. note tells the
+// user that γ; it is "" if γ was given, or is only where Search or Mean begins. Errors: those of
+// Plan and pca.MedianGamma.
 func (k *Options) FindPCA(e engine.Engine, rows dataset.Rows, seed uint64,
 ) (o pca.Options, note string, err error) {
 	x := rows.Stored()

@@ -13,9 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// A kernel function whose map has coordinates is judged on ridgeExamples examples and ridgeLandmarks
-// landmarks, of which each of ridgeFolds parts is held out in turn. The first penalty that is tried
-// is mostRidge, and each next one a share ridgeFactor of it.
+// A kernel function whose map has coordinates is judged on ridgeExamples examples and
+// ridgeLandmarks landmarks. Each of ridgeFolds parts is held out in turn. The first penalty that is
+// tried is mostRidge, and each next one a share ridgeFactor of it.
 const (
 	ridgeExamples  = 2000
 	ridgeLandmarks = 300
@@ -31,9 +31,8 @@ const (
 	mostFactor  = 1 << 8
 )
 
-// ridgeGamma returns the γ, a power of two times that of o, with which ridge regression tells
-// most of the labels held out of a sample: the loss falls at first on the way there, and no C is
-// needed, as labels that are wrong at random blur all γ alike.
+// ridgeGamma returns the γ, a power of two times that of o, of least squared loss on labels held
+// out of a sample, by ridge regression. It needs no C: wrong labels blur all γ alike.
 func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 	tell func(string, ...any)) (float32, error) {
 	x := p.Rows()
@@ -84,9 +83,9 @@ func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 	return best, nil
 }
 
-// ridgeLoss returns the mean squared loss of ridge regression from the rows of z to the labels, as 0
-// and 1 for each class, on rows held out, with the penalty that is best. All sums are in float64, in
-// a fixed order.
+// ridgeLoss returns the mean squared loss of ridge regression from the rows of z to the labels, as
+// 0 and 1 for each class, on rows held out, with the penalty that is best. All sums are in float64,
+// in a fixed order.
 func ridgeLoss(z dataset.Examples, y []int32, q int) float64 {
 	d := z.D + 1 // with a 1
 	row := func(dst []float64, i int) {

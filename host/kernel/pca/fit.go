@@ -180,7 +180,8 @@ type Basis struct {
 	// landmark, Rows is 0, 1, 2, …. If only some are, they come in the order of the pivots: landmark
 	// k is the chosen example that landmarks 0..k-1 approximate worst.
 	Rows []int
-	// Eigenvalues[t] = Σ_i z_it² over the training examples i; decreasing, D of them; none of coordinates
+	// Eigenvalues[t] = Σ_i z_it² over the training examples i; decreasing, D of them; none of
+	// coordinates
 	Eigenvalues []float64
 	// Σ_i ‖φ(x_i) - mean‖²: variance of the training examples in feature space; of coordinates
 	// Σ_i ‖φ(x_i)‖²

@@ -52,7 +52,8 @@ func NewMap(
 
 // newMap makes a map of a basis and the components z of the examples, and returns what it makes of
 // them. Nobody may use z any more.
-func newMap(basis *Basis, z dataset.Stored, steps dataset.Steps) (_ *Map, _ dataset.Stored, err error) {
+func newMap(basis *Basis, z dataset.Stored, steps dataset.Steps,
+) (_ *Map, _ dataset.Stored, err error) {
 	k := &Map{Basis: basis}
 	if k.Preparation, err = features.Fit(steps, z); err != nil {
 		z.Close()

@@ -66,8 +66,8 @@ type Options struct {
 
 	Components int     // D; 0 to choose it by Variance
 	Variance   float64 // the share of the variance in feature space that D components reach, in (0, 1]
-	// Coordinates takes, in place of D components, all coordinates in the space that the landmarks span:
-	// x's are L⁻¹k_m(x), K_mm = LLᵀ, not centred. Components of all variance are a rotation of them.
+	// Coordinates takes, in place of D components, all coordinates in the space that the landmarks
+	// span: L⁻¹k_m(x), K_mm = LLᵀ, not centred. All components are a rotation of them.
 	Coordinates bool
 
 	Landmarks int    // m; 0 for all examples, which is exact
@@ -113,8 +113,8 @@ func (o *Options) check(n, d int) error {
 	}
 	switch rank, why := o.rank(n, d); {
 	case o.Coordinates && (o.Components != 0 || o.Variance != 0 || o.Landmarks == 0):
-		return wrong("found %d components, variance %v and %d landmarks with coordinates, wanted landmarks "+
-			"alone", o.Components, o.Variance, o.Landmarks)
+		return wrong("found %d components, variance %v and %d landmarks with coordinates, wanted "+
+			"landmarks alone", o.Components, o.Variance, o.Landmarks)
 	case o.Coordinates:
 	case o.Components < 0 || o.Components > 0 && o.Variance != 0:
 		return wrong("found %d components and variance %v, wanted one of them above 0", o.Components,

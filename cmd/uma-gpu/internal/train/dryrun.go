@@ -158,7 +158,8 @@ func (o *Options) planKernel(d *dataset.Dataset) error {
 	if err != nil {
 		return app.AdviseKernel(err)
 	}
-	landmarks, count, components := k.Landmarks, k.Components, fmt.Sprintf("components: %d", k.Components)
+	landmarks, count := k.Landmarks, k.Components
+	components := fmt.Sprintf("components: %d", count)
 	if landmarks == 0 {
 		landmarks = d.N
 	}

@@ -26,8 +26,8 @@ import (
 // searched for, such as a penalty, is that of all. Each fold has its share of every noisy label.
 // data is only read; o.Seed draws the folds, and goes to each training.
 //
-// o's From, Resume, Checkpoint and HoldOut must be empty. Each training is a Trial. Only the Note of
-// o's Watch is called. The result has the same bits on every engine and any number of
+// o's From, Resume, Checkpoint and HoldOut must be empty. Each training is a Trial. Only the Note
+// of o's Watch is called. The result has the same bits on every engine and any number of
 // processors. A cancelled ctx ends it with ctx's error; other errors are those of host.Train.
 //
 // With o.Annotations the labels are the annotators' votes, and each training learns their noise.

@@ -243,7 +243,9 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 	for k := range u {
 		u[k] = float64(2*rng.IntN(2) - 1)
 	}
-	c.freedom = max(1, float64(d)-ridge*dot(u, c.solve(u))/probes)
+	z := slices.Clone(u)
+	c.solve(z)
+	c.freedom = max(1, float64(d)-ridge*dot(u, z)/probes)
 }
 
 // chance returns what chance decides of the mean loss of n examples and q classes, twice: the
@@ -286,21 +288,26 @@ func (c *curvature) gain(g, direction []float64) float64 {
 	if c.x.D <= mostFactored {
 		return -dot(g, direction)
 	}
-	z := make([]float64, len(g))
-	for i, v := range g {
-		z[i] = v / c.factor[i%c.x.D]
-	}
-	return dot(g, z)
+	return total(len(g), func(from, to int) (sum float64) {
+		j := from % c.x.D
+		for _, v := range g[from:to] {
+			sum += float64(v*v) / c.factor[j]
+			if j++; j == c.x.D {
+				j = 0
+			}
+		}
+		return sum
+	})
 }
 
-// solve returns P⁻¹·g for each vector of g, rows of d; g by the trace if P is a diagonal.
-func (c *curvature) solve(g []float64) []float64 {
-	z, d := slices.Clone(g), c.x.D
+// solve makes P⁻¹·z of each vector of z, rows of d; z by the trace if P is a diagonal.
+func (c *curvature) solve(z []float64) {
+	d := c.x.D
 	if d > mostFactored {
 		scale(z, 1/(c.lambda+c.trace+math.SmallestNonzeroFloat64))
-		return z
+		return
 	}
-	parallel.Ranges(len(g)/d, 1, func(from, to int) {
+	parallel.Ranges(len(z)/d, 1, func(from, to int) {
 		for i := range d {
 			row := c.factor[i*d : i*d+i+1]
 			for r := from; r < to; r++ {
@@ -320,24 +327,6 @@ func (c *curvature) solve(g []float64) []float64 {
 			}
 		}
 	})
-	return z
-}
-
-// inner4 returns ⟨x,y⟩, as four sums whose additions need not wait for each other.
-func inner4(x, y []float64) float64 {
-	var s [4]float64
-	y = y[:len(x)]
-	for len(x) >= 4 {
-		s[0] += float64(x[0] * y[0])
-		s[1] += float64(x[1] * y[1])
-		s[2] += float64(x[2] * y[2])
-		s[3] += float64(x[3] * y[3])
-		x, y = x[4:], y[4:]
-	}
-	for i, v := range x {
-		s[0] += float64(v * y[i])
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
 // informant says how much a label tells of the scores of its example.

@@ -8,7 +8,7 @@ import (
 )
 
 // searchFolds is the number of folds of a search for λ. Each is held out in turn, until about
-// mostJudged examples have been judged.
+// mostJudged examples have been judged. Of many features, where a fit takes long, folds are larger.
 const (
 	searchFolds = 5
 	mostJudged  = 3000
@@ -141,10 +141,14 @@ func (s *search) best() float64 {
 	return lambda
 }
 
-// searches returns how many folds a search holds out.
-func (l *run) searches() int {
-	n := max(1, len(l.problem.Y)/searchFolds)
-	return max(1, min(searchFolds, (mostJudged+n-1)/n))
+// searchFolds returns the number of folds of a search, and how many it holds out.
+func (l *run) searchFolds() (count, held int) {
+	n := len(l.problem.Y)
+	if count = searchFolds; l.problem.X.D > mostFactored {
+		count = max(2, min(count, n/mostJudged))
+	}
+	each := max(1, n/count)
+	return count, max(1, min(count, (mostJudged+each/2)/each))
 }
 
 // meanSquared returns the mean squared length of the examples without the bias column; 1 if

@@ -150,7 +150,7 @@ func (l *run) deal() {
 		l.held = nil
 		return
 	case searching:
-		count = searchFolds
+		count, _ = l.searchFolds()
 	}
 	l.held = folds(l.problem.Y, l.problem.Q, count, l.problem.Seed)
 }
@@ -418,7 +418,8 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 			return false, err
 		}
 		fold := l.state.Search.Fold
-		from, more = l.state.Search.judge(t, from, l.searches())
+		_, held := l.searchFolds()
+		from, more = l.state.Search.judge(t, from, held)
 		switch {
 		case !more:
 			l.found(l.state.Search.Lambda)

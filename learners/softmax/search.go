@@ -2,6 +2,7 @@ package softmax
 
 import (
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -18,8 +19,9 @@ const (
 // of the mean squared length of an example, so that the features' scale does not matter. It ends
 // after pathLength, or where the loss is above the least by clearlyWorse standard errors: smaller
 // penalties take longer, and where labels are many and wrong their loss may fall again, when the
-// model has learned them by heart. The first λ whose loss is within tolerated standard errors of
-// the least is taken.
+// model has learned them by heart. Of those whose loss is within tolerated standard errors of the
+// least, the λ is taken that predicts most labels, and the largest of equals: with the best
+// temperature, losses differ little where labels are right.
 const (
 	mostLambda   = 2e-3
 	pathFactor   = 1.0 / 3
@@ -28,10 +30,13 @@ const (
 	tolerated    = 0.1
 )
 
-// temperatures are what scores are multiplied by before their loss is taken. Each λ is judged with
-// the one that suits it best: too small a λ makes the model too sure, and too large a one not sure
-// enough, which says little of its decisions.
-var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4}
+// temperatures is the number of factors, each √2 times the one before it, by which scores are
+// multiplied before their loss is taken. Each λ is judged with the one that suits it best: too small a
+// λ makes the model too sure, and too large a one not sure enough, which says little of its decisions.
+const temperatures = 11
+
+// lowest are the least two factors. Powers of two times them are the others.
+var lowest = [2]float32{0.25, 0.35355338}
 
 // search is the search for a penalty. Each fit of a fold goes on from the weights of the one
 // before it.
@@ -48,11 +53,13 @@ type search struct {
 
 // trial is what became of a penalty on the examples held out.
 type trial struct {
-	Weight          float64                    // of the examples
-	Losses, Squares [len(temperatures)]float64 // sums of the corrected losses, and of their squares
+	Weight          float64               // of the examples
+	Missed          float64               // the weight of those whose label is not the likeliest class
+	Losses, Squares [temperatures]float64 // sums of the corrected losses, and of their squares
 }
 
-// mean returns the mean loss with the temperature that suits best, and its standard error.
+// mean returns the least mean loss that a temperature may give, where a parabola through the best
+// three has it, and its standard error.
 func (t *trial) mean() (loss, deviation float64) {
 	if t.Weight == 0 {
 		return 0, 0
@@ -65,29 +72,58 @@ func (t *trial) mean() (loss, deviation float64) {
 	}
 	loss = t.Losses[best] / t.Weight
 	variance := t.Squares[best]/t.Weight - float64(loss*loss)
+	if best > 0 && best < temperatures-1 {
+		before, after := t.Losses[best-1]-t.Losses[best], t.Losses[best+1]-t.Losses[best]
+		if bend := before + after; bend > 0 {
+			loss -= float64((after-before)*(after-before)) / (8 * bend * t.Weight)
+		}
+	}
 	return loss, math.Sqrt(max(0, variance) / t.Weight)
 }
 
-// add counts an example of scores s and weight u, whose label has the likelihood with each class.
-// p and v are places for as many numbers.
-func (t *trial) add(u float64, s, likelihood, p, v []float32) {
+// add counts an example of scores s, weight u and label y, which has the likelihood with each class.
+// e and c are places for as many numbers.
+func (t *trial) add(u float64, y int32, s, likelihood []float32, e, c []float64) {
 	t.Weight += u
-	for e, f := range temperatures {
-		for k := range v {
-			v[k] = f * s[k]
-		}
-		m, least := numerics.Softmax(p, v)
-		for k := range v {
-			v[k] += likelihood[k]
-		}
-		m2, least2 := numerics.Softmax(p, v)
-		loss := float64((m - m2) + (least - least2))
-		if loss-loss != 0 {
-			loss = numerics.MostLoss
-		}
-		t.Losses[e] += float64(u * loss)
-		t.Squares[e] += float64(float64(u*loss) * loss)
+	most := slices.Max(s)
+	if s[y] != most {
+		t.Missed += u
 	}
+	possible := float32(math.Inf(-1)) // the largest score of a class with which the label is possible
+	for k, v := range likelihood {
+		if c[k] = float64(numerics.Exp(v)); c[k] > 0 {
+			possible = max(possible, s[k])
+		}
+	}
+	for first, f := range lowest {
+		for k, v := range s {
+			e[k] = float64(numerics.Exp(f * (v - most)))
+		}
+		for at := first; at < temperatures; at += len(lowest) {
+			sum, label := 0.0, 0.0
+			for k, v := range e {
+				sum += v
+				label += float64(v * c[k])
+				e[k] = float64(v * v)
+			}
+			loss := float64(f * (most - possible))
+			if label > 1e-300 {
+				loss = logarithm(sum) - logarithm(label)
+			}
+			if !(loss <= numerics.MostLoss) {
+				loss = numerics.MostLoss
+			}
+			t.Losses[at] += float64(u * loss)
+			t.Squares[at] += float64(float64(u*loss) * loss)
+			f *= 2
+		}
+	}
+}
+
+// logarithm returns the natural logarithm of a normal positive v, to a float32's precision.
+func logarithm(v float64) float64 {
+	fraction, exponent := math.Frexp(v)
+	return float64(numerics.Log(float32(fraction))) + float64(math.Ln2*float64(exponent))
 }
 
 // judge takes what became of the fit under way and its weights, and goes on to the next λ or fold,
@@ -98,6 +134,7 @@ func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bo
 	}
 	sum := &s.Tried[s.At]
 	sum.Weight += t.Weight
+	sum.Missed += t.Missed
 	for e := range temperatures {
 		sum.Losses[e] += t.Losses[e]
 		sum.Squares[e] += t.Squares[e]
@@ -131,14 +168,15 @@ func (s *search) best() float64 {
 			least, deviation = loss, d
 		}
 	}
-	lambda := s.From
+	lambda, best, missed := s.From, s.From, math.Inf(1)
 	for k := range s.Tried {
-		if loss, _ := s.Tried[k].mean(); loss <= least+float64(tolerated*deviation) {
-			break
+		t := &s.Tried[k]
+		if loss, _ := t.mean(); loss <= least+float64(tolerated*deviation) && t.Missed < missed {
+			best, missed = lambda, t.Missed
 		}
 		lambda *= pathFactor
 	}
-	return lambda
+	return best
 }
 
 // searchFolds returns the number of folds of a search, and how many it holds out.

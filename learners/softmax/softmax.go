@@ -458,13 +458,13 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 
 // judgeHeldOut judges the weights of a fit by the examples that the search holds out.
 func (l *run) judgeHeldOut(w []float32) (t trial, err error) {
-	p, v := make([]float32, l.problem.Q), make([]float32, l.problem.Q)
+	e, c := make([]float64, l.problem.Q), make([]float64, l.problem.Q)
 	err = l.scored(w, l.state.Search.Fold, func(i int, s []float32) {
 		u := 1.0
 		if l.targets.Weight != nil {
 			u = float64(l.targets.Weight[i])
 		}
-		t.add(u, s, l.likelihood(i), p, v)
+		t.add(u, l.problem.Y[i], s, l.likelihood(i), e, c)
 	})
 	return t, err
 }

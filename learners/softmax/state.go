@@ -101,7 +101,8 @@ func (l *run) check(s *state) error {
 		fault{len(path.Tried) > pathLength || path.At < 0 || path.At > len(path.Tried) ||
 			path.Fold < 0 || path.Fold > searchFolds || !sized(size, path.BestW), "a search that is none"},
 		fault{slices.ContainsFunc(path.Tried, func(t trial) bool {
-			return !positive(t.Weight) || !base.Finite(t.Losses[:]) || !base.Finite(t.Squares[:])
+			return !positive(t.Weight) || !positive(t.Missed) || !base.Finite(t.Losses[:]) ||
+				!base.Finite(t.Squares[:])
 		}), "a trial that is none"},
 
 		fault{c.Larger < 0 || c.Larger > largerLambdas || !sized(l.Folds, c.BeforeW) ||

@@ -35,20 +35,8 @@ type Checkpoint struct {
 	Failed bool
 }
 
-// Saved is the error of a training that failed after a checkpoint of it was written.
-type Saved struct {
-	Path  string // of the checkpoint
-	Steps int    // of the checkpoint
-	Err   error  // of the training
-}
-
-// Error returns the error of the training, and the checkpoint.
-func (s *Saved) Error() string {
-	return fmt.Sprintf("%v; what %d steps have learned is in %s", s.Err, s.Steps, s.Path)
-}
-
-// Unwrap returns the error of the training.
-func (s *Saved) Unwrap() error { return s.Err }
+// ErrSaved marks the error of a training that failed after a checkpoint of it was written.
+var ErrSaved = errors.New("the training was saved")
 
 // due returns a function that returns whether a checkpoint is due after the given steps.
 func (c Checkpoint) due() func(steps int) bool {
@@ -94,7 +82,8 @@ func (t *trainer) checkpoints(o *RunOptions) func(error) error {
 				return errors.Join(err, failed)
 			}
 		}
-		return &Saved{Path: t.Checkpoint.Path, Steps: last.Steps, Err: err}
+		return fmt.Errorf("%w; %w: what %d steps have learned is in %s", err, ErrSaved, last.Steps,
+			t.Checkpoint.Path)
 	}
 }
 

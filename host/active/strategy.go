@@ -62,7 +62,7 @@ type Options struct {
 	// MaxSteps 4096: of eight times as many the gain was within the error of six runs.
 	Centroid versionspace.Options
 
-	// Weights are those that Centre returned for these labels and options, of SVM, Analytic and BPM;
+	// Weights is what Centre returned for these labels and options, of SVM, Analytic and BPM;
 	// empty to have Ask find them.
 	Weights engine.Weights
 

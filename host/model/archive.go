@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
@@ -314,6 +315,20 @@ func load(kind, path string, read func(r io.ReaderAt, size int64) error) error {
 	defer f.Close() // only read: nothing can fail that matters
 	if err := read(f, info.Size()); err != nil {
 		return fail(err, "")
+	}
+	return nil
+}
+
+// save writes the members of a file of that kind, unless there is an error of them: whole or not at
+// all.
+func save(kind, path string, members []member, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s file %s not written: %w", kind, path, err)
+	}
+	if err := atomicfile.Write(path, func(w io.Writer) error {
+		return writeZip(w, members)
+	}); err != nil {
+		return fmt.Errorf("%s file %w", kind, err)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 // Basis is a kernel PCA by itself, with the preparation before it: an .npz file of the
@@ -19,10 +18,10 @@ type Basis struct {
 	ToolVersion   string              `json:"tool_version"`
 	Features      Features            `json:"features"`
 	Preparation   dataset.Preparation `json:"preparation"`
-	Kernel        Kernel              `json:"kernel"`
+	Kernel        Kernel              `json:"kernel"` // that of Map; Save describes it anew
 	// decreasing, Σ_i z_it² over the training examples
-	Eigenvalues []float64   `json:"eigenvalues"`
-	Projection  *Projection `json:"-"`
+	Eigenvalues []float64 `json:"eigenvalues"`
+	Map         *pca.Map  `json:"-"`
 }
 
 // BasisVersion is the version of the format of basis files.
@@ -30,13 +29,7 @@ const BasisVersion = 1
 
 const basisName = "basis.json"
 
-// Map returns the map that b keeps, sharing memory with it.
-func (b *Basis) Map() *pca.Map { return newMap(&b.Kernel, b.Projection) }
-
-// SetMap makes k the map of b, sharing memory with it.
-func (b *Basis) SetMap(k *pca.Map) { b.Kernel, b.Projection = describe(k) }
-
-func (b *Basis) check() error {
+func (b *Basis) check(p *Projection) error {
 	if b.FormatVersion != BasisVersion {
 		return fmt.Errorf("%s: found format_version %d, wanted %d: the file was written by another "+
 			"version of uma-gpu", basisName, b.FormatVersion, BasisVersion)
@@ -50,31 +43,31 @@ func (b *Basis) check() error {
 	if err := b.Kernel.check(); err != nil {
 		return fmt.Errorf("%s: kernel: %w", basisName, err)
 	}
-	if b.Projection == nil {
-		return errNoProjection
-	}
-	return b.Projection.check(&b.Kernel, b.Preparation.Width())
+	return p.check(&b.Kernel, b.Preparation.Width())
 }
 
 // Save writes the basis file path, by a temporary file: a failure leaves what was there.
 func (b *Basis) Save(path string) error {
-	if err := b.check(); err != nil {
-		return fmt.Errorf("basis file %s not written: %w", path, err)
+	members, err := b.members()
+	return save("basis", path, members, err)
+}
+
+// members checks b and returns what its file consists of.
+func (b *Basis) members() ([]member, error) {
+	if b.Map == nil {
+		return nil, errNoProjection
+	}
+	var p *Projection
+	b.Kernel, p = describe(b.Map)
+	if err := b.check(p); err != nil {
+		return nil, err
 	}
 	meta, err := json.MarshalIndent(b, "", " ")
 	if err != nil {
-		return fmt.Errorf("basis file %s not written: %w", path, err)
+		return nil, err
 	}
-	members := append(b.Projection.members(), text(basisName, append(meta, '\n')))
-	if err := checkSize(members); err != nil {
-		return fmt.Errorf("basis file %s not written: %w", path, err)
-	}
-	if err := atomicfile.Write(path, func(w io.Writer) error {
-		return writeZip(w, members)
-	}); err != nil {
-		return fmt.Errorf("basis file %w", err)
-	}
-	return nil
+	members := append(p.members(), text(basisName, append(meta, '\n')))
+	return members, checkSize(members)
 }
 
 // LoadBasis reads a basis file, as carefully as Load reads a model. The error names path.
@@ -104,9 +97,10 @@ func readBasis(r io.ReaderAt, size int64) (*Basis, error) {
 	if err := dec.Decode(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", basisName, err)
 	}
-	b.Projection = readProjection(a, b.Preparation.Width())
+	p := readProjection(a, b.Preparation.Width())
 	if err := a.end("those of a basis file"); err != nil {
 		return nil, err
 	}
-	return b, b.check()
+	b.Map = newMap(&b.Kernel, p)
+	return b, b.check(p)
 }

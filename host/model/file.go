@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -126,13 +125,5 @@ func (m *Model) members() ([]member, error) {
 // what failed, and what to do.
 func (m *Model) Save(path string) error {
 	members, err := m.members()
-	if err != nil {
-		return fmt.Errorf("model file %s not written: %w", path, err)
-	}
-	if err := atomicfile.Write(path, func(w io.Writer) error {
-		return writeZip(w, members)
-	}); err != nil {
-		return fmt.Errorf("model file %w", err)
-	}
-	return nil
+	return save("model", path, members, err)
 }

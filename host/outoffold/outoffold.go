@@ -3,6 +3,7 @@
 package outoffold
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,17 +40,11 @@ func Scores(
 	}
 	note := o.Watch.Note
 	o.TemperatureFolds, o.Watch = 0, host.Watch{}
-	fitting := ctx
-	ctx, task := progress.Begin(ctx, foldWork(folds))
-	defer task.End()
 	spreads, steps, stops := make([]float64, folds), make([]int, folds), []string{}
-	for f := range folds {
+	if err := eachFold(ctx, folds, func(ctx context.Context, f int) error {
 		m, err := train(ctx, h, labelled, noise, o, f)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
+		if err != nil || ctx.Err() != nil {
+			return err
 		}
 		spreads[f] = fold.Deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
 		if m.Run.Noise != nil {
@@ -58,7 +53,9 @@ func Scores(
 		if steps[f] = m.Meta.Steps; !slices.Contains(stops, m.Meta.Stop) {
 			stops = append(stops, m.Meta.Stop)
 		}
-		task.Add(1)
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	if note != nil {
 		note("%d folds: %d to %d steps, %s", folds, slices.Min(steps), slices.Max(steps),
@@ -67,14 +64,22 @@ func Scores(
 	if o.Annotations != nil {
 		noise = meanLearned(h, data.Classes)
 	}
-	task.End()
-	finish(fitting, h, spreads, labelled.Y, noise, note)
+	finish(ctx, h, spreads, labelled.Y, noise, note)
 	return h, nil
 }
 
-// foldWork is that of as many trainings as there are folds.
-func foldWork(folds int) progress.Work {
-	return progress.Work{Name: "learning without each fold", Unit: "fold", Total: int64(folds)}
+// eachFold calls learn for each fold, and tells how many are done.
+func eachFold(ctx context.Context, folds int, learn func(ctx context.Context, f int) error) error {
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "learning without each fold", Unit: "fold",
+		Total: int64(folds)})
+	defer task.End()
+	for f := range folds {
+		if err := cmp.Or(learn(ctx, f), ctx.Err()); err != nil {
+			return fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
+		}
+		task.Add(1)
+	}
+	return nil
 }
 
 // meanLearned returns the mean of the matrices that the trainings have learned; nil for none.
@@ -244,16 +249,10 @@ func AllScores(
 		}
 	}
 	note := all[0].Watch.Note
-	fitting := ctx
-	ctx, task := progress.Begin(ctx, foldWork(folds))
-	defer task.End()
-	for f := range folds {
+	if err := eachFold(ctx, folds, func(ctx context.Context, f int) error {
 		weights, err := trainAll(ctx, labelled, noise, all, held, f)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
+		if err != nil || ctx.Err() != nil {
+			return err
 		}
 		for k, w := range weights {
 			spreads[k] = append(spreads[k], fold.Deviation(w))
@@ -261,11 +260,12 @@ func AllScores(
 		if note != nil {
 			note("fold %d of %d: %d trainings side by side", f+1, folds, len(all))
 		}
-		task.Add(1)
+		return nil
+	}); err != nil {
+		return nil, err
 	}
-	task.End()
 	for k, h := range held {
-		finish(fitting, h, spreads[k], labelled.Y, noise, note)
+		finish(ctx, h, spreads[k], labelled.Y, noise, note)
 	}
 	return held, nil
 }

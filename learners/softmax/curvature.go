@@ -21,7 +21,7 @@ const mostFactored = 2048
 // A sample of the examples tells the curvature: sampledRows for each feature, leastRows at least.
 const (
 	sampledRows = 4
-	leastRows   = 1 << 12
+	leastRows   = 1 << 11
 	mostValues  = 1 << 26 // of the sample, if the information is a diagonal
 )
 
@@ -282,11 +282,12 @@ func factorise(a []float64, d int) {
 	}
 }
 
-// gain returns the decrease of the loss that is left where its gradient is g and L-BFGS goes along
-// direction, twice. It is the direction's, unless that begins from the gradient.
-func (c *curvature) gain(g, direction []float64) float64 {
+// gain returns the decrease of the loss that is left where a minimiser is, twice. It is that of its
+// next direction, unless that begins from the gradient.
+func (c *curvature) gain(m *minimiser) float64 {
+	g := m.now.grad
 	if c.x.D <= mostFactored {
-		return -dot(g, direction)
+		return -dot(g, m.direction())
 	}
 	return total(len(g), func(from, to int) (sum float64) {
 		j := from % c.x.D

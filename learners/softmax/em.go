@@ -17,7 +17,7 @@ const softLambda = 0.1
 const (
 	largerLambda  = 3
 	largerLambdas = 4
-	clearly       = 2
+	clearly       = 3
 )
 
 // settledShare ends EM when a round changes the likeliest class of at most this share of examples.

@@ -22,7 +22,8 @@ const (
 // correction has none: its loss has no lower bound, and falls the deeper the fewer examples there
 // are. Fits of a search begin from each other, and those of a crossing each see other examples.
 func (l *run) wantsHeadStart(w []float32) bool {
-	if l.state.HeadStart || l.Correction == Backward || l.noise != nil || l.state.Cleaned.Weight != nil {
+	if l.state.HeadStart || l.Correction == Backward || l.noise != nil ||
+		l.state.Cleaned.Weight != nil {
 		return false
 	}
 	switch l.state.Stage {

@@ -12,7 +12,7 @@ import (
 // mostJudged examples have been judged. Of many features, where a fit takes long, folds are larger.
 const (
 	searchFolds = 5
-	mostJudged  = 3000
+	mostJudged  = 2000
 )
 
 // The path of a search: penalties from mostLambda on, each a third of the one before it, in units
@@ -30,13 +30,11 @@ const (
 	tolerated    = 0.1
 )
 
-// temperatures is the number of factors, each √2 times the one before it, by which scores are
-// multiplied before their loss is taken. Each λ is judged with the one that suits it best: too small a
-// λ makes the model too sure, and too large a one not sure enough, which says little of its decisions.
-const temperatures = 11
-
-// lowest are the least two factors. Powers of two times them are the others.
-var lowest = [2]float32{0.25, 0.35355338}
+// temperatures are what scores are multiplied by before their loss is taken, each twice the second
+// one before it. Each λ is judged with the one that suits it best: too small a λ makes the model too
+// sure, and too large a one not sure enough, which says little of its decisions.
+var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4,
+	5.656854, 8}
 
 // search is the search for a penalty. Each fit of a fold goes on from the weights of the one
 // before it.
@@ -53,9 +51,9 @@ type search struct {
 
 // trial is what became of a penalty on the examples held out.
 type trial struct {
-	Weight          float64               // of the examples
-	Missed          float64               // the weight of those whose label is not the likeliest class
-	Losses, Squares [temperatures]float64 // sums of the corrected losses, and of their squares
+	Weight          float64                    // of the examples
+	Missed          float64                    // the weight of those whose label is not the likeliest class
+	Losses, Squares [len(temperatures)]float64 // sums of the corrected losses, and of their squares
 }
 
 // mean returns the least mean loss that a temperature may give, where a parabola through the best
@@ -72,7 +70,7 @@ func (t *trial) mean() (loss, deviation float64) {
 	}
 	loss = t.Losses[best] / t.Weight
 	variance := t.Squares[best]/t.Weight - float64(loss*loss)
-	if best > 0 && best < temperatures-1 {
+	if best > 0 && best < len(temperatures)-1 {
 		before, after := t.Losses[best-1]-t.Losses[best], t.Losses[best+1]-t.Losses[best]
 		if bend := before + after; bend > 0 {
 			loss -= float64((after-before)*(after-before)) / (8 * bend * t.Weight)
@@ -81,49 +79,35 @@ func (t *trial) mean() (loss, deviation float64) {
 	return loss, math.Sqrt(max(0, variance) / t.Weight)
 }
 
-// add counts an example of scores s, weight u and label y, which has the likelihood with each class.
-// e and c are places for as many numbers.
-func (t *trial) add(u float64, y int32, s, likelihood []float32, e, c []float64) {
+// add counts an example of scores s, weight u and label y, which has the likelihood, as logarithms,
+// with each class. powers is a place for three numbers of each class.
+func (t *trial) add(u float64, y int32, s, likelihood []float32, powers []float64) {
 	t.Weight += u
-	most := slices.Max(s)
+	q, most := len(s), slices.Max(s)
 	if s[y] != most {
 		t.Missed += u
 	}
-	possible := float32(math.Inf(-1)) // the largest score of a class with which the label is possible
-	for k, v := range likelihood {
-		if c[k] = float64(numerics.Exp(v)); c[k] > 0 {
-			possible = max(possible, s[k])
-		}
+	label := powers[2*q:]
+	for k, v := range s {
+		powers[k] = float64(numerics.Exp(temperatures[0] * (v - most)))
+		powers[q+k] = float64(numerics.Exp(temperatures[1] * (v - most)))
+		label[k] = float64(numerics.Exp(likelihood[k]))
 	}
-	for first, f := range lowest {
-		for k, v := range s {
-			e[k] = float64(numerics.Exp(f * (v - most)))
+	for e := range temperatures {
+		p := powers[e%2*q:][:q] // each second temperature is twice the one before it
+		var all, those float64
+		for k, v := range p {
+			all += v
+			those += float64(v * label[k])
+			p[k] = float64(v * v)
 		}
-		for at := first; at < temperatures; at += len(lowest) {
-			sum, label := 0.0, 0.0
-			for k, v := range e {
-				sum += v
-				label += float64(v * c[k])
-				e[k] = float64(v * v)
-			}
-			loss := float64(f * (most - possible))
-			if label > 1e-300 {
-				loss = logarithm(sum) - logarithm(label)
-			}
-			if !(loss <= numerics.MostLoss) {
-				loss = numerics.MostLoss
-			}
-			t.Losses[at] += float64(u * loss)
-			t.Squares[at] += float64(float64(u*loss) * loss)
-			f *= 2
+		loss := float64(numerics.MostLoss)
+		if f := float32(those / all); f >= 0x1p-126 {
+			loss = -float64(numerics.Log(f))
 		}
+		t.Losses[e] += float64(u * loss)
+		t.Squares[e] += float64(float64(u*loss) * loss)
 	}
-}
-
-// logarithm returns the natural logarithm of a normal positive v, to a float32's precision.
-func logarithm(v float64) float64 {
-	fraction, exponent := math.Frexp(v)
-	return float64(numerics.Log(float32(fraction))) + float64(math.Ln2*float64(exponent))
 }
 
 // judge takes what became of the fit under way and its weights, and goes on to the next λ or fold,

@@ -259,6 +259,12 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 // iterations, and leaves more of the loss.
 const rough = 4
 
+// A fit of at most cheap products an evaluation takes milliseconds, and is made closer.
+const (
+	cheap  = 1 << 23
+	closer = 10
+)
+
 // leastIterations are made for each penalty, so that what it changes shows.
 const leastIterations = 2
 
@@ -269,8 +275,15 @@ func (l *run) fitted() bool {
 	if l.state.Stage != fitting {
 		most = (most + rough - 1) / rough
 	}
-	if l.state.Stage < crossfitting {
+	switch l.state.Stage {
+	case learning, searching:
 		share *= rough
+	case crossfitting: // rounds and penalties are compared with each other
+		share /= rough
+	case fitting:
+		if float64(len(l.problem.Y))*float64(len(l.min.now.w)) <= cheap {
+			share /= closer
+		}
 	}
 	if l.state.Stage == learning {
 		most = min(most, learningIterations)
@@ -278,13 +291,13 @@ func (l *run) fitted() bool {
 	if l.state.Made < min(leastIterations, most) {
 		return false
 	}
-	return l.state.Made >= most || l.curve.gain(l.min.now.grad, l.min.direction()) <=
+	return l.state.Made >= most || l.curve.gain(l.min) <=
 		share*l.curve.chance(len(l.problem.Y), l.problem.Q)
 }
 
 // fresh is the number of iterations for which a curvature is good, or half of a fit's if that is
 // more.
-const fresh = 8
+const fresh = 16
 
 // renew measures the curvature anew if it is no longer good.
 func (l *run) renew() error {
@@ -458,13 +471,13 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 
 // judgeHeldOut judges the weights of a fit by the examples that the search holds out.
 func (l *run) judgeHeldOut(w []float32) (t trial, err error) {
-	e, c := make([]float64, l.problem.Q), make([]float64, l.problem.Q)
+	powers := make([]float64, 3*l.problem.Q)
 	err = l.scored(w, l.state.Search.Fold, func(i int, s []float32) {
 		u := 1.0
 		if l.targets.Weight != nil {
 			u = float64(l.targets.Weight[i])
 		}
-		t.add(u, l.problem.Y[i], s, l.likelihood(i), e, c)
+		t.add(u, l.problem.Y[i], s, l.likelihood(i), powers)
 	})
 	return t, err
 }

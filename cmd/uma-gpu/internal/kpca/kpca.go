@@ -119,12 +119,12 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: app.Version,
 		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features, Encoding: d.Encoding},
-		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
-	b.SetMap(&pca.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}})
-	r.Kernel = b.Kernel
+		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues,
+		Map: &pca.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}}}
 	if err := b.Save(o.Basis); err != nil {
 		return err
 	}
+	r.Kernel = b.Kernel
 	return o.PrintTable(r, func(row app.Row) {
 		row("basis\t%s", r.Basis)
 		function := r.Kernel.Function
@@ -206,7 +206,7 @@ func Transform(ctx context.Context, o *TransformOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	z, err := b.Map().Apply(ctx, e, d)
+	z, err := b.Map.Apply(ctx, e, d)
 	if err := app.Failure(ctx, d.Path, err); err != nil {
 		return err
 	}

@@ -137,9 +137,9 @@ func (o *Options) asBegun() error {
 
 // adviseResume adds to an error of going on with another training what to do.
 func (o *Options) adviseResume(err error) error {
-	if saved := (*host.Saved)(nil); errors.As(err, &saved) {
+	if errors.Is(err, host.ErrSaved) {
 		return fmt.Errorf("%w; the same command with --resume %s goes on, to the same bytes, on this "+
-			"device or another, such as --device cpu", err, saved.Path)
+			"device or another, such as --device cpu", err, o.Train.Checkpoint.Path)
 	}
 	if !errors.Is(err, host.ErrResume) {
 		return err

@@ -62,6 +62,7 @@ type Step struct {
 	Doubts  []Doubt // of a run that ends here; mostly none
 	Changed []int   // classes whose weights changed, each once
 	Fields  []Field // what the step was about
+	Stage   string  // of the run after the step, for people; "" if it has one
 }
 
 // Doubt is a finding about a result that its user should know, mostly one against it.
@@ -84,6 +85,24 @@ const (
 	EndsInDoubt      = "learner-ends-in-doubt" // the last step left something undone
 	CorrectionChosen = "correction-chosen"     // which correction did best; no fault
 )
+
+type spentKey struct{}
+
+// WithTime returns a context of work whose time is limited; spent returns the share of it that is
+// over.
+func WithTime(ctx context.Context, spent func() float64) context.Context {
+	return context.WithValue(ctx, spentKey{}, spent)
+}
+
+// TimeSpent returns the share of the time that is over, 1 or more if it is up; 0 without a limit. A
+// learner of several stages, whose weights before the last are trials, goes on to the last one at
+// half of it. A step that is made of steps ends at 1.
+func TimeSpent(ctx context.Context) float64 {
+	if spent, ok := ctx.Value(spentKey{}).(func() float64); ok {
+		return spent()
+	}
+	return 0
+}
 
 // Field is one thing to tell of a step.
 type Field struct {

@@ -258,14 +258,29 @@ const panel = 64
 // factorise makes of the lower triangle of a symmetric matrix, d×d row-major, its Cholesky
 // factor. A pivot that rounding has made negative becomes tiny.
 func factorise(a []float64, d int) {
+	// columns makes columns from..to-1 of row i those of the factor.
 	columns := func(i, from, to int) {
 		row := a[i*d : (i+1)*d]
-		for j := from; j < min(to, i+1); j++ {
-			v := row[j] - inner4(row[:j], a[j*d:j*d+j])
-			if j == i {
-				row[j] = math.Sqrt(max(v, 1e-14*math.Abs(row[j]), 1e-300))
+		to = min(to, i+1)
+		for j := from; j < to; j += 4 {
+			var s [4]float64
+			if j+4 <= to {
+				s = inner4(row[:j], a[j*d:], a[(j+1)*d:], a[(j+2)*d:], a[(j+3)*d:])
 			} else {
-				row[j] = v / a[j*d+j]
+				for c := range to - j {
+					s[c] = inner1(row[:j], a[(j+c)*d:])
+				}
+			}
+			for c := range min(4, to-j) {
+				k := j + c
+				for e := j; e < k; e++ {
+					s[c] += float64(row[e] * a[k*d+e])
+				}
+				if v := row[k] - s[c]; k == i {
+					row[k] = math.Sqrt(max(v, 1e-14*math.Abs(row[k]), 1e-300))
+				} else {
+					row[k] = v / a[k*d+k]
+				}
 			}
 		}
 	}
@@ -308,26 +323,63 @@ func (c *curvature) solve(z []float64) {
 		scale(z, 1/(c.lambda+c.trace+math.SmallestNonzeroFloat64))
 		return
 	}
-	parallel.Ranges(len(z)/d, 1, func(from, to int) {
-		for i := range d {
-			row := c.factor[i*d : i*d+i+1]
-			for r := from; r < to; r++ {
-				v := z[r*d : r*d+i+1]
-				v[i] = (v[i] - inner4(row[:i], v[:i])) / row[i]
+	q := len(z) / d
+	parallel.Tasks((q+3)/4, func(task int) {
+		var v [4][]float64
+		for r := range v { // a place that nobody reads where there is no vector
+			if at := 4*task + r; at < q {
+				v[r] = z[at*d : (at+1)*d]
+			} else {
+				v[r] = make([]float64, d)
 			}
 		}
-		for i := d - 1; i >= 0; i-- {
-			row := c.factor[i*d : i*d+i+1]
-			for r := from; r < to; r++ {
-				v := z[r*d : r*d+i+1]
-				v[i] /= row[i]
-				f := v[i]
-				for j, l := range row[:i] {
-					v[j] -= float64(f * l)
-				}
-			}
-		}
+		c.solve4(v[0], v[1], v[2], v[3])
 	})
+}
+
+// solve4 solves for four vectors of d, in their places.
+func (c *curvature) solve4(v0, v1, v2, v3 []float64) {
+	d := c.x.D
+	for i := range d {
+		row := c.factor[i*d : i*d+i+1]
+		s := inner4(row[:i], v0, v1, v2, v3)
+		v0[i], v1[i] = (v0[i]-s[0])/row[i], (v1[i]-s[1])/row[i]
+		v2[i], v3[i] = (v2[i]-s[2])/row[i], (v3[i]-s[3])/row[i]
+	}
+	for i := d - 1; i >= 0; i-- {
+		row := c.factor[i*d : i*d+i+1]
+		v0[i], v1[i], v2[i], v3[i] = v0[i]/row[i], v1[i]/row[i], v2[i]/row[i], v3[i]/row[i]
+		f0, f1, f2, f3 := v0[i], v1[i], v2[i], v3[i]
+		a, b, c, e := v0[:i], v1[:i], v2[:i], v3[:i]
+		for j, l := range row[:i] {
+			a[j] -= float64(f0 * l)
+			b[j] -= float64(f1 * l)
+			c[j] -= float64(f2 * l)
+			e[j] -= float64(f3 * l)
+		}
+	}
+}
+
+// inner4 returns the inner products of x with the first numbers of four others, each in order: four
+// sums need not wait for each other.
+func inner4(x, a, b, c, d []float64) (s [4]float64) {
+	a, b, c, d = a[:len(x)], b[:len(x)], c[:len(x)], d[:len(x)]
+	var s0, s1, s2, s3 float64
+	for i, v := range x {
+		s0 += float64(v * a[i])
+		s1 += float64(v * b[i])
+		s2 += float64(v * c[i])
+		s3 += float64(v * d[i])
+	}
+	return [4]float64{s0, s1, s2, s3}
+}
+
+// inner1 returns the inner product of x with the first numbers of y, in order.
+func inner1(x, y []float64) (s float64) {
+	for i, v := range x {
+		s += float64(v * y[i])
+	}
+	return s
 }
 
 // informant says how much a label tells of the scores of its example.

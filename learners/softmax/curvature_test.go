@@ -198,7 +198,7 @@ func TestCurvatureSavesIterations(t *testing.T) {
 		}
 	}
 	params := Defaults()
-	params.L2, params.Tolerance = L2(1e-6), 1e-3
+	params.L2, params.Tolerance = L2(1e-6), 1e-2
 	l, err := params.start(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)

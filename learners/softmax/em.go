@@ -116,14 +116,14 @@ func (l *run) endRound() (more bool, err error) {
 	c.Round++
 	if l.state.Stage == learning {
 		c.Scores = nil
-		return !still && c.Round < learningRounds, nil
+		return l.onward(!still && c.Round < learningRounds), nil
 	}
 	if err := l.posteriors(c.Scores); err != nil {
 		return false, err
 	}
 	settled := c.Soft != nil && changed(c.Soft, c.Scores, l.problem.Q) <= settledShare
 	c.Soft, c.Scores, l.state.Curved = c.Scores, nil, curved{}
-	return l.Correction == EM && c.Round < l.Rounds && !settled, nil
+	return l.onward(l.Correction == EM && c.Round < l.Rounds && !settled), nil
 }
 
 // tryLarger goes on in the first round from a λ to a larger one, as long as that is clearly better
@@ -153,7 +153,7 @@ func (l *run) tryLarger() (again bool, err error) {
 			return false, nil
 		}
 	}
-	if c.Larger == largerLambdas {
+	if !l.onward(c.Larger < largerLambdas) {
 		c.BeforeW, c.BeforeScores = nil, nil
 		return false, nil
 	}

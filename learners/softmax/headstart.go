@@ -49,11 +49,11 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 	if l.state.Stage == fitting {
 		p.L2 = L2(l.state.Search.Lambda)
 	}
-	lambda, err := learn(ctx, &p, l.problem, some, v)
+	lambda, short, err := learn(ctx, &p, l.problem, some, v)
 	if err != nil {
 		return learners.Step{}, err
 	}
-	l.state.HeadStart = true
+	l.state.HeadStart, l.state.Short = true, l.state.Short || short
 	if l.state.Stage == searching {
 		l.found(lambda * float64(len(some)) / float64(n))
 	}

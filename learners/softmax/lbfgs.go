@@ -231,11 +231,11 @@ func total(n int, f func(from, to int) float64) (sum float64) {
 
 // dot returns ⟨a,b⟩.
 func dot[T float32 | float64](a []T, b []float64) float64 {
-	return total(len(a), func(from, to int) float64 { return inner4(a[from:to], b[from:to]) })
+	return total(len(a), func(from, to int) float64 { return product(a[from:to], b[from:to]) })
 }
 
-// inner4 returns ⟨x,y⟩, as four sums whose additions need not wait for each other.
-func inner4[T float32 | float64](x []T, y []float64) float64 {
+// product returns ⟨x,y⟩, as four sums whose additions need not wait for each other.
+func product[T float32 | float64](x []T, y []float64) float64 {
 	var s [4]float64
 	y = y[:len(x)]
 	for len(x) >= 4 {
@@ -255,7 +255,7 @@ func inner4[T float32 | float64](x []T, y []float64) float64 {
 func addDot(a []float64, f float64, b, c []float32) float64 {
 	return total(len(a), func(from, to int) float64 {
 		plus(a[from:to], f, b[from:to])
-		return inner4(c[from:to], a[from:to])
+		return product(c[from:to], a[from:to])
 	})
 }
 

@@ -163,6 +163,22 @@ func (s *search) best() float64 {
 	return best
 }
 
+// endSearch ends a search before its end: it takes the best λ so far, or without any that of EM,
+// and moves w to the weights of that trial.
+func (l *run) endSearch(w []float32) (moved bool) {
+	s := &l.state.Search
+	s.Lambda = softLambda * (s.From / mostLambda) / float64(len(l.problem.Y))
+	if len(s.Tried) > 0 {
+		s.Lambda = s.best()
+	}
+	if moved = s.BestW != nil; moved {
+		copy(w, s.BestW)
+	}
+	l.state.Made, l.state.Pairs, l.state.Short, l.min, l.aimed = 0, nil, true, nil, false
+	l.found(s.Lambda)
+	return moved
+}
+
 // searchFolds returns the number of folds of a search, and how many it holds out.
 func (l *run) searchFolds() (count, held int) {
 	n := len(l.problem.Y)

@@ -42,6 +42,7 @@ type run struct {
 	noise    *labelNoise    // that is learned; nil if it is not
 	held     []uint8        // the fold of each example in the stage; nil if it has none
 	curve    *curvature     // of the loss; nil before the first fit
+	short    bool           // half of the time is over
 	min      *minimiser     // of the fit under way; nil before its first step
 	aimed    bool           // the loss is that of the fit under way, but for its λ
 	state    state
@@ -59,6 +60,7 @@ type state struct {
 	Cleaned  cleaned
 
 	HeadStart bool // w comes from a sample
+	Short     bool // a stage before the last was cut short, as time was
 }
 
 // curved says of what the curvature is.
@@ -204,6 +206,10 @@ func (l *run) rescore(w []float32) error {
 // Step implements learners.Learner: an iteration of the fit under way, or the first of the next,
 // or its head start.
 func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+	if l.short = learners.TimeSpent(ctx) >= enough; l.short && l.state.Stage == searching &&
+		l.endSearch(w.W) {
+		return l.stepped(w), nil
+	}
 	for l.state.Stage != done {
 		if l.min == nil {
 			if l.wantsHeadStart(w.W) {
@@ -237,17 +243,37 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 			return l.stepped(w), nil
 		}
 	}
-	return learners.Step{Done: true}, nil
+	return learners.Step{Done: true, Doubts: l.doubts()}, nil
+}
+
+// enough is the share of the time after which stages before the last are cut short.
+const enough = 0.5
+
+// onward returns whether to go on with a stage that is not at its end: not when time is short.
+func (l *run) onward(more bool) bool {
+	l.state.Short = l.state.Short || more && l.short
+	return more && !l.short
+}
+
+// doubts returns what was left undone before the fit under way, or since the run has ended.
+func (l *run) doubts() []learners.Doubt {
+	switch {
+	case l.state.Stage < fitting:
+		return base.EndInDoubt("allow more steps, or give a penalty",
+			"softmax: ended in %s: the weights are those of a trial and not a result", l.state.Stage)
+	case l.state.Short:
+		return base.EndInDoubt("allow more time, or give a penalty",
+			"softmax: time was short, so the penalty %.3g is a guess or the best of few, or rounds of "+
+				"fits are missing",
+			l.state.Search.Lambda)
+	}
+	return nil
 }
 
 // stepped reports an iteration, or that w is now where the next fit begins.
 func (l *run) stepped(w engine.Weights) learners.Step {
-	s := learners.Step{Changed: learners.AllClasses(w.Q),
-		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}}
-	if l.state.Stage < fitting {
-		s.Doubts = base.EndInDoubt("allow more steps, or give a penalty",
-			"softmax: ended in %s: the weights are those of a trial and not a result", l.state.Stage)
-	}
+	s := learners.Step{Changed: learners.AllClasses(w.Q), Stage: l.state.Stage.String(),
+		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts()}
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})

@@ -118,8 +118,7 @@ func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
 // diagonal, the first of them, until none is above least. It returns how many it took; their
 // factor is in as many leading rows and columns, and order is permuted as the rows were.
 func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) (int, error) {
-	_, task := progress.Begin(ctx, progress.Work{Name: "factor", Unit: "landmark", Total: int64(l.m),
-		AtMost: true})
+	_, task := progress.Begin(ctx, progress.Work{Name: "factor", Unit: "landmark", Total: int64(l.m)})
 	defer task.End()
 	rest := make([]float64, l.m) // of the diagonal
 	for at := 0; at < l.m; at += panelSize {

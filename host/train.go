@@ -185,6 +185,11 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	o.Weights = rule
+	if o.Kernel != nil {
+		k := *o.Kernel
+		k.Coordinates = about.Rotates
+		o.Kernel = &k
+	}
 	switch {
 	case o.MaxSteps == 0:
 		o.MaxSteps = about.MaxSteps

@@ -197,6 +197,10 @@ type Definition struct {
 	// Examples.Pick gives: several ranks may have a part of them each.
 	Shared bool
 
+	// Rotates says that the loss which it minimises, with its penalty, is the same after a rotation of
+	// the features: it needs no principal axes.
+	Rotates bool
+
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes no step.
 	IgnoresNoise bool
 

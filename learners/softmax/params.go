@@ -108,6 +108,7 @@ var definition = learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 
 	Shared:      true,
+	Rotates:     true,
 	Loads:       learners.LoadsEvaluator,
 	Annotations: true,
 }

@@ -17,7 +17,7 @@ type loss struct {
 	lambda  float64
 	total   float64 // Σ u_i
 	sums    []int64
-	scored  []float32          // the weights whose scores the evaluator has; empty if that is not known
+	scored  []float32          // whose scores the evaluator has; empty if not known
 	answer  *engine.Evaluation // of scored, as are sums; nil if that is not known
 	unit    float64            // of the sums
 	lossBit float64            // of the losses
@@ -102,9 +102,10 @@ func (l *loss) penalise(pairs []pair, lambda float64) {
 	}
 }
 
-// penalty returns λ times the sum of what f returns of consecutive ranges of n weights. f is given λ
-// too, or 0 for the bias.
-func (l *loss) penalty(n int, lambda float64, f func(from, to int, lambda float64) float64) float64 {
+// penalty returns λ times the sum of what f returns of consecutive ranges of n weights. f is given
+// λ too, or 0 for the bias.
+func (l *loss) penalty(n int, lambda float64, f func(from, to int, lambda float64) float64,
+) float64 {
 	return lambda * total(n, func(from, to int) (sum float64) {
 		for from < to {
 			end := to

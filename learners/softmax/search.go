@@ -31,8 +31,8 @@ const (
 )
 
 // temperatures are what scores are multiplied by before their loss is taken, each twice the second
-// one before it. Each λ is judged with the one that suits it best: too small a λ makes the model too
-// sure, and too large a one not sure enough, which says little of its decisions.
+// one before it. Each λ is judged with the one that suits it best: too small a λ makes the model
+// too sure, and too large a one not sure enough, which says little of its decisions.
 var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4,
 	5.656854, 8}
 
@@ -51,8 +51,9 @@ type search struct {
 
 // trial is what became of a penalty on the examples held out.
 type trial struct {
-	Weight          float64                    // of the examples
-	Missed          float64                    // the weight of those whose label is not the likeliest class
+	Weight float64 // of the examples
+	Missed float64 // the weight of those whose label is not the likeliest class
+
 	Losses, Squares [len(temperatures)]float64 // sums of the corrected losses, and of their squares
 }
 

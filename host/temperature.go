@@ -68,7 +68,7 @@ func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err 
 
 // scores returns the scores of some of the examples, and their labels.
 func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
-	for block := range slices.Chunk(which, max(1, fold.BlockValues/w.D)) {
+	for block := range slices.Chunk(which, fold.BlockRows(t.problem.Rows())) {
 		some := fold.Pick(t.problem.Rows(), t.problem.Y, block)
 		s, err := engine.Scores(t.Engine, w, some.X)
 		if err != nil {

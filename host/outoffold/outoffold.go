@@ -179,7 +179,7 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 	if err != nil {
 		return nil, err
 	}
-	size := max(1, fold.BlockValues/max(1, data.D))
+	size := fold.BlockRows(data.Stored())
 	if data.Stored().Shared() {
 		size = len(rest) // each rank has some of them
 	}
@@ -291,7 +291,7 @@ func trainAll(
 	if err != nil {
 		return nil, err
 	}
-	for block := range slices.Chunk(rest, max(1, fold.BlockValues/max(1, data.D))) {
+	for block := range slices.Chunk(rest, fold.BlockRows(data.Stored())) {
 		x := data.Examples.Pick(block)
 		if data.Prepared == nil {
 			if x, err = features.Apply(preparation, x); err != nil {

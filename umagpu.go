@@ -90,7 +90,7 @@ func L2(strength float64) Penalty { return Penalty{true, softmax.L2(strength)} }
 // SearchL2 returns the penalty whose strength is searched for on examples held out.
 func SearchL2() Penalty { return Penalty{true, softmax.Search} }
 
-// Kernel describes a classifier with curved boundaries. Softmax works on the coordinates of landmarks
+// Kernel describes a classifier with curved boundaries. Softmax works on coordinates of landmarks
 // unless Components is set, all others on Components kernel principal components.
 type Kernel struct {
 	Function   Function

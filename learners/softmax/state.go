@@ -101,7 +101,8 @@ func (l *run) check(s *state) error {
 		fault{len(path.Tried) != pathLength && (s.Stage == searching || len(path.Tried) > 0) ||
 			path.At < 0 || path.At >= pathLength || path.Start < 0 || path.Start >= pathLength ||
 			path.Fold < 0 || path.Fold > searchFolds || !sized(size, path.BestW, path.StartW) ||
-			path.Down && path.StartW == nil || path.LeastAt < 0 || path.LeastAt >= pathLength, "a search that is none"},
+			path.Down && path.StartW == nil || path.LeastAt < 0 || path.LeastAt >= pathLength,
+			"a search that is none"},
 		fault{slices.ContainsFunc(path.Tried, func(t trial) bool {
 			return !positive(t.Weight) || !positive(t.Missed) || !base.Finite(t.Losses[:]) ||
 				!base.Finite(t.Squares[:])

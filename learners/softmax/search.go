@@ -46,7 +46,7 @@ type search struct {
 	Ended  bool      // the path is as long as Tried
 	Tried  []trial   // what became of each λ of the path, of all folds so far
 	Least  float64   // the least loss of this fold
-	BestW  []float32 // and its weights
+	BestW  []float32 // its weights under the λ that would be taken now
 }
 
 // trial is what became of a penalty on the examples held out.
@@ -125,8 +125,11 @@ func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bo
 		sum.Squares[e] += t.Squares[e]
 	}
 	loss, deviation := t.mean()
-	if s.BestW == nil || loss < s.Least {
-		s.Least, s.BestW = loss, w
+	if s.At == 0 || loss < s.Least {
+		s.Least = loss
+	}
+	if s.At == 0 || s.best() == s.Lambda {
+		s.BestW = w
 	}
 	s.At++
 	worse := loss > s.Least+float64(clearlyWorse*deviation)

@@ -4,6 +4,7 @@ import json
 import math
 import statistics
 import sys
+import textwrap
 
 NEAR = 0.002  # of the least error
 TITLES = {"uma-gpu": "uma-gpu", "uma-gpu-rbf": "uma-gpu rbf", "forward": "forward", "forward-search": "forward, λ searched",
@@ -21,6 +22,13 @@ def number(v):
 def table(head, rows, words=1):
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * words + "--:|" * (len(head) - words)]
     return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows])
+
+
+def wrapped(text):
+    """Lines of at most 100 characters, but for tables and headings."""
+    fill = lambda line: textwrap.fill(line, 100, subsequent_indent="  " * line.startswith("- "), break_long_words=False, break_on_hyphens=False)
+    join = lambda part: part if part.startswith(("|", "#")) else "\n".join(map(fill, part.replace("\n- ", "\0- ").replace("\n", " ").split("\0")))
+    return "\n\n".join(map(join, text.strip().split("\n\n"))) + "\n"
 
 
 class Page:
@@ -60,8 +68,8 @@ class Page:
         mean = lambda values: number(math.exp(statistics.fmean(map(math.log, values)))) if values else "-"
         cases = [won for of in least.values() for won in of]
         text = (f"Ours takes the least in {sum(cases)} of {len(cases)} cases, and in every case on {sum(map(all, least.values()))} of {len(least)} sets. "
-                f"The fastest rival that knows C takes {mean(ratios)} times as long (geometric mean of the {len(ratios)} cases where "
-                f"both get there), {mean(bare)} times without its start and imports.")
+                f"The fastest rival that knows C takes {mean(ratios)} times as long, and {mean(bare)} times without its start and "
+                f"imports: geometric means of the {len(ratios)} cases where both get there.")
         head = ["set, noise", "error, %", "ours", "s", "fastest that knows C", "s", "fastest rival", "s", "times ours", "least"]
         lines = table(head, rows).split("\n")
         lines[1] = "|---|--:|---|--:|---|--:|---|--:|--:|---|"
@@ -110,8 +118,8 @@ The load average before a measurement was {number(statistics.median(load))} (med
 
 ## From start to model
 
-Each training is a process of its own on two processors, timed from its start until its model is ready: Python's imports and
-the reading of the files count. Seconds are medians of up to three runs; a training of more than {self.r['limit']:g} s is ended. All
+Each training is a process of its own on two processors. It is timed from its start until its model is ready, with Python's
+imports and the reading of the files. Seconds are medians of up to three runs; a training of more than {self.r['limit']:g} s is ended. All
 programs have their defaults, and read the same `.npy` or LIBSVM files (bench/peers/sets.py). uma-gpu searches for its
 penalty. Rivals get pixels divided by 255, other dense features standardised, as pixels are for forward (bench/peers/rival.py).
 
@@ -165,4 +173,4 @@ loss is smaller. The goal is at most 1e-6.
 
 if __name__ == "__main__":
     with open(sys.argv[1]) as f:
-        print(Page(json.load(f)).text(), end="")
+        print(wrapped(Page(json.load(f)).text()), end="")

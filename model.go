@@ -73,8 +73,12 @@ func (m *Model) Probabilities(ctx context.Context, x Examples) ([][]float64, err
 	return p, nil
 }
 
-// Interrupted returns whether the training was cancelled: Options.Resume continues it.
-func (m *Model) Interrupted() bool { return m.model.Meta.Stop == string(host.Interrupted) }
+// Interrupted returns whether the training was cancelled, or its time up: Options.Resume continues
+// it.
+func (m *Model) Interrupted() bool {
+	stop := host.Stop(m.model.Meta.Stop)
+	return stop == host.Interrupted || stop == host.TimeUp
+}
 
 // Doubts returns what speaks against the confusion matrix or the result; none for a model of Load.
 func (m *Model) Doubts() []learners.Doubt { return slices.Clone(m.doubts) }

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
@@ -48,13 +49,16 @@ type Options struct {
 	Kernel      *Kernel         // for curved boundaries between classes; nil for a linear classifier
 	Preparation string          // steps such as "standardize,bias,l2"; "": what suits the data
 	MaxSteps    int             // 0 for the learner's own
-	Seed        uint64          // of all random choices
+	// how long Fit may take; 0 for no limit. One step is always made (see host.Options.Time).
+	Time time.Duration
+	Seed uint64 // of all random choices
 
 	// such as gpu.Open or shard.New return, which the caller closes; nil for the processor
 	Engine engine.Engine
 
 	Checkpoint host.Checkpoint // where and how often to save the training; the zero value saves none
-	// an interrupted training to continue, with the same data and Noise; nil for none
+	// a training to continue that was interrupted or out of time, with the same data and Noise; nil
+	// for none
 	Resume *Model
 	Note   func(string) // is told what is worth knowing; may be nil
 }
@@ -164,8 +168,8 @@ func (o *Options) fit(data *dataset.Dataset,
 
 // settings returns the options of host.Train, and gives data the votes as labels.
 func (o *Options) settings(data *dataset.Dataset) (s host.Options, err error) {
-	s = host.Options{Engine: o.Engine, Preparation: o.Preparation, MaxSteps: o.MaxSteps, Seed: o.Seed,
-		Checkpoint: o.Checkpoint, Tool: "package umagpu"}
+	s = host.Options{Engine: o.Engine, Preparation: o.Preparation, MaxSteps: o.MaxSteps, Time: o.Time,
+		Seed: o.Seed, Checkpoint: o.Checkpoint, Tool: "package umagpu"}
 	if s.Engine == nil {
 		s.Engine = simd.New()
 	}

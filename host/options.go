@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
@@ -33,8 +34,13 @@ type Options struct {
 	Preparation string           // steps as dataset.ParseSteps takes them; "" for those of Prepare
 	Kernel      *fitting.Options // to be nonlinear in the features; nil to be linear
 	MaxSteps    int              // 0 for the learner's default, NoSteps for none
-	Weights     learners.Rule    // "" for the learner's default
-	Seed        uint64           // of all random choices
+	// Time is how long Train may take, from its call; 0 for no limit. When it is over, the step under
+	// way is the last, and one is always made: reading, preparing and mapping are not cut short. A
+	// learner that searches for parameters ends that after half of it. How far the training gets
+	// depends on the machine, and so do its weights.
+	Time    time.Duration
+	Weights learners.Rule // "" for the learner's default
+	Seed    uint64        // of all random choices
 	// share of the examples to keep from the training, in Trained.HeldOut; 0 for none
 	HoldOut float64
 	Memory  []dataset.Memory // how the memory of the data may be used; nil to only read them
@@ -42,6 +48,8 @@ type Options struct {
 	// out give the temperature of probabilities. 0 takes the training examples: then probabilities
 	// are too confident where few examples were learned almost by heart. It never changes W.
 	TemperatureFolds int
+	// Trial says that the weights alone count: there are no temperature, doubts and hash of the data.
+	Trial bool
 
 	// Annotations are labels by several annotators, in place of the labels of the data and of noise;
 	// nil for none. Only some learners can use them.
@@ -50,10 +58,10 @@ type Options struct {
 	// From is a model to begin with: its weights, preparation and kernel map; nil to begin with W =
 	// 0.
 	From *model.Model
-	// Resume is an unfinished training to continue: a checkpoint, or the model of an interrupted run;
-	// nil for none. The result is that of a training never interrupted. Data and noise must be those
-	// with which it began. Learner, Weights and Seed must too, or have their zero values. MaxSteps
-	// and TemperatureFolds may differ.
+	// Resume is an unfinished training to continue: a checkpoint, or the model of a run that was
+	// interrupted or out of time; nil for none. The result is that of a training never interrupted.
+	// Data and noise must be those with which it began. Learner, Weights and Seed must too, or have
+	// their zero values. MaxSteps and TemperatureFolds may differ.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
 	Checkpoint Checkpoint

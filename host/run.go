@@ -25,6 +25,7 @@ const (
 	Converged   Stop = "converged"   // the learner found nothing left to improve
 	MaxSteps    Stop = "max-steps"   // RunOptions.MaxSteps steps were made
 	Interrupted Stop = "interrupted" // the context was cancelled
+	TimeUp      Stop = "time"        // Options.Time is over
 )
 
 // RunOptions of Run.
@@ -67,7 +68,10 @@ type Result struct {
 	// CompressionSet are the examples whose sum the last weights of a learners.Compressor are, in
 	// increasing order; nil for other learners.
 	CompressionSet []int
-	Snapshot       *Snapshot // of an interrupted run; nil for others
+	// Settled are the parameters of a learners.Searcher without the searches that the run has made:
+	// for runs of other examples of the same kind. It is nil for other learners, and before the end.
+	Settled  learners.Params
+	Snapshot *Snapshot // of a run that was interrupted or whose time was up; nil for others
 }
 
 // Snapshot is a run between two steps: the weights that its result would have, and the state to
@@ -79,7 +83,8 @@ type Snapshot struct {
 }
 
 // Run returns the result of a learner on a problem: it steps until the learner has converged,
-// MaxSteps steps were made, or ctx is cancelled. A cancelled run has a result like any other.
+// MaxSteps steps were made, ctx is cancelled, or one step was made and the time of ctx is up
+// (learners.WithTime). A cancelled run has a result like any other.
 // Errors are those of the engine and of the learner.
 func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 	o RunOptions) (res Result, err error) {
@@ -97,12 +102,12 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 		}
 	}
 	changed := learners.AllClasses(p.Q)
-	_, task := progress.Begin(ctx, progress.Work{
-		Name: "learning", Unit: "step", Total: int64(o.MaxSteps), AtMost: true, From: int64(r.steps)})
+	ctx, task := progress.Begin(ctx, progress.Work{
+		Name: "learning", Unit: "step", From: int64(r.steps)})
 	defer task.End()
 	everyStep := o.OnStep != nil || r.choice.rule != learners.Last ||
 		params.Definition().StepAll == nil
-	counted := false
+	counted, first := false, r.steps
 	for {
 		if r.choice.tries(r.steps) { // before the iterate, from whose Count the next step starts
 			w := r.choice.average(r.steps)
@@ -129,6 +134,10 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 			res.Stop = Interrupted
 			break
 		}
+		if r.steps > first && learners.TimeSpent(ctx) >= 1 {
+			res.Stop = TimeUp
+			break
+		}
 		step, err := r.learner.Step(ctx, r.w)
 		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			res.Stop = Interrupted
@@ -144,6 +153,7 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 		}
 		r.steps++
 		res.Doubts = step.Doubts
+		task.Enter(step.Stage)
 		r.choice.add(r.w)
 		changed = step.Changed
 		if o.OnStep != nil {
@@ -244,7 +254,7 @@ func (r *loop) count(ctx context.Context, w engine.Weights, changed []int,
 // finish puts the weights of the rule into res, with their estimated error and counts.
 func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 	res.Steps = r.steps
-	if res.Stop == Interrupted {
+	if res.Stop == Interrupted || res.Stop == TimeUp {
 		err := r.snapshot(func(s Snapshot) error { res.Snapshot = &s; return nil })
 		if err != nil {
 			return Result{}, err
@@ -271,6 +281,9 @@ func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 				res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
 			}
 		}
+	}
+	if l, ok := r.learner.(learners.Searcher); ok && res.Stop == Converged {
+		res.Settled = l.Settled()
 	}
 	if l, ok := r.learner.(learners.Compressor); ok {
 		res.CompressionSet = l.CompressionSet()

@@ -18,7 +18,7 @@ import (
 // TrainStream returns the model of one pass over a stream of examples, in memory that does not
 // grow with their number. W has the bits that Train gives it in one step. The learner must have a
 // Definition.Stream, and the preparation must need no statistics, unless Options.From brings one.
-// Kernel, Annotations, Resume, Checkpoint, HoldOut, TemperatureFolds and rules other than
+// Kernel, Annotations, Resume, Checkpoint, HoldOut, TemperatureFolds, Time and rules other than
 // learners.Last are errors.
 //
 // The model has no estimated error, no hash of the data and no temperature: these need a second
@@ -112,9 +112,9 @@ func checkStream(o Options) error {
 	case o.Kernel != nil || o.From != nil && o.From.Projection != nil:
 		return errors.New("found a kernel map for examples that come once, wanted none")
 	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" ||
-		o.TemperatureFolds > 0 || o.HoldOut > 0:
-		return errors.New("found annotations, a training to go on with, a checkpoint or folds for " +
-			"examples that come once, wanted none of these")
+		o.TemperatureFolds > 0 || o.HoldOut > 0 || o.Time != 0:
+		return errors.New("found annotations, a training to go on with, a checkpoint, folds or a time " +
+			"for examples that come once, wanted none of these")
 	case o.MaxSteps < 0 || o.MaxSteps > 1:
 		return fmt.Errorf("found %d passes over examples that come once, wanted 1", o.MaxSteps)
 	}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -19,8 +20,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
+
+// OutOfTime is the code of the doubt about a training whose time was up.
+const OutOfTime = "out-of-time"
 
 // Train learns a model from the noisy labels of data. noise describes the noise of the labels; nil
 // means that they are right. Raw data are prepared first, prepared data taken as they are. data is
@@ -28,9 +33,15 @@ import (
 //
 // If ctx is cancelled before the learning begins, Train returns ctx's error. If it is cancelled
 // later, Train finishes the step and returns the model so far: its Meta.Stop is "interrupted", and
-// Options.Resume goes on from it.
+// Options.Resume goes on from it. If Options.Time is over, Meta.Stop is "time".
 func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	o Options) (*Trained, error) {
+	if o.Time > 0 {
+		began := now()
+		ctx = learners.WithTime(ctx, func() float64 {
+			return float64(now().Sub(began)) / float64(o.Time)
+		})
+	}
 	t, err := begin(ctx, data, noise, o)
 	if err != nil {
 		return nil, err
@@ -41,6 +52,9 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	}
 	return t.learn(ctx)
 }
+
+// now is the clock of Options.Time.
+var now = time.Now
 
 // Plan returns the work that Train would do. It prepares the data and opens the engine, as Train
 // does, and learns nothing.
@@ -152,6 +166,16 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	if err := errors.Join(learners.Check(o.Learner), checkFolds(o.TemperatureFolds)); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
+	switch shared := data.Stored().Shared(); {
+	case o.Time < 0:
+		return nil, fmt.Errorf("train: time: got %v, want 0 for no limit, or more", o.Time)
+	case o.Time > 0 && shared:
+		return nil, errors.New("train: time: got a limit and examples that ranks share, want no limit " +
+			"(each rank has a clock of its own)")
+	case o.Time > 0 && o.TemperatureFolds > 0:
+		return nil, errors.New("train: time: got a limit and folds of the temperature, want one of " +
+			"them (each fold is a whole training)")
+	}
 	about := o.Learner.Definition()
 	if err := o.checkOwnMap(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -161,6 +185,11 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	o.Weights = rule
+	if o.Kernel != nil {
+		k := *o.Kernel
+		k.Coordinates = about.Rotates
+		o.Kernel = &k
+	}
 	switch {
 	case o.MaxSteps == 0:
 		o.MaxSteps = about.MaxSteps
@@ -203,7 +232,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and "+
 			"changes none%s", about.Name, insteadOf(about.New()))
 	}
-	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 {
+	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 && !o.Trial {
 		t.data.SHA256 = t.data.Hash()
 	}
 	parameters, err := learners.Marshal(o.Learner)
@@ -321,7 +350,11 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
 	}
-	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
+	if t.Trial {
+		t.phase(Learned)
+		return &Trained{Model: m, Run: result, Given: t.inverse, HeldOut: t.held}, nil
+	}
+	if m.Meta.Temperature, err = t.temperature(ctx, &result); err != nil {
 		return nil, err
 	}
 	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes,
@@ -330,6 +363,12 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 		Steps: result.Steps, AtOnce: t.endedAtOnce(&result), Doubts: result.Doubts})
 	if err != nil {
 		return nil, err
+	}
+	if result.Stop == TimeUp {
+		found = append(found, learners.Doubt{Code: OutOfTime, Finding: fmt.Sprintf(
+			"time was up after step %d, and learner %s had not ended", result.Steps,
+			t.Learner.Definition().Name), Advice: "allow more time, or go on from this model (" +
+			setting.Spell("resume", "") + ")"})
 	}
 	for _, doubt := range found {
 		if slices.Contains(result.Doubts, doubt) { // the learner's own

@@ -17,9 +17,9 @@ import (
 var ErrTogether = errors.New("trainings cannot be made side by side")
 
 // Together returns whether TrainAll takes these options: the learner has a StepAll, the features
-// are not mapped, and the rule keeps the weights of one step.
+// are not mapped, the rule keeps the weights of one step, and the time has no limit.
 func (o *Options) Together() bool {
-	if o.Learner == nil || o.Learner.Definition().StepAll == nil || o.Kernel != nil ||
+	if o.Time != 0 || o.Learner == nil || o.Learner.Definition().StepAll == nil || o.Kernel != nil ||
 		o.Annotations != nil {
 		return false
 	}
@@ -41,7 +41,7 @@ func TrainAll(ctx context.Context, data *dataset.Dataset, noise *confusion.Matri
 	}
 	var trainings []*trainer
 	for _, o := range all {
-		o.TemperatureFolds, o.Watch = 0, Watch{}
+		o.Trial, o.Watch = true, Watch{}
 		t, err := newTrainer(data, noise, o)
 		if err != nil {
 			return nil, nil, err
@@ -83,12 +83,8 @@ func learnAll(ctx context.Context, trainings []*trainer) (weights []engine.Weigh
 	}
 	going := slices.Clone(runs)
 	most := func(r *loop) int { return trainings[slices.Index(runs, r)].MaxSteps }
-	work := progress.Work{Name: fmt.Sprintf("learning in %d ways", len(runs)), Unit: "step",
-		AtMost: true}
-	for _, r := range runs {
-		work.Total = max(work.Total, int64(most(r)))
-	}
-	_, task := progress.Begin(ctx, work)
+	_, task := progress.Begin(ctx, progress.Work{
+		Name: fmt.Sprintf("learning in %d ways", len(runs)), Unit: "step"})
 	defer task.End()
 	for len(going) > 0 {
 		task.Reach(int64(going[0].steps))

@@ -56,12 +56,23 @@ type Compressor interface {
 	CompressionSet() []int
 }
 
+// Searcher is a Learner that may search for values of its parameters.
+type Searcher interface {
+	Learner
+
+	// Settled returns the parameters with the values that a run to its end has found in the place of
+	// searches: those for runs of other examples of the same kind, about as many. They become the
+	// caller's.
+	Settled() Params
+}
+
 // Step is what Learner.Step did.
 type Step struct {
 	Done    bool    // there was nothing left to improve; w is as before, the rest but Doubts is empty
 	Doubts  []Doubt // of a run that ends here; mostly none
 	Changed []int   // classes whose weights changed, each once
 	Fields  []Field // what the step was about
+	Stage   string  // of the run after the step, for people; "" if it has one
 }
 
 // Doubt is a finding about a result that its user should know, mostly one against it.
@@ -84,6 +95,24 @@ const (
 	EndsInDoubt      = "learner-ends-in-doubt" // the last step left something undone
 	CorrectionChosen = "correction-chosen"     // which correction did best; no fault
 )
+
+type spentKey struct{}
+
+// WithTime returns a context of work whose time is limited; spent returns the share of it that is
+// over.
+func WithTime(ctx context.Context, spent func() float64) context.Context {
+	return context.WithValue(ctx, spentKey{}, spent)
+}
+
+// TimeSpent returns the share of the time that is over, 1 or more if it is up; 0 without a limit. A
+// learner of several stages, whose weights before the last are trials, goes on to the last one at
+// half of it. A step that is made of steps ends at 1.
+func TimeSpent(ctx context.Context) float64 {
+	if spent, ok := ctx.Value(spentKey{}).(func() float64); ok {
+		return spent()
+	}
+	return 0
+}
 
 // Field is one thing to tell of a step.
 type Field struct {
@@ -177,6 +206,10 @@ type Definition struct {
 	// Shared says that Start and FitMap look at no example but those of their rank, and what
 	// Examples.Pick gives: several ranks may have a part of them each.
 	Shared bool
+
+	// Rotates says that the loss which it minimises, with its penalty, is the same after a rotation of
+	// the features: it needs no principal axes.
+	Rotates bool
 
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes no step.
 	IgnoresNoise bool

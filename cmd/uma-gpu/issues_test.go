@@ -32,7 +32,7 @@ func TestIssues(t *testing.T) {
 	}
 	right, wrong := load(in("part.csv")), load(noisy)
 	args := []string{"issues", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps",
-		"80"}
+		"400"}
 	stdout, stderr := succeed(t, append(args, "--json", "--out", in("i.csv"), "--write-clean",
 		in("filtered.csv"))...)
 	r := decode[issues.Report](t, stdout)

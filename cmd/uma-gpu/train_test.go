@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -241,6 +243,37 @@ func TestTrainStops(t *testing.T) {
 		"10", "--json")
 	if r := decode[train.Report](t, stdout); r.Stop != "converged" || r.Steps != 0 {
 		t.Errorf("large tolerance: %+v", r)
+	}
+}
+
+// A training whose time is up writes a model, says why, and goes on; one with time enough has the
+// bytes of one without a limit.
+func TestTrainTime(t *testing.T) {
+	dir := t.TempDir()
+	data, c := noisy(t, dir, digits)
+	m, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
+	args := []string{"train", "--data", data, "--confusion", c, "--json", "--model"}
+	stdout, stderr := succeed(t, with(args, m, "--time", "1ns")...)
+	r := decode[train.Report](t, stdout)
+	if r.Stop != "time" || r.Steps != 1 || !slices.ContainsFunc(r.Doubts, func(d learners.Doubt) bool {
+		return d.Code == host.OutOfTime
+	}) || !facts.Told(stderr, "warning --resume") {
+		t.Errorf("found %+v, stderr\n%s", r, stderr)
+	}
+	succeed(t, "eval", "--model", m, "--data", data)
+	stdout, _ = succeed(t, with(args, m, "--resume", m)...)
+	if r := decode[train.Report](t, stdout); r.Stop != "converged" || r.Steps < 2 {
+		t.Errorf("resumed: %+v", r)
+	}
+	succeed(t, with(args, m, "--time", "24h")...)
+	succeed(t, with(args, want)...)
+	if !bytes.Equal(read(t, m), read(t, want)) {
+		t.Errorf("with time enough %s", differ(t, m, want))
+	}
+	for _, more := range [][]string{{"--time", "0s"}, {"--time", "-1s"},
+		{"--time", "1s", "--temperature-folds", "3"},
+		{"--time", "1s", "--stream", "--learner", "pa1"}} {
+		fail(t, app.ExitUsage, "--time", with(with(args, m), more...)...)
 	}
 }
 

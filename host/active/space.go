@@ -207,7 +207,7 @@ func (s *span) centre(ctx context.Context, space *versionspace.Space, r int32,
 	case BPM:
 		o.Centroid.Seed = o.Seed<<20 + uint64(len(s.known))<<8 + uint64(r)
 		_, task := progress.Begin(ctx, progress.Work{
-			Name: "chains", Unit: "step", Total: int64(o.Centroid.MaxSteps), AtMost: true})
+			Name: "chains", Unit: "step"})
 		defer task.End()
 		o.Centroid.Round = func(steps int) error { task.Reach(int64(steps)); return ctx.Err() }
 		c, err := space.Centroid(o.Centroid)

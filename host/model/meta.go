@@ -76,8 +76,8 @@ type Outcome struct {
 	// if there is no matrix.
 	Condition float64 `json:"condition_number"`
 	Steps     int     `json:"steps"` // made
-	// Stop says why training ended: "converged", "max-steps", "interrupted", or "checkpoint" if it
-	// had not.
+	// Stop says why training ended: "converged", "max-steps", "time", "interrupted", or "checkpoint"
+	// if it had not.
 	Stop string `json:"stop"`
 	// EstimatedError is the estimated clean error of W on the training data (clause 10), nil if the
 	// learner does not estimate it. Noise can push the estimate below 0 or above 1.

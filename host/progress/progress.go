@@ -21,11 +21,10 @@ const (
 
 // Work is what a task has to do.
 type Work struct {
-	Name   string // reading, for instance
-	Unit   string // of what is counted, in the singular: step; Bytes are told by their multiples
-	Total  int64  // how many units there are; 0 if that is not known, or if nothing is counted
-	AtMost bool   // it may end before Total
-	From   int64  // how many are done as it begins, of work that goes on
+	Name  string // reading, for instance
+	Unit  string // of what is counted, in the singular: step; Bytes are told by their multiples
+	Total int64  // number of units; 0 if only a limit is known, or nothing is counted
+	From  int64  // how many are done as it begins, of work that goes on
 }
 
 // Bytes is the Work.Unit of files.
@@ -40,6 +39,7 @@ type Task struct {
 	hear     func(*Task, Event)
 	done     atomic.Int64
 	estimate atomic.Uint64 // bits of the estimated error; 0 until it is known
+	stage    atomic.Value  // string
 	ended    atomic.Bool
 }
 
@@ -90,6 +90,13 @@ func (t *Task) Estimate(e float64) {
 	}
 }
 
+// Enter tells the stage that the task is in, which the next event shows; "" for none.
+func (t *Task) Enter(stage string) {
+	if t != nil {
+		t.stage.Store(stage)
+	}
+}
+
 // End ends the task. Further calls do nothing.
 func (t *Task) End() {
 	if t != nil && !t.ended.Swap(true) {
@@ -99,6 +106,12 @@ func (t *Task) End() {
 
 // Done returns how many units are done.
 func (t *Task) Done() int64 { return t.done.Load() }
+
+// Stage returns what Enter told last.
+func (t *Task) Stage() string {
+	stage, _ := t.stage.Load().(string)
+	return stage
+}
 
 // EstimatedError returns what Estimate told last, and whether it told anything.
 func (t *Task) EstimatedError() (float64, bool) {

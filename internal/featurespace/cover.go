@@ -46,8 +46,7 @@ func NewCover(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, values.Close()) }()
-	_, task := progress.Begin(ctx, progress.Work{Name: "landmarks", Unit: "landmark", Total: int64(k),
-		AtMost: true})
+	_, task := progress.Begin(ctx, progress.Work{Name: "landmarks", Unit: "landmark", Total: int64(k)})
 	defer task.End()
 	rng := rand.New(rand.NewPCG(seed, 0x6c616e646d61726b)) // "landmark"
 	next := rng.IntN(x.N)

@@ -213,8 +213,11 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, values.Close()) }()
-	_, task := progress.Begin(s.ctx, progress.Work{
-		Name: "herding", Unit: "atom", Total: int64(k), AtMost: s.o.Within > 0})
+	work := progress.Work{Name: "herding", Unit: "atom"}
+	if s.o.Within == 0 {
+		work.Total = int64(k)
+	}
+	_, task := progress.Begin(s.ctx, work)
 	defer task.End()
 	for h.size < k {
 		task.Reach(int64(h.size))

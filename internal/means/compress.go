@@ -68,7 +68,7 @@ func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms i
 	}
 	g.far = total
 	_, task := progress.Begin(ctx, progress.Work{
-		Name: "choosing landmarks", Unit: "landmark", Total: int64(atoms), AtMost: true})
+		Name: "choosing landmarks", Unit: "landmark", Total: int64(atoms)})
 	defer task.End()
 	for len(g.order) < atoms && (len(g.order) == 0 || g.far > rounding*total) {
 		best := g.best()

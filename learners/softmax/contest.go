@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
@@ -59,6 +60,7 @@ type contestState struct {
 	Classes [][]int32
 	Parts   int    // of the last candidate that are judged
 	Run     []byte // after the choice
+	Short   bool   // the choice was cut short, as time was
 }
 
 func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) {
@@ -109,6 +111,12 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 			Finding: "softmax: " + c.decision})
 		return s, err
 	}
+	if learners.TimeSpent(ctx) >= enough {
+		if err := c.cutShort(); err != nil {
+			return learners.Step{}, err
+		}
+		return c.Step(ctx, w)
+	}
 	s := &c.state
 	if len(s.Classes) == 0 || s.Parts == parts {
 		s.Classes, s.Parts = append(s.Classes, make([]int32, len(c.problem.Y))), 0
@@ -118,7 +126,7 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 		return learners.Step{}, err
 	}
 	s.Parts++
-	step := learners.Step{
+	step := learners.Step{Stage: "the choice of a correction",
 		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)},
 			{Name: "right", Value: right}},
 		Doubts: base.EndInDoubt("allow more steps, or give a correction",
@@ -143,7 +151,7 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 		p.L2 = L2(softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit)))
 	}
 	v := w.Clone()
-	if _, err := learn(ctx, p, c.problem, fit, v); err != nil {
+	if _, _, err := learn(ctx, p, c.problem, fit, v); err != nil {
 		return 0, err
 	}
 	judged, release, err := c.problem.Rows().Keep(rest)
@@ -173,10 +181,10 @@ func which(folds []uint8, want func(uint8) bool) (some []int) {
 	return some
 }
 
-// learn makes all steps of a run on some of the examples, from w on, and returns its λ. A cancelled
-// ctx ends it with ctx's error.
+// learn makes all steps of a run on some of the examples, from w on, or those that the time allows.
+// It returns λ, and whether the run was cut short. A cancelled ctx ends it with ctx's error.
 func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
-) (lambda float64, err error) {
+) (lambda float64, short bool, err error) {
 	y := make([]int32, len(some))
 	for k, i := range some {
 		y[k] = problem.Y[i]
@@ -184,24 +192,30 @@ func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int
 	rows, release, err := problem.Rows().Keep(some)
 	defer release()
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	part := problem.On(rows, y)
 	eval, err := part.LoadEvaluator()
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	l, err := newRun(p, part, eval)
 	if err != nil {
-		return 0, errors.Join(err, eval.Close())
+		return 0, false, errors.Join(err, eval.Close())
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	ctx, task := progress.Begin(ctx, progress.Work{
+		Name: fmt.Sprintf("learning from %d examples", len(some)), Unit: "step"})
+	defer task.End()
 	for {
 		if err := ctx.Err(); err != nil {
-			return 0, err
+			return 0, false, err
 		}
-		if s, err := l.Step(ctx, w); err != nil || s.Done {
-			return l.state.Search.Lambda, err
+		s, err := l.Step(ctx, w)
+		task.Enter(s.Stage)
+		task.Add(1)
+		if err != nil || s.Done || learners.TimeSpent(ctx) >= 1 {
+			return l.state.Search.Lambda, l.state.Short, err
 		}
 	}
 }
@@ -238,6 +252,14 @@ func (c *contest) decide() error {
 	return c.become(candidates[chosen], c.problem, c.eval)
 }
 
+// cutShort chooses the first candidate before all are judged.
+func (c *contest) cutShort() error {
+	c.state.Short = true
+	c.decision = fmt.Sprintf("took the correction %s, as time was too short to judge others",
+		candidates[0])
+	return c.become(candidates[0], c.problem, c.eval)
+}
+
 // ahead returns the mean of n differences, and the standard error of that.
 func ahead(n int, difference func(i int) float64) (mean, deviation float64) {
 	var squares float64
@@ -248,6 +270,12 @@ func ahead(n int, difference func(i int) float64) (mean, deviation float64) {
 	}
 	mean /= float64(n)
 	return mean, math.Sqrt(max(0, squares/float64(n)-float64(mean*mean)) / float64(n))
+}
+
+// Settled implements learners.Searcher: other examples may want another correction.
+func (c *contest) Settled() learners.Params {
+	p := c.params
+	return &p
 }
 
 func (c *contest) Save() (saved []byte, err error) {
@@ -266,7 +294,7 @@ func (c *contest) Restore(saved []byte) error {
 	if err == nil {
 		err = refuse(
 			fault{len(s.Classes) > len(candidates) || s.Parts < 0 || s.Parts > parts ||
-				c.problem.Noise == nil && len(s.Classes) > 0, "candidates or parts that are none"},
+				c.problem.Noise == nil && (len(s.Classes) > 0 || s.Short), "candidates or parts that are none"},
 			fault{slices.ContainsFunc(s.Classes, func(classes []int32) bool {
 				return len(classes) != len(c.problem.Y) || slices.ContainsFunc(classes,
 					func(k int32) bool { return k < 0 || int(k) >= c.problem.Q })
@@ -277,7 +305,11 @@ func (c *contest) Restore(saved []byte) error {
 	}
 	run := s.Run
 	c.state, c.state.Run = s, nil
-	if len(s.Classes) == len(candidates) && s.Parts == parts {
+	if s.Short {
+		if err := c.cutShort(); err != nil {
+			return err
+		}
+	} else if len(s.Classes) == len(candidates) && s.Parts == parts {
 		if err := c.decide(); err != nil {
 			return err
 		}

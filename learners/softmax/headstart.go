@@ -22,7 +22,8 @@ const (
 // correction has none: its loss has no lower bound, and falls the deeper the fewer examples there
 // are. Fits of a search begin from each other, and those of a crossing each see other examples.
 func (l *run) wantsHeadStart(w []float32) bool {
-	if l.state.HeadStart || l.Correction == Backward || l.noise != nil || l.state.Cleaned.Weight != nil {
+	if l.state.HeadStart || l.Correction == Backward || l.noise != nil ||
+		l.state.Cleaned.Weight != nil {
 		return false
 	}
 	switch l.state.Stage {
@@ -48,11 +49,11 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 	if l.state.Stage == fitting {
 		p.L2 = L2(l.state.Search.Lambda)
 	}
-	lambda, err := learn(ctx, &p, l.problem, some, v)
+	lambda, short, err := learn(ctx, &p, l.problem, some, v)
 	if err != nil {
 		return learners.Step{}, err
 	}
-	l.state.HeadStart = true
+	l.state.HeadStart, l.state.Short = true, l.state.Short || short
 	if l.state.Stage == searching {
 		l.found(lambda * float64(len(some)) / float64(n))
 	}

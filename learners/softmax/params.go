@@ -81,11 +81,14 @@ type Params struct {
 	Rounds       int     // of EM; ≥ 1
 	Folds        int     // of EM and cleaning; 2 to 100
 	Iterations   int     // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
-	Tolerance    float64 // ends them when what is left to gain is this share of what chance decides; ≥ 0
+	Tolerance    float64 // what they may leave of the loss, as a share of what chance decides; ≥ 0
 
 	// LearnConfusion has C learned too; a C that is given is then where that begins. With
 	// annotations their matrices are learned in any case.
 	LearnConfusion bool
+	// NoiseOnly ends the run when C is learned, for those who want no weights. It is no parameter of
+	// model files.
+	NoiseOnly bool
 }
 
 // Defaults returns the default parameters.
@@ -108,6 +111,7 @@ var definition = learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 
 	Shared:      true,
+	Rotates:     true,
 	Loads:       learners.LoadsEvaluator,
 	Annotations: true,
 }

@@ -212,7 +212,7 @@ func (m *em) begin(s *Result) {
 // settle makes rounds until one moves next to nothing.
 func (m *em) settle(ctx context.Context, o Options) (rounds int, settled bool, err error) {
 	_, task := progress.Begin(ctx, progress.Work{
-		Name: "believing annotators", Unit: "round", Total: int64(o.Rounds), AtMost: true})
+		Name: "believing annotators", Unit: "round"})
 	defer task.End()
 	for rounds < o.Rounds && !settled {
 		if err := ctx.Err(); err != nil {

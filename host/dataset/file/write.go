@@ -78,7 +78,7 @@ func writingOf(path string, f format, d *dataset.Dataset) progress.Work {
 	case d.X == nil: // but rows that are made
 		stored = d.N * d.D
 	}
-	return progress.Work{Name: "writing " + path, Unit: progress.Bytes, AtMost: true,
+	return progress.Work{Name: "writing " + path, Unit: progress.Bytes,
 		Total: memory.Product(stored, each)}
 }
 

@@ -71,8 +71,7 @@ func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Option
 		return eigenpairs{}, err
 	}
 	defer l.close()
-	_, task := progress.Begin(ctx, progress.Work{Name: "components", Unit: "dimension",
-		Total: int64(a.n), AtMost: true})
+	_, task := progress.Begin(ctx, progress.Work{Name: "components", Unit: "dimension"})
 	defer task.End()
 	for next := max(256, 2*o.Components+4*blockSize); ; next += max(4*blockSize, next/16) {
 		for !l.exhausted && l.q.count < min(next, a.n) {

@@ -36,6 +36,9 @@ type Meter struct {
 type beginning struct {
 	at    time.Time
 	share float64 // of it that was done
+
+	moved   time.Time // when the share changed last
+	reached float64   // the share then
 }
 
 // When progress is shown: in the live line of tasks that take longer than patience, and in plain
@@ -114,7 +117,8 @@ func (m *Meter) Hear(t *progress.Task, e progress.Event) {
 	switch e {
 	case progress.Began:
 		share, _ := shareOf(t)
-		m.began[t] = beginning{m.Now(), share}
+		now := m.Now()
+		m.began[t] = beginning{now, share, now, share}
 	case progress.Moved:
 		m.moved(t)
 	case progress.Ended:
@@ -127,6 +131,11 @@ func (m *Meter) Hear(t *progress.Task, e progress.Event) {
 // moved shows t, if it is time to.
 func (m *Meter) moved(t *progress.Task) {
 	now := m.Now()
+	if share, head := shareOf(t); head != nil && share != m.began[head].reached {
+		from := m.began[head]
+		from.moved, from.reached = now, share
+		m.began[head] = from
+	}
 	root := t
 	for root.Parent != nil {
 		root = root.Parent
@@ -222,6 +231,9 @@ func standing(t *progress.Task, innermost bool) string {
 	if t.Total > 0 {
 		total = fmt.Sprintf("/%d", t.Total)
 	}
+	if stage := t.Stage(); stage != "" && innermost {
+		total += " (" + stage + ")"
+	}
 	switch {
 	case t.Unit == "":
 		return t.Name
@@ -235,18 +247,36 @@ func standing(t *progress.Task, innermost bool) string {
 	return fmt.Sprintf("%s %d%s", t.Unit, done, total)
 }
 
-// figures are the time left, the speed and the estimated error, as far as they are known.
+// left returns how long a task will still take whose share is done, by its rate until the share
+// changed last. A unit that takes longer than those before it is taken to end now.
+func (b beginning) left(share, unit float64, now time.Time) (time.Duration, bool) {
+	made := share - b.share
+	if !(made > 0) {
+		return 0, false
+	}
+	most := 1e6
+	byRate := float64(b.moved.Sub(b.at))*min((1-share)/made, most) - float64(now.Sub(b.moved))
+	atLeast := float64(now.Sub(b.at)) * min((1-share-unit)/(made+unit), most)
+	return time.Duration(max(byRate, atLeast, 0)), true
+}
+
+// figures are the time left, or the time so far, the speed and the estimated error, as far as they
+// are known.
 func (m *Meter) figures(t *progress.Task, now time.Time) (figures []string) {
-	if share, head := shareOf(t); head != nil {
-		from := m.began[head]
-		if made := share - from.share; made > 0 {
-			left := time.Duration(float64(now.Sub(from.at)) * min((1-share)/made, 1e6))
-			most := ""
-			if head.AtMost {
-				most = "<"
-			}
-			figures = append(figures, most+durationText(left)+" left")
+	var left time.Duration
+	known := false
+	share, head := shareOf(t)
+	if head != nil {
+		left, known = m.began[head].left(share, 1/float64(head.Total), now)
+	}
+	if known {
+		figures = append(figures, durationText(left)+" left")
+	} else {
+		root := t
+		for root.Parent != nil {
+			root = root.Parent
 		}
+		figures = append(figures, durationText(now.Sub(m.began[root].at))+" so far")
 	}
 	seconds := now.Sub(m.began[t].at).Seconds()
 	if made := float64(t.Done() - t.From); made > 0 && seconds > 0 {

@@ -34,7 +34,7 @@ func (o *Options) checkStream() error {
 	refused, why := []string{"classes", "features"}, "without --stream"
 	if o.Stream {
 		refused = []string{"labels", "annotators", "validate", "temperature-folds", "checkpoint",
-			"resume", "kernel", "dry-run"}
+			"resume", "kernel", "dry-run", "time"}
 		why = "with --stream, which sees each example once and keeps none"
 	}
 	for _, flag := range refused {

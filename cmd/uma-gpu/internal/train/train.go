@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/report"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
@@ -28,6 +29,7 @@ type Options struct {
 	Match    app.Model // features, by those of From or Resume
 	Model    string
 	Every    string // between checkpoints
+	Time     time.Duration
 	Resume   string
 	From     string
 	Stream   bool
@@ -69,6 +71,12 @@ same as doubts, with a code, a text and an advice. --history writes the estimate
 step. With --validate it also writes the error of some steps on the examples held out. --report
 trains ten times more, each time without a fifth of the data, and says whether C helps.
 
+--time 10s limits the time from the start of the command. Half of it may go to searches, such as
+that for a penalty. When it is over, the step under way ends the training, the model is written and
+a warning says how far it got; the exit code is 0. One step is always made: reading, preparing and a
+kernel map are not cut short. How many steps there are depends on the machine, so the weights do
+too. --resume goes on.
+
 Ctrl-C finishes the step, writes the model and exits with 130. A second Ctrl-C ends the program at
 once. --resume goes on from that model or from a checkpoint, and ends with the bytes of a run that
 nothing stopped. A checkpoint is written before the first step, and then --every 30s, 5m or number
@@ -92,6 +100,8 @@ Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 			app.Output(&o.Model, "model", "model to write, `FILE`.npz (required, but for --dry-run)"),
 			app.Output(&o.Train.Checkpoint.Path, "checkpoint",
 				"also write the training so far to `FILE`.npz, every so often"),
+			&cli.DurationFlag{Name: "time", DefaultText: "no limit", Destination: &o.Time,
+				Usage: "end within this `TIME`, such as 10s or 5m, and keep what was learned"},
 			&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(), Destination: &o.Every,
 				Usage: "`TIME` between checkpoints, or a number of steps"},
 			app.Input(&o.Resume, "resume",
@@ -127,6 +137,9 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if o.Time > 0 { // of which reading has taken its part
+		o.Train.Time = max(1, o.Time-time.Since(o.start))
 	}
 	o.lendMemory(d)
 	defer func() { err = errors.Join(err, o.closeEngine()) }()
@@ -209,6 +222,16 @@ func (o *Options) check() error {
 	case t.HoldOut > 0 && o.Annotators != "":
 		return app.Usage("--validate and --annotators exclude each other: judge by eval, on labels of " +
 			"their own")
+	}
+	switch {
+	case o.Given("time") && o.Time <= 0:
+		return app.Usage("--time is %v, wanted a time above 0 such as 10s or 5m", o.Time)
+	case o.Time > 0 && device.Launch.Ranks > 1:
+		return app.Usage("--time is given to one of %d ranks, and each has a clock of its own; give "+
+			"--max-steps", device.Launch.Ranks)
+	case o.Time > 0 && t.TemperatureFolds > 0:
+		return app.Usage("--time and --temperature-folds exclude each other: each fold is a whole " +
+			"training; use calibrate")
 	}
 	if err := o.checkStream(); err != nil {
 		return err

@@ -1,0 +1,4 @@
+package host
+
+// Now is the clock of Options.Time.
+var Now = &now

@@ -234,9 +234,13 @@ func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 		if params.Definition().FitMap == nil {
 			steps := k.Preparation.Steps
 			o.Kernel.Steps = &steps
-			o.Kernel.Components = min(k.Components, n)
-			if o.Kernel.Landmarks = k.Landmarks; k.Landmarks >= n {
-				o.Kernel.Landmarks = fitting.AllLandmarks
+			switch {
+			case params.Definition().Rotates && k.Components == k.Landmarks: // coordinates
+				o.Kernel.Landmarks = min(k.Landmarks, n)
+			case k.Landmarks >= n:
+				o.Kernel.Components, o.Kernel.Landmarks = min(k.Components, n), fitting.AllLandmarks
+			default:
+				o.Kernel.Components, o.Kernel.Landmarks = k.Components, k.Landmarks
 			}
 		}
 	}

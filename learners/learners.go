@@ -56,6 +56,16 @@ type Compressor interface {
 	CompressionSet() []int
 }
 
+// Searcher is a Learner that may search for values of its parameters.
+type Searcher interface {
+	Learner
+
+	// Settled returns the parameters with the values that a run to its end has found in the place of
+	// searches: those for runs of other examples of the same kind, about as many. They become the
+	// caller's.
+	Settled() Params
+}
+
 // Step is what Learner.Step did.
 type Step struct {
 	Done    bool    // there was nothing left to improve; w is as before, the rest but Doubts is empty
@@ -196,6 +206,10 @@ type Definition struct {
 	// Shared says that Start and FitMap look at no example but those of their rank, and what
 	// Examples.Pick gives: several ranks may have a part of them each.
 	Shared bool
+
+	// Rotates says that the loss which it minimises, with its penalty, is the same after a rotation of
+	// the features: it needs no principal axes.
+	Rotates bool
 
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes no step.
 	IgnoresNoise bool

@@ -71,6 +71,8 @@ func TestTrainKernel(t *testing.T) {
 	}
 	for _, more := range [][]string{
 		{"--kernel", "poly", "--degree", "2", "--gamma", "1"},
+		{"--kernel", "rbf"},
+		{"--kernel", "rbf", "--gamma", "median"},
 		{"--kernel", "rbf", "--variance", "0.9"},
 		{"--kernel", "rbf", "--landmarks", "50", "--landmark-choice", "farthest",
 			"--normalize-components", "l2"},
@@ -85,8 +87,12 @@ func TestTrainKernel(t *testing.T) {
 	}
 	succeed(t, "train", "--data", data, "--model", model, "--kernel", "cosine", "--components", "2")
 	stdout, _ := succeed(t, "train", "--data", data, "--kernel", "rbf", "--dry-run")
-	if !strings.Contains(stdout, "300 landmarks, components: 299") {
+	if !strings.Contains(stdout, "300 landmarks, their coordinates") {
 		t.Errorf("dry run: %s", stdout)
+	}
+	stdout, _ = succeed(t, "train", "--data", data, "--kernel", "rbf", "--dry-run", "--learner", "uma")
+	if !strings.Contains(stdout, "300 landmarks, components: 299") {
+		t.Errorf("dry run of another learner: %s", stdout)
 	}
 }
 
@@ -227,8 +233,8 @@ func TestGammaSearchOfFewExamples(t *testing.T) {
 			n += count
 		}
 		data := write(t, dir, "few.csv", text.String())
-		variants := [][]string{nil, {"--variance", "0.99"}, {"--components", fmt.Sprint(n - 1)},
-			{"--landmarks", fmt.Sprint(n), "--kernel", "poly"}}
+		variants := [][]string{{"--landmarks", "all"}, {"--variance", "0.99"}, {"--components",
+			fmt.Sprint(n - 1)}, {"--landmarks", fmt.Sprint(n), "--kernel", "poly", "--learner", "uma"}}
 		if n > 100 {
 			variants = variants[:1] // the others take seconds, and are about the same limits
 		}
@@ -236,12 +242,14 @@ func TestGammaSearchOfFewExamples(t *testing.T) {
 			args := append([]string{"train", "--data", data, "--model", model, "--max-steps", "20",
 				"--kernel", "rbf", "--gamma", "search"}, more...)
 			if code, _, said := command(args...); code != app.ExitOK || strings.Count(said,
-				"estimated error") != 14 {
+				"on the examples held out") != 14 {
 				t.Errorf("%s, %v: exit code %d\n%s", c.name, more, code, said)
 			}
 		}
 	}
 	data := write(t, dir, "none.csv", "1,2,a\n2,1,b\n3,4,c\n")
 	fail(t, app.ExitFailure, "name gamma", "train", "--data", data, "--model", model, "--kernel",
-		"rbf", "--gamma", "search")
+		"rbf", "--gamma", "search", "--landmarks", "all")
+	// ridge regression needs no example of each class
+	succeed(t, "train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "search")
 }

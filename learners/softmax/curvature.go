@@ -243,7 +243,9 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 	for k := range u {
 		u[k] = float64(2*rng.IntN(2) - 1)
 	}
-	c.freedom = max(1, float64(d)-ridge*dot(u, c.solve(u))/probes)
+	z := slices.Clone(u)
+	c.solve(z)
+	c.freedom = max(1, float64(d)-ridge*dot(u, z)/probes)
 }
 
 // chance returns what chance decides of the mean loss of n examples and q classes, twice: the
@@ -256,14 +258,29 @@ const panel = 64
 // factorise makes of the lower triangle of a symmetric matrix, d×d row-major, its Cholesky
 // factor. A pivot that rounding has made negative becomes tiny.
 func factorise(a []float64, d int) {
+	// columns makes columns from..to-1 of row i those of the factor.
 	columns := func(i, from, to int) {
 		row := a[i*d : (i+1)*d]
-		for j := from; j < min(to, i+1); j++ {
-			v := row[j] - inner4(row[:j], a[j*d:j*d+j])
-			if j == i {
-				row[j] = math.Sqrt(max(v, 1e-14*math.Abs(row[j]), 1e-300))
+		to = min(to, i+1)
+		for j := from; j < to; j += 4 {
+			var s [4]float64
+			if j+4 <= to {
+				s = inner4(row[:j], a[j*d:], a[(j+1)*d:], a[(j+2)*d:], a[(j+3)*d:])
 			} else {
-				row[j] = v / a[j*d+j]
+				for c := range to - j {
+					s[c] = inner1(row[:j], a[(j+c)*d:])
+				}
+			}
+			for c := range min(4, to-j) {
+				k := j + c
+				for e := j; e < k; e++ {
+					s[c] += float64(row[e] * a[k*d+e])
+				}
+				if v := row[k] - s[c]; k == i {
+					row[k] = math.Sqrt(max(v, 1e-14*math.Abs(row[k]), 1e-300))
+				} else {
+					row[k] = v / a[k*d+k]
+				}
 			}
 		}
 	}
@@ -280,64 +297,89 @@ func factorise(a []float64, d int) {
 	}
 }
 
-// gain returns the decrease of the loss that is left where its gradient is g and L-BFGS goes along
-// direction, twice. It is the direction's, unless that begins from the gradient.
-func (c *curvature) gain(g, direction []float64) float64 {
+// gain returns the decrease of the loss that is left where a minimiser is, twice. It is that of its
+// next direction, unless that begins from the gradient.
+func (c *curvature) gain(m *minimiser) float64 {
+	g := m.now.grad
 	if c.x.D <= mostFactored {
-		return -dot(g, direction)
+		return -dot(g, m.direction())
 	}
-	z := make([]float64, len(g))
-	for i, v := range g {
-		z[i] = v / c.factor[i%c.x.D]
-	}
-	return dot(g, z)
+	return total(len(g), func(from, to int) (sum float64) {
+		j := from % c.x.D
+		for _, v := range g[from:to] {
+			sum += float64(v*v) / c.factor[j]
+			if j++; j == c.x.D {
+				j = 0
+			}
+		}
+		return sum
+	})
 }
 
-// solve returns P⁻¹·g for each vector of g, rows of d; g by the trace if P is a diagonal.
-func (c *curvature) solve(g []float64) []float64 {
-	z, d := slices.Clone(g), c.x.D
+// solve makes P⁻¹·z of each vector of z, rows of d; z by the trace if P is a diagonal.
+func (c *curvature) solve(z []float64) {
+	d := c.x.D
 	if d > mostFactored {
 		scale(z, 1/(c.lambda+c.trace+math.SmallestNonzeroFloat64))
-		return z
+		return
 	}
-	parallel.Ranges(len(g)/d, 1, func(from, to int) {
-		for i := range d {
-			row := c.factor[i*d : i*d+i+1]
-			for r := from; r < to; r++ {
-				v := z[r*d : r*d+i+1]
-				v[i] = (v[i] - inner4(row[:i], v[:i])) / row[i]
+	q := len(z) / d
+	parallel.Tasks((q+3)/4, func(task int) {
+		var v [4][]float64
+		for r := range v { // a place that nobody reads where there is no vector
+			if at := 4*task + r; at < q {
+				v[r] = z[at*d : (at+1)*d]
+			} else {
+				v[r] = make([]float64, d)
 			}
 		}
-		for i := d - 1; i >= 0; i-- {
-			row := c.factor[i*d : i*d+i+1]
-			for r := from; r < to; r++ {
-				v := z[r*d : r*d+i+1]
-				v[i] /= row[i]
-				f := v[i]
-				for j, l := range row[:i] {
-					v[j] -= float64(f * l)
-				}
-			}
-		}
+		c.solve4(v[0], v[1], v[2], v[3])
 	})
-	return z
 }
 
-// inner4 returns ⟨x,y⟩, as four sums whose additions need not wait for each other.
-func inner4(x, y []float64) float64 {
-	var s [4]float64
-	y = y[:len(x)]
-	for len(x) >= 4 {
-		s[0] += float64(x[0] * y[0])
-		s[1] += float64(x[1] * y[1])
-		s[2] += float64(x[2] * y[2])
-		s[3] += float64(x[3] * y[3])
-		x, y = x[4:], y[4:]
+// solve4 solves for four vectors of d, in their places.
+func (c *curvature) solve4(v0, v1, v2, v3 []float64) {
+	d := c.x.D
+	for i := range d {
+		row := c.factor[i*d : i*d+i+1]
+		s := inner4(row[:i], v0, v1, v2, v3)
+		v0[i], v1[i] = (v0[i]-s[0])/row[i], (v1[i]-s[1])/row[i]
+		v2[i], v3[i] = (v2[i]-s[2])/row[i], (v3[i]-s[3])/row[i]
 	}
+	for i := d - 1; i >= 0; i-- {
+		row := c.factor[i*d : i*d+i+1]
+		v0[i], v1[i], v2[i], v3[i] = v0[i]/row[i], v1[i]/row[i], v2[i]/row[i], v3[i]/row[i]
+		f0, f1, f2, f3 := v0[i], v1[i], v2[i], v3[i]
+		a, b, c, e := v0[:i], v1[:i], v2[:i], v3[:i]
+		for j, l := range row[:i] {
+			a[j] -= float64(f0 * l)
+			b[j] -= float64(f1 * l)
+			c[j] -= float64(f2 * l)
+			e[j] -= float64(f3 * l)
+		}
+	}
+}
+
+// inner4 returns the inner products of x with the first numbers of four others, each in order: four
+// sums need not wait for each other.
+func inner4(x, a, b, c, d []float64) (s [4]float64) {
+	a, b, c, d = a[:len(x)], b[:len(x)], c[:len(x)], d[:len(x)]
+	var s0, s1, s2, s3 float64
 	for i, v := range x {
-		s[0] += float64(v * y[i])
+		s0 += float64(v * a[i])
+		s1 += float64(v * b[i])
+		s2 += float64(v * c[i])
+		s3 += float64(v * d[i])
 	}
-	return (s[0] + s[1]) + (s[2] + s[3])
+	return [4]float64{s0, s1, s2, s3}
+}
+
+// inner1 returns the inner product of x with the first numbers of y, in order.
+func inner1(x, y []float64) (s float64) {
+	for i, v := range x {
+		s += float64(v * y[i])
+	}
+	return s
 }
 
 // informant says how much a label tells of the scores of its example.

@@ -9,7 +9,7 @@ import (
 )
 
 // searchFolds is the number of folds of a search for λ. Each is held out in turn, until about
-// mostJudged examples have been judged.
+// mostJudged examples have been judged. Of many features, where a fit takes long, folds are larger.
 const (
 	searchFolds = 5
 	mostJudged  = 2000
@@ -19,8 +19,9 @@ const (
 // of the mean squared length of an example, so that the features' scale does not matter. It ends
 // after pathLength, or where the loss is above the least by clearlyWorse standard errors: smaller
 // penalties take longer, and where labels are many and wrong their loss may fall again, when the
-// model has learned them by heart. The first λ whose loss is within tolerated standard errors of
-// the least is taken.
+// model has learned them by heart. Of those whose loss is within tolerated standard errors of the
+// least, the λ is taken that predicts most labels, and the largest of equals: with the best
+// temperature, losses differ little where labels are right.
 const (
 	mostLambda   = 2e-3
 	pathFactor   = 1.0 / 3
@@ -30,10 +31,10 @@ const (
 )
 
 // temperatures are what scores are multiplied by before their loss is taken, each twice the second
-// one before it. Each λ is judged with
-// the one that suits it best: too small a λ makes the model too sure, and too large a one not sure
-// enough, which says little of its decisions.
-var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4}
+// one before it. Each λ is judged with the one that suits it best: too small a λ makes the model
+// too sure, and too large a one not sure enough, which says little of its decisions.
+var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4,
+	5.656854, 8}
 
 // search is the search for a penalty. Each fit of a fold goes on from the weights of the one
 // before it.
@@ -50,11 +51,14 @@ type search struct {
 
 // trial is what became of a penalty on the examples held out.
 type trial struct {
-	Weight          float64                    // of the examples
+	Weight float64 // of the examples
+	Missed float64 // the weight of those whose label is not the likeliest class
+
 	Losses, Squares [len(temperatures)]float64 // sums of the corrected losses, and of their squares
 }
 
-// mean returns the mean loss with the temperature that suits best, and its standard error.
+// mean returns the least mean loss that a temperature may give, where a parabola through the best
+// three has it, and its standard error.
 func (t *trial) mean() (loss, deviation float64) {
 	if t.Weight == 0 {
 		return 0, 0
@@ -67,14 +71,23 @@ func (t *trial) mean() (loss, deviation float64) {
 	}
 	loss = t.Losses[best] / t.Weight
 	variance := t.Squares[best]/t.Weight - float64(loss*loss)
+	if best > 0 && best < len(temperatures)-1 {
+		before, after := t.Losses[best-1]-t.Losses[best], t.Losses[best+1]-t.Losses[best]
+		if bend := before + after; bend > 0 {
+			loss -= float64((after-before)*(after-before)) / (8 * bend * t.Weight)
+		}
+	}
 	return loss, math.Sqrt(max(0, variance) / t.Weight)
 }
 
-// add counts an example of scores s and weight u, whose label has the likelihood, as logarithms,
+// add counts an example of scores s, weight u and label y, which has the likelihood, as logarithms,
 // with each class. powers is a place for three numbers of each class.
-func (t *trial) add(u float64, s, likelihood []float32, powers []float64) {
+func (t *trial) add(u float64, y int32, s, likelihood []float32, powers []float64) {
 	t.Weight += u
 	q, most := len(s), slices.Max(s)
+	if s[y] != most {
+		t.Missed += u
+	}
 	label := powers[2*q:]
 	for k, v := range s {
 		powers[k] = float64(numerics.Exp(temperatures[0] * (v - most)))
@@ -106,6 +119,7 @@ func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bo
 	}
 	sum := &s.Tried[s.At]
 	sum.Weight += t.Weight
+	sum.Missed += t.Missed
 	for e := range temperatures {
 		sum.Losses[e] += t.Losses[e]
 		sum.Squares[e] += t.Squares[e]
@@ -139,14 +153,15 @@ func (s *search) best() float64 {
 			least, deviation = loss, d
 		}
 	}
-	lambda := s.From
+	lambda, best, missed := s.From, s.From, math.Inf(1)
 	for k := range s.Tried {
-		if loss, _ := s.Tried[k].mean(); loss <= least+float64(tolerated*deviation) {
-			break
+		t := &s.Tried[k]
+		if loss, _ := t.mean(); loss <= least+float64(tolerated*deviation) && t.Missed < missed {
+			best, missed = lambda, t.Missed
 		}
 		lambda *= pathFactor
 	}
-	return lambda
+	return best
 }
 
 // endSearch ends a search before its end: it takes the best λ so far, or without any that of EM,
@@ -160,15 +175,19 @@ func (l *run) endSearch(w []float32) (moved bool) {
 	if moved = s.BestW != nil; moved {
 		copy(w, s.BestW)
 	}
-	l.state.Made, l.state.Pairs, l.state.Short, l.min = 0, nil, true, nil
+	l.state.Made, l.state.Pairs, l.state.Short, l.min, l.aimed = 0, nil, true, nil, false
 	l.found(s.Lambda)
 	return moved
 }
 
-// searches returns how many folds a search holds out.
-func (l *run) searches() int {
-	n := max(1, len(l.problem.Y)/searchFolds)
-	return max(1, min(searchFolds, (mostJudged+n-1)/n))
+// searchFolds returns the number of folds of a search, and how many it holds out.
+func (l *run) searchFolds() (count, held int) {
+	n := len(l.problem.Y)
+	if count = searchFolds; l.problem.X.D > mostFactored {
+		count = max(2, min(count, n/mostJudged))
+	}
+	each := max(1, n/count)
+	return count, max(1, min(count, (mostJudged+each/2)/each))
 }
 
 // meanSquared returns the mean squared length of the examples without the bias column; 1 if

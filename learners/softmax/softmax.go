@@ -44,6 +44,7 @@ type run struct {
 	curve    *curvature     // of the loss; nil before the first fit
 	short    bool           // half of the time is over
 	min      *minimiser     // of the fit under way; nil before its first step
+	aimed    bool           // the loss is that of the fit under way, but for its λ
 	state    state
 }
 
@@ -151,7 +152,7 @@ func (l *run) deal() {
 		l.held = nil
 		return
 	case searching:
-		count = searchFolds
+		count, _ = l.searchFolds()
 	}
 	l.held = folds(l.problem.Y, l.problem.Q, count, l.problem.Seed)
 }
@@ -159,6 +160,10 @@ func (l *run) deal() {
 // known goes on to what comes when the noise is known.
 func (l *run) known() {
 	l.state.Crossing = crossing{}
+	if l.NoiseOnly {
+		l.state.Stage = done
+		return
+	}
 	if !l.L2.Search {
 		l.found(l.L2.Lambda)
 		return
@@ -197,7 +202,7 @@ func (l *run) rescore(w []float32) error {
 	if slices.Equal(l.loss.scored, w) {
 		return nil
 	}
-	l.loss.scored = slices.Clone(w)
+	l.loss.scored, l.loss.answer = slices.Clone(w), nil
 	return l.eval.Rescore(engine.Weights{Q: l.loss.q, D: l.loss.d, W: w},
 		learners.AllClasses(l.loss.q))
 }
@@ -316,7 +321,7 @@ func (l *run) fitted() bool {
 	if l.state.Made < min(leastIterations, most) {
 		return false
 	}
-	return l.state.Made >= most || l.curve.gain(l.min.now.grad, l.min.direction()) <=
+	return l.state.Made >= most || l.curve.gain(l.min) <=
 		share*l.curve.chance(len(l.problem.Y), l.problem.Q)
 }
 
@@ -377,11 +382,15 @@ func (l *run) curved(w []float32) (err error) {
 
 // beginFit aims the engine at the fit under way and evaluates w, from where it goes on.
 func (l *run) beginFit(w []float32) error {
-	t, use := l.fit()
-	if err := l.loss.aim(t, len(l.problem.Y), l.state.Search.Lambda, use); err != nil {
-		return err
+	if !l.aimed {
+		t, use := l.fit()
+		if err := l.loss.aim(t, len(l.problem.Y), use); err != nil {
+			return err
+		}
+		l.aimed = true
 	}
-	now, err := l.loss.at(slices.Clone(w))
+	l.loss.lambda = l.state.Search.Lambda
+	now, err := l.loss.at(slices.Clone(w), nil)
 	if err != nil {
 		return err
 	}
@@ -392,8 +401,17 @@ func (l *run) beginFit(w []float32) error {
 	if err := l.curved(now.w); err != nil {
 		return err
 	}
-	l.min = &minimiser{at: l.loss.at, now: now, solve: l.curve.solve, pairs: l.state.Pairs}
+	l.min = &minimiser{at: l.loss.at, now: now, solve: l.curve.solve, most: l.memory(),
+		pairs: l.state.Pairs}
 	return nil
+}
+
+// memory returns how many pairs a minimiser keeps.
+func (l *run) memory() int {
+	if l.problem.X.D > mostFactored {
+		return fewMemory
+	}
+	return memory
 }
 
 // fit returns what the fit under way is aimed at, and which examples it uses; nil for all.
@@ -434,14 +452,23 @@ func (l *run) target() informant {
 // it changes w.
 func (l *run) endFit(w []float32) (moved bool, err error) {
 	from, more := l.min.now.w, false
+	pairs, lambda := l.state.Pairs, l.state.Search.Lambda
+	l.state.Pairs, l.aimed = nil, false
 	switch l.state.Stage {
 	case searching:
 		t, err := l.judgeHeldOut(from)
 		if err != nil {
 			return false, err
 		}
-		if from, more = l.state.Search.judge(t, from, l.searches()); !more {
+		fold := l.state.Search.Fold
+		_, held := l.searchFolds()
+		from, more = l.state.Search.judge(t, from, held)
+		switch {
+		case !more:
 			l.found(l.state.Search.Lambda)
+		case l.state.Search.Fold == fold:
+			l.loss.penalise(pairs, l.state.Search.Lambda-lambda)
+			l.state.Pairs, l.aimed = pairs, true
 		}
 	case learning, crossfitting:
 		next, more, err := l.judgeFold(from)
@@ -466,7 +493,7 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 	case fitting:
 		l.state.Stage = done
 	}
-	l.state.Made, l.state.Pairs, l.min = 0, nil, nil
+	l.state.Made, l.min = 0, nil
 	moved = !slices.Equal(w, from)
 	copy(w, from)
 	return moved, nil
@@ -480,7 +507,7 @@ func (l *run) judgeHeldOut(w []float32) (t trial, err error) {
 		if l.targets.Weight != nil {
 			u = float64(l.targets.Weight[i])
 		}
-		t.add(u, s, l.likelihood(i), powers)
+		t.add(u, l.problem.Y[i], s, l.likelihood(i), powers)
 	})
 	return t, err
 }
@@ -506,6 +533,16 @@ func (l *run) scored(w []float32, fold int, f func(i int, scores []float32)) err
 		}
 		return nil
 	})
+}
+
+// Settled implements learners.Searcher. The penalties by which noise is learned are not those of
+// fits.
+func (l *run) Settled() learners.Params {
+	p := l.Params
+	if l.noise == nil {
+		p.L2 = L2(l.state.Search.Lambda)
+	}
+	return &p
 }
 
 func (l *run) Close() error {

@@ -89,7 +89,7 @@ func (l *run) check(s *state) error {
 			s.Stage == fitting && l.crosses() != (clean.Weight != nil),
 			"a stage that these parameters do not have"},
 		fault{!positive(path.Lambda) || !positive(path.From), "a gradient or penalty that is none"},
-		fault{len(s.Pairs) > memory || slices.ContainsFunc(s.Pairs, func(p pair) bool {
+		fault{len(s.Pairs) > l.memory() || slices.ContainsFunc(s.Pairs, func(p pair) bool {
 			return len(p.S) != size || len(p.Y) != size || !base.Finite(p.S) ||
 				!base.Finite(p.Y) || !(p.SY > 0) || !positive(p.SY)
 		}), "steps or gradients that are none"},
@@ -101,7 +101,8 @@ func (l *run) check(s *state) error {
 		fault{len(path.Tried) > pathLength || path.At < 0 || path.At > len(path.Tried) ||
 			path.Fold < 0 || path.Fold > searchFolds || !sized(size, path.BestW), "a search that is none"},
 		fault{slices.ContainsFunc(path.Tried, func(t trial) bool {
-			return !positive(t.Weight) || !base.Finite(t.Losses[:]) || !base.Finite(t.Squares[:])
+			return !positive(t.Weight) || !positive(t.Missed) || !base.Finite(t.Losses[:]) ||
+				!base.Finite(t.Squares[:])
 		}), "a trial that is none"},
 
 		fault{c.Larger < 0 || c.Larger > largerLambdas || !sized(l.Folds, c.BeforeW) ||

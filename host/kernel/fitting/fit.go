@@ -52,8 +52,15 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 	steps := []dataset.Steps{equalSteps, plainSteps}
 	if k.Steps != nil {
 		steps = []dataset.Steps{*k.Steps}
+	} else if o.Coordinates {
+		steps = []dataset.Steps{{Bias: true}}
 	}
-	if k.findsGamma() && k.Search {
+	if k.searches() && o.Coordinates {
+		tell := func(format string, args ...any) { l.Note("kernel: "+format, args...) }
+		if o.Function.Gamma, err = ridgeGamma(ctx, p, o, tell); err != nil {
+			return nil, none, err
+		}
+	} else if k.searches() {
 		best, err := search(ctx, p, l, o, steps)
 		if err != nil {
 			return nil, none, err

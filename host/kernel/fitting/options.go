@@ -20,6 +20,7 @@ const (
 	defaultComponents = 500
 	exactExamples     = 5000
 	manyLandmarks     = 4000
+	coordinates       = 1000
 )
 
 // Preparations of the components. Equally long ones tell classes apart better, and fit
@@ -36,24 +37,41 @@ const manyComponents = 0.1
 // Options describe the kernel map of a classifier with curved boundaries: its learner is linear in
 // kernel principal components of the examples.
 type Options struct {
-	// Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
+	// Gamma 0 of rbf and poly stands for what Search finds if coordinates are taken, or else, and with
+	// Median, for 1 / the median squared distance of examples
 	Function kernel.Function
-	Search   bool // find the best of seven values of γ near 1 / that median
+	Median   bool
+	// find the best of some values of γ near 1 / that median: on a sample if coordinates are taken, or
+	// else of seven
+	Search bool
 	// take the γ that sets the means of the classes farthest apart in feature space
 	Mean       bool
 	Cosine     bool // scale each example to length 1 first
-	Components int  // 0 for 500, or as many as there are
+	Components int  // 0 for 500, or as many as there are, or all coordinates
 	// instead of Components: the share of the variance that they have; 0 for none
 	Variance  float64
-	Landmarks int            // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
-	Choice    string         // of landmarks: pca.Uniform (also ""), KMeans or Farthest
-	Steps     *dataset.Steps // preparation of the components; nil for a choice by noise and number
-	Memory    int64          // most bytes for the fit; 0 for no limit
+	Landmarks int // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
+	// Coordinates takes, unless Components, Variance or AllLandmarks ask for principal components, all
+	// coordinates of the landmarks, 1000 by default, which cost less: of learners that see no rotation
+	Coordinates bool
+	Choice      string         // of landmarks: pca.Uniform (also ""), KMeans or Farthest
+	Steps       *dataset.Steps // preparation of the components; nil for a choice by noise and number
+	Memory      int64          // most bytes for the fit; 0 for no limit
 }
 
 // findsGamma says whether γ is to be found.
 func (k *Options) findsGamma() bool {
 	return k.Function.Kind != kernel.Linear && (k.Search || k.Mean || k.Function.Gamma == 0)
+}
+
+// coordinates says whether all coordinates of landmarks are taken.
+func (k *Options) coordinates() bool {
+	return k.Coordinates && k.Components == 0 && k.Variance == 0 && k.Landmarks != AllLandmarks
+}
+
+// searches says whether γ is searched for.
+func (k *Options) searches() bool {
+	return k.findsGamma() && (k.Search || k.coordinates() && !k.Median && !k.Mean)
 }
 
 // PCA returns the kernel PCA to fit to n examples of d features, with γ = 1 where it is to be
@@ -66,7 +84,13 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	if k.findsGamma() {
 		o.Function.Gamma = 1
 	}
+	o.Coordinates = k.coordinates()
 	switch {
+	case o.Coordinates:
+		if k.Landmarks == 0 {
+			o.Landmarks = min(coordinates, n)
+		}
+		return o
 	case k.Landmarks == AllLandmarks:
 		o.Landmarks = 0
 	case k.Landmarks == 0 && n > exactExamples:
@@ -103,9 +127,9 @@ func (k *Options) MostComponents(n, d int) int {
 	return o.Components
 }
 
-// FindPCA returns what PCA does, with γ computed from x where Function.Gamma is 0 or Search or
-// Mean is set. note tells the user that γ; it is "" if γ was given, or is only where Search or
-// Mean begins. Errors: those of Plan and pca.MedianGamma.
+// FindPCA returns what PCA does, with γ computed from x where it is to be found. note tells the
+// user that γ; it is "" if γ was given, or is only where Search or Mean begins. Errors: those of
+// Plan and pca.MedianGamma.
 func (k *Options) FindPCA(e engine.Engine, rows dataset.Rows, seed uint64,
 ) (o pca.Options, note string, err error) {
 	x := rows.Stored()
@@ -126,7 +150,7 @@ func (k *Options) findFunction(e engine.Engine, x dataset.Rows, seed uint64) (ke
 		return f, "", nil
 	}
 	var err error
-	if f.Gamma, err = pca.MedianGamma(e, x, seed); err != nil || k.Search || k.Mean {
+	if f.Gamma, err = pca.MedianGamma(e, x, seed); err != nil || k.searches() || k.Mean {
 		return f, "", err
 	}
 	return f, fmt.Sprintf("gamma %v, 1 / median squared distance", f.Gamma), nil

@@ -84,15 +84,12 @@ func (l lower) triangle(at, p int) blas64.Triangular {
 		Data: l.a[at*l.m+at:]}
 }
 
-// axes returns the axes of eigenvectors of the Gram matrix of the features, rows of m: A = V·L⁻¹.
-func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
-	d := len(found.values)
-	a := blas64.General{Rows: d, Cols: l.m, Stride: l.m, Data: make([]float64, d*l.m)}
-	for i, v := range found.vectors {
-		a.Data[i] = float64(v)
-	}
+// axes returns V·L⁻¹ for d vectors, rows of m, which it overwrites. Triangular says that V is lower
+// triangular, as the result is then.
+func (l lower) axes(ctx context.Context, d int, v []float64, triangular bool) ([]float32, error) {
+	first := 0 // row that has numbers in the columns of the panel
 	columns := func(at, p int) blas64.General {
-		return blas64.General{Rows: d, Cols: p, Stride: l.m, Data: a.Data[at:]}
+		return blas64.General{Rows: d - first, Cols: p, Stride: l.m, Data: v[first*l.m+at:]}
 	}
 	last := (l.m - 1) / panelSize * panelSize
 	for at := last; at >= 0; at -= panelSize {
@@ -100,14 +97,17 @@ func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
 			return nil, err
 		}
 		p := l.panelOf(at)
+		if triangular {
+			first = at
+		}
 		if after := at + p; after < l.m {
 			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(after, l.m-after), l.general(after, at,
 				l.m-after, p), 1, columns(at, p))
 		}
 		blas64.Trsm(blas.Right, blas.NoTrans, 1, l.triangle(at, p), columns(at, p))
 	}
-	axes := make([]float32, len(a.Data))
-	for i, v := range a.Data {
+	axes := make([]float32, len(v))
+	for i, v := range v {
 		axes[i] = float32(v)
 	}
 	return axes, nil

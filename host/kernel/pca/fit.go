@@ -180,10 +180,14 @@ type Basis struct {
 	// landmark, Rows is 0, 1, 2, …. If only some are, they come in the order of the pivots: landmark
 	// k is the chosen example that landmarks 0..k-1 approximate worst.
 	Rows []int
-	// Eigenvalues[t] = Σ_i z_it² over the training examples i; decreasing, D of them
+	// Eigenvalues[t] = Σ_i z_it² over the training examples i; decreasing, D of them; none of
+	// coordinates
 	Eigenvalues []float64
-	Variance    float64 // Σ_i ‖φ(x_i) - mean‖²: variance of the training examples in feature space
-	// Σ_t Eigenvalues[t] / Variance: the share that the components have of Variance
+	// Σ_i ‖φ(x_i) - mean‖²: variance of the training examples in feature space; of coordinates
+	// Σ_i ‖φ(x_i)‖²
+	Variance float64
+	// Σ_it z_it² / Variance: the share that the components have of Variance; FitMap finds that of
+	// coordinates
 	Explained float64
 
 	DroppedAxes      int     // axes asked for whose eigenvalue is at most Tolerance times the largest
@@ -264,8 +268,12 @@ func project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Exam
 
 // Summary says in a line what was found.
 func (b *Basis) Summary() string {
-	return fmt.Sprintf("%d components of %d landmarks have %.4g %% of the variance",
-		b.Axes.Q, b.Landmarks.N, 100*b.Explained)
+	what, share := "components", "variance"
+	if b.Eigenvalues == nil {
+		what, share = "coordinates", "squared lengths"
+	}
+	return fmt.Sprintf("%d %s of %d landmarks have %.4g %% of the %s",
+		b.Axes.Q, what, b.Landmarks.N, 100*b.Explained, share)
 }
 
 // Notes says what was dropped and why, a sentence each.

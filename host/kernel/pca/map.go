@@ -29,7 +29,14 @@ func FitMap(ctx context.Context, e engine.Engine, x dataset.Rows, o Options, ste
 	if err != nil {
 		return nil, dataset.Stored{}, err
 	}
-	return NewMap(ctx, e, basis, x, steps)
+	z, err := basis.Components(ctx, e, x)
+	if err != nil {
+		return nil, dataset.Stored{}, err
+	}
+	if o.Coordinates {
+		basis.explain(z)
+	}
+	return newMap(basis, z, steps)
 }
 
 // NewMap makes a map of a basis, fitted in any way, to prepared examples x. Otherwise it is FitMap.
@@ -40,6 +47,13 @@ func NewMap(
 	if err != nil {
 		return nil, dataset.Stored{}, err
 	}
+	return newMap(basis, z, steps)
+}
+
+// newMap makes a map of a basis and the components z of the examples, and returns what it makes of
+// them. Nobody may use z any more.
+func newMap(basis *Basis, z dataset.Stored, steps dataset.Steps,
+) (_ *Map, _ dataset.Stored, err error) {
 	k := &Map{Basis: basis}
 	if k.Preparation, err = features.Fit(steps, z); err != nil {
 		z.Close()

@@ -2,6 +2,7 @@ package pca
 
 import (
 	"context"
+	"math"
 	"runtime/debug"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -28,6 +29,9 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Sto
 		return err
 	}
 	m := len(b.Rows)
+	if o.Coordinates {
+		return b.setCoordinates(ctx, x, factor)
+	}
 	gram, mean, err := b.gram(ctx, e, x, factor)
 	if err != nil {
 		return err
@@ -49,12 +53,51 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Sto
 	if err != nil {
 		return err
 	}
-	axes, err := factor.axes(ctx, found)
+	vectors := make([]float64, len(found.vectors))
+	for i, v := range found.vectors {
+		vectors[i] = float64(v)
+	}
+	axes, err := factor.axes(ctx, len(found.values), vectors, false)
 	if err != nil {
 		return err
 	}
 	b.setAxes(axes, found.values, mean)
 	return nil
+}
+
+// setCoordinates makes the rows of L⁻¹ the axes.
+func (b *Basis) setCoordinates(ctx context.Context, x dataset.Stored, l lower) error {
+	for _, v := range x.RowSums(1024, func(from, to int) (sum float64) {
+		for i := from; i < to; i++ {
+			sum += featurespace.SelfValue(b.Function, x.Examples, i)
+		}
+		return sum
+	}) {
+		b.Variance += v
+	}
+	if math.IsNaN(b.Variance) || math.IsInf(b.Variance, 0) {
+		return errOverflow
+	}
+	axes, err := l.axes(ctx, l.m, identity(l.m), true)
+	b.Axes = engine.Weights{Q: l.m, D: l.m, W: axes}
+	b.Offset = make([]float32, l.m)
+	return err
+}
+
+// explain sets the share that coordinates z of all examples have of their squared lengths.
+func (b *Basis) explain(z dataset.Stored) {
+	explained := 0.0
+	for _, v := range z.RowSums(1024, func(from, to int) (sum float64) {
+		for i := from; i < to; i++ {
+			for _, v := range z.Row(i) {
+				sum += float64(v) * float64(v) // exact
+			}
+		}
+		return sum
+	}) {
+		explained += v
+	}
+	b.Explained = explained / b.Variance
 }
 
 // gram returns the inner products of the m features, centred, over all examples, m × m, and the

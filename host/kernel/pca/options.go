@@ -66,6 +66,9 @@ type Options struct {
 
 	Components int     // D; 0 to choose it by Variance
 	Variance   float64 // the share of the variance in feature space that D components reach, in (0, 1]
+	// Coordinates takes, in place of D components, all coordinates in the space that the landmarks
+	// span: L⁻¹k_m(x), K_mm = LLᵀ, not centred. All components are a rotation of them.
+	Coordinates bool
 
 	Landmarks int    // m; 0 for all examples, which is exact
 	Choice    string // Uniform (also ""), KMeans or Farthest
@@ -109,6 +112,10 @@ func (o *Options) check(n, d int) error {
 			o.MemoryLimit)
 	}
 	switch rank, why := o.rank(n, d); {
+	case o.Coordinates && (o.Components != 0 || o.Variance != 0 || o.Landmarks == 0):
+		return wrong("found %d components, variance %v and %d landmarks with coordinates, wanted "+
+			"landmarks alone", o.Components, o.Variance, o.Landmarks)
+	case o.Coordinates:
 	case o.Components < 0 || o.Components > 0 && o.Variance != 0:
 		return wrong("found %d components and variance %v, wanted one of them above 0", o.Components,
 			o.Variance)
@@ -131,7 +138,7 @@ func (o *Options) MostComponents(n, d int) int {
 // rank returns the most components there can be, and why.
 func (o *Options) rank(n, d int) (int, string) {
 	rank, why := n-1, fmt.Sprintf("%d centred examples span no more dimensions", n)
-	if m := o.Landmarks; m > 0 && m < rank {
+	if m := o.Landmarks; o.Coordinates || m > 0 && m < rank {
 		rank, why = m, fmt.Sprintf("%d landmarks span no more dimensions", m)
 	}
 	if o.Function.Kind == kernel.Linear && d < rank {
@@ -173,6 +180,9 @@ func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
 	}
 	p.Basis = 4 * bytes(m, d+components)
 	switch {
+	case o.Coordinates:
+		p.Kernel = 32 * bytes(m, m) // kernel values, factors in float64 and their inverse
+		return p, p.check()
 	case size <= denseSize:
 		p.Kernel, p.Vectors = 28*bytes(size, size), 8*bytes(size, size)
 	default:
@@ -189,12 +199,17 @@ func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
 	} else if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit && size > denseSize {
 		p.Kernel, p.Kept = 0, false
 	}
-	if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit {
-		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for "+
+	return p, p.check()
+}
+
+// check refuses a plan above its limit.
+func (p Plan) check() error {
+	if p.Limit > 0 && p.Total() > p.Limit {
+		return fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for "+
 			"the basis), the limit is %d; take fewer components or fewer landmarks",
-			ErrMemory, p.Total(), p.Kernel, p.Vectors, p.Basis, o.MemoryLimit)
+			ErrMemory, p.Total(), p.Kernel, p.Vectors, p.Basis, p.Limit)
 	}
-	return p, nil
+	return nil
 }
 
 // bytes returns a·b, or what stands for too much.

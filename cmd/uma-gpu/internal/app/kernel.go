@@ -69,8 +69,8 @@ func (k *Kernel) Flags(o *Common) []cli.Flag {
 
 func (k *Kernel) TrainFlags(o *Common) []cli.Flag {
 	flags := k.Flags(o)
-	flags[0] = &cli.StringFlag{Name: "gamma", Value: "median", Destination: &k.Gamma,
-		Usage: "`G` of rbf and poly: a number above 0, median, search or mean"}
+	flags[0] = &cli.StringFlag{Name: "gamma", Value: "auto", Destination: &k.Gamma,
+		Usage: "`G` of rbf and poly: a number above 0, median, search, mean, or auto"}
 	return append([]cli.Flag{
 		k.KindFlag(""),
 		&cli.StringFlag{Name: "normalize-components", Value: "auto", Destination: &k.Normalize,
@@ -154,7 +154,7 @@ func (k *Kernel) Function(found *fitting.Options, search bool) error {
 	if f.Kind != kernel.Linear {
 		words := []string{"a number above 0", "median"}
 		if search {
-			words = append(words, "search", "mean")
+			words = append(words, "search", "mean", "auto")
 		}
 		g, err := strconv.ParseFloat(k.Gamma, 32)
 		switch {
@@ -163,6 +163,7 @@ func (k *Kernel) Function(found *fitting.Options, search bool) error {
 		case slices.Contains(words[1:], k.Gamma):
 			trial.Gamma = 1
 			found.Search, found.Mean = k.Gamma == "search", k.Gamma == "mean"
+			found.Median = k.Gamma == "median"
 		default:
 			return Usage("--gamma is %q, wanted %s", k.Gamma, OrList(words))
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -152,25 +151,31 @@ func (o *Options) kernelPlan(d *dataset.Dataset, landmarks, components int, p pc
 
 // planKernel prints what the fit of kernel PCA would take, which goes before training.
 func (o *Options) planKernel(d *dataset.Dataset) error {
-	k := o.Train.Kernel.PCA(d.N, d.D, o.Train.Seed)
+	asked := *o.Train.Kernel
+	asked.Coordinates = o.Train.Learner.Definition().Rotates
+	k := asked.PCA(d.N, d.D, o.Train.Seed)
 	plan, err := pca.NewPlan(d, k)
 	if err != nil {
 		return app.AdviseKernel(err)
 	}
-	landmarks, components := k.Landmarks, strconv.Itoa(k.Components)
+	landmarks, count := k.Landmarks, k.Components
+	components := fmt.Sprintf("components: %d", count)
 	if landmarks == 0 {
 		landmarks = d.N
 	}
-	if k.Components == 0 {
-		components = fmt.Sprintf("as many as have %v of the variance", k.Variance)
+	switch {
+	case k.Coordinates:
+		count, components = landmarks, "their coordinates"
+	case k.Components == 0:
+		components = fmt.Sprintf("components: as many as have %v of the variance", k.Variance)
 	}
-	r, kept := o.kernelPlan(d, landmarks, k.Components, plan), "computed for each product"
+	r, kept := o.kernelPlan(d, landmarks, count, plan), "computed for each product"
 	if plan.Kept {
 		kept = "kept"
 		r.Memory.More += plan.Kernel
 	}
 	return o.printKernel(r, func(row app.Row) {
-		row("kernel PCA\t%d landmarks, components: %s", landmarks, components)
+		row("kernel map\t%d landmarks, %s", landmarks, components)
 		row("kernel values\t%s, %s", app.BytesText(plan.Kernel), kept)
 		row("vectors\tabout %s", app.BytesText(plan.Vectors))
 		row("basis\t%s\ncomponents\t%s", app.BytesText(plan.Basis), app.BytesText(r.Bytes))

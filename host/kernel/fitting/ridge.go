@@ -1,0 +1,202 @@
+package fitting
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// A kernel function whose map has coordinates is judged on ridgeExamples examples and
+// ridgeLandmarks landmarks. Each of ridgeFolds parts is held out in turn. The first penalty that is
+// tried is mostRidge, and each next one a share ridgeFactor of it.
+const (
+	ridgeExamples  = 2000
+	ridgeLandmarks = 300
+	ridgeFolds     = 3
+	mostRidge      = 16
+	ridgeFactor    = 1. / 8
+	leastRidge     = 1e-4
+)
+
+// Factors of 1 / the median squared distance that are tried, and where the walk begins.
+const (
+	firstFactor = 2
+	mostFactor  = 1 << 8
+)
+
+// ridgeGamma returns the γ, a power of two times that of o, of least squared loss on labels held
+// out of a sample, by ridge regression. It needs no C: wrong labels blur all γ alike.
+func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
+	tell func(string, ...any)) (float32, error) {
+	x := p.Rows()
+	which := rand.New(rand.NewPCG(p.Seed, 0x7269646765)).Perm(x.N)[:min(x.N, ridgeExamples)] // "ridge"
+	slices.Sort(which)
+	some, y := x.Pick(which), make([]int32, len(which))
+	for k, i := range which {
+		y[k] = p.Y[i]
+	}
+	o.Landmarks = min(o.Landmarks, ridgeLandmarks, len(which))
+	judge := func(gamma float32) (float64, error) {
+		o.Function.Gamma = gamma
+		b, err := pca.Fit(ctx, p.Engine, some, o)
+		if err != nil {
+			return 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
+		}
+		z, err := b.Components(ctx, p.Engine, some)
+		if err != nil {
+			return 0, err
+		}
+		defer z.Close()
+		loss := ridgeLoss(z.Examples, y, p.Q)
+		tell("gamma %v: loss %.4f of %d examples held out", gamma, loss, len(y))
+		return loss, ctx.Err()
+	}
+	best := o.Function.Gamma * firstFactor
+	least, err := judge(best)
+	if err != nil {
+		return 0, err
+	}
+	for _, factor := range []float32{2, 0.5} {
+		moved := false
+		for next := best * factor; next <= o.Function.Gamma*mostFactor; next *= factor {
+			loss, err := judge(next)
+			if err != nil {
+				return 0, err
+			}
+			if !(loss < least) {
+				break
+			}
+			best, least, moved = next, loss, true
+		}
+		if moved {
+			break
+		}
+	}
+	tell("gamma %v is taken", best)
+	return best, nil
+}
+
+// ridgeLoss returns the mean squared loss of ridge regression from the rows of z to the labels, as
+// 0 and 1 for each class, on rows held out, with the penalty that is best. All sums are in float64,
+// in a fixed order.
+func ridgeLoss(z dataset.Examples, y []int32, q int) float64 {
+	d := z.D + 1 // with a 1
+	row := func(dst []float64, i int) {
+		for j, v := range z.Row(i) {
+			dst[j] = float64(v)
+		}
+		dst[z.D] = 1
+	}
+	type part struct{ gram, sums []float64 } // d×d, the lower triangle; q×d
+	all := make([]part, ridgeFolds)
+	parallel.Tasks(ridgeFolds, func(k int) {
+		f, x := part{make([]float64, d*d), make([]float64, q*d)}, make([]float64, d)
+		for i := k; i < z.N; i += ridgeFolds {
+			row(x, i)
+			for a, v := range x {
+				if v != 0 {
+					addTo(f.gram[a*d:a*d+a+1], v, x)
+				}
+			}
+			addTo(f.sums[int(y[i])*d:int(y[i])*d+d], 1, x)
+		}
+		all[k] = f
+	})
+	least := math.Inf(1)
+	for lambda := float64(mostRidge); lambda > leastRidge; lambda *= ridgeFactor {
+		losses := make([]float64, ridgeFolds)
+		parallel.Tasks(ridgeFolds, func(k int) {
+			a, w := make([]float64, d*d), make([]float64, q*d)
+			for l, f := range all {
+				if l != k {
+					addTo(a, 1, f.gram)
+					addTo(w, 1, f.sums)
+				}
+			}
+			for j := range d {
+				a[j*(d+1)] += lambda
+			}
+			factorise(a, d)
+			for c := range q {
+				solve(a, w[c*d:(c+1)*d])
+			}
+			x := make([]float64, d)
+			for i := k; i < z.N; i += ridgeFolds {
+				row(x, i)
+				for c := range q {
+					v := dot(w[c*d:(c+1)*d], x)
+					if c == int(y[i]) {
+						v--
+					}
+					losses[k] += float64(v * v)
+				}
+			}
+		})
+		loss := 0.0
+		for _, v := range losses {
+			loss += v
+		}
+		if !(loss < least) {
+			break
+		}
+		least = loss
+	}
+	return least / float64(z.N)
+}
+
+// factorise makes of the lower triangle of a d×d matrix its Cholesky factor. A pivot that rounding
+// has made negative becomes tiny.
+func factorise(a []float64, d int) {
+	for i := range d {
+		row := a[i*d : (i+1)*d]
+		for j := range i {
+			row[j] = (row[j] - dot(row[:j], a[j*d:])) / a[j*(d+1)]
+		}
+		row[i] = math.Sqrt(max(row[i]-dot(row[:i], row), 1e-12*row[i], 1e-300))
+	}
+}
+
+// solve makes of v the solution of L·Lᵀx = v, for the factor L of as many rows.
+func solve(l, v []float64) {
+	d := len(v)
+	for i := range d {
+		v[i] = (v[i] - dot(v[:i], l[i*d:])) / l[i*(d+1)]
+	}
+	for i := d - 1; i >= 0; i-- {
+		v[i] /= l[i*(d+1)]
+		addTo(v[:i], -v[i], l[i*d:])
+	}
+}
+
+// addTo adds f·x to y, of as many numbers as y has.
+func addTo(y []float64, f float64, x []float64) {
+	x = x[:len(y)]
+	for j, v := range x {
+		y[j] += float64(f * v)
+	}
+}
+
+// dot returns ⟨x,y⟩ of as many numbers as x has, as four sums whose additions need not wait for
+// each other.
+func dot(x, y []float64) float64 {
+	var s [4]float64
+	y = y[:len(x)]
+	for len(x) >= 4 {
+		s[0] += float64(x[0] * y[0])
+		s[1] += float64(x[1] * y[1])
+		s[2] += float64(x[2] * y[2])
+		s[3] += float64(x[3] * y[3])
+		x, y = x[4:], y[4:]
+	}
+	for k, v := range x {
+		s[k] += float64(v * y[k])
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}

@@ -1,0 +1,133 @@
+package pca
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+)
+
+// TestCoordinates: coordinates are a rotation of all principal components, so that distances are
+// the same; every engine finds the same bits, from dense and from sparse examples, on any ranks.
+func TestCoordinates(t *testing.T) {
+	x, path := uneven(t)
+	for i := range x.X { // of lengths that float32 tells apart
+		x.X[i] /= 100
+	}
+	x = x.Part(0, 400)
+	for _, o := range []Options{
+		{Function: kernel.Function{Kind: kernel.RBF, Gamma: 20}, Landmarks: 300},
+		{Function: kernel.Function{Kind: kernel.RBF, Gamma: 200}, Landmarks: 400, Seed: 2},
+		{Function: kernel.Function{Kind: kernel.Poly, Gamma: 1, Coef0: 1, Degree: 2}, Landmarks: 50},
+		{Function: kernel.Function{Kind: kernel.Linear}, Cosine: true, Landmarks: 20},
+	} {
+		coordinates := o
+		coordinates.Coordinates = true
+		m, z, err := FitMap(t.Context(), simd.New(), x, coordinates, dataset.Steps{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Variance = 1; o.Landmarks == x.N {
+			o.Landmarks--
+		}
+		b := m.Basis
+		if plan, err := NewPlan(x, coordinates); err != nil || b.Axes.Q+b.DroppedLandmarks !=
+			coordinates.Landmarks || b.Axes.Q > coordinates.MostComponents(x.N, x.D) || plan.Vectors != 0 {
+			t.Errorf("%+v: %d coordinates, plan %+v, %v", o, b.Axes.Q, plan, err)
+		}
+		for _, e := range []engine.Engine{cpuref.New(), simd.New()} {
+			for _, x := range []dataset.Examples{x, x.Compressed()} {
+				again, y, err := FitMap(t.Context(), e, x, coordinates, dataset.Steps{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				again.Basis.Landmarks, again.Basis.Rows = b.Landmarks, b.Rows
+				if !reflect.DeepEqual(again.Basis, b) || !reflect.DeepEqual(y.X, z.X) {
+					t.Errorf("%s, sparse %v: other bits", e.Device().ID, x.Sparse())
+				}
+			}
+		}
+		if !(b.Explained > 0.5 && b.Explained < 1+1e-4) {
+			t.Errorf("%+v: %v of the squared lengths", o, b.Explained)
+		}
+		if coordinates.Landmarks != o.Landmarks {
+			continue // the components are of other landmarks
+		}
+		components, c, err := FitMap(t.Context(), simd.New(), x, o, dataset.Steps{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if components.Basis.Axes.Q > b.Axes.Q {
+			t.Errorf("%+v: %d coordinates, %d components", o, b.Axes.Q, components.Basis.Axes.Q)
+		}
+		distance := func(z dataset.Examples, i, j int) (sum float64) {
+			for k, v := range z.Row(i) {
+				d := float64(v) - float64(z.Row(j)[k])
+				sum += d * d
+			}
+			return sum
+		}
+		largest, furthest := 0.0, 0.0
+		for i := range x.N {
+			for j := range i {
+				d := distance(c.Examples, i, j)
+				largest = max(largest, d)
+				furthest = max(furthest, math.Abs(d-distance(z.Examples, i, j)))
+			}
+		}
+		if furthest > 1e-3*largest {
+			t.Errorf("%+v: squared distances of up to %v differ by %v", o, largest, furthest)
+		}
+	}
+	o := Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1e-4}, Landmarks: 300,
+		Coordinates: true}
+	x, _ = uneven(t)
+	want, z, err := FitMap(t.Context(), simd.New(), x, o, dataset.Steps{Bias: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, count := range []int{2, 3} {
+		err := onRanks(t, count, path, func(e engine.Engine, x dataset.Stored) error {
+			got, own, err := FitMap(t.Context(), e, x, o, dataset.Steps{Bias: true})
+			if err != nil {
+				return err
+			}
+			from, to := x.Own()
+			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(own.X[from*own.D:to*own.D],
+				z.X[from*z.D:to*z.D]) {
+				return fmt.Errorf("found another map: %v of %v, want %v of %v", got.Basis.Explained,
+					got.Basis.Variance, want.Basis.Explained, want.Basis.Variance)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%d ranks: %v", count, err)
+		}
+	}
+}
+
+// TestCoordinatesErrors: coordinates are of landmarks alone, and their plan keeps the limit.
+func TestCoordinatesErrors(t *testing.T) {
+	x := dataset.Examples{N: 4, D: 1, X: []float32{1, 2, 3, 4}}
+	for name, o := range map[string]Options{
+		"components":   {Landmarks: 2, Components: 2},
+		"variance":     {Landmarks: 2, Variance: 0.5},
+		"no landmarks": {},
+	} {
+		o.Function, o.Coordinates = rbf, true
+		if _, err := Fit(t.Context(), simd.New(), x, o); !errors.Is(err, ErrOptions) {
+			t.Errorf("%s: %v, want %v", name, err, ErrOptions)
+		}
+	}
+	o := Options{Function: rbf, Landmarks: 4, Coordinates: true, MemoryLimit: 100}
+	if _, err := NewPlan(x, o); !errors.Is(err, ErrMemory) {
+		t.Errorf("%v, want %v", err, ErrMemory)
+	}
+}

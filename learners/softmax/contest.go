@@ -272,6 +272,12 @@ func ahead(n int, difference func(i int) float64) (mean, deviation float64) {
 	return mean, math.Sqrt(max(0, squares/float64(n)-float64(mean*mean)) / float64(n))
 }
 
+// Settled implements learners.Searcher: other examples may want another correction.
+func (c *contest) Settled() learners.Params {
+	p := c.params
+	return &p
+}
+
 func (c *contest) Save() (saved []byte, err error) {
 	s := c.state
 	if c.decision != "" {

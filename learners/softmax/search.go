@@ -56,8 +56,8 @@ type search struct {
 	StartW  []float32 // the weights of this fold at Start
 	Tried   []trial   // what became of each λ of the path, of all folds so far; nothing of some
 	Least   float64   // the least loss of this fold
-	BestW   []float32 // and its weights
-	LeastAt int       // and place
+	LeastAt int       // and its place
+	BestW   []float32 // the weights of this fold under the λ that would be taken now
 }
 
 // trial is what became of a penalty on the examples held out.
@@ -157,7 +157,10 @@ func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bo
 		sum.Squares[e] += t.Squares[e]
 	}
 	if s.BestW == nil || loss < s.Least {
-		s.Least, s.LeastAt, s.BestW = loss, s.At, w
+		s.Least, s.LeastAt = loss, s.At
+	}
+	if s.BestW == nil || s.best() == s.Lambda {
+		s.BestW = w
 	}
 	if s.At == s.Start {
 		s.StartW = w

@@ -160,6 +160,10 @@ func (l *run) deal() {
 // known goes on to what comes when the noise is known.
 func (l *run) known() {
 	l.state.Crossing = crossing{}
+	if l.NoiseOnly {
+		l.state.Stage = done
+		return
+	}
 	if !l.L2.Search {
 		l.found(l.L2.Lambda)
 		return
@@ -529,6 +533,16 @@ func (l *run) scored(w []float32, fold int, f func(i int, scores []float32)) err
 		}
 		return nil
 	})
+}
+
+// Settled implements learners.Searcher. The penalties by which noise is learned are not those of
+// fits.
+func (l *run) Settled() learners.Params {
+	p := l.Params
+	if l.noise == nil {
+		p.L2 = L2(l.state.Search.Lambda)
+	}
+	return &p
 }
 
 func (l *run) Close() error {

@@ -60,7 +60,9 @@ type state struct {
 	Cleaned  cleaned
 
 	HeadStart bool // w comes from a sample
-	Short     bool // a stage before the last was cut short, as time was
+
+	Evaluations float64 // of all examples; a head start counts by its share of them
+	Short       bool    // a stage before the last was cut short, as time was
 }
 
 // curved says of what the curvature is.
@@ -121,6 +123,7 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
 		targets: targets, noise: noise, evidence: forward(confusionOf(p, problem), problem.Q)}
+	l.loss.evaluations = &l.state.Evaluations
 	if noise == nil {
 		l.known()
 		return l, nil
@@ -281,7 +284,8 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts()}
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
-			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})
+			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()},
+			learners.Field{Name: "evaluations", Value: l.state.Evaluations})
 	}
 	return s
 }

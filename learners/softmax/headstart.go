@@ -28,7 +28,8 @@ func (l *run) wantsHeadStart(w []float32) bool {
 	}
 	switch l.state.Stage {
 	case searching:
-		return len(l.problem.Y) > mostSearched && len(l.state.Search.Tried) == 0 && l.state.Made == 0
+		s := &l.state.Search
+		return len(l.problem.Y) > mostSearched && s.BestW == nil && s.Fold == 0 && l.state.Made == 0
 	case fitting:
 		return len(l.problem.Y) >= leastSampled &&
 			!slices.ContainsFunc(w, func(v float32) bool { return v != 0 })

@@ -173,8 +173,9 @@ func (l *run) known() {
 		l.found(softLambda * squared / float64(l.problem.X.N))
 		return
 	}
-	l.state.Search = search{From: mostLambda * squared}
-	l.enter(searching, l.state.Search.From)
+	convex := l.problem.Noise == nil || l.Correction == None
+	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
+	l.enter(searching, l.state.Search.Lambda)
 }
 
 // found goes on to what comes when λ is known.
@@ -460,13 +461,12 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		fold := l.state.Search.Fold
 		_, held := l.searchFolds()
 		from, more = l.state.Search.judge(t, from, held)
 		switch {
 		case !more:
 			l.found(l.state.Search.Lambda)
-		case l.state.Search.Fold == fold:
+		case &from[0] == &l.min.now.w[0]:
 			l.loss.penalise(pairs, l.state.Search.Lambda-lambda)
 			l.state.Pairs, l.aimed = pairs, true
 		}

@@ -98,8 +98,11 @@ func (l *run) check(s *state) error {
 			!base.Finite(s.Curved.W), "a curvature that is none"},
 		fault{!sized(size, s.Curved.W) || !positive(s.Curved.Lambda) || s.Curved.Made < 0 ||
 			!base.Finite(s.Curved.W), "a curvature that is none"},
-		fault{len(path.Tried) > pathLength || path.At < 0 || path.At > len(path.Tried) ||
-			path.Fold < 0 || path.Fold > searchFolds || !sized(size, path.BestW), "a search that is none"},
+		fault{len(path.Tried) != pathLength && (s.Stage == searching || len(path.Tried) > 0) ||
+			path.At < 0 || path.At >= pathLength || path.Start < 0 || path.Start >= pathLength ||
+			path.Fold < 0 || path.Fold > searchFolds || !sized(size, path.BestW, path.StartW) ||
+			path.Down && path.StartW == nil || path.LeastAt < 0 || path.LeastAt >= pathLength,
+			"a search that is none"},
 		fault{slices.ContainsFunc(path.Tried, func(t trial) bool {
 			return !positive(t.Weight) || !positive(t.Missed) || !base.Finite(t.Losses[:]) ||
 				!base.Finite(t.Squares[:])

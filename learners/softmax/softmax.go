@@ -342,7 +342,7 @@ func (l *run) renew() error {
 	if err := l.measure(l.min.now.w); err != nil {
 		return err
 	}
-	l.min.from(l.curve.solve)
+	l.min.renew()
 	return nil
 }
 
@@ -406,7 +406,7 @@ func (l *run) beginFit(w []float32) error {
 	if err := l.curved(now.w); err != nil {
 		return err
 	}
-	l.min = &minimiser{at: l.loss.at, now: now, solve: l.curve.solve, most: l.memory(),
+	l.min = &minimiser{at: l.loss.at, now: now, curve: l.curve, most: l.memory(),
 		pairs: l.state.Pairs}
 	return nil
 }

@@ -48,6 +48,8 @@ type Options struct {
 	// out give the temperature of probabilities. 0 takes the training examples: then probabilities
 	// are too confident where few examples were learned almost by heart. It never changes W.
 	TemperatureFolds int
+	// Trial says that the weights alone count: there are no temperature, doubts and hash of the data.
+	Trial bool
 
 	// Annotations are labels by several annotators, in place of the labels of the data and of noise;
 	// nil for none. Only some learners can use them.

@@ -68,7 +68,10 @@ type Result struct {
 	// CompressionSet are the examples whose sum the last weights of a learners.Compressor are, in
 	// increasing order; nil for other learners.
 	CompressionSet []int
-	Snapshot       *Snapshot // of a run that was interrupted or whose time was up; nil for others
+	// Settled are the parameters of a learners.Searcher without the searches that the run has made:
+	// for runs of other examples of the same kind. It is nil for other learners, and before the end.
+	Settled  learners.Params
+	Snapshot *Snapshot // of a run that was interrupted or whose time was up; nil for others
 }
 
 // Snapshot is a run between two steps: the weights that its result would have, and the state to
@@ -278,6 +281,9 @@ func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 				res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
 			}
 		}
+	}
+	if l, ok := r.learner.(learners.Searcher); ok && res.Stop == Converged {
+		res.Settled = l.Settled()
 	}
 	if l, ok := r.learner.(learners.Compressor); ok {
 		res.CompressionSet = l.CompressionSet()

@@ -28,9 +28,9 @@ func checkFolds(k int) error {
 	return nil
 }
 
-// temperature returns the temperature of the scores of w, the result of the run; 0, and a note, if
+// temperature returns the temperature of the scores of the run's result; 0, and a note, if
 // there is none. If ctx is cancelled, there are no folds.
-func (t *trainer) temperature(ctx context.Context, w engine.Weights) (float32, error) {
+func (t *trainer) temperature(ctx context.Context, r *Result) (float32, error) {
 	folds := t.TemperatureFolds
 	if folds > 0 && ctx.Err() != nil {
 		folds = 0
@@ -40,9 +40,9 @@ func (t *trainer) temperature(ctx context.Context, w engine.Weights) (float32, e
 	var y []int32
 	var err error
 	if folds == 0 {
-		scores, y, err = t.ownScores(w)
-	} else if scores, y, err = t.foldScores(ctx, w, folds); err != nil && ctx.Err() != nil {
-		return t.temperature(ctx, w)
+		scores, y, err = t.ownScores(r.W)
+	} else if scores, y, err = t.foldScores(ctx, r, folds); err != nil && ctx.Err() != nil {
+		return t.temperature(ctx, r)
 	}
 	if err != nil {
 		return 0, err
@@ -68,7 +68,7 @@ func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err 
 
 // scores returns the scores of some of the examples, and their labels.
 func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
-	for block := range slices.Chunk(which, max(1, fold.BlockValues/w.D)) {
+	for block := range slices.Chunk(which, fold.BlockRows(t.problem.Rows())) {
 		some := fold.Pick(t.problem.Rows(), t.problem.Y, block)
 		s, err := engine.Scores(t.Engine, w, some.X)
 		if err != nil {
@@ -79,15 +79,19 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 	return scores, y, nil
 }
 
-// foldScores returns the scores of each fold of the examples by weights learned without it, as w
-// was learned, in the unit of w's scores: weights of several runs differ in length. A cancelled
-// ctx ends it with ctx's error.
-func (t *trainer) foldScores(ctx context.Context, w engine.Weights, folds int,
+// foldScores returns the scores of each fold of the examples by weights learned without it, as
+// those of r were with what r has searched for, in the unit of r's scores: weights of several runs
+// differ in length. A cancelled ctx ends it with ctx's error.
+func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 ) (scores []float32, y []int32, err error) {
 	of := fold.Draw(t.problem.Y, t.problem.Q, folds, t.Seed)
 	o := RunOptions{MaxSteps: t.MaxSteps, Weights: t.Weights}
 	if t.From != nil {
 		o.From = t.From.W
+	}
+	learner := t.Learner
+	if r.Settled != nil {
+		learner = r.Settled
 	}
 	ctx, task := progress.Begin(ctx, progress.Work{
 		Name: "learning without each fold", Unit: "fold", Total: int64(folds)})
@@ -103,7 +107,7 @@ func (t *trainer) foldScores(ctx context.Context, w engine.Weights, folds int,
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}
-		run, err := Run(ctx, t.Learner, t.problem.On(some.X, some.Y), o)
+		run, err := Run(ctx, learner, t.problem.On(some.X, some.Y), o)
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}
@@ -112,7 +116,7 @@ func (t *trainer) foldScores(ctx context.Context, w engine.Weights, folds int,
 		}
 		unit := 1.0
 		if l := fold.Deviation(run.W); l > 0 {
-			unit = fold.Deviation(w) / l
+			unit = fold.Deviation(r.W) / l
 		}
 		s, labels, err := t.scores(run.W, rest)
 		if err != nil {

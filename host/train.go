@@ -232,7 +232,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and "+
 			"changes none%s", about.Name, insteadOf(about.New()))
 	}
-	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 {
+	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 && !o.Trial {
 		t.data.SHA256 = t.data.Hash()
 	}
 	parameters, err := learners.Marshal(o.Learner)
@@ -350,7 +350,11 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
 	}
-	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
+	if t.Trial {
+		t.phase(Learned)
+		return &Trained{Model: m, Run: result, Given: t.inverse, HeldOut: t.held}, nil
+	}
+	if m.Meta.Temperature, err = t.temperature(ctx, &result); err != nil {
 		return nil, err
 	}
 	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes,

@@ -41,7 +41,7 @@ func TrainAll(ctx context.Context, data *dataset.Dataset, noise *confusion.Matri
 	}
 	var trainings []*trainer
 	for _, o := range all {
-		o.TemperatureFolds, o.Watch = 0, Watch{}
+		o.Trial, o.Watch = true, Watch{}
 		t, err := newTrainer(data, noise, o)
 		if err != nil {
 			return nil, nil, err

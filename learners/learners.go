@@ -56,6 +56,16 @@ type Compressor interface {
 	CompressionSet() []int
 }
 
+// Searcher is a Learner that may search for values of its parameters.
+type Searcher interface {
+	Learner
+
+	// Settled returns the parameters with the values that a run to its end has found in the place of
+	// searches: those for runs of other examples of the same kind, about as many. They become the
+	// caller's.
+	Settled() Params
+}
+
 // Step is what Learner.Step did.
 type Step struct {
 	Done    bool    // there was nothing left to improve; w is as before, the rest but Doubts is empty

@@ -28,7 +28,7 @@ var errNoTemperature = errors.New("temperature: the scores say nothing of the la
 // bits; its arithmetic is that of the contract (clause 15) and of float64 sums in order, so
 // its bits are the same everywhere. It is an error if the score only rises on that way.
 //
-// It takes some twenty readings of the scores, and for each example as many products as C has
+// It takes some fifteen readings of the scores, and for each example as many products as C has
 // entries other than 0; ctx hears how many are done, and does not end it.
 func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise *Matrix,
 ) (float32, error) {
@@ -36,33 +36,41 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 	if err != nil {
 		return 0, err
 	}
-	const down, bits = 10, 12 // readings on the way down, mostly, and readings that find the bits
-	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading",
-		Total: down + bits})
+	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading"})
 	defer task.End()
 	_, exponent := math.Frexp(f.spread)
 	t := math.Ldexp(1, exponent+4) // where probabilities are all but uniform
-	if !(f.slope(t) > 0) {
+	above, below := 0.0, f.slope(t)
+	if !(below > 0) {
 		return 0, errNoTemperature
 	}
-	for step := int64(1); f.slope(t) > 0; step++ {
+	for below > 0 {
 		t /= 2
-		task.Reach(min(step, down))
+		above, below = below, f.halve()
+		task.Add(1)
 	}
-	low, high := t, 2*t
-	for bit := range int64(bits) {
-		task.Reach(down + bit)
-		if middle := (low + high) / 2; f.slope(middle) > 0 {
-			high = middle
+	// The slope is above 0 at high units and not at low ones.
+	const most = 1 << 12
+	low, high, unit := most, 2*most, t/most
+	for step := 0; high-low > 1; step++ {
+		task.Add(1)
+		middle := (low + high) / 2
+		if step%3 < 2 { // where a line has the slope 0
+			middle = low + int(float64(float64(high-low)*(below/(below-above)))+0.5)
+			middle = max(low+1, min(middle, high-1))
+		}
+		if v := f.slope(float64(middle) * unit); v > 0 {
+			high, above = middle, v
 		} else {
-			low = middle
+			low, below = middle, v
 		}
 	}
-	if high < 0x1p-126 || high > math.MaxFloat32 {
+	found := float64(high) * unit
+	if found < 0x1p-126 || found > math.MaxFloat32 {
 		return 0, fmt.Errorf("temperature: found %v, wanted a normal float32: prepare the features "+
-			"(standardize, l2)", high)
+			"(standardize, l2)", found)
 	}
-	return float32(high), nil
+	return float32(found), nil
 }
 
 // temperatureFit is a call of Temperature.
@@ -71,8 +79,10 @@ type temperatureFit struct {
 	below  []float64 // n×q: how far each score is below the largest of its example, 0 or less
 	spread float64   // mean over the examples of the largest distance
 	y      []int32
-	noise  [][]entry // row k: the entries of row k of C that are not 0, by column; nil for no noise
-	terms  []float64 // of slope, n
+	// row k: the entries of row k of C, and of CᵀC, that are not 0, by column; nil for no noise
+	noise, squares [][]entry
+	powers         []float64 // n×q: e to the power of below/t, t that of the last reading
+	terms          []float64 // of slope, n
 }
 
 func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temperatureFit, error) {
@@ -81,13 +91,23 @@ func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temp
 		return nil, fmt.Errorf("temperature: found %d scores for %d labels, wanted %d for each of at "+
 			"least one", len(scores), n, q)
 	}
-	f := &temperatureFit{q: q, y: y, below: make([]float64, len(scores)), terms: make([]float64, n)}
+	f := &temperatureFit{q: q, y: y, below: make([]float64, len(scores)),
+		powers: make([]float64, len(scores)), terms: make([]float64, n)}
 	if noise != nil {
 		if noise.Q() != q {
 			return nil, fmt.Errorf("temperature: found a confusion matrix of %d classes, wanted %d",
 				noise.Q(), q)
 		}
 		f.noise = sparse(noise.P, q, 1, q)
+		all := make([]float64, q*q)
+		for _, row := range f.noise {
+			for _, a := range row {
+				for _, b := range row {
+					all[a.at*q+b.at] += float64(a.value * b.value)
+				}
+			}
+		}
+		f.squares = sparse(all, q, 1, q)
 	}
 	if err := labelfile.CheckLabels("temperature", y, q); err != nil {
 		return nil, err
@@ -115,10 +135,30 @@ func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temp
 // slope returns half the derivative of n times the score by -1/t: above 0 where a lower t
 // has a lower score.
 func (f *temperatureFit) slope(t float64) float64 {
+	return f.read(func(powers, below []float64) {
+		for r, d := range below {
+			powers[r] = float64(numerics.Exp(float32(d / t)))
+		}
+	})
+}
+
+// halve returns the slope at half the t of the last reading, from the squares of its powers.
+func (f *temperatureFit) halve() float64 {
+	return f.read(func(powers, _ []float64) {
+		for r, v := range powers {
+			powers[r] = float64(v * v)
+		}
+	})
+}
+
+// read returns the slope with the powers that raise makes of each example.
+func (f *temperatureFit) read(raise func(powers, below []float64)) float64 {
 	parallel.Ranges(len(f.y), 64, func(from, to int) {
-		p, g := make([]float32, f.q), make([]float64, f.q)
+		p, g := make([]float64, f.q), make([]float64, f.q)
 		for i := from; i < to; i++ {
-			f.terms[i] = f.term(i, t, p, g)
+			powers, below := f.powers[i*f.q:(i+1)*f.q], f.below[i*f.q:(i+1)*f.q]
+			raise(powers, below)
+			f.terms[i] = f.term(powers, below, int(f.y[i]), p, g)
 		}
 	})
 	sum := 0.0
@@ -128,40 +168,40 @@ func (f *temperatureFit) slope(t float64) float64 {
 	return sum
 }
 
-// term is example i's share of slope: Σ_k ([k = y] - (C·p)_k)·(C·g)_k, where g are the
-// derivatives p·(s - Σ p·s) of the probabilities, and Σ_r (1/q - p_r)·g_r of its share 1/n of
+// term is the share of slope of an example of label y: (C·g)_y - ⟨CᵀC·p, g⟩, where p are the powers
+// over their sum and g the derivatives p·(s - Σ p·s), and Σ_r (1/q - p_r)·g_r of its share 1/n of
 // the example added. p and g, for q numbers, are overwritten.
-func (f *temperatureFit) term(i int, t float64, p []float32, g []float64) float64 {
-	below := f.below[i*f.q : (i+1)*f.q]
-	for r, d := range below {
-		p[r] = float32(d / t)
+func (f *temperatureFit) term(powers, below []float64, y int, p, g []float64) float64 {
+	all, mean := 0.0, 0.0
+	for r, v := range powers {
+		all += v
+		mean += float64(v * below[r])
 	}
-	numerics.Softmax(p, p)
-	mean := 0.0
-	for r, d := range below {
-		mean += float64(float64(p[r]) * d)
-	}
+	unit := 1 / all
+	mean *= unit
 	added := 0.0
 	for r, d := range below {
-		v := float64(p[r])
-		g[r] = float64(v * (d - mean))
+		v := float64(powers[r] * unit)
+		p[r], g[r] = v, float64(v*(d-mean))
 		added += float64((1/float64(f.q) - v) * g[r])
 	}
-	y := int(f.y[i])
 	sum := added / float64(len(f.y))
-	for k := range f.q {
-		v, slope := float64(p[k]), g[k]
+	if f.noise == nil {
+		sum += g[y]
+	} else {
+		for _, e := range f.noise[y] {
+			sum += float64(e.value * g[e.at])
+		}
+	}
+	for k, v := range g {
+		said := p[k]
 		if f.noise != nil {
-			v, slope = 0, 0
-			for _, e := range f.noise[k] {
-				v += float64(e.value * float64(p[e.at]))
-				slope += float64(e.value * g[e.at])
+			said = 0
+			for _, e := range f.squares[k] {
+				said += float64(e.value * p[e.at])
 			}
 		}
-		if k == y {
-			v--
-		}
-		sum -= float64(v * slope)
+		sum -= float64(said * v)
 	}
 	return sum
 }

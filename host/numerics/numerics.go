@@ -46,6 +46,9 @@ func Plain(s float64) bool {
 	return u&(1<<29-1) != 1<<28 && u>>52&0x7ff > 1023-127
 }
 
+// midpoint says that s is half way between two neighbouring float32, if these are normal.
+func midpoint(s float64) bool { return math.Float64bits(s)<<35 == 1<<63 }
+
 // roundToOdd returns the float32 nearest to the exact p+c, where s is p+c
 // rounded to float64. An inexact s whose last bit is even is moved one unit
 // towards the exact sum; an odd last bit marks "not exactly here", which a

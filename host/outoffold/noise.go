@@ -238,9 +238,9 @@ func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 // the identity it does not find its way where few examples of many features have much noise.
 func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimate, error) {
 	p := softmax.Defaults()
-	p.LearnConfusion = true
+	p.LearnConfusion, p.NoiseOnly = true, true
 	o := e.Options
-	o.Learner, o.MaxSteps, o.Weights, o.TemperatureFolds = p, 0, "", 0
+	o.Learner, o.MaxSteps, o.Weights, o.Trial = p, 0, "", true
 	o.Watch = host.Watch{Note: e.Watch.Note}
 	var begin *confusion.Matrix
 	if e.counts != nil {

@@ -22,11 +22,12 @@ import (
 )
 
 // Scores returns the scores of each example by a model that host.Train makes of the other folds:
-// its preparation and its kernel map have not seen the example either. Each fold has its share of
-// every noisy label. data is only read; o.Seed draws the folds, and goes to each training.
+// its preparation and its kernel map have not seen the example either. What the first training has
+// searched for, such as a penalty, is that of all. Each fold has its share of every noisy label.
+// data is only read; o.Seed draws the folds, and goes to each training.
 //
-// o's From, Resume, Checkpoint and HoldOut must be empty, and its TemperatureFolds is ignored. Only
-// the Note of its Watch is called. The result has the same bits on every engine and any number of
+// o's From, Resume, Checkpoint and HoldOut must be empty. Each training is a Trial. Only the Note
+// of o's Watch is called. The result has the same bits on every engine and any number of
 // processors. A cancelled ctx ends it with ctx's error; other errors are those of host.Train.
 //
 // With o.Annotations the labels are the annotators' votes, and each training learns their noise.
@@ -39,12 +40,15 @@ func Scores(
 		return nil, err
 	}
 	note := o.Watch.Note
-	o.TemperatureFolds, o.Watch = 0, host.Watch{}
+	o.Trial, o.Watch = true, host.Watch{}
 	spreads, steps, stops := make([]float64, folds), make([]int, folds), []string{}
 	if err := eachFold(ctx, folds, func(ctx context.Context, f int) error {
 		m, err := train(ctx, h, labelled, noise, o, f)
 		if err != nil || ctx.Err() != nil {
 			return err
+		}
+		if m.Run.Settled != nil {
+			o.Learner = m.Run.Settled
 		}
 		spreads[f] = fold.Deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
 		if m.Run.Noise != nil {
@@ -175,7 +179,7 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 	if err != nil {
 		return nil, err
 	}
-	size := max(1, fold.BlockValues/max(1, data.D))
+	size := fold.BlockRows(data.Stored())
 	if data.Stored().Shared() {
 		size = len(rest) // each rank has some of them
 	}
@@ -287,7 +291,7 @@ func trainAll(
 	if err != nil {
 		return nil, err
 	}
-	for block := range slices.Chunk(rest, max(1, fold.BlockValues/max(1, data.D))) {
+	for block := range slices.Chunk(rest, fold.BlockRows(data.Stored())) {
 		x := data.Examples.Pick(block)
 		if data.Prepared == nil {
 			if x, err = features.Apply(preparation, x); err != nil {

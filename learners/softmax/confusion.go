@@ -135,6 +135,23 @@ func (n *labelNoise) begin() learnedNoise {
 	return v
 }
 
+// expect is the E-step where there is one matrix a: it writes to t, n×Q, the posteriors of the true
+// classes, whose probabilities before the label are p.
+func (n *labelNoise) expect(t, p []float32, a []float64) {
+	q := n.q
+	parallel.Ranges(len(n.y), 1<<8, func(from, to int) {
+		for i := from; i < to; i++ {
+			row, likely, sum := t[i*q:(i+1)*q], a[int(n.y[i])*q:][:q], 0.0
+			for c, v := range p[i*q : (i+1)*q] {
+				sum += float64(float64(v) * likely[c])
+			}
+			for c, v := range p[i*q : (i+1)*q] {
+				row[c] = float32(float64(float64(v)*likely[c]) / sum)
+			}
+		}
+	})
+}
+
 // count is the M-step: it finds the matrices, of expected true classes t, n×Q. Annotators whose
 // labels are right say nothing of the mean one.
 func (n *labelNoise) count(v *learnedNoise, t []float32) {
@@ -245,11 +262,21 @@ func (l *run) aimAtNoise() {
 // says whether they have settled.
 func (l *run) relearn(scores []float32) (bool, error) {
 	before := l.noise.learned(&l.state.Noise)
-	t := make([]float32, len(scores))
-	for range inner {
-		copy(t, scores)
-		if err := l.posteriors(t); err != nil {
+	p, t := scores, make([]float32, len(scores))
+	if !l.noise.crowd { // exponentials once
+		p = slices.Clone(scores)
+		if err := l.probabilities(p, false); err != nil {
 			return false, err
+		}
+	}
+	for range inner {
+		if l.noise.crowd {
+			copy(t, p)
+			if err := l.probabilities(t, true); err != nil {
+				return false, err
+			}
+		} else {
+			l.noise.expect(t, p, l.state.Noise.Matrices)
 		}
 		l.noise.count(&l.state.Noise, t)
 		l.aimAtNoise()

@@ -243,7 +243,9 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 	for k := range u {
 		u[k] = float64(2*rng.IntN(2) - 1)
 	}
-	c.freedom = max(1, float64(d)-ridge*dot(u, c.solve(u))/probes)
+	z := slices.Clone(u)
+	c.solve(z, 1)
+	c.freedom = max(1, float64(d)-ridge*dot(u, z)/probes)
 }
 
 // chance returns what chance decides of the mean loss of n examples and q classes, twice: the
@@ -295,27 +297,49 @@ func factorise(a []float64, d int) {
 	}
 }
 
-// gain returns the decrease of the loss that is left where its gradient is g and L-BFGS goes along
-// direction, twice. It is the direction's, unless that begins from the gradient.
-func (c *curvature) gain(g, direction []float64) float64 {
+// gain returns the decrease of the loss that is left where a minimiser is, twice. It is that of its
+// next direction, unless that begins from the gradient.
+func (c *curvature) gain(m *minimiser) float64 {
+	g := m.now.grad
 	if c.x.D <= mostFactored {
-		return -dot(g, direction)
+		return -dot(g, m.direction())
 	}
-	z := make([]float64, len(g))
-	for i, v := range g {
-		z[i] = v / c.factor[i%c.x.D]
-	}
-	return dot(g, z)
+	return total(len(g), func(from, to int) (sum float64) {
+		j := from % c.x.D
+		for _, v := range g[from:to] {
+			sum += float64(v*v) / c.factor[j]
+			if j++; j == c.x.D {
+				j = 0
+			}
+		}
+		return sum
+	})
 }
 
-// solve returns P⁻¹·g for each vector of g, rows of d; g by the trace if P is a diagonal.
-func (c *curvature) solve(g []float64) []float64 {
-	z, d := slices.Clone(g), c.x.D
-	if d > mostFactored {
-		scale(z, 1/(c.lambda+c.trace+math.SmallestNonzeroFloat64))
-		return z
+// most is the largest that P may do to a vector, and by what it is known of many features.
+func (c *curvature) most() float64 { return c.lambda + c.trace + math.SmallestNonzeroFloat64 }
+
+// squared returns ⟨y, P⁻¹·y⟩ as solve has it.
+func (c *curvature) squared(y []float32) float64 {
+	if c.x.D > mostFactored {
+		return squares(y) / c.most()
 	}
-	q := len(g) / d
+	z := make([]float64, len(y))
+	for i, v := range y {
+		z[i] = float64(v)
+	}
+	c.solve(z, 1)
+	return dot(y, z)
+}
+
+// solve makes f·P⁻¹·z of each vector of z, rows of d; z by the trace if P is a diagonal.
+func (c *curvature) solve(z []float64, f float64) {
+	d := c.x.D
+	if d > mostFactored {
+		scale(z, f/c.most())
+		return
+	}
+	q := len(z) / d
 	parallel.Tasks((q+3)/4, func(task int) {
 		var v [4][]float64
 		for r := range v { // a place that nobody reads where there is no vector
@@ -327,7 +351,9 @@ func (c *curvature) solve(g []float64) []float64 {
 		}
 		c.solve4(v[0], v[1], v[2], v[3])
 	})
-	return z
+	if f != 1 {
+		scale(z, f)
+	}
 }
 
 // solve4 solves for four vectors of d, in their places.

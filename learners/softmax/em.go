@@ -1,10 +1,12 @@
 package softmax
 
 import (
-	"fmt"
+	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // softLambda is n·λ of EM, in units of the mean squared length of an example, unless a λ is
@@ -118,7 +120,7 @@ func (l *run) endRound() (more bool, err error) {
 		c.Scores = nil
 		return l.onward(!still && c.Round < learningRounds), nil
 	}
-	if err := l.posteriors(c.Scores); err != nil {
+	if err := l.probabilities(c.Scores, true); err != nil {
 		return false, err
 	}
 	settled := c.Soft != nil && changed(c.Soft, c.Scores, l.problem.Q) <= settledShare
@@ -163,18 +165,26 @@ func (l *run) tryLarger() (again bool, err error) {
 	return true, nil
 }
 
-// posteriors turns scores, n×Q, into the probabilities of the true classes given the labels.
-func (l *run) posteriors(s []float32) error {
+// probabilities turns scores, n×Q, into the probabilities of the true classes, given the labels if
+// labelled.
+func (l *run) probabilities(s []float32, labelled bool) error {
 	q := l.problem.Q
-	for i := range l.problem.Y {
-		row := s[i*q : (i+1)*q]
-		for k, v := range l.likelihood(i) {
-			row[k] += v
+	var wrong atomic.Bool
+	parallel.Ranges(len(l.problem.Y), 1<<6, func(from, to int) {
+		for i := from; i < to; i++ {
+			row := s[i*q : (i+1)*q]
+			if labelled {
+				for k, v := range l.likelihood(i) {
+					row[k] += v
+				}
+			}
+			if m, _ := numerics.Softmax(row, row); m-m != 0 {
+				wrong.Store(true)
+			}
 		}
-		if m, _ := numerics.Softmax(row, row); m-m != 0 {
-			return fmt.Errorf("softmax: found scores of example %d that are too large, wanted finite ones",
-				i)
-		}
+	})
+	if wrong.Load() {
+		return errors.New("softmax: scores: got too large ones, want finite ones (scale the features)")
 	}
 	return nil
 }

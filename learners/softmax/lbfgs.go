@@ -9,8 +9,11 @@ import (
 )
 
 // memory is the number of pairs of step and change of gradient from which the next direction
-// is made.
-const memory = 10
+// is made; of many features, whose pairs take longer than the examples, fewMemory.
+const (
+	memory    = 10
+	fewMemory = 5
+)
 
 // Strong Wolfe conditions: a step lowers the loss by at least a share of what the slope
 // promises, and leaves at most a share of the slope.
@@ -41,12 +44,26 @@ func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
 // Algorithms 7.4, 7.5 and 3.5) in the middle of a run. Every sum is in float64 in a fixed
 // order, so that the iterates have the same bits everywhere.
 type minimiser struct {
-	at     func(w []float32) (point, error) // of the function to minimise
+	at     func(w []float32, grad []float64) (point, error) // of the function to minimise
 	now    point
-	solve  func(g []float64) []float64 // P⁻¹·g, the first guess of the inverse Hessian
-	pairs  []pair                      // the oldest first
-	trials int                         // points looked at in this step
-	next   []float64                   // the direction of the next step; nil if it is not known
+	curve  *curvature // whose P⁻¹ is the first guess of the inverse Hessian
+	most   int        // pairs
+	pairs  []pair     // the oldest first
+	trials int        // points looked at in this step
+	next   []float64  // the direction of the next step; nil if it is not known
+
+	spare [][]float64 // of no more use, as is the pair
+	free  pair
+}
+
+// vector returns place for as many numbers as there are weights.
+func (m *minimiser) vector() []float64 {
+	if last := len(m.spare) - 1; last >= 0 {
+		v := m.spare[last]
+		m.spare = m.spare[:last]
+		return v
+	}
+	return make([]float64, len(m.now.w))
 }
 
 // pair is a step and what it did to the gradient.
@@ -72,6 +89,7 @@ func (m *minimiser) step(ctx context.Context) (improved bool, err error) {
 		switch {
 		case next.w != nil:
 			m.learn(next)
+			m.spare = append(m.spare, m.now.grad, m.next)
 			m.now, m.next = next, nil
 			return true, nil
 		case m.pairs == nil:
@@ -83,20 +101,24 @@ func (m *minimiser) step(ctx context.Context) (improved bool, err error) {
 
 // learn keeps the step to next, if the slope rose along it.
 func (m *minimiser) learn(next point) {
-	p := pair{S: make([]float32, len(next.w)), Y: make([]float32, len(next.w))}
-	parallel.Ranges(len(next.w), grain, func(from, to int) {
+	p := m.free
+	if p.S == nil {
+		p = pair{S: make([]float32, len(next.w)), Y: make([]float32, len(next.w))}
+	}
+	p.SY = total(len(next.w), func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
-			p.S[i] = next.w[i] - m.now.w[i]
-			p.Y[i] = float32(next.grad[i] - m.now.grad[i])
+			s, y := next.w[i]-m.now.w[i], float32(next.grad[i]-m.now.grad[i])
+			p.S[i], p.Y[i] = s, y
+			sum += float64(float64(s) * float64(y))
 		}
+		return sum
 	})
-	y := make([]float64, len(p.Y))
-	add(y, 1, p.Y)
-	p.SY = dot(p.S, y)
-	if !(p.SY > 1e-12*dot(y, y)) {
+	if m.free = p; !(p.SY > 1e-12*squares(p.Y)) {
 		return
 	}
-	if len(m.pairs) == memory {
+	m.free = pair{}
+	if len(m.pairs) == m.most {
+		m.free = pair{S: m.pairs[0].S, Y: m.pairs[0].Y}
 		m.pairs = slices.Delete(m.pairs, 0, 1)
 	}
 	m.pairs = append(m.pairs, p)
@@ -108,36 +130,47 @@ func (m *minimiser) direction() []float64 {
 	if m.next != nil {
 		return m.next
 	}
-	g := make([]float64, len(m.now.grad))
-	for i, v := range m.now.grad {
-		g[i] = -v
-	}
-	alpha := make([]float64, len(m.pairs))
-	for k := len(m.pairs) - 1; k >= 0; k-- {
-		p := m.pairs[k]
-		alpha[k] = dot(p.S, g) / p.SY
-		add(g, -alpha[k], p.Y)
-	}
-	d := m.solve(g)
-	if last := len(m.pairs) - 1; last >= 0 {
-		p := &m.pairs[last]
-		if p.scale == 0 {
-			y := make([]float64, len(p.Y))
-			add(y, 1, p.Y)
-			p.scale = p.SY / dot(p.Y, m.solve(y))
+	d, last := m.vector(), len(m.pairs)-1
+	parallel.Ranges(len(d), grain, func(from, to int) {
+		for i, v := range m.now.grad[from:to] {
+			d[from+i] = -v
 		}
-		scale(d, p.scale)
+	})
+	if last < 0 {
+		m.curve.solve(d, 1)
+		m.next = d
+		return d
 	}
-	for k, p := range m.pairs {
-		add(d, alpha[k]-dot(p.Y, d)/p.SY, p.S)
+	alpha := make([]float64, last+1)
+	for k, sum := last, dot(m.pairs[last].S, d); ; k-- {
+		p := &m.pairs[k]
+		if alpha[k] = sum / p.SY; k == 0 {
+			add(d, -alpha[k], p.Y)
+			break
+		}
+		sum = addDot(d, -alpha[k], p.Y, m.pairs[k-1].S)
+	}
+	p := &m.pairs[last]
+	if p.scale == 0 {
+		p.scale = p.SY / m.curve.squared(p.Y)
+	}
+	m.curve.solve(d, p.scale)
+	for k, sum := 0, dot(m.pairs[0].Y, d); ; k++ {
+		p := &m.pairs[k]
+		f := alpha[k] - sum/p.SY
+		if k == last {
+			add(d, f, p.S)
+			break
+		}
+		sum = addDot(d, f, p.S, m.pairs[k+1].Y)
 	}
 	m.next = d
 	return d
 }
 
-// from gives the minimiser another P.
-func (m *minimiser) from(solve func(g []float64) []float64) {
-	m.solve, m.next = solve, nil
+// renew is to be called when P has changed.
+func (m *minimiser) renew() {
+	m.next = nil
 	for k := range m.pairs {
 		m.pairs[k].scale = 0
 	}
@@ -155,7 +188,7 @@ func (m *minimiser) look(ctx context.Context, d []float64, t float64) (point, fl
 			w[i] = float32(float64(m.now.w[i]) + float64(t*d[i]))
 		}
 	})
-	p, err := m.at(w)
+	p, err := m.at(w, m.vector())
 	if err != nil {
 		return p, 0, err
 	}
@@ -166,39 +199,67 @@ func (m *minimiser) look(ctx context.Context, d []float64, t float64) (point, fl
 // the result to the total: the cuts are those of the values alone.
 const grain = 1 << 14
 
-// dot returns ⟨a,b⟩.
-func dot[T float32 | float64](a []T, b []float64) float64 {
-	parts := make([]float64, (len(a)+grain-1)/grain)
-	parallel.Tasks(len(parts), func(k int) {
-		from, to := k*grain, min((k+1)*grain, len(a))
-		var s [4]float64 // four sums, whose additions need not wait for each other
-		x, y := a[from:to], b[from:to]
-		for len(x) >= 4 {
-			s[0] += float64(float64(x[0]) * y[0])
-			s[1] += float64(float64(x[1]) * y[1])
-			s[2] += float64(float64(x[2]) * y[2])
-			s[3] += float64(float64(x[3]) * y[3])
-			x, y = x[4:], y[4:]
-		}
-		for i, v := range x {
-			s[0] += float64(float64(v) * y[i])
-		}
-		parts[k] = (s[0] + s[1]) + (s[2] + s[3])
-	})
-	sum := 0.0
+// total returns the sum of what f returns of consecutive ranges of 0..n-1, which it may be asked
+// of several at a time.
+func total(n int, f func(from, to int) float64) (sum float64) {
+	parts := make([]float64, (n+grain-1)/grain)
+	parallel.Tasks(len(parts), func(k int) { parts[k] = f(k*grain, min((k+1)*grain, n)) })
 	for _, p := range parts {
 		sum += p
 	}
 	return sum
 }
 
-// add adds f·b to a.
-func add[T float32 | float64](a []float64, f float64, b []T) {
-	parallel.Ranges(len(a), grain, func(from, to int) {
-		for i := from; i < to; i++ {
-			a[i] += float64(f * float64(b[i]))
+// dot returns ⟨a,b⟩.
+func dot[T float32 | float64](a []T, b []float64) float64 {
+	return total(len(a), func(from, to int) float64 { return product(a[from:to], b[from:to]) })
+}
+
+// squares returns ⟨y,y⟩.
+func squares(y []float32) float64 {
+	return total(len(y), func(from, to int) (sum float64) {
+		for _, v := range y[from:to] {
+			sum += float64(float64(v) * float64(v))
 		}
+		return sum
 	})
+}
+
+// product returns ⟨x,y⟩, as four sums whose additions need not wait for each other.
+func product[T float32 | float64](x []T, y []float64) float64 {
+	var s [4]float64
+	y = y[:len(x)]
+	for len(x) >= 4 {
+		s[0] += float64(float64(x[0]) * y[0])
+		s[1] += float64(float64(x[1]) * y[1])
+		s[2] += float64(float64(x[2]) * y[2])
+		s[3] += float64(float64(x[3]) * y[3])
+		x, y = x[4:], y[4:]
+	}
+	for i, v := range x {
+		s[0] += float64(float64(v) * y[i])
+	}
+	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+// addDot adds f·b to a and returns ⟨c,a⟩.
+func addDot(a []float64, f float64, b, c []float32) float64 {
+	return total(len(a), func(from, to int) float64 {
+		plus(a[from:to], f, b[from:to])
+		return product(c[from:to], a[from:to])
+	})
+}
+
+// add adds f·b to a.
+func add(a []float64, f float64, b []float32) {
+	parallel.Ranges(len(a), grain, func(from, to int) { plus(a[from:to], f, b[from:to]) })
+}
+
+func plus(a []float64, f float64, b []float32) {
+	b = b[:len(a)]
+	for i, v := range b {
+		a[i] += float64(f * float64(v))
+	}
 }
 
 func scale(a []float64, f float64) {

@@ -30,9 +30,15 @@ func (m *minimiser) search(ctx context.Context, d []float64, slope float64) (poi
 		case next.slope >= 0:
 			return m.zoom(ctx, d, start, next, before)
 		}
-		before, t = next, 4*t
+		before, t = next, t*further(start, next)
 	}
 	return point{}, nil
+}
+
+// further returns by what factor the next point is farther away than p, where the slope is still
+// steep: to where it would end if it went on as it went from start to p.
+func further(start, p place) float64 {
+	return min(max(2, start.slope/(start.slope-p.slope)), 100)
 }
 
 // zoom narrows an interval whose better end is low.

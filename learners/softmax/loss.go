@@ -6,7 +6,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // loss is the mean loss of the examples that the evaluator is aimed at, and a penalty:
@@ -18,9 +17,12 @@ type loss struct {
 	lambda  float64
 	total   float64 // Σ u_i
 	sums    []int64
-	scored  []float32 // the weights whose scores the evaluator has; empty if that is not known
-	unit    float64   // of the sums
-	lossBit float64   // of the losses
+	scored  []float32          // whose scores the evaluator has; empty if not known
+	answer  *engine.Evaluation // of scored, as are sums; nil if that is not known
+	unit    float64            // of the sums
+	lossBit float64            // of the losses
+
+	evaluations *float64 // which it counts
 }
 
 func newLoss(eval engine.Evaluator, bias bool) *loss {
@@ -34,8 +36,8 @@ func newLoss(eval engine.Evaluator, bias bool) *loss {
 
 // aim makes it the loss of other targets; weights are those of t where use says so, else 0.
 // A nil use is true of all.
-func (l *loss) aim(t engine.Targets, n int, lambda float64, use func(i int) bool) error {
-	l.lambda, l.total = lambda, 0
+func (l *loss) aim(t engine.Targets, n int, use func(i int) bool) error {
+	l.answer, l.total = nil, 0
 	if use != nil {
 		t.Weight = slices.Clone(t.Weight)
 		if t.Weight == nil {
@@ -56,41 +58,69 @@ func (l *loss) aim(t engine.Targets, n int, lambda float64, use func(i int) bool
 	return l.eval.SetTargets(t)
 }
 
-// at implements objective. Where an example is refused, the loss is +Inf.
-func (l *loss) at(w []float32) (point, error) {
-	l.scored = nil
-	e, err := l.eval.Evaluate(l.sums, engine.Weights{Q: l.q, D: l.d, W: w})
-	if err != nil {
-		return point{}, err
+// at implements objective. Where an example is refused, the loss is +Inf. The gradient is in grad,
+// unless that is nil.
+func (l *loss) at(w []float32, grad []float64) (point, error) {
+	if l.answer == nil || !slices.Equal(l.scored, w) {
+		l.scored, l.answer = nil, nil
+		e, err := l.eval.Evaluate(l.sums, engine.Weights{Q: l.q, D: l.d, W: w})
+		if err != nil {
+			return point{}, err
+		}
+		l.scored, l.answer = w, &e
+		*l.evaluations++
 	}
-	l.scored = w
-	p := point{w: w, loss: float64(e.Loss) * l.lossBit / l.total, grad: make([]float64, len(w))}
-	if e.Refused > 0 {
+	if grad == nil {
+		grad = make([]float64, len(w))
+	}
+	p := point{w: w, loss: float64(l.answer.Loss) * l.lossBit / l.total, grad: grad}
+	if l.answer.Refused > 0 {
 		p.loss = math.Inf(1)
 	}
 	unit := l.unit / l.total
-	parallel.Ranges(len(w), grain, func(from, to int) {
+	p.loss += l.penalty(len(w), l.lambda, func(from, to int, lambda float64) (squares float64) {
 		for i := from; i < to; i++ {
-			p.grad[i] = float64(l.sums[i]) * unit
-			if !l.bias || i%l.d != l.d-1 {
-				p.grad[i] += float64(l.lambda * float64(w[i]))
-			}
+			v := float64(w[i])
+			grad[i] = float64(float64(l.sums[i])*unit) + float64(lambda*v)
+			squares += float64(v * v)
 		}
-	})
-	p.loss += float64(l.lambda / 2 * l.squares(w))
+		return squares
+	}) / 2
 	return p, nil
 }
 
-// squares returns ‖W‖² without the bias column.
-func (l *loss) squares(w []float32) float64 {
-	if l.lambda == 0 {
-		return 0
+// penalise makes of pairs those of a loss whose penalty is larger by λ.
+func (l *loss) penalise(pairs []pair, lambda float64) {
+	for k := range pairs {
+		p := &pairs[k]
+		p.scale = 0
+		p.SY += l.penalty(len(p.S), lambda, func(from, to int, lambda float64) (squares float64) {
+			for i := from; i < to; i++ {
+				v := float64(p.S[i])
+				p.Y[i] += float32(lambda * v)
+				squares += float64(v * v)
+			}
+			return squares
+		})
 	}
-	v := make([]float64, len(w))
-	for i, f := range w {
-		if !l.bias || i%l.d != l.d-1 {
-			v[i] = float64(f)
+}
+
+// penalty returns λ times the sum of what f returns of consecutive ranges of n weights. f is given
+// λ too, or 0 for the bias.
+func (l *loss) penalty(n int, lambda float64, f func(from, to int, lambda float64) float64,
+) float64 {
+	return lambda * total(n, func(from, to int) (sum float64) {
+		for from < to {
+			end := to
+			if l.bias {
+				end = min(to, from/l.d*l.d+l.d-1)
+			}
+			if sum += f(from, end, lambda); end < to {
+				f(end, end+1, 0)
+				end++
+			}
+			from = end
 		}
-	}
-	return dot(v, v)
+		return sum
+	})
 }

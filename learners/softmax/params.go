@@ -86,6 +86,9 @@ type Params struct {
 	// LearnConfusion has C learned too; a C that is given is then where that begins. With
 	// annotations their matrices are learned in any case.
 	LearnConfusion bool
+	// NoiseOnly ends the run when C is learned, for those who want no weights. It is no parameter of
+	// model files.
+	NoiseOnly bool
 }
 
 // Defaults returns the default parameters.

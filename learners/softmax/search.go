@@ -9,52 +9,67 @@ import (
 )
 
 // searchFolds is the number of folds of a search for λ. Each is held out in turn, until about
-// mostJudged examples have been judged.
+// mostJudged examples have been judged. Of many features, where a fit takes long, folds are larger.
 const (
 	searchFolds = 5
 	mostJudged  = 2000
 )
 
-// The path of a search: penalties from mostLambda on, each a third of the one before it, in units
-// of the mean squared length of an example, so that the features' scale does not matter. It ends
-// after pathLength, or where the loss is above the least by clearlyWorse standard errors: smaller
-// penalties take longer, and where labels are many and wrong their loss may fall again, when the
-// model has learned them by heart. The first λ whose loss is within tolerated standard errors of
-// the least is taken.
+// The path of a search: pathLength penalties, mostLambda and each a third of the one before it, in
+// units of the mean squared length of an example, so that the features' scale does not matter. The
+// path goes down. But where C is not the identity the loss is not convex: a large penalty may have
+// its minimum where some classes have swallowed their neighbours, and a path that comes from there
+// stays there. So the best λ is tried from W = 0 too. If that is clearly better, the search begins
+// again at midPath, goes up, and goes down from there.
+//
+// A path ends where the loss is above the least by clearlyWorse standard errors: where labels are
+// many and wrong the loss of small penalties may fall again, when the model has learned them by
+// heart. Of those whose loss is within tolerated standard errors of the least, the λ is taken that
+// predicts most labels, and the largest of equals: with the best temperature, losses differ little
+// where labels are right.
 const (
 	mostLambda   = 2e-3
 	pathFactor   = 1.0 / 3
 	pathLength   = 10
+	midPath      = 7
 	clearlyWorse = 2
 	tolerated    = 0.1
 )
 
 // temperatures are what scores are multiplied by before their loss is taken, each twice the second
-// one before it. Each λ is judged with
-// the one that suits it best: too small a λ makes the model too sure, and too large a one not sure
-// enough, which says little of its decisions.
-var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4}
+// one before it. Each λ is judged with the one that suits it best: too small a λ makes the model
+// too sure, and too large a one not sure enough, which says little of its decisions.
+var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4,
+	5.656854, 8}
 
 // search is the search for a penalty. Each fit of a fold goes on from the weights of the one
 // before it.
 type search struct {
-	Lambda float64   // of the fit under way, or of all after the search
-	From   float64   // the first λ of the path
-	Fold   int       // that is held out
-	At     int       // the place of λ on the path
-	Ended  bool      // the path is as long as Tried
-	Tried  []trial   // what became of each λ of the path, of all folds so far
-	Least  float64   // the least loss of this fold
-	BestW  []float32 // and its weights
+	Lambda  float64   // of the fit under way, or of all after the search
+	From    float64   // the first λ of the path
+	Fold    int       // that is held out
+	Start   int       // the place on the path where each fold begins
+	Doubt   bool      // the best λ is still to be tried from W = 0
+	Again   bool      // it is under way
+	At      int       // the place of λ
+	Down    bool      // the way from Start up has ended
+	StartW  []float32 // the weights of this fold at Start
+	Tried   []trial   // what became of each λ of the path, of all folds so far; nothing of some
+	Least   float64   // the least loss of this fold
+	LeastAt int       // and its place
+	BestW   []float32 // the weights of this fold under the λ that would be taken now
 }
 
 // trial is what became of a penalty on the examples held out.
 type trial struct {
-	Weight          float64                    // of the examples
+	Weight float64 // of the examples
+	Missed float64 // the weight of those whose label is not the likeliest class
+
 	Losses, Squares [len(temperatures)]float64 // sums of the corrected losses, and of their squares
 }
 
-// mean returns the mean loss with the temperature that suits best, and its standard error.
+// mean returns the least mean loss that a temperature may give, where a parabola through the best
+// three has it, and its standard error.
 func (t *trial) mean() (loss, deviation float64) {
 	if t.Weight == 0 {
 		return 0, 0
@@ -67,14 +82,23 @@ func (t *trial) mean() (loss, deviation float64) {
 	}
 	loss = t.Losses[best] / t.Weight
 	variance := t.Squares[best]/t.Weight - float64(loss*loss)
+	if best > 0 && best < len(temperatures)-1 {
+		before, after := t.Losses[best-1]-t.Losses[best], t.Losses[best+1]-t.Losses[best]
+		if bend := before + after; bend > 0 {
+			loss -= float64((after-before)*(after-before)) / (8 * bend * t.Weight)
+		}
+	}
 	return loss, math.Sqrt(max(0, variance) / t.Weight)
 }
 
-// add counts an example of scores s and weight u, whose label has the likelihood, as logarithms,
+// add counts an example of scores s, weight u and label y, which has the likelihood, as logarithms,
 // with each class. powers is a place for three numbers of each class.
-func (t *trial) add(u float64, s, likelihood []float32, powers []float64) {
+func (t *trial) add(u float64, y int32, s, likelihood []float32, powers []float64) {
 	t.Weight += u
 	q, most := len(s), slices.Max(s)
+	if s[y] != most {
+		t.Missed += u
+	}
 	label := powers[2*q:]
 	for k, v := range s {
 		powers[k] = float64(numerics.Exp(temperatures[0] * (v - most)))
@@ -98,55 +122,106 @@ func (t *trial) add(u float64, s, likelihood []float32, powers []float64) {
 	}
 }
 
+// newSearch returns a search that begins at a place of the path whose first penalty is from.
+func newSearch(from float64, start int, doubt bool) search {
+	s := search{From: from, Start: start, At: start, Doubt: doubt, Tried: make([]trial, pathLength)}
+	s.Lambda = s.lambda(start)
+	return s
+}
+
+// lambda returns the penalty at a place of the path.
+func (s *search) lambda(at int) float64 {
+	lambda := s.From
+	for range at {
+		lambda *= pathFactor
+	}
+	return lambda
+}
+
 // judge takes what became of the fit under way and its weights, and goes on to the next λ or fold,
 // or returns false and takes the λ that is best. from is where the next fit begins.
 func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bool) {
-	if s.At == len(s.Tried) {
-		s.Tried = append(s.Tried, trial{})
+	loss, deviation := t.mean()
+	if s.Again {
+		if s.Again = false; loss < s.Least-float64(clearlyWorse*deviation) {
+			*s = newSearch(s.From, midPath, false)
+			return make([]float32, len(w)), true
+		}
+		return s.nextFold(len(w), folds)
 	}
 	sum := &s.Tried[s.At]
 	sum.Weight += t.Weight
+	sum.Missed += t.Missed
 	for e := range temperatures {
 		sum.Losses[e] += t.Losses[e]
 		sum.Squares[e] += t.Squares[e]
 	}
-	loss, deviation := t.mean()
 	if s.BestW == nil || loss < s.Least {
-		s.Least, s.BestW = loss, w
+		s.Least, s.LeastAt = loss, s.At
 	}
-	s.At++
-	worse := loss > s.Least+float64(clearlyWorse*deviation)
-	if s.Fold == 0 && (s.At == pathLength || worse || t.Weight == 0) {
-		s.Ended = true
+	if s.BestW == nil || s.best() == s.Lambda {
+		s.BestW = w
 	}
-	if !s.Ended || s.At < len(s.Tried) {
-		s.Lambda *= pathFactor
+	if s.At == s.Start {
+		s.StartW = w
+	}
+	ends := t.Weight == 0 || loss > s.Least+float64(clearlyWorse*deviation)
+	if !s.Down {
+		if s.goes(s.At-1, ends) {
+			return w, true
+		}
+		if s.Down = true; s.Start > 0 {
+			s.At, w, ends = s.Start, s.StartW, t.Weight == 0
+		}
+	}
+	if s.goes(s.At+1, ends) {
 		return w, true
 	}
-	if s.Fold++; s.Fold < folds {
-		s.At, s.Lambda, s.Least, s.BestW = 0, s.From, 0, nil
+	if s.Doubt {
+		s.Doubt, s.Again = false, true
+		s.At, s.Lambda = s.LeastAt, s.lambda(s.LeastAt)
 		return make([]float32, len(w)), true
+	}
+	return s.nextFold(len(w), folds)
+}
+
+// nextFold goes on to the next fold, whose weights, size of them, begin from 0, or ends the search.
+func (s *search) nextFold(size, folds int) (from []float32, more bool) {
+	if s.Fold++; s.Fold < folds {
+		s.At, s.Lambda, s.Down = s.Start, s.lambda(s.Start), false
+		s.Least, s.BestW, s.StartW = 0, nil, nil
+		return make([]float32, size), true
 	}
 	s.Lambda = s.best()
 	return s.BestW, false
 }
 
+// goes moves on to a place of the path, unless the first fold ended before it.
+func (s *search) goes(at int, ends bool) bool {
+	if at < 0 || at == pathLength || s.Fold == 0 && ends || s.Fold > 0 && s.Tried[at].Weight == 0 {
+		return false
+	}
+	s.At, s.Lambda = at, s.lambda(at)
+	return true
+}
+
 // best returns the λ that is taken.
 func (s *search) best() float64 {
-	least, deviation := s.Tried[0].mean()
+	least, deviation := s.Tried[s.Start].mean()
 	for k := range s.Tried {
-		if loss, d := s.Tried[k].mean(); loss < least {
+		if loss, d := s.Tried[k].mean(); s.Tried[k].Weight > 0 && loss < least {
 			least, deviation = loss, d
 		}
 	}
-	lambda := s.From
+	best, missed := s.Start, math.Inf(1)
 	for k := range s.Tried {
-		if loss, _ := s.Tried[k].mean(); loss <= least+float64(tolerated*deviation) {
-			break
+		t := &s.Tried[k]
+		if loss, _ := t.mean(); t.Weight > 0 && loss <= least+float64(tolerated*deviation) &&
+			t.Missed < missed {
+			best, missed = k, t.Missed
 		}
-		lambda *= pathFactor
 	}
-	return lambda
+	return s.lambda(best)
 }
 
 // endSearch ends a search before its end: it takes the best λ so far, or without any that of EM,
@@ -154,21 +229,25 @@ func (s *search) best() float64 {
 func (l *run) endSearch(w []float32) (moved bool) {
 	s := &l.state.Search
 	s.Lambda = softLambda * (s.From / mostLambda) / float64(len(l.problem.Y))
-	if len(s.Tried) > 0 {
+	if s.BestW != nil {
 		s.Lambda = s.best()
 	}
 	if moved = s.BestW != nil; moved {
 		copy(w, s.BestW)
 	}
-	l.state.Made, l.state.Pairs, l.state.Short, l.min = 0, nil, true, nil
+	l.state.Made, l.state.Pairs, l.state.Short, l.min, l.aimed = 0, nil, true, nil, false
 	l.found(s.Lambda)
 	return moved
 }
 
-// searches returns how many folds a search holds out.
-func (l *run) searches() int {
-	n := max(1, len(l.problem.Y)/searchFolds)
-	return max(1, min(searchFolds, (mostJudged+n-1)/n))
+// searchFolds returns the number of folds of a search, and how many it holds out.
+func (l *run) searchFolds() (count, held int) {
+	n := len(l.problem.Y)
+	if count = searchFolds; l.problem.X.D > mostFactored {
+		count = max(2, min(count, n/mostJudged))
+	}
+	each := max(1, n/count)
+	return count, max(1, min(count, (mostJudged+each/2)/each))
 }
 
 // meanSquared returns the mean squared length of the examples without the bias column; 1 if

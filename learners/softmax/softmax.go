@@ -44,6 +44,7 @@ type run struct {
 	curve    *curvature     // of the loss; nil before the first fit
 	short    bool           // half of the time is over
 	min      *minimiser     // of the fit under way; nil before its first step
+	aimed    bool           // the loss is that of the fit under way, but for its λ
 	state    state
 }
 
@@ -59,7 +60,9 @@ type state struct {
 	Cleaned  cleaned
 
 	HeadStart bool // w comes from a sample
-	Short     bool // a stage before the last was cut short, as time was
+
+	Evaluations float64 // of all examples; a head start counts by its share of them
+	Short       bool    // a stage before the last was cut short, as time was
 }
 
 // curved says of what the curvature is.
@@ -120,6 +123,7 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
 		targets: targets, noise: noise, evidence: forward(confusionOf(p, problem), problem.Q)}
+	l.loss.evaluations = &l.state.Evaluations
 	if noise == nil {
 		l.known()
 		return l, nil
@@ -151,7 +155,7 @@ func (l *run) deal() {
 		l.held = nil
 		return
 	case searching:
-		count = searchFolds
+		count, _ = l.searchFolds()
 	}
 	l.held = folds(l.problem.Y, l.problem.Q, count, l.problem.Seed)
 }
@@ -159,6 +163,10 @@ func (l *run) deal() {
 // known goes on to what comes when the noise is known.
 func (l *run) known() {
 	l.state.Crossing = crossing{}
+	if l.NoiseOnly {
+		l.state.Stage = done
+		return
+	}
 	if !l.L2.Search {
 		l.found(l.L2.Lambda)
 		return
@@ -168,8 +176,9 @@ func (l *run) known() {
 		l.found(softLambda * squared / float64(l.problem.X.N))
 		return
 	}
-	l.state.Search = search{From: mostLambda * squared}
-	l.enter(searching, l.state.Search.From)
+	convex := l.problem.Noise == nil || l.Correction == None
+	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
+	l.enter(searching, l.state.Search.Lambda)
 }
 
 // found goes on to what comes when λ is known.
@@ -197,7 +206,7 @@ func (l *run) rescore(w []float32) error {
 	if slices.Equal(l.loss.scored, w) {
 		return nil
 	}
-	l.loss.scored = slices.Clone(w)
+	l.loss.scored, l.loss.answer = slices.Clone(w), nil
 	return l.eval.Rescore(engine.Weights{Q: l.loss.q, D: l.loss.d, W: w},
 		learners.AllClasses(l.loss.q))
 }
@@ -275,7 +284,8 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts()}
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
-			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})
+			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()},
+			learners.Field{Name: "evaluations", Value: l.state.Evaluations})
 	}
 	return s
 }
@@ -316,7 +326,7 @@ func (l *run) fitted() bool {
 	if l.state.Made < min(leastIterations, most) {
 		return false
 	}
-	return l.state.Made >= most || l.curve.gain(l.min.now.grad, l.min.direction()) <=
+	return l.state.Made >= most || l.curve.gain(l.min) <=
 		share*l.curve.chance(len(l.problem.Y), l.problem.Q)
 }
 
@@ -332,7 +342,7 @@ func (l *run) renew() error {
 	if err := l.measure(l.min.now.w); err != nil {
 		return err
 	}
-	l.min.from(l.curve.solve)
+	l.min.renew()
 	return nil
 }
 
@@ -377,11 +387,15 @@ func (l *run) curved(w []float32) (err error) {
 
 // beginFit aims the engine at the fit under way and evaluates w, from where it goes on.
 func (l *run) beginFit(w []float32) error {
-	t, use := l.fit()
-	if err := l.loss.aim(t, len(l.problem.Y), l.state.Search.Lambda, use); err != nil {
-		return err
+	if !l.aimed {
+		t, use := l.fit()
+		if err := l.loss.aim(t, len(l.problem.Y), use); err != nil {
+			return err
+		}
+		l.aimed = true
 	}
-	now, err := l.loss.at(slices.Clone(w))
+	l.loss.lambda = l.state.Search.Lambda
+	now, err := l.loss.at(slices.Clone(w), nil)
 	if err != nil {
 		return err
 	}
@@ -392,8 +406,17 @@ func (l *run) beginFit(w []float32) error {
 	if err := l.curved(now.w); err != nil {
 		return err
 	}
-	l.min = &minimiser{at: l.loss.at, now: now, solve: l.curve.solve, pairs: l.state.Pairs}
+	l.min = &minimiser{at: l.loss.at, now: now, curve: l.curve, most: l.memory(),
+		pairs: l.state.Pairs}
 	return nil
+}
+
+// memory returns how many pairs a minimiser keeps.
+func (l *run) memory() int {
+	if l.problem.X.D > mostFactored {
+		return fewMemory
+	}
+	return memory
 }
 
 // fit returns what the fit under way is aimed at, and which examples it uses; nil for all.
@@ -434,14 +457,22 @@ func (l *run) target() informant {
 // it changes w.
 func (l *run) endFit(w []float32) (moved bool, err error) {
 	from, more := l.min.now.w, false
+	pairs, lambda := l.state.Pairs, l.state.Search.Lambda
+	l.state.Pairs, l.aimed = nil, false
 	switch l.state.Stage {
 	case searching:
 		t, err := l.judgeHeldOut(from)
 		if err != nil {
 			return false, err
 		}
-		if from, more = l.state.Search.judge(t, from, l.searches()); !more {
+		_, held := l.searchFolds()
+		from, more = l.state.Search.judge(t, from, held)
+		switch {
+		case !more:
 			l.found(l.state.Search.Lambda)
+		case &from[0] == &l.min.now.w[0]:
+			l.loss.penalise(pairs, l.state.Search.Lambda-lambda)
+			l.state.Pairs, l.aimed = pairs, true
 		}
 	case learning, crossfitting:
 		next, more, err := l.judgeFold(from)
@@ -466,7 +497,7 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 	case fitting:
 		l.state.Stage = done
 	}
-	l.state.Made, l.state.Pairs, l.min = 0, nil, nil
+	l.state.Made, l.min = 0, nil
 	moved = !slices.Equal(w, from)
 	copy(w, from)
 	return moved, nil
@@ -480,7 +511,7 @@ func (l *run) judgeHeldOut(w []float32) (t trial, err error) {
 		if l.targets.Weight != nil {
 			u = float64(l.targets.Weight[i])
 		}
-		t.add(u, s, l.likelihood(i), powers)
+		t.add(u, l.problem.Y[i], s, l.likelihood(i), powers)
 	})
 	return t, err
 }
@@ -506,6 +537,16 @@ func (l *run) scored(w []float32, fold int, f func(i int, scores []float32)) err
 		}
 		return nil
 	})
+}
+
+// Settled implements learners.Searcher. The penalties by which noise is learned are not those of
+// fits.
+func (l *run) Settled() learners.Params {
+	p := l.Params
+	if l.noise == nil {
+		p.L2 = L2(l.state.Search.Lambda)
+	}
+	return &p
 }
 
 func (l *run) Close() error {

@@ -9,8 +9,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// BlockValues is the number of values of examples that are copied at a time to be scored.
-const BlockValues = 1 << 22
+// blockValues is the number of values of examples that are copied at a time to be scored.
+const blockValues = 1 << 22
+
+// BlockRows returns the number of examples that are copied at a time to be scored.
+func BlockRows(x dataset.Stored) int {
+	values := x.D
+	if x.Sparse() && !x.Shared() { // ranks have to agree
+		values = len(x.Values) / max(1, x.N)
+	}
+	return max(1, blockValues/max(1, values))
+}
 
 // Labelled is a choice of examples and their noisy labels.
 type Labelled struct {

@@ -198,14 +198,14 @@ oclgrind: deps ## the kernels in an interpreter that finds races, bad accesses, 
 bench: deps ## benchmarks of the engines
 	go test -run '^$$' -bench . ./gpu ./internal/enginetest
 
-# Debian's Python, which has Debian's numpy. Interrupted, it goes on from build/peers/results.json.
+# Debian's Python, which has Debian's numpy. Interrupted, it goes on from build/peers/results.json. A selection, as
+# PEERS="--sets letter,20news --rivals uma-gpu,sgd", leaves its page in build/peers. torch is measured if python3-torch is there.
 FASHION := /usr/share/datasets/fashion-mnist
-bench-peers: build ## uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
-	@.ci/install-deps python3-numpy python3-sklearn python3-threadpoolctl libopenblas0-pthread liblinear-tools dataset-fashion-mnist
-	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) build/peers
+bench-peers: build data ## uma-gpu beside scikit-learn, scipy and torch on eleven sets; writes docs/performance.md
+	@.ci/install-deps python3-numpy python3-scipy python3-sklearn libopenblas0-pthread dataset-fashion-mnist
+	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) "$(DATA)" build/peers $(PEERS)
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
-	mv build/peers/performance.md docs/performance.md
-	mv build/peers/results.json build/peers/last.json
+	@[ -n "$(PEERS)" ] || { cp build/peers/performance.md docs/performance.md && mv build/peers/results.json build/peers/last.json; }
 
 CARRY := build/bench-gpu
 bench-gpu-build: deps ## what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go

@@ -129,7 +129,7 @@ func owner(about fs.FileInfo) int {
 
 // programCache holds a context for each processor of PoCL and the programs compiled in it, until
 // the process ends. PoCL reads a program's text for 45 ms although it has the machine code on
-// disk, and an engine has up to eleven programs.
+// disk, and an engine has several programs.
 //
 // Contexts and programs of a processor take nothing but memory of this process. Those of a GPU
 // hold its memory: they belong to one engine and end with it. So do those of other drivers for

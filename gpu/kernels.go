@@ -15,8 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
-// program is some kernel files that are compiled together. There are several, so that
-// a driver that remembers what it compiled has less to compile when a file changes.
+// program is some kernel files that are compiled together.
 type program struct {
 	files   string // with spaces between, without .cl
 	macros  string // options of the compiler, NARROW among them
@@ -67,23 +66,26 @@ func workGroup(cpu bool, most int) int {
 var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weighted"}
 
 // library is all programs that an engine may have compiled, by what they serve. A driver may take
-// 50 ms for a program that it remembers, so what examples need is compiled when they are loaded.
+// 50 ms for a program that it remembers, so there are few, and what examples need is compiled when
+// they are loaded.
 type library struct {
-	all, sparse, project, evaluator, sparseEvaluator []program
+	all, sparse, project, evaluator []program
 
-	dense, weighted [3][]program // by the bytes of a value of narrow examples, 0 for float32
+	// By the bytes of a value of narrow examples, 0 for float32; on a CPU dense has weighted too.
+	dense, weighted [3][]program
 }
 
 // groups returns them, in a fixed order.
 func (l *library) groups() [][]program {
-	return slices.Concat([][]program{l.all, l.sparse, l.project, l.evaluator, l.sparseEvaluator},
-		l.dense[:], l.weighted[:])
+	all := slices.Concat([][]program{l.all, l.sparse, l.project, l.evaluator}, l.dense[:],
+		l.weighted[:])
+	return slices.DeleteFunc(all, func(g []program) bool { return len(g) == 0 })
 }
 
 // library returns the programs, whose kernels e keeps.
 func (e *deviceEngine) library() (l library) {
 	group, wide, vector := e.group, e.wideGroup(), e.vector
-	sums := fmt.Sprintf(" -DNARROW=0 -DCOLUMNS=%d", e.sumColumns())
+	sums := fmt.Sprintf(" -DSUM_COLUMNS=%d", e.sumColumns())
 	weighted := fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", vector, group,
 		weightedColumns, numerics.Block)
 	residual := 1 // examples of a vector
@@ -91,15 +93,16 @@ func (e *deviceEngine) library() (l library) {
 		residual = vector
 	}
 	l.all = []program{
-		{"region update", " -DNARROW=0", []kernelUse{
+		{"region update add", " -DNARROW=0" + sums, []kernelUse{
 			{&e.predict, "predict", 64}, {&e.assign, "assign", group},
-			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", group}}},
-		{"add", sums, []kernelUse{{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64}}},
+			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", group},
+			{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64}}},
 	}
-	l.sparse = []program{{"vector sparse", fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d", vector), []kernelUse{
+	l.sparse = []program{{"vector sparse weightedsparse", " -DNARROW=0" + weighted, []kernelUse{
 		{&e.scoreSparse, "score_sparse", 64},
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
-		{&e.moveSumsSparse, "move_sums_sparse", group}}}}
+		{&e.moveSumsSparse, "move_sums_sparse", group},
+		{&e.weightedSparse, "weighted_sparse", group}}}}
 	l.project = []program{{"vector kernelvalue projectsparse project",
 		fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d -DGROUP=%d", vector, group), []kernelUse{
 			{&e.product, "product", wide}, {&e.squares, "squares", group},
@@ -107,24 +110,25 @@ func (e *deviceEngine) library() (l library) {
 	l.evaluator = []program{{"vector residual",
 		fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d -DGROUP=%d", residual, group),
 		[]kernelUse{{&e.residuals, "residuals", group}}}}
-	l.sparseEvaluator = []program{{"vector weightedsparse", " -DNARROW=0" + weighted,
-		[]kernelUse{{&e.weightedSparse, "weighted_sparse", group}}}}
 	for width := range l.dense {
 		k, narrow := &e.dense[width], fmt.Sprintf(" -DNARROW=%d", width)
+		scores := []kernelUse{{&k.scoreFew, "score_4", group}, {&k.scoreMany, "score_16", group}}
+		moves := []kernelUse{{&k.sumGroups, "sum_groups", wide}}
+		if e.cpu { // with a kernel that does an evaluation at once, too
+			l.dense[width] = []program{{"score vector residual weighted evaluate sums",
+				fmt.Sprintf("%s%s%s -DROWS=%d -DFEW=%d -DMANY=%d", narrow, weighted, sums, scoreRows,
+					few, many),
+				slices.Concat(scores, moves, []kernelUse{{&k.weighted, "weighted", 1},
+					{&k.evaluate, "evaluate", 1}})}}
+			continue
+		}
 		l.dense[width] = []program{
 			{"score", fmt.Sprintf("%s -DGROUP=%d -DROWS=%d -DWIDTH=%d", narrow, group, scoreRows,
-				min(scoreWidth, group)),
-				[]kernelUse{{&k.scoreFew, "score_4", group}, {&k.scoreMany, "score_16", group}}},
-			{"sums", fmt.Sprintf("%s -DCOLUMNS=%d", narrow, e.sumColumns()),
-				[]kernelUse{{&k.sumGroups, "sum_groups", wide}}},
+				min(scoreWidth, group)), scores},
+			{"sums", narrow + sums, moves},
 		}
 		l.weighted[width] = []program{{"vector weighted", narrow + weighted,
 			[]kernelUse{{&k.weighted, "weighted", group}}}}
-		if e.cpu { // a kernel that does all at once, too
-			l.weighted[width] = []program{{"score vector residual weighted evaluate",
-				fmt.Sprintf("%s%s -DROWS=%d -DFEW=%d -DMANY=%d", narrow, weighted, scoreRows, few, many),
-				[]kernelUse{{&k.weighted, "weighted", 1}, {&k.evaluate, "evaluate", 1}}}}
-		}
 	}
 	return l
 }
@@ -134,7 +138,7 @@ func (e *deviceEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
 	l, width := e.library(), narrowWidth(x)
 	switch {
 	case x.Sparse() && u == enginecheck.Evaluating:
-		return slices.Concat(l.sparse, l.evaluator, l.sparseEvaluator)
+		return slices.Concat(l.sparse, l.evaluator)
 	case x.Sparse():
 		return l.sparse
 	case u == enginecheck.Evaluating:

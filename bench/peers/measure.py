@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""Measures uma-gpu and its peers side by side: measure.py UMA_GPU SOURCE DIR
+"""Measures uma-gpu and its rivals from start to model: measure.py UMA_GPU FASHION DATA FOLDER [flags]
 
-UMA_GPU is the program, SOURCE holds Fashion-MNIST, DIR gets what the peers read
-(prepare.py) and results.json, from which page.py makes docs/performance.md.
-Everything is run ROUNDS times (5), in turns: first, second, ..., last, first, ...; what takes minutes twice at most.
-STEPS (200) is the length of UMA's runs, ERROR (0.3) the test error for it to reach. What
-results.json has is not measured again: an interrupted run goes on. make bench-peers moves it away.
+FASHION holds Fashion-MNIST, DATA the other sets; FOLDER gets what all read (sets.py) and results.json, from which page.py
+makes docs/performance.md. Each training is a process of its own on two processors, of at most --seconds; what takes less
+than 20 is repeated in turns. What results.json has is not measured again: an interrupted run goes on. What tells most
+comes first: small sets before large, quick rivals before slow ones. Only a run without selection measures evaluations
+(evaluation.py) and minima (same_loss.py).
 """
+import argparse
 import datetime
 import json
 import os
@@ -14,165 +15,126 @@ import platform
 import re
 import subprocess
 import sys
+import time
+
+import sets
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROUNDS = int(os.environ.get("ROUNDS", 5))
-STEPS = os.environ.get("STEPS", "200")
-ERROR = os.environ.get("ERROR", "0.3")
-# n, d and Q of the scaling table, in groups that page.py compares.
-SHAPES = [(15000, 784, 10), (30000, 784, 10), (60000, 784, 10), (60000, 196, 10), (60000, 392, 10),
-          (60000, 784, 2), (60000, 784, 25), (60000, 784, 50)]
-
-# scikit-learn's own penalty, C = 1, for 60,000 examples; and how near the error of the minimum is reached.
-L2, NEAR = 1 / 60000, 1.02
-MOST = 1000  # iterations, which end before
-SLOW, SLOW_ROUNDS = ("kernel mean", "farthest"), 2  # which take minutes
+ORDER = [["uma-gpu", "uma-gpu-rbf", "forward", "sgd", "forward-search", "logistic"],
+         ["nystroem-forward", "nystroem", "torch", "torch-network"], ["svc", "boosting"]]
+LINEAR = {"uma-gpu", "forward", "sgd", "forward-search", "logistic", "torch"}  # all that text is learned by
+QUICK, THREADS = 20, 2
+ENVIRONMENT = {name: str(THREADS) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "GOMAXPROCS")}
 
 
-def run(*args, **env):
-    """Runs a command and returns the JSON that it prints."""
-    done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **env})
+def run(*command, seconds=None):
+    """Runs a command on two processors and returns the JSON that it prints."""
+    here = sorted(os.sched_getaffinity(0))[:THREADS]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ENVIRONMENT}, timeout=seconds,
+                          preexec_fn=lambda: os.sched_setaffinity(0, here))
     if done.returncode:
-        sys.exit(f"{' '.join(args)}: exit code {done.returncode}\n{done.stderr}")
+        raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
     return json.loads(done.stdout)
 
 
-def first_line(*args):
-    try:
-        return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.splitlines()[0]
-    except (OSError, IndexError):
-        return ""
+def ours(uma, name, folder, noise, seconds):
+    """Trains by defaults; returns seconds until the model is written, its error, and the steps that it took."""
+    model, c = f"{folder}/model.npz", f"{folder}/C.{noise}.csv"
+    train, test = ["--data", f"{folder}/x.{noise}.svm"], ["--data", f"{folder}/xt.svm"]
+    if os.path.exists(f"{folder}/x.npy"):
+        train = ["--data", f"{folder}/x.npy", "--labels", f"{folder}/y.{noise}.npy"]
+        test = ["--data", f"{folder}/xt.npy", "--labels", f"{folder}/yt.npy"]
+    train += ["--confusion", c] if os.path.exists(c) else []
+    train += ["--kernel", "rbf"] if name == "uma-gpu-rbf" else []
+    start = time.monotonic()
+    told = run(uma, "train", "--json", "--quiet", "--model", model, *train, seconds=seconds)
+    taken = time.monotonic() - start
+    error = run(uma, "eval", "--json", "--quiet", "--model", model, *test)["error_rate"]
+    return {"taken": taken, "bare": taken, "error": error, "steps": told["steps"], "device": told["device"]["name"]}
 
 
-def field(path, name):
-    with open(path) as f:
-        found = re.search(rf"^{name}\s*[:=]\s*\"?(.*?)\"?$", f.read(), re.M)
-    return found.group(1) if found else "unknown"
+def rival(name, form, folder, noise, seconds):
+    """Runs a rival; returns seconds until it is trained, also without those until all was imported, and its error."""
+    start = time.monotonic()
+    told = run(sys.executable, os.path.join(HERE, "rival.py"), name, form, folder, noise, seconds=seconds)
+    return {"taken": told["trained"] - start, "bare": told["trained"] - told["imported"], "error": told["error"]}
 
 
 def machine(uma):
-    return {
-        "processor": field("/proc/cpuinfo", "model name"), "cores": len(os.sched_getaffinity(0)),
-        "memory_gib": round(int(field("/proc/meminfo", "MemTotal").split()[0]) / 2**20, 1),
-        "system": field("/etc/os-release", "PRETTY_NAME"), "python": platform.python_version(),
-        "liblinear": first_line("dpkg-query", "-W", "-f", "${Version}", "liblinear-tools"),
-        "uma_gpu": run(uma, "version", "--json"), "devices": run(uma, "devices", "--json")["devices"],
-        "date": datetime.date.today().isoformat(),
-    }
+    def field(path, name):
+        with open(path) as f:
+            return re.search(rf"^{name}\s*[:=]\s*\"?(.*?)\"?$", f.read(), re.M).group(1)
+    versions = {}
+    for module in ("numpy", "scipy", "sklearn", "torch"):
+        done = subprocess.run([sys.executable, "-c", f"import {module}; print({module}.__version__)"], capture_output=True, text=True)
+        versions[module] = done.stdout.strip() or "not installed"
+    return {"processor": field("/proc/cpuinfo", "model name"), "cores": len(os.sched_getaffinity(0)),
+            "memory_gib": round(int(field("/proc/meminfo", "MemTotal").split()[0]) / 2**20, 1),
+            "system": field("/etc/os-release", "PRETTY_NAME"), "python": platform.python_version(), "versions": versions,
+            "uma_gpu": run(uma, "version", "--json"), "date": datetime.date.today().isoformat()}
 
 
 class Measurement:
-    def __init__(self, uma, source, folder):
-        self.uma, self.dir = uma, folder
-        self.train = ["--data", f"{source}/train-images-idx3-ubyte.gz", "--labels", f"{source}/train-labels-idx1-ubyte.gz"]
-        self.noisy = ["--data", self.train[1], "--labels", f"{folder}/noisy.npy", "--confusion", f"{folder}/C.csv"]
-        self.test = ["--data", f"{source}/t10k-images-idx3-ubyte.gz", "--labels", f"{source}/t10k-labels-idx1-ubyte.gz"]
+    def __init__(self, args):
+        self.args, self.path = args, args.folder + "/results.json"
+        os.makedirs(args.folder, exist_ok=True)
+        self.results = {"machine": machine(args.uma), "limit": args.seconds, "load": [], "runs": {}}
+        if os.path.exists(self.path):
+            with open(self.path) as f:
+                self.results = json.load(f)
 
-    def bench(self, device, *args):
-        return run(self.uma, "bench", "--learner", "uma", "--json", "--quiet", "--device", device, "--steps", STEPS,
-                   "--step", "pair", "--doubt", "0", *args)  # two classes a step, as the others do it
+    def write(self):
+        with open(self.path + ".new", "w") as f:
+            json.dump(self.results, f, indent=1)
+        os.replace(self.path + ".new", self.path)
 
-    def learn(self, device, data, steps, *flags):
-        """Trains; returns train's report with the test error."""
-        model = f"{self.dir}/model.npz"
-        r = run(self.uma, "train", "--json", "--quiet", "--device", device, "--model", model,
-                "--max-steps", str(steps), *data, *(flags or ("--learner", "uma")))
-        judged = run(self.uma, "eval", "--json", "--quiet", "--device", device, "--model", model, *self.test)
-        return {"seconds": r["seconds"]["train"], "upload": r["seconds"]["upload"], "steps": r["steps"],
-                "error": judged["error_rate"]}
+    def measure(self, data, noise, name, again):
+        """Trains once, unless as many results are there, or it takes too long."""
+        of = self.results["runs"].setdefault(f"{data} {noise} {name}", {"taken": [], "bare": []})
+        if len(of["taken"]) > again or "over" in of or again and of["taken"][0] > QUICK:
+            return
+        folder = sets.prepare(data, self.args.fashion, self.args.data, self.args.folder)
+        self.results["load"].append(os.getloadavg()[0])
+        try:
+            if name.startswith("uma-gpu"):
+                found = ours(self.args.uma, name, folder, noise, self.args.seconds)
+            else:
+                found = rival(name, "text" if data in sets.TEXTS else "dense", folder, noise, self.args.seconds)
+            for what in ("taken", "bare"):
+                of[what].append(found.pop(what))
+            of.update(found)
+        except subprocess.TimeoutExpired:
+            of["over"] = self.args.seconds
+        self.write()
+        print(f"round {again + 1}: {data}, {noise}, {name}: {of}", file=sys.stderr, flush=True)
 
-    def logistic(self, device, steps):
-        """By one penalty, no search."""
-        return self.learn(device, self.train, steps, "--learner", "softmax", "--l2", repr(L2), "--iterations", str(MOST))
-
-    def sklearn_logistic(self, steps):
-        return run(os.path.join(HERE, "sklearn_logistic.py"), self.dir, repr(L2), str(steps))
-
-    def lengths(self):
-        """How many steps each needs: UMA to ERROR, the others to NEAR the error of their minimum."""
-        found = {
-            "uma": least((10, 20, 40, 80, 160, 320, 640), float(ERROR), lambda k: self.learn("cpu", self.train, k)),
-            "uma noisy": least((10, 20, 40, 80, 160, 320, 640), float(ERROR), lambda k: self.learn("cpu", self.noisy, k)),
-        }
-        for name, fit in (("logistic", lambda k: self.logistic("cpu", k)), ("sklearn logistic", self.sklearn_logistic)):
-            found[name + " final"] = final = fit(MOST)["error"]
-            found[name] = least(range(6, MOST, 2), NEAR * final, fit)
-        # SGDClassifier's error after one pass.
-        found["sgd"] = run(os.path.join(HERE, "sklearn_linear.py"), self.dir, "y", "1")["SGDClassifier"]["error"]
-        found["logistic to sgd"] = least(range(1, MOST), found["sgd"], lambda k: self.logistic("cpu", k))
-        return found
-
-    def turns(self, lengths):
-        """What is measured in turns: name -> function."""
-        script = lambda name, *args, **env: lambda: run(os.path.join(HERE, name), *args, **env)
-        clean, noisy = lengths["uma"], lengths["uma noisy"]
-        turns = {
-            "uma-gpu opencl": lambda: self.bench("opencl", "--repeat", "1", *self.train),
-            "uma-gpu cpu": lambda: self.bench("cpu", "--repeat", "1", *self.train),
-        }
-        for core in ("", "SkylakeX") if "avx512f" in field("/proc/cpuinfo", "flags") else ("",):
-            for how in ("masked", "gemm"):
-                turns[f"numpy {how}{' AVX-512' if core else ''}"] = script("naive_step.py", self.dir, how, "15", **({"OPENBLAS_CORETYPE": core} if core else {}))
-        turns |= {
-            "evaluation": script("evaluation.py", "--json", "1"),
-            "online": script("online.py", self.uma, self.dir),
-            "torch": script("torch_step.py", self.dir, "100"),
-            "learn opencl": lambda: self.learn("opencl", self.train, clean),
-            "learn cpu": lambda: self.learn("cpu", self.train, clean),
-            "learn opencl noisy": lambda: self.learn("opencl", self.noisy, noisy),
-            "learn cpu noisy": lambda: self.learn("cpu", self.noisy, noisy),
-            "sklearn": script("sklearn_linear.py", self.dir, "y", ERROR),
-            "sklearn noisy": script("sklearn_linear.py", self.dir, "noisy", ERROR),
-            "liblinear": script("liblinear.sh", self.dir, ERROR),
-            "sklearn logistic": lambda: self.sklearn_logistic(lengths["sklearn logistic"]),
-        }
-        for device in ("opencl", "cpu"):
-            for name in ("logistic", "logistic to sgd"):
-                turns[f"{name} {device}"] = lambda device=device, name=name: self.logistic(device, lengths[name])
-        turns["logistic, search cpu"] = lambda: self.learn("cpu", self.train, 100000, "--learner", "softmax")
-        turns["kernel mean"] = script("kernelmean.py", self.uma)
-        turns["farthest"] = script("atoms.py", self.uma, self.train[1], self.train[3], "60000", "4000", "1", "clusters")
-        for s in SHAPES:
-            turns["scaling %d,%d,%d" % s] = lambda s=s: self.bench("opencl", "--repeat", "1", "--synthetic", "%d,%d,%d" % s)
-        return turns
+    def all(self):
+        chosen = lambda given, every: [v for v in every if not given or v in given.split(",")]
+        no_torch = self.results["machine"]["versions"]["torch"] == "not installed"
+        for stage in ORDER:
+            for again in range(self.args.rounds):
+                for data in chosen(self.args.sets, sets.SETS):
+                    for noise in chosen(self.args.noises, sets.SETS[data]):
+                        for name in chosen(self.args.rivals, stage):
+                            if (data not in sets.TEXTS or name in LINEAR) and not (no_torch and name.startswith("torch")):
+                                self.measure(data, noise, name, again)
+        if not (self.args.sets or self.args.noises or self.args.rivals):
+            for name, command in (("evaluation", ["evaluation.py", "--json"]), ("same_loss", ["same_loss.py", self.args.uma, HERE + "/../../testdata"])):
+                if name not in self.results:
+                    self.results[name] = run(sys.executable, os.path.join(HERE, command[0]), *command[1:])
+                    self.write()
 
 
-def least(steps, wanted, fit):
-    """The least number of steps after which the error is at most wanted, or the last tried."""
-    for k in steps:
-        if fit(k)["error"] <= wanted:
-            break
-    return k
-
-
-def main(uma, source, folder):
-    if not os.path.exists(f"{folder}/C.csv"):  # which is written last
-        subprocess.run([os.path.join(HERE, "prepare.py"), source, folder], check=True)
-    m, path = Measurement(uma, source, folder), f"{folder}/results.json"
-    if os.path.exists(path):
-        with open(path) as f:
-            results = json.load(f)
-    else:
-        results = {"machine": machine(uma), "rounds": ROUNDS, "error": float(ERROR), "near": NEAR, "l2": L2,
-                   "shapes": SHAPES, "load": [], "nice": os.nice(0), "lengths": m.lengths(), "runs": {},
-                   "same_loss": run(os.path.join(HERE, "same_loss.py"), uma, os.path.join(HERE, "../../testdata"))}
-        write(path, results)
-    for k in range(ROUNDS):
-        for name, measured in m.turns(results["lengths"]).items():
-            done = results["runs"].setdefault(name, [])
-            if len(done) > k or name in SLOW and k >= SLOW_ROUNDS:
-                continue
-            results["load"].append(os.getloadavg()[0])
-            done.append(measured())
-            write(path, results)
-            print(f"round {k + 1} of {ROUNDS}: {name}", file=sys.stderr, flush=True)
-
-
-def write(path, results):
-    with open(path + ".new", "w") as f:
-        json.dump(results, f, indent=1)
-    os.replace(path + ".new", path)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("uma", "fashion", "data", "folder"):
+        parser.add_argument(name)
+    for name in ("sets", "noises", "rivals"):
+        parser.add_argument("--" + name, default="", help="comma list; all without it")
+    parser.add_argument("--seconds", type=float, default=120, help="limit of a training")
+    parser.add_argument("--rounds", type=int, default=3, help="how often quick ones are repeated")
+    Measurement(parser.parse_args()).all()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

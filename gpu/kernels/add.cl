@@ -3,11 +3,11 @@
 // of examples that go from one cell to another, of kernel sum_groups (clause 5). So it also
 // adds up what kernel weighted sums by ranges; class sums are then those of classes.
 //
-// Macro, given by the host (gpu/kernels.go): a work-item takes COLUMNS columns,
+// Macro, given by the host (gpu/kernels.go): a work-item takes SUM_COLUMNS columns,
 // on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
 
-#ifndef COLUMNS
-#error "the host must define COLUMNS"
+#ifndef SUM_COLUMNS
+#error "the host must define SUM_COLUMNS"
 #endif
 
 //   partial the sum of group g in column j is partial[g * d + j]
@@ -16,15 +16,15 @@
 //   cells   triples (cell, from, to): terms[from..to-1] belong to that cell of sums,
 //           0 <= cell < regions·Q; each cell is named once
 //   sums    class sums, changed
-// Work-item (b, c) owns columns b·COLUMNS to b·COLUMNS + COLUMNS-1, those below d, of
+// Work-item (b, c) owns columns b·SUM_COLUMNS to b·SUM_COLUMNS + SUM_COLUMNS-1, those below d, of
 // the cell in triple c.
 __kernel void add_groups(__global const long *restrict partial, __global const int *restrict terms,
                          __global const int *restrict cells, __global long *restrict sums, int d)
 {
-	const int from = COLUMNS * (int)get_global_id(0);
+	const int from = SUM_COLUMNS * (int)get_global_id(0);
 	if (from >= d)
 		return;
-	const int columns = min(COLUMNS, d - from);
+	const int columns = min(SUM_COLUMNS, d - from);
 	const size_t c = 3 * get_global_id(1);
 	__global long *cell = sums + (size_t)cells[c] * d + from;
 	for (int at = cells[c + 1]; at < cells[c + 2]; at++) {

@@ -4,11 +4,11 @@
 // one cell to another are summed here; kernel add_groups then takes the sum from the one
 // and gives it to the other. Integers, so neither order nor grouping matters.
 //
-// Macro, given by the host (gpu/kernels.go): a work-item takes COLUMNS columns,
+// Macro, given by the host (gpu/kernels.go): a work-item takes SUM_COLUMNS columns,
 // on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
 
-#ifndef COLUMNS
-#error "the host must define COLUMNS"
+#ifndef SUM_COLUMNS
+#error "the host must define SUM_COLUMNS"
 #endif
 
 #if CPU && defined(cl_khr_fp64)
@@ -25,16 +25,16 @@
 //   partial  written: the sum of group g in column j is partial[g * d + j]
 //   scale    2^s of the fixed point
 //   small    1 if all |x·2^s| < 2^51
-// Work-item (b, g) sums columns b·COLUMNS to b·COLUMNS + COLUMNS-1, those below d, of
+// Work-item (b, g) sums columns b·SUM_COLUMNS to b·SUM_COLUMNS + SUM_COLUMNS-1, those below d, of
 // group g.
 __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
                          __global const int *restrict groups, __global long *restrict partial,
                          float scale, int d, int small, int local_x)
 {
-	const int from = COLUMNS * (int)get_global_id(0);
+	const int from = SUM_COLUMNS * (int)get_global_id(0);
 	if (from >= d)
 		return;
-	const int columns = min(COLUMNS, d - from);
+	const int columns = min(SUM_COLUMNS, d - from);
 	const size_t g = get_global_id(1);
 	const int begin = groups[2 * g], end = groups[2 * g + 1];
 	__global long *out = partial + g * d + from;
@@ -43,7 +43,7 @@ __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
 	// Eight columns at a time: one fma rounds x·2^s to the integer that integer_of
 	// gives. MAGIC, as often as it was added, comes off at the end.
 	if (small) {
-		long8 sum[COLUMNS / 8];
+		long8 sum[SUM_COLUMNS / 8];
 		for (; done + 8 <= columns; done += 8)
 			sum[done / 8] = 0;
 		for (int at = begin; at < end; at++) {

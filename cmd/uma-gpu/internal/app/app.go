@@ -67,8 +67,10 @@ func (o *Common) start(c *cli.Context) {
 	o.Context, o.Out, o.In, o.Args = c.Context, c.App.Writer, c.App.Reader, c.Args().Slice()
 	o.Words, _ = c.App.Metadata["args"].([]string)
 	o.Notes, o.given, o.line = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}, nil, c
+	given := c.LocalFlagNames() // once: IsSet asks all flags for their names
 	for _, f := range c.Command.Flags {
-		if names := f.Names(); c.IsSet(names[0]) {
+		names := f.Names()
+		if slices.ContainsFunc(names, func(n string) bool { return slices.Contains(given, n) }) {
 			o.given = append(o.given, names...)
 		}
 	}

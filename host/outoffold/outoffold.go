@@ -21,9 +21,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
+// leastSettled is from how many examples on one fold's search is good enough for all.
+const leastSettled = 2000
+
 // Scores returns the scores of each example by a model that host.Train makes of the other folds:
 // its preparation and its kernel map have not seen the example either. What the first training has
-// searched for, such as a penalty, is that of all. Each fold has its share of every noisy label.
+// searched for, such as a penalty, is that of all from leastSettled examples on. Each fold has its share of every noisy label.
 // data is only read; o.Seed draws the folds, and goes to each training.
 //
 // o's From, Resume, Checkpoint and HoldOut must be empty. Each training is a Trial. Only the Note
@@ -47,7 +50,7 @@ func Scores(
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
-		if m.Run.Settled != nil {
+		if m.Run.Settled != nil && data.N >= leastSettled {
 			o.Learner = m.Run.Settled
 		}
 		spreads[f] = fold.Deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})

@@ -110,7 +110,7 @@ if ! python3 -c 'import torch' 2>/dev/null; then
 elif [ -n "$small" ] || [ ! -e $images ]; then
 	part torch 20 echo '{"skipped": "it learns from Fashion-MNIST, which this run did not"}'
 else
-	part torch 60 sh -c 'python3 "$0/prepare.py" data arrays arrays && python3 "$0/torch_step.py" arrays 200' "$here"
+	part torch 60 sh -c 'python3 "$0/prepare.py" data arrays && python3 "$0/torch_step.py" arrays 200' "$here"
 fi
 benchmark peak 20 gpu.test "Peak/^$device\$" 3x
 benchmark "evaluations, opencl" 60 enginetest.test "Evaluate/^$device\$/./$sizes/././evaluate" $often

@@ -86,7 +86,7 @@ class Page:
 
     def time(self, case, name, of):
         if not of["taken"]:
-            return f"> {self.r['limit']:g}"
+            return f"> {of['over']:g}"
         more = f"{of['steps']} steps" if "steps" in of else number(self.seconds(case, name, True))
         return f"{number(self.seconds(case, name))} ({more})"
 

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""Writes what the peers read: prepare.py SOURCE DIR [arrays]
+"""Writes what torch_step.py and online.py read: prepare.py SOURCE DIR
 
 SOURCE holds the files of Fashion-MNIST. DIR gets, prepared as `uma-gpu train`
 prepares dense data (standardize,bias,l2):
-  x.npy xt.npy       training and test examples, float32, n x 785
-  y.npy yt.npy       their right labels, int32
-  noisy.npy C.csv    training labels with 40 % pairwise noise, and its matrix
-  train.svm test.svm the pixels divided by 255, for liblinear; not if only arrays are asked for
+  x.npy              training examples, float32, n x 785
+  y.npy              their right labels, int32
+  noisy.npy C.csv    labels with 40 % pairwise noise, and its matrix
 """
 import gzip
 import os
@@ -35,27 +34,18 @@ def svm(path, x, y):
             f.write(f"{label} " + " ".join([f"{j + 1}:{text[v]}" for j, v in zip(at.tolist(), row[at].tolist())]) + "\n")
 
 
-def main(source, out, what="all"):
+def main(source, out):
     os.makedirs(out, exist_ok=True)
     part = lambda name: idx(os.path.join(source, name + "-ubyte.gz"))
-    x, y = part("train-images-idx3"), part("train-labels-idx1").ravel().astype(np.int32)
-    xt, yt = part("t10k-images-idx3"), part("t10k-labels-idx1").ravel().astype(np.int32)
-    if what == "all":
-        svm(os.path.join(out, "train.svm"), x, y)
-        svm(os.path.join(out, "test.svm"), xt, yt)
-
-    mean, sd = x.mean(0, dtype=np.float64), x.std(0, dtype=np.float64)
+    raw, y = part("train-images-idx3"), part("train-labels-idx1").ravel().astype(np.int32)
+    sd = raw.std(0, dtype=np.float64)
     sd[sd == 0] = 1
-
-    def prepared(raw):
-        p = np.ones((len(raw), raw.shape[1] + 1), np.float32)
-        p[:, :-1] = (raw - mean) / sd
-        p /= np.sqrt((p.astype(np.float64) ** 2).sum(1, keepdims=True))
-        return p
-
+    x = np.ones((len(raw), raw.shape[1] + 1), np.float32)
+    x[:, :-1] = (raw - raw.mean(0, dtype=np.float64)) / sd
+    x /= np.sqrt((x.astype(np.float64) ** 2).sum(1, keepdims=True))
     rng = np.random.default_rng(1)
     noisy = np.where(rng.random(len(y)) < NOISE, (y + 1) % 10, y).astype(np.int32)
-    for name, value in [("x", prepared(x)), ("xt", prepared(xt)), ("y", y), ("yt", yt), ("noisy", noisy)]:
+    for name, value in [("x", x), ("y", y), ("noisy", noisy)]:
         np.save(os.path.join(out, name + ".npy"), value)
     with open(os.path.join(out, "C.csv"), "w") as f:
         f.write("noisy\\true," + ",".join(map(str, range(10))) + "\n")

@@ -151,7 +151,7 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 		p.L2 = L2(softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit)))
 	}
 	v := w.Clone()
-	if _, _, err := learn(ctx, p, c.problem, fit, v); err != nil {
+	if _, err := learn(ctx, p, c.problem, fit, v); err != nil {
 		return 0, err
 	}
 	judged, release, err := c.problem.Rows().Keep(rest)
@@ -182,9 +182,9 @@ func which(folds []uint8, want func(uint8) bool) (some []int) {
 }
 
 // learn makes all steps of a run on some of the examples, from w on, or those that the time allows.
-// It returns λ, and whether the run was cut short. A cancelled ctx ends it with ctx's error.
+// It returns the state in which the run ended. A cancelled ctx ends it with ctx's error.
 func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
-) (lambda float64, short bool, err error) {
+) (end state, err error) {
 	y := make([]int32, len(some))
 	for k, i := range some {
 		y[k] = problem.Y[i]
@@ -192,16 +192,16 @@ func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int
 	rows, release, err := problem.Rows().Keep(some)
 	defer release()
 	if err != nil {
-		return 0, false, err
+		return end, err
 	}
 	part := problem.On(rows, y)
 	eval, err := part.LoadEvaluator()
 	if err != nil {
-		return 0, false, err
+		return end, err
 	}
 	l, err := newRun(p, part, eval)
 	if err != nil {
-		return 0, false, errors.Join(err, eval.Close())
+		return end, errors.Join(err, eval.Close())
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	ctx, task := progress.Begin(ctx, progress.Work{
@@ -209,13 +209,13 @@ func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int
 	defer task.End()
 	for {
 		if err := ctx.Err(); err != nil {
-			return 0, false, err
+			return end, err
 		}
 		s, err := l.Step(ctx, w)
 		task.Enter(s.Stage)
 		task.Add(1)
 		if err != nil || s.Done || learners.TimeSpent(ctx) >= 1 {
-			return l.state.Search.Lambda, l.state.Short, err
+			return l.state, err
 		}
 	}
 }

@@ -244,7 +244,7 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 		u[k] = float64(2*rng.IntN(2) - 1)
 	}
 	z := slices.Clone(u)
-	c.solve(z)
+	c.solve(z, 1)
 	c.freedom = max(1, float64(d)-ridge*dot(u, z)/probes)
 }
 
@@ -316,11 +316,27 @@ func (c *curvature) gain(m *minimiser) float64 {
 	})
 }
 
-// solve makes P⁻¹·z of each vector of z, rows of d; z by the trace if P is a diagonal.
-func (c *curvature) solve(z []float64) {
+// most is the largest that P may do to a vector, and by what it is known of many features.
+func (c *curvature) most() float64 { return c.lambda + c.trace + math.SmallestNonzeroFloat64 }
+
+// squared returns ⟨y, P⁻¹·y⟩ as solve has it.
+func (c *curvature) squared(y []float32) float64 {
+	if c.x.D > mostFactored {
+		return squares(y) / c.most()
+	}
+	z := make([]float64, len(y))
+	for i, v := range y {
+		z[i] = float64(v)
+	}
+	c.solve(z, 1)
+	return dot(y, z)
+}
+
+// solve makes f·P⁻¹·z of each vector of z, rows of d; z by the trace if P is a diagonal.
+func (c *curvature) solve(z []float64, f float64) {
 	d := c.x.D
 	if d > mostFactored {
-		scale(z, 1/(c.lambda+c.trace+math.SmallestNonzeroFloat64))
+		scale(z, f/c.most())
 		return
 	}
 	q := len(z) / d
@@ -335,6 +351,9 @@ func (c *curvature) solve(z []float64) {
 		}
 		c.solve4(v[0], v[1], v[2], v[3])
 	})
+	if f != 1 {
+		scale(z, f)
+	}
 }
 
 // solve4 solves for four vectors of d, in their places.

@@ -164,7 +164,7 @@ func TestFactor(t *testing.T) {
 		g[k] = float64(k%7) - 3
 	}
 	z := slices.Clone(g)
-	c.solve(z)
+	c.solve(z, 1)
 	for r := range 2 {
 		var want mat.VecDense
 		if err := whole.SolveVecTo(&want, mat.NewVecDense(d, g[r*d:(r+1)*d])); err != nil {

@@ -28,7 +28,8 @@ func (l *run) wantsHeadStart(w []float32) bool {
 	}
 	switch l.state.Stage {
 	case searching:
-		return len(l.problem.Y) > mostSearched && len(l.state.Search.Tried) == 0 && l.state.Made == 0
+		s := &l.state.Search
+		return len(l.problem.Y) > mostSearched && s.BestW == nil && s.Fold == 0 && l.state.Made == 0
 	case fitting:
 		return len(l.problem.Y) >= leastSampled &&
 			!slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
@@ -49,13 +50,15 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 	if l.state.Stage == fitting {
 		p.L2 = L2(l.state.Search.Lambda)
 	}
-	lambda, short, err := learn(ctx, &p, l.problem, some, v)
+	end, err := learn(ctx, &p, l.problem, some, v)
 	if err != nil {
 		return learners.Step{}, err
 	}
-	l.state.HeadStart, l.state.Short = true, l.state.Short || short
+	share := float64(len(some)) / float64(n)
+	l.state.HeadStart, l.state.Short = true, l.state.Short || end.Short
+	l.state.Evaluations += end.Evaluations * share
 	if l.state.Stage == searching {
-		l.found(lambda * float64(len(some)) / float64(n))
+		l.found(end.Search.Lambda * share)
 	}
 	if err := l.beginFit(v.W); err != nil { // now, so that Count finds the scores there
 		return learners.Step{}, err

@@ -46,11 +46,11 @@ func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
 type minimiser struct {
 	at     func(w []float32, grad []float64) (point, error) // of the function to minimise
 	now    point
-	solve  func(g []float64) // g = P⁻¹·g, the first guess of the inverse Hessian
-	most   int               // pairs
-	pairs  []pair            // the oldest first
-	trials int               // points looked at in this step
-	next   []float64         // the direction of the next step; nil if it is not known
+	curve  *curvature // whose P⁻¹ is the first guess of the inverse Hessian
+	most   int        // pairs
+	pairs  []pair     // the oldest first
+	trials int        // points looked at in this step
+	next   []float64  // the direction of the next step; nil if it is not known
 
 	spare [][]float64 // of no more use, as is the pair
 	free  pair
@@ -105,7 +105,6 @@ func (m *minimiser) learn(next point) {
 	if p.S == nil {
 		p = pair{S: make([]float32, len(next.w)), Y: make([]float32, len(next.w))}
 	}
-	squares := 0.0
 	p.SY = total(len(next.w), func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
 			s, y := next.w[i]-m.now.w[i], float32(next.grad[i]-m.now.grad[i])
@@ -114,13 +113,7 @@ func (m *minimiser) learn(next point) {
 		}
 		return sum
 	})
-	squares = total(len(p.Y), func(from, to int) (sum float64) {
-		for _, y := range p.Y[from:to] {
-			sum += float64(float64(y) * float64(y))
-		}
-		return sum
-	})
-	if m.free = p; !(p.SY > 1e-12*squares) {
+	if m.free = p; !(p.SY > 1e-12*squares(p.Y)) {
 		return
 	}
 	m.free = pair{}
@@ -137,59 +130,47 @@ func (m *minimiser) direction() []float64 {
 	if m.next != nil {
 		return m.next
 	}
-	d, count := m.vector(), len(m.pairs)
+	d, last := m.vector(), len(m.pairs)-1
 	parallel.Ranges(len(d), grain, func(from, to int) {
 		for i, v := range m.now.grad[from:to] {
 			d[from+i] = -v
 		}
 	})
-	alpha := make([]float64, count)
-	for k, sum := count-1, 0.0; k >= 0; k-- {
+	if last < 0 {
+		m.curve.solve(d, 1)
+		m.next = d
+		return d
+	}
+	alpha := make([]float64, last+1)
+	for k, sum := last, dot(m.pairs[last].S, d); ; k-- {
 		p := &m.pairs[k]
-		if k == count-1 {
-			sum = dot(p.S, d)
-		}
-		alpha[k] = sum / p.SY
-		if k > 0 {
-			sum = addDot(d, -alpha[k], p.Y, m.pairs[k-1].S)
-		} else {
+		if alpha[k] = sum / p.SY; k == 0 {
 			add(d, -alpha[k], p.Y)
+			break
 		}
+		sum = addDot(d, -alpha[k], p.Y, m.pairs[k-1].S)
 	}
-	m.solve(d)
-	if count > 0 {
-		p := &m.pairs[count-1]
-		if p.scale == 0 {
-			y := m.vector()
-			parallel.Ranges(len(y), grain, func(from, to int) {
-				for i, v := range p.Y[from:to] {
-					y[from+i] = float64(v)
-				}
-			})
-			m.solve(y)
-			p.scale = p.SY / dot(p.Y, y)
-			m.spare = append(m.spare, y)
-		}
-		scale(d, p.scale)
+	p := &m.pairs[last]
+	if p.scale == 0 {
+		p.scale = p.SY / m.curve.squared(p.Y)
 	}
-	for k, sum := 0, 0.0; k < count; k++ {
+	m.curve.solve(d, p.scale)
+	for k, sum := 0, dot(m.pairs[0].Y, d); ; k++ {
 		p := &m.pairs[k]
-		if k == 0 {
-			sum = dot(p.Y, d)
-		}
-		if f := alpha[k] - sum/p.SY; k+1 < count {
-			sum = addDot(d, f, p.S, m.pairs[k+1].Y)
-		} else {
+		f := alpha[k] - sum/p.SY
+		if k == last {
 			add(d, f, p.S)
+			break
 		}
+		sum = addDot(d, f, p.S, m.pairs[k+1].Y)
 	}
 	m.next = d
 	return d
 }
 
-// from gives the minimiser another P.
-func (m *minimiser) from(solve func(g []float64)) {
-	m.solve, m.next = solve, nil
+// renew is to be called when P has changed.
+func (m *minimiser) renew() {
+	m.next = nil
 	for k := range m.pairs {
 		m.pairs[k].scale = 0
 	}
@@ -232,6 +213,16 @@ func total(n int, f func(from, to int) float64) (sum float64) {
 // dot returns ⟨a,b⟩.
 func dot[T float32 | float64](a []T, b []float64) float64 {
 	return total(len(a), func(from, to int) float64 { return product(a[from:to], b[from:to]) })
+}
+
+// squares returns ⟨y,y⟩.
+func squares(y []float32) float64 {
+	return total(len(y), func(from, to int) (sum float64) {
+		for _, v := range y[from:to] {
+			sum += float64(float64(v) * float64(v))
+		}
+		return sum
+	})
 }
 
 // product returns ⟨x,y⟩, as four sums whose additions need not wait for each other.

@@ -21,6 +21,8 @@ type loss struct {
 	answer  *engine.Evaluation // of scored, as are sums; nil if that is not known
 	unit    float64            // of the sums
 	lossBit float64            // of the losses
+
+	evaluations *float64 // which it counts
 }
 
 func newLoss(eval engine.Evaluator, bias bool) *loss {
@@ -66,6 +68,7 @@ func (l *loss) at(w []float32, grad []float64) (point, error) {
 			return point{}, err
 		}
 		l.scored, l.answer = w, &e
+		*l.evaluations++
 	}
 	if grad == nil {
 		grad = make([]float64, len(w))

@@ -15,17 +15,23 @@ const (
 	mostJudged  = 2000
 )
 
-// The path of a search: penalties from mostLambda on, each a third of the one before it, in units
-// of the mean squared length of an example, so that the features' scale does not matter. It ends
-// after pathLength, or where the loss is above the least by clearlyWorse standard errors: smaller
-// penalties take longer, and where labels are many and wrong their loss may fall again, when the
-// model has learned them by heart. Of those whose loss is within tolerated standard errors of the
-// least, the λ is taken that predicts most labels, and the largest of equals: with the best
-// temperature, losses differ little where labels are right.
+// The path of a search: pathLength penalties, mostLambda and each a third of the one before it, in
+// units of the mean squared length of an example, so that the features' scale does not matter. The
+// path goes down. But where C is not the identity the loss is not convex: a large penalty may have
+// its minimum where some classes have swallowed their neighbours, and a path that comes from there
+// stays there. So the best λ is tried from W = 0 too. If that is clearly better, the search begins
+// again at midPath, goes up, and goes down from there.
+//
+// A path ends where the loss is above the least by clearlyWorse standard errors: where labels are
+// many and wrong the loss of small penalties may fall again, when the model has learned them by
+// heart. Of those whose loss is within tolerated standard errors of the least, the λ is taken that
+// predicts most labels, and the largest of equals: with the best temperature, losses differ little
+// where labels are right.
 const (
 	mostLambda   = 2e-3
 	pathFactor   = 1.0 / 3
 	pathLength   = 10
+	midPath      = 7
 	clearlyWorse = 2
 	tolerated    = 0.1
 )
@@ -39,14 +45,19 @@ var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135,
 // search is the search for a penalty. Each fit of a fold goes on from the weights of the one
 // before it.
 type search struct {
-	Lambda float64   // of the fit under way, or of all after the search
-	From   float64   // the first λ of the path
-	Fold   int       // that is held out
-	At     int       // the place of λ on the path
-	Ended  bool      // the path is as long as Tried
-	Tried  []trial   // what became of each λ of the path, of all folds so far
-	Least  float64   // the least loss of this fold
-	BestW  []float32 // and its weights
+	Lambda  float64   // of the fit under way, or of all after the search
+	From    float64   // the first λ of the path
+	Fold    int       // that is held out
+	Start   int       // the place on the path where each fold begins
+	Doubt   bool      // the best λ is still to be tried from W = 0
+	Again   bool      // it is under way
+	At      int       // the place of λ
+	Down    bool      // the way from Start up has ended
+	StartW  []float32 // the weights of this fold at Start
+	Tried   []trial   // what became of each λ of the path, of all folds so far; nothing of some
+	Least   float64   // the least loss of this fold
+	LeastAt int       // and its place
+	BestW   []float32 // the weights of this fold under the λ that would be taken now
 }
 
 // trial is what became of a penalty on the examples held out.
@@ -111,11 +122,32 @@ func (t *trial) add(u float64, y int32, s, likelihood []float32, powers []float6
 	}
 }
 
+// newSearch returns a search that begins at a place of the path whose first penalty is from.
+func newSearch(from float64, start int, doubt bool) search {
+	s := search{From: from, Start: start, At: start, Doubt: doubt, Tried: make([]trial, pathLength)}
+	s.Lambda = s.lambda(start)
+	return s
+}
+
+// lambda returns the penalty at a place of the path.
+func (s *search) lambda(at int) float64 {
+	lambda := s.From
+	for range at {
+		lambda *= pathFactor
+	}
+	return lambda
+}
+
 // judge takes what became of the fit under way and its weights, and goes on to the next λ or fold,
 // or returns false and takes the λ that is best. from is where the next fit begins.
 func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bool) {
-	if s.At == len(s.Tried) {
-		s.Tried = append(s.Tried, trial{})
+	loss, deviation := t.mean()
+	if s.Again {
+		if s.Again = false; loss < s.Least-float64(clearlyWorse*deviation) {
+			*s = newSearch(s.From, midPath, false)
+			return make([]float32, len(w)), true
+		}
+		return s.nextFold(len(w), folds)
 	}
 	sum := &s.Tried[s.At]
 	sum.Weight += t.Weight
@@ -124,44 +156,72 @@ func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bo
 		sum.Losses[e] += t.Losses[e]
 		sum.Squares[e] += t.Squares[e]
 	}
-	loss, deviation := t.mean()
 	if s.BestW == nil || loss < s.Least {
-		s.Least, s.BestW = loss, w
+		s.Least, s.LeastAt = loss, s.At
 	}
-	s.At++
-	worse := loss > s.Least+float64(clearlyWorse*deviation)
-	if s.Fold == 0 && (s.At == pathLength || worse || t.Weight == 0) {
-		s.Ended = true
+	if s.BestW == nil || s.best() == s.Lambda {
+		s.BestW = w
 	}
-	if !s.Ended || s.At < len(s.Tried) {
-		s.Lambda *= pathFactor
+	if s.At == s.Start {
+		s.StartW = w
+	}
+	ends := t.Weight == 0 || loss > s.Least+float64(clearlyWorse*deviation)
+	if !s.Down {
+		if s.goes(s.At-1, ends) {
+			return w, true
+		}
+		if s.Down = true; s.Start > 0 {
+			s.At, w, ends = s.Start, s.StartW, t.Weight == 0
+		}
+	}
+	if s.goes(s.At+1, ends) {
 		return w, true
 	}
-	if s.Fold++; s.Fold < folds {
-		s.At, s.Lambda, s.Least, s.BestW = 0, s.From, 0, nil
+	if s.Doubt {
+		s.Doubt, s.Again = false, true
+		s.At, s.Lambda = s.LeastAt, s.lambda(s.LeastAt)
 		return make([]float32, len(w)), true
+	}
+	return s.nextFold(len(w), folds)
+}
+
+// nextFold goes on to the next fold, whose weights, size of them, begin from 0, or ends the search.
+func (s *search) nextFold(size, folds int) (from []float32, more bool) {
+	if s.Fold++; s.Fold < folds {
+		s.At, s.Lambda, s.Down = s.Start, s.lambda(s.Start), false
+		s.Least, s.BestW, s.StartW = 0, nil, nil
+		return make([]float32, size), true
 	}
 	s.Lambda = s.best()
 	return s.BestW, false
 }
 
+// goes moves on to a place of the path, unless the first fold ended before it.
+func (s *search) goes(at int, ends bool) bool {
+	if at < 0 || at == pathLength || s.Fold == 0 && ends || s.Fold > 0 && s.Tried[at].Weight == 0 {
+		return false
+	}
+	s.At, s.Lambda = at, s.lambda(at)
+	return true
+}
+
 // best returns the λ that is taken.
 func (s *search) best() float64 {
-	least, deviation := s.Tried[0].mean()
+	least, deviation := s.Tried[s.Start].mean()
 	for k := range s.Tried {
-		if loss, d := s.Tried[k].mean(); loss < least {
+		if loss, d := s.Tried[k].mean(); s.Tried[k].Weight > 0 && loss < least {
 			least, deviation = loss, d
 		}
 	}
-	lambda, best, missed := s.From, s.From, math.Inf(1)
+	best, missed := s.Start, math.Inf(1)
 	for k := range s.Tried {
 		t := &s.Tried[k]
-		if loss, _ := t.mean(); loss <= least+float64(tolerated*deviation) && t.Missed < missed {
-			best, missed = lambda, t.Missed
+		if loss, _ := t.mean(); t.Weight > 0 && loss <= least+float64(tolerated*deviation) &&
+			t.Missed < missed {
+			best, missed = k, t.Missed
 		}
-		lambda *= pathFactor
 	}
-	return best
+	return s.lambda(best)
 }
 
 // endSearch ends a search before its end: it takes the best λ so far, or without any that of EM,
@@ -169,7 +229,7 @@ func (s *search) best() float64 {
 func (l *run) endSearch(w []float32) (moved bool) {
 	s := &l.state.Search
 	s.Lambda = softLambda * (s.From / mostLambda) / float64(len(l.problem.Y))
-	if len(s.Tried) > 0 {
+	if s.BestW != nil {
 		s.Lambda = s.best()
 	}
 	if moved = s.BestW != nil; moved {

@@ -60,7 +60,9 @@ type state struct {
 	Cleaned  cleaned
 
 	HeadStart bool // w comes from a sample
-	Short     bool // a stage before the last was cut short, as time was
+
+	Evaluations float64 // of all examples; a head start counts by its share of them
+	Short       bool    // a stage before the last was cut short, as time was
 }
 
 // curved says of what the curvature is.
@@ -121,6 +123,7 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
 		targets: targets, noise: noise, evidence: forward(confusionOf(p, problem), problem.Q)}
+	l.loss.evaluations = &l.state.Evaluations
 	if noise == nil {
 		l.known()
 		return l, nil
@@ -173,8 +176,9 @@ func (l *run) known() {
 		l.found(softLambda * squared / float64(l.problem.X.N))
 		return
 	}
-	l.state.Search = search{From: mostLambda * squared}
-	l.enter(searching, l.state.Search.From)
+	convex := l.problem.Noise == nil || l.Correction == None
+	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
+	l.enter(searching, l.state.Search.Lambda)
 }
 
 // found goes on to what comes when λ is known.
@@ -280,7 +284,8 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts()}
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
-			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})
+			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()},
+			learners.Field{Name: "evaluations", Value: l.state.Evaluations})
 	}
 	return s
 }
@@ -306,7 +311,7 @@ func (l *run) fitted() bool {
 		most = (most + rough - 1) / rough
 	}
 	switch l.state.Stage {
-	case learning, searching:
+	case searching:
 		share *= rough
 	case crossfitting: // rounds and penalties are compared with each other
 		share /= rough
@@ -337,7 +342,7 @@ func (l *run) renew() error {
 	if err := l.measure(l.min.now.w); err != nil {
 		return err
 	}
-	l.min.from(l.curve.solve)
+	l.min.renew()
 	return nil
 }
 
@@ -401,7 +406,7 @@ func (l *run) beginFit(w []float32) error {
 	if err := l.curved(now.w); err != nil {
 		return err
 	}
-	l.min = &minimiser{at: l.loss.at, now: now, solve: l.curve.solve, most: l.memory(),
+	l.min = &minimiser{at: l.loss.at, now: now, curve: l.curve, most: l.memory(),
 		pairs: l.state.Pairs}
 	return nil
 }
@@ -460,13 +465,12 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		fold := l.state.Search.Fold
 		_, held := l.searchFolds()
 		from, more = l.state.Search.judge(t, from, held)
 		switch {
 		case !more:
 			l.found(l.state.Search.Lambda)
-		case l.state.Search.Fold == fold:
+		case &from[0] == &l.min.now.w[0]:
 			l.loss.penalise(pairs, l.state.Search.Lambda-lambda)
 			l.state.Pairs, l.aimed = pairs, true
 		}

@@ -88,7 +88,8 @@ func (l *run) check(s *state) error {
 			s.Stage == learning && l.noise == nil ||
 			s.Stage == fitting && l.crosses() != (clean.Weight != nil),
 			"a stage that these parameters do not have"},
-		fault{!positive(path.Lambda) || !positive(path.From), "a gradient or penalty that is none"},
+		fault{!positive(path.Lambda) || !positive(path.From) || !positive(s.Evaluations),
+			"a penalty or count that is none"},
 		fault{len(s.Pairs) > l.memory() || slices.ContainsFunc(s.Pairs, func(p pair) bool {
 			return len(p.S) != size || len(p.Y) != size || !base.Finite(p.S) ||
 				!base.Finite(p.Y) || !(p.SY > 0) || !positive(p.SY)
@@ -98,8 +99,11 @@ func (l *run) check(s *state) error {
 			!base.Finite(s.Curved.W), "a curvature that is none"},
 		fault{!sized(size, s.Curved.W) || !positive(s.Curved.Lambda) || s.Curved.Made < 0 ||
 			!base.Finite(s.Curved.W), "a curvature that is none"},
-		fault{len(path.Tried) > pathLength || path.At < 0 || path.At > len(path.Tried) ||
-			path.Fold < 0 || path.Fold > searchFolds || !sized(size, path.BestW), "a search that is none"},
+		fault{len(path.Tried) != pathLength && (s.Stage == searching || len(path.Tried) > 0) ||
+			path.At < 0 || path.At >= pathLength || path.Start < 0 || path.Start >= pathLength ||
+			path.Fold < 0 || path.Fold > searchFolds || !sized(size, path.BestW, path.StartW) ||
+			path.Down && path.StartW == nil || path.LeastAt < 0 || path.LeastAt >= pathLength,
+			"a search that is none"},
 		fault{slices.ContainsFunc(path.Tried, func(t trial) bool {
 			return !positive(t.Weight) || !positive(t.Missed) || !base.Finite(t.Losses[:]) ||
 				!base.Finite(t.Squares[:])

@@ -90,15 +90,16 @@ func L2(strength float64) Penalty { return Penalty{true, softmax.L2(strength)} }
 // SearchL2 returns the penalty whose strength is searched for on examples held out.
 func SearchL2() Penalty { return Penalty{true, softmax.Search} }
 
-// Kernel describes a classifier with curved boundaries, in Components kernel principal components.
+// Kernel describes a classifier with curved boundaries. Softmax works on coordinates of landmarks
+// unless Components is set, all others on Components kernel principal components.
 type Kernel struct {
 	Function   Function
-	Gamma      float64 // of RBF and Poly; 0 for 1 / the median squared distance of examples
-	Search     bool    // find the best of several Gamma near that value
+	Gamma      float64 // of RBF and Poly; 0 for 1 / the median squared distance, or Search of softmax
+	Search     bool    // find the best of several Gamma near 1 / the median squared distance
 	Degree     int     // of Poly; 0 for 3
 	Coef0      float64 // of Poly
 	Components int     // 0 for 500, or as many as there are
-	Landmarks  int     // examples that stand for all; 0 for all of up to 5000, else 4000
+	Landmarks  int     // examples that stand for all; 0 for 1000, or of components up to 5000
 }
 
 // Function is a kernel function.

@@ -37,6 +37,9 @@ var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, AnchorPoints, JointL
 // DefaultNoiseFolds is how many folds NoiseOptions have unless they say.
 const DefaultNoiseFolds = 5
 
+// surely is by how many standard errors an estimate has to be ahead of the identity.
+const surely = 2
+
 // LeastClean is how many examples with a known class decide the contest of AutoNoise.
 const LeastClean = 20
 
@@ -85,7 +88,7 @@ type Noise struct {
 // Where at least LeastClean classes are known, the one wins as whose posterior the counts of these
 // are likeliest, each example predicted from all others. Else models are trained with each, which
 // have not seen what they are judged on, and the identity wins unless another makes the labels held
-// out more likely, by more than one standard error of the difference of the same examples.
+// out more likely, by more than two standard errors of the difference of the same examples.
 //
 // The result has the same bits on every engine. A cancelled ctx ends it with ctx's error.
 func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (*Noise, error) {
@@ -312,7 +315,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 			}
 			c.Loss = mean(losses)
 			c.Ahead, c.Error = ahead(base, losses)
-			better = method == NoNoise || c.Ahead > c.Error && c.Ahead > most
+			better = method == NoNoise || c.Ahead > surely*c.Error && c.Ahead > most
 			if better {
 				most = c.Ahead
 			}

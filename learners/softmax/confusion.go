@@ -33,8 +33,8 @@ const inner = 5
 // probability of a true class' labels, on average. Its fits are short, as each goes on from
 // the one of the round before.
 const (
-	learningRounds     = 20
-	settled            = 0.002
+	learningRounds     = 100
+	settled            = 0.0002
 	learningIterations = 25
 )
 

@@ -318,7 +318,7 @@ func (l *run) fitted() bool {
 		most = (most + rough - 1) / rough
 	}
 	switch l.state.Stage {
-	case learning, searching:
+	case searching:
 		share *= rough
 	case crossfitting: // rounds and penalties are compared with each other
 		share /= rough

@@ -25,10 +25,12 @@ const (
 	leastRidge     = 1e-4
 )
 
-// Factors of 1 / the median squared distance that are tried, and where the walk begins.
+// The walk begins at firstFactor times 1 / the median squared distance. It takes a direction in
+// which the loss falls to a share better of it, and goes on, up to mostFactor, while it falls.
 const (
 	firstFactor = 2
 	mostFactor  = 1 << 8
+	better      = 0.99
 )
 
 // ridgeGamma returns the γ, a power of two times that of o, of least squared loss on labels held
@@ -70,7 +72,7 @@ func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 			if err != nil {
 				return 0, err
 			}
-			if !(loss < least) {
+			if !(loss < least) || !moved && loss > better*least {
 				break
 			}
 			best, least, moved = next, loss, true

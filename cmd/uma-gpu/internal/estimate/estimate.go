@@ -61,7 +61,7 @@ The methods depend on the source:
 
 Some --clean examples decide the contest of auto, and are joined by the winner, which is their prior.
 Without them the winner makes labels held out most likely. The identity wins unless another method
-is better by more than one standard error.
+is better by more than two standard errors.
 
 Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
           uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C.csv

@@ -240,8 +240,8 @@ func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 // jointLikelihood learns C together with a model. It begins with what the known classes say: from
 // the identity it does not find its way where few examples of many features have much noise.
 func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimate, error) {
-	p := softmax.Defaults()
-	p.LearnConfusion, p.NoiseOnly = true, true
+	p := &softmax.NoiseOnly{Params: *softmax.Defaults()}
+	p.LearnConfusion = true
 	o := e.Options
 	o.Learner, o.MaxSteps, o.Weights, o.Trial = p, 0, "", true
 	o.Watch = host.Watch{Note: e.Watch.Note}

@@ -182,9 +182,9 @@ func which(folds []uint8, want func(uint8) bool) (some []int) {
 }
 
 // learn makes all steps of a run on some of the examples, from w on, or those that the time allows.
-// It returns the state in which the run ended. A cancelled ctx ends it with ctx's error.
+// It returns the run, closed. A cancelled ctx ends it with ctx's error.
 func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
-) (end state, err error) {
+) (l *run, err error) {
 	y := make([]int32, len(some))
 	for k, i := range some {
 		y[k] = problem.Y[i]
@@ -192,16 +192,11 @@ func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int
 	rows, release, err := problem.Rows().Keep(some)
 	defer release()
 	if err != nil {
-		return end, err
+		return nil, err
 	}
 	part := problem.On(rows, y)
-	eval, err := part.LoadEvaluator()
-	if err != nil {
-		return end, err
-	}
-	l, err := newRun(p, part, eval)
-	if err != nil {
-		return end, errors.Join(err, eval.Close())
+	if l, err = p.startRun(part); err != nil {
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	ctx, task := progress.Begin(ctx, progress.Work{
@@ -209,13 +204,13 @@ func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int
 	defer task.End()
 	for {
 		if err := ctx.Err(); err != nil {
-			return end, err
+			return nil, err
 		}
 		s, err := l.Step(ctx, w)
 		task.Enter(s.Stage)
 		task.Add(1)
 		if err != nil || s.Done || learners.TimeSpent(ctx) >= 1 {
-			return l.state, err
+			return l, err
 		}
 	}
 }

@@ -50,15 +50,15 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 	if l.state.Stage == fitting {
 		p.L2 = L2(l.state.Search.Lambda)
 	}
-	end, err := learn(ctx, &p, l.problem, some, v)
+	part, err := learn(ctx, &p, l.problem, some, v)
 	if err != nil {
 		return learners.Step{}, err
 	}
 	share := float64(len(some)) / float64(n)
-	l.state.HeadStart, l.state.Short = true, l.state.Short || end.Short
-	l.state.Evaluations += end.Evaluations * share
+	l.state.HeadStart, l.state.Short = true, l.state.Short || part.state.Short
+	l.loss.evaluations += part.loss.evaluations * share
 	if l.state.Stage == searching {
-		l.found(end.Search.Lambda * share)
+		l.found(part.state.Search.Lambda * share)
 	}
 	if err := l.beginFit(v.W); err != nil { // now, so that Count finds the scores there
 		return learners.Step{}, err

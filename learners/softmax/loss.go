@@ -22,7 +22,7 @@ type loss struct {
 	unit    float64            // of the sums
 	lossBit float64            // of the losses
 
-	evaluations *float64 // which it counts
+	evaluations float64 // since the run began or went on; of a part by its share of the examples
 }
 
 func newLoss(eval engine.Evaluator, bias bool) *loss {
@@ -68,7 +68,7 @@ func (l *loss) at(w []float32, grad []float64) (point, error) {
 			return point{}, err
 		}
 		l.scored, l.answer = w, &e
-		*l.evaluations++
+		l.evaluations++
 	}
 	if grad == nil {
 		grad = make([]float64, len(w))

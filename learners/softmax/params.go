@@ -1,6 +1,7 @@
 package softmax
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -86,15 +87,29 @@ type Params struct {
 	// LearnConfusion has C learned too; a C that is given is then where that begins. With
 	// annotations their matrices are learned in any case.
 	LearnConfusion bool
-	// NoiseOnly ends the run when C is learned, for those who want no weights. It is no parameter of
-	// model files.
-	NoiseOnly bool
 }
 
 // Defaults returns the default parameters.
 func Defaults() *Params {
 	return &Params{Correction: Forward, Clean: Keep, L2: Search, ClassWeights: learners.Equal,
 		Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 0.01}
+}
+
+// NoiseOnly are the parameters of a run that ends when it has learned C, and leaves weights aside.
+type NoiseOnly struct{ Params }
+
+// Definition implements learners.Params.
+func (p *NoiseOnly) Definition() *learners.Definition {
+	d := p.Params.Definition()
+	d.Start = func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+		l, err := p.startRun(problem)
+		if err != nil {
+			return nil, err
+		}
+		l.noiseOnly = true
+		return l, nil
+	}
+	return d
 }
 
 var definition = learners.Definition{

@@ -34,18 +34,19 @@ import (
 // before it ended.
 type run struct {
 	Params
-	problem  *learners.Problem
-	eval     engine.Evaluator
-	loss     *loss
-	targets  engine.Targets // of all examples by their labels
-	evidence []float32      // log C, Q×Q: row k for label k; of annotators n×Q
-	noise    *labelNoise    // that is learned; nil if it is not
-	held     []uint8        // the fold of each example in the stage; nil if it has none
-	curve    *curvature     // of the loss; nil before the first fit
-	short    bool           // half of the time is over
-	min      *minimiser     // of the fit under way; nil before its first step
-	aimed    bool           // the loss is that of the fit under way, but for its λ
-	state    state
+	noiseOnly bool // the run ends when the noise is learned
+	problem   *learners.Problem
+	eval      engine.Evaluator
+	loss      *loss
+	targets   engine.Targets // of all examples by their labels
+	evidence  []float32      // log C, Q×Q: row k for label k; of annotators n×Q
+	noise     *labelNoise    // that is learned; nil if it is not
+	held      []uint8        // the fold of each example in the stage; nil if it has none
+	curve     *curvature     // of the loss; nil before the first fit
+	short     bool           // half of the time is over
+	min       *minimiser     // of the fit under way; nil before its first step
+	aimed     bool           // the loss is that of the fit under way, but for its λ
+	state     state
 }
 
 // state is what a run keeps between steps, besides the weights: it is what Save writes.
@@ -60,9 +61,7 @@ type state struct {
 	Cleaned  cleaned
 
 	HeadStart bool // w comes from a sample
-
-	Evaluations float64 // of all examples; a head start counts by its share of them
-	Short       bool    // a stage before the last was cut short, as time was
+	Short     bool // a stage before the last was cut short, as time was
 }
 
 // curved says of what the curvature is.
@@ -96,6 +95,15 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 	if p.Correction == Auto {
 		return newContest(p, problem)
 	}
+	l, err := p.startRun(problem)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// startRun loads the examples and returns a run on them.
+func (p *Params) startRun(problem *learners.Problem) (*run, error) {
 	eval, err := problem.LoadEvaluator()
 	if err != nil {
 		return nil, err
@@ -123,7 +131,6 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
 		targets: targets, noise: noise, evidence: forward(confusionOf(p, problem), problem.Q)}
-	l.loss.evaluations = &l.state.Evaluations
 	if noise == nil {
 		l.known()
 		return l, nil
@@ -163,7 +170,7 @@ func (l *run) deal() {
 // known goes on to what comes when the noise is known.
 func (l *run) known() {
 	l.state.Crossing = crossing{}
-	if l.NoiseOnly {
+	if l.noiseOnly {
 		l.state.Stage = done
 		return
 	}
@@ -285,7 +292,7 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()},
-			learners.Field{Name: "evaluations", Value: l.state.Evaluations})
+			learners.Field{Name: "evaluations", Value: l.loss.evaluations})
 	}
 	return s
 }

@@ -88,8 +88,7 @@ func (l *run) check(s *state) error {
 			s.Stage == learning && l.noise == nil ||
 			s.Stage == fitting && l.crosses() != (clean.Weight != nil),
 			"a stage that these parameters do not have"},
-		fault{!positive(path.Lambda) || !positive(path.From) || !positive(s.Evaluations),
-			"a penalty or count that is none"},
+		fault{!positive(path.Lambda) || !positive(path.From), "a penalty that is none"},
 		fault{len(s.Pairs) > l.memory() || slices.ContainsFunc(s.Pairs, func(p pair) bool {
 			return len(p.S) != size || len(p.Y) != size || !base.Finite(p.S) ||
 				!base.Finite(p.Y) || !(p.SY > 0) || !positive(p.SY)

@@ -26,8 +26,8 @@ const leastSettled = 2000
 
 // Scores returns the scores of each example by a model that host.Train makes of the other folds:
 // its preparation and its kernel map have not seen the example either. What the first training has
-// searched for, such as a penalty, is that of all from leastSettled examples on. Each fold has its share of every noisy label.
-// data is only read; o.Seed draws the folds, and goes to each training.
+// searched for, such as a penalty, is that of all from leastSettled examples on. Each fold has its
+// share of every noisy label. data is only read; o.Seed draws the folds, and goes to each training.
 //
 // o's From, Resume, Checkpoint and HoldOut must be empty. Each training is a Trial. Only the Note
 // of o's Watch is called. The result has the same bits on every engine and any number of

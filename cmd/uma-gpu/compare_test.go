@@ -79,10 +79,10 @@ func TestCompare(t *testing.T) {
 func TestCompareEstimates(t *testing.T) {
 	noisy, matrix := smallNoisy(t, t.TempDir())
 	text, _ := succeed(t, "compare", "--data", noisy, "--confusion", matrix, "--folds", "2", "--quiet",
-		"--try", "--max-steps 60 --confusion {confident-joint|none}")
+		"--try", "--max-steps 400 --confusion {confident-joint|none}")
 	want := "\nfirst: uma-gpu confusion estimate --data " + noisy +
 		" --method confident-joint --out estimate.csv\nthe best: uma-gpu train --data " + noisy +
-		" --max-steps 60 --confusion estimate.csv --model m.npz\n"
+		" --max-steps 400 --confusion estimate.csv --model m.npz\n"
 	if !strings.HasSuffix(text, want) {
 		t.Errorf("found\n%s\nwanted at its end%s", text, want)
 	}

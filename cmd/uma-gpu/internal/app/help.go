@@ -45,7 +45,7 @@ var FlagGroups = []Group{
 	{"Label noise", `confusion confusion-axes inverse annotators trust table clean prior probabilities method pooled
 		pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
-	{"Learner", "learner max-steps weights seed temperature-folds steps rounds-of-labels"},
+	{"Learner", "learner max-steps time weights seed temperature-folds steps rounds-of-labels"},
 	{"Kernel", `kernel gamma coef0 degree components variance landmarks landmark-choice kernel-memory
 		normalize-components`},
 	{"Trials", "retrain folds seeds try grid judge repeat top"},

@@ -183,7 +183,8 @@ func (l *run) known() {
 		l.found(softLambda * squared / float64(l.problem.X.N))
 		return
 	}
-	convex := l.problem.Noise == nil || l.Correction == None
+	convex := l.noise == nil &&
+		slices.Equal(confusionOf(&l.Params, l.problem), identity(l.problem.Q))
 	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
 	l.enter(searching, l.state.Search.Lambda)
 }

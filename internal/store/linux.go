@@ -27,8 +27,8 @@ func fetch(part []byte, wait bool) {
 	_ = syscall.Madvise(unsafe.Slice(first, before+len(part)), advice)
 }
 
-// takeDisk makes sure of room for size bytes of f, where the file system can tell. It asks before it
-// takes: a request for more than there is would fill the disk for a moment, for everybody.
+// takeDisk makes sure of room for size bytes of f, where the file system can tell. It asks before
+// it takes: a request for more than there is would fill the disk for a moment, for everybody.
 func takeDisk(f *os.File, size int) error {
 	var disk syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &disk); err == nil && disk.Blocks > 0 &&

@@ -59,7 +59,7 @@ func folders(t *testing.T) map[string]*folder {
 			t.Errorf("%s: %v", path, err)
 		}
 		if f.path == anyLearner {
-			f.purpose, f.imports = "is a learner, one of those that `uma-gpu learners` lists",
+			f.purpose, f.imports = "is a learner of the list that `uma-gpu learners` prints",
 				allowed("learners")
 		}
 		slices.Sort(f.imports)

@@ -181,8 +181,8 @@ func which(folds []uint8, want func(uint8) bool) (some []int) {
 	return some
 }
 
-// learn makes all steps of a run on some of the examples, from w on, or those that the time allows.
-// It returns the run, closed. A cancelled ctx ends it with ctx's error.
+// learn runs the learner on some of the examples, from w on, until it ends or its time is up, and
+// returns the closed run. A cancelled ctx ends it with ctx's error.
 func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
 ) (l *run, err error) {
 	y := make([]int32, len(some))

@@ -59,7 +59,10 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 	if parts := (problem.X.N + most - 1) / most; parts > 1 {
 		f := folds(problem.Y, problem.Q, min(parts, math.MaxUint8), problem.Seed^stream)
 		c.rows = which(f, func(f uint8) bool { return f == 0 })
-		if len(c.rows) > most { // more parts than folds can count
+		if count := len(c.rows); count > most { // more parts than folds can count
+			for k := range most { // from all places: files may be in the order of their labels
+				c.rows[k] = c.rows[k*count/most]
+			}
 			c.rows = c.rows[:most]
 		}
 	}
@@ -67,7 +70,8 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 	if d <= mostFactored {
 		size = budget.Product(d, d, 2, 8)
 	}
-	if err := budget.Check(size, "the curvature of the loss"); err != nil {
+	err := problem.Rows().Agree(budget.Check(size, "the curvature of the loss"))
+	if err != nil {
 		return nil, err
 	}
 	if c.rows == nil {
@@ -84,9 +88,11 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 	}
 	_, exponent := math.Frexp(float64(most32))
 	c.scale = math.Ldexp(1, exponent)
-	var err error
 	c.eval, err = problem.Engine.LoadEvaluator(c.x, problem.Q, numerics.FixedPoint{})
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func (c *curvature) close() error { return c.eval.Close() }
@@ -248,8 +254,8 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 	c.freedom = max(1, float64(d)-ridge*dot(u, z)/probes)
 }
 
-// chance returns what chance decides of the mean loss of n examples and q classes, twice: the
-// expected decrease from the weights that are right to those that fit best.
+// chance returns twice the expected excess of the true weights' mean loss over the fitted weights'
+// mean loss, on n examples of q classes.
 func (c *curvature) chance(n, q int) float64 { return c.freedom * float64(q-1) / float64(n) }
 
 // panel is how many columns of a factor are made before the rows below take them in.

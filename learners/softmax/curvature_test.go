@@ -1,6 +1,7 @@
 package softmax
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -216,6 +218,62 @@ func TestCurvatureSavesIterations(t *testing.T) {
 				t.Errorf("iterations: got %d, want at most %d", steps, most)
 			}
 			return
+		}
+	}
+}
+
+// loadsOnce is an engine that has room for one evaluator.
+type loadsOnce struct {
+	engine.Engine
+	loaded int
+}
+
+func (e *loadsOnce) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint,
+) (engine.Evaluator, error) {
+	if e.loaded++; e.loaded > 1 {
+		return nil, engine.ErrMemory
+	}
+	return e.Engine.LoadEvaluator(x, classes, f)
+}
+
+// A device without room for the sample is an error of the step, and the run still closes.
+func TestNoRoomForCurvature(t *testing.T) {
+	p := noisyProblem(t, 300, 5, 3)
+	p.Engine = &loadsOnce{Engine: p.Engine}
+	l, err := Defaults().start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Step(t.Context(), engine.NewWeights(p.Q, p.X.D))
+	if !errors.Is(err, engine.ErrMemory) {
+		t.Errorf("error: got %v, want %v", err, engine.ErrMemory)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A sample of many examples has all classes, though the examples come class by class.
+func TestSampleOfSortedClasses(t *testing.T) {
+	const n, q = 600_000, 4
+	p := &learners.Problem{X: dataset.Examples{N: n, D: 1, X: make([]float32, n)}, Q: q,
+		Y: make([]int32, n), Engine: simd.New(), Seed: 1}
+	for i := range p.Y {
+		p.X.X[i], p.Y[i] = 1, int32(i*q/n)
+	}
+	c, err := newCurvature(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	var counts [q]int
+	for _, i := range c.rows {
+		counts[p.Y[i]]++
+	}
+	for k, count := range counts {
+		if count < len(c.rows)/q-2 || len(c.rows) != leastRows {
+			t.Errorf("class %d: got %d of %d examples, want a quarter of %d", k, count, len(c.rows),
+				leastRows)
 		}
 	}
 }

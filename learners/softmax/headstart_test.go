@@ -14,22 +14,30 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// A head start changes where a fit comes from and not where it ends, saves most of its iterations,
-// has the same bits on another engine of sparse examples, and is not made twice when a run goes
-// on.
-func TestHeadStart(t *testing.T) {
-	const n, d, q = 3 << 12, 4, 3 // the sample has a head start too
+// mislabelled returns n generated examples of d features, their labels of q classes with pairwise
+// noise of a rate, and its matrix.
+func mislabelled(t *testing.T, n, d, q int, rate float64) ([]float32, []int32, *confusion.Matrix) {
+	t.Helper()
 	x, y, err := synth.Generate(t.Context(), n, d, q, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := confusion.Pairwise([]string{"a", "b", "c"}, 0.2)
+	c, err := confusion.Pairwise([]string{"a", "b", "c"}[:q], rate)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if y, err = c.Inject(y, 1); err != nil {
 		t.Fatal(err)
 	}
+	return x, y, c
+}
+
+// A head start changes where a fit comes from and not where it ends, saves most of its iterations,
+// has the same bits on another engine of sparse examples, and is not made twice when a run goes
+// on.
+func TestHeadStart(t *testing.T) {
+	const n, d, q = 3 << 12, 4, 3 // the sample has a head start too
+	x, y, c := mislabelled(t, n, d, q, 0.2)
 	p := &learners.Problem{X: dataset.Examples{N: n, D: d, X: x}, Y: y, Q: q, Noise: c,
 		Engine: simd.New(), Seed: 1}
 	params := softmax.Defaults()

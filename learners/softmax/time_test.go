@@ -7,9 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -19,18 +17,7 @@ import (
 // same bits. One step of a run whose time is up has weights too.
 func TestShortTime(t *testing.T) {
 	const n, d, q = 5 << 12, 4, 3 // a search is made on a part
-	x, right, err := synth.Generate(t.Context(), n, d, q, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := confusion.Pairwise([]string{"a", "b", "c"}, 0.3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := c.Inject(right, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, y, c := mislabelled(t, n, d, q, 0.3)
 	for name, change := range map[string]func(*softmax.Params){
 		"search": func(*softmax.Params) {},
 		"em":     func(p *softmax.Params) { p.Correction = softmax.EM },

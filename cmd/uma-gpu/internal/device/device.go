@@ -326,9 +326,8 @@ const ProcessorValues = 1 << 20
 func (w Work) processorSuffices() bool { return w.Values < ProcessorValues }
 
 // WantsNarrow reports whether narrow examples (store.Codes) pay where they will be computed on.
-// They do on a device with memory of its own, of which they save much; a processor is the slower
-// for preparing what it reads. They are made beside the others: where these are a file larger than
-// memory there is no room.
+// Narrow examples save memory on a device that has its own. They slow a processor down. Plain
+// examples stay beside them, so there is no room where a file is larger than memory.
 func (d *Device) WantsNarrow(rows dataset.Rows) bool {
 	x := rows.Stored()
 	if x.Pages().Window() > 0 {

@@ -138,7 +138,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Time > 0 { // of which reading has taken its part
+	if o.Time > 0 { // reading has used some of it
 		o.Train.Time = max(1, o.Time-time.Since(o.start))
 	}
 	o.lendMemory(d)

@@ -70,7 +70,7 @@ func (m *Model) Fold() (*Model, error) {
 	folded.Meta.Kernel, folded.Meta.EstimatedError = &kernel, nil
 	folded.Projection = &Projection{Landmarks: p.Landmarks, Axes: axes, Offset: offset}
 	if k.Preparation.Steps.L2 {
-		folded.Meta.Temperature, folded.Meta.TemperatureFolds = 0, 0
+		folded.Meta.Temperature, folded.Meta.TemperatureFolds, folded.Meta.Sets = 0, 0, nil
 	}
 	return &folded, folded.check()
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 )
 
 // Meta is meta.json: all that is known of a model beside its numbers.
@@ -90,6 +91,9 @@ type Outcome struct {
 	// TemperatureFolds is how many trainings, each without a part of the examples, Temperature was to
 	// be fitted to; 0 if to the training examples themselves or to other examples.
 	TemperatureFolds int `json:"temperature_folds,omitempty"`
+	// Sets are rules of prediction sets by probabilities of Temperature, one for each level; empty if
+	// none was calibrated.
+	Sets []sets.Rule `json:"sets,omitempty"`
 }
 
 // Features describes the columns of the data file, before preparation.
@@ -179,6 +183,9 @@ func (m *Meta) check() error {
 	if err := m.Outcome.check(); err != nil {
 		return err
 	}
+	if err := m.checkSets(); err != nil {
+		return err
+	}
 	if err := checkPreparation(&m.Preparation, m.Features.Count, "the count of features"); err != nil {
 		return fmt.Errorf("preparation: %w", err)
 	}
@@ -230,6 +237,29 @@ func (o *Outcome) check() error {
 	}
 	if o.EstimatedError != nil && !finite(*o.EstimatedError) {
 		return fmt.Errorf("estimated_error: found %v, wanted a finite number, or null", *o.EstimatedError)
+	}
+	return nil
+}
+
+// checkSets says what is wrong with the rules of prediction sets.
+func (m *Meta) checkSets() error {
+	for k, r := range m.Sets {
+		if err := r.Check(); err != nil {
+			return fmt.Errorf("sets: %w", err)
+		}
+		if m.Temperature == 0 || len(r.Thresholds) != len(m.Classes) {
+			return fmt.Errorf("sets: level %v: found %d thresholds and temperature %v, wanted one for each "+
+				"of %d classes and a temperature", r.Level, len(r.Thresholds), m.Temperature, len(m.Classes))
+		}
+		for _, t := range r.Thresholds {
+			if !(t >= 0 && t <= sets.Always) {
+				return fmt.Errorf("sets: level %v: found threshold %v, wanted 0 to %d", r.Level, t, sets.Always)
+			}
+		}
+		if k > 0 && r.Level <= m.Sets[k-1].Level {
+			return fmt.Errorf("sets: found level %v after %v, wanted levels in increasing order", r.Level,
+				m.Sets[k-1].Level)
+		}
 	}
 	return nil
 }

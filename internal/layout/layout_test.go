@@ -41,6 +41,7 @@ var rules = []struct {
 	{"host/confusion", []string{"host/confusion", "host/numerics", "internal/"},
 		"a leaf, with its rooms"},
 	{"host/judge/metric", nil, "a leaf"},
+	{"host/judge/sets", []string{"host/confusion"}, "probabilities and labels alone"},
 	{"host/judge", []string{"host/confusion", "host/engine", "host/internal/fold", "host/model",
 		"learners"},
 		"judges what others have learned, and trains nothing"},
@@ -52,7 +53,7 @@ var rules = []struct {
 	{"internal/versionspace", []string{"host/numerics"},
 		"a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca",
-		"host/numerics", "internal/"},
+		"host/numerics", "host/judge/sets", "internal/"},
 		"knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/exchange", []string{"host/model", "host/dataset", "host/kernel", "host/engine/contract",
 		"internal/npyfile"},
@@ -129,7 +130,7 @@ var foreign = map[string][]string{
 	"golang.org/x/term":             {"cmd/uma-gpu"},
 	"golang.org/x/text":             {"host/dataset/internal/encode"}, // lower case
 	// bench has means and deviations of it.
-	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
+	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric", "host/judge/sets",
 		"internal/openblas", "bench"},
 	// Pictures: of rows, and on a report's page.
 	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/report", "internal/chart", "bench/papers"},

@@ -98,6 +98,10 @@ func Run(ctx context.Context, o *Options) (err error) {
 		o.Notes.Say("the temperature is left out with the step l2 of the components; uma-gpu " +
 			"calibrate fits another")
 	}
+	if small.Meta.Sets = nil; m.Meta.Sets != nil {
+		o.Notes.Say("the prediction sets are left out, since other scores break their promise; uma-gpu " +
+			"calibrate makes others")
+	}
 	if err := small.Save(r.Model); err != nil {
 		return err
 	}

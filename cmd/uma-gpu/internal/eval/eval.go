@@ -3,6 +3,7 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -11,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -41,6 +43,9 @@ corrected accuracy, recall and precision, each with an interval that holds the t
 100 cases, and the corrected log-loss. No right label is needed for them. If confusion estimate
 wrote the matrix, the intervals include its standard errors.
 
+Prediction sets of the model (see calibrate --sets) have their coverage judged, with an interval,
+and their mean size.
+
 Example: uma-gpu eval --model m.npz --data test.csv --json`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"),
 			o.Model.MatchFlag(),
@@ -53,6 +58,7 @@ Example: uma-gpu eval --model m.npz --data test.csv --json`,
 // Report is what eval --json prints.
 type Report struct {
 	judgement.Judgement
+	Sets    []sets.Judged `json:"sets,omitempty"`
 	Classes []string      `json:"classes"`
 	Model   string        `json:"model"`
 	Device  engine.Device `json:"device"`
@@ -88,9 +94,24 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	for _, rule := range r.Model.Meta.Sets {
+		judged, err := rule.Judge(r.Scores, r.Data.Y, noise)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Data.Path, err)
+		}
+		report.Sets = append(report.Sets, judged)
+	}
 	report.Warn(o.Notes)
 	report.Turn(o.Tables.Axes)
 	return o.Print(report, func(w io.Writer) error {
-		return report.Print(w, o.Tables.Wanted(&o.Common))
+		if err := report.Print(w, o.Tables.Wanted(&o.Common)); err != nil || report.Sets == nil {
+			return err
+		}
+		return app.Table(w, func(row app.Row) {
+			for _, s := range report.Sets {
+				row("sets of level %v\tcoverage %.4f (%.4f to %.4f), %.2f classes", s.Level, s.Coverage,
+					s.Coverage-2*s.Error, s.Coverage+2*s.Error, s.Size)
+			}
+		})
 	})
 }

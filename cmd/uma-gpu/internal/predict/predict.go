@@ -17,6 +17,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
+	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
@@ -27,7 +28,8 @@ type Options struct {
 	Out           string
 	Probabilities bool
 	Scores        bool
-	To            string // format of these
+	Level         float64 // of prediction sets; 0 for none
+	To            string  // format of these
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -44,6 +46,9 @@ With --id-column it is a CSV with the columns id and class.
 .jsonl has a JSON object on each line. An .npy has float32, examples × classes in eval's order.
 Probabilities need a model with a temperature, which train and calibrate fit.
 
+--sets 0.9 writes the classes of each example that hold the true one in 90 of 100 examples, joined
+by |. calibrate --sets makes this promise, for the levels that it is given.
+
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out probabilities.jsonl`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples to classify"),
@@ -54,6 +59,8 @@ Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out 
 				Usage: "write the probability of each class"},
 			&cli.BoolFlag{Name: "scores", Destination: &o.Scores,
 				Usage: "write the score of each class; the largest decides"},
+			&cli.Float64Flag{Name: "sets", Destination: &o.Level, DefaultText: "none",
+				Usage: "write the prediction set of this `LEVEL`, which calibrate --sets had"},
 			app.Choice(&o.To, "to", "auto",
 				"`FORMAT` of these: auto (the name of --out says), csv, jsonl or npy",
 				"auto", "csv", "jsonl", "npy"),
@@ -62,14 +69,19 @@ Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out 
 	}
 }
 
+// table reports whether more is written than the names of classes.
+func (o *Options) table() bool { return o.Probabilities || o.Scores || o.Level > 0 }
+
 // format returns the format of the table to write, "" for the names of classes alone.
 func (o *Options) format() (format string, err error) {
 	switch ending := strings.ToLower(filepath.Ext(o.Out)); {
-	case o.Probabilities && o.Scores:
-		return "", app.Usage("--proba and --scores exclude each other")
-	case !o.Probabilities && !o.Scores && o.Given("to"):
-		return "", app.Usage("--to is given without --proba or --scores")
-	case !o.Probabilities && !o.Scores:
+	case o.Given("sets") && !(o.Level > 0 && o.Level < 1):
+		return "", app.Usage("--sets is %v, wanted a number above 0 and below 1", o.Level)
+	case o.Probabilities && o.Scores, o.Level > 0 && (o.Probabilities || o.Scores):
+		return "", app.Usage("--proba, --scores and --sets exclude each other")
+	case !o.table() && o.Given("to"):
+		return "", app.Usage("--to is given without --proba, --scores or --sets")
+	case !o.table():
 		return "", nil
 	case app.PackedText(o.Out) != "":
 		return "", app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not packed",
@@ -82,6 +94,10 @@ func (o *Options) format() (format string, err error) {
 		format = "jsonl"
 	default:
 		format = "csv"
+	}
+	if format == "npy" && o.Level > 0 {
+		return "", app.Usage("--sets is given with an .npy, which has no place for sets; write .csv or " +
+			".jsonl")
 	}
 	if format == "npy" && o.Given("id-column") {
 		return "", app.Usage("--id-column is given with an .npy, which has no place for ids; write " +
@@ -96,7 +112,12 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	var rule sets.Rule
 	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
+		if o.Level > 0 {
+			rule, err = o.rule(m, format)
+			return true, err
+		}
 		if o.Probabilities && m.Meta.Temperature == 0 {
 			return false, fmt.Errorf("model file %s: %w", o.Model.Path, classify.ErrNoTemperature)
 		}
@@ -106,7 +127,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	defer r.Data.Close() // only read
-	if o.Probabilities {
+	if o.Probabilities || o.Level > 0 {
 		if err := r.Model.ToProbabilities(r.Scores); err != nil {
 			return err
 		}
@@ -118,8 +139,12 @@ func Run(ctx context.Context, o *Options) error {
 			b.Write(npyfile.Header("<f4", len(r.Predicted), len(r.Classes)))
 			err = npyfile.Write(b, r.Scores)
 		case "jsonl":
-			o.writeLines(b, r)
+			o.writeLines(b, r, &rule)
 		default:
+			if o.Level > 0 {
+				err = writeSets(b, r, &rule)
+				break
+			}
 			err = writeCSV(b, r)
 		}
 		if err != nil {
@@ -131,6 +156,47 @@ func Run(ctx context.Context, o *Options) error {
 		return write(o.Common.Out)
 	}
 	return atomicfile.Write(o.Out, write)
+}
+
+// rule returns that of the level.
+func (o *Options) rule(m *model.Model, format string) (sets.Rule, error) {
+	rule, ok := sets.At(m.Meta.Sets, o.Level)
+	if !ok {
+		var levels []float64
+		for _, r := range m.Meta.Sets {
+			levels = append(levels, r.Level)
+		}
+		return rule, fmt.Errorf("model file %s: no prediction sets of level %v, found levels %v: "+
+			"uma-gpu calibrate --sets %[2]v makes them of examples held out", o.Model.Path, o.Level, levels)
+	}
+	for _, name := range m.Meta.Classes {
+		if format == "csv" && strings.Contains(name, separator) {
+			return rule, app.Usage("class %q has the %s that joins the classes of a set in CSV: write --to "+
+				"jsonl", name, separator)
+		}
+	}
+	return rule, nil
+}
+
+const separator = "|" // of the classes of a set, as of candidate labels
+
+// writeSets writes a row for each example, with its class and its set.
+func writeSets(b *bufio.Writer, r classify.Classified, rule *sets.Rule) error {
+	w, name := csv.NewWriter(b), "example"
+	if r.Data.IDs != nil {
+		name = "id"
+	}
+	w.Write([]string{name, "class", "set"})
+	var set []int32
+	for i, class := range r.Predicted {
+		set = rule.Classes(set[:0], row(r, i))
+		if name = strconv.Itoa(i + 1); r.Data.IDs != nil {
+			name = r.Data.IDs[i]
+		}
+		w.Write([]string{name, r.Classes[class], strings.Join(r.Model.Names(set), separator)})
+	}
+	w.Flush()
+	return w.Error()
 }
 
 // writeCSV writes one class name per line, or a table if examples have ids or scores, whose numbers
@@ -172,8 +238,9 @@ func writeCSV(b *bufio.Writer, r classify.Classified) error {
 	return w.Error()
 }
 
-// writeLines writes objects such as {"example":1,"class":"a","probabilities":{"a":0.75,"b":0.25}}.
-func (o *Options) writeLines(b *bufio.Writer, r classify.Classified) {
+// writeLines writes objects such as {"example":1,"class":"a","probabilities":{"a":0.75,"b":0.25}},
+// or with "set":["a","b"] in place of probabilities.
+func (o *Options) writeLines(b *bufio.Writer, r classify.Classified, rule *sets.Rule) {
 	what := `,"scores":`
 	if o.Probabilities {
 		what = `,"probabilities":`
@@ -183,12 +250,26 @@ func (o *Options) writeLines(b *bufio.Writer, r classify.Classified) {
 		names[k] = jsonText(name)
 	}
 	var line []byte
+	var set []int32
 	for i, class := range r.Predicted {
 		line = strconv.AppendInt(append(line[:0], `{"example":`...), int64(i+1), 10)
 		if r.Data.IDs != nil {
 			line = append(append(line, `,"id":`...), jsonText(r.Data.IDs[i])...)
 		}
-		line = append(append(append(line, `,"class":`...), names[class]...), what...)
+		line = append(append(line, `,"class":`...), names[class]...)
+		if o.Level > 0 {
+			line = append(line, `,"set":[`...)
+			set = rule.Classes(set[:0], row(r, i))
+			for k, class := range set {
+				if k > 0 {
+					line = append(line, ',')
+				}
+				line = append(line, names[class]...)
+			}
+			b.Write(append(line, "]}\n"...))
+			continue
+		}
+		line = append(line, what...)
 		for k, v := range row(r, i) {
 			separator := byte(',')
 			if k == 0 {

@@ -150,9 +150,9 @@ func (l *run) endRound() (more bool, err error) {
 	return l.onward(l.Correction == EM && c.Round < l.Rounds && !settled), nil
 }
 
-// tryLarger goes on in the first round from a λ to a larger one, and says whether the round is to be
-// made again. Of components of a kernel function, since there are many, λ is often too small by ten
-// times.
+// tryLarger goes on in the first round from a λ to a larger one, and says whether the round is to
+// be made again. Of components of a kernel function, since there are many, λ is often too small by
+// ten times.
 func (l *run) tryLarger() (again bool) {
 	c := &l.state.Crossing
 	if !l.L2.Search || l.noise != nil || c.Soft != nil || c.Larger > 0 && c.BeforeScores == nil {

@@ -132,7 +132,8 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 		return nil, err
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
-		targets: targets, noise: noise, folds: p.folds(len(problem.Y)), evidence: forward(confusionOf(p, problem), problem.Q)}
+		targets: targets, noise: noise, folds: p.folds(len(problem.Y)),
+		evidence: forward(confusionOf(p, problem), problem.Q)}
 	if noise == nil {
 		l.known()
 		return l, nil

@@ -68,7 +68,7 @@ func find(ctx context.Context, e engine.Engine, x, y dataset.Examples, k int, me
 			min(Most, most))
 	}
 	if x.D != y.D {
-		return nil, fmt.Errorf("%w: got examples of %d and %d features, want the same", ErrInput, x.D, y.D)
+		return nil, fmt.Errorf("%w: got %d and %d features, want the same", ErrInput, x.D, y.D)
 	}
 	s := &search{engine: e, same: same, product: 2}
 	switch metric {

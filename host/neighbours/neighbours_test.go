@@ -109,8 +109,8 @@ func TestAgainstSorting(t *testing.T) {
 	}
 }
 
-// The tiles of a large graph, each used for both of its examples, find what those find that are used
-// for one: the neighbours among all examples, without the example itself.
+// The tiles of a large graph, each used for both of its examples, find what those find that are
+// used for one: the neighbours among all examples, without the example itself.
 func TestTiles(t *testing.T) {
 	x, e := examples(3, 9300, 6), simd.New()
 	all, err := neighbours.Among(context.Background(), e, x, x, 12, neighbours.Euclidean)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -194,10 +193,7 @@ func sparseShape(p *dataset.Preparation, e dataset.Stored) (dataset.Examples, er
 			}
 		}
 	}
-	var err error
-	if r := e.At.Shared(); r != nil {
-		err = r.Agree(ranks.Gather(r.Ctx, r, counts, 1, r.Ends))
-	}
+	err := e.Agree(e.GatherCounts(counts))
 	for i := range counts {
 		counts[i] += out.Starts[i]
 	}

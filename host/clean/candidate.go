@@ -110,7 +110,8 @@ func (c *contest) try(ctx context.Context, w way) error {
 	}
 	c.judge(s)
 	c.said = append(c.said, s)
-	c.note("%s: loss of labels %.4f, of %d checked rows %.4f", w, s.loss(), len(s.right), mean(s.right))
+	c.note("%s: loss of labels %.4f, of %d checked rows %.4f", w, s.loss(), len(s.right),
+		mean(s.right))
 	return nil
 }
 

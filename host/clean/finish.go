@@ -13,7 +13,7 @@ import (
 // By how many standard errors a candidate has to be ahead: of one that takes labels for right, by
 // noisy labels, and of any, by checked rows.
 const (
-	surelyLabels = 2
+	surelyLabels = 1
 	surelyRight  = 1
 )
 

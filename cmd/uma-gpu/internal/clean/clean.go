@@ -82,7 +82,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	defer d.Close() // only read
-	if err := app.CheckRaw(d, "nobody could read the cleaned table; clean the original data"); err != nil {
+	err = app.CheckRaw(d, "nobody could read the cleaned table; clean the original data")
+	if err != nil {
 		return err
 	}
 	right, err := o.rightOf(ctx, d)

@@ -141,7 +141,8 @@ func New(stdout, stderr io.Writer) *cli.App {
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
 			train.New(train.Run), bootstrap.New(bootstrap.Run), predict.New(predict.Run),
-			eval.New(eval.Run), cv.New(cv.Run), compare.New(compare.Run), clean.New(clean.Run), issues.New(issues.Run),
+			eval.New(eval.Run), cv.New(cv.Run), compare.New(compare.Run), clean.New(clean.Run),
+			issues.New(issues.Run),
 			report.New(report.Run), verify.New(verify.Run), query.New(query.Run),
 			calibrate.New(calibrate.Run), inspect.New(inspect.Run), export.New(export.Run),
 			imports.New(imports.Run), serve.New(serve.Run),

@@ -25,10 +25,10 @@ const (
 // A path ends where the loss is above the least by clearlyWorse standard errors: where labels are
 // many and wrong the loss of small penalties may fall again, when the model has learned them by
 // heart. Of many features, where a fit takes long and labels held out hardly tell small penalties
-// apart, it ends too where the loss gains less than flat standard errors and no label. Of those whose
-// loss is within tolerated standard errors of the least, the λ is taken that
-// predicts most labels, and the largest of equals: with the best temperature, losses differ little
-// where labels are right.
+// apart, it ends too where the loss gains less than flat standard errors and no label. Of those
+// whose loss is within tolerated standard errors of the least, the λ is taken that predicts most
+// labels, and the largest of equals: with the best temperature, losses differ little where labels
+// are right.
 const (
 	mostLambda   = 2e-3
 	pathFactor   = 1.0 / 3

@@ -28,11 +28,12 @@ func TestSearchPath(t *testing.T) {
 		want  []int // places in order, -1 for a beginning from 0
 		best  int
 	}{
-		"convex":       {false, false, 0, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6}, 5},
-		"as good":      {true, false, 0.5, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 5}, 5},
-		"clearly less": {true, false, 0.4, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 5, -1, 7, 6, 5, 4, 8}, 5},
-		"flat":         {false, true, 0, 1, []int{-1, 0, 1, 2, 3, 4}, 3},
-		"two folds":    {false, false, 0, 2, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 0, 1, 2, 3, 4, 5, 6}, 5},
+		"convex":  {false, false, 0, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6}, 5},
+		"as good": {true, false, 0.5, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 5}, 5},
+		"clearly less": {true, false, 0.4, 1, []int{-1,
+			0, 1, 2, 3, 4, 5, 6, -1, 5, -1, 7, 6, 5, 4, 8}, 5},
+		"flat":      {false, true, 0, 1, []int{-1, 0, 1, 2, 3, 4}, 3},
+		"two folds": {false, false, 0, 2, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 0, 1, 2, 3, 4, 5, 6}, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSearch(1, 0, c.doubt)

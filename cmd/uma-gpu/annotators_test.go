@@ -266,7 +266,8 @@ func TestAnnotatorsOfTheWild(t *testing.T) {
 		"repeated": long.String() + lines[0][:4] + "c0" + lines[0][5:] + "\n"} {
 		models[name] = filepath.Join(dir, name+".npz")
 		_, stderr := succeed(t, "train", "--data", named, "--id-column", "customer", "--annotators",
-			write(t, dir, name+".csv", text), "--learner", "softmax", "--folds", "2", "--model", models[name])
+			write(t, dir, name+".csv", text), "--folds", "2", "--model",
+			models[name])
 		if !facts.Told(stderr, "20 of 120 no label left out") {
 			t.Errorf("%s: got notes\n%s", name, stderr)
 		}

@@ -249,6 +249,6 @@ func TestIssuesCheckedAndGivenBack(t *testing.T) {
 		t.Errorf("%d of the checked labels are wrong, the matrix is %v", wrong, r.Confusion)
 	}
 	shifted := strings.Replace(strings.Join(checked, "\n")+"\n", "example,", "index,", 1)
-	fail(t, 1, "shifted.csv:2 noisy label wanted", "confusion", "estimate", "--data", path("noisy.csv"),
-		"--clean", write(t, dir, "shifted.csv", shifted))
+	fail(t, 1, "shifted.csv:2 noisy label wanted", "confusion", "estimate", "--data",
+		path("noisy.csv"), "--clean", write(t, dir, "shifted.csv", shifted))
 }

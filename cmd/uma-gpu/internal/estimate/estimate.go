@@ -285,8 +285,8 @@ func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, erro
 	clean, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
 		IDs: d.IDs, IDColumn: d.ID})
 	if err == nil && clean.Item == nil {
-		err = fmt.Errorf("%s: found pairs of labels, wanted a column that names examples of --data (row, "+
-			"index, id) and their labels; for pairs leave out --data", o.Clean)
+		err = fmt.Errorf("%s: found pairs of labels, wanted a column that names examples of --data "+
+			"(row, index, id) and their labels; for pairs leave out --data", o.Clean)
 	}
 	if err != nil {
 		d.Close() // only read

@@ -163,7 +163,7 @@ func (o *Options) checkOwnMap() error {
 		o.Learner.Definition().Name)
 }
 
-// DefaultStepsKernel is the preparation of dense data before a kernel function unless
+// DefaultStepsKernel is the preparation of dense data and tables before a kernel function unless
 // another is asked for. It gives all features one range, does not blow up features that
 // are nearly constant, and does not scale examples to one length (docs/kernel.md).
 const DefaultStepsKernel = "maxabs"
@@ -201,7 +201,7 @@ func stepsFor(d *dataset.Dataset, steps string, kernel bool) (s dataset.Steps, p
 	}
 	if auto {
 		steps = d.DefaultSteps()
-		if kernel && !d.Sparse() {
+		if kernel && steps == dataset.DefaultSteps {
 			steps = DefaultStepsKernel
 		}
 	}

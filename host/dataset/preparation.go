@@ -7,10 +7,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// DefaultSteps prepare dense data unless others are asked for (clause 2).
+// DefaultSteps prepare dense data and tables unless others are asked for (clause 2).
 const DefaultSteps = "standardize,bias,l2"
 
-// DefaultStepsSparse keep zeros zero.
+// DefaultStepsSparse keep zeros zero, of sparse data that are no table.
 const DefaultStepsSparse = "l2"
 
 // DefaultStepsText are for texts beside other columns, which get about the size of a text.
@@ -21,7 +21,7 @@ func (d *Dataset) DefaultSteps() string {
 	switch e := d.Encoding; {
 	case e.hasText() && len(e.Columns) > 1 && d.Sparse():
 		return DefaultStepsText
-	case d.Sparse():
+	case d.Sparse() && (e == nil || e.hasText()):
 		return DefaultStepsSparse
 	}
 	return DefaultSteps
@@ -29,7 +29,7 @@ func (d *Dataset) DefaultSteps() string {
 
 // Steps are the preparations asked for, in the order of application; text of them is a list.
 type Steps struct {
-	Standardize bool // columns to mean 0 and variance 1; only dense examples can be prepared so
+	Standardize bool // columns to mean 0 and variance 1: of dense examples, or numbers of a table
 	// columns to a largest absolute value of 1, except for texts; not with Standardize
 	MaxAbs bool
 	Bias   bool // a last column of value 1
@@ -152,3 +152,14 @@ const (
 	// WithCodes keeps the small integers, if all raw values are such, beside the prepared values.
 	WithCodes
 )
+
+// Fills reports whether p makes so many zeros other numbers that dense storage is smaller.
+func (p *Preparation) Fills() bool {
+	n := 0
+	for _, b := range p.B {
+		if b != 0 {
+			n++
+		}
+	}
+	return 8*n > p.D
+}

@@ -103,6 +103,16 @@ func (s Stored) Pick(which []int) Examples {
 	return s.pick(which)
 }
 
+// GatherCounts has every rank know a number of each example, of which it has its own. It asks all
+// ranks.
+func (s Stored) GatherCounts(counts []int64) error {
+	r := s.At.Shared()
+	if r == nil {
+		return nil
+	}
+	return ranks.Gather(r.Ctx, r, counts, 1, r.Ends)
+}
+
 // Close gives back memory that ranks share.
 func (s Stored) Close() { s.At.Shared().Close() }
 
@@ -113,7 +123,7 @@ func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
 	for i, start := range own.Starts[1:] {
 		counts[r.From+i] = start - own.Starts[i]
 	}
-	err := ranks.Gather(r.Ctx, r, counts, 1, r.Ends)
+	err := Stored{e, store.Of(r)}.GatherCounts(counts)
 	for i := range e.N {
 		e.Starts[i+1] += e.Starts[i]
 	}

@@ -21,7 +21,7 @@ func (m *Model) ReadOptions() file.Options {
 	if len(m.Meta.Features.Names) > 0 {
 		o.FeatureNames = m.Meta.Features.Names
 	}
-	if m.Meta.Preparation.Steps.Standardize {
+	if m.Meta.Preparation.Fills() {
 		o.Storage = "dense"
 	}
 	return o

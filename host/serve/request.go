@@ -150,7 +150,7 @@ func fieldName(columns, names []string, j int) string {
 // dense.
 func (s *Server) readRows(rows []json.RawMessage, width int) (x dataset.Examples, err error) {
 	x = dataset.Examples{N: len(rows), D: width}
-	if isSparse(rows[0]) && !s.m.Meta.Preparation.Steps.Standardize {
+	if isSparse(rows[0]) && !s.m.Meta.Preparation.Fills() {
 		x.Starts = []int64{0}
 		for i, row := range rows {
 			if !isSparse(row) {

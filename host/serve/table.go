@@ -39,7 +39,7 @@ func (s *Server) readTable(columns []string, rows []json.RawMessage,
 	if err != nil {
 		return x, nil, faultf(http.StatusBadRequest, "%v", err)
 	}
-	if s.m.Meta.Preparation.Steps.Standardize {
+	if s.m.Meta.Preparation.Fills() {
 		if x.N > maxValues/x.D {
 			return x, nil, faultf(http.StatusRequestEntityTooLarge,
 				"found %d rows of %d features, wanted at most %d numbers in all; send them in several "+

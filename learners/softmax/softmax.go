@@ -42,6 +42,7 @@ type run struct {
 	targets   engine.Targets // of all examples by their labels
 	evidence  []float32      // log C, Q×Q: row k for label k; of annotators n×Q
 	noise     *labelNoise    // that is learned; nil if it is not
+	folds     int            // of EM and cleaning
 	held      []uint8        // the fold of each example in the stage; nil if it has none
 	curve     *curvature     // of the loss; nil before the first fit
 	short     bool           // half of the time is over
@@ -132,7 +133,8 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 		return nil, err
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
-		targets: targets, noise: noise, evidence: forward(confusionOf(p, problem), problem.Q)}
+		targets: targets, noise: noise, folds: p.folds(len(problem.Y)),
+		evidence: forward(confusionOf(p, problem), problem.Q)}
 	if noise == nil {
 		l.known()
 		return l, nil
@@ -151,14 +153,14 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 func (l *run) enter(s stage, lambda float64) {
 	l.state.Stage, l.state.Search.Lambda = s, lambda
 	if s == learning || s == crossfitting {
-		l.state.Crossing.W = make([][]float32, l.Folds)
+		l.state.Crossing.W = make([][]float32, l.folds)
 	}
 	l.deal()
 }
 
 // deal puts the examples into the folds of the stage.
 func (l *run) deal() {
-	count := l.Folds
+	count := l.folds
 	switch l.state.Stage {
 	case fitting, done:
 		l.held = nil
@@ -188,6 +190,7 @@ func (l *run) known() {
 	convex := l.noise == nil &&
 		slices.Equal(confusionOf(&l.Params, l.problem), identity(l.problem.Q))
 	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
+	l.state.Search.Flat = l.problem.X.D > mostFactored
 	l.enter(searching, l.state.Search.Lambda)
 }
 
@@ -326,8 +329,13 @@ func (l *run) fitted() bool {
 	switch l.state.Stage {
 	case searching:
 		share *= rough
-	case crossfitting: // rounds and penalties are compared with each other
-		share /= rough
+	case crossfitting:
+		switch {
+		case len(l.problem.Y) < leastSampled: // a penalty that is too small shows only at its end
+			share /= rough
+		case l.state.Crossing.Soft == nil: // the rounds go on from there
+			share *= rough
+		}
 	case fitting:
 		if float64(len(l.problem.Y))*float64(len(l.min.now.w)) <= cheap {
 			share /= closer

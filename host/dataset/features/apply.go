@@ -20,14 +20,16 @@ const overValues = 1 << 20
 
 // hasRoom reports whether the slices of e have room for what p makes of it.
 func hasRoom(e dataset.Stored, p *dataset.Preparation) bool {
-	extra := extra(p) * e.N
+	more := extra(p) * e.N
 	switch {
 	case e.Shared(): // whose memory is cut to what a rank has
 		return false
+	case e.Sparse() && len(filled(p)) > extra(p): // whose rows get more values, some more than others
+		return false
 	case e.Sparse():
-		return cap(e.Values)-len(e.Values) >= extra && cap(e.Columns)-len(e.Columns) >= extra
+		return cap(e.Values)-len(e.Values) >= more && cap(e.Columns)-len(e.Columns) >= more
 	}
-	return cap(e.X)-len(e.X) >= extra
+	return cap(e.X)-len(e.X) >= more
 }
 
 // applyOver is apply in the memory of e, from the last examples to the first, as prepared ones may
@@ -74,14 +76,16 @@ func sparseOver(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, e
 	if err := checkSparse(p, e); err != nil {
 		return dataset.Examples{}, err
 	}
-	out := sparseShape(p, e)
+	out, err := sparseShape(p, e.Stored())
+	if err != nil {
+		return dataset.Examples{}, err
+	}
 	out.Values = e.Values[:out.Starts[e.N]]
 	if p.Steps.Bias {
 		out.Columns = e.Columns[:out.Starts[e.N]]
 	}
 	var columns []int32
 	var values []float32
-	var err error
 	for to := e.N; to > 0; {
 		// As many examples as have overValues, or one.
 		least, _ := slices.BinarySearch(e.Starts[:to], e.Starts[to]-overValues)
@@ -108,33 +112,48 @@ func refuseFilling(s dataset.Steps, e dataset.Examples) error {
 		"storage ("+setting.Spell("storage", "dense")+")", s, e.Size(), int64(e.N)*int64(e.D))
 }
 
-// applySparse is Apply of sparse examples: what is not stored stays +0, and a stored -0 stays
-// stored.
+// filled returns the columns in which p makes another number of zero, in increasing order.
+func filled(p *dataset.Preparation) (columns []int32) {
+	for j, b := range p.B {
+		if b != 0 {
+			columns = append(columns, int32(j))
+		}
+	}
+	if p.Steps.Bias {
+		columns = append(columns, int32(p.D))
+	}
+	return columns
+}
+
+// applySparse is Apply of sparse examples: what is not stored stays +0 but in columns with an
+// offset, and a stored -0 stays stored.
 func applySparse(p *dataset.Preparation, e dataset.Stored, lost bool) (dataset.Stored, error) {
 	if err := checkSparse(p, e.Examples); err != nil {
 		return dataset.Stored{}, err
 	}
-	extra := extra(p)
 	first, last := e.Own()
-	stored := len(e.Values) + extra*e.N
-	here := int(e.Starts[last]-e.Starts[first]) + extra*(last-first) // of this rank
+	out, err := sparseShape(p, e)
+	if err != nil {
+		return dataset.Stored{}, err
+	}
+	stored, grows := int(out.Starts[e.N]), len(filled(p)) > 0
+	here := int(out.Starts[last] - out.Starts[first]) // of this rank
 	need, what := memory.Product(here, 4), fmt.Sprintf("a sparse copy of %d examples, %d values", e.N,
 		stored)
-	if extra > 0 {
-		need = memory.Sum(need, memory.Product(here, 4), memory.Product(e.N, 8))
+	if grows {
+		need = memory.Product(here, 8)
 	}
 	if err := e.Agree(memory.Check(need, what)); err != nil {
 		return dataset.Stored{}, err
 	}
-	out := sparseShape(p, e.Examples)
-	r, err := e.At.Shared(), error(nil)
+	r := e.At.Shared()
 	if r != nil {
 		r = r.Other()
 		var columns []int32
-		if columns, out.Values, err = store.SpanSparse(r, out.Starts, extra > 0); extra > 0 {
+		if columns, out.Values, err = store.SpanSparse(r, out.Starts, grows); grows {
 			out.Columns = columns
 		}
-	} else if out.Values = make([]float32, stored); extra > 0 {
+	} else if out.Values = make([]float32, stored); grows {
 		out.Columns = make([]int32, stored)
 	}
 	if err := e.Agree(err); err != nil {
@@ -145,27 +164,48 @@ func applySparse(p *dataset.Preparation, e dataset.Stored, lost bool) (dataset.S
 
 }
 
-// sparseShape returns the prepared examples without values, and with the columns of e.
-func sparseShape(p *dataset.Preparation, e dataset.Examples) dataset.Examples {
+// sparseShape returns the prepared examples without values, and with the columns of e if they have
+// no others. It asks all ranks.
+func sparseShape(p *dataset.Preparation, e dataset.Stored) (dataset.Examples, error) {
 	out := dataset.Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}
-	if extra(p) > 0 {
-		out.Starts = slices.Clone(e.Starts)
+	fill := filled(p)
+	if len(fill) == 0 {
+		return out, nil
+	}
+	out.Starts = slices.Clone(e.Starts)
+	if len(fill) == extra(p) {
 		for i := range out.Starts {
-			out.Starts[i] += int64(extra(p) * i)
+			out.Starts[i] += int64(i)
+		}
+		return out, nil
+	}
+	in := make([]bool, p.Width())
+	for _, j := range fill {
+		in[j] = true
+	}
+	first, last := e.Own()
+	counts := out.Starts[1:]
+	for i := first; i < last; i++ {
+		counts[i] = int64(len(fill))
+		for _, j := range e.Columns[e.Starts[i]:e.Starts[i+1]] {
+			if !in[j] {
+				counts[i]++
+			}
 		}
 	}
-	return out
+	err := e.Agree(e.GatherCounts(counts))
+	for i := range counts {
+		counts[i] += out.Starts[i]
+	}
+	return out, err
 }
 
 // checkSparse says why sparse examples of the right width cannot be prepared so.
 func checkSparse(p *dataset.Preparation, e dataset.Examples) error {
-	if err := refuseFilling(p.Steps, e); err != nil {
-		return err
-	}
 	for j := range p.A {
-		if !decimal.Finite(p.A[j]) || math.Float32bits(p.B[j]) != 0 {
+		if !decimal.Finite(p.A[j]) || !decimal.Finite(p.B[j]) {
 			return fmt.Errorf("normalization %s: column %d (counted from 1) is mapped by v·%v + %v, wanted "+
-				"a finite factor and the offset 0; the model is damaged", p.Steps, j+1, p.A[j], p.B[j])
+				"finite numbers; the model is damaged", p.Steps, j+1, p.A[j], p.B[j])
 		}
 	}
 	if p.Steps.Bias && p.D >= math.MaxInt32 {
@@ -185,6 +225,7 @@ func sparseRows(p *dataset.Preparation,
 	lost bool) error {
 	parts := parallel.Workers(to-from, 64)
 	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite
+	fill := filled(p)
 	parallel.Cut(to-from, parts, func(part, first, last int) {
 		readValues := store.Once(values, int(starts[first]-skip), lost)
 		readColumns := store.Once(columns, int(starts[first]-skip), lost) // which out may share
@@ -192,12 +233,11 @@ func sparseRows(p *dataset.Preparation,
 			begin, end := starts[k]-skip, starts[k+1]-skip
 			columns, values := columns[begin:end], values[begin:end]
 			at := int(out.Starts[from+k])
-			dst := out.Values[at : at+len(values)+extra(p)]
-			mapSparse(p, dst, columns, values)
-			if p.Steps.Bias {
-				dst[len(values)] = 1
-				copy(out.Columns[at:], columns)
-				out.Columns[at+len(columns)] = int32(p.D)
+			dst := out.Values[at:int(out.Starts[from+k+1])]
+			if len(fill) == 0 {
+				mapSparse(p, dst, columns, values)
+			} else {
+				fillSparse(p, fill, out.Columns[at:at+len(dst)], dst, columns, values)
 				readColumns.UpTo(int(end))
 			}
 			if p.Steps.L2 {
@@ -227,6 +267,34 @@ func mapSparse(p *dataset.Preparation, dst []float32, columns []int32, values []
 	}
 	for k, j := range columns {
 		dst[k] = numerics.FMA(values[k], p.A[j], p.B[j])
+	}
+}
+
+// fillSparse is mapSparse of an example that gets values in the columns fill, and its columns.
+func fillSparse(p *dataset.Preparation, fill, to []int32, dst []float32, columns []int32,
+	values []float32) {
+	k, l := 0, 0
+	for at := range dst {
+		var v float32
+		j := int32(p.Width())
+		if l < len(fill) {
+			j = fill[l]
+		}
+		stored := k < len(columns) && columns[k] <= j
+		if stored && columns[k] == j || !stored {
+			l++
+		}
+		if stored {
+			j, v = columns[k], values[k]
+			k++
+		}
+		switch {
+		case int(j) == p.D:
+			v = 1
+		case p.A != nil:
+			v = numerics.FMA(v, p.A[j], p.B[j])
+		}
+		to[at], dst[at] = j, v
 	}
 }
 

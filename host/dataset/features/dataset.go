@@ -8,7 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Prepare fits the steps to d and prepares it, as PrepareBy does.
+// Prepare fits the steps to d and prepares it, as PrepareBy does. Of a table, maps of columns are
+// fitted to its numbers alone: levels stay 0 or 1, and texts keep their weights.
 func Prepare(d *dataset.Dataset, s dataset.Steps, how ...dataset.Memory) error {
 	if d.Home != nil && d.Home.ReadOnly() && d.Prepared == nil {
 		if err := d.Stored().Agree(prepared.CheckRoom(d, s.String())); err != nil {
@@ -27,15 +28,18 @@ func fit(d *dataset.Dataset, s dataset.Steps) (*dataset.Preparation, error) {
 	if d.Prepared != nil {
 		return nil, d.Errorf("found examples prepared by %s already, wanted raw ones", d.Prepared.Steps)
 	}
-	p, err := Fit(s, d)
+	numbers := numbersOf(d.Encoding)
+	if numbers == nil {
+		if err := refuseFilling(s, d.Examples); err != nil {
+			return nil, d.Errorf("%w", err)
+		}
+	}
+	p, err := fitTo(s, d.Stored(), numbers)
 	if err != nil {
 		return nil, d.Errorf("%w", err)
 	}
 	// A copy may be cleared before its first row is made: the pages that Fit read go first.
 	store.LetGo(store.Bytes(d.X), false)
-	if s.MaxAbs {
-		leaveTexts(d.Encoding, p)
-	}
 	return p, nil
 }
 

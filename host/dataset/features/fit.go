@@ -18,9 +18,18 @@ import (
 
 // Fit returns the preparation by s of the examples. Means, variances and maxima are taken in
 // float64 column by column in the order of the examples, each square rounded before it is added; a
-// constant or zero column gets the divisor 1. Sparse examples cannot be standardized.
+// constant or zero column gets the divisor 1. Sparse examples cannot be standardized, but for the
+// numbers of a table; see Prepare.
 func Fit(s dataset.Steps, rows dataset.Rows) (*dataset.Preparation, error) {
-	e := rows.Stored()
+	if err := refuseFilling(s, rows.Stored().Examples); err != nil {
+		return nil, err
+	}
+	return fitTo(s, rows.Stored(), nil)
+}
+
+// fitTo is Fit whose column maps are those of the features of columns that are numbers; nil means
+// all. The others stay as they are: levels are 0 or 1, and texts have weights of their own.
+func fitTo(s dataset.Steps, e dataset.Stored, numbers []int32) (*dataset.Preparation, error) {
 	p := &dataset.Preparation{Steps: s}
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -35,8 +44,8 @@ func Fit(s dataset.Steps, rows dataset.Rows) (*dataset.Preparation, error) {
 	if e.N == 0 {
 		return nil, fmt.Errorf("normalization %s: found no example to fit it to, wanted at least one", s)
 	}
-	if err := refuseFilling(s, e.Examples); err != nil {
-		return nil, err
+	if numbers != nil {
+		return p, fitNumbers(p, e, numbers)
 	}
 	what := fmt.Sprintf("normalization %s of %d features", s, e.D)
 	if err := memory.Check(memory.Product(e.D, 24), what); err != nil {
@@ -192,21 +201,65 @@ func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) error {
 	return nil
 }
 
-// leaveTexts makes p leave the features of texts, whose weights maxabs would lose.
-func leaveTexts(e *dataset.Encoding, p *dataset.Preparation) {
-	if e == nil {
-		return
+// fitNumbers fits the column maps of these features, and leaves the others.
+func fitNumbers(p *dataset.Preparation, e dataset.Stored, numbers []int32) error {
+	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
+	for j := range p.A {
+		p.A[j] = 1
 	}
-	from := 0
-	for k := range e.Columns {
-		c := &e.Columns[k]
-		if c.Kind == dataset.KindText {
-			for j := from; j < from+c.Width(); j++ {
-				p.A[j] = 1
+	if len(numbers) == 0 {
+		return nil
+	}
+	if err := e.Agree(memory.Check(memory.Product(e.N, len(numbers), 4), "the numbers of a "+
+		"table")); err != nil {
+		return err
+	}
+	some, err := e.Like(len(numbers))
+	if err != nil {
+		return err
+	}
+	defer some.Close()
+	first, last := e.Own()
+	for i := first; i < last; i++ {
+		columns, values := e.Entries(i)
+		row, k := some.Row(i), 0
+		for l, j := range numbers {
+			if columns == nil {
+				row[l] = values[j]
+				continue
+			}
+			for k < len(columns) && columns[k] < j {
+				k++
+			}
+			if k < len(columns) && columns[k] == j {
+				row[l] = values[k]
 			}
 		}
-		from += c.Width()
 	}
+	of, err := fitTo(p.Steps, some, nil)
+	if err != nil {
+		return err
+	}
+	for l, j := range numbers {
+		p.A[j], p.B[j] = of.A[l], of.B[l]
+	}
+	return nil
+}
+
+// numbersOf returns which features the numbers of a table are; nil if all are, as without e.
+func numbersOf(e *dataset.Encoding) []int32 {
+	if e == nil {
+		return nil
+	}
+	numbers, at := []int32{}, 0
+	for k := range e.Columns {
+		c := &e.Columns[k]
+		if c.Kind == dataset.KindNumber {
+			numbers = append(numbers, int32(at))
+		}
+		at += c.Width()
+	}
+	return numbers
 }
 
 // Apply returns prepared examples of Width() columns in the form of e. Per row: v = fma(v, A[j],

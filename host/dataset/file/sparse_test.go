@@ -137,12 +137,10 @@ func TestPreparationOfSparseBad(t *testing.T) {
 		want string
 	}{
 		{"fit", fitErr, "standardize standardize 2 stored 4 maxabs l2"},
-		{"apply", apply(dataset.Preparation{Steps: standard, D: 2, A: []float32{1, 1},
-			B: []float32{0, 0}}, e), "sparse"},
 		{"overflow", apply(dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 3,
 			A: []float32{1, 1, 2}, B: []float32{0, 0, 0}}, infinite), "maxabs example 2 column 3 1 +Inf"},
 		{"offset", apply(dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 2, A: []float32{1, 1},
-			B: []float32{0, 1}}, e), "column 2 1 v·1 + 1 finite 0"},
+			B: []float32{0, float32(math.Inf(1))}}, e), "column 2 1 v·1 + +Inf finite"},
 		{"factor", apply(dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 2,
 			A: []float32{float32(math.NaN()), 1}, B: []float32{0, 0}}, e), "column 1 1 v·NaN + 0"},
 		{"shape", apply(dataset.Preparation{D: 2}, broken), "example 0 3"},
@@ -282,5 +280,60 @@ func TestCheckFindsNotFiniteInSparse(t *testing.T) {
 	d.Values[2] = float32(math.Inf(-1))
 	if err := checkAll(t.Context(), d); !facts.Told(err, "example 3 column 3 -Inf finite") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestPreparationByKindOfColumn: the numbers of a table are standardized whatever its storage, and
+// levels stay 0 or 1, so that a column of many levels or of large numbers drowns no other.
+func TestPreparationByKindOfColumn(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("city,income,plan,debt,class\n")
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 400 {
+		fmt.Fprintf(&text, "city%d,%d,%s,%d,%d\n", rng.IntN(60), 100000+rng.IntN(40000),
+			[]string{"basic", "plus", ""}[rng.IntN(3)], rng.IntN(2)*rng.IntN(9), rng.IntN(2))
+	}
+	read := func(storage string) *dataset.Dataset {
+		d, err := readText("f.csv", text.String(), Options{Storage: storage,
+			Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingIndicator}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := dataset.ParseSteps(d.DefaultSteps())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if steps.L2 = false; !steps.Standardize {
+			t.Fatalf("storage %s: prepared by %s", storage, steps)
+		}
+		if err := features.Prepare(d, steps); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	dense, sparse, auto := read("dense"), read("sparse"), read("auto")
+	if !sparse.Sparse() || !auto.Sparse() {
+		t.Fatalf("sparse: %v, auto: %v", sparse.Sparse(), auto.Sparse())
+	}
+	sameExamples(t, "sparse", sparse.Examples, dense.Examples)
+	sameExamples(t, "auto", auto.Examples, dense.Examples)
+	p := dense.Prepared
+	if again, err := features.Apply(p, dense.Examples.Compressed()); err == nil {
+		t.Errorf("prepared twice: %d columns", again.D)
+	}
+	for j, name := range dense.Features {
+		number := name == "income" || name == "debt"
+		var sum, squares float64
+		for i := range dense.N {
+			v := float64(dense.Row(i)[j])
+			sum, squares = sum+v, squares+v*v
+		}
+		n := float64(dense.N)
+		if number && (math.Abs(sum/n) > 1e-5 || math.Abs(squares/n-1) > 1e-4) {
+			t.Errorf("%s has mean %v and square %v, wanted 0 and 1", name, sum/n, squares/n)
+		}
+		if !number && (p.A[j] != 1 || p.B[j] != 0) {
+			t.Errorf("%s is mapped by v·%v + %v, wanted it left", name, p.A[j], p.B[j])
+		}
 	}
 }

@@ -63,7 +63,8 @@ const (
 	NormalizeHelp  = "--normalize auto prepares by " + dataset.DefaultSteps +
 		", with a kernel function by " +
 		host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
-		"texts with other columns beside them by " + dataset.DefaultStepsText + "."
+		"texts with other columns beside them by " + dataset.DefaultStepsText +
+		". Of a table, numbers\nare standardized and levels stay 0 or 1, in any storage."
 )
 
 // CheckSteps refuses a value of --normalize that is neither auto nor a list of steps.

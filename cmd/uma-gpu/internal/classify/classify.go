@@ -125,7 +125,7 @@ func (o *Options) OpenKernel(ctx context.Context,
 func (o *Options) read(ctx context.Context, m *model.Model, options file.Options,
 ) (*dataset.Dataset, error) {
 	options.Classes = m.Meta.Classes
-	if m.Meta.Preparation.Steps.Standardize && options.Storage != "narrow" {
+	if m.Meta.Preparation.Fills() && options.Storage != "narrow" {
 		options.Storage = "dense"
 	}
 	if err := device.ShareReading(o.Data.Path, &options); err != nil {

@@ -190,7 +190,7 @@ func Transform(ctx context.Context, o *TransformOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if b.Preparation.Steps.Standardize {
+	if b.Preparation.Fills() {
 		options.Storage = "dense"
 	}
 	d, err := o.Model.Read(ctx, &o.Data, options, b.Features)

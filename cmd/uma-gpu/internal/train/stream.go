@@ -77,7 +77,7 @@ func (o *Options) openStream(ctx context.Context) (*file.Stream, error) {
 		if o.Match.Match == "name" && len(base.Meta.Features.Names) > 0 {
 			r.FeatureNames = base.Meta.Features.Names
 		}
-		if base.Meta.Preparation.Steps.Standardize {
+		if base.Meta.Preparation.Fills() {
 			r.Storage = "dense"
 		}
 	}

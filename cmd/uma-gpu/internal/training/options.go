@@ -195,7 +195,7 @@ func (o *Options) ReadExamples(ctx context.Context, match *app.Model, shared boo
 func ReadFor(ctx context.Context, d *app.Data, o file.Options, match *app.Model, m *model.Model,
 ) (*dataset.Dataset, error) {
 	o.Classes = m.Meta.Classes
-	if m.Meta.Preparation.Steps.Standardize && o.Storage != "narrow" {
+	if m.Meta.Preparation.Fills() && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
 	return match.Read(ctx, d, o, m.Meta.Features)

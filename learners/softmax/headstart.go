@@ -61,17 +61,6 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 	share := float64(len(some)) / float64(n)
 	l.state.HeadStart, l.state.Short = true, l.state.Short || part.state.Short
 	l.loss.evaluations += part.loss.evaluations * share
-	if part.ridged > 0 {
-		if err := l.curved(make([]float32, len(w.W))); err != nil {
-			return learners.Step{}, err
-		}
-		all, err := l.ridgeOfAll(ctx, part.ridged*share, nil)
-		if err != nil {
-			return learners.Step{}, err
-		}
-		copy(w.W, all)
-		return l.stepped(w), nil
-	}
 	if l.state.Stage == searching {
 		l.found(part.state.Search.Lambda * share)
 	}

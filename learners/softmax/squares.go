@@ -17,8 +17,8 @@ import (
 //
 // Its penalties are mostRidge and each a share ridgeFactor of the one before it, in units of the
 // mean squared length of an example. Conjugate gradients end where a share ridgeGain of the first
-// gain is left. Scores times sharpness are near the logarithms of odds. C⁻¹ enlarges the noise of the
-// labels, so that C has a condition number of at most mostCondition. The first fold alone tells
+// gain is left. Scores times sharpness are near the logarithms of odds. C⁻¹ enlarges the noise of
+// the labels, so that C has a condition number of at most mostCondition. The first fold alone tells
 // whether it is clearly behind.
 const (
 	mostRidge       = 4e-3
@@ -95,8 +95,8 @@ func (l *run) ridgeTaken(ctx context.Context, s *search) ([]float32, error) {
 	return l.ridgeOfAll(ctx, lambda, w)
 }
 
-// ridgeOfAll returns the weights of ridge regression of all examples, by conjugate gradients from w;
-// nil for 0.
+// ridgeOfAll returns the weights of ridge regression of all examples, by conjugate gradients from
+// w; nil for 0.
 func (l *run) ridgeOfAll(ctx context.Context, lambda float64, w []float64) ([]float32, error) {
 	w, err := l.ridge(ctx, lambda, -1, w)
 	if err != nil {
@@ -157,7 +157,8 @@ func (l *run) ridgeWeights(w []float64) ([]float32, error) {
 // ridge returns the weights of ridge regression, Q×d, of all examples but a fold, -1 for none. It
 // goes on from weights w; nil for 0. Conjugate gradients of all classes together begin from the
 // curvature of the fit under way, whose information is that of the examples.
-func (l *run) ridge(ctx context.Context, lambda float64, without int, w []float64) ([]float64, error) {
+func (l *run) ridge(ctx context.Context, lambda float64, without int, w []float64,
+) ([]float64, error) {
 	q, d, n := l.problem.Q, l.problem.X.D, l.problem.X.N
 	count := 0.0
 	for i := range n {

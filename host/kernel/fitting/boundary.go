@@ -12,9 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Landmarks near boundaries are chosen among boundaryExamples examples. Those are drawn by weight
-// that are candidates: candidates for each landmark, or half of all. A weight is 1 where two classes
-// are as likely, and never below leastWeight.
+// Landmarks near boundaries are chosen among boundaryExamples examples. Of these some are drawn by
+// weight, candidates for each landmark, or half of all. A weight is 1 where two classes are as
+// likely, and never below leastWeight.
 const (
 	boundaryExamples = 1 << 14
 	candidates       = 4
@@ -60,8 +60,8 @@ func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, e
 	return which, nil
 }
 
-// weighed returns a weight of each row of z: 1 less what the likeliest class is ahead of the second.
-// Classes are the true ones of p, or those of the labels if C has no inverse.
+// weighed returns a weight of each row of z: 1 less what the likeliest class is ahead of the
+// second. Classes are the true ones of p, or those of the labels if C has no inverse.
 func (r *ridge) weighed(z dataset.Examples, p *learners.Problem) []float64 {
 	w := r.weights(r.lambda, -1)
 	if inverse, err := p.Inverse(); err == nil {
@@ -88,9 +88,9 @@ func (r *ridge) weighed(z dataset.Examples, p *learners.Problem) []float64 {
 	return weights
 }
 
-// systematic returns count places, or all if there are no more, increasing: at even steps of the sum
-// of weights from a share u of a step on. A weight above what is left for each is taken once, and the
-// steps go on after it.
+// systematic returns count places, or all if there are no more, increasing: at even steps of the
+// sum of weights from a share u of a step on. A weight above a step is taken once, and the steps go
+// on after it.
 func systematic(weights []float64, count int, u float64) []int {
 	rest := 0.0
 	for _, w := range weights {

@@ -51,8 +51,8 @@ func sample(p *learners.Problem, count int) sampled {
 	return s
 }
 
-// regress returns ridge regression of the labels of s on coordinates by o of few landmarks, and what
-// makes these.
+// regress returns ridge regression of the labels of s on coordinates by o of few landmarks, and
+// what makes these.
 func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
 ) (*pca.Basis, *ridge, error) {
 	o.Landmarks = min(o.Landmarks, ridgeLandmarks, len(s.y))

@@ -30,9 +30,9 @@ func annotated(t *testing.T, dir string, n int) (data, table string) {
 			if (i+k)%10 == 0 {
 				given = (label + 5 + k) % 10
 			}
-			fmt.Fprintf(&text, "%s,%d,%d\n", name, i, given)
+			fmt.Fprintf(&text, "%s,%d,%d\n", name, i+1, given)
 		}
-		fmt.Fprintf(&text, "eve,%d,%d\n", i, (label+1)%10)
+		fmt.Fprintf(&text, "eve,%d,%d\n", i+1, (label+1)%10)
 	}
 	return data, write(t, dir, "table.csv", text.String())
 }
@@ -242,15 +242,15 @@ func TestAnnotatorsRefuses(t *testing.T) {
 	data, table := annotated(t, dir, 60)
 	model := filepath.Join(dir, "m")
 	train := []string{"train", "--data", data, "--learner", "softmax", "--model", model}
-	beyond := write(t, dir, "beyond.csv", "item,worker,label\n0,a,1\n60,a,2\n")
-	short := write(t, dir, "short.csv", "item,worker,label\n0,a,1\n0,b,2\n")
+	beyond := write(t, dir, "beyond.csv", "item,worker,label\n1,a,1\n61,a,2\n")
+	zero := write(t, dir, "zero.csv", "item,worker,label\n1,a,1\n0,b,2\n")
 	for want, flags := range map[string][]string{
 		"--no-labels --annotators": {"--no-labels"},
 		"exclude each other":       {"--annotators", table, "--confusion", table},
 		"uma labels --annotators":  {"--annotators", table, "--learner", "uma"},
 		"correction none":          {"--annotators", table, "--correction", "none"},
 		"beyond.csv:3 item":        {"--annotators", beyond},
-		"item 1":                   {"--annotators", short},
+		"zero.csv:3 item 1 60":     {"--annotators", zero},
 		"--trust --annotators":     {"--trust", "ann"},
 		`"zoe"`:                    {"--annotators", table, "--trust", "ann,zoe"},
 		"labels both right":        {"--annotators", table, "--trust", "ann,eve"},

@@ -87,8 +87,8 @@ func TestEstimateAnnotators(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(string(read(t, labels))), "\n")
-	if len(lines) != 301 || lines[0] != "item,label,probability" || !strings.HasPrefix(lines[300],
-		"299,") {
+	if len(lines) != 301 || lines[0] != "example,label,probability" || !strings.HasPrefix(lines[300],
+		"300,") {
 		t.Errorf("%d lines, the first %q", len(lines), lines[0])
 	}
 	text, _ := succeed(t, "confusion", "estimate", "--annotators", table)
@@ -132,7 +132,7 @@ func TestEstimateData(t *testing.T) {
 	var clean strings.Builder
 	clean.WriteString("item,label\n")
 	for i := range 60 {
-		fmt.Fprintf(&clean, "%d,%s\n", 5*i, right.Classes[right.Y[5*i]])
+		fmt.Fprintf(&clean, "%d,%s\n", 5*i+1, right.Classes[right.Y[5*i]])
 	}
 	checked := write(t, dir, "checked.csv", clean.String())
 	r, stderr := estimated(t, "--data", path("noisy.csv"), "--clean", checked, "--folds", "2", "--out",

@@ -19,7 +19,7 @@ type Clean struct {
 	Classes []string
 	Noisy   []int32
 	Right   []int32
-	Item    []int // the number of each example in the data, 0 for the first; nil of a table of pairs
+	Item    []int // the index of each example in the data, 0 for the first; nil of a table of pairs
 }
 
 // CleanOptions say what a table of true classes is to be read for.
@@ -28,24 +28,33 @@ type CleanOptions struct {
 	// are the names of the table, in the order in which they come.
 	Classes []string
 	Y       []int32 // the noisy labels of the data; nil without data
+	// IDs are the ids of the data's examples and IDColumn is the name of their column; nil for none
+	IDs      []string
+	IDColumn string
 }
 
-// ReadClean reads a CSV with an example to each line, plain or compressed by gzip. Of examples of
-// the data it has the number, 0 for the first, in the column item (or task, index, row, example,
-// id) and the true class in the column label (or class, true, clean, right ...). Without such a
-// column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and one of
-// true classes. Other columns do not count.
+// ReadClean reads a CSV with an example to each line, plain or compressed by gzip. An example of
+// the data is named by its id, in the column id or that of the data's ids, or by the number of its
+// row, 1 for the first, in the column example (or item, task, row, id). Its true class is in the
+// column label (or class, true, clean, right ...). Lines without a true class are passed over. A
+// column of noisy labels (noisy, given, observed, predicted ...) must agree with the data. So
+// issues.csv with a column of right labels is such a table.
+//
+// Without a column of examples it has pairs: noisy labels and true classes. Other columns do not
+// count.
 //
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its
 // progress through ctx, and ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
-	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{}}
-	err := labelfile.Each(ctx, path, "the true classes", "item,label or noisy,true", t.place, t.add)
+	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{},
+		items: labelfile.Items{N: len(o.Y), IDs: o.IDs, Column: o.IDColumn}}
+	err := labelfile.Each(ctx, path, "the true classes", "example,label or noisy,true", t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Right) == 0 {
-		return nil, fmt.Errorf("%s: found a header and no line, wanted an example in each", path)
+		return nil, fmt.Errorf("%s: found a header and no line with a true class, wanted an example in "+
+			"each", path)
 	}
 	t.Classes = t.names.List
 	if err := labelfile.CheckClasses(t.Classes); err != nil {
@@ -60,80 +69,89 @@ type cleanTable struct {
 	o      CleanOptions
 	names  *labelfile.Names
 	seen   map[int]int // the line of each example
-	first  int         // the column of the example's number or of the noisy label
-	second int         // that of the true class
-	items  bool        // examples have numbers
+	items  labelfile.Items
+	item   int // the column of examples; -1 for pairs
+	noisy  int // that of noisy labels; -1 for none
+	second int // that of true classes
 }
-
-var itemColumns = []string{"item", "task", "index", "row", "example", "id"}
 
 // place finds the columns by the header.
 func (t *cleanTable) place(header []string) error {
-	item, noisy, right, label := -1, -1, -1, -1
+	right, label := -1, -1
+	t.item, t.noisy = -1, -1
+	if t.o.Y != nil {
+		t.item = t.items.Place(header)
+	}
 	for k, field := range header {
-		name := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
+		name := labelfile.ColumnName(field)
 		isTrue, isNoisy := labelfile.Axis(name)
 		switch {
-		case slices.Contains(itemColumns, name) || name == "":
-			if item < 0 {
-				item = k
-			}
+		case k == t.item:
 		case isTrue:
 			if right >= 0 {
 				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
 			}
 			right = k
 		case isNoisy:
-			if noisy < 0 {
-				noisy = k
+			if t.noisy < 0 {
+				t.noisy = k
 			}
 		case name == "label" || name == "class" || name == "y":
 			label = k
 		}
 	}
 	switch {
-	case item >= 0 && t.o.Y != nil && max(right, label) >= 0:
-		t.first, t.second = item, right
+	case t.item >= 0:
 		if right < 0 {
-			t.second = label
+			right = label
 		}
-		t.items = true
-		return nil
-	case noisy < 0:
-		noisy = label
+		if t.noisy >= 0 && strings.Contains(labelfile.ColumnName(header[t.noisy]), "pred") {
+			t.noisy = -1 // of a model
+		}
+	case t.noisy < 0:
+		t.noisy = label
 	}
-	if noisy < 0 || right < 0 {
+	t.second = right
+	if right < 0 || t.item < 0 && t.noisy < 0 {
 		what := "columns of noisy and true classes, such as noisy,true"
 		if t.o.Y != nil {
-			what = "columns item and label, or " + what
+			what = "columns example (rows from 1, or id) and label, or " + what
 		}
 		return fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
 	}
-	t.first, t.second = noisy, right
 	return nil
 }
 
 func (t *cleanTable) add(row []string, line int) error {
-	first, right := row[t.first], row[t.second]
-	var noisy int32
-	if t.items {
-		i, err := labelfile.Item(first, len(t.o.Y))
-		if err != nil {
-			return err
-		}
-		if before, ok := t.seen[i]; ok {
-			return fmt.Errorf("item %d is here and in line %d, wanted once", i, before)
-		}
-		t.seen[i] = line
-		t.Item, noisy = append(t.Item, i), t.o.Y[i]
-	} else {
-		var err error
-		if noisy, err = t.names.Index(first); err != nil {
+	if t.item >= 0 && strings.TrimSpace(row[t.second]) == "" {
+		return nil // not checked
+	}
+	var given int32
+	var err error
+	if t.noisy >= 0 && (t.item < 0 || row[t.noisy] != "") {
+		if given, err = t.names.Index(row[t.noisy]); err != nil {
 			return err
 		}
 	}
-	k, err := t.names.Index(right)
-	t.Noisy, t.Right = append(t.Noisy, noisy), append(t.Right, k)
+	if t.item >= 0 {
+		i, err := t.items.Find(row[t.item])
+		if err != nil {
+			return err
+		}
+		noisy := t.o.Y[i]
+		if t.noisy >= 0 && row[t.noisy] != "" && given != noisy {
+			return fmt.Errorf("item %s has label %.40q here and %.40q in the data, wanted one: is it "+
+				"another table, or are rows counted from 0?", t.items.Name(i), row[t.noisy],
+				t.names.List[noisy])
+		}
+		if before, ok := t.seen[i]; ok {
+			return fmt.Errorf("item %s is here and in line %d, wanted once", t.items.Name(i), before)
+		}
+		t.seen[i] = line
+		t.Item, given = append(t.Item, i), noisy
+	}
+	k, err := t.names.Index(row[t.second])
+	t.Noisy, t.Right = append(t.Noisy, given), append(t.Right, k)
 	return err
 }
 

@@ -79,13 +79,13 @@ func (r *Report) text(w io.Writer) error {
 }
 
 // writeConsensus writes a CSV with the consensus on each item and how likely it is.
-func writeConsensus(path string, found *crowd.Result) error {
+func writeConsensus(path string, items []string, found *crowd.Result) error {
 	q := len(found.Classes)
 	return atomicfile.Write(path, func(w io.Writer) error {
-		rows := [][]string{{"item", "label", "probability"}}
+		rows := [][]string{{"example", "label", "probability"}}
 		for i, k := range found.Consensus {
 			p := strconv.FormatFloat(float64(found.Posterior[i*q+int(k)]), 'g', -1, 32)
-			rows = append(rows, []string{strconv.Itoa(i), found.Classes[k], p})
+			rows = append(rows, []string{items[i], found.Classes[k], p})
 		}
 		return csv.NewWriter(w).WriteAll(rows)
 	})

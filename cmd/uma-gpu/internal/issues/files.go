@@ -107,30 +107,23 @@ func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *atomi
 	d := *f.Dataset
 	wrong, what := 0, "relabelled"
 	var kept []int
-	d.Y = nil
+	d.Y = slices.Clone(d.Y)
 	for i, is := range found {
-		y := f.Dataset.Y[i]
 		if is.Wrong {
 			wrong++
 			if o.CleanBy == filter {
 				continue
 			}
-			y = is.Likely
+			d.Y[i] = is.Likely
 		}
-		kept, d.Y = append(kept, i), append(d.Y, y)
+		kept = append(kept, i)
 	}
 	if o.CleanBy == filter {
 		what = "left out"
 		if len(kept) == 0 {
 			return "", fmt.Errorf("%s: %w", o.Data.Path, errNothingLeft)
 		}
-		d.Put(f.Dataset.Stored().Pick(kept))
-		if d.IDs != nil {
-			d.IDs = nil
-			for _, i := range kept {
-				d.IDs = append(d.IDs, f.Dataset.IDs[i])
-			}
-		}
+		d.Leave(kept)
 	}
 	d.SHA256 = d.Hash()
 	err = app.WriteData(ctx, o.Clean, &d, app.Together(files, app.CopyOptions(o.Clean, &d)))

@@ -62,7 +62,7 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 	if err != nil {
 		return err
 	}
-	options := crowd.AnnotationOptions{Items: d.N, Right: right}
+	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID, Right: right}
 	if base := o.Base(); base != nil {
 		options.Classes = base.Meta.Classes
 	}
@@ -70,16 +70,29 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 	if err != nil {
 		return err
 	}
-	o.Train.Annotations, d.Classes, d.Y = a, a.Classes, a.Votes(o.Train.Seed)
-	o.Notes.Say("annotators: %s, %d labels of %d annotators, %d classes", o.Annotators,
-		len(a.Label), len(a.Names), len(a.Classes))
+	if a.Rows != nil {
+		o.Notes.Say("annotators: %d of %d examples have no label, and are left out", d.N-len(a.Rows), d.N)
+		d.Leave(a.Rows)
+		o.Rows = a.Rows
+	}
+	o.Train.Annotations, d.Classes, d.Y = a.Annotations, a.Classes, a.Votes(o.Train.Seed)
+	o.Notes.Say("annotators: %s, %d labels%s of %d annotators, %d classes", o.Annotators,
+		len(a.Label), repeated(a), len(a.Names), len(a.Classes))
 	return nil
+}
+
+// repeated says how many labels are of an annotator who had labelled the example before.
+func repeated(a *crowd.Table) string {
+	if a.Repeated == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d repeat one of the same annotator and example; each counts)", a.Repeated)
 }
 
 // readSorted reads the annotators' labels, with their classes in order if options has none.
 func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOptions,
-) (*crowd.Annotations, error) {
-	a, err := app.Awaited(ctx, o.Annotators, func(path string) (*crowd.Annotations, error) {
+) (*crowd.Table, error) {
+	a, err := app.Awaited(ctx, o.Annotators, func(path string) (*crowd.Table, error) {
 		return crowd.ReadAnnotations(ctx, path, options)
 	})
 	if err != nil || options.Classes != nil {
@@ -103,11 +116,13 @@ func (o *Options) Consensus(ctx context.Context, how crowd.Options,
 		if err != nil {
 			return nil, nil, err
 		}
-		if a, err = o.readSorted(ctx, crowd.AnnotationOptions{Right: right}); err != nil {
+		t, err := o.readSorted(ctx, crowd.AnnotationOptions{Right: right})
+		if err != nil {
 			return nil, nil, err
 		}
-		o.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
-			o.Annotators, len(a.Label), len(a.Names), a.N(), len(a.Classes))
+		a, o.Items = t.Annotations, t.Items
+		o.Notes.Say("annotators: %s, %d labels%s of %d annotators for %d examples, %d classes",
+			o.Annotators, len(a.Label), repeated(t), len(a.Names), a.N(), len(a.Classes))
 	}
 	found, err := crowd.Fit(ctx, a, o.Train.Seed, how)
 	if err != nil {

@@ -100,6 +100,8 @@ var rules = []struct {
 	{"host/neighbours", []string{"host/dataset", "host/engine", "host/kernel", "host/numerics",
 		"internal/parallel"},
 		"asks an engine for inner products, and chooses among them"},
+	{"host/clean", []string{"host", "learners"},
+		"has several learners say what labels are wrong, through the loop"},
 	{"host/active", []string{"host", "internal/versionspace"},
 		"asks through the loop, of any learner on any engine"},
 	{"internal/report", []string{"host", "host/judge/metric", "host/model", "learners"},

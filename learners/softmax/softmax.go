@@ -189,6 +189,7 @@ func (l *run) known() {
 	convex := l.noise == nil &&
 		slices.Equal(confusionOf(&l.Params, l.problem), identity(l.problem.Q))
 	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
+	l.state.Search.Flat = l.problem.X.D > mostFactored
 	l.enter(searching, l.state.Search.Lambda)
 }
 

@@ -52,7 +52,7 @@ func TestIssuesFedBack(t *testing.T) {
 			checked.WriteString(strings.Join(append(row, right), ",") + "\n")
 			if k > 0 && right != "" {
 				i, _ := strconv.Atoi(row[0])
-				row[0], row[1] = strconv.Itoa(i-1), row[1]
+				row[0] = strconv.Itoa(i - 1)
 				if with[0] == "--id-column" {
 					row[1] = "u" + strconv.Itoa(1002-i)
 				}

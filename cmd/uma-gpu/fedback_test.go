@@ -59,8 +59,8 @@ func TestIssuesFedBack(t *testing.T) {
 			}
 			shifted.WriteString(strings.Join(append(row, right), ",") + "\n")
 		}
-		estimate := append([]string{"confusion", "estimate", "--method", "confident-joint", "--folds", "2"},
-			reading...)
+		estimate := append([]string{"confusion", "estimate", "--method", "confident-joint",
+			"--folds", "2"}, reading...)
 		succeed(t, append(estimate, "--clean", write(t, dir, "checked.csv", checked.String()))...)
 		fail(t, 1, "shifted.csv:2", append(estimate, "--clean", write(t, dir, "shifted.csv",
 			shifted.String()))...)

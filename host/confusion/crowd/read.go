@@ -44,8 +44,8 @@ type Table struct {
 // ReadAnnotations reads labels of several annotators, a CSV plain or compressed by gzip, in one of
 // two forms. The long one has a label to each line, and columns example, worker and label in any
 // order. Annotator is another word for worker, and other columns do not count. The wide one has a
-// line to each example and a column to each annotator; an empty field is no label. Its lines are the
-// examples of the data in their order if it has no column of examples.
+// line to each example and a column to each annotator; an empty field is no label. Without
+// a column of examples its lines are the examples of the data in their order.
 //
 // The column id, or that of the data's ids, has the ids of examples. Without ids the column example
 // (or row, item, task, id) has the numbers of their rows, 1 for the first. Without data any text is
@@ -136,8 +136,8 @@ func (t *tableReader) place(header []string) error {
 func (t *tableReader) find(row []string) (int, error) {
 	switch {
 	case t.item < 0 && t.o.Items > 0 && t.rows > t.o.Items:
-		return 0, fmt.Errorf("found row %d of labels, wanted as many as the %d examples of the data, or a "+
-			"column example", t.rows, t.o.Items)
+		return 0, fmt.Errorf("found row %d of labels, wanted as many as the %d examples of the data, or "+
+			"a column example", t.rows, t.o.Items)
 	case t.item < 0 && t.o.Items > 0:
 		return t.rows - 1, nil
 	case t.item >= 0 && t.o.Items > 0:

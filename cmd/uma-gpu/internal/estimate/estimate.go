@@ -72,7 +72,8 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 			&cli.StringFlag{Name: "confusion-axes", Value: confusion.AxesAuto, Destination: &o.Axes,
 				Usage: "`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"},
 			app.Input(&o.Clean, "clean",
-				"true classes of some examples: `FILE`, a CSV example,label (rows from 1, or id), or noisy,true without --data"),
+				"true classes of some examples: `FILE`, a CSV example,label, or noisy,true "+
+					"without --data; rows count from 1, and ids come first"),
 			app.Input(&o.Annotators, "annotators",
 				"labels of several people: `FILE`, a CSV example,worker,label or a column for each"), o.TrustFlag(),
 			app.Input(&o.Probabilities, "probabilities",

@@ -18,7 +18,7 @@ type Items struct {
 	place map[string]int
 }
 
-// The names of a column of items: those of row numbers only, and those of ids if the data have some.
+// The names of a column of items: of row numbers only, and of ids if the data have some.
 var (
 	rowColumns = []string{"example", "row"}
 	idColumns  = []string{"id", "item", "task"}

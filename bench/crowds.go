@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -36,7 +37,11 @@ func crowds(ctx context.Context, c *call) error {
 			return err
 		}
 		path := filepath.Join(folder, "label.csv.gz")
-		a, err := crowd.ReadAnnotations(ctx, path, crowd.AnnotationOptions{})
+		items, err := readItems(path) // more items than have a truth
+		if err != nil {
+			return err
+		}
+		a, err := crowd.ReadAnnotations(ctx, path, crowd.AnnotationOptions{Items: len(items)})
 		if err != nil {
 			return err
 		}
@@ -49,11 +54,11 @@ func crowds(ctx context.Context, c *call) error {
 		for k, o := range []crowd.Options{
 			{Method: crowd.Majority}, {Method: crowd.OneCoin}, {}, {Pooled: 2},
 		} {
-			found, err := crowd.Fit(ctx, a.Annotations, 1, o)
+			found, err := crowd.Fit(ctx, a, 1, o)
 			if err != nil {
 				return err
 			}
-			share := rightShare(found.Consensus, a.Classes, a.Items, right)
+			share := rightShare(found.Consensus, a.Classes, right)
 			cells = append(cells, fmt.Sprintf("%.4f", share))
 			if k == 2 {
 				cells, rounds = append(cells, fmt.Sprintf("%.4f", known.dawidSkene)), found.Rounds
@@ -69,10 +74,9 @@ func crowds(ctx context.Context, c *call) error {
 }
 
 // rightShare returns the accuracy of a consensus on the items whose class is known.
-func rightShare(consensus []int32, classes, items []string, right map[string]string) float64 {
+func rightShare(consensus []int32, classes, right []string) float64 {
 	share, of := 0.0, 0.0
-	for i, item := range items {
-		name := right[item]
+	for i, name := range right {
 		if name == "" {
 			continue
 		}
@@ -84,15 +88,22 @@ func rightShare(consensus []int32, classes, items []string, right map[string]str
 	return share / of
 }
 
-// readItems returns the second field of each item.
-func readItems(path string) (map[string]string, error) {
+// readItems returns the second field of each item, "" where it is not known.
+func readItems(path string) ([]string, error) {
 	rows, err := readTable(path)
 	if err != nil {
 		return nil, err
 	}
-	right := map[string]string{}
+	var right []string
 	for _, row := range rows[1:] {
-		right[row[0]] = row[1]
+		i, err := strconv.Atoi(row[0])
+		if err != nil {
+			return nil, fmt.Errorf("%s: item %q: %w", path, row[0], err)
+		}
+		for len(right) <= i {
+			right = append(right, "")
+		}
+		right[i] = row[1]
 	}
 	return right, nil
 }

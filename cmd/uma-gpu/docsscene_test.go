@@ -33,7 +33,7 @@ gzip -c later.svm >part1.svm.gz
 cp part1.svm.gz part2.svm.gz
 
 cp train.csv pictures.csv
-cut -d, -f65 train.csv | awk 'BEGIN { print "example,worker,label" }
+cut -d, -f65 train.csv | awk 'BEGIN { print "row,worker,label" }
 	{ for (w = 0; w < 3; w++) print NR ",w" w "," (((NR * 7 + w * 3) % 4) ? $1 : ($1 + 1) % 10) }' >labels.csv
 printf 'true,cat,dog\ncat,90,10\ndog,20,80\n' >crosstab.csv
 

@@ -62,7 +62,7 @@ func hostileWorld(t *testing.T, dir string) {
 	table := "item,worker,label\n"
 	for i := range 60 {
 		for w := range 3 {
-			table += strings.Join([]string{itoa(i + 1), "w" + itoa(w), []string{"ash", "oak", "elm"}[i%3]},
+			table += strings.Join([]string{itoa(i), "w" + itoa(w), []string{"ash", "oak", "elm"}[i%3]},
 				",") + "\n"
 		}
 	}

@@ -150,27 +150,6 @@ func resolveCounts(n int, counts []int) ([]int, error) {
 	return append(resolved, left), nil
 }
 
-// Leave leaves the examples of these indices, increasing, and no others.
-func (d *Dataset) Leave(which []int) {
-	d.Put(d.Stored().Pick(which))
-	y, ids := d.Y, d.IDs
-	if y != nil {
-		d.Y = make([]int32, len(which))
-	}
-	if ids != nil {
-		d.IDs = make([]string, len(which))
-	}
-	for k, i := range which {
-		if y != nil {
-			d.Y[k] = y[i]
-		}
-		if ids != nil {
-			d.IDs[k] = ids[i]
-		}
-	}
-	d.SHA256 = d.Hash()
-}
-
 // members lists the examples of each class, increasing.
 func (d *Dataset) members() [][]int32 {
 	if d.Y == nil {

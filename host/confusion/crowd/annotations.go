@@ -1,28 +1,34 @@
 package crowd
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // Annotations are the labels that several annotators gave the same examples: each of n
-// examples has at least one. An annotator may label an example again, and each label counts.
+// examples has at least one, and an annotator may give an example several.
 type Annotations struct {
 	Classes []string // Q distinct names, in the order of the class indices
 	Names   []string // of the annotators, distinct and in bytewise order
 	// Start has n+1 places: the labels of example i are those from Start[i] to Start[i+1]
 	// of By and Label.
 	Start []int
-	By    []int32 // the index in Names of who gave each label, in order within an example
+	By    []int32 // the index in Names of who gave each label, not falling within an example
 	Label []int32 // each in 0..Q-1
 	// Right says of each annotator whether all labels of this one are right, as those of an expert
 	// who has checked some examples; nil if nobody's are. Two whose labels are right agree.
 	Right []bool
+	Items []string // names of the examples, by which a table without data had them; nil for none
 }
 
 // N returns the number of examples.
@@ -187,4 +193,253 @@ func (a *Annotations) Hash() string {
 		h.Write(b)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// AnnotationOptions say what a table of annotations is to be read for.
+type AnnotationOptions struct {
+	// Items are the examples that the data have, N; 0 without data. IDs are theirs, from the column
+	// IDColumn; nil for none.
+	Items    int
+	IDs      []string
+	IDColumn string
+	// Classes are those of the data in the order of their indices, which is copied; if nil,
+	// the classes are the labels of the table, in the order in which they come.
+	Classes []string
+	// Right are the names of those whose labels are right (Annotations.Right); nil for none.
+	Right []string
+}
+
+// ReadAnnotations reads who labelled what, a CSV table, plain or compressed by gzip, in one of two
+// forms. The long form has a label to each line: a column that names the example, worker (or
+// annotator), and label; other columns do not count. The wide form has a line to each example: a
+// column for each annotator, which is empty where there is no label; without a column that names
+// the example, lines are the examples in order. docs/data.md says how a header names examples.
+//
+// An annotator may label an example twice; both count. With data, an example may be without a label
+// (Labelled). Errors begin with the path, and where a line is wrong with its number. Reading tells
+// its progress through ctx, and ends with it.
+func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
+	t := annotationTable{path: path, o: o, data: labelfile.Data{N: -1}, worker: -1, label: -1,
+		annotators: labelfile.NewNames(nil), classes: labelfile.NewNames(o.Classes)}
+	if o.Items > 0 {
+		t.data = labelfile.Data{N: o.Items, IDs: o.IDs, IDColumn: o.IDColumn}
+	}
+	err := labelfile.Each(ctx, path, "the annotations", "row,worker,label", t.place, t.add)
+	if err != nil {
+		return nil, err
+	}
+	return t.finish()
+}
+
+// annotationTable is a table that is being read.
+type annotationTable struct {
+	path       string
+	o          AnnotationOptions
+	data       labelfile.Data
+	keys       *labelfile.Keys // nil if lines are examples in order
+	worker     int             // columns of the long form; -1 in the wide one
+	label      int
+	wide       []int32 // the annotator of each column of the wide form; -1 for none
+	annotators *labelfile.Names
+	classes    *labelfile.Names
+	rows       int
+	lines      []annotation
+}
+
+// annotation is a label of the table.
+type annotation struct {
+	item      int
+	by, label int32
+	line      int
+}
+
+// place finds the columns by the header.
+func (t *annotationTable) place(header []string) (err error) {
+	t.keys = labelfile.FindKeys(header, t.data)
+	for at, field := range header {
+		column, name := &t.label, "label"
+		switch word := labelfile.Word(field); word {
+		case "worker", "annotator":
+			column, name = &t.worker, "worker"
+		case "label":
+		default:
+			continue
+		}
+		if *column >= 0 {
+			return fmt.Errorf("the header has two columns %q, wanted one", name)
+		}
+		*column = at
+	}
+	switch {
+	case t.keys != nil && t.worker >= 0 && t.label >= 0:
+		return nil
+	case t.worker >= 0 || t.label >= 0:
+		return fmt.Errorf("the header is %.80q, wanted columns row (or example, index, id, item), "+
+			"worker and label, or a column for each annotator", strings.Join(header, ","))
+	}
+	for at, field := range header {
+		by := int32(-1)
+		if t.keys == nil || at != t.keys.Column {
+			if by, err = t.annotators.Index(field); err != nil {
+				return fmt.Errorf("the header has a column without a name, wanted that of an annotator")
+			}
+			if int(by) < len(t.wide)-1 && slices.Contains(t.wide, by) {
+				return fmt.Errorf("the header has annotator %.60q twice, wanted once", field)
+			}
+		}
+		t.wide = append(t.wide, by)
+	}
+	return nil
+}
+
+// add takes a line.
+func (t *annotationTable) add(row []string, line int) (err error) {
+	item := t.rows
+	if t.rows++; t.keys != nil {
+		if item, err = t.keys.Add(row[t.keys.Column], line); err != nil {
+			return err
+		}
+	} else if t.data.N >= 0 && t.rows > t.data.N {
+		return fmt.Errorf("found more than %d lines, wanted one for each example of the data, or a "+
+			"column that names the example (row, index, id)", t.data.N)
+	}
+	if t.worker >= 0 {
+		if strings.TrimSpace(row[t.worker]) == "" {
+			return errors.New("found no name of a worker")
+		}
+		by, err := t.annotators.Index(row[t.worker])
+		if err != nil {
+			return err
+		}
+		return t.put(item, by, row[t.label], line)
+	}
+	for at, by := range t.wide {
+		if by >= 0 && strings.TrimSpace(row[at]) != "" {
+			if err := t.put(item, by, row[at], line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put takes a label.
+func (t *annotationTable) put(item int, by int32, label string, line int) error {
+	k, err := t.classes.Index(label)
+	if err != nil {
+		return err
+	}
+	t.lines = append(t.lines, annotation{item, by, k, line})
+	if len(t.lines)%(1<<16) == 1 {
+		return memory.Check(memory.Product(len(t.lines), 64), "a table of annotations")
+	}
+	return nil
+}
+
+// number gives each label the index of its example, and returns how many examples there are.
+func (t *annotationTable) number(a *Annotations) (int, error) {
+	switch {
+	case t.keys == nil && t.data.N < 0:
+		return t.rows, nil
+	case t.keys == nil && t.rows < t.data.N:
+		return 0, fmt.Errorf("%s: found %d lines, wanted one for each of the %d examples of the data, "+
+			"or a column that names the example (row, index, id)", t.path, t.rows, t.data.N)
+	case t.keys == nil:
+		return t.data.N, nil
+	case t.data.N < 0:
+		names, place := t.keys.Names()
+		for k := range t.lines {
+			t.lines[k].item = place[t.lines[k].item]
+		}
+		a.Items = names
+		return len(names), nil
+	}
+	first, err := t.keys.First()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", t.path, err)
+	}
+	for k := range t.lines {
+		t.lines[k].item -= first
+	}
+	return t.data.N, nil
+}
+
+// finish sorts what was read.
+func (t *annotationTable) finish() (*Annotations, error) {
+	a := &Annotations{Classes: t.classes.List, Names: slices.Sorted(slices.Values(t.annotators.List)),
+		Start: make([]int, 1, len(t.lines)+1)}
+	if t.lines == nil {
+		return nil, fmt.Errorf("%s: found a header and no label, wanted labels", t.path)
+	}
+	if err := labelfile.CheckClasses(a.Classes); err != nil {
+		return nil, fmt.Errorf("%s: labels of a %w", t.path, err)
+	}
+	n, err := t.number(a)
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int32, len(a.Names))
+	for k, name := range t.annotators.List {
+		to, _ := slices.BinarySearch(a.Names, name)
+		order[k] = int32(to)
+	}
+	for k := range t.lines {
+		t.lines[k].by = order[t.lines[k].by]
+	}
+	if t.o.Right != nil {
+		a.Right = make([]bool, len(a.Names))
+	}
+	for _, name := range t.o.Right {
+		k, found := slices.BinarySearch(a.Names, name)
+		if !found {
+			return nil, fmt.Errorf("%s: found no worker %.60q, whose labels are said to be right, wanted "+
+				"one of %s", t.path, name, labelfile.Quoted(a.Names))
+		}
+		a.Right[k] = true
+	}
+	slices.SortFunc(t.lines, func(x, y annotation) int {
+		return cmp.Or(cmp.Compare(x.item, y.item), cmp.Compare(x.by, y.by), cmp.Compare(x.line, y.line))
+	})
+	at := 0
+	for i := range n {
+		right := -1 // the line of a right label
+		for ; at < len(t.lines) && t.lines[at].item == i; at++ {
+			l := t.lines[at]
+			if a.Right != nil && a.Right[l.by] {
+				if right >= 0 && t.lines[right].label != l.label {
+					return nil, fmt.Errorf("%s:%d: an example has label %.60q of worker %.60q, and %.60q of "+
+						"%.60q in line %d; wanted one, as the labels of both are said to be right", t.path,
+						l.line, a.Classes[l.label], a.Names[l.by], a.Classes[t.lines[right].label],
+						a.Names[t.lines[right].by], t.lines[right].line)
+				}
+				right = at
+			}
+			a.By, a.Label = append(a.By, l.by), append(a.Label, l.label)
+		}
+		a.Start = append(a.Start, at)
+	}
+	return a, nil
+}
+
+// Labelled returns the examples that have a label, in order.
+func (a *Annotations) Labelled() (which []int) {
+	for i := range a.N() {
+		if a.Start[i] < a.Start[i+1] {
+			which = append(which, i)
+		}
+	}
+	return which
+}
+
+// Repeats returns how many labels are further ones of an annotator for the same example.
+func (a *Annotations) Repeats() (count int) {
+	for i := range a.N() {
+		by, _ := a.Of(i)
+		for k := 1; k < len(by); k++ {
+			if by[k] == by[k-1] {
+				count++
+			}
+		}
+	}
+	return count
 }

@@ -14,15 +14,15 @@ func TestReadAnnotations(t *testing.T) {
 		Start: []int{0, 2, 3, 5}, By: []int32{0, 1, 1, 0, 2}, Label: []int32{2, 0, 1, 0, 0},
 	}
 	for name, text := range map[string]string{
-		"plain":     "item,worker,label\n1,ann,z\n1,bob,x\n2,bob,y\n3,ann,x\n3,eve,x\n",
-		"any order": "label,item,worker\nx,3,eve\ny,2,bob\nz,1,ann\nx,1,bob\nx,3,ann\n",
-		"other words, more": "\ufefftask,when,annotator,label\r\n3,-,eve,x\r\n" +
-			"2,-,bob,y\r\n1,-,ann,z\r\n1,-,bob, x\r\n3,-,ann,x\r\n",
+		"plain":     "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n",
+		"any order": "label,item,worker\nx,2,eve\ny,1,bob\nz,0,ann\nx,0,bob\nx,2,ann\n",
+		"other words, more": "\ufefftask,when,annotator,label\r\n2,-,eve,x\r\n" +
+			"1,-,bob,y\r\n0,-,ann,z\r\n0,-,bob, x\r\n2,-,ann,x\r\n",
 	} {
 		for _, data := range [][]byte{[]byte(text), gzipped(t, []byte(text))} {
 			got, err := ReadAnnotations(t.Context(), save(t, "a.csv", data), AnnotationOptions{Items: 3,
 				Classes: want.Classes})
-			if err != nil || !reflect.DeepEqual(got.Annotations, want) {
+			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %+v, %v, wanted %+v", name, got, err, want)
 				continue
 			}
@@ -35,13 +35,13 @@ func TestReadAnnotations(t *testing.T) {
 		}
 	}
 	// Classes by the table, then in another order.
-	text := "item,worker,label\n1,ann,z\n1,bob,x\n2,bob,y\n3,ann,x\n3,eve,x\n"
+	text := "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n"
 	got, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)),
 		AnnotationOptions{Items: 3})
 	if err != nil || !slices.Equal(got.Classes, []string{"z", "x", "y"}) {
 		t.Fatalf("classes %v, %v", got.Classes, err)
 	}
-	if err := got.Arrange(want.Classes); err != nil || !reflect.DeepEqual(got.Annotations, want) {
+	if err := got.Arrange(want.Classes); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("arranged: %+v, %v", got, err)
 	}
 	if err := got.Arrange([]string{"x", "y"}); !facts.Told(err, `"z"`) {
@@ -49,71 +49,26 @@ func TestReadAnnotations(t *testing.T) {
 	}
 }
 
-// Tables as people have them: examples without a label, repeated labels, ids, a column for each
-// annotator.
-func TestReadAnnotationsAsTheyCome(t *testing.T) {
-	ids := []string{"u1", "u2", "u3"}
-	for _, c := range []struct {
-		text     string
-		o        AnnotationOptions
-		by       []int32
-		rows     []int
-		items    []string
-		repeated int
-	}{
-		{"item,worker,label\n3,a,x\n1,b,y\n3,a,y\n3,a,y\n", AnnotationOptions{Items: 3},
-			[]int32{1, 0, 0, 0}, []int{0, 2}, nil, 2},
-		{"id,worker,label\nu3,a,x\nu1,b,y\nu2,a,x\n", AnnotationOptions{Items: 3, IDs: ids},
-			[]int32{1, 0, 0}, nil, nil, 0},
-		{"example,key,worker,label\n9,u3,a,x\n9,u1,b,y\n", AnnotationOptions{Items: 3, IDs: ids,
-			IDColumn: "key"}, []int32{1, 0}, []int{0, 2}, nil, 0},
-		{"example,worker,label\n3,a,x\n2,b,y\n", AnnotationOptions{Items: 3, IDs: ids},
-			[]int32{1, 0}, []int{1, 2}, nil, 0},
-		{",ann,bob\n0,x,y\n1,,\n2,,x\n", AnnotationOptions{Items: 3}, []int32{0, 1, 1}, []int{0, 2}, nil,
-			0},
-		{"task,ann,bob\nb,x,y\na,,\nc,,x\n", AnnotationOptions{}, []int32{0, 1, 1}, nil,
-			[]string{"b", "c"}, 0},
-		{"item,worker,label\n10,a,x\n0,b,y\n", AnnotationOptions{}, []int32{1, 0}, nil,
-			[]string{"0", "10"}, 0},
-	} {
-		got, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)), c.o)
-		if err != nil {
-			t.Errorf("%q: %v", c.text, err)
-			continue
-		}
-		if err := got.Check(got.N(), 2); err != nil || !slices.Equal(got.By, c.by) ||
-			!slices.Equal(got.Rows, c.rows) || !slices.Equal(got.Items, c.items) ||
-			got.Repeated != c.repeated {
-			t.Errorf("%q: %+v, %v; wanted %+v", c.text, got, err, c)
-		}
-	}
-	for text, want := range map[string]string{
-		"id,worker,label\nu4,a,x\n":  `a.csv:2 "u4"`,
-		"ann,bob\nx,y\n":             "1 rows 3 examples",
-		"ann,bob\nx,y\n,\n,x\nx,x\n": "a.csv:5 4 3",
-		"ann,ann\nx,y\n":             `a.csv:1 "ann"`,
-		"example,label\n1,x\n":       "a.csv:1 worker",
-	} {
-		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)), AnnotationOptions{Items: 3,
-			IDs: ids})
-		if !facts.Told(err, want) {
-			t.Errorf("%q: %v, wanted %s", text, err, want)
-		}
-	}
-}
-
 func TestReadAnnotationsRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "a.csv:1 text"},
 		{"item,worker\n", `a.csv:1 "item,worker"`},
-		{"item,worker,label,worker\n", `a.csv:1 "worker"`},
-		{"item,worker,label\n1,a\n", "a.csv:2 2 fields 3"},
-		{"item,worker,label\n1,a,x\n4,a,x\n", `a.csv:3 "4" example 1 3`},
+		{"row,worker,label,annotator\n", `a.csv:1 two columns "worker"`},
+		{"row,worker,label\n", "a.csv header no label"},
+		{"row,bo,bo\n1,x,y\n", `a.csv:1 "bo" twice`},
+		{"row,bo,\n1,x,y\n", "a.csv:1 without a name"},
+		{"al,bo\nx,y\n", "a.csv 1 lines 3 examples"},
+		{"al,bo\nx,y\nx,y\nx,y\nx,y\n", "a.csv:5 more than 3 lines"},
+		{"item,worker,label\n1,a,x\n2,a,y\n", "a.csv neither 0 nor 3 item row index"},
+		{"item,worker,label\n0,a\n", "a.csv:2 2 fields 3"},
+		{"index,worker,label\n0,a,x\n3,a,x\n", `a.csv:3 "3" example 0 2`},
+		{"row,worker,label\n0,a,x\n", `a.csv:2 row "0" 1 3`},
+		{"item,worker,label\n0,a,x\n3,a,x\n", "a.csv item 0 line 2 3 line 3"},
 		{"item,worker,label\nq,a,x\n", `a.csv:2 "q"`},
 		{"item,worker,label\n-1,a,x\n", `a.csv:2 "-1"`},
-		{"item,worker,label\n1,,x\n", "a.csv:2 name"},
-		{"item,worker,label\n1,a,w\n", `a.csv:2 "w" "x" "y"`},
-		{"item,worker,label\n1,\"a,x\n", "a.csv:2 CSV"},
+		{"item,worker,label\n0,,x\n", "a.csv:2 name"},
+		{"item,worker,label\n0,a,w\n", `a.csv:2 "w" "x" "y"`},
+		{"item,worker,label\n0,\"a,x\n", "a.csv:2 CSV"},
 	} {
 		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)),
 			AnnotationOptions{Items: 3, Classes: []string{"x", "y"}})
@@ -124,17 +79,87 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 	if _, err := ReadAnnotations(t.Context(), "nowhere.csv", AnnotationOptions{Items: 1}); err == nil {
 		t.Error("a file that is not there: no error")
 	}
-	one := save(t, "a.csv", []byte("item,worker,label\n1,a,x\n"))
+	one := save(t, "a.csv", []byte("item,worker,label\n0,a,x\n"))
 	if _, err := ReadAnnotations(t.Context(), one, AnnotationOptions{Items: 1}); !facts.Told(err,
 		"2") {
 		t.Errorf("a table of one class: %v", err)
 	}
 }
 
+// Tables that name the same examples in other ways, and those of other forms, say the same.
+func TestAnnotationForms(t *testing.T) {
+	long := func(column string, names ...string) string {
+		text := column + ",worker,label\n"
+		for k, rest := range []string{"bo,y", "al,x", "bo,x"} {
+			text += names[k] + "," + rest + "\n"
+		}
+		return text
+	}
+	// of the examples p, q and r; nobody labelled q
+	for name, c := range map[string]struct {
+		text string
+		ids  bool
+	}{
+		"rows":            {long("row", "1", "1", "3"), false},
+		"example":         {long("Example", "1", "1", "3"), true},
+		"index":           {long("index", "0", "0", "2"), true},
+		"index of pandas": {long("", "0", "0", "2.0"), false},
+		"item from 0":     {long("item", "0", "0", "2"), false},
+		"task from 1":     {long("task", "1", "1", "3"), false},
+		"ids":             {long("id", "p", "p", "r"), true},
+		"item ids":        {long("item", "p", "p", "r"), true},
+		"own ids":         {long("customer", "p", "p", "r"), true},
+		"ids before rows": {"row,worker,label,id\n9,bo,y,p\n9,al,x,p\n9,bo,x,r\n", true},
+		"wide":            {"row,al,bo\n1,x,y\n3,,x\n", false},
+		"wide ids":        {"customer,bo,al\np,y,x\nr,x,\n", true},
+		"wide, in order":  {"al,bo\nx,y\n,\n,x\n", false},
+	} {
+		o := AnnotationOptions{Items: 3, Classes: []string{"x", "y"}}
+		if c.ids {
+			o.IDs, o.IDColumn = []string{"p", "q", "r"}, "customer"
+		}
+		a, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)), o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !slices.Equal(a.Start, []int{0, 2, 2, 3}) || !slices.Equal(a.By, []int32{0, 1, 1}) ||
+			!slices.Equal(a.Label, []int32{0, 1, 0}) || !slices.Equal(a.Labelled(), []int{0, 2}) {
+			t.Errorf("%s: got %+v", name, a)
+		}
+	}
+	// without data
+	for text, want := range map[string][]string{
+		"id,worker,label\nq,bo,y\np,al,x\nq,al,x\n":    {"p", "q"},
+		"row,worker,label\n10,bo,y\n9,al,x\n10,al,x\n": {"9", "10"},
+	} {
+		a, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)), AnnotationOptions{})
+		if err != nil || !slices.Equal(a.Items, want) || !slices.Equal(a.Start, []int{0, 1, 3}) {
+			t.Errorf("%q: got %+v, %v", text, a, err)
+		}
+	}
+}
+
+// An annotator may label an example twice, as in crowd tables of the wild: both labels count.
+func TestRepeatedAnnotations(t *testing.T) {
+	text := "row,worker,label\n1,a,x\n2,b,y\n1,a,y\n1,a,y\n"
+	a, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)),
+		AnnotationOptions{Items: 2, Classes: []string{"x", "y"}})
+	if err == nil {
+		err = a.Check(2, 2)
+	}
+	if err != nil || a.Repeats() != 2 || !slices.Equal(a.Votes(1), []int32{1, 1}) {
+		t.Fatalf("got %+v, %v", a, err)
+	}
+	if r, err := Fit(t.Context(), a, 1, Options{}); err != nil || r.Consensus[1] != 1 {
+		t.Errorf("consensus: got %+v, %v", r, err)
+	}
+}
+
 // Somebody whose labels are right: read, hashed, picked, and the only one who counts where there
 // is a label.
 func TestRightAnnotators(t *testing.T) {
-	text := "item,worker,label\n1,a,x\n1,b,x\n1,chief,y\n2,a,y\n3,b,x\n3,chief,x\n3,boss,x\n"
+	text := "item,worker,label\n0,a,x\n0,b,x\n0,chief,y\n1,a,y\n2,b,x\n2,chief,x\n2,boss,x\n"
 	path := save(t, "a.csv", []byte(text))
 	read := func(right ...string) *Annotations {
 		a, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x",
@@ -145,7 +170,7 @@ func TestRightAnnotators(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.Annotations
+		return a
 	}
 	a := read("chief", "boss")
 	for i, want := range []int32{1, -1, 0} {
@@ -164,8 +189,8 @@ func TestRightAnnotators(t *testing.T) {
 		t.Error("who is right does not show in the hash")
 	}
 	for want, right := range map[string][]string{
-		`"eve" "a" "b"`: {"chief", "eve"},
-		`a.csv:4 item 1 "y" "chief" "x" "a" line 2`: {"a", "chief"},
+		`"eve" "a" "b"`:                      {"chief", "eve"},
+		`a.csv:4 "y" "chief" "x" "a" line 2`: {"a", "chief"},
 	} {
 		_, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x",
 			"y"}, Right: right})

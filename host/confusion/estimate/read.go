@@ -19,7 +19,7 @@ type Clean struct {
 	Classes []string
 	Noisy   []int32
 	Right   []int32
-	Item    []int // the index of each example in the data, 0 for the first; nil of a table of pairs
+	Item    []int // the number of each example in the data, 0 for the first; nil of a table of pairs
 }
 
 // CleanOptions say what a table of true classes is to be read for.
@@ -28,33 +28,33 @@ type CleanOptions struct {
 	// are the names of the table, in the order in which they come.
 	Classes []string
 	Y       []int32 // the noisy labels of the data; nil without data
-	// IDs are the ids of the data's examples and IDColumn is the name of their column; nil for none
+	// IDs are those of the data's examples, from the column IDColumn; nil for none.
 	IDs      []string
 	IDColumn string
 }
 
-// ReadClean reads a CSV with an example to each line, plain or compressed by gzip. An example of
-// the data is named by its id, in the column id or that of the data's ids, or by the number of its
-// row, 1 for the first, in the column example (or item, task, row, id). Its true class is in the
-// column label (or class, true, clean, right ...). Lines without a true class are passed over. A
-// column of noisy labels (noisy, given, observed, predicted ...) must agree with the data. So
-// issues.csv with a column of right labels is such a table.
-//
-// Without a column of examples it has pairs: noisy labels and true classes. Other columns do not
-// count.
+// ReadClean reads a CSV with an example to each line, plain or compressed by gzip. Of examples of
+// the data it has the name, in a column whose header says how (row, example, index, id, item; see
+// docs/data.md), and the true class in the column label (or class, true, clean, right ...). Without
+// such a column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and
+// one of true classes. Of named examples noisy labels must be those of the data, and lines without
+// a true class are passed over, so that a list of label issues is such a table, once checked.
 //
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its
 // progress through ctx, and ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
-	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{},
-		items: labelfile.Items{N: len(o.Y), IDs: o.IDs, Column: o.IDColumn}}
-	err := labelfile.Each(ctx, path, "the true classes", "example,label or noisy,true", t.place, t.add)
+	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{}}
+	err := labelfile.Each(ctx, path, "the true classes", "row,label or noisy,true", t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Right) == 0 {
-		return nil, fmt.Errorf("%s: found a header and no line with a true class, wanted an example in "+
-			"each", path)
+		return nil, fmt.Errorf("%s: found a header and no line, wanted a true class in each", path)
+	}
+	if t.keys != nil {
+		if err := t.number(path); err != nil {
+			return nil, err
+		}
 	}
 	t.Classes = t.names.List
 	if err := labelfile.CheckClasses(t.Classes); err != nil {
@@ -66,32 +66,34 @@ func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error)
 // cleanTable is a table that is being read.
 type cleanTable struct {
 	Clean
-	o      CleanOptions
-	names  *labelfile.Names
-	seen   map[int]int // the line of each example
-	items  labelfile.Items
-	item   int // the column of examples; -1 for pairs
-	noisy  int // that of noisy labels; -1 for none
-	second int // that of true classes
+	o     CleanOptions
+	names *labelfile.Names
+	keys  *labelfile.Keys // nil for pairs
+	seen  map[int]int     // the line of each example
+	lines []int           // of the true classes
+	noisy int             // the column of noisy labels; -1 for none
+	right int             // that of true classes
 }
 
 // place finds the columns by the header.
 func (t *cleanTable) place(header []string) error {
-	right, label := -1, -1
-	t.item, t.noisy = -1, -1
 	if t.o.Y != nil {
-		t.item = t.items.Place(header)
+		t.keys = labelfile.FindKeys(header, labelfile.Data{N: len(t.o.Y), IDs: t.o.IDs,
+			IDColumn: t.o.IDColumn})
 	}
+	t.noisy, t.right = -1, -1
+	label := -1
 	for k, field := range header {
-		name := labelfile.ColumnName(field)
+		name := labelfile.Word(field)
 		isTrue, isNoisy := labelfile.Axis(name)
 		switch {
-		case k == t.item:
+		case t.keys != nil && k == t.keys.Column:
 		case isTrue:
-			if right >= 0 {
-				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
+			if t.right >= 0 {
+				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[t.right],
+					field)
 			}
-			right = k
+			t.right = k
 		case isNoisy:
 			if t.noisy < 0 {
 				t.noisy = k
@@ -101,21 +103,15 @@ func (t *cleanTable) place(header []string) error {
 		}
 	}
 	switch {
-	case t.item >= 0:
-		if right < 0 {
-			right = label
-		}
-		if t.noisy >= 0 && strings.Contains(labelfile.ColumnName(header[t.noisy]), "pred") {
-			t.noisy = -1 // of a model
-		}
-	case t.noisy < 0:
+	case t.keys != nil && t.right < 0:
+		t.right = label
+	case t.keys == nil && t.noisy < 0:
 		t.noisy = label
 	}
-	t.second = right
-	if right < 0 || t.item < 0 && t.noisy < 0 {
+	if t.right < 0 || t.keys == nil && t.noisy < 0 {
 		what := "columns of noisy and true classes, such as noisy,true"
 		if t.o.Y != nil {
-			what = "columns example (rows from 1, or id) and label, or " + what
+			what = "columns row (or index, id) and label, or " + what
 		}
 		return fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
 	}
@@ -123,36 +119,51 @@ func (t *cleanTable) place(header []string) error {
 }
 
 func (t *cleanTable) add(row []string, line int) error {
-	if t.item >= 0 && strings.TrimSpace(row[t.second]) == "" {
+	if t.keys != nil && strings.TrimSpace(row[t.right]) == "" {
 		return nil // not checked
 	}
-	var given int32
-	var err error
-	if t.noisy >= 0 && (t.item < 0 || row[t.noisy] != "") {
-		if given, err = t.names.Index(row[t.noisy]); err != nil {
+	noisy := int32(-1)
+	if t.noisy >= 0 && (t.keys == nil || strings.TrimSpace(row[t.noisy]) != "") {
+		var err error
+		if noisy, err = t.names.Index(row[t.noisy]); err != nil {
 			return err
 		}
 	}
-	if t.item >= 0 {
-		i, err := t.items.Find(row[t.item])
+	if t.keys != nil {
+		name := row[t.keys.Column]
+		i, err := t.keys.Add(name, line)
 		if err != nil {
 			return err
 		}
-		noisy := t.o.Y[i]
-		if t.noisy >= 0 && row[t.noisy] != "" && given != noisy {
-			return fmt.Errorf("item %s has label %.40q here and %.40q in the data, wanted one: is it "+
-				"another table, or are rows counted from 0?", t.items.Name(i), row[t.noisy],
-				t.names.List[noisy])
-		}
 		if before, ok := t.seen[i]; ok {
-			return fmt.Errorf("item %s is here and in line %d, wanted once", t.items.Name(i), before)
+			return fmt.Errorf("%s %.40q is here and in line %d, wanted once", t.keys.Name, name, before)
 		}
 		t.seen[i] = line
-		t.Item, given = append(t.Item, i), noisy
+		t.Item, t.lines = append(t.Item, i), append(t.lines, line)
 	}
-	k, err := t.names.Index(row[t.second])
-	t.Noisy, t.Right = append(t.Noisy, given), append(t.Right, k)
+	k, err := t.names.Index(row[t.right])
+	t.Noisy, t.Right = append(t.Noisy, noisy), append(t.Right, k)
 	return err
+}
+
+// number gives each line the index of its example and the noisy label of that, with which the
+// table's must agree.
+func (t *cleanTable) number(path string) error {
+	first, err := t.keys.First()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for k := range t.Item {
+		t.Item[k] -= first
+		given := t.o.Y[t.Item[k]]
+		if t.Noisy[k] >= 0 && t.Noisy[k] != given {
+			return fmt.Errorf("%s:%d: found the noisy label %.60q of an example that has %.60q in the "+
+				"data, wanted the same: is this the table of these data, in this order?", path, t.lines[k],
+				t.o.Classes[t.Noisy[k]], t.o.Classes[given])
+		}
+		t.Noisy[k] = given
+	}
+	return nil
 }
 
 // Arrange brings the classes into another order, of the same names.

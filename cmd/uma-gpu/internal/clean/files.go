@@ -146,7 +146,7 @@ func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, err
 		Corrected: j.Corrected}
 	judged.Hardest(d.Classes)
 	p.Judged = &judged
-	for k, row := range training.IssueRows(d, nil, f.Issues, d.Firsts()) {
+	for k, row := range training.IssueRows(d, f.Issues, d.Firsts()) {
 		if !row.Wrong {
 			continue
 		}

@@ -79,13 +79,20 @@ func (r *Report) text(w io.Writer) error {
 }
 
 // writeConsensus writes a CSV with the consensus on each item and how likely it is.
-func writeConsensus(path string, items []string, found *crowd.Result) error {
+func writeConsensus(path string, found *crowd.Result) error {
 	q := len(found.Classes)
 	return atomicfile.Write(path, func(w io.Writer) error {
-		rows := [][]string{{"example", "label", "probability"}}
+		rows := [][]string{{"item", "label", "probability"}}
+		if found.Items == nil {
+			rows[0][0] = "row" // from 1
+		}
 		for i, k := range found.Consensus {
 			p := strconv.FormatFloat(float64(found.Posterior[i*q+int(k)]), 'g', -1, 32)
-			rows = append(rows, []string{items[i], found.Classes[k], p})
+			name := strconv.Itoa(i + 1)
+			if found.Items != nil {
+				name = found.Items[i]
+			}
+			rows = append(rows, []string{name, found.Classes[k], p})
 		}
 		return csv.NewWriter(w).WriteAll(rows)
 	})

@@ -107,23 +107,30 @@ func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *atomi
 	d := *f.Dataset
 	wrong, what := 0, "relabelled"
 	var kept []int
-	d.Y = slices.Clone(d.Y)
+	d.Y = nil
 	for i, is := range found {
+		y := f.Dataset.Y[i]
 		if is.Wrong {
 			wrong++
 			if o.CleanBy == filter {
 				continue
 			}
-			d.Y[i] = is.Likely
+			y = is.Likely
 		}
-		kept = append(kept, i)
+		kept, d.Y = append(kept, i), append(d.Y, y)
 	}
 	if o.CleanBy == filter {
 		what = "left out"
 		if len(kept) == 0 {
 			return "", fmt.Errorf("%s: %w", o.Data.Path, errNothingLeft)
 		}
-		d.Leave(kept)
+		d.Put(f.Dataset.Stored().Pick(kept))
+		if d.IDs != nil {
+			d.IDs = nil
+			for _, i := range kept {
+				d.IDs = append(d.IDs, f.Dataset.IDs[i])
+			}
+		}
 	}
 	d.SHA256 = d.Hash()
 	err = app.WriteData(ctx, o.Clean, &d, app.Together(files, app.CopyOptions(o.Clean, &d)))

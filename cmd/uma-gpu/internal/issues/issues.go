@@ -132,7 +132,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	rows := training.IssueRows(f.Dataset, o.Rows, found, same)
+	rows := training.IssueRows(f.Dataset, found, same)
 	r := newReport(f.Dataset.Classes, rows)
 	r.Learner, r.Folds, r.Device = o.Train.Learner.Definition().Name, o.Folds, f.Engine
 	r.EstimatedBy = string(f.EstimatedBy)

@@ -204,7 +204,7 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	if err != nil {
 		return err
 	}
-	for k, row := range training.IssueRows(d, nil, found, same) {
+	for k, row := range training.IssueRows(d, found, same) {
 		if row.Wrong {
 			r.Issues++
 		}

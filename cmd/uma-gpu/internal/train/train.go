@@ -56,10 +56,9 @@ features, learns, and writes the model. Without C all labels are taken to be rig
 flags and seed give the same bytes. The weights are the same on every device. With --kernel the
 classifier is linear in kernel principal components, and curved in the features.
 
---annotators takes the labels from a table example,worker,label, or one with a column to each
-worker. An example is the number of a row, 1 for the first, or an id of --id-column. Labels in the
-data do not count. Each worker gets a confusion matrix, which is learned. The labels of workers that
---trust names are right, and tell how the others err.
+--annotators takes the labels from a table row,worker,label, or of a column for each annotator.
+Labels in the data do not count. Each worker gets a confusion matrix, which is learned. The labels
+of workers that --trust names are right, and tell how the others err.
 
 --validate 0.2 learns from four fifths of the examples. It judges the model by the others as eval
 does, by their noisy labels through C. cv judges by all examples, with one training for each fold.

@@ -56,7 +56,7 @@ func (o *Options) CheckAnnotators() error {
 }
 
 // ReadAnnotations reads the annotators' labels, and gives d their classes, or those of the training
-// to go on with, and the votes as labels.
+// to go on with, and the votes as labels. Examples without a label leave d.
 func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error {
 	right, err := o.trusted()
 	if err != nil {
@@ -70,29 +70,35 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 	if err != nil {
 		return err
 	}
-	if a.Rows != nil {
-		o.Notes.Say("annotators: %d of %d examples have no label, and are left out", d.N-len(a.Rows), d.N)
-		d.Leave(a.Rows)
-		o.Rows = a.Rows
+	if which := a.Labelled(); len(which) < d.N {
+		o.Notes.Say("annotators: %d of %d examples have no label, and are left out", d.N-len(which), d.N)
+		if len(which) == 0 {
+			return fmt.Errorf("%s: found no label", o.Annotators)
+		}
+		d.Put(d.Stored().Pick(which))
+		if ids := d.IDs; ids != nil {
+			d.IDs = nil
+			for _, i := range which {
+				d.IDs = append(d.IDs, ids[i])
+			}
+		}
+		d.SHA256 = d.Hash()
+		a = a.Pick(which)
 	}
-	o.Train.Annotations, d.Classes, d.Y = a.Annotations, a.Classes, a.Votes(o.Train.Seed)
-	o.Notes.Say("annotators: %s, %d labels%s of %d annotators, %d classes", o.Annotators,
-		len(a.Label), repeated(a), len(a.Names), len(a.Classes))
+	if count := a.Repeats(); count > 0 {
+		o.Notes.Say("annotators: %d labels are further ones of an annotator for the same example; all "+
+			"count", count)
+	}
+	o.Train.Annotations, d.Classes, d.Y = a, a.Classes, a.Votes(o.Train.Seed)
+	o.Notes.Say("annotators: %s, %d labels of %d annotators, %d classes", o.Annotators,
+		len(a.Label), len(a.Names), len(a.Classes))
 	return nil
-}
-
-// repeated says how many labels are of an annotator who had labelled the example before.
-func repeated(a *crowd.Table) string {
-	if a.Repeated == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d repeat one of the same annotator and example; each counts)", a.Repeated)
 }
 
 // readSorted reads the annotators' labels, with their classes in order if options has none.
 func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOptions,
-) (*crowd.Table, error) {
-	a, err := app.Awaited(ctx, o.Annotators, func(path string) (*crowd.Table, error) {
+) (*crowd.Annotations, error) {
+	a, err := app.Awaited(ctx, o.Annotators, func(path string) (*crowd.Annotations, error) {
 		return crowd.ReadAnnotations(ctx, path, options)
 	})
 	if err != nil || options.Classes != nil {
@@ -116,13 +122,11 @@ func (o *Options) Consensus(ctx context.Context, how crowd.Options,
 		if err != nil {
 			return nil, nil, err
 		}
-		t, err := o.readSorted(ctx, crowd.AnnotationOptions{Right: right})
-		if err != nil {
+		if a, err = o.readSorted(ctx, crowd.AnnotationOptions{Right: right}); err != nil {
 			return nil, nil, err
 		}
-		a, o.Items = t.Annotations, t.Items
-		o.Notes.Say("annotators: %s, %d labels%s of %d annotators for %d examples, %d classes",
-			o.Annotators, len(a.Label), repeated(t), len(a.Names), a.N(), len(a.Classes))
+		o.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
+			o.Annotators, len(a.Label), len(a.Names), a.N(), len(a.Classes))
 	}
 	found, err := crowd.Fit(ctx, a, o.Train.Seed, how)
 	if err != nil {

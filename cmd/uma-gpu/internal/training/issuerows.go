@@ -22,14 +22,8 @@ type IssueRow struct {
 }
 
 // IssueRows are the rows of the table, the least likely label first, of equally likely ones the
-// first in the data. of has the row of each example, if d has lost some; else it is nil.
-func IssueRows(d *dataset.Dataset, of []int, found []estimate.Issue, same []int32) []IssueRow {
-	number := func(i int) int64 {
-		if of != nil {
-			i = of[i]
-		}
-		return int64(i) + 1
-	}
+// first in the data.
+func IssueRows(d *dataset.Dataset, found []estimate.Issue, same []int32) []IssueRow {
 	conflict := make([]bool, d.N) // at the first of equal examples
 	for i, first := range same {
 		if d.Y[i] != d.Y[first] {
@@ -38,14 +32,14 @@ func IssueRows(d *dataset.Dataset, of []int, found []estimate.Issue, same []int3
 	}
 	rows := make([]IssueRow, d.N)
 	for i, f := range found {
-		rows[i] = IssueRow{Example: number(i), Wrong: f.Wrong, Quality: f.Quality,
+		rows[i] = IssueRow{Example: int64(i + 1), Wrong: f.Wrong, Quality: f.Quality,
 			Given:     d.Classes[d.Y[i]],
 			Predicted: d.Classes[f.Likely], Sure: f.Sure, Conflict: conflict[same[i]]}
 		if d.IDs != nil {
 			rows[i].ID = &d.IDs[i]
 		}
 		if int(same[i]) != i {
-			rows[i].Duplicate = number(int(same[i]))
+			rows[i].Duplicate = int64(same[i]) + 1
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b IssueRow) int { return cmp.Compare(a.Quality, b.Quality) })

@@ -27,17 +27,13 @@ type Options struct {
 	Noise      app.Noise
 	Inverse    string
 	Annotators string // file; "" for none
-	// Rows has the row of the data of each example that annotators labelled, nil if they did all;
-	// Items is what their table calls the examples, where there are no data.
-	Rows     []int
-	Items    []string
-	Trust    string // comma list of annotators
-	Learner  Learner
-	MaxSteps int
-	Weights  string
-	Kernel   app.Kernel
-	Device   device.Options
-	Folds    int
+	Trust      string // comma list of annotators
+	Learner    Learner
+	MaxSteps   int
+	Weights    string
+	Kernel     app.Kernel
+	Device     device.Options
+	Folds      int
 
 	Train host.Options // Check completes it
 	// What Check makes of the others.
@@ -61,7 +57,7 @@ func (o *Options) NormalizeFlag() cli.Flag { return app.NormalizeFlag(&o.Train.P
 func (o *Options) AnnotatorFlags() []cli.Flag {
 	return app.Flags(
 		app.Input(&o.Annotators, "annotators",
-			"labels of several people instead of the data's: `FILE`, a CSV example,worker,label or a column for each"),
+			"labels of several people instead of the data's: `FILE`, a CSV row,worker,label"),
 		o.TrustFlag(),
 		&cli.BoolFlag{Name: "no-labels", Destination: &o.Data.NoLabels,
 			Usage: "with --annotators: all columns of the data are features"})

@@ -207,6 +207,9 @@ func NewNames(classes []string) *Names {
 func (n *Names) Index(name string) (int32, error) {
 	name = strings.TrimSpace(name)
 	k, ok := n.index[name]
+	if !ok && n.known {
+		k, ok = n.index[Whole(name)]
+	}
 	if !ok {
 		if n.known || name == "" {
 			return 0, fmt.Errorf("found class %.40q, wanted a class of the data: %s", name, Quoted(n.List))

@@ -18,9 +18,9 @@ const (
 )
 
 // choose returns the place of the candidate that is taken, and of the best that takes labels for
-// right; -1 for none. Noisy labels choose first: of models
-// that take them for right the likelier one, unless one that does not is surely likelier. Checked
-// rows, if there are enough, then choose another that errs surely less on them.
+// right; -1 for none. Noisy labels choose first: of models that take them for right the likelier one,
+// unless one that does not is surely likelier. Checked rows, if there are enough, then choose another under which their true classes are surely likelier:
+// they are few, and that varies less than the number of errors.
 func (c *contest) choose() (chosen, plain int) {
 	at := -1
 	for k, s := range c.said {
@@ -51,22 +51,12 @@ func (c *contest) choose() (chosen, plain int) {
 		if s.way.neighbours {
 			continue
 		}
-		better, deviation := ahead(errors01(c.said[at].wrong), errors01(s.wrong))
+		better, deviation := ahead(c.said[at].right, s.right)
 		if lead := better - surelyRight*deviation; lead > most {
 			chosen, most = k, lead
 		}
 	}
 	return chosen, plain
-}
-
-func errors01(wrong []bool) []float64 {
-	v := make([]float64, len(wrong))
-	for k, w := range wrong {
-		if w {
-			v[k] = 1
-		}
-	}
-	return v
 }
 
 // finish makes the result of what the candidates have said.

@@ -72,8 +72,9 @@ var rules = []struct {
 	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine",
 		"internal/store"}, "the interface must not know an engine"},
 	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset",
-		"host/internal/fold", "internal/means", "learners"},
-		"fits on any engine through its interface; the loop hands it the way to learn"},
+		"host/internal/fold", "internal/featurespace", "internal/means", "learners"},
+		"fits on any engine through its interface, and chooses landmarks; the loop hands it the way to " +
+			"learn"},
 	{"internal/meanmodel", []string{"internal/means", "internal/featurespace", "host/engine",
 		"host/dataset", "host/confusion", "host/model", "learners"}, "changes models for the commands, and trains nothing"},
 	{"internal/means", []string{"internal/featurespace", "internal/store", "host/kernel/pca",

@@ -222,7 +222,10 @@ func (s *search) goes(at int, ends bool) bool {
 }
 
 // best returns the λ that is taken.
-func (s *search) best() float64 {
+func (s *search) best() float64 { return s.lambda(s.bestAt()) }
+
+// bestAt returns its place.
+func (s *search) bestAt() int {
 	least, deviation := s.Tried[s.Start].mean()
 	for k := range s.Tried {
 		if loss, d := s.Tried[k].mean(); s.Tried[k].Weight > 0 && loss < least {
@@ -237,7 +240,7 @@ func (s *search) best() float64 {
 			best, missed = k, t.Missed
 		}
 	}
-	return s.lambda(best)
+	return best
 }
 
 // endSearch ends a search before its end: it takes the best λ so far, or without any that of EM,

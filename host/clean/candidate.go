@@ -59,8 +59,8 @@ func (w way) String() string {
 	if w.kernel {
 		name = "rbf"
 	}
-	what := map[noiseKind]string{none: ", labels as they are", joint: ", wrong labels by confident joint",
-		learned: ", wrong labels learned"}
+	what := map[noiseKind]string{none: ", labels as they are",
+		joint: ", wrong labels by confident joint", learned: ", wrong labels learned"}
 	if name += what[w.noise]; w.weighty {
 		name += ", checked rows first"
 	}

@@ -19,9 +19,10 @@ const (
 )
 
 // choose returns the place of the candidate that is taken, and of the best that takes labels for
-// right; -1 for none. Noisy labels choose first: of models that take them for right the likelier one,
-// unless one that does not is surely likelier. Checked rows, if there are enough, then choose another under which their true classes are surely likelier:
-// they are few, and that varies less than the number of errors.
+// right; -1 for none. Noisy labels choose first: of models that take them for right the likelier
+// one, unless one that does not is surely likelier. Checked rows, if there are enough, then choose
+// another under which their true classes are surely likelier: that varies less than how many of so
+// few are wrong.
 func (c *contest) choose() (chosen, plain int) {
 	at := -1
 	for k, s := range c.said {

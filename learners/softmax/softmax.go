@@ -47,6 +47,7 @@ type run struct {
 	curve     *curvature     // of the loss; nil before the first fit
 	short     bool           // half of the time is over
 	min       *minimiser     // of the fit under way; nil before its first step
+	ridged    float64        // the penalty of ridge regression that ended the run; 0 for none
 	aimed     bool           // the loss is that of the fit under way, but for its λ
 	state     state
 }
@@ -189,6 +190,7 @@ func (l *run) known() {
 	convex := l.noise == nil &&
 		slices.Equal(confusionOf(&l.Params, l.problem), identity(l.problem.Q))
 	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
+	l.state.Search.Flat = l.problem.X.D > mostFactored
 	l.enter(searching, l.state.Search.Lambda)
 }
 
@@ -254,7 +256,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 				return l.stepped(w), nil
 			}
 		}
-		moved, err := l.endFit(w.W)
+		moved, err := l.endFit(ctx, w.W)
 		if err != nil {
 			return learners.Step{}, err
 		}
@@ -293,7 +295,10 @@ func (l *run) doubts() []learners.Doubt {
 func (l *run) stepped(w engine.Weights) learners.Step {
 	s := learners.Step{Changed: learners.AllClasses(w.Q), Stage: l.state.Stage.String(),
 		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts()}
-	if l.min != nil {
+	if l.ridged > 0 {
+		s.Stage, s.Fields[0].Value = "ridge regression", l.ridged
+	}
+	if l.min != nil && l.ridged == 0 {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()},
 			learners.Field{Name: "evaluations", Value: l.loss.evaluations})
@@ -471,7 +476,7 @@ func (l *run) target() informant {
 
 // endFit takes note of a fit that has ended and chooses the next. If that does not begin from w
 // it changes w.
-func (l *run) endFit(w []float32) (moved bool, err error) {
+func (l *run) endFit(ctx context.Context, w []float32) (moved bool, err error) {
 	from, more := l.min.now.w, false
 	pairs, lambda := l.state.Pairs, l.state.Search.Lambda
 	l.state.Pairs, l.aimed = nil, false
@@ -485,6 +490,14 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		from, more = l.state.Search.judge(t, from, held)
 		switch {
 		case !more:
+			taken, err := l.ridgeTaken(ctx, &l.state.Search)
+			if err != nil {
+				return false, err
+			}
+			if taken != nil {
+				from = taken
+				break
+			}
 			l.found(l.state.Search.Lambda)
 		case &from[0] == &l.min.now.w[0]:
 			l.loss.penalise(pairs, l.state.Search.Lambda-lambda)

@@ -101,7 +101,7 @@ func TestTextIsThatOfScikitLearn(t *testing.T) {
 	}
 }
 
-// A vocabulary is capped by default: it keeps the terms that most examples have, ties by name, and a
+// A vocabulary is capped by default: it keeps the terms that most examples have, ties by name. A
 // note says how many are left out and what takes all of them. Another cap is an option.
 func TestTextFeaturesAreCapped(t *testing.T) {
 	const rare = 31020

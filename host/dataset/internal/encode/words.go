@@ -181,13 +181,13 @@ func (c *cellColumn) textNotes(n int) (notes []string) {
 		return nil
 	}
 	if c.left > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d terms are left out, as the %d that most examples have "+
-			"are features (%s takes all)", c.Text, c.left, c.terms-c.left,
+		notes = append(notes, fmt.Sprintf("%s: %d terms are left out, as the %d that most examples "+
+			"have are features (%s takes all)", c.Text, c.left, c.terms-c.left,
 			setting.Spell("text-features", fmt.Sprint(c.terms))))
 	}
 	if c.spoken < n {
-		notes = append(notes, fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and are "+
-			"zero there", c.Text, n-c.spoken, n))
+		notes = append(notes, fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and "+
+			"are zero there", c.Text, n-c.spoken, n))
 	}
 	return notes
 }

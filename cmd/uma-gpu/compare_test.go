@@ -107,7 +107,8 @@ func TestCompareCommandReads(t *testing.T) {
 	if !found || !strings.HasPrefix(best, want) {
 		t.Fatalf("found\n%s\nwanted %s", text, want)
 	}
-	words := strings.Fields(strings.ReplaceAll(strings.Replace(best, "'"+data+"'", "DATA", 1), "'", ""))
+	best = strings.Replace(best, "'"+data+"'", "DATA", 1)
+	words := strings.Fields(strings.ReplaceAll(best, "'", ""))
 	words[1], words[len(words)-1] = data, filepath.Join(dir, "m.npz")
 	succeed(t, append([]string{"train"}, words...)...)
 }

@@ -69,13 +69,14 @@ func TestHelpIsNarrow(t *testing.T) {
 	}
 }
 
-// The help of train has what matters first, the options of the usual learner among it, and says where
+// The help of train has what matters first, options of the usual learner among it, and says where
 // the others are.
 func TestHelpOfTrainIsShort(t *testing.T) {
 	t.Setenv("COLUMNS", "100")
 	help, _ := succeed(t, "train", "--help")
-	for _, flag := range []string{"--data", "--confusion", "--model", "--correction RULE", "--clean RULE",
-		"--learn-confusion", "--l2 RULE", "--rounds N", "more options: uma-gpu man --markdown train",
+	for _, flag := range []string{"--data", "--confusion", "--model", "--correction RULE",
+		"--clean RULE", "--learn-confusion", "--l2 RULE", "--rounds N",
+		"more options: uma-gpu man --markdown train",
 		"Kernel:\n  --kernel", "Device:\n  --device"} {
 		if !strings.Contains(help, flag) {
 			t.Errorf("the help of train lacks %q:\n%s", flag, help)

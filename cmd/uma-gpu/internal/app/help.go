@@ -360,8 +360,8 @@ func (p page) print(w io.Writer, columns int) {
 const (
 	mostFlags  = 60
 	firstFlags = `data label-column ignore-columns id-column text missing normalize validate
-		confusion annotators model resume learner correction learn-confusion clean l2 rounds max-steps epochs
-		time seed kernel gamma components device report tables json quiet`
+		confusion annotators model resume learner correction learn-confusion clean l2 rounds
+		max-steps epochs time seed kernel gamma components device report tables json quiet`
 )
 
 // first returns the flags that matter first, and how many others there are.

@@ -158,8 +158,8 @@ func Run(ctx context.Context, o *Options) (err error) {
 	rank(r.Tried)
 	best := r.Tried[0]
 	if a := best.Accuracy; r.JudgedBy != "" && a.Low > 1 {
-		o.Notes.Warn("a corrected accuracy of %.4f cannot be: these labels are not noisy by %s; ways are in "+
-			"the order of their noisy log-loss", a.Value, r.JudgedBy)
+		o.Notes.Warn("a corrected accuracy of %.4f cannot be: these labels are not noisy by %s; ways "+
+			"are in the order of their noisy log-loss", a.Value, r.JudgedBy)
 	}
 	if o.Out != "" {
 		if err := r.write(o.Out, o.Grid.Value()); err != nil {

@@ -28,7 +28,8 @@ type parameterFlag struct {
 }
 
 // Flags returns the flags but for those of other meaning in a command, which leave a parameter at
-// its default. The flags of the usual learner are shown; the command learners tells those of others.
+// its default. The flags of the usual learner are shown. The command learners
+// tells those of others.
 func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 	l.common = o
 	flags := []cli.Flag{&cli.StringFlag{Name: "learner", Value: catalog.All()[0].Name,

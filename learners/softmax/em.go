@@ -112,6 +112,9 @@ func (l *run) endRound() (more bool, err error) {
 			return false, err
 		}
 	}
+	if l.noise != nil && !l.noise.crowd && l.state.Stage == learning {
+		l.nameClasses()
+	}
 	if again, err := l.tryLarger(); again || err != nil {
 		return again, err
 	}

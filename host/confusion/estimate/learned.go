@@ -12,8 +12,12 @@ import (
 // mostUnsure is the largest standard error of P(label t | true class t) that tells something.
 const mostUnsure = 0.15
 
+// surely is by how many standard errors of its loss a model has to be better than the first.
+const surely = 2
+
 // FromLearned returns what learners have found out of the labels, each with another model: the
-// matrix under which labels held out are likeliest. The variance of an entry is that of the best,
+// first matrix, or the one under which labels held out are likeliest if they surely are. The
+// variance of an entry is that of the best,
 // and for each other one the squared distance to it, which counts the less, the worse the loss is:
 // a half where that is one standard error worse.
 //
@@ -38,12 +42,15 @@ func FromLearned(classes []string, all ...*confusion.Learned) (*Estimate, error)
 	if best == nil {
 		return nil, fmt.Errorf("confusion estimate: found nothing learned, wanted a matrix")
 	}
+	if first := all[0]; best.Loss+float64(surely*best.LossError) >= first.Loss {
+		best = first
+	}
 	copy(m.P, best.P)
 	m.Error = make([]float64, q*q)
 	for k, v := range best.Error {
 		variance := float64(v * v)
 		for _, l := range all {
-			worse := (l.Loss - best.Loss) / max(best.LossError, math.SmallestNonzeroFloat64)
+			worse := max(0, l.Loss-best.Loss) / max(best.LossError, math.SmallestNonzeroFloat64)
 			apart := l.P[k] - best.P[k]
 			variance += float64(apart*apart) / (1 + float64(worse*worse))
 		}

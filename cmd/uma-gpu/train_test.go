@@ -123,7 +123,7 @@ func TestTrainTellsDoubts(t *testing.T) {
 	}
 }
 
-// A matrix that is turned ends the training with an error and without a model, unless it is trusted.
+// A matrix that is turned ends the training with an error and no model, unless it is trusted.
 func TestTrainRefusesATurnedMatrix(t *testing.T) {
 	dir := t.TempDir()
 	data, c := noisy(t, dir, digits)

@@ -202,8 +202,8 @@ func Run(ctx context.Context, o *Options) (err error) {
 func (o *Options) checkConfusion(doubts []learners.Doubt) error {
 	for _, d := range doubts {
 		if d.Code == judge.TurnedConfusion && !o.TrustConfusion {
-			return fmt.Errorf("%s: %s; no model was written; %s, or give --trust-confusion to train all the "+
-				"same", cmp.Or(o.Noise.Path, o.Data.Path), d.Finding, d.Advice)
+			return fmt.Errorf("%s: %s; no model was written; %s, or give --trust-confusion to train "+
+				"all the same", cmp.Or(o.Noise.Path, o.Data.Path), d.Finding, d.Advice)
 		}
 	}
 	return nil

@@ -42,8 +42,8 @@ var FlagGroups = []Group{
 		text text-features text-min-df text-ngrams missing unseen encoding match-features normalize validate stream
 		features classes examples labelled unlabelled
 		pool show show-file pictures fractions counts synthetic use-clean npz`},
-	{"Label noise", `confusion confusion-axes inverse annotators trust table clean checked prior probabilities method pooled
-		pairwise symmetric random`},
+	{"Label noise", `confusion confusion-axes trust-confusion inverse annotators trust table clean
+		checked prior probabilities method pooled pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
 	{"Learner", `learner correction learn-confusion l2 class-weights rounds iterations tolerance
 		max-steps time weights seed temperature-folds steps rounds-of-labels`},

@@ -52,6 +52,8 @@ type cellColumn struct {
 	strange int   // examples with unknown levels
 	longest int   // words of a term of a text
 	spoken  int   // examples with a term of a text
+	terms   int   // of a text from which the vocabulary was chosen
+	left    int   // how many of them it leaves out
 }
 
 // mark is what a value of an example's row of marks stands for.

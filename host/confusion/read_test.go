@@ -75,8 +75,8 @@ func TestReadNamesWithCommas(t *testing.T) {
 	}
 }
 
-// Tables as pandas and scikit-learn's users have them: names or sums tell the axes, and counts become
-// shares.
+// Tables as pandas and scikit-learn's users have them: names or sums tell the axes, and counts
+// become shares.
 func TestReadTablesOfPandas(t *testing.T) {
 	for name, text := range map[string]string{
 		"crosstab(noisy, true, normalize=columns)": "noisy,a,b\na,.75,.5\nb,.25,.5\n",

@@ -107,7 +107,8 @@ func TestColumns(t *testing.T) {
 	}
 	fail(t, app.ExitFailure, `new.csv:2:8 column 3 colour "teal" 3 levels`, "predict", "--model", m,
 		"--no-labels", "--data", filepath.Join(dir, "new.csv"), "--unseen", "error")
-	if got, _ := succeed(t, "predict", "--model", m, "--data", data, "--missing", "mean"); got != want {
+	if got, _ := succeed(t, "predict", "--model", m, "--data", data, "--missing",
+		"mean"); got != want {
 		t.Error("predict --missing mean predicts otherwise")
 	}
 	fail(t, app.ExitUsage, `--missing "median"`, "train", "--data", data, "--model", m, "--missing",

@@ -127,7 +127,7 @@ func TestMessyTables(t *testing.T) {
 		}), "2 examples fewer fields 2 bad 2 32"},
 		"no label":    {messyTable(60, ",", put(3, 30, everywhere(""))), "2 bad examples 2 32"},
 		"sum below":   {plain + "Total,60,,\n", "1 bad examples 62"},
-		"equal names": {strings.Replace(plain, "weight", "size", 1), "column 2 size.1"},
+		"equal names": {strings.Replace(plain, "weight", "size", 1), `column 2 "size.1" several "size"`},
 		"many levels": {messyTable(3000, ",", put(2, 1, func(i int, _ string) string {
 			return fmt.Sprint("c", i%1500)
 		})), "column 3 colour 500 1500 levels"},

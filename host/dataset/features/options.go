@@ -8,8 +8,8 @@ type EncodeOptions struct {
 	// false, yes and no are 1 and 0.
 	Categories []string
 	// Missing is "error" (same as ""), "mean" or "indicator", see Encoding.Missing; or "auto", which
-	// reads any table: as "indicator", and words among numbers are missing, names of examples and dates
-	// are set aside, texts are texts, and bad examples are passed over if few are. Notes tell all of it.
+	// reads any table. It is "indicator"; words among numbers are missing; names of examples and
+	// dates are set aside; sentences are texts; a few bad examples are passed over. Notes tell it.
 	Missing string
 	// Levels is the most levels of a category, the commonest ones; 0 means DefaultLevels. The others
 	// have no feature.

@@ -97,16 +97,17 @@ func (r *csvReader) about(d *dataset.Dataset) {
 	}
 	path := r.record.src.path
 	if r.titles > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines above the table are left out; it begins in "+
-			"line %d", path, r.titles, r.first))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines above the table are left out; it begins "+
+			"in line %d", path, r.titles, r.first))
 	}
 	if r.second > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: lines %d and %d are taken as one header", path, r.first,
-			r.second))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: lines %d and %d are taken as one header", path,
+			r.first, r.second))
 	}
 	if r.short > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d examples have fewer fields than %d, the first "+
-			"in line %d; the last ones count as missing", path, r.short, len(r.columns.role), r.shortAt))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d examples have fewer fields than %d, the "+
+			"first in line %d; the last ones count as missing", path, r.short, len(r.columns.role),
+			r.shortAt))
 	}
 }
 

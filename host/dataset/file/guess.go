@@ -25,9 +25,9 @@ type tally struct {
 	numbers, truths, words, dates, commas, missing int    // commas and dates are words
 	date, comma                                    string // the first
 
-	loose, looseCommas int                 // words that are numbers with marks between, by point and by comma
-	blanks             int                 // in words
-	levels             map[string]struct{} // different words, as far as they are counted
+	loose, looseCommas int // words that are numbers with marks between, by point and by comma
+	blanks             int // in words
+	levels             map[string]struct{}
 }
 
 // mostTold is how many different words of a column are counted.
@@ -263,24 +263,19 @@ func (r *csvReader) joinHeader(names []string) []string {
 	return joined
 }
 
-// distinct returns names of which equal ones were told apart as pandas does: x, x.1, x.2.
+// distinct returns the names, equal ones told apart as pandas does: x, x.1, x.2.
 func (r *csvReader) distinct(names []string) []string {
-	seen, renamed := names, false
+	told := slices.Clone(names)
 	taken := make(map[string]int, len(names))
 	for j, name := range names {
-		k := taken[name]
+		if k := taken[name]; k > 0 && name != "" {
+			told[j] = fmt.Sprintf("%s.%d", name, k)
+			r.o.remarks.note("column %d is called %s, as there are several named %s", j+1,
+				quote.Text(told[j]), quote.Text(name))
+		}
 		taken[name]++
-		if k == 0 || name == "" {
-			continue
-		}
-		if !renamed {
-			seen, renamed = slices.Clone(names), true
-		}
-		seen[j] = fmt.Sprintf("%s.%d", name, k)
-		r.o.remarks.note("column %d is called %s, as there are several named %s", j+1,
-			quote.Text(seen[j]), quote.Text(name))
 	}
-	return seen
+	return told
 }
 
 // surveyed returns the records behind the current one that tell what columns hold: those in the
@@ -379,7 +374,8 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 		number, comma := r.pointed([]byte(text))
 		_, loose := decimal.Loose(number, true)
 		switch _, ok := decimal.Parse(number); {
-		case ok || loose && r.record.layout.lenient || comma != "" || decimal.IsNonFinite(text) || strings.EqualFold(text, "true") ||
+		case ok || loose && r.record.layout.lenient || comma != "" ||
+			decimal.IsNonFinite(text) || strings.EqualFold(text, "true") ||
 			strings.EqualFold(text, "false"):
 			numbers = true
 		case text != "" && !(len(features) == 1 && isIndexName(text)):

@@ -217,7 +217,8 @@ func checkUTF16(s *source) error {
 // windows are the characters of Windows-1252 from 0x80 on; from 0xa0 on they are those of Unicode.
 var windows = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
 
-// latin has s read a text that is not UTF-8 as Windows-1252, which has all of Latin-1, and b say so.
+// latin has s read a text that is not UTF-8 as Windows-1252, which has all of Latin-1, and b say
+// so.
 func (s *source) latin(b *builder) {
 	head := s.peek(sniffed)
 	for at := 0; at < len(head); {

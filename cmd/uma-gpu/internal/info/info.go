@@ -83,8 +83,8 @@ func Run(ctx context.Context, o *Options) error {
 	return o.PrintTable(i, func(row app.Row) { rows(i, row) })
 }
 
-// described is what info --json prints: Problems are what keeps other commands from reading the data
-// without more flags.
+// described is what info --json prints. Problems are what keeps other commands from reading the
+// data without more flags.
 type described struct {
 	dataset.Info
 	Problems []string `json:"problems,omitempty"`

@@ -126,8 +126,7 @@ const few = 20
 // rare levels teach nothing, and there are at most as many as options say.
 func (s *Encoder) commonLevels(c *cellColumn, all *census) (common []string, n int) {
 	for level, mark := range c.levels {
-		switch count := all.counts[mark]; {
-		case count > 0:
+		if count := all.counts[mark]; count > 0 {
 			if n++; count >= features.RareLevel || all.n < few || c.Chosen {
 				common = append(common, level)
 			}

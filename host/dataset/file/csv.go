@@ -340,7 +340,8 @@ func (r *csvReader) resolve() error {
 			}
 		}
 	}
-	if r.header && (r.record.layout.lenient || r.o.FeatureNames != nil) {
+	_, twice := firstTwice(r.o.FeatureNames)
+	if r.header && !twice && (r.record.layout.lenient || r.o.FeatureNames != nil) {
 		names = r.distinct(names)
 	}
 	fault := r.builder.resolve(&r.columns, names, width, "line", r.kinds)

@@ -148,6 +148,9 @@ func (d *Data) AsModel(o *file.Options, f model.Features) {
 			d.common.Notes.Say("--%s is left to the model, which knows what becomes of the columns", flag)
 		}
 	}
+	if d.Resumes && d.encode.Missing == dataset.MissingAuto {
+		o.SkipBad = true // as the training did, where bad examples are few
+	}
 	o.Features, o.Encoding, o.Encode = f.Count, f.Encoding, nil
 }
 

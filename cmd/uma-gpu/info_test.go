@@ -62,11 +62,7 @@ func TestInfoForPeople(t *testing.T) {
 		stderr != "" {
 		t.Errorf("stdout %s\nstderr %s", stdout, stderr)
 	}
-	// info reads what it can, and lists what keeps the rest from being read.
-	stdout, _ = succeed(t, "info", "--data", data, "--missing", "error")
-	if !facts.Told(stdout, `problem d.csv:4:5 column 3 z "bad"`) {
-		t.Errorf("info --missing error: %s", stdout)
-	}
+	fail(t, app.ExitFailure, `d.csv:4:5 column 3 z "bad"`, "info", "--data", data, "--missing", "error")
 	fail(t, app.ExitFailure, "nothing.csv data", "info", "--data", filepath.Join(dir, "nothing.csv"))
 }
 

@@ -90,7 +90,8 @@ type described struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// read reads what can be read: without labels if these are the problem, and without bad examples.
+// read reads what can be read, unless --missing error asks for more: without labels if these are the
+// problem, and without bad examples.
 func (o *Options) read(ctx context.Context, options file.Options) (d *dataset.Dataset,
 	problems []string, err error) {
 	for _, relax := range []func(){func() {},
@@ -99,6 +100,7 @@ func (o *Options) read(ctx context.Context, options file.Options) (d *dataset.Da
 	} {
 		relax()
 		if d, err = o.Data.ReadWhole(ctx, options); err == nil || o.Data.Path == "-" ||
+			options.Encode.Missing != dataset.MissingAuto ||
 			errors.Is(err, fs.ErrNotExist) || errors.Is(err, app.ErrInterrupted) ||
 			errors.Is(err, memory.ErrBudget) {
 			return d, problems, err

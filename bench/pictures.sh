@@ -27,7 +27,7 @@ shot() {
 shot report.html "$out/report.png" 900,1250
 
 "$program" confusion inject --data right.csv --pairwise 0.3 --seed 1 --out noisy.csv --quiet
-cut -d, -f65 right.csv | head -n 200 | awk 'BEGIN { print "item,label" } { print NR-1 "," $1 }' >checked.csv
+cut -d, -f65 right.csv | head -n 200 | awk 'BEGIN { print "row,label" } { print NR "," $1 }' >checked.csv
 "$program" confusion estimate --data noisy.csv --clean checked.csv --out C.csv --quiet >C.txt
 "$program" train --data noisy.csv --confusion C.csv --model m.npz --quiet >train.txt
 "$program" report --model m.npz --data noisy.csv --judge folds --pictures 8x8 --out page.html --quiet

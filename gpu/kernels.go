@@ -133,16 +133,15 @@ func (e *deviceEngine) library() (l library) {
 	return l
 }
 
-// programs returns what a use of examples needs; some may be compiled already.
+// programs returns what a use of examples needs; some may be compiled already. Evaluations by
+// several kernels need those of evaluator too.
 func (e *deviceEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
 	l, width := e.library(), narrowWidth(x)
 	switch {
-	case x.Sparse() && u == enginecheck.Evaluating:
-		return slices.Concat(l.sparse, l.evaluator)
 	case x.Sparse():
 		return l.sparse
 	case u == enginecheck.Evaluating:
-		return slices.Concat(l.dense[width], l.evaluator, l.weighted[width])
+		return slices.Concat(l.dense[width], l.weighted[width])
 	}
 	return l.dense[width]
 }

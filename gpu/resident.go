@@ -54,6 +54,9 @@ func newResident(e *deviceEngine, x dataset.Stored, t enginecheck.Task) (r *resi
 		r.cells = r.newCells(t.Labels)
 	case enginecheck.Evaluating:
 		r.sumBuffers = r.newSumBuffers()
+		if r.own.err == nil && (!r.sumBuffers.fused || r.classes.n < r.q) {
+			r.own.note(e.compile(e.library().evaluator))
+		}
 	}
 	r.loadExamples() // at last: examples without room are streamed
 	if r.own.err != nil {

@@ -319,6 +319,7 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	}
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations
+	t.problem.Mapped = true
 	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, t.Learner.Definition().FitMap != nil
 	t.phase(Mapped)
 	return nil

@@ -26,6 +26,8 @@ type Problem struct {
 	Seed   uint64            // of all random choices
 	Bias   bool              // the last feature stands for a constant, on which no penalty is put
 
+	Mapped bool // X is what a kernel map made
+
 	// OwnMap says that X is what the map makes of the examples that the learner's FitMap fitted to
 	// them, Q columns.
 	OwnMap bool
@@ -158,7 +160,7 @@ func (p *Problem) On(x dataset.Rows, y []int32) *Problem {
 	rows := x.Stored()
 	return &Problem{
 		X: rows.Examples, At: rows.At, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed,
-		Bias: p.Bias, OwnMap: p.OwnMap, shared: p.inverse(),
+		Bias: p.Bias, Mapped: p.Mapped, OwnMap: p.OwnMap, shared: p.inverse(),
 	}
 }
 

@@ -237,20 +237,72 @@ func TestTrust(t *testing.T) {
 		"--trust", "chief", "--out", file("x"))
 }
 
+// Crowd tables of the wild: ids for items, items without votes, two labels of one person, a column
+// for each annotator.
+func TestAnnotatorsOfTheWild(t *testing.T) {
+	dir := t.TempDir()
+	data, table := annotated(t, dir, 120)
+	var ids, long, wide strings.Builder
+	ids.WriteString("customer," + strings.Repeat("x,", 64) + "y\n")
+	for i, line := range strings.Fields(string(read(t, data))) {
+		fmt.Fprintf(&ids, "c%d,%s\n", i, line)
+	}
+	long.WriteString("worker,customer,label\n")
+	wide.WriteString("customer,ann,bob,eve\n")
+	lines := strings.Fields(string(read(t, table)))[1:]
+	for k := 0; k < 300; k += 3 { // of 100 examples
+		wide.WriteString(fmt.Sprintf("c%d", k/3))
+		for _, line := range lines[k : k+3] {
+			f := strings.Split(line, ",")
+			fmt.Fprintf(&long, "%s,c%s,%s\n", f[0], f[1], f[2])
+			wide.WriteString("," + f[2])
+		}
+		wide.WriteString("\n")
+	}
+	named := write(t, dir, "named.csv", strings.Replace(ids.String(), strings.Repeat("x,", 64),
+		columns(64), 1))
+	models := map[string]string{}
+	for name, text := range map[string]string{"long": long.String(), "wide": wide.String(),
+		"repeated": long.String() + lines[0][:4] + "c0" + lines[0][5:] + "\n"} {
+		models[name] = filepath.Join(dir, name+".npz")
+		_, stderr := succeed(t, "train", "--data", named, "--id-column", "customer", "--annotators",
+			write(t, dir, name+".csv", text), "--folds", "2", "--model",
+			models[name])
+		if !facts.Told(stderr, "20 of 120 no label left out") {
+			t.Errorf("%s: got notes\n%s", name, stderr)
+		}
+		if facts.Told(stderr, "1 labels further") != (name == "repeated") {
+			t.Errorf("%s: got notes\n%s", name, stderr)
+		}
+	}
+	if string(read(t, models["long"])) != string(read(t, models["wide"])) {
+		t.Error("the wide table makes another model than the long one")
+	}
+}
+
+// columns returns n names of columns, each with a comma.
+func columns(n int) string {
+	var names strings.Builder
+	for j := range n {
+		fmt.Fprintf(&names, "x%d,", j)
+	}
+	return names.String()
+}
+
 func TestAnnotatorsRefuses(t *testing.T) {
 	dir := t.TempDir()
 	data, table := annotated(t, dir, 60)
 	model := filepath.Join(dir, "m")
 	train := []string{"train", "--data", data, "--learner", "softmax", "--model", model}
-	beyond := write(t, dir, "beyond.csv", "item,worker,label\n0,a,1\n60,a,2\n")
-	short := write(t, dir, "short.csv", "item,worker,label\n0,a,1\n0,b,2\n")
+	beyond := write(t, dir, "beyond.csv", "index,worker,label\n0,a,1\n60,a,2\n")
+	short := write(t, dir, "short.csv", "item,worker,label\n1,a,1\n1,b,2\n")
 	for want, flags := range map[string][]string{
 		"--no-labels --annotators": {"--no-labels"},
 		"exclude each other":       {"--annotators", table, "--confusion", table},
 		"uma labels --annotators":  {"--annotators", table, "--learner", "uma"},
 		"correction none":          {"--annotators", table, "--correction", "none"},
-		"beyond.csv:3 item":        {"--annotators", beyond},
-		"item 1":                   {"--annotators", short},
+		"beyond.csv:3 index":       {"--annotators", beyond},
+		"neither 0 nor 60 row":     {"--annotators", short},
 		"--trust --annotators":     {"--trust", "ann"},
 		`"zoe"`:                    {"--annotators", table, "--trust", "ann,zoe"},
 		"labels both right":        {"--annotators", table, "--trust", "ann,eve"},

@@ -33,8 +33,8 @@ gzip -c later.svm >part1.svm.gz
 cp part1.svm.gz part2.svm.gz
 
 cp train.csv pictures.csv
-cut -d, -f65 train.csv | awk 'BEGIN { print "item,worker,label" }
-	{ for (w = 0; w < 3; w++) print NR - 1 ",w" w "," (((NR * 7 + w * 3) % 4) ? $1 : ($1 + 1) % 10) }' >labels.csv
+cut -d, -f65 train.csv | awk 'BEGIN { print "row,worker,label" }
+	{ for (w = 0; w < 3; w++) print NR ",w" w "," (((NR * 7 + w * 3) % 4) ? $1 : ($1 + 1) % 10) }' >labels.csv
 printf 'true,cat,dog\ncat,90,10\ndog,20,80\n' >crosstab.csv
 
 awk 'BEGIN { print "id,text,x,y,label"

@@ -20,7 +20,7 @@ var noFiles = strings.Fields(`
 	audit axes classes clean-by confusion-axes counts decimal device dir every format fractions gamma grid header
 	id-column ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
 	match-features max-alloc max-body memory-limit method normalize normalize-components sampler separator
-	session shares show storage strategy synthetic text to trust try
+	session sets set-score shares show storage strategy synthetic text to trust try
 	weights x-name y-name judge pictures categories missing unseen`)
 
 // eachCommand calls f for each command that does something, with its words.

@@ -22,13 +22,14 @@ var errNoTemperature = errors.New("temperature: the scores say nothing of the la
 // y the n noisy labels, noise their confusion matrix C, nil if they are right; none of them
 // is changed. n is at least 1.
 //
-// The score is the mean over examples i of Σ_k ((C·p_i)_k - [k = y_i])². One example is added
-// that may be of any class, spread over all others, so that labels without a mistake do not
-// ask for T = 0. T is the first minimum on the way down from uniform probabilities, to 12
-// bits; its arithmetic is that of the contract (clause 15) and of float64 sums in order, so
-// its bits are the same everywhere. It is an error if the score only rises on that way.
+// The score is the mean over examples i, about mostHeated/q of them if there are more, of
+// Σ_k ((C·p_i)_k - [k = y_i])². One example is added that may be of any class, spread over all
+// others, so that labels without a mistake do not ask for T = 0. T is the first minimum on the way
+// down from uniform probabilities, to 12 bits; its arithmetic is that of the contract (clause 15)
+// and of float64 sums in order, so its bits are the same everywhere. It is an error if the score
+// only rises on that way.
 //
-// It takes some fifteen readings of the scores, and for each example as many products as C has
+// It takes some fifteen readings of these scores, and for each example as many products as C has
 // entries other than 0; ctx hears how many are done, and does not end it.
 func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise *Matrix,
 ) (float32, error) {
@@ -73,6 +74,9 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 	return float32(found), nil
 }
 
+// mostHeated is about how many scores, of examples from all places, T is fitted to.
+const mostHeated = 1 << 17
+
 // temperatureFit is a call of Temperature.
 type temperatureFit struct {
 	q      int
@@ -91,8 +95,7 @@ func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temp
 		return nil, fmt.Errorf("temperature: found %d scores for %d labels, wanted %d for each of at "+
 			"least one", len(scores), n, q)
 	}
-	f := &temperatureFit{q: q, y: y, below: make([]float64, len(scores)),
-		powers: make([]float64, len(scores)), terms: make([]float64, n)}
+	f := &temperatureFit{q: q}
 	if noise != nil {
 		if noise.Q() != q {
 			return nil, fmt.Errorf("temperature: found a confusion matrix of %d classes, wanted %d",
@@ -123,13 +126,25 @@ func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temp
 			}
 			top, least = max(top, s), min(least, s)
 		}
-		for r, s := range row {
-			f.below[i*q+r] = float64(s) - float64(top)
+		if !heated(i, len(scores)) {
+			continue
 		}
+		for _, s := range row {
+			f.below = append(f.below, float64(s)-float64(top))
+		}
+		f.y = append(f.y, y[i])
 		sum += float64(top) - float64(least)
 	}
-	f.spread = sum / float64(n)
+	f.spread = sum / float64(len(f.y))
+	f.powers, f.terms = make([]float64, len(f.below)), make([]float64, len(f.y))
 	return f, nil
+}
+
+// heated says whether T is fitted to example i, where there are n scores: multiples of the golden
+// ratio are spread evenly, in no step with a period of the labels.
+func heated(i, n int) bool {
+	const golden = 0x9e3779b9 // times 2^32
+	return n <= mostHeated || uint64(uint32(i)*golden)*uint64(n) < mostHeated<<32
 }
 
 // slope returns half the derivative of n times the score by -1/t: above 0 where a lower t

@@ -40,6 +40,10 @@ const DefaultNoiseFolds = 5
 // surely is by how many standard errors an estimate has to be ahead of the identity.
 const surely = 2
 
+// looseFits is how much more of the loss fits may leave than those of a model, unless a tolerance
+// is given: it moves C by far less than its standard error.
+const looseFits = 2
+
 // LeastClean is how many examples with a known class decide the contest of AutoNoise.
 const LeastClean = 20
 
@@ -111,6 +115,11 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 	case len(data.Y) != data.N:
 		return nil, fmt.Errorf("estimate noise: found %d labels, wanted one for each of %d examples",
 			len(data.Y), data.N)
+	}
+	if p, ok := o.Learner.(*softmax.Params); ok && p.Tolerance == softmax.Defaults().Tolerance {
+		looser := *p
+		looser.Tolerance *= looseFits
+		o.Learner = &looser
 	}
 	e := &noiseEstimator{NoiseOptions: o, data: data}
 	var err error

@@ -34,8 +34,11 @@ var candidates = []candidate{
 }
 
 // parts is how many parts the examples of a contest are cut in: each candidate learns without
-// one of them, and is judged by it.
-const parts = 3
+// one of them, and is judged by it, until enoughJudged examples have been judged.
+const (
+	parts        = 3
+	enoughJudged = 20000
+)
 
 // contest chooses among the candidates and goes on as the run of the one it has chosen, by
 //
@@ -56,9 +59,10 @@ type contest struct {
 
 // contestState is what Save writes, besides the run's.
 type contestState struct {
-	// by candidate the class of each example by weights that have not seen it, as far as there are
+	// by candidate the class of each example by weights that have not seen it; empty before one is
+	// judged
 	Classes [][]int32
-	Parts   int    // of the last candidate that are judged
+	Parts   int    // that are judged
 	Run     []byte // after the choice
 	Short   bool   // the choice was cut short, as time was
 }
@@ -102,7 +106,7 @@ func (c *contest) become(chosen candidate, problem *learners.Problem, eval engin
 	return err
 }
 
-// Step implements learners.Learner: a candidate learns without one part of the examples, or the
+// Step implements learners.Learner: the candidates learn without one part of the examples, or the
 // run of the chosen one makes a step.
 func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	if c.decision != "" {
@@ -117,41 +121,47 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 		}
 		return c.Step(ctx, w)
 	}
-	s := &c.state
-	if len(s.Classes) == 0 || s.Parts == parts {
-		s.Classes, s.Parts = append(s.Classes, make([]int32, len(c.problem.Y))), 0
-	}
-	right, err := c.judge(ctx, w, len(s.Classes)-1, s.Parts)
+	judged, err := c.judge(ctx, w)
 	if err != nil {
 		return learners.Step{}, err
 	}
-	s.Parts++
 	step := learners.Step{Stage: "the choice of a correction",
-		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)},
-			{Name: "right", Value: right}},
+		Fields: []learners.Field{{Name: "candidates", Value: judged}},
 		Doubts: base.EndInDoubt("allow more steps, or give a correction",
 			"softmax: ended in the choice of a correction: nothing is learned yet"),
 	}
-	if len(s.Classes) == len(candidates) && s.Parts == parts {
+	if judged < len(candidates) { // time is short
+		return step, c.cutShort()
+	}
+	if c.state.Parts++; c.judgedAll() {
 		return step, c.decide()
 	}
 	return step, nil
 }
 
-// judge has a candidate learn without a part of the examples, from w on, takes note of their
-// classes, and returns their share that is right, as C⁻¹ has it.
-func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int) (float64, error) {
-	fit := which(c.part, func(f uint8) bool { return int(f) != part })
-	rest := which(c.part, func(f uint8) bool { return int(f) == part })
+// judgedAll says whether enough parts are judged.
+func (c *contest) judgedAll() bool {
+	s := &c.state
+	return s.Parts == parts || s.Parts*len(c.problem.Y) >= enoughJudged*parts
+}
+
+// judge has the candidates learn without the next part of the examples, from w on, takes note of
+// its classes by each, and returns how many candidates have learned before the time was short.
+func (c *contest) judge(ctx context.Context, w engine.Weights) (count int, err error) {
+	s := &c.state
+	fit := which(c.part, func(f uint8) bool { return int(f) != s.Parts })
+	rest := which(c.part, func(f uint8) bool { return int(f) == s.Parts })
+	if s.Classes == nil {
+		for range candidates {
+			s.Classes = append(s.Classes, make([]int32, len(c.problem.Y)))
+		}
+	}
 	if len(fit) == 0 || len(rest) == 0 {
-		return 0, nil
+		return len(candidates), nil
 	}
-	p := c.with(candidates[number])
-	if p.L2.Search {
-		p.L2 = L2(softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit)))
-	}
-	v := w.Clone()
-	if _, err := learn(ctx, p, c.problem, fit, v); err != nil {
+	problem, release, err := partOf(c.problem, fit)
+	defer release()
+	if err != nil {
 		return 0, err
 	}
 	judged, release, err := c.problem.Rows().Keep(rest)
@@ -159,16 +169,53 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 	if err != nil {
 		return 0, err
 	}
-	classes, err := engine.Predict(c.problem.Engine, v, judged)
+	lambda := c.params.L2
+	if lambda.Search {
+		lambda = L2(softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit)))
+	}
+	eval, err := problem.LoadEvaluator()
 	if err != nil {
 		return 0, err
 	}
-	right := 0.0
-	for k, i := range rest {
-		c.state.Classes[number][i] = classes[k]
-		right += c.right(number, i)
+	l := &run{eval: eval}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	var first crossing // the first round, which EM and cleaning share
+	for k, other := range candidates {
+		p, v, curve := c.with(other), w.Clone(), l.curve
+		p.L2 = lambda
+		next, err := newRun(p, problem, eval)
+		if err != nil {
+			return k, err
+		}
+		l, l.curve = next, curve
+		if k > 0 {
+			copy(v.W, first.mean())
+		}
+		if other.Clean != Keep {
+			l.state.Crossing = first
+			if err := l.clean(); err != nil {
+				return k, err
+			}
+		}
+		if err := l.toEnd(ctx, v, func() {
+			if now := l.state.Crossing; k == 0 && first.Round == 0 && now.Round > 0 {
+				first = crossing{Round: 1, W: slices.Clone(now.W), Soft: now.Soft}
+			}
+		}); err != nil {
+			return k, err
+		}
+		if learners.TimeSpent(ctx) >= enough {
+			return k, nil
+		}
+		classes, err := engine.Predict(c.problem.Engine, v, judged)
+		if err != nil {
+			return k, err
+		}
+		for e, i := range rest {
+			s.Classes[k][i] = classes[e]
+		}
 	}
-	return right / float64(len(rest)), nil
+	return len(candidates), nil
 }
 
 // which returns the examples of those folds that want holds of.
@@ -181,36 +228,50 @@ func which(folds []uint8, want func(uint8) bool) (some []int) {
 	return some
 }
 
-// learn runs the learner on some of the examples, from w on, until it ends or its time is up, and
-// returns the closed run. A cancelled ctx ends it with ctx's error.
-func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
-) (l *run, err error) {
+// partOf returns a problem of some examples, until release is called.
+func partOf(problem *learners.Problem, some []int,
+) (part *learners.Problem, release func(), err error) {
 	y := make([]int32, len(some))
 	for k, i := range some {
 		y[k] = problem.Y[i]
 	}
 	rows, release, err := problem.Rows().Keep(some)
+	if err != nil {
+		return nil, release, err
+	}
+	return problem.On(rows, y), release, nil
+}
+
+// learn runs the learner on some of the examples, from w on, until it ends or its time is up, and
+// returns the closed run. A cancelled ctx ends it with ctx's error.
+func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
+) (l *run, err error) {
+	part, release, err := partOf(problem, some)
 	defer release()
 	if err != nil {
 		return nil, err
 	}
-	part := problem.On(rows, y)
 	if l, err = p.startRun(part); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, l.Close()) }()
+	return l, errors.Join(l.toEnd(ctx, w, func() {}), l.Close())
+}
+
+// toEnd makes steps from w on until the run ends or its time is up. It calls after after each.
+func (l *run) toEnd(ctx context.Context, w engine.Weights, after func()) error {
 	ctx, task := progress.Begin(ctx, progress.Work{
-		Name: fmt.Sprintf("learning from %d examples", len(some)), Unit: "step"})
+		Name: fmt.Sprintf("learning from %d examples", len(l.problem.Y)), Unit: "step"})
 	defer task.End()
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		s, err := l.Step(ctx, w)
+		after()
 		task.Enter(s.Stage)
 		task.Add(1)
 		if err != nil || s.Done || learners.TimeSpent(ctx) >= 1 {
-			return l, err
+			return err
 		}
 	}
 }
@@ -227,21 +288,19 @@ const surely = 2
 // decide chooses a candidate: the first, unless another is surely better.
 func (c *contest) decide() error {
 	chosen, best := 0, 0.0
+	judged := which(c.part, func(f uint8) bool { return int(f) < c.state.Parts })
 	judgements := make([]string, len(candidates))
 	for k, other := range candidates {
-		better, deviation := ahead(len(c.problem.Y), func(i int) float64 {
-			return c.right(k, i) - c.right(0, i)
+		better, deviation := ahead(len(judged), func(e int) float64 {
+			return c.right(k, judged[e]) - c.right(0, judged[e])
 		})
 		if better > surely*deviation && better > best {
 			chosen, best = k, better
 		}
 		judgements[k] = fmt.Sprintf("%s %+.2f ± %.2f", other, 100*better, 100*deviation)
 	}
-	share := 0.0
-	for i := range c.problem.Y {
-		share += c.right(0, i)
-	}
-	judgements[0] = fmt.Sprintf("%s %.2f", candidates[0], 100*share/float64(len(c.problem.Y)))
+	share, _ := ahead(len(judged), func(e int) float64 { return c.right(0, judged[e]) })
+	judgements[0] = fmt.Sprintf("%s %.2f", candidates[0], 100*share)
 	c.decision = fmt.Sprintf("chose the correction %s; %% right of the examples held out, and how "+
 		"much more: %s", candidates[chosen], strings.Join(judgements, ", "))
 	return c.become(candidates[chosen], c.problem, c.eval)
@@ -288,7 +347,8 @@ func (c *contest) Restore(saved []byte) error {
 	err := decode(saved, &s)
 	if err == nil {
 		err = refuse(
-			fault{len(s.Classes) > len(candidates) || s.Parts < 0 || s.Parts > parts ||
+			fault{len(s.Classes) > 0 && len(s.Classes) != len(candidates) || s.Parts < 0 ||
+				s.Parts > parts || s.Parts > 0 && s.Classes == nil ||
 				c.problem.Noise == nil && (len(s.Classes) > 0 || s.Short), "candidates or parts that are none"},
 			fault{slices.ContainsFunc(s.Classes, func(classes []int32) bool {
 				return len(classes) != len(c.problem.Y) || slices.ContainsFunc(classes,
@@ -304,7 +364,7 @@ func (c *contest) Restore(saved []byte) error {
 		if err := c.cutShort(); err != nil {
 			return err
 		}
-	} else if len(s.Classes) == len(candidates) && s.Parts == parts {
+	} else if c.judgedAll() {
 		if err := c.decide(); err != nil {
 			return err
 		}

@@ -20,10 +20,28 @@ const (
 	largerLambda  = 3
 	largerLambdas = 4
 	clearly       = 3
+	maybe         = 1 // on one fold, before the others are fitted
 )
 
 // settledShare ends EM when a round changes the likeliest class of at most this share of examples.
 const settledShare = 0.005
+
+// Many examples fill fewer folds as well as few do more.
+const (
+	fewFolds  = 3
+	moreFolds = 5
+)
+
+// folds returns the number of folds of n examples.
+func (p *Params) folds(n int) int {
+	switch {
+	case p.Folds > 1:
+		return p.Folds
+	case n < leastSampled:
+		return moreFolds
+	}
+	return fewFolds
+}
 
 // crossing is a round of fits, each without one fold, by which the examples of that fold are
 // scored: a model that has seen an example knows its wrong label by heart. Of cross-fitted EM the
@@ -59,7 +77,11 @@ func (l *run) judgeFold(w []float32) (from []float32, more bool, err error) {
 	}
 	c.W[c.Fold] = slices.Clone(w)
 	more = true
-	if c.Fold++; c.Fold == len(c.W) {
+	c.Fold++
+	if err := l.judgeLarger(); err != nil {
+		return nil, false, err
+	}
+	if c.Fold == len(c.W) {
 		c.Fold = 0
 		if more, err = l.endRound(); err != nil {
 			return nil, false, err
@@ -112,8 +134,8 @@ func (l *run) endRound() (more bool, err error) {
 			return false, err
 		}
 	}
-	if again, err := l.tryLarger(); again || err != nil {
-		return again, err
+	if l.tryLarger() {
+		return true, nil
 	}
 	c.Round++
 	if l.state.Stage == learning {
@@ -128,41 +150,51 @@ func (l *run) endRound() (more bool, err error) {
 	return l.onward(l.Correction == EM && c.Round < l.Rounds && !settled), nil
 }
 
-// tryLarger goes on in the first round from a λ to a larger one, as long as that is clearly better
-// on the examples that no model of the round has seen, by what C⁻¹ has of them, and else back. It
-// says whether the round is to be made again. Of components of a kernel function, since there
-// are many, λ is often too small by ten times.
-func (l *run) tryLarger() (again bool, err error) {
+// tryLarger goes on in the first round from a λ to a larger one, and says whether the round is to
+// be made again. Of components of a kernel function, since there are many, λ is often too small by
+// ten times.
+func (l *run) tryLarger() (again bool) {
 	c := &l.state.Crossing
-	if !l.L2.Search || l.noise != nil || c.Soft != nil {
-		return false, nil
-	}
-	if c.BeforeScores != nil {
-		inverse, err := l.problem.Inverse()
-		if err != nil {
-			return false, err
-		}
-		q := l.problem.Q
-		right := func(scores []float32, i int) float64 {
-			return inverse.V[largest(scores[i*q:(i+1)*q])*q+int(l.problem.Y[i])]
-		}
-		better, deviation := ahead(len(l.problem.Y), func(i int) float64 {
-			return right(c.Scores, i) - right(c.BeforeScores, i)
-		})
-		if !(better > clearly*deviation) {
-			l.state.Search.Lambda /= largerLambda
-			c.W, c.Scores, c.BeforeW, c.BeforeScores = c.BeforeW, c.BeforeScores, nil, nil
-			return false, nil
-		}
+	if !l.L2.Search || l.noise != nil || c.Soft != nil || c.Larger > 0 && c.BeforeScores == nil {
+		return false
 	}
 	if !l.onward(c.Larger < largerLambdas) {
 		c.BeforeW, c.BeforeScores = nil, nil
-		return false, nil
+		return false
 	}
 	c.Larger++
 	c.BeforeW, c.BeforeScores, c.Scores = slices.Clone(c.W), c.Scores, nil
 	l.state.Search.Lambda *= largerLambda
-	return true, nil
+	return true
+}
+
+// judgeLarger goes back from a larger λ that is tried, unless it is clearly better on the examples
+// that no model of the round has seen, by what C⁻¹ has of them. After the first fold it may be so.
+func (l *run) judgeLarger() error {
+	c, q, wanted := &l.state.Crossing, l.problem.Q, float64(clearly)
+	if c.BeforeScores == nil || c.Fold > 1 && c.Fold < len(c.W) {
+		return nil
+	}
+	judged := which(l.held, func(f uint8) bool { return int(f) < c.Fold })
+	if c.Fold == 1 {
+		wanted = maybe
+	}
+	inverse, err := l.problem.Inverse()
+	if err != nil {
+		return err
+	}
+	right := func(scores []float32, i int) float64 {
+		return inverse.V[largest(scores[i*q:(i+1)*q])*q+int(l.problem.Y[i])]
+	}
+	better, deviation := ahead(len(judged), func(k int) float64 {
+		return right(c.Scores, judged[k]) - right(c.BeforeScores, judged[k])
+	})
+	if !(better > wanted*deviation) {
+		l.state.Search.Lambda /= largerLambda
+		c.W, c.Scores, c.BeforeW, c.BeforeScores = c.BeforeW, c.BeforeScores, nil, nil
+		c.Fold = len(c.W)
+	}
+	return nil
 }
 
 // probabilities turns scores, n×Q, into the probabilities of the true classes, given the labels if

@@ -20,7 +20,7 @@ const (
 
 // wantsHeadStart says whether the fit that begins from w is to have a head start. Backward
 // correction has none: its loss has no lower bound, and falls the deeper the fewer examples there
-// are. Fits of a search begin from each other, and those of a crossing each see other examples.
+// are. Fits of a search begin from each other, as do those of a crossing.
 func (l *run) wantsHeadStart(w []float32) bool {
 	if l.state.HeadStart || l.Correction == Backward || l.noise != nil ||
 		l.state.Cleaned.Weight != nil {
@@ -30,16 +30,16 @@ func (l *run) wantsHeadStart(w []float32) bool {
 	case searching:
 		s := &l.state.Search
 		return len(l.problem.Y) > mostSearched && s.BestW == nil && s.Fold == 0 && l.state.Made == 0
-	case fitting:
+	case fitting, crossfitting:
 		return len(l.problem.Y) >= leastSampled &&
 			!slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
 	}
 	return false
 }
 
-// headStart moves w to where a fit of a part of the examples ends, which has its share of each
-// label and, if it is large, a head start of its own. The λ of a search there becomes that of all
-// examples. After an error w is as it was.
+// headStart moves w to where a fit of a part of the examples ends. The part has its share of each
+// label and nothing that is held out, and, if it is large, a head start of its own. The λ of a
+// search there becomes that of all examples. After an error w is as it was.
 func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	n := len(l.problem.Y)
 	parts := max(2, min(mostParts, (n+mostSearched-1)/mostSearched))
@@ -47,8 +47,12 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 		func(f uint8) bool { return f == 0 })
 	p, v := l.Params, w.Clone()
 	p.Tolerance *= rough
-	if l.state.Stage == fitting {
+	if l.state.Stage != searching {
 		p.L2 = L2(l.state.Search.Lambda)
+	}
+	if l.state.Stage == crossfitting {
+		p.Correction, p.Clean = Forward, Keep
+		some = slices.DeleteFunc(some, func(i int) bool { return l.held[i] == 0 })
 	}
 	part, err := learn(ctx, &p, l.problem, some, v)
 	if err != nil {

@@ -80,7 +80,7 @@ type Params struct {
 	L2           Penalty
 	ClassWeights learners.ClassWeights
 	Rounds       int     // of EM; ≥ 1
-	Folds        int     // of EM and cleaning; 2 to 100
+	Folds        int     // of EM and cleaning; 2 to 100, or less for as many as do
 	Iterations   int     // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
 	Tolerance    float64 // what they may leave of the loss, as a share of what chance decides; ≥ 0
 
@@ -92,7 +92,7 @@ type Params struct {
 // Defaults returns the default parameters.
 func Defaults() *Params {
 	return &Params{Correction: Forward, Clean: Keep, L2: Search, ClassWeights: learners.Equal,
-		Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 0.01}
+		Rounds: 10, Iterations: 200, Tolerance: 0.01}
 }
 
 // NoiseOnly are the parameters of a run that ends when it has learned C, and leaves weights aside.
@@ -157,8 +157,9 @@ func (p *Params) parameters() []learners.Parameter {
 				About: "the penalty under which examples held out are predicted best, by C"}),
 		base.Weighting(&p.ClassWeights),
 		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
-		learners.Int("folds", &p.Folds, 2, 100,
-			"models of the correction em and of cleaning, each without the examples that it judges"),
+		learners.Int("folds", &p.Folds, 0, 100,
+			"models of the correction em and of cleaning, each without the examples that it judges; "+
+				"below 2 for 3, or 5 of fewer than 4096 examples"),
 		learners.Int("iterations", &p.Iterations, 1, math.MaxInt,
 			"most iterations of L-BFGS for one penalty"),
 		learners.Float("tolerance", &p.Tolerance, learners.Range{},

@@ -24,15 +24,18 @@ const (
 //
 // A path ends where the loss is above the least by clearlyWorse standard errors: where labels are
 // many and wrong the loss of small penalties may fall again, when the model has learned them by
-// heart. Of those whose loss is within tolerated standard errors of the least, the λ is taken that
-// predicts most labels, and the largest of equals: with the best temperature, losses differ little
-// where labels are right.
+// heart. Of many features, where a fit takes long and labels held out hardly tell small penalties
+// apart, it ends too where the loss gains less than flat standard errors and no label. Of those
+// whose loss is within tolerated standard errors of the least, the λ is taken that predicts most
+// labels, and the largest of equals: with the best temperature, losses differ little where labels
+// are right.
 const (
 	mostLambda   = 2e-3
 	pathFactor   = 1.0 / 3
 	pathLength   = 10
 	midPath      = 7
 	clearlyWorse = 2
+	flat         = 0.25
 	tolerated    = 0.1
 )
 
@@ -49,6 +52,7 @@ type search struct {
 	From    float64   // the first λ of the path
 	Fold    int       // that is held out
 	Start   int       // the place on the path where each fold begins
+	Flat    bool      // the path ends where it is flat
 	Doubt   bool      // the best λ is still to be tried from W = 0
 	Again   bool      // it is under way
 	At      int       // the place of λ
@@ -149,6 +153,8 @@ func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bo
 		}
 		return s.nextFold(len(w), folds)
 	}
+	ends := t.Weight == 0 || s.BestW != nil && (loss > s.Least+float64(clearlyWorse*deviation) ||
+		s.Flat && loss > s.Least-float64(flat*deviation) && t.Missed >= s.leastMissed())
 	sum := &s.Tried[s.At]
 	sum.Weight += t.Weight
 	sum.Missed += t.Missed
@@ -165,7 +171,6 @@ func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bo
 	if s.At == s.Start {
 		s.StartW = w
 	}
-	ends := t.Weight == 0 || loss > s.Least+float64(clearlyWorse*deviation)
 	if !s.Down {
 		if s.goes(s.At-1, ends) {
 			return w, true
@@ -183,6 +188,17 @@ func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bo
 		return make([]float32, len(w)), true
 	}
 	return s.nextFold(len(w), folds)
+}
+
+// leastMissed returns the least weight of missed labels of a λ.
+func (s *search) leastMissed() float64 {
+	least := math.Inf(1)
+	for k := range s.Tried {
+		if t := &s.Tried[k]; t.Weight > 0 {
+			least = min(least, t.Missed)
+		}
+	}
+	return least
 }
 
 // nextFold goes on to the next fold, whose weights, size of them, begin from 0, or ends the search.
@@ -206,7 +222,10 @@ func (s *search) goes(at int, ends bool) bool {
 }
 
 // best returns the λ that is taken.
-func (s *search) best() float64 {
+func (s *search) best() float64 { return s.lambda(s.bestAt()) }
+
+// bestAt returns its place.
+func (s *search) bestAt() int {
 	least, deviation := s.Tried[s.Start].mean()
 	for k := range s.Tried {
 		if loss, d := s.Tried[k].mean(); s.Tried[k].Weight > 0 && loss < least {
@@ -221,7 +240,7 @@ func (s *search) best() float64 {
 			best, missed = k, t.Missed
 		}
 	}
-	return s.lambda(best)
+	return best
 }
 
 // endSearch ends a search before its end: it takes the best λ so far, or without any that of EM,

@@ -22,18 +22,22 @@ func TestSearchPath(t *testing.T) {
 	better := func(at int) float64 { return 0.5 + 0.1*float64(max(at-5, 5-at)) }
 	for name, c := range map[string]struct {
 		doubt bool
+		flat  bool    // from place 3 on, and the search ends there
 		fromZ float64 // the loss of the best λ from W = 0
 		folds int
 		want  []int // places in order, -1 for a beginning from 0
 		best  int
 	}{
-		"convex":       {false, 0, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6}, 5},
-		"as good":      {true, 0.5, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 5}, 5},
-		"clearly less": {true, 0.4, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 5, -1, 7, 6, 5, 4, 8}, 5},
-		"two folds":    {false, 0, 2, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 0, 1, 2, 3, 4, 5, 6}, 5},
+		"convex":  {false, false, 0, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6}, 5},
+		"as good": {true, false, 0.5, 1, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 5}, 5},
+		"clearly less": {true, false, 0.4, 1, []int{-1,
+			0, 1, 2, 3, 4, 5, 6, -1, 5, -1, 7, 6, 5, 4, 8}, 5},
+		"flat":      {false, true, 0, 1, []int{-1, 0, 1, 2, 3, 4}, 3},
+		"two folds": {false, false, 0, 2, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 0, 1, 2, 3, 4, 5, 6}, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSearch(1, 0, c.doubt)
+			s.Flat = c.flat
 			var got []int
 			w := make([]float32, 1) // which a fit makes 1
 			for more := true; more; {
@@ -45,6 +49,9 @@ func TestSearchPath(t *testing.T) {
 					t.Fatalf("λ: got %v, want that of place %d", s.Lambda, s.At)
 				}
 				loss := better(s.At)
+				if c.flat {
+					loss = better(min(s.At, 3))
+				}
 				if s.Again {
 					loss = c.fromZ
 				}

@@ -42,10 +42,12 @@ type run struct {
 	targets   engine.Targets // of all examples by their labels
 	evidence  []float32      // log C, Q×Q: row k for label k; of annotators n×Q
 	noise     *labelNoise    // that is learned; nil if it is not
+	folds     int            // of EM and cleaning
 	held      []uint8        // the fold of each example in the stage; nil if it has none
 	curve     *curvature     // of the loss; nil before the first fit
 	short     bool           // half of the time is over
 	min       *minimiser     // of the fit under way; nil before its first step
+	ridged    float64        // the penalty of ridge regression that ended the run; 0 for none
 	aimed     bool           // the loss is that of the fit under way, but for its λ
 	state     state
 }
@@ -131,7 +133,8 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 		return nil, err
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
-		targets: targets, noise: noise, evidence: forward(confusionOf(p, problem), problem.Q)}
+		targets: targets, noise: noise, folds: p.folds(len(problem.Y)),
+		evidence: forward(confusionOf(p, problem), problem.Q)}
 	if noise == nil {
 		l.known()
 		return l, nil
@@ -150,14 +153,14 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 func (l *run) enter(s stage, lambda float64) {
 	l.state.Stage, l.state.Search.Lambda = s, lambda
 	if s == learning || s == crossfitting {
-		l.state.Crossing.W = make([][]float32, l.Folds)
+		l.state.Crossing.W = make([][]float32, l.folds)
 	}
 	l.deal()
 }
 
 // deal puts the examples into the folds of the stage.
 func (l *run) deal() {
-	count := l.Folds
+	count := l.folds
 	switch l.state.Stage {
 	case fitting, done:
 		l.held = nil
@@ -187,6 +190,7 @@ func (l *run) known() {
 	convex := l.noise == nil &&
 		slices.Equal(confusionOf(&l.Params, l.problem), identity(l.problem.Q))
 	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
+	l.state.Search.Flat = l.problem.X.D > mostFactored
 	l.enter(searching, l.state.Search.Lambda)
 }
 
@@ -252,7 +256,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 				return l.stepped(w), nil
 			}
 		}
-		moved, err := l.endFit(w.W)
+		moved, err := l.endFit(ctx, w.W)
 		if err != nil {
 			return learners.Step{}, err
 		}
@@ -291,7 +295,10 @@ func (l *run) doubts() []learners.Doubt {
 func (l *run) stepped(w engine.Weights) learners.Step {
 	s := learners.Step{Changed: learners.AllClasses(w.Q), Stage: l.state.Stage.String(),
 		Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}, Doubts: l.doubts()}
-	if l.min != nil {
+	if l.ridged > 0 {
+		s.Stage, s.Fields[0].Value = "ridge regression", l.ridged
+	}
+	if l.min != nil && l.ridged == 0 {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()},
 			learners.Field{Name: "evaluations", Value: l.loss.evaluations})
@@ -322,8 +329,13 @@ func (l *run) fitted() bool {
 	switch l.state.Stage {
 	case searching:
 		share *= rough
-	case crossfitting: // rounds and penalties are compared with each other
-		share /= rough
+	case crossfitting:
+		switch {
+		case len(l.problem.Y) < leastSampled: // a penalty that is too small shows only at its end
+			share /= rough
+		case l.state.Crossing.Soft == nil: // the rounds go on from there
+			share *= rough
+		}
 	case fitting:
 		if float64(len(l.problem.Y))*float64(len(l.min.now.w)) <= cheap {
 			share /= closer
@@ -464,7 +476,7 @@ func (l *run) target() informant {
 
 // endFit takes note of a fit that has ended and chooses the next. If that does not begin from w
 // it changes w.
-func (l *run) endFit(w []float32) (moved bool, err error) {
+func (l *run) endFit(ctx context.Context, w []float32) (moved bool, err error) {
 	from, more := l.min.now.w, false
 	pairs, lambda := l.state.Pairs, l.state.Search.Lambda
 	l.state.Pairs, l.aimed = nil, false
@@ -478,6 +490,14 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		from, more = l.state.Search.judge(t, from, held)
 		switch {
 		case !more:
+			taken, err := l.ridgeTaken(ctx, &l.state.Search)
+			if err != nil {
+				return false, err
+			}
+			if taken != nil {
+				from = taken
+				break
+			}
 			l.found(l.state.Search.Lambda)
 		case &from[0] == &l.min.now.w[0]:
 			l.loss.penalise(pairs, l.state.Search.Lambda-lambda)

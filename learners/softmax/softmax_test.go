@@ -383,10 +383,10 @@ func TestResumeFromEveryStage(t *testing.T) {
 		clean      string
 		every      int // steps
 	}{
-		{softmax.Forward, softmax.Keep, 7}, {softmax.EM, softmax.Keep, 7}, {softmax.Forward,
-			softmax.Prune, 7},
-		{softmax.EM, softmax.Relabel, 7}, {softmax.Forward, softmax.Reweight, 7}, {softmax.Auto,
-			softmax.Keep, 8},
+		{softmax.Forward, softmax.Keep, 3}, {softmax.EM, softmax.Keep, 3}, {softmax.Forward,
+			softmax.Prune, 3},
+		{softmax.EM, softmax.Relabel, 3}, {softmax.Forward, softmax.Reweight, 3}, {softmax.Auto,
+			softmax.Keep, 3},
 	} {
 		correction := fmt.Sprintf("%s, clean %s", c.correction, c.clean)
 		params := softmax.Defaults()

@@ -96,8 +96,6 @@ func (l *run) check(s *state) error {
 
 		fault{!sized(size, s.Curved.W) || !positive(s.Curved.Lambda) || s.Curved.Made < 0 ||
 			!base.Finite(s.Curved.W), "a curvature that is none"},
-		fault{!sized(size, s.Curved.W) || !positive(s.Curved.Lambda) || s.Curved.Made < 0 ||
-			!base.Finite(s.Curved.W), "a curvature that is none"},
 		fault{len(path.Tried) != pathLength && (s.Stage == searching || len(path.Tried) > 0) ||
 			path.At < 0 || path.At >= pathLength || path.Start < 0 || path.Start >= pathLength ||
 			path.Fold < 0 || path.Fold > searchFolds || !sized(size, path.BestW, path.StartW) ||
@@ -108,10 +106,10 @@ func (l *run) check(s *state) error {
 				!base.Finite(t.Squares[:])
 		}), "a trial that is none"},
 
-		fault{c.Larger < 0 || c.Larger > largerLambdas || !sized(l.Folds, c.BeforeW) ||
+		fault{c.Larger < 0 || c.Larger > largerLambdas || !sized(l.folds, c.BeforeW) ||
 			(len(c.BeforeW) > 0) != (len(c.BeforeScores) > 0), "larger penalties that are none"},
-		fault{c.Round < 0 || c.Fold < 0 || c.Fold > 0 && c.Fold >= l.Folds || len(c.W) > l.Folds ||
-			rounds && len(c.W) != l.Folds, "a round that is none"},
+		fault{c.Round < 0 || c.Fold < 0 || c.Fold > 0 && c.Fold >= l.folds || len(c.W) > l.folds ||
+			rounds && len(c.W) != l.folds, "a round that is none"},
 		fault{!sized(size, slices.Concat(c.W, c.BeforeW)...) ||
 			!sized(n*q, c.Soft, c.Scores, c.BeforeScores) || !shares(c.Soft),
 			"weights, scores or soft labels of folds that are none"},

@@ -16,18 +16,19 @@ import (
 )
 
 // Annotations are the labels that several annotators gave the same examples: each of n
-// examples has at least one, and an annotator gives an example one at most.
+// examples has at least one, and an annotator may give an example several.
 type Annotations struct {
 	Classes []string // Q distinct names, in the order of the class indices
 	Names   []string // of the annotators, distinct and in bytewise order
 	// Start has n+1 places: the labels of example i are those from Start[i] to Start[i+1]
 	// of By and Label.
 	Start []int
-	By    []int32 // the index in Names of who gave each label, rising within an example
+	By    []int32 // the index in Names of who gave each label, not falling within an example
 	Label []int32 // each in 0..Q-1
 	// Right says of each annotator whether all labels of this one are right, as those of an expert
 	// who has checked some examples; nil if nobody's are. Two whose labels are right agree.
 	Right []bool
+	Items []string // names of the examples, by which a table without data had them; nil for none
 }
 
 // N returns the number of examples.
@@ -98,9 +99,9 @@ func (a *Annotations) Check(n, q int) error {
 		}
 		by, label := a.Of(i)
 		for k := range by {
-			if by[k] < 0 || int(by[k]) >= len(a.Names) || k > 0 && by[k] <= by[k-1] {
+			if by[k] < 0 || int(by[k]) >= len(a.Names) || k > 0 && by[k] < by[k-1] {
 				return fmt.Errorf("annotations: example %d (counted from 0) has labels of annotators %v, "+
-					"wanted each once, in order, from 0 to %d", i, by, len(a.Names)-1)
+					"wanted them in order, from 0 to %d", i, by, len(a.Names)-1)
 			}
 			if label[k] < 0 || int(label[k]) >= q {
 				return fmt.Errorf("annotations: example %d (counted from 0) has label %d, wanted 0 to %d", i,
@@ -194,13 +195,13 @@ func (a *Annotations) Hash() string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// The names that a column of a table of annotations may have.
-var annotationColumns = [3][]string{{"item", "task"}, {"worker", "annotator"}, {"label"}}
-
 // AnnotationOptions say what a table of annotations is to be read for.
 type AnnotationOptions struct {
-	// examples that the data have; 0 without data: as many as the table's largest number tells
-	Items int
+	// Items are the examples that the data have, N; 0 without data. IDs are theirs, from the column
+	// IDColumn; nil for none.
+	Items    int
+	IDs      []string
+	IDColumn string
 	// Classes are those of the data in the order of their indices, which is copied; if nil,
 	// the classes are the labels of the table, in the order in which they come.
 	Classes []string
@@ -208,17 +209,22 @@ type AnnotationOptions struct {
 	Right []string
 }
 
-// ReadAnnotations reads a table with a label to each line, a CSV with the header item,worker,label,
-// plain or compressed by gzip. The columns may come in any order, task is another word for item and
-// annotator for worker, and other columns do not count. An item is the number of an example, 0 for
-// the first. Each example needs a label: leave those out of the data that nobody labelled.
+// ReadAnnotations reads who labelled what, a CSV table, plain or compressed by gzip, in one of two
+// forms. The long form has a label to each line: a column that names the example, worker (or
+// annotator), and label; other columns do not count. The wide form has a line to each example: a
+// column for each annotator, which is empty where there is no label; without a column that names
+// the example, lines are the examples in order. docs/data.md says how a header names examples.
 //
-// Errors begin with the path, and where a line is wrong with its number. Reading tells its
-// progress through ctx, and ends with it.
+// An annotator may label an example twice; both count. With data, an example may be without a label
+// (Labelled). Errors begin with the path, and where a line is wrong with its number. Reading tells
+// its progress through ctx, and ends with it.
 func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
-	t := annotationTable{path: path, o: o, bounded: o.Items > 0,
+	t := annotationTable{path: path, o: o, data: labelfile.Data{N: -1}, worker: -1, label: -1,
 		annotators: labelfile.NewNames(nil), classes: labelfile.NewNames(o.Classes)}
-	err := labelfile.Each(ctx, path, "the annotations", "item,worker,label", t.place, t.add)
+	if o.Items > 0 {
+		t.data = labelfile.Data{N: o.Items, IDs: o.IDs, IDColumn: o.IDColumn}
+	}
+	err := labelfile.Each(ctx, path, "the annotations", "row,worker,label", t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
@@ -229,14 +235,18 @@ func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*An
 type annotationTable struct {
 	path       string
 	o          AnnotationOptions
-	column     [3]int // where item, worker and label stand
+	data       labelfile.Data
+	keys       *labelfile.Keys // nil if lines are examples in order
+	worker     int             // columns of the long form; -1 in the wide one
+	label      int
+	wide       []int32 // the annotator of each column of the wide form; -1 for none
 	annotators *labelfile.Names
 	classes    *labelfile.Names
+	rows       int
 	lines      []annotation
-	bounded    bool // there are data, whose examples Items counts
 }
 
-// annotation is a line of the table.
+// annotation is a label of the table.
 type annotation struct {
 	item      int
 	by, label int32
@@ -244,62 +254,129 @@ type annotation struct {
 }
 
 // place finds the columns by the header.
-func (t *annotationTable) place(header []string) error {
-	for k, names := range annotationColumns {
-		t.column[k] = -1
-		for at, field := range header {
-			field = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
-			if !slices.Contains(names, field) {
-				continue
-			}
-			if t.column[k] >= 0 {
-				return fmt.Errorf("the header has two columns %q, wanted one", names[0])
-			}
-			t.column[k] = at
+func (t *annotationTable) place(header []string) (err error) {
+	t.keys = labelfile.FindKeys(header, t.data)
+	for at, field := range header {
+		column, name := &t.label, "label"
+		switch word := labelfile.Word(field); word {
+		case "worker", "annotator":
+			column, name = &t.worker, "worker"
+		case "label":
+		default:
+			continue
 		}
-		if t.column[k] < 0 {
-			return fmt.Errorf("the header is %.80q, wanted columns item, worker and label",
-				strings.Join(header, ","))
+		if *column >= 0 {
+			return fmt.Errorf("the header has two columns %q, wanted one", name)
 		}
+		*column = at
+	}
+	switch {
+	case t.keys != nil && t.worker >= 0 && t.label >= 0:
+		return nil
+	case t.worker >= 0 || t.label >= 0:
+		return fmt.Errorf("the header is %.80q, wanted columns row (or example, index, id, item), "+
+			"worker and label, or a column for each annotator", strings.Join(header, ","))
+	}
+	for at, field := range header {
+		by := int32(-1)
+		if t.keys == nil || at != t.keys.Column {
+			if by, err = t.annotators.Index(field); err != nil {
+				return fmt.Errorf("the header has a column without a name, wanted that of an annotator")
+			}
+			if int(by) < len(t.wide)-1 && slices.Contains(t.wide, by) {
+				return fmt.Errorf("the header has annotator %.60q twice, wanted once", field)
+			}
+		}
+		t.wide = append(t.wide, by)
 	}
 	return nil
 }
 
 // add takes a line.
-func (t *annotationTable) add(row []string, line int) error {
-	most := -1
-	if t.bounded {
-		most = t.o.Items
+func (t *annotationTable) add(row []string, line int) (err error) {
+	item := t.rows
+	if t.rows++; t.keys != nil {
+		if item, err = t.keys.Add(row[t.keys.Column], line); err != nil {
+			return err
+		}
+	} else if t.data.N >= 0 && t.rows > t.data.N {
+		return fmt.Errorf("found more than %d lines, wanted one for each example of the data, or a "+
+			"column that names the example (row, index, id)", t.data.N)
 	}
-	i, err := labelfile.Item(row[t.column[0]], most)
+	if t.worker >= 0 {
+		if strings.TrimSpace(row[t.worker]) == "" {
+			return errors.New("found no name of a worker")
+		}
+		by, err := t.annotators.Index(row[t.worker])
+		if err != nil {
+			return err
+		}
+		return t.put(item, by, row[t.label], line)
+	}
+	for at, by := range t.wide {
+		if by >= 0 && strings.TrimSpace(row[at]) != "" {
+			if err := t.put(item, by, row[at], line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put takes a label.
+func (t *annotationTable) put(item int, by int32, label string, line int) error {
+	k, err := t.classes.Index(label)
 	if err != nil {
 		return err
 	}
-	t.o.Items = max(t.o.Items, i+1)
-	if strings.TrimSpace(row[t.column[1]]) == "" {
-		return errors.New("found no name of a worker")
-	}
-	w, err := t.annotators.Index(row[t.column[1]])
-	if err != nil {
-		return err
-	}
-	k, err := t.classes.Index(row[t.column[2]])
-	if err != nil {
-		return err
-	}
-	t.lines = append(t.lines, annotation{i, w, k, line})
+	t.lines = append(t.lines, annotation{item, by, k, line})
 	if len(t.lines)%(1<<16) == 1 {
 		return memory.Check(memory.Product(len(t.lines), 64), "a table of annotations")
 	}
 	return nil
 }
 
-// finish sorts what was read and finds labels that are missing or there twice.
+// number gives each label the index of its example, and returns how many examples there are.
+func (t *annotationTable) number(a *Annotations) (int, error) {
+	switch {
+	case t.keys == nil && t.data.N < 0:
+		return t.rows, nil
+	case t.keys == nil && t.rows < t.data.N:
+		return 0, fmt.Errorf("%s: found %d lines, wanted one for each of the %d examples of the data, "+
+			"or a column that names the example (row, index, id)", t.path, t.rows, t.data.N)
+	case t.keys == nil:
+		return t.data.N, nil
+	case t.data.N < 0:
+		names, place := t.keys.Names()
+		for k := range t.lines {
+			t.lines[k].item = place[t.lines[k].item]
+		}
+		a.Items = names
+		return len(names), nil
+	}
+	first, err := t.keys.First()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", t.path, err)
+	}
+	for k := range t.lines {
+		t.lines[k].item -= first
+	}
+	return t.data.N, nil
+}
+
+// finish sorts what was read.
 func (t *annotationTable) finish() (*Annotations, error) {
 	a := &Annotations{Classes: t.classes.List, Names: slices.Sorted(slices.Values(t.annotators.List)),
 		Start: make([]int, 1, len(t.lines)+1)}
+	if t.lines == nil {
+		return nil, fmt.Errorf("%s: found a header and no label, wanted labels", t.path)
+	}
 	if err := labelfile.CheckClasses(a.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", t.path, err)
+	}
+	n, err := t.number(a)
+	if err != nil {
+		return nil, err
 	}
 	order := make([]int32, len(a.Names))
 	for k, name := range t.annotators.List {
@@ -324,30 +401,45 @@ func (t *annotationTable) finish() (*Annotations, error) {
 		return cmp.Or(cmp.Compare(x.item, y.item), cmp.Compare(x.by, y.by), cmp.Compare(x.line, y.line))
 	})
 	at := 0
-	for i := range t.o.Items {
-		first, right := at, -1 // the line of a right label
+	for i := range n {
+		right := -1 // the line of a right label
 		for ; at < len(t.lines) && t.lines[at].item == i; at++ {
 			l := t.lines[at]
-			if at > first && l.by == t.lines[at-1].by {
-				return nil, fmt.Errorf("%s:%d: item %d has a label of worker %.60q here and in line %d, "+
-					"wanted one", t.path, l.line, i, a.Names[l.by], t.lines[at-1].line)
-			}
 			if a.Right != nil && a.Right[l.by] {
 				if right >= 0 && t.lines[right].label != l.label {
-					return nil, fmt.Errorf("%s:%d: item %d has label %.60q of worker %.60q, and %.60q of %.60q "+
-						"in line %d; wanted one, as the labels of both are said to be right", t.path, l.line, i,
-						a.Classes[l.label], a.Names[l.by],
-						a.Classes[t.lines[right].label], a.Names[t.lines[right].by], t.lines[right].line)
+					return nil, fmt.Errorf("%s:%d: an example has label %.60q of worker %.60q, and %.60q of "+
+						"%.60q in line %d; wanted one, as the labels of both are said to be right", t.path,
+						l.line, a.Classes[l.label], a.Names[l.by], a.Classes[t.lines[right].label],
+						a.Names[t.lines[right].by], t.lines[right].line)
 				}
 				right = at
 			}
 			a.By, a.Label = append(a.By, l.by), append(a.Label, l.label)
 		}
-		if at == first {
-			return nil, fmt.Errorf("%s: item %d has no label, wanted at least one for each of the %d "+
-				"examples of the data; leave the example out of the data, or label it", t.path, i, t.o.Items)
-		}
 		a.Start = append(a.Start, at)
 	}
 	return a, nil
+}
+
+// Labelled returns the examples that have a label, in order.
+func (a *Annotations) Labelled() (which []int) {
+	for i := range a.N() {
+		if a.Start[i] < a.Start[i+1] {
+			which = append(which, i)
+		}
+	}
+	return which
+}
+
+// Repeats returns how many labels are further ones of an annotator for the same example.
+func (a *Annotations) Repeats() (count int) {
+	for i := range a.N() {
+		by, _ := a.Of(i)
+		for k := 1; k < len(by); k++ {
+			if by[k] == by[k-1] {
+				count++
+			}
+		}
+	}
+	return count
 }

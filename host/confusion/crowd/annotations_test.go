@@ -53,15 +53,21 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "a.csv:1 text"},
 		{"item,worker\n", `a.csv:1 "item,worker"`},
-		{"item,worker,label,task\n", `a.csv:1 "item"`},
+		{"row,worker,label,annotator\n", `a.csv:1 two columns "worker"`},
+		{"row,worker,label\n", "a.csv header no label"},
+		{"row,bo,bo\n1,x,y\n", `a.csv:1 "bo" twice`},
+		{"row,bo,\n1,x,y\n", "a.csv:1 without a name"},
+		{"al,bo\nx,y\n", "a.csv 1 lines 3 examples"},
+		{"al,bo\nx,y\nx,y\nx,y\nx,y\n", "a.csv:5 more than 3 lines"},
+		{"item,worker,label\n1,a,x\n2,a,y\n", "a.csv neither 0 nor 3 item row index"},
 		{"item,worker,label\n0,a\n", "a.csv:2 2 fields 3"},
-		{"item,worker,label\n0,a,x\n3,a,x\n", `a.csv:3 "3" example 0 2`},
+		{"index,worker,label\n0,a,x\n3,a,x\n", `a.csv:3 "3" example 0 2`},
+		{"row,worker,label\n0,a,x\n", `a.csv:2 row "0" 1 3`},
+		{"item,worker,label\n0,a,x\n3,a,x\n", "a.csv item 0 line 2 3 line 3"},
 		{"item,worker,label\nq,a,x\n", `a.csv:2 "q"`},
 		{"item,worker,label\n-1,a,x\n", `a.csv:2 "-1"`},
 		{"item,worker,label\n0,,x\n", "a.csv:2 name"},
 		{"item,worker,label\n0,a,w\n", `a.csv:2 "w" "x" "y"`},
-		{"item,worker,label\n0,a,x\n1,a,x\n", "a.csv item 2 label 3 examples"},
-		{"item,worker,label\n0,a,x\n1,b,y\n0,a,y\n2,b,y\n", `a.csv:4 item 0 "a" line 2`},
 		{"item,worker,label\n0,\"a,x\n", "a.csv:2 CSV"},
 	} {
 		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)),
@@ -77,6 +83,76 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 	if _, err := ReadAnnotations(t.Context(), one, AnnotationOptions{Items: 1}); !facts.Told(err,
 		"2") {
 		t.Errorf("a table of one class: %v", err)
+	}
+}
+
+// Tables that name the same examples in other ways, and those of other forms, say the same.
+func TestAnnotationForms(t *testing.T) {
+	long := func(column string, names ...string) string {
+		text := column + ",worker,label\n"
+		for k, rest := range []string{"bo,y", "al,x", "bo,x"} {
+			text += names[k] + "," + rest + "\n"
+		}
+		return text
+	}
+	// of the examples p, q and r; nobody labelled q
+	for name, c := range map[string]struct {
+		text string
+		ids  bool
+	}{
+		"rows":            {long("row", "1", "1", "3"), false},
+		"example":         {long("Example", "1", "1", "3"), true},
+		"index":           {long("index", "0", "0", "2"), true},
+		"index of pandas": {long("", "0", "0", "2.0"), false},
+		"item from 0":     {long("item", "0", "0", "2"), false},
+		"task from 1":     {long("task", "1", "1", "3"), false},
+		"ids":             {long("id", "p", "p", "r"), true},
+		"item ids":        {long("item", "p", "p", "r"), true},
+		"own ids":         {long("customer", "p", "p", "r"), true},
+		"ids before rows": {"row,worker,label,id\n9,bo,y,p\n9,al,x,p\n9,bo,x,r\n", true},
+		"wide":            {"row,al,bo\n1,x,y\n3,,x\n", false},
+		"wide ids":        {"customer,bo,al\np,y,x\nr,x,\n", true},
+		"wide, in order":  {"al,bo\nx,y\n,\n,x\n", false},
+	} {
+		o := AnnotationOptions{Items: 3, Classes: []string{"x", "y"}}
+		if c.ids {
+			o.IDs, o.IDColumn = []string{"p", "q", "r"}, "customer"
+		}
+		a, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)), o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !slices.Equal(a.Start, []int{0, 2, 2, 3}) || !slices.Equal(a.By, []int32{0, 1, 1}) ||
+			!slices.Equal(a.Label, []int32{0, 1, 0}) || !slices.Equal(a.Labelled(), []int{0, 2}) {
+			t.Errorf("%s: got %+v", name, a)
+		}
+	}
+	// without data
+	for text, want := range map[string][]string{
+		"id,worker,label\nq,bo,y\np,al,x\nq,al,x\n":    {"p", "q"},
+		"row,worker,label\n10,bo,y\n9,al,x\n10,al,x\n": {"9", "10"},
+	} {
+		a, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)), AnnotationOptions{})
+		if err != nil || !slices.Equal(a.Items, want) || !slices.Equal(a.Start, []int{0, 1, 3}) {
+			t.Errorf("%q: got %+v, %v", text, a, err)
+		}
+	}
+}
+
+// An annotator may label an example twice, as in crowd tables of the wild: both labels count.
+func TestRepeatedAnnotations(t *testing.T) {
+	text := "row,worker,label\n1,a,x\n2,b,y\n1,a,y\n1,a,y\n"
+	a, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)),
+		AnnotationOptions{Items: 2, Classes: []string{"x", "y"}})
+	if err == nil {
+		err = a.Check(2, 2)
+	}
+	if err != nil || a.Repeats() != 2 || !slices.Equal(a.Votes(1), []int32{1, 1}) {
+		t.Fatalf("got %+v, %v", a, err)
+	}
+	if r, err := Fit(t.Context(), a, 1, Options{}); err != nil || r.Consensus[1] != 1 {
+		t.Errorf("consensus: got %+v, %v", r, err)
 	}
 }
 
@@ -113,8 +189,8 @@ func TestRightAnnotators(t *testing.T) {
 		t.Error("who is right does not show in the hash")
 	}
 	for want, right := range map[string][]string{
-		`"eve" "a" "b"`: {"chief", "eve"},
-		`a.csv:4 item 0 "y" "chief" "x" "a" line 2`: {"a", "chief"},
+		`"eve" "a" "b"`:                      {"chief", "eve"},
+		`a.csv:4 "y" "chief" "x" "a" line 2`: {"a", "chief"},
 	} {
 		_, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x",
 			"y"}, Right: right})

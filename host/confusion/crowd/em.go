@@ -52,6 +52,7 @@ type Result struct {
 	Posterior []float32
 	// n: the likeliest class; of equal ones the first, but of Majority a seed draws
 	Consensus []int32
+	Items     []string // names of the examples, as those of the annotations; nil for none
 	// Q: how frequent true classes are; alike, by assumption, of OneCoin
 	Prior      []float64
 	Annotators []confusion.Annotator // with standard errors
@@ -106,7 +107,7 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	c := &Result{Classes: slices.Clone(a.Classes), Method: o.Method}
+	c := &Result{Classes: slices.Clone(a.Classes), Method: o.Method, Items: a.Items}
 	if o.Method != Majority {
 		if c.Rounds, c.Settled, err = m.settle(ctx, o); err != nil {
 			return nil, err

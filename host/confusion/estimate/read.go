@@ -28,24 +28,33 @@ type CleanOptions struct {
 	// are the names of the table, in the order in which they come.
 	Classes []string
 	Y       []int32 // the noisy labels of the data; nil without data
+	// IDs are those of the data's examples, from the column IDColumn; nil for none.
+	IDs      []string
+	IDColumn string
 }
 
 // ReadClean reads a CSV with an example to each line, plain or compressed by gzip. Of examples of
-// the data it has the number, 0 for the first, in the column item (or task, index, row, example,
-// id) and the true class in the column label (or class, true, clean, right ...). Without such a
-// column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and one of
-// true classes. Other columns do not count.
+// the data it has the name, in a column whose header says how (row, example, index, id, item; see
+// docs/data.md), and the true class in the column label (or class, true, clean, right ...). Without
+// such a column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and
+// one of true classes. Of named examples noisy labels must be those of the data, and lines without
+// a true class are passed over, so that a list of label issues is such a table, once checked.
 //
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its
 // progress through ctx, and ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
 	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{}}
-	err := labelfile.Each(ctx, path, "the true classes", "item,label or noisy,true", t.place, t.add)
+	err := labelfile.Each(ctx, path, "the true classes", "row,label or noisy,true", t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Right) == 0 {
-		return nil, fmt.Errorf("%s: found a header and no line, wanted an example in each", path)
+		return nil, fmt.Errorf("%s: found a header and no line, wanted a true class in each", path)
+	}
+	if t.keys != nil {
+		if err := t.number(path); err != nil {
+			return nil, err
+		}
 	}
 	t.Classes = t.names.List
 	if err := labelfile.CheckClasses(t.Classes); err != nil {
@@ -57,84 +66,104 @@ func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error)
 // cleanTable is a table that is being read.
 type cleanTable struct {
 	Clean
-	o      CleanOptions
-	names  *labelfile.Names
-	seen   map[int]int // the line of each example
-	first  int         // the column of the example's number or of the noisy label
-	second int         // that of the true class
-	items  bool        // examples have numbers
+	o     CleanOptions
+	names *labelfile.Names
+	keys  *labelfile.Keys // nil for pairs
+	seen  map[int]int     // the line of each example
+	lines []int           // of the true classes
+	noisy int             // the column of noisy labels; -1 for none
+	right int             // that of true classes
 }
-
-var itemColumns = []string{"item", "task", "index", "row", "example", "id"}
 
 // place finds the columns by the header.
 func (t *cleanTable) place(header []string) error {
-	item, noisy, right, label := -1, -1, -1, -1
+	if t.o.Y != nil {
+		t.keys = labelfile.FindKeys(header, labelfile.Data{N: len(t.o.Y), IDs: t.o.IDs,
+			IDColumn: t.o.IDColumn})
+	}
+	t.noisy, t.right = -1, -1
+	label := -1
 	for k, field := range header {
-		name := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
+		name := labelfile.Word(field)
 		isTrue, isNoisy := labelfile.Axis(name)
 		switch {
-		case slices.Contains(itemColumns, name) || name == "":
-			if item < 0 {
-				item = k
-			}
+		case t.keys != nil && k == t.keys.Column:
 		case isTrue:
-			if right >= 0 {
-				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
+			if t.right >= 0 {
+				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[t.right],
+					field)
 			}
-			right = k
+			t.right = k
 		case isNoisy:
-			if noisy < 0 {
-				noisy = k
+			if t.noisy < 0 {
+				t.noisy = k
 			}
 		case name == "label" || name == "class" || name == "y":
 			label = k
 		}
 	}
 	switch {
-	case item >= 0 && t.o.Y != nil && max(right, label) >= 0:
-		t.first, t.second = item, right
-		if right < 0 {
-			t.second = label
-		}
-		t.items = true
-		return nil
-	case noisy < 0:
-		noisy = label
+	case t.keys != nil && t.right < 0:
+		t.right = label
+	case t.keys == nil && t.noisy < 0:
+		t.noisy = label
 	}
-	if noisy < 0 || right < 0 {
+	if t.right < 0 || t.keys == nil && t.noisy < 0 {
 		what := "columns of noisy and true classes, such as noisy,true"
 		if t.o.Y != nil {
-			what = "columns item and label, or " + what
+			what = "columns row (or index, id) and label, or " + what
 		}
 		return fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
 	}
-	t.first, t.second = noisy, right
 	return nil
 }
 
 func (t *cleanTable) add(row []string, line int) error {
-	first, right := row[t.first], row[t.second]
-	var noisy int32
-	if t.items {
-		i, err := labelfile.Item(first, len(t.o.Y))
+	if t.keys != nil && strings.TrimSpace(row[t.right]) == "" {
+		return nil // not checked
+	}
+	noisy := int32(-1)
+	if t.noisy >= 0 && (t.keys == nil || strings.TrimSpace(row[t.noisy]) != "") {
+		var err error
+		if noisy, err = t.names.Index(row[t.noisy]); err != nil {
+			return err
+		}
+	}
+	if t.keys != nil {
+		name := row[t.keys.Column]
+		i, err := t.keys.Add(name, line)
 		if err != nil {
 			return err
 		}
 		if before, ok := t.seen[i]; ok {
-			return fmt.Errorf("item %d is here and in line %d, wanted once", i, before)
+			return fmt.Errorf("%s %.40q is here and in line %d, wanted once", t.keys.Name, name, before)
 		}
 		t.seen[i] = line
-		t.Item, noisy = append(t.Item, i), t.o.Y[i]
-	} else {
-		var err error
-		if noisy, err = t.names.Index(first); err != nil {
-			return err
-		}
+		t.Item, t.lines = append(t.Item, i), append(t.lines, line)
 	}
-	k, err := t.names.Index(right)
+	k, err := t.names.Index(row[t.right])
 	t.Noisy, t.Right = append(t.Noisy, noisy), append(t.Right, k)
 	return err
+}
+
+// number gives each line the index of its example and the noisy label of that, with which the
+// table's must agree.
+func (t *cleanTable) number(path string) error {
+	first, err := t.keys.First()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for k := range t.Item {
+		t.Item[k] -= first
+		given := t.o.Y[t.Item[k]]
+		if t.Noisy[k] >= 0 && t.Noisy[k] != given {
+			return fmt.Errorf("%s:%d: found the noisy label %.60q of an example that has %.60q in the "+
+				"data, wanted the same: is this the table of these data, in this order?", path, t.lines[k],
+				t.o.Classes[t.Noisy[k]], t.o.Classes[given])
+		}
+		t.Noisy[k] = given
+	}
+	return nil
 }
 
 // Arrange brings the classes into another order, of the same names.

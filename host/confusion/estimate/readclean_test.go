@@ -15,6 +15,10 @@ func TestReadClean(t *testing.T) {
 			Item: []int{3, 0}},
 		"\ufefftrue,note,index\nb,x,3\nc,,0\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2},
 			Item: []int{3, 0}},
+		"row,label\n4,b\n1,c\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2}, Item: []int{3, 0}},
+		// a list of label issues, half of it checked
+		"example,is_label_issue,given_label,true\n4,True,a,b\n2,True,b,\n1,True,,c\n": {
+			Noisy: []int32{0, 2}, Right: []int32{1, 2}, Item: []int{3, 0}},
 		",given,clean_label\n3,a,b\n":  {Noisy: []int32{0}, Right: []int32{1}, Item: []int{3}},
 		"noisy,true\na,b\nc,c\n":       {Noisy: []int32{0, 2}, Right: []int32{1, 2}},
 		"gold,label\r\nb,a\r\nc,c\r\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2}},
@@ -42,18 +46,20 @@ func TestReadClean(t *testing.T) {
 
 func TestReadCleanErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                            "text",
-		"a,b\n1,2\n":                  `c.csv:1 "a,b"`,
-		"true,gold\na,b\n":            `c.csv:1 "true" "gold"`,
-		"item,label\n":                "header line",
-		"item,label\n0\n":             "c.csv:2 1 fields 2",
-		"item,label\nx,a\n":           `c.csv:2 "x" example 0 1`,
-		"item,label\n2,a\n":           `c.csv:2 "2" example 0 1`,
-		"item,label\n1,a\n0,b\n1,a\n": "c.csv:4 item 1 line 2",
-		"item,label\n1,d\n":           `c.csv:2 "d" "a" "b" "c"`,
-		"noisy,true\na,\n":            `c.csv:2 ""`,
-		"noisy,true\n\"a,b\n":         "CSV",
-		"\x1f\x8b\x08":                "unpack",
+		"":                               "text",
+		"a,b\n1,2\n":                     `c.csv:1 "a,b"`,
+		"true,gold\na,b\n":               `c.csv:1 "true" "gold"`,
+		"item,label\n":                   "header true class",
+		"item,label\n0\n":                "c.csv:2 1 fields 2",
+		"item,label\nx,a\n":              `c.csv:2 "x" example 0 2`,
+		"index,label\n2,a\n":             `c.csv:2 "2" example 0 1`,
+		"item,label\n1,a\n":              "neither 0 nor 2 item row index",
+		"item,label\n1,a\n0,b\n1,a\n":    `c.csv:4 item "1" line 2`,
+		"row,noisy,true\n1,a,b\n2,a,b\n": `c.csv:3 "a" "b"`,
+		"item,label\n1,d\n":              `c.csv:2 "d" "a" "b" "c"`,
+		"noisy,true\na,\n":               `c.csv:2 ""`,
+		"noisy,true\n\"a,b\n":            "CSV",
+		"\x1f\x8b\x08":                   "unpack",
 	} {
 		path := save(t, "c.csv", []byte(text))
 		_, err := ReadClean(t.Context(), path, CleanOptions{Classes: abc, Y: []int32{0, 1}})

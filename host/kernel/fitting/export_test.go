@@ -14,3 +14,9 @@ type (
 func (s gammaSearch) Find(ctx context.Context, p *learners.Problem) ([]Trial, int, error) {
 	return s.find(ctx, p)
 }
+
+// Systematic is systematic.
+var Systematic = systematic
+
+// Boundary is boundary.
+var Boundary = boundary

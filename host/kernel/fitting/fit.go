@@ -75,6 +75,12 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 			steps = []dataset.Steps{plainSteps}
 		}
 	}
+	if o.Coordinates && k.Choice == "" && o.Landmarks < x.N {
+		if o.Rows, err = boundary(ctx, p, o); err != nil {
+			return nil, none, err
+		}
+		o.Landmarks = len(o.Rows)
+	}
 	m, z, err := pca.FitMap(ctx, p.Engine, x, o, steps[0])
 	if err != nil {
 		return nil, none, err

@@ -54,9 +54,11 @@ type Options struct {
 	// Coordinates takes, unless Components, Variance or AllLandmarks ask for principal components, all
 	// coordinates of the landmarks, 1000 by default, which cost less: of learners that see no rotation
 	Coordinates bool
-	Choice      string         // of landmarks: pca.Uniform (also ""), KMeans or Farthest
-	Steps       *dataset.Steps // preparation of the components; nil for a choice by noise and number
-	Memory      int64          // most bytes for the fit; 0 for no limit
+	// of landmarks: pca.Uniform, KMeans or Farthest; "" for Uniform, or near boundaries between
+	// classes if coordinates are taken
+	Choice string
+	Steps  *dataset.Steps // preparation of the components; nil for a choice by noise and number
+	Memory int64          // most bytes for the fit; 0 for no limit
 }
 
 // findsGamma says whether γ is to be found.

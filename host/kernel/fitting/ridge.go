@@ -33,32 +33,54 @@ const (
 	better      = 0.99
 )
 
+// sampled are the examples by which a kernel function is judged, and their labels.
+type sampled struct {
+	x dataset.Examples
+	y []int32
+}
+
+// sample returns at most count examples of p.
+func sample(p *learners.Problem, count int) sampled {
+	x := p.Rows()
+	which := rand.New(rand.NewPCG(p.Seed, 0x7269646765)).Perm(x.N)[:min(x.N, count)] // "ridge"
+	slices.Sort(which)
+	s := sampled{x: x.Pick(which), y: make([]int32, len(which))}
+	for k, i := range which {
+		s.y[k] = p.Y[i]
+	}
+	return s
+}
+
+// regress returns ridge regression of the labels of s on coordinates by o of few landmarks, and
+// what makes these.
+func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
+) (*pca.Basis, *ridge, error) {
+	o.Landmarks = min(o.Landmarks, ridgeLandmarks, len(s.y))
+	b, err := pca.Fit(ctx, p.Engine, s.x, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	z, err := b.Components(ctx, p.Engine, s.x)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer z.Close()
+	return b, newRidge(z.Examples, s.y, p.Q), ctx.Err()
+}
+
 // ridgeGamma returns the γ, a power of two times that of o, of least squared loss on labels held
 // out of a sample, by ridge regression. It needs no C: wrong labels blur all γ alike.
 func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 	tell func(string, ...any)) (float32, error) {
-	x := p.Rows()
-	which := rand.New(rand.NewPCG(p.Seed, 0x7269646765)).Perm(x.N)[:min(x.N, ridgeExamples)] // "ridge"
-	slices.Sort(which)
-	some, y := x.Pick(which), make([]int32, len(which))
-	for k, i := range which {
-		y[k] = p.Y[i]
-	}
-	o.Landmarks = min(o.Landmarks, ridgeLandmarks, len(which))
+	some := sample(p, ridgeExamples)
 	judge := func(gamma float32) (float64, error) {
 		o.Function.Gamma = gamma
-		b, err := pca.Fit(ctx, p.Engine, some, o)
+		_, r, err := regress(ctx, p, some, o)
 		if err != nil {
 			return 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 		}
-		z, err := b.Components(ctx, p.Engine, some)
-		if err != nil {
-			return 0, err
-		}
-		defer z.Close()
-		loss := ridgeLoss(z.Examples, y, p.Q)
-		tell("gamma %v: loss %.4f of %d examples held out", gamma, loss, len(y))
-		return loss, ctx.Err()
+		tell("gamma %v: loss %.4f of %d examples held out", gamma, r.loss, len(some.y))
+		return r.loss, nil
 	}
 	best := o.Function.Gamma * firstFactor
 	least, err := judge(best)
@@ -85,23 +107,27 @@ func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 	return best, nil
 }
 
-// ridgeLoss returns the mean squared loss of ridge regression from the rows of z to the labels, as
-// 0 and 1 for each class, on rows held out, with the penalty that is best. All sums are in float64,
-// in a fixed order.
-func ridgeLoss(z dataset.Examples, y []int32, q int) float64 {
-	d := z.D + 1 // with a 1
-	row := func(dst []float64, i int) {
-		for j, v := range z.Row(i) {
-			dst[j] = float64(v)
-		}
-		dst[z.D] = 1
-	}
-	type part struct{ gram, sums []float64 } // d×d, the lower triangle; q×d
-	all := make([]part, ridgeFolds)
+// ridge is ridge regression from the rows of z, with a 1, to the labels, as 0 and 1 for each class.
+// All sums are in float64, in a fixed order.
+type ridge struct {
+	z      dataset.Examples
+	y      []int32
+	q, d   int
+	parts  []ridgePart
+	lambda float64 // the penalty that is best
+	loss   float64 // the mean squared loss on rows held out, with that
+}
+
+// ridgePart has sums over the rows of a part.
+type ridgePart struct{ gram, sums []float64 } // d×d, the lower triangle; q×d
+
+func newRidge(z dataset.Examples, y []int32, q int) *ridge {
+	d := z.D + 1
+	r := &ridge{z: z, y: y, q: q, d: d, parts: make([]ridgePart, ridgeFolds), loss: math.Inf(1)}
 	parallel.Tasks(ridgeFolds, func(k int) {
-		f, x := part{make([]float64, d*d), make([]float64, q*d)}, make([]float64, d)
+		f, x := ridgePart{make([]float64, d*d), make([]float64, q*d)}, make([]float64, d)
 		for i := k; i < z.N; i += ridgeFolds {
-			row(x, i)
+			withOne(x, z.Row(i))
 			for a, v := range x {
 				if v != 0 {
 					addTo(f.gram[a*d:a*d+a+1], v, x)
@@ -109,48 +135,67 @@ func ridgeLoss(z dataset.Examples, y []int32, q int) float64 {
 			}
 			addTo(f.sums[int(y[i])*d:int(y[i])*d+d], 1, x)
 		}
-		all[k] = f
+		r.parts[k] = f
 	})
-	least := math.Inf(1)
 	for lambda := float64(mostRidge); lambda > leastRidge; lambda *= ridgeFactor {
-		losses := make([]float64, ridgeFolds)
-		parallel.Tasks(ridgeFolds, func(k int) {
-			a, w := make([]float64, d*d), make([]float64, q*d)
-			for l, f := range all {
-				if l != k {
-					addTo(a, 1, f.gram)
-					addTo(w, 1, f.sums)
-				}
-			}
-			for j := range d {
-				a[j*(d+1)] += lambda
-			}
-			factorise(a, d)
-			for c := range q {
-				solve(a, w[c*d:(c+1)*d])
-			}
-			x := make([]float64, d)
-			for i := k; i < z.N; i += ridgeFolds {
-				row(x, i)
-				for c := range q {
-					v := dot(w[c*d:(c+1)*d], x)
-					if c == int(y[i]) {
-						v--
-					}
-					losses[k] += float64(v * v)
-				}
-			}
-		})
-		loss := 0.0
-		for _, v := range losses {
-			loss += v
-		}
-		if !(loss < least) {
+		loss := r.heldOut(lambda)
+		if !(loss < r.loss) {
 			break
 		}
-		least = loss
+		r.lambda, r.loss = lambda, loss
 	}
-	return least / float64(z.N)
+	return r
+}
+
+// withOne writes the numbers of row and a 1 to dst.
+func withOne(dst []float64, row []float32) {
+	for j, v := range row {
+		dst[j] = float64(v)
+	}
+	dst[len(row)] = 1
+}
+
+// weights returns the weights, q×d, without the rows of a part; -1 for none.
+func (r *ridge) weights(lambda float64, without int) []float64 {
+	d := r.d
+	a, w := make([]float64, d*d), make([]float64, r.q*d)
+	for l, f := range r.parts {
+		if l != without {
+			addTo(a, 1, f.gram)
+			addTo(w, 1, f.sums)
+		}
+	}
+	for j := range d {
+		a[j*(d+1)] += lambda
+	}
+	factorise(a, d)
+	for c := range r.q {
+		solve(a, w[c*d:(c+1)*d])
+	}
+	return w
+}
+
+// heldOut returns the mean squared loss of each part by the weights without it.
+func (r *ridge) heldOut(lambda float64) float64 {
+	losses := make([]float64, ridgeFolds)
+	parallel.Tasks(ridgeFolds, func(k int) {
+		w, x := r.weights(lambda, k), make([]float64, r.d)
+		for i := k; i < r.z.N; i += ridgeFolds {
+			withOne(x, r.z.Row(i))
+			for c := range r.q {
+				v := dot(w[c*r.d:(c+1)*r.d], x)
+				if c == int(r.y[i]) {
+					v--
+				}
+				losses[k] += float64(v * v)
+			}
+		}
+	})
+	loss := 0.0
+	for _, v := range losses {
+		loss += v
+	}
+	return loss / float64(r.z.N)
 }
 
 // factorise makes of the lower triangle of a d×d matrix its Cholesky factor. A pivot that rounding

@@ -175,6 +175,9 @@ func uniform(n, m int, rng *rand.Rand) []int {
 func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Stored, o Options,
 ) ([]int, error) {
 	m := o.Landmarks
+	if o.Rows != nil {
+		return o.Rows, nil
+	}
 	if m == x.N || o.Choice == Uniform {
 		return uniform(x.N, m, newRand(o.Seed)), nil
 	}

@@ -72,6 +72,7 @@ type Options struct {
 
 	Landmarks int    // m; 0 for all examples, which is exact
 	Choice    string // Uniform (also ""), KMeans or Farthest
+	Rows      []int  // the landmarks, increasing, in place of a choice; nil for none
 	Seed      uint64 // of landmarks and of the start of the Lanczos process
 
 	Tolerance   float64 // of eigenvalues; 0 for 1e-6

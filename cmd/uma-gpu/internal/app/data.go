@@ -38,7 +38,8 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 		Input(&d.Path, "data", usage+
 			": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE,FILE (required)"),
 		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),
-		&cli.StringFlag{Name: "label-column", DefaultText: "last", Destination: &d.LabelColumn,
+		&cli.StringFlag{Name: "label-column", Aliases: []string{"label"}, DefaultText: "last",
+			Destination: &d.LabelColumn,
 			Usage: "`COLUMN` of the label: a name, a position from 1, first or last"},
 		&cli.StringFlag{Name: "ignore-columns", Destination: &d.ignore,
 			Usage: "comma `LIST` of columns to leave out, names or positions from 1"},

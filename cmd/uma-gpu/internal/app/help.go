@@ -26,7 +26,7 @@ type Group struct {
 var CommandGroups = []Group{
 	{"Learn", "train bootstrap query calibrate"},
 	{"Judge and choose", "eval cv compare report inspect verify"},
-	{"Doubt labels", "issues confusion"},
+	{"Doubt labels", "clean issues confusion"},
 	{"Predict", "predict serve export import"},
 	{"Data", "info split convert synth"},
 	{"Kernel functions", "kpca kernelmean compress"},
@@ -42,7 +42,7 @@ var FlagGroups = []Group{
 		text text-features text-min-df text-ngrams missing unseen encoding match-features normalize validate stream
 		features classes examples labelled unlabelled
 		pool show show-file pictures fractions counts synthetic use-clean npz`},
-	{"Label noise", `confusion confusion-axes inverse annotators trust table clean prior probabilities method pooled
+	{"Label noise", `confusion confusion-axes inverse annotators trust table clean checked prior probabilities method pooled
 		pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
 	{"Learner", "learner max-steps time weights seed temperature-folds steps rounds-of-labels"},

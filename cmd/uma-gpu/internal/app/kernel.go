@@ -60,9 +60,9 @@ func (k *Kernel) Flags(o *Common) []cli.Flag {
 			Usage: "as many components as have this `SHARE` of the variance"},
 		&cli.StringFlag{Name: "landmarks", Value: "auto", Destination: &k.Landmarks,
 			Usage: "number `M` of examples that stand for all; all, or auto"},
-		Choice(&k.LandmarkChoice, "landmark-choice", pca.Uniform,
-			"`RULE` that chooses landmarks: uniform, kmeans++ or farthest", pca.Uniform, pca.KMeans,
-			pca.Farthest),
+		Choice(&k.LandmarkChoice, "landmark-choice", "auto",
+			"`RULE` that chooses landmarks: uniform, kmeans++, farthest or auto", "auto", pca.Uniform,
+			pca.KMeans, pca.Farthest),
 		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
 			Destination: &k.Memory, Usage: "`SIZE` of the memory for the fit, such as 2G"})
 }
@@ -105,7 +105,10 @@ func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 		}
 		return nil, nil
 	}
-	found := &fitting.Options{Components: k.Components, Variance: k.Variance, Choice: k.LandmarkChoice}
+	found := &fitting.Options{Components: k.Components, Variance: k.Variance}
+	if k.LandmarkChoice != "auto" {
+		found.Choice = k.LandmarkChoice
+	}
 	if err := k.Function(found, search); err != nil {
 		return nil, err
 	}

@@ -72,9 +72,9 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 			&cli.StringFlag{Name: "confusion-axes", Value: confusion.AxesAuto, Destination: &o.Axes,
 				Usage: "`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"},
 			app.Input(&o.Clean, "clean",
-				"true classes of some examples: `FILE`, a CSV item,label, or noisy,true without --data"),
+				"true classes of some examples: `FILE`, a CSV row,label, or noisy,true without --data"),
 			app.Input(&o.Annotators, "annotators",
-				"labels of several people: `FILE`, a CSV item,worker,label"), o.TrustFlag(),
+				"labels of several people: `FILE`, a CSV row,worker,label, or a column for each"), o.TrustFlag(),
 			app.Input(&o.Probabilities, "probabilities",
 				"of labels of --data, from models that have not seen the example: `FILE`.npy"),
 			app.Input(&o.Prior, "prior",
@@ -282,10 +282,11 @@ func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, erro
 	if err != nil || o.Clean == "" {
 		return d, nil, err
 	}
-	clean, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{Classes: d.Classes, Y: d.Y})
+	clean, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
+		IDs: d.IDs, IDColumn: d.ID})
 	if err == nil && clean.Item == nil {
-		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for pairs "+
-			"leave out --data", o.Clean)
+		err = fmt.Errorf("%s: found pairs of labels, wanted a column that names examples of --data "+
+			"(row, index, id) and their labels; for pairs leave out --data", o.Clean)
 	}
 	if err != nil {
 		d.Close() // only read

@@ -83,9 +83,16 @@ func writeConsensus(path string, found *crowd.Result) error {
 	q := len(found.Classes)
 	return atomicfile.Write(path, func(w io.Writer) error {
 		rows := [][]string{{"item", "label", "probability"}}
+		if found.Items == nil {
+			rows[0][0] = "row" // from 1
+		}
 		for i, k := range found.Consensus {
 			p := strconv.FormatFloat(float64(found.Posterior[i*q+int(k)]), 'g', -1, 32)
-			rows = append(rows, []string{strconv.Itoa(i), found.Classes[k], p})
+			name := strconv.Itoa(i + 1)
+			if found.Items != nil {
+				name = found.Items[i]
+			}
+			rows = append(rows, []string{name, found.Classes[k], p})
 		}
 		return csv.NewWriter(w).WriteAll(rows)
 	})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -19,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bootstrap"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clean"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compare"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compress"
@@ -99,12 +101,21 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	ctx = progress.With(ctx, m.Hear)
 	top.Metadata = map[string]any{"args": args}
 	err := dataset.Guard(func() error {
-		return top.RunContext(ctx, append([]string{"uma-gpu"}, args...))
+		return top.RunContext(ctx, append([]string{"uma-gpu"}, fileLast(args)...))
 	})
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
 	}
 	return device.Advise(err)
+}
+
+// fileLast returns a command line of clean with its table behind the flags, where the cli package
+// looks for it.
+func fileLast(args []string) []string {
+	if len(args) < 3 || args[0] != "clean" || strings.HasPrefix(args[1], "-") {
+		return args
+	}
+	return append(slices.Concat(args[:1], args[2:]), args[1])
 }
 
 // New returns the program with commands made anew: the cli package keeps state in them.
@@ -130,7 +141,8 @@ func New(stdout, stderr io.Writer) *cli.App {
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
 			train.New(train.Run), bootstrap.New(bootstrap.Run), predict.New(predict.Run),
-			eval.New(eval.Run), cv.New(cv.Run), compare.New(compare.Run), issues.New(issues.Run),
+			eval.New(eval.Run), cv.New(cv.Run), compare.New(compare.Run), clean.New(clean.Run),
+			issues.New(issues.Run),
 			report.New(report.Run), verify.New(verify.Run), query.New(query.Run),
 			calibrate.New(calibrate.Run), inspect.New(inspect.Run), export.New(export.Run),
 			imports.New(imports.Run), serve.New(serve.Run),

@@ -56,7 +56,7 @@ features, learns, and writes the model. Without C all labels are taken to be rig
 flags and seed give the same bytes. The weights are the same on every device. With --kernel the
 classifier is linear in kernel principal components, and curved in the features.
 
---annotators takes the labels from a table item,worker,label. Items are examples, 0 for the first.
+--annotators takes the labels from a table row,worker,label, or of a column for each annotator.
 Labels in the data do not count. Each worker gets a confusion matrix, which is learned. The labels
 of workers that --trust names are right, and tell how the others err.
 

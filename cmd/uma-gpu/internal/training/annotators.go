@@ -56,19 +56,38 @@ func (o *Options) CheckAnnotators() error {
 }
 
 // ReadAnnotations reads the annotators' labels, and gives d their classes, or those of the training
-// to go on with, and the votes as labels.
+// to go on with, and the votes as labels. Examples without a label leave d.
 func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error {
 	right, err := o.trusted()
 	if err != nil {
 		return err
 	}
-	options := crowd.AnnotationOptions{Items: d.N, Right: right}
+	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID, Right: right}
 	if base := o.Base(); base != nil {
 		options.Classes = base.Meta.Classes
 	}
 	a, err := o.readSorted(ctx, options)
 	if err != nil {
 		return err
+	}
+	if which := a.Labelled(); len(which) < d.N {
+		o.Notes.Say("annotators: %d of %d examples have no label, and are left out", d.N-len(which), d.N)
+		if len(which) == 0 {
+			return fmt.Errorf("%s: found no label", o.Annotators)
+		}
+		d.Put(d.Stored().Pick(which))
+		if ids := d.IDs; ids != nil {
+			d.IDs = nil
+			for _, i := range which {
+				d.IDs = append(d.IDs, ids[i])
+			}
+		}
+		d.SHA256 = d.Hash()
+		a = a.Pick(which)
+	}
+	if count := a.Repeats(); count > 0 {
+		o.Notes.Say("annotators: %d labels are further ones of an annotator for the same example; all "+
+			"count", count)
 	}
 	o.Train.Annotations, d.Classes, d.Y = a, a.Classes, a.Votes(o.Train.Seed)
 	o.Notes.Say("annotators: %s, %d labels of %d annotators, %d classes", o.Annotators,

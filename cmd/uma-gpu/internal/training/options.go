@@ -57,7 +57,7 @@ func (o *Options) NormalizeFlag() cli.Flag { return app.NormalizeFlag(&o.Train.P
 func (o *Options) AnnotatorFlags() []cli.Flag {
 	return app.Flags(
 		app.Input(&o.Annotators, "annotators",
-			"labels of several people instead of the data's: `FILE`, a CSV item,worker,label"),
+			"labels of several people instead of the data's: `FILE`, a CSV row,worker,label"),
 		o.TrustFlag(),
 		&cli.BoolFlag{Name: "no-labels", Destination: &o.Data.NoLabels,
 			Usage: "with --annotators: all columns of the data are features"})

@@ -11,10 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -209,6 +207,9 @@ func NewNames(classes []string) *Names {
 func (n *Names) Index(name string) (int32, error) {
 	name = strings.TrimSpace(name)
 	k, ok := n.index[name]
+	if !ok && n.known {
+		k, ok = n.index[Whole(name)]
+	}
 	if !ok {
 		if n.known || name == "" {
 			return 0, fmt.Errorf("found class %.40q, wanted a class of the data: %s", name, Quoted(n.List))
@@ -218,18 +219,6 @@ func (n *Names) Index(name string) (int32, error) {
 		n.index[name], n.List = k, append(n.List, name)
 	}
 	return k, nil
-}
-
-// Item returns the number of an example, 0 to n-1; -1 for an n that is not known.
-func Item(text string, n int) (int, error) {
-	i, err := strconv.Atoi(strings.TrimSpace(text))
-	switch {
-	case n < 0 && (err != nil || i < 0 || i >= math.MaxInt32):
-		return 0, fmt.Errorf("found item %.40q, wanted the number of an example, 0 or more", text)
-	case n >= 0 && (err != nil || i < 0 || i >= n):
-		return 0, fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", text, n-1)
-	}
-	return i, nil
 }
 
 // Arrange brings class indices of y into another order of the same names.

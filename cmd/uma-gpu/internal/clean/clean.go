@@ -1,0 +1,170 @@
+// Package clean is the command that mends the labels of a table, and learns a model from it.
+package clean
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/clean"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+type Options struct {
+	app.Common
+	Data    app.Data
+	Checked string // file; "" for none
+	Folder  string // "" for one beside the data
+	Steps   string // of the preparation
+	Seed    uint64
+	Device  device.Options
+
+	read  file.Options
+	where *device.Device
+}
+
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	return &cli.Command{
+		Name:  "clean",
+		Usage: "find and mend the wrong labels of a table, and learn a model",
+		Description: `Takes a table whose labels may be wrong. It finds out how many are, which ones, and what they
+should be. Several models compete: some take the labels for right, some do not. They are judged by
+rows that they have not seen. If nothing shows that labels are wrong, they are left alone.
+
+--checked names a table of rows that somebody has checked: their number or id, and their right label.
+Twenty such rows or more judge the models, and say how many labels are wrong. All models learn from
+them. Without such rows the labels themselves judge, and only what they show clearly is mended.
+
+Writes into a folder, TABLE.clean or that of --dir:
+
+  rows.csv     a row for each row of the table: whether its label is wrong, the probability of that,
+               the right label as far as known, and which rows to check first
+  cleaned.csv  the table with the wrong labels mended; nothing else changes
+  model.npz    the model, for predict
+  report.html  the same to look at
+
+Missing values become features of their own unless --missing says otherwise.
+
+Example: uma-gpu clean customers.csv --label churned
+Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
+		ArgsUsage: "TABLE",
+		Flags: app.Flags(o.Data.Flags(&o.Common, "the same as TABLE"),
+			app.Input(&o.Checked, "checked",
+				"right labels of rows that were checked: `FILE`, a CSV item,label"),
+			&cli.StringFlag{Name: "dir", DefaultText: "TABLE.clean", Destination: &o.Folder,
+				Usage: "write into this `FOLDER`"},
+			app.NormalizeFlag(&o.Steps), app.SeedFlag(&o.Seed, "all random choices"),
+			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(o, run),
+	}
+}
+
+// Run cleans the table.
+func Run(ctx context.Context, o *Options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	d, err := o.Data.Read(ctx, o.read)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // only read
+	err = app.CheckRaw(d, "nobody could read the cleaned table; clean the original data")
+	if err != nil {
+		return err
+	}
+	right, err := o.rightOf(ctx, d)
+	if err != nil {
+		return err
+	}
+	found, where, err := o.find(ctx, d, right)
+	if err != nil {
+		return err
+	}
+	r := newReport(d, found)
+	r.Device = where
+	if err := o.write(ctx, d, found, r); err != nil {
+		return err
+	}
+	return o.Print(r, r.text)
+}
+
+// check checks the options before a data file is read, and makes the folder.
+func (o *Options) check() (err error) {
+	switch {
+	case len(o.Args) > 1 || len(o.Args) == 1 && o.Data.Path != "":
+		return app.Usage("unexpected argument %q, wanted one table", o.Args[len(o.Args)-1])
+	case len(o.Args) == 1:
+		o.Data.Path = o.Args[0]
+	case o.Data.Path == "":
+		return app.Usage("the table is missing: uma-gpu clean TABLE --label COLUMN")
+	}
+	if o.read, err = o.Data.Options(); err != nil {
+		return err
+	}
+	if err := app.CheckSteps(o.Steps); err != nil {
+		return err
+	}
+	if !o.Given("missing") {
+		o.read.Encode.Missing = "indicator"
+	}
+	if o.Folder == "" {
+		if o.Data.Path == "-" {
+			return app.Missing("dir")
+		}
+		o.Folder = strings.TrimSuffix(o.Data.Path, filepath.Ext(o.Data.Path)) + ".clean"
+	}
+	if o.where, err = o.Device.Choose(); err != nil {
+		return err
+	}
+	return os.MkdirAll(o.Folder, 0o777)
+}
+
+// rightOf returns the right label of each row, -1 where it was not checked.
+func (o *Options) rightOf(ctx context.Context, d *dataset.Dataset) ([]int32, error) {
+	if o.Checked == "" {
+		return nil, nil
+	}
+	checked, err := app.ReadClean(ctx, o.Checked, estimate.CleanOptions{Classes: d.Classes, Y: d.Y})
+	if err != nil {
+		return nil, err
+	}
+	if checked.Item == nil {
+		return nil, fmt.Errorf("%s: found pairs of labels, wanted the number of each row and its right "+
+			"label", o.Checked)
+	}
+	right := slices.Repeat([]int32{-1}, d.N)
+	for k, i := range checked.Item {
+		right[i] = checked.Right[k]
+	}
+	return right, nil
+}
+
+// find has the candidates compete.
+func (o *Options) find(ctx context.Context, d *dataset.Dataset, right []int32,
+) (found *clean.Result, where engine.Device, err error) {
+	e, err := o.where.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
+	if err != nil {
+		return nil, where, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	if err := app.CheckTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
+		return nil, where, fmt.Errorf("%s: %w", d.Path, err)
+	}
+	found, err = clean.Find(ctx, d, clean.Options{Right: right, Options: host.Options{Engine: e,
+		Preparation: o.Steps, Seed: o.Seed, Tool: app.Version}})
+	return found, e.Device(), app.Failure(ctx, d.Path, err)
+}

@@ -1,0 +1,164 @@
+package clean
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host/clean"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/report"
+)
+
+// write writes the files: all of them or none.
+func (o *Options) write(ctx context.Context, d *dataset.Dataset, f *clean.Result, r *Report) error {
+	if err := app.Interrupted(ctx); err != nil {
+		return err
+	}
+	var files atomicfile.Group
+	defer files.Discard()
+	put := func(name string, write func(io.Writer) error) error {
+		path := filepath.Join(o.Folder, name)
+		r.Files = append(r.Files, path)
+		return files.Write(path, write)
+	}
+	err := put("rows.csv", func(w io.Writer) error { return writeRows(w, d, f) })
+	if err == nil {
+		err = o.writeTable(ctx, d, f, put)
+	}
+	if err == nil {
+		err = put("model.npz", f.Model.Write)
+	}
+	if err != nil {
+		return err
+	}
+	page, err := o.page(d, f)
+	if err != nil {
+		return err
+	}
+	if err := put("report.json", page.WriteJSON); err != nil {
+		return err
+	}
+	if err := put("report.html", func(w io.Writer) error {
+		return page.WriteHTML(w, "report.json")
+	}); err != nil {
+		return err
+	}
+	return files.Commit()
+}
+
+// writeTable writes the table with mended labels: its text if it is a table of text, else the
+// examples in the format of the table.
+func (o *Options) writeTable(ctx context.Context, d *dataset.Dataset, f *clean.Result,
+	put func(string, func(io.Writer) error) error) error {
+	err := put("cleaned.csv", func(w io.Writer) error {
+		return file.Relabel(ctx, w, d, o.read, func(i int) (string, bool) {
+			return d.Classes[f.Issues[i].Likely], f.Issues[i].Wrong
+		})
+	})
+	if !errors.Is(err, file.ErrNoTable) {
+		return err
+	}
+	mended := *d
+	mended.Y = nil
+	for i, is := range f.Issues {
+		y := d.Y[i]
+		if is.Wrong {
+			y = is.Likely
+		}
+		mended.Y = append(mended.Y, y)
+	}
+	mended.SHA256 = mended.Hash()
+	return app.WriteData(ctx, filepath.Join(o.Folder, "cleaned.csv"), &mended,
+		file.WriteOptions{Format: "csv", Put: func(_ string, write func(io.Writer) error) error {
+			return put("cleaned.csv", write)
+		}})
+}
+
+// writeRows writes what is known of each row, in the order of the table.
+func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
+	w := csv.NewWriter(out)
+	next := make([]string, d.N)
+	for k, i := range f.Next {
+		next[i] = strconv.Itoa(k + 1)
+	}
+	header := []string{"row", "label", "wrong", "wrong_probability", "suggested_label",
+		"suggested_probability", "check_next"}
+	if d.IDs != nil {
+		header = append([]string{d.ID}, header...)
+		if d.ID == "" {
+			header[0] = "id"
+		}
+	}
+	if err := w.Write(header); err != nil {
+		return err
+	}
+	short := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	truth := map[bool]string{false: "False", true: "True"}
+	for i, is := range f.Issues {
+		fields := []string{strconv.Itoa(i + 1), d.Classes[d.Y[i]], truth[is.Wrong],
+			short(1 - is.Quality), d.Classes[is.Likely], short(is.Sure), next[i]}
+		if d.IDs != nil {
+			fields = append([]string{d.IDs[i]}, fields...)
+		}
+		if err := w.Write(fields); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// page returns the report on the model and the labels.
+func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, error) {
+	p := &report.Report{Command: "uma-gpu", Classes: d.Classes,
+		Model: report.NewModel(filepath.Join(o.Folder, "model.npz"), f.Model.Model)}
+	for _, word := range o.Words {
+		p.Command += " " + word
+	}
+	var noise *confusion.Matrix
+	if f.Noise != nil {
+		noise = &f.Noise.Matrix
+		p.Noise = &report.Noise{Source: "the one that was estimated from the labels",
+			Matrix: app.Rows(noise.P, noise.Q())}
+		if noise.Error != nil {
+			p.Noise.Errors = app.Rows(noise.Error, noise.Q())
+		}
+	}
+	predicted := engine.Predicted(f.True, len(d.Classes))
+	j, err := judgement.Of(d.Y, predicted, f.True, d.Classes, noise)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Path, err)
+	}
+	judged := report.Judged{File: d.Path, Folds: clean.DefaultFolds, Report: j.Report,
+		Probabilities: j.Probabilities, Warnings: j.Warnings, CorrectedLogLoss: j.CorrectedLogLoss,
+		Corrected: j.Corrected}
+	judged.Hardest(d.Classes)
+	p.Judged = &judged
+	for k, row := range training.IssueRows(d, f.Issues, d.Firsts()) {
+		if !row.Wrong {
+			continue
+		}
+		if p.Issues++; k < report.MostSuspects {
+			s := report.Suspect{Example: row.Example, Given: row.Given, Likely: row.Predicted,
+				Quality: row.Quality}
+			if row.ID != nil {
+				s.ID = *row.ID
+			}
+			p.Suspects = append(p.Suspects, s)
+		}
+	}
+	p.Conclude()
+	return p, nil
+}

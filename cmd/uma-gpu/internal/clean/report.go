@@ -1,0 +1,174 @@
+package clean
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/clean"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// Report is what clean --json prints.
+type Report struct {
+	Table      string        `json:"table"`
+	Examples   int           `json:"examples"`
+	Checked    int           `json:"checked"`
+	Wrong      *share        `json:"wrong_labels"` // nil: nothing tells
+	Mended     int           `json:"mended"`
+	Candidates []candidate   `json:"candidates"`
+	Chosen     string        `json:"chosen"`
+	Error      share         `json:"expected_error"` // of the model
+	Noise      [][]float64   `json:"confusion"`      // nil: labels are left alone
+	Pairs      []pair        `json:"pairs"`          // the most frequent first
+	Next       []int         `json:"check_next"`     // rows, from 1
+	Files      []string      `json:"files"`
+	Device     engine.Device `json:"device"`
+
+	chosen candidate
+	plain  *candidate // the best that takes labels for right
+}
+
+// share is a share of the rows with an interval of 95 %, which is nil where nobody has checked it.
+type share struct {
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+}
+
+// candidate is a way to learn, and how well it did on what it had not seen.
+type candidate struct {
+	Name    string   `json:"name"`
+	Loss    *float64 `json:"loss"` // of noisy labels; nil of one that says nothing of them
+	Wrong   int      `json:"wrong"`
+	Checked int      `json:"checked"`
+}
+
+// pair counts the mended rows of a pair of labels.
+type pair struct {
+	From string `json:"given_label"`
+	To   string `json:"right_label"`
+	Rows int    `json:"rows"`
+}
+
+func newReport(d *dataset.Dataset, f *clean.Result) *Report {
+	r := &Report{Table: d.Path, Examples: d.N, Checked: f.Checked, Next: []int{}, Pairs: []pair{}}
+	if f.Wrong.Known {
+		s := shareOf(f.Wrong)
+		r.Wrong = &s
+	}
+	r.Error = shareOf(f.Error)
+	for k, c := range f.Candidates {
+		one := candidate{Name: c.Name, Wrong: c.Wrong, Checked: c.Checked}
+		if !math.IsNaN(c.Loss) {
+			one.Loss = &c.Loss
+		}
+		r.Candidates = append(r.Candidates, one)
+		if k == f.Chosen {
+			r.Chosen, r.chosen = c.Name, one
+		}
+		if k == f.Plain {
+			r.plain = &one
+		}
+	}
+	if f.Noise != nil {
+		r.Noise = app.Rows(f.Noise.P, len(d.Classes))
+	}
+	pairs := map[pair]int{}
+	for i, is := range f.Issues {
+		if is.Wrong {
+			r.Mended++
+			pairs[pair{From: d.Classes[d.Y[i]], To: d.Classes[is.Likely]}]++
+		}
+	}
+	for p, n := range pairs {
+		p.Rows = n
+		r.Pairs = append(r.Pairs, p)
+	}
+	slices.SortFunc(r.Pairs, func(a, b pair) int {
+		return cmp.Or(-cmp.Compare(a.Rows, b.Rows), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	for _, i := range f.Next {
+		r.Next = append(r.Next, i+1)
+	}
+	return r
+}
+
+func shareOf(s clean.Share) share {
+	if !s.Known {
+		return share{Value: s.Value}
+	}
+	return share{s.Value, &s.Low, &s.High}
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
+
+func (s share) String() string {
+	if s.Low == nil {
+		return percent(s.Value)
+	}
+	return fmt.Sprintf("%s (%s to %s)", percent(s.Value), percent(*s.Low), percent(*s.High))
+}
+
+// text prints at most a dozen lines for people.
+func (r *Report) text(w io.Writer) error {
+	return app.Table(w, func(row app.Row) {
+		row("rows\t%d, %d of them checked", r.Examples, r.Checked)
+		switch {
+		case r.Noise == nil && r.Wrong != nil:
+			row("wrong labels\t%s by the checked rows; labels are left alone", r.Wrong)
+		case r.Noise == nil:
+			row("wrong labels\tunknown: nothing shows that labels are wrong, so they are left alone")
+		default:
+			row("wrong labels\t%s; %d mended", r.Wrong, r.Mended)
+		}
+		if len(r.Pairs) > 0 {
+			p := r.Pairs[0]
+			row("most often\t%s, should be %s: %d rows", app.Brief(p.From), app.Brief(p.To), p.Rows)
+		}
+		row("model\t%s", r.Chosen)
+		if r.plain != nil && r.plain.Name != r.Chosen {
+			row("why\t%s", r.why())
+		}
+		if r.Error.Low != nil {
+			row("model errs on\t%s of rows, by the checked ones", r.Error)
+		} else {
+			row("model errs on\tabout %s of rows, by its own probabilities; nobody has checked it", r.Error)
+		}
+		if len(r.Next) > 0 {
+			few := r.Next[:min(10, len(r.Next))]
+			row("check next\trows %s (%d marked in rows.csv)", rowList(few), len(r.Next))
+		}
+		for k, f := range r.Files {
+			heading := ""
+			if k == 0 {
+				heading = "written"
+			}
+			row("%s\t%s", heading, f)
+		}
+	})
+}
+
+func rowList(rows []int) string {
+	words := make([]string, len(rows))
+	for k, i := range rows {
+		words[k] = strconv.Itoa(i)
+	}
+	return strings.Join(words, ", ")
+}
+
+// why tells what speaks for the chosen candidate, against labels as they are.
+func (r *Report) why() string {
+	if r.chosen.Checked >= clean.LeastRight {
+		return fmt.Sprintf("errs on %d of %d checked rows; with labels as they are %d", r.chosen.Wrong,
+			r.chosen.Checked, r.plain.Wrong)
+	}
+	return fmt.Sprintf("labels held out are likelier: loss %.4f; with labels as they are %.4f",
+		*r.chosen.Loss, *r.plain.Loss)
+}

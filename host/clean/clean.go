@@ -1,0 +1,261 @@
+// Package clean finds the wrong labels of examples: candidates learn from the labels in ways that
+// doubt them or do not, and the one is taken that predicts examples best which it has not seen.
+package clean
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/internal/fold"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+)
+
+// Options of Find. Engine is required; the others may keep their zero values.
+type Options struct {
+	host.Options         // Engine, Preparation, Seed and Watch.Note count
+	Right        []int32 // the true class of each example, -1 where it is not known; nil of none
+	Folds        int     // 0 for DefaultFolds
+	Most         int     // examples of the contest; 0 for mostContest
+}
+
+// DefaultFolds is how many folds there are unless Options say.
+const DefaultFolds = 3
+
+// mostContest is how many examples the candidates compete on. The winner learns from all.
+const mostContest = 4000
+
+// LeastRight is how many checked examples may overrule what noisy labels say.
+const LeastRight = 20
+
+// Result is what Find has found.
+type Result struct {
+	// True are the probabilities of the true classes given the features, n×Q, by models that have
+	// seen neither the example's label nor what it was checked for.
+	True   []float32
+	Issues []estimate.Issue // of each example, by True, the noisy label and Noise
+	// Noise is what labels are believed to be wrong by. Nil: nothing shows that they are.
+	Noise      *estimate.Estimate
+	Candidates []Candidate // in the order in which they came
+	Chosen     int         // the candidate that was taken
+	Plain      int         // the best candidate that takes labels for right
+	Wrong      Share       // of the labels
+	Error      Share       // of the model's classes that are wrong
+	Checked    int         // examples whose true class is known
+	Next       []int       // what to check next, the most telling first
+	Model      *host.Trained
+}
+
+// Share is a share of the examples with an interval of about 95 %. Known says whether anything
+// tells it.
+type Share struct {
+	Value, Low, High float64
+	Known            bool
+}
+
+// Find returns what the labels of data, and the known true classes of some examples, say of all
+// labels. data is raw or prepared, and only read.
+//
+// The result has the same bits on every engine. A cancelled ctx ends it with ctx's error.
+func Find(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error) {
+	c, err := newContest(data, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.compete(ctx); err != nil {
+		return nil, err
+	}
+	return c.finish(ctx)
+}
+
+// contest is a call of Find.
+type contest struct {
+	Options
+	data  *dataset.Dataset
+	q     int
+	known []int // the examples whose true class is known
+	rows  []int // those of the contest, in increasing order
+	fold  []int // of each of rows
+	said  []*candidate
+	gamma float32 // of the kernel, once it was searched for
+}
+
+func newContest(data *dataset.Dataset, o Options) (*contest, error) {
+	if o.Folds == 0 {
+		o.Folds = DefaultFolds
+	}
+	if o.Most == 0 {
+		o.Most = mostContest
+	}
+	c := &contest{Options: o, data: data, q: len(data.Classes)}
+	switch {
+	case len(data.Y) != data.N:
+		return nil, fmt.Errorf("clean: labels: got %d, want one for each of %d examples", len(data.Y),
+			data.N)
+	case o.Right != nil && len(o.Right) != data.N:
+		return nil, fmt.Errorf("clean: true classes: got %d, want one (or -1) for each of %d examples",
+			len(o.Right), data.N)
+	case o.Folds < 2 || o.Folds > min(judge.MostFolds, data.N):
+		return nil, fmt.Errorf("clean: folds: got %d of %d examples, want 2 to %d", o.Folds, data.N,
+			min(judge.MostFolds, data.N))
+	case c.q < 2:
+		return nil, errors.New("clean: classes: got one, want at least two")
+	}
+	for i, t := range o.Right {
+		if int(t) >= c.q {
+			return nil, fmt.Errorf("clean: true class of example %d (counted from 0): got %d, want below "+
+				"%d", i, t, c.q)
+		}
+		if t >= 0 {
+			c.known = append(c.known, i)
+		}
+	}
+	c.rows = c.sample(o.Most)
+	c.draw()
+	return c, nil
+}
+
+// sample returns about most examples, of each label its share, and all whose true class is known.
+func (c *contest) sample(most int) (some []int) {
+	parts := (c.data.N + most - 1) / most
+	in := fold.Draw(c.data.Y, c.q, parts, c.Seed+1)
+	for i, f := range in {
+		if f == 0 || c.right(i) >= 0 {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// draw gives each label's rows, and those whose class is known, their shares of the folds.
+func (c *contest) draw() {
+	groups := make([]int32, len(c.rows))
+	for k, i := range c.rows {
+		if groups[k] = c.data.Y[i]; c.right(i) >= 0 {
+			groups[k] = int32(c.q) + c.right(i)
+		}
+	}
+	c.fold = fold.Draw(groups, 2*c.q, c.Folds, c.Seed)
+}
+
+// right returns the true class of an example, -1 if it is not known.
+func (c *contest) right(i int) int32 {
+	if c.Right == nil {
+		return -1
+	}
+	return c.Right[i]
+}
+
+// compete has the candidates say what the examples of the contest are, in the order in which some
+// need what others have found.
+func (c *contest) compete(ctx context.Context) error {
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "letting candidates compete",
+		Unit: "candidate"})
+	defer task.End()
+	try := func(w way) error {
+		task.Enter(w.String())
+		err := c.try(ctx, w)
+		task.Add(1)
+		return err
+	}
+	plain := []way{{noise: none}, {noise: none, kernel: true}, {neighbours: true}}
+	if c.data.Stored().Shared() {
+		return errors.New("clean: examples: got some that ranks share, want all on one machine")
+	}
+	for _, w := range plain {
+		if w.kernel && !c.wantsKernel() || w.neighbours && !c.wantsNeighbours() {
+			continue
+		}
+		if err := try(w); err != nil {
+			return err
+		}
+	}
+	if len(c.said) == 0 {
+		return errNothing
+	}
+	class := way{kernel: c.bestClass()}
+	for _, kind := range []noiseKind{joint, learned} {
+		class.noise = kind
+		if err := try(class); err != nil {
+			return err
+		}
+	}
+	if len(c.known) >= LeastRight {
+		for _, w := range []way{{noise: none, kernel: class.kernel, weighty: true}, {noise: alone}} {
+			if err := try(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var errNothing = errors.New("clean: no candidate can tell the classes apart: give features that " +
+	"depend on the classes")
+
+// wantsKernel says whether a kernel may pay: features are few and dense.
+func (c *contest) wantsKernel() bool { return !c.data.Sparse() && c.data.D <= 4*mostKernel }
+
+// wantsNeighbours says whether distances may tell something.
+func (c *contest) wantsNeighbours() bool { return c.data.D <= mostKernel }
+
+const mostKernel = 1000
+
+// bestClass says whether models with a kernel predict the labels better than linear ones.
+func (c *contest) bestClass() bool {
+	best, kernel := 0.0, false
+	for k, s := range c.said {
+		if s.way.neighbours {
+			continue
+		}
+		if l := s.loss(); k == 0 || l < best {
+			best, kernel = l, s.way.kernel
+		}
+	}
+	return kernel
+}
+
+// note tells the listener, if there is one.
+func (c *contest) note(format string, args ...any) {
+	if c.Watch.Note != nil {
+		c.Watch.Note(format, args...)
+	}
+}
+
+// labels returns for some examples the labels that count: the true class where it is known.
+func (c *contest) labels(some []int) []int32 {
+	y := make([]int32, len(some))
+	for k, i := range some {
+		if y[k] = c.data.Y[i]; c.right(i) >= 0 {
+			y[k] = c.right(i)
+		}
+	}
+	return y
+}
+
+// withRight returns some examples, with times as many of each whose class is known.
+func (c *contest) withRight(some []int, times int) []int {
+	more := slices.Clone(some)
+	for _, i := range some {
+		if c.right(i) >= 0 {
+			for range times - 1 {
+				more = append(more, i)
+			}
+		}
+	}
+	return more
+}
+
+// noiseOf returns a matrix as host.Train takes it, nil if labels are right.
+func noiseOf(e *estimate.Estimate) *confusion.Matrix {
+	if e == nil {
+		return nil
+	}
+	return &e.Matrix
+}

@@ -1,0 +1,137 @@
+package clean
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// rings has n examples of three classes around three points, and their true classes; wrong has a
+// share of labels moved on to the next class.
+func rings(t *testing.T, n int, wrong float64, seed uint64) (*dataset.Dataset, []int32) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	centres := [][2]float64{{0, 0}, {3, 0}, {0, 3}}
+	x := dataset.Examples{N: n, D: 2}
+	d := &dataset.Dataset{Classes: []string{"a", "b", "c"}}
+	var right []int32
+	for range n {
+		k := rng.IntN(3)
+		x.X = append(x.X, float32(centres[k][0]+rng.NormFloat64()*0.7),
+			float32(centres[k][1]+rng.NormFloat64()*0.7))
+		y := k
+		if rng.Float64() < wrong {
+			y = (k + 1) % 3
+		}
+		right, d.Y = append(right, int32(k)), append(d.Y, int32(y))
+	}
+	d.Put(x)
+	return d, right
+}
+
+func find(t *testing.T, d *dataset.Dataset, right []int32, e engine.Engine) *Result {
+	t.Helper()
+	r, err := Find(context.Background(), d, Options{Right: right, Options: host.Options{Engine: e}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Wrong labels that depend on the class alone are found and mended, from the labels alone.
+func TestWrongLabelsAreMended(t *testing.T) {
+	d, right := rings(t, 600, 0.3, 1)
+	r := find(t, d, nil, simd.New())
+	if r.Noise == nil {
+		t.Fatalf("chose %s, want one that doubts labels", r.Candidates[r.Chosen].Name)
+	}
+	if !(r.Wrong.Low < 0.3 && 0.3 < r.Wrong.High) {
+		t.Errorf("wrong labels: got %v, want about 0.3", r.Wrong)
+	}
+	hit, flagged, wrong := 0, 0, 0
+	for i, is := range r.Issues {
+		if d.Y[i] != right[i] {
+			wrong++
+		}
+		if is.Wrong {
+			flagged++
+			if is.Likely == right[i] && d.Y[i] != right[i] {
+				hit++
+			}
+		}
+	}
+	if float64(hit) < 0.9*float64(wrong) || float64(hit) < 0.9*float64(flagged) {
+		t.Errorf("mended %d of %d wrong labels, flagged %d", hit, wrong, flagged)
+	}
+}
+
+// Labels that nothing shows to be wrong are left alone, and the model is that of labels as they
+// are.
+func TestRightLabelsAreLeftAlone(t *testing.T) {
+	d, _ := rings(t, 600, 0, 2)
+	r := find(t, d, nil, simd.New())
+	flagged := 0
+	for _, is := range r.Issues {
+		if is.Wrong {
+			flagged++
+		}
+	}
+	if flagged > 6 {
+		t.Errorf("flagged %d of 600 right labels", flagged)
+	}
+}
+
+// Checked rows overrule noisy labels: where most labels of a class are another's, labels alone
+// cannot say which is which.
+func TestCheckedRowsDecide(t *testing.T) {
+	d, right := rings(t, 600, 0.7, 3)
+	checked := slices.Repeat([]int32{-1}, d.N)
+	for i := range 80 {
+		checked[i] = right[i]
+	}
+	r := find(t, d, checked, simd.New())
+	wrong := 0
+	for i := range d.N {
+		if largest(r.True[i*3:(i+1)*3]) != int(right[i]) {
+			wrong++
+		}
+	}
+	if wrong > 60 {
+		t.Errorf("%s: %d of 600 classes are wrong", r.Candidates[r.Chosen].Name, wrong)
+	}
+	if !(r.Wrong.Low < 0.7 && 0.7 < r.Wrong.High) {
+		t.Errorf("wrong labels: got %v, want about 0.7", r.Wrong)
+	}
+	for i := range 80 {
+		if is := r.Issues[i]; is.Likely != right[i] || is.Wrong != (d.Y[i] != right[i]) {
+			t.Fatalf("checked row %d: got %+v", i, is)
+		}
+	}
+}
+
+// All engines give the same bits.
+func TestEnginesAgree(t *testing.T) {
+	d, _ := rings(t, 200, 0.3, 4)
+	a, b := find(t, d, nil, simd.New()), find(t, d, nil, cpuref.New())
+	if !slices.Equal(a.True, b.True) || !slices.Equal(a.Model.W, b.Model.W) {
+		t.Error("cpuref and simd differ")
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	d, right := rings(t, 30, 0, 5)
+	for _, o := range []Options{{Right: right[1:]}, {Folds: 1}, {Folds: 31},
+		{Right: slices.Repeat([]int32{3}, 30)}} {
+		o.Engine = simd.New()
+		if _, err := Find(context.Background(), d, o); err == nil {
+			t.Errorf("%+v: got no error", o)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package softmax
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
+)
+
+// Ridge regression of the labels, as 0 and 1 for each class, is a rival of the fits by likelihood
+// where a kernel maps the features and C is known. C⁻¹ times its weights are those of the true
+// classes. It is ahead where wrong labels are spread over many classes, and behind where one class
+// takes most of them.
+//
+// Its penalties are mostRidge and each a share ridgeFactor of the one before it, in units of the
+// mean squared length of an example. Conjugate gradients end where a share ridgeGain of the first
+// gain is left. Scores times sharpness are near the logarithms of odds. C⁻¹ enlarges the noise of
+// the labels, so that C has a condition number of at most mostCondition. The first fold alone tells
+// whether it is clearly behind.
+const (
+	mostRidge       = 4e-3
+	ridgeFactor     = 0.25
+	ridgeLength     = 7
+	ridgeIterations = 12
+	ridgeGain       = 1e-4
+	sharpness       = 4
+	mostCondition   = 3
+)
+
+// rivals says whether ridge regression is tried.
+func (l *run) rivals() bool {
+	return l.problem.Mapped && l.problem.Noise != nil && l.noise == nil &&
+		l.Correction == Forward && !l.crosses() && l.targets.Weight == nil &&
+		l.problem.X.D <= mostFactored
+}
+
+// ridgeTaken returns the weights of ridge regression if they do as well as what a search has found,
+// else nil. They are judged on the folds of the search.
+func (l *run) ridgeTaken(ctx context.Context, s *search) ([]float32, error) {
+	if !l.rivals() || l.short {
+		return nil, nil
+	}
+	inverse, err := l.problem.Inverse()
+	if err != nil || inverse.Condition == 1 || inverse.Condition > mostCondition {
+		return nil, nil // without C⁻¹ there is no rival
+	}
+	if err := l.measure(make([]float32, l.problem.Q*l.problem.X.D)); err != nil {
+		return nil, err
+	}
+	lambda, least := mostRidge*meanSquared(l.problem.Rows(), l.problem.Bias), math.Inf(1)
+	missed, weight := 0.0, 0.0
+	var w []float64
+	for range ridgeLength {
+		next, err := l.ridge(ctx, lambda, 0, w)
+		if err != nil {
+			return nil, err
+		}
+		loss, m, u, err := l.judgeRidge(next, 0)
+		if err != nil {
+			return nil, err
+		}
+		if !(loss < least) {
+			break
+		}
+		least, w, missed, weight = loss, next, m, u
+		lambda *= ridgeFactor
+	}
+	taken := s.Tried[s.bestAt()]
+	share := taken.Missed / taken.Weight
+	behind := func(deviations float64) bool {
+		return missed/weight > share+float64(deviations*math.Sqrt(share*(1-share)/weight))
+	}
+	if behind(clearlyWorse) {
+		return nil, nil
+	}
+	lambda /= ridgeFactor
+	_, held := l.searchFolds()
+	for fold := 1; fold < held; fold++ {
+		v, err := l.ridge(ctx, lambda, fold, w)
+		if err != nil {
+			return nil, err
+		}
+		_, m, u, err := l.judgeRidge(v, fold)
+		if err != nil {
+			return nil, err
+		}
+		missed, weight = missed+m, weight+u
+	}
+	if behind(tolerated) {
+		return nil, nil
+	}
+	return l.ridgeOfAll(ctx, lambda, w)
+}
+
+// ridgeOfAll returns the weights of ridge regression of all examples, by conjugate gradients from
+// w; nil for 0.
+func (l *run) ridgeOfAll(ctx context.Context, lambda float64, w []float64) ([]float32, error) {
+	w, err := l.ridge(ctx, lambda, -1, w)
+	if err != nil {
+		return nil, err
+	}
+	l.ridged, l.state.Stage = lambda, done
+	return l.ridgeWeights(w)
+}
+
+// judgeRidge returns what weights of ridge regression do on a fold: the sum of squared losses, how
+// many labels are not the likeliest class, and how many examples there are.
+func (l *run) judgeRidge(w []float64, fold int) (loss, missed, count float64, err error) {
+	scored, err := l.ridgeWeights(w)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	c, q := confusionOf(&l.Params, l.problem), l.problem.Q
+	err = l.scored(scored, fold, func(i int, s []float32) {
+		y := int(l.problem.Y[i])
+		for k := range q {
+			v := 0.0
+			for t, f := range s {
+				v += float64(c[k*q+t] * float64(f))
+			}
+			if v /= sharpness; k == y {
+				v--
+			}
+			loss += float64(v * v)
+		}
+		if s[y] != slices.Max(s) {
+			missed++
+		}
+		count++
+	})
+	return loss, missed, count, err
+}
+
+// ridgeWeights returns those of the true classes from those of the labels.
+func (l *run) ridgeWeights(w []float64) ([]float32, error) {
+	inverse, err := l.problem.Inverse()
+	if err != nil {
+		return nil, err
+	}
+	q, d := l.problem.Q, l.problem.X.D
+	all := make([]float32, q*d)
+	for t := range q {
+		for j := range d {
+			sum := 0.0
+			for k := range q {
+				sum += float64(inverse.V[t*q+k] * w[k*d+j])
+			}
+			all[t*d+j] = float32(sharpness * sum)
+		}
+	}
+	return all, base.CheckFinite("softmax", all, "")
+}
+
+// ridge returns the weights of ridge regression, Q×d, of all examples but a fold, -1 for none. It
+// goes on from weights w; nil for 0. Conjugate gradients of all classes together begin from the
+// curvature of the fit under way, whose information is that of the examples.
+func (l *run) ridge(ctx context.Context, lambda float64, without int, w []float64,
+) ([]float64, error) {
+	q, d, n := l.problem.Q, l.problem.X.D, l.problem.X.N
+	count := 0.0
+	for i := range n {
+		if without < 0 || int(l.held[i]) != without {
+			count++
+		}
+	}
+	if w == nil {
+		w = make([]float64, q*d)
+	}
+	// times writes the sums over examples of (s - label·y_i)·x_i to dst, and adds λ/2·‖v‖², for scores
+	// s by v.
+	times := func(dst, v []float64, label float32) error {
+		v32 := make([]float32, len(v))
+		for i, f := range v {
+			v32[i] = float32(f)
+		}
+		l.loss.scored, l.loss.answer = nil, nil
+		if err := l.eval.Rescore(engine.Weights{Q: q, D: d, W: v32}, learners.AllClasses(q)); err != nil {
+			return err
+		}
+		a, most := make([]float32, n*q), float32(0)
+		if err := base.EachScores(l.eval, func(i int, s []float32) error {
+			if without >= 0 && int(l.held[i]) == without {
+				return nil
+			}
+			row := a[i*q : (i+1)*q]
+			copy(row, s)
+			row[l.problem.Y[i]] -= label
+			for _, f := range row {
+				most = max(most, f, -f)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		_, exponent := math.Frexp(float64(most))
+		down := float32(math.Ldexp(1, -exponent))
+		for i := range a {
+			a[i] *= down
+		}
+		sums := make([]int64, q*d)
+		if err := l.eval.WeightedSums(sums, a); err != nil {
+			return err
+		}
+		l.loss.evaluations++
+		unit := math.Ldexp(l.loss.unit, exponent) / count
+		for i, s := range sums {
+			dst[i] = float64(float64(s)*unit) + float64(lambda*v[i])
+		}
+		return ctx.Err()
+	}
+	even := slices.Repeat([]float32{1 / float32(q)}, q)
+	l.curve.penalise(float64(lambda*l.target().of(0, even)), false)
+	rest := make([]float64, q*d)
+	if err := times(rest, w, 1); err != nil {
+		return nil, err
+	}
+	scale(rest, -1)
+	w = slices.Clone(w)
+	z := slices.Clone(rest)
+	l.curve.solve(z, 1)
+	p, image := slices.Clone(z), make([]float64, q*d)
+	left := dot(rest, z)
+	first := left
+	for range ridgeIterations {
+		if !(left > ridgeGain*first) || !(left > 0) {
+			break
+		}
+		if err := times(image, p, 0); err != nil {
+			return nil, err
+		}
+		f := left / dot(p, image)
+		for i := range w {
+			w[i] += float64(f * p[i])
+			rest[i] -= float64(f * image[i])
+		}
+		copy(z, rest)
+		l.curve.solve(z, 1)
+		next := dot(rest, z)
+		for i := range p {
+			p[i] = z[i] + float64(next/left*p[i])
+		}
+		left = next
+	}
+	return w, nil
+}

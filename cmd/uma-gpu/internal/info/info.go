@@ -90,8 +90,8 @@ type described struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// read reads what can be read, unless --missing error asks for more: without labels if these are the
-// problem, and without bad examples.
+// read reads what can be read, unless --missing error asks for more: without labels if these are
+// the problem, and without bad examples.
 func (o *Options) read(ctx context.Context, options file.Options) (d *dataset.Dataset,
 	problems []string, err error) {
 	for _, relax := range []func(){func() {},

@@ -207,6 +207,11 @@ bench-peers: build data ## uma-gpu beside scikit-learn, scipy and torch on eleve
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	@[ -n "$(PEERS)" ] || { cp build/peers/performance.md docs/performance.md && mv build/peers/results.json build/peers/last.json; }
 
+# PREPARED is a folder of sets as bench/peers/prepare.py writes them; CLEAN="--sets adult,car" measures some.
+bench-clean: build data ## the command clean beside scikit-learn and cleanlab's rule, on tables with wrong labels
+	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
+	/usr/bin/python3 -W ignore bench/peers/clean.py build/uma-gpu "$(DATA)" build/clean $(CLEAN)
+
 CARRY := build/bench-gpu
 bench-gpu-build: deps ## what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
 	SMALL=$(SMALL) bench/gpu/build.sh $(CARRY) $(FASHION) "$(DATA)"

@@ -40,6 +40,7 @@ type Result struct {
 	// seen neither the example's label nor what it was checked for.
 	True   []float32
 	Issues []estimate.Issue // of each example, by True, the noisy label and Noise
+	By     string           // the candidate that True is of
 	// Noise is what labels are believed to be wrong by. Nil: nothing shows that they are.
 	Noise      *estimate.Estimate
 	Candidates []Candidate // in the order in which they came

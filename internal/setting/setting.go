@@ -40,5 +40,6 @@ var fields = map[string]string{
 	"missing":        "Encode.Missing",
 	"normalize":      "Preparation",
 	"text":           "Encode.Text.Columns",
+	"text-features":  "Encode.Text.Features",
 	"text-min-df":    "Encode.Text.MinExamples",
 }

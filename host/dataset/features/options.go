@@ -31,7 +31,8 @@ const RareLevel = 2
 type TextOptions struct {
 	// Columns are the columns of text, by name or position as in Options.LabelColumn.
 	Columns []string
-	// Features is the most terms of a vocabulary, the commonest ones; 0 means DefaultTextFeatures.
+	// Features is the most terms of a vocabulary: those that most examples have, ties by name; 0 means
+	// DefaultTextFeatures.
 	Features int
 	// MinExamples is how many examples have to have a term; 0 means DefaultTextMinExamples.
 	MinExamples int
@@ -41,7 +42,7 @@ type TextOptions struct {
 
 // What TextOptions mean by 0.
 const (
-	DefaultTextFeatures    = 100000
+	DefaultTextFeatures    = 30000
 	DefaultTextMinExamples = 1
 	DefaultTextWords       = 2
 )

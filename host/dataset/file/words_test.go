@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,42 @@ func TestTextIsThatOfScikitLearn(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A vocabulary is capped by default: it keeps the terms that most examples have, ties by name. A
+// note says how many are left out and what takes all of them. Another cap is an option.
+func TestTextFeaturesAreCapped(t *testing.T) {
+	const rare = 31020
+	texts := []string{"zz zz zz zz", "yy xx", "yy xx", "yy"}
+	for i := range rare / 30 {
+		var b strings.Builder
+		for k := range 30 {
+			fmt.Fprintf(&b, "a%05d ", 30*i+k)
+		}
+		texts = append(texts, b.String())
+	}
+	one := features.TextOptions{Columns: []string{"said"}, Words: 1}
+	d, err := readText("f.csv", table(texts), withText(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := d.Encoding.Columns[0].Terms
+	if len(terms) != features.DefaultTextFeatures || !slices.Contains(terms, "yy") ||
+		slices.Contains(terms, "zz") || !slices.Contains(terms, "a29997") ||
+		slices.Contains(terms, "a29998") {
+		t.Errorf("%d terms, the last of them %q", len(terms), terms[len(terms)-3:])
+	}
+	if want := []string{"said", "1023", "30000", "31023"}; len(d.Notes) == 0 ||
+		!facts.Told(d.Notes[0], strings.Join(want, " ")) {
+		t.Errorf("found the notes %q, wanted one with %q", d.Notes, want)
+	}
+	one.Features = rare + 3
+	if d, err = readText("f.csv", table(texts), withText(one)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(d.Encoding.Columns[0].Terms); n != rare+3 || len(d.Notes) > 0 {
+		t.Errorf("%d terms with a cap of %d, and the notes %q", n, one.Features, d.Notes)
 	}
 }
 

@@ -60,6 +60,8 @@ type cellColumn struct {
 	loose   string // a number with marks between, and what it is read as
 	looseAs float32
 	rare    string // says which levels have no feature, "" if none
+	terms   int    // of a text from which the vocabulary was chosen
+	left    int    // how many of them it leaves out
 }
 
 // mark is what a value of an example's row of marks stands for.

@@ -22,16 +22,13 @@ import (
 type census struct {
 	n      int     // examples
 	counts []int64 // examples that have the mark
-	totals []int64 // how often they have it, if it is a term
 }
 
 // count counts the marks of e.
 func (s *Encoder) count(e dataset.Examples) *census {
-	c := &census{n: e.N, counts: make([]int64, len(s.marks)), totals: make([]int64, len(s.marks))}
-	for k, m := range e.Columns {
-		if c.counts[m]++; s.marks[m].kind == isTerm {
-			c.totals[m] += int64(e.Values[k])
-		}
+	c := &census{n: e.N, counts: make([]int64, len(s.marks))}
+	for _, m := range e.Columns {
+		c.counts[m]++
 	}
 	return c
 }
@@ -304,8 +301,8 @@ func (s *Encoder) About(d *dataset.Dataset) {
 	}
 	d.Warnings = append(d.Warnings, s.unknownLevels()...)
 	for k := range s.columns {
-		if silent := s.columns[k].silentText(d.N); silent != "" {
-			d.Notes = append(d.Notes, s.path+": "+silent)
+		for _, note := range s.columns[k].textNotes(d.N) {
+			d.Notes = append(d.Notes, s.path+": "+note)
 		}
 	}
 }

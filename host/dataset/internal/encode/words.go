@@ -113,7 +113,8 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 		list := marks[k]
 		byName := func(a, b int32) int { return strings.Compare(s.marks[a].level, s.marks[b].level) }
 		if most := cmp.Or(s.o.Text.Features, features.DefaultTextFeatures); len(list) > most {
-			list = mostUsed(list, most, all.totals, byName)
+			s.columns[k].terms, s.columns[k].left = len(list), len(list)-most
+			list = mostUsed(list, most, all.counts, byName)
 		}
 		slices.SortFunc(list, byName)
 		for _, m := range list {
@@ -132,10 +133,10 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 	return terms, idf, nil
 }
 
-// mostUsed returns the most marks with the largest totals, of equal ones the first by name.
-func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int) []int32 {
+// mostUsed returns the most marks that most examples have, of equal ones the first by name.
+func mostUsed(list []int32, most int, counts []int64, byName func(a, b int32) int) []int32 {
 	slices.SortFunc(list, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(total[b], total[a]), byName(a, b))
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), byName(a, b))
 	})
 	return list[:most]
 }
@@ -174,13 +175,21 @@ func longest(c *dataset.Column) int {
 	return most
 }
 
-// silentText says how many of n examples have none of a text's terms.
-func (c *cellColumn) silentText(n int) string {
-	if c.Kind != dataset.KindText || c.spoken == n {
-		return ""
+// textNotes says how many terms of a text are no features, and how many of n examples have none.
+func (c *cellColumn) textNotes(n int) (notes []string) {
+	if c.Kind != dataset.KindText {
+		return nil
 	}
-	return fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and are zero there",
-		c.Text, n-c.spoken, n)
+	if c.left > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %d terms are left out, as the %d that most examples "+
+			"have are features (%s takes all)", c.Text, c.left, c.terms-c.left,
+			setting.Spell("text-features", fmt.Sprint(c.terms))))
+	}
+	if c.spoken < n {
+		notes = append(notes, fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and "+
+			"are zero there", c.Text, n-c.spoken, n))
+	}
+	return notes
 }
 
 // appendLower appends UTF-8 in lower case by Unicode's rules: final sigma is ς, İ keeps its dot.

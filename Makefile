@@ -16,6 +16,9 @@ SEED ?= 0
 comma := ,
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+say:
+	@[ -x build/uma-gpu ] || echo "builds build/uma-gpu: packages, then a C compiler; a minute or two the first time"
+
 deps:
 	@mkdir -p build
 	@.ci/install-deps
@@ -64,7 +67,7 @@ completion: build ## types into bash, zsh and fish, in tmux, and looks what they
 	@.ci/install-deps zsh fish tmux
 	packaging/completion-check.sh build/uma-gpu
 
-run: build ## sets up, builds, and shows learning from wrong labels
+run: say build ## sets up, builds, and shows learning from wrong labels
 	@sh testdata/demo.sh build/uma-gpu
 
 # go test vets each package unless told not to: lint does, and more of it.
@@ -206,6 +209,11 @@ bench-peers: build data ## uma-gpu beside scikit-learn, scipy and torch on eleve
 	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) "$(DATA)" build/peers $(PEERS)
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	@[ -n "$(PEERS)" ] || { cp build/peers/performance.md docs/performance.md && mv build/peers/results.json build/peers/last.json; }
+
+# PREPARED is a folder of sets as bench/peers/prepare.py writes them; CLEAN="--sets adult,car" measures some.
+bench-clean: build data ## the command clean beside scikit-learn and cleanlab's rule, on tables with wrong labels
+	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
+	/usr/bin/python3 -W ignore bench/peers/clean.py build/uma-gpu "$(DATA)" build/clean $(CLEAN)
 
 CARRY := build/bench-gpu
 bench-gpu-build: deps ## what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -120,6 +121,41 @@ func TestTrainTellsDoubts(t *testing.T) {
 			t.Errorf("stderr lacks %+v:\n%s", d, stderr)
 		}
 	}
+}
+
+// A matrix that is turned ends the training with an error and no model, unless it is trusted.
+func TestTrainRefusesATurnedMatrix(t *testing.T) {
+	dir := t.TempDir()
+	data, c := noisy(t, dir, digits)
+	model := filepath.Join(dir, "m.npz")
+	table, err := os.ReadFile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(table)) {
+		rows = append(rows, strings.Split(strings.TrimSpace(line), ","))
+	}
+	turned := "noisy\\true"
+	for i := range rows {
+		for j := range rows {
+			if i+j > 0 {
+				turned += "," + rows[j][i]
+			}
+		}
+		turned = strings.ReplaceAll(turned+"\n", "\n,", "\n")
+	}
+	file := filepath.Join(dir, "turned.csv")
+	if err := os.WriteFile(file, []byte(turned), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"train", "--data", data, "--model", model, "--max-steps", "60", "--l2", "0.001",
+		"--confusion", file}
+	fail(t, 1, "--trust-confusion", args...)
+	if _, err := os.Stat(model); err == nil {
+		t.Error("a model was written")
+	}
+	succeed(t, append(args, "--trust-confusion")...)
 }
 
 func marshal(t *testing.T, v any) string {

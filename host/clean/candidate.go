@@ -59,15 +59,12 @@ func (w way) String() string {
 	if w.kernel {
 		name = "rbf"
 	}
-	switch {
-	case w.weighty:
-		return name + ", labels as they are, checked rows first"
-	case w.noise == joint:
-		return name + ", wrong labels by confident joint"
-	case w.noise == learned:
-		return name + ", wrong labels learned"
+	what := map[noiseKind]string{none: ", labels as they are",
+		joint: ", wrong labels by confident joint", learned: ", wrong labels learned"}
+	if name += what[w.noise]; w.weighty {
+		name += ", checked rows first"
 	}
-	return name + ", labels as they are"
+	return name
 }
 
 // candidate is what a way has said of the contest's examples.
@@ -216,12 +213,12 @@ func (c *contest) train(ctx context.Context, s *candidate, fit []int, settled le
 	}
 	var noise *confusion.Matrix
 	times := 1
+	if w.weighty {
+		times = c.times(fit)
+	}
 	switch w.noise {
 	case none:
 		p.Correction = softmax.None
-		if w.weighty {
-			times = c.times(fit)
-		}
 	case joint, learned:
 		noise = noiseOf(s.noise)
 	case alone:
@@ -361,11 +358,12 @@ func (c *contest) counts() ([]float64, error) {
 }
 
 // leastProbability is what a probability counts for at least: no single row decides.
-const leastProbability = 1e-3
+const leastProbability = 1e-2
 
 // judge compares what a candidate says with the labels.
 func (c *contest) judge(s *candidate) {
 	q := c.q
+	s.drops, s.right, s.wrong = nil, nil, nil
 	for k, i := range c.rows {
 		row := s.p[k*q : (k+1)*q]
 		if t := c.right(i); t >= 0 {

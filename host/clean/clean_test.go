@@ -2,6 +2,7 @@ package clean
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -133,5 +134,39 @@ func TestOptionsAreChecked(t *testing.T) {
 		if _, err := Find(context.Background(), d, o); err == nil {
 			t.Errorf("%+v: got no error", o)
 		}
+	}
+}
+
+// Suspects takes the model that predicts labels held out best: a curved one or neighbours where
+// classes lie within each other.
+func TestSuspectsChooseTheirModel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	x := dataset.Examples{N: 600, D: 2}
+	d := &dataset.Dataset{Classes: []string{"inner", "middle", "outer"}}
+	var right []int32
+	for range x.N {
+		k := rng.IntN(3)
+		sin, cos := math.Sincos(rng.Float64() * 2 * math.Pi)
+		r := float64(k) + 0.5 + 0.1*rng.NormFloat64()
+		x.X = append(x.X, float32(r*sin), float32(r*cos))
+		y := k
+		if rng.Float64() < 0.3 {
+			y = (k + 1) % 3
+		}
+		right, d.Y = append(right, int32(k)), append(d.Y, int32(y))
+	}
+	d.Put(x)
+	r, err := Suspects(context.Background(), d, Options{Options: host.Options{Engine: simd.New()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree := 0
+	for i, is := range r.Issues {
+		if is.Wrong == (d.Y[i] != right[i]) {
+			agree++
+		}
+	}
+	if agree < 540 {
+		t.Errorf("%s: %d of 600 labels are judged rightly", r.By, agree)
 	}
 }

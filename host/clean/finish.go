@@ -7,28 +7,25 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 )
 
-// By how many standard errors a candidate has to be ahead: of one that takes labels for right, by
-// noisy labels, and of any, by checked rows.
+// By how many standard errors a candidate has to be ahead: of one that takes labels for right, and
+// of a linear one if it is curved, by noisy labels; of any, by checked rows.
 const (
 	surelyLabels = 1
+	surelyCurved = 2
 	surelyRight  = 1
 )
 
 // choose returns the place of the candidate that is taken, and of the best that takes labels for
-// right; -1 for none. Noisy labels choose first: of models
-// that take them for right the likelier one, unless one that does not is surely likelier. Checked
-// rows, if there are enough, then choose another that errs surely less on them.
+// right; -1 for none. Noisy labels choose first: of models that take them for right the likelier
+// one, unless one that does not is surely likelier. Checked rows, if there are enough, then choose
+// another under which their true classes are surely likelier: that varies less than how many of so
+// few are wrong.
 func (c *contest) choose() (chosen, plain int) {
-	at := -1
-	for k, s := range c.said {
-		if !s.way.neighbours && s.way.noise == none && !s.way.weighty &&
-			(at < 0 || s.loss() < c.said[at].loss()) {
-			at = k
-		}
-	}
+	at := c.plainest()
 	if at < 0 {
 		return at, at
 	}
@@ -51,7 +48,7 @@ func (c *contest) choose() (chosen, plain int) {
 		if s.way.neighbours {
 			continue
 		}
-		better, deviation := ahead(errors01(c.said[at].wrong), errors01(s.wrong))
+		better, deviation := ahead(c.said[at].right, s.right)
 		if lead := better - surelyRight*deviation; lead > most {
 			chosen, most = k, lead
 		}
@@ -59,14 +56,21 @@ func (c *contest) choose() (chosen, plain int) {
 	return chosen, plain
 }
 
-func errors01(wrong []bool) []float64 {
-	v := make([]float64, len(wrong))
-	for k, w := range wrong {
-		if w {
-			v[k] = 1
+// plainest returns the place of the model that takes labels for right: the linear one, unless the
+// curved one is surely likelier; -1 for none.
+func (c *contest) plainest() int {
+	at := -1
+	for k, s := range c.said {
+		if s.way.noise != none || s.way.neighbours || s.way.weighty {
+			continue
+		}
+		if at < 0 {
+			at = k
+		} else if better, off := ahead(c.said[at].drops, s.drops); better > surelyCurved*off {
+			at = k
 		}
 	}
-	return v
+	return at
 }
 
 // finish makes the result of what the candidates have said.
@@ -144,6 +148,7 @@ func (c *contest) everywhere(ctx context.Context, r *Result, chosen *candidate) 
 			best = s
 		}
 	}
+	r.By = best.way.String()
 	some, said := c.rows, best.p
 	if len(c.rows) < c.data.N {
 		all := &contest{Options: c.Options, data: c.data, q: c.q, known: c.known, said: c.said,
@@ -213,6 +218,38 @@ func unmix(p []float32, noise []float64, q int) {
 			row[k] = float32(f / max(sum, 0x1p-60))
 		}
 	}
+}
+
+// Suspects is Find without a model and without a doubt that labels are wrong: Noise is the estimate
+// under which labels held out are likeliest, and Issues are those of the candidate that predicts
+// these best.
+func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error) {
+	c, err := newContest(data, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.compete(ctx); err != nil {
+		return nil, err
+	}
+	r := &Result{Checked: len(c.known)}
+	var best *candidate
+	for _, s := range c.said {
+		if s.noise != nil && (best == nil || s.loss() < best.loss()) {
+			best = s
+		}
+	}
+	if best == nil {
+		return nil, errNothing
+	}
+	r.Noise = best.noise
+	if err := c.everywhere(ctx, r, best); err != nil {
+		return nil, err
+	}
+	r.Issues, err = estimate.FindIssues(r.True, data.Y, data.Firsts(), c.q, noiseOf(r.Noise))
+	if err == nil {
+		err = ctx.Err()
+	}
+	return r, err
 }
 
 // measure says how many labels are wrong, and how often the model will be.

@@ -130,8 +130,11 @@ type Learned struct {
 	P []float64 // Q×Q, row-major: P[p*Q+q] = P(noisy = p | true = q), of the labels it was shown
 	// Error is the standard error of each entry of P: how far other labels of as many
 	// examples would move it. That the features may not tell two classes apart is not in it.
-	Error      []float64
-	Annotators []Annotator // nil if nobody knows who gave which label
+	Error []float64
+	// Loss is the mean of -log P(label) of examples that the models have not seen, and LossError its
+	// standard error; 0 if nobody knows.
+	Loss, LossError float64
+	Annotators      []Annotator // nil if nobody knows who gave which label
 }
 
 // Annotator is one of those who labelled.

@@ -19,6 +19,8 @@ const (
 	NegativeError string = "negative-error" // no model has the estimated error
 	// the confusion matrix does not give such labels
 	UnexplainedLabels string = "unexplained-labels"
+	// the confusion matrix does so with its axes exchanged
+	TurnedConfusion string = "turned-confusion"
 	// some classes have labels, and no predictions
 	ClassNotPredicted string = "class-not-predicted"
 	// hardly anything was learned, and there is more
@@ -177,7 +179,8 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 			"is it turned (rows for columns), does it claim too much or too little noise?",
 		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
 		Advice: "check the confusion matrix"}
-	if v := explain(turned(noise), counts); !contradicted(&v) {
+	if v := explain(turned(noise), counts); explainsBetter(&v, &e) {
+		d.Code = TurnedConfusion
 		d.Advice = "with its axes exchanged the matrix explains them: " +
 			setting.Spell("confusion-axes", "true-rows") + " reads it so"
 	}

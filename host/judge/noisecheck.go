@@ -13,12 +13,13 @@ const (
 	Helps        = "helps"
 	NoDifference = "no clear difference"
 	Harms        = "harms"
+	Turned       = "turned" // its axes are exchanged
 )
 
 // NoiseCheck is what labels say of the confusion matrix that they are said to be noisy by. All of
 // it comes from examples that the models have not seen, and none from right labels.
 type NoiseCheck struct {
-	Verdict string `json:"verdict"` // Helps, NoDifference or Harms
+	Verdict string `json:"verdict"` // Helps, NoDifference, Harms or Turned
 
 	// LogLikelihood is how much likelier a noisy label is, on average of its logarithm, by
 	// the training with the matrix than by the one that takes labels for right.
@@ -95,22 +96,36 @@ func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*No
 		labels[k]++
 	}
 	c.LogLikelihood, c.Accuracy = differenceOf(likelihood), differenceOf(accuracy)
-	switch {
-	case c.LogLikelihood.Mean > clear*c.LogLikelihood.StandardError:
-		c.Verdict = Helps
-	case c.LogLikelihood.Mean < -clear*c.LogLikelihood.StandardError && c.Accuracy.Mean <= 0:
-		c.Verdict = Harms
-	default:
-		c.Verdict = NoDifference
-	}
 	c.Explained = explain(noise, counts)
 	c.Contradicted = contradicted(&c.Explained)
 	c.Turned = explain(turned(noise), counts)
+	c.Verdict = c.verdict()
 	c.frequencies(noise, inverse, labels, int64(len(y)))
 	c.Milder = errorIf(noise, -nudge, counts, len(y))
 	c.Stronger = errorIf(noise, nudge, counts, len(y))
 	c.warn(noise, inverse.EstimatedError(counts, len(y)))
 	return c, nil
+}
+
+// verdict says what c comes to. Labels held out decide; where they are as likely without the
+// matrix, as those of a model that has learned the noise itself, the right classes do.
+func (c *NoiseCheck) verdict() string {
+	likelier := c.LogLikelihood.Mean / max(c.LogLikelihood.StandardError, math.SmallestNonzeroFloat64)
+	switch {
+	case c.Contradicted && explainsBetter(&c.Turned, &c.Explained):
+		return Turned
+	case likelier > clear, likelier >= -clear && !c.Contradicted &&
+		c.Accuracy.Mean > clear*c.Accuracy.StandardError:
+		return Helps
+	case likelier < -clear && c.Accuracy.Mean <= 0:
+		return Harms
+	}
+	return NoDifference
+}
+
+// explainsBetter says whether the turned matrix explains what the matrix itself, e, does not.
+func explainsBetter(turned, e *Explanation) bool {
+	return !contradicted(turned) || turned.Deviance < e.Deviance/4
 }
 
 // leastProbability keeps one label that was thought impossible from deciding everything.
@@ -213,7 +228,7 @@ func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 		say("the matrix does not explain %.1f %% of the labels (probability of that by chance %.2g): of "+
 			"the examples predicted as %.60q, %.0f are labelled %.60q, and %.0f by the matrix at its best",
 			100*e.Unexplained, e.P, name(w.Predicted), w.Found, name(w.Label), w.Explained)
-		if t := c.Turned; t.P >= doubtful || t.Deviance < e.Deviance/4 {
+		if t := c.Turned; explainsBetter(&t, &e) {
 			say("with its axes exchanged the matrix explains all but %.1f %% of the labels: is it turned? "+
 				"%s reads it so", 100*t.Unexplained, setting.Spell("confusion-axes", "true-rows"))
 		}

@@ -32,7 +32,8 @@ func TestCheckNoise(t *testing.T) {
 		t.Errorf("right: %+v", c)
 	}
 	c := check(transposed(right))
-	if !c.Contradicted || len(c.Warnings) < 2 || !strings.Contains(c.Warnings[1], "is it turned?") {
+	if c.Verdict != judge.Turned || len(c.Warnings) < 2 ||
+		!strings.Contains(c.Warnings[1], "is it turned?") {
 		t.Errorf("turned: %q", c.Warnings)
 	}
 	data.Y = truth

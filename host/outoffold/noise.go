@@ -92,7 +92,8 @@ type Noise struct {
 // Where at least LeastClean classes are known, the one wins as whose posterior the counts of these
 // are likeliest, each example predicted from all others. Else models are trained with each, which
 // have not seen what they are judged on, and the identity wins unless another makes the labels held
-// out more likely, by more than two standard errors of the difference of the same examples.
+// out more likely, by more than two standard errors of the difference of the same examples. An
+// estimate that breaks its own assumption does not win then.
 //
 // The result has the same bits on every engine. A cancelled ctx ends it with ctx's error.
 func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (*Noise, error) {
@@ -203,6 +204,15 @@ func join(
 	joined.Method = "counts, with " + found.Method + " as prior"
 	joined.Assumes += "; where they are few, " + found.Assumes
 	joined.Notes = append(joined.Notes, found.Notes...)
+	for _, t := range found.Unidentified {
+		n := 0.0
+		for k := range joined.Q() {
+			n += counts[k*joined.Q()+t]
+		}
+		if n < estimate.FewExamples {
+			joined.Unidentified = append(joined.Unidentified, t)
+		}
+	}
 	return joined, nil
 }
 
@@ -244,42 +254,6 @@ func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 		e.held = held
 	}
 	return e.held.Probabilities()
-}
-
-// jointLikelihood learns C together with a model. It begins with what the known classes say: from
-// the identity it does not find its way where few examples of many features have much noise.
-func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimate, error) {
-	p := &softmax.NoiseOnly{Params: *softmax.Defaults()}
-	p.LearnConfusion = true
-	o := e.Options
-	o.Learner, o.MaxSteps, o.Weights, o.Trial = p, 0, "", true
-	o.Watch = host.Watch{Note: e.Watch.Note}
-	var begin *confusion.Matrix
-	if e.counts != nil {
-		known, err := estimate.FromCounts(e.data.Classes, e.counts, nil)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := known.Invert(); err == nil {
-			begin = &known.Matrix
-		}
-	}
-	trained, err := host.Train(ctx, e.data, begin, o)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("joint likelihood: %w", err)
-	}
-	found, err := estimate.FromLearned(e.data.Classes, trained.Run.Noise)
-	if err != nil {
-		return nil, fmt.Errorf("joint likelihood: %w", err)
-	}
-	found.Method = "joint likelihood"
-	found.Assumes = "labels are right more often than any other label of a class, how they are " +
-		"wrong depends on the " +
-		"class alone, and a linear model of the prepared features could know the classes"
-	return found, nil
 }
 
 // contest is AutoNoise.
@@ -324,7 +298,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 			}
 			c.Loss = mean(losses)
 			c.Ahead, c.Error = ahead(base, losses)
-			better = method == NoNoise || c.Ahead > surely*c.Error && c.Ahead > most
+			better = method == NoNoise || !found.Broken && c.Ahead > surely*c.Error && c.Ahead > most
 			if better {
 				most = c.Ahead
 			}

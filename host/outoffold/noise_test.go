@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -120,5 +121,48 @@ func TestEstimateNoiseRefuses(t *testing.T) {
 		if _, err := outoffold.EstimateNoise(t.Context(), data, o); !facts.Told(err, want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
+	}
+}
+
+// Curved classes are no noise: of two that no line divides, the estimate is of a curved model.
+func TestEstimateCurved(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	d := &dataset.Dataset{Classes: []string{"in", "out"}}
+	d.N, d.D = 800, 2
+	for range d.N {
+		x, y := 2*r.Float32()-1, 2*r.Float32()-1
+		class := int32(0)
+		if x*x+y*y > 0.6 {
+			class = 1
+		}
+		if r.Float32() < 0.3 {
+			class = 1 - class
+		}
+		d.X, d.Y = append(d.X, x, y), append(d.Y, class)
+	}
+	found := must(outoffold.EstimateNoise(t.Context(), d, outoffold.NoiseOptions{
+		Options: host.Options{Engine: simd.New()}, Method: outoffold.JointLikelihood}))
+	for p := range 2 {
+		for k := range 2 {
+			want := 0.3
+			if p == k {
+				want = 0.7
+			}
+			if low, high := found.Interval(p, k); !(low <= want && want <= high) || !(high-low < 0.4) {
+				t.Errorf("entry %d, %d: %v to %v, want %v between, not 0 to 1", p, k, low, high, want)
+			}
+		}
+	}
+}
+
+// More features than examples can take any noise for classes: nothing is identified.
+func TestEstimateManyFeatures(t *testing.T) {
+	data, _, _ := someDigits(60)
+	found := must(outoffold.EstimateNoise(t.Context(), data, outoffold.NoiseOptions{
+		Options: host.Options{Engine: simd.New()}, Method: outoffold.JointLikelihood, Folds: 2}))
+	if data.D <= data.N || len(found.Unidentified) != found.Q() ||
+		!strings.Contains(found.Notes[0], "more features than examples") {
+		t.Errorf("%d features, %d examples: unidentified %v, %q", data.D, data.N, found.Unidentified,
+			found.Notes)
 	}
 }

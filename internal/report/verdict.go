@@ -17,7 +17,9 @@ func (r *Report) Conclude() {
 	case j == nil:
 		v.Text = "A model that was told of wrong labels; give data to judge it by, and whether the " +
 			"confusion matrix helps."
-	case c != nil && c.Contradicted:
+	case c != nil && c.Verdict == judge.Turned:
+		v.Text = "The axes of the confusion matrix are exchanged: turn it, and train again."
+	case c != nil && c.Contradicted && c.Verdict != judge.Helps:
 		v.Text = "The labels contradict the confusion matrix: do not trust what it says. " +
 			r.accuracy() + "."
 	case c != nil && c.Verdict == judge.Helps:

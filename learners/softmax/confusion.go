@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	budget "github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -65,6 +66,9 @@ type learnedNoise struct {
 	// Over the examples with label k of y: sums of the posteriors of class t, and of their
 	// squares, Q×Q each. They are 0 before the first round.
 	Sums, Squares []float64
+	// Loss is the mean of -log P(label) over examples, each by models that have not seen it, and
+	// LossError its standard error; 0 of annotators, and before the first round.
+	Loss, LossError float64
 }
 
 // newNoise returns nil if nothing is to be learned of the noise.
@@ -149,6 +153,18 @@ func (n *labelNoise) expect(t, p []float32, a []float64) {
 				row[c] = float32(float64(float64(v)*likely[c]) / sum)
 			}
 		}
+	})
+}
+
+// loss returns the mean of -log P(label), and its standard error, where there is one matrix a and
+// the true classes have the probabilities p, n×Q.
+func (n *labelNoise) loss(p []float32, a []float64) (mean, deviation float64) {
+	return ahead(len(n.y), func(i int) float64 {
+		likely := 0.0
+		for c, v := range p[i*n.q : (i+1)*n.q] {
+			likely += float64(float64(v) * a[int(n.y[i])*n.q+c])
+		}
+		return -float64(numerics.Log(float32(max(likely, 0x1p-60))))
 	})
 }
 
@@ -281,12 +297,46 @@ func (l *run) relearn(scores []float32) (bool, error) {
 		l.noise.count(&l.state.Noise, t)
 		l.aimAtNoise()
 	}
+	if !l.noise.crowd {
+		l.state.Noise.Loss, l.state.Noise.LossError = l.noise.loss(p, l.state.Noise.Matrices)
+	}
 	l.state.Curved = curved{}
 	moved := 0.0
 	for k, v := range l.noise.learned(&l.state.Noise) {
 		moved += math.Abs(v - before[k])
 	}
 	return moved/float64(2*l.problem.Q) < settled, nil
+}
+
+// nameClasses exchanges two true classes as long as more labels are then right: a likelihood is the
+// same under any names of the true classes, and labels are right more often than any other.
+func (l *run) nameClasses() {
+	q, v, d := l.problem.Q, &l.state.Noise, l.problem.X.D
+	a, exchanged := v.Matrices, false
+	columns := func(m []float64, s, t int) {
+		for k := range q {
+			m[k*q+s], m[k*q+t] = m[k*q+t], m[k*q+s]
+		}
+	}
+	for s := range q {
+		for t := range s {
+			if !(a[s*q+t]+a[t*q+s] > a[s*q+s]+a[t*q+t]) {
+				continue
+			}
+			exchanged = true
+			columns(a, s, t)
+			columns(v.Sums, s, t)
+			columns(v.Squares, s, t)
+			for _, w := range l.state.Crossing.W {
+				for j := range d {
+					w[s*d+j], w[t*d+j] = w[t*d+j], w[s*d+j]
+				}
+			}
+		}
+	}
+	if exchanged {
+		l.aimAtNoise()
+	}
 }
 
 // learned returns the matrix of the labels y.
@@ -307,7 +357,8 @@ func (l *run) Noise() *confusion.Learned {
 		return nil
 	}
 	q, v := l.problem.Q, &l.state.Noise
-	r := &confusion.Learned{P: l.noise.learned(v), Error: make([]float64, q*q)}
+	r := &confusion.Learned{P: l.noise.learned(v), Error: make([]float64, q*q), Loss: v.Loss,
+		LossError: v.LossError}
 	for t := range q {
 		n := 0.0
 		for k := range q {

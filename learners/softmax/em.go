@@ -134,6 +134,9 @@ func (l *run) endRound() (more bool, err error) {
 			return false, err
 		}
 	}
+	if l.noise != nil && !l.noise.crowd && l.state.Stage == learning {
+		l.nameClasses()
+	}
 	if l.tryLarger() {
 		return true, nil
 	}

@@ -96,7 +96,11 @@ func Defaults() *Params {
 }
 
 // NoiseOnly are the parameters of a run that ends when it has learned C, and leaves weights aside.
-type NoiseOnly struct{ Params }
+type NoiseOnly struct {
+	Params
+	// Penalty is λ in units of the mean squared length of an example; 0 for that of Params.
+	Penalty float64
+}
 
 // Definition implements learners.Params.
 func (p *NoiseOnly) Definition() *learners.Definition {
@@ -107,6 +111,9 @@ func (p *NoiseOnly) Definition() *learners.Definition {
 			return nil, err
 		}
 		l.noiseOnly = true
+		if p.Penalty > 0 {
+			l.enter(learning, p.Penalty*meanSquared(problem.Rows(), problem.Bias))
+		}
 		return l, nil
 	}
 	return d

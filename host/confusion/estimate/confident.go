@@ -247,7 +247,7 @@ func (j *joint) estimate(m *confusion.Matrix) *Estimate {
 			e.Notes = append(e.Notes,
 				fmt.Sprintf("label %.60q is never given, and no example counts as of that class: nothing is "+
 					"known of it", m.Classes[t]))
-		case counted < fewExamples:
+		case counted < FewExamples:
 			e.Notes = append(e.Notes,
 				fmt.Sprintf("%v examples count as of class %.60q: its column is a guess",
 					counted, m.Classes[t]))

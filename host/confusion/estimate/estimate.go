@@ -21,10 +21,27 @@ type Estimate struct {
 	Method  string
 	Assumes string   // what has to be true, a sentence
 	Notes   []string // what the user should know of it, a sentence each
+	// Unidentified are the true classes, in increasing order, whose columns the labels do not tell:
+	// standard errors say nothing of them.
+	Unidentified []int
+	// Broken says that P is not as Assumes has it, by more than its standard errors.
+	Broken bool
 }
 
-// fewExamples is below how many examples of a true class an estimate says so.
-const fewExamples = 10
+// Identified says whether the labels tell the column of true class t.
+func (e *Estimate) Identified(t int) bool { return !slices.Contains(e.Unidentified, t) }
+
+// Interval returns where P(label p | true class t) is in 95 of 100 cases: 0 to 1 if nothing tells.
+func (e *Estimate) Interval(p, t int) (low, high float64) {
+	if e.Error == nil || !e.Identified(t) {
+		return 0, 1
+	}
+	at := p*e.Q() + t
+	return max(0, e.P[at]-2*e.Error[at]), min(1, e.P[at]+2*e.Error[at])
+}
+
+// FewExamples is below how many examples of a true class an estimate says so.
+const FewExamples = 10
 
 // mostBelieved is as how many examples a prior makes an estimate exact, at most.
 const mostBelieved = 20
@@ -109,7 +126,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 			moved := max(0, float64(pull*pull)-float64(by*by*spread)/max(n, 1))
 			e.Error[p*q+t] = min(1, math.Sqrt(spread/(n+min(s, mostBelieved)+1)+moved))
 		}
-		if n < fewExamples {
+		if n < FewExamples {
 			e.Notes = append(e.Notes, fmt.Sprintf("true class %.60q has %v examples with both labels: its "+
 				"column is mostly what was believed before", classes[t], n))
 		}
@@ -193,24 +210,6 @@ func strength(counts, before []float64, q int) (best, most float64) {
 	return best, most
 }
 
-// FromLearned returns what a learner has found out, as an estimate of the labels of these classes.
-func FromLearned(classes []string, l *confusion.Learned) (*Estimate, error) {
-	m, err := confusion.New(classes)
-	if err != nil {
-		return nil, err
-	}
-	if l == nil || len(l.P) != len(m.P) || len(l.Error) != len(m.P) {
-		return nil, fmt.Errorf("confusion estimate: found nothing that was learned of %d classes",
-			len(classes))
-	}
-	copy(m.P, l.P)
-	m.Error = slices.Clone(l.Error)
-	for k, v := range m.Error {
-		m.Error[k] = min(1, v)
-	}
-	return &Estimate{Matrix: *m}, m.Check()
-}
-
 // PriorLoss returns the mean of -log P(noisy label | class) of the examples that are counted, each
 // by FromCounts of all others with the prior, at the best strength.
 func PriorLoss(counts []float64, prior *confusion.Matrix) float64 {
@@ -276,7 +275,7 @@ func (e *Estimate) smooth(sums, squares []float64) (rare []int) {
 	before := priorOf(sums, q, nil)
 	for t := range q {
 		n := columnSum(sums, q, t)
-		if n < fewExamples {
+		if n < FewExamples {
 			rare = append(rare, t)
 		}
 		for k := range q {

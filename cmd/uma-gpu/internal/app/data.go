@@ -40,7 +40,7 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),
 		&cli.StringFlag{Name: "label-column", Aliases: []string{"label"}, DefaultText: "last",
 			Destination: &d.LabelColumn,
-			Usage: "`COLUMN` of the label: a name, a position from 1, first or last"},
+			Usage:       "`COLUMN` of the label: a name, a position from 1, first or last"},
 		&cli.StringFlag{Name: "ignore-columns", Destination: &d.ignore,
 			Usage: "comma `LIST` of columns to leave out, names or positions from 1"},
 		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"}, Destination: &d.IDColumn,

@@ -22,8 +22,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:  "check",
 		Usage: "say whether a confusion matrix helps, and whether labels contradict it",
 		Description: `Trains --folds times with the matrix and as often without. Both predict the noisy labels of
-examples that they have not seen. The matrix helps if these labels are likelier with it. It is
-contradicted if no true classes at all would give them. No right label is used.
+examples that they have not seen. The matrix helps if these labels are likelier with it, or as
+likely and more predictions are right by it. It is turned if the labels contradict it, and not with
+its axes exchanged. No right label is used.
 
 That a matrix does not help need not be its fault. Where people err on hard examples, C alone says
 little; --correction em uses more.
@@ -72,18 +73,19 @@ func Run(ctx context.Context, o *Options) error {
 
 // verdicts are what the text says.
 var verdicts = map[string]string{
-	judge.Helps: "helps: labels held out are likelier with it",
-	judge.Harms: "harms: labels held out are less likely with it, and no more are right",
+	judge.Helps:        "helps: it tells more of labels held out",
+	judge.NoDifference: "makes no clear difference to labels held out",
+	judge.Harms:        "harms: labels held out are less likely with it",
+	judge.Turned: "is turned: with its axes exchanged it explains labels held out " +
+		"(--confusion-axes true-rows)",
 }
 
 // text prints the report for people.
 func (r Report) text(w io.Writer) error {
-	if r.Contradicted {
-		fmt.Fprintf(w, "Labels contradict the confusion matrix; what follows presumes it.\n\n")
-	}
-	verdict, known := verdicts[r.Verdict]
-	if !known {
-		verdict = "does not help: it makes no clear difference to labels held out"
+	verdict := verdicts[r.Verdict]
+	if r.Contradicted && r.Verdict != judge.Turned {
+		verdict += fmt.Sprintf(", though it cannot explain %.1f %% of them",
+			100*r.Explained.Unexplained)
 	}
 	fmt.Fprintf(w, "The confusion matrix %s.\n\n", verdict)
 	return app.Table(w, func(row app.Row) {

@@ -18,12 +18,14 @@ type Report struct {
 	Method  string   `json:"method"`
 	Classes []string `json:"classes"`
 	// [p][q] = P(noisy = p | true = q)
-	Confusion  [][]float64     `json:"confusion"`
-	Error      [][]float64     `json:"standard_error,omitempty"` // absent where nothing tells
-	Assumes    string          `json:"assumes"`
-	Notes      []string        `json:"notes,omitempty"`
-	Candidates []contestant    `json:"candidates,omitempty"` // of auto
-	Annotators []app.Annotator `json:"annotators,omitempty"`
+	Confusion [][]float64 `json:"confusion"`
+	Error     [][]float64 `json:"standard_error,omitempty"` // absent where nothing tells
+	Assumes   string      `json:"assumes"`
+	Notes     []string    `json:"notes,omitempty"`
+	// true classes whose columns the labels do not tell
+	Unidentified []string        `json:"not_identified,omitempty"`
+	Candidates   []contestant    `json:"candidates,omitempty"` // of auto
+	Annotators   []app.Annotator `json:"annotators,omitempty"`
 }
 
 // contestant is a method that competed.
@@ -41,6 +43,9 @@ func newReport(m *estimate.Estimate) *Report {
 		Assumes: m.Assumes, Notes: m.Notes}
 	if m.Error != nil {
 		r.Error = app.Rows(m.Error, q)
+	}
+	for _, t := range m.Unidentified {
+		r.Unidentified = append(r.Unidentified, m.Classes[t])
 	}
 	return r
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -57,7 +58,9 @@ class and by pair of classes, and the worst 20. The JSON object has all issues.
 label is the consensus of the model and of all annotators, each believed by a matrix that was
 learned without the row. --clean-by relabel writes that consensus.
 
-Without --confusion C is learned from the labels first, as confusion estimate --method em does.
+Without --confusion C is estimated from the labels first. Unless a flag chooses the model, linear
+models, curved ones (rbf) and nearest neighbours compete: the one counts by which labels held out are
+likeliest.
 
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --kernel rbf --out issues.csv
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv --clean-by relabel
@@ -136,6 +139,9 @@ func Run(ctx context.Context, o *Options) error {
 	r := newReport(f.Dataset.Classes, rows)
 	r.Learner, r.Folds, r.Device = o.Train.Learner.Definition().Name, o.Folds, f.Engine
 	r.EstimatedBy = string(f.EstimatedBy)
+	if f.Suspects != nil {
+		r.Learner, r.Folds = f.Suspects.By, clean.DefaultFolds
+	}
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}

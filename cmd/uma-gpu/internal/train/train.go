@@ -2,6 +2,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 type Options struct {
@@ -40,6 +42,8 @@ type Options struct {
 	History  string
 	Page     string
 	Tables   judgement.Tables
+	// TrustConfusion keeps a matrix that explains labels only with its axes exchanged.
+	TrustConfusion bool
 
 	start, lap time.Time
 	seconds    seconds
@@ -97,6 +101,8 @@ Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 				Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
 				2, judge.MostFolds),
 			o.EngineFlags(),
+			&cli.BoolFlag{Name: "trust-confusion", Destination: &o.TrustConfusion,
+				Usage: "train even if the labels say that the axes of --confusion are exchanged"},
 			app.Output(&o.Model, "model", "model to write, `FILE`.npz (required, but for --dry-run)"),
 			app.Output(&o.Train.Checkpoint.Path, "checkpoint",
 				"also write the training so far to `FILE`.npz, every so often"),
@@ -155,6 +161,9 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if err != nil {
 		return o.explain(ctx, err)
 	}
+	if err := o.checkConfusion(trained.Doubts); err != nil {
+		return err
+	}
 	if err := trained.Save(o.Model); err != nil {
 		return err
 	}
@@ -187,6 +196,17 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	return report.OfTraining(ctx, &report.Options{Options: o.Options, Match: o.Match, Model: o.Model,
 		Out: o.Page, Moments: history.Moments, Phases: o.seconds.phases()}, trained, noise)
+}
+
+// checkConfusion returns an error if a training has shown that the confusion matrix is turned.
+func (o *Options) checkConfusion(doubts []learners.Doubt) error {
+	for _, d := range doubts {
+		if d.Code == judge.TurnedConfusion && !o.TrustConfusion {
+			return fmt.Errorf("%s: %s; no model was written; %s, or give --trust-confusion to train "+
+				"all the same", cmp.Or(o.Noise.Path, o.Data.Path), d.Finding, d.Advice)
+		}
+	}
+	return nil
 }
 
 // check checks all options before a data file is read, and reads the model to begin with.

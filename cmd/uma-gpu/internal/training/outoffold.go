@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -25,6 +27,8 @@ type OutOfFold struct {
 	Held        *judge.HeldOut
 	EstimatedBy outoffold.NoiseMethod // "" if C was not estimated
 	Engine      engine.Device
+	// Suspects is what a contest of models has found; nil if the options chose the model.
+	Suspects *clean.Result
 }
 
 // OutOfFold checks the options, reads the data and makes the trainings without each part. Labels of
@@ -91,6 +95,16 @@ func (f *OutOfFold) Fit(ctx context.Context, estimates bool) (err error) {
 	}
 	o := f.Train
 	o.Engine, o.Watch = e, host.Watch{Note: f.Notes.Say}
+	if estimates && f.unchosen() && !d.Stored().Shared() {
+		found, err := clean.Suspects(ctx, d, clean.Options{Options: o})
+		if err != nil {
+			return f.Failure(ctx, err)
+		}
+		f.Suspects, f.Noise = found, &found.Noise.Matrix
+		f.EstimatedBy = outoffold.NoiseMethod(found.Noise.Method)
+		f.Notes.Say("labels held out are likeliest by %s", found.By)
+		return nil
+	}
 	if estimates {
 		found, err := outoffold.EstimateNoise(ctx, d,
 			outoffold.NoiseOptions{Options: o, Method: outoffold.JointLikelihood})
@@ -102,6 +116,12 @@ func (f *OutOfFold) Fit(ctx context.Context, estimates bool) (err error) {
 	}
 	f.Held, err = outoffold.Scores(ctx, d, f.Noise, o, f.Folds)
 	return f.Failure(ctx, err)
+}
+
+// unchosen says that no flag is about the model that finds wrong labels.
+func (o *Options) unchosen() bool {
+	return o.Annotators == "" && !slices.ContainsFunc(append(o.Learner.Names(), "learner", "kernel",
+		"max-steps", "weights", "folds"), o.Given)
 }
 
 // Failure returns what went wrong with a training, with its file and what can be done about it; nil
@@ -125,6 +145,9 @@ func (f *OutOfFold) Probabilities() ([]float32, error) {
 
 // Issues judges the labels by the models that have not seen them, and finds equal examples.
 func (f *OutOfFold) Issues() (found []estimate.Issue, same []int32, err error) {
+	if f.Suspects != nil {
+		return f.Suspects.Issues, f.Dataset.Firsts(), nil
+	}
 	p, err := f.Held.Probabilities()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another "+

@@ -28,7 +28,8 @@ if grep CONSOLE console.txt; then
 	echo "the page has something to say on the console, wanted nothing" >&2
 	exit 1
 fi
-for text in 'labels likely wrong' 'Next:' 'The confusion matrix helps' 'Learning curve' 'Calibration' 'Hardest pairs' 'most likely to be wrong' \
+for text in 'labels likely wrong' 'Next:' 'The confusion matrix helps' \
+	'Learning curve' 'Calibration' 'Hardest pairs' 'most likely to be wrong' \
 	'</footer>'; do
 	grep -q "$text" dom.html || { echo "the page does not show: $text" >&2; exit 1; }
 done

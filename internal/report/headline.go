@@ -24,12 +24,15 @@ func (r *Report) headline() []Number {
 	right := Number{unknown, "predictions right", labels.Note}
 	j := r.Judged
 	if j == nil {
-		return []Number{labels, right, {fmt.Sprint(len(r.Classes)), "classes", "The model was not judged."}}
+		return []Number{labels, right, {fmt.Sprint(len(r.Classes)), "classes", "Not judged."}}
 	}
 	labels.Note = "The predictions have no probabilities."
 	if j.Probabilities != nil {
 		labels.Value = percent(float64(r.Issues) / float64(max(1, j.Examples)))
 		labels.Note = fmt.Sprintf("%d of %d: another class is likelier.", r.Issues, j.Examples)
+		if r.Noise == nil { // a prediction that differs may itself be wrong
+			labels.What = "labels in doubt"
+		}
 	}
 	if c := j.Corrected; c != nil {
 		a := c.Accuracy
@@ -48,8 +51,9 @@ func (r *Report) headline() []Number {
 // third returns what the matrix gains, or else the class that is recognised worst.
 func (r *Report) third() Number {
 	if c := r.Check; c != nil {
-		return Number{fmt.Sprintf("%+.1f points", 100*c.Accuracy.Mean), "right by the confusion matrix",
-			fmt.Sprintf("± %.1f; against a training without it.", 100*c.Accuracy.StandardError)}
+		return Number{fmt.Sprintf("%+.1f", 100*c.Accuracy.Mean), "points by the confusion matrix",
+			fmt.Sprintf("± %.1f more are right than without it.",
+				100*c.Accuracy.StandardError)}
 	}
 	worst := Number{unknown, "worst class", "No class has an example."}
 	least := math.Inf(1)

@@ -109,7 +109,8 @@ func TestPageAnswersFirst(t *testing.T) {
 	}
 	page, last := b.String(), 0
 	for _, want := range []string{`<div class="numbers"><p><strong>25.0 %</strong>`, r.Verdict.Next,
-		">Labels most likely to be wrong<", "38 more", "The predictions", "about 17", "What this rests on",
+		">Labels most likely to be wrong<", "38 more", "The predictions", "about 17",
+		"What this rests on",
 		"<summary>How good the predictions are", "<summary>Classes", "<summary>Learning curve",
 		"<summary>The confusion matrix", "<summary>The model"} {
 		at := strings.Index(page, want)

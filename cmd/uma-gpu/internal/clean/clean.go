@@ -44,7 +44,8 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 should be. Several models compete: some take the labels for right, some do not. They are judged by
 rows that they have not seen. If nothing shows that labels are wrong, they are left alone.
 
---checked names a table of rows that somebody has checked: their number or id, and their right label.
+--checked names a table of rows that somebody has checked: their number (column row, from 1) or id,
+and their right label.
 Twenty such rows or more judge the models, and say how many labels are wrong. All models learn from
 them. Without such rows the labels themselves judge, and only what they show clearly is mended.
 
@@ -63,7 +64,7 @@ Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
 		Flags: app.Flags(o.Data.Flags(&o.Common, "the same as TABLE"),
 			app.Input(&o.Checked, "checked",
-				"right labels of rows that were checked: `FILE`, a CSV item,label"),
+				"right labels of rows that were checked: `FILE`, a CSV row,label or id,label"),
 			&cli.StringFlag{Name: "dir", DefaultText: "TABLE.clean", Destination: &o.Folder,
 				Usage: "write into this `FOLDER`"},
 			app.NormalizeFlag(&o.Steps), app.SeedFlag(&o.Seed, "all random choices"),
@@ -138,7 +139,8 @@ func (o *Options) rightOf(ctx context.Context, d *dataset.Dataset) ([]int32, err
 	if o.Checked == "" {
 		return nil, nil
 	}
-	checked, err := app.ReadClean(ctx, o.Checked, estimate.CleanOptions{Classes: d.Classes, Y: d.Y})
+	checked, err := app.ReadClean(ctx, o.Checked, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
+		IDs: d.IDs, IDColumn: d.ID})
 	if err != nil {
 		return nil, err
 	}

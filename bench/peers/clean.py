@@ -190,6 +190,7 @@ def run(o, name, noise, checked):
     flags = ["--text", "story"] if "story" in names else []
     flags += ["--id-column", "id"] if "id" in names else []
     flags += ["--ignore-columns", "day"] if "day" in names else []
+    flags += ["--categories", "doors,persons"] if name == "car" else []
     command = [o.uma, "clean", data, "--label", "label", "--device", "cpu", "--json", "--quiet", "--dir", folder + "/out"] + flags
     if checked:
         command += ["--checked", write("checked.csv", ["row", "label"], [[int(i) + o.first, classes[right[i]]] for i in sorted(known)])]
@@ -205,7 +206,7 @@ def run(o, name, noise, checked):
     r["chosen"], r["share"], r["expected"] = said["chosen"], said["wrong_labels"], said["expected_error"]["value"]
     r["candidates"] = said["candidates"]
     judged = subprocess.run([o.uma, "eval", "--json", "--quiet", "--device", "cpu", "--model", folder + "/out/model.npz", "--data", held,
-                             "--label-column", "label"] + (flags[-2:] if "id" in names else []), capture_output=True, text=True)
+                             "--label-column", "label"] + (["--id-column", "id"] if "id" in names else []), capture_output=True, text=True)
     r["clean"] = json.loads(judged.stdout)["error_rate"] if not judged.returncode else judged.stderr
     with open(folder + "/out/rows.csv") as f:
         flagged = np.array([line["wrong"] == "True" for line in csv.DictReader(f)])
@@ -226,7 +227,7 @@ def run(o, name, noise, checked):
                             "--label-column", "label", "--missing", "indicator"] + flags, capture_output=True, text=True)
     if not plain.returncode:
         judged = subprocess.run([o.uma, "eval", "--json", "--quiet", "--device", "cpu", "--model", folder + "/plain.npz", "--data", held,
-                                 "--label-column", "label"] + (flags[-2:] if "id" in names else []), capture_output=True, text=True)
+                                 "--label-column", "label"] + (["--id-column", "id"] if "id" in names else []), capture_output=True, text=True)
         r["plain"] = json.loads(judged.stdout)["error_rate"] if not judged.returncode else None
     return r
 

@@ -177,10 +177,11 @@ func (c *contest) compete(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(c.said) == 0 {
+	base := c.plainest()
+	if base < 0 {
 		return errNothing
 	}
-	class := way{kernel: c.bestClass()}
+	class := way{kernel: c.said[base].way.kernel}
 	for _, kind := range []noiseKind{joint, learned} {
 		class.noise = kind
 		if err := try(class); err != nil {
@@ -207,20 +208,6 @@ func (c *contest) wantsKernel() bool { return !c.data.Sparse() && c.data.D <= 4*
 func (c *contest) wantsNeighbours() bool { return c.data.D <= mostKernel }
 
 const mostKernel = 1000
-
-// bestClass says whether models with a kernel predict the labels better than linear ones.
-func (c *contest) bestClass() bool {
-	best, kernel := 0.0, false
-	for k, s := range c.said {
-		if s.way.neighbours {
-			continue
-		}
-		if l := s.loss(); k == 0 || l < best {
-			best, kernel = l, s.way.kernel
-		}
-	}
-	return kernel
-}
 
 // note tells the listener, if there is one.
 func (c *contest) note(format string, args ...any) {

@@ -11,10 +11,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 )
 
-// By how many standard errors a candidate has to be ahead: of one that takes labels for right, by
-// noisy labels, and of any, by checked rows.
+// By how many standard errors a candidate has to be ahead: of one that takes labels for right, and
+// of a linear one if it is curved, by noisy labels; of any, by checked rows.
 const (
 	surelyLabels = 1
+	surelyCurved = 2
 	surelyRight  = 1
 )
 
@@ -24,13 +25,7 @@ const (
 // another under which their true classes are surely likelier: that varies less than how many of so
 // few are wrong.
 func (c *contest) choose() (chosen, plain int) {
-	at := -1
-	for k, s := range c.said {
-		if !s.way.neighbours && s.way.noise == none && !s.way.weighty &&
-			(at < 0 || s.loss() < c.said[at].loss()) {
-			at = k
-		}
-	}
+	at := c.plainest()
 	if at < 0 {
 		return at, at
 	}
@@ -59,6 +54,23 @@ func (c *contest) choose() (chosen, plain int) {
 		}
 	}
 	return chosen, plain
+}
+
+// plainest returns the place of the model that takes labels for right: the linear one, unless the
+// curved one is surely likelier; -1 for none.
+func (c *contest) plainest() int {
+	at := -1
+	for k, s := range c.said {
+		if s.way.noise != none || s.way.neighbours || s.way.weighty {
+			continue
+		}
+		if at < 0 {
+			at = k
+		} else if better, off := ahead(c.said[at].drops, s.drops); better > surelyCurved*off {
+			at = k
+		}
+	}
+	return at
 }
 
 // finish makes the result of what the candidates have said.

@@ -63,7 +63,7 @@ Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
 		Flags: app.Flags(o.Data.Flags(&o.Common, "the same as TABLE"),
 			app.Input(&o.Checked, "checked",
-				"right labels of rows that were checked: `FILE`, a CSV item,label"),
+				"right labels of rows that were checked: `FILE`, a CSV row,label or id,label"),
 			&cli.StringFlag{Name: "dir", DefaultText: "TABLE.clean", Destination: &o.Folder,
 				Usage: "write into this `FOLDER`"},
 			app.NormalizeFlag(&o.Steps), app.SeedFlag(&o.Seed, "all random choices"),
@@ -138,7 +138,8 @@ func (o *Options) rightOf(ctx context.Context, d *dataset.Dataset) ([]int32, err
 	if o.Checked == "" {
 		return nil, nil
 	}
-	checked, err := app.ReadClean(ctx, o.Checked, estimate.CleanOptions{Classes: d.Classes, Y: d.Y})
+	checked, err := app.ReadClean(ctx, o.Checked, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
+		IDs: d.IDs, IDColumn: d.ID})
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,9 @@ SEED ?= 0
 comma := ,
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+say:
+	@[ -x build/uma-gpu ] || echo "builds build/uma-gpu: packages, then a C compiler; a minute or two the first time"
+
 deps:
 	@mkdir -p build
 	@.ci/install-deps
@@ -64,7 +67,7 @@ completion: build ## types into bash, zsh and fish, in tmux, and looks what they
 	@.ci/install-deps zsh fish tmux
 	packaging/completion-check.sh build/uma-gpu
 
-run: build ## sets up, builds, and shows learning from wrong labels
+run: say build ## sets up, builds, and shows learning from wrong labels
 	@sh testdata/demo.sh build/uma-gpu
 
 # go test vets each package unless told not to: lint does, and more of it.

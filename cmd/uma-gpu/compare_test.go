@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"runtime"
@@ -85,6 +86,52 @@ func TestCompareEstimates(t *testing.T) {
 		" --max-steps 400 --confusion estimate.csv --model m.npz\n"
 	if !strings.HasSuffix(text, want) {
 		t.Errorf("found\n%s\nwanted at its end%s", text, want)
+	}
+}
+
+// The command at the end has the flags by which compare read the data, and works when pasted.
+func TestCompareCommandReads(t *testing.T) {
+	dir := t.TempDir()
+	noisy, _ := smallNoisy(t, dir)
+	var table strings.Builder
+	for _, line := range strings.Fields(string(read(t, noisy))) {
+		fields := strings.Split(line, ",")
+		last := len(fields) - 1
+		fmt.Fprintf(&table, "%s;it's;%s\n", fields[last], strings.Join(fields[:last], ";"))
+	}
+	data := write(t, dir, "a table.csv", table.String())
+	text, _ := succeed(t, "compare", "--data", data, "--label-column", "1", "--ignore-columns", "2",
+		"--separator", ";", "--folds", "2", "--try", "--learner perceptron --max-steps 1")
+	_, best, found := strings.Cut(text, "\nthe best: uma-gpu train ")
+	want := "--data '" + data + "' --label-column 1 --ignore-columns 2 --separator ';' --learner "
+	if !found || !strings.HasPrefix(best, want) {
+		t.Fatalf("found\n%s\nwanted %s", text, want)
+	}
+	best = strings.Replace(best, "'"+data+"'", "DATA", 1)
+	words := strings.Fields(strings.ReplaceAll(best, "'", ""))
+	words[1], words[len(words)-1] = data, filepath.Join(dir, "m.npz")
+	succeed(t, append([]string{"train"}, words...)...)
+}
+
+// Accuracies above 1 are unknown, and do not rank.
+func TestCompareCannotBe(t *testing.T) {
+	var c strings.Builder
+	for p := range 10 { // far noisier than the labels are
+		for q := range 10 {
+			v := "0.045"
+			if p == q {
+				v = "0.595"
+			}
+			c.WriteString(strings.Repeat(",", min(q, 1)) + v)
+		}
+		c.WriteString("\n")
+	}
+	right := filepath.Join(t.TempDir(), "right.csv")
+	succeed(t, "split", "--data", digits, "--counts", "600", "--out", right)
+	text, stderr := succeed(t, "compare", "--data", right, "--folds", "2", "--confusion",
+		write(t, t.TempDir(), "C.csv", c.String()), "--try", "--max-steps {1|30}")
+	if !strings.Contains(text, "\nunknown ") || !facts.Told(stderr, "cannot be") {
+		t.Errorf("found\n%s\n%s", text, stderr)
 	}
 }
 

@@ -69,6 +69,29 @@ func TestHelpIsNarrow(t *testing.T) {
 	}
 }
 
+// The help of train has what matters first, options of the usual learner among it, and says where
+// the others are.
+func TestHelpOfTrainIsShort(t *testing.T) {
+	t.Setenv("COLUMNS", "100")
+	help, _ := succeed(t, "train", "--help")
+	for _, flag := range []string{"--data", "--confusion", "--model", "--correction RULE",
+		"--clean RULE", "--learn-confusion", "--l2 RULE", "--rounds N",
+		"more options: uma-gpu man --markdown train",
+		"Kernel:\n  --kernel", "Device:\n  --device"} {
+		if !strings.Contains(help, flag) {
+			t.Errorf("the help of train lacks %q:\n%s", flag, help)
+		}
+	}
+	_, options, _ := strings.Cut(help, "Data:\n")
+	if n := strings.Count(options, "\n  --"); n > 32 {
+		t.Errorf("found %d options, wanted at most 32", n)
+	}
+	all, _ := succeed(t, "man", "--markdown", "train")
+	if !strings.Contains(all, "--landmarks M") || !strings.Contains(all, "--tolerance NUMBER") {
+		t.Error("the page of train lacks options")
+	}
+}
+
 func TestWrap(t *testing.T) {
 	for _, c := range []struct{ found, want string }{
 		{app.Wrap("one two three", 7, 0), "one two\nthree"},

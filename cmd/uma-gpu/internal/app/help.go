@@ -45,7 +45,8 @@ var FlagGroups = []Group{
 	{"Label noise", `confusion confusion-axes trust-confusion inverse annotators trust table clean
 		checked prior probabilities method pooled pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
-	{"Learner", "learner max-steps time weights seed temperature-folds steps rounds-of-labels"},
+	{"Learner", `learner correction learn-confusion l2 class-weights rounds iterations tolerance
+		max-steps time weights seed temperature-folds steps rounds-of-labels`},
 	{"Kernel", `kernel gamma coef0 degree components variance landmarks landmark-choice kernel-memory
 		normalize-components`},
 	{"Trials", "retrain folds seeds try grid judge repeat top"},
@@ -333,6 +334,7 @@ func (p page) print(w io.Writer, columns int) {
 		}
 	}
 	left := min(widest, columns/3) + 4 // with two spaces on either side
+	all, more := first(all)
 	for _, s := range all {
 		fmt.Fprintf(w, "\n%s:\n", s.Heading)
 		for _, i := range s.Items {
@@ -344,9 +346,44 @@ func (p page) print(w io.Writer, columns int) {
 			fmt.Fprintln(w, term+strings.Repeat(" ", gap)+Hang(i.About, columns, left))
 		}
 	}
+	if more > 0 {
+		_, command, _ := strings.Cut(p.Name, " ")
+		fmt.Fprintf(w, "\n%s\n", Wrap(fmt.Sprintf("%d more options: uma-gpu man --markdown %s", more,
+			command), columns, 0))
+	}
 	if p.commands != nil {
 		fmt.Fprintf(w, "\n%s\n", Wrap(p.Name+" COMMAND --help explains a command.", columns, 0))
 	}
+}
+
+// Options beyond mostFlags are too many to find one: then help has those of firstFlags.
+const (
+	mostFlags  = 60
+	firstFlags = `data label-column ignore-columns id-column text missing normalize validate
+		confusion annotators model resume learner correction learn-confusion clean l2 rounds
+		max-steps epochs time seed kernel gamma components device report tables json quiet`
+)
+
+// first returns the flags that matter first, and how many others there are.
+func first(all []Section) (some []Section, more int) {
+	n := 0
+	for _, s := range all {
+		n += len(s.Items)
+	}
+	if n <= mostFlags {
+		return all, 0
+	}
+	names := strings.Fields(firstFlags)
+	for _, s := range all {
+		s.Items = slices.DeleteFunc(slices.Clone(s.Items), func(i Item) bool {
+			name, _, _ := strings.Cut(strings.TrimLeft(i.Term, "-"), " ")
+			return !slices.Contains(names, strings.TrimSuffix(name, ","))
+		})
+		if n -= len(s.Items); len(s.Items) > 0 {
+			some = append(some, s)
+		}
+	}
+	return some, n
 }
 
 // Wrap breaks a text into lines of at most that many columns where its words allow; lines after the

@@ -3,7 +3,9 @@ package app
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // Settings returns the texts of the flags that were given but for those in except, with absolute
@@ -26,6 +28,36 @@ func (o *Common) Settings(except ...string) (map[string]string, error) {
 		all[name] = value
 	}
 	return all, nil
+}
+
+// Line returns the flags of these names that were given, as a shell takes them, each after a space.
+func (o *Common) Line(names ...string) string {
+	var b strings.Builder
+	for _, f := range o.line.Command.Flags {
+		name := f.Names()[0]
+		if !slices.Contains(names, name) || !o.line.IsSet(name) {
+			continue
+		}
+		b.WriteString(" --" + name)
+		if value := fmt.Sprint(o.line.Value(name)); value != "true" {
+			b.WriteString(" " + Quoted(value))
+		}
+	}
+	return b.String()
+}
+
+// Text returns the value of a flag of text, "" if it was not given.
+func (o *Common) Text(name string) string { return o.line.String(name) }
+
+// plainWord is a word that every shell takes as it is.
+var plainWord = regexp.MustCompile(`^[-+=:,./@%_0-9A-Za-z]+$`)
+
+// Quoted returns a word as a shell takes it.
+func Quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Set gives a flag a value, and checks it as on the command line.

@@ -45,7 +45,8 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 --kernel and its flags, --weights, --max-steps and --confusion. --confusion is a file, none to ignore
 the noise, or a method to estimate C: auto, confident-joint, anchors or em. Each way makes --folds
 trainings, as cv does, on the same parts. All ways are judged on the same noisy labels, by the matrix
-that compare is given. The best has the highest corrected accuracy.
+that compare is given. The best has the highest corrected accuracy. Where
+that is above 1 it is unknown, and the best has the lowest noisy log-loss.
 
 The column behind tells how much less accurate a way is than the best, ± twice the standard error of
 that difference, example by example. A * marks ways that these labels do not tell from the best. The
@@ -156,9 +157,9 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	rank(r.Tried)
 	best := r.Tried[0]
-	if a := best.Accuracy; a.Low > 1 {
-		o.Notes.Warn("a corrected accuracy of %.4f cannot be: these labels are not noisy by %s", a.Value,
-			r.JudgedBy)
+	if a := best.Accuracy; r.JudgedBy != "" && a.Low > 1 {
+		o.Notes.Warn("a corrected accuracy of %.4f cannot be: these labels are not noisy by %s; ways "+
+			"are in the order of their noisy log-loss", a.Value, r.JudgedBy)
 	}
 	if o.Out != "" {
 		if err := r.write(o.Out, o.Grid.Value()); err != nil {
@@ -238,7 +239,11 @@ func (r *Report) fill(row app.Row) {
 				mark = "*"
 			}
 		}
-		row("%s\t%s\t%s\t%s\t%s", judgement.EstimateText(&one.Accuracy), behind, mark,
+		accuracy := judgement.EstimateText(&one.Accuracy)
+		if one.Accuracy.Low > 1 {
+			accuracy = "unknown"
+		}
+		row("%s\t%s\t%s\t%s\t%s", accuracy, behind, mark,
 			judgement.ShareText(one.NoisyLogLoss), one.Flags)
 	}
 	for _, f := range r.Failed {
@@ -253,31 +258,38 @@ const estimated = "estimate.csv"
 func (o *Options) commands(way candidate) string {
 	var first, last strings.Builder
 	consensus := o.Annotators != "" && way.Train.Annotations == nil
-	trust := ""
-	if o.Trust != "" {
-		trust = " --trust " + o.Trust
-	}
+	annotators := o.Line("annotators", "trust")
+	reading := app.Without(o.Data.Flags(&o.Common, ""), "data")
 	if consensus {
-		fmt.Fprintf(&first, "first: uma-gpu confusion estimate --annotators %s%s --out %s "+
-			"--write-labels consensus.csv\n", o.Annotators, trust, estimated)
+		reading = app.Without(reading, "label-column", "ignore-columns", "labels")
+	}
+	data := app.Quoted(o.Data.Path) + o.Line(app.FlagNames(reading)...)
+	if consensus {
+		fmt.Fprintf(&first, "first: uma-gpu confusion estimate%s --out %s "+
+			"--write-labels consensus.csv\n", annotators, estimated)
 	}
 	if m := way.estimates(); m != "" {
 		fmt.Fprintf(&first, "first: uma-gpu confusion estimate --data %s --method %s --out %s\n",
-			o.Data.Path, m, estimated)
+			data, m, estimated)
 	}
 	given := o.Noise.Path
 	if consensus {
 		given = estimated
 	}
-	fmt.Fprintf(&last, "the best: uma-gpu train --data %s %s", o.Data.Path, trainFlags(way, given))
+	fmt.Fprintf(&last, "the best: uma-gpu train --data %s %s", data, trainFlags(way, given))
+	if way.Noise.Path == "" && way.Train.Annotations == nil {
+		last.WriteString(o.Line("confusion-axes", "inverse"))
+	}
 	if way.Train.Annotations != nil {
-		last.WriteString(" --annotators " + o.Annotators + trust)
+		last.WriteString(annotators)
 	}
 	switch noLabels := o.Data.NoLabels; {
 	case consensus:
 		last.WriteString(" --labels consensus.csv --label-column label")
 		if !noLabels {
-			last.WriteString(" --ignore-columns " + cmp.Or(o.Data.LabelColumn, "last"))
+			ignored := strings.TrimPrefix(o.Text("ignore-columns")+",", ",")
+			last.WriteString(" --ignore-columns " +
+				app.Quoted(ignored+cmp.Or(o.Data.LabelColumn, "last")))
 		}
 	case noLabels:
 		last.WriteString(" --no-labels")
@@ -285,7 +297,7 @@ func (o *Options) commands(way candidate) string {
 	if o.Given("seed") {
 		fmt.Fprintf(&last, " --seed %d", o.Train.Seed)
 	}
-	return first.String() + last.String() + " --model " + cmp.Or(o.Model, "m.npz") + "\n"
+	return first.String() + last.String() + " --model " + app.Quoted(cmp.Or(o.Model, "m.npz")) + "\n"
 }
 
 // trainFlags returns the flags by which train learns in a way, where compare was given a matrix.

@@ -254,11 +254,24 @@ func (r *Tried) judge(d *dataset.Dataset, predicted []int32, noise *confusion.Ma
 	return nil
 }
 
+// loss is the noisy log-loss; infinite where there is none.
+func (r Tried) loss() float64 {
+	if r.NoisyLogLoss == nil {
+		return math.Inf(1)
+	}
+	return *r.NoisyLogLoss
+}
+
 // rank orders them, the best first, and compares each with it.
 func rank(tried []Tried) {
 	slices.SortStableFunc(tried, func(a, b Tried) int {
 		return -cmp.Compare(a.Accuracy.Value, b.Accuracy.Value)
 	})
+	if tried[0].Accuracy.Low > 1 { // the labels are not noisy by the matrix
+		slices.SortStableFunc(tried, func(a, b Tried) int {
+			return cmp.Compare(a.loss(), b.loss())
+		})
+	}
 	best := tried[0].credits
 	n := float64(len(best))
 	for k := range tried {

@@ -28,12 +28,13 @@ type parameterFlag struct {
 }
 
 // Flags returns the flags but for those of other meaning in a command, which leave a parameter at
-// its default. The command learners tells the flags of single learners, which are hidden.
+// its default. The flags of the usual learner are shown. The command learners
+// tells those of others.
 func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 	l.common = o
 	flags := []cli.Flag{&cli.StringFlag{Name: "learner", Value: catalog.All()[0].Name,
 		Destination: &l.Name, Usage: "`NAME` of the learner; uma-gpu learners NAME tells its flags"}}
-	for _, d := range catalog.All() {
+	for k, d := range catalog.All() {
 		for _, p := range d.Parameters {
 			name := FlagName(p.Name)
 			if slices.Contains(without, name) || slices.Contains(l.Names(), name) {
@@ -42,17 +43,37 @@ func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 			own := parameterFlag{name: name}
 			if p.Kind == learners.Switch {
 				on := new(bool)
-				flags = append(flags, &cli.BoolFlag{Name: name, Hidden: true, Destination: on})
+				flags = append(flags, &cli.BoolFlag{Name: name, Hidden: k > 0, Destination: on,
+					Usage: p.Sentence})
 				own.text = func() string { return strconv.FormatBool(*on) }
 			} else {
 				text := new(string)
-				flags = append(flags, &cli.StringFlag{Name: name, Hidden: true, Destination: text})
+				flags = append(flags, &cli.StringFlag{Name: name, Hidden: k > 0, Destination: text,
+					DefaultText: defaultOf(d, p.Name), Usage: valueUsage(p)})
 				own.text = func() string { return *text }
 			}
 			l.parameters = append(l.parameters, own)
 		}
 	}
 	return flags
+}
+
+// defaultOf returns the value of a parameter that is not given.
+func defaultOf(d *learners.Definition, parameter string) string {
+	p, _ := learners.Lookup(d.New(), parameter)
+	return p.String()
+}
+
+// valueUsage says in short what a parameter is, and which values it has.
+func valueUsage(p learners.Parameter) string {
+	value := "`RULE`"
+	switch p.Kind {
+	case learners.Whole:
+		value = "`N`"
+	case learners.Number:
+		value = "`NUMBER`"
+	}
+	return value + ": " + p.Sentence + ": " + p.Wanted
 }
 
 // Names returns the names of the flags of parameters.

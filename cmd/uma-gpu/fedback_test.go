@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/csv"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Issues that somebody has checked go back into an estimate as they are: rows count from 1 in both,
+// and ids come first. A table whose rows count from 0 is refused.
+func TestIssuesFedBack(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	var right, named strings.Builder
+	rows, err := csv.NewReader(strings.NewReader(digitsText(t, 300))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named.WriteString("key," + strings.Repeat("x,", 64) + "label\n")
+	for i, row := range rows {
+		right.WriteString(row[64] + "\n")
+		row[64] = strconv.Itoa((int(row[64][0]-'0') + i%3/2) % 10) // one of three is the next digit
+		named.WriteString("u" + strconv.Itoa(1000-i) + "," + strings.Join(row, ",") + "\n")
+	}
+	truth := strings.Fields(right.String())
+	data := write(t, dir, "noisy.csv", named.String())
+	for _, with := range [][]string{{"--ignore-columns", "key"}, {"--id-column", "key"}} {
+		reading := append([]string{"--data", data}, with...)
+		succeed(t, append([]string{"issues", "--out", path("issues.csv"), "--confusion",
+			pairwiseThird(t, dir)}, reading...)...)
+		issues, err := csv.NewReader(strings.NewReader(string(read(t, path("issues.csv"))))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var checked, shifted strings.Builder
+		for k, row := range issues {
+			right := "label"
+			if k > 0 {
+				i, err := strconv.Atoi(row[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if right = ""; k < 100 {
+					right = truth[i-1]
+				}
+				if with[0] == "--id-column" && row[1] != "u"+strconv.Itoa(1001-i) {
+					t.Errorf("row %d has id %s", i, row[1])
+				}
+			}
+			checked.WriteString(strings.Join(append(row, right), ",") + "\n")
+			if k > 0 && right != "" {
+				i, _ := strconv.Atoi(row[0])
+				row[0] = strconv.Itoa(i - 1)
+				if with[0] == "--id-column" {
+					row[1] = "u" + strconv.Itoa(1002-i)
+				}
+			}
+			shifted.WriteString(strings.Join(append(row, right), ",") + "\n")
+		}
+		estimate := append([]string{"confusion", "estimate", "--method", "confident-joint",
+			"--folds", "2"}, reading...)
+		succeed(t, append(estimate, "--clean", write(t, dir, "checked.csv", checked.String()))...)
+		fail(t, 1, "shifted.csv:2", append(estimate, "--clean", write(t, dir, "shifted.csv",
+			shifted.String()))...)
+	}
+}
+
+// digitsText returns the first digits, a line each.
+func digitsText(t *testing.T, n int) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "d.csv")
+	succeed(t, "split", "--data", digits, "--counts", strconv.Itoa(n), "--out", file)
+	return string(read(t, file))
+}
+
+// pairwiseThird writes the matrix of labels of which one in three is the next digit.
+func pairwiseThird(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	for p := range 10 {
+		for q := range 10 {
+			v := "0"
+			switch {
+			case p == q:
+				v = "0.67"
+			case p == (q+1)%10:
+				v = "0.33"
+			}
+			b.WriteString(strings.Repeat(",", min(q, 1)) + v)
+		}
+		b.WriteString("\n")
+	}
+	return write(t, dir, "C.csv", b.String())
+}

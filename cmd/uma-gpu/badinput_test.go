@@ -52,7 +52,8 @@ func TestTrainBadInput(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			data := write(t, dir, c.file, c.data)
-			args := []string{"train", "--data", data, "--model", filepath.Join(dir, "m.npz")}
+			args := []string{"train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--missing",
+				"error"}
 			if c.confusion != "" {
 				args = append(args, "--confusion", write(t, dir, "C.csv", c.confusion))
 			}

@@ -50,8 +50,9 @@ func TestColumns(t *testing.T) {
 		t.Errorf("info --json: %+v", i)
 	}
 	m := filepath.Join(dir, "m.npz")
-	fail(t, app.ExitFailure, "missing --missing mean", "train", "--data", data, "--model", m)
-	_, stderr = succeed(t, "train", "--data", data, "--model", m, "--missing", "indicator")
+	fail(t, app.ExitFailure, "missing --missing mean", "train", "--data", data, "--model", m,
+		"--missing", "error")
+	_, stderr = succeed(t, "train", "--data", data, "--model", m)
 	columns := "columns 2 numbers 1 category 6 features missing 12 column 4 age"
 	if !facts.Told(stderr, columns) {
 		t.Errorf("no %q in %s", columns, stderr)
@@ -81,8 +82,12 @@ func TestColumns(t *testing.T) {
 	if string(read(t, same)) != string(read(t, svm)) {
 		t.Error("convert --encoding writes the training data otherwise")
 	}
-	fail(t, app.ExitUsage, "--missing", "convert", "--data", data, "--encoding", m, "--missing",
-		"mean", "--out", some)
+	// What becomes of columns is left to the model, whatever is said beside it.
+	_, stderr = succeed(t, "convert", "--data", data, "--encoding", m, "--missing", "mean", "--out",
+		same)
+	if string(read(t, same)) != string(read(t, svm)) || !facts.Told(stderr, "--missing model") {
+		t.Errorf("convert --encoding --missing mean: %s", stderr)
+	}
 
 	// A binary file knows what its features were made of.
 	again := filepath.Join(dir, "again.npz")
@@ -102,7 +107,10 @@ func TestColumns(t *testing.T) {
 	}
 	fail(t, app.ExitFailure, `new.csv:2:8 column 3 colour "teal" 3 levels`, "predict", "--model", m,
 		"--no-labels", "--data", filepath.Join(dir, "new.csv"), "--unseen", "error")
-	fail(t, app.ExitUsage, "--missing", "predict", "--model", m, "--data", data, "--missing", "mean")
+	if got, _ := succeed(t, "predict", "--model", m, "--data", data, "--missing",
+		"mean"); got != want {
+		t.Error("predict --missing mean predicts otherwise")
+	}
 	fail(t, app.ExitUsage, `--missing "median"`, "train", "--data", data, "--model", m, "--missing",
 		"median")
 	fail(t, app.ExitUsage, "--levels 0", "train", "--data", data, "--model", m, "--levels", "0")

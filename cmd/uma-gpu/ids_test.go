@@ -68,7 +68,7 @@ func TestIDs(t *testing.T) {
 		succeed(t, "train", "--data", data, "--id-column", "who", "--model", m)
 		got, _ := succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who")
 		lines := strings.Split(strings.TrimSpace(got), "\n")
-		if len(lines) != 41 || lines[0] != "id,class" {
+		if len(lines) != 41 || lines[0] != "who,class" {
 			t.Fatalf("%s: predicted %q", name, got)
 		}
 		for i, id := range ids {
@@ -77,7 +77,7 @@ func TestIDs(t *testing.T) {
 			}
 		}
 		table, _ := succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who", "--scores")
-		if !strings.HasPrefix(table, "id,a,b\n<item a0>,") {
+		if !strings.HasPrefix(table, "who,a,b\n<item a0>,") {
 			t.Errorf("%s: scores %.60q", name, table)
 		}
 		table, _ = succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who", "--proba",

@@ -36,7 +36,7 @@ func TestInfoForPeople(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "d.csv",
 		"x,y,z,kind\n1,0,-2.5,cat\n1,0,3,dog\n1,0,bad,dog\n1,0,-2.5,dog\n1,0,1e-40,cat\n")
-	stdout, stderr := succeed(t, "info", "--data", data, "--skip-bad")
+	stdout, stderr := succeed(t, "info", "--data", data, "--skip-bad", "--missing", "error")
 	for _, want := range []string{
 		"data               " + data + "\n", "format             csv\n", "content hash ",
 		"examples           4\n", "features           3\n", "classes            2\n",
@@ -62,7 +62,7 @@ func TestInfoForPeople(t *testing.T) {
 		stderr != "" {
 		t.Errorf("stdout %s\nstderr %s", stdout, stderr)
 	}
-	fail(t, app.ExitFailure, `d.csv:4:5 column 3 z "bad"`, "info", "--data", data)
+	fail(t, app.ExitFailure, `d.csv:4:5 column 3 z "bad"`, "info", "--data", data, "--missing", "error")
 	fail(t, app.ExitFailure, "nothing.csv data", "info", "--data", filepath.Join(dir, "nothing.csv"))
 }
 

@@ -32,7 +32,11 @@ func TestLayouts(t *testing.T) {
 	if got, _ := succeed(t, "predict", "--model", m, "--data", b, "--decimal", ","); got != want {
 		t.Error("decimal commas predict otherwise")
 	}
-	fail(t, app.ExitFailure, "decimal --decimal comma", "train", "--data", b, "--model", m)
+	fail(t, app.ExitFailure, "decimal --decimal comma", "train", "--data", b, "--model", m,
+		"--missing", "error")
+	if _, stderr := succeed(t, "train", "--data", b, "--model", m); !facts.Told(stderr, `"1,00" 1`) {
+		t.Errorf("decimal commas: %s", stderr)
+	}
 	fail(t, app.ExitUsage, `--separator "::"`, "info", "--data", a, "--separator", "::")
 	fail(t, app.ExitUsage, "--separator decimal", "info", "--data", a, "--separator", "comma",
 		"--decimal", "comma")

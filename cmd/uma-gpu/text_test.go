@@ -85,8 +85,16 @@ func TestText(t *testing.T) {
 		"--text-features", "9")
 	fail(t, app.ExitUsage, "--text-ngrams 9 1 5", append([]string{"info", "--data", data,
 		"--text-ngrams", "9"}, how...)...)
-	fail(t, app.ExitUsage, "--text", "predict", "--data", data, "--model", m, "--text", "said")
-	fail(t, app.ExitFailure, "--text said", "train", "--data",
+	// The model knows which column is the text.
+	_, stderr = succeed(t, "predict", "--data", data, "--model", m, "--text", "said")
+	if !facts.Told(stderr, "--text model") {
+		t.Errorf("predict --text: %s", stderr)
+	}
+	// The commonest levels are features, and a note says how many are not.
+	_, stderr = succeed(t, "train", "--data",
 		write(t, dir, "long.csv", strings.ReplaceAll(talks(80), "number", "")+strings.Repeat(
 			"x,y,1,blame\n", 2)), "--model", m, "--id-column", "item", "--levels", "3")
+	if !facts.Told(stderr, "column 2 said 13 16 levels rare") {
+		t.Errorf("train --levels 3: %s", stderr)
+	}
 }

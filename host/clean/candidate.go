@@ -174,6 +174,16 @@ func (c *contest) calibrate(ctx context.Context, s *candidate, rows []int, p []f
 		}
 	}
 	t, err := confusion.Temperature(ctx, scores, y, c.q, noise)
+	if err != nil && s.way.noise == none { // then it knows how frequent labels are, and no more
+		shares := make([]float32, c.q)
+		for _, k := range y {
+			shares[k] += 1 / float32(len(y))
+		}
+		for at := range p {
+			p[at] = shares[at%c.q]
+		}
+		return nil
+	}
 	if err != nil {
 		return errUntold
 	}

@@ -170,3 +170,18 @@ func TestSuspectsChooseTheirModel(t *testing.T) {
 		t.Errorf("%s: %d of 600 labels are judged rightly", r.By, agree)
 	}
 }
+
+// Features that say nothing of the labels are no error: labels are left alone.
+func TestLabelsThatNothingTells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	d, _ := rings(t, 200, 0, 7)
+	for i := range d.Y {
+		d.Y[i] = int32(rng.IntN(3))
+	}
+	r := find(t, d, nil, simd.New())
+	for i, is := range r.Issues {
+		if is.Wrong && r.Noise == nil {
+			t.Fatalf("row %d of chance is called wrong", i)
+		}
+	}
+}

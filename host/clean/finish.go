@@ -21,9 +21,9 @@ const (
 
 // choose returns the place of the candidate that is taken, and of the best that takes labels for
 // right; -1 for none. Noisy labels choose first: of models that take them for right the likelier
-// one, unless one that does not is surely likelier. Checked rows, if there are enough, then choose
-// another under which their true classes are surely likelier: that varies less than how many of so
-// few are wrong.
+// one, unless one that does not is surely likelier and the labels tell its noise. Checked rows, if
+// there are enough, then choose another under which their true classes are surely likelier: that
+// varies less than how many of so few are wrong.
 func (c *contest) choose() (chosen, plain int) {
 	at := c.plainest()
 	if at < 0 {
@@ -32,7 +32,7 @@ func (c *contest) choose() (chosen, plain int) {
 	plain, most := at, 0.0
 	base := c.said[at]
 	for k, s := range c.said {
-		if s.noise == nil || s.way.neighbours || s.drops == nil {
+		if s.noise == nil || len(s.noise.Unidentified) > 0 {
 			continue
 		}
 		better, deviation := ahead(base.drops, s.drops)
@@ -234,7 +234,7 @@ func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, e
 	r := &Result{Checked: len(c.known)}
 	var best *candidate
 	for _, s := range c.said {
-		if s.noise != nil && (best == nil || s.loss() < best.loss()) {
+		if s.noise != nil && len(s.noise.Unidentified) == 0 && (best == nil || s.loss() < best.loss()) {
 			best = s
 		}
 	}

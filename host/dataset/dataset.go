@@ -274,3 +274,7 @@ func (d *Dataset) flushSubnormals() {
 		(*values)[k] = decimal.Flush(v, &d.Subnormals)
 	}
 }
+
+// ClassFault returns what a class name holds that CSV, JSON or a terminal would change or hide;
+// nothing of a good one.
+func ClassFault(name string) string { return names.Fault(name) }

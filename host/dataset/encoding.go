@@ -15,6 +15,7 @@ const (
 	KindNumber   = "number"
 	KindCategory = "category"
 	KindText     = "text"
+	KindAside    = "aside" // no feature: names of examples, dates, or nothing
 )
 
 // What stands for a missing value, in Encoding.Missing and EncodeOptions.Missing.
@@ -22,6 +23,8 @@ const (
 	MissingError     = "error"
 	MissingMean      = "mean"
 	MissingIndicator = "indicator"
+	// MissingAuto is MissingIndicator, and the rest of EncodeOptions.Missing.
+	MissingAuto = "auto"
 )
 
 // Encoding says which features the columns of a table become. A model keeps it as JSON and gets the
@@ -38,8 +41,8 @@ type Encoding struct {
 type Column struct {
 	// Name is the column's in the header, "" in a table without one.
 	Name string `json:"name,omitempty"`
-	// Kind is "number", one feature; "category", a feature of 0 or 1 for each level; or "text", one
-	// for each term.
+	// Kind is "number", one feature; "category", a feature of 0 or 1 for each level; "text", one for
+	// each term; or "aside", none.
 	Kind string `json:"kind"`
 	// Levels are the levels of the training data, in the order of SortClasses.
 	Levels []string `json:"levels,omitempty"`
@@ -71,7 +74,7 @@ func (e *Encoding) Check() error {
 
 // fault says what is wrong with c, "" if nothing is.
 func (c *Column) fault(missing string) string {
-	number, text := c.Kind == KindNumber, c.Kind == KindText
+	number, text, aside := c.Kind == KindNumber, c.Kind == KindText, c.Kind == KindAside
 	seen := make(map[string]bool, len(c.Levels))
 	for k, name := range append([]string{c.Name}, c.Levels...) {
 		if !utf8.ValidString(name) {
@@ -84,10 +87,11 @@ func (c *Column) fault(missing string) string {
 		seen[name] = k > 0
 	}
 	switch {
-	case !number && !text && c.Kind != KindCategory:
-		return fmt.Sprintf("found the kind %s, wanted number, category or text", quote.Text(c.Kind))
-	case (number || text) && c.Levels != nil:
-		return "found levels of a " + c.Kind
+	case !number && !text && !aside && c.Kind != KindCategory:
+		return fmt.Sprintf("found the kind %s, wanted number, category, text or aside",
+			quote.Text(c.Kind))
+	case c.Kind != KindCategory && c.Levels != nil:
+		return "found levels of a column of the kind " + c.Kind
 	case !text && c.Terms != nil:
 		return "found terms of a column that is no text"
 	case c.Mean != nil && !decimal.Finite(*c.Mean):
@@ -95,9 +99,9 @@ func (c *Column) fault(missing string) string {
 	case (c.Mean != nil) != (number && missing != MissingError):
 		return fmt.Sprintf("found a mean where missing values are %s and the column is a %s", missing,
 			c.Kind)
-	case c.Indicator && (text || missing != MissingIndicator):
+	case c.Indicator && (text || aside || missing != MissingIndicator):
 		return "found an indicator, wanted none as missing values have none"
-	case c.Width() == 0:
+	case c.Width() == 0 && !aside:
 		return "found a category without any level, or a text without any term"
 	}
 	return c.textFault()
@@ -151,12 +155,14 @@ func (e *Encoding) FeatureNames() []string {
 	return names
 }
 
-// ColumnNames returns the names of the columns; nil if the table had none.
+// ColumnNames returns the names of the columns that become features; nil if the table had none.
 func (e *Encoding) ColumnNames() []string {
 	named := false
-	names := make([]string, len(e.Columns))
-	for j, c := range e.Columns {
-		names[j], named = c.Name, named || c.Name != ""
+	var names []string
+	for _, c := range e.Columns {
+		if named = named || c.Name != ""; c.Kind != KindAside {
+			names = append(names, c.Name)
+		}
 	}
 	if !named {
 		return nil
@@ -169,6 +175,7 @@ func (e *Encoding) String() string {
 	var parts []string
 	for _, kind := range []struct{ one, many string }{
 		{KindNumber, "numbers"}, {KindCategory, "categories"}, {KindText, "texts"},
+		{KindAside, "set aside"},
 	} {
 		n := 0
 		for j := range e.Columns {
@@ -177,9 +184,9 @@ func (e *Encoding) String() string {
 			}
 		}
 		switch {
-		case n == 1:
+		case n == 1 && kind.one != KindAside:
 			parts = append(parts, "1 "+kind.one)
-		case n > 1:
+		case n > 0:
 			parts = append(parts, fmt.Sprintf("%d %s", n, kind.many))
 		}
 	}

@@ -163,6 +163,10 @@ func (m *Meta) check() error {
 				"different names", c, k, i)
 		}
 		first[c] = i
+		if fault := dataset.ClassFault(c); fault != "" && utf8.ValidString(c) {
+			return fmt.Errorf("classes: name %q of class %d (from 0) %s, wanted one that a file and a "+
+				"terminal show as it is", c, i, fault)
+		}
 	}
 	if err := m.Features.check(); err != nil {
 		return err
@@ -204,6 +208,9 @@ func (t *Training) check() error {
 	}
 	if t.Weights == "" {
 		return errors.New("weights: found no name, wanted one of the learner's, such as best")
+	}
+	if !slices.Contains([]string{"last", "average", "best", "best-average"}, t.Weights) {
+		return fmt.Errorf("weights: found %.60q, wanted last, average, best or best-average", t.Weights)
 	}
 	if t.MaxSteps < 0 {
 		return fmt.Errorf("max_steps: found %d, wanted 0 or more", t.MaxSteps)

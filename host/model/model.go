@@ -142,7 +142,7 @@ func (m *Model) check() error {
 		}
 	}
 	for i, v := range m.Confusion {
-		if !finite(v) {
+		if !(v >= 0 && v <= 1+1e-6) {
 			return fmt.Errorf("confusion: found %v in row %d, column %d (from 0), wanted a probability", v,
 				i/m.Q, i%m.Q)
 		}

@@ -71,7 +71,7 @@ func TestRoundTrip(t *testing.T) {
 		dataset.Preparation{D: 4, Steps: dataset.Steps{Bias: true}}
 	wide := &Model{Q: 2, D: 10001, W: make([]float32, 20002), Confusion: []float64{1, 0, 0, 1},
 		Meta: bare.Meta}
-	wide.Meta.Classes = []string{"", "1"}
+	wide.Meta.Classes = []string{"0", "1"}
 	wide.Meta.Features.Count, wide.Meta.Preparation = 10001, dataset.Preparation{D: 10001}
 	for i := range wide.W {
 		wide.W[i] = float32(i) / 3
@@ -259,6 +259,11 @@ func TestWriteRefuses(t *testing.T) {
 		{"classes", func(m *Model) { m.Meta.Classes = []string{"a", "b"} },
 			"classes 2 3"},
 		{"no classes", func(m *Model) { m.Meta.Classes = nil }, "classes 0 2"},
+		{"empty class", func(m *Model) { m.Meta.Classes[2] = "" }, `classes "" 2 empty`},
+		{"line break", func(m *Model) { m.Meta.Classes[2] = "a\nb" }, `classes "a\nb" control`},
+		{"escape", func(m *Model) { m.Meta.Classes[2] = "\x1b[31m" }, `classes "\x1b[31m" control`},
+		{"unknown weights", func(m *Model) { m.Meta.Weights = "mean" }, `weights "mean" last average`},
+		{"no probability", func(m *Model) { m.Confusion[0] = 7 }, "confusion 7 0 probability"},
 		{"twice", func(m *Model) { m.Meta.Classes[2] = "a" }, `classes "a" twice 0 2`},
 		{"not UTF-8", func(m *Model) { m.Meta.Classes[2] = "\xe9" }, `classes "\xe9" UTF-8`},
 		{"device not UTF-8", func(m *Model) { m.Meta.Device.Driver = "\xff" }, `device "\xff"`},

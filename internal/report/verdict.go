@@ -9,7 +9,7 @@ import (
 
 // Conclude makes the verdict: does the confusion matrix help, by how much, and on what evidence.
 func (r *Report) Conclude() {
-	v := Verdict{Evidence: []string{}}
+	v := Verdict{Numbers: r.headline(), Next: r.next(), Evidence: []string{}}
 	j, c := r.Judged, r.Check
 	switch {
 	case j == nil && r.Noise == nil:
@@ -74,8 +74,11 @@ func (r *Report) accuracy() string {
 	switch {
 	case j.Corrected != nil:
 		a := j.Corrected.Accuracy
+		if a.Value < 0 || a.Value > 1 {
+			return "How many predictions are right is unknown: the matrix and the labels disagree"
+		}
 		return fmt.Sprintf("%s of the predictions are right (95 %% interval %s to %s)", percent(a.Value),
-			percent(a.Low), percent(a.High))
+			percent(max(0, a.Low)), percent(min(1, a.High)))
 	case r.Noise != nil && j.Folds > 0:
 		return fmt.Sprintf("%s of the predictions are as the noisy labels say", percent(1-j.ErrorRate))
 	}

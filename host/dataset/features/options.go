@@ -7,10 +7,12 @@ type EncodeOptions struct {
 	// Categories are columns, by name or position, that are categories whatever is in them. true,
 	// false, yes and no are 1 and 0.
 	Categories []string
-	// Missing is "error" (same as ""), "mean" or "indicator"; see Encoding.Missing.
+	// Missing is "error" (same as ""), "mean" or "indicator", see Encoding.Missing; or "auto", which
+	// reads any table. It is "indicator"; words among numbers are missing; names of examples and
+	// dates are set aside; sentences are texts; a few bad examples are passed over. Notes tell it.
 	Missing string
-	// Levels is the most levels of a category; 0 means DefaultLevels, and refuses levels of their own
-	// for most examples.
+	// Levels is the most levels of a category, the commonest ones; 0 means DefaultLevels. The others
+	// have no feature.
 	Levels int
 	// Text says which columns are free text.
 	Text TextOptions
@@ -18,6 +20,9 @@ type EncodeOptions struct {
 
 // DefaultLevels is how many levels a category may have.
 const DefaultLevels = 1000
+
+// RareLevel is how many examples a level has at least that is a feature of its own.
+const RareLevel = 2
 
 // TextOptions say which columns are free text. Each term of a vocabulary is a feature of tf-idf as
 // in scikit-learn's TfidfVectorizer: count times 1 + ln((1+n)/(1+m)) where m of n examples have it,

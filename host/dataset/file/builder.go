@@ -242,8 +242,9 @@ func (b *builder) decide(fault error, place int) error {
 	switch {
 	case fault == nil:
 		return b.accept(place)
-	case b.Encoder.Broken():
-		return b.fatal(fault)
+	case b.o.lenient() && b.Encoder == nil && !b.o.survey.whole &&
+		!b.o.survey.once:
+		return errSurprise
 	}
 	return b.reject(fault, place)
 }
@@ -299,6 +300,13 @@ func (b *builder) finish() (*dataset.Dataset, error) {
 		return nil, errGivenAway
 	}
 	if err := b.end(); err != nil {
+		return nil, err
+	}
+	if b.o.lenient() && b.Encoder != nil && b.Encoder.Surprised() && !b.o.survey.whole &&
+		!b.o.survey.once {
+		return nil, errSurprise
+	}
+	if err := b.passedOver(b.seen); err != nil {
 		return nil, err
 	}
 	if b.external != nil && b.seen < len(b.external.codes) {

@@ -211,17 +211,10 @@ func TestRecipe(t *testing.T) {
 func with(o Options, change func(*Options)) Options { change(&o); return o }
 
 func TestMixedBad(t *testing.T) {
-	var own, many strings.Builder
+	var own strings.Builder
 	own.WriteString("name,x,class\n")
 	for i := range 30 {
 		fmt.Fprintf(&own, "n%d,%d,%d\n", i, i, i%2)
-	}
-	for i := range 20 {
-		many.WriteString(own.String()[len("name,x,class\n"):])
-		if i == 0 {
-			many.Reset()
-			many.WriteString(own.String())
-		}
 	}
 	const good = "x,y,class\n1,2,a\n3,4,b\n5,6,a\n"
 	for _, c := range []struct {
@@ -234,9 +227,6 @@ func TestMixedBad(t *testing.T) {
 		{"a word among numbers", "f", good + "old,8,b\n", mixed("mean"), `f:5:1 column 1 x "old" decimal --categories x`},
 		{"infinite", "f", good + "inf,8,b\n", mixed("mean"), `f:5:1 column 1 x "inf" finite`},
 		{"names of examples", "f", own.String(), mixed(""), `f column 1 name 30 30 examples "n0" --ignore-columns name`},
-		{"too many levels", "f", many.String(),
-			Options{Table: Table{Encode: &features.EncodeOptions{Levels: 29}}},
-			`f:31:1 column 1 name 29 "n29" 29 levels`},
 		{"dates", "f", "day,x,class\n2024-01-31,1,a\n2024-02-01 12:00,2,b\n", mixed(""), `f:1 column 1 day "2024-01-31" --ignore-columns day`},
 		{"ARFF dates", "f.arff", "@relation r\n@attribute d date\n@attribute c {a,b}\n@data\n", mixed(""), "f.arff:4 column 1 d"},
 		{"no such column", "f", good, Options{Table: Table{Encode: &features.EncodeOptions{Categories: []string{"z"}}}}, `f:1 "x" "y" "class" "z"`},

@@ -87,6 +87,10 @@ func (r *columnarReader) kinds() (kinds []string, fault string) {
 		isFeature := r.columns.role[j] == feature
 		isText := c.Number.Kind == 'S' && !c.Decimal
 		switch {
+		case r.o.lenient() && isFeature && (c.Nested || c.Number.Kind == 0):
+			r.columns.leaveOut(j)
+			r.o.remarks.note("%s is set aside: it is of type %s", r.columns.describe(j), c.Type)
+			continue
 		case c.Nested:
 			return nil, r.columns.describe(j) +
 				" is nested, wanted one plain value per example; leave it out"

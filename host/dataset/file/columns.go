@@ -33,6 +33,9 @@ const (
 // chooseColumns returns what each column is for, by o; the string says what is wrong.
 func chooseColumns(names []string, width int, o Options) (columns, string) {
 	c := columns{role: make([]role, width), names: names, label: -1, id: -1, features: width}
+	if o.Encoding != nil && names != nil && o.FeatureNames != nil {
+		o.Features = len(o.FeatureNames)
+	}
 	if width == 0 {
 		return c, "found no column at all, wanted features and a label"
 	}
@@ -97,6 +100,11 @@ func (c *columns) chooseLabel(o Options) string {
 	}
 	if fault != "" {
 		return fault
+	}
+	if inline && o.MayLackLabels && o.LabelColumn == "" &&
+		(byName && slices.Contains(o.FeatureNames, c.names[j]) ||
+			c.names == nil && c.features == o.Features) {
+		return "" // the last column is a feature, so there is no label
 	}
 	if column == "last" {
 		for j > 0 && (j == c.id && o.LabelColumn == "" || c.names != nil && strings.HasPrefix(c.names[j],

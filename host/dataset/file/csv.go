@@ -21,6 +21,9 @@ type csvReader struct {
 	columns columns
 	header  bool
 	first   int // line of the first record
+	second  int // line of the other row of a header of two, 0 if it has one
+
+	short, shortAt int // records of fewer fields, and the first
 }
 
 // enterCSV reads records, one example each.
@@ -32,6 +35,9 @@ func enterCSV(b *builder) error {
 	}
 	if err := checkUTF16(s); err != nil {
 		return err
+	}
+	if layout.lenient = o.lenient() || o.Encoding != nil; layout.lenient {
+		s.latin(b)
 	}
 	r := &csvReader{builder: b, record: record{src: s, layout: layout}}
 	if err := r.next(); err == io.EOF {
@@ -65,6 +71,9 @@ func (r *csvReader) rows() error {
 		err = r.next()
 	}
 	for ; err == nil; err = r.next() {
+		if r.line == r.second {
+			continue
+		}
 		fault := r.bad
 		if fault == nil {
 			fault = r.row()
@@ -85,6 +94,20 @@ func (r *csvReader) about(d *dataset.Dataset) {
 	if r.comments > 0 {
 		d.Notes = append(d.Notes, r.commentsNote())
 		r.comments = 0
+	}
+	path := r.record.src.path
+	if r.titles > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines above the table are left out; it begins "+
+			"in line %d", path, r.titles, r.first))
+	}
+	if r.second > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: lines %d and %d are taken as one header", path,
+			r.first, r.second))
+	}
+	if r.short > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d examples have fewer fields than %d, the "+
+			"first in line %d; the last ones count as missing", path, r.short, len(r.columns.role),
+			r.shortAt))
 	}
 }
 
@@ -144,6 +167,14 @@ func (r *csvReader) row() error {
 func (r *csvReader) mixedRow() error {
 	r.split()
 	role := r.columns.role
+	if r.record.layout.lenient && len(r.ends) != len(role) {
+		if len(r.ends) < len(role) {
+			if r.short++; r.short == 1 {
+				r.shortAt = r.line
+			}
+		}
+		r.fit(len(role))
+	}
 	if len(r.ends) != len(role) {
 		return r.widthFault()
 	}
@@ -262,7 +293,7 @@ func (r *csvReader) fault(j int, what string) error {
 		hint = "; if this line is a header, ask for one"
 	}
 	line, column := r.place(j)
-	if r.o.Encode != nil && r.columns.role[j] == feature && !r.Encoder.Broken() {
+	if r.o.Encode != nil && r.columns.role[j] == feature {
 		if text := decimal.Trim(r.field(j)); encode.IsMissing(text) {
 			return r.record.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
 				features.ErrMissing)
@@ -299,6 +330,19 @@ func (r *csvReader) resolve() error {
 		r.header = true
 	} else if !r.header {
 		names = first // of a part without a header
+	}
+	if r.header && r.record.layout.lenient {
+		names = r.joinHeader(names)
+		if next := r.ahead(sniffed); next.next() == nil && next.bad == nil {
+			// R's write.table has row names without a place in the header.
+			if next.split(); len(next.ends) == width+1 && len(decimal.Trim(next.field(width))) > 0 {
+				names, width = append([]string{""}, names...), width+1
+			}
+		}
+	}
+	_, twice := firstTwice(r.o.FeatureNames)
+	if r.header && !twice && (r.record.layout.lenient || r.o.FeatureNames != nil) {
+		names = r.distinct(names)
 	}
 	fault := r.builder.resolve(&r.columns, names, width, "line", r.kinds)
 	if fault != "" {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -21,6 +22,8 @@ type record struct {
 	raw    []byte // its first line, if that is not text: of fields between blanks
 	joined []byte // the same with one blank between fields
 
+	titles            int // lines above the header, by a table that is read leniently
+	begun             bool
 	comments, comment int // how many lines are comments, and which is the first
 	text              []byte
 	ends              []int32
@@ -34,6 +37,7 @@ type layout struct {
 	separator byte // as delim of record; 0 to find it out
 	blanks    bool // it may be found out to be blanks
 	comma     bool // numbers have decimal commas
+	lenient   bool // any table is to be read: titles above it, stray quotes, other separators
 }
 
 // quotePlace is a line and a column, both counted from 1.
@@ -66,7 +70,11 @@ func (r *record) next() error {
 			}
 			continue
 		}
-		r.line = r.src.line
+		if !r.begun && r.layout.lenient && r.isTitle(line) {
+			r.titles++
+			continue
+		}
+		r.line, r.begun = r.src.line, true
 		if r.delim == ' ' {
 			line = r.join(line)
 		}
@@ -124,6 +132,13 @@ func (r *record) unquote(line []byte) error {
 					i++
 				}
 			}
+			if rest := line[i:]; r.layout.lenient && len(rest) > 0 && rest[0] != r.delim {
+				end := bytes.IndexByte(rest, r.delim)
+				if end < 0 {
+					end = len(rest)
+				}
+				text, i = append(text, rest[:end]...), i+end
+			}
 			if i < len(line) && line[i] != r.delim {
 				r.bad = r.src.errorfAt(i,
 					"column %d: found %s after a closing quote, wanted %q or the end of the line",
@@ -136,7 +151,7 @@ func (r *record) unquote(line []byte) error {
 				end = len(line) - i
 			}
 			field := line[i : i+end]
-			if at := bytes.IndexByte(field, '"'); at >= 0 {
+			if at := bytes.IndexByte(field, '"'); at >= 0 && !r.layout.lenient {
 				r.bad = r.src.errorfAt(i+at,
 					`column %d: found a " within %s, wanted the whole field in quotes and the " doubled`,
 					len(r.ends)+1, quote.Text(string(field)))
@@ -170,6 +185,37 @@ func (r *record) isComment(line []byte) bool {
 	return r.delim == ' ' && alone || r.usual > 0 && countFields(line, r.delim) != r.usual
 }
 
+// isTitle reports whether a line above the first record holds at most one text where others hold
+// more.
+func (r *record) isTitle(line []byte) bool {
+	if r.usual < 3 || r.delim == ' ' {
+		return false
+	}
+	texts := 0
+	for _, field := range bytes.Split(line, []byte{r.delim}) {
+		if len(bytes.Trim(field, " \"")) > 0 {
+			texts++
+		}
+	}
+	return texts < 2
+}
+
+// fit makes the current record one of width fields: empty ones are added, or left out at the end.
+func (r *record) fit(width int) {
+	for len(r.ends) > width && len(bytes.Trim(r.field(len(r.ends)-1), " ")) == 0 {
+		r.ends = r.ends[:len(r.ends)-1]
+		r.text = r.text[:r.ends[len(r.ends)-1]]
+	}
+	if len(r.ends) >= width {
+		return
+	}
+	r.text = bytes.Clone(r.text[:r.ends[len(r.ends)-1]])
+	for len(r.ends) < width {
+		r.text = append(r.text, r.delim)
+		r.ends = append(r.ends, int32(len(r.text)))
+	}
+}
+
 // ahead returns a reader of the whole records in the next n bytes, which does not move r.
 func (r *record) ahead(n int) *record {
 	r.text, r.raw = bytes.Clone(r.text), bytes.Clone(r.raw) // peek moves what they lie in
@@ -178,18 +224,22 @@ func (r *record) ahead(n int) *record {
 		head = head[:end+1] // the last line may go on
 	}
 	s := &source{ctx: r.src.ctx, limits: r.src.limits, r: bufio.NewReader(bytes.NewReader(head))}
-	return &record{src: s, layout: r.layout, delim: r.delim, usual: r.usual}
+	return &record{src: s, layout: r.layout, delim: r.delim, usual: r.usual, begun: true}
 }
 
 // detect finds out what separates fields from the first lines; it returns the first.
 func (r *record) detect(line []byte) []byte {
 	line = bytes.Clone(line) // peek moves what it lies in
+	most := 2
+	if r.layout.lenient {
+		most = 12
+	}
 	telling := [][]byte{line}
 	if line[0] == '#' {
 		telling = nil
 	}
 	for next := range bytes.Lines(r.src.peek(1 << 16)) {
-		if len(telling) == 2 {
+		if len(telling) == most {
 			break
 		}
 		if next = bytes.TrimRight(next, "\r\n"); len(bytes.Trim(next, " \t")) > 0 && next[0] != '#' {
@@ -199,11 +249,38 @@ func (r *record) detect(line []byte) []byte {
 	if telling == nil {
 		telling = [][]byte{line}
 	}
-	if r.delim = r.layout.separator; r.delim == 0 {
+	steady, fields := steadySeparator(telling)
+	if r.delim = r.layout.separator; r.delim == 0 && r.layout.lenient {
+		r.delim = steady
+	}
+	if r.delim == 0 {
 		r.delim = detectDelimiter(telling, extension(r.src.path) == ".tsv", r.layout)
 	}
-	r.usual = countFields(telling[0], r.delim)
+	if r.usual = countFields(telling[0], r.delim); r.layout.lenient && r.delim == steady {
+		r.usual = fields
+	}
 	return line
+}
+
+// steadySeparator returns the character that cuts the last lines, at least half of them and three,
+// into one number of fields, the largest, and that number; 0 if none does. Blanks cut all lines, if
+// into more fields than tabs.
+func steadySeparator(lines [][]byte) (separator byte, fields int) {
+	for _, c := range []byte{'\t', ';', '|', ','} {
+		n, run := countFields(lines[len(lines)-1], c), 0
+		for k := len(lines) - 1; k >= 0 && countFields(lines[k], c) == n; k-- {
+			run++
+		}
+		if run >= 3 && 2*run >= len(lines) && n > max(fields, 1) {
+			separator, fields = c, n
+		}
+	}
+	blanks := countFields(lines[0], ' ')
+	if separator == '\t' && blanks > fields && !slices.ContainsFunc(lines,
+		func(line []byte) bool { return countFields(line, ' ') != blanks }) {
+		return ' ', blanks
+	}
+	return separator, fields
 }
 
 // countFields returns how many fields a line has.

@@ -1,6 +1,8 @@
 package file
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,12 +22,20 @@ const sniffed = 1 << 20
 
 // tally counts what stands in a column.
 type tally struct {
-	numbers, truths, words, dates, commas int    // commas and dates are words
-	date, comma                           string // the first
+	numbers, truths, words, dates, commas, missing int    // commas and dates are words
+	date, comma                                    string // the first
+
+	loose, looseCommas int // words that are numbers with marks between, by point and by comma
+	blanks             int // in words
+	levels             map[string]struct{}
 }
+
+// mostTold is how many different words of a column are counted.
+const mostTold = 1 << 16
 
 func (t *tally) count(text []byte) {
 	if encode.IsMissing(text) {
+		t.missing++
 		return
 	}
 	if _, ok := decimal.Parse(text); ok || decimal.IsNonFinite(string(text)) || beyondRange(text) {
@@ -33,6 +43,21 @@ func (t *tally) count(text []byte) {
 	} else if _, ok := encode.ParseTruth(text); ok {
 		t.truths++
 	} else {
+		_, point := decimal.Loose(text, false)
+		_, comma := decimal.Loose(text, true)
+		if point {
+			t.loose++
+		}
+		if comma {
+			t.looseCommas++
+		}
+		if t.levels == nil {
+			t.levels = map[string]struct{}{}
+		}
+		if len(t.levels) < mostTold {
+			t.levels[string(text)] = struct{}{}
+		}
+		t.blanks += bytes.Count(text, []byte(" "))
 		switch t.words++; {
 		case isDate(string(text)):
 			if t.dates++; t.date == "" {
@@ -52,6 +77,59 @@ func (t *tally) kind() string {
 		return dataset.KindCategory
 	}
 	return dataset.KindNumber
+}
+
+// survey is what the fields of a table told before it was read, by EncodeOptions.Missing auto.
+type survey struct {
+	whole  bool           // all of the table is looked at, in a reading of its own
+	once   bool           // it can be read but once
+	holes  bool           // columns of numbers hold more than plain numbers
+	commas bool           // numbers have decimal commas
+	asides map[int]string // why columns are set aside
+}
+
+// lenient reports whether any table is to be read.
+func (o *Options) lenient() bool {
+	return o.Encode != nil && o.Encode.Missing == dataset.MissingAuto
+}
+
+// errSurprise says that a table is not what its beginning told.
+var errSurprise = errors.New("the table is not what its beginning told")
+
+// judgeCommas finds out whether numbers have decimal commas: if some cannot be read otherwise, or
+// between semicolons.
+func judgeCommas(tallies []tally, delim byte) bool {
+	points, commas := 0, 0
+	for _, t := range tallies {
+		points, commas = points+t.loose, commas+t.looseCommas
+	}
+	return commas > points || commas == points && commas > 0 && delim == ';'
+}
+
+// lenientKind returns what a column of a table holds that is read without a question, why it is set
+// aside, if it is, and whether a column of numbers holds other things too.
+func (t *tally) lenientKind(commas bool) (kind, why string, holes bool) {
+	loose := t.loose
+	if commas {
+		loose = t.looseCommas
+	}
+	words, numbers := t.words-loose, t.numbers+loose
+	all := words + numbers + t.truths
+	texts := words >= fewExamples && t.blanks >= 3*t.words
+	switch {
+	case all == 0:
+		return dataset.KindAside, "holds no value but missing ones", false
+	case words == 0, 20*words <= all && numbers > t.truths, words < numbers && len(t.levels) > 30:
+		return dataset.KindNumber, "", t.missing > 0 || t.words > 0
+	case 2*t.dates > t.words:
+		return dataset.KindAside, "holds dates or times such as " + quote.Text(t.date), false
+	case texts && 2*len(t.levels) > words:
+		return dataset.KindText, "holds sentences, and is taken for a text of words", false
+	case words >= fewExamples && 10*len(t.levels) > 9*words && len(t.levels) < mostTold:
+		return dataset.KindAside, fmt.Sprintf("holds a different text for nearly each example (%d in %d)",
+			len(t.levels), words), false
+	}
+	return dataset.KindCategory, "", false
 }
 
 // fault says what is wrong with a column of dates, or of numbers with commas, "" if it is none.
@@ -86,9 +164,10 @@ func (c *columns) option(j int) string {
 	return fmt.Sprint(j + 1)
 }
 
-// kinds returns what the feature columns hold, by the records in the buffer.
+// kinds returns what the feature columns hold, by the records in the buffer, or by all.
 func (r *csvReader) kinds() (kinds []string, fault string) {
-	if r.o.Encode == nil || r.o.Encoding != nil {
+	follows := r.o.Encoding != nil
+	if r.o.Encode == nil && !follows {
 		return nil, ""
 	}
 	tallies := make([]tally, len(r.columns.role))
@@ -97,12 +176,16 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 			tallies[j].count(r.telling(j))
 		}
 	}
-	next := r.ahead(sniffed)
+	next, done := r.surveyed()
+	defer done()
 	for next.next() == nil {
 		if next.bad != nil {
 			continue
 		}
-		if next.split(); len(next.ends) != len(tallies) {
+		if next.split(); next.layout.lenient {
+			next.fit(len(tallies))
+		}
+		if len(next.ends) != len(tallies) {
 			continue
 		}
 		for j := range tallies {
@@ -111,18 +194,105 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 			}
 		}
 	}
+	if r.o.lenient() || follows {
+		r.o.survey.commas = !r.record.layout.comma && judgeCommas(tallies, r.delim)
+	}
+	if follows {
+		return nil, ""
+	}
 	asked, fault := r.columns.asked(r.o.Encode)
+	s := &r.o.survey
+	if s.asides = map[int]string{}; s.whole {
+		s.holes = true
+	}
 	for j := range tallies {
 		if r.columns.role[j] != feature || fault != "" {
 			continue
 		}
 		kind := asked[j]
-		if kind == "" {
+		switch {
+		case kind == "" && r.o.lenient():
+			var why string
+			var holes bool
+			kind, why, holes = tallies[j].lenientKind(s.commas)
+			s.holes = s.holes || holes
+			if why != "" {
+				s.asides[j] = why
+			}
+		case kind == "":
 			kind, fault = tallies[j].kind(), tallies[j].fault(&r.columns, j)
 		}
 		kinds = append(kinds, kind)
 	}
 	return kinds, fault
+}
+
+// joinHeader returns the names of columns, with those of a second row where the first leaves some
+// empty, as a spreadsheet with merged cells does, and no field of the second is a number.
+func (r *csvReader) joinHeader(names []string) []string {
+	if !slices.Contains(names[1:], "") {
+		return names
+	}
+	next := r.ahead(sniffed)
+	words := func() (texts []string, numbers int) {
+		if next.next() != nil || next.bad != nil {
+			return nil, 0
+		}
+		next.split()
+		texts = next.fields()
+		for _, text := range texts {
+			if _, ok := decimal.Parse([]byte(text)); ok {
+				numbers++
+			}
+		}
+		return texts, numbers
+	}
+	second, numbers := words()
+	_, then := words()
+	if len(second) != len(names) || numbers > 0 || then == 0 || slices.Contains(second[1:], "") {
+		return names
+	}
+	r.second = r.line + next.src.line - 1
+	joined, group := slices.Clone(names), ""
+	for j, name := range names {
+		if name != "" {
+			group = name
+		}
+		joined[j] = strings.TrimSpace(group + " " + second[j])
+	}
+	return joined
+}
+
+// distinct returns the names, equal ones told apart as pandas does: x, x.1, x.2.
+func (r *csvReader) distinct(names []string) []string {
+	told := slices.Clone(names)
+	taken := make(map[string]int, len(names))
+	for j, name := range names {
+		if k := taken[name]; k > 0 && name != "" {
+			told[j] = fmt.Sprintf("%s.%d", name, k)
+			r.o.remarks.note("column %d is called %s, as there are several named %s", j+1,
+				quote.Text(told[j]), quote.Text(name))
+		}
+		taken[name]++
+	}
+	return told
+}
+
+// surveyed returns the records behind the current one that tell what columns hold: those in the
+// buffer, or all of the file.
+func (r *csvReader) surveyed() (next *record, done func()) {
+	if r.o.survey.whole {
+		if s, done, err := openSource(r.record.src.ctx, r.record.src.path, nil); err == nil {
+			if r.record.layout.lenient {
+				s.latin(r.builder)
+			}
+			next := &record{src: s, layout: r.record.layout, delim: r.delim, usual: r.usual}
+			for next.line < r.line && next.next() == nil {
+			}
+			return next, done
+		}
+	}
+	return r.ahead(sniffed), func() {}
 }
 
 // telling is field j with a point for a decimal comma.
@@ -202,8 +372,10 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 		}
 		features = append(features, text)
 		number, comma := r.pointed([]byte(text))
+		_, loose := decimal.Loose(number, true)
 		switch _, ok := decimal.Parse(number); {
-		case ok || comma != "" || decimal.IsNonFinite(text) || strings.EqualFold(text, "true") ||
+		case ok || loose && r.record.layout.lenient || comma != "" ||
+			decimal.IsNonFinite(text) || strings.EqualFold(text, "true") ||
 			strings.EqualFold(text, "false"):
 			numbers = true
 		case text != "" && !(len(features) == 1 && isIndexName(text)):

@@ -17,6 +17,7 @@ func newExternal(name string, o Options) (*external, *faults, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	o.Encode = nil // a label that is missing shifts no others
 	f := newFaults(o)
 	return &external{name: name, labels: l, bad: make(map[int]error)}, &f, nil
 }

@@ -32,6 +32,9 @@ type Options struct {
 	// NoLabels reads data to predict: every column but LabelColumn is a feature, unless Features wants
 	// it too.
 	NoLabels bool
+	// MayLackLabels takes the last column for a feature, and reads no labels, if it is one of
+	// FeatureNames, or if there are Features columns and no header.
+	MayLackLabels bool
 	// XName and YName are the arrays of an .npz; "" means X, x or the only matrix, and y or Y.
 	XName, YName string
 	// ZeroBased says that the indices of a LIBSVM file begin at 0, not at 1.
@@ -101,6 +104,7 @@ type passed struct {
 	block   func(*dataset.Dataset) error // takes the examples of a stream, a block at a time
 	remarks *remarks                     // what the choice of columns has to say
 	parts   *parts                       // the parts of a set, if the file is one of them
+	survey  survey                       // what the fields told
 }
 
 // check refuses choices that no reader knows.

@@ -42,6 +42,14 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*data
 	case 1:
 		return Read(ctx, paths[0], o)
 	}
+	return surveying(o, paths, func(o Options) (*dataset.Dataset, error) {
+		return readAllOnce(ctx, name, paths, o)
+	})
+}
+
+// readAllOnce is ReadAll, or errSurprise.
+func readAllOnce(ctx context.Context, name string, paths []string, o Options) (*dataset.Dataset,
+	error) {
 	o.Ranks, o.remarks = nil, &remarks{}
 	p := &parts{name: name, first: paths[0], given: o.Labels != ""}
 	o.parts = p
@@ -50,7 +58,7 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*data
 		p.last = k == len(paths)-1
 		var d *dataset.Dataset
 		err := dataset.Guard(func() (err error) { // of binary parts before this one
-			d, err = Read(ctx, path, o)
+			d, err = readOnce(ctx, path, o)
 			return err
 		})
 		if !errors.Is(err, errGivenAway) {
@@ -166,9 +174,12 @@ func (b *builder) resolve(c *columns, names []string, width int, places string,
 	if *c, fault = chooseColumns(names, width, b.o); fault != "" {
 		return fault
 	}
-	b.width, b.about = c.features, c.about
+	b.about = c.about
+	if c.label < 0 && b.inline() {
+		b.labels = nil
+	}
 	list, fault := kinds()
-	if fault == "" {
+	if b.width = c.features; fault == "" {
 		fault = b.tableCells(places, c, list)
 	}
 	return fault
@@ -186,7 +197,9 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 	case fault != "":
 		return fault
 	case first:
-		b.Encoder = made
+		if b.Encoder = made; made != nil && b.o.Encoding != nil {
+			made.Forgive()
+		}
 	case (made == nil) != (b.Encoder == nil):
 		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone "+
 			"in the other; say which are categories ("+setting.Spell("categories", "")+")", p.first)
@@ -204,7 +217,8 @@ func (c *columns) cells(path, places string, kinds []string, o Options) (*encode
 		return nil, ""
 	}
 	var sources []encode.Source
-	plain := o.Encode == nil || o.Encode.Missing == "" || o.Encode.Missing == dataset.MissingError
+	plain := o.Encode == nil || o.Encode.Missing == "" ||
+		o.Encode.Missing == dataset.MissingError || o.lenient() && !o.survey.holes
 	for j, role := range c.role {
 		if role != feature {
 			continue
@@ -214,12 +228,18 @@ func (c *columns) cells(path, places string, kinds []string, o Options) (*encode
 		if kinds != nil {
 			s.Kind = kinds[len(sources)]
 		}
-		plain = plain && s.Kind == dataset.KindNumber
+		if plain = plain && s.Kind == dataset.KindNumber; o.survey.asides != nil {
+			s.Why = o.survey.asides[j]
+		}
 		sources = append(sources, s)
 	}
 	if o.Encoding != nil {
-		return encode.Follow(path, places, sources, o.Encoding, c.names != nil && o.FeatureNames != nil,
-			o.Unseen == unseenError)
+		e, fault := encode.Follow(path, places, sources, o.Encoding,
+			c.names != nil && o.FeatureNames != nil, o.Unseen == unseenError)
+		if e != nil {
+			e.Commas = o.survey.commas
+		}
+		return e, fault
 	}
 	if plain {
 		return nil, ""
@@ -230,7 +250,9 @@ func (c *columns) cells(path, places string, kinds []string, o Options) (*encode
 			sources[c.featureAt(j)].Chosen = true
 		}
 	}
-	return encode.New(path, places, sources, *o.Encode), ""
+	e := encode.New(path, places, sources, *o.Encode)
+	e.Commas = o.survey.commas
+	return e, ""
 }
 
 // checkWidth returns an error if a part has other features than the parts before it and must not.

@@ -9,8 +9,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -104,6 +106,29 @@ func formatNamed(name string, write bool) (format, error) {
 // mapped, not copied: nobody may write to it, use it under Guard, and Close unmaps it. The end of
 // ctx ends Read, though a waiting read of a pipe goes on by itself.
 func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
+	return surveying(o, []string{path}, func(o Options) (*dataset.Dataset, error) {
+		return readOnce(ctx, path, o)
+	})
+}
+
+// surveying reads once, and, if a table is not what its beginning told, again by all of it.
+func surveying(o Options, paths []string, read func(Options) (*dataset.Dataset, error),
+) (*dataset.Dataset, error) {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			o.survey.once = true
+		}
+	}
+	d, err := read(o)
+	if errors.Is(err, errSurprise) {
+		o.survey.whole = true
+		d, err = read(o)
+	}
+	return d, err
+}
+
+// readOnce is Read, or errSurprise.
+func readOnce(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
 	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {
 		return nil, cancelled(ctx, path, err)
@@ -126,6 +151,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*datase
 		l.length, waits = b.Len(), false
 	}
 	s, err := newSource(ctx, name, reading{ctx, r, waits, nil}, l)
+	o.survey.once = true
 	if err != nil {
 		return nil, cancelled(ctx, name, err)
 	}

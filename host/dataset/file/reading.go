@@ -213,3 +213,50 @@ func checkUTF16(s *source) error {
 	}
 	return nil
 }
+
+// windows are the characters of Windows-1252 from 0x80 on; from 0xa0 on they are those of Unicode.
+var windows = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
+
+// latin has s read a text that is not UTF-8 as Windows-1252, which has all of Latin-1, and b say
+// so.
+func (s *source) latin(b *builder) {
+	head := s.peek(sniffed)
+	for at := 0; at < len(head); {
+		c, size := utf8.DecodeRune(head[at:])
+		if c == utf8.RuneError && size == 1 {
+			if !utf8.FullRune(head[at:]) { // the buffer ends in it
+				return
+			}
+			b.note("%s: the text is no UTF-8 and is read as Windows-1252", s.path)
+			s.r, s.file = bufio.NewReaderSize(&latinReader{r: s.r}, s.limits.buffer), nil
+			return
+		}
+		at += size
+	}
+}
+
+// latinReader gives a text of Windows-1252 as UTF-8.
+type latinReader struct {
+	r    io.Reader
+	raw  [1 << 12]byte
+	text []byte
+}
+
+func (l *latinReader) Read(p []byte) (int, error) {
+	if len(l.text) == 0 {
+		n, err := l.r.Read(l.raw[:])
+		if n == 0 {
+			return 0, err
+		}
+		for _, c := range l.raw[:n] {
+			r := rune(c)
+			if 0x80 <= c && c < 0xa0 {
+				r = windows[c-0x80]
+			}
+			l.text = utf8.AppendRune(l.text, r)
+		}
+	}
+	n := copy(p, l.text)
+	l.text = l.text[n:]
+	return n, nil
+}

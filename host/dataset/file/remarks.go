@@ -40,7 +40,7 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 		d.Warnings = append(d.Warnings, d.Path+": "+fmt.Sprintf(format, args...))
 	}
 	if o.Features == 0 && r.leading {
-		leadingColumn(d, r, warn)
+		leadingColumn(d, r, o, warn)
 	}
 	if name, found := firstTwice(d.Features); found && o.FeatureNames == nil {
 		d.Notes = append(d.Notes,
@@ -55,7 +55,7 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	if o.Classes != nil || d.Y == nil {
 		return nil
 	}
-	return judgeLabels(d, warn)
+	return judgeLabels(d, o, warn)
 }
 
 // firstTwice returns the first of names that is there before.
@@ -74,11 +74,15 @@ func firstTwice(names []string) (name string, found bool) {
 const fewExamples = 20
 
 // leadingColumn leaves out a nameless first column that numbers the examples, and warns if unsure.
-func leadingColumn(d *dataset.Dataset, r *remarks, warn func(string, ...any)) {
+func leadingColumn(d *dataset.Dataset, r *remarks, o Options, warn func(string, ...any)) {
 	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == dataset.KindNumber &&
 		d.Encoding.Columns[0].Width() == 1
 	counts := d.N > 1 && d.D > 1 && number && firstCounts(d)
 	switch {
+	case counts && o.lenient() && d.Features != nil && !r.leadingNoName && d.N >= fewExamples:
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: column 1 (%s) numbers the examples; it is left out",
+			d.Path, quote.Printable(d.Features[0])))
+		dropFirst(d)
 	case counts && r.leadingNoName:
 		d.Notes = append(d.Notes,
 			d.Path+": column 1 has no name and numbers the examples; it is left out")
@@ -162,8 +166,9 @@ func count(d *dataset.Dataset, q int32) (n int) {
 }
 
 // judgeLabels refuses labels that are measurements, and warns of labels that may be.
-func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
-	const usual = 20 // classes that are no wonder, whatever their names
+func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error {
+	const usual = 20 // classes that are no wonder, whatever their names; or examples of a class
+	const forgotten = 50
 	if d.N < fewExamples || len(d.Classes) <= usual {
 		return nil
 	}
@@ -187,6 +192,11 @@ func judgeLabels(d *dataset.Dataset, warn func(string, ...any)) error {
 	}
 	many := 2*len(d.Classes) > d.N
 	switch {
+	case o.lenient() && o.LabelColumn == "" && d.Label != "" && usual*len(d.Classes) > d.N &&
+		len(d.Classes) > forgotten:
+		return fmt.Errorf("%s: %s, the last, holds %d classes in %d examples, such as %s, and no label "+
+			"column was named; name it (%s, or %s if it is this one)", d.Path, column, len(d.Classes), d.N,
+			quote.List(d.Classes), setting.Spell("label-column", ""), setting.Spell("label-column", "last"))
 	case fractions != "" && many:
 		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
 			"classes and not a measurement; name the column of the class ("+setting.Spell("label-column",
@@ -233,6 +243,7 @@ func (e *BadExamples) Unwrap() []error { return e.Errs }
 type faults struct {
 	most int  // errors to list before reading ends, at least 1
 	skip bool // pass over bad examples
+	few  bool // but not more than one in ten
 	errs []error
 	// of examples that were passed over: all places, and the first errors
 	skippedAt   []int
@@ -242,7 +253,22 @@ type faults struct {
 // defaultListed is how many errors Skipped keeps unless MaxErrors says more.
 const defaultListed = 10
 
-func newFaults(o Options) faults { return faults{most: max(1, o.MaxErrors), skip: o.SkipBad} }
+func newFaults(o Options) faults {
+	return faults{most: max(1, o.MaxErrors), skip: o.SkipBad || o.lenient(), few: !o.SkipBad}
+}
+
+// passedOver returns the errors of bad examples that were passed over, if they are too many of seen
+// ones.
+func (f *faults) passedOver(seen int) error {
+	switch bad := len(f.skippedAt); {
+	case !f.few || 10*bad <= seen:
+		return nil
+	case f.most == 1 || bad == 1:
+		return f.skippedErrs[0]
+	default:
+		return &BadExamples{Errs: f.skippedErrs[:min(bad, f.most)], Stopped: bad > f.most}
+	}
+}
 
 // listed is how many errors of skipped examples are kept.
 func (f *faults) listed() int { return max(f.most, defaultListed) }

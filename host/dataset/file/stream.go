@@ -37,6 +37,10 @@ func OpenStream(ctx context.Context, name string, paths []string, o Options) (*S
 	case o.check() != nil:
 		return nil, o.check()
 	}
+	if o.lenient() { // which needs all of a table
+		e := *o.Encode
+		e.Missing, o.Encode = dataset.MissingError, &e
+	}
 	return openStream(func(yield func(*dataset.Dataset, error) bool) {
 		if len(paths) > 1 {
 			o.parts = &parts{name: name, first: paths[0]}

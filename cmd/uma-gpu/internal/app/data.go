@@ -82,9 +82,9 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 			1, math.MaxInt32),
 		Range(&cli.IntFlag{Name: "text-ngrams", DefaultText: fmt.Sprint(features.DefaultTextWords),
 			Destination: &e.Text.Words, Usage: "most `N` words in a run"}, 1, features.MostTextWords),
-		Choice(&e.Missing, "missing", "error",
-			"`RULE` for missing values: error, mean, indicator (and a feature)", "error", "mean",
-			"indicator"),
+		Choice(&e.Missing, "missing", "auto",
+			"`RULE` for missing values: error, mean, indicator (and a feature), or auto (and words among "+
+				"numbers)", "auto", "error", "mean", "indicator"),
 		Choice(&d.Unseen, "unseen", "zero",
 			"`RULE` for levels that the model does not know: zero (none) or error", "zero", "error"),
 	}
@@ -141,17 +141,18 @@ func (d *Data) ReadWhole(ctx context.Context, o file.Options) (*dataset.Dataset,
 	return ReadWhole(ctx, d.Path, o, d.common.Notes)
 }
 
-// AsModel has o read the columns of a table as the columns of features f. Flags that ask for other
-// features are wrong.
-func (d *Data) AsModel(o *file.Options, f model.Features) error {
+// AsModel has o read the columns of a table as the columns of features f, whatever flags say of
+// learned columns.
+func (d *Data) AsModel(o *file.Options, f model.Features) {
 	for _, flag := range learnedColumns {
 		if d.common.Given(flag) && !d.Resumes {
-			return Usage("--%s is given with a model, which knows what becomes of the columns; give it to "+
-				"train", flag)
+			d.common.Notes.Say("--%s is left to the model, which knows what becomes of the columns", flag)
 		}
 	}
+	if d.Resumes && d.encode.Missing == dataset.MissingAuto {
+		o.SkipBad = true // as the training did, where bad examples are few
+	}
 	o.Features, o.Encoding, o.Encode = f.Count, f.Encoding, nil
-	return nil
 }
 
 // CheckOutput refuses an output whose name asks for a format that is only read, or that has no

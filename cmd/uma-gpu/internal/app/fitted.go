@@ -30,9 +30,7 @@ func (m *Model) MatchFlag() cli.Flag {
 // order, if there are names and --match-features agrees.
 func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Features,
 ) (*dataset.Dataset, error) {
-	if err := d.AsModel(&o, f); err != nil {
-		return nil, err
-	}
+	d.AsModel(&o, f)
 	if m.Match == "name" && len(f.Names) > 0 {
 		o.FeatureNames = f.Names
 	}

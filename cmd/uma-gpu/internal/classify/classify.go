@@ -124,7 +124,7 @@ func (o *Options) OpenKernel(ctx context.Context,
 // read returns the examples, prepared for m.
 func (o *Options) read(ctx context.Context, m *model.Model, options file.Options,
 ) (*dataset.Dataset, error) {
-	options.Classes = m.Meta.Classes
+	options.Classes, options.MayLackLabels = m.Meta.Classes, o.Data.Unlabelled
 	if m.Meta.Preparation.Fills() && options.Storage != "narrow" {
 		options.Storage = "dense"
 	}

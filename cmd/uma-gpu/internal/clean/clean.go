@@ -44,7 +44,8 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 should be. Several models compete: some take the labels for right, some do not. They are judged by
 rows that they have not seen. If nothing shows that labels are wrong, they are left alone.
 
---checked names a table of rows that somebody has checked: their number or id, and their right label.
+--checked names a table of rows that somebody has checked: their number (column row, from 1) or id,
+and their right label.
 Twenty such rows or more judge the models, and say how many labels are wrong. All models learn from
 them. Without such rows the labels themselves judge, and only what they show clearly is mended.
 

@@ -119,3 +119,33 @@ func TestCleanUsage(t *testing.T) {
 		t.Errorf("found %q, want nothing (%v)", files, err)
 	}
 }
+
+// Checked rows are named by their id, or by their number from 1, and keep their right label.
+func TestCheckedRowsByIDAndNumber(t *testing.T) {
+	path, right := writeTable(t, 0.3)
+	for _, key := range []string{"name", "row"} {
+		var b strings.Builder
+		b.WriteString(key + ",label\n")
+		for i := range 40 {
+			name := fmt.Sprintf("row-%d", i)
+			if key == "row" {
+				name = fmt.Sprint(i + 1)
+			}
+			b.WriteString(name + "," + right[i] + "\n")
+		}
+		checked := filepath.Join(filepath.Dir(path), key+".csv")
+		if err := os.WriteFile(checked, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.Join(filepath.Dir(path), key)
+		if _, err := run(t, "--label", "kind", "--id-column", "name", "--ignore-columns", "note",
+			"--checked", checked, "--dir", folder, path); err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range readCSV(t, filepath.Join(folder, "cleaned.csv"))[1:41] {
+			if row[3] != right[i] {
+				t.Fatalf("%s: row %d: got label %s, want %s as checked", key, i+1, row[3], right[i])
+			}
+		}
+	}
+}

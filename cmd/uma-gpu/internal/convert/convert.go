@@ -137,9 +137,7 @@ func (o *Options) encodedAs(options *file.Options) error {
 			"of a table "+
 			"with words or missing values", o.Encoding)
 	}
-	if err := o.Data.AsModel(options, m.Meta.Features); err != nil {
-		return err
-	}
+	o.Data.AsModel(options, m.Meta.Features)
 	options.FeatureNames = m.Meta.Features.Names
 	return nil
 }

@@ -6,13 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -38,12 +40,14 @@ and its header or none.
 Files may be packed by gzip or zstd. --format auto goes by content and name. In a file of --labels,
 --label-column is the column. --storage auto goes by density. narrow keeps small integers as such
 and prepares them while they are read; auto does so too where it pays. Weights do not depend on it.
-No example is left out unless --skip-bad is given.
+Any table is read in one go, and what was found in it is told: bad examples are passed over if they
+are one in ten at most, or with --skip-bad. What else keeps it from being read is listed as problems.
 
-A column of a table whose values are mostly words is a category: each level becomes a feature that
-is 0 or 1, and the model keeps the levels. true, yes, false and no are numbers. Missing values are
-an empty field, NA, NaN, null, ? and the like; --missing says what stands for them, and info counts
-them.
+A column of a table whose values are mostly words is a category: each level that comes again becomes
+a feature that is 0 or 1, and the model keeps the levels. true, yes, false and no are numbers.
+Missing values are an empty field, NA, NaN, null, ? and the like: the mean of the column stands for
+them, and a feature of 0 or 1. Dates and names of examples are set aside, sentences are texts.
+--missing error refuses all that is no number or category.
 
 --text COLUMN makes a feature of each word of that column and of each pair of words that follow each
 other. Its value is the tf-idf; the model keeps the vocabulary. Words that it does not know do not
@@ -62,13 +66,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	d, err := o.Data.ReadWhole(ctx, options)
-	if errors.Is(err, features.ErrMissing) && !o.Given("missing") && o.Data.Path != "-" {
-		o.Notes.Say("data: %v", err)
-		o.Notes.Say("data: described as read with --missing mean")
-		options.Encode.Missing = "mean"
-		d, err = o.Data.ReadWhole(ctx, options)
-	}
+	d, problems, err := o.read(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -78,14 +76,43 @@ func Run(ctx context.Context, o *Options) error {
 	if err := memory.Check(need, what); err != nil {
 		return err
 	}
-	i := dataset.Describe(d)
+	i := described{Info: dataset.Describe(d), Problems: problems}
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	return o.PrintTable(i, func(row app.Row) { rows(i, row) })
 }
 
-func rows(i dataset.Info, row app.Row) {
+// described is what info --json prints. Problems are what keeps other commands from reading the
+// data without more flags.
+type described struct {
+	dataset.Info
+	Problems []string `json:"problems,omitempty"`
+}
+
+// read reads what can be read, unless --missing error asks for more: without labels if these are
+// the problem, and without bad examples.
+func (o *Options) read(ctx context.Context, options file.Options) (d *dataset.Dataset,
+	problems []string, err error) {
+	for _, relax := range []func(){func() {},
+		func() { options.SkipBad = true },
+		func() { options.NoLabels, options.Labels = true, "" },
+	} {
+		relax()
+		if d, err = o.Data.ReadWhole(ctx, options); err == nil || o.Data.Path == "-" ||
+			options.Encode.Missing != dataset.MissingAuto ||
+			errors.Is(err, fs.ErrNotExist) || errors.Is(err, app.ErrInterrupted) ||
+			errors.Is(err, memory.ErrBudget) {
+			return d, problems, err
+		}
+		if text := err.Error(); !slices.Contains(problems, text) {
+			problems = append(problems, text)
+		}
+	}
+	return nil, nil, err
+}
+
+func rows(i described, row app.Row) {
 	row("data\t%s", i.Path)
 	if i.Format != "" {
 		row("format\t%s", i.Format)
@@ -119,6 +146,9 @@ func rows(i dataset.Info, row app.Row) {
 	row("duplicates\t%d%s", i.Duplicates, conflicts)
 	if bad := len(i.SkippedAt); bad > 0 {
 		row("skipped\t%d bad examples, at %s", bad, app.Places(i.SkippedAt))
+	}
+	for _, problem := range i.Problems {
+		row("problem\t%s", problem)
 	}
 	for _, note := range i.Notes {
 		row("note\t%s", note)

@@ -4,6 +4,7 @@ package predict
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -184,7 +185,7 @@ const separator = "|" // of the classes of a set, as of candidate labels
 func writeSets(b *bufio.Writer, r classify.Classified, rule *sets.Rule) error {
 	w, name := csv.NewWriter(b), "example"
 	if r.Data.IDs != nil {
-		name = "id"
+		name = cmp.Or(r.Data.ID, "id")
 	}
 	w.Write([]string{name, "class", "set"})
 	var set []int32
@@ -212,7 +213,7 @@ func writeCSV(b *bufio.Writer, r classify.Classified) error {
 	}
 	fields := []string{"example"}
 	if ids != nil {
-		fields[0] = "id"
+		fields[0] = cmp.Or(r.Data.ID, "id")
 	}
 	if r.Scores == nil {
 		fields = append(fields, "class")

@@ -70,9 +70,7 @@ func (o *Options) checkStream() error {
 func (o *Options) openStream(ctx context.Context) (*file.Stream, error) {
 	r := o.Read
 	if base := o.Train.From; base != nil {
-		if err := o.Data.AsModel(&r, base.Meta.Features); err != nil {
-			return nil, err
-		}
+		o.Data.AsModel(&r, base.Meta.Features)
 		r.Classes = base.Meta.Classes
 		if o.Match.Match == "name" && len(base.Meta.Features.Names) > 0 {
 			r.FeatureNames = base.Meta.Features.Names

@@ -37,6 +37,7 @@ type Options struct {
 
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
+	o.Data.Resumes = true
 	return &cli.Command{
 		Name: "verify",
 		Usage: "find out whether a model is whole, computes the same on two engines, and comes of its " +

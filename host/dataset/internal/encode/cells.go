@@ -3,8 +3,8 @@
 package encode
 
 import (
+	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -28,14 +28,16 @@ type Encoder struct {
 	columns []cellColumn
 	marks   []mark
 	row     []markedValue // of the current example
+	begun   int           // examples so far
 	place   int           // where that stands: a line, or its number from 1
 	places  string        // which of them: "line" or "example"
-	fault   error         // ends reading, as no example is to blame
 	strict  bool          // a level that recipe does not know is an error
 	terms   *termReader   // nil until there is a text
 	at      []int         // where each term was in row last
 	weights []float64     // of weigh
 	growth  store.Growth  // of marks
+	lenient bool          // words among numbers are missing values
+	Commas  bool          // numbers have decimal commas
 	first   map[int32]int // where the marks of unknown levels are found first
 }
 
@@ -52,8 +54,14 @@ type cellColumn struct {
 	strange int   // examples with unknown levels
 	longest int   // words of a term of a text
 	spoken  int   // examples with a term of a text
-	terms   int   // of a text from which the vocabulary was chosen
-	left    int   // how many of them it leaves out
+	odd     int   // words among numbers
+	oddText string
+	oddAt   int    // where the first is
+	loose   string // a number with marks between, and what it is read as
+	looseAs float32
+	rare    string // says which levels have no feature, "" if none
+	terms   int    // of a text from which the vocabulary was chosen
+	left    int    // how many of them it leaves out
 }
 
 // mark is what a value of an example's row of marks stands for.
@@ -87,15 +95,19 @@ type Source struct {
 	Option string // how an option names it
 	Kind   string // Column.Kind, if that is learned
 	Chosen bool   // the user says that it is a category
+	Why    string // it is set aside
 }
 
 // New returns an Encoder that learns an Encoding by o; places are "line" or "example".
 func New(path, places string, columns []Source, o features.EncodeOptions) *Encoder {
 	s := &Encoder{path: path, places: places, o: o, missing: cmp.Or(o.Missing, dataset.MissingError),
 		first: map[int32]int{}}
+	if s.missing == dataset.MissingAuto {
+		s.missing, s.lenient = dataset.MissingIndicator, true
+	}
 	for k, c := range columns {
 		s.columns = append(s.columns, cellColumn{Source: c, at: k, gap: noMark, number: noMark})
-		if c.Kind != dataset.KindNumber {
+		if c.Kind != dataset.KindNumber && c.Kind != dataset.KindAside {
 			s.columns[k].levels = map[string]int32{}
 			s.columns[k].longest = cmp.Or(o.Text.Words, features.DefaultTextWords)
 		}
@@ -112,13 +124,16 @@ func Follow(path, places string, columns []Source, recipe *dataset.Encoding, byN
 	return s, s.follow(byName)
 }
 
+// Forgive has words among numbers count as missing, as the recipe allows, with a warning.
+func (s *Encoder) Forgive() { s.lenient = !s.strict && s.missing == dataset.MissingIndicator }
+
 // follow makes marks of all that the recipe knows.
 func (s *Encoder) follow(byName bool) string {
 	at := make(map[string]int, len(s.recipe.Columns))
 	for k, c := range s.recipe.Columns {
 		at[c.Name] = k
 	}
-	if len(s.columns) != len(s.recipe.Columns) { // and then chooseColumns said so
+	if !byName && len(s.columns) != len(s.recipe.Columns) { // and then chooseColumns said so
 		return fmt.Sprintf("found %d columns, wanted the %d of the model", len(s.columns),
 			len(s.recipe.Columns))
 	}
@@ -129,7 +144,7 @@ func (s *Encoder) follow(byName bool) string {
 		}
 		known := &s.recipe.Columns[c.at]
 		c.Kind, c.levels = known.Kind, nil
-		if c.Kind == dataset.KindNumber {
+		if c.Kind == dataset.KindNumber || c.Kind == dataset.KindAside {
 			continue
 		}
 		c.levels, c.longest = make(map[string]int32, len(known.Levels)), longest(known)
@@ -160,11 +175,14 @@ func (s *Encoder) HasText() bool {
 		func(c cellColumn) bool { return c.Kind == dataset.KindText })
 }
 
-// Broken reports whether reading has to end.
-func (s *Encoder) Broken() bool { return s != nil && s.fault != nil }
-
 // GoOn has s take another file of the same columns.
 func (s *Encoder) GoOn(path, places string) { s.path, s.places = path, places }
+
+// Surprised reports whether a column of numbers holds many words, where its beginning had few.
+func (s *Encoder) Surprised() bool {
+	return s.recipe == nil && slices.ContainsFunc(s.columns,
+		func(c cellColumn) bool { return c.odd > few && 20*c.odd > s.begun })
+}
 
 // IsNumber reports whether column k holds numbers alone.
 func (s *Encoder) IsNumber(k int) bool { return s.columns[k].Kind == dataset.KindNumber }
@@ -178,14 +196,22 @@ func (s *Encoder) AppendRow(columns []int32, values []float32) ([]int32, []float
 }
 
 // Begin starts the example at a place.
-func (s *Encoder) Begin(place int) { s.row, s.place = s.row[:0], place }
+func (s *Encoder) Begin(place int) {
+	s.row, s.place = s.row[:0], place
+	s.begun++
+}
 
 // Set enters a text in column k of the example; it returns what is wrong with it.
 func (s *Encoder) Set(k int, text []byte, subnormals *int) string {
-	if s.columns[k].Kind == dataset.KindText {
+	switch s.columns[k].Kind {
+	case dataset.KindText:
 		return s.setText(k, text)
+	case dataset.KindAside:
+		return ""
 	}
-	text = decimal.Trim(text)
+	if text = decimal.Trim(text); text == nil {
+		text = []byte{} // which is there, and empty
+	}
 	if IsMissing(text) {
 		return s.SetMissing(k, text)
 	}
@@ -193,6 +219,21 @@ func (s *Encoder) Set(k int, text []byte, subnormals *int) string {
 		return s.setLevel(k, text)
 	}
 	v, ok := ParseCell(text)
+	if !ok || s.Commas && bytes.ContainsAny(text, ",.") {
+		if loose, fits := decimal.Loose(text, s.Commas); fits {
+			v, ok = loose, true
+			if c := &s.columns[k]; c.loose == "" {
+				c.loose, c.looseAs = string(text), v
+			}
+		}
+	}
+	if !ok && s.lenient {
+		c := &s.columns[k]
+		if c.odd++; c.odd == 1 {
+			c.oddText, c.oddAt = string(text), s.place
+		}
+		return s.SetMissing(k, text)
+	}
 	if !ok {
 		return decimal.Fault(text)
 	}
@@ -217,6 +258,8 @@ func (s *Encoder) SetMissing(k int, text []byte) string {
 	switch {
 	case c.Kind == dataset.KindText:
 		return s.setText(k, nil)
+	case c.Kind == dataset.KindAside:
+		return ""
 	case s.missing != dataset.MissingError:
 		if c.gap == noMark {
 			c.gap = s.newMark(k, isGap, "")
@@ -250,12 +293,6 @@ func (s *Encoder) setLevel(k int, text []byte) string {
 	case s.recipe != nil:
 		at = s.newUnseen(k, string(text))
 	default:
-		if most := s.mostLevels(); len(c.levels) == most {
-			fault := fmt.Sprintf("found more than %d different texts, such as %s, wanted a category of at "+
-				"most %d levels; %s", most, quote.Text(string(text)), most, c.advice())
-			s.fault = errors.New(fault)
-			return fault
-		}
 		at = s.newMark(k, isLevel, string(text))
 		c.levels[string(text)] = at
 	}
@@ -335,8 +372,8 @@ func Check(o *features.EncodeOptions) error {
 		return fmt.Errorf("dataset: asked for categories of at most %d levels, wanted 0 (%d) or more",
 			o.Levels, features.DefaultLevels)
 	case o.Missing != "" && o.Missing != dataset.MissingError && o.Missing != dataset.MissingMean &&
-		o.Missing != dataset.MissingIndicator:
-		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted error, mean or "+
+		o.Missing != dataset.MissingIndicator && o.Missing != dataset.MissingAuto:
+		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted auto, error, mean or "+
 			"indicator", quote.Text(o.Missing))
 	}
 	return checkText(o.Text)

@@ -7,8 +7,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -71,16 +73,17 @@ func (s *Encoder) learn(e dataset.Examples, all *census) error {
 			}
 		} else if c.Kind == dataset.KindText {
 			column.Terms, column.IDF = terms[k], idf[k]
-		} else {
-			for _, level := range slices.Sorted(maps.Keys(c.levels)) {
-				if all.counts[c.levels[level]] > 0 {
-					column.Levels = append(column.Levels, level)
-				}
+		} else if c.Kind == dataset.KindCategory {
+			levels := 0
+			column.Levels, levels = s.commonLevels(c, all)
+			if why := s.judgeLevels(c, levels, all.n); why != "" && !s.lenient {
+				return fmt.Errorf("%s: %s %s; %s", s.path, c.Text, why, c.advice())
+			} else if why != "" || column.Levels == nil {
+				c.Why, c.rare, c.Kind = cmp.Or(why, c.rare), "", dataset.KindAside
 			}
-			dataset.SortClasses(column.Levels)
-			if err := s.judgeLevels(c, column.Levels, all.n); err != nil {
-				return err
-			}
+		}
+		if c.Kind == dataset.KindAside {
+			column = dataset.Column{Name: c.Name, Kind: c.Kind}
 		}
 		recipe.Columns[k] = column
 	}
@@ -116,18 +119,42 @@ func (s *Encoder) means(e dataset.Examples, all *census) []float32 {
 // few examples say nothing of a category's levels.
 const few = 20
 
-// judgeLevels refuses a category in which most examples have a level of their own.
-func (s *Encoder) judgeLevels(c *cellColumn, levels []string, n int) error {
-	switch {
-	case len(levels) == 0:
-		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the column "+
-			"out (%s)", s.path, c.Text, setting.Spell("ignore-columns", c.Option))
-	case s.o.Levels == 0 && !c.Chosen && n >= few && 2*len(levels) > n:
-		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a "+
-			"category, whose levels come again; "+
-			"%s", s.path, c.Text, len(levels), n, quote.Text(levels[0]), c.advice())
+// commonLevels returns the levels of a category that become features, and how many it has in all:
+// rare levels teach nothing, and there are at most as many as options say.
+func (s *Encoder) commonLevels(c *cellColumn, all *census) (common []string, n int) {
+	for level, mark := range c.levels {
+		if count := all.counts[mark]; count > 0 {
+			if n++; count >= features.RareLevel || all.n < few || c.Chosen {
+				common = append(common, level)
+			}
+		}
 	}
-	return nil
+	if most := cmp.Or(s.o.Levels, features.DefaultLevels); len(common) > most {
+		slices.SortFunc(common, func(a, b string) int {
+			return cmp.Or(cmp.Compare(all.counts[c.levels[b]], all.counts[c.levels[a]]),
+				strings.Compare(a, b))
+		})
+		common = common[:most]
+	}
+	dataset.SortClasses(common)
+	if n > len(common) {
+		c.rare = fmt.Sprintf("%d of its %d levels are rare and have no feature (%s keeps more)",
+			n-len(common), n, setting.Spell("categories", c.Option))
+	}
+	return common, n
+}
+
+// judgeLevels says why a category is none: most examples have a level of their own, or none.
+func (s *Encoder) judgeLevels(c *cellColumn, levels, n int) (why string) {
+	switch {
+	case levels == 0:
+		return "holds no value but missing ones"
+	case s.o.Levels == 0 && !c.Chosen && n >= few && 2*levels > n:
+		return fmt.Sprintf("holds %d different texts in %d examples, such as %s, wanted a category, "+
+			"whose levels come again", levels, n, quote.Text(slices.Min(slices.Collect(
+			maps.Keys(c.levels)))))
+	}
+	return ""
 }
 
 // weight is the value of a feature.
@@ -243,7 +270,31 @@ func (s *Encoder) features(ctx context.Context, room *store.Scratch,
 // About tells d what its features are made of, and what was found on the way.
 func (s *Encoder) About(d *dataset.Dataset) {
 	d.Encoding, d.Features = s.recipe, s.recipe.FeatureNames()
-	for _, c := range s.columns {
+	for k := range s.columns {
+		c := &s.columns[k]
+		if c.Kind == dataset.KindAside && c.Why != "" {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s: %s is set aside: it %s (%s makes a category of it, "+
+				"%s a text)", s.path, c.Text, c.Why, setting.Spell("categories", c.Option),
+				setting.Spell("text", c.Option)))
+		} else if c.Why != "" {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s: %s %s (%s leaves it out)", s.path, c.Text, c.Why,
+				setting.Spell("ignore-columns", c.Option)))
+		}
+		if c.Why = ""; c.loose != "" {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s: %s has numbers such as %s, which is read as %v",
+				s.path, c.Text, quote.Text(c.loose), c.looseAs))
+			c.loose = ""
+		}
+		if c.rare != "" {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s: %s: %s", s.path, c.Text, c.rare))
+			c.rare = ""
+		}
+		if c.odd > 0 {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s holds %d values that are no numbers, such "+
+				"as %s in %s %d, which count as missing; if it is a category, say so (%s)", s.path, c.Text,
+				c.odd, quote.Text(c.oddText), s.places, c.oddAt, setting.Spell("categories", c.Option)))
+			c.odd = 0
+		}
 		if c.gaps > 0 {
 			d.Missing = append(d.Missing, dataset.MissingCount{Column: c.Text, Values: c.gaps})
 		}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	codes "unicode/utf16"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
+)
+
+// messyTable returns a table size,weight,colour,kind of n examples, each row changed by change.
+func messyTable(n int, separator string, change func(i int, row []string) []string) string {
+	rng := rand.New(rand.NewPCG(3, 4))
+	lines := []string{strings.Join([]string{"size", "weight", "colour", "kind"}, separator)}
+	for i := range n {
+		size, weight := 3+rng.NormFloat64(), 1+rng.NormFloat64()/3
+		row := []string{fmt.Sprintf("%.2f", size), fmt.Sprintf("%.2f", weight),
+			[]string{"red", "green", "blue"}[rng.IntN(3)], []string{"big", "small"}[i%2]}
+		if change != nil {
+			row = change(i, row)
+		}
+		lines = append(lines, strings.Join(row, separator))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// put returns a change of column j of each n-th row.
+func put(j, n int, value func(i int, old string) string) func(int, []string) []string {
+	return func(i int, row []string) []string {
+		if i%n == 0 {
+			row[j] = value(i, row[j])
+		}
+		return row
+	}
+}
+
+// everywhere is a value for put.
+func everywhere(text string) func(int, string) string {
+	return func(int, string) string { return text }
+}
+
+func commas(_ int, old string) string { return strings.ReplaceAll(old, ".", ",") }
+
+// TestMessyTables: info and train read tables as people have them at the first try, and tell what
+// they made of them.
+func TestMessyTables(t *testing.T) {
+	const header = "size,weight,colour,kind\n"
+	plain := messyTable(60, ",", nil)
+	european := func(separator string) string {
+		return messyTable(60, separator, func(i int, row []string) []string {
+			return put(1, 1, commas)(i, put(0, 1, commas)(i, row))
+		})
+	}
+	utf16Text := func(text string) string {
+		var b strings.Builder
+		for _, c := range codes.Encode([]rune("\ufeff" + text)) {
+			b.WriteByte(byte(c))
+			b.WriteByte(byte(c >> 8))
+		}
+		return b.String()
+	}
+	for name, c := range map[string]struct {
+		text string
+		told string // facts of what train says
+	}{
+		"semicolons":     {messyTable(60, ";", nil), "60 examples 5 features"},
+		"tabs":           {messyTable(60, "\t", nil), "60 examples 5 features"},
+		"bars":           {messyTable(60, "|", nil), "60 examples 5 features"},
+		"blanks":         {messyTable(60, " ", nil), "60 examples 5 features"},
+		"decimal commas": {european(";"), `60 examples 5 features column 1 size numbers read`},
+		"no header, decimal commas": {strings.SplitAfterN(european(";"), "\n", 2)[1],
+			"60 examples 5 features column 1"},
+		"thousands": {messyTable(60, ",", put(0, 1, func(i int, _ string) string {
+			return fmt.Sprintf(`"%d,%03d"`, i+1, i)
+		})), `60 examples 5 features column 1 size "1,000" 1000`},
+		"apostrophes": {messyTable(60, ",", put(0, 1, func(i int, _ string) string {
+			return fmt.Sprintf("%d'%03d", i+1, i)
+		})), `column 1 size "1'000" 1000`},
+		"money": {messyTable(60, ",", put(0, 1, func(_ int, old string) string { return "$" + old })),
+			"60 examples 5 features column 1 size"},
+		"percent": {messyTable(60, ",", put(0, 1, func(_ int, old string) string { return old + "%" })),
+			"60 examples 5 features column 1 size"},
+		"UTF-16":           {utf16Text(plain), "60 examples 5 features"},
+		"byte order mark":  {"\ufeff" + plain, "60 examples 5 features"},
+		"Windows-1252":     {strings.ReplaceAll(plain, "red", "r\xf6d"), "60 examples Windows-1252"},
+		"carriage returns": {strings.ReplaceAll(plain, "\n", "\r\n"), "60 examples 5 features"},
+		"blank lines":      {strings.ReplaceAll(plain, "\n", "\n\n"), "60 examples 5 features"},
+		"title":            {"Report of 2024\n\n" + plain, "60 examples 1 lines above line 3"},
+		"title of a sheet": {"Report,,,\n,,,\n" + plain, "60 examples 2 lines above line 3"},
+		"merged header":    {"measures,,looks,\n" + plain, "60 examples lines 1 2 header"},
+		"row names of R": {messyTable(60, ",", func(i int, row []string) []string {
+			return append([]string{fmt.Sprint(i + 1)}, row...)
+		}), "60 examples 5 features column 1 no name left out"},
+		"holes": {messyTable(60, ",", put(0, 9, everywhere(""))),
+			"60 examples 6 features missing 7 column 1 size"},
+		"words for holes":  {messyTable(60, ",", put(0, 9, everywhere("NA"))), "missing 7 column 1 size"},
+		"blanks for holes": {messyTable(60, ",", put(0, 9, everywhere(" "))), "missing 7 column 1 size"},
+		"dashes": {messyTable(60, ",", put(0, 30, everywhere("-"))),
+			`column 1 size 2 values no numbers "-" line 2`},
+		"holes in words": {messyTable(60, ",", put(2, 9, everywhere(""))), "missing 7 column 3 colour"},
+		"empty column":   {messyTable(60, ",", put(2, 1, everywhere(""))), "column 3 colour set aside"},
+		"dates": {messyTable(60, ",", put(0, 1, func(i int, _ string) string {
+			return fmt.Sprintf("%02d.%02d.2024", 1+i%28, 1+i%12)
+		})), `column 1 size set aside dates "01.01.2024"`},
+		"ids": {messyTable(60, ",", put(0, 1, func(i int, _ string) string {
+			return fmt.Sprintf("ID-%06d", 7919*i)
+		})), "column 1 size set aside different 60"},
+		"row numbers": {strings.Replace(messyTable(60, ",", put(0, 1, func(i int, _ string) string {
+			return fmt.Sprint(i + 1)
+		})), "size", "no", 1), "column 1 no numbers left"},
+		"sentences": {messyTable(60, ",", put(2, 1, func(i int, old string) string {
+			return fmt.Sprintf(`"the %s thing, number %d of many"`, old, i)
+		})), "column 3 colour sentences text"},
+		"few letters among numbers": {messyTable(60, ",", put(1, 1, func(i int, _ string) string {
+			return []string{"2", "3", "4", "5more"}[i%4]
+		})), "2 categories"},
+		"quotes inside":   {messyTable(60, ",", put(2, 3, everywhere(`5" pipe`))), "60 examples 6 features"},
+		"trailing commas": {header + strings.ReplaceAll(strings.TrimPrefix(plain, header), "\n", ",\n"), "60 examples 5 features"},
+		"ragged": {messyTable(60, ",", func(i int, row []string) []string {
+			if i%30 == 0 {
+				return row[:3]
+			}
+			return row
+		}), "2 examples fewer fields 2 bad 2 32"},
+		"no label":    {messyTable(60, ",", put(3, 30, everywhere(""))), "2 bad examples 2 32"},
+		"sum below":   {plain + "Total,60,,\n", "1 bad examples 62"},
+		"equal names": {strings.Replace(plain, "weight", "size", 1), `column 2 "size.1" several "size"`},
+		"many levels": {messyTable(3000, ",", put(2, 1, func(i int, _ string) string {
+			return fmt.Sprint("c", i%1500)
+		})), "column 3 colour 500 1500 levels"},
+		"late word": {messyTable(70000, ",", put(0, 69999, func(i int, old string) string {
+			if i == 0 {
+				return old
+			}
+			return "unknown"
+		})), `column 1 size "unknown" line 70001`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			data, m := write(t, dir, "d.csv", c.text), filepath.Join(dir, "m.npz")
+			if stdout, _ := succeed(t, "info", "--data", data); strings.Contains(stdout, "\nproblem") {
+				t.Errorf("info lists problems:\n%s", stdout)
+			}
+			_, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "3")
+			if !facts.Told(stderr, c.told) {
+				t.Errorf("train does not tell %s:\n%s", c.told, stderr)
+			}
+			if !strings.HasPrefix(name, "no header") {
+				succeed(t, "predict", "--model", m, "--data", data, "--no-labels")
+			}
+		})
+	}
+}
+
+// TestForgottenLabel: a last column of hundreds of classes that nobody named is an error at once,
+// and info describes the table all the same.
+func TestForgottenLabel(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "d.csv", strings.Replace(messyTable(3000, ",",
+		func(i int, row []string) []string { return append(row, fmt.Sprint(i*i%1651)) }), "kind",
+		"kind,charges", 1))
+	m := filepath.Join(dir, "m.npz")
+	fail(t, 1, "column 5 charges classes --label-column", "train", "--data", data, "--model", m)
+	stdout, _ := succeed(t, "info", "--data", data)
+	if !facts.Told(stdout, "problem charges classes --label-column") {
+		t.Errorf("info: %s", stdout)
+	}
+	succeed(t, "train", "--data", data, "--label-column", "kind", "--model", m)
+	// predict finds the features by name, and takes none of them for the label.
+	rows := strings.Split(messyTable(9, ",", func(i int, row []string) []string {
+		return append(row[:3], fmt.Sprint(i))
+	}), "\n")
+	rows[0] = "size,weight,colour,charges"
+	bare := write(t, dir, "bare.csv", strings.Join(rows, "\n"))
+	got, _ := succeed(t, "predict", "--model", m, "--data", bare)
+	if lines := strings.Count(got, "\n"); lines != 9 {
+		t.Errorf("predicted %d examples of 9: %s", lines, got)
+	}
+}

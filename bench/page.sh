@@ -1,7 +1,7 @@
 #!/bin/sh
 # Opens the page of uma-gpu report in headless Chromium, as people see it: it must load without a word on the
 # console, show the verdict and its pictures, ask nobody for anything, and fit a phone. Screenshots for looking at
-# go to OUT, by day on a screen and on a phone.
+# go to OUT, 400, 900 and 1600 pixels wide.
 #
 # usage: page.sh UMA-GPU DIGITS OUT
 #   DIGITS is testdata/digits.csv.gz, or other labelled data of 64 features
@@ -28,13 +28,15 @@ if grep CONSOLE console.txt; then
 	echo "the page has something to say on the console, wanted nothing" >&2
 	exit 1
 fi
-for text in 'The confusion matrix helps' 'Learning curve' 'Calibration' 'Hardest pairs' 'most likely to be wrong' \
+for text in 'labels likely wrong' 'Next:' 'The confusion matrix helps' \
+	'Learning curve' 'Calibration' 'Hardest pairs' 'most likely to be wrong' \
 	'</footer>'; do
 	grep -q "$text" dom.html || { echo "the page does not show: $text" >&2; exit 1; }
 done
 [ "$(grep -c '<svg role="img"' dom.html)" -ge 1 ] || { echo "the page has no picture" >&2; exit 1; }
-browser --window-size=1100,4200 --screenshot="$out/page.png" 2>/dev/null
-browser --window-size=500,3000 --screenshot="$out/page-phone.png" 2>/dev/null
+for width in 400 900 1600; do
+	browser --window-size=$width,2600 --screenshot="$out/page-$width.png" 2>/dev/null
+done
 browser --print-to-pdf="$out/page.pdf" 2>/dev/null
 cp report.html report.json "$out"
-printf 'the page is sound: %d bytes; look at %s/page.png, page-phone.png and page.pdf\n' "$(wc -c <report.html)" "$out"
+printf 'the page is sound: %d bytes; look at %s/page-*.png and page.pdf\n' "$(wc -c <report.html)" "$out"

@@ -22,6 +22,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		}
 		return percent(*v)
 	},
+	"count":  count,
 	"number": func(v float64) string { return fmt.Sprintf("%.4g", v) },
 	"bar":    func(v float64) string { return fmt.Sprintf("%.0f", 100*min(1, max(0, v))) },
 	"cut":    cut,
@@ -45,7 +46,17 @@ type view struct {
 	PerClass            []classRow
 	ClassesLeftOut      int
 	Pictures            bool
+	First, Rest         suspects
 }
+
+// suspects are some of the suspects, with pictures or without.
+type suspects struct {
+	List     []Suspect
+	Pictures bool
+}
+
+// openSuspects is how many suspects are seen before the rest is unfolded.
+const openSuspects = 12
 
 // classRow is a row of the table of classes.
 type classRow struct {
@@ -78,6 +89,8 @@ func (r *Report) WriteHTML(w io.Writer, json string) error {
 	for _, s := range r.Suspects {
 		v.Pictures = v.Pictures || s.Picture != ""
 	}
+	n := min(openSuspects, len(r.Suspects))
+	v.First, v.Rest = suspects{r.Suspects[:n], v.Pictures}, suspects{r.Suspects[n:], v.Pictures}
 	return page.Execute(w, v)
 }
 
@@ -137,7 +150,7 @@ func (v *view) judged(j *Judged) (err error) {
 	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
 		Rows: "predicted", Columns: "true class", Classes: v.Classes}, share,
 		func(i, k int) string { return hundredths(share(i, k)) }, func(i, k int) string {
-			return fmt.Sprintf("%.1f examples of %s are predicted as %s", of(i, k), v.Classes[k],
+			return fmt.Sprintf("%s examples of %s are predicted as %s", count(of(i, k)), v.Classes[k],
 				v.Classes[i])
 		})
 	if err != nil {

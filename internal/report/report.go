@@ -46,8 +46,10 @@ type Moment struct {
 	HeldOutError *float64 `json:"held_out_error"`
 }
 
-// Verdict is the first line of the page, and what it rests on.
+// Verdict is what the page begins with, and what it rests on.
 type Verdict struct {
+	Numbers  []Number `json:"numbers"`
+	Next     string   `json:"next"` // what to do now
 	Text     string   `json:"text"`
 	Evidence []string `json:"evidence"`
 }

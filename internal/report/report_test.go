@@ -95,6 +95,42 @@ func TestPageIsSmall(t *testing.T) {
 	}
 }
 
+// The page answers which labels are wrong, how good the model is and what now, before all else:
+// three large numbers, one line next, the suspects; statistics are folded. Numbers of examples are
+// whole, and a map of two classes fills its place.
+func TestPageAnswersFirst(t *testing.T) {
+	r := drawn(t, 2, false)
+	r.Issues, r.Judged.Pairs[0].Examples = 5, 17.42
+	r.Judged.Probabilities = &metric.Probabilities{}
+	r.Conclude()
+	var b, text bytes.Buffer
+	if err := r.WriteHTML(&b, "r.json"); err != nil {
+		t.Fatal(err)
+	}
+	page, last := b.String(), 0
+	for _, want := range []string{`<div class="numbers"><p><strong>25.0 %</strong>`, r.Verdict.Next,
+		">Labels most likely to be wrong<", "38 more", "The predictions", "about 17",
+		"What this rests on",
+		"<summary>How good the predictions are", "<summary>Classes", "<summary>Learning curve",
+		"<summary>The confusion matrix", "<summary>The model"} {
+		at := strings.Index(page, want)
+		if at < last {
+			t.Errorf("%q is at %d, wanted behind %d", want, at, last)
+		}
+		last = at
+	}
+	if n := strings.Count(page, "<p><strong>"); n != 3 || strings.Count(page, `class="next"`) != 1 {
+		t.Errorf("%d numbers, wanted three, and one line next", n)
+	}
+	if strings.Contains(page, "17.42") || strings.Contains(page, "<details open") ||
+		!strings.Contains(page, `<table class="heat" style="--q:2">`) {
+		t.Error("a fraction of an example, an open statistic, or a map without its size")
+	}
+	if err := r.WriteText(&text, 80); err != nil || !strings.Contains(text.String(), r.Verdict.Next) {
+		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
 // A report of a model alone, without anything to judge by.
 func TestModelAlone(t *testing.T) {
 	r := &report.Report{Classes: []string{"a", "b"}, Model: report.Model{File: "m.npz"}}

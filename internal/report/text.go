@@ -14,7 +14,10 @@ var shades = []rune(" ·░▒▓█")
 // WriteText writes verdict, curve and heat map for a terminal of that many columns.
 func (r *Report) WriteText(w io.Writer, columns int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", r.Verdict.Text)
+	for _, n := range r.Verdict.Numbers {
+		fmt.Fprintf(&b, "%12s  %.40s. %.60s\n", n.Value, n.What, n.Note)
+	}
+	fmt.Fprintf(&b, "%12s  %s\n\n%s\n", "next", r.Verdict.Next, r.Verdict.Text)
 	for _, e := range r.Verdict.Evidence {
 		fmt.Fprintf(&b, "- %s\n", e)
 	}
@@ -33,8 +36,8 @@ func (r *Report) WriteText(w io.Writer, columns int) error {
 			b.WriteString("\nHardest pairs:\n")
 		}
 		for _, p := range j.Pairs[:min(5, len(j.Pairs))] {
-			fmt.Fprintf(&b, "  %.40s taken for %.40s: %.4g examples, %s of the class\n", p.True, p.Predicted,
-				p.Examples, percent(p.Share))
+			fmt.Fprintf(&b, "  %.40s taken for %.40s: %s examples, %s of the class\n", p.True, p.Predicted,
+				count(p.Examples), percent(p.Share))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

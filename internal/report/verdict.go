@@ -9,7 +9,7 @@ import (
 
 // Conclude makes the verdict: does the confusion matrix help, by how much, and on what evidence.
 func (r *Report) Conclude() {
-	v := Verdict{Evidence: []string{}}
+	v := Verdict{Numbers: r.headline(), Next: r.next(), Evidence: []string{}}
 	j, c := r.Judged, r.Check
 	switch {
 	case j == nil && r.Noise == nil:

@@ -47,10 +47,10 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:  "report",
 		Usage: "show a model, its labels and how far to trust both, as one page",
 		Description: `Writes a page of HTML that needs neither scripts nor a network, and the same numbers as JSON
-beside it. The first line says whether the confusion matrix helps, by how much, and on what
-evidence. The learning curve, calibration, predictions and noise follow as pictures. Then come the
-hardest pairs of classes, a table of the classes, and the labels that are most likely wrong. Without
---out the most important part is printed as text.
+beside it. Three numbers come first: labels likely wrong, predictions right, and what the confusion
+matrix gains. A line says what to do next. The labels that are most likely wrong follow, then the
+classes that are confused and the evidence. Learning curve, calibration, classes and noise are
+folded. Without --out the most important part is printed as text.
 
 --judge folds is for the data that the model learned from. Trainings with the settings of the model
 judge the examples that they have not seen. As many trainings without C tell whether C helps. γ and

@@ -2,6 +2,7 @@ package confusion
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -32,14 +33,14 @@ const cornerErrors = "standard error"
 type ReadOptions struct {
 	// Classes are the data's in the order of their indices; if nil, those of the table
 	Classes []string
-	Axes    string // AxesAuto, TrueRows or TrueColumns; "" is the usual ones
+	Axes    string // AxesAuto, TrueRows or TrueColumns; "" is AxesAuto
 }
 
-// Read returns the confusion matrix in the file, checked: a table of shares in any layout of
-// ReadTable. If it has names, they are those of o.Classes, character by character, in any order,
-// and the corner says which axis is the noisy one: `noisy\true`, or `true\noisy` with TrueRows.
-// The other corner is an error. A table without names is in the order of o.Classes. The table of
-// standard errors that Write appends is read too.
+// Read returns the confusion matrix in the file, checked: a table in any layout of ReadTable. If it
+// has names, they are those of o.Classes, character by character, in any order. What a Table goes
+// by tells which axis is the noisy one. A table without names is in the order of o.Classes, and has
+// noisy classes in rows unless o.Axes says otherwise. Counts and percentages become shares, where
+// names or o.Axes tell the axes. The table of standard errors that Write appends is read too.
 //
 // Errors begin with the path, and where a line is wrong with its number.
 func Read(path string, o ReadOptions) (*Matrix, error) {
@@ -104,9 +105,13 @@ func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
 		return nil, err
 	}
 	m := &Matrix{known: &known{}}
-	if m.P, err = g.matrix(o); err == nil && errs != nil {
-		o.Classes = g.classes
-		m.Error, err = errs.matrix(o)
+	if o.Axes, err = g.matrixAxes(o); err == nil {
+		m.P, err = g.matrix(o)
+	}
+	if o.Classes = g.classes; err == nil && errs != nil {
+		if err = errs.name(o.Classes); err == nil {
+			m.Error, err = errs.matrix(o)
+		}
 	}
 	m.Classes = g.classes
 	if err == nil {
@@ -118,25 +123,38 @@ func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
 	return m, nil
 }
 
-// matrix returns the numbers with noisy classes in rows, those of o.Classes in their order.
-func (g *grid) matrix(o ReadOptions) ([]float64, error) {
-	names := g.rowNames != nil || g.columnNames != nil
+// matrixAxes names the classes, and returns TrueRows or TrueColumns.
+func (g *grid) matrixAxes(o ReadOptions) (string, error) {
+	bare := g.rowNames == nil && g.columnNames == nil
 	if err := g.name(o.Classes); err != nil {
-		return nil, err
+		return "", err
+	}
+	asked := o.Axes
+	if asked == AxesAuto {
+		asked = ""
 	}
 	axes, why, err := g.axes()
 	switch {
 	case err != nil:
-		return nil, err
-	case names && axes == "":
-		return nil, fmt.Errorf("found names of classes below %q, wanted the corner %s, or %s with %s",
-			g.rowAxis, cornerNoisyRows, cornerTrueRows, axesOption())
-	case axes == TrueRows && o.Axes != TrueRows:
-		return nil, fmt.Errorf("%s, so the table has true classes in rows: use %s", why, axesOption())
-	case axes == TrueColumns && o.Axes == TrueRows:
-		return nil, fmt.Errorf("%s, so the table has noisy classes in rows: leave out %s", why,
-			axesOption())
+		return "", err
+	case asked != "" && axes != "" && axes != asked:
+		return "", fmt.Errorf("%s, and %s is given: leave it out, or mend the table", why,
+			setting.Spell("confusion-axes", asked))
+	case asked != "" || axes != "":
+		return cmp.Or(asked, axes), nil
+	case bare:
+		return TrueColumns, nil
 	}
+	t, err := g.table(AxesAuto)
+	if err != nil {
+		return "", err
+	}
+	return t.Axes, nil
+}
+
+// matrix returns the numbers with noisy classes in rows, those of o.Classes in their order, for
+// o.Axes that matrixAxes returned. Numbers above 1 become shares.
+func (g *grid) matrix(o ReadOptions) ([]float64, error) {
 	var missing []string
 	for c, name := range g.classes {
 		if !slices.Contains(g.rowOf, c) || !slices.Contains(g.columnOf, c) {
@@ -147,11 +165,21 @@ func (g *grid) matrix(o ReadOptions) ([]float64, error) {
 		return nil, fmt.Errorf("found no row or no column of classes of the data: %s",
 			labelfile.Quoted(missing))
 	}
-	return g.values(o.Axes == TrueRows), nil
+	v := g.values(o.Axes == TrueRows)
+	axes, _, err := g.axes()
+	if err != nil || axes == "" || slices.Max(v) <= 1 {
+		return v, err
+	}
+	t, err := g.table(o.Axes)
+	if err != nil {
+		return nil, err
+	}
+	m, err := t.Share()
+	if err != nil {
+		return nil, err
+	}
+	return m.P, nil
 }
-
-// axesOption spells the option that takes rows for true classes.
-func axesOption() string { return setting.Spell("confusion-axes", TrueRows) }
 
 // gridsOf returns the table in the data of a file, plain or compressed by gzip to at most limit
 // bytes, and the table of standard errors behind it, nil if there is none.
@@ -233,3 +261,6 @@ func npyGrid(data []byte) (*grid, error) {
 	}
 	return g, nil
 }
+
+// axesOption spells the option that takes rows for true classes.
+func axesOption() string { return setting.Spell("confusion-axes", TrueRows) }

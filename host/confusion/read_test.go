@@ -75,6 +75,39 @@ func TestReadNamesWithCommas(t *testing.T) {
 	}
 }
 
+// Tables as pandas and scikit-learn's users have them: names or sums tell the axes, and counts
+// become shares.
+func TestReadTablesOfPandas(t *testing.T) {
+	for name, text := range map[string]string{
+		"crosstab(noisy, true, normalize=columns)": "noisy,a,b\na,.75,.5\nb,.25,.5\n",
+		"crosstab(true, noisy, normalize=index)":   "true,a,b\na,.75,.25\nb,.5,.5\n",
+		"crosstab(true, noisy)":                    "true,a,b\na,75,25\nb,50,50\n",
+		"crosstab of other names":                  "label,a,b\na,.75,.5\nb,.25,.5\n",
+		"DataFrame without a corner":               ",a,b\na,.75,.25\nb,.5,.5\n",
+		"names above alone":                        "a,b\n.75,.5\n.25,.5\n",
+		"names before alone":                       "a,.75,.5\nb,.25,.5\n",
+		"corner":                                   "true\\noisy,a,b\na,.75,.25\nb,.5,.5\n",
+		"percentages":                              "noisy\\true,a,b\na,75%,50%\nb,25%,50%\n",
+	} {
+		m, err := Read(save(t, "c", []byte(text)), ReadOptions{Classes: []string{"a", "b"}})
+		if err != nil || !slices.Equal(m.P, []float64{.75, .5, .25, .5}) {
+			t.Errorf("%s: got %v, %v", name, m, err)
+		}
+	}
+}
+
+// Where both sum to 1 and no name tells the axes, they must be said.
+func TestReadAmbiguousTable(t *testing.T) {
+	path := save(t, "c", []byte(",a,b,c\na,.5,.35,.15\nb,.15,.5,.35\nc,.35,.15,.5\n"))
+	if _, err := Read(path, ReadOptions{}); !facts.Told(err, `Options.ConfusionAxes "true-rows"`) {
+		t.Errorf("got %v", err)
+	}
+	m, err := Read(path, ReadOptions{Axes: TrueRows})
+	if err != nil || m.P[1] != .15 {
+		t.Errorf("got %v, %v", m, err)
+	}
+}
+
 func TestReadTextErrors(t *testing.T) {
 	const named = "noisy\\true,a,b\na,.75,.5\nb,.25,.5\n"
 	for _, c := range []struct {
@@ -86,13 +119,13 @@ func TestReadTextErrors(t *testing.T) {
 		{"empty", "", false, ":1: ", "text"},
 		{"blank", "\n \n", false, ":1: ", "text"},
 		{"prose", "\nhello world\n", false, ":2: ", "names numbers"},
-		{"no corner", ",a,b\na,.75,.5\nb,.25,.5\n", true, ": ", "corner"},
-		{"names above alone", "a,b\n.75,.5\n.25,.5\n", false, ": ", "corner"},
-		{"names before alone", "a,.75,.5\nb,.25,.5\n", false, ": ", "corner"},
+		{"no corner", ",a,b\na,.75,.5\nb,.25,.5\n", true, ": ", `"a" 1.25`},
+		{"counts, no corner", ",a,b\na,90,10\nb,20,80\n", false, ": ",
+			`counts Options.ConfusionAxes "true-rows"`},
 		{"zip", "PK\x03\x04...", false, ": ", "zip"},
 
-		{"corner against the option", named, true, ": ", "noisy Options.ConfusionAxes"},
-		{"option missing", "true\\noisy,a,b\na,.75,.25\nb,.5,.5\n", false, ": ", `Options.ConfusionAxes "true-rows"`},
+		{"corner against the option", named, true, ": ",
+			`"noisy" Options.ConfusionAxes "true-rows"`},
 		{"semicolons", "noisy\\true;a;b\n", false, ":1: ", "names numbers"},
 		{"header short", "noisy\\true,a\na,1\n", false, ": ", `"b"`},
 		{"header twice", "noisy\\true,a,b,a\na,1,0,0\nb,0,1,0\n", false, ": ", `"a" twice`},
@@ -121,8 +154,6 @@ func TestReadTextErrors(t *testing.T) {
 		{"hole inside", "1,0\n0,\n", false, ":2: ", "column 2"},
 		{"trailing junk", "1,0\n0,1x\n", false, ":2: ", `"1x" column 2`},
 		{"percent", "50,60\n50,40\n", false, ": ", `P(noisy = "a" = "a" 50`},
-		{"percent, named", "noisy\\true,a,b\na,50%,60%\nb,50%,40%\n", false, ": ",
-			`P(noisy = "a" = "a" 50`},
 		{"negative", "1,-.1\n0,1.1\n", false, ":1: ", "-.1 column 2"},
 		{"NaN", "NaN,0\n0,1\n", false, ":1: ", "NaN column 1"},
 		{"Inf", "1,0\n0,-Inf\n", false, ":2: ", "-Inf column 2"},

@@ -197,7 +197,9 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 	case fault != "":
 		return fault
 	case first:
-		b.Encoder = made
+		if b.Encoder = made; made != nil && b.o.Encoding != nil {
+			made.Forgive()
+		}
 	case (made == nil) != (b.Encoder == nil):
 		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone "+
 			"in the other; say which are categories ("+setting.Spell("categories", "")+")", p.first)

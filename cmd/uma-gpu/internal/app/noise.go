@@ -31,8 +31,9 @@ func (n *Noise) Flags(usage string) []cli.Flag {
 }
 
 func (n *Noise) AxesFlag() cli.Flag {
-	return Choice(&n.Axes, "confusion-axes", TrueColumns,
-		"`AXES` of the file: true-columns (they sum to 1) or true-rows", TrueColumns, InTrueRows)
+	return Choice(&n.Axes, "confusion-axes", confusion.AxesAuto,
+		"`AXES` of the file: auto (names tell), true-columns (they sum to 1) or true-rows",
+		confusion.AxesAuto, TrueColumns, InTrueRows)
 }
 
 // Check refuses axes without a file.

@@ -121,9 +121,11 @@ func Follow(path, places string, columns []Source, recipe *dataset.Encoding, byN
 	strict bool) (*Encoder, string) {
 	s := New(path, places, columns, features.EncodeOptions{})
 	s.recipe, s.missing, s.strict = recipe, recipe.Missing, strict
-	s.lenient = !strict && s.missing == dataset.MissingIndicator
 	return s, s.follow(byName)
 }
+
+// Forgive has words among numbers count as missing, as the recipe allows, with a warning.
+func (s *Encoder) Forgive() { s.lenient = !s.strict && s.missing == dataset.MissingIndicator }
 
 // follow makes marks of all that the recipe knows.
 func (s *Encoder) follow(byName bool) string {

@@ -278,6 +278,15 @@ page: build ## a page of uma-gpu report in headless Chromium: it must be sound; 
 	@.ci/install-deps chromium
 	bench/page.sh build/uma-gpu testdata/digits.csv.gz build/page
 
+# It needs no server: its search is a file beside the pages.
+site: ## docs/ as a web site with a home page and a search, build/site/index.html
+	@.ci/install-deps chromium furo python3-myst-parser python3-sphinx-copybutton
+	rm -rf build/site build/site-pages
+	mkdir -p build/site-pages
+	cp docs/* packaging/site/* build/site-pages
+	/usr/bin/python3 -m sphinx -q -W -b html build/site-pages build/site
+	packaging/site/check.sh build/site
+
 serve: build data ## throughput and times of uma-gpu serve by hey, and requests lost at its end
 	@.ci/install-deps hey
 	go build -o build/bench ./bench

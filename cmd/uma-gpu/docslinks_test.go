@@ -78,6 +78,45 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
+// TestSiteHasEveryPage: the home page of the site lists each page of docs/ once, its links lead
+// somewhere, its commands are ones that there are, and code is wrapped instead of cut.
+func TestSiteHasEveryPage(t *testing.T) {
+	site := filepath.Join(root, "packaging", "site")
+	source, err := os.ReadFile(filepath.Join(site, "index.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, page := range pages {
+		name := strings.TrimSuffix(filepath.Base(page), ".md")
+		if n := strings.Count(string(source), "\n"+name+"\n"); n != 1 {
+			t.Errorf("the home page lists %s %d times, wanted once", name, n)
+		}
+	}
+	home := newDocPage("docs/index.md", source)
+	if broken := brokenLinks(root, []docPage{home}); broken != nil {
+		t.Errorf("broken links: %q", broken)
+	}
+	commands, err := home.Commands()
+	if err != nil || len(commands) < 3 {
+		t.Fatalf("%d commands, %v", len(commands), err)
+	}
+	for _, c := range commands {
+		for _, call := range docCalls(c.Text) {
+			if problem := judgeCall(t, call); problem != "" {
+				t.Errorf("%s: %s", c.Text, problem)
+			}
+		}
+	}
+	style, err := os.ReadFile(filepath.Join(site, "site.css"))
+	if err != nil || !strings.Contains(string(style), "white-space: pre-wrap") {
+		t.Errorf("the style cuts code: %v", err)
+	}
+}
+
 const docExample = "# A\n\nSay `uma-gpu\ntrain`, and:\n\n    make a\n    make b \\\n      c\n\ntext\n\n" +
 	"```console\n$ one --x \\\n> y\n1\n\n2\n$ two\n```\n\n```\n11 drawn\n```\n\n```sh\nthree\n```\n"
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		return percent(*v)
 	},
 	"count":  count,
+	"chance": chance,
 	"number": func(v float64) string { return fmt.Sprintf("%.4g", v) },
 	"bar":    func(v float64) string { return fmt.Sprintf("%.0f", 100*min(1, max(0, v))) },
 	"cut":    cut,
@@ -53,6 +55,7 @@ type view struct {
 type suspects struct {
 	List     []Suspect
 	Pictures bool
+	Texts    bool
 }
 
 // openSuspects is how many suspects are seen before the rest is unfolded.
@@ -89,8 +92,10 @@ func (r *Report) WriteHTML(w io.Writer, json string) error {
 	for _, s := range r.Suspects {
 		v.Pictures = v.Pictures || s.Picture != ""
 	}
+	texts := slices.ContainsFunc(r.Suspects, func(s Suspect) bool { return s.Text != "" })
 	n := min(openSuspects, len(r.Suspects))
-	v.First, v.Rest = suspects{r.Suspects[:n], v.Pictures}, suspects{r.Suspects[n:], v.Pictures}
+	v.First = suspects{r.Suspects[:n], v.Pictures, texts}
+	v.Rest = suspects{r.Suspects[n:], v.Pictures, texts}
 	return page.Execute(w, v)
 }
 
@@ -204,4 +209,12 @@ func cut(text string) string {
 		return string(r[:mostText-1]) + "…"
 	}
 	return text
+}
+
+// chance prints a probability, also one that is nearly none.
+func chance(v float64) string {
+	if v < 0.0005 {
+		return "under 0.1 %"
+	}
+	return percent(v)
 }

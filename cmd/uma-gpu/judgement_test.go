@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -99,4 +100,19 @@ func TestEvalCorrects(t *testing.T) {
 		t.Errorf("found %+v\n%s", wrong.Corrected, stderr)
 	}
 	fail(t, app.ExitUsage, `--axes "rows"`, "eval", "--model", m, "--data", much, "--axes", "rows")
+}
+
+// An estimated share is printed as far as it can be.
+func TestEstimatesThatCannotBe(t *testing.T) {
+	for want, e := range map[string]*metric.Estimate{
+		"-":                         nil,
+		"unknown":                   {Value: 1.2275, Low: 1.1, High: 1.35},
+		"0.9803 (0.9397 to 1.0000)": {Value: 0.9803, Low: 0.9397, High: 1.019},
+		"1.0000 (0.9000 to 1.0000)": {Value: 1.02, Low: 0.9, High: 1.14},
+		"0.0000 (0.0000 to 0.1000)": {Value: -0.92, Low: -2, High: 0.1},
+	} {
+		if got := judgement.EstimateText(e); got != want {
+			t.Errorf("%+v: got %s, want %s", e, got, want)
+		}
+	}
 }

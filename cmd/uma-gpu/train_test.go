@@ -172,7 +172,7 @@ func TestTrainForPeople(t *testing.T) {
 	data, m := synthetic(t, dir), filepath.Join(dir, "m.npz")
 	args := []string{"train", "--data", data, "--learner", "uma", "--model", m, "--max-steps", "5"}
 	stdout, stderr := succeed(t, append(args, "--tables")...)
-	for _, want := range []string{"model", m, "steps", "5 (max-steps)", "estimated error", "seconds",
+	for _, want := range []string{"model", m, "steps", "5 (max-steps)", "training error", "seconds",
 		"estimated confusion of the predictions"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)

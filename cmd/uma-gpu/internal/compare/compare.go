@@ -239,11 +239,7 @@ func (r *Report) fill(row app.Row) {
 				mark = "*"
 			}
 		}
-		accuracy := judgement.EstimateText(&one.Accuracy)
-		if one.Accuracy.Low > 1 {
-			accuracy = "unknown"
-		}
-		row("%s\t%s\t%s\t%s\t%s", accuracy, behind, mark,
+		row("%s\t%s\t%s\t%s\t%s", judgement.EstimateText(&one.Accuracy), behind, mark,
 			judgement.ShareText(one.NoisyLogLoss), one.Flags)
 	}
 	for _, f := range r.Failed {

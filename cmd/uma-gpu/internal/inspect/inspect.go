@@ -198,7 +198,7 @@ func (r Inspection) rows(row app.Row) {
 		row("begun with\tthe weights of SHA-256 %s", p.From)
 	}
 	if r.EstimatedError != nil {
-		row("estimated error\t%.4f", *r.EstimatedError)
+		row("training error\t%.4f", min(max(*r.EstimatedError, 0), 1))
 	}
 	if r.Temperature != nil {
 		row("temperature\t%.4g", *r.Temperature)

@@ -207,12 +207,17 @@ func (j *Judgement) printMatrix(w io.Writer, name, remark string, classes []stri
 	return app.PrintMatrix(w, classes, cell)
 }
 
-// EstimateText prints an estimate with its interval, for which there may be nothing.
+// EstimateText prints an estimated share with its interval, as far as both can be: from 0 to 1. One
+// whose whole interval cannot be is unknown, and "-" stands for none.
 func EstimateText(e *metric.Estimate) string {
-	if e == nil {
+	switch {
+	case e == nil:
 		return "-"
+	case e.Low > 1 || e.High < 0:
+		return "unknown"
 	}
-	return fmt.Sprintf("%.4f (%.4f to %.4f)", e.Value, e.Low, e.High)
+	share := func(v float64) float64 { return min(max(v, 0), 1) }
+	return fmt.Sprintf("%.4f (%.4f to %.4f)", share(e.Value), share(e.Low), share(e.High))
 }
 
 // ShareText prints a share that there may be none of.

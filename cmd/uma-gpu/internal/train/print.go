@@ -102,9 +102,9 @@ func (o *Options) print(r *Report) error {
 
 // text prints the report for people, with the tables of classes if tables.
 func (r *Report) text(w io.Writer, tables bool) error {
-	before, kernel, s := "", "", r.Seconds
+	of, kernel, s := "of its own examples; cv judges by others", "", r.Seconds
 	if r.Stream {
-		before = ", of each example before it was learned from"
+		of = "of each example before it was learned from"
 	}
 	if s.Kernel > 0 {
 		kernel = fmt.Sprintf(", kernel %.3f", s.Kernel)
@@ -113,7 +113,7 @@ func (r *Report) text(w io.Writer, tables bool) error {
 		row("model\t%s\nlearner\t%s", r.Model, r.Learner)
 		row("device\t%s %s", r.Device.ID, r.Device.Name)
 		row("steps\t%d (%s)", r.Steps, r.Stop)
-		row("estimated error\t%.4f%s", r.EstimatedError, before)
+		row("training error\t%.4f, %s", min(max(r.EstimatedError, 0), 1), of)
 		row("seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train %.3f",
 			s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
 		if a := r.Traffic; a != nil {

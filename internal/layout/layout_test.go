@@ -136,7 +136,7 @@ var foreign = map[string][]string{
 	"golang.org/x/term":             {"cmd/uma-gpu"},
 	"golang.org/x/text":             {"host/dataset/internal/encode"}, // lower case
 	// bench has means and deviations of it.
-	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric", "host/judge/sets",
+	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas", "bench"},
 	// Pictures: of rows, and on a report's page.
 	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/report", "internal/chart", "bench/papers"},

@@ -8,8 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 )
 
@@ -308,8 +306,22 @@ func unbiased(inverse []float64, c *confusion.Matrix) []float64 {
 			turn[k*q+t] = float64(squares/spread) * float64(share*(inverse[t*q+k]-mean))
 		}
 	}
-	b, free := mat.NewDense(q, q, inverse), mat.NewDense(q, q, nil)
-	free.Product(b, mat.NewDense(q, q, turn), b)
-	free.Sub(b, free)
-	return free.RawMatrix().Data
+	free := slices.Clone(inverse)
+	for i, v := range product(product(inverse, turn, q), inverse, q) {
+		free[i] -= v
+	}
+	return free
+}
+
+// product returns that of q×q matrices.
+func product(a, b []float64, q int) []float64 {
+	c := make([]float64, q*q)
+	for i := range q {
+		for k := range q {
+			for j := range q {
+				c[i*q+j] += float64(a[i*q+k] * b[k*q+j])
+			}
+		}
+	}
+	return c
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
@@ -16,6 +18,9 @@ type Number struct {
 
 // unknown is the value of a number that nothing tells.
 const unknown = "unknown"
+
+// mostNext is how many rows the page names to check next.
+const mostNext = 10
 
 // headline returns how many labels are wrong, how many predictions are right, and what C does for
 // them, or which class is the worst.
@@ -32,6 +37,10 @@ func (r *Report) headline() []Number {
 		labels.Note = fmt.Sprintf("%d of %d: another class is likelier.", r.Issues, j.Examples)
 		if r.Noise == nil { // a prediction that differs may itself be wrong
 			labels.What = "labels in doubt"
+		}
+		if r.Noise == nil && r.CheckNext != nil { // a cleaning that left the labels alone
+			labels.Value, labels.What = unknown, "wrong labels"
+			labels.Note = "Nothing shows that labels are wrong, so they are left alone."
 		}
 	}
 	if c := j.Corrected; c != nil {
@@ -88,6 +97,13 @@ func (r *Report) next() string {
 		return "Check some rows by hand and count the confusion matrix anew: the labels contradict it."
 	case c != nil && c.Verdict == judge.Harms:
 		return "Train without the confusion matrix."
+	case len(r.CheckNext) > 0:
+		var rows []string
+		for _, i := range r.CheckNext[:min(mostNext, len(r.CheckNext))] {
+			rows = append(rows, strconv.Itoa(i))
+		}
+		return fmt.Sprintf("Check rows %s by hand, and clean again with their right labels.",
+			strings.Join(rows, ", "))
 	case r.Issues > 0:
 		return fmt.Sprintf("Check the labels below, the first ones first; uma-gpu issues lists all %d "+
 			"and writes cleaned data.", r.Issues)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/report"
 )
 
@@ -128,6 +129,18 @@ func TestPageAnswersFirst(t *testing.T) {
 	}
 	if err := r.WriteText(&text, 80); err != nil || !strings.Contains(text.String(), r.Verdict.Next) {
 		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
+// A cleaning that left the labels alone does not call them right, and names the rows to check.
+func TestPageOfLabelsLeftAlone(t *testing.T) {
+	r := drawn(t, 2, false)
+	r.Noise, r.Issues, r.Suspects, r.CheckNext = nil, 0, nil, []int{7, 3}
+	r.Judged.Probabilities = &metric.Probabilities{}
+	r.Conclude()
+	if n := r.Verdict.Numbers[0]; n.Value != "unknown" || n.What != "wrong labels" ||
+		!facts.Told(r.Verdict.Next, "rows 7 3") {
+		t.Errorf("found %+v, next %q", n, r.Verdict.Next)
 	}
 }
 

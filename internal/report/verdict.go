@@ -51,7 +51,10 @@ func (r *Report) Conclude() {
 				"No right label was used: what is said of right labels rests on the matrix.")
 		}
 	}
-	if r.Issues > 0 {
+	if r.Issues > 0 && r.Noise == nil {
+		v.Evidence = append(v.Evidence, fmt.Sprintf("%d of %d labels differ from what is predicted; "+
+			"either may be wrong.", r.Issues, j.Examples))
+	} else if r.Issues > 0 {
 		v.Evidence = append(v.Evidence, fmt.Sprintf("%d of %d labels are more likely wrong than right.",
 			r.Issues, j.Examples))
 	}

@@ -146,6 +146,9 @@ func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, err
 		Corrected: j.Corrected}
 	judged.Hardest(d.Classes)
 	p.Judged = &judged
+	for _, i := range f.Next {
+		p.CheckNext = append(p.CheckNext, i+1)
+	}
 	for k, row := range training.IssueRows(d, f.Issues, d.Firsts()) {
 		if !row.Wrong {
 			continue

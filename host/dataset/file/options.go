@@ -51,6 +51,8 @@ type Options struct {
 	MaxErrors int
 	// SkipBad passes over bad examples and lists them in Dataset.Skipped.
 	SkipBad bool
+	// SkipFew does so as well, unless more than one example in ten is bad.
+	SkipFew bool
 
 	Placement
 	// Stdin is what the path "-" reads, os.Stdin if nil.

@@ -254,7 +254,8 @@ type faults struct {
 const defaultListed = 10
 
 func newFaults(o Options) faults {
-	return faults{most: max(1, o.MaxErrors), skip: o.SkipBad || o.lenient(), few: !o.SkipBad}
+	return faults{most: max(1, o.MaxErrors), skip: o.SkipBad || o.SkipFew || o.lenient(),
+		few: !o.SkipBad}
 }
 
 // passedOver returns the errors of bad examples that were passed over, if they are too many of seen

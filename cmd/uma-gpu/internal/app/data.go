@@ -150,7 +150,7 @@ func (d *Data) AsModel(o *file.Options, f model.Features) {
 		}
 	}
 	if d.Resumes && d.encode.Missing == dataset.MissingAuto {
-		o.SkipBad = true // as the training did, where bad examples are few
+		o.SkipFew = true // as the training did
 	}
 	o.Features, o.Encoding, o.Encode = f.Count, f.Encoding, nil
 }

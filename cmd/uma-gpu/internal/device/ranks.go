@@ -101,7 +101,7 @@ func ShareReading(path string, o *file.Options) error {
 	}
 	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore,
 		o.Labels != "", o.Trust, o.Separator, o.DecimalComma, o.IDColumn, o.Encode,
-		o.SkipBad, o.MaxErrors)
+		o.SkipBad, o.SkipFew, o.MaxErrors)
 	o.Ranks = counted
 	return agree(what)
 }

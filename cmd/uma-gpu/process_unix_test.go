@@ -196,10 +196,10 @@ func TestDemo(t *testing.T) {
 	for _, command := range []string{
 		"$ uma-gpu confusion inject --data train.csv ", "data: train.csv, 1200 examples",
 		"$ uma-gpu train --data noisy.csv --confusion ", "data: noisy.csv, ", "condition number 5\n",
-		"model            m.npz\n", "learner          softmax\n",
-		"$ uma-gpu train --data noisy.csv --confusion ", "model            uma.npz\n",
+		"model           m.npz\n", "learner         softmax\n",
+		"$ uma-gpu train --data noisy.csv --confusion ", "model           uma.npz\n",
 		"$ uma-gpu train --data noisy.csv --device ", "data: noisy.csv, ", "so the identity",
-		"model            identity.npz\n",
+		"model           identity.npz\n",
 		"clean test error of logistic regression that knows C:     0.0871\n",
 		"of UMA, which knows C too:                                0.1323\n",
 		"of logistic regression with C = identity:                 0.5008\n",

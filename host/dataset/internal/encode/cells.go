@@ -300,9 +300,6 @@ func (s *Encoder) setLevel(k int, text []byte) string {
 	return ""
 }
 
-// mostLevels is how many levels a category may have.
-func (s *Encoder) mostLevels() int { return cmp.Or(s.o.Levels, features.DefaultLevels) }
-
 // mostUnseen is how many unknown levels of a column are told apart.
 const mostUnseen = 100
 

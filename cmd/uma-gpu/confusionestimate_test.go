@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -208,47 +207,4 @@ func TestEstimateUsage(t *testing.T) {
 	} {
 		fail(t, app.ExitUsage, want, append([]string{"confusion", "estimate"}, args...)...)
 	}
-}
-
-// The list of label issues, checked and given back, is about the rows that it was made of: one rule
-// counts rows, and labels that disagree with the data are refused.
-func TestIssuesCheckedAndGivenBack(t *testing.T) {
-	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
-	succeed(t, "split", "--data", digits, "--counts", "300", "--out", path("few.csv"))
-	succeed(t, "confusion", "inject", "--data", path("few.csv"), "--pairwise", "0.3", "--out",
-		path("noisy.csv"))
-	succeed(t, "issues", "--data", path("noisy.csv"), "--folds", "2", "--out", path("issues.csv"))
-	right := strings.Fields(string(read(t, path("few.csv"))))
-	rows := strings.Fields(strings.ReplaceAll(string(read(t, path("issues.csv"))), " ", "_"))
-	checked := []string{rows[0] + ",true"}
-	wrong := 0
-	for k, row := range rows[1:] {
-		if k >= 60 {
-			checked = append(checked, row+",")
-			continue
-		}
-		number, _, _ := strings.Cut(row, ",")
-		i, err := strconv.Atoi(number)
-		if err != nil {
-			t.Fatal(err)
-		}
-		label := right[i-1][strings.LastIndex(right[i-1], ",")+1:]
-		if fields := strings.Split(row, ","); fields[3] != label {
-			wrong++
-		}
-		checked = append(checked, row+","+label)
-	}
-	table := write(t, dir, "checked.csv", strings.Join(checked, "\n")+"\n")
-	r, _ := estimated(t, "--data", path("noisy.csv"), "--clean", table, "--method", "clean")
-	off := 0.0
-	for k, row := range r.Confusion {
-		off += 1 - row[k]
-	}
-	if wrong == 0 || off == 0 {
-		t.Errorf("%d of the checked labels are wrong, the matrix is %v", wrong, r.Confusion)
-	}
-	shifted := strings.Replace(strings.Join(checked, "\n")+"\n", "example,", "index,", 1)
-	fail(t, 1, "shifted.csv:2 noisy label wanted", "confusion", "estimate", "--data",
-		path("noisy.csv"), "--clean", write(t, dir, "shifted.csv", shifted))
 }

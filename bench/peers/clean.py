@@ -74,7 +74,7 @@ def table(name, data):
             rows = [r for r in csv.reader(f) if r and not r[0].startswith("@")]
         return rows[0][:-1] + ["label"], rows[1:]
     if name in ("letter", "optdigits", "banana", "vehicle"):
-        folder = os.environ.get("PREPARED", "/work/p/sets") + "/" + name
+        folder = os.environ["PREPARED"] + "/" + name
         x = np.concatenate([np.load(f"{folder}/x.npy"), np.load(f"{folder}/xt.npy")])
         return arrays(x, np.concatenate([np.load(f"{folder}/y.none.npy"), np.load(f"{folder}/yt.npy")]))
     loaders = {"cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}

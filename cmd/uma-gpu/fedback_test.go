@@ -75,7 +75,7 @@ func digitsText(t *testing.T, n int) string {
 	return string(read(t, file))
 }
 
-// pairwiseThird writes the matrix of labels of which one in three is the next digit.
+// pairwiseThird writes the confusion matrix that takes one digit in three for the next.
 func pairwiseThird(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

@@ -378,7 +378,7 @@ func (c *contest) judge(s *candidate) {
 		row := s.p[k*q : (k+1)*q]
 		if t := c.right(i); t >= 0 {
 			s.right = append(s.right, surprise(float64(row[t])))
-			s.wrong = append(s.wrong, largest(row) != int(t))
+			s.wrong = append(s.wrong, slices.Index(row, slices.Max(row)) != int(t))
 			continue
 		}
 		if s.way.noise == alone {
@@ -397,16 +397,6 @@ func (c *contest) judge(s *candidate) {
 
 func surprise(p float64) float64 {
 	return -float64(numerics.Log(float32(max(p, leastProbability))))
-}
-
-func largest(row []float32) int {
-	at := 0
-	for k, v := range row {
-		if v > row[at] {
-			at = k
-		}
-	}
-	return at
 }
 
 func mean(v []float64) float64 {

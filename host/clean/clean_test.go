@@ -100,7 +100,7 @@ func TestCheckedRowsDecide(t *testing.T) {
 	r := find(t, d, checked, simd.New())
 	wrong := 0
 	for i := range d.N {
-		if largest(r.True[i*3:(i+1)*3]) != int(right[i]) {
+		if slices.Index(r.True[i*3:(i+1)*3], slices.Max(r.True[i*3:(i+1)*3])) != int(right[i]) {
 			wrong++
 		}
 	}

@@ -300,7 +300,7 @@ func (c *contest) measure(r *Result, chosen *candidate) {
 	unsure := 0.0
 	for i := range c.data.N {
 		row := r.True[i*c.q : (i+1)*c.q]
-		unsure += 1 - float64(row[largest(row)])
+		unsure += 1 - float64(slices.Max(row))
 	}
 	r.Error = Share{Value: unsure / float64(c.data.N)}
 }
@@ -310,8 +310,7 @@ func bounded(value, off float64) Share {
 	return Share{at(value), at(value - off), at(value + off), true}
 }
 
-// wilson returns the bounds of about 95 % of a share, of which k of n were seen (Wilson's score
-// interval).
+// wilson returns the bounds of about 95 % (Wilson's score interval) of the share that k of n tell.
 func wilson(k, n int) (low, high float64) {
 	if n == 0 {
 		return 0, 1

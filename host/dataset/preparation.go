@@ -153,7 +153,7 @@ const (
 	WithCodes
 )
 
-// Fills reports whether p makes so many zeros other numbers that dense storage is smaller.
+// Fills reports whether dense storage is smaller, since p adds a number to many zeros.
 func (p *Preparation) Fills() bool {
 	n := 0
 	for _, b := range p.B {

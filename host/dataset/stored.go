@@ -103,8 +103,8 @@ func (s Stored) Pick(which []int) Examples {
 	return s.pick(which)
 }
 
-// GatherCounts has every rank know a number of each example, of which it has its own. It asks all
-// ranks.
+// GatherCounts fills in counts, a number for each example: each rank knows the numbers of its own
+// examples before, and all numbers afterwards. It asks all ranks.
 func (s Stored) GatherCounts(counts []int64) error {
 	r := s.At.Shared()
 	if r == nil {

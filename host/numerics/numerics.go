@@ -237,3 +237,17 @@ func Inverse(a []float64, q int) ([]float64, bool) {
 	}
 	return inv, true
 }
+
+// Product returns x·y of q×q matrices, row-major. Sums go in increasing order, and each product is
+// rounded before it is added.
+func Product(x, y []float64, q int) []float64 {
+	z := make([]float64, q*q)
+	for i := range q {
+		for k := range q {
+			for j := range q {
+				z[i*q+j] += float64(x[i*q+k] * y[k*q+j])
+			}
+		}
+	}
+	return z
+}

@@ -31,8 +31,8 @@ const RareLevel = 2
 type TextOptions struct {
 	// Columns are the columns of text, by name or position as in Options.LabelColumn.
 	Columns []string
-	// Features is the most terms of a vocabulary: those that most examples have, ties by name; 0 means
-	// DefaultTextFeatures.
+	// Features is the largest number of terms in a vocabulary; 0 means DefaultTextFeatures. Terms in
+	// more examples come first, and terms in equally many examples come by name.
 	Features int
 	// MinExamples is how many examples have to have a term; 0 means DefaultTextMinExamples.
 	MinExamples int

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // ErrInput is the kind of error about what Calibrate was given; test with errors.Is.
@@ -307,21 +308,8 @@ func unbiased(inverse []float64, c *confusion.Matrix) []float64 {
 		}
 	}
 	free := slices.Clone(inverse)
-	for i, v := range product(product(inverse, turn, q), inverse, q) {
+	for i, v := range numerics.Product(numerics.Product(inverse, turn, q), inverse, q) {
 		free[i] -= v
 	}
 	return free
-}
-
-// product returns that of q×q matrices.
-func product(a, b []float64, q int) []float64 {
-	c := make([]float64, q*q)
-	for i := range q {
-		for k := range q {
-			for j := range q {
-				c[i*q+j] += float64(a[i*q+k] * b[k*q+j])
-			}
-		}
-	}
-	return c
 }

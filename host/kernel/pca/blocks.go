@@ -151,19 +151,6 @@ func cholesky(g []float64, b int) []float64 {
 	return r
 }
 
-// product returns x·y of b×b matrices.
-func product(x, y []float64, b int) []float64 {
-	z := make([]float64, b*b)
-	for i := range b {
-		for k := range b {
-			for j := range b {
-				z[i*b+j] += float64(x[i*b+k] * y[k*b+j])
-			}
-		}
-	}
-	return z
-}
-
 func identity(b int) []float64 {
 	e := make([]float64, b*b)
 	for i := range b {

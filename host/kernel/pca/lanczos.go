@@ -12,6 +12,7 @@ import (
 	lapackgo "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
@@ -232,7 +233,7 @@ func (l *lanczos) orthonormalize() error {
 		}
 		factor := cholesky(gram(l.block, blockSize), blockSize)
 		divide(l.block, factor, blockSize)
-		r = product(factor, r, blockSize)
+		r = numerics.Product(factor, r, blockSize)
 		for j := range blockSize {
 			was, left := before[j*blockSize+j], factor[j*blockSize+j]
 			switch left *= left; {

@@ -14,8 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// writeTable writes a table with an id, a hole, a cell with a comma and a word, of which a share
-// of the labels is wrong, and returns its path and the right labels.
+// writeTable writes a table with ids, a hole, and cells with a comma and a word. The share wrong of
+// its labels is wrong. It returns the path of the table and the right labels.
 func writeTable(t *testing.T, wrong float64) (path string, right []string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 3))

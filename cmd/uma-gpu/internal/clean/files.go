@@ -30,8 +30,11 @@ func (o *Options) write(ctx context.Context, d *dataset.Dataset, f *clean.Result
 	defer files.Discard()
 	put := func(name string, write func(io.Writer) error) error {
 		path := filepath.Join(o.Folder, name)
-		r.Files = append(r.Files, path)
-		return files.Write(path, write)
+		err := files.Write(path, write)
+		if err == nil {
+			r.Files = append(r.Files, path)
+		}
+		return err
 	}
 	err := put("rows.csv", func(w io.Writer) error { return writeRows(w, d, f) })
 	if err == nil {

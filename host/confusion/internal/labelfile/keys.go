@@ -118,8 +118,8 @@ func (k *Keys) Add(text string, line int) (int, error) {
 
 func (k *Keys) named() string { return cmp.Or(k.Name, "index") }
 
-// First returns the number that is to be subtracted from those that Add returned. The error says
-// that the table does not tell it.
+// First returns the number of the first example, 0 or 1, which is to be subtracted from each number
+// that Add returned. The error says that the table does not tell it.
 func (k *Keys) First() (int, error) {
 	switch {
 	case k.byNames || k.from >= 0:

@@ -130,9 +130,7 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 		}
 		data.Put(dataset.Examples{})
 	}
-	if o.Watch.Note != nil {
-		o.Watch.Note("validate: %d examples to learn from, %d to judge by", fit.N, held.N)
-	}
+	o.note("validate: %d examples to learn from, %d to judge by", fit.N, held.N)
 	return fit, held, nil
 }
 

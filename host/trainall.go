@@ -32,7 +32,7 @@ func (o *Options) Together() bool {
 // Weights alone. data is prepared once, and a step of the learners reads it once. The first error
 // ends it.
 func TrainAll(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []Options,
-) ([]engine.Weights, *dataset.Preparation, error) {
+) (_ []engine.Weights, _ *dataset.Preparation, err error) {
 	for k := range all {
 		if o := &all[k]; !o.Together() || o.Seed != all[0].Seed || o.Preparation != all[0].Preparation {
 			return nil, nil, fmt.Errorf("%w: options %d: got another preparation or seed than the first, a "+
@@ -42,6 +42,9 @@ func TrainAll(ctx context.Context, data *dataset.Dataset, noise *confusion.Matri
 	var trainings []*trainer
 	for _, o := range all {
 		o.Trial, o.Watch = true, Watch{}
+		if data, err = o.count(data); err != nil {
+			return nil, nil, err
+		}
 		t, err := newTrainer(data, noise, o)
 		if err != nil {
 			return nil, nil, err

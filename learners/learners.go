@@ -222,4 +222,8 @@ type Definition struct {
 	// Annotations says that it learns from Problem.Annotations; others are not run on a
 	// problem that has them.
 	Annotations bool
+
+	// Evidence says the same of Problem.Evidence, and Unlabelled that it learns from examples of
+	// which nothing is known.
+	Evidence, Unlabelled bool
 }

@@ -71,6 +71,9 @@ func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) 
 	if p.LearnConfusion || problem.Annotations != nil {
 		return nil, p.checkLearning("a confusion matrix to be learned")
 	}
+	if err := p.checkEvidence(problem); err != nil {
+		return nil, err
+	}
 	inverse, err := problem.Inverse()
 	if err != nil {
 		return nil, err
@@ -239,7 +242,9 @@ func partOf(problem *learners.Problem, some []int,
 	if err != nil {
 		return nil, release, err
 	}
-	return problem.On(rows, y), release, nil
+	part = problem.On(rows, y)
+	part.Evidence = problem.Evidence.Pick(some, problem.Q)
+	return part, release, nil
 }
 
 // learn runs the learner on some of the examples, from w on, until it ends or its time is up, and

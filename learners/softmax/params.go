@@ -136,11 +136,13 @@ var definition = learners.Definition{
 	Rotates:     true,
 	Loads:       learners.LoadsEvaluator,
 	Annotations: true,
+	Evidence:    true,
 }
 
 func (p *Params) Definition() *learners.Definition {
 	d := definition
 	d.Parameters, d.Check, d.Start = p.parameters(), p.check, p.start
+	d.Unlabelled = p.Correction == EM && !p.LearnConfusion
 	return &d
 }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -43,17 +44,18 @@ func (o *Options) count(data *dataset.Dataset) (*dataset.Dataset, error) {
 			}
 		}
 	}
-	unknown, rows, same := 0, 0, true
+	unknown, rows, same := []int(nil), 0, true
 	for i := range times {
 		if times[i] > 0 && e.Unknown(i, q) && !about.Unlabelled {
 			times[i] = 0
-			unknown++
+			unknown = append(unknown, i+1)
 		}
 		rows += times[i]
 		same = same && times[i] == 1
 	}
-	if unknown > 0 {
-		o.note("labels: %d of %d examples have none, and are left out", unknown, data.N)
+	if len(unknown) > 0 {
+		o.note("labels: %d of %d examples have none, and are left out: %s", len(unknown), data.N,
+			few(unknown))
 	}
 	if rows == 0 {
 		return nil, fmt.Errorf("train: %w: got no example with a label, want one", dataset.ErrEvidence)
@@ -107,4 +109,15 @@ func (o *Options) count(data *dataset.Dataset) (*dataset.Dataset, error) {
 			"want learner softmax, or one class of each example", ErrEvidence, about.Name)
 	}
 	return &counted, nil
+}
+
+// few returns the first of some numbers, for a message.
+func few(all []int) string {
+	const most = 5
+	text := strings.Trim(fmt.Sprint(all[:min(most, len(all))]), "[]")
+	text = strings.ReplaceAll(text, " ", ", ")
+	if len(all) > most {
+		text += ", …"
+	}
+	return text
 }

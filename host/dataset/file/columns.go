@@ -27,6 +27,7 @@ const (
 	feature role = iota
 	label
 	identity // names the example
+	weight   // says how much it counts
 	ignored
 )
 
@@ -47,6 +48,9 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 		c.leaveOut(j)
 	}
 	if fault := c.chooseID(o); fault != "" {
+		return c, fault
+	}
+	if fault := c.chooseWeight(o); fault != "" {
 		return c, fault
 	}
 	if fault := c.chooseLabel(o); fault != "" {
@@ -107,7 +111,7 @@ func (c *columns) chooseLabel(o Options) string {
 		return "" // the last column is a feature, so there is no label
 	}
 	if column == "last" {
-		for j > 0 && (j == c.id && o.LabelColumn == "" || c.names != nil && strings.HasPrefix(c.names[j],
+		for j > 0 && ((j == c.id || c.role[j] == weight) && o.LabelColumn == "" || c.names != nil && strings.HasPrefix(c.names[j],
 			parquetIndex)) {
 			j--
 		}
@@ -115,6 +119,10 @@ func (c *columns) chooseLabel(o Options) string {
 	if c.role[j] == identity && inline {
 		return fmt.Sprintf("found the label column %s to be the column of ids, wanted one or the other",
 			quote.Text(column))
+	}
+	if c.role[j] == weight && inline {
+		return fmt.Sprintf("found the label column %s to be the column of weights, wanted one or the "+
+			"other", quote.Text(column))
 	}
 	if c.role[j] == ignored && inline {
 		return fmt.Sprintf("found the label column %s among the columns to leave out, wanted one or the "+

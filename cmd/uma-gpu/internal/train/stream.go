@@ -33,7 +33,8 @@ func (o *Options) streamFlags() []cli.Flag {
 func (o *Options) checkStream() error {
 	refused, why := []string{"classes", "features"}, "without --stream"
 	if o.Stream {
-		refused = []string{"labels", "annotators", "validate", "temperature-folds", "checkpoint",
+		refused = []string{"weight-column", "row-weights", "label-probabilities", "candidates",
+			"unknown-label", "positive-unlabelled", "complementary", "labels", "annotators", "validate", "temperature-folds", "checkpoint",
 			"resume", "kernel", "dry-run", "time"}
 		why = "with --stream, which sees each example once and keeps none"
 	}

@@ -222,4 +222,7 @@ type Definition struct {
 	// Annotations says that it learns from Problem.Annotations; others are not run on a
 	// problem that has them.
 	Annotations bool
+
+	// Retired are parameters of former versions and what Parse still takes for them, as JSON.
+	Retired map[string]string
 }

@@ -14,24 +14,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// candidate is what may be done about wrong labels.
-type candidate struct {
-	Correction string
-	Clean      string
-}
-
-func (c candidate) String() string {
-	if c.Clean == Keep {
-		return c.Correction
-	}
-	return c.Correction + " and " + c.Clean
-}
-
-// candidates are those of correction auto. The first is the one that has been best or nearly so on
+// candidates are the corrections that auto chooses among. The first is the one that has been best or nearly so on
 // the labels of people, and is taken unless another is clearly better.
-var candidates = []candidate{
-	{EM, Keep}, {Forward, Keep}, {Forward, Prune}, {Forward, Reweight}, {None, Keep},
-}
+var candidates = []string{EM, Forward, None}
 
 // parts is how many parts the examples of a contest are cut in: each candidate learns without
 // one of them, and is judged by it, until enoughJudged examples have been judged.
@@ -83,7 +68,7 @@ func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) 
 		part: folds(problem.Y, problem.Q, parts, problem.Seed^stream)}
 	first := candidates[0]
 	if problem.Noise == nil { // all candidates are one
-		first = candidate{None, Keep}
+		first = None
 		c.decision = "labels count as right, since there is no confusion matrix"
 	}
 	if err := c.become(first, problem, eval); err != nil {
@@ -92,15 +77,15 @@ func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) 
 	return c, nil
 }
 
-// with returns the user's parameters with those of a candidate.
-func (c *contest) with(chosen candidate) *Params {
+// with returns the user's parameters with the correction of a candidate.
+func (c *contest) with(chosen string) *Params {
 	p := c.params
-	p.Correction, p.Clean = chosen.Correction, chosen.Clean
+	p.Correction = chosen
 	return &p
 }
 
 // become makes c the run of a candidate.
-func (c *contest) become(chosen candidate, problem *learners.Problem, eval engine.Evaluator,
+func (c *contest) become(chosen string, problem *learners.Problem, eval engine.Evaluator,
 ) (err error) {
 	c.run, err = newRun(c.with(chosen), problem, eval)
 	return err
@@ -179,7 +164,7 @@ func (c *contest) judge(ctx context.Context, w engine.Weights) (count int, err e
 	}
 	l := &run{eval: eval}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	var first crossing // the first round, which EM and cleaning share
+	var first []float32 // the mean weights of EM's first round, where the others begin
 	for k, other := range candidates {
 		p, v, curve := c.with(other), w.Clone(), l.curve
 		p.L2 = lambda
@@ -189,17 +174,11 @@ func (c *contest) judge(ctx context.Context, w engine.Weights) (count int, err e
 		}
 		l, l.curve = next, curve
 		if k > 0 {
-			copy(v.W, first.mean())
-		}
-		if other.Clean != Keep {
-			l.state.Crossing = first
-			if err := l.clean(); err != nil {
-				return k, err
-			}
+			copy(v.W, first)
 		}
 		if err := l.toEnd(ctx, v, func() {
-			if now := l.state.Crossing; k == 0 && first.Round == 0 && now.Round > 0 {
-				first = crossing{Round: 1, W: slices.Clone(now.W), Soft: now.Soft}
+			if now := l.state.Crossing; k == 0 && first == nil && now.Round > 0 {
+				first = now.mean()
 			}
 		}); err != nil {
 			return k, err

@@ -21,7 +21,6 @@ func TestShortTime(t *testing.T) {
 	for name, change := range map[string]func(*softmax.Params){
 		"search": func(*softmax.Params) {},
 		"em":     func(p *softmax.Params) { p.Correction = softmax.EM },
-		"prune":  func(p *softmax.Params) { p.Clean = softmax.Prune },
 		"learn":  func(p *softmax.Params) { p.LearnConfusion = true },
 		"auto":   func(p *softmax.Params) { p.Correction = softmax.Auto },
 	} {

@@ -19,55 +19,6 @@ func symmetric(rate float64) func([]string) (*confusion.Matrix, error) {
 	}
 }
 
-// Each way of cleaning undoes most of what wrong labels do.
-func TestClean(t *testing.T) {
-	p := digits(t, 1300, symmetric(0.4))
-	none := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) {
-		params.Correction, params.L2 = softmax.None, softmax.L2(1e-4)
-	}).W, 1300)
-	for _, clean := range []string{softmax.Prune, softmax.Reweight, softmax.Relabel} {
-		for _, correction := range []string{softmax.Forward, softmax.EM} {
-			got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) {
-				params.Correction, params.Clean = correction, clean
-			}).W, 1300)
-			t.Logf("%s and %s: error %.3f, without cleaning or correction %.3f", correction, clean, got,
-				none)
-			if got > 0.18 || got > none-0.05 {
-				t.Errorf("%s and %s: error %.3f, without cleaning or correction %.3f", correction, clean, got,
-					none)
-			}
-		}
-	}
-}
-
-// Without a confusion matrix nobody knows how many labels are wrong; one that is learned does.
-func TestCleanNeedsNoise(t *testing.T) {
-	p := digits(t, 200, symmetric(0.2))
-	p.Noise = nil
-	params := softmax.Defaults()
-	params.Clean = softmax.Prune
-	if _, err := learners.Start(t.Context(), params, p); !facts.Told(err, "clean prune confusion") {
-		t.Errorf("%v", err)
-	}
-	params.LearnConfusion, params.Rounds = true, 2
-	if _, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000}); err != nil {
-		t.Error(err)
-	}
-}
-
-// A crowd's votes can be cleaned too.
-func TestCleanVotes(t *testing.T) {
-	p := digits(t, 800, nil)
-	annotate(t, p, kinds(t, p.Q), 0.4)
-	for _, clean := range []string{softmax.Prune, softmax.Reweight} {
-		got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Clean = clean }).W,
-			1300)
-		if got > 0.18 {
-			t.Errorf("%s: error %.3f", clean, got)
-		}
-	}
-}
-
 // The choice is said, and is no worse than the others by much. What it says of the share that is
 // right agrees with the labels that nobody has shown it.
 func TestAuto(t *testing.T) {

@@ -428,27 +428,6 @@ func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 	return d.audited(e), nil
 }
 
-// Reopen opens the OpenCL device with this id a second time, with another limit of memory, or all
-// devices of a list, which share the limit.
-func (d *Device) Reopen(id string, limit int64) (engine.Engine, error) {
-	if d.Parts != nil {
-		return together(d.Parts, func(part *Device) (engine.Engine, error) {
-			if part.CPU != nil {
-				return part.CPU(), nil
-			}
-			return part.Reopen(part.Try[0].ID(), limit/int64(len(d.Parts)))
-		}, func(engines []engine.Engine) (engine.Engine, error) { return shard.New(engines, d.shares) })
-	}
-	for _, i := range d.Try {
-		if i.ID() == id {
-			o := d.Options
-			o.MemoryLimit = limit
-			return gpu.Open(i, o)
-		}
-	}
-	return nil, fmt.Errorf("%w: %q cannot be opened again", app.ErrNoSuchDevice, id)
-}
-
 // SharesText says how much each engine takes; nil shares are equal.
 func SharesText(engines []engine.Engine, shares []int) string {
 	if shares == nil {

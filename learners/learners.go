@@ -92,8 +92,7 @@ func (d Doubt) String() string {
 
 // The codes that learners give; others come from package judge.
 const (
-	EndsInDoubt      = "learner-ends-in-doubt" // the last step left something undone
-	CorrectionChosen = "correction-chosen"     // which correction did best; no fault
+	EndsInDoubt = "learner-ends-in-doubt" // the last step left something undone
 )
 
 type spentKey struct{}

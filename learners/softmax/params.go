@@ -16,7 +16,6 @@ const (
 	EM       = "em"       // rounds of soft labels, by C and models that have not seen them
 	Backward = "backward" // the losses of all classes, times C⁻¹, are right on average
 	None     = "none"     // labels count as right
-	Auto     = "auto"     // the one of these that does best on examples held out
 )
 
 // Penalty is the weight λ of the penalty λ/2·‖W‖² on the mean loss, or a search for it.
@@ -141,8 +140,7 @@ func (p *Params) parameters() []learners.Parameter {
 			Forward, "C turns probabilities into those of noisy labels",
 			EM, "rounds of soft labels, each from C and a model that has not seen the example",
 			Backward, "C⁻¹ weights the losses",
-			None, "labels count as right",
-			Auto, "what does best on examples held out"),
+			None, "labels count as right"),
 		learners.Text("l2", &p.L2, "search or a number of at least 0",
 			"penalty on the size of the weights",
 			learners.Choice{Value: "search",

@@ -8,8 +8,7 @@
 // one evaluation on the engine; directions and steps are the host's. With C = identity it is
 // scikit-learn's LogisticRegression (without a penalty on the bias) and LIBLINEAR's -s 0.
 //
-// Beside the published losses, forward and backward (Patrini et al. 2017), stand cross-fitted EM and
-// a choice among them by examples held out. Of the same C, forward correction written with scipy's L-BFGS finds the same
+// Beside the published losses, forward and backward (Patrini et al. 2017), stands cross-fitted EM. Of the same C, forward correction written with scipy's L-BFGS finds the same
 // weights. This learner loses to methods that are not linear, unless a kernel maps the features,
 // and, of a hundred examples, to classmean.
 //
@@ -92,9 +91,6 @@ func (s stage) String() string {
 func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := problem.Check(); err != nil {
 		return nil, err
-	}
-	if p.Correction == Auto {
-		return newContest(p, problem)
 	}
 	l, err := p.startRun(problem)
 	if err != nil {

@@ -377,7 +377,7 @@ func TestResumeFromEveryStage(t *testing.T) {
 		correction string
 		every      int // steps
 	}{
-		{softmax.Forward, 3}, {softmax.EM, 3}, {softmax.Auto, 3},
+		{softmax.Forward, 3}, {softmax.EM, 3},
 	} {
 		correction, params := c.correction, softmax.Defaults()
 		params.Correction, params.Iterations, params.Rounds, params.Folds = correction, 12, 3, 3

@@ -87,7 +87,7 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 				2, judge.MostFolds),
 			&cli.Float64Flag{Name: "pooled", Destination: &o.Pooled,
 				Usage: "as how many `LABELS` the mean annotator counts beside each"},
-			o.NormalizeFlag(), o.SeedFlag(), o.Learner.Flags(&o.Common, "clean", "folds"),
+			o.NormalizeFlag(), o.SeedFlag(), o.Learner.Flags(&o.Common, "folds"),
 			o.EngineFlags(),
 			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
 			app.Output(&o.WriteLabels, "write-labels",

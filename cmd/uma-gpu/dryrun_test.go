@@ -37,9 +37,9 @@ func TestDryRun(t *testing.T) {
 	model := filepath.Join(dir, "m.npz")
 	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--model", model, "--storage",
 		"sparse")
-	for _, want := range []string{"device         cpu ",
-		"1797 examples × 64 features, 10 classes, sparse\n", "\nscores         70.6 KiB\n",
-		"in all ", "\nmemory         about ", "no limit", "tiles          1, with 0 aside\n"} {
+	for _, want := range []string{"device      cpu ",
+		"1797 examples × 64 features, 10 classes, sparse\n", "\nscores      70.6 KiB\n",
+		"in all ", "\nmemory      about ", "no limit", "tiles       1, with 0 aside\n"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}

@@ -220,3 +220,9 @@ func TestCounts(t *testing.T) {
 	fail(t, app.ExitUsage, `"1.5e0" -max-steps 1.5e0 1.50`, "train", "--data", data, "--model", m,
 		"--max-steps", "1.5e0")
 }
+
+// Who types what is no more is told what does it now.
+func TestRetired(t *testing.T) {
+	fail(t, app.ExitUsage, "--clean TABLE", "train", "--data", digits, "--clean", "prune")
+	fail(t, app.ExitUsage, "bootstrap --learn-confusion", "bootstrap", "--labelled", digits)
+}

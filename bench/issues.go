@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -100,44 +101,41 @@ func findIssues(ctx context.Context, d *dataset.Dataset, right []int32, o host.O
 	if err != nil {
 		return nil, err
 	}
-	estimated, err := outoffold.EstimateNoise(ctx, d,
-		outoffold.NoiseOptions{Options: o, Method: outoffold.JointLikelihood})
-	if err != nil {
-		return nil, err
-	}
-	q, same := len(d.Classes), d.Firsts()
+	q := len(d.Classes)
 	add := func(rule string, flags []bool) (flagged int) {
 		list = append(list, judged(rule, flags, d.Y, right))
 		return list[len(list)-1].flagged
 	}
-	by := func(c *confusion.Matrix) (p []float32, found []estimate.Issue, err error) {
+	by := func(c *confusion.Matrix) ([]float32, error) {
 		h, err := outoffold.Scores(ctx, d, c, o, folds)
-		if err == nil {
-			p, err = h.Probabilities()
+		if err != nil {
+			return nil, err
 		}
-		if err == nil && c != nil {
-			found, err = estimate.FindIssues(p, d.Y, same, q, c)
-		}
-		return p, found, err
+		return h.Probabilities()
 	}
-	p, _, err := by(nil)
+	p, err := by(nil)
 	if err != nil {
 		return nil, err
 	}
 	flagged := add("cleanlab, model without C", pruneByNoiseRate(p, d.Y, q))
-	_, found, err := by(&estimated.Matrix)
+	found, err := clean.Suspects(ctx, d, clean.Options{Options: host.Options{Engine: o.Engine,
+		Seed: o.Seed}})
 	if err != nil {
 		return nil, err
 	}
-	add("uma-gpu issues, C estimated", flagsOf(found))
-	add("uma-gpu issues, C estimated, as many as cleanlab without C", worst(found, flagged))
-	if p, found, err = by(noise); err != nil {
+	add("uma-gpu issues, C estimated", flagsOf(found.Issues))
+	add("uma-gpu issues, C estimated, as many as cleanlab without C", worst(found.Issues, flagged))
+	if p, err = by(noise); err != nil {
+		return nil, err
+	}
+	found, err = clean.Suspects(ctx, d, clean.Options{Given: noise, Probabilities: p})
+	if err != nil {
 		return nil, err
 	}
 	flagged = add("cleanlab, model with C", pruneByNoiseRate(p, d.Y, q))
 	add("disagreement, model with C", disagreements(p, d.Y, q))
-	add("uma-gpu issues", flagsOf(found))
-	add("uma-gpu issues, as many as cleanlab", worst(found, flagged))
+	add("uma-gpu issues", flagsOf(found.Issues))
+	add("uma-gpu issues, as many as cleanlab", worst(found.Issues, flagged))
 	return list, nil
 }
 

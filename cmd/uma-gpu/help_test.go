@@ -224,5 +224,5 @@ func TestCounts(t *testing.T) {
 // Who types what is no more is told what does it now.
 func TestRetired(t *testing.T) {
 	fail(t, app.ExitUsage, "--clean TABLE", "train", "--data", digits, "--clean", "prune")
-	fail(t, app.ExitUsage, "bootstrap --learn-confusion", "bootstrap", "--labelled", digits)
+	fail(t, app.ExitUsage, `"bootstrap" train predict --learn-confusion`, "bootstrap", "--labelled", digits)
 }

@@ -9,9 +9,9 @@
 // scikit-learn's LogisticRegression (without a penalty on the bias) and LIBLINEAR's -s 0.
 //
 // Beside the published losses, forward and backward (Patrini et al. 2017), stands cross-fitted EM.
-// Of the same C, forward correction written with scipy's L-BFGS finds the same weights. This learner
-// loses to methods that are not linear, unless a kernel maps the features, and, of a hundred
-// examples, to classmean.
+// Of the same C, forward correction written with scipy's L-BFGS finds the same weights. This
+// learner loses to methods that are not linear, unless a kernel maps the features, and, of a
+// hundred examples, to classmean.
 //
 // The loss is not convex unless C is the identity. From W = 0 this has not been seen to matter.
 // From the minimum of a large penalty it does (search.go).

@@ -37,13 +37,8 @@ func (p *Params) checkEvidence(problem *learners.Problem) error {
 		return p.wrong("learn_confusion", "a confusion matrix to learn from examples of several "+
 			"classes, or of weights that are not whole", "one class of each, of a whole weight, or a "+
 			"confusion matrix")
-	case p.Correction == Auto:
-		return p.wrong("correction", "auto with examples of several classes, or of weights that are "+
-			"not whole", "forward or em")
 	case problem.Evidence.Classes == nil:
 		return nil
-	case p.Clean != Keep:
-		return p.wrong("clean", p.Clean+" with several classes of an example", Keep)
 	case p.ClassWeights != learners.Equal:
 		return p.wrong("class_weights", string(p.ClassWeights)+" with several classes of an example",
 			string(learners.Equal))

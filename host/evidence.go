@@ -121,3 +121,25 @@ func few(all []int) string {
 	}
 	return text
 }
+
+// labelled returns the examples of which one class is known, each as often as any.
+func labelled(data *dataset.Dataset) (*dataset.Dataset, error) {
+	if data.Evidence == nil {
+		return data, nil
+	}
+	var which []int
+	for i := range data.N {
+		if data.Evidence.One(i, len(data.Classes)) {
+			which = append(which, i)
+		}
+	}
+	if which == nil {
+		return nil, fmt.Errorf("%w: got no example of one class, want some to judge by",
+			dataset.ErrEvidence)
+	}
+	some, err := data.Choose(which)
+	if err == nil {
+		some.Evidence = nil
+	}
+	return some, err
+}

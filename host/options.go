@@ -124,6 +124,9 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 		return nil, nil, fmt.Errorf("train: hold out: %w", err)
 	}
 	fit, held = parts[0], parts[1]
+	if held, err = labelled(held); err != nil {
+		return nil, nil, fmt.Errorf("train: hold out: %w", err)
+	}
 	if o.inPlace() { // parts are copies
 		if err := data.Close(); err != nil {
 			return nil, nil, err

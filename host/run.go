@@ -195,7 +195,8 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 			"as labels)", ErrAnnotations, about.Name)
 	}
 	if about := params.Definition(); p.Evidence != nil && !about.Evidence {
-		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax", ErrEvidence, about.Name)
+		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax", ErrEvidence,
+			about.Name)
 	}
 	r := &loop{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
 	r.choice = newChoice(rule, r.w)

@@ -28,8 +28,8 @@ var ErrPositive = errors.New("positive and unlabelled examples")
 // leastPositive is how many labelled examples an estimate takes.
 const leastPositive = 10
 
-// PositiveUnlabelled returns the confusion matrix of labels that only some examples of a class have,
-// and any such example as likely as another: c of them. It is the mean probability of the label,
+// PositiveUnlabelled returns the confusion matrix of labels that only some examples of a class
+// have, any as likely as another: c of them. It is the mean probability of the label,
 // over examples that have it, by models that have not seen them (Elkan & Noto, Learning classifiers
 // from only positive and unlabeled data, KDD 2008, estimator e1). Where classes overlap it is too
 // small, and the prior too large. o is for Scores; its learner gives way to softmax.
@@ -88,6 +88,6 @@ func (p *Positive) Prior() (prior, from, to float64) {
 // String returns the estimates for people.
 func (p *Positive) String() string {
 	prior, from, to := p.Prior()
-	return fmt.Sprintf("%.1f %% of %s have the label, so that %.1f %% of the examples are %s (%.1f to "+
-		"%.1f %%)", 100*p.Labelled, p.Class, 100*prior, p.Class, 100*from, 100*to)
+	return fmt.Sprintf("%.1f %% of %s have the label, so that %.1f %% of the examples are %s (%.1f "+
+		"to %.1f %%)", 100*p.Labelled, p.Class, 100*prior, p.Class, 100*from, 100*to)
 }

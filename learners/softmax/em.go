@@ -158,7 +158,8 @@ func (l *run) endRound() (more bool, err error) {
 // ten times.
 func (l *run) tryLarger() (again bool) {
 	c := &l.state.Crossing
-	if !l.L2.Search || l.noise != nil || l.classes != nil || c.Soft != nil || c.Larger > 0 && c.BeforeScores == nil {
+	if !l.L2.Search || l.noise != nil || l.classes != nil || c.Soft != nil ||
+		c.Larger > 0 && c.BeforeScores == nil {
 		return false
 	}
 	if !l.onward(c.Larger < largerLambdas) {

@@ -68,7 +68,7 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label "+
 			"and those left out", width)
 	case o.Features > 0 && c.features != o.Features:
-		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features,
+		return c, fmt.Sprintf("found %d feature columns, wanted %d, as many as are asked for", c.features,
 			o.Features)
 	}
 	if first := slices.Index(c.role, feature); o.remarks != nil {
@@ -111,8 +111,8 @@ func (c *columns) chooseLabel(o Options) string {
 		return "" // the last column is a feature, so there is no label
 	}
 	if column == "last" {
-		for j > 0 && ((j == c.id || c.role[j] == weight) && o.LabelColumn == "" || c.names != nil && strings.HasPrefix(c.names[j],
-			parquetIndex)) {
+		for j > 0 && ((j == c.id || c.role[j] == weight) && o.LabelColumn == "" || c.names != nil &&
+			strings.HasPrefix(c.names[j], parquetIndex)) {
 			j--
 		}
 	}

@@ -39,7 +39,7 @@ func (w *weights) set(text []byte) string {
 	text = decimal.Trim(text)
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
-		return fmt.Sprintf("found the weight %s, wanted a number of at least 0 (0 leaves the example out)",
+		return fmt.Sprintf("found the weight %s, wanted a number of at least 0 (0 leaves it out)",
 			quote.Text(string(text)))
 	}
 	w.pending = v
@@ -98,6 +98,10 @@ func (l *labels) several(text string) (ok bool, fault string) {
 func (l *labels) evidence(y, final []int32, q int) ([]float32, error) {
 	if len(l.sets) == 0 {
 		return nil, nil
+	}
+	if q == 0 {
+		return nil, fmt.Errorf("found no label in %d examples, wanted a class name in some; is it the "+
+			"right label column?", len(y))
 	}
 	if err := memory.Check(memory.Product(len(y), q, 4), fmt.Sprintf("what is known of the labels of "+
 		"%d examples of %d classes", len(y), q)); err != nil {

@@ -23,7 +23,7 @@ type labels struct {
 	set1    []int32      // beside it, the candidates of the next example: none of an unknown label
 	growth  store.Growth // of names
 	y       blocks[int32]
-	sets    [][]int32 // the candidates of each example, nil for one class; shorter if the rest have one
+	sets    [][]int32 // the candidates of each example; nil for one class, as those at the end
 }
 
 // newLabels starts a collection; fixed, if not nil, is the whole list of classes.
@@ -70,8 +70,8 @@ func (l *labels) class(name string) (k int32, fault string) {
 			return 0, "label " + quote.Text(name) + " " + fault
 		}
 		if l.first {
-			return 0, fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name all "+
-				"classes ("+setting.Spell("classes", "")+")", quote.Text(name), len(l.names),
+			return 0, fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name "+
+				"all classes ("+setting.Spell("classes", "")+")", quote.Text(name), len(l.names),
 				quote.List(l.names))
 		}
 		if l.fixed {

@@ -19,7 +19,8 @@ func newExternal(name string, o Options) (*external, *faults, error) {
 	}
 	o.Encode = nil // a label that is missing shifts no others
 	f := newFaults(o)
-	return &external{name: name, labels: l, bad: make(map[int]error), sets: make(map[int][]int32)}, &f, nil
+	return &external{name: name, labels: l, bad: make(map[int]error),
+		sets: make(map[int][]int32)}, &f, nil
 }
 
 // add takes the label of the next example; wrap makes an error of a fault.

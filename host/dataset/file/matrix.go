@@ -220,8 +220,8 @@ func (b *blocks[T]) transposed(n, d int) []T {
 	return x
 }
 
-// exampleShape returns the first size and the product of the others; one size is of a column, if one
-// feature is wanted.
+// exampleShape returns the first size and the product of the others. One size is of a column, if
+// one feature is wanted.
 func exampleShape(shape []int, wanted int) (n, d int, err error) {
 	if len(shape) == 1 && wanted == 1 { // a column
 		return shape[0], 1, nil

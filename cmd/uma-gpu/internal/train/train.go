@@ -272,6 +272,12 @@ func (o *Options) checkReports() error {
 	if o.Page == "" {
 		return nil
 	}
+	for _, flag := range training.EvidenceNames {
+		if o.Given(flag) {
+			return app.Usage("--report and --%s exclude each other: the page judges labels of one class",
+				flag)
+		}
+	}
 	numbers := report.JSONName(o.Page)
 	if err := report.CheckPage("report", o.Page); err != nil {
 		return err

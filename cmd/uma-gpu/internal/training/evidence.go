@@ -26,6 +26,10 @@ type Evidence struct {
 	Complementary bool   // labels name a class that is wrong
 }
 
+// EvidenceNames are the names of these flags.
+var EvidenceNames = []string{"weight-column", "row-weights", "label-probabilities", "candidates",
+	"unknown-label", "positive-unlabelled", "complementary"}
+
 // EvidenceFlags returns these flags, for data with them.
 func (o *Options) EvidenceFlags() []cli.Flag {
 	e := &o.Evidence
@@ -148,11 +152,14 @@ func (e *Evidence) path(d *app.Data) string {
 func (o *Options) readNumbers(ctx context.Context, d *dataset.Dataset, path string, width int,
 ) (*dataset.Dataset, error) {
 	if len(d.SkippedAt) > 0 {
-		return nil, fmt.Errorf("%s: %d examples of %s were passed over, so the files do not go together; "+
-			"mend the data", path, len(d.SkippedAt), d.Path)
+		return nil, fmt.Errorf("%s: %d examples of %s were passed over, so the files do not go "+
+			"together; mend the data", path, len(d.SkippedAt), d.Path)
 	}
-	numbers, err := file.Read(ctx, path, file.Options{NoLabels: true, Storage: "dense",
-		Features: width, Stdin: o.In})
+	read := file.Options{NoLabels: true, Storage: "dense", Stdin: o.In}
+	if width == 1 {
+		read.Features = 1
+	}
+	numbers, err := file.Read(ctx, path, read)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 }
 
 // others are the programs that commands of pages call besides ours.
-const others = "apt-get awk cat curl cut do done dpkg for gzip head paste python3 sed sort tail " +
+const others = "apt-get awk cat curl cut do done dpkg for gzip head paste pip python3 sed sort tail " +
 	"zcat"
 
 // judgeCall returns what is wrong with the call of a program.

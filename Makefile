@@ -252,8 +252,8 @@ fuzz-short: deps ## each fuzz target for 1s, as every change is
 	.ci/fuzz build/$@ 1s -test.fuzzminimizetime 0s
 
 # What build/learners.jsonl has is not measured again: an interrupted run goes on.
-learners: deps data ## every learner on every noise and set of docs/learners.md, which it writes
-	go run ./bench learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
+learners: build data ## the tables of docs/learners.md: nine ways to train on ten sets, and on three that people labelled
+	bench/learners.py build/uma-gpu "$(DATA)" build/learners.jsonl learners
 
 learner-bits: build ## the SHA-256 of the weights of every learner, engine, storage and kernel, a line each
 	@bench/every-learner-bits.sh build/uma-gpu testdata/digits.csv.gz
@@ -304,12 +304,13 @@ site: ## docs/ as a web site with a home page and a search, build/site/index.htm
 
 serve: build data ## throughput and times of uma-gpu serve by hey, and requests lost at its end
 	@.ci/install-deps hey
-	go build -o build/bench ./bench
-	sh bench/serve.sh build/uma-gpu build/bench "$(DATA)"
+	go build -o build/library ./bench/library
+	sh bench/serve.sh build/uma-gpu build/library "$(DATA)"
 
-confusion: deps data ## estimates of C: crowds against known answers and the tables of docs/confusion.md
-	go run ./bench crowds -data "$(DATA)"
-	go run ./bench estimators -data "$(DATA)" -results build/confusion.jsonl
+# What build/estimates.jsonl has is not measured again.
+estimates: build data ## estimates of C on ten sets and three noises, and crowds: the tables of docs/confusion.md
+	@.ci/install-deps python3-numpy python3-scipy
+	bench/estimates.py build/uma-gpu "$(DATA)" build/estimates.jsonl
 
 # Four minutes on two cores; go run ./bench/papers lists all experiments.
 reproduce-quick: deps ## the toy experiments of the papers and, with DATA, its table on two small sets
@@ -317,8 +318,8 @@ reproduce-quick: deps ## the toy experiments of the papers and, with DATA, its t
 	@[ -z "$(DATA)" ] || go run ./bench/papers table1 -data-dir "$(DATA)" -sets digits,reuters -runs 3 \
 		-quiet -out build/table1.jsonl
 
-weights: deps data ## the experiment of docs/weights.md
-	go run ./bench weights -data "$(DATA)" -results build/weights.jsonl -page docs/weights-table.md
+weights: build data ## the variants of UMA beside each other: docs/weights-table.md
+	bench/learners.py build/uma-gpu "$(DATA)" build/weights.jsonl weights
 
 clean: ## removes build/
 	rm -rf build

@@ -4,7 +4,7 @@
 # landmarks, which takes the engine longer than to read the numbers.
 #
 # usage: serve.sh UMA-GPU LIBRARY DATA
-#   LIBRARY is bench, built; DATA holds letter/letter-recognition.data.gz
+#   LIBRARY is bench/library, built; DATA holds letter/letter-recognition.data.gz
 # Where taskset is and there are two cores or more, everything is measured once more with the server, or the
 # library, on
 # one core and hey on another, and by the processor time that each takes for a row: hey takes from the server what it
@@ -60,7 +60,7 @@ best() { sort -g "$1" | tail -n 1; }
 for model in linear kernel; do
 	rm -f served.* own
 	for round in $(seq "${ROUNDS:-3}"); do
-		"$library" predict -model "$model.npz" -data test.npz -seconds "$each" -body batch | awk '{ print $1 }' >>own
+		"$library" -model "$model.npz" -data test.npz -seconds "$each" -body batch | awk '{ print $1 }' >>own
 		start "$model.npz"
 		for form in json npy; do
 			ask "batch.$form" -z "${each}s" -c 4
@@ -77,7 +77,7 @@ for model in linear kernel; do
 		for round in $(seq "${ROUNDS:-3}"); do
 			on="taskset -c 0"
 			askOn="taskset -c 1"
-			$on "$library" predict -model "$model.npz" -data test.npz -seconds "$each" >cost
+			$on "$library" -model "$model.npz" -data test.npz -seconds "$each" >cost
 			awk '{ print $1 >>"cost.own.rate"; print $2 >>"cost.own" }' cost
 			start "$model.npz"
 			for form in json npy; do

@@ -106,7 +106,7 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 		Name: "learning", Unit: "step", From: int64(r.steps)})
 	defer task.End()
 	everyStep := o.OnStep != nil || r.choice.rule != learners.Last ||
-		params.Definition().StepAll == nil
+		!params.Definition().Uncounted
 	counted, first := false, r.steps
 	for {
 		if r.choice.tries(r.steps) { // before the iterate, from whose Count the next step starts

@@ -37,11 +37,7 @@ var scriptDefinition = learners.Definition{Name: "script",
 func (s *script) Definition() *learners.Definition {
 	d := scriptDefinition
 	d.Start = s.start
-	if s.free {
-		d.StepAll = func(context.Context, []learners.Learner, []engine.Weights) ([]learners.Step, error) {
-			return nil, nil
-		}
-	}
+	d.Uncounted = s.free
 	return &d
 }
 func (s *script) start(_ context.Context, p *learners.Problem) (learners.Learner, error) {

@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/catalog"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -64,11 +63,5 @@ func TestTimeRefused(t *testing.T) {
 		if _, err := host.Train(t.Context(), d, noise, o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
-	}
-	o := host.Options{Learner: must(catalog.Find("pa1")).New()}
-	timed := o
-	timed.Time = time.Second
-	if o.Together() == timed.Together() {
-		t.Error("trainings with a limit of time can be made side by side")
 	}
 }

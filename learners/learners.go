@@ -92,8 +92,7 @@ func (d Doubt) String() string {
 
 // The codes that learners give; others come from package judge.
 const (
-	EndsInDoubt      = "learner-ends-in-doubt" // the last step left something undone
-	CorrectionChosen = "correction-chosen"     // which correction did best; no fault
+	EndsInDoubt = "learner-ends-in-doubt" // the last step left something undone
 )
 
 type spentKey struct{}
@@ -214,12 +213,13 @@ type Definition struct {
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes no step.
 	IgnoresNoise bool
 
-	// StepAll, if not nil, makes a step of each of several runs that learners with this function have
-	// begun on one problem, with the bits that Learner.Step gives them and no Count before; w has the
-	// weights of each. The examples are read once for all. After an error none can go on.
-	StepAll func(ctx context.Context, all []Learner, w []engine.Weights) ([]Step, error)
+	// Uncounted says that a step needs no Count before it.
+	Uncounted bool
 
 	// Annotations says that it learns from Problem.Annotations; others are not run on a
 	// problem that has them.
 	Annotations bool
+
+	// Retired are parameters of former versions and what Parse still takes for them, as JSON.
+	Retired map[string]string
 }

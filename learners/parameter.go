@@ -258,7 +258,8 @@ func Marshal(p Params) ([]byte, error) {
 }
 
 // Parse returns the learner's parameters that text, the JSON object of a model file, holds.
-// Parameters that it lacks have their Missing value; unknown ones are an error.
+// Parameters that it lacks have their Missing value; unknown ones are an error
+// unless they are retired.
 func (d *Definition) Parse(text []byte) (Params, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil {
@@ -278,7 +279,10 @@ func (d *Definition) Parse(text []byte) (Params, error) {
 			return nil, fmt.Errorf("parameter %s of learner %s: %w", each.Name, d.Name, err)
 		}
 	}
-	for name := range values {
+	for name, value := range values {
+		if was, ok := d.Retired[name]; ok && was == string(value) {
+			continue
+		}
 		return nil, fmt.Errorf("parameters of learner %s: found unknown parameter %.60q", d.Name, name)
 	}
 	return p, Check(p)

@@ -3,8 +3,7 @@
 
 DATA holds the files of the data set: optdigits.tra.gz and optdigits.tes.gz, or
 letter-recognition.data.gz (16,000 examples to fit). They are prepared as
-`uma-gpu train` prepares dense data (standardize,bias,l2). bench must have
-been built: --program says where it is.
+`uma-gpu train` prepares dense data (standardize,bias,l2).
 
 Prints one JSON object a line: seconds to fit, and to project training and test
 examples, of uma-gpu and of each solver of KernelPCA, in turns; and how far each
@@ -48,10 +47,18 @@ def examples(name, data):
 
 
 def uma(folder, o, gamma):
-    command = [o.program, "kpca", "-gamma", repr(gamma), "-components", str(o.components), "-landmarks", str(o.landmarks), "-choice", o.choice,
-               "-device", o.device, "-out", folder, folder + "/x.npy", folder + "/xt.npy"]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return found, np.load(folder + "/z.npy"), np.load(folder + "/eigenvalues.npy")
+    """Fits and projects by uma-gpu kpca. The seconds to project are those of two processes, which read and write too."""
+    def call(*words):
+        return subprocess.run([o.program, "kpca", *words, "--device", o.device, "--quiet"], check=True, capture_output=True, text=True, cwd=folder).stdout
+
+    choice = ["--landmarks", str(o.landmarks), "--landmark-choice", o.choice] if o.landmarks else ["--landmarks", "all"]
+    found = json.loads(call("fit", "--data", "x.npy", "--no-labels", "--normalize", "none", "--kernel", "rbf", "--gamma", repr(gamma) if gamma else "median",
+                            "--components", str(o.components), *choice, "--basis", "b.npz", "--json"))
+    start = time.perf_counter()
+    for part in ("x", "xt"):
+        call("transform", "--basis", "b.npz", "--data", part + ".npy", "--no-labels", "--out", part.replace("x", "z") + ".npy")
+    line = {"fit_seconds": found["seconds"], "project_seconds": time.perf_counter() - start, "gamma": found["kernel"]["function"]["gamma"]}
+    return line, np.load(folder + "/z.npy"), np.array(found["eigenvalues"])
 
 
 def peer(solver, x, xt, o, gamma):
@@ -86,7 +93,7 @@ def main():
     a = argparse.ArgumentParser()
     a.add_argument("name", choices=["optdigits", "letter"])
     a.add_argument("data")
-    a.add_argument("--program", default="build/bench")
+    a.add_argument("--program", default="build/uma-gpu", type=os.path.abspath)
     a.add_argument("--gamma", type=float, help="default: that of the program, 1 / median squared distance")
     a.add_argument("--components", type=int, default=640)
     a.add_argument("--landmarks", type=int, default=0)

@@ -49,8 +49,7 @@ def main():
     a = argparse.ArgumentParser()
     a.add_argument("name", choices=["optdigits", "letter"])
     a.add_argument("data")
-    a.add_argument("--program", default="build/bench")
-    a.add_argument("--uma-gpu", default="build/uma-gpu")
+    a.add_argument("--program", default="build/uma-gpu", type=os.path.abspath)
     a.add_argument("--components", type=int, default=640)
     a.add_argument("--examples", type=int, default=4000)
     a.add_argument("--gamma", type=float, default=0.5)
@@ -70,7 +69,7 @@ def main():
         zt = np.load(folder + "/zt.npy")
         peer = KernelPCA(o.components, kernel="rbf", gamma=o.gamma, eigen_solver="dense").fit(x.astype(np.float64))
         p, pt = peer.transform(x.astype(np.float64)), peer.transform(xt.astype(np.float64))
-        program = os.path.realpath(o.uma_gpu)
+        program = o.program
         rng = np.random.default_rng(1)
 
         def changed(a):

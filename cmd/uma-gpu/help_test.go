@@ -37,7 +37,7 @@ func TestHelpIsNarrow(t *testing.T) {
 	for _, columns := range []int{40, 80, 110, 300} {
 		t.Setenv("COLUMNS", fmt.Sprint(columns))
 		for _, command := range commands {
-			if columns != 80 && command != "" && command != "train" && command != "bootstrap" {
+			if columns != 80 && command != "" && command != "train" {
 				continue
 			}
 			help, _ := succeed(t, append(strings.Fields(command), "--help")...)
@@ -75,7 +75,7 @@ func TestHelpOfTrainIsShort(t *testing.T) {
 	t.Setenv("COLUMNS", "100")
 	help, _ := succeed(t, "train", "--help")
 	for _, flag := range []string{"--data", "--confusion", "--model", "--correction RULE",
-		"--clean RULE", "--learn-confusion", "--l2 RULE", "--rounds N",
+		"--learn-confusion", "--l2 RULE", "--rounds N",
 		"more options: uma-gpu man --markdown train",
 		"Kernel:\n  --kernel", "Device:\n  --device"} {
 		if !strings.Contains(help, flag) {
@@ -219,4 +219,10 @@ func TestCounts(t *testing.T) {
 	}
 	fail(t, app.ExitUsage, `"1.5e0" -max-steps 1.5e0 1.50`, "train", "--data", data, "--model", m,
 		"--max-steps", "1.5e0")
+}
+
+// Who types what is no more is told what does it now.
+func TestRetired(t *testing.T) {
+	fail(t, app.ExitUsage, "--clean TABLE", "train", "--data", digits, "--clean", "prune")
+	fail(t, app.ExitUsage, `"bootstrap" train predict --learn-confusion`, "bootstrap", "--labelled", digits)
 }

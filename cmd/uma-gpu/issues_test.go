@@ -171,14 +171,69 @@ func TestIssuesWithoutMatrix(t *testing.T) {
 	dir := t.TempDir()
 	noisy, _ := smallNoisy(t, dir)
 	for path, most := range map[string]int{noisy: 300, filepath.Join(dir, "part.csv"): 30} {
-		stdout, stderr := succeed(t, "issues", "--data", path, "--folds", "2", "--max-steps", "60",
-			"--json")
+		stdout, stderr := succeed(t, "issues", "--data", path, "--json")
 		r := decode[issues.Report](t, stdout)
-		if r.EstimatedBy != "em" || r.Issues > most || r.Issues < most/3 && path == noisy ||
-			!facts.Told(stderr, "confusion matrix em") || strings.Contains(stderr, "taken to be right") {
+		if r.EstimatedBy == "" || r.Issues > most || r.Issues < most/3 && path == noisy ||
+			!facts.Told(stderr, "confusion matrix estimated") ||
+			strings.Contains(stderr, "taken to be right") {
 			t.Errorf("%s: found %d issues, C by %q\n%s", path, r.Issues, r.EstimatedBy, stderr)
 		}
 	}
+}
+
+// Probabilities of any program, in any form, take the place of trainings; several are an ensemble.
+func TestIssuesOfProbabilities(t *testing.T) {
+	dir := t.TempDir()
+	noisy, matrix := smallNoisy(t, dir)
+	right, wrong := strings.Fields(string(read(t, filepath.Join(dir, "part.csv")))),
+		strings.Fields(string(read(t, noisy)))
+	// A model that is sure of the right class of nine rows in ten, and of noisy labels as of those.
+	var table, rest strings.Builder
+	table.WriteString(",0,1,2,3,4,5,6,7,8,9\n")
+	for i, line := range right {
+		class := int(line[len(line)-1] - '0')
+		if i%10 == 0 {
+			class = (class + 3) % 10
+		}
+		table.WriteString(strconv.Itoa(i))
+		for k := range 10 {
+			switch k {
+			case class:
+				table.WriteString(",0.6")
+			case (class + 1) % 10:
+				table.WriteString(",0.32")
+			default:
+				table.WriteString(",0.01")
+			}
+		}
+		table.WriteString("\n")
+	}
+	rest.WriteString("0,1,2,3,4,5,6,7,8,9\n")
+	rest.WriteString(strings.Repeat(strings.Repeat("0.1,", 9)+"0.1\n", 500))
+	p, flat := write(t, dir, "p.csv", table.String()), write(t, dir, "flat.csv", rest.String())
+	for _, args := range [][]string{{"--confusion", matrix}, {}, {"--probabilities", flat}} {
+		stdout, stderr := succeed(t, append([]string{"issues", "--data", noisy, "--probabilities", p,
+			"--json"}, args...)...)
+		r := decode[issues.Report](t, stdout)
+		hit, corrupted := 0, 0
+		for i, line := range right {
+			if line != wrong[i] {
+				corrupted++
+			}
+		}
+		for _, row := range r.Rows {
+			if i := row.Example - 1; right[i] != wrong[i] {
+				hit++
+			}
+		}
+		if r.Learner != "probabilities" || r.Folds != 0 || (r.EstimatedBy == "") != (len(args) > 0 &&
+			args[0] == "--confusion") || 10*hit < 8*corrupted || 10*hit < 8*r.Issues {
+			t.Errorf("%q: %d of %d wrong labels among %d, %+v\n%s", args, hit, corrupted, r.Issues,
+				r.Judges, stderr)
+		}
+	}
+	fail(t, 1, "flat.csv 499 500", "issues", "--data", noisy, "--probabilities",
+		write(t, dir, "flat.csv", rest.String()[:rest.Len()-40]))
 }
 
 func TestIssuesUsage(t *testing.T) {
@@ -191,6 +246,9 @@ func TestIssuesUsage(t *testing.T) {
 		{`--clean-by "drop"`, []string{"--data", "d.csv", "--clean-by", "drop"}},
 		{"--clean-by --write-clean", []string{"--data", "d.csv", "--clean-by", "filter"}},
 		{"npy labels", []string{"--data", "d.csv", "--write-clean", "c.npy"}},
+		{"--probabilities model", []string{"--data", "d.csv", "--probabilities", "p.npy", "--folds", "3"}},
+		{"--probabilities model", []string{"--data", "d.csv", "--probabilities", "p.npy", "--annotators",
+			"a.csv"}},
 		{"--folds 200 2 100", []string{"--data", "d.csv", "--folds", "200"}},
 	} {
 		fail(t, app.ExitUsage, c.fragment, append([]string{"issues"}, c.args...)...)

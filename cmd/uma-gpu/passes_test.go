@@ -52,7 +52,7 @@ func TestOnlineOptions(t *testing.T) {
 		"--pairwise", "0.2", "--out", data, "--write-confusion", matrix)
 	online := 0
 	for _, d := range catalog.All() {
-		if d.StepAll == nil {
+		if !d.Uncounted {
 			continue
 		}
 		online++

@@ -57,8 +57,7 @@ func TestSeveralDevices(t *testing.T) {
 	}
 }
 
-// TestMeasuredShares: work for which measuring pays has shares by speed, and the plan of an engine
-// of several devices can be measured with less memory.
+// TestMeasuredShares: work for which measuring pays has shares by speed.
 func TestMeasuredShares(t *testing.T) {
 	var said strings.Builder
 	d := &device.Device{Parts: []*device.Device{
@@ -72,13 +71,6 @@ func TestMeasuredShares(t *testing.T) {
 	defer e.Close()
 	if !facts.Told(said.String(), "shares cpu") {
 		t.Errorf("said %s", &said)
-	}
-	again, err := d.Reopen("", 1<<20)
-	if err != nil || again.Device().ID != "cpu+cpu:plain" {
-		t.Errorf("opened again: %v, %v", again, err)
-	}
-	if err := again.Close(); err != nil {
-		t.Error(err)
 	}
 	if got := device.SharesText([]engine.Engine{e, e, e, e}, slices.Repeat([]int{3},
 		4)); !strings.Contains(got, "25 %") {

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -35,6 +36,7 @@ type noiseKind int
 
 const (
 	none    noiseKind = iota // right
+	given                    // wrong by the matrix of the options
 	joint                    // wrong by the confident joint of the best probabilities
 	learned                  // wrong by a matrix that is learned together with the model
 	alone                    // unknown: only checked examples count
@@ -46,12 +48,15 @@ type way struct {
 	kernel     bool // a curved model, by rbf; else a linear one
 	neighbours bool // no model: the labels of the nearest examples
 	weighty    bool // examples with a known class count for many
+	elsewhere  bool // no model: the probabilities of the options
 }
 
 func (w way) String() string {
 	switch {
 	case w.neighbours:
 		return "nearest neighbours"
+	case w.elsewhere:
+		return "the probabilities given"
 	case w.noise == alone:
 		return "checked rows alone"
 	}
@@ -59,7 +64,7 @@ func (w way) String() string {
 	if w.kernel {
 		name = "rbf"
 	}
-	what := map[noiseKind]string{none: ", labels as they are",
+	what := map[noiseKind]string{none: ", labels as they are", given: ", wrong labels as given",
 		joint: ", wrong labels by confident joint", learned: ", wrong labels learned"}
 	if name += what[w.noise]; w.weighty {
 		name += ", checked rows first"
@@ -229,7 +234,7 @@ func (c *contest) train(ctx context.Context, s *candidate, fit []int, settled le
 	switch w.noise {
 	case none:
 		p.Correction = softmax.None
-	case joint, learned:
+	case given, joint, learned:
 		noise = noiseOf(s.noise)
 	case alone:
 		p.Correction = softmax.None
@@ -269,6 +274,8 @@ func (c *contest) times(fit []int) int {
 // noise returns what a way takes the labels to be wrong by: nil for nothing.
 func (c *contest) noise(ctx context.Context, w way) (*estimate.Estimate, error) {
 	switch w.noise {
+	case given:
+		return &estimate.Estimate{Matrix: *c.Given, Method: "given"}, nil
 	case joint:
 		return c.confidentJoint()
 	case learned:
@@ -283,31 +290,21 @@ const mostLearned = 3000
 // learnNoise learns the noise together with a model of the way, and joins what the checked examples
 // say.
 func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, error) {
-	p := &softmax.NoiseOnly{Params: *softmax.Defaults()}
-	p.LearnConfusion = true
-	o := c.Options.Options
-	o.Learner, o.Trial, o.Memory = p, true, []dataset.Memory{dataset.InPlace}
-	o.Watch = host.Watch{}
 	some := c.sample(mostLearned)
+	start := outoffold.Start{}
 	if w.kernel {
-		o.Kernel = c.rbf(min(landmarks/2, len(some)))
+		start.Kernel = c.rbf(min(landmarks/2, len(some)))
 	}
 	part := c.part(some)
 	for k, i := range some {
 		part.Y[k] = c.data.Y[i]
 	}
-	m, err := host.Train(ctx, part, nil, o)
-	if err == nil {
-		err = ctx.Err()
-	}
+	o := c.Options.Options
+	o.Memory, o.Watch = []dataset.Memory{dataset.InPlace}, host.Watch{}
+	e, err := outoffold.LearnNoise(ctx, part, nil, o, []outoffold.Start{start})
 	if err != nil {
 		return nil, err
 	}
-	e, err := estimate.FromLearned(c.data.Classes, m.Run.Noise)
-	if err != nil {
-		return nil, err
-	}
-	e.Method = "joint likelihood"
 	return c.joined(e)
 }
 

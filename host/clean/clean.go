@@ -23,6 +23,10 @@ type Options struct {
 	Right        []int32 // the true class of each example, -1 where it is not known; nil of none
 	Folds        int     // 0 for DefaultFolds
 	Most         int     // examples of the contest; 0 for mostContest
+	// Suspects alone takes these; nil of none. Given is the confusion matrix of the labels, and
+	// Probabilities, n×Q, are those of models from elsewhere that have not seen the example.
+	Given         *confusion.Matrix
+	Probabilities []float32
 }
 
 // DefaultFolds is how many folds there are unless Options say.
@@ -166,6 +170,9 @@ func (c *contest) compete(ctx context.Context) error {
 		return err
 	}
 	plain := []way{{noise: none}, {noise: none, kernel: true}, {neighbours: true}}
+	if c.Given != nil {
+		plain[0].noise, plain[1].noise = given, given
+	}
 	if c.data.Stored().Shared() {
 		return errors.New("clean: examples: got some that ranks share, want all on one machine")
 	}
@@ -176,6 +183,9 @@ func (c *contest) compete(ctx context.Context) error {
 		if err := try(w); err != nil {
 			return err
 		}
+	}
+	if c.Given != nil {
+		return nil
 	}
 	base := c.plainest()
 	if base < 0 {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 )
 
@@ -218,38 +217,6 @@ func unmix(p []float32, noise []float64, q int) {
 			row[k] = float32(f / max(sum, 0x1p-60))
 		}
 	}
-}
-
-// Suspects is Find without a model and without a doubt that labels are wrong: Noise is the estimate
-// under which labels held out are likeliest, and Issues are those of the candidate that predicts
-// these best.
-func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error) {
-	c, err := newContest(data, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.compete(ctx); err != nil {
-		return nil, err
-	}
-	r := &Result{Checked: len(c.known)}
-	var best *candidate
-	for _, s := range c.said {
-		if s.noise != nil && len(s.noise.Unidentified) == 0 && (best == nil || s.loss() < best.loss()) {
-			best = s
-		}
-	}
-	if best == nil {
-		return nil, errNothing
-	}
-	r.Noise = best.noise
-	if err := c.everywhere(ctx, r, best); err != nil {
-		return nil, err
-	}
-	r.Issues, err = estimate.FindIssues(r.True, data.Y, data.Firsts(), c.q, noiseOf(r.Noise))
-	if err == nil {
-		err = ctx.Err()
-	}
-	return r, err
 }
 
 // measure says how many labels are wrong, and how often the model will be.

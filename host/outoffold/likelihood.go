@@ -7,25 +7,31 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// start is a model together with which C is learned.
-type start struct {
-	name    string
-	penalty float64 // as softmax.NoiseOnly has it
-	curved  bool    // of a kernel function's coordinates
+// Start is a model together with which C is learned.
+type Start struct {
+	Penalty float64          // as softmax.NoiseOnly has it
+	Kernel  *fitting.Options // nil for a linear model
 }
 
-// starts are such that each has been the best on some set: weak penalties let few classes of many
-// examples grow sharp, strong ones keep few examples from being learned by heart, and curved
-// classes are no noise.
-var starts = []start{
-	{"penalty 1e-5", 1e-5, false}, {"penalty 1e-4", 1e-4, false}, {"penalty 1e-3", 1e-3, false},
-	{"rbf", 1e-5, true},
+func (s Start) String() string {
+	if s.Kernel != nil {
+		return string(s.Kernel.Function.Kind)
+	}
+	return fmt.Sprintf("penalty %.0e", s.Penalty)
 }
+
+// penalties are such that each has been the best on some set: weak ones let few classes of many
+// examples grow sharp, strong ones keep few examples from being learned by heart. curvedPenalty is
+// that of curved classes, which are no noise.
+var penalties = []float64{1e-5, 1e-4, 1e-3}
+
+const curvedPenalty = 1e-5
 
 // What a curved start is for: dense examples of few features. curvedLandmarks keep it cheap.
 const (
@@ -33,49 +39,59 @@ const (
 	curvedLandmarks = 300
 )
 
-// jointLikelihood learns C together with several models, and takes the C under which labels held
-// out are likeliest. How far the others lie from it counts in the standard errors.
+// jointLikelihood learns C together with several models.
 func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimate, error) {
 	begin, err := e.known()
 	if err != nil {
 		return nil, err
 	}
+	d := e.data
+	var starts []Start
+	for _, penalty := range penalties {
+		starts = append(starts, Start{Penalty: penalty, Kernel: e.Kernel})
+	}
+	if e.Kernel == nil && d.Prepared == nil && !d.Sparse() && !d.Stored().Shared() &&
+		d.D <= curvedFeatures {
+		starts = append(starts, Start{curvedPenalty, &fitting.Options{
+			Function: kernel.Function{Kind: kernel.RBF}, Median: true,
+			Landmarks: min(curvedLandmarks, d.N), Coordinates: true}})
+	}
+	found, err := LearnNoise(ctx, d, begin, e.Options, starts)
+	if err == nil && d.D > d.N {
+		found.IdentifyNone("there are more features than examples, and a model of these can take wrong " +
+			"labels for classes")
+	}
+	return found, err
+}
+
+// LearnNoise returns the confusion matrix that is learned together with models, as
+// estimate.FromLearned takes the one under which labels held out are likeliest. Learning begins
+// with a matrix, or with the identity if begin is nil. Of o the learner and its steps do not count.
+func LearnNoise(ctx context.Context, data *dataset.Dataset, begin *confusion.Matrix, o host.Options,
+	starts []Start) (*estimate.Estimate, error) {
+	note := o.Watch.Note
+	o.MaxSteps, o.Weights, o.Trial, o.Watch = 0, "", true, host.Watch{}
 	var learned []*confusion.Learned
 	for _, s := range starts {
-		d := e.data
-		if s.curved && (e.Kernel != nil || d.Prepared != nil || d.Sparse() || d.Stored().Shared() ||
-			d.D > curvedFeatures) {
-			continue
-		}
-		p := &softmax.NoiseOnly{Params: *softmax.Defaults(), Penalty: s.penalty}
+		p := &softmax.NoiseOnly{Params: *softmax.Defaults(), Penalty: s.Penalty}
 		p.LearnConfusion = true
-		o := e.Options
-		o.Learner, o.MaxSteps, o.Weights, o.Trial = p, 0, "", true
-		o.Watch = host.Watch{}
-		if s.curved {
-			o.Kernel = &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Median: true,
-				Landmarks: min(curvedLandmarks, d.N), Coordinates: true}
-		}
-		trained, err := host.Train(ctx, d, begin, o)
+		o.Learner, o.Kernel = p, s.Kernel
+		trained, err := host.Train(ctx, data, begin, o)
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("joint likelihood, %s: %w", s.name, err)
+			return nil, fmt.Errorf("joint likelihood, %s: %w", s, err)
 		}
 		found := trained.Run.Noise
 		learned = append(learned, found)
-		if e.Watch.Note != nil {
-			e.Watch.Note("joint likelihood, %s: loss %.5f ± %.5f", s.name, found.Loss, found.LossError)
+		if note != nil {
+			note("joint likelihood, %s: loss %.5f ± %.5f", s, found.Loss, found.LossError)
 		}
 	}
-	found, err := estimate.FromLearned(e.data.Classes, learned...)
+	found, err := estimate.FromLearned(data.Classes, learned...)
 	if err != nil {
 		return nil, fmt.Errorf("joint likelihood: %w", err)
-	}
-	if e.data.D > e.data.N {
-		found.IdentifyNone("there are more features than examples, and a model of these can take wrong " +
-			"labels for classes")
 	}
 	return found, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 	"github.com/uma-gpu/uma-gpu/host/judge"
@@ -235,82 +234,4 @@ func unite(h *judge.HeldOut, spreads []float64) {
 			h.Scores[i*h.Q+k] = float32(float64(s) * unit)
 		}
 	}
-}
-
-// AllScores returns what Scores returns for each of several options, with the same bits. The
-// options are all host.Together and may differ in Learner, MaxSteps and Weights alone. Examples
-// are prepared once for all, and a step of the learners reads them once. It takes several times
-// the memory of the weights of all. The first error ends it.
-func AllScores(
-	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []host.Options, folds int,
-) ([]*judge.HeldOut, error) {
-	if len(all) == 0 {
-		return nil, nil
-	}
-	held, spreads := make([]*judge.HeldOut, len(all)), make([][]float64, len(all))
-	labelled := data
-	for k, o := range all {
-		var err error
-		if labelled, held[k], err = newHeldOut(data, o, folds); err != nil {
-			return nil, err
-		}
-	}
-	note := all[0].Watch.Note
-	if err := eachFold(ctx, folds, func(ctx context.Context, f int) error {
-		weights, err := trainAll(ctx, labelled, noise, all, held, f)
-		if err != nil || ctx.Err() != nil {
-			return err
-		}
-		for k, w := range weights {
-			spreads[k] = append(spreads[k], fold.Deviation(w))
-		}
-		if note != nil {
-			note("fold %d of %d: %d trainings side by side", f+1, folds, len(all))
-		}
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	for k, h := range held {
-		finish(ctx, h, spreads[k], labelled.Y, noise, note)
-	}
-	return held, nil
-}
-
-// trainAll learns by all options without fold f and scores it.
-func trainAll(
-	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []host.Options,
-	held []*judge.HeldOut, f int) ([]engine.Weights, error) {
-	without, _, rest, release, err := part(held[0], data, f)
-	defer release()
-	if err != nil {
-		return nil, err
-	}
-	own := slices.Clone(all)
-	for k := range own {
-		own[k].Memory = append(slices.Clone(own[k].Memory), dataset.InPlace) // the part is a copy
-	}
-	weights, preparation, err := host.TrainAll(ctx, without, noise, own)
-	if err != nil {
-		return nil, err
-	}
-	for block := range slices.Chunk(rest, fold.BlockRows(data.Stored())) {
-		x := data.Examples.Pick(block)
-		if data.Prepared == nil {
-			if x, err = features.Apply(preparation, x); err != nil {
-				return nil, err
-			}
-		}
-		for k, w := range weights {
-			s, err := engine.Scores(all[k].Engine, w, x)
-			if err != nil {
-				return nil, err
-			}
-			q := held[k].Q
-			for b, i := range block {
-				copy(held[k].Scores[i*q:], s[b*q:(b+1)*q])
-			}
-		}
-	}
-	return weights, nil
 }

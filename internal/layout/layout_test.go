@@ -136,9 +136,8 @@ var foreign = map[string][]string{
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
 	"golang.org/x/text":             {"host/dataset/internal/encode"}, // lower case
-	// bench has means and deviations of it.
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
-		"internal/openblas", "bench"},
+		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.
 	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/report", "internal/chart", "bench/papers"},
 	// Curves in a terminal.

@@ -208,19 +208,11 @@ func rowOf(x dataset.Examples, i int) lanes.Row {
 	return lanes.Row{Columns: columns, Values: values}
 }
 
-// measure finds ‖x‖² of all examples before the first pass, those of another run if it has the
-// same examples.
-func (l *learner) measure(other *learner) (err error) {
-	if l.norms2 != nil {
-		return nil
+// measure finds ‖x‖² of all examples before the first pass.
+func (l *learner) measure() (err error) {
+	if l.norms2 == nil {
+		l.norms2, err = norms2(l.Problem.X)
 	}
-	of, have := l.Problem.X, other.Problem.X
-	same := func(a, b []float32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
-	if other.norms2 != nil && of.N == have.N && same(of.X, have.X) && same(of.Values, have.Values) {
-		l.norms2 = other.norms2
-		return nil
-	}
-	l.norms2, err = norms2(of)
 	return err
 }
 

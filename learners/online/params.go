@@ -166,7 +166,7 @@ func (p *Params) Definition() *learners.Definition {
 		Loads:        learners.LoadsScorer,
 		Passes:       true,
 		IgnoresNoise: p.Correction != CorrectSteps,
-		StepAll:      stepAll,
+		Uncounted:    true,
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
@@ -85,51 +84,17 @@ func (p *pass) end(w engine.Weights) (learners.Step, error) {
 // Step implements learners.Learner: a pass over all examples. It is the last one if it finds
 // nothing to add to W.
 func (l *learner) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
-	steps, err := stepAll(ctx, []learners.Learner{l}, []engine.Weights{w})
+	if err := l.measure(); err != nil {
+		return learners.Step{}, err
+	}
+	p, err := l.begin(w)
 	if err != nil {
 		return learners.Step{}, err
 	}
-	return steps[0], nil
-}
-
-// stepAll is the learners.Definition.StepAll of the family: passes side by side. Each processor
-// has some of the runs, and shows a few examples to one after another of them, so that these are
-// read from memory once.
-func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights,
-) ([]learners.Step, error) {
-	passes, steps := make([]*pass, len(all)), make([]learners.Step, len(all))
-	errs := make([]error, len(all))
-	for k, l := range all {
-		one, ok := l.(*learner)
-		if !ok {
-			return nil, fmt.Errorf("online: found a run of another family of learners among those to step "+
-				"together (%T)", l)
-		}
-		if n, want := len(one.order), len(all[0].(*learner).order); n != want {
-			return nil, fmt.Errorf("online: found runs on %d and on %d examples to step together, wanted "+
-				"those of one problem", want, n)
-		}
-		if err := one.measure(all[0].(*learner)); err != nil {
-			return nil, err
-		}
-		var err error
-		if passes[k], err = one.begin(w[k]); err != nil {
-			return nil, err
-		}
+	if err := p.learnAll(ctx); err != nil {
+		return learners.Step{}, err
 	}
-	parallel.Ranges(len(all), 1, func(from, to int) {
-		errs[from] = learnAll(ctx, passes[from:to])
-	})
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	for k, p := range passes {
-		var err error
-		if steps[k], err = p.end(w[k]); err != nil {
-			return nil, err
-		}
-	}
-	return steps, nil
+	return p.end(w)
 }
 
 // streamPass is a run in its only pass, whose examples come in blocks.
@@ -179,7 +144,7 @@ func (p streamPass) Learn(x dataset.Examples, y []int32) (err error) {
 	}
 	p.order = p.order[:x.N]
 	p.before = int(p.next.seen)
-	return alone(p.pass).learn(0, x.N)
+	return p.learn(0, x.N)
 }
 
 func (p streamPass) Counts() []int64 { return p.counts }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -21,114 +20,22 @@ func anyMember(c policy, noShuffle, noAverage bool) *Params {
 	return p
 }
 
-// begun begins a run of each policy on p.
-func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learners.Learner,
-	w []engine.Weights) {
-	t.Helper()
-	for k, c := range policies {
-		l, err := start(p, anyMember(c, k%3 == 2, k%2 == 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { l.Close() })
-		all, w = append(all, l), append(w, engine.NewWeights(p.Q, p.X.D))
-	}
-	return all, w
-}
-
-// Runs that step together leave the weights, the states and the reports that each leaves alone,
-// also with random numbers, and in another order.
-func TestStepAll(t *testing.T) {
+// A cancelled step leaves the run where it was.
+func TestCancelledStep(t *testing.T) {
 	p := apart(3, 4, 0.1)
-	policies := func() []policy {
-		return []policy{errorSet{StepRandom}, &copa{aggressiveness: 1}, newPassive(All,
-			slack{most: 0.5}), errorSet{StepMax}, &mira{margin: 0.1}}
+	l, err := start(p, anyMember(errorSet{StepUniform}, false, true))
+	if err != nil {
+		t.Fatal(err)
 	}
-	together, got := begun(t, p, policies()...)
-	alone, want := begun(t, p, policies()...)
-	for range 3 {
-		steps, err := stepAll(t.Context(), together, got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k, l := range alone {
-			step, err := l.Step(t.Context(), want[k])
-			saved, _ := l.Save()
-			savedTogether, _ := together[k].Save()
-			if err != nil || !slices.Equal(got[k].W, want[k].W) || !slices.Equal(saved, savedTogether) ||
-				step.Done != steps[k].Done || !slices.Equal(step.Fields, steps[k].Fields) {
-				t.Errorf("run %d: found %+v, alone %+v, %v; or other weights", k, steps[k], step, err)
-			}
-		}
-	}
-}
-
-// Passes over dense examples in one order are one stack, and no others: the first run draws random
-// numbers, and so has another order in the second pass than the last one.
-func TestStacks(t *testing.T) {
-	p := apart(3, 4, 0.1)
-	for _, c := range []struct {
-		problem *learners.Problem
-		want    [][]int // sizes of stacks in each pass
-	}{
-		{p, [][]int{{2, 2, 1}, {1, 2, 1, 1}}}, {p.On(p.X.Compressed(), p.Y), [][]int{{1, 1, 1, 1, 1},
-			{1, 1, 1, 1, 1}}},
-	} {
-		all, w := begun(t, c.problem, errorSet{StepRandom}, errorSet{StepMax}, errorSet{StepMax},
-			errorSet{StepUniform}, errorSet{StepMax})
-		for number, want := range c.want {
-			var passes []*pass
-			var sizes []int
-			for k, l := range all {
-				one, err := l.(*learner).begin(w[k])
-				if err != nil {
-					t.Fatal(err)
-				}
-				passes = append(passes, one)
-			}
-			for _, s := range stacks(passes) {
-				sizes = append(sizes, len(s.passes))
-			}
-			if !slices.Equal(sizes, want) {
-				t.Errorf("pass %d: found stacks of %v passes, wanted %v", number+1, sizes, want)
-			}
-			if _, err := stepAll(t.Context(), all, w); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for _, c := range []struct{ passes, q, d, want int }{
-		{20, 10, 785, 8}, {4, 10, 785, 3}, {1, 10, 785, 1}, {20, 16, 100, 20}, {9, 3, 50, 5}, {20, 100,
-			5000, 1},
-	} {
-		if n := fullest(c.passes, c.q, c.d); n != c.want {
-			t.Errorf("%+v: found %d passes in a stack", c, n)
-		}
-	}
-}
-
-// A cancelled step leaves all runs where they were, and strangers are refused.
-func TestStepAllRefuses(t *testing.T) {
-	p := apart(3, 4, 0.1)
-	all, w := begun(t, p, errorSet{StepMax}, errorSet{StepUniform})
-	before, _ := all[1].Save()
+	t.Cleanup(func() { l.Close() })
+	w := engine.NewWeights(p.Q, p.X.D)
+	before, _ := l.Save()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := stepAll(ctx, all, w)
-	after, _ := all[1].Save()
-	if !errors.Is(err, context.Canceled) || !slices.Equal(before, after) || slices.Max(w[1].W) != 0 {
+	_, err = l.Step(ctx, w)
+	after, _ := l.Save()
+	if !errors.Is(err, context.Canceled) || !slices.Equal(before, after) || slices.Max(w.W) != 0 {
 		t.Errorf("cancelled: found %v, or another state", err)
-	}
-	few := apart(3, 4, 0.1)
-	few.X, few.Y = few.X.Part(0, 9), few.Y[:9]
-	other, _ := begun(t, few, errorSet{StepMax})
-	for fragment, l := range map[string]learners.Learner{
-		"150 9 examples": other[0], "family": nil,
-	} {
-		_, err := stepAll(t.Context(), []learners.Learner{all[0], l}, w)
-		if !facts.Told(err, fragment) {
-			t.Errorf("found %v, wanted %s", err, fragment)
-		}
 	}
 }
 

@@ -22,8 +22,7 @@ const (
 // correction has none: its loss has no lower bound, and falls the deeper the fewer examples there
 // are. Fits of a search begin from each other, as do those of a crossing.
 func (l *run) wantsHeadStart(w []float32) bool {
-	if l.state.HeadStart || l.Correction == Backward || l.noise != nil ||
-		l.state.Cleaned.Weight != nil {
+	if l.state.HeadStart || l.Correction == Backward || l.noise != nil {
 		return false
 	}
 	switch l.state.Stage {
@@ -51,7 +50,7 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 		p.L2 = L2(l.state.Search.Lambda)
 	}
 	if l.state.Stage == crossfitting {
-		p.Correction, p.Clean = Forward, Keep
+		p.Correction = Forward
 		some = slices.DeleteFunc(some, func(i int) bool { return l.held[i] == 0 })
 	}
 	part, err := learn(ctx, &p, l.problem, some, v)

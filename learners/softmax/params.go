@@ -16,16 +16,6 @@ const (
 	EM       = "em"       // rounds of soft labels, by C and models that have not seen them
 	Backward = "backward" // the losses of all classes, times C⁻¹, are right on average
 	None     = "none"     // labels count as right
-	Auto     = "auto"     // the one of these that does best on examples held out
-)
-
-// Cleanings: what is made of labels that the correction takes for wrong, before a last fit to
-// which the others count as right.
-const (
-	Keep     = "none"     // nothing: there is no such fit
-	Prune    = "prune"    // as many of them are left out as are expected to be wrong
-	Reweight = "reweight" // each counts by how likely it is right
-	Relabel  = "relabel"  // the likeliest class is put in their place
 )
 
 // Penalty is the weight λ of the penalty λ/2·‖W‖² on the mean loss, or a search for it.
@@ -76,11 +66,10 @@ func (p *Penalty) UnmarshalText(text []byte) (err error) {
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
 	Correction   string
-	Clean        string
 	L2           Penalty
 	ClassWeights learners.ClassWeights
 	Rounds       int     // of EM; ≥ 1
-	Folds        int     // of EM and cleaning; 2 to 100, or less for as many as do
+	Folds        int     // of EM; 2 to 100, or less for as many as do
 	Iterations   int     // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
 	Tolerance    float64 // what they may leave of the loss, as a share of what chance decides; ≥ 0
 
@@ -91,8 +80,8 @@ type Params struct {
 
 // Defaults returns the default parameters.
 func Defaults() *Params {
-	return &Params{Correction: Forward, Clean: Keep, L2: Search, ClassWeights: learners.Equal,
-		Rounds: 10, Iterations: 200, Tolerance: 0.01}
+	return &Params{Correction: Forward, L2: Search, ClassWeights: learners.Equal, Rounds: 10,
+		Iterations: 200, Tolerance: 0.01}
 }
 
 // NoiseOnly are the parameters of a run that ends when it has learned C, and leaves weights aside.
@@ -136,6 +125,7 @@ var definition = learners.Definition{
 	Rotates:     true,
 	Loads:       learners.LoadsEvaluator,
 	Annotations: true,
+	Retired:     map[string]string{"clean": `"none"`},
 }
 
 func (p *Params) Definition() *learners.Definition {
@@ -150,14 +140,7 @@ func (p *Params) parameters() []learners.Parameter {
 			Forward, "C turns probabilities into those of noisy labels",
 			EM, "rounds of soft labels, each from C and a model that has not seen the example",
 			Backward, "C⁻¹ weights the losses",
-			None, "labels count as right",
-			Auto, "what does best on examples held out"),
-		learners.OneOf("clean", &p.Clean,
-			"what is done to labels that look wrong, before a last fit to the others",
-			Keep, "nothing",
-			Prune, "they are left out",
-			Reweight, "they count by how likely they are right",
-			Relabel, "the likeliest class takes their place"),
+			None, "labels count as right"),
 		learners.Text("l2", &p.L2, "search or a number of at least 0",
 			"penalty on the size of the weights",
 			learners.Choice{Value: "search",
@@ -165,7 +148,7 @@ func (p *Params) parameters() []learners.Parameter {
 		base.Weighting(&p.ClassWeights),
 		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
 		learners.Int("folds", &p.Folds, 0, 100,
-			"models of the correction em and of cleaning, each without the examples that it judges; "+
+			"models of the correction em, each without the examples that it judges; "+
 				"below 2 for 3, or 5 of fewer than 4096 examples"),
 		learners.Int("iterations", &p.Iterations, 1, math.MaxInt,
 			"most iterations of L-BFGS for one penalty"),
@@ -179,10 +162,6 @@ func (p *Params) parameters() []learners.Parameter {
 }
 
 func (p *Params) check() error {
-	if p.Clean != Keep && p.Correction != Forward && p.Correction != EM {
-		return p.wrong("clean", fmt.Sprintf("%s with correction %s", p.Clean, p.Correction),
-			"correction forward or em, which say what labels are likely wrong")
-	}
 	if p.LearnConfusion {
 		return p.checkLearning("learn_confusion")
 	}

@@ -8,11 +8,10 @@
 // one evaluation on the engine; directions and steps are the host's. With C = identity it is
 // scikit-learn's LogisticRegression (without a penalty on the bias) and LIBLINEAR's -s 0.
 //
-// Beside the published losses, forward and backward (Patrini et al. 2017), stand cross-fitted EM,
-// cleaning as cleanlab does it, with C in place of its own estimate, and a choice among them by
-// examples held out. Of the same C, forward correction written with scipy's L-BFGS finds the same
-// weights. This learner loses to methods that are not linear, unless a kernel maps the features,
-// and, of a hundred examples, to classmean.
+// Beside the published losses, forward and backward (Patrini et al. 2017), stands cross-fitted EM.
+// Of the same C, forward correction written with scipy's L-BFGS finds the same weights. This
+// learner loses to methods that are not linear, unless a kernel maps the features, and, of a
+// hundred examples, to classmean.
 //
 // The loss is not convex unless C is the identity. From W = 0 this has not been seen to matter.
 // From the minimum of a large penalty it does (search.go).
@@ -42,7 +41,7 @@ type run struct {
 	targets   engine.Targets // of all examples by their labels
 	evidence  []float32      // log C, Q×Q: row k for label k; of annotators n×Q
 	noise     *labelNoise    // that is learned; nil if it is not
-	folds     int            // of EM and cleaning
+	folds     int            // of EM
 	held      []uint8        // the fold of each example in the stage; nil if it has none
 	curve     *curvature     // of the loss; nil before the first fit
 	short     bool           // half of the time is over
@@ -61,7 +60,6 @@ type state struct {
 	Search   search
 	Crossing crossing
 	Noise    learnedNoise
-	Cleaned  cleaned
 
 	HeadStart bool // w comes from a sample
 	Short     bool // a stage before the last was cut short, as time was
@@ -95,9 +93,6 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 	if err := problem.Check(); err != nil {
 		return nil, err
 	}
-	if p.Correction == Auto {
-		return newContest(p, problem)
-	}
 	l, err := p.startRun(problem)
 	if err != nil {
 		return nil, err
@@ -123,10 +118,6 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 	noise, err := newNoise(p, problem)
 	if err != nil {
 		return nil, err
-	}
-	if p.Clean != Keep && noise == nil && problem.Noise == nil {
-		return nil, fmt.Errorf("softmax: found clean %s and no confusion matrix, wanted one, which says "+
-			"how many labels are wrong; give one, or have it learned", p.Clean)
 	}
 	targets, err := newTargets(p, problem)
 	if err != nil {
@@ -183,7 +174,7 @@ func (l *run) known() {
 		return
 	}
 	squared := meanSquared(l.problem.Rows(), l.problem.Bias)
-	if l.crosses() {
+	if l.Correction == EM {
 		l.found(softLambda * squared / float64(l.problem.X.N))
 		return
 	}
@@ -196,15 +187,12 @@ func (l *run) known() {
 
 // found goes on to what comes when λ is known.
 func (l *run) found(lambda float64) {
-	if l.crosses() {
+	if l.Correction == EM {
 		l.enter(crossfitting, lambda)
 	} else {
 		l.enter(fitting, lambda)
 	}
 }
-
-// crosses says whether there are fits each without one fold, whatever is known of the noise.
-func (p *Params) crosses() bool { return p.Correction == EM || p.Clean != Keep }
 
 func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
 	if err := l.rescore(w.W); err != nil {
@@ -443,9 +431,6 @@ func (l *run) memory() int {
 // fit returns what the fit under way is aimed at, and which examples it uses; nil for all.
 func (l *run) fit() (t engine.Targets, use func(i int) bool) {
 	c := &l.state.Crossing
-	if l.state.Cleaned.Weight != nil {
-		return l.state.Cleaned.targets(l.problem.Y, l.problem.Q), nil
-	}
 	t = l.targets
 	if c.Soft != nil {
 		t = engine.Targets{Values: c.Soft, Given: true, Weight: l.targets.Weight}
@@ -515,13 +500,8 @@ func (l *run) endFit(ctx context.Context, w []float32) (moved bool, err error) {
 		case more:
 		case l.state.Stage == learning:
 			l.known()
-		case l.Clean == Keep:
-			l.state.Stage, from = done, l.state.Crossing.mean()
 		default:
-			from = l.state.Crossing.mean()
-			if err := l.clean(); err != nil {
-				return false, err
-			}
+			l.state.Stage, from = done, l.state.Crossing.mean()
 		}
 	case fitting:
 		l.state.Stage = done

@@ -310,11 +310,6 @@ func TestBadParams(t *testing.T) {
 		want string
 	}{
 		{func(p *softmax.Params) { p.Correction = "both" }, `correction "both"`},
-		{func(p *softmax.Params) { p.Clean = "all" }, `clean "all"`},
-		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "none" },
-			"clean prune correction"},
-		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "auto" },
-			"clean prune correction"},
 		{func(p *softmax.Params) { p.ClassWeights = "" }, `weights ""`},
 		{func(p *softmax.Params) { p.L2 = softmax.L2(-1) }, `l2 "-1"`},
 		{func(p *softmax.Params) { p.L2 = softmax.L2(math.NaN()) }, `l2 "NaN"`},
@@ -380,18 +375,12 @@ func TestResumeFromEveryStage(t *testing.T) {
 	p := digits(t, 200, pairwise(0.3))
 	for _, c := range []struct {
 		correction string
-		clean      string
 		every      int // steps
 	}{
-		{softmax.Forward, softmax.Keep, 3}, {softmax.EM, softmax.Keep, 3}, {softmax.Forward,
-			softmax.Prune, 3},
-		{softmax.EM, softmax.Relabel, 3}, {softmax.Forward, softmax.Reweight, 3}, {softmax.Auto,
-			softmax.Keep, 3},
+		{softmax.Forward, 3}, {softmax.EM, 3},
 	} {
-		correction := fmt.Sprintf("%s, clean %s", c.correction, c.clean)
-		params := softmax.Defaults()
-		params.Correction, params.Clean, params.Iterations, params.Rounds, params.Folds = c.correction,
-			c.clean, 12, 3, 3
+		correction, params := c.correction, softmax.Defaults()
+		params.Correction, params.Iterations, params.Rounds, params.Folds = correction, 12, 3, 3
 		var snapshots []host.Snapshot
 		steps := 0
 		o := host.RunOptions{

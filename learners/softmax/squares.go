@@ -33,7 +33,7 @@ const (
 // rivals says whether ridge regression is tried.
 func (l *run) rivals() bool {
 	return l.problem.Mapped && l.problem.Noise != nil && l.noise == nil &&
-		l.Correction == Forward && !l.crosses() && l.targets.Weight == nil &&
+		l.Correction == Forward && l.targets.Weight == nil &&
 		l.problem.X.D <= mostFactored
 }
 

@@ -80,13 +80,14 @@ func (l *run) Restore(saved []byte) error {
 func (l *run) check(s *state) error {
 	n, q := len(l.problem.Y), l.problem.Q
 	size := q * l.problem.X.D
-	path, c, clean := &s.Search, &s.Crossing, &s.Cleaned
+	path, c := &s.Search, &s.Crossing
 	rounds := s.Stage == crossfitting || s.Stage == learning
 	err := refuse(
 		fault{s.Stage < learning || s.Stage > done || s.Made < 0, "a stage that is none"},
-		fault{s.Stage == searching && !l.L2.Search || s.Stage == crossfitting && !l.crosses() ||
+		fault{s.Stage == searching && !l.L2.Search ||
+			s.Stage == crossfitting && l.Correction != EM ||
 			s.Stage == learning && l.noise == nil ||
-			s.Stage == fitting && l.crosses() != (clean.Weight != nil),
+			s.Stage == fitting && l.Correction == EM,
 			"a stage that these parameters do not have"},
 		fault{!positive(path.Lambda) || !positive(path.From), "a penalty that is none"},
 		fault{len(s.Pairs) > l.memory() || slices.ContainsFunc(s.Pairs, func(p pair) bool {
@@ -112,12 +113,7 @@ func (l *run) check(s *state) error {
 			rounds && len(c.W) != l.folds, "a round that is none"},
 		fault{!sized(size, slices.Concat(c.W, c.BeforeW)...) ||
 			!sized(n*q, c.Soft, c.Scores, c.BeforeScores) || !shares(c.Soft),
-			"weights, scores or soft labels of folds that are none"},
-
-		fault{!sized(n, clean.Weight) || !sized(n, clean.Row) || len(clean.Row) > len(clean.Weight) ||
-			slices.ContainsFunc(clean.Weight, func(w float32) bool { return !(w >= 0 && w <= 1) }) ||
-			slices.ContainsFunc(clean.Row, func(k int32) bool { return k < 0 || int(k) >= q }),
-			"clean labels that are none"})
+			"weights, scores or soft labels of folds that are none"})
 	if err != nil || l.noise == nil {
 		return err
 	}

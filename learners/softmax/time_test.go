@@ -21,13 +21,11 @@ func TestShortTime(t *testing.T) {
 	for name, change := range map[string]func(*softmax.Params){
 		"search": func(*softmax.Params) {},
 		"em":     func(p *softmax.Params) { p.Correction = softmax.EM },
-		"prune":  func(p *softmax.Params) { p.Clean = softmax.Prune },
 		"learn":  func(p *softmax.Params) { p.LearnConfusion = true },
-		"auto":   func(p *softmax.Params) { p.Correction = softmax.Auto },
 	} {
 		for _, m := range []int{n / 16, n} {
-			if m == n && name != "search" && name != "auto" {
-				continue // which make no search
+			if m == n && name != "search" {
+				continue // which makes no search
 			}
 			p := &learners.Problem{X: dataset.Examples{N: m, D: d, X: x[:m*d]}, Y: y[:m], Q: q, Noise: c,
 				Engine: simd.New(), Seed: 1}

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
@@ -9,47 +10,73 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
+// Probabilities are read from arrays and from tables, by place or by name.
 func TestProbabilityFile(t *testing.T) {
 	want := []float32{.9, .1, .25, .75, .5, .5}
 	var wide []float64
 	for _, v := range want {
 		wide = append(wide, float64(v))
 	}
-	path := save(t, "p.npy", npyFile(npyDict("<f8", "False", "(3, 2)"), float64Bytes(wide...)))
-	rows, err := ProbabilityFile(path, 3, 2)
-	if err != nil {
-		t.Fatal(err)
+	o := CleanOptions{Classes: abc[:2], Y: []int32{0, 1, 0}, IDs: []string{"u", "v", "w"},
+		IDColumn: "who"}
+	float32Bytes := make([]byte, 0, 24)
+	for _, v := range want {
+		float32Bytes = binary.LittleEndian.AppendUint32(float32Bytes, math.Float32bits(v))
 	}
-	for range 2 {
-		var got []float32
-		err := rows(func(p []float32) error { got = append(got, p...); return nil })
+	array := npyFile(npyDict("<f8", "False", "(3, 2)"), float64Bytes(wide...))
+	for text, file := range map[string][]byte{
+		"float64":         array,
+		"float32":         npyFile(npyDict("<f4", "False", "(3, 2)"), float32Bytes),
+		"no header":       []byte("0.9,0.1\n.25,.75\n0.5,0.5\n"),
+		"pandas":          []byte(",a,b\n0,0.9,0.1\n1,.25,.75\n2,0.5,0.5\n"),
+		"pandas, columns": []byte(",0,1\n0,0.9,0.1\n1,.25,.75\n2,0.5,0.5\n"),
+		"ids":             []byte("b,a,class,who\n.75,.25,b,v\n.1,.9,a,u\n.5,.5,a,w\n"),
+		"rows":            gzipped(t, []byte("row,a,b\r\n2,.25,.75\r\n1,.9,.1\r\n3,.5,.5\r\n")),
+	} {
+		got, err := ReadProbabilities(t.Context(), save(t, "p", file), o)
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("got %v, %v", got, err)
+			t.Errorf("%s: got %v, %v", text, got, err)
 		}
 	}
-	_, err = ConfidentJoint(names(2), []int32{0, 1, 0}, rows, false)
+	rows := func(use func([]float32) error) error { return use(want) }
+	_, err := ConfidentJoint(names(2), []int32{0, 1, 0}, rows, false)
 	if !errors.Is(err, ErrInSample) {
 		t.Errorf("labels known by heart: %v", err)
 	}
-	for want, file := range map[string][]byte{
-		"shape 2 2 3 2": npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, 0, 0, 1)),
-		"elements":      npyFile(npyDict("<i8", "False", "(3, 2)"), float64Bytes(wide...)),
-		"Fortran":       npyFile(npyDict("<f8", "True", "(3, 2)"), float64Bytes(wide...)),
-		"npy":           []byte("1,0\n"),
+}
+
+// Files of probabilities that are none, or of other data, are refused with their place.
+func TestProbabilityFileErrors(t *testing.T) {
+	o := CleanOptions{Classes: abc[:2], Y: []int32{0, 1, 0}}
+	values := float64Bytes(.9, .1, .25, .75, .5, .5)
+	array := func(values []byte) []byte { return npyFile(npyDict("<f8", "False", "(3, 2)"), values) }
+	for _, c := range []struct {
+		want string
+		file []byte
+	}{
+		{"shape 2 2 3 2", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, 0, 0, 1))},
+		{"shape 3 3 3 2", npyFile(npyDict("<f8", "False", "(3, 3)"), append(values, values...))},
+		{"elements", npyFile(npyDict("<i8", "False", "(3, 2)"), values)},
+		{"Fortran", npyFile(npyDict("<f8", "True", "(3, 2)"), values)},
+		{"whole", array(float64Bytes(1, 0))},
+		{"row 2 NaN", array(float64Bytes(.9, .1, math.NaN(), .75, .5, .5))},
+		{"row 3 sum 0.7", array(float64Bytes(.9, .1, .25, .75, .5, .2))},
+		{"row 1 -0.1", array(float64Bytes(1, -.1, .25, .75, .5, .5))},
+		{"p:1 no text", nil},
+		{`p:1 "x,y" class "a" "b"`, []byte("x,y\n.9,.1\n")},
+		{`p:2 "b" "half"`, []byte("a,b\n.5,half\n")},
+		{"p:3 2 3", []byte("a,b,c\n1,0,\n1,0\n")},
+		{"2 lines 3", []byte("a,b\n1,0\n1,0\n")},
+		{"p:5 more 3", []byte("a,b\n1,0\n1,0\n1,0\n1,0\n")},
+		{`p:3 row "9"`, []byte("row,a,b\n1,1,0\n9,1,0\n2,1,0\n")},
+		{"p:3 twice line 2", []byte("row,a,b\n1,1,0\n1,1,0\n2,1,0\n")},
+		{"p:2 +Inf 0 1", []byte("a,b\n1,inf\n")},
 	} {
-		if _, err := ProbabilityFile(save(t, "p.npy", file), 3, 2); !facts.Told(err, want) {
-			t.Errorf("%v, wanted %q", err, want)
+		if _, err := ReadProbabilities(t.Context(), save(t, "p", c.file), o); !facts.Told(err, c.want) {
+			t.Errorf("%v, wanted %q", err, c.want)
 		}
 	}
-	cut := npyFile(npyDict("<f8", "False", "(3, 2)"), float64Bytes(1, math.Pi))
-	if rows, err = ProbabilityFile(save(t, "p.npy", cut), 3, 2); err != nil {
-		t.Fatal(err)
-	}
-	if err := rows(func([]float32) error { return nil }); !facts.Told(err,
-		"whole") {
-		t.Errorf("cut: %v", err)
-	}
-	if _, err := ProbabilityFile("none", 3, 2); !facts.Told(err, "none") {
+	if _, err := ReadProbabilities(t.Context(), "none", o); !facts.Told(err, "none") {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -53,19 +53,6 @@ func readLabels(ctx context.Context, path string, o Options) (*external, error) 
 	return e, s.finished(err)
 }
 
-// ReadLabels returns the labels of n examples of known classes, by the rules of Options.Labels.
-func ReadLabels(ctx context.Context, path string, classes []string, n int) ([]int32, error) {
-	e, err := readLabels(ctx, path, Options{Classes: classes, MaxErrors: 1})
-	if err != nil {
-		return nil, err
-	}
-	if len(e.codes) != n {
-		return nil, fmt.Errorf("%s: found %d labels, wanted one for each of %d examples; are the files "+
-			"a pair?", path, len(e.codes), n)
-	}
-	return e.codes, nil
-}
-
 func readLabelSource(s *source, o Options) (*external, error) {
 	header := readNPYHeader
 	switch head := s.peek(16); {

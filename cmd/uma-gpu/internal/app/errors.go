@@ -76,6 +76,21 @@ func OfCommand(c *cli.Context, err error) error {
 	return err
 }
 
+// retired are commands and flags of former versions, and what is to be typed now.
+var retired = map[string]string{
+	"uma-gpu train --clean": "uma-gpu clean TABLE --label COLUMN, which finds and mends wrong labels",
+	"uma-gpu bootstrap": "uma-gpu train on the few labels, uma-gpu predict for the others, and " +
+		"uma-gpu train --learn-confusion on what it says",
+}
+
+// wasRetired adds to a problem what replaces a command or a flag that is no more.
+func wasRetired(problem, words string) string {
+	if instead, ok := retired[words]; ok {
+		return problem + ": it is no more; type " + instead
+	}
+	return problem
+}
+
 // OnUsageError takes the errors of the cli package's flag parser.
 func OnUsageError(c *cli.Context, err error, _ bool) error {
 	usage := &UsageError{Problem: err.Error(), Command: c.Command.HelpName}
@@ -83,7 +98,8 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 		usage.Problem = "a value is missing behind --" + name
 	}
 	if name, unknown := strings.CutPrefix(usage.Problem, "flag provided but not defined: -"); unknown {
-		usage.Problem, usage.Got = "unknown flag --"+name, "--"+name
+		usage.Got = "--" + name
+		usage.Problem = wasRetired("unknown flag "+usage.Got, usage.Command+" "+usage.Got)
 		for _, f := range c.Command.Flags {
 			for _, name := range f.Names() {
 				usage.Allowed = append(usage.Allowed, typed(name))
@@ -99,7 +115,8 @@ func NeedCommand(c *cli.Context) error {
 	if name == "" {
 		return OfCommand(c, Usage("a command is missing"))
 	}
-	return OfCommand(c, &UsageError{Problem: fmt.Sprintf("unknown command %q", name), Got: name,
+	return OfCommand(c, &UsageError{Got: name,
+		Problem: wasRetired(fmt.Sprintf("unknown command %q", name), c.Command.HelpName+" "+name),
 		Allowed: commandNames(c.Command.Subcommands)})
 }
 

@@ -233,6 +233,14 @@ func ReadClean(ctx context.Context, path string, o estimate.CleanOptions) (*esti
 	})
 }
 
+// ReadProbabilities is estimate.ReadProbabilities of examples with labels, but for its waiting.
+func ReadProbabilities(ctx context.Context, path string, d *dataset.Dataset) ([]float32, error) {
+	return Awaited(ctx, path, func(path string) ([]float32, error) {
+		return estimate.ReadProbabilities(ctx, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
+			IDs: d.IDs, IDColumn: d.ID})
+	})
+}
+
 // ReadMatrix is confusion.Read, but for its waiting.
 func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions,
 ) (*confusion.Matrix, error) {

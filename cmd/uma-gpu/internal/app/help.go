@@ -24,7 +24,7 @@ type Group struct {
 
 // CommandGroups are the commands by the task of the user.
 var CommandGroups = []Group{
-	{"Learn", "train bootstrap query calibrate"},
+	{"Learn", "train query calibrate"},
 	{"Judge and choose", "eval cv compare report inspect verify"},
 	{"Doubt labels", "clean issues confusion"},
 	{"Predict", "predict serve export import"},
@@ -40,13 +40,13 @@ var FlagGroups = []Group{
 	{"Data", `data format label-column ignore-columns id-column header separator decimal labels
 		x-name y-name zero-based storage max-errors trust-data skip-bad no-labels categories levels
 		text text-features text-min-df text-ngrams missing unseen encoding match-features normalize validate stream
-		features classes examples labelled unlabelled
-		pool show show-file pictures fractions counts synthetic use-clean npz`},
+		features classes examples labelled
+		pool show show-file pictures fractions counts synthetic npz`},
 	{"Label noise", `confusion confusion-axes trust-confusion inverse annotators trust table clean
 		checked prior probabilities method pooled pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
 	{"Learner", `learner correction learn-confusion l2 class-weights rounds iterations tolerance
-		max-steps time weights seed temperature-folds steps rounds-of-labels`},
+		max-steps time weights seed temperature-folds steps`},
 	{"Kernel", `kernel gamma coef0 degree components variance landmarks landmark-choice kernel-memory
 		normalize-components`},
 	{"Trials", "retrain folds seeds try grid judge repeat top"},
@@ -360,7 +360,7 @@ func (p page) print(w io.Writer, columns int) {
 const (
 	mostFlags  = 60
 	firstFlags = `data label-column ignore-columns id-column text missing normalize validate
-		confusion annotators model resume learner correction learn-confusion clean l2 rounds
+		confusion annotators model resume learner correction learn-confusion l2 rounds
 		max-steps epochs time seed kernel gamma components device report tables json quiet`
 )
 

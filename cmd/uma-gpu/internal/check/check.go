@@ -49,7 +49,7 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Data.Path != "" && o.Noise.Path == "" {
 		return app.Missing("confusion")
 	}
-	f, err := o.OutOfFold(ctx, false)
+	f, err := o.OutOfFold(ctx)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func Run(ctx context.Context, o *Options) error {
 	with, noise := f.Held, f.Noise
 	f.Noise = nil
 	o.Notes.Say("the same without a confusion matrix")
-	if err := f.Fit(ctx, false); err != nil {
+	if err := f.Fit(ctx); err != nil {
 		return err
 	}
 	check, err := judge.CheckNoise(f.Dataset.Y, noise, with, f.Held)

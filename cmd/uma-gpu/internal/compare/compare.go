@@ -57,9 +57,7 @@ way has a --confusion. Others learn from the consensus that confusion estimate -
 All are judged by the consensus, through its matrix.
 
 --grid adds a flag to each --try, with one value after another. Several take all combinations.
-Without --try it goes to each learner that has the flag. Online learners (perceptron, pa1, copa, …)
-of one preparation learn side by side, in one reading of the examples. Each has the bits that it has
-alone.
+Without --try it goes to each learner that has the flag.
 
 Example: uma-gpu compare --data noisy.csv --confusion C.csv
 Example: uma-gpu compare --data noisy.csv --confusion C.csv --try "--l2 {0.0001|0.01}" \

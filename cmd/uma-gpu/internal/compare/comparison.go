@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -32,112 +31,59 @@ type comparison struct {
 // ctx.
 func (x *comparison) tryAll(ctx context.Context, list []candidate,
 	report *Report) error {
-	seen := 0
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing", Unit: "way",
 		Total: int64(len(list))})
 	defer task.End()
-	for _, group := range x.groups(list) {
-		for k, way := range group {
-			x.Notes.Say("%d of %d: %s", seen+k+1, len(list), way.flags)
+	for k, way := range list {
+		x.Notes.Say("%d of %d: %s", k+1, len(list), way.flags)
+		task.Reach(int64(k))
+		tried, err := x.try(ctx, way)
+		if err := app.Interrupted(ctx); err != nil {
+			return err
 		}
-		task.Reach(int64(seen))
-		seen += len(group)
-		tried, err := x.tryGroup(ctx, group)
-		if err == nil {
-			report.Tried = append(report.Tried, tried...)
+		if err != nil {
+			err = app.AdviseKernel(app.AdviseMemory(err))
+			x.Notes.Warn("%s: %v", way.flags, err)
+			report.Failed = append(report.Failed, failure{way.flags, err.Error()})
 			continue
 		}
-		for _, way := range group { // which one fails, and why, it tells alone
-			if err := app.Interrupted(ctx); err != nil {
-				return err
-			}
-			if len(group) > 1 {
-				tried, err = x.tryGroup(ctx, []candidate{way})
-			}
-			if err != nil {
-				x.Notes.Warn("%s: %v", way.flags, err)
-				report.Failed = append(report.Failed, failure{way.flags, err.Error()})
-				continue
-			}
-			report.Tried = append(report.Tried, tried...)
-		}
+		report.Tried = append(report.Tried, tried)
 	}
-	return app.Interrupted(ctx)
+	return nil
 }
 
-// groups puts those of the candidates together that can be trained side by side, as many as 1 GiB
-// has room for: the weights of a training, before, in and after a step, and their average.
-func (x *comparison) groups(list []candidate) (groups [][]candidate) {
-	const bytes, perWeight = 1 << 30, 52
-	most := max(1, bytes/perWeight/(len(x.data.Classes)*(x.data.D+1)))
-	open := map[string]int{} // by what has to be the same, the group that has room
-	for _, way := range list {
-		key := fmt.Sprint(way.Train.Preparation, "\n", way.Noise)
-		at, found := open[key]
-		together := way.Train.Together() && way.estimates() == ""
-		if found && together && len(groups[at]) < most {
-			groups[at] = append(groups[at], way)
-			continue
-		}
-		if together {
-			open[key] = len(groups)
-		}
-		groups = append(groups, []candidate{way})
-	}
-	return groups
-}
-
-// tryGroup trains in some ways, side by side if there are several, and judges each.
-func (x *comparison) tryGroup(ctx context.Context, group []candidate,
-) ([]Tried, error) {
-	ways := make([]host.Options, len(group))
-	for k, way := range group {
-		ways[k] = way.Train
-		ways[k].Engine = x.engine
-	}
-	noise, err := x.noiseOf(ctx, group[0], ways[0])
+// try trains in a way by every seed, and judges it.
+func (x *comparison) try(ctx context.Context, way candidate) (tried Tried, err error) {
+	o := way.Train
+	o.Engine = x.engine
+	noise, err := x.noiseOf(ctx, way, o)
 	if err != nil {
-		return nil, app.AdviseKernel(app.AdviseMemory(err))
+		return tried, err
 	}
-	bySeed := make([][]Tried, len(group))
+	by := noise
+	if o.Annotations != nil {
+		by = x.judge // the labels held out are the consensus
+	}
+	var bySeed []Tried
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "every seed", Unit: "seed",
 		Total: int64(x.Seeds)})
 	defer task.End()
 	for range x.Seeds {
-		held, err := x.outOfFold(ctx, noise, ways)
+		held, err := outoffold.Scores(ctx, x.data, noise, o, x.Folds)
 		if err != nil {
-			return nil, app.AdviseKernel(app.AdviseMemory(err))
+			return tried, err
 		}
-		for k, h := range held {
-			by := noise
-			if ways[k].Annotations != nil {
-				by = x.judge // the labels held out are the consensus
-			}
-			r, err := x.judged(h, by)
-			if err != nil {
-				return nil, err
-			}
-			bySeed[k] = append(bySeed[k], r)
-			ways[k].Seed++
+		r, err := x.judged(held, by)
+		if err != nil {
+			return tried, err
 		}
+		bySeed = append(bySeed, r)
+		o.Seed++
 		task.Add(1)
 	}
-	tried := make([]Tried, len(group))
-	for k, way := range group {
-		tried[k] = mean(bySeed[k])
-		tried[k].Flags, tried[k].way = way.flags, way
-	}
+	tried = mean(bySeed)
+	tried.Flags, tried.way = way.flags, way
 	return tried, nil
-}
-
-// outOfFold makes the trainings of one seed.
-func (x *comparison) outOfFold(ctx context.Context, noise *confusion.Matrix, ways []host.Options,
-) ([]*judge.HeldOut, error) {
-	if len(ways) > 1 {
-		return outoffold.AllScores(ctx, x.data, noise, ways, x.Folds)
-	}
-	h, err := outoffold.Scores(ctx, x.data, noise, ways[0], x.Folds)
-	return []*judge.HeldOut{h}, err
 }
 
 // judged judges what a way that learned with noise says of examples held out.

@@ -66,7 +66,7 @@ type averaged struct {
 
 // Run makes the trainings and judges them.
 func Run(ctx context.Context, o *Options) error {
-	f, err := o.OutOfFold(ctx, false)
+	f, err := o.OutOfFold(ctx)
 	if err != nil {
 		return err
 	}

@@ -160,6 +160,16 @@ func (s *Selection) Look() {
 	}
 }
 
+// Foresee asks the drivers beside other work, if the file at path is so large that Look will.
+func (s *Selection) Foresee(path string) {
+	if about, err := os.Stat(path); s.list != nil && err == nil && about.Size() > largeFile {
+		go gpu.Devices() // which remembers the answer
+	}
+}
+
+// largeFile is a size in bytes of as many values as are too many for the processor alone.
+const largeFile = 4 * ProcessorValues
+
 // processor opens an engine without OpenCL, which cannot fail.
 type processor func() engine.Engine
 
@@ -426,27 +436,6 @@ func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 	e := d.CPU()
 	n.Say("device: %s %s", e.Device().ID, e.Device().Name)
 	return d.audited(e), nil
-}
-
-// Reopen opens the OpenCL device with this id a second time, with another limit of memory, or all
-// devices of a list, which share the limit.
-func (d *Device) Reopen(id string, limit int64) (engine.Engine, error) {
-	if d.Parts != nil {
-		return together(d.Parts, func(part *Device) (engine.Engine, error) {
-			if part.CPU != nil {
-				return part.CPU(), nil
-			}
-			return part.Reopen(part.Try[0].ID(), limit/int64(len(d.Parts)))
-		}, func(engines []engine.Engine) (engine.Engine, error) { return shard.New(engines, d.shares) })
-	}
-	for _, i := range d.Try {
-		if i.ID() == id {
-			o := d.Options
-			o.MemoryLimit = limit
-			return gpu.Open(i, o)
-		}
-	}
-	return nil, fmt.Errorf("%w: %q cannot be opened again", app.ErrNoSuchDevice, id)
 }
 
 // SharesText says how much each engine takes; nil shares are equal.

@@ -76,7 +76,7 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 			app.Input(&o.Annotators, "annotators",
 				"labels of several people: `FILE`, a CSV row,worker,label, or a column for each"), o.TrustFlag(),
 			app.Input(&o.Probabilities, "probabilities",
-				"of labels of --data, from models that have not seen the example: `FILE`.npy"),
+				"of labels of --data, from models that have not seen the example: `FILE`, .npy or CSV"),
 			app.Input(&o.Prior, "prior",
 				"matrix that is believed where counts are few: `FILE`, CSV or .npy"),
 			o.Data.Flags(&o.Common, "examples with noisy labels"),
@@ -87,7 +87,7 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 				2, judge.MostFolds),
 			&cli.Float64Flag{Name: "pooled", Destination: &o.Pooled,
 				Usage: "as how many `LABELS` the mean annotator counts beside each"},
-			o.NormalizeFlag(), o.SeedFlag(), o.Learner.Flags(&o.Common, "clean", "folds"),
+			o.NormalizeFlag(), o.SeedFlag(), o.Learner.Flags(&o.Common, "folds"),
 			o.EngineFlags(),
 			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
 			app.Output(&o.WriteLabels, "write-labels",
@@ -305,10 +305,11 @@ func (o *Options) byProbabilities(ctx context.Context) (*Report, *confusion.Matr
 		return nil, nil, err
 	}
 	defer d.Close() // only read
-	rows, err := estimate.ProbabilityFile(o.Probabilities, d.N, len(d.Classes))
+	p, err := app.ReadProbabilities(ctx, o.Probabilities, d)
 	if err != nil {
 		return nil, nil, err
 	}
+	rows := func(use func([]float32) error) error { return use(p) }
 	var m *estimate.Estimate
 	if o.Method == string(outoffold.AnchorPoints) {
 		m, err = estimate.Anchors(d.Classes, d.N, rows)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -25,9 +24,10 @@ const (
 
 type Options struct {
 	training.Options
-	Out     string
-	Clean   string // the data, cleaned; "" for none
-	CleanBy string
+	Probabilities cli.StringSlice // files; none where models are to be trained
+	Out           string
+	Clean         string // the data, cleaned; "" for none
+	CleanBy       string
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -35,10 +35,15 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "issues",
 		Usage: "find the rows whose label is likely wrong",
-		Description: `Trains without each part of the data in turn, as cv does. It ranks the rows by how likely their
-label is, by C and by the model that has not seen them. A label is an issue if it is more likely
-wrong than right. Rows of equal features are judged together. Prints how many issues there are, by
-class and by pair of classes, and the worst 20. The JSON object has all issues.
+		Description: `Ranks the rows by how likely their label is, by C and by a model that has not seen the row. A
+label is an issue if it is more likely wrong than right. Rows of equal features are judged together.
+Prints how many issues there are, by class and by pair of classes, and the worst 20. The JSON object
+has all issues.
+
+Linear models, curved ones (rbf) and nearest neighbours compete: the one counts by which labels held
+out are likeliest. A flag that chooses a model has that one alone, trained without each of --folds
+parts in turn. --probabilities takes those of any program instead, of models that have not seen the
+row, and trains nothing. Of several files it takes the mean. Where C is not given it is estimated.
 
 --out writes every row, the least likely label first. Its columns are those of cleanlab and more:
 
@@ -58,14 +63,13 @@ class and by pair of classes, and the worst 20. The JSON object has all issues.
 label is the consensus of the model and of all annotators, each believed by a matrix that was
 learned without the row. --clean-by relabel writes that consensus.
 
-Without --confusion C is estimated from the labels first. Unless a flag chooses the model, linear
-models, curved ones (rbf) and nearest neighbours compete: the one counts by which labels held out are
-likeliest.
-
-Example: uma-gpu issues --data noisy.csv --confusion C.csv --kernel rbf --out issues.csv
-Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv --clean-by relabel
+Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
+Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(o.OutOfFoldFlags(),
+			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "probabilities",
+				Destination: &o.Probabilities, Usage: "of classes, from models that have not seen the row: " +
+					"`FILE`, .npy or CSV; may be repeated"}},
 			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"),
 			app.Output(&o.Clean, "write-clean", "also write the data, cleaned, to `FILE`"),
 			app.Choice(&o.CleanBy, "clean-by", filter,
@@ -77,10 +81,8 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 
 // Report is what issues --json prints.
 type Report struct {
-	Learner       string              `json:"learner"`
-	Folds         int                 `json:"folds"`
+	Judges
 	Examples      int                 `json:"examples"`
-	EstimatedBy   string              `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
 	Issues        int                 `json:"issues"`
 	ExpectedWrong float64             `json:"expected_wrong"` // labels, by the probabilities
 	Duplicates    int                 `json:"duplicates"`     // rows with the features of an earlier one
@@ -88,7 +90,14 @@ type Report struct {
 	PerClass      []classIssues       `json:"per_class"`
 	Pairs         []pairIssues        `json:"pairs"` // the most frequent first
 	Rows          []training.IssueRow `json:"rows"`  // the issues, the worst first
-	Device        engine.Device       `json:"device"`
+	Device        engine.Device       `json:"device,omitzero"`
+}
+
+// Judges say by what labels were judged.
+type Judges struct {
+	Learner     string `json:"learner"` // or the model that won
+	Folds       int    `json:"folds,omitempty"`
+	EstimatedBy string `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
 }
 
 // classIssues counts the issues of a noisy label.
@@ -112,15 +121,19 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Clean == "" && o.Given("clean-by") {
+	switch files := o.Probabilities.Value(); {
+	case o.Clean == "" && o.Given("clean-by"):
 		return app.Usage("--clean-by is given without --write-clean")
+	case len(files) > 0 && (o.chosen() || o.Annotators != ""):
+		return app.Usage("--probabilities and flags that choose a model exclude each other: nothing is " +
+			"trained")
 	}
 	if o.Clean != "" {
 		if err := o.Data.CheckOutput(o.Clean); err != nil {
 			return err
 		}
 	}
-	f, err := o.OutOfFold(ctx, true)
+	f, err := o.ReadFolded(ctx, o.chosen())
 	if err != nil {
 		return err
 	}
@@ -131,17 +144,13 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	found, same, err := f.Issues()
+	found, by, err := o.find(ctx, f)
 	if err != nil {
 		return err
 	}
-	rows := training.IssueRows(f.Dataset, found, same)
+	rows := training.IssueRows(f.Dataset, found, f.Dataset.Firsts())
 	r := newReport(f.Dataset.Classes, rows)
-	r.Learner, r.Folds, r.Device = o.Train.Learner.Definition().Name, o.Folds, f.Engine
-	r.EstimatedBy = string(f.EstimatedBy)
-	if f.Suspects != nil {
-		r.Learner, r.Folds = f.Suspects.By, clean.DefaultFolds
-	}
+	r.Judges, r.Device = by, f.Engine
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bootstrap"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clean"
@@ -141,7 +140,7 @@ func New(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
-			train.New(train.Run), bootstrap.New(bootstrap.Run), predict.New(predict.Run),
+			train.New(train.Run), predict.New(predict.Run),
 			eval.New(eval.Run), cv.New(cv.Run), compare.New(compare.Run), clean.New(clean.Run),
 			issues.New(issues.Run),
 			report.New(report.Run), verify.New(verify.Run), query.New(query.Run),

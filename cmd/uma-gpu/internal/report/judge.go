@@ -114,7 +114,7 @@ func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
 	}
 	ctx, task := progress.Begin(ctx, work)
 	defer task.End()
-	if err := f.Fit(ctx, false); err != nil {
+	if err := f.Fit(ctx); err != nil {
 		return err
 	}
 	task.Add(1)
@@ -130,7 +130,7 @@ func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
 	}
 	f.Noise = nil
 	r.Notes.Say("report: the same without a confusion matrix")
-	if err := f.Fit(ctx, false); err != nil {
+	if err := f.Fit(ctx); err != nil {
 		return err
 	}
 	task.Add(1)
@@ -186,7 +186,7 @@ func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]me
 
 // suspect lists the labels that are most likely wrong, with what people know the examples by.
 func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
-	found, same, err := f.Issues()
+	found, err := f.Issues()
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	if err != nil {
 		return err
 	}
-	for k, row := range training.IssueRows(d, found, same) {
+	for k, row := range training.IssueRows(d, found, d.Firsts()) {
 		if row.Wrong {
 			r.Issues++
 		}

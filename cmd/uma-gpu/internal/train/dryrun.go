@@ -23,7 +23,6 @@ type Plan struct {
 	Storage  string        `json:"storage"`
 	Plan     engine.Plan   `json:"plan"`
 	Memory   hostMemory    `json:"memory"`
-	Estimate passEstimate  `json:"estimate"`
 	Seconds  seconds       `json:"seconds"` // that the dry run took; nothing is uploaded or trained
 }
 
@@ -56,7 +55,7 @@ func (o *Options) plan(ctx context.Context, d *dataset.Dataset) error {
 	return o.planLinear(ctx, d.Stored(), d.Y, len(d.Classes))
 }
 
-// planLinear prints the plan of a device, and measures how fast it is.
+// planLinear prints the plan of a device.
 func (o *Options) planLinear(ctx context.Context, x dataset.Stored, y []int32, classes int) error {
 	e := o.Train.Engine
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
@@ -70,20 +69,17 @@ func (o *Options) planLinear(ctx context.Context, x dataset.Stored, y []int32, c
 	if err != nil {
 		return app.AdviseMemory(err)
 	}
-	// What the device has here, and up to half of it again, for samples and for bounds. It is taken
-	// before anything is measured, which takes memory too.
+	if err := app.Interrupted(ctx); err != nil {
+		return err
+	}
+	// What the device has here, and up to half of it again, for samples and for bounds.
 	takes := hostMemory{Taken: memory.Peak(), More: needs.Examples/2 + Garbage}
 	if needs.InPlace {
 		takes.More += needs.Scores + needs.ClassSums + needs.Scratch
 	}
-	reopen := func(limit int64) (engine.Engine, error) { return o.Where.Reopen(e.Device().ID, limit) }
-	guess, err := Expect(ctx, e, needs, x.Examples, classes, reopen)
-	if err != nil {
-		return app.AdviseMemory(err)
-	}
 	o.seconds.Total = time.Since(o.start).Seconds()
 	r := Plan{Device: e.Device(), Examples: x.N, Features: x.D, Classes: classes, Storage: "dense",
-		Plan: needs, Memory: takes, Estimate: guess, Seconds: o.seconds}
+		Plan: needs, Memory: takes, Seconds: o.seconds}
 	if x.Sparse() {
 		r.Storage = "sparse"
 	}
@@ -92,7 +88,7 @@ func (o *Options) planLinear(ctx context.Context, x dataset.Stored, y []int32, c
 
 // text prints the plan for people.
 func (r Plan) text(w io.Writer) error {
-	p, m := r.Plan, r.Estimate
+	p := r.Plan
 	how, limit := "streamed to the device in every pass", "no limit"
 	if p.InPlace {
 		how = "used in place"
@@ -100,7 +96,7 @@ func (r Plan) text(w io.Writer) error {
 	if p.Limit > 0 {
 		limit = "of " + app.BytesText(p.Limit)
 	}
-	if err := app.Table(w, func(row app.Row) {
+	return app.Table(w, func(row app.Row) {
 		row("device\t%s %s", r.Device.ID, r.Device.Name)
 		row("data\t%d examples × %d features, %d classes, %s", r.Examples, r.Features, r.Classes,
 			r.Storage)
@@ -113,19 +109,7 @@ func (r Plan) text(w io.Writer) error {
 		row("in all\t%s, %s", app.BytesText(p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch), limit)
 		row("memory\t%s", r.Memory)
 		row("tiles\t%d, with %d aside", p.Tiles, p.TilesAside)
-		row("expected pass\t%.3g s, at %.3g GB/s measured on %d examples", m.SecondsPerPass,
-			m.Measured.BytesPerSecond/1e9, m.Measured.Examples)
-		if s := m.Streamed; s != nil {
-			row("\tand %.3g GB/s streamed, measured on %d", s.BytesPerSecond/1e9, s.Examples)
-		}
-	}); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, `
-A pass reads all examples and scores two classes. Every step makes one. It also moves examples
-between class sums, which can take several times as long and depends on the labels.
-`)
-	return err
+	})
 }
 
 // kernelPlan is what train --kernel --dry-run --json prints.

@@ -126,7 +126,9 @@ func (o *Options) Check(base learners.Params) (err error) {
 	if err := o.checkAnnotators(); err != nil {
 		return err
 	}
-	o.Where, err = o.Device.Choose()
+	if o.Where, err = o.Device.Choose(); err == nil {
+		o.Where.Foresee(o.Data.Path)
+	}
 	return err
 }
 

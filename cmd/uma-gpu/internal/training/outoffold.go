@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -22,64 +20,70 @@ import (
 // OutOfFold is data with the scores of models that have not seen the example.
 type OutOfFold struct {
 	*Options
-	Dataset     *dataset.Dataset // raw, for the caller to close
-	Noise       *confusion.Matrix
-	Held        *judge.HeldOut
-	EstimatedBy outoffold.NoiseMethod // "" if C was not estimated
-	Engine      engine.Device
-	// Suspects is what a contest of models has found; nil if the options chose the model.
-	Suspects *clean.Result
+	Dataset *dataset.Dataset // raw, for the caller to close
+	Noise   *confusion.Matrix
+	Held    *judge.HeldOut
+	Engine  engine.Device
 }
 
 // OutOfFold checks the options, reads the data and makes the trainings without each part. Labels of
-// annotators become their consensus, and C that of it. estimates has C estimated where it is not
-// given; then labels of annotators stay.
-func (o *Options) OutOfFold(ctx context.Context, estimates bool) (_ *OutOfFold, err error) {
-	if err := o.Check(nil); err != nil {
+// annotators become their consensus, and C that of it.
+func (o *Options) OutOfFold(ctx context.Context) (_ *OutOfFold, err error) {
+	f, err := o.ReadFolded(ctx, true)
+	if err != nil {
 		return nil, err
 	}
-	f := &OutOfFold{Options: o}
 	defer func() {
 		if err != nil {
 			f.Close()
 		}
 	}()
-	shared := !estimates || o.Noise.Path != "" || o.learnsNoise()
-	if f.Dataset, err = o.ReadExamples(ctx, nil, shared); err != nil {
-		return nil, err
-	}
-	if o.Annotators != "" {
-		if err := o.ReadAnnotations(ctx, f.Dataset); err != nil {
-			return nil, err
-		}
-	}
-	if !shared {
-		o.Notes.Say("confusion matrix: none given; it is estimated")
-	} else if f.Noise, err = o.ReadNoise(ctx, f.Dataset.Classes); err != nil {
+	if f.Noise, err = o.ReadNoise(ctx, f.Dataset.Classes); err != nil {
 		return nil, err
 	}
 	var consensus *confusion.Matrix
-	if o.Annotators != "" && !estimates {
+	if o.Annotators != "" {
 		if consensus, err = o.JudgeByConsensus(ctx, f.Dataset); err != nil {
 			return nil, err
 		}
 	}
-	if err := f.Fit(ctx, !shared); err != nil {
+	err = f.Fit(ctx)
+	f.Noise = cmp.Or(f.Noise, consensus)
+	return f, err
+}
+
+// ReadFolded checks the options, and reads the data and the labels of annotators. Ranks share the
+// examples if shared.
+func (o *Options) ReadFolded(ctx context.Context, shared bool) (*OutOfFold, error) {
+	if err := o.Check(nil); err != nil {
 		return nil, err
 	}
-	f.Noise = cmp.Or(f.Noise, consensus)
-	return f, nil
+	d, err := o.ReadExamples(ctx, nil, shared)
+	if err != nil {
+		return nil, err
+	}
+	if o.Annotators != "" {
+		if err := o.ReadAnnotations(ctx, d); err != nil {
+			d.Close() // only read
+			return nil, err
+		}
+	}
+	return &OutOfFold{Options: o, Dataset: d}, nil
 }
 
 // Close frees the data.
-func (f *OutOfFold) Close() {
-	if f.Dataset != nil {
-		f.Dataset.Close() // only read
-	}
+func (f *OutOfFold) Close() { f.Dataset.Close() } // only read
+
+// Fit makes the trainings.
+func (f *OutOfFold) Fit(ctx context.Context) error {
+	return f.Learn(ctx, func(o host.Options) (err error) {
+		f.Held, err = outoffold.Scores(ctx, f.Dataset, f.Noise, o, f.Folds)
+		return err
+	})
 }
 
-// Fit makes the trainings, with a matrix that it estimates first if estimates.
-func (f *OutOfFold) Fit(ctx context.Context, estimates bool) (err error) {
+// Learn calls learn with the options of trainings and an engine that is open meanwhile.
+func (f *OutOfFold) Learn(ctx context.Context, learn func(host.Options) error) (err error) {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
@@ -95,33 +99,7 @@ func (f *OutOfFold) Fit(ctx context.Context, estimates bool) (err error) {
 	}
 	o := f.Train
 	o.Engine, o.Watch = e, host.Watch{Note: f.Notes.Say}
-	if estimates && f.unchosen() && !d.Stored().Shared() {
-		found, err := clean.Suspects(ctx, d, clean.Options{Options: o})
-		if err != nil {
-			return f.Failure(ctx, err)
-		}
-		f.Suspects, f.Noise = found, &found.Noise.Matrix
-		f.EstimatedBy = outoffold.NoiseMethod(found.Noise.Method)
-		f.Notes.Say("labels held out are likeliest by %s", found.By)
-		return nil
-	}
-	if estimates {
-		found, err := outoffold.EstimateNoise(ctx, d,
-			outoffold.NoiseOptions{Options: o, Method: outoffold.JointLikelihood})
-		if err != nil {
-			return f.Failure(ctx, err)
-		}
-		f.Noise, f.EstimatedBy = &found.Matrix, found.Chosen
-		f.Notes.Say("confusion matrix: estimated by %s", found.Chosen)
-	}
-	f.Held, err = outoffold.Scores(ctx, d, f.Noise, o, f.Folds)
-	return f.Failure(ctx, err)
-}
-
-// unchosen says that no flag is about the model that finds wrong labels.
-func (o *Options) unchosen() bool {
-	return o.Annotators == "" && !slices.ContainsFunc(append(o.Learner.Names(), "learner", "kernel",
-		"max-steps", "weights", "folds"), o.Given)
+	return f.Failure(ctx, learn(o))
 }
 
 // Failure returns what went wrong with a training, with its file and what can be done about it; nil
@@ -143,24 +121,27 @@ func (f *OutOfFold) Probabilities() ([]float32, error) {
 	return p, err
 }
 
-// Issues judges the labels by the models that have not seen them, and finds equal examples.
-func (f *OutOfFold) Issues() (found []estimate.Issue, same []int32, err error) {
-	if f.Suspects != nil {
-		return f.Suspects.Issues, f.Dataset.Firsts(), nil
-	}
+// Told returns the probabilities, which the models must have.
+func (f *OutOfFold) Told() ([]float32, error) {
 	p, err := f.Held.Probabilities()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another "+
+		err = fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another "+
 			"learner or kernel, or check the confusion matrix", f.Data.Path, err)
 	}
+	return p, err
+}
+
+// Issues judges the labels by the models that have not seen them.
+func (f *OutOfFold) Issues() (found []estimate.Issue, err error) {
+	p, err := f.Told()
+	if err != nil {
+		return nil, err
+	}
 	d := f.Dataset
-	same = d.Firsts()
 	if a := f.Train.Annotations; a != nil {
-		found, err = estimate.FindCrowdIssues(p, a, d.Y, same, func(i int) []confusion.Annotator {
+		return estimate.FindCrowdIssues(p, a, d.Y, d.Firsts(), func(i int) []confusion.Annotator {
 			return f.Held.Learned[f.Held.Fold[i]].Annotators
 		})
-	} else {
-		found, err = estimate.FindIssues(p, d.Y, same, len(d.Classes), f.Noise)
 	}
-	return found, same, err
+	return estimate.FindIssues(p, d.Y, d.Firsts(), len(d.Classes), f.Noise)
 }

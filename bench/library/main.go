@@ -1,3 +1,4 @@
+// Command library prints how many rows a second the library predicts, for bench/serve.sh.
 package main
 
 import (
@@ -5,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"time"
@@ -18,46 +20,51 @@ import (
 
 const batch = 1000 // rows
 
-// predict prints how many rows a second a model predicts in batches of 1000, as a program does
-// that imports the library, and the microseconds of processors that a row takes. With -body it
-// writes a batch as requests of uma-gpu serve, body.json and body.npy.
-func predict(ctx context.Context, c *call) error {
-	path := c.flags.String("model", "", "model that train wrote: `FILE` (required)")
-	data := c.flags.String("data", "", "at least 1000 dense examples: `FILE` (required)")
-	seconds := c.flags.Float64("seconds", 5, "measure for `N` seconds")
-	body := c.flags.String("body", "", "write requests to `FILE`.json and `FILE`.npy")
-	if err := c.parse(0, "model", "data"); err != nil {
-		return err
+func main() {
+	path := flag.String("model", "", "model that train wrote: `FILE` (required)")
+	data := flag.String("data", "", "at least 1000 dense examples: `FILE` (required)")
+	seconds := flag.Float64("seconds", 5, "measure for `N` seconds")
+	body := flag.String("body", "", "write requests to `FILE`.json and `FILE`.npy")
+	flag.Parse()
+	if err := predict(context.Background(), *path, *data, *seconds, *body); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	m, err := model.Load(*path)
+}
+
+// predict prints how many rows a second a model predicts in batches of 1000, as a program does
+// that imports the library, and the microseconds of processors that a row takes. With body it
+// writes a batch as requests of uma-gpu serve, body.json and body.npy.
+func predict(ctx context.Context, path, data string, seconds float64, body string) error {
+	m, err := model.Load(path)
 	if err != nil {
 		return err
 	}
 	e := simd.New()
-	d, err := file.Read(ctx, *data, m.ReadOptions())
+	d, err := file.Read(ctx, data, m.ReadOptions())
 	if err != nil {
 		return err
 	}
 	defer d.Close() // nothing to lose: it was only read
 	if d.N < batch || d.Sparse() {
-		return fmt.Errorf("%s: found %d examples, sparse %v, wanted %d dense ones", *data, d.N,
+		return fmt.Errorf("%s: found %d examples, sparse %v, wanted %d dense ones", data, d.N,
 			d.Sparse(), batch)
 	}
 	x := d.Part(0, batch)
-	if *body != "" {
-		if err := writeRequests(*body, x); err != nil {
+	if body != "" {
+		if err := writeRequests(body, x); err != nil {
 			return err
 		}
 	}
 	start, before, count := time.Now(), processorSeconds(), 0
-	for time.Since(start).Seconds() < *seconds {
+	for time.Since(start).Seconds() < seconds {
 		if _, err := m.Probabilities(ctx, e, x); err != nil {
 			return err
 		}
 		count++
 	}
 	rows := float64(count * batch)
-	fmt.Fprintf(c.stdout, "%.0f %.3f\n", rows/time.Since(start).Seconds(),
+	fmt.Printf("%.0f %.3f\n", rows/time.Since(start).Seconds(),
 		1e6*(processorSeconds()-before)/rows)
 	return nil
 }

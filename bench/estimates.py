@@ -1,0 +1,99 @@
+#!/usr/bin/python3
+"""Estimates of C from noisy labels beside the true C, and consensus labels of crowds beside right ones.
+
+usage: estimates.py UMA_GPU DATA RESULTS [SET...]
+
+Ten sets, each under pairwise 40 %, symmetric 40 % and random noise. RESULTS, a JSON object on each line, has what was measured;
+that is not measured again. Prints the tables of docs/confusion.md and docs/learned-confusion.md. Exits 1 if fewer than nine in
+ten entries of identified classes lie within two standard errors, or if a consensus is not as right as is known.
+"""
+import csv
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from cases import NOISES, SETS, Case, known
+
+METHODS = {"confident joint": ["confident-joint"], "anchor points": ["anchors"], "em": ["em"], "100 checked": ["clean", True],
+           "em, 100 checked": ["em", True], "auto": ["auto"]}
+# Right by another implementation: votes, and Dawid-Skene of 100 rounds.
+CROWDS = {"bluebird": (.7593, .8981), "dog": (.8228, .8426), "rte": (.8975, .9275), "trec": (.6519, .7020), "web": (.7271, .8217),
+          "CF": (.8767, .8300), "MS": (.6900, .7686)}
+
+
+def measure(case):
+    """Returns how good each estimate is, and what the C of some lead to."""
+    r = {"identity": float(np.abs(np.eye(case.q) - case.c).mean())}
+    for name, (method, *checked) in METHODS.items():
+        flags = ["--clean", "checked.csv"] if checked else []
+        found = case.call("confusion", "estimate", *case.train, "--method", method, "--out", name.replace(" ", "-") + ".csv", *flags)
+        if found is None:
+            raise SystemExit(1)
+        p, e = np.array(found["confusion"]), np.array(found["standard_error"])
+        r[name] = float(np.abs(p - case.c).mean())
+        if name == "em":
+            told = [k for k in range(case.q) if str(k) not in (found.get("not_identified") or [])]
+            near = (np.abs(p - case.c) <= 2 * e + 5e-5)[:, told]
+            r["near"], r["of"], r["classes"] = int(near.sum()), near.size, f"{len(told)} of {case.q}"
+        if name == "auto":
+            r["chosen"] = found["method"].split(":")[0].split(",")[0]
+    ways = {"C known": ["--confusion", case.true], "learned": ["--learn-confusion"],
+            "C by auto": ["--confusion", "auto.csv", "--trust-confusion"], "none": []}
+    r["error"] = {way: case.error(*flags)[0] for way, flags in ways.items()}
+    return r
+
+
+def crowds(program, data, folder):
+    """Prints the table of crowds, and returns those of which Dawid-Skene is not as right as is known."""
+    print("\n| set | items | labels | majority | one-coin | Dawid-Skene | known | with 2 labels pooled |\n|---|--:|--:|--:|--:|--:|--:|--:|")
+    wrong = []
+    for name, (_, known) in CROWDS.items():
+        labels = list(csv.DictReader(gzip.open(f"{data}/crowd/{name}/label.csv.gz", "rt")))
+        truth = {r["item"]: r["truth"] for r in csv.DictReader(gzip.open(f"{data}/crowd/{name}/truth.csv.gz", "rt"))}
+        items = sorted({r["item"] for r in labels}, key=int)
+        with open(folder + "/crowd.csv", "w") as f:
+            f.writelines(["id,worker,label\n"] + [f"item{r['item']},{r['worker']},{r['label']}\n" for r in labels])
+        shares = []
+        for flags in (["majority"], ["one-coin"], ["dawid-skene"], ["dawid-skene", "--pooled", "2"]):
+            subprocess.run([program, "confusion", "estimate", "--annotators", "crowd.csv", "--method", *flags, "--write-labels", "consensus.csv",
+                            "--quiet"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            said = {list(r.values())[0]: r["label"] for r in csv.DictReader(open(folder + "/consensus.csv"))}
+            shares.append(np.mean([said["item" + i] == t for i, t in truth.items() if i in items]))
+        shares.insert(3, known)
+        print(f"| {name} | {len(items)} | {len(labels)} | {' | '.join(f'{v:.4f}' for v in shares)} |", flush=True)
+        if abs(shares[2] - known) > .005:
+            wrong.append(name)
+    return wrong
+
+
+def main():
+    program, data, results, *only = sys.argv[1:]
+    names = only or SETS
+    done = {(r["set"], r["noise"]): r for r in known(results)}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, noise in [(name, noise) for name in names for noise in NOISES if (name, noise) not in done]:
+            done[name, noise] = r = {"set": name, "noise": noise, **measure(Case(program, folder, name, noise, data))}
+            print(json.dumps(r), file=open(results, "a"))
+        rows = [done[name, noise] for name in names for noise in NOISES]
+        columns = ["identity", *METHODS]
+        print("| mean absolute error per entry | " + " | ".join(columns) + " | auto chose |\n|---|" + "--:|" * len(columns) + "---|")
+        for r in rows:
+            print(f"| {r['set']}, {r['noise']} | " + " | ".join(f"{r[c]:.4f}" for c in columns) + f" | {r['chosen']} |")
+        columns = list(rows[0]["error"])
+        print("\n| test error | " + " | ".join(columns) + " | classes identified | entries within two standard errors |\n|---|" + "--:|" * 6)
+        for r in rows:
+            share = f"{r['near'] / r['of']:.3f}" if r["of"] else ""
+            print(f"| {r['set']}, {r['noise']} | " + " | ".join(f"{r['error'][c]:.4f}" for c in columns) + f" | {r['classes']} | {share} |")
+        near, of = (sum(r[k] for r in rows) for k in ("near", "of"))
+        print(f"\nOf {of} entries of identified classes {near / of:.3f} lie within two standard errors.")
+        wrong = [] if only else crowds(os.path.abspath(program), data, folder)
+    if wrong or near < .9 * of:
+        raise SystemExit(f"too few entries within two standard errors, or crowds that are off: {wrong}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+package issues
+
+import (
+	"context"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/clean"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+)
+
+// chosen says that a flag is about the model that finds wrong labels.
+func (o *Options) chosen() bool {
+	return o.Annotators != "" || slices.ContainsFunc(append(o.Learner.Names(), "learner", "kernel",
+		"max-steps", "weights", "folds", "inverse"), o.Given)
+}
+
+// find judges the labels of f, and says by what.
+func (o *Options) find(ctx context.Context, f *training.OutOfFold,
+) (found []estimate.Issue, by Judges, err error) {
+	d := f.Dataset
+	if o.Noise.Path != "" || o.Annotators != "" {
+		if f.Noise, err = o.ReadNoise(ctx, d.Classes); err != nil {
+			return nil, by, err
+		}
+	} else {
+		o.Notes.Say("confusion matrix: none given; it is estimated")
+	}
+	options := clean.Options{Given: f.Noise}
+	files := o.Probabilities.Value()
+	switch {
+	case o.chosen():
+		by.Learner, by.Folds = o.Train.Learner.Definition().Name, o.Folds
+		if err := f.Fit(ctx); err != nil {
+			return nil, by, err
+		}
+		if o.Annotators != "" {
+			found, err := f.Issues()
+			return found, by, err
+		}
+		options.Probabilities, err = f.Told()
+	case len(files) > 0:
+		by.Learner = "probabilities"
+		options.Probabilities, err = o.readProbabilities(ctx, f)
+	default:
+		by.Folds = clean.DefaultFolds
+	}
+	if err != nil {
+		return nil, by, err
+	}
+	var r *clean.Result
+	suspect := func(with host.Options) (err error) {
+		options.Options = with
+		r, err = clean.Suspects(ctx, d, options)
+		return err
+	}
+	if options.Probabilities != nil {
+		err = o.Failure(ctx, suspect(o.Train))
+	} else {
+		err = f.Learn(ctx, suspect)
+	}
+	if err != nil {
+		return nil, by, err
+	}
+	if by.Learner == "" {
+		by.Learner = r.By
+		o.Notes.Say("labels held out are likeliest by %s", r.By)
+	}
+	if f.Noise == nil {
+		by.EstimatedBy = r.Noise.Method
+	}
+	return r.Issues, by, nil
+}
+
+// readProbabilities returns the mean of the files' probabilities.
+func (o *Options) readProbabilities(ctx context.Context, f *training.OutOfFold) ([]float32, error) {
+	files := o.Probabilities.Value()
+	sums := make([]float64, f.Dataset.N*len(f.Dataset.Classes))
+	for _, path := range files {
+		p, err := app.ReadProbabilities(ctx, path, f.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range p {
+			sums[k] += float64(v)
+		}
+	}
+	p := make([]float32, len(sums))
+	for k, v := range sums {
+		p[k] = float32(v / float64(len(files)))
+	}
+	return p, nil
+}

@@ -1,0 +1,79 @@
+package clean
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// Suspects is Find without a model and without a doubt that labels are wrong. Noise is the matrix
+// that was given, or the estimate under which labels held out are likeliest. Issues are those of
+// the candidate that predicts these best; where Probabilities are given, nothing learns.
+//
+// Probabilities without a given matrix are those of noisy labels, whose confident joint is Noise.
+// With one they may be those of true classes too, if the labels are likelier so.
+func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error) {
+	if o.Probabilities != nil {
+		o.Most, o.Folds = data.N, 2
+	}
+	c, err := newContest(data, o)
+	if err != nil {
+		return nil, err
+	}
+	if want := data.N * c.q; o.Probabilities != nil && len(o.Probabilities) != want {
+		return nil, fmt.Errorf("clean: probabilities: got %d, want %d, one for each example and class",
+			len(o.Probabilities), want)
+	}
+	best := (*candidate)(nil)
+	if o.Probabilities != nil {
+		best, err = c.fromElsewhere()
+	} else if err = c.compete(ctx); err == nil {
+		best = c.doubter()
+	}
+	if err == nil && best == nil {
+		err = errNothing
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Checked: len(c.known), Noise: best.noise}
+	if err := c.everywhere(ctx, r, best); err != nil {
+		return nil, err
+	}
+	r.Issues, err = estimate.FindIssues(r.True, data.Y, data.Firsts(), c.q, noiseOf(r.Noise))
+	if err == nil {
+		err = ctx.Err()
+	}
+	return r, err
+}
+
+// doubter returns the candidate that doubts labels and predicts them best; nil for none.
+func (c *contest) doubter() (best *candidate) {
+	for _, s := range c.said {
+		if s.noise != nil && len(s.noise.Unidentified) == 0 && (best == nil || s.loss() < best.loss()) {
+			best = s
+		}
+	}
+	return best
+}
+
+// fromElsewhere returns what the probabilities of the options say of the true classes.
+func (c *contest) fromElsewhere() (*candidate, error) {
+	noisy := &candidate{way: way{elsewhere: true}, p: c.Probabilities}
+	c.judge(noisy)
+	c.said = []*candidate{noisy}
+	s := &candidate{way: noisy.way, p: slices.Clone(noisy.p)}
+	var err error
+	if c.Given != nil {
+		s.noise = &estimate.Estimate{Matrix: *c.Given, Method: "given"}
+	} else if s.noise, err = c.confidentJoint(); err != nil {
+		return nil, err
+	}
+	if c.judge(s); c.Given == nil || noisy.loss() <= s.loss() {
+		unmix(s.p, s.noise.P, c.q)
+	}
+	return s, nil
+}

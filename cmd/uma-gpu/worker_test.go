@@ -20,6 +20,7 @@ type workerProcess struct {
 	in      io.WriteCloser
 	lines   *json.Decoder
 	folder  string
+	dir     string // of its commands
 }
 
 // line is any line of a worker.
@@ -66,7 +67,8 @@ func (w *workerProcess) next() (l line) {
 // ask sends a command line.
 func (w *workerProcess) ask(id int, args ...string) {
 	w.t.Helper()
-	if err := json.NewEncoder(w.in).Encode(map[string]any{"id": id, "args": args}); err != nil {
+	if err := json.NewEncoder(w.in).Encode(map[string]any{"id": id, "args": args,
+		"folder": w.dir}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -104,6 +106,11 @@ func TestWorker(t *testing.T) {
 		filepath.Join(dir, "same.npz")
 	w := startWorker(t)
 	defer w.end()
+	w.dir = dir
+	w.ask(100, "info", "--data", "pets.csv")
+	if got, _ := w.answer(100); got.Code != 0 {
+		t.Errorf("in a folder: %s", got.Error)
+	}
 	for id, args := range [][]string{{"learners"}, {"train", "--data", data, "--model", same},
 		{"predict", "--model", same, "--data", data, "--proba"}, {"inspect", "--model", data},
 		{"train", "--data", data}, {"trian"}, {"info", "--data", "-"}} {

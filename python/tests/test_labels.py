@@ -17,7 +17,9 @@ def probabilities(noisy):
 
 def test_find_label_issues(noisy, probabilities):
     X, y, true, C = noisy
-    for given in ({"pred_probs": probabilities}, {"X": X}, {"X": X, "confusion": C},
+    mask = find_label_issues(y[:500], X=X[:500])
+    assert (mask & (y != true)[:500]).sum() > 0.8 * mask.sum() > 100
+    for given in ({"pred_probs": probabilities}, {"X": X, "confusion": C},
                   {"pred_probs": probabilities, "confusion": C}):
         mask = find_label_issues(y, **given)
         assert mask.dtype == bool and mask.shape == y.shape

@@ -83,7 +83,7 @@ class Worker:
             self.count += 1
             number = self.count
             try:
-                self._send({"id": number, "args": args})
+                self._send({"id": number, "args": args, "folder": os.getcwd()})
                 answer = self._answer(number, hear)
             except WorkerDied:
                 raise

@@ -33,9 +33,10 @@ func New(execute Execute, run func(context.Context, *Options) error) *cli.Comman
 		Usage:     "run command lines that another program writes, as the Python package does",
 		ArgsUsage: "[FOLDER...]",
 		Description: `Reads a JSON object a line from standard input: {"id": 1, "args": ["info", "--data", "x.csv"]}.
-It runs the command and answers by a line: {"id": 1, "output": "…", "code": 0}. The code is that of
-the command by itself, and a message stands in "error". Lines {"id": 1, "note": "…"} come before the
-answer. {"id": 1, "cancel": true} does to the command under way what Ctrl-C does.
+It runs the command, in "folder" if that is given, and answers by a line: {"id": 1, "output": "…",
+"code": 0}. The code is that of the command by itself, and a message stands in "error". Lines
+{"id": 1, "note": "…"} come before the answer. {"id": 1, "cancel": true} does to the command under
+way what Ctrl-C does.
 
 The first line that it writes has its version, and a new folder in each FOLDER for files of the
 other program. The worker ends with its input, and then removes these folders.`,
@@ -54,6 +55,7 @@ type greeting struct {
 type request struct {
 	ID     int      `json:"id"`
 	Args   []string `json:"args"`
+	Folder string   `json:"folder"` // in which the command runs; "" for that of the last one
 	Cancel bool     `json:"cancel"`
 }
 
@@ -167,7 +169,13 @@ func (w *worker) answer(ctx context.Context, r request) error {
 	defer cancel()
 	w.run(r.ID, cancel)
 	var output bytes.Buffer
-	err := w.Execute(ctx, r.Args, &output, notes{w, r.ID})
+	var err error
+	if r.Folder != "" {
+		err = os.Chdir(r.Folder)
+	}
+	if err == nil {
+		err = w.Execute(ctx, r.Args, &output, notes{w, r.ID})
+	}
 	w.run(0, nil)
 	a := answer{ID: r.ID, Output: output.String(), Code: app.ExitCode(err)}
 	if err != nil {

@@ -44,8 +44,8 @@ func everywhere(text string) func(int, string) string {
 
 func commas(_ int, old string) string { return strings.ReplaceAll(old, ".", ",") }
 
-// TestMessyTables: info, train, predict and clean read tables as people have them at the first try, and tell what
-// they made of them.
+// TestMessyTables: info, train, predict and clean read tables as people have them at the first try,
+// and tell what they made of them.
 func TestMessyTables(t *testing.T) {
 	const header = "size,weight,colour,kind\n"
 	plain := messyTable(60, ",", nil)

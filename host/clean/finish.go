@@ -87,8 +87,8 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 	return r, err
 }
 
-// learn returns the model of all examples: the sum of its parts' scores by their shares. They are of
-// one kind, and begin with one preparation and map.
+// learn returns the model of all examples: the sum of its parts' scores by their shares. They are
+// of one kind, and begin with one preparation and map.
 func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error) {
 	all := make([]int, c.data.N)
 	for i := range all {

@@ -145,8 +145,8 @@ func (c *contest) misses(s *candidate) (missed []float64) {
 }
 
 // likelihoods returns how likely a candidate finds what is known of each row: its true class, or
-// its noisy label. What a candidate that knows little of noisy labels says of them is by the noise of
-// those that do.
+// its noisy label. What a candidate that knows little of noisy labels says of them is by the noise
+// of others.
 func (c *contest) likelihoods(s *candidate) []float64 {
 	noise := s.noise
 	if s.way.noise == alone || s.way.weighty {

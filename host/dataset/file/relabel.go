@@ -16,7 +16,8 @@ var ErrNoTable = errors.New("found no single table of text")
 
 // Relabel copies the table of d, which was read by o, to w with other labels: label returns that of
 // an example, and false if the table's stays. All other cells keep their text, rows and columns
-// their order. Comments, blank lines, titles and quotes without need are left out. The copy is UTF-8.
+// their order. Comments, blank lines, titles and quotes without need are left out. The copy is
+// UTF-8.
 func Relabel(ctx context.Context, w io.Writer, d *dataset.Dataset, o Options,
 	label func(i int) (name string, other bool)) error {
 	l, err := o.layout()

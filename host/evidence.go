@@ -122,24 +122,24 @@ func few(all []int) string {
 	return text
 }
 
-// labelled returns the examples of which one class is known, each as often as any.
+// labelled returns the examples of which something is known, each as often as any.
 func labelled(data *dataset.Dataset) (*dataset.Dataset, error) {
 	if data.Evidence == nil {
 		return data, nil
 	}
 	var which []int
 	for i := range data.N {
-		if data.Evidence.One(i, len(data.Classes)) {
+		if !data.Evidence.Unknown(i, len(data.Classes)) {
 			which = append(which, i)
 		}
 	}
 	if which == nil {
-		return nil, fmt.Errorf("%w: got no example of one class, want some to judge by",
+		return nil, fmt.Errorf("%w: got no example with a label, want some to judge by",
 			dataset.ErrEvidence)
 	}
 	some, err := data.Choose(which)
-	if err == nil {
-		some.Evidence = nil
+	if err == nil && some.Evidence != nil {
+		some.Evidence.Weight = nil
 	}
 	return some, err
 }

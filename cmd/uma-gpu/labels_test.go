@@ -155,6 +155,8 @@ func TestKindsOfLabels(t *testing.T) {
 		{"candidates", []string{"--data", candidates, "--candidates", "|"}, "several candidate classes", .95},
 		{"candidates, em", []string{"--data", candidates, "--candidates", "|", "--correction", "em"},
 			"several candidate classes", .95},
+		{"candidates, held out", []string{"--data", candidates, "--candidates", "|", "--validate", "0.2"},
+			"a prediction among the candidate classes counts as right", .95},
 		{"gaps", []string{"--data", gaps}, "have none, and are left out: 1, 6, 11, 16, 21, …", .95},
 		{"gaps, em", []string{"--data", gaps, "--correction", "em"}, "their classes are learned", .95},
 		{"-1", []string{"--data", minus, "--unknown-label", "-1"}, "75 of 300 examples have none", .95},
@@ -198,8 +200,8 @@ func TestPositiveUnlabelled(t *testing.T) {
 	if !(from < 33.3 && 33.3 < to && to-from < 12) {
 		t.Errorf("the class has %.1f %% of the examples (%.1f to %.1f), wanted 33.3", prior, from, to)
 	}
-	succeed(t, "predict", "--data", b.write(t, "x.csv", "label", b.classOf), "--model", b.path("m"),
-		"--out", b.path("classes.txt"))
+	all := b.write(t, "x.csv", "label", func(int) []string { return []string{"a"} })
+	succeed(t, "predict", "--data", all, "--model", b.path("m"), "--out", b.path("classes.txt"))
 	wrong := 0
 	text := strings.TrimSpace(string(read(t, b.path("classes.txt"))))
 	for i, line := range strings.Split(text, "\n") {
@@ -210,6 +212,15 @@ func TestPositiveUnlabelled(t *testing.T) {
 	if wrong > 60 {
 		t.Errorf("%d of 900 examples are wrong, wanted at most 60", wrong)
 	}
+}
+
+// measured returns a table whose last column is a measurement.
+func measured() string {
+	text := "x,y,price\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d,%d,%.2f\n", i, i*i%7, 3.14*float64(i))
+	}
+	return text
 }
 
 // TestBadLabels has bad input of labels and weights: it is told with its place, and nothing is
@@ -265,6 +276,10 @@ func TestBadLabels(t *testing.T) {
 			[]string{"--positive-unlabelled", "spam"}},
 		{"two classes, one wrong", "1,2,a\n3,4,b\n5,6,b\n", "", "d.csv",
 			[]string{"--complementary"}},
+		{"several labels", "1,2,a|b\n3,4,b|c\n5,6,c|a\n1,1,a\n", "",
+			`d.csv "a|b" --candidates scikit-learn's`,
+			nil},
+		{"numbers", measured(), "", "d.csv scikit-learn's", []string{"--label-column", "last"}},
 		{"learner", "1,2,a|b\n3,4,b\n5,6,c\n", "", "d.csv",
 			[]string{"--candidates", "|", "--learner", "uma"}},
 	} {

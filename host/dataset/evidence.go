@@ -189,6 +189,34 @@ func (e *Evidence) Times(n, parts int) (times []int, m int) {
 	return nil, 0
 }
 
+// Labels returns the labels that examples of labels y count as having, where classes are predicted:
+// the prediction, if it is one of the candidates. Nil evidence changes none.
+func (e *Evidence) Labels(predicted, y []int32, q int) []int32 {
+	if e == nil || e.Classes == nil {
+		return y
+	}
+	labels := slices.Clone(y)
+	for i, k := range predicted {
+		if e.Classes[i*q+int(k)] == 1 {
+			labels[i] = k
+		}
+	}
+	return labels
+}
+
+// Shares returns the rows of Classes divided by their sums; nil if there are none.
+func (e *Evidence) Shares(q int) []float32 {
+	shares := slices.Clone(e.Classes)
+	for at := 0; at < len(shares); at += q {
+		row := shares[at : at+q]
+		sum := sumOf(row)
+		for k, v := range row {
+			row[k] = float32(float64(v) / sum)
+		}
+	}
+	return shares
+}
+
 // hash returns the SHA-256, in hexadecimal, of the content hash of examples and of e.
 func (e *Evidence) hash(content string) string {
 	h := sha256.New()

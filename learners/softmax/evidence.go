@@ -147,15 +147,6 @@ func blend(p, f []float32, c []float64) {
 	}
 }
 
-// allowed returns the label that an example counts as having: the predicted class if that is one
-// of its candidates.
-func allowed(known []float32, predicted, y int32) int32 {
-	if known[predicted] == 1 {
-		return predicted
-	}
-	return y
-}
-
 // hit returns how much of what is known of an example are its likeliest classes by scores s.
 func hit(known, s []float32) (share float64) {
 	most := slices.Max(s)

@@ -212,8 +212,8 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64
 		return table, err
 	}
 	clear(table)
-	for i, k := range predicted {
-		table[int(k)*q+int(allowed(l.classes[i*q:(i+1)*q], k, y[i]))]++
+	for i, k := range l.problem.Evidence.Labels(predicted, y, q) {
+		table[int(predicted[i])*q+int(k)]++
 	}
 	return table, nil
 }

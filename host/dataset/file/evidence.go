@@ -142,3 +142,32 @@ func (b *builder) addEvidence(d *dataset.Dataset, classes []float32) error {
 	}
 	return nil
 }
+
+// severalAtOnce returns a class name that is a list of classes, if the names that are lists are at
+// least three, and have no part that another name has not, as one or in a list; else "".
+func severalAtOnce(names []string) string {
+	const least = 3
+	for _, mark := range []string{"|", ";", ","} {
+		in, lists := map[string]int{}, [][]string(nil)
+		for _, name := range names {
+			parts := strings.Split(strings.Trim(name, "[](){}"), mark)
+			for k, part := range parts {
+				parts[k] = strings.Trim(part, " \"'")
+				in[parts[k]]++
+			}
+			if len(parts) > 1 {
+				lists = append(lists, parts)
+			}
+		}
+		all := len(lists) >= least && len(in) < len(names)
+		for _, parts := range lists {
+			all = all && !slices.ContainsFunc(parts, func(part string) bool {
+				return part == "" || in[part] < 2
+			})
+		}
+		if all {
+			return strings.Join(lists[0], mark)
+		}
+	}
+	return ""
+}

@@ -169,6 +169,12 @@ func count(d *dataset.Dataset, q int32) (n int) {
 func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error {
 	const usual = 20 // classes that are no wonder, whatever their names; or examples of a class
 	const forgotten = 50
+	if text := severalAtOnce(d.Classes); text != "" && o.Classes == nil {
+		return fmt.Errorf("%s: found labels of several classes, such as %s, wanted one class; if one of "+
+			"them is right, say what stands between them (%s); if all are (multi-label), take "+
+			"scikit-learn's MultiLabelBinarizer and OneVsRestClassifier", d.Path, quote.Text(text),
+			setting.Spell("candidates", ""))
+	}
 	if d.N < fewExamples || len(d.Classes) <= usual {
 		return nil
 	}
@@ -200,8 +206,8 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 	case fractions != "" && many:
 		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
 			"classes and not a measurement; name the column of the class ("+setting.Spell("label-column",
-			"")+"), or read the "+
-			"data without labels", d.Path, column, len(d.Classes), d.N, quote.Text(fractions))
+			"")+"), or read the data without labels; to predict a number, take scikit-learn's "+
+			"HistGradientBoostingRegressor", d.Path, column, len(d.Classes), d.N, quote.Text(fractions))
 	case fractions != "":
 		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then "+
 			"name the column of the class ("+setting.Spell("label-column", "")+")", column, fractions,

@@ -35,8 +35,9 @@ const (
 
 // sampled are the examples by which a kernel function is judged, and their labels.
 type sampled struct {
-	x dataset.Examples
-	y []int32
+	x      dataset.Examples
+	y      []int32
+	shares []float32 // of each class, if several may be right; nil if y says all
 }
 
 // sample returns at most count examples of p.
@@ -47,6 +48,9 @@ func sample(p *learners.Problem, count int) sampled {
 	s := sampled{x: x.Pick(which), y: make([]int32, len(which))}
 	for k, i := range which {
 		s.y[k] = p.Y[i]
+	}
+	if e := p.Evidence.Pick(which, p.Q); e != nil {
+		s.shares = e.Shares(p.Q)
 	}
 	return s
 }
@@ -65,7 +69,7 @@ func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
 		return nil, nil, err
 	}
 	defer z.Close()
-	return b, newRidge(z.Examples, s.y, p.Q), ctx.Err()
+	return b, newRidge(z.Examples, s.y, s.shares, p.Q), ctx.Err()
 }
 
 // ridgeGamma returns the γ, a power of two times that of o, of least squared loss on labels held
@@ -107,11 +111,13 @@ func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 	return best, nil
 }
 
-// ridge is ridge regression from the rows of z, with a 1, to the labels, as 0 and 1 for each class.
+// ridge is ridge regression from the rows of z, with a 1, to the labels, as 0 and 1 for each class,
+// or to shares.
 // All sums are in float64, in a fixed order.
 type ridge struct {
 	z      dataset.Examples
 	y      []int32
+	shares []float32
 	q, d   int
 	parts  []ridgePart
 	lambda float64 // the penalty that is best
@@ -121,9 +127,9 @@ type ridge struct {
 // ridgePart has sums over the rows of a part.
 type ridgePart struct{ gram, sums []float64 } // d×d, the lower triangle; q×d
 
-func newRidge(z dataset.Examples, y []int32, q int) *ridge {
+func newRidge(z dataset.Examples, y []int32, shares []float32, q int) *ridge {
 	d := z.D + 1
-	r := &ridge{z: z, y: y, q: q, d: d, parts: make([]ridgePart, ridgeFolds), loss: math.Inf(1)}
+	r := &ridge{z: z, y: y, shares: shares, q: q, d: d, parts: make([]ridgePart, ridgeFolds), loss: math.Inf(1)}
 	parallel.Tasks(ridgeFolds, func(k int) {
 		f, x := ridgePart{make([]float64, d*d), make([]float64, q*d)}, make([]float64, d)
 		for i := k; i < z.N; i += ridgeFolds {
@@ -133,7 +139,15 @@ func newRidge(z dataset.Examples, y []int32, q int) *ridge {
 					addTo(f.gram[a*d:a*d+a+1], v, x)
 				}
 			}
-			addTo(f.sums[int(y[i])*d:int(y[i])*d+d], 1, x)
+			if shares == nil {
+				addTo(f.sums[int(y[i])*d:int(y[i])*d+d], 1, x)
+				continue
+			}
+			for c, v := range shares[i*q : (i+1)*q] {
+				if v > 0 {
+					addTo(f.sums[c*d:c*d+d], float64(v), x)
+				}
+			}
 		}
 		r.parts[k] = f
 	})
@@ -184,7 +198,9 @@ func (r *ridge) heldOut(lambda float64) float64 {
 			withOne(x, r.z.Row(i))
 			for c := range r.q {
 				v := dot(w[c*r.d:(c+1)*r.d], x)
-				if c == int(r.y[i]) {
+				if r.shares != nil {
+					v -= float64(r.shares[i*r.q+c])
+				} else if c == int(r.y[i]) {
 					v--
 				}
 				losses[k] += float64(v * v)

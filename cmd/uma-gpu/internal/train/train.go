@@ -431,6 +431,10 @@ func (o *Options) validate(ctx context.Context, m *model.Model, held *dataset.Da
 	} else if err := m.ToProbabilities(scores); err != nil {
 		return nil, err
 	}
-	j, err := judgement.Of(held.Y, predicted, scores, m.Meta.Classes, noise)
+	if e := held.Evidence; e != nil && e.Classes != nil {
+		o.Notes.Say("validate: a prediction among the candidate classes counts as right")
+	}
+	y := held.Evidence.Labels(predicted, held.Y, m.Q)
+	j, err := judgement.Of(y, predicted, scores, m.Meta.Classes, noise)
 	return &j, err
 }

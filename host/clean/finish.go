@@ -1,7 +1,6 @@
 package clean
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -273,7 +272,7 @@ const (
 )
 
 // next names the rows to check: at random until there are enough to judge by, then those whose
-// label is the most doubtful.
+// class is the least sure.
 func (c *contest) next(r *Result) {
 	var left []int
 	for i := range c.data.N {
@@ -294,8 +293,6 @@ func (c *contest) next(r *Result) {
 		}
 		return
 	}
-	slices.SortStableFunc(left, func(a, b int) int {
-		return cmp.Compare(math.Abs(r.Issues[a].Quality-0.5), math.Abs(r.Issues[b].Quality-0.5))
-	})
+	estimate.LeastSure(left, r.Issues)
 	r.Next = left[:min(mostNext, len(left))]
 }

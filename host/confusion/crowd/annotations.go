@@ -29,6 +29,7 @@ type Annotations struct {
 	// who has checked some examples; nil if nobody's are. Two whose labels are right agree.
 	Right []bool
 	Items []string // names of the examples, by which a table without data had them; nil for none
+	Notes []string // what of a file of tasks is left out
 }
 
 // N returns the number of examples.
@@ -213,7 +214,8 @@ type AnnotationOptions struct {
 // forms. The long form has a label to each line: a column that names the example, worker (or
 // annotator), and label; other columns do not count. The wide form has a line to each example: a
 // column for each annotator, which is empty where there is no label; without a column that names
-// the example, lines are the examples in order. docs/data.md says how a header names examples.
+// the example, lines are the examples in order. docs/data.md says how a header names examples. JSON
+// that Label Studio or Argilla has exported is read too, as far as an answer is one label.
 //
 // An annotator may label an example twice; both count. With data, an example may be without a label
 // (Labelled). Errors begin with the path, and where a line is wrong with its number. Reading tells
@@ -224,11 +226,15 @@ func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*An
 	if o.Items > 0 {
 		t.data = labelfile.Data{N: o.Items, IDs: o.IDs, IDColumn: o.IDColumn}
 	}
-	err := labelfile.Each(ctx, path, "the annotations", "row,worker,label", t.place, t.add)
+	notes, err := labelfile.Each(ctx, path, "the annotations", "row,worker,label", t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
-	return t.finish()
+	a, err := t.finish()
+	if err == nil {
+		a.Notes = notes
+	}
+	return a, err
 }
 
 // annotationTable is a table that is being read.

@@ -101,8 +101,14 @@ func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOption
 	a, err := app.Awaited(ctx, o.Annotators, func(path string) (*crowd.Annotations, error) {
 		return crowd.ReadAnnotations(ctx, path, options)
 	})
-	if err != nil || options.Classes != nil {
-		return a, err
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range a.Notes {
+		o.Notes.Say("annotators: %s", note)
+	}
+	if options.Classes != nil {
+		return a, nil
 	}
 	classes := slices.Clone(a.Classes)
 	dataset.SortClasses(classes)

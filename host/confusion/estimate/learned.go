@@ -88,13 +88,17 @@ func (e *Estimate) identify() {
 	e.doubt("the labels alone do not tell how these classes are labelled")
 }
 
-// IdentifyNone says of all classes that they are not identified, for a reason, a sentence.
-func (e *Estimate) IdentifyNone(reason string) {
+// DoubtFeatures says that no class is identified if n examples have d features and d is larger.
+func (e *Estimate) DoubtFeatures(n, d int) {
+	if d <= n {
+		return
+	}
 	e.Unidentified, e.Notes = nil, nil
 	for t := range e.Q() {
 		e.Unidentified = append(e.Unidentified, t)
 	}
-	e.doubt(reason)
+	e.doubt("there are more features than examples, and a model of these can take wrong labels for " +
+		"classes")
 }
 
 // mostNamed is how many classes a note names.

@@ -90,15 +90,19 @@ func (e *Estimate) identify() {
 
 // DoubtFeatures says that no class is identified if n examples have d features and d is larger.
 func (e *Estimate) DoubtFeatures(n, d int) {
-	if d <= n {
-		return
+	if d > n {
+		e.IdentifyNone("there are more features than examples, and a model of these can take wrong " +
+			"labels for classes")
 	}
+}
+
+// IdentifyNone says of all classes that they are not identified, for a reason, a sentence.
+func (e *Estimate) IdentifyNone(reason string) {
 	e.Unidentified, e.Notes = nil, nil
 	for t := range e.Q() {
 		e.Unidentified = append(e.Unidentified, t)
 	}
-	e.doubt("there are more features than examples, and a model of these can take wrong labels for " +
-		"classes")
+	e.doubt(reason)
 }
 
 // mostNamed is how many classes a note names.

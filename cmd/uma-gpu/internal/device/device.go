@@ -160,6 +160,16 @@ func (s *Selection) Look() {
 	}
 }
 
+// Foresee asks the drivers beside other work, if the file at path is so large that Look will.
+func (s *Selection) Foresee(path string) {
+	if about, err := os.Stat(path); s.list != nil && err == nil && about.Size() > largeFile {
+		go gpu.Devices() // which remembers the answer
+	}
+}
+
+// largeFile is a size in bytes of as many values as are too many for the processor alone.
+const largeFile = 4 * ProcessorValues
+
 // processor opens an engine without OpenCL, which cannot fail.
 type processor func() engine.Engine
 

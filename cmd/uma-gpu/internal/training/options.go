@@ -28,6 +28,7 @@ type Options struct {
 	Inverse    string
 	Annotators string // file; "" for none
 	Trust      string // comma list of annotators
+	Evidence   Evidence
 	Learner    Learner
 	MaxSteps   int
 	Weights    string
@@ -126,7 +127,12 @@ func (o *Options) Check(base learners.Params) (err error) {
 	if err := o.checkAnnotators(); err != nil {
 		return err
 	}
-	o.Where, err = o.Device.Choose()
+	if err := o.checkEvidence(); err != nil {
+		return err
+	}
+	if o.Where, err = o.Device.Choose(); err == nil {
+		o.Where.Foresee(o.Data.Path)
+	}
 	return err
 }
 

@@ -25,15 +25,15 @@ type Function struct {
 
 // Labelling is what the votes of functions tell of examples, without their features.
 type Labelling struct {
-	Classes   []string
-	Prior     []float64 // of the classes, held as it is
-	Held      string    // where the prior comes from: right labels, uniform or votes
-	Posterior []float32 // n×Q: P(true class | votes)
-	Labelled  []bool    // n: somebody votes, or knows
-	ByVote    bool      // the posteriors are shares of the votes, as the model overruled too many
+	Result
+	Known     bool   // Prior comes from right labels; else it is uniform. The fit leaves it as it is
+	Labelled  []bool // n: somebody votes, or knows; posteriors of others come from abstaining alone
+	ByVote    bool   // the posteriors are shares of the votes, as the model overruled too many
 	Functions []Function
-	Items     []string // names of the examples; nil for none
 }
+
+// ByFunctions is the Method of a Labelling.
+const ByFunctions Method = "functions"
 
 // Of a vote, the model holds: the function votes in this share of all examples; a vote k is odds
 // for k, above chance, which functions share but for believed votes of their own; and who abstains
@@ -48,7 +48,6 @@ const (
 	overChance,
 	nearlyAll = 0.3, 0.95 // the least and the most that a vote is worth
 	mostRate   = 0.95 // of a function in a class
-	clearAhead = 0.05 // by which votes are more often right with their shares as prior
 	leastSame  = 0.8  // share of examples in which the model agrees with the vote
 	enoughKnow = 10   // known classes that make a prior
 )
@@ -79,8 +78,8 @@ type labeller struct {
 // FitFunctions finds how likely each true class is by the votes of labelling functions, and how
 // good each function is. Annotators whose labels are right (Annotations.Right) are no functions:
 // the examples that they label are taken for random ones and make the prior of the classes. Without
-// at least ten, the prior is uniform, or the shares of the votes if these are then clearly more
-// often right.
+// at least ten, the prior is uniform. If the model then overrules the vote in a fifth of the
+// examples, the prior is too far from the classes, and the labels are those of the vote.
 func FitFunctions(ctx context.Context, a *Annotations) (*Labelling, error) {
 	q, n := len(a.Classes), a.N()
 	if err := a.Check(n, q); err != nil {
@@ -90,37 +89,23 @@ func FitFunctions(ctx context.Context, a *Annotations) (*Labelling, error) {
 	if err := l.findRules(); err != nil {
 		return nil, err
 	}
-	known := slices.Repeat([]float64{1}, q)
-	votes := slices.Repeat([]float64{1}, q)
-	count := 0
-	share := make([]float64, q)
+	counts, known, share := slices.Repeat([]float64{1}, q), 0, make([]float64, q)
 	for i := range n {
 		if class, ok := a.Known(i); ok {
-			known[class]++
-			count++
-		}
-		if l.shares(share, i) {
-			for k, v := range share {
-				votes[k] += v
-			}
+			counts[class]++
+			known++
 		}
 	}
-	r := &Labelling{Classes: slices.Clone(a.Classes), Items: a.Items, Labelled: make([]bool, n)}
-	if count >= enoughKnow {
-		l.fit(known)
-		r.Held = "right labels"
-	} else {
-		l.fit(slices.Repeat([]float64{1}, q))
-		r.Held = "uniform"
-		other := &labeller{a: a, q: q, rules: slices.Clone(l.rules), at: l.at}
-		if other.fit(votes); other.mean > l.mean+clearAhead {
-			l, r.Held = other, "votes"
-		}
+	r := &Labelling{Labelled: make([]bool, n), Known: known >= enoughKnow}
+	if !r.Known {
+		counts = slices.Repeat([]float64{1}, q)
 	}
+	l.fit(counts)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.Prior, r.Posterior = l.prior, l.post
+	r.Result = Result{Classes: slices.Clone(a.Classes), Method: ByFunctions, Items: a.Items,
+		Prior: l.prior, Posterior: l.post, Rounds: fittings, Settled: true}
 	agree, all := 0, 0
 	for i := range n {
 		_, labelled := a.Known(i)
@@ -145,7 +130,30 @@ func FitFunctions(ctx context.Context, a *Annotations) (*Labelling, error) {
 		}
 	}
 	r.Functions = l.functions()
+	for at := 0; at < len(l.post); at += q {
+		row := l.post[at : at+q]
+		r.Consensus = append(r.Consensus, int32(slices.Index(row, slices.Max(row))))
+	}
 	return r, nil
+}
+
+// Voted returns what is known of the examples that somebody votes on, and their indices.
+func (r *Labelling) Voted() (*Result, []int) {
+	some, q := r.Result, len(r.Classes)
+	some.Posterior, some.Consensus, some.Items = nil, nil, nil
+	var which []int
+	for i, labelled := range r.Labelled {
+		if !labelled {
+			continue
+		}
+		which = append(which, i)
+		some.Posterior = append(some.Posterior, r.Posterior[i*q:(i+1)*q]...)
+		some.Consensus = append(some.Consensus, r.Consensus[i])
+		if r.Items != nil {
+			some.Items = append(some.Items, r.Items[i])
+		}
+	}
+	return &some, which
 }
 
 // findRules finds the classes that each function gives, and which functions are copies.

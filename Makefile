@@ -75,6 +75,21 @@ test: deps ## sets up, then runs all tests, on OpenCL and on the plain engine
 	@.ci/install-deps python3-numpy
 	go test -vet=off -timeout 20m ./...
 
+# PYTEST="-k kill" runs some of it; KILLS is the number of killed workers.
+python-test: build ## the Python package by Debian's scikit-learn and pandas: estimators, functions, processes
+	@.ci/install-deps python3-sklearn python3-pandas python3-pytest
+	KILLS=$(PYTHON_KILLS) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
+PYTHON_KILLS ?= 5
+
+wheel: deps ## the wheel of the Python package, with the program in it, in build/
+	go build -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -o build/wheel/uma-gpu ./cmd/uma-gpu
+	/usr/bin/python3 packaging/wheel.py build/wheel/uma-gpu linux_$$(uname -m) build
+
+# A new environment with Debian's scikit-learn, no network, and the example of the page.
+wheel-check: wheel ## installs the wheel in a new environment by pip, without a network, and uses it
+	@.ci/install-deps python3-sklearn python3-venv unshare
+	packaging/wheel-check.sh build/umagpu-*.whl build/wheel/venv
+
 # Devices with little memory and small work groups.
 small: deps ## the suite on devices with little memory and small work groups
 	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu

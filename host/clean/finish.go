@@ -174,49 +174,9 @@ func (c *contest) everywhere(ctx context.Context, r *Result, chosen *candidate) 
 		copy(r.True[i*c.q:(i+1)*c.q], said[k*c.q:(k+1)*c.q])
 	}
 	if r.Noise != nil && best.noise == nil && best.way.noise != alone {
-		unmix(r.True, r.Noise.P, c.q)
+		estimate.Unmix(r.True, r.Noise.P, c.q)
 	}
 	return nil
-}
-
-// unmixRounds are the rounds of unmix.
-const unmixRounds = 30
-
-// unmix makes of probabilities of noisy labels those of the true classes under which the noise
-// makes labels that are most like them: by rounds of
-//
-//	t[k]  ←  t[k] · Σ_y p[y]·C[y][k] / (C·t)[y]
-func unmix(p []float32, noise []float64, q int) {
-	t, next := make([]float64, q), make([]float64, q)
-	for at := 0; at < len(p); at += q {
-		row := p[at : at+q]
-		for k := range t {
-			t[k] = 1 / float64(q)
-		}
-		for range unmixRounds {
-			clear(next)
-			for y, v := range row {
-				sum := 0.0
-				for k, f := range t {
-					sum += float64(noise[y*q+k] * f)
-				}
-				if sum == 0 {
-					continue
-				}
-				for k, f := range t {
-					next[k] += float64(float64(v)*float64(noise[y*q+k]*f)) / sum
-				}
-			}
-			t, next = next, t
-		}
-		sum := 0.0
-		for _, f := range t {
-			sum += f
-		}
-		for k, f := range t {
-			row[k] = float32(f / max(sum, 0x1p-60))
-		}
-	}
 }
 
 // measure says how many labels are wrong, and how often the model will be.

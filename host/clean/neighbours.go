@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 )
 
@@ -19,7 +17,8 @@ var (
 // byNeighbours has the labels of the nearest other examples of the contest predict each, in the
 // number that predicts best.
 func (c *contest) byNeighbours(ctx context.Context, s *candidate) error {
-	near, err := c.neighbours(ctx)
+	near, err := neighbours.OfDataset(ctx, c.Engine, c.data, c.rows,
+		nearest[len(nearest)-1])
 	if err != nil {
 		return err
 	}
@@ -65,22 +64,4 @@ func (c *contest) shares(near *neighbours.Graph, k int, hope float64) []float32 
 		}
 	}
 	return p
-}
-
-// neighbours finds the nearest other rows of each row: of dense examples with all features in one
-// unit, else by the angle between them.
-func (c *contest) neighbours(ctx context.Context) (*neighbours.Graph, error) {
-	d := *c.data
-	d.Put(c.data.Stored().Pick(c.rows))
-	d.Home, d.SHA256 = nil, ""
-	k, metric := min(nearest[len(nearest)-1], d.N-1), neighbours.Euclidean
-	if d.Sparse() {
-		metric = neighbours.Cosine
-	} else if d.Prepared == nil {
-		err := features.Prepare(&d, dataset.Steps{Standardize: true}, dataset.InPlace)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return neighbours.Of(ctx, c.Engine, d.Examples, k, metric)
 }

@@ -73,7 +73,7 @@ func (c *contest) fromElsewhere() (*candidate, error) {
 		return nil, err
 	}
 	if c.judge(s); c.Given == nil || noisy.loss() <= s.loss() {
-		unmix(s.p, s.noise.P, c.q)
+		estimate.Unmix(s.p, s.noise.P, c.q)
 	}
 	return s, nil
 }

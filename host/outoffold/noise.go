@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -26,13 +27,14 @@ const (
 	ConfidentJoint  NoiseMethod = "confident-joint" // estimate.ConfidentJoint
 	AnchorPoints    NoiseMethod = "anchors"         // estimate.Anchors
 	JointLikelihood NoiseMethod = "em"              // softmax learns it together with a model
+	Neighbours      NoiseMethod = "neighbours"      // estimate.ByNeighbours
 	CleanCounts     NoiseMethod = "clean"           // estimate.FromLabels alone
 	AutoNoise       NoiseMethod = "auto"            // a contest
 )
 
 // NoiseMethods are all of them.
 var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, AnchorPoints, JointLikelihood,
-	CleanCounts, NoNoise}
+	Neighbours, CleanCounts, NoNoise}
 
 // DefaultNoiseFolds is how many folds NoiseOptions have unless they say.
 const DefaultNoiseFolds = 5
@@ -232,6 +234,8 @@ func (e *noiseEstimator) alone(
 			Assumes: "labels are right"}, nil
 	case JointLikelihood:
 		return e.jointLikelihood(ctx)
+	case Neighbours:
+		return e.byNeighbours(ctx)
 	}
 	p, err := e.probabilities(ctx)
 	if err != nil {
@@ -242,6 +246,24 @@ func (e *noiseEstimator) alone(
 		return estimate.Anchors(classes, e.data.N, rows)
 	}
 	return estimate.ConfidentJoint(classes, e.data.Y, rows, true)
+}
+
+// byNeighbours estimates from the labels of the nearest neighbours.
+func (e *noiseEstimator) byNeighbours(ctx context.Context) (*estimate.Estimate, error) {
+	d := e.data
+	if d.Stored().Shared() {
+		return nil, errors.New("labels of neighbours: examples: got some that ranks share, want all on " +
+			"one machine")
+	}
+	all := make([]int, d.N)
+	for i := range all {
+		all[i] = i
+	}
+	near, err := neighbours.OfDataset(ctx, e.Engine, d, all, estimate.NearestForNeighbours)
+	if err != nil {
+		return nil, err
+	}
+	return estimate.ByNeighbours(d.Classes, d.Y, near.Index, near.K)
 }
 
 // probabilities returns those of the noisy labels, of models that have not seen the example.

@@ -65,6 +65,7 @@ func TestEstimateNoiseSameBits(t *testing.T) {
 	data, _, _ := someDigits(150)
 	for _, method := range []outoffold.NoiseMethod{
 		outoffold.ConfidentJoint, outoffold.AnchorPoints, outoffold.JointLikelihood,
+		outoffold.Neighbours,
 	} {
 		o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Method: method, Folds: 2}
 		fast := must(outoffold.EstimateNoise(t.Context(), data, o))

@@ -32,7 +32,7 @@ var CommandGroups = []Group{
 	{"Kernel functions", "kpca kernelmean compress"},
 	{"Devices", "devices doctor bench"},
 	{"Learners", "learners"},
-	{"This program", "version completion man"},
+	{"This program", "version completion man worker"},
 }
 
 // FlagGroups are the flags by their subject, whatever the command. A new flag is a word here.

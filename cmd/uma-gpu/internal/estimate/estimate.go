@@ -60,7 +60,8 @@ The methods depend on the source:
   --annotators     majority, one-coin or dawid-skene
   --probabilities  confident-joint or anchors
   --data           identity, clean, confident-joint (cleanlab's), anchors, em (learned together with
-                   a model) or auto, which lets these compete
+                   a model), auto, which lets these compete, or neighbours (of the labels of each
+                   row and its two nearest neighbours, without a model)
 
 Some --clean examples decide the contest of auto, and are joined by the winner, which is their prior.
 Without them the winner makes labels held out most likely. The identity wins unless another method

@@ -50,6 +50,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/verify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/worker"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
@@ -168,7 +169,7 @@ func New(stdout, stderr io.Writer) *cli.App {
 			},
 			compress.New(compress.Run), bench.New(bench.Run), devices.New(devices.Run),
 			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run),
-			man.New(man.Run),
+			man.New(man.Run), worker.New(execute, worker.Run),
 		},
 	}
 	top.OnUsageError = app.OnUsageError

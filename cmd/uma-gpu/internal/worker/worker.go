@@ -1,0 +1,212 @@
+// Package worker is the command that runs command lines which another program writes to it.
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+)
+
+// Execute runs a command line, without the program's name.
+type Execute func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+
+type Options struct {
+	app.Common
+	Execute Execute
+	Answers io.Writer
+}
+
+func New(execute Execute, run func(context.Context, *Options) error) *cli.Command {
+	o := &Options{Execute: execute, Answers: os.Stdout}
+	return &cli.Command{
+		Name:      "worker",
+		Usage:     "run command lines that another program writes, as the Python package does",
+		ArgsUsage: "[FOLDER...]",
+		Description: `Reads a JSON object a line from standard input: {"id": 1, "args": ["info", "--data", "x.csv"]}.
+It runs the command, in "folder" if that is given, and answers by a line: {"id": 1, "output": "…",
+"code": 0}. The code is that of the command by itself, and a message stands in "error". Lines
+{"id": 1, "note": "…"} come before the answer. {"id": 1, "cancel": true} does to the command under
+way what Ctrl-C does.
+
+The first line that it writes has its version, and a new folder in each FOLDER for files of the
+other program. The worker ends with its input, and then removes these folders.`,
+		Action: app.Action(o, run),
+	}
+}
+
+// greeting is the first line of a worker.
+type greeting struct {
+	Version string   `json:"version"`
+	Process int      `json:"process"`
+	Folders []string `json:"folders"`
+}
+
+// request is a line of input.
+type request struct {
+	ID     int      `json:"id"`
+	Args   []string `json:"args"`
+	Folder string   `json:"folder"` // in which the command runs; "" for that of the last one
+	Cancel bool     `json:"cancel"`
+}
+
+// answer ends a request.
+type answer struct {
+	ID     int    `json:"id"`
+	Output string `json:"output"`
+	Error  string `json:"error,omitempty"`
+	Code   int    `json:"code"`
+}
+
+// note is a line that a command writes for people.
+type note struct {
+	ID   int    `json:"id"`
+	Note string `json:"note"`
+}
+
+// worker runs one command at a time.
+type worker struct {
+	*Options
+	requests chan request
+	gone     context.CancelFunc // the other program has gone
+
+	lock    sync.Mutex // of answers, and of what follows
+	running int        // ID of the request under way
+	cancel  context.CancelFunc
+}
+
+// Run answers requests until the input ends. Commands cannot read that input.
+func Run(ctx context.Context, o *Options) (err error) {
+	hello := greeting{app.Version, os.Getpid(), []string{}}
+	remove := func() (err error) {
+		for _, folder := range hello.Folders {
+			err = errors.Join(err, os.RemoveAll(folder))
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	for _, in := range o.Args {
+		folder, err := os.MkdirTemp(in, "uma-gpu-")
+		if err != nil {
+			return fmt.Errorf("worker: no folder for files: %w", err)
+		}
+		hello.Folders = append(hello.Folders, folder)
+	}
+	none, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer none.Close() // nothing is lost
+	os.Stdin = none
+	ctx, gone := context.WithCancel(ctx)
+	defer gone()
+	w := &worker{Options: o, requests: make(chan request), gone: gone}
+	if err := w.say(hello); err != nil {
+		return err
+	}
+	go w.read(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case r := <-w.requests:
+			// a step that takes long does not keep the folders of a program that has gone
+			late := context.AfterFunc(ctx, func() {
+				time.Sleep(grace)
+				remove() // the process ends here
+				os.Exit(app.ExitInterrupted)
+			})
+			err := w.answer(ctx, r)
+			if late(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// grace is the time that a command has to end behind the other program.
+const grace = 2 * time.Second
+
+// read takes requests, and cancels, until the input ends.
+func (w *worker) read(ctx context.Context) {
+	defer w.gone()
+	for lines := json.NewDecoder(w.In); ; {
+		var r request
+		if err := lines.Decode(&r); err != nil {
+			if err != io.EOF {
+				w.say(answer{Error: "worker: request: " + err.Error(), Code: app.ExitUsage})
+			}
+			return
+		}
+		if r.Cancel {
+			w.lock.Lock()
+			if w.running == r.ID && w.cancel != nil {
+				w.cancel()
+			}
+			w.lock.Unlock()
+			continue
+		}
+		select {
+		case w.requests <- r:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// answer runs a command. The error is of the output: the other program has gone.
+func (w *worker) answer(ctx context.Context, r request) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w.run(r.ID, cancel)
+	var output bytes.Buffer
+	var err error
+	if r.Folder != "" {
+		err = os.Chdir(r.Folder)
+	}
+	if err == nil {
+		err = w.Execute(ctx, r.Args, &output, notes{w, r.ID})
+	}
+	w.run(0, nil)
+	a := answer{ID: r.ID, Output: output.String(), Code: app.ExitCode(err)}
+	if err != nil {
+		a.Error = app.Legible(err.Error())
+	}
+	return w.say(a)
+}
+
+// run says which request is under way.
+func (w *worker) run(id int, cancel context.CancelFunc) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.running, w.cancel = id, cancel
+}
+
+// say writes a line.
+func (w *worker) say(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	_, err = w.Answers.Write(append(line, '\n'))
+	return err
+}
+
+// notes passes what a command says to people.
+type notes struct {
+	w  *worker
+	id int
+}
+
+func (n notes) Write(b []byte) (int, error) { return len(b), n.w.say(note{n.id, string(b)}) }

@@ -1,0 +1,327 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// What ByNeighbours takes: the nearest two of each example make triples of labels, and all of
+// NearestForNeighbours tell how pure neighbourhoods are.
+const (
+	NearestForNeighbours = 20
+	mostRounds           = 300
+	used                 = 3     // times that a label is in triples, which makes these depend
+	jackknife            = 10    // parts, each left out in turn
+	simulated            = 4000  // neighbourhoods, of all classes
+	enough               = 10000 // neighbourhoods that tell how mixed all are
+)
+
+// ByNeighbours estimates C from the labels of each example and of its two nearest neighbours, as
+// if one annotator had given one item all three (Zhu, Song and Liu, Clusterability as an
+// alternative to anchor points when learning with noisy labels, ICML 2021, with the likelihood of
+// Dawid and Skene in place of moments). near has the k nearest neighbours of each example,
+// row-major, the nearest first; k is at least 2.
+//
+// The standard errors are those of the jackknife, and of how mixed neighbourhoods are beyond what
+// C says of pure ones: classes that overlap make the noise seem more than it is. No class is
+// identified where neighbours have labels of another distribution.
+func ByNeighbours(classes []string, y []int32, near []int32, k int) (*Estimate, error) {
+	m, err := confusion.New(classes)
+	if err != nil {
+		return nil, err
+	}
+	q := m.Q()
+	if err := labelfile.CheckLabels("labels of neighbours", y, q); err != nil {
+		return nil, err
+	}
+	if k < 2 || len(near) != len(y)*k {
+		return nil, fmt.Errorf("labels of neighbours: got %d neighbours of %d examples, want %d, at "+
+			"least two of each", len(near), len(y), len(y)*k)
+	}
+	t := newTriples(y, near, k, q, -1)
+	start := newNeighbourNoise(q)
+	one := t.fit(start, true, mostRounds)
+	copy(m.P, one.own)
+	m.Error = make([]float64, q*q)
+	var parts [][]float64
+	for part := range jackknife {
+		parts = append(parts, newTriples(y, near, k, q, part).fit(one, true, mostRounds/8).own)
+	}
+	mixed := one.mixed(y, near, k)
+	for at := range m.P {
+		mean, squares := 0.0, 0.0
+		for _, p := range parts {
+			mean += p[at] / jackknife
+		}
+		for _, p := range parts {
+			squares += float64((p[at] - mean) * (p[at] - mean))
+		}
+		m.Error[at] = min(1, math.Sqrt(float64(squares*(jackknife-1)*used)/jackknife+
+			float64(mixed[at]*mixed[at])))
+	}
+	e := &Estimate{Matrix: *m, Method: "labels of neighbours",
+		Assumes: "labels are right more often than any other label of a class, how they are wrong " +
+			"depends on the class alone, and an example and its two nearest neighbours are of one class"}
+	e.identify()
+	two := t.fit(one, false, mostRounds)
+	// Twice the gain of a second matrix is about as large as it has entries, by chance.
+	free := float64(q * (q - 1))
+	if gain := 2 * (two.likelihood - one.likelihood); gain > free+4*math.Sqrt(2*free) {
+		e.IdentifyNone("labels of neighbours are spread otherwise than those of the examples, so that " +
+			"neighbours are of other classes")
+	}
+	return e, e.Check()
+}
+
+// triples are the distinct labels of an example and of its two nearest neighbours.
+type triples struct {
+	q      int
+	labels [][3]int32
+	count  []float64
+}
+
+// newTriples counts the triples of all examples but those of a part, of jackknife parts.
+func newTriples(y, near []int32, k, q, without int) *triples {
+	var all [][3]int32
+	for i := range y {
+		if i%jackknife != without {
+			all = append(all, [3]int32{y[i], y[near[i*k]], y[near[i*k+1]]})
+		}
+	}
+	slices.SortFunc(all, func(a, b [3]int32) int { return slices.Compare(a[:], b[:]) })
+	t := &triples{q: q}
+	for i, l := range all {
+		if i == 0 || l != all[i-1] {
+			t.labels, t.count = append(t.labels, l), append(t.count, 0)
+		}
+		t.count[len(t.count)-1]++
+	}
+	return t
+}
+
+// neighbourNoise is how labels come about: frequencies of classes, and Q×Q matrices of the labels
+// of examples and of their neighbours.
+type neighbourNoise struct {
+	before     []float64
+	own, near  []float64
+	likelihood float64 // log, of the triples
+}
+
+// newNeighbourNoise returns where learning begins.
+func newNeighbourNoise(q int) *neighbourNoise {
+	const right = 0.7
+	n := &neighbourNoise{before: slices.Repeat([]float64{1 / float64(q)}, q),
+		own: slices.Repeat([]float64{(1 - right) / float64(q-1)}, q*q)}
+	for t := range q {
+		n.own[t*q+t] = right
+	}
+	n.near = n.own
+	return n
+}
+
+// fit learns from a start, one matrix for all labels if tied, by expectation and maximisation.
+func (t *triples) fit(start *neighbourNoise, tied bool, rounds int) *neighbourNoise {
+	const still = 1e-6
+	n, q := start, t.q
+	for moved := 1.0; rounds > 0 && moved > still; rounds-- {
+		next, _ := t.step(n, tied)
+		moved = 0
+		for k, v := range next.own {
+			moved = max(moved, math.Abs(v-n.own[k]), math.Abs(next.near[k]-n.near[k]))
+		}
+		n = next
+	}
+	_, n.likelihood = t.step(n, tied)
+	for k := range q {
+		n.before[k] = max(n.before[k], math.SmallestNonzeroFloat64)
+	}
+	return n
+}
+
+// step returns what the posterior of the triples' classes under n says, and the log-likelihood.
+func (t *triples) step(n *neighbourNoise, tied bool) (next *neighbourNoise, likelihood float64) {
+	q := t.q
+	next = &neighbourNoise{before: make([]float64, q), own: make([]float64, q*q)}
+	next.near = next.own
+	if !tied {
+		next.near = make([]float64, q*q)
+	}
+	belief, total := make([]float64, q), 0.0
+	for k, l := range t.labels {
+		a, b, c := n.own[int(l[0])*q:], n.near[int(l[1])*q:], n.near[int(l[2])*q:]
+		sum := 0.0
+		for s := range belief {
+			belief[s] = float64(float64(n.before[s]*a[s]) * float64(b[s]*c[s]))
+			sum += belief[s]
+		}
+		likelihood += float64(t.count[k] * float64(numerics.Log(float32(max(sum, 0x1p-100)))))
+		if sum == 0 {
+			continue
+		}
+		total += t.count[k]
+		for s, v := range belief {
+			v = float64(v/sum) * t.count[k]
+			next.before[s] += v
+			next.own[int(l[0])*q+s] += v
+			next.near[int(l[1])*q+s] += v
+			next.near[int(l[2])*q+s] += v
+		}
+	}
+	for s := range q {
+		next.before[s] /= total
+	}
+	normalise(next.own, q)
+	if !tied {
+		normalise(next.near, q)
+	}
+	return next, likelihood
+}
+
+// normalise divides columns by their sums; one without any is of right labels.
+func normalise(c []float64, q int) {
+	for t := range q {
+		sum := 0.0
+		for p := range q {
+			sum += c[p*q+t]
+		}
+		if sum == 0 {
+			c[t*q+t] = 1
+		}
+	}
+	square.Normalise(c, q)
+}
+
+// mixed returns how far neighbours of other classes may have moved each entry: by how mixed
+// neighbourhoods are, beyond simulated ones of a single class.
+func (n *neighbourNoise) mixed(y, near []int32, k int) []float64 {
+	q, most := len(n.before), min(k, NearestForNeighbours)
+	found := newMixture(q, n.own)
+	for i := 0; i < len(y); i += max(1, len(y)/enough) {
+		found.add(1, most, func(r int) int32 { return y[near[i*k+r]] })
+	}
+	pure := newMixture(q, n.own)
+	rng := rand.New(rand.NewPCG(1, uint64(q)))
+	for t := range q {
+		for range max(1, simulated/q) {
+			pure.add(n.before[t], most, func(int) int32 {
+				left := rng.Float64()
+				for p := range q {
+					if left -= n.own[p*q+t]; left < 0 {
+						return int32(p)
+					}
+				}
+				return int32(t)
+			})
+		}
+	}
+	a, b := found.shares(), pure.shares()
+	off := make([]float64, q*q)
+	for t := range q {
+		away := 0.0
+		for s := range q {
+			if s == t {
+				continue
+			}
+			more := a[t*q+s]
+			if q > 2 { // triples of two classes cannot tell mixed neighbourhoods from noise
+				more = max(0, more-b[t*q+s])
+			}
+			away += more
+			for p := range q {
+				off[p*q+t] += float64(more * n.own[p*q+s])
+			}
+		}
+		for p := range q {
+			off[p*q+t] = max(off[p*q+t], float64(away*n.own[p*q+t]))
+		}
+	}
+	return off
+}
+
+// mixture adds up how neighbourhoods are mixed of classes.
+type mixture struct {
+	q      int
+	noise  []float64
+	counts []float32
+	pairs  []float64 // Q×Q: how much of class s there is beside t
+}
+
+func newMixture(q int, noise []float64) *mixture {
+	return &mixture{q, noise, make([]float32, q), make([]float64, q*q)}
+}
+
+// add adds a neighbourhood of k labels, with a weight.
+func (m *mixture) add(weight float64, k int, label func(int) int32) {
+	clear(m.counts)
+	for r := range k {
+		m.counts[label(r)] += 1 / float32(k)
+	}
+	Unmix(m.counts, m.noise, m.q)
+	for t, v := range m.counts {
+		for s, w := range m.counts {
+			m.pairs[t*m.q+s] += float64(weight * float64(float64(v)*float64(w)))
+		}
+	}
+}
+
+// shares returns the mean neighbourhood of each class, a row each.
+func (m *mixture) shares() []float64 {
+	for t := range m.q {
+		row := m.pairs[t*m.q : (t+1)*m.q]
+		sum := 0.0
+		for _, v := range row {
+			sum += v
+		}
+		for s := range row {
+			row[s] /= max(sum, math.SmallestNonzeroFloat64)
+		}
+	}
+	return m.pairs
+}
+
+// unmixRounds are the rounds of Unmix.
+const unmixRounds = 30
+
+// Unmix makes of probabilities of noisy labels, n×q row-major, those of the true classes under
+// which the noise, q×q, makes labels that are most like them: by rounds of
+//
+//	t[k]  ←  t[k] · Σ_y p[y]·C[y][k] / (C·t)[y]
+func Unmix(p []float32, noise []float64, q int) {
+	t, next := make([]float64, q), make([]float64, q)
+	for at := 0; at < len(p); at += q {
+		row := p[at : at+q]
+		for k := range t {
+			t[k] = 1 / float64(q)
+		}
+		for range unmixRounds {
+			clear(next)
+			for y, v := range row {
+				sum := 0.0
+				for k, f := range t {
+					sum += float64(noise[y*q+k] * f)
+				}
+				if sum == 0 {
+					continue
+				}
+				for k, f := range t {
+					next[k] += float64(float64(v)*float64(noise[y*q+k]*f)) / sum
+				}
+			}
+			t, next = next, t
+		}
+		sum := 0.0
+		for _, f := range t {
+			sum += f
+		}
+		for k, f := range t {
+			row[k] = float32(f / max(sum, 0x1p-60))
+		}
+	}
+}

@@ -1,0 +1,266 @@
+"""Functions on noisy labels, which run the commands of the program."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+
+from ._classifier import (NoisyClassifier, flags_of, labels_of, names_of, noise_flags, order_of,
+                          write_annotations)
+from ._worker import Call
+
+
+def _checked(x: Any) -> Any:
+    return check_array(x, accept_sparse="csr", dtype="numeric")
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = None,
+                       true_labels: Any = None, annotations: Any = None,
+                       method: Optional[str] = None, **options: Any) -> Any:
+    """Return P(noisy = row | true = column), by the classes in their order.
+
+    It is estimated from features X, from probabilities that models without the example gave, from
+    true labels (beside X, None or NaN where they are not known), or from annotations.
+    """
+    with Call() as call:
+        args = ["confusion", "estimate", *flags_of({"method": method, **options})]
+        if annotations is not None:
+            path, classes = write_annotations(call, annotations)
+            args += ["--annotators", path]
+        else:
+            classes, named = labels_of(column_or_1d(labels))
+            names, index = np.array(names_of(classes)), np.searchsorted(classes, labels)
+            if X is not None:
+                args += ["--data", call.array(_checked(X)), "--labels", call.array(named)]
+            elif pred_probs is not None:
+                # the method reads no feature
+                empty = np.zeros((len(index), 1), np.uint8)
+                order = np.argsort(order_of(classes, _sorted(names)))
+                p = np.ascontiguousarray(np.asarray(pred_probs, dtype=np.float32)[:, order])
+                args += ["--data", call.array(empty), "--labels", call.array(named),
+                         "--probabilities", call.array(p)]
+            if true_labels is not None:
+                args += ["--clean", _write_true(call, names[index], true_labels, X is not None)]
+        found = call.json(*args)
+    order = order_of(classes, found["classes"])
+    return np.array(found["confusion"])[np.ix_(order, order)]
+
+
+def _sorted(names: Any) -> list[str]:
+    """Return names in the program's order: by number, if all are numbers."""
+    try:
+        return sorted(names.tolist(), key=lambda name: (int(name), name))
+    except ValueError:
+        return sorted(names.tolist())
+
+
+def _write_true(call: Call, noisy: Any, true_labels: Any, by_row: bool) -> str:
+    """Write a table of true labels: row,label beside data, else noisy,true."""
+    true = np.asarray(true_labels, dtype=object).tolist()
+    known = [i for i, v in enumerate(true) if v is not None and v == v]
+    names = names_of(np.array([true[i] for i in known]))
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["row", "label"] if by_row else ["noisy", "true"])
+    for i, name in zip(known, names):
+        table.writerow([i + 1 if by_row else noisy[i], name])
+    return call.write(".csv", text.getvalue().encode())
+
+
+def find_label_issues(labels: Any, pred_probs: Any = None, *, X: Any = None,
+                      return_indices_ranked_by: Optional[str] = None, confusion: Any = None,
+                      filter_by: str = "probability", **options: Any) -> Any:
+    """Return which labels are likely wrong: a mask, or the indices of these, the worst first.
+
+    With X models learn from all other parts of the data, as uma-gpu issues does; options are its
+    flags. With pred_probs, P(label | x) of models that have not seen the example, the matrix is
+    estimated from them. A label is an issue if it is more likely wrong than right.
+    return_indices_ranked_by is "label_quality", or one of cleanlab's: "self_confidence",
+    "normalized_margin" and "confidence_weighted_entropy", which need pred_probs.
+    """
+    if (X is None) == (pred_probs is None):
+        raise ValueError("find_label_issues: wanted either pred_probs or X")
+    if filter_by not in ("probability", "predicted_neq_given"):
+        raise ValueError(f"filter_by: found {filter_by!r}, wanted 'probability' (a label is more "
+                         "likely wrong than right) or 'predicted_neq_given'")
+    labels = column_or_1d(labels)
+    if pred_probs is None:
+        quality, other = _quality_by_models(labels, X, confusion, options)
+    else:
+        pred_probs = np.asarray(pred_probs, dtype=float)
+        quality, other = _quality_by_probabilities(labels, pred_probs, confusion)
+    wrong = quality < 0.5 if filter_by == "probability" else other
+    if return_indices_ranked_by is None:
+        return wrong
+    if return_indices_ranked_by == "label_quality":
+        score = quality
+    elif pred_probs is None:
+        raise ValueError(f"return_indices_ranked_by: found {return_indices_ranked_by!r} without "
+                         "pred_probs, wanted 'label_quality'")
+    else:
+        score = _score(np.searchsorted(np.unique(labels), labels), pred_probs,
+                       return_indices_ranked_by)
+    found = np.flatnonzero(wrong)
+    return found[np.argsort(score[found], kind="stable")]
+
+
+def _quality_by_models(labels: Any, X: Any, confusion: Any, options: dict[str, Any]) -> Any:
+    classes, named = labels_of(labels)
+    with Call() as call:
+        out = call.path(".csv", 64 * len(labels))
+        call.run("issues", "--data", call.array(_checked(X)), "--labels", call.array(named), "--out",
+                 out, *noise_flags(call, confusion, classes), *flags_of(options))
+        with open(out, encoding="utf-8") as file:
+            rows = _rows(file.read())
+    quality, other = np.empty(len(labels)), np.empty(len(labels), bool)
+    for row in rows:
+        i = int(row["example"]) - 1
+        quality[i] = float(row["label_quality"])
+        other[i] = row["predicted_label"] != row["given_label"]
+    return quality, other
+
+
+def _quality_by_probabilities(labels: Any, p: Any, confusion: Any) -> Any:
+    """Return P(true = label | label, x): EM finds P(true | x), whose noisy labels are as p says."""
+    index = np.searchsorted(np.unique(labels), labels)
+    if p.ndim != 2 or len(p) != len(index) or p.shape[1] != index.max() + 1:
+        raise ValueError(f"pred_probs: found shape {p.shape}, wanted {(len(index), index.max() + 1)}")
+    c = estimate_confusion(labels, pred_probs=p) if confusion is None else np.asarray(confusion)
+    true = p.copy()
+    for _ in range(200):
+        true *= (p / np.maximum(true @ c.T, 1e-300)) @ c
+    posterior = c[index] * true
+    posterior /= np.maximum(posterior.sum(axis=1, keepdims=True), 1e-300)
+    return posterior[np.arange(len(index)), index], posterior.argmax(axis=1) != index
+
+
+def _score(index: Any, p: Any, rule: str) -> Any:
+    """Return cleanlab's score of each label; the smallest is the worst."""
+    given = p[np.arange(len(index)), index]
+    if rule == "self_confidence":
+        return given
+    if rule == "normalized_margin":
+        others = p.copy()
+        others[np.arange(len(index)), index] = -1
+        return (given - others.max(axis=1) + 1) / 2
+    if rule == "confidence_weighted_entropy":
+        entropy = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1) / np.log(p.shape[1])
+        return -entropy / np.maximum(given, 1e-300)
+    raise ValueError(f"return_indices_ranked_by: found {rule!r}, wanted 'label_quality', "
+                     "'self_confidence', 'normalized_margin' or 'confidence_weighted_entropy'")
+
+
+class Accuracy(NamedTuple):
+    """An accuracy, with the interval that holds the true one in 95 of 100 cases."""
+
+    value: float
+    low: float
+    high: float
+
+
+def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
+    """Return the accuracy of predictions on the true labels, of which only noisy ones are known."""
+    classes, named = labels_of(column_or_1d(y_noisy))
+    names = names_of(classes)
+    predicted = np.searchsorted(classes, y_pred)
+    if not (classes[np.minimum(predicted, len(names) - 1)] == np.asarray(y_pred)).all():
+        raise ValueError("y_pred: found a class that y_noisy has not")
+    eye = np.eye(len(names), dtype=np.float32)  # a model that predicts by a feature for each class
+    with Call() as call:
+        coefficients, model = call.path(".npz"), call.path(".npz")
+        np.savez(coefficients, coef_=eye, intercept_=np.zeros(len(names)), classes_=np.array(names))
+        call.run("import", "--npz", coefficients, "--out", model)
+        found = call.json("eval", "--device", "cpu", "--model", model, "--data",
+                          call.array(eye[predicted]), "--labels", call.array(named),
+                          *noise_flags(call, confusion, classes))
+    return Accuracy(**found["corrected"]["accuracy"])
+
+
+def consensus(annotations: Any, **options: Any) -> Any:
+    """Return the likely true label of each row of annotations, a column for each annotator.
+
+    A DataFrame gives a DataFrame of labels and their probabilities, an array the array of labels.
+    """
+    with Call() as call:
+        path, classes = write_annotations(call, annotations)
+        out = call.path(".csv")
+        call.run("confusion", "estimate", "--annotators", path, "--write-labels", out,
+                 *flags_of(options))
+        with open(out, encoding="utf-8") as file:
+            rows = _rows(file.read())
+    at = {name: k for k, name in enumerate(names_of(classes))}
+    label = np.array([None] * len(annotations), dtype=object)
+    probability = np.full(len(annotations), np.nan)
+    for row in rows:
+        i = int(row["item"]) - 1
+        label[i], probability[i] = classes[at[row["label"]]], float(row["probability"])
+    if all(v is not None for v in label):
+        label = label.astype(classes.dtype)
+    if hasattr(annotations, "index"):
+        return annotations.__class__({"label": label, "probability": probability},
+                                     index=annotations.index)
+    return label
+
+
+def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
+          **options: Any) -> Any:
+    """Return the indices of the k examples of a pool whose labels would teach most, best first."""
+    _, named = labels_of(column_or_1d(y))
+    with Call() as call:
+        labelled = call.path(".npz")
+        np.savez(labelled, X=_checked(X), y=named)
+        rows = _rows(call.run("query", "--pool", call.array(_checked(X_pool)),
+                              "--labelled", labelled, "--k", k, "--strategy", strategy,
+                              *flags_of(options)))
+    return np.array([int(row["id"]) - 1 for row in rows])
+
+
+class PredictionSets(BaseEstimator):
+    """Sets of classes that hold the true one in a share `level` of all examples.
+
+    The estimator is a NoisyClassifier that was fitted; fit takes examples that it has not seen, with
+    noisy labels, whose noise is confusion, or right ones.
+    """
+
+    def __init__(self, estimator: NoisyClassifier, level: float = 0.9, *, confusion: Any = None,
+                 options: Optional[dict[str, Any]] = None) -> None:
+        self.estimator = estimator
+        self.level = level
+        self.confusion = confusion
+        self.options = options
+
+    def fit(self, X: Any, y: Any) -> "PredictionSets":
+        check_is_fitted(self.estimator)
+        self.classes_ = self.estimator.classes_
+        with Call() as call:
+            out = call.path(".npz")
+            call.run("calibrate", "--model", call.write(".npz", self.estimator.model_), "--data",
+                     call.array(_checked(X)), "--labels", call.array(labels_of(y)[1]), "--out", out,
+                     *noise_flags(call, self.confusion, self.classes_),
+                     "--sets", self.level, *flags_of(self.options))
+            with open(out, "rb") as file:
+                self.model_ = file.read()
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return examples × classes, True for the classes of a set."""
+        check_is_fitted(self)
+        with Call() as call:
+            lines = call.run("predict", "--model", call.write(".npz", self.model_), "--data",
+                             call.array(_checked(X)), "--no-labels", "--sets", self.level, "--to",
+                             "jsonl").splitlines()
+        at = {name: k for k, name in enumerate(names_of(self.classes_))}
+        sets = np.zeros((len(lines), len(at)), bool)
+        for i, line in enumerate(lines):
+            sets[i, [at[name] for name in json.loads(line)["set"]]] = True
+        return sets

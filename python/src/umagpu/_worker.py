@@ -1,0 +1,278 @@
+"""The program uma-gpu, as one process beside this one that runs its command lines."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+PATIENCE = 5.0  # seconds that a cancelled command has to end before its process is killed
+
+
+class Error(ValueError):
+    """What the program says against a command; code is the exit code of the command line."""
+
+    def __init__(self, message: str, code: int = 1):
+        super().__init__(message)
+        self.message, self.code = message, code
+
+    def __reduce__(self) -> Any:
+        return Error, (self.message, self.code)
+
+
+class WorkerDied(RuntimeError):
+    """The process of the program ended in the middle of a command."""
+
+
+def program() -> str:
+    """Return the path of the program: $UMA_GPU, the one in the package, or that of PATH."""
+    name = "uma-gpu.exe" if os.name == "nt" else "uma-gpu"
+    packed = os.path.join(os.path.dirname(__file__), "bin", name)
+    found = os.environ.get("UMA_GPU") or (packed if os.path.exists(packed) else shutil.which(name))
+    if not found:
+        raise FileNotFoundError(
+            "uma-gpu: found no program in the package, in $UMA_GPU or in PATH; install the wheel of "
+            "umagpu, or build the program and set UMA_GPU to its path")
+    return found
+
+
+class Worker:
+    """A process of the program, and folders for arrays. One command runs at a time."""
+
+    def __init__(self) -> None:
+        roots = [r for r in ("/dev/shm", tempfile.gettempdir()) if os.access(r, os.W_OK)]
+        environment = dict(os.environ)
+        if "OMP_NUM_THREADS" in environment:  # joblib shares the processors out by it
+            environment.setdefault("GOMAXPROCS", environment["OMP_NUM_THREADS"])
+        self.words = tempfile.TemporaryFile()  # what it says when it crashes
+        # A session of its own: Ctrl-C is for Python, which cancels the command.
+        self.process = subprocess.Popen(
+            [program(), "worker", *roots], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=self.words, bufsize=0, env=environment, start_new_session=True)
+        self.lock = threading.Lock()
+        self.count = 0
+        self.rest = bytearray()
+        self.folders: list[str] = []
+        self.folders = self._line()["folders"]
+
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def folder(self, size: int) -> str:
+        """Return a folder with room for a file of that many bytes: in memory, if it fits."""
+        for folder in self.folders:
+            if shutil.disk_usage(folder).free > size + (16 << 20):
+                return folder
+        raise OSError(28, f"no room for {size} bytes; free some, or set TMPDIR to another folder",
+                      self.folders[-1])
+
+    def run(self, args: list[str], hear: Optional[Callable[[str], None]] = None) -> str:
+        """Run a command line, and return what it prints; hear gets the lines for people."""
+        with self.lock:
+            self.count += 1
+            number = self.count
+            try:
+                self._send({"id": number, "args": args, "folder": os.getcwd()})
+                answer = self._answer(number, hear)
+            except WorkerDied:
+                raise
+            except BaseException:  # Ctrl-C
+                self._cancel(number)
+                raise
+        if answer["code"]:
+            raise Error(answer.get("error", ""), answer["code"])
+        return answer["output"]
+
+    def _answer(self, number: int, hear: Optional[Callable[[str], None]]) -> dict[str, Any]:
+        while True:
+            line = self._line()
+            if line.get("id") != number:
+                continue  # of a command that was cancelled
+            if "note" not in line:
+                return line
+            if hear:
+                hear(line["note"])
+
+    def _send(self, request: dict[str, Any]) -> None:
+        data = memoryview(json.dumps(request).encode() + b"\n")
+        try:
+            while data:
+                data = data[os.write(self.process.stdin.fileno(), data):]  # type: ignore[union-attr]
+        except BrokenPipeError:
+            self._died()
+
+    def _line(self) -> dict[str, Any]:
+        at = 0
+        while (end := self.rest.find(b"\n", at)) < 0:
+            at = len(self.rest)
+            part = os.read(self.process.stdout.fileno(), 1 << 20)  # type: ignore[union-attr]
+            if not part:
+                self._died()
+            self.rest += part
+        line = bytes(self.rest[:end])
+        del self.rest[:end + 1]
+        return json.loads(line)
+
+    def _died(self) -> None:
+        code = self.process.wait()
+        self.words.seek(0)
+        said = self.words.read()[:2000].decode(errors="replace").strip()
+        self.close()
+        how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        raise WorkerDied(f"uma-gpu: the program ended by {how} in the middle of a command; "
+                         f"a new one starts with the next call{': ' if said else ''}{said}")
+
+    def _cancel(self, number: int) -> None:
+        """Have the command end as by Ctrl-C, or else the process."""
+        until = time.monotonic() + PATIENCE
+        try:
+            self._send({"id": number, "cancel": True})
+            while (left := until - time.monotonic()) > 0:
+                if b"\n" in self.rest or select.select([self.process.stdout], [], [], left)[0]:
+                    line = self._line()
+                    if line.get("id") == number and "note" not in line:
+                        return
+        except (WorkerDied, ValueError):
+            pass
+        self.close(kill=True)
+
+    def close(self, kill: bool = False) -> None:
+        """End the process; its folders go with it."""
+        if kill:
+            self.process.kill()
+        self.forget()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def forget(self) -> None:
+        """Close the pipes, as a forked child does with those of its parent."""
+        for pipe in (self.process.stdin, self.process.stdout, self.words):
+            if pipe:
+                pipe.close()
+
+
+_worker: Optional[Worker] = None
+_starting = threading.Lock()
+
+
+def worker() -> Worker:
+    """Return the worker of this process, which is started if there is none."""
+    global _worker
+    with _starting:
+        if _worker is not None and not _worker.alive():
+            _worker.close()
+            _worker = None
+        if _worker is None:
+            _worker = Worker()
+        return _worker
+
+
+def _after_fork() -> None:
+    """The worker is the parent's; a child starts its own."""
+    global _worker, _starting
+    _starting = threading.Lock()
+    if _worker is not None:
+        _worker.forget()
+        _worker.process.returncode = 0  # the parent waits for it
+        _worker = None
+
+
+def _at_exit() -> None:
+    if _worker is not None:
+        _worker.close()
+
+
+atexit.register(_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class Call:
+    """The files of some commands, which are gone behind the with block."""
+
+    def __init__(self, verbose: bool = False) -> None:
+        self.verbose = verbose
+
+    def __enter__(self) -> "Call":
+        self.worker = worker()
+        self.paths: list[str] = []
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for path in self.paths:
+            try:
+                os.unlink(path)
+            except OSError:  # never written, or gone with the worker
+                pass
+
+    def path(self, ending: str, size: int = 1 << 20) -> str:
+        """Return the path of a new file that will have about that many bytes."""
+        handle, path = tempfile.mkstemp(ending, dir=self.worker.folder(size))
+        os.close(handle)
+        self.paths.append(path)
+        return path
+
+    def write(self, ending: str, data: bytes) -> str:
+        path = self.path(ending, len(data))
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def array(self, x: Any) -> str:
+        """Write an array, or a sparse matrix, with its own bytes."""
+        if hasattr(x, "tocsr"):
+            from scipy.sparse import save_npz
+            x = x.tocsr()
+            if not x.has_canonical_format:
+                x = x.copy()
+                x.sum_duplicates()
+            path = self.path(".npz", x.data.nbytes + x.indices.nbytes + x.indptr.nbytes)
+            save_npz(path, x, compressed=False)
+            return path
+        x = np.asarray(x)
+        if x.dtype == bool:
+            x = x.view(np.uint8)
+        elif x.dtype.kind == "f" and x.dtype.itemsize not in (4, 8):
+            x = x.astype(np.float32 if x.dtype.itemsize < 4 else np.float64)
+        if not (x.flags.c_contiguous or x.flags.f_contiguous):
+            x = np.ascontiguousarray(x)
+        path = self.path(".npy", x.nbytes)
+        with open(path, "wb") as file:
+            np.lib.format.write_array(file, x, allow_pickle=False)
+        return path
+
+    def run(self, *args: str) -> str:
+        """Run a command of the program, and return what it prints."""
+        return self.worker.run([str(a) for a in args], self._hear if self.verbose else None)
+
+    def json(self, *args: str) -> Any:
+        return json.loads(self.run(*args, "--json"))
+
+    def _hear(self, note: str) -> None:
+        sys.stderr.write(note)
+
+
+def run(*args: str) -> str:
+    """Run a command line of the program as in a shell, and return what it prints.
+
+    >>> run("learners").split()[0]
+    'softmax'
+    """
+    with Call() as call:
+        return call.run(*args)

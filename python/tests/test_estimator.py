@@ -1,0 +1,171 @@
+"""The estimators by scikit-learn's rules."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from umagpu import Error, KernelMap, NoisyClassifier
+
+LEARNERS = ["softmax", "uma", "classmean", "perceptron", "svm"]
+
+
+@parametrize_with_checks(
+    [NoisyClassifier(learner, kernel=kernel) for learner in LEARNERS for kernel in (None, "rbf")]
+    + [KernelMap()])
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+def test_learns_from_noisy_labels(noisy):
+    X, y, true, C = noisy
+    known = NoisyClassifier(confusion=C).fit(X, y)
+    assert known.score(X, true) > 0.93 > 0.9 > NoisyClassifier().fit(X, y).score(X, true)
+    assert np.array_equal(known.confusion_, C)
+    estimated = NoisyClassifier(confusion="estimate").fit(X, y)
+    assert estimated.score(X, true) > 0.92
+    assert abs(estimated.confusion_ - C).max() < 0.1
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_weights_are_repeats(noisy, form):
+    X, y, _, _ = noisy
+    weight = np.arange(len(y)) % 3
+    repeated = np.repeat(np.arange(len(y)), weight)
+    np.random.RandomState(0).shuffle(repeated)
+    a = NoisyClassifier().fit(form(X), y, sample_weight=weight)
+    b = NoisyClassifier().fit(form(X)[repeated], y[repeated], sample_weight=np.ones(len(repeated)))
+    assert a.model_ == b.model_
+    with pytest.raises(ValueError, match="whole number"):
+        NoisyClassifier().fit(X, y, sample_weight=weight + 0.5)
+
+
+def test_sparse_dense_and_types_agree(noisy):
+    X, y, _, _ = noisy
+    models = {NoisyClassifier(options={"normalize": "l2"}).fit(x, y).model_ for x in (
+        X, X.astype(np.float32), X.astype(np.uint8), np.asfortranarray(X), X.astype(np.int64),
+        sparse.csr_matrix(X), sparse.csc_matrix(X.astype(np.float32)), X.astype(np.float16))}
+    assert len(models) == 1
+
+
+@pytest.mark.parametrize("classes", [["b", "a", "ü"], ["10", "9", "a"], ["10", "9", "11"],
+                                     [2.0, 1.0, 3.0], [-1, 0, 7], [10, 9, 11]])
+def test_classes(classes):
+    X, y = load_iris(return_X_y=True)
+    named = np.array(classes)[y]
+    model = NoisyClassifier(confusion=np.eye(3)).fit(X, named)
+    assert np.array_equal(model.classes_, np.unique(named))
+    assert model.score(X, named) > 0.9
+    assert (model.classes_[model.predict_proba(X).argmax(axis=1)] == model.predict(X)).all()
+
+
+def test_bad_input(noisy):
+    X, y, _, C = noisy
+    for bad, message in ((np.nan, "NaN"), (np.inf, "infinity")):
+        x = X.copy()
+        x[3, 5] = bad
+        with pytest.raises(ValueError, match=message):
+            NoisyClassifier().fit(x, y)
+    with pytest.raises(ValueError, match="class"):
+        NoisyClassifier().fit(X, np.ones(len(X)))
+    with pytest.raises(Error, match="learner.*softmx.*[Dd]id you mean softmax"):
+        NoisyClassifier("softmx").fit(X, y)
+    with pytest.raises(ValueError, match="confusion.*shape"):
+        NoisyClassifier(confusion=np.eye(3)).fit(X, y)
+    with pytest.raises(Error):
+        NoisyClassifier(confusion=np.ones((10, 10)) / 10).fit(X, y)
+    with pytest.raises(ValueError, match="wanted None, 'estimate'"):
+        NoisyClassifier(confusion="estimat").fit(X, y)
+
+
+def test_clone_and_pickle(noisy):
+    X, y, _, C = noisy
+    model = NoisyClassifier(confusion=C, options={"max_steps": 20}).fit(X, y)
+    same = pickle.loads(pickle.dumps(model))
+    assert (same.decision_function(X) == model.decision_function(X)).all()
+    assert clone(model).get_params()["options"] == {"max_steps": 20}
+    assert clone(model).fit(X, y).model_ == model.model_
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_grid_search(noisy, backend):
+    import joblib
+    X, y, true, C = noisy
+    search = GridSearchCV(make_pipeline(MinMaxScaler(), NoisyClassifier(confusion=C)),
+                          {"noisyclassifier__l2": [1e-4, 1e2]}, cv=2, n_jobs=2)
+    with joblib.parallel_backend(backend):
+        search.fit(X, y)
+    assert search.best_params_ == {"noisyclassifier__l2": 1e-4}
+    assert search.score(X, true) > 0.9
+
+
+def test_cross_validation_and_calibration(noisy):
+    X, y, true, C = noisy
+    assert (cross_val_predict(NoisyClassifier(confusion=C), X, y, cv=3) == true).mean() > 0.85
+    assert cross_val_score(NoisyClassifier(), X, y, cv=2, scoring="neg_log_loss").mean() > -2
+    calibrated = CalibratedClassifierCV(NoisyClassifier(), cv=2).fit(X, true)
+    assert calibrated.predict_proba(X).shape == (len(X), 10)
+
+
+def test_pandas(noisy):
+    pandas = pytest.importorskip("pandas")
+    X, y, true, C = noisy
+    frame = pandas.DataFrame(X).add_prefix("pixel")
+    labels = pandas.Series(y).map(lambda k: f"digit {k}")
+    names = sorted(set(labels))
+    table = pandas.DataFrame(C, index=names, columns=names)
+    model = NoisyClassifier(confusion=table).fit(frame, labels)
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert (model.predict(frame) == pandas.Series(true).map(lambda k: f"digit {k}")).mean() > 0.93
+    counts = pandas.crosstab(labels.rename("noisy"), pandas.Series(true, name="true").map(
+        lambda k: f"digit {k}"))
+    model.set_params(confusion=counts).fit(frame, labels)
+    assert abs(model.confusion_ - C).max() < 0.1
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[frame.columns[::-1]])
+
+
+def test_annotations():
+    X, y = load_iris(return_X_y=True)
+    random = np.random.RandomState(0)
+    votes = np.array([["x", "y", "z"][k] for k in y], dtype=object)[:, None].repeat(4, axis=1)
+    wrong = random.rand(*votes.shape) < 0.2
+    votes[wrong] = random.choice(["x", "y", "z"], wrong.sum())
+    votes[random.rand(*votes.shape) < 0.3] = None
+    model = NoisyClassifier(correction="em").fit(X, annotations=votes)
+    assert list(model.classes_) == ["x", "y", "z"]
+    assert model.score(X, np.array(["x", "y", "z"])[y]) > 0.9
+
+
+def test_report(noisy):
+    X, y, _, C = noisy
+    page = NoisyClassifier(confusion=C, options={"max_steps": 5}).fit(X, y).report(X, y)
+    assert "<html" in page.html and "<iframe" in page._repr_html_()
+
+
+def test_time_budget(noisy):
+    X, y, _, _ = noisy
+    model = NoisyClassifier("perceptron", time_budget=0.2, options={"epochs": 10**8})
+    model.fit(X, y)
+    assert model.meta_["stop"] == "time"
+
+
+def test_clean_learning_protocol(noisy):
+    """What cleanlab's CleanLearning(clf) documents: clone, folds, predict_proba, refit without."""
+    from umagpu import find_label_issues
+    X, y, true, _ = noisy
+    clf = clone(NoisyClassifier())
+    probabilities = cross_val_predict(clf, X, y, cv=3, method="predict_proba")
+    issues = find_label_issues(labels=y, pred_probs=probabilities,
+                               return_indices_ranked_by="self_confidence")
+    keep = np.setdiff1d(np.arange(len(y)), issues)
+    refit = clone(clf).fit(X[keep], y[keep], sample_weight=np.ones(len(keep)))
+    assert refit.score(X, true) > clone(clf).fit(X, y).score(X, true)

@@ -1,0 +1,93 @@
+"""The functions on labels."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+
+from umagpu import (Error, NoisyClassifier, PredictionSets, consensus, corrected_accuracy,
+                    estimate_confusion, find_label_issues, query)
+
+
+@pytest.fixture(scope="module")
+def probabilities(noisy):
+    X, y, _, _ = noisy
+    return cross_val_predict(LogisticRegression(max_iter=200), X / 16, y, cv=3, method="predict_proba")
+
+
+def test_find_label_issues(noisy, probabilities):
+    X, y, true, C = noisy
+    mask = find_label_issues(y[:500], X=X[:500])
+    assert (mask & (y != true)[:500]).sum() > 0.8 * mask.sum() > 100
+    for given in ({"pred_probs": probabilities}, {"X": X, "confusion": C},
+                  {"pred_probs": probabilities, "confusion": C}):
+        mask = find_label_issues(y, **given)
+        assert mask.dtype == bool and mask.shape == y.shape
+        wrong = y != true
+        least = 0.9 if "X" in given else 0.8  # the given models are plain, and learned from noise
+        assert (mask & wrong).sum() > least * max(wrong.sum(), mask.sum())
+        ranked = find_label_issues(y, **given, return_indices_ranked_by="label_quality")
+        assert sorted(ranked) == list(np.flatnonzero(mask))
+        assert wrong[ranked[:100]].mean() >= least
+    by = find_label_issues(y, probabilities, return_indices_ranked_by="self_confidence")
+    own = probabilities[by, y[by]]
+    assert (np.diff(own) >= 0).all()
+    for rule in ("normalized_margin", "confidence_weighted_entropy"):
+        assert set(find_label_issues(y, probabilities, return_indices_ranked_by=rule)) == set(by)
+    for bad in ({}, {"X": X, "pred_probs": probabilities}, {"X": X, "filter_by": "both"},
+                {"pred_probs": probabilities[:, :4]}):
+        with pytest.raises(ValueError):
+            find_label_issues(y, **bad)
+
+
+def test_estimate_confusion(noisy, probabilities):
+    X, y, true, C = noisy
+    for given, most in (({"X": X}, 0.15), ({"pred_probs": probabilities}, 0.25),
+                        ({"true_labels": true}, 0.1)):
+        assert abs(estimate_confusion(y, **given) - C).max() < most
+    some = true.astype(float)
+    some[50:] = np.nan
+    assert abs(estimate_confusion(y, X, true_labels=some) - C).max() < 0.3
+    with pytest.raises(Error):
+        estimate_confusion(y, X, method="wishful")
+
+
+def test_corrected_accuracy(noisy):
+    X, y, true, C = noisy
+    predicted = np.where(np.arange(len(y)) % 5 == 0, (true + 3) % 10, true)
+    found = corrected_accuracy(y, predicted, C)
+    assert found.low < 0.8 < found.high and found.low < found.value < found.high
+    names = np.array([f"c{k}" for k in range(10)])
+    assert corrected_accuracy(names[y], names[predicted], C) == found
+    with pytest.raises(ValueError, match="y_pred"):
+        corrected_accuracy(y, predicted + 1, C)
+
+
+def test_prediction_sets(noisy):
+    X, y, true, C = noisy
+    model = NoisyClassifier(confusion=C).fit(X[:900], y[:900])
+    sets = PredictionSets(model, 0.9, confusion=C).fit(X[900:1300], y[900:1300]).predict(X[1300:])
+    assert sets.shape == (len(X) - 1300, 10)
+    assert sets[np.arange(len(sets)), true[1300:]].mean() > 0.8
+
+
+def test_consensus():
+    random = np.random.RandomState(3)
+    true = random.randint(3, size=200)
+    votes = np.array(["x", "y", "z"], dtype=object)[
+        np.where(random.rand(200, 4) < 0.7, true[:, None], random.randint(3, size=(200, 4)))]
+    votes[random.rand(200, 4) < 0.2] = None
+    votes[7] = None
+    labels = consensus(votes)
+    assert labels[7] is None
+    assert np.mean(labels == np.array(["x", "y", "z"])[true]) > 0.85
+    pandas = pytest.importorskip("pandas")
+    frame = consensus(pandas.DataFrame(votes, index=range(100, 300), columns=list("abcd")))
+    assert list(frame.columns) == ["label", "probability"] and frame.index[0] == 100
+    assert list(frame["label"]) == list(labels)
+
+
+def test_query(noisy):
+    X, y, true, _ = noisy
+    asked = query(X[200:], X[:200], true[:200], k=7)
+    assert len(set(asked)) == 7 and asked.max() < len(X) - 200

@@ -1,0 +1,196 @@
+"""The process of the program: forks, threads, kills, full disks, Ctrl-C."""
+
+import glob
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import umagpu
+from umagpu import NoisyClassifier, WorkerDied, _worker
+
+def data():
+    random = np.random.RandomState(0)
+    X = random.randn(300, 5)
+    return X, (X[:, 0] > 0).astype(int)
+
+
+def endless():
+    """Fit what would take hours: labels that no weights are right about."""
+    X, _ = data()
+    NoisyClassifier("perceptron", options={"epochs": 10**9}).fit(X, np.arange(len(X)) % 2)
+
+
+def fitted(_=None):
+    return NoisyClassifier(l2=0.01).fit(*data()).model_
+
+
+def worker_of(fit):
+    """Run fit in a thread, and return the worker when it is at work, and what fit raises."""
+    raised = []
+
+    def run():
+        try:
+            fit()
+        except BaseException as error:
+            raised.append(error)
+    thread = threading.Thread(target=run)
+    thread.start()
+    worker = _worker.worker()
+    while not worker.lock.locked() and thread.is_alive():
+        time.sleep(0.001)
+    return worker, thread, raised
+
+
+def gone(process):
+    with open(f"/proc/{process}/stat") as file:
+        return file.read().rsplit(")")[1].split()[0] == "Z"
+
+
+def ends(process, seconds=10):
+    """Wait for the end of a process that is no child of this one."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            if gone(process):
+                return True
+        except OSError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_pools(method):
+    want = fitted()
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map(fitted, range(4)) == [want] * 4
+    assert fitted() == want
+
+
+def test_fork_after_fit_and_fit_after_fork():
+    want = fitted()
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            ok = fitted() == want
+            _worker._at_exit()
+            os._exit(0 if ok else 1)
+        assert fitted() == want  # at the same time
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def test_threads():
+    want, got = fitted(), []
+    threads = [threading.Thread(target=lambda: got.append(fitted())) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert got == [want] * 8
+
+
+def test_killed_workers():
+    for _ in range(int(os.environ.get("KILLS", 5))):
+        worker, thread, raised = worker_of(endless)
+        worker.process.kill()
+        thread.join()
+        assert isinstance(raised[0], WorkerDied) and "SIGKILL" in str(raised[0])
+        assert not any(map(os.path.exists, worker.folders))
+        assert ends(worker.process.pid)
+    fitted()
+
+
+def test_killed_python():
+    code = ("import umagpu, numpy as np\nfrom umagpu import _worker\n"
+            "w = _worker.worker()\nprint(w.process.pid, *w.folders, flush=True)\n"
+            "import sys\nsys.path.insert(0, %r)\nfrom test_process import endless\nendless()\n"
+            % os.path.dirname(__file__))
+    python = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    process, *folders = python.stdout.readline().split()
+    while not any(os.listdir(folder) for folder in folders):
+        time.sleep(0.001)
+    python.kill()
+    python.wait()
+    assert ends(int(process))
+    assert not any(map(os.path.exists, folders))
+
+
+def test_interrupt():
+    worker = _worker.worker()
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless()
+    assert _worker.worker() is worker, "the worker survives"
+    assert not any(os.listdir(folder) for folder in worker.folders)
+    fitted()
+
+
+def test_nothing_is_left():
+    code = ("import umagpu, numpy as np\nfrom umagpu import _worker\n"
+            "X = np.random.RandomState(0).randn(300, 5)\n"
+            "umagpu.NoisyClassifier().fit(X, X[:, 0] > 0).predict(X)\n"
+            "w = _worker.worker()\nprint(w.process.pid, *w.folders)\n")
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    process, *folders = out.stdout.split()
+    assert out.stderr == ""
+    assert ends(int(process)) and not any(map(os.path.exists, folders))
+
+
+def test_full_disk(monkeypatch):
+    X, y = data()
+    monkeypatch.setattr(_worker.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000}))
+    with pytest.raises(OSError, match="no room.*TMPDIR"):
+        NoisyClassifier().fit(X, y)
+    monkeypatch.undo()
+    fitted()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts a small file system")
+def test_full_file_system():
+    folder = tempfile.mkdtemp()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder],
+                      capture_output=True).returncode:
+        pytest.skip("cannot mount")
+    worker = _worker.worker()
+    try:
+        worker.folders.insert(0, folder)
+        worker.folder = lambda size: folder  # another writer was faster
+        X, y = data()
+        with pytest.raises((OSError, umagpu.Error)):
+            NoisyClassifier().fit(np.repeat(X, 100, axis=0), np.repeat(y, 100))
+        assert os.listdir(folder) == []
+    finally:
+        worker.folders.remove(folder)
+        del worker.folder
+        subprocess.run(["umount", folder], check=True)
+        os.rmdir(folder)
+    fitted()
+
+
+def test_two_processes_on_one_device():
+    if "opencl" not in umagpu.run("devices"):
+        pytest.skip("no OpenCL device")
+    code = ("import umagpu, numpy as np, hashlib\nX = np.random.RandomState(0).randn(300, 5)\n"
+            "m = umagpu.NoisyClassifier(device='opencl:0.0').fit(X, X[:, 0] > 0)\n"
+            "print(hashlib.sha256(m.decision_function(X)).hexdigest())\n")
+    both = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) for _ in range(2)]
+    a, b = (p.communicate()[0] for p in both)
+    assert a == b and len(a) > 60
+
+
+def test_no_program(monkeypatch):
+    monkeypatch.setenv("UMA_GPU", "")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(_worker, "_worker", None)
+    if not glob.glob(os.path.join(os.path.dirname(_worker.__file__), "bin", "*")):
+        with pytest.raises(FileNotFoundError, match="UMA_GPU"):
+            fitted()

@@ -26,7 +26,7 @@ type Report struct {
 	Unidentified []string        `json:"not_identified,omitempty"`
 	Candidates   []contestant    `json:"candidates,omitempty"` // of auto
 	Annotators   []app.Annotator `json:"annotators,omitempty"`
-	*votes                       // of labelling functions
+	*Votes                       // of labelling functions
 }
 
 // contestant is a method that competed.
@@ -78,8 +78,8 @@ func (r *Report) text(w io.Writer) error {
 			return err
 		}
 	}
-	if r.votes != nil {
-		return r.votes.text(w)
+	if r.Votes != nil {
+		return r.Votes.text(w)
 	}
 	if r.Annotators == nil {
 		return nil

@@ -60,8 +60,8 @@ func (a *Annotations) Known(i int) (class int32, known bool) {
 // Pick returns the annotations of the examples that which names, in that order, of the same
 // annotators. They share a's names and classes.
 func (a *Annotations) Pick(which []int) *Annotations {
-	p := &Annotations{Classes: a.Classes, Names: a.Names, Right: a.Right, Functions: a.Functions, Start: make([]int, 1,
-		len(which)+1)}
+	p := &Annotations{Classes: a.Classes, Names: a.Names, Right: a.Right, Functions: a.Functions,
+		Start: make([]int, 1, len(which)+1)}
 	for _, i := range which {
 		by, label := a.Of(i)
 		p.By, p.Label = append(p.By, by...), append(p.Label, label...)

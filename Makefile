@@ -75,10 +75,10 @@ test: deps ## sets up, then runs all tests, on OpenCL and on the plain engine
 	@.ci/install-deps python3-numpy
 	go test -vet=off -timeout 20m ./...
 
-# PYTEST="-k kill" runs some of it; KILLS is the number of killed workers.
+# PYTEST="-k kill" runs some of it; PYTHON_KILLS is the number of killed workers, EVERY=1 checks more learners.
 python-test: build ## the Python package by Debian's scikit-learn and pandas: estimators, functions, processes
 	@.ci/install-deps python3-sklearn python3-pandas python3-pytest
-	KILLS=$(PYTHON_KILLS) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
+	KILLS=$(PYTHON_KILLS) EVERY=$(EVERY) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
 PYTHON_KILLS ?= 5
 
 wheel: deps ## the wheel of the Python package, with the program in it, in build/

@@ -15,7 +15,7 @@ CASES = list(itertools.product(LEARNERS, [None, "rbf"], ["float32", "uint8", "sp
 @pytest.mark.parametrize("learner,kernel,form", CASES)
 def test_same_bytes(noisy, shell, tmp_path, learner, kernel, form):
     X, y, true, C = noisy
-    X, y = X[:400], (true if learner == "svm" else y)[:400]
+    X, y = X[:200], (true if learner == "svm" else y)[:200]
     if form == "sparse":
         X = sparse.csr_matrix(X)
         sparse.save_npz(tmp_path / "x.npz", X)

@@ -17,8 +17,10 @@ def probabilities(noisy):
 
 def test_find_label_issues(noisy, probabilities):
     X, y, true, C = noisy
-    mask = find_label_issues(y[:500], X=X[:500])
-    assert (mask & (y != true)[:500]).sum() > 0.8 * mask.sum() > 100
+    few = np.flatnonzero(true < 3)[:400]
+    few_noisy = y[few] % 3
+    mask = find_label_issues(few_noisy, X=X[few])
+    assert (mask & (few_noisy != true[few])).sum() > 0.8 * mask.sum() > 60
     for given in ({"pred_probs": probabilities}, {"X": X, "confusion": C},
                   {"pred_probs": probabilities, "confusion": C}):
         mask = find_label_issues(y, **given)
@@ -42,12 +44,12 @@ def test_find_label_issues(noisy, probabilities):
 
 def test_estimate_confusion(noisy, probabilities):
     X, y, true, C = noisy
-    for given, most in (({"X": X}, 0.15), ({"pred_probs": probabilities}, 0.25),
-                        ({"true_labels": true}, 0.1)):
+    assert abs(estimate_confusion(y[:900], X[:900], folds=2) - C).max() < 0.25
+    for given, most in (({"pred_probs": probabilities}, 0.25), ({"true_labels": true}, 0.1)):
         assert abs(estimate_confusion(y, **given) - C).max() < most
-    some = true.astype(float)
-    some[50:] = np.nan
-    assert abs(estimate_confusion(y, X, true_labels=some) - C).max() < 0.3
+    some = true[:600].astype(float)
+    some[150:] = np.nan
+    assert abs(estimate_confusion(y[:600], X[:600], true_labels=some, folds=2) - C).max() < 0.3
     with pytest.raises(Error):
         estimate_confusion(y, X, method="wishful")
 

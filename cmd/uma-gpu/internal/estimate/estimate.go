@@ -176,8 +176,8 @@ func (o *Options) check() (err error) {
 	if s == nil || len(given) > 1 && slices.ContainsFunc(given[1:], func(flag string) bool {
 		return !slices.Contains(s.with, flag)
 	}) || s.flag == "probabilities" && o.Data.Path == "" {
-		return app.Usage("found the sources %q, wanted --table, --annotators, --functions, --clean, or --data (also "+
-			"with --clean or --probabilities)", given)
+		return app.Usage("found the sources %q, wanted --table, --annotators, --functions, --clean, "+
+			"or --data (also with --clean or --probabilities)", given)
 	}
 	if o.Method != "" && !slices.Contains(s.methods, o.Method) {
 		return &app.UsageError{Got: o.Method, Allowed: s.methods, Problem: fmt.Sprintf(

@@ -43,7 +43,8 @@ var FlagGroups = []Group{
 		features classes examples labelled
 		pool show show-file pictures fractions counts synthetic npz`},
 	{"Label noise", `confusion confusion-axes trust-confusion inverse annotators functions trust table clean
-		checked prior probabilities method pooled pairwise symmetric random`},
+		weight-column row-weights label-probabilities candidates unknown-label positive-unlabelled
+		complementary checked prior probabilities method pooled pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
 	{"Learner", `learner correction learn-confusion l2 class-weights rounds iterations tolerance
 		max-steps time weights seed temperature-folds steps`},

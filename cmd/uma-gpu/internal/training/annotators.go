@@ -40,8 +40,8 @@ func (o *Options) CheckAnnotators() error {
 		return err
 	}
 	switch {
-	case o.Annotators == "" && o.Data.NoLabels:
-		return app.Usage("--no-labels is given without --annotators")
+	case o.Annotators == "" && o.Data.NoLabels && o.Evidence.Probabilities == "":
+		return app.Usage("--no-labels is given without --annotators or --label-probabilities")
 	case o.Annotators == "":
 		return nil
 	case o.Noise.Path != "":

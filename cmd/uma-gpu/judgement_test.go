@@ -127,7 +127,8 @@ func TestTablesShowWhatCanBe(t *testing.T) {
 		filepath.Join(dir, "m.npz")}
 	text, _ := succeed(t, args...)
 	_, table, _ := strings.Cut(text, "estimated confusion")
-	if strings.Contains(table, " -") || !strings.Contains(table, "0 also stands for estimates below it") {
+	if strings.Contains(table, " -") ||
+		!strings.Contains(table, "0 also stands for estimates below it") {
 		t.Errorf("printed\n%s", table)
 	}
 	if text, _ = succeed(t, append(args, "--json")...); !strings.Contains(text, "-0.") {
@@ -135,7 +136,7 @@ func TestTablesShowWhatCanBe(t *testing.T) {
 	}
 }
 
-// A learned matrix of classes that the labels do not identify is told as confusion estimate tells it.
+// A learned matrix of classes that labels do not identify is doubted as confusion estimate does.
 func TestLearnedIsDoubted(t *testing.T) {
 	dir := t.TempDir()
 	few := filepath.Join(dir, "few.csv")

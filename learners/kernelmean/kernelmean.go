@@ -8,9 +8,10 @@
 // kernel function is linear, and W has the same sums of the examples themselves; learner classmean
 // measures distances to these means, which need an offset.
 //
-// All classes weigh alike, which minds the balanced error: that is immune to noise that is symmetric
-// in each class by itself (Theorem 18), even without C. Or they weigh as often as they are, which is
-// the mean classifier of the paper: then the largest class wins where means hardly differ.
+// All classes weigh alike, which minds the balanced error: that is immune to noise that is
+// symmetric in each class by itself (Theorem 18), even without C. Or they weigh as often as they
+// are, which is the mean classifier of the paper: then the largest class wins where means hardly
+// differ.
 package kernelmean
 
 import (

@@ -398,8 +398,10 @@ func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 	} else if !r.o.NoLabels && r.o.given == nil {
 		asked = append(asked[:len(asked):len(asked)], "last")
 	}
-	if o := r.o.IDColumn; o != "" {
-		asked = append(asked[:len(asked):len(asked)], o)
+	for _, o := range []string{r.o.IDColumn, r.o.WeightColumn} {
+		if o != "" {
+			asked = append(asked[:len(asked):len(asked)], o)
+		}
 	}
 	other = make([]bool, len(fields))
 	for _, text := range asked {

@@ -180,8 +180,8 @@ func (c *contest) surelyBetter(s *candidate) bool {
 // leastShown is the share of wrong labels that checked rows have to show.
 const leastShown = 0.01
 
-// everywhere finds the probabilities of true classes of all examples: by the parts of the model, and
-// by the nearest neighbours as far as these make labels likelier. mixed is what the parts say
+// everywhere finds the probabilities of true classes of all examples: by the parts of the model,
+// and by the nearest neighbours as far as these make labels likelier. mixed is what the parts say
 // together of the contest's examples; models of all folds say what the others are.
 func (c *contest) everywhere(ctx context.Context, r *Result, mixed *candidate, parts []part) error {
 	r.By = mixed.way.String()

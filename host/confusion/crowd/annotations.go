@@ -28,17 +28,11 @@ type Annotations struct {
 	// Right says of each annotator whether all labels of this one are right, as those of an expert
 	// who has checked some examples; nil if nobody's are. Two whose labels are right agree.
 	Right []bool
-<<<<<<< HEAD
-	Items []string // names of the examples, by which a table without data had them; nil for none
-	Notes []string // what of a file of tasks is left out
-||||||| 8368f0d6
-	Items []string // names of the examples, by which a table without data had them; nil for none
-=======
 	// Functions says that the annotators are labelling functions: each gives an example one label or
 	// abstains, which tells something, and examples may have none.
 	Functions bool
 	Items     []string // names of the examples, by which a table without data had them; nil for none
->>>>>>> main
+	Notes     []string // what of a file of tasks is left out
 }
 
 // N returns the number of examples.
@@ -240,17 +234,11 @@ func newTable(path string, o AnnotationOptions) *annotationTable {
 	if o.Items > 0 {
 		t.data = labelfile.Data{N: o.Items, IDs: o.IDs, IDColumn: o.IDColumn}
 	}
-<<<<<<< HEAD
-	notes, err := labelfile.Each(ctx, path, "the annotations", "row,worker,label", t.place, t.add)
-||||||| 8368f0d6
-	err := labelfile.Each(ctx, path, "the annotations", "row,worker,label", t.place, t.add)
-=======
 	return t
 }
 
 func (t *annotationTable) readCSV(ctx context.Context) (*Annotations, error) {
-	err := labelfile.Each(ctx, t.path, "the annotations", "row,worker,label", t.place, t.add)
->>>>>>> main
+	notes, err := labelfile.Each(ctx, t.path, "the annotations", "row,worker,label", t.place, t.add)
 	if err != nil {
 		return nil, err
 	}

@@ -71,16 +71,8 @@ func Open(ctx context.Context, path, what string) (text *bufio.Reader, done func
 // such a table too, as taskfile.Read has it; notes say what of it is left out. Errors begin with
 // the path, and where a line is wrong with its number.
 func Each(ctx context.Context, path, what, columns string, place func(header []string) error,
-<<<<<<< HEAD
 	add func(row []string, line int) error) (notes []string, err error) {
-	plain, done, err := open(ctx, path, what)
-||||||| 8368f0d6
-	add func(row []string, line int) error) error {
-	plain, done, err := open(ctx, path, what)
-=======
-	add func(row []string, line int) error) error {
 	plain, done, err := Open(ctx, path, what)
->>>>>>> main
 	if err != nil {
 		return nil, err
 	}

@@ -124,15 +124,16 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 		return nil, nil, fmt.Errorf("train: hold out: %w", err)
 	}
 	fit, held = parts[0], parts[1]
+	if held, err = labelled(held); err != nil {
+		return nil, nil, fmt.Errorf("train: hold out: %w", err)
+	}
 	if o.inPlace() { // parts are copies
 		if err := data.Close(); err != nil {
 			return nil, nil, err
 		}
 		data.Put(dataset.Examples{})
 	}
-	if o.Watch.Note != nil {
-		o.Watch.Note("validate: %d examples to learn from, %d to judge by", fit.N, held.N)
-	}
+	o.note("validate: %d examples to learn from, %d to judge by", fit.N, held.N)
 	return fit, held, nil
 }
 

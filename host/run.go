@@ -194,6 +194,10 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax (or give their votes "+
 			"as labels)", ErrAnnotations, about.Name)
 	}
+	if about := params.Definition(); p.Evidence != nil && !about.Evidence {
+		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax", ErrEvidence,
+			about.Name)
+	}
 	r := &loop{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
 	r.choice = newChoice(rule, r.w)
 	if r.inverse, err = p.Inverse(); err != nil {

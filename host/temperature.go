@@ -47,6 +47,9 @@ func (t *trainer) temperature(ctx context.Context, r *Result) (float32, error) {
 	if err != nil {
 		return 0, err
 	}
+	if len(y) == 0 {
+		return 1, nil // the scores are the logarithms of odds, as the learner made them
+	}
 	found, err := confusion.Temperature(ctx, scores, y, t.problem.Q, t.problem.Noise)
 	if err != nil {
 		t.note("no probabilities: %v", err)
@@ -66,8 +69,12 @@ func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err 
 	return t.scores(w, which)
 }
 
-// scores returns the scores of some of the examples, and their labels.
+// scores returns the scores of some of the examples, and their labels. Examples with several
+// candidate classes are left out.
 func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
+	if e := t.problem.Evidence; e != nil {
+		which = slices.DeleteFunc(which, func(i int) bool { return !e.One(i, w.Q) })
+	}
 	for block := range slices.Chunk(which, fold.BlockRows(t.problem.Rows())) {
 		some := fold.Pick(t.problem.Rows(), t.problem.Y, block)
 		s, err := engine.Scores(t.Engine, w, some.X)
@@ -107,7 +114,9 @@ func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}
-		run, err := Run(ctx, learner, t.problem.On(some.X, some.Y), o)
+		on := t.problem.On(some.X, some.Y)
+		on.Evidence = t.problem.Evidence.Pick(fit, on.Q)
+		run, err := Run(ctx, learner, on, o)
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}

@@ -78,6 +78,9 @@ func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	if err != nil {
 		return nil, err
 	}
+	if fit, err = o.count(fit); err != nil {
+		return nil, err
+	}
 	t, err := newTrainer(fit, noise, o)
 	if err != nil {
 		return nil, err
@@ -214,8 +217,8 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	}
 	t.problem = &learners.Problem{
 		X: data.Examples, At: data.Stored().At, Y: t.data.Y, Q: len(data.Classes), Noise: noise,
-		Annotations: o.Annotations,
-		Engine:      o.Engine, Seed: o.Seed,
+		Annotations: o.Annotations, Evidence: data.Evidence,
+		Engine: o.Engine, Seed: o.Seed,
 	}
 	if err := t.problem.Check(); err != nil && !(o.Open != nil && errors.Is(err,
 		learners.ErrNoEngine)) {
@@ -284,7 +287,7 @@ func (t *trainer) prepare() error {
 	t.data.Y, t.data.SHA256 = y, hash
 	t.model.Meta.Preparation = *d.Prepared
 	t.problem = t.problem.On(&t.data, y)
-	t.problem.Annotations = t.Annotations
+	t.problem.Annotations, t.problem.Evidence = t.Annotations, t.given.Evidence
 	t.problem.Bias = d.Prepared.Steps.Bias
 	return nil
 }
@@ -317,8 +320,9 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	if t.inPlace() { // nobody needs the features any more, which may be large
 		t.given.Put(dataset.Examples{N: t.given.N, D: t.given.D})
 	}
+	evidence := t.problem.Evidence
 	t.problem = t.problem.On(z, t.data.Y)
-	t.problem.Annotations = t.Annotations
+	t.problem.Annotations, t.problem.Evidence = t.Annotations, evidence
 	t.problem.Mapped = true
 	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, t.Learner.Definition().FitMap != nil
 	t.phase(Mapped)
@@ -399,9 +403,9 @@ func (t *trainer) phase(p Phase) {
 	}
 }
 
-func (t *trainer) note(format string, args ...any) {
-	if t.Watch.Note != nil {
-		t.Watch.Note(format, args...)
+func (o *Options) note(format string, args ...any) {
+	if o.Watch.Note != nil {
+		o.Watch.Note(format, args...)
 	}
 }
 

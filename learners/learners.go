@@ -220,6 +220,10 @@ type Definition struct {
 	// problem that has them.
 	Annotations bool
 
+	// Evidence says the same of Problem.Evidence, and Unlabelled that it learns from examples of
+	// which nothing is known.
+	Evidence, Unlabelled bool
+
 	// Retired are parameters of former versions and what Parse still takes for them, as JSON.
 	Retired map[string]string
 }

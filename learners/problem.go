@@ -36,6 +36,9 @@ type Problem struct {
 	// Then Noise is nil: each annotator has a confusion matrix, which the learner finds out.
 	Annotations *crowd.Annotations
 
+	// Evidence is what else is known of the labels; nil if nothing is. No weight in it is 0.
+	Evidence *dataset.Evidence
+
 	// Loaded, if not nil, is what Load lends: these examples, which their owner closes. So several
 	// runs share what an engine keeps; each asks for the scores of all classes before it uses any.
 	Loaded engine.Scorer
@@ -61,6 +64,11 @@ func (p *Problem) Check() error {
 	case p.Annotations != nil:
 		if err := p.Annotations.Check(p.X.N, p.Q); err != nil {
 			return err
+		}
+	}
+	if p.Evidence != nil {
+		if err := p.Evidence.Check(p.Y, p.Q); err != nil {
+			return fmt.Errorf("problem: %w", err)
 		}
 	}
 	if p.Engine == nil {
@@ -154,7 +162,8 @@ func (p *Problem) checkLabelled() error {
 // Rows returns the examples and the store that keeps them.
 func (p *Problem) Rows() dataset.Stored { return dataset.Stored{Examples: p.X, At: p.At} }
 
-// On returns p with the examples x and the labels y instead of its own, and without annotations.
+// On returns p with the examples x and the labels y instead of its own, and without annotations
+// and evidence.
 // Both share one C⁻¹, and nothing of the one keeps the examples of the other in memory.
 func (p *Problem) On(x dataset.Rows, y []int32) *Problem {
 	rows := x.Stored()

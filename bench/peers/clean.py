@@ -1,21 +1,23 @@
 """Measures uma-gpu clean: the test error of its model beside models that know no confusion matrix, on tables whose labels
 are made wrong in four ways, with and without checked rows; the suspects beside cleanlab's rule.
 
-clean.py UMA-GPU DATA FOLDER [--sets a,b] [--noises a,b] [--checked 0,50] [--rows N] writes FOLDER/clean.jsonl, a line for
-each run, and prints a table.
+clean.py UMA-GPU DATA FOLDER [--sets a,b] [--noises a,b] [--checked 0,50] [--seeds 1,2] [--rows N] [--jobs N]
+writes FOLDER/clean.jsonl, a line for each run, and prints tables. FOLDER/rivals keeps what the rivals said for the next call.
 """
 import argparse
 import csv
 import gzip
+import itertools
 import json
 import os
 import subprocess
-import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[threads] = "1"
 
 import numpy as np
-from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -25,96 +27,113 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 NOISES = ("none", "random", "pairwise", "example")
+RIVALS = {"plain": "no cleaning", "sklearn": "scikit-learn", "cleanlab": "cleanlab", "alone": "checked alone"}
 
 
-def lines(path, names=None, header=0):
+def lines(path, names=None):
     with gzip.open(path, "rt") as f:
         rows = [[v.strip() for v in r] for r in csv.reader(f) if r and not r[0].startswith("@")]
-    return (names or rows[0]), rows[1 if names is None else header:]
+    return (names, rows) if names else (rows[0], rows[1:])
 
 
-def arrays(x, y):
-    return [f"f{j}" for j in range(x.shape[1])] + ["label"], [[f"{v:.7g}" for v in r] + [f"c{k}"] for r, k in zip(x, y)]
+def unnamed(rows, label=-1):
+    """Gives the columns names, and puts the label last."""
+    rows = [r[:label % len(r)] + r[label % len(r) + 1:] + [r[label]] for r in rows]
+    return [f"f{j}" for j in range(len(rows[0]) - 1)] + ["label"], rows
 
 
-def generated(name, n=2000):
-    """Tables with what ordinary ones have: holes, dates, ids, words, text. Classes are 0, 1, 2."""
+def chosen(names, rows, keep):
+    """Takes columns; the last is the label."""
+    at = [names.index(c) for c in keep]
+    return keep[:-1] + ["label"], [[r[j] for j in at] for r in rows if r[at[-1]]]
+
+
+def generated(name, n=7000):
+    """Tables with what ordinary ones have: holes; dates and ids. Classes are k0, k1, k2."""
     rng = np.random.default_rng(len(name))
     k = rng.integers(0, 3, n)
     a, b = rng.normal(k, 0.7), rng.normal((k == 1) * 2.0, 1)
     if name == "holes":
         cell = lambda v: "" if rng.random() < 0.15 else f"{v:.3f}"
         return ["a", "b", "c", "label"], [[cell(u), cell(v), cell(rng.normal()), f"k{c}"] for u, v, c in zip(a, b, k)]
-    if name == "dates":
-        day = lambda c: f"20{rng.integers(10, 24)}-{1 + (4 * c + rng.integers(0, 5)) % 12:02d}-{rng.integers(1, 29):02d}"
-        return ["id", "day", "a", "label"], [[f"X{i:05d}", day(c), f"{u:.3f}", f"k{c}"] for i, (u, c) in enumerate(zip(a, k))]
-    words = [["price", "market", "shares"], ["match", "goal", "team"], ["film", "music", "actor"]]
-    noise = "the of and to in it was for on with as at by".split()
-    text = lambda c: " ".join(rng.choice(words[c] if rng.random() < 0.25 else noise) for _ in range(12))
-    return ["id", "story", "label"], [[str(i), text(c), f"k{c}"] for i, c in enumerate(k)]
+    day = lambda c: f"20{rng.integers(10, 24)}-{1 + (4 * c + rng.integers(0, 5)) % 12:02d}-{rng.integers(1, 29):02d}"
+    return ["id", "day", "a", "b", "label"], [[f"X{i:05d}", day(c), f"{u:.3f}", f"{v:.3f}", f"k{c}"]
+                                              for i, (u, v, c) in enumerate(zip(a, b, k))]
 
 
 def table(name, data):
     """Returns the columns and the rows of a set, the right label last."""
-    aqua = os.path.join(data, "aqua")
+    at = lambda *path: os.path.join(data, *path)
+    compas = at("aqua", "compas-scores-two-years.csv.gz")
     if name == "adult":
         names = ("age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
                  "capital-loss hours-per-week native-country label").split()
-        _, rows = lines(f"{aqua}/adult.data.gz", names)
+        _, rows = lines(at("aqua", "adult.data.gz"), names)
         return names, [["" if v == "?" else v for v in r] for r in rows]
     if name == "car":
-        return lines(f"{aqua}/car.data.gz", "buying maint doors persons lug_boot safety label".split())
+        return lines(at("aqua", "car.data.gz"), "buying maint doors persons lug_boot safety label".split())
     if name == "compas":
-        names, rows = lines(f"{aqua}/compas-scores-two-years.csv.gz")
-        keep = [names.index(c) for c in ("sex", "age", "race", "juv_fel_count", "juv_misd_count", "priors_count", "c_charge_degree",
-                                         "two_year_recid")]
-        return [names[j] for j in keep[:-1]] + ["label"], [[r[j] for j in keep] for r in rows]
+        return chosen(*lines(compas), "sex age race juv_fel_count juv_misd_count priors_count c_charge_degree two_year_recid".split())
+    if name == "offenders":
+        return chosen(*lines(compas), ("id name sex dob age_cat race juv_fel_count juv_misd_count juv_other_count priors_count "
+                                       "days_b_screening_arrest c_jail_in c_jail_out c_case_number c_offense_date c_charge_degree "
+                                       "c_charge_desc in_custody score_text").split())
     if name == "drybean":
-        with gzip.open(f"{aqua}/dry-bean.csv.gz", "rt") as f:
-            rows = [r for r in csv.reader(f) if r and not r[0].startswith("@")]
-        return rows[0][:-1] + ["label"], rows[1:]
-    if name in ("letter", "optdigits", "banana", "vehicle"):
-        folder = os.environ["PREPARED"] + "/" + name
-        x = np.concatenate([np.load(f"{folder}/x.npy"), np.load(f"{folder}/xt.npy")])
-        return arrays(x, np.concatenate([np.load(f"{folder}/y.none.npy"), np.load(f"{folder}/yt.npy")]))
-    loaders = {"cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
-    if name in loaders:
-        b = loaders[name]()
-        return arrays(b.data, b.target)
+        names, rows = lines(at("aqua", "dry-bean.csv.gz"))
+        return names[:-1] + ["label"], rows
+    if name == "news":
+        names, rows = lines(at("noisy_ag_news", "samples10000valMed.csv.gz"))
+        _, more = lines(at("noisy_ag_news", "samplesTest.csv.gz"))
+        topic = ("world", "sports", "business", "science")
+        return ["id", "story", "label"], [[f"N{7919 * i % 100003:06d}", r[2], topic[int(r[1])]] for i, r in enumerate(rows + more)]
+    if name == "banana":
+        return unnamed(lines(at("banana", "banana.dat.gz"), ["x"])[1])
+    if name == "letter":
+        return unnamed(lines(at("letter", "letter-recognition.data.gz"), ["x"])[1], 0)
+    if name == "optdigits":
+        return unnamed(lines(at("optdigits", "optdigits.tra.gz"), ["x"])[1] + lines(at("optdigits", "optdigits.tes.gz"), ["x"])[1])
+    if name == "music":
+        names, rows = lines(at("music_genre", "music_genre_gold.csv.gz"))
+        return names[:-1] + ["label"], rows + lines(at("music_genre", "music_genre_test.csv.gz"))[1]
+    if name == "vehicle":
+        names, rows = lines(at("small", "vehicle.csv.gz"))
+        return names[:-1] + ["label"], rows
+    if name == "cancer":
+        b = load_breast_cancer()
+        return unnamed([[f"{v:.7g}" for v in x] + [f"c{k}"] for x, k in zip(b.data, b.target)])
     return generated(name)
 
 
-SETS = "adult,car,compas,drybean,letter,optdigits,banana,vehicle,cancer,digits,holes,dates,texts".split(",")
+SETS = "adult,car,compas,drybean,banana,letter,optdigits,vehicle,music,holes,dates,news,offenders,cancer".split(",")
 
 
 def features(names, train, test):
     """Returns the features of both as a pipeline that people write has them."""
-    take = lambda rows, j: [r[j] for r in rows]
     make, cols = [], []
     for j, name in enumerate(names[:-1]):
-        cells = [v for v in take(train, j) if v]
+        cells, rest = ([r[j] for r in rows] for rows in (train, test))
+        full = [v for v in cells if v]
         try:
-            [float(v) for v in cells]
+            [float(v) for v in full]
             kind = "number"
         except ValueError:
-            kind = "text" if np.mean([v.count(" ") for v in cells]) > 3 else "word"
-        if kind == "word" and len(set(cells)) > 0.5 * len(cells) or name == "id":
+            kind = "text" if np.mean([v.count(" ") for v in full]) > 3 and len(set(full)) > 0.5 * len(full) else "word"
+        if kind == "word" and len(set(full)) > 0.3 * len(full) or name == "id":
             continue
         if kind == "number":
             pipe = make_pipeline(SimpleImputer(), StandardScaler())
-            to = lambda rows: np.array([[float(v) if v else np.nan] for v in take(rows, j)])
+            to = lambda some: np.array([[float(v) if v else np.nan] for v in some])
         elif kind == "word":
-            pipe, to = OneHotEncoder(handle_unknown="ignore"), lambda rows: np.array(take(rows, j), dtype=object)[:, None]
+            pipe, to = OneHotEncoder(handle_unknown="ignore"), lambda some: np.array(some, dtype=object)[:, None]
         else:
-            pipe, to = TfidfVectorizer(), lambda rows: take(rows, j)
-        a, b = pipe.fit_transform(to(train)), pipe.transform(to(test))
-        make.append(a if isinstance(a, np.ndarray) else a.toarray())
-        cols.append(b if isinstance(b, np.ndarray) else b.toarray())
+            pipe, to = TfidfVectorizer(max_features=3000), lambda some: some
+        for at, x in ((make, pipe.fit_transform(to(cells))), (cols, pipe.transform(to(rest)))):
+            at.append(x if isinstance(x, np.ndarray) else x.toarray())
     return np.hstack(make), np.hstack(cols)
 
 
 def corrupt(y, q, noise, x, rng):
-    """Returns noisy labels. "example": the nearer to a random plane, the more often wrong, 30 % of all."""
+    """Returns noisy labels. "example": the farther to one side, the more often wrong, 30 % of all."""
     y = y.copy()
     if noise == "none":
         return y
@@ -131,7 +150,7 @@ def corrupt(y, q, noise, x, rng):
 
 
 def prune(x, y, q, model):
-    """cleanlab's rule, prune by noise rate with the confident joint: returns which labels are issues, and those it counts."""
+    """cleanlab's rule, prune by noise rate with the confident joint: returns which labels are issues."""
     p = cross_val_predict(model, x, y, cv=5, method="predict_proba")
     if p.shape[1] < q:
         return np.zeros(len(y), bool)
@@ -156,8 +175,8 @@ def prune(x, y, q, model):
     return bad
 
 
-def error(model, x, y, xt, yt):
-    return float(np.mean(model.fit(x, y).predict(xt) != yt)) if len(set(y)) > 1 else float(np.mean(yt != y[0]))
+def fitted(model, x, y, xt):
+    return model.fit(x, y).predict(xt) if len(set(y)) > 1 else np.full(len(xt), y[0])
 
 
 def scores(flagged, wrong):
@@ -165,89 +184,142 @@ def scores(flagged, wrong):
     return {"flagged": int(flagged.sum()), "precision": float(hit / max(1, flagged.sum())), "recall": float(hit / max(1, wrong.sum()))}
 
 
-def run(o, name, noise, checked):
-    rng = np.random.default_rng(1)
-    names, rows = table(name, o.data)
-    order = rng.permutation(len(rows))
-    n = min(o.rows, 2 * len(rows) // 3)
-    train, test = [rows[i] for i in order[:n]], [rows[i] for i in order[n:n + 4000]]
-    classes = sorted({r[-1] for r in rows})
-    code = {c: k for k, c in enumerate(classes)}
-    right, yt = np.array([code[r[-1]] for r in train]), np.array([code[r[-1]] for r in test])
-    x, xt = features(names, train, test)
-    y, q = corrupt(right, len(classes), noise, x, rng), len(classes)
-    known = rng.permutation(n)[:checked]
-    folder = os.path.join(o.folder, f"{name}.{noise}.{checked}")
-    os.makedirs(folder, exist_ok=True)
+class Case:
+    """One table with one kind of noise and one draw, and its files."""
 
-    def write(file, head, body):
-        with open(os.path.join(folder, file), "w", newline="") as f:
+    def __init__(self, o, name, noise, seed):
+        self.o, self.key = o, {"set": name, "noise": noise, "seed": seed}
+        rng = np.random.default_rng(seed)
+        self.names, rows = table(name, o.data)
+        order = rng.permutation(len(rows))
+        n = min(o.rows, 2 * len(rows) // 3)
+        self.train, self.test = [rows[i] for i in order[:n]], [rows[i] for i in order[n:n + 4000]]
+        self.classes = sorted({r[-1] for r in rows})
+        code = {c: k for k, c in enumerate(self.classes)}
+        self.right, self.yt = (np.array([code[r[-1]] for r in some]) for some in (self.train, self.test))
+        self.x, self.xt = features(self.names, self.train, self.test)
+        self.y = corrupt(self.right, len(self.classes), noise, self.x, rng)
+        self.order = rng.permutation(n)
+        self.folder = os.path.join(o.folder, f"{name}.{noise}.{seed}")
+        os.makedirs(self.folder, exist_ok=True)
+        self.data = self.write("train.csv", self.names, self.labelled(self.y))
+        self.held = self.write("test.csv", self.names, self.test)
+
+    def labelled(self, y):
+        return [r[:-1] + [self.classes[k]] for r, k in zip(self.train, y)]
+
+    def write(self, file, head, body):
+        with open(os.path.join(self.folder, file), "w", newline="") as f:
             csv.writer(f, lineterminator="\n").writerows([head] + body)
-        return os.path.join(folder, file)
+        return os.path.join(self.folder, file)
 
-    data = write("train.csv", names, [r[:-1] + [classes[k]] for r, k in zip(train, y)])
-    held = write("test.csv", names, test)
-    flags = ["--text", "story"] if "story" in names else []
-    flags += ["--id-column", "id"] if "id" in names else []
-    flags += ["--ignore-columns", "day"] if "day" in names else []
-    flags += ["--categories", "doors,persons"] if name == "car" else []
-    command = [o.uma, "clean", data, "--label", "label", "--device", "cpu", "--json", "--quiet", "--dir", folder + "/out"] + flags
-    if checked:
-        command += ["--checked", write("checked.csv", ["row", "label"], [[int(i) + o.first, classes[right[i]]] for i in sorted(known)])]
-    r = {"set": name, "noise": noise, "checked": checked, "rows": n}
-    began = os.times()
-    done = subprocess.run(command, capture_output=True, text=True)
-    used = os.times()
-    r["seconds"] = used.children_user - began.children_user
-    if done.returncode:
-        r["failed"] = done.stderr
+    def uma(self, *words):
+        """Returns what a command prints, what it complains of, and the seconds of the processor that it took."""
+        with subprocess.Popen([self.o.uma, *words, "--quiet", "--device", "cpu"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+            out, err = p.stdout.read().decode(), p.stderr.read().decode()
+            _, status, used = os.wait4(p.pid, 0)
+            p.returncode = os.waitstatus_to_exitcode(status)
+        return out, err if p.returncode else "", used.ru_utime
+
+    def predicted(self, model):
+        """Returns which test rows a model gets wrong."""
+        out, err, _ = self.uma("predict", "--model", model, "--data", self.held, "--out", "-")
+        if err:
+            raise RuntimeError(err)
+        said = [r[-1] for r in csv.reader(out.splitlines())][-len(self.yt):]
+        return np.array([self.classes.index(c) for c in said]) != self.yt
+
+    def rivals(self, checked):
+        """Returns which test rows each rival gets wrong, and what suspects cleanlab's rule with k-NN has."""
+        path = os.path.join(self.o.folder, "rivals", ".".join(map(str, self.key.values())) + f".{checked}.{self.o.rows}.npz")
+        if os.path.exists(path):
+            return dict(np.load(path))
+        known, q, model = self.order[:checked], len(self.classes), LogisticRegression(max_iter=500)
+        mended = self.y.copy()
+        mended[known] = self.right[known]
+        table = self.write(f"mended.{checked}.csv", self.names, self.labelled(mended))
+        _, err, _ = self.uma("train", "--model", self.folder + "/plain.npz", "--data", table, "--label-column", "label")
+        if err:
+            raise RuntimeError(err)
+        if not hasattr(self, "bad"):
+            self.bad = prune(self.x, self.y, q, model), prune(self.x, self.y, q, KNeighborsClassifier(10))
+        use = ~self.bad[0]
+        use[known] = True
+        said = {"plain": self.predicted(self.folder + "/plain.npz"), "knn": self.bad[1]}
+        said["sklearn"] = fitted(model, self.x, mended, self.xt) != self.yt
+        said["cleanlab"] = fitted(model, self.x[use], mended[use], self.xt) != self.yt
+        if checked:
+            said["alone"] = fitted(model, self.x[known], self.right[known], self.xt) != self.yt
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        np.savez_compressed(path, **said)
+        return said
+
+    def run(self, checked):
+        r = {**self.key, "checked": checked, "rows": len(self.y), "tested": len(self.yt)}
+        known = np.sort(self.order[:checked])
+        command = ["clean", self.data, "--label", "label", "--json", "--dir", self.folder + "/out"]
+        if checked:
+            command += ["--checked", self.write("checked.csv", ["row", "label"], [[int(i) + 1, self.classes[self.right[i]]] for i in known])]
+        out, err, r["seconds"] = self.uma(*command)
+        if err:
+            return {**r, "failed": err}
+        said = json.loads(out)
+        r["chosen"], r["share"], r["expected"] = said["chosen"], said["wrong_labels"], said["expected_error"]["value"]
+        wrong = self.predicted(self.folder + "/out/model.npz")
+        r["clean"] = float(wrong.mean())
+        rivals = self.rivals(checked)
+        best = min((rivals[k].mean(), k) for k in RIVALS if k in rivals)[1]
+        gap = rivals[best].astype(float) - wrong
+        r["best"], r["ahead"], r["off"] = best, float(gap.mean()), float(gap.std() / np.sqrt(len(gap)))
+        r.update({k: float(rivals[k].mean()) for k in RIVALS if k in rivals})
+        fair = np.ones(len(self.y), bool)
+        fair[known] = False
+        with open(self.folder + "/out/rows.csv") as f:
+            flagged = np.array([line["wrong"] == "True" for line in csv.DictReader(f)])
+        for name, some in (("suspects", flagged), ("knn", rivals["knn"])):
+            r[name] = scores(some[fair], (self.y != self.right)[fair])
         return r
-    said = json.loads(done.stdout)
-    r["chosen"], r["share"], r["expected"] = said["chosen"], said["wrong_labels"], said["expected_error"]["value"]
-    r["candidates"] = said["candidates"]
-    judged = subprocess.run([o.uma, "eval", "--json", "--quiet", "--device", "cpu", "--model", folder + "/out/model.npz", "--data", held,
-                             "--label-column", "label"] + (["--id-column", "id"] if "id" in names else []), capture_output=True, text=True)
-    r["clean"] = json.loads(judged.stdout)["error_rate"] if not judged.returncode else judged.stderr
-    with open(folder + "/out/rows.csv") as f:
-        flagged = np.array([line["wrong"] == "True" for line in csv.DictReader(f)])
-    fair = np.ones(n, bool)
-    fair[known] = False
-    r["suspects"] = scores(flagged[fair], (y != right)[fair])
-    model = LogisticRegression(max_iter=500)
-    mended = y.copy()
-    mended[known] = right[known]
-    r["sklearn"] = error(model, x, mended, xt, yt)
-    bad = prune(x, y, q, model)
-    bad[known] = False
-    r["cleanlab"] = error(model, x[~bad], mended[~bad], xt, yt)
-    r["knn"] = scores(prune(x, y, q, KNeighborsClassifier(10))[fair], (y != right)[fair])
-    if checked:
-        r["alone"] = error(model, x[known], right[known], xt, yt)
-    plain = subprocess.run([o.uma, "train", "--json", "--quiet", "--device", "cpu", "--model", folder + "/plain.npz", "--data", data,
-                            "--label-column", "label", "--missing", "indicator"] + flags, capture_output=True, text=True)
-    if not plain.returncode:
-        judged = subprocess.run([o.uma, "eval", "--json", "--quiet", "--device", "cpu", "--model", folder + "/plain.npz", "--data", held,
-                                 "--label-column", "label"] + (["--id-column", "id"] if "id" in names else []), capture_output=True, text=True)
-        r["plain"] = json.loads(judged.stdout)["error_rate"] if not judged.returncode else None
-    return r
+
+
+def case(args):
+    o, name, noise, seed = args
+    c = Case(o, name, noise, seed)
+    return [c.run(checked) for checked in map(int, o.checked.split(","))]
 
 
 def show(all):
-    print("| table | noise | checked | clean | no cleaning | scikit-learn | cleanlab | checked alone | suspects | cleanlab, k-NN | s |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
-    number = lambda v: f"{v:.3f}" if isinstance(v, float) else "–"
-    pair = lambda s: f"{s['precision']:.2f} / {s['recall']:.2f}" if s else "–"
-    ahead = []
-    for r in all:
-        print("|", " | ".join([r["set"], r["noise"], str(r["checked"])] + [number(r.get(k)) for k in
-                              ("clean", "plain", "sklearn", "cleanlab", "alone")] + [pair(r.get("suspects")), pair(r.get("knn")),
-                              f"{r['seconds']:.1f}"]), "|", r.get("chosen", r.get("failed", ""))[:60] if os.environ.get("LONG") else "")
-        rivals = [r[k] for k in ("plain", "sklearn", "cleanlab", "alone") if isinstance(r.get(k), float)]
-        if isinstance(r.get("clean"), float) and rivals:
-            ahead.append(100 * (min(rivals) - r["clean"]))
-    if ahead:
-        print(f"\nAhead of the best that knows no C: mean {np.mean(ahead):.1f} points, worst {min(ahead):.1f}, behind by more than "
-              f"half a point in {sum(a < -0.5 for a in ahead)} of {len(ahead)}.")
+    """Prints a line for each kind of noise and number of checked rows, and one for each table."""
+    failed = [r for r in all if "failed" in r]
+    for r in failed:
+        print(f"failed: {r['set']}, {r['noise']}: {r['failed'].strip()}")
+    all = [r for r in all if "failed" not in r]
+
+    def means(some, *keys):
+        values = [[float(r[k[0]][k[1]] if isinstance(k, tuple) else r[k]) for r in some if k in r or isinstance(k, tuple)] for k in keys]
+        return [np.mean(v) if v else np.nan for v in values]
+
+    cell = lambda v, digits: "–" if np.isnan(v) else f"{v:.{digits}f}"
+    late = lambda some: (f"{np.sum([r['ahead'] < -0.005 for r in some])} of {len(some)} | "
+                         f"{np.sum([r['ahead'] + 2 * r['off'] < -0.005 for r in some])} | {100 * min(r['ahead'] for r in some):.1f}")
+    print("| noise | checked | clean | " + " | ".join(RIVALS.values()) + " | ahead | late | surely late | worst | suspects | cleanlab, k-NN | s |")
+    print("|---" * 14 + "|")
+    for noise, checked in sorted({(r["noise"], r["checked"]) for r in all}, key=lambda k: (NOISES.index(k[0]), k[1])):
+        some = [r for r in all if (r["noise"], r["checked"]) == (noise, checked)]
+        errors = " | ".join(cell(100 * v, 1) for v in means(some, "clean", *RIVALS))
+        found = means(some, *itertools.product(("suspects", "knn"), ("precision", "recall")))
+        print(f"| {noise} | {checked} | {errors} | {100 * means(some, 'ahead')[0]:.1f} | {late(some)} | {found[0]:.2f} / {found[1]:.2f} | "
+              f"{found[2]:.2f} / {found[3]:.2f} | {means(some, 'seconds')[0]:.1f} |")
+    levels = sorted({r["checked"] for r in all})
+    print("\n| table | rows | " + " | ".join(f"ahead, {k} checked" for k in levels) + " | late | surely late | worst | s |")
+    print("|---" * (6 + len(levels)) + "|")
+    for name in dict.fromkeys(r["set"] for r in all):
+        some = [r for r in all if r["set"] == name]
+        by = [means([r for r in some if r["checked"] == k], "ahead")[0] for k in levels]
+        print(f"| {name} | {some[0]['rows']} | " + " | ".join(cell(100 * v, 1) for v in by) + f" | {late(some)} | {means(some, 'seconds')[0]:.1f} |")
+    if all:
+        count, surely, worst = late(all).split(" | ")
+        print(f"\nAhead of the best that knows no C by {100 * means(all, 'ahead')[0]:.1f} points on average; behind by more than half a "
+              f"point in {count} ({surely} by more than the test rows leave open), at worst by {worst} points.")
 
 
 def main():
@@ -257,18 +329,18 @@ def main():
     p.add_argument("--sets", default=",".join(SETS))
     p.add_argument("--noises", default=",".join(NOISES))
     p.add_argument("--checked", default="0,50,200")
-    p.add_argument("--rows", type=int, default=2000)
-    p.add_argument("--first", type=int, default=1, help="number of the first row")
+    p.add_argument("--seeds", default="1,2")
+    p.add_argument("--rows", type=int, default=3000)
+    p.add_argument("--jobs", type=int, default=2)
     o = p.parse_args()
     os.makedirs(o.folder, exist_ok=True)
+    cases = [(o, name, noise, int(seed)) for name in o.sets.split(",") for noise in o.noises.split(",") for seed in o.seeds.split(",")]
     done = []
-    with open(os.path.join(o.folder, "clean.jsonl"), "w") as f:
-        for name in o.sets.split(","):
-            for noise in o.noises.split(","):
-                for checked in map(int, o.checked.split(",")):
-                    done.append(run(o, name, noise, checked))
-                    f.write(json.dumps(done[-1]) + "\n")
-                    f.flush()
+    with open(os.path.join(o.folder, "clean.jsonl"), "w") as f, ProcessPoolExecutor(o.jobs) as pool:
+        for some in pool.map(case, cases):
+            done += some
+            f.writelines(json.dumps(r) + "\n" for r in some)
+            f.flush()
     show(done)
 
 

@@ -40,7 +40,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"beyond float32", "d.csv", "1,2,a\n3,1e39,b\n", "", `d.csv:2:3 column 2 "1e39" float32`},
 		{"trailing junk", "d.csv", "1,2,a\n3,4x,b\n", "", `d.csv:2:3 column 2 "4x" decimal`},
 		{"missing number", "d.csv", "1,2,a\n3,,b\n", "", "d.csv:2:3 column 2 empty"},
-		{"missing label", "d.csv", "1,2,a\n3,4,\n", "", "d.csv:2:5 column 3 empty"},
+		{"missing label", "d.csv", "1,2,a\n3,4,\n", "", `d.csv "a" 2 examples`},
 		{"LIBSVM NaN", "d.svm", "a 1:1\nb 1:nan\n", "", `d.svm:2:5 feature 1 "nan"`},
 		{"LIBSVM trailing junk", "d.svm", "a 1:1\nb 1:2,5\n", "", `d.svm:2:5 feature 1 "2,5"`},
 		{"LIBSVM index 0", "d.svm", "a 1:1\nb 0:1\n", "", "d.svm:2:3 index 0 1"},

@@ -44,8 +44,8 @@ func everywhere(text string) func(int, string) string {
 
 func commas(_ int, old string) string { return strings.ReplaceAll(old, ".", ",") }
 
-// TestMessyTables: info and train read tables as people have them at the first try, and tell what
-// they made of them.
+// TestMessyTables: info, train, predict and clean read tables as people have them at the first try,
+// and tell what they made of them.
 func TestMessyTables(t *testing.T) {
 	const header = "size,weight,colour,kind\n"
 	plain := messyTable(60, ",", nil)
@@ -151,6 +151,10 @@ func TestMessyTables(t *testing.T) {
 			}
 			if !strings.HasPrefix(name, "no header") {
 				succeed(t, "predict", "--model", m, "--data", data, "--no-labels")
+			}
+			_, stderr = succeed(t, "clean", data)
+			if !facts.Told(stderr, c.told) {
+				t.Errorf("clean does not tell %s:\n%s", c.told, stderr)
 			}
 		})
 	}

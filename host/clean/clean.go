@@ -3,6 +3,7 @@
 package clean
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type Options struct {
 const DefaultFolds = 3
 
 // mostContest is how many examples the candidates compete on. The winner learns from all.
-const mostContest = 4000
+const mostContest = 3000
 
 // LeastRight is how many checked examples may overrule what noisy labels say.
 const LeastRight = 20
@@ -187,25 +188,47 @@ func (c *contest) compete(ctx context.Context) error {
 	if c.Given != nil {
 		return nil
 	}
-	base := c.plainest()
-	if base < 0 {
+	if c.plainest() < 0 {
 		return errNothing
 	}
-	class := way{kernel: c.said[base].way.kernel}
-	for _, kind := range []noiseKind{joint, learned} {
-		class.noise = kind
-		if err := try(class); err != nil {
-			return err
+	for _, kernel := range []bool{false, true} {
+		if !c.goesOn(kernel) {
+			continue
 		}
-	}
-	if len(c.known) >= LeastRight {
-		for _, w := range []way{{noise: none, kernel: class.kernel, weighty: true}, {noise: alone}} {
+		ways := []way{{noise: joint, kernel: kernel}, {noise: learned, kernel: kernel}}
+		if len(c.known) >= LeastRight {
+			ways = append(ways, way{noise: none, kernel: kernel, weighty: true})
+		}
+		for _, w := range ways {
 			if err := try(w); err != nil {
 				return err
 			}
 		}
 	}
+	if len(c.known) >= LeastRight {
+		return try(way{noise: alone})
+	}
 	return nil
+}
+
+// goesOn says whether models of a kind compete further: one does that takes labels for right, and
+// the other kind's is not surely likelier.
+func (c *contest) goesOn(kernel bool) bool {
+	var mine, other *candidate
+	for _, s := range c.said {
+		switch {
+		case s.models == nil:
+		case s.way.kernel == kernel:
+			mine = cmp.Or(mine, s)
+		default:
+			other = cmp.Or(other, s)
+		}
+	}
+	if mine == nil || other == nil || !kernel {
+		return mine != nil
+	}
+	better, off := ahead(mine.drops, other.drops)
+	return better <= surelyCurved*off
 }
 
 var errNothing = errors.New("clean: no candidate can tell the classes apart: give features that " +

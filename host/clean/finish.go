@@ -6,61 +6,21 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 )
 
-// By how many standard errors a candidate has to be ahead: of one that takes labels for right, and
-// of a linear one if it is curved, by noisy labels; of any, by checked rows.
-const (
-	surelyLabels = 1
-	surelyCurved = 2
-	surelyRight  = 1
-)
-
-// choose returns the place of the candidate that is taken, and of the best that takes labels for
-// right; -1 for none. Noisy labels choose first: of models that take them for right the likelier
-// one, unless one that does not is surely likelier and the labels tell its noise. Checked rows, if
-// there are enough, then choose another under which their true classes are surely likelier: that
-// varies less than how many of so few are wrong.
-func (c *contest) choose() (chosen, plain int) {
-	at := c.plainest()
-	if at < 0 {
-		return at, at
-	}
-	plain, most := at, 0.0
-	base := c.said[at]
-	for k, s := range c.said {
-		if s.noise == nil || len(s.noise.Unidentified) > 0 {
-			continue
-		}
-		better, deviation := ahead(base.drops, s.drops)
-		if better > surelyLabels*deviation && better > most {
-			at, most = k, better
-		}
-	}
-	if len(c.known) < LeastRight {
-		return at, plain
-	}
-	chosen, most = at, 0.0
-	for k, s := range c.said {
-		if s.way.neighbours {
-			continue
-		}
-		better, deviation := ahead(c.said[at].right, s.right)
-		if lead := better - surelyRight*deviation; lead > most {
-			chosen, most = k, lead
-		}
-	}
-	return chosen, plain
-}
+// surelyCurved is by how many standard errors of its loss of noisy labels a curved model has to be
+// ahead of a linear one, or may be behind to compete further.
+const surelyCurved = 2
 
 // plainest returns the place of the model that takes labels for right: the linear one, unless the
 // curved one is surely likelier; -1 for none.
 func (c *contest) plainest() int {
 	at := -1
 	for k, s := range c.said {
-		if s.way.noise != none || s.way.neighbours || s.way.weighty {
+		if s.models == nil || s.way.weighty || s.way.noise > given {
 			continue
 		}
 		if at < 0 {
@@ -74,54 +34,112 @@ func (c *contest) plainest() int {
 
 // finish makes the result of what the candidates have said.
 func (c *contest) finish(ctx context.Context) (*Result, error) {
-	r := &Result{Checked: len(c.known)}
-	r.Chosen, r.Plain = c.choose()
-	if r.Chosen < 0 {
+	r := &Result{Checked: len(c.known), Plain: c.plainest()}
+	parts := c.stack()
+	if len(parts) == 0 {
 		return nil, errNothing
 	}
-	for _, s := range c.said {
-		k := Candidate{Name: s.way.String(), Loss: s.loss(), Checked: len(s.wrong),
+	for k, s := range c.said {
+		one := Candidate{Name: s.way.String(), Loss: s.loss(), Checked: len(s.wrong),
 			RightLoss: mean(s.right)}
 		for _, w := range s.wrong {
 			if w {
-				k.Wrong++
+				one.Wrong++
 			}
 		}
-		r.Candidates = append(r.Candidates, k)
+		for _, p := range parts {
+			if p.candidate == s {
+				one.Share = p.share
+			}
+		}
+		if r.Candidates = append(r.Candidates, one); parts[0].candidate == s {
+			r.Chosen = k
+		}
 	}
-	chosen := c.said[r.Chosen]
-	if err := c.believe(r, chosen); err != nil {
-		return nil, err
-	}
-	if err := c.everywhere(ctx, r, chosen); err != nil {
-		return nil, err
-	}
+	mixed := &candidate{way: parts[0].way}
 	var err error
+	mixed.p, err = blend(parts, func(s part) ([]float32, error) { return s.p, nil }, c.q)
+	if err != nil {
+		return nil, err
+	}
+	doubtful, err := c.believe(r, parts)
+	if err != nil {
+		return nil, err
+	}
+	if doubtful {
+		mixed.noise = r.Noise
+	}
+	c.judge(mixed)
+	if err := c.everywhere(ctx, r, mixed, parts); err != nil {
+		return nil, err
+	}
 	r.Issues, err = estimate.FindIssues(r.True, c.data.Y, c.data.Firsts(), c.q, noiseOf(r.Noise))
 	if err != nil {
 		return nil, err
 	}
-	c.measure(r, chosen)
+	c.measure(r, mixed)
 	c.settle(r)
 	c.next(r)
-	all := make([]int, c.data.N)
-	for i := range all {
-		all[i] = i
-	}
-	r.Model, err = c.train(ctx, chosen, all, nil, false)
+	r.Model, err = c.learn(ctx, parts)
 	if err == nil {
 		err = ctx.Err()
 	}
 	return r, err
 }
 
-// believe takes the noise of the chosen candidate, or where it has none that of checked rows which
-// surely show some.
-func (c *contest) believe(r *Result, chosen *candidate) (err error) {
-	if chosen.noise != nil {
-		r.Noise = chosen.noise
-		return nil
+// learn returns the model of all examples: the sum of its parts' scores by their shares. They are
+// of one kind, and begin with one preparation and map.
+func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error) {
+	all := make([]int, c.data.N)
+	for i := range all {
+		all[i] = i
 	}
+	m, err := c.train(ctx, parts[0].candidate, all, how{})
+	if err != nil || len(parts) == 1 {
+		return m, err
+	}
+	sums := make([]float64, len(m.W))
+	from := emptied(m.Model)
+	for k, s := range parts {
+		w := m.W
+		if k > 0 {
+			t, err := c.train(ctx, s.candidate, all, how{from: from, trial: true})
+			if err != nil {
+				return nil, err
+			}
+			w = t.W
+		}
+		if s.shares != nil { // its scores tell nothing
+			continue
+		}
+		scale := s.share / float64(s.temperature)
+		for at, v := range w {
+			sums[at] += float64(scale * float64(v))
+		}
+	}
+	for at, v := range sums {
+		m.W[at] = float32(v)
+	}
+	m.Meta.Temperature = 1
+	return m, nil
+}
+
+// believe takes the noise of the part with the largest share that has one, if most of the model
+// doubts labels, or else that of checked rows which surely show some. doubtful says which.
+func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
+	sum := 0.0
+	for _, s := range parts {
+		if s.noise == nil {
+			continue
+		}
+		if sum += s.share; r.Noise == nil {
+			r.Noise = s.noise
+		}
+	}
+	if sum > 0.5 {
+		return true, nil
+	}
+	r.Noise = nil
 	wrong := 0
 	for _, i := range c.known {
 		if c.data.Y[i] != c.right(i) {
@@ -129,54 +147,88 @@ func (c *contest) believe(r *Result, chosen *candidate) (err error) {
 		}
 	}
 	if low, _ := wilson(wrong, len(c.known)); len(c.known) < LeastRight || low < leastShown {
-		return nil
+		return false, nil
 	}
 	r.Noise, err = c.confidentJoint()
-	return err
+	return false, err
 }
 
 // leastShown is the share of wrong labels that checked rows have to show.
 const leastShown = 0.01
 
-// everywhere finds the probabilities of true classes of all examples: by the chosen candidate, or
-// by the nearest neighbours and the noise where these predict noisy labels better.
-func (c *contest) everywhere(ctx context.Context, r *Result, chosen *candidate) error {
-	best := chosen
+// everywhere finds the probabilities of true classes of all examples: by the parts of the model, or
+// by the nearest neighbours and the noise where these predict noisy labels better. mixed is what
+// the parts say together of the contest's examples; models of all folds say what the others are.
+func (c *contest) everywhere(ctx context.Context, r *Result, mixed *candidate, parts []part) error {
+	best := mixed
 	for _, s := range c.said {
-		if s.way.neighbours && chosen.drops != nil && s.loss() < chosen.loss() {
+		if s.way.neighbours && mixed.drops != nil && s.loss() < mixed.loss() {
 			best = s
 		}
 	}
 	r.By = best.way.String()
-	some, said := c.rows, best.p
-	if len(c.rows) < c.data.N {
-		all := &contest{Options: c.Options, data: c.data, q: c.q, known: c.known, said: c.said,
-			gamma: c.gamma}
+	r.True = make([]float32, c.data.N*c.q)
+	if best.way.neighbours && len(c.rows) < c.data.N {
+		all := &contest{Options: c.Options, data: c.data, q: c.q, known: c.known}
 		all.rows = make([]int, c.data.N)
 		for i := range all.rows {
 			all.rows[i] = i
 		}
-		all.draw()
-		var err error
-		if some = all.rows; best.way.neighbours {
-			s := &candidate{way: best.way}
-			err = all.byNeighbours(ctx, s)
-			said = s.p
-		} else {
-			said, err = all.outOfFold(ctx, best, all.rows, all.fold)
-		}
-		if err != nil {
+		s := &candidate{way: best.way}
+		if err := all.byNeighbours(ctx, s); err != nil {
 			return err
 		}
-	}
-	r.True = make([]float32, c.data.N*c.q)
-	for k, i := range some {
-		copy(r.True[i*c.q:(i+1)*c.q], said[k*c.q:(k+1)*c.q])
+		copy(r.True, s.p)
+	} else {
+		for k, i := range c.rows {
+			copy(r.True[i*c.q:(i+1)*c.q], best.p[k*c.q:(k+1)*c.q])
+		}
+		if err := c.beyond(ctx, r, parts); err != nil {
+			return err
+		}
 	}
 	if r.Noise != nil && best.noise == nil && best.way.noise != alone {
 		estimate.Unmix(r.True, r.Noise.P, c.q)
 	}
 	return nil
+}
+
+// beyond finds the probabilities of the examples that are not of the contest, which no model of a
+// fold has seen: their mean over the folds.
+func (c *contest) beyond(ctx context.Context, r *Result, parts []part) error {
+	inside := make([]bool, c.data.N)
+	for _, i := range c.rows {
+		inside[i] = true
+	}
+	var others []int
+	for i := range inside {
+		if !inside[i] {
+			others = append(others, i)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	p, err := blend(parts, func(s part) ([]float32, error) {
+		sums := make([]float32, len(others)*c.q)
+		for _, m := range s.models {
+			scores, err := c.scores(ctx, m, others)
+			if err == nil {
+				err = s.probabilities(scores)
+			}
+			if err != nil {
+				return nil, err
+			}
+			for at, v := range scores {
+				sums[at] += v / float32(len(s.models))
+			}
+		}
+		return sums, nil
+	}, c.q)
+	for k, i := range others {
+		copy(r.True[i*c.q:(i+1)*c.q], p[k*c.q:(k+1)*c.q])
+	}
+	return err
 }
 
 // measure says how many labels are wrong, and how often the model will be.

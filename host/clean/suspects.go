@@ -40,7 +40,7 @@ func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, e
 		return nil, err
 	}
 	r := &Result{Checked: len(c.known), Noise: best.noise}
-	if err := c.everywhere(ctx, r, best); err != nil {
+	if err := c.everywhere(ctx, r, best, []part{{best, 1}}); err != nil {
 		return nil, err
 	}
 	r.Issues, err = estimate.FindIssues(r.True, data.Y, data.Firsts(), c.q, noiseOf(r.Noise))

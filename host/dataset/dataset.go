@@ -27,6 +27,8 @@ type Dataset struct {
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil without labels.
 	Y []int32
+	// Evidence is what else is known of the labels; nil if nothing is. SetEvidence sets it.
+	Evidence *Evidence
 	// Classes are the names of the classes, in the order of SortClasses or of Options.Classes.
 	Classes []string
 	// Features are the names of the D features; nil without a header.

@@ -25,9 +25,13 @@ import (
 //	            their columns, counted from 0, as uint32, left out if m = d;
 //	            their bits as uint32
 //
-// so that processors, and ranks, hash blocks at the same time.
+// so that processors, and ranks, hash blocks at the same time. With Evidence it is the hash of that
+// and of theirs.
 func (d *Dataset) Hash() string {
 	sum, _ := d.content().Hash(context.Background()) // which does not end
+	if d.Evidence != nil {
+		return d.Evidence.hash(sum)
+	}
 	return sum
 }
 
@@ -48,7 +52,7 @@ func (d *Dataset) Is(hash string) bool {
 	case now == "" && d.Prepared == nil:
 		now = d.Hash()
 	}
-	if hash == now || d.Prepared != nil || d.Stored().Shared() {
+	if hash == now || d.Prepared != nil || d.Stored().Shared() || d.Evidence != nil {
 		return hash == now
 	}
 	old, err := d.content().HashOld(context.Background())

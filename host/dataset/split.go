@@ -191,6 +191,7 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	for k, i := range examples {
 		which[k] = int(i)
 	}
+	p.Evidence = d.Evidence.Pick(which, len(d.Classes))
 	switch {
 	case over && !d.Stored().Shared() && d.Home == nil && !d.Sparse():
 		p.Examples = Examples{N: len(which), D: d.D, X: d.X[:len(which)*d.D]}

@@ -54,6 +54,9 @@ type Ended struct {
 // an end at the first step.
 func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 	classes, noise, n := r.Classes, r.Problem.Noise, int64(0)
+	if e := r.Problem.Evidence; e != nil && e.Classes != nil {
+		noise = nil // C says nothing of sets and distributions
+	}
 	q := len(classes)
 	for _, v := range r.Counts {
 		n += v

@@ -162,6 +162,7 @@ func part(h *judge.HeldOut, data *dataset.Dataset, f int,
 	without := *data
 	without.Put(some.X)
 	without.Y, without.SHA256 = some.Y, ""
+	without.Evidence = data.Evidence.Pick(fit, len(data.Classes))
 	return &without, fit, rest, release, err
 }
 

@@ -256,7 +256,7 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 
 // chance returns twice the expected excess of the true weights' mean loss over the fitted weights'
 // mean loss, on n examples of q classes.
-func (c *curvature) chance(n, q int) float64 { return c.freedom * float64(q-1) / float64(n) }
+func (c *curvature) chance(n float64, q int) float64 { return c.freedom * float64(q-1) / n }
 
 // panel is how many columns of a factor are made before the rows below take them in.
 const panel = 64

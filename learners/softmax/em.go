@@ -158,7 +158,8 @@ func (l *run) endRound() (more bool, err error) {
 // ten times.
 func (l *run) tryLarger() (again bool) {
 	c := &l.state.Crossing
-	if !l.L2.Search || l.noise != nil || c.Soft != nil || c.Larger > 0 && c.BeforeScores == nil {
+	if !l.L2.Search || l.noise != nil || l.classes != nil || c.Soft != nil ||
+		c.Larger > 0 && c.BeforeScores == nil {
 		return false
 	}
 	if !l.onward(c.Larger < largerLambdas) {
@@ -203,18 +204,26 @@ func (l *run) judgeLarger() error {
 // probabilities turns scores, n×Q, into the probabilities of the true classes, given the labels if
 // labelled.
 func (l *run) probabilities(s []float32, labelled bool) error {
-	q := l.problem.Q
+	q, e := l.problem.Q, l.problem.Evidence
+	var c []float64
+	if l.classes != nil && labelled {
+		c = confusionOf(&l.Params, l.problem)
+	}
 	var wrong atomic.Bool
 	parallel.Ranges(len(l.problem.Y), 1<<6, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := s[i*q : (i+1)*q]
-			if labelled {
+			distribution := c != nil && e.Distribution(i, q)
+			if labelled && !distribution {
 				for k, v := range l.likelihood(i) {
 					row[k] += v
 				}
 			}
 			if m, _ := numerics.Softmax(row, row); m-m != 0 {
 				wrong.Store(true)
+			}
+			if distribution {
+				blend(row, l.classes[i*q:(i+1)*q], c)
 			}
 		}
 	})

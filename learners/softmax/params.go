@@ -125,12 +125,14 @@ var definition = learners.Definition{
 	Rotates:     true,
 	Loads:       learners.LoadsEvaluator,
 	Annotations: true,
+	Evidence:    true,
 	Retired:     map[string]string{"clean": `"none"`},
 }
 
 func (p *Params) Definition() *learners.Definition {
 	d := definition
 	d.Parameters, d.Check, d.Start = p.parameters(), p.check, p.start
+	d.Unlabelled = p.Correction == EM && !p.LearnConfusion
 	return &d
 }
 

@@ -32,7 +32,9 @@ func partOf(problem *learners.Problem, some []int,
 	if err != nil {
 		return nil, release, err
 	}
-	return problem.On(rows, y), release, nil
+	part = problem.On(rows, y)
+	part.Evidence = problem.Evidence.Pick(some, problem.Q)
+	return part, release, nil
 }
 
 // learn runs the learner on some of the examples, from w on, until it ends or its time is up, and

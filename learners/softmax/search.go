@@ -96,14 +96,18 @@ func (t *trial) mean() (loss, deviation float64) {
 }
 
 // add counts an example of scores s, weight u and label y, which has the likelihood, as logarithms,
-// with each class. powers is a place for three numbers of each class.
-func (t *trial) add(u float64, y int32, s, likelihood []float32, powers []float64) {
+// with each class. known, if not nil, is what else is known of its class, as a distribution if
+// given. powers is a place for four numbers of each class.
+func (t *trial) add(u float64, y int32, s, likelihood, known []float32, given bool,
+	powers []float64) {
 	t.Weight += u
 	q, most := len(s), slices.Max(s)
-	if s[y] != most {
+	if known != nil {
+		t.Missed += float64(u * (1 - min(1, hit(known, s))))
+	} else if s[y] != most {
 		t.Missed += u
 	}
-	label := powers[2*q:]
+	label, now := powers[2*q:3*q], powers[3*q:]
 	for k, v := range s {
 		powers[k] = float64(numerics.Exp(temperatures[0] * (v - most)))
 		powers[q+k] = float64(numerics.Exp(temperatures[1] * (v - most)))
@@ -111,6 +115,9 @@ func (t *trial) add(u float64, y int32, s, likelihood []float32, powers []float6
 	}
 	for e := range temperatures {
 		p := powers[e%2*q:][:q] // each second temperature is twice the one before it
+		if known != nil {
+			copy(now, p)
+		}
 		var all, those float64
 		for k, v := range p {
 			all += v
@@ -120,6 +127,9 @@ func (t *trial) add(u float64, y int32, s, likelihood []float32, powers []float6
 		loss := float64(numerics.MostLoss)
 		if f := float32(those / all); f >= 0x1p-126 {
 			loss = -float64(numerics.Log(f))
+		}
+		if known != nil && given {
+			loss = crossEntropy(known, now, all)
 		}
 		t.Losses[e] += float64(u * loss)
 		t.Squares[e] += float64(float64(u*loss) * loss)
@@ -247,7 +257,7 @@ func (s *search) bestAt() int {
 // and moves w to the weights of that trial.
 func (l *run) endSearch(w []float32) (moved bool) {
 	s := &l.state.Search
-	s.Lambda = softLambda * (s.From / mostLambda) / float64(len(l.problem.Y))
+	s.Lambda = softLambda * (s.From / mostLambda) / count(l.problem)
 	if s.BestW != nil {
 		s.Lambda = s.best()
 	}

@@ -39,7 +39,8 @@ type run struct {
 	eval      engine.Evaluator
 	loss      *loss
 	targets   engine.Targets // of all examples by their labels
-	evidence  []float32      // log C, Q×Q: row k for label k; of annotators n×Q
+	evidence  []float32      // log C, Q×Q: row k for label k; of annotators and sets n×Q
+	classes   []float32      // what is known of them, n×Q; nil if each example has one
 	noise     *labelNoise    // that is learned; nil if it is not
 	folds     int            // of EM
 	held      []uint8        // the fold of each example in the stage; nil if it has none
@@ -115,6 +116,9 @@ func (p *Params) startRun(problem *learners.Problem) (*run, error) {
 
 // newRun returns a run, before its first step, on examples that are on the engine.
 func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, error) {
+	if err := p.checkEvidence(problem); err != nil {
+		return nil, err
+	}
 	noise, err := newNoise(p, problem)
 	if err != nil {
 		return nil, err
@@ -125,7 +129,10 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
 		targets: targets, noise: noise, folds: p.folds(len(problem.Y)),
-		evidence: forward(confusionOf(p, problem), problem.Q)}
+		evidence: forward(confusionOf(p, problem), problem.Q), classes: classesOf(problem)}
+	if l.classes != nil {
+		l.evidence = logsOf(l.classes, confusionOf(p, problem), problem.Q)
+	}
 	if noise == nil {
 		l.known()
 		return l, nil
@@ -175,10 +182,10 @@ func (l *run) known() {
 	}
 	squared := meanSquared(l.problem.Rows(), l.problem.Bias)
 	if l.Correction == EM {
-		l.found(softLambda * squared / float64(l.problem.X.N))
+		l.found(softLambda * squared / count(l.problem))
 		return
 	}
-	convex := l.noise == nil &&
+	convex := l.noise == nil && (l.classes == nil || l.targets.Given) &&
 		slices.Equal(confusionOf(&l.Params, l.problem), identity(l.problem.Q))
 	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
 	l.state.Search.Flat = l.problem.X.D > mostFactored
@@ -198,8 +205,17 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64
 	if err := l.rescore(w.W); err != nil {
 		return nil, err
 	}
-	y := l.problem.Y
-	return base.CountPredicted(l.eval, w, nil, make([]int32, len(y)), y)
+	y, q := l.problem.Y, l.problem.Q
+	predicted := make([]int32, len(y))
+	table, err := base.CountPredicted(l.eval, w, nil, predicted, y)
+	if err != nil || l.classes == nil {
+		return table, err
+	}
+	clear(table)
+	for i, k := range predicted {
+		table[int(k)*q+int(allowed(l.classes[i*q:(i+1)*q], k, y[i]))]++
+	}
+	return table, nil
 }
 
 // rescore has the evaluator score all examples by w, unless it has done that last.
@@ -336,7 +352,7 @@ func (l *run) fitted() bool {
 		return false
 	}
 	return l.state.Made >= most || l.curve.gain(l.min) <=
-		share*l.curve.chance(len(l.problem.Y), l.problem.Q)
+		share*l.curve.chance(count(l.problem), l.problem.Q)
 }
 
 // fresh is the number of iterations for which a curvature is good, or half of a fit's if that is
@@ -450,7 +466,7 @@ func (l *run) fit() (t engine.Targets, use func(i int) bool) {
 func (l *run) target() informant {
 	t, _ := l.fit()
 	f := informant{q: l.problem.Q, weight: t.Weight}
-	if !t.Given && (l.noise == nil || !l.noise.crowd) {
+	if !t.Given && !l.perExample() {
 		f.c = make([]float64, f.q*f.q)
 		for k, v := range l.evidence {
 			f.c[k] = float64(numerics.Exp(v))
@@ -514,13 +530,17 @@ func (l *run) endFit(ctx context.Context, w []float32) (moved bool, err error) {
 
 // judgeHeldOut judges the weights of a fit by the examples that the search holds out.
 func (l *run) judgeHeldOut(w []float32) (t trial, err error) {
-	powers := make([]float64, 3*l.problem.Q)
+	powers := make([]float64, 4*l.problem.Q)
 	err = l.scored(w, l.state.Search.Fold, func(i int, s []float32) {
 		u := 1.0
 		if l.targets.Weight != nil {
 			u = float64(l.targets.Weight[i])
 		}
-		t.add(u, l.problem.Y[i], s, l.likelihood(i), powers)
+		var known []float32
+		if l.classes != nil {
+			known = l.classes[i*len(s) : (i+1)*len(s)]
+		}
+		t.add(u, l.problem.Y[i], s, l.likelihood(i), known, l.targets.Given, powers)
 	})
 	return t, err
 }
@@ -529,11 +549,14 @@ func (l *run) judgeHeldOut(w []float32) (t trial, err error) {
 // are, with each class.
 func (l *run) likelihood(i int) []float32 {
 	q, row := l.problem.Q, int(l.problem.Y[i])
-	if l.noise != nil && l.noise.crowd {
+	if l.perExample() {
 		row = i
 	}
 	return l.evidence[row*q : (row+1)*q]
 }
+
+// perExample says whether the evidence has a row for each example, in place of each label.
+func (l *run) perExample() bool { return l.classes != nil || l.noise != nil && l.noise.crowd }
 
 // scored calls f with the scores by w of each example of a fold, in order. f may change them.
 func (l *run) scored(w []float32, fold int, f func(i int, scores []float32)) error {

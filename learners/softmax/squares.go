@@ -32,7 +32,7 @@ const (
 
 // rivals says whether ridge regression is tried.
 func (l *run) rivals() bool {
-	return l.problem.Mapped && l.problem.Noise != nil && l.noise == nil &&
+	return l.problem.Mapped && l.problem.Noise != nil && l.noise == nil && l.classes == nil &&
 		l.Correction == Forward && l.targets.Weight == nil &&
 		l.problem.X.D <= mostFactored
 }

@@ -21,20 +21,40 @@ func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err err
 	} else {
 		t.Values = forward(c, q)
 	}
+	if known := classesOf(problem); known != nil && err == nil {
+		t.Row = nil
+		sets, _, distributions := problem.Evidence.Sets(q)
+		switch {
+		case t.Given:
+			t.Values = mixed(known, t.Values, q)
+		case distributions > 0 && sets == 0 && p.Correction != EM:
+			t.Values, t.Given = known, true
+		default:
+			t.Values = logsOf(known, c, q)
+		}
+	}
 	// The engine takes weights of at most 1 that keep residuals below 1.
 	scale := 1.0
 	for scale*most > 1 {
 		scale /= 2
 	}
-	if err != nil || p.ClassWeights != learners.Balanced && scale == 1 {
+	var own []float64
+	if problem.Evidence != nil {
+		own = problem.Evidence.Weight
+	}
+	if err != nil || p.ClassWeights != learners.Balanced && scale == 1 && own == nil {
 		return t, err
 	}
 	if p.ClassWeights == learners.Balanced {
-		weights = balanced(problem.Y, q)
+		weights = balanced(problem)
 	}
 	largest := max(1, slices.Max(weights))
-	for _, y := range problem.Y {
-		t.Weight = append(t.Weight, float32(scale*(weights[y]/largest)))
+	for i, y := range problem.Y {
+		u := scale * (weights[y] / largest)
+		if own != nil {
+			u *= own[i] / slices.Max(own)
+		}
+		t.Weight = append(t.Weight, float32(u))
 	}
 	return t, nil
 }
@@ -46,7 +66,7 @@ func confusionOf(p *Params, problem *learners.Problem) []float64 {
 		c = problem.Noise.P
 	}
 	if p.ClassWeights == learners.Balanced {
-		c = reweighted(c, balanced(problem.Y, problem.Q), problem.Q)
+		c = reweighted(c, balanced(problem), problem.Q)
 	}
 	return c
 }
@@ -61,15 +81,18 @@ func identity(q int) []float64 {
 
 // forward returns log C, whose row k holds the logarithms of how likely label k is with each
 // true class.
-func forward(c []float64, q int) []float32 {
-	l := make([]float32, q*q)
+func forward(c []float64, q int) []float32 { return logRows(c, q) }
+
+// logRows returns the logarithms of rows of q likelihoods.
+func logRows(c []float64, q int) []float32 {
+	l := make([]float32, len(c))
 	for k, v := range c {
 		l[k] = float32(math.Inf(-1))
 		if f := float32(v); f >= 0x1p-126 {
 			l[k] = numerics.Log(f)
 		}
 	}
-	for k := range q { // a label that C says cannot be: what it is taken for must not matter much
+	for k := range len(c) / q { // what C says cannot be: what it is taken for must not matter much
 		row := l[k*q : (k+1)*q]
 		if math.IsInf(float64(slices.Max(row)), -1) {
 			clear(row)
@@ -99,9 +122,9 @@ func backward(c []float64, q int) ([]float32, float64, error) {
 }
 
 // balanced returns the weights of the labels, n/(Q·n_k); 0 for a label without an example.
-func balanced(y []int32, q int) []float64 {
-	counts := learners.CountLabels(y, q)
-	w := learners.Balanced.Of(float64(len(y)), counts)
+func balanced(problem *learners.Problem) []float64 {
+	counts := counts(problem)
+	w := learners.Balanced.Of(count(problem), counts)
 	for k, n := range counts {
 		if n == 0 {
 			w[k] = 0

@@ -197,11 +197,14 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 	switch r.columns.role[k] {
 	case label:
 		text := f.text(line)
-		if string(text) == "?" && !f.quoted {
+		if string(text) == "?" && !f.quoted && r.o.lacksLabels() {
+			text = nil
+		} else if string(text) == "?" && !f.quoted {
 			return r.src.errorfAt(f.from, "%s: found ?, a missing label, wanted a class name",
 				r.columns.describe(k))
 		}
-		if r.declared != nil && !r.declared[string(text)] {
+		if r.declared != nil && text != nil && !r.declared[string(text)] &&
+			(r.o.Between == "" || !strings.Contains(string(text), r.o.Between)) {
 			return r.src.errorfAt(f.from, "%s: found %s, wanted one of %s as declared",
 				r.columns.describe(k), quote.Text(string(text)), quote.List(r.attributes[k].nominal))
 		}
@@ -210,6 +213,10 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 		}
 	case identity:
 		if fault := r.ids.set(f.text(line)); fault != "" {
+			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
+		}
+	case weight:
+		if fault := r.weights.set(f.text(line)); fault != "" {
 			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
 		}
 	case feature:
@@ -248,6 +255,9 @@ func (a *attribute) zero() string {
 // leftOut enters what a sparse line does not name of attributes from..to-1.
 func (r *arffReader) leftOut(from, to int) error {
 	for k := from; k < to; k++ {
+		if r.columns.role[k] == weight {
+			r.weights.pending = 0
+		}
 		if r.columns.role[k] == identity {
 			if fault := r.ids.set([]byte(r.attributes[k].zero())); fault != "" {
 				return r.src.errorfAt(0, "%s: %s", r.columns.describe(k), fault)

@@ -316,7 +316,7 @@ func choose(d *dataset.Dataset, s *source, o Options) error {
 
 // rename gives d the class list and its labels the numbers in it.
 func rename(d *dataset.Dataset, s *source, classes []string) error {
-	known, err := newLabels(classes)
+	known, err := newLabels(classes, LabelRules{})
 	if err != nil {
 		return err
 	}

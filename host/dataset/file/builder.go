@@ -32,6 +32,7 @@ type labelling struct {
 	labels   *labels   // the label of each accepted example
 	external *external // the labels, if they do not stand with the features
 	ids      *ids      // the name of each accepted example; nil without Options.IDColumn
+	weights  *weights  // how much each counts; nil without Options.WeightColumn
 }
 
 // counters say how many examples there are.
@@ -80,6 +81,9 @@ func newBuilder(s *source, o Options) (*builder, error) {
 	if o.IDColumn != "" {
 		b.ids = &ids{}
 	}
+	if o.WeightColumn != "" {
+		b.weights = &weights{}
+	}
 	var err error
 	switch {
 	case o.NoLabels:
@@ -87,7 +91,7 @@ func newBuilder(s *source, o Options) (*builder, error) {
 		b.external = o.given
 		b.labels = b.external.labels
 	default:
-		b.labels, err = newLabels(o.Classes)
+		b.labels, err = newLabels(o.Classes, o.LabelRules)
 	}
 	if o.parts != nil {
 		o.parts.b = b
@@ -108,6 +112,8 @@ func (b *builder) setOther(of role, text []byte) (fault string) {
 		return b.labels.set(text)
 	case identity:
 		return b.ids.set(text)
+	case weight:
+		return b.weights.set(text)
 	}
 	return ""
 }
@@ -210,6 +216,9 @@ func (b *builder) admit(place int) (ok bool, err error) {
 		if err := b.ids.commit(); err != nil {
 			return false, b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
 		}
+	}
+	if b.weights != nil {
+		b.weights.values.push(b.weights.pending)
 	}
 	b.n++
 	b.seen++
@@ -353,8 +362,16 @@ func (b *builder) dataset() (*dataset.Dataset, error) {
 		return nil, err
 	}
 	b.scratch.End()
+	var classes []float32
 	if b.labels != nil {
-		d.Classes, d.Y = b.labels.finish()
+		if d.Classes, d.Y, classes, err = b.labels.finish(); err != nil {
+			d.Close() // nothing was written: nothing to lose
+			return nil, fmt.Errorf("%s: %w", b.src.path, err)
+		}
+	}
+	if err := b.addEvidence(d, classes); err != nil {
+		d.Close() // nothing was written: nothing to lose
+		return nil, err
 	}
 	if b.ids != nil {
 		d.IDs = b.ids.texts.flatten()

@@ -171,7 +171,7 @@ func (r *columnarReader) group(g, n int) error {
 	d := r.width
 	x := make([]float32, n*d)
 	texts := make([]*columnTexts, d) // of the features that are texts
-	var labels, ids columnTexts
+	var labels, ids, weights columnTexts
 	next := 0 // of the features
 	for j, c := range r.held {
 		t := numberType{c.Number}
@@ -188,6 +188,8 @@ func (r *columnarReader) group(g, n int) error {
 			})
 		case identity:
 			take = ids.take(n, t.text)
+		case weight:
+			take = weights.take(n, t.text)
 		case feature:
 			at := next
 			next++
@@ -218,11 +220,19 @@ func (r *columnarReader) group(g, n int) error {
 				return r.src.errorf("example %d, %s: %s", r.number(), r.columns.describe(r.columns.id), fault)
 			}
 		}
+		if weights.rows != nil {
+			if fault := r.weights.set(weights.row(i)); fault != "" {
+				return r.src.errorf("example %d, column of weights: %s", r.number(), fault)
+			}
+		}
 		if labels.rows == nil {
 			return nil
 		}
 		fault := labels.faults[i]
-		if labels.rows[i] == nil {
+		if fault == noNumber && r.o.lacksLabels() {
+			fault = ""
+		}
+		if labels.rows[i] == nil && !r.o.lacksLabels() {
 			fault = "found a missing label (null), wanted a class"
 		}
 		if fault == "" {

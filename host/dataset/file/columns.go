@@ -27,6 +27,7 @@ const (
 	feature role = iota
 	label
 	identity // names the example
+	weight   // says how much it counts
 	ignored
 )
 
@@ -49,6 +50,9 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 	if fault := c.chooseID(o); fault != "" {
 		return c, fault
 	}
+	if fault := c.chooseWeight(o); fault != "" {
+		return c, fault
+	}
 	if fault := c.chooseLabel(o); fault != "" {
 		return c, fault
 	}
@@ -64,7 +68,7 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label "+
 			"and those left out", width)
 	case o.Features > 0 && c.features != o.Features:
-		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features,
+		return c, fmt.Sprintf("found %d feature columns, wanted %d, as many as are asked for", c.features,
 			o.Features)
 	}
 	if first := slices.Index(c.role, feature); o.remarks != nil {
@@ -107,14 +111,18 @@ func (c *columns) chooseLabel(o Options) string {
 		return "" // the last column is a feature, so there is no label
 	}
 	if column == "last" {
-		for j > 0 && (j == c.id && o.LabelColumn == "" || c.names != nil && strings.HasPrefix(c.names[j],
-			parquetIndex)) {
+		for j > 0 && ((j == c.id || c.role[j] == weight) && o.LabelColumn == "" || c.names != nil &&
+			strings.HasPrefix(c.names[j], parquetIndex)) {
 			j--
 		}
 	}
 	if c.role[j] == identity && inline {
 		return fmt.Sprintf("found the label column %s to be the column of ids, wanted one or the other",
 			quote.Text(column))
+	}
+	if c.role[j] == weight && inline {
+		return fmt.Sprintf("found the label column %s to be the column of weights, wanted one or the "+
+			"other", quote.Text(column))
 	}
 	if c.role[j] == ignored && inline {
 		return fmt.Sprintf("found the label column %s among the columns to leave out, wanted one or the "+

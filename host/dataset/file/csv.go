@@ -36,8 +36,9 @@ func enterCSV(b *builder) error {
 	if err := checkUTF16(s); err != nil {
 		return err
 	}
-	if layout.lenient = o.lenient() || o.Encoding != nil; layout.lenient {
-		s.latin(b)
+	if layout.lenient = o.lenient() || o.Encoding != nil; layout.lenient &&
+		s.latin() {
+		b.note("%s: the text is no UTF-8 and is read as Windows-1252", s.path)
 	}
 	r := &csvReader{builder: b, record: record{src: s, layout: layout}}
 	if err := r.next(); err == io.EOF {
@@ -332,7 +333,7 @@ func (r *csvReader) resolve() error {
 		names = first // of a part without a header
 	}
 	if r.header && r.record.layout.lenient {
-		names = r.joinHeader(names)
+		names, r.second = r.joinHeader(names)
 		if next := r.ahead(sniffed); next.next() == nil && next.bad == nil {
 			// R's write.table has row names without a place in the header.
 			if next.split(); len(next.ends) == width+1 && len(decimal.Trim(next.field(width))) > 0 {

@@ -228,10 +228,11 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 }
 
 // joinHeader returns the names of columns, with those of a second row where the first leaves some
-// empty, as a spreadsheet with merged cells does, and no field of the second is a number.
-func (r *csvReader) joinHeader(names []string) []string {
+// empty, as a spreadsheet with merged cells does, and no field of the second is a number. line is
+// that of the second row, 0 without one.
+func (r *record) joinHeader(names []string) (joined []string, line int) {
 	if !slices.Contains(names[1:], "") {
-		return names
+		return names, 0
 	}
 	next := r.ahead(sniffed)
 	words := func() (texts []string, numbers int) {
@@ -250,17 +251,17 @@ func (r *csvReader) joinHeader(names []string) []string {
 	second, numbers := words()
 	_, then := words()
 	if len(second) != len(names) || numbers > 0 || then == 0 || slices.Contains(second[1:], "") {
-		return names
+		return names, 0
 	}
-	r.second = r.line + next.src.line - 1
-	joined, group := slices.Clone(names), ""
+	group := ""
+	joined = slices.Clone(names)
 	for j, name := range names {
 		if name != "" {
 			group = name
 		}
 		joined[j] = strings.TrimSpace(group + " " + second[j])
 	}
-	return joined
+	return joined, r.line + next.src.line - 1
 }
 
 // distinct returns the names, equal ones told apart as pandas does: x, x.1, x.2.
@@ -284,7 +285,7 @@ func (r *csvReader) surveyed() (next *record, done func()) {
 	if r.o.survey.whole {
 		if s, done, err := openSource(r.record.src.ctx, r.record.src.path, nil); err == nil {
 			if r.record.layout.lenient {
-				s.latin(r.builder)
+				s.latin()
 			}
 			next := &record{src: s, layout: r.record.layout, delim: r.delim, usual: r.usual}
 			for next.line < r.line && next.next() == nil {
@@ -397,8 +398,10 @@ func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 	} else if !r.o.NoLabels && r.o.given == nil {
 		asked = append(asked[:len(asked):len(asked)], "last")
 	}
-	if o := r.o.IDColumn; o != "" {
-		asked = append(asked[:len(asked):len(asked)], o)
+	for _, o := range []string{r.o.IDColumn, r.o.WeightColumn} {
+		if o != "" {
+			asked = append(asked[:len(asked):len(asked)], o)
+		}
 	}
 	other = make([]bool, len(fields))
 	for _, text := range asked {

@@ -18,14 +18,17 @@ type labels struct {
 	first   bool // fixed by the first block of a stream
 	index   map[string]int32
 	names   []string
+	rules   LabelRules
 	pending int32        // what commit pushes
+	set1    []int32      // beside it, the candidates of the next example: none of an unknown label
 	growth  store.Growth // of names
 	y       blocks[int32]
+	sets    [][]int32 // the candidates of each example; nil for one class, as those at the end
 }
 
 // newLabels starts a collection; fixed, if not nil, is the whole list of classes.
-func newLabels(fixed []string) (*labels, error) {
-	l := &labels{fixed: fixed != nil, index: make(map[string]int32, len(fixed))}
+func newLabels(fixed []string, rules LabelRules) (*labels, error) {
+	l := &labels{fixed: fixed != nil, rules: rules, index: make(map[string]int32, len(fixed))}
 	for _, name := range fixed {
 		if fault := names.Fault(name); fault != "" {
 			return nil, fmt.Errorf("dataset: given class name %s %s", quote.Text(name), fault)
@@ -41,23 +44,38 @@ func newLabels(fixed []string) (*labels, error) {
 
 // set takes the label of the next example, and returns what is wrong with it.
 func (l *labels) set(text []byte) string {
-	text = decimal.Trim(text)
-	k, known := l.index[string(text)]
+	text, l.set1 = decimal.Trim(text), nil
+	if k, known := l.index[string(text)]; known && string(text) != l.rules.UnknownLabel {
+		l.pending = k
+		return ""
+	}
+	if ok, fault := l.several(string(text)); ok {
+		return fault
+	}
+	k, fault := l.class(string(text))
+	if fault == "" {
+		l.pending = k
+	}
+	return fault
+}
+
+// class returns the number of a class, and what is wrong with its name.
+func (l *labels) class(name string) (k int32, fault string) {
+	k, known := l.index[name]
 	if !known {
-		name := string(text)
 		if name == "" {
-			return `found an empty label "", wanted a class name; label the example, or leave it out`
+			return 0, `found an empty label "", wanted a class name; label the example, or leave it out`
 		}
 		if fault := names.Fault(name); fault != "" {
-			return "label " + quote.Text(name) + " " + fault
+			return 0, "label " + quote.Text(name) + " " + fault
 		}
 		if l.first {
-			return fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name all "+
-				"classes ("+setting.Spell("classes", "")+")", quote.Text(name), len(l.names),
+			return 0, fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name "+
+				"all classes ("+setting.Spell("classes", "")+")", quote.Text(name), len(l.names),
 				quote.List(l.names))
 		}
 		if l.fixed {
-			return fmt.Sprintf("label %s is not one of the %d known classes %s",
+			return 0, fmt.Sprintf("label %s is not one of the %d known classes %s",
 				quote.Text(name), len(l.names), quote.List(l.names))
 		}
 		k = int32(len(l.names))
@@ -65,8 +83,7 @@ func (l *labels) set(text []byte) string {
 		l.names = append(l.names, name)
 		l.growth.Bytes += len(name) + 64 // with what the lists take of it
 	}
-	l.pending = k
-	return ""
+	return k, ""
 }
 
 // checkGrowth returns an error where memory would not hold many more names.
@@ -75,33 +92,54 @@ func (l *labels) checkGrowth() error {
 }
 
 // commit gives the next example the label set last.
-func (l *labels) commit() { l.y.push(l.pending) }
+func (l *labels) commit() {
+	if l.set1 != nil {
+		for len(l.sets) < l.y.len() {
+			l.sets = append(l.sets, nil)
+		}
+		l.sets = append(l.sets, l.set1)
+	}
+	l.y.push(l.pending)
+}
 
-// finish returns the final classes, without those of rejected examples alone, and the labels.
-func (l *labels) finish() ([]string, []int32) {
-	y := l.y.flatten()
+// finish returns the final classes, without those of rejected examples alone, the labels, and what
+// is known of classes, n×Q; nil if each example has one.
+func (l *labels) finish() (classes []string, y []int32, known []float32, err error) {
+	y = l.y.flatten()
+	final := make([]int32, len(l.names))
 	if l.fixed {
-		return l.names, y
+		for k := range final {
+			final[k] = int32(k)
+		}
+		known, err = l.evidence(y, final, len(l.names))
+		return l.names, y, known, err
 	}
 	used := make([]bool, len(l.names))
-	for _, k := range y {
+	for i, k := range y {
+		if i < len(l.sets) && l.sets[i] != nil {
+			for _, k := range l.sets[i] {
+				used[k] = true
+			}
+			continue
+		}
 		used[k] = true
 	}
-	var classes []string
 	for k, name := range l.names {
 		if used[k] {
 			classes = append(classes, name)
 		}
 	}
 	dataset.SortClasses(classes)
-	final := make([]int32, len(l.names))
 	for k, name := range classes {
 		final[l.index[name]] = int32(k)
 	}
 	for i, k := range y {
-		y[i] = final[k]
+		if len(final) > 0 {
+			y[i] = final[k]
+		}
 	}
-	return classes, y
+	known, err = l.evidence(y, final, len(classes))
+	return classes, y, known, err
 }
 
 // ids collects what the examples are called: the texts of Options.IDColumn.

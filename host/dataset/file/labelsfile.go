@@ -13,13 +13,14 @@ import (
 
 // newExternal starts a list of labels, called name in messages.
 func newExternal(name string, o Options) (*external, *faults, error) {
-	l, err := newLabels(o.Classes)
+	l, err := newLabels(o.Classes, o.LabelRules)
 	if err != nil {
 		return nil, nil, err
 	}
 	o.Encode = nil // a label that is missing shifts no others
 	f := newFaults(o)
-	return &external{name: name, labels: l, bad: make(map[int]error)}, &f, nil
+	return &external{name: name, labels: l, bad: make(map[int]error),
+		sets: make(map[int][]int32)}, &f, nil
 }
 
 // add takes the label of the next example; wrap makes an error of a fault.
@@ -28,6 +29,9 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 		fault = e.labels.set(text)
 	}
 	if fault == "" {
+		if e.labels.set1 != nil {
+			e.sets[len(e.codes)] = e.labels.set1
+		}
 		e.codes = append(e.codes, e.labels.pending)
 		if err := e.labels.checkGrowth(); err != nil {
 			return f.fatal(fmt.Errorf("%s: %w", e.name, err))
@@ -116,6 +120,9 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 		}
 		var fault string
 		text, fault = h.appendLabel(text[:0], row[column*h.Size:(column+1)*h.Size])
+		if fault == noNumber && o.lacksLabels() {
+			text, fault = nil, ""
+		}
 		err := e.add(f, text, fault, func(fault string) error {
 			return fmt.Errorf("%s: label %d: %s", name, i+1, fault)
 		})
@@ -253,8 +260,9 @@ func (r *labelText) choose(first []string, o Options) (header bool, err error) {
 type external struct {
 	name   string // of the file, or of the array in its file
 	labels *labels
-	codes  []int32       // class of each example, -1 if its label is bad
-	bad    map[int]error // what is wrong with the bad ones
+	codes  []int32         // class of each example, -1 if its label is bad
+	bad    map[int]error   // what is wrong with the bad ones
+	sets   map[int][]int32 // the candidates of examples that have several, or none
 }
 
 // choose makes label k the next commit; fault: the example has no good label.
@@ -266,7 +274,7 @@ func (e *external) choose(k int) (fault, err error) {
 	if e.codes[k] < 0 {
 		return e.bad[k], nil
 	}
-	e.labels.pending = e.codes[k]
+	e.labels.pending, e.labels.set1 = e.codes[k], e.sets[k]
 	return nil, nil
 }
 

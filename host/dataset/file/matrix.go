@@ -220,8 +220,12 @@ func (b *blocks[T]) transposed(n, d int) []T {
 	return x
 }
 
-// exampleShape returns the first size and the product of the others.
-func exampleShape(shape []int) (n, d int, err error) {
+// exampleShape returns the first size and the product of the others. One size is of a column, if
+// one feature is wanted.
+func exampleShape(shape []int, wanted int) (n, d int, err error) {
+	if len(shape) == 1 && wanted == 1 { // a column
+		return shape[0], 1, nil
+	}
 	if len(shape) < 2 {
 		return 0, 0, fmt.Errorf("found an array of %d dimensions, wanted a matrix of examples × "+
 			"features (is it the file of the labels?)", len(shape))

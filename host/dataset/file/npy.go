@@ -48,7 +48,7 @@ func wrapPath(s *source, err error) error {
 
 // readNPYMatrix enters the examples of an array whose header was read.
 func (b *builder) readNPYMatrix(r io.Reader, h npyHeader) error {
-	n, d, err := exampleShape(h.shape)
+	n, d, err := exampleShape(h.shape, b.o.Features)
 	if err == nil && h.decoder() == nil {
 		err = fmt.Errorf("found elements of type %s, wanted float32, float64 or integers", h.numberType)
 	}
@@ -167,12 +167,18 @@ func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
 
 // appendWhole appends a whole number that is a class; it returns what is wrong with v.
 func appendWhole(text []byte, v float64) ([]byte, string) {
+	if v != v {
+		return text, noNumber
+	}
 	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
 		return text, "found " + strconv.FormatFloat(v, 'g', -1, 64) +
 			", wanted a class: a whole number or a text"
 	}
 	return strconv.AppendInt(text, int64(v), 10), ""
 }
+
+// noNumber is what is wrong with the label NaN, where examples have labels.
+const noNumber = "found NaN, wanted a class: a whole number or a text"
 
 // isLabel reports whether appendLabel understands the type.
 func (t numberType) isLabel() bool {

@@ -29,6 +29,7 @@ type Options struct {
 	// label per line or of several columns with LabelColumn. Its first line is a header if LabelColumn
 	// names it, or if a word stands over a whole number.
 	Labels string
+	LabelRules
 	// NoLabels reads data to predict: every column but LabelColumn is a feature, unless Features wants
 	// it too.
 	NoLabels bool
@@ -89,6 +90,9 @@ type Table struct {
 	LabelColumn string
 	// IDColumn names the examples, by name or position; it is no feature, and "last" passes it over.
 	IDColumn string
+	// WeightColumn says how much examples count, by name or position; it is no feature, and "last"
+	// passes it over.
+	WeightColumn string
 	// Ignore are columns to leave out. An index that programs write is left out unasked, with a note.
 	Ignore []string
 	// Encode makes features of columns that are more than numbers; nil refuses all other values.

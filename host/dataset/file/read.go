@@ -47,6 +47,10 @@ func (f format) refuse(path string, o Options) error {
 		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
 			"ARFF, Parquet) with the column of ids %s; leave %s out: examples are numbered from 1", path,
 			f.name, quote.Text(o.IDColumn), setting.Spell("id-column", ""))
+	case o.WeightColumn != "":
+		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
+			"ARFF, Parquet) with the column of weights %s; give weights as a file of their own (%s)", path,
+			f.name, quote.Text(o.WeightColumn), setting.Spell("row-weights", ""))
 	case o.Ignore != nil:
 		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
 			"ARFF, Parquet)", path)
@@ -219,6 +223,9 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 		d.Prepared == nil { // else the file says it, and hashing would read all of it
 		if d.SHA256, err = contentOf(d).Hash(s.ctx); err != nil {
 			return nil, err
+		}
+		if d.Evidence != nil {
+			d.SHA256 = d.Hash()
 		}
 	}
 	if o.Ranks == nil || fileOf(d) != nil || !store.CanReserve {

@@ -219,20 +219,20 @@ var windows = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090
 
 // latin has s read a text that is not UTF-8 as Windows-1252, which has all of Latin-1, and b say
 // so.
-func (s *source) latin(b *builder) {
+func (s *source) latin() (is bool) {
 	head := s.peek(sniffed)
 	for at := 0; at < len(head); {
 		c, size := utf8.DecodeRune(head[at:])
 		if c == utf8.RuneError && size == 1 {
 			if !utf8.FullRune(head[at:]) { // the buffer ends in it
-				return
+				return false
 			}
-			b.note("%s: the text is no UTF-8 and is read as Windows-1252", s.path)
 			s.r, s.file = bufio.NewReaderSize(&latinReader{r: s.r}, s.limits.buffer), nil
-			return
+			return true
 		}
 		at += size
 	}
+	return false
 }
 
 // latinReader gives a text of Windows-1252 as UTF-8.

@@ -16,7 +16,8 @@ var ErrNoTable = errors.New("found no single table of text")
 
 // Relabel copies the table of d, which was read by o, to w with other labels: label returns that of
 // an example, and false if the table's stays. All other cells keep their text, rows and columns
-// their order. Comments, blank lines and quotes without need are left out. The copy is UTF-8.
+// their order. Comments, blank lines, titles and quotes without need are left out. The copy is
+// UTF-8.
 func Relabel(ctx context.Context, w io.Writer, d *dataset.Dataset, o Options,
 	label func(i int) (name string, other bool)) error {
 	l, err := o.layout()
@@ -31,6 +32,9 @@ func Relabel(ctx context.Context, w io.Writer, d *dataset.Dataset, o Options,
 		return err
 	}
 	defer done()
+	if l.lenient = o.lenient(); l.lenient {
+		s.latin()
+	}
 	c := &relabelling{record: record{src: s, layout: l}, w: bufio.NewWriter(w), d: d, label: label}
 	if err = c.copy(); errors.Is(err, io.EOF) {
 		err = nil
@@ -53,7 +57,7 @@ type relabelling struct {
 
 func (c *relabelling) copy() error {
 	at := c.d.LabelColumn - 1
-	header := c.d.Label != "" || c.d.Features != nil
+	header, second := c.d.Label != "" || c.d.Features != nil, 0
 	for {
 		if err := c.next(); err != nil {
 			return err
@@ -63,7 +67,11 @@ func (c *relabelling) copy() error {
 		}
 		switch {
 		case header:
-			header = false
+			if header = false; c.layout.lenient {
+				_, second = c.joinHeader(c.fields())
+			}
+			c.write(-1, "")
+		case c.line == second:
 			c.write(-1, "")
 		case slices.Contains(c.d.SkippedAt, c.line):
 			if c.bad == nil {

@@ -174,7 +174,7 @@ func (b *builder) giveAway(last bool) error {
 				quote.Text(d.Classes[0]), d.N)
 		}
 		given := b.labels.fixed
-		if b.labels, err = newLabels(d.Classes); err != nil {
+		if b.labels, err = newLabels(d.Classes, b.o.LabelRules); err != nil {
 			return err
 		}
 		b.labels.first = !given

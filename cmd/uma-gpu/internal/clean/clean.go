@@ -49,7 +49,7 @@ and their right label.
 Twenty such rows or more judge the models, and say how many labels are wrong. All models learn from
 them. Without such rows the labels themselves judge, and only what they show clearly is mended.
 
-Writes into a folder, TABLE.clean or that of --dir:
+Writes into the folder of --dir. Without it the folder of customers.csv is customers.clean:
 
   rows.csv     a row for each row of the table: whether its label is wrong, the probability of that,
                the right label as far as known, and which rows to check first
@@ -57,16 +57,14 @@ Writes into a folder, TABLE.clean or that of --dir:
   model.npz    the model, for predict
   report.html  the same to look at
 
-Missing values become features of their own unless --missing says otherwise.
-
 Example: uma-gpu clean customers.csv --label churned
 Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
 		Flags: app.Flags(o.Data.Flags(&o.Common, "the same as TABLE"),
 			app.Input(&o.Checked, "checked",
 				"right labels of rows that were checked: `FILE`, a CSV row,label or id,label"),
-			&cli.StringFlag{Name: "dir", DefaultText: "TABLE.clean", Destination: &o.Folder,
-				Usage: "write into this `FOLDER`"},
+			&cli.StringFlag{Name: "dir", DefaultText: "the table's name, with .clean for its ending",
+				Destination: &o.Folder, Usage: "write into this `FOLDER`"},
 			app.NormalizeFlag(&o.Steps), app.SeedFlag(&o.Seed, "all random choices"),
 			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
@@ -118,9 +116,6 @@ func (o *Options) check() (err error) {
 	}
 	if err := app.CheckSteps(o.Steps); err != nil {
 		return err
-	}
-	if !o.Given("missing") {
-		o.read.Encode.Missing = "indicator"
 	}
 	if o.Folder == "" {
 		if o.Data.Path == "-" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -33,8 +34,8 @@ func (o *Options) streamFlags() []cli.Flag {
 func (o *Options) checkStream() error {
 	refused, why := []string{"classes", "features"}, "without --stream"
 	if o.Stream {
-		refused = []string{"labels", "annotators", "validate", "temperature-folds", "checkpoint",
-			"resume", "kernel", "dry-run", "time"}
+		refused = append([]string{"labels", "annotators", "validate", "temperature-folds", "checkpoint",
+			"resume", "kernel", "dry-run", "time"}, training.EvidenceNames...)
 		why = "with --stream, which sees each example once and keeps none"
 	}
 	for _, flag := range refused {

@@ -93,7 +93,7 @@ devices --help (devices).
 
 Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
           uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
-		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(),
+		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(), o.EvidenceFlags(),
 			&cli.Float64Flag{Name: "validate", Destination: &o.Train.HoldOut,
 				Usage: "hold this `SHARE` of the examples out, and judge the model by them"},
 			o.streamFlags(), o.Match.MatchFlag(), o.LearningFlags(),
@@ -272,6 +272,12 @@ func (o *Options) checkReports() error {
 	if o.Page == "" {
 		return nil
 	}
+	for _, flag := range training.EvidenceNames {
+		if o.Given(flag) {
+			return app.Usage("--report and --%s exclude each other: the page judges labels of one class",
+				flag)
+		}
+	}
 	numbers := report.JSONName(o.Page)
 	if err := report.CheckPage("report", o.Page); err != nil {
 		return err
@@ -300,7 +306,13 @@ func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix
 			return d, nil, err
 		}
 	}
-	noise, err := o.ReadNoise(ctx, d.Classes)
+	if err := o.ReadEvidence(ctx, d); err != nil {
+		return d, nil, err
+	}
+	noise, err := o.ModeNoise(ctx, d)
+	if noise == nil && err == nil {
+		noise, err = o.ReadNoise(ctx, d.Classes)
+	}
 	o.mark(&o.seconds.Read)
 	return d, noise, err
 }

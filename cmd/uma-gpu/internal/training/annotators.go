@@ -40,8 +40,8 @@ func (o *Options) CheckAnnotators() error {
 		return err
 	}
 	switch {
-	case o.Annotators == "" && o.Data.NoLabels:
-		return app.Usage("--no-labels is given without --annotators")
+	case o.Annotators == "" && o.Data.NoLabels && o.Evidence.Probabilities == "":
+		return app.Usage("--no-labels is given without --annotators or --label-probabilities")
 	case o.Annotators == "":
 		return nil
 	case o.Noise.Path != "":
@@ -98,8 +98,29 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 // readSorted reads the annotators' labels, with their classes in order if options has none.
 func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOptions,
 ) (*crowd.Annotations, error) {
-	a, err := app.Awaited(ctx, o.Annotators, func(path string) (*crowd.Annotations, error) {
-		return crowd.ReadAnnotations(ctx, path, options)
+	return sorted(ctx, o.Annotators, options, crowd.ReadAnnotations)
+}
+
+// ReadFunctions reads the votes of labelling functions, with their classes in order if options has
+// none.
+func (o *Options) ReadFunctions(ctx context.Context, path string, options crowd.AnnotationOptions,
+) (a *crowd.Annotations, err error) {
+	if o.Trust != "" {
+		options.Right = strings.Split(o.Trust, ",")
+	}
+	if a, err = sorted(ctx, path, options, crowd.ReadFunctions); err == nil {
+		o.Notes.Say("functions: %s, %d votes of %d functions on %d examples, %d classes", path,
+			len(a.Label), len(a.Names), a.N(), len(a.Classes))
+	}
+	return a, err
+}
+
+// sorted reads a table of labels.
+func sorted(ctx context.Context, path string, options crowd.AnnotationOptions,
+	read func(context.Context, string, crowd.AnnotationOptions) (*crowd.Annotations, error),
+) (*crowd.Annotations, error) {
+	a, err := app.Awaited(ctx, path, func(path string) (*crowd.Annotations, error) {
+		return read(ctx, path, options)
 	})
 	if err != nil || options.Classes != nil {
 		return a, err
@@ -107,7 +128,7 @@ func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOption
 	classes := slices.Clone(a.Classes)
 	dataset.SortClasses(classes)
 	if err := a.Arrange(classes); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Annotators, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return a, nil
 }

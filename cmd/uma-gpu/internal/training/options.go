@@ -28,6 +28,7 @@ type Options struct {
 	Inverse    string
 	Annotators string // file; "" for none
 	Trust      string // comma list of annotators
+	Evidence   Evidence
 	Learner    Learner
 	MaxSteps   int
 	Weights    string
@@ -124,6 +125,9 @@ func (o *Options) Check(base learners.Params) (err error) {
 		return err
 	}
 	if err := o.checkAnnotators(); err != nil {
+		return err
+	}
+	if err := o.checkEvidence(); err != nil {
 		return err
 	}
 	if o.Where, err = o.Device.Choose(); err == nil {

@@ -36,9 +36,9 @@ func (c told) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open returns the unpacked text of a file, and done to close it. what names the text in errors,
+// Open returns the unpacked text of a file, and done to close it. what names the text in errors,
 // such as "the annotations". Reading tells its progress through ctx, and ends with it.
-func open(ctx context.Context, path, what string) (text io.Reader, done func(), err error) {
+func Open(ctx context.Context, path, what string) (text *bufio.Reader, done func(), err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
@@ -61,7 +61,7 @@ func open(ctx context.Context, path, what string) (text io.Reader, done func(), 
 		done()
 		return nil, nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
 	}
-	return unpacked, done, nil
+	return bufio.NewReader(unpacked), done, nil
 }
 
 // Each calls place with the header of a CSV table, plain or compressed by gzip, and add with each
@@ -70,7 +70,7 @@ func open(ctx context.Context, path, what string) (text io.Reader, done func(), 
 // where a line is wrong with its number.
 func Each(ctx context.Context, path, what, columns string, place func(header []string) error,
 	add func(row []string, line int) error) error {
-	plain, done, err := open(ctx, path, what)
+	plain, done, err := Open(ctx, path, what)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,240 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
+)
+
+// Evidence are the flags of labels that are more or less than one class (docs/labels.md).
+type Evidence struct {
+	RowWeights    string // file of a number per example
+	Probabilities string // file of a number per class and example
+	Positive      string // the class of positive examples among unlabelled ones
+	Complementary bool   // labels name a class that is wrong
+}
+
+// EvidenceNames are the names of these flags.
+var EvidenceNames = []string{"weight-column", "row-weights", "label-probabilities", "candidates",
+	"unknown-label", "positive-unlabelled", "complementary"}
+
+// EvidenceFlags returns these flags, for data with them.
+func (o *Options) EvidenceFlags() []cli.Flag {
+	e := &o.Evidence
+	return []cli.Flag{
+		&cli.StringFlag{Name: "weight-column", Destination: &o.Data.WeightColumn,
+			Usage: "`COLUMN` of how much an example counts, 2 as twice: a name or a position from 1"},
+		app.Input(&e.RowWeights, "row-weights",
+			"second `FILE` with a weight per example: .npy, or a text of a number per line"),
+		app.Input(&e.Probabilities, "label-probabilities",
+			"second `FILE` with a probability of each class per example, .npy or CSV, as labels"),
+		&cli.StringFlag{Name: "candidates", Destination: &o.Data.Between,
+			Usage: "labels may have several candidate classes, with this `MARK` between, such as |"},
+		&cli.StringFlag{Name: "unknown-label", Destination: &o.Data.UnknownLabel,
+			Usage: "the label `TEXT` stands for none, such as -1, as an empty one does"},
+		&cli.StringFlag{Name: "positive-unlabelled", Destination: &e.Positive,
+			Usage: "only `CLASS` is a label: other examples, or those without one, are of any class"},
+		&cli.BoolFlag{Name: "complementary", Destination: &e.Complementary,
+			Usage: "labels name a class that is wrong, any of the others being as likely"},
+	}
+}
+
+// checkEvidence checks these flags, and has the data read by them.
+func (o *Options) checkEvidence() error {
+	e := &o.Evidence
+	given := func(names ...string) (found []string) {
+		for _, name := range names {
+			if o.Given(name) {
+				found = append(found, "--"+name)
+			}
+		}
+		return found
+	}
+	all := given("label-probabilities", "candidates", "positive-unlabelled", "complementary",
+		"annotators")
+	if len(all) > 1 {
+		return app.Usage("%s and %s exclude each other: each says what labels are", all[0], all[1])
+	}
+	if o.Data.WeightColumn != "" && e.RowWeights != "" {
+		return app.Usage("--weight-column and --row-weights exclude each other")
+	}
+	if noise := given("confusion", "learn-confusion"); len(noise) > 0 &&
+		(e.Positive != "" || e.Complementary) {
+		return app.Usage("%s goes not with %s, which has a confusion matrix of its own", noise[0], all[0])
+	}
+	o.Read.Unlabelled = !o.Read.NoLabels
+	if e.Positive != "" {
+		if o.Read.EmptyClass = "not " + e.Positive; o.Read.EmptyClass == o.Read.UnknownLabel {
+			return app.Usage("--unknown-label is the name that examples without a label get")
+		}
+	}
+	return nil
+}
+
+// ReadEvidence gives d what the flags say of its labels, and tells of it.
+func (o *Options) ReadEvidence(ctx context.Context, d *dataset.Dataset) error {
+	e, q := &o.Evidence, len(d.Classes)
+	known := dataset.Evidence{}
+	if d.Evidence != nil {
+		known = *d.Evidence
+	}
+	if e.RowWeights != "" {
+		numbers, err := o.readNumbers(ctx, d, e.RowWeights, 1)
+		if err != nil {
+			return err
+		}
+		for _, v := range numbers.X {
+			known.Weight = append(known.Weight, float64(v))
+		}
+		if err := dataset.CheckWeights(known.Weight, d.N); err != nil {
+			return fmt.Errorf("%s: %w", e.RowWeights, err)
+		}
+	}
+	if e.Probabilities != "" {
+		numbers, err := o.readNumbers(ctx, d, e.Probabilities, q)
+		if err != nil {
+			return err
+		}
+		if known.Classes, err = o.byClass(d, numbers); err != nil {
+			return err
+		}
+		q = len(d.Classes)
+	}
+	if known.Weight != nil || known.Classes != nil {
+		if err := d.SetEvidence(&known); err != nil {
+			return fmt.Errorf("%s: %w", e.path(&o.Data), err)
+		}
+	}
+	if known.Weight != nil {
+		sum := 0.0
+		for _, v := range known.Weight {
+			sum += v
+		}
+		o.Notes.Say("weights: %d examples count as %.6g", d.N, sum)
+	}
+	sets, all, distributions := known.Sets(q)
+	if distributions > 0 {
+		o.Notes.Say("labels: %d of %d examples have probabilities of classes", distributions, d.N)
+	}
+	if sets > all {
+		o.Notes.Say("labels: %d of %d examples have several candidate classes", sets-all, d.N)
+	}
+	if all > 0 && o.Train.Learner.Definition().Unlabelled {
+		o.Notes.Say("labels: %d of %d examples have none; their classes are learned", all, d.N)
+	}
+	return nil
+}
+
+// path returns the file that evidence comes from.
+func (e *Evidence) path(d *app.Data) string {
+	switch {
+	case e.Probabilities != "":
+		return e.Probabilities
+	case e.RowWeights != "":
+		return e.RowWeights
+	}
+	return d.Path
+}
+
+// readNumbers reads a file of numbers for each example of d, width of them, any number if 0.
+func (o *Options) readNumbers(ctx context.Context, d *dataset.Dataset, path string, width int,
+) (*dataset.Dataset, error) {
+	if len(d.SkippedAt) > 0 {
+		return nil, fmt.Errorf("%s: %d examples of %s were passed over, so the files do not go "+
+			"together; mend the data", path, len(d.SkippedAt), d.Path)
+	}
+	read := file.Options{NoLabels: true, Storage: "dense", Stdin: o.In}
+	if width == 1 {
+		read.Features = 1
+	}
+	numbers, err := file.Read(ctx, path, read)
+	if err != nil {
+		return nil, err
+	}
+	if numbers.N != d.N || width > 0 && numbers.D != width {
+		err = fmt.Errorf("%s: found %d rows of %d numbers, wanted %d of %d, a row for each example", path,
+			numbers.N, numbers.D, d.N, max(width, numbers.D))
+	}
+	return numbers, err
+}
+
+// byClass returns probabilities in the order of the classes of d, by name if their file has names.
+// Data without labels get their classes from it.
+func (o *Options) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
+	names := numbers.Features
+	if d.Classes == nil {
+		if d.Classes = slices.Clone(names); names == nil {
+			for k := range numbers.D {
+				d.Classes = append(d.Classes, strconv.Itoa(k))
+			}
+		}
+		if len(d.Classes) < 2 {
+			return nil, fmt.Errorf("%s: found a column, wanted one for each of at least two classes",
+				o.Evidence.Probabilities)
+		}
+	}
+	if names == nil || slices.Equal(names, d.Classes) {
+		return numbers.Examples.Dense().X, nil
+	}
+	at := make([]int, len(d.Classes))
+	for k, class := range d.Classes {
+		if at[k] = slices.Index(names, class); at[k] < 0 {
+			return nil, fmt.Errorf("%s: found columns %.80q, wanted one named %.40q as the class",
+				o.Evidence.Probabilities, strings.Join(names, ","), class)
+		}
+	}
+	p := make([]float32, 0, d.N*len(at))
+	for i := range d.N {
+		row := numbers.Row(i)
+		for _, j := range at {
+			p = append(p, row[j])
+		}
+	}
+	return p, nil
+}
+
+// ModeNoise returns the confusion matrix that a mode of labels has; nil for none.
+func (o *Options) ModeNoise(ctx context.Context, d *dataset.Dataset) (_ *confusion.Matrix,
+	err error) {
+	switch e := &o.Evidence; {
+	case e.Complementary:
+		if len(d.Classes) == 2 {
+			return nil, fmt.Errorf("%s: found two classes, where a wrong one says the right one; exchange "+
+				"the labels, and leave --complementary out", d.Path)
+		}
+		m, err := confusion.Symmetric(d.Classes, 1)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Path, err)
+		}
+		o.Notes.Say("confusion matrix: that of labels that name a wrong class")
+		return m, nil
+	case e.Positive == "":
+		return nil, nil
+	}
+	engine, err := o.Where.Open(o.Notes, o.Work(d))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	t := o.Train
+	t.Engine, t.Watch, t.HoldOut, t.Checkpoint = engine, host.Watch{}, 0, host.Checkpoint{}
+	t.From, t.Resume, t.Open = nil, nil, nil
+	found, err := outoffold.PositiveUnlabelled(ctx, d, o.Evidence.Positive, t)
+	if err != nil {
+		return nil, o.Failure(ctx, err)
+	}
+	o.Notes.Say("positive and unlabelled: %s", found)
+	return found.Matrix, nil
+}

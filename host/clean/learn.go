@@ -1,0 +1,299 @@
+package clean
+
+import (
+	"context"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+)
+
+// leastSettled is how many examples a contest has where one fold settles the parameters of all.
+const leastSettled = 300
+
+// outOfFold has models without the fold of each row say what it is, and keeps them.
+func (c *contest) outOfFold(ctx context.Context, s *candidate) error {
+	s.p = make([]float32, len(c.rows)*c.q)
+	h := how{trial: true}
+	for f := range c.Folds {
+		var fit, of, rest []int
+		for k, i := range c.rows {
+			if c.fold[k] == f {
+				rest, of = append(rest, k), append(of, i)
+			} else {
+				fit = append(fit, i)
+			}
+		}
+		if len(rest) == 0 {
+			continue
+		}
+		h.from = c.start(s.way, len(s.models))
+		m, err := c.train(ctx, s, fit, h)
+		if err != nil {
+			return err
+		}
+		if m == nil {
+			return errUntold
+		}
+		if m.Run.Settled != nil && len(c.rows) >= leastSettled {
+			h.settled = m.Run.Settled
+		}
+		s.models = append(s.models, m.Model)
+		scores, err := c.scores(ctx, m.Model, of)
+		if err != nil {
+			return err
+		}
+		for k, at := range rest {
+			copy(s.p[at*c.q:(at+1)*c.q], scores[k*c.q:(k+1)*c.q])
+		}
+	}
+	return c.calibrate(ctx, s)
+}
+
+// start returns where the model of a fold begins: with the preparation and the kernel map of the
+// first candidate of its kind, and weights of 0. Nil for that candidate itself.
+func (c *contest) start(w way, fold int) *model.Model {
+	for _, s := range c.said {
+		if s.way.kernel == w.kernel && len(s.models) > fold {
+			return emptied(s.models[fold])
+		}
+	}
+	return nil
+}
+
+// emptied returns a copy with weights of 0.
+func emptied(m *model.Model) *model.Model {
+	copied := *m
+	copied.W = make([]float32, len(m.W))
+	return &copied
+}
+
+// calibrate makes probabilities of the scores, by the temperature that suits the labels best: those
+// of checked rows of a candidate that knows no others.
+func (c *contest) calibrate(ctx context.Context, s *candidate) (err error) {
+	var scores []float32
+	var y []int32
+	for k, i := range c.rows {
+		label := c.data.Y[i]
+		if s.way.noise == alone {
+			label = c.right(i)
+		}
+		if label >= 0 {
+			scores, y = append(scores, s.p[k*c.q:(k+1)*c.q]...), append(y, label)
+		}
+	}
+	s.temperature, err = confusion.Temperature(ctx, scores, y, c.q, noiseOf(s.noise))
+	if err != nil && s.way.noise != none {
+		return errUntold
+	}
+	if err != nil { // it knows how frequent labels are, and no more
+		s.shares = make([]float32, c.q)
+		for _, k := range y {
+			s.shares[k] += 1 / float32(len(y))
+		}
+	}
+	return s.probabilities(s.p)
+}
+
+// probabilities makes probabilities of scores.
+func (s *candidate) probabilities(p []float32) error {
+	if s.shares != nil {
+		for at := range p {
+			p[at] = s.shares[at%len(s.shares)]
+		}
+		return nil
+	}
+	m := model.Model{Q: s.models[0].Q}
+	m.Meta.Temperature = s.temperature
+	return m.ToProbabilities(p)
+}
+
+// scores returns those of some examples.
+func (c *contest) scores(ctx context.Context, m *model.Model, some []int) ([]float32, error) {
+	x := c.data.Stored().Pick(some)
+	if c.data.Prepared == nil {
+		return m.Scores(ctx, c.Engine, x)
+	}
+	return m.ScoresPrepared(ctx, c.Engine, x)
+}
+
+// rightTimes is how often a checked example counts where a way has it count for many, at least; its
+// share of all examples is then rightShare or more.
+const (
+	rightTimes = 2
+	rightShare = 0.5
+)
+
+// how says how a candidate learns: by settled parameters instead of a search for them; from the
+// preparation and map of a model; whether weights alone count.
+type how struct {
+	settled learners.Params
+	from    *model.Model
+	trial   bool
+}
+
+// train learns from some examples; nil if there are too few.
+func (c *contest) train(ctx context.Context, s *candidate, fit []int, h how) (*host.Trained,
+	error) {
+	w, o := s.way, c.Options.Options
+	p := softmax.Defaults()
+	o.Trial, o.Memory = h.trial, []dataset.Memory{dataset.InPlace}
+	if h.trial {
+		o.Watch = host.Watch{}
+	}
+	switch o.From = h.from; {
+	case o.From != nil:
+		o.Preparation = ""
+	case w.kernel && h.trial:
+		o.Kernel = c.rbf(min(fewLandmarks, len(fit)/2))
+	case w.kernel:
+		o.Kernel = c.rbf(min(landmarks, len(fit)))
+	}
+	var noise *confusion.Matrix
+	times := 1
+	if w.weighty {
+		times = c.times(fit)
+	}
+	switch w.noise {
+	case none:
+		p.Correction = softmax.None
+	case given, joint, learned:
+		noise = noiseOf(s.noise)
+	case alone:
+		p.Correction = softmax.None
+		fit = slices.DeleteFunc(slices.Clone(fit), func(i int) bool { return c.right(i) < 0 })
+		if len(fit) < 2 {
+			return nil, nil
+		}
+	}
+	fit = c.withRight(fit, times)
+	if o.Learner = p; h.settled != nil {
+		o.Learner = h.settled
+	}
+	m, err := host.Train(ctx, c.part(fit), noise, o)
+	if err == nil && m.Meta.Kernel != nil {
+		c.gamma = m.Meta.Kernel.Function.Gamma
+	}
+	return m, err
+}
+
+// Landmarks of the kernel, of the model and in the contest.
+const (
+	landmarks    = 500
+	fewLandmarks = 200
+)
+
+// times returns how often a checked example of fit counts.
+func (c *contest) times(fit []int) int {
+	n := 0
+	for _, i := range fit {
+		if c.right(i) >= 0 {
+			n++
+		}
+	}
+	if n == 0 {
+		return 1
+	}
+	return max(rightTimes, int(rightShare*float64(len(fit))/float64(n)))
+}
+
+// noise returns what a way takes the labels to be wrong by: nil for nothing.
+func (c *contest) noise(ctx context.Context, w way) (*estimate.Estimate, error) {
+	switch w.noise {
+	case given:
+		return &estimate.Estimate{Matrix: *c.Given, Method: "given"}, nil
+	case joint:
+		return c.confidentJoint()
+	case learned:
+		return c.learnNoise(ctx, w)
+	}
+	return nil, nil
+}
+
+// mostLearned is how many examples noise is learned from: a matrix needs fewer than a model.
+const mostLearned = 3000
+
+// learnNoise learns the noise together with a model of the way, and joins what the checked examples
+// say.
+func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, error) {
+	some := c.sample(mostLearned)
+	start := outoffold.Start{}
+	if w.kernel {
+		start.Kernel = c.rbf(min(fewLandmarks/2, len(some)))
+	}
+	part := c.part(some)
+	for k, i := range some {
+		part.Y[k] = c.data.Y[i]
+	}
+	o := c.Options.Options
+	o.Memory, o.Watch = []dataset.Memory{dataset.InPlace}, host.Watch{}
+	e, err := outoffold.LearnNoise(ctx, part, nil, o, []outoffold.Start{start})
+	if err != nil {
+		return nil, err
+	}
+	return c.joined(e)
+}
+
+// rbf returns the kernel, whose γ is searched for once.
+func (c *contest) rbf(landmarks int) *fitting.Options {
+	return &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: c.gamma},
+		Landmarks: landmarks}
+}
+
+// part returns a copy of some examples, with the labels that count.
+func (c *contest) part(some []int) *dataset.Dataset {
+	d := *c.data
+	d.Put(c.data.Stored().Pick(some))
+	d.Y, d.SHA256, d.Home = c.labels(some), "", nil
+	return &d
+}
+
+// confidentJoint estimates the noise from the best probabilities of noisy labels, and joins what
+// the checked examples say.
+func (c *contest) confidentJoint() (*estimate.Estimate, error) {
+	best := c.said[0]
+	for _, s := range c.said {
+		if s.loss() < best.loss() {
+			best = s
+		}
+	}
+	y := make([]int32, len(c.rows))
+	for k, i := range c.rows {
+		y[k] = c.data.Y[i]
+	}
+	e, err := estimate.ConfidentJoint(c.data.Classes, y,
+		func(use func([]float32) error) error { return use(best.p) }, true)
+	if err != nil {
+		return nil, err
+	}
+	return c.joined(e)
+}
+
+// joined makes an estimate the prior of what the checked examples say.
+func (c *contest) joined(prior *estimate.Estimate) (*estimate.Estimate, error) {
+	counts, err := c.counts()
+	if err != nil || counts == nil {
+		return prior, err
+	}
+	return estimate.FromCounts(c.data.Classes, counts, &prior.Matrix)
+}
+
+// counts returns the numbers of checked examples by noisy label and true class; nil without any.
+func (c *contest) counts() ([]float64, error) {
+	var noisy, right []int32
+	for _, i := range c.known {
+		noisy, right = append(noisy, c.data.Y[i]), append(right, c.right(i))
+	}
+	if noisy == nil {
+		return nil, nil
+	}
+	return estimate.CountLabels(c.q, noisy, right)
+}

@@ -1,0 +1,220 @@
+package clean
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// part is a candidate and its share of the model.
+type part struct {
+	*candidate
+	share float64
+}
+
+const (
+	// stackRounds are the rounds of stack.
+	stackRounds = 200
+	// rightCount is how much all checked rows count together, in units of all others.
+	rightCount = 2.0
+	// leastOwn is how often labels of a class have to be right by an estimate that is trusted: one
+	// that says less explains what a model does not know by wrong labels.
+	leastOwn = 0.45
+	// leastPart is the least share of a candidate of the model.
+	leastPart = 0.02
+)
+
+// stack gives candidates their shares of a mixture, under which what is known of rows held out is
+// likeliest (Smyth & Wolpert, Linearly combining density estimators via stacking, Machine Learning
+// 36 (1999)). By rounds of
+//
+//	share[s]  ←  Σ_i weight[i] · share[s]·f_s(i) / Σ_r share[r]·f_r(i)
+//
+// where f_s(i) is how likely s finds what is known of row i. The model is of the one kind, linear
+// or curved, that has more of it. The largest share is first.
+func (c *contest) stack() []part {
+	var said []*candidate
+	var known [][]float64
+	for _, s := range c.said {
+		if s.models != nil && c.trusted(s) {
+			said, known = append(said, s), append(known, c.likelihoods(s))
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	shares := slices.Repeat([]float64{1 / float64(len(said))}, len(said))
+	next := make([]float64, len(said))
+	right := 0.0 // what a checked row counts
+	if len(c.known) >= LeastRight {
+		right = rightCount * float64(len(c.rows)-len(c.known)) / float64(len(c.known))
+		right = max(right, 1)
+	}
+	for range stackRounds {
+		clear(next)
+		all := 0.0
+		for k, i := range c.rows {
+			weight, sum := 1.0, 0.0
+			if c.right(i) >= 0 {
+				weight = right
+			}
+			for s, share := range shares {
+				sum += float64(share * known[s][k])
+			}
+			for s, share := range shares {
+				v := float64(float64(weight*share)*known[s][k]) / sum
+				next[s] += v
+				all += v
+			}
+		}
+		for s, v := range next {
+			shares[s] = v / all
+		}
+	}
+	return kept(said, shares)
+}
+
+// kept returns the parts of the kind that has more, with shares that sum to 1, the largest first.
+func kept(said []*candidate, shares []float64) (parts []part) {
+	sums := map[bool]float64{}
+	for k, s := range said {
+		sums[s.way.kernel] += shares[k]
+	}
+	kernel, all := sums[true] > sums[false], 0.0
+	for k, s := range said {
+		if s.way.kernel == kernel && shares[k] >= leastPart {
+			parts = append(parts, part{s, shares[k]})
+			all += shares[k]
+		}
+	}
+	for k := range parts {
+		parts[k].share /= all
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return -cmp.Compare(a.share, b.share) })
+	return parts
+}
+
+// trusted says whether a candidate may be part of the model. The labels must tell its noise.
+// Without checked rows, its noise must leave labels right about as often as not at least, and its
+// classes must not be surely farther from the labels than those of the best that takes these for
+// right.
+func (c *contest) trusted(s *candidate) bool {
+	switch {
+	case s.noise == nil:
+		return true
+	case len(s.noise.Unidentified) > 0:
+		return false
+	case len(c.known) >= LeastRight:
+		return true
+	}
+	for t := range c.q {
+		if s.noise.P[t*c.q+t] < leastOwn {
+			return false
+		}
+	}
+	var best []float64
+	for _, other := range c.said {
+		if other.noise == nil && other.models != nil && !other.way.weighty && other.way.noise != alone {
+			if misses := c.misses(other); best == nil || mean(misses) < mean(best) {
+				best = misses
+			}
+		}
+	}
+	if best == nil {
+		return true
+	}
+	better, off := ahead(best, c.misses(s))
+	return better > -off
+}
+
+// misses says of each row that nobody checked whether its likeliest class is another than its
+// label: 1 or 0.
+func (c *contest) misses(s *candidate) (missed []float64) {
+	for k, i := range c.rows {
+		if row := s.p[k*c.q : (k+1)*c.q]; c.right(i) < 0 {
+			v := 1.0
+			if row[c.data.Y[i]] == slices.Max(row) {
+				v = 0
+			}
+			missed = append(missed, v)
+		}
+	}
+	return missed
+}
+
+// likelihoods returns how likely a candidate finds what is known of each row: its true class, or
+// its noisy label. What a candidate that knows little of noisy labels says of them is by the noise
+// of others.
+func (c *contest) likelihoods(s *candidate) []float64 {
+	noise := s.noise
+	if s.way.noise == alone || s.way.weighty {
+		noise = c.counted()
+	}
+	all := make([]float64, len(c.rows))
+	for k, i := range c.rows {
+		row := s.p[k*c.q : (k+1)*c.q]
+		v := 0.0
+		if t := c.right(i); t >= 0 {
+			v = float64(row[t])
+		} else {
+			v = labelled(row, int(c.data.Y[i]), noise)
+		}
+		all[k] = max(v, leastProbability)
+	}
+	return all
+}
+
+// counted returns the noise of the first candidate that has an estimate, which checked rows have
+// corrected; nil if there is none.
+func (c *contest) counted() *estimate.Estimate {
+	for _, s := range c.said {
+		if s.noise != nil {
+			return s.noise
+		}
+	}
+	return nil
+}
+
+// labelled returns the probability of the noisy label y of an example with probabilities p of its
+// true classes.
+func labelled(p []float32, y int, noise *estimate.Estimate) float64 {
+	if noise == nil {
+		return float64(p[y])
+	}
+	sum := 0.0
+	for t, f := range p {
+		sum += float64(noise.P[y*len(p)+t] * float64(f))
+	}
+	return sum
+}
+
+// blend returns the weighted geometric mean of probabilities, of which one row after the other is
+// made to sum to 1: what the weighted sum of the parts' scores gives.
+func blend(parts []part, of func(part) ([]float32, error), q int) ([]float32, error) {
+	if len(parts) == 1 {
+		return of(parts[0])
+	}
+	var sums []float64
+	for _, s := range parts {
+		p, err := of(s)
+		if err != nil {
+			return nil, err
+		}
+		if sums == nil {
+			sums = make([]float64, len(p))
+		}
+		for at, v := range p {
+			sums[at] += float64(s.share * float64(numerics.Log(max(v, 0x1p-100))))
+		}
+	}
+	p := make([]float32, len(sums))
+	for at, v := range sums {
+		p[at] = float32(v)
+	}
+	for at := 0; at < len(p); at += q {
+		numerics.Softmax(p[at:at+q], p[at:at+q])
+	}
+	return p, nil
+}

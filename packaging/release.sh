@@ -50,8 +50,8 @@ make --no-print-directory install DESTDIR=build/deb PREFIX=/usr >&2
 packaging/deb.sh build/deb "$out" >/dev/null
 
 # What is in it: a bill of materials, and the licence of each module.
-go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0 app -json -licenses -noserial \
-	-main cmd/uma-gpu -output "$work/sbom.json" . 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
+go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0 bin -json -licenses -noserial \
+	-version "v$version" -output "$work/sbom.json" build/uma-gpu 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
 python3 - "$work/sbom.json" "$out" "$version" <<'END'
 import json, sys
 with open(sys.argv[1]) as file:

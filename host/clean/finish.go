@@ -125,32 +125,57 @@ func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error
 }
 
 // believe takes the noise of the part with the largest share that has one, if most of the model
-// doubts labels, or else that of checked rows which surely show some. doubtful says which.
+// doubts labels and something shows that it surely does well; or else that of checked rows which
+// surely show some. doubtful says which.
 func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
+	var doubter *candidate
 	sum := 0.0
 	for _, s := range parts {
 		if s.noise == nil {
 			continue
 		}
-		if sum += s.share; r.Noise == nil {
-			r.Noise = s.noise
+		if sum += s.share; doubter == nil {
+			doubter = s.candidate
 		}
 	}
-	if sum > 0.5 {
-		return true, nil
-	}
-	r.Noise = nil
-	wrong := 0
-	for _, i := range c.known {
-		if c.data.Y[i] != c.right(i) {
-			wrong++
+	shown := false
+	if len(c.known) < LeastRight {
+		shown = sum > 0.5 && c.surelyBetter(doubter)
+	} else {
+		wrong := 0
+		for _, i := range c.known {
+			if c.data.Y[i] != c.right(i) {
+				wrong++
+			}
 		}
+		low, _ := wilson(wrong, len(c.known))
+		shown = low >= leastShown
 	}
-	if low, _ := wilson(wrong, len(c.known)); len(c.known) < LeastRight || low < leastShown {
+	switch {
+	case !shown:
 		return false, nil
+	case sum > 0.5:
+		r.Noise = doubter.noise
+		return true, nil
 	}
 	r.Noise, err = c.confidentJoint()
 	return false, err
+}
+
+// surelyLabels is by how many standard errors of its loss of noisy labels a candidate has to be
+// ahead of all that take these for right, before labels are called wrong.
+const surelyLabels = 1
+
+func (c *contest) surelyBetter(s *candidate) bool {
+	for _, other := range c.said {
+		if other.noise != nil || other.drops == nil {
+			continue
+		}
+		if better, off := ahead(other.drops, s.drops); better <= surelyLabels*off {
+			return false
+		}
+	}
+	return true
 }
 
 // leastShown is the share of wrong labels that checked rows have to show.

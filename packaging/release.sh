@@ -7,7 +7,10 @@ out=$(mkdir -p "$1" && cd "$1" && pwd)
 version=$(sed -n 's/^const Version = "\(.*\)"$/\1/p' cmd/uma-gpu/internal/app/app.go)
 tag=$(git tag --points-at HEAD | grep '^v' || true)
 [ -z "$tag" ] || [ "$tag" = "v$version" ] || { echo "the tag is $tag, wanted v$version" >&2; exit 1; }
-grep -q "^version = \"$version\"$" python/pyproject.toml || { echo "python/pyproject.toml: wanted version $version" >&2; exit 1; }
+grep -q "^version = \"$version\"$" python/pyproject.toml || {
+	echo "python/pyproject.toml: wanted version $version" >&2
+	exit 1
+}
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 work=$(mktemp -d)

@@ -66,9 +66,8 @@ def table(name, data):
     at = lambda *path: os.path.join(data, *path)
     compas = at("aqua", "compas-scores-two-years.csv.gz")
     if name == "adult":
-        names = ("age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
-                 "capital-loss hours-per-week native-country label").split()
-        _, rows = lines(at("aqua", "adult.data.gz"), names)
+        names, rows = lines(at("aqua", "adult.data.gz"))
+        names[-1] = "label"
         return names, [["" if v == "?" else v for v in r] for r in rows]
     if name == "car":
         return lines(at("aqua", "car.data.gz"), "buying maint doors persons lug_boot safety label".split())

@@ -20,6 +20,9 @@ awk 'BEGIN { print "review,said,stars,verdict"
 	split("a fine film,dull and long,fine music,long and empty", said, ",")
 	for (i = 0; i < 80; i++)
 		print "r" i "," said[1 + i % 4] " no " i % 9 "," i % 5 "," (i % 2 ? "bad" : "good") }' >reviews.csv
+awk -F, 'NR == 1 { print "fine,dull,long,empty,five" }
+	NR > 1 { print ($2 ~ /fine/ ? "good" : "") "," ($2 ~ /dull/ ? "bad" : "") "," ($2 ~ /long/ ? "bad" : "") \
+		"," ($2 ~ /empty/ ? "bad" : "") "," ($3 == 4 ? "good" : "") }' reviews.csv >votes.csv
 `
 
 // scenery is what pages need that are not run in each test.

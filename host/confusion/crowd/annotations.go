@@ -28,7 +28,11 @@ type Annotations struct {
 	// Right says of each annotator whether all labels of this one are right, as those of an expert
 	// who has checked some examples; nil if nobody's are. Two whose labels are right agree.
 	Right []bool
-	Items []string // names of the examples, by which a table without data had them; nil for none
+	// Functions says that the annotators are labelling functions: each gives an example one label or
+	// abstains, which tells something, and examples may have none.
+	Functions bool
+	Items     []string // names of the examples, by which a table without data had them; nil for none
+	Notes     []string // what of a file of tasks is left out
 }
 
 // N returns the number of examples.
@@ -57,8 +61,8 @@ func (a *Annotations) Known(i int) (class int32, known bool) {
 // Pick returns the annotations of the examples that which names, in that order, of the same
 // annotators. They share a's names and classes.
 func (a *Annotations) Pick(which []int) *Annotations {
-	p := &Annotations{Classes: a.Classes, Names: a.Names, Right: a.Right, Start: make([]int, 1,
-		len(which)+1)}
+	p := &Annotations{Classes: a.Classes, Names: a.Names, Right: a.Right, Functions: a.Functions,
+		Start: make([]int, 1, len(which)+1)}
 	for _, i := range which {
 		by, label := a.Of(i)
 		p.By, p.Label = append(p.By, by...), append(p.Label, label...)
@@ -94,7 +98,8 @@ func (a *Annotations) Check(n, q int) error {
 			len(a.Right), len(a.Names))
 	}
 	for i := range n {
-		if a.Start[i] >= a.Start[i+1] || a.Start[i+1] > len(a.By) {
+		if a.Start[i] > a.Start[i+1] || a.Start[i+1] > len(a.By) ||
+			!a.Functions && a.Start[i] == a.Start[i+1] {
 			return fmt.Errorf("annotations: example %d (counted from 0) has no label, wanted one or more", i)
 		}
 		by, label := a.Of(i)
@@ -213,22 +218,35 @@ type AnnotationOptions struct {
 // forms. The long form has a label to each line: a column that names the example, worker (or
 // annotator), and label; other columns do not count. The wide form has a line to each example: a
 // column for each annotator, which is empty where there is no label; without a column that names
-// the example, lines are the examples in order. docs/data.md says how a header names examples.
+// the example, lines are the examples in order. docs/data.md says how a header names examples. JSON
+// that Label Studio or Argilla has exported is read too, as far as an answer is one label.
 //
 // An annotator may label an example twice; both count. With data, an example may be without a label
 // (Labelled). Errors begin with the path, and where a line is wrong with its number. Reading tells
 // its progress through ctx, and ends with it.
 func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
-	t := annotationTable{path: path, o: o, data: labelfile.Data{N: -1}, worker: -1, label: -1,
+	return newTable(path, o).readCSV(ctx)
+}
+
+func newTable(path string, o AnnotationOptions) *annotationTable {
+	t := &annotationTable{path: path, o: o, data: labelfile.Data{N: -1}, worker: -1, label: -1,
 		annotators: labelfile.NewNames(nil), classes: labelfile.NewNames(o.Classes)}
 	if o.Items > 0 {
 		t.data = labelfile.Data{N: o.Items, IDs: o.IDs, IDColumn: o.IDColumn}
 	}
-	err := labelfile.Each(ctx, path, "the annotations", "row,worker,label", t.place, t.add)
+	return t
+}
+
+func (t *annotationTable) readCSV(ctx context.Context) (*Annotations, error) {
+	notes, err := labelfile.Each(ctx, t.path, "the annotations", "row,worker,label", t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
-	return t.finish()
+	a, err := t.finish()
+	if err == nil {
+		a.Notes = notes
+	}
+	return a, err
 }
 
 // annotationTable is a table that is being read.
@@ -243,6 +261,7 @@ type annotationTable struct {
 	annotators *labelfile.Names
 	classes    *labelfile.Names
 	rows       int
+	functions  bool // who gives no label abstains
 	lines      []annotation
 }
 
@@ -325,6 +344,9 @@ func (t *annotationTable) add(row []string, line int) (err error) {
 
 // put takes a label.
 func (t *annotationTable) put(item int, by int32, label string, line int) error {
+	if t.functions && abstains(label) {
+		return nil
+	}
 	k, err := t.classes.Index(label)
 	if err != nil {
 		return err
@@ -378,6 +400,7 @@ func (t *annotationTable) finish() (*Annotations, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.Functions = t.functions
 	order := make([]int32, len(a.Names))
 	for k, name := range t.annotators.List {
 		to, _ := slices.BinarySearch(a.Names, name)
@@ -405,6 +428,10 @@ func (t *annotationTable) finish() (*Annotations, error) {
 		right := -1 // the line of a right label
 		for ; at < len(t.lines) && t.lines[at].item == i; at++ {
 			l := t.lines[at]
+			if t.functions && at > a.Start[i] && t.lines[at-1].by == l.by {
+				return nil, fmt.Errorf("%s:%d: function %.60q votes twice on an example, also in line %d, "+
+					"want one vote", t.path, l.line, a.Names[l.by], t.lines[at-1].line)
+			}
 			if a.Right != nil && a.Right[l.by] {
 				if right >= 0 && t.lines[right].label != l.label {
 					return nil, fmt.Errorf("%s:%d: an example has label %.60q of worker %.60q, and %.60q of "+

@@ -296,4 +296,6 @@ var assumptions = map[crowd.Method]string{
 		"classes, and classes are alike frequent",
 	crowd.DawidSkene: "annotators err independently of each other, and each errs alike on all " +
 		"examples of a class",
+	crowd.ByFunctions: "a vote is right more often than chance, and functions vote independently of " +
+		"each other in each class, but for copies",
 }

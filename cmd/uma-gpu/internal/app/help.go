@@ -42,7 +42,7 @@ var FlagGroups = []Group{
 		text text-features text-min-df text-ngrams missing unseen encoding match-features normalize validate stream
 		features classes examples labelled
 		pool show show-file pictures fractions counts synthetic npz`},
-	{"Label noise", `confusion confusion-axes trust-confusion inverse annotators trust table clean
+	{"Label noise", `confusion confusion-axes trust-confusion inverse annotators functions trust table clean
 		weight-column row-weights label-probabilities candidates unknown-label positive-unlabelled
 		complementary checked prior probabilities method pooled pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
@@ -55,7 +55,7 @@ var FlagGroups = []Group{
 	{"Device", "device shares max-alloc memory-limit audit allow-nonconforming"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores sets set-score by-class checkpoint every history report profile picture dir clean-by write-clean
-		write-confusion write-labels write-labelled axes tables markdown dry-run json verbose quiet`},
+		write-confusion write-labels write-probabilities write-labelled axes tables markdown dry-run json verbose quiet`},
 }
 
 func init() {

@@ -48,6 +48,7 @@ type candidate struct {
 	Loss    *float64 `json:"loss"` // of noisy labels; nil of one that says nothing of them
 	Wrong   int      `json:"wrong"`
 	Checked int      `json:"checked"`
+	Share   float64  `json:"share"` // of the model
 }
 
 // pair counts the mended rows of a pair of labels.
@@ -65,7 +66,7 @@ func newReport(d *dataset.Dataset, f *clean.Result) *Report {
 	}
 	r.Error = shareOf(f.Error)
 	for k, c := range f.Candidates {
-		one := candidate{Name: c.Name, Wrong: c.Wrong, Checked: c.Checked}
+		one := candidate{Name: c.Name, Wrong: c.Wrong, Checked: c.Checked, Share: c.Share}
 		if !math.IsNaN(c.Loss) {
 			one.Loss = &c.Loss
 		}
@@ -132,9 +133,9 @@ func (r *Report) text(w io.Writer) error {
 			p := r.Pairs[0]
 			row("most often\t%s, should be %s: %d rows", app.Brief(p.From), app.Brief(p.To), p.Rows)
 		}
-		row("model\t%s", r.Chosen)
-		if r.plain != nil && r.plain.Name != r.Chosen {
-			row("why\t%s", r.why())
+		row("model\t%s", r.model())
+		if why := r.why(); why != "" {
+			row("why\t%s", why)
 		}
 		if r.Error.Low != nil {
 			row("model errs on\t%s of rows, by the checked ones", r.Error)
@@ -163,12 +164,32 @@ func rowList(rows []int) string {
 	return strings.Join(words, ", ")
 }
 
-// why tells what speaks for the chosen candidate, against labels as they are.
-func (r *Report) why() string {
-	if r.chosen.Checked >= clean.LeastRight {
-		return fmt.Sprintf("errs on %d of %d checked rows; with labels as they are %d", r.chosen.Wrong,
-			r.chosen.Checked, r.plain.Wrong)
+// model names the candidates that the model is made of, the largest share first.
+func (r *Report) model() string {
+	if r.chosen.Share == 1 {
+		return r.Chosen
 	}
-	return fmt.Sprintf("labels held out are likelier: loss %.4f; with labels as they are %.4f",
-		*r.chosen.Loss, *r.plain.Loss)
+	parts := slices.Clone(r.Candidates)
+	slices.SortStableFunc(parts, func(a, b candidate) int { return -cmp.Compare(a.Share, b.Share) })
+	var names []string
+	for _, c := range parts {
+		if c.Share > 0 {
+			names = append(names, fmt.Sprintf("%s (%.0f %%)", c.Name, 100*c.Share))
+		}
+	}
+	return strings.Join(names, "; ")
+}
+
+// why tells what speaks for the chosen candidate, against labels as they are; "" for nothing.
+func (r *Report) why() string {
+	switch c, p := r.chosen, r.plain; {
+	case p == nil || p.Name == c.Name:
+	case c.Checked >= clean.LeastRight && c.Wrong < p.Wrong:
+		return fmt.Sprintf("%s errs on %d of %d checked rows; with labels as they are %d", c.Name,
+			c.Wrong, c.Checked, p.Wrong)
+	case c.Checked < clean.LeastRight && *c.Loss < *p.Loss:
+		return fmt.Sprintf("labels held out are likelier: loss %.4f; with labels as they are %.4f",
+			*c.Loss, *p.Loss)
+	}
+	return ""
 }

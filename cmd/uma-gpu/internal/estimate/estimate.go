@@ -35,6 +35,8 @@ type Options struct {
 	Pooled        float64
 	Out           string
 	WriteLabels   string
+	Functions     string
+	WriteProbs    string
 
 	source *source
 }
@@ -44,8 +46,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "estimate",
 		Usage: "find the confusion matrix of labels",
-		Description: `Takes one of four sources: a table of true against noisy labels (--table), examples with both labels
-(--clean), labels of several people (--annotators), or noisy labels alone (--data). Prints
+		Description: `Takes one of five sources: a table of true against noisy labels (--table), examples with both labels
+(--clean), labels of several people (--annotators), votes of labelling functions (--functions), or
+noisy labels alone (--data). Prints
 P(noisy = row | true = column) with the standard error of each entry, and what it assumes. --out
 writes the matrix, which train --confusion takes.
 
@@ -66,7 +69,8 @@ is better by more than two standard errors.
 
 Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
           uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C.csv
-          uma-gpu confusion estimate --annotators labels.csv --out C.csv --write-labels consensus.csv`,
+          uma-gpu confusion estimate --annotators labels.csv --out C.csv --write-labels consensus.csv
+          uma-gpu confusion estimate --functions votes.csv --write-probabilities p.npy`,
 		Flags: app.Flags(
 			app.Input(&o.Table, "table",
 				"counts, percentages or shares of true against noisy labels: `FILE`"),
@@ -76,6 +80,8 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 				"true classes of some examples: `FILE`, a CSV row,label, or noisy,true without --data"),
 			app.Input(&o.Annotators, "annotators",
 				"labels of several people: `FILE`, a CSV row,worker,label, or a column for each"), o.TrustFlag(),
+			app.Input(&o.Functions, "functions", "votes of labelling functions: `FILE`, a column for each "+
+				"in a CSV (empty or -1: no vote), an .npy or .npz, or WRENCH's JSON"),
 			app.Input(&o.Probabilities, "probabilities",
 				"of labels of --data, from models that have not seen the example: `FILE`, .npy or CSV"),
 			app.Input(&o.Prior, "prior",
@@ -92,7 +98,9 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 			o.EngineFlags(),
 			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
 			app.Output(&o.WriteLabels, "write-labels",
-				"also write the annotators' consensus, `FILE`.csv"),
+				"also write the consensus of annotators or functions, `FILE`.csv"),
+			app.Output(&o.WriteProbs, "write-probabilities",
+				"also write P(class | votes), `FILE`.npy, rows of ones where nobody votes"),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -113,6 +121,8 @@ var sources = []source{
 		(*Options).byTable},
 	{"annotators", nil, texts(crowd.Methods), []string{"pooled", "write-labels", "trust"},
 		(*Options).byAnnotators},
+	{"functions", nil, []string{string(crowd.ByFunctions)},
+		[]string{"write-labels", "trust", "write-probabilities"}, (*Options).byFunctions},
 	{"probabilities", []string{"data", "clean"},
 		[]string{string(outoffold.ConfidentJoint), string(outoffold.AnchorPoints)}, nil,
 		(*Options).byProbabilities},
@@ -152,7 +162,7 @@ func Run(ctx context.Context, o *Options) error {
 // check finds the source, and checks the options by it.
 func (o *Options) check() (err error) {
 	files := map[string]string{"table": o.Table, "annotators": o.Annotators,
-		"probabilities": o.Probabilities, "data": o.Data.Path, "clean": o.Clean}
+		"functions": o.Functions, "probabilities": o.Probabilities, "data": o.Data.Path, "clean": o.Clean}
 	var given []string
 	for k, s := range sources {
 		if files[s.flag] == "" {
@@ -166,8 +176,8 @@ func (o *Options) check() (err error) {
 	if s == nil || len(given) > 1 && slices.ContainsFunc(given[1:], func(flag string) bool {
 		return !slices.Contains(s.with, flag)
 	}) || s.flag == "probabilities" && o.Data.Path == "" {
-		return app.Usage("found the sources %q, wanted --table, --annotators, --clean, or --data (also "+
-			"with --clean or --probabilities)", given)
+		return app.Usage("found the sources %q, wanted --table, --annotators, --functions, --clean, "+
+			"or --data (also with --clean or --probabilities)", given)
 	}
 	if o.Method != "" && !slices.Contains(s.methods, o.Method) {
 		return &app.UsageError{Got: o.Method, Allowed: s.methods, Problem: fmt.Sprintf(
@@ -237,7 +247,7 @@ func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, erro
 }
 
 func (o *Options) byPairs(ctx context.Context) (*Report, *confusion.Matrix, error) {
-	pairs, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{})
+	pairs, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{}, o.Notes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -263,7 +273,7 @@ func (o *Options) byAnnotators(ctx context.Context) (*Report, *confusion.Matrix,
 		return nil, nil, err
 	}
 	if o.WriteLabels != "" {
-		if err := writeConsensus(o.WriteLabels, found); err != nil {
+		if err := writeConsensus(o.WriteLabels, found, nil); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -284,7 +294,7 @@ func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, erro
 		return d, nil, err
 	}
 	clean, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
-		IDs: d.IDs, IDColumn: d.ID})
+		IDs: d.IDs, IDColumn: d.ID}, o.Notes)
 	if err == nil && clean.Item == nil {
 		err = fmt.Errorf("%s: found pairs of labels, wanted a column that names examples of --data "+
 			"(row, index, id) and their labels; for pairs leave out --data", o.Clean)

@@ -26,6 +26,7 @@ type Report struct {
 	Unidentified []string        `json:"not_identified,omitempty"`
 	Candidates   []contestant    `json:"candidates,omitempty"` // of auto
 	Annotators   []app.Annotator `json:"annotators,omitempty"`
+	*Votes                       // of labelling functions
 }
 
 // contestant is a method that competed.
@@ -77,14 +78,18 @@ func (r *Report) text(w io.Writer) error {
 			return err
 		}
 	}
+	if r.Votes != nil {
+		return r.Votes.text(w)
+	}
 	if r.Annotators == nil {
 		return nil
 	}
 	return app.PrintAnnotators(w, r.Annotators)
 }
 
-// writeConsensus writes a CSV with the consensus on each item and how likely it is.
-func writeConsensus(path string, found *crowd.Result) error {
+// writeConsensus writes a CSV with the consensus on each item and how likely it is. which are the
+// items' indices; nil for all.
+func writeConsensus(path string, found *crowd.Result, which []int) error {
 	q := len(found.Classes)
 	return atomicfile.Write(path, func(w io.Writer) error {
 		rows := [][]string{{"item", "label", "probability"}}
@@ -94,6 +99,9 @@ func writeConsensus(path string, found *crowd.Result) error {
 		for i, k := range found.Consensus {
 			p := strconv.FormatFloat(float64(found.Posterior[i*q+int(k)]), 'g', -1, 32)
 			name := strconv.Itoa(i + 1)
+			if which != nil {
+				name = strconv.Itoa(which[i] + 1)
+			}
 			if found.Items != nil {
 				name = found.Items[i]
 			}

@@ -120,7 +120,7 @@ func (t *Tables) Wanted(o *app.Common) bool { return t.All || o.Given("axes") }
 func BelowZero(table [][]float64) string {
 	for _, row := range table {
 		if len(row) > 0 && slices.Min(row) < 0 {
-			return "; entries below 0 are by chance"
+			return "; 0 also stands for estimates below it"
 		}
 	}
 	return ""
@@ -193,7 +193,7 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 	}
 	remark := BelowZero(c.Confusion)
 	return j.printMatrix(w, "estimated confusion matrix", remark, classes, func(i, k int) string {
-		return fmt.Sprintf("%.1f", c.Confusion[i][k])
+		return fmt.Sprintf("%.1f", max(0, c.Confusion[i][k]))
 	})
 }
 

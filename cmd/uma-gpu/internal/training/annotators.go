@@ -98,8 +98,35 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 // readSorted reads the annotators' labels, with their classes in order if options has none.
 func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOptions,
 ) (*crowd.Annotations, error) {
-	a, err := app.Awaited(ctx, o.Annotators, func(path string) (*crowd.Annotations, error) {
-		return crowd.ReadAnnotations(ctx, path, options)
+	a, err := sorted(ctx, o.Annotators, options, crowd.ReadAnnotations)
+	if err == nil {
+		for _, note := range a.Notes {
+			o.Notes.Say("annotators: %s", note)
+		}
+	}
+	return a, err
+}
+
+// ReadFunctions reads the votes of labelling functions, with their classes in order if options has
+// none.
+func (o *Options) ReadFunctions(ctx context.Context, path string, options crowd.AnnotationOptions,
+) (a *crowd.Annotations, err error) {
+	if o.Trust != "" {
+		options.Right = strings.Split(o.Trust, ",")
+	}
+	if a, err = sorted(ctx, path, options, crowd.ReadFunctions); err == nil {
+		o.Notes.Say("functions: %s, %d votes of %d functions on %d examples, %d classes", path,
+			len(a.Label), len(a.Names), a.N(), len(a.Classes))
+	}
+	return a, err
+}
+
+// sorted reads a table of labels.
+func sorted(ctx context.Context, path string, options crowd.AnnotationOptions,
+	read func(context.Context, string, crowd.AnnotationOptions) (*crowd.Annotations, error),
+) (*crowd.Annotations, error) {
+	a, err := app.Awaited(ctx, path, func(path string) (*crowd.Annotations, error) {
+		return read(ctx, path, options)
 	})
 	if err != nil || options.Classes != nil {
 		return a, err
@@ -107,7 +134,7 @@ func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOption
 	classes := slices.Clone(a.Classes)
 	dataset.SortClasses(classes)
 	if err := a.Arrange(classes); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Annotators, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return a, nil
 }

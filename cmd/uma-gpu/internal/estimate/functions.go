@@ -1,0 +1,107 @@
+package estimate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+)
+
+// Votes is what the report says of labelling functions.
+type Votes struct {
+	Examples  int        `json:"examples"`
+	Voted     int        `json:"voted"` // examples with a vote
+	Prior     []float64  `json:"prior"`
+	Known     bool       `json:"prior_known"` // by right labels; else it is uniform
+	ByVote    bool       `json:"by_vote"`
+	Functions []Function `json:"functions"`
+}
+
+// Function is what --json prints of one.
+type Function struct {
+	Name     string  `json:"name"`
+	Votes    int     `json:"votes"`
+	Coverage float64 `json:"coverage"`
+	Overlap  float64 `json:"overlap"`
+	Conflict float64 `json:"conflict"`
+	Right    float64 `json:"right"`
+	Copies   int     `json:"copies,omitempty"`
+	// [k][t] = P(vote k | true class t); the last row abstains
+	Confusion [][]float64 `json:"confusion"`
+}
+
+// text prints the functions for people.
+func (v *Votes) text(w io.Writer) error {
+	prior := "uniform, as nobody knows it"
+	if v.Known {
+		prior = "by right labels"
+	}
+	fmt.Fprintf(w, "\n%d of %d examples have a vote; class prior %s\n", v.Voted, v.Examples, prior)
+	if v.ByVote {
+		fmt.Fprintln(w, "the labels are those of the vote: the model would overrule too many")
+	}
+	return app.Table(w, func(row app.Row) {
+		row("\nfunction\tvotes\tcoverage\toverlap\tconflict\tright\t")
+		for _, f := range v.Functions {
+			copies := ""
+			if f.Copies > 0 {
+				copies = fmt.Sprintf("nearly the votes of %d more", f.Copies)
+			}
+			row("%s\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%s", f.Name, f.Votes, 100*f.Coverage,
+				100*f.Overlap, 100*f.Conflict, 100*f.Right, copies)
+		}
+	})
+}
+
+func (o *Options) byFunctions(ctx context.Context) (*Report, *confusion.Matrix, error) {
+	a, err := o.ReadFunctions(ctx, o.Functions, crowd.AnnotationOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := crowd.FitFunctions(ctx, a)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Functions, err)
+	}
+	found, which := all.Voted()
+	m, err := estimate.FromCrowd(found, found.Consensus)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.Functions, err)
+	}
+	r, q := newReport(m), m.Q()
+	r.Method += ", of the labels by their votes"
+	r.Votes = &Votes{Examples: a.N(), Voted: len(which), Prior: all.Prior, Known: all.Known,
+		ByVote: all.ByVote}
+	for _, f := range all.Functions {
+		r.Functions = append(r.Functions, Function{f.Name, f.Votes, f.Coverage, f.Overlap, f.Conflict,
+			f.Right, f.Copies, app.Rows(f.P, q)})
+	}
+	if o.WriteLabels != "" {
+		if err := writeConsensus(o.WriteLabels, found, which); err != nil {
+			return nil, nil, err
+		}
+	}
+	if o.WriteProbs == "" {
+		return r, &m.Matrix, nil
+	}
+	soft := slices.Clone(all.Posterior)
+	for i, voted := range all.Labelled {
+		for k := range q {
+			if !voted {
+				soft[i*q+k] = 1
+			}
+		}
+	}
+	return r, &m.Matrix, atomicfile.Write(o.WriteProbs, func(w io.Writer) error {
+		if _, err := w.Write(npyfile.Header("<f4", a.N(), q)); err != nil {
+			return err
+		}
+		return npyfile.Write(w, soft)
+	})
+}

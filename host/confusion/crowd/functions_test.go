@@ -1,0 +1,253 @@
+package crowd
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+)
+
+// keywords are votes of functions on n examples, of frequent classes first: each function gives one
+// class or abstains, and votes rate[t] often in class t. The last two are copies of the first.
+func keywords(n int, prior []float64, rates [][]float64, gives []int32, seed uint64) (
+	a *Annotations, right []int32) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	a = &Annotations{Functions: true, Start: []int{0}}
+	for k := range prior {
+		a.Classes = append(a.Classes, fmt.Sprint(k))
+	}
+	for j := range len(rates) + 2 {
+		a.Names = append(a.Names, fmt.Sprintf("f%02d", j))
+	}
+	for range n {
+		u, class := rng.Float64(), 0
+		for u > prior[class] && class < len(prior)-1 {
+			u -= prior[class]
+			class++
+		}
+		right = append(right, int32(class))
+		first := false
+		for j, rate := range rates {
+			if rng.Float64() < rate[class] {
+				a.By, a.Label = append(a.By, int32(j)), append(a.Label, gives[j])
+				first = first || j == 0
+			}
+		}
+		for k := range 2 {
+			if first {
+				a.By, a.Label = append(a.By, int32(len(rates)+k)), append(a.Label, gives[0])
+			}
+		}
+		a.Start = append(a.Start, len(a.By))
+	}
+	return a, right
+}
+
+// Three classes, three functions of each: the copied one is often wrong.
+func threeClasses(n int) (*Annotations, []int32, [][]float64) {
+	var rates [][]float64
+	var gives []int32
+	for j := range 9 {
+		rate := []float64{0.05, 0.05, 0.05}
+		rate[j%3] = 0.35
+		if j == 0 {
+			rate = []float64{0.3, 0.15, 0.15}
+		}
+		rates, gives = append(rates, rate), append(gives, int32(j%3))
+	}
+	a, right := keywords(n, []float64{0.34, 0.33, 0.33}, rates, gives, 1)
+	return a, right, rates
+}
+
+func TestFunctions(t *testing.T) {
+	a, right, rates := threeClasses(4000)
+	found, err := FitFunctions(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, which := found.Voted()
+	byModel, byVote := 0, 0
+	votes := a.Votes(1)
+	for k, i := range which {
+		if some.Consensus[k] == right[i] {
+			byModel++
+		}
+		if votes[i] == right[i] {
+			byVote++
+		}
+	}
+	if byModel < byVote+len(which)/20 || found.ByVote || found.Known {
+		t.Errorf("right: %d by the model, %d by the vote, of %d; %v %v, wanted five in a hundred more",
+			byModel, byVote, len(which), found.ByVote, found.Known)
+	}
+	if len(found.Functions) != 11 {
+		t.Fatalf("%d functions, wanted 11", len(found.Functions))
+	}
+	for j, f := range found.Functions {
+		if copied := j == 0 || j > 8; copied != (f.Copies == 2) {
+			t.Errorf("function %s has %d copies", f.Name, f.Copies)
+		}
+		for c := range 3 {
+			sum := 0.0
+			for k := range 4 {
+				sum += f.P[k*3+c]
+			}
+			if math.Abs(sum-1) > 1e-9 {
+				t.Errorf("function %s: votes and abstaining in class %d sum to %v", f.Name, c, sum)
+			}
+			if j < 9 && math.Abs(f.P[j%3*3+c]-rates[j][c]) > 0.08 {
+				t.Errorf("function %s votes %.3f of class %d, wanted %.2f", f.Name, f.P[j%3*3+c], c,
+					rates[j][c])
+			}
+		}
+		if f.Coverage < f.Overlap || f.Overlap < f.Conflict || f.Conflict == 0 {
+			t.Errorf("function %s: coverage %v, overlap %v, conflict %v", f.Name, f.Coverage, f.Overlap,
+				f.Conflict)
+		}
+	}
+	again, err := FitFunctions(t.Context(), a)
+	if err != nil || !reflect.DeepEqual(again, found) {
+		t.Errorf("another fit differs, %v", err)
+	}
+}
+
+func TestFunctionsFallBack(t *testing.T) {
+	// One class has nearly all examples, and functions that vote on nearly all of them: a uniform
+	// prior takes one abstaining for a sign of the other class.
+	prior := []float64{0.9, 0.05, 0.05}
+	var rates [][]float64
+	var gives []int32
+	for j := range 12 {
+		rates = append(rates, []float64{0.3, 0.02, 0.02})
+		if gives = append(gives, 0); j > 8 {
+			rates[j], gives[j] = []float64{0.002, 0.1, 0.1}, int32(j%2+1)
+		}
+	}
+	a, right := keywords(3000, prior, rates, gives, 2)
+	found, err := FitFunctions(t.Context(), a)
+	if err != nil || !found.ByVote {
+		t.Fatalf("%v, wanted the vote", err)
+	}
+	votes := a.Votes(1)
+	for i, labelled := range found.Labelled {
+		row := found.Posterior[i*3 : (i+1)*3]
+		if labelled && row[votes[i]] != slices.Max(row) {
+			t.Fatalf("example %d has %v, and the vote %d", i, row, votes[i])
+		}
+	}
+	// Some right labels are the prior, and the model stands.
+	withRight := &Annotations{Classes: a.Classes, Names: append(slices.Clone(a.Names), "right"),
+		Functions: true, Right: make([]bool, len(a.Names)+1), Start: []int{0}}
+	withRight.Right[len(a.Names)] = true
+	for i := range a.N() {
+		by, label := a.Of(i)
+		withRight.By, withRight.Label = append(withRight.By, by...), append(withRight.Label, label...)
+		if i%30 == 0 {
+			withRight.By = append(withRight.By, int32(len(a.Names)))
+			withRight.Label = append(withRight.Label, right[i])
+		}
+		withRight.Start = append(withRight.Start, len(withRight.By))
+	}
+	found, err = FitFunctions(t.Context(), withRight)
+	if err != nil || found.ByVote || !found.Known || !(found.Prior[0] > 0.8) {
+		t.Errorf("by vote %v, prior %v, %v", found.ByVote, found.Prior, err)
+	}
+	if len(found.Functions) != len(a.Names) {
+		t.Errorf("%d functions, wanted %d without the right labels", len(found.Functions), len(a.Names))
+	}
+}
+
+// array is an .npy file of int64 rows.
+func array(rows [][]int64) []byte {
+	b := npyfile.Header("<i8", len(rows), len(rows[0]))
+	var out bytes.Buffer
+	out.Write(b)
+	for _, row := range rows {
+		npyfile.Write(&out, row) // to memory
+	}
+	return out.Bytes()
+}
+
+// zipped is an .npz file.
+func zipped(t *testing.T, name string, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	f, err := w.Create(name)
+	if err == nil {
+		_, err = f.Write(content)
+	}
+	if err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestReadFunctions(t *testing.T) {
+	want := &Annotations{Classes: []string{"1", "0"}, Names: []string{"1", "2", "3"}, Functions: true,
+		Start: []int{0, 2, 2, 3}, By: []int32{0, 2, 1}, Label: []int32{0, 1, 0}}
+	votes := array([][]int64{{1, -1, 0}, {-1, -1, -1}, {-1, 1, -1}})
+	for name, text := range map[string][]byte{
+		"csv":      []byte("1,2,3\n1,,0\n,-1,abstain\n-1.0,1,\n"),
+		"long csv": []byte("row,worker,label\n1,1,1\n1,3,0\n2,2,-1\n3,2,1\n"),
+		"wrench": []byte("{\"0\": {\"label\": 1, \"weak_labels\": [1, -1, 0], \"data\": {}},\n" +
+			"\"1\": {\"label\": 0, \"weak_labels\": [-1, -1, -1]}, \"2\": {\"weak_labels\": [-1, 1, -1]}}"),
+		"npy": votes,
+		"npz": zipped(t, "L.npy", votes),
+	} {
+		for _, data := range [][]byte{text, gzipped(t, text)} {
+			got, err := ReadFunctions(t.Context(), save(t, "v", data), AnnotationOptions{Items: 3})
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+v, %v, wanted %+v", name, got, err, want)
+			}
+		}
+	}
+	text := `{"0": {"label": 1, "weak_labels": [0, 1]}, "1": {"label": 0, "weak_labels": [-1, -1]}}`
+	got, err := ReadFunctions(t.Context(), save(t, "v", []byte(text)),
+		AnnotationOptions{Right: []string{"label"}})
+	if err != nil || !slices.Equal(got.Names, []string{"1", "2", "label"}) || !got.Right[2] {
+		t.Errorf("with right labels: %+v, %v", got, err)
+	}
+}
+
+func TestReadFunctionsRefuses(t *testing.T) {
+	row := `{"label": 0, "weak_labels": [0, 1]}`
+	for _, c := range []struct{ name, text, want string }{
+		{"votes of nobody", "a,b,c\n", "v no label"},
+		{"abstain everywhere", "a,b\n-1,\n,abstain\n-1,-1\n", "v no label"},
+		{"JSON that abstains", `{"0": {"weak_labels": [-1]}, "1": {"weak_labels": [-1]},` +
+			`"2": {"weak_labels": [-1]}}`, "v no label"},
+		{"one class", "a,b\n1,\n,1\n1,1\n", "v 1 classes"},
+		{"unknown item", "row,worker,label\n4,a,1\n", `v:2 row "4" 1 3`},
+		{"too few rows", "a,b\n1,0\n", "v 1 lines 3"},
+		{"voted twice", "row,worker,label\n1,a,1\n1,a,0\n2,b,1\n", `v:3 "a" twice line 2`},
+		{"truncated JSON", "{\"0\": " + row + ",\n\"1\": {\"label\": 0,", "v:2 JSON end whole"},
+		{"JSON of other things", `{"0": {"text": "x"}}`, "v:1 JSON example 1"},
+		{"JSON of texts", "{\n\"0\": {\"weak_labels\": [\"spam\"]}}", "v:2 JSON"},
+		{"uneven JSON", "{\"0\": " + row + ",\n\n\"1\": {\"weak_labels\": [1]}}", "v:3 example 2 1 2"},
+		{"a vote below -1", "{\"0\": {\"weak_labels\": [-2, 1]}}", "v:1 row 1 -2 abstain"},
+		{"JSON of too few", "{\"0\": " + row + "}", "v 1 rows 3"},
+		{"flat array", string(append(npyfile.Header("<i8", 3), make([]byte, 24)...)), "v shape 3 rows"},
+		{"shares", string(append(npyfile.Header("<f8", 3, 1), make([]byte, 24)...)), "v type whole"},
+		{"short array", string(append(npyfile.Header("<i8", 3, 2), make([]byte, 24)...)), "v 3×2"},
+		{"no zip", "PK\x03\x04 and more", "v zip"},
+		{"arrays without votes", string(zipped(t, "text.npy", nil)) + "", "v text"},
+	} {
+		_, err := ReadFunctions(t.Context(), save(t, "v", []byte(c.text)), AnnotationOptions{Items: 3})
+		if !facts.Told(err, c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	if _, err := ReadFunctions(t.Context(), "nowhere", AnnotationOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("no file: %v", err)
+	}
+}

@@ -129,7 +129,8 @@ type ridgePart struct{ gram, sums []float64 } // d×d, the lower triangle; q×d
 
 func newRidge(z dataset.Examples, y []int32, shares []float32, q int) *ridge {
 	d := z.D + 1
-	r := &ridge{z: z, y: y, shares: shares, q: q, d: d, parts: make([]ridgePart, ridgeFolds), loss: math.Inf(1)}
+	r := &ridge{z: z, y: y, shares: shares, q: q, d: d,
+		parts: make([]ridgePart, ridgeFolds), loss: math.Inf(1)}
 	parallel.Tasks(ridgeFolds, func(k int) {
 		f, x := ridgePart{make([]float64, d*d), make([]float64, q*d)}, make([]float64, d)
 		for i := k; i < z.N; i += ridgeFolds {

@@ -90,6 +90,19 @@ wheel-check: wheel ## installs the wheel in a new environment by pip, without a 
 	@.ci/install-deps python3-sklearn python3-venv unshare
 	packaging/wheel-check.sh build/umagpu-*.whl build/wheel/venv
 
+# Its version is app.Version; SIGN=KEY signs the checksums. release-check takes some minutes: nothing is cached.
+release: deps ## archives, wheels, the Debian package, checksums, licences and a bill of materials, in build/release
+	@.ci/install-deps dpkg-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+	rm -rf build/release
+	packaging/release.sh build/release
+
+release-check: ## builds build/release again elsewhere, compares the bytes, and runs what this machine can
+	@.ci/install-deps dpkg-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user unzip
+	packaging/release-check.sh build/release build/release-again
+
+vulnerabilities: ## known vulnerabilities of what the program calls, by govulncheck
+	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
+
 # Devices with little memory and small work groups.
 small: deps ## the suite on devices with little memory and small work groups
 	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu

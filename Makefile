@@ -90,6 +90,19 @@ wheel-check: wheel ## installs the wheel in a new environment by pip, without a 
 	@.ci/install-deps python3-sklearn python3-venv unshare
 	packaging/wheel-check.sh build/umagpu-*.whl build/wheel/venv
 
+# Its version is app.Version; SIGN=KEY signs the checksums. release-check takes some minutes: nothing is cached.
+release: deps ## archives, wheels, the Debian package, checksums, licences and a bill of materials, in build/release
+	@.ci/install-deps dpkg-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+	rm -rf build/release
+	packaging/release.sh build/release
+
+release-check: ## builds build/release again elsewhere, compares the bytes, and runs what this machine can
+	@.ci/install-deps dpkg-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user unzip
+	packaging/release-check.sh build/release build/release-again
+
+vulnerabilities: ## known vulnerabilities of what the program calls, by govulncheck
+	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
+
 # Devices with little memory and small work groups.
 small: deps ## the suite on devices with little memory and small work groups
 	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
@@ -253,7 +266,7 @@ fuzz-short: deps ## each fuzz target for 1s, as every change is
 
 # What build/learners.jsonl has is not measured again: an interrupted run goes on.
 learners: build data ## the tables of docs/learners.md: nine ways to train on ten sets, and on three that people labelled
-	bench/learners.py build/uma-gpu "$(DATA)" build/learners.jsonl learners
+	/usr/bin/python3 bench/learners.py build/uma-gpu "$(DATA)" build/learners.jsonl learners
 
 learner-bits: build ## the SHA-256 of the weights of every learner, engine, storage and kernel, a line each
 	@bench/every-learner-bits.sh build/uma-gpu testdata/digits.csv.gz
@@ -310,7 +323,7 @@ serve: build data ## throughput and times of uma-gpu serve by hey, and requests 
 # What build/estimates.jsonl has is not measured again.
 estimates: build data ## estimates of C on ten sets and three noises, and crowds: the tables of docs/confusion.md
 	@.ci/install-deps python3-numpy python3-scipy
-	bench/estimates.py build/uma-gpu "$(DATA)" build/estimates.jsonl
+	/usr/bin/python3 -W ignore bench/estimates.py build/uma-gpu "$(DATA)" build/estimates.jsonl
 
 # Four minutes on two cores; go run ./bench/papers lists all experiments.
 reproduce-quick: deps ## the toy experiments of the papers and, with DATA, its table on two small sets
@@ -319,7 +332,7 @@ reproduce-quick: deps ## the toy experiments of the papers and, with DATA, its t
 		-quiet -out build/table1.jsonl
 
 weights: build data ## the variants of UMA beside each other: docs/weights-table.md
-	bench/learners.py build/uma-gpu "$(DATA)" build/weights.jsonl weights
+	/usr/bin/python3 bench/learners.py build/uma-gpu "$(DATA)" build/weights.jsonl weights
 
 clean: ## removes build/
 	rm -rf build

@@ -30,19 +30,18 @@ def found(case, *flags):
 
 def main():
     program, data, *only = sys.argv[1:]
-    print("| set | rule | flagged | precision | recall |\n|---|---|--:|--:|--:|")
+    print("| precision / recall | `issues` | with C | cleanlab, logistic | cleanlab, k-NN |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name in only or ["digits", "drybean", "optdigits", "letter", "music_genre"]:
             for noise in NOISES if name not in OWN else ["people"]:
                 case = Case(program, folder, name, noise, data)
                 x, y, right = case.examples()
                 q = int(max(y)) + 1
-                rules = {"`issues`": found(case), "`issues --confusion C.csv`": found(case, "--confusion", case.true),
-                         "cleanlab, logistic": prune(x, y, q, make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))),
-                         "cleanlab, k-NN": prune(x, y, q, KNeighborsClassifier(10))}
-                for rule, flagged in rules.items():
-                    s = scores(flagged, y != right)
-                    print(f"| {name}, {noise} | {rule} | {s['flagged']} | {s['precision']:.3f} | {s['recall']:.3f} |", flush=True)
+                rules = [found(case), found(case, "--confusion", case.true),
+                         prune(x, y, q, make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))),
+                         prune(x, y, q, KNeighborsClassifier(10))]
+                cells = [f"{s['precision']:.3f} / {s['recall']:.3f}" for s in (scores(flagged, y != right) for flagged in rules)]
+                print(f"| {name}, {noise} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

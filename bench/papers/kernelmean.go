@@ -47,7 +47,11 @@ const Distance = "distance"
 
 // meanWay is the mean classifier, not told C.
 var meanWay = way{name: "linear mean",
-	params: func() learners.Params { return kernelmean.Defaults() }, blind: true}
+	params: func() learners.Params {
+		p := kernelmean.Defaults()
+		p.Balanced = false // as in the paper
+		return p
+	}, blind: true}
 
 // logistic is what a loss that is no linear one makes of the noise.
 var logistic = way{name: "softmax, C = I", params: forward.params, blind: true}

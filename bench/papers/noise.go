@@ -36,11 +36,8 @@ const noiseMost = 4000 // examples to train on
 // the same.
 var meanWays = []way{
 	{name: "kernel mean", params: meanWay.params, blind: true},
-	{name: "kernel mean, balanced", blind: true, params: func() learners.Params {
-		p := kernelmean.Defaults()
-		p.Balanced = true
-		return p
-	}},
+	{name: "kernel mean, balanced", blind: true,
+		params: func() learners.Params { return kernelmean.Defaults() }},
 	{name: "kernel mean, C", params: meanWay.params},
 }
 

@@ -96,6 +96,35 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
+// A GOMEMLIMIT that the program by itself is above ends no run that fits.
+func TestUnrealLimit(t *testing.T) {
+	m := filepath.Join(t.TempDir(), "m.npz")
+	p := processOf(t, "GOMEMLIMIT=1; export GOMEMLIMIT;", "train", "--data", digits, "--quiet",
+		"--learner", "classmean", "--model", m)
+	if text, err := p.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// Landmarks are dense where products are computed: sparse examples of very many features are
+// refused before.
+func TestKernelOfVeryManyFeatures(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&rows, "%d %d:1 %d:2 %d:0.5\n", i%2, 1+i, 50+3*i, 100_000_000-i)
+	}
+	data := write(t, dir, "wide.svm", rows.String())
+	for _, args := range []string{"kpca fit --data " + data + " --basis ", "kernelmean atoms --data " +
+		data + " --atoms 3 --out ", "train --kernel rbf --data " + data + " --model "} {
+		p := processOf(t, "ulimit -v 8000000;", strings.Fields(args+filepath.Join(dir, "out.npz"))...)
+		text, err := p.CombinedOutput()
+		if code := exitOf(t, err); code != app.ExitMemory || !strings.Contains(string(text), "features") {
+			t.Errorf("%s: exit code %d\n%.600s", args, code, text)
+		}
+	}
+}
+
 // pack packs a text by gzip.
 func pack(t *testing.T, text string) string {
 	t.Helper()

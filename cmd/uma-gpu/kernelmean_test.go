@@ -107,7 +107,7 @@ func TestMargin(t *testing.T) {
 	data := ringsFile(t, dir, "train.csv", 1)
 	model := filepath.Join(dir, "m.npz")
 	train := []string{"train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "2"}
-	succeed(t, append(train, "--learner", "kernelmean")...)
+	succeed(t, append(train, "--learner", "kernelmean", "--balanced=false")...)
 	margin := []string{"kernelmean", "margin", "--model", model, "--data", data}
 	stdout, _ := succeed(t, append(margin, "--json")...)
 	r := decode[[]meanmodel.Margin](t, stdout)

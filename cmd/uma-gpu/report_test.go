@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -209,5 +210,44 @@ func TestReportUsage(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("%s was written", name)
 		}
+	}
+}
+
+// What the page says to do next runs as it is pasted, whatever the table.
+func TestReportNextRuns(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	var rows strings.Builder
+	rows.WriteString("kind;note;a;b\n")
+	for i := range 200 {
+		k := i % 2
+		label := k
+		if i%7 == 0 {
+			label = 1 - k
+		}
+		fmt.Fprintf(&rows, "%c;%s words of it %d;%d;%d\n", 'x'+label, []string{"low", "high"}[k], i%5,
+			10*k+i%3, 7*k-i%4)
+	}
+	write(t, dir, "my table.csv", rows.String())
+	succeed(t, "train", "--data", "my table.csv", "--label-column", "kind", "--text", "note",
+		"--separator", ";", "--learn-confusion", "--model", "m.npz")
+	text, _ := succeed(t, "report", "--model", "m.npz", "--data", "my table.csv", "--label-column",
+		"kind", "--json")
+	r := decode[report.Report](t, text)
+	_, command, found := strings.Cut(r.Verdict.Next, ": uma-gpu ")
+	if !found {
+		t.Fatalf("next is %q", r.Verdict.Next)
+	}
+	var words []string
+	for k, part := range strings.Split(command, "'") { // every second one is quoted
+		if k%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	succeed(t, words...)
+	if listed := string(read(t, "issues.csv")); strings.Count(listed, "\n") != 201 {
+		t.Errorf("%q lists\n%.300s", words, listed)
 	}
 }

@@ -1,10 +1,13 @@
 package simd
 
 import (
+	"fmt"
+
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -29,6 +32,12 @@ func (e unchecked) Project(dst []float32, stored dataset.Stored, p engine.Projec
 		j.group = sparseGroup
 	}
 	per := max(1, panelBytes/(4*chunk*(x.D+p.Axes.Q))) * chunk
+	side := panels(min(per, p.Landmarks.N), j.group) * j.group
+	// Panels, and a row of each processor.
+	if err := memory.Check(memory.Product(side+parallel.Workers(side, 1), x.D, 4), fmt.Sprintf(
+		"a dense copy of %d landmarks × %d features", side, x.D)); err != nil {
+		return err
+	}
 	for from := 0; from < p.Landmarks.N; from += per {
 		j.first, j.last = from, min(from+per, p.Landmarks.N)
 		j.pack()

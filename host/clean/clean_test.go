@@ -185,3 +185,36 @@ func TestLabelsThatNothingTells(t *testing.T) {
 		}
 	}
 }
+
+// Neighbours join a model as far as they make labels likelier: wholly one that knows nothing, and
+// not at all if they know nothing.
+func TestPoolOfNeighbours(t *testing.T) {
+	d, _ := rings(t, 300, 0, 8)
+	c, err := newContest(d, Options{Options: host.Options{Engine: simd.New()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat, sharp := make([]float32, 900), make([]float32, 900)
+	for i, y := range d.Y {
+		for k := range 3 {
+			flat[i*3+k], sharp[i*3+k] = 1.0/3, 0.1
+		}
+		sharp[i*3+int(y)] = 0.8
+	}
+	for _, of := range []struct{ models, near []float32 }{{flat, sharp}, {sharp, flat}} {
+		r := &Result{True: slices.Clone(of.models), By: "linear"}
+		if err := c.pool(t.Context(), r, &candidate{way: way{neighbours: true}, p: of.near}); err != nil {
+			t.Fatal(err)
+		}
+		joined := r.By == "linear and nearest neighbours"
+		if joined != (of.near[0] != of.near[1] || of.near[0] != of.near[2]) {
+			t.Errorf("by %s", r.By)
+		}
+		for i, y := range d.Y {
+			row := r.True[i*3 : (i+1)*3]
+			if sum := row[0] + row[1] + row[2]; row[y] < 0.79 || sum < 0.999 || sum > 1.001 {
+				t.Fatalf("row %d of class %d: got %v", i, y, row)
+			}
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package clean
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -181,39 +180,25 @@ func (c *contest) surelyBetter(s *candidate) bool {
 // leastShown is the share of wrong labels that checked rows have to show.
 const leastShown = 0.01
 
-// everywhere finds the probabilities of true classes of all examples: by the parts of the model, or
-// by the nearest neighbours and the noise where these predict noisy labels better. mixed is what
-// the parts say together of the contest's examples; models of all folds say what the others are.
+// everywhere finds the probabilities of true classes of all examples: by the parts of the model,
+// and by the nearest neighbours as far as these make labels likelier. mixed is what the parts say
+// together of the contest's examples; models of all folds say what the others are.
 func (c *contest) everywhere(ctx context.Context, r *Result, mixed *candidate, parts []part) error {
-	best := mixed
-	for _, s := range c.said {
-		if s.way.neighbours && mixed.drops != nil && s.loss() < mixed.loss() {
-			best = s
-		}
-	}
-	r.By = best.way.String()
+	r.By = mixed.way.String()
 	r.True = make([]float32, c.data.N*c.q)
-	if best.way.neighbours && len(c.rows) < c.data.N {
-		all := &contest{Options: c.Options, data: c.data, q: c.q, known: c.known}
-		all.rows = make([]int, c.data.N)
-		for i := range all.rows {
-			all.rows[i] = i
-		}
-		s := &candidate{way: best.way}
-		if err := all.byNeighbours(ctx, s); err != nil {
-			return err
-		}
-		copy(r.True, s.p)
-	} else {
-		for k, i := range c.rows {
-			copy(r.True[i*c.q:(i+1)*c.q], best.p[k*c.q:(k+1)*c.q])
-		}
-		if err := c.beyond(ctx, r, parts); err != nil {
-			return err
-		}
+	for k, i := range c.rows {
+		copy(r.True[i*c.q:(i+1)*c.q], mixed.p[k*c.q:(k+1)*c.q])
 	}
-	if r.Noise != nil && best.noise == nil && best.way.noise != alone {
+	if err := c.beyond(ctx, r, parts); err != nil {
+		return err
+	}
+	if r.Noise != nil && mixed.noise == nil && mixed.way.noise != alone {
 		estimate.Unmix(r.True, r.Noise.P, c.q)
+	}
+	for _, s := range c.said {
+		if s.way.neighbours && mixed.drops != nil {
+			return c.pool(ctx, r, s)
+		}
 	}
 	return nil
 }
@@ -350,7 +335,7 @@ const (
 )
 
 // next names the rows to check: at random until there are enough to judge by, then those whose
-// label is the most doubtful.
+// class is the least sure.
 func (c *contest) next(r *Result) {
 	var left []int
 	for i := range c.data.N {
@@ -371,8 +356,6 @@ func (c *contest) next(r *Result) {
 		}
 		return
 	}
-	slices.SortStableFunc(left, func(a, b int) int {
-		return cmp.Compare(math.Abs(r.Issues[a].Quality-0.5), math.Abs(r.Issues[b].Quality-0.5))
-	})
+	estimate.LeastSure(left, r.Issues)
 	r.Next = left[:min(mostNext, len(left))]
 }

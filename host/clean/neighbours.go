@@ -3,8 +3,11 @@ package clean
 import (
 	"context"
 	"math"
+	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // nearest are the numbers of neighbours that are tried, in increasing order, and hopes as how many
@@ -64,4 +67,73 @@ func (c *contest) shares(near *neighbours.Graph, k int, hope float64) []float32 
 		}
 	}
 	return p
+}
+
+// The powers that pool tries, of what models say and of what neighbours say, and the least
+// probabilities of these.
+var (
+	ofModels     = [...]float64{1, 0.25, 0.5, 0.75, 1.25}
+	ofNeighbours = [...]float64{0, 0.1, 0.25, 0.5, 0.75, 1}
+)
+
+const leastOfModels, leastOfNeighbours = 1e-6, 1e-3
+
+// pool multiplies the probabilities of r by those of the nearest neighbours, each with the power
+// under which the contest's labels are likeliest.
+func (c *contest) pool(ctx context.Context, r *Result, s *candidate) error {
+	models, near := make([]float32, len(c.rows)*c.q), slices.Clone(s.p)
+	for k, i := range c.rows {
+		copy(models[k*c.q:(k+1)*c.q], r.True[i*c.q:(i+1)*c.q])
+	}
+	if r.Noise != nil {
+		estimate.Unmix(near, r.Noise.P, c.q)
+	}
+	a, b, best := 1.0, 0.0, math.Inf(1)
+	tried := &candidate{noise: r.Noise}
+	for _, of := range ofModels {
+		for _, by := range ofNeighbours {
+			tried.p = multiplied(models, near, of, by, c.q)
+			if c.judge(tried); tried.loss() < best {
+				a, b, best = of, by, tried.loss()
+			}
+		}
+	}
+	if b == 0 {
+		return nil
+	}
+	r.By += " and nearest neighbours"
+	if len(c.rows) < c.data.N {
+		all := &contest{Options: c.Options, data: c.data, q: c.q, known: c.known}
+		all.rows = make([]int, c.data.N)
+		for i := range all.rows {
+			all.rows[i] = i
+		}
+		every := &candidate{way: s.way}
+		if err := all.byNeighbours(ctx, every); err != nil {
+			return err
+		}
+		if near = every.p; r.Noise != nil {
+			estimate.Unmix(near, r.Noise.P, c.q)
+		}
+	}
+	r.True = multiplied(r.True, near, a, b, c.q)
+	return nil
+}
+
+// multiplied returns the normalised products of powers of probabilities, of q classes each.
+func multiplied(p, k []float32, a, b float64, q int) []float32 {
+	all, row := make([]float32, len(p)), make([]float64, q)
+	for at := 0; at < len(p); at += q {
+		sum := 0.0
+		for t := range row {
+			of := float64(numerics.Log(max(p[at+t], leastOfModels)))
+			by := float64(numerics.Log(max(k[at+t], leastOfNeighbours)))
+			row[t] = float64(numerics.Exp(float32(float64(a*of) + float64(b*by))))
+			sum += row[t]
+		}
+		for t, v := range row {
+			all[at+t] = float32(v / sum)
+		}
+	}
+	return all
 }

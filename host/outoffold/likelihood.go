@@ -57,9 +57,8 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimat
 			Landmarks: min(curvedLandmarks, d.N), Coordinates: true}})
 	}
 	found, err := LearnNoise(ctx, d, begin, e.Options, starts)
-	if err == nil && d.D > d.N {
-		found.IdentifyNone("there are more features than examples, and a model of these can take wrong " +
-			"labels for classes")
+	if err == nil {
+		found.DoubtFeatures(d.N, d.D)
 	}
 	return found, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -95,7 +96,8 @@ type Noise struct {
 // are likeliest, each example predicted from all others. Else models are trained with each, which
 // have not seen what they are judged on, and the identity wins unless another makes the labels held
 // out more likely, by more than two standard errors of the difference of the same examples. An
-// estimate that breaks its own assumption does not win then.
+// estimate that breaks its own assumption does not win then. If these models tell labels no better
+// than chance, as linear ones of curved classes, the joint likelihood wins alone.
 //
 // The result has the same bits on every engine. A cancelled ctx ends it with ctx's error.
 func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (*Noise, error) {
@@ -134,7 +136,13 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 			"some for method clean")
 	}
 	if o.Method == AutoNoise {
-		return e.contest(ctx)
+		found, err := e.contest(ctx)
+		if !errors.Is(err, model.ErrNoTemperature) {
+			return found, err
+		}
+		if o.Method = JointLikelihood; o.Watch.Note != nil {
+			o.Watch.Note("no contest: models that have not seen a label tell it no better than chance")
+		}
 	}
 	found, err := e.by(ctx, o.Method)
 	if err != nil {

@@ -167,3 +167,27 @@ func TestEstimateManyFeatures(t *testing.T) {
 			found.Notes)
 	}
 }
+
+// Where linear models tell labels no better than chance, there is no contest.
+func TestEstimateWithoutContest(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	d := &dataset.Dataset{Classes: []string{"even", "odd"}}
+	d.N, d.D = 1200, 2
+	for range d.N {
+		x, y := 2*r.Float32()-1, 2*r.Float32()-1
+		class := int32(0)
+		if x*y > 0 {
+			class = 1
+		}
+		if r.Float32() < 0.2 {
+			class = 1 - class
+		}
+		d.X, d.Y = append(d.X, x, y), append(d.Y, class)
+	}
+	o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New(), Seed: 2}, Folds: 2}
+	found := must(outoffold.EstimateNoise(t.Context(), d, o))
+	if found.Chosen != outoffold.JointLikelihood || found.Candidates != nil ||
+		math.Abs(found.P[0]-0.8) > 2*found.Error[0] {
+		t.Errorf("%s of %d, %v ± %v", found.Chosen, len(found.Candidates), found.P, found.Error)
+	}
+}

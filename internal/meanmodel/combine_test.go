@@ -162,12 +162,12 @@ func TestCombineErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	balanced := kernelmean.Defaults()
-	balanced.Balanced = true
+	weighed := kernelmean.Defaults()
+	weighed.Balanced = false
 	bad := map[string]*model.Model{
 		"classes": train(other, kernelmean.Defaults(), "none"), "compressed": folded,
 		"preparation": train(parts[0], kernelmean.Defaults(), "maxabs"), "weights": train(parts[0],
-			balanced, "none"),
+			weighed, "none"),
 		"learner": train(parts[0], uma.Defaults(), "none"),
 	}
 	gamma = 1

@@ -142,13 +142,25 @@ func tightest() limit {
 	return least
 }
 
+// unreal is a GOMEMLIMIT that the program was started with and that it takes more than by itself:
+// no run keeps it, so it says nothing of sizes. Go's limit is a wish. -1 if there is none.
+var unreal = func() int64 {
+	if most := debug.SetMemoryLimit(-1); most < leastLimit {
+		return most
+	}
+	return -1
+}()
+
+// leastLimit is what the program takes by itself, drivers included.
+const leastLimit = 32 << 20
+
 // goLimit is what GOMEMLIMIT leaves. Go does not fail beyond it, but spends its time
 // on collecting garbage.
 func goLimit() limit {
 	const advice = "raise GOMEMLIMIT or give smaller sizes"
 	most := debug.SetMemoryLimit(-1) // only asks
-	if most == math.MaxInt64 {
-		return limit{most, "GOMEMLIMIT", advice}
+	if most == math.MaxInt64 || most == unreal {
+		return limit{math.MaxInt64, "GOMEMLIMIT", advice}
 	}
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"}}

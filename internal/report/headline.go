@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -105,8 +106,8 @@ func (r *Report) next() string {
 		return fmt.Sprintf("Check rows %s by hand, and clean again with their right labels.",
 			strings.Join(rows, ", "))
 	case r.Issues > 0:
-		return fmt.Sprintf("Check the labels below, the first ones first; uma-gpu issues lists all %d "+
-			"and writes cleaned data.", r.Issues)
+		return fmt.Sprintf("Check the labels below, the first ones first. All %d, and cleaned data, are "+
+			"written by: %s", r.Issues, cmp.Or(r.Mending, "uma-gpu issues"))
 	case r.Judged.Probabilities == nil:
 		return "Train with a learner that gives probabilities, to see which labels are wrong."
 	}

@@ -35,6 +35,8 @@ type Report struct {
 	// labels that are likely wrong, of those judged
 	Issues   int       `json:"issues"`
 	Suspects []Suspect `json:"suspects,omitempty"`
+	// command that lists all of them and writes cleaned data
+	Mending string `json:"mending,omitempty"`
 	// rows to check next, from 1, if a cleaning says some
 	CheckNext []int `json:"check_next,omitempty"`
 }

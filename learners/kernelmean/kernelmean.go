@@ -8,9 +8,10 @@
 // kernel function is linear, and W has the same sums of the examples themselves; learner classmean
 // measures distances to these means, which need an offset.
 //
-// Classes weigh as often as they are, which is the mean classifier of the paper, or all alike,
-// which minds the balanced error: that is immune to noise that is symmetric in each class by itself
-// (Theorem 18), even without C.
+// All classes weigh alike, which minds the balanced error: that is immune to noise that is
+// symmetric in each class by itself (Theorem 18), even without C. Or they weigh as often as they
+// are, which is the mean classifier of the paper: then the largest class wins where means hardly
+// differ.
 package kernelmean
 
 import (
@@ -80,7 +81,7 @@ func (a *Atoms) UnmarshalText(text []byte) error {
 
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params {
-	return &Params{Atoms: All, AtomChoice: means.Uniform, AtomWeights: means.Optimal}
+	return &Params{Balanced: true, Atoms: All, AtomChoice: means.Uniform, AtomWeights: means.Optimal}
 }
 
 func (p *Params) Definition() *learners.Definition {
@@ -97,7 +98,8 @@ func (p *Params) Definition() *learners.Definition {
 		New:      func() learners.Params { return Defaults() },
 
 		Parameters: []learners.Parameter{
-			learners.Bool("balanced", &p.Balanced, "all classes weigh alike, not as often as they are"),
+			learners.Bool("balanced", &p.Balanced,
+				"all classes weigh alike, as by default; false: as often as they are"),
 			learners.Text("atoms", &p.Atoms, "a number of at least 1, all or auto",
 				"examples that stand for all, with a kernel function",
 				learners.Choice{Value: "all", About: "every example, which is exact"},

@@ -269,7 +269,7 @@ func TestAtoms(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, truth := copies(t, 80, 10, noise)
-	want := predict(t, data, truth, nil, false)
+	want := predict(t, data, truth, nil, true)
 	for _, atoms := range []string{"40", "auto", "all"} {
 		p := kernelmean.Defaults()
 		p.AtomChoice = "herding"

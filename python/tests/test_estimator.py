@@ -40,16 +40,34 @@ def test_learns_from_noisy_labels(noisy):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_weights_are_repeats(noisy, form):
+@pytest.mark.parametrize("learner", ["softmax", "perceptron", "classmean"])
+def test_weights_are_repeats(noisy, form, learner):
     X, y, _, _ = noisy
-    weight = np.arange(len(y)) % 3
-    repeated = np.repeat(np.arange(len(y)), weight)
-    np.random.RandomState(0).shuffle(repeated)
-    a = NoisyClassifier().fit(form(X), y, sample_weight=weight)
-    b = NoisyClassifier().fit(form(X)[repeated], y[repeated], sample_weight=np.ones(len(repeated)))
-    assert a.model_ == b.model_
-    with pytest.raises(ValueError, match="whole number"):
-        NoisyClassifier().fit(X, y, sample_weight=weight + 0.5)
+    X, y = form(X)[:500], y[:500]
+
+    def fit(rows, weight=None):
+        return NoisyClassifier(learner).fit(X[rows], y[rows], sample_weight=weight)
+    rows, weight = np.arange(500), np.arange(500) % 3
+    assert fit(rows, weight + 1).model_ == fit(np.repeat(rows, weight + 1)).model_
+    # weights of 0 leave rows out, and then their order is that of the content
+    shuffled = np.random.RandomState(0).permutation(500)
+    assert fit(rows, weight).model_ == fit(shuffled, weight[shuffled]).model_
+    with pytest.raises(ValueError, match="weight"):
+        fit(rows, weight - 1)
+
+
+def test_fractions_and_soft_labels(noisy):
+    X, y, true, _ = noisy
+    half = NoisyClassifier(l2=1e-3).fit(X, y, sample_weight=np.where(y == true, 1, 0.01))
+    assert half.score(X, true) > 0.95
+    soft = 0.8 * np.eye(10)[true] + 0.02
+    assert NoisyClassifier().fit(X, probabilities=soft).score(X, true) > 0.95
+    pandas = pytest.importorskip("pandas")
+    named = pandas.DataFrame(soft, columns=[f"c{k}" for k in range(10)])
+    assert NoisyClassifier().fit(X, probabilities=named).predict(X)[0] == f"c{true[0]}"
+    few = np.where(np.arange(len(y)) % 2, true, -1)
+    model = NoisyClassifier(options={"unknown_label": -1}).fit(X, few)
+    assert list(model.classes_) == list(range(10)) and model.score(X, true) > 0.9
 
 
 def test_sparse_dense_and_types_agree(noisy):

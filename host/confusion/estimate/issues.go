@@ -1,7 +1,9 @@
 package estimate
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
@@ -85,6 +87,15 @@ func FindCrowdIssues(
 		}
 	}}
 	return f.all(same), nil
+}
+
+// LeastSure brings some examples into the order in which a further label of each tells most: by how
+// sure its likeliest class is, and of equally sure ones how likely its label.
+func LeastSure(some []int, found []Issue) {
+	slices.SortStableFunc(some, func(a, b int) int {
+		return cmp.Or(cmp.Compare(found[a].Sure, found[b].Sure),
+			cmp.Compare(found[a].Quality, found[b].Quality))
+	})
 }
 
 // issueFinder is a call of FindIssues or FindCrowdIssues.

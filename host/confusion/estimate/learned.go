@@ -88,6 +88,14 @@ func (e *Estimate) identify() {
 	e.doubt("the labels alone do not tell how these classes are labelled")
 }
 
+// DoubtFeatures says that no class is identified if n examples have d features and d is larger.
+func (e *Estimate) DoubtFeatures(n, d int) {
+	if d > n {
+		e.IdentifyNone("there are more features than examples, and a model of these can take wrong " +
+			"labels for classes")
+	}
+}
+
 // IdentifyNone says of all classes that they are not identified, for a reason, a sentence.
 func (e *Estimate) IdentifyNone(reason string) {
 	e.Unidentified, e.Notes = nil, nil

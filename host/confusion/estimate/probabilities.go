@@ -44,7 +44,8 @@ func ReadProbabilities(ctx context.Context, path string, o CleanOptions) ([]floa
 	if magic, _ := r.Peek(6); string(magic) == "\x93NUMPY" {
 		return t.p, t.readArray(path, r)
 	}
-	err = labelfile.Each(ctx, path, "the probabilities", strings.Join(o.Classes, ","), t.place, t.add)
+	_, err = labelfile.Each(ctx, path, "the probabilities", strings.Join(o.Classes, ","), t.place,
+		t.add)
 	if err != nil {
 		return nil, err
 	}

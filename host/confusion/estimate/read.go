@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // Clean are examples with a known true class.
@@ -14,7 +15,8 @@ type Clean struct {
 	Classes []string
 	Noisy   []int32
 	Right   []int32
-	Item    []int // the number of each example in the data, 0 for the first; nil of a table of pairs
+	Item    []int    // the number of each example in the data, from 0; nil of a table of pairs
+	Notes   []string // what of a file of tasks is left out
 }
 
 // CleanOptions say what a table of true classes is to be read for.
@@ -39,7 +41,8 @@ type CleanOptions struct {
 // progress through ctx, and ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
 	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{}}
-	err := labelfile.Each(ctx, path, "the true classes", "row,label or noisy,true", t.place, t.add)
+	notes, err := labelfile.Each(ctx, path, "the true classes", "row,label or noisy,true", t.place,
+		t.add)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +54,7 @@ func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error)
 			return nil, err
 		}
 	}
-	t.Classes = t.names.List
+	t.Classes, t.Notes = t.names.List, notes
 	if err := labelfile.CheckClasses(t.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", path, err)
 	}
@@ -82,7 +85,8 @@ func (t *cleanTable) place(header []string) error {
 		name := labelfile.Word(field)
 		isTrue, isNoisy := labelfile.Axis(name)
 		switch {
-		case t.keys != nil && k == t.keys.Column:
+		case t.keys != nil && (k == t.keys.Column || name == "worker" &&
+			slices.Contains(header, "label")):
 		case isTrue:
 			if t.right >= 0 {
 				return fmt.Errorf("the header has two columns of true classes, %q and %q", header[t.right],
@@ -97,6 +101,9 @@ func (t *cleanTable) place(header []string) error {
 			label = k
 		}
 	}
+	if t.keys != nil && label < 0 && len(header) == 2 { // beside the key there is but one
+		label = 1 - t.keys.Column
+	}
 	switch {
 	case t.keys != nil && t.right < 0:
 		t.right = label
@@ -106,7 +113,8 @@ func (t *cleanTable) place(header []string) error {
 	if t.right < 0 || t.keys == nil && t.noisy < 0 {
 		what := "columns of noisy and true classes, such as noisy,true"
 		if t.o.Y != nil {
-			what = "columns row (or index, id) and label, or " + what
+			what = "columns row (or index, id; or that of the data, as " +
+				setting.Spell("id-column", "NAME") + " says) and label, or " + what
 		}
 		return fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
 	}

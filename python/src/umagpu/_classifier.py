@@ -85,6 +85,16 @@ def write_annotations(call: Call, annotations: Any) -> tuple[str, Any]:
     return call.write(".csv", text.getvalue().encode()), classes
 
 
+def write_probabilities(call: Call, probabilities: Any) -> tuple[str, Any]:
+    """Write a row for each example and a column for each class, and return the classes too."""
+    if hasattr(probabilities, "to_csv"):
+        classes = np.asarray(probabilities.columns)
+        text = probabilities.set_axis(names_of(classes), axis=1).to_csv(index=False)
+        return call.write(".csv", text.encode()), classes
+    probabilities = np.ascontiguousarray(probabilities)
+    return call.array(probabilities), np.arange(probabilities.shape[1])
+
+
 def flags_of(options: Optional[dict[str, Any]]) -> list[str]:
     """Return flags: {"max_steps": 8, "learn_confusion": True} is --max-steps=8 --learn-confusion."""
     flags = []
@@ -97,24 +107,18 @@ def flags_of(options: Optional[dict[str, Any]]) -> list[str]:
     return flags
 
 
-def _repeats(X: Any, y: Any, weight: Any) -> Any:
-    """Return each row as often as its weight says, in the order of their content.
-
-    So the model depends neither on the order of weighted rows nor on those of weight 0.
-    """
-    if not ((weight >= 0) & (weight == np.floor(weight))).all():
-        raise ValueError("sample_weight: found a weight that is no whole number of at least 0, "
-                         "wanted numbers of repeats")
+def _by_content(X: Any, y: Any, weight: Any) -> Any:
+    """Return the rows of a weight other than 0, in an order that others, and theirs, have no say in."""
     index = np.unique(y, return_inverse=True)[1].ravel()
     if hasattr(X, "tocsr"):
         X = X.sorted_indices()
         cut = [slice(*ends) for ends in zip(X.indptr[:-1], X.indptr[1:])]
-        order: Any = sorted(range(len(index)), key=lambda i: (
-            X.indices[cut[i]].tobytes(), X.data[cut[i]].tobytes(), index[i]))
+        order = np.array(sorted(range(len(index)), key=lambda i: (
+            X.indices[cut[i]].tobytes(), X.data[cut[i]].tobytes(), index[i])))
     else:
         content = np.ascontiguousarray(np.column_stack([X, index]), dtype=">f8")
         order = content.view(f"V{8 * content.shape[1]}").ravel().argsort(kind="stable")
-    return np.repeat(order, weight[order].astype(np.int64))
+    return order[weight[order] != 0]
 
 
 class Page:
@@ -186,28 +190,39 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
                          "correction": self.correction, "l2": self.l2, "seed": seed,
                          **(self.options or {})})
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None,
-            annotations: Any = None) -> "NoisyClassifier":
-        """Learn from noisy labels y, or from those of several annotators, a column each."""
-        if annotations is None:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, annotations: Any = None,
+            probabilities: Any = None) -> "NoisyClassifier":
+        """Learn from noisy labels y; from those of annotators, a column each; or from
+        probabilities of the classes, which the columns of a DataFrame name, else 0, 1, ...
+        """
+        plain = annotations is None and probabilities is None
+        if plain:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
             check_classification_targets(y)
         else:
             X = validate_data(self, X, accept_sparse="csr", dtype="numeric")
         if sample_weight is not None:
-            if annotations is not None:
-                raise ValueError("sample_weight: found it beside annotations, wanted one of them")
-            rows = _repeats(X, y, _check_sample_weight(sample_weight, X, dtype=np.float64))
-            X, y = X[rows], y[rows]
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if plain and (sample_weight == 0).any():
+                rows = _by_content(X, y, sample_weight)
+                X, y, sample_weight = X[rows], y[rows], sample_weight[rows]
         with Call(self.verbose) as call:
             data = ["--data", call.array(X)]
+            if sample_weight is not None:
+                data += ["--row-weights", call.array(sample_weight)]
             if annotations is not None:
                 path, self.classes_ = write_annotations(call, annotations)
                 data += ["--no-labels", "--annotators", path]
+            elif probabilities is not None:
+                path, self.classes_ = write_probabilities(call, probabilities)
+                data += ["--no-labels", "--label-probabilities", path]
             else:
                 self.classes_, labels = labels_of(y)
+                unknown = str((self.options or {}).get("unknown_label", ""))
+                known = np.array([name != unknown for name in names_of(self.classes_)], bool)
+                self.classes_ = self.classes_[known]
                 if len(self.classes_) < 2:
-                    raise ValueError(f"y: found 1 class, {self.classes_[0]!r}, wanted 2 or more")
+                    raise ValueError(f"y: found {len(self.classes_)} class, wanted 2 or more")
                 data += ["--labels", call.array(labels)]
             self._fit(call, data)
         return self

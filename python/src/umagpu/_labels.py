@@ -45,8 +45,8 @@ def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = N
             elif pred_probs is not None:
                 # the method reads no feature
                 empty = np.zeros((len(index), 1), np.uint8)
-                order = np.argsort(order_of(classes, _sorted(names)))
-                p = np.ascontiguousarray(np.asarray(pred_probs, dtype=np.float32)[:, order])
+                inner = np.argsort(order_of(classes, _sorted(names)))
+                p = np.ascontiguousarray(np.asarray(pred_probs, dtype=np.float32)[:, inner])
                 args += ["--data", call.array(empty), "--labels", call.array(named),
                          "--probabilities", call.array(p)]
             if true_labels is not None:

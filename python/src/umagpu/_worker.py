@@ -92,7 +92,7 @@ class Worker:
                 raise
         if answer["code"]:
             raise Error(answer.get("error", ""), answer["code"])
-        return answer["output"]
+        return str(answer["output"])
 
     def _answer(self, number: int, hear: Optional[Callable[[str], None]]) -> dict[str, Any]:
         while True:
@@ -120,9 +120,9 @@ class Worker:
             if not part:
                 self._died()
             self.rest += part
-        line = bytes(self.rest[:end])
+        line: dict[str, Any] = json.loads(bytes(self.rest[:end]))
         del self.rest[:end + 1]
-        return json.loads(line)
+        return line
 
     def _died(self) -> None:
         code = self.process.wait()
@@ -257,18 +257,18 @@ class Call:
             np.lib.format.write_array(file, x, allow_pickle=False)
         return path
 
-    def run(self, *args: str) -> str:
+    def run(self, *args: object) -> str:
         """Run a command of the program, and return what it prints."""
         return self.worker.run([str(a) for a in args], self._hear if self.verbose else None)
 
-    def json(self, *args: str) -> Any:
+    def json(self, *args: object) -> Any:
         return json.loads(self.run(*args, "--json"))
 
     def _hear(self, note: str) -> None:
         sys.stderr.write(note)
 
 
-def run(*args: str) -> str:
+def run(*args: object) -> str:
     """Run a command line of the program as in a shell, and return what it prints.
 
     >>> run("learners").split()[0]

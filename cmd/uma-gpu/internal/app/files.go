@@ -227,10 +227,17 @@ func Awaited[T any](ctx context.Context, path string, read func(path string) (T,
 }
 
 // ReadClean is estimate.ReadClean, but for its waiting.
-func ReadClean(ctx context.Context, path string, o estimate.CleanOptions) (*estimate.Clean, error) {
-	return Awaited(ctx, path, func(path string) (*estimate.Clean, error) {
+func ReadClean(ctx context.Context, path string, o estimate.CleanOptions, notes Notes,
+) (*estimate.Clean, error) {
+	c, err := Awaited(ctx, path, func(path string) (*estimate.Clean, error) {
 		return estimate.ReadClean(ctx, path, o)
 	})
+	if err == nil {
+		for _, note := range c.Notes {
+			notes.Say("%s: %s", path, note)
+		}
+	}
+	return c, err
 }
 
 // ReadProbabilities is estimate.ReadProbabilities of examples with labels, but for its waiting.

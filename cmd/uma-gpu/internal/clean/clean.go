@@ -135,7 +135,7 @@ func (o *Options) rightOf(ctx context.Context, d *dataset.Dataset) ([]int32, err
 		return nil, nil
 	}
 	checked, err := app.ReadClean(ctx, o.Checked, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
-		IDs: d.IDs, IDColumn: d.ID})
+		IDs: d.IDs, IDColumn: d.ID}, o.Notes)
 	if err != nil {
 		return nil, err
 	}

@@ -247,7 +247,7 @@ func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, erro
 }
 
 func (o *Options) byPairs(ctx context.Context) (*Report, *confusion.Matrix, error) {
-	pairs, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{})
+	pairs, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{}, o.Notes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -294,7 +294,7 @@ func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, erro
 		return d, nil, err
 	}
 	clean, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
-		IDs: d.IDs, IDColumn: d.ID})
+		IDs: d.IDs, IDColumn: d.ID}, o.Notes)
 	if err == nil && clean.Item == nil {
 		err = fmt.Errorf("%s: found pairs of labels, wanted a column that names examples of --data "+
 			"(row, index, id) and their labels; for pairs leave out --data", o.Clean)

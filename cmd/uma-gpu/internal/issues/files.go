@@ -15,12 +15,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/taskfile"
 )
 
-// writer returns what writes ranked rows to a file of that name; nil for no name.
-func writer(out string) (func(io.Writer, []training.IssueRow) error, error) {
+// writer returns what writes ranked rows to the file of the options; nil for none.
+func (o *Options) writer() (func(io.Writer, []training.IssueRow) error, error) {
+	switch {
+	case o.Ask == 0 && (o.Given("to") || o.Shown != ""):
+		return nil, app.Usage("--to or --show is given without --ask")
+	case o.Ask > 0 && o.Out == "":
+		return nil, app.Missing("out")
+	case o.Ask > 0:
+		return nil, nil
+	}
+	out := o.Out
 	switch strings.ToLower(filepath.Ext(out)) {
 	case ".csv":
 		return writeCSV, nil
@@ -98,6 +109,37 @@ func writeJSON(out io.Writer, rows []training.IssueRow) error {
 	}
 	w.WriteString("\n]\n")
 	return w.Flush()
+}
+
+// questions returns the rows of which a further label tells most, one of equal ones.
+func (o *Options) questions(ctx context.Context, f *training.OutOfFold, found []estimate.Issue,
+) (asked []taskfile.Task, err error) {
+	d := f.Dataset
+	var rows []int
+	for i, first := range d.Firsts() {
+		if int(first) == i {
+			rows = append(rows, i)
+		}
+	}
+	var texts []string
+	if o.Shown != "" {
+		if texts, err = file.ReadTexts(ctx, o.Data.Path, o.Shown, d.N, o.Read); err != nil {
+			return nil, err
+		}
+	}
+	estimate.LeastSure(rows, found)
+	for _, i := range rows[:min(o.Ask, len(rows))] {
+		t := taskfile.Task{Row: i + 1, Given: d.Classes[d.Y[i]], Score: found[i].Sure,
+			Suggested: d.Classes[found[i].Likely], Agent: app.Agent}
+		if d.IDs != nil {
+			t.ID = d.IDs[i]
+		}
+		if texts != nil {
+			t.Text = texts[i]
+		}
+		asked = append(asked, t)
+	}
+	return asked, nil
 }
 
 // clean writes the data without the rows whose labels are likely wrong, or with their most likely

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -28,6 +29,8 @@ type Options struct {
 	Out           string
 	Clean         string // the data, cleaned; "" for none
 	CleanBy       string
+	Ask           int // rows; 0 writes all of them
+	To            string
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -63,7 +66,13 @@ row, and trains nothing. Of several files it takes the mean. Where C is not give
 label is the consensus of the model and of all annotators, each believed by a matrix that was
 learned without the row. --clean-by relabel writes that consensus.
 
+--ask 50 has --out be questions instead: the 50 rows of which a further label tells most, those whose
+class is the least sure. With --to they are tasks of an annotation tool, the suggested label and
+its probability with each. A CSV has an empty column label; filled in, clean --checked and
+confusion estimate --clean read it.
+
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
+Example: uma-gpu issues --data noisy.csv --ask 50 --show text --to label-studio --out tasks.json
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(o.OutOfFoldFlags(),
@@ -74,6 +83,11 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 			app.Output(&o.Clean, "write-clean", "also write the data, cleaned, to `FILE`"),
 			app.Choice(&o.CleanBy, "clean-by", filter,
 				"`RULE` to clean rows of wrong labels: filter or relabel", filter, relabel),
+			app.Range(&cli.IntFlag{Name: "ask", Destination: &o.Ask,
+				Usage: "have --out ask for the labels of `K` rows"}, 1, math.MaxInt),
+			app.QuestionFormatFlag(&o.To),
+			&cli.StringFlag{Name: "show", Destination: &o.Shown,
+				Usage: "`COLUMN` of the data to show with --ask: a text, or a picture's path"},
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -117,7 +131,7 @@ type pairIssues struct {
 
 // Run finds the issues and writes what the options ask for.
 func Run(ctx context.Context, o *Options) error {
-	write, err := writer(o.Out)
+	write, err := o.writer()
 	if err != nil {
 		return err
 	}
@@ -154,6 +168,15 @@ func Run(ctx context.Context, o *Options) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
+	if o.Ask > 0 {
+		asked, err := o.questions(ctx, f, found)
+		if err != nil {
+			return err
+		}
+		write = func(w io.Writer, _ []training.IssueRow) error {
+			return app.WriteQuestions(w, o.To, o.Shown, asked)
+		}
+	}
 	var files atomicfile.Group
 	defer files.Discard()
 	if o.Out != "" {
@@ -170,7 +193,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err := files.Commit(); err != nil {
 		return err
 	}
-	if o.Out != "" {
+	switch {
+	case o.Ask > 0:
+		o.Notes.Say("questions: %d rows written to %s", min(o.Ask, len(rows)), o.Out)
+	case o.Out != "":
 		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), o.Out)
 	}
 	if o.Clean != "" {

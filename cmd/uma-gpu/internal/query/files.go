@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
+	"github.com/uma-gpu/uma-gpu/internal/taskfile"
 )
 
 // cannotTell is the label of an example that the expert cannot tell the class of.
@@ -37,30 +38,22 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the answers: %w", path, err)
 	}
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // spreadsheets begin so
-	r := csv.NewReader(bytes.NewReader(text))
-	r.FieldsPerRecord, r.Comma = -1, delimiter(text)
+	records, err := recordsOf(path, text)
+	if err != nil {
+		return nil, err
+	}
 	var header []string
 	id, label, known := 0, 0, map[string]answered{}
-	for {
-		row, err := r.Read()
-		switch bad := (*csv.ParseError)(nil); {
-		case err == io.EOF && header == nil:
-			return nil, fmt.Errorf("%s: found an empty file, wanted a CSV of id and label", path)
-		case err == io.EOF:
-			return list, nil
-		case errors.As(err, &bad):
-			return nil, fmt.Errorf("%s:%d:%d: %w: wanted a CSV of id and label", path, bad.Line, bad.Column,
-				bad.Err)
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		line, _ := r.FieldPos(0)
+	for _, r := range records {
+		row, line := r.fields, r.line
 		wrong := func(format string, args ...any) ([]answered, error) {
 			return nil, fmt.Errorf("%s:%d: %w", path, line, fmt.Errorf(format, args...))
 		}
 		if header == nil {
 			header, id, label = row, slices.Index(row, "id"), slices.Index(row, "label")
+			if id < 0 {
+				id = slices.Index(row, "row")
+			}
 			if min(id, label) < 0 {
 				return wrong("found the columns %.80q, wanted a header with id and label, as in the questions",
 					header)
@@ -91,6 +84,48 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 				a.id, class, before.line)
 		}
 	}
+	if header == nil {
+		return nil, fmt.Errorf("%s: found an empty file, wanted a CSV of id and label", path)
+	}
+	return list, nil
+}
+
+// record is a line of answers.
+type record struct {
+	fields []string
+	line   int
+}
+
+// recordsOf returns the lines of a CSV, or those of taskfile.Read.
+func recordsOf(path string, text []byte) (list []record, err error) {
+	if taskfile.Is(text) {
+		t, err := taskfile.Read(text)
+		if bad := (*taskfile.Error)(nil); errors.As(err, &bad) {
+			return nil, fmt.Errorf("%s:%d: %w", path, bad.Line, bad.Err)
+		}
+		list = append(list, record{t.Header, 1})
+		for k, row := range t.Rows {
+			list = append(list, record{row, t.Lines[k]})
+		}
+		return list, nil
+	}
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // spreadsheets begin so
+	r := csv.NewReader(bytes.NewReader(text))
+	r.FieldsPerRecord, r.Comma = -1, delimiter(text)
+	for {
+		row, err := r.Read()
+		switch bad := (*csv.ParseError)(nil); {
+		case err == io.EOF:
+			return list, nil
+		case errors.As(err, &bad):
+			return nil, fmt.Errorf("%s:%d:%d: %w: wanted a CSV of id and label", path, bad.Line, bad.Column,
+				bad.Err)
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		line, _ := r.FieldPos(0)
+		list = append(list, record{row, line})
+	}
 }
 
 // delimiter is what a spreadsheet put between the first two columns.
@@ -104,18 +139,20 @@ func delimiter(text []byte) rune {
 	return ','
 }
 
-// writeQuestions writes the open questions of the last round, with an empty column for the label.
+// writeQuestions writes the open questions of the last round, for the tool of --to with what the
+// model predicts.
 func (q *questions) writeQuestions(out io.Writer) error {
-	rows := [][]string{{"id", q.shown, "label"}}
+	var tasks []taskfile.Task
 	for _, asked := range q.asked() {
-		rows = append(rows, []string{asked.ID, asked.Shown, ""})
-	}
-	if q.shown == "" {
-		for k, row := range rows {
-			rows[k] = slices.Delete(row, 1, 2)
+		t := taskfile.Task{ID: asked.ID, Text: asked.Shown}
+		if predicted := q.session.Predicted; q.To != "csv" {
+			if t.Row = asked.Example; len(predicted) > 0 {
+				t.Suggested, t.Agent = q.session.Classes[predicted[asked.Example-1]], app.Agent
+			}
 		}
+		tasks = append(tasks, t)
 	}
-	return csv.NewWriter(out).WriteAll(rows)
+	return app.WriteQuestions(out, q.To, q.shown, tasks)
 }
 
 // asked returns the open questions.

@@ -32,6 +32,7 @@ type Options struct {
 	Session       string // folder
 	Answers       string
 	Out           string
+	To            string
 	WriteLabelled string
 }
 
@@ -51,6 +52,9 @@ and so on. Rows may come in any order, in any number of files. As long as some a
 questions are asked again. The session knows the other flags. It may be killed at any time: the same
 command goes on with the same questions. Its folder has session.json, which is all of it, the
 questions of each round, labels.csv, all answers so far, and model.npz, the last model.
+
+--to writes the questions as tasks of Label Studio or records of Argilla, with what the model
+predicts; --answers takes what they export.
 
 Strategies: ` + strings.Join(strategies(), ", ") + `.
 docs/active.md says what each is, and when it loses.
@@ -89,9 +93,10 @@ Example: uma-gpu query --pool pool.svm --classes spam,ham --show-file mails.txt 
 			o.LearningFlags(), o.EngineFlags(),
 			&cli.StringFlag{Name: "session", Destination: &o.Session,
 				Usage: "`FOLDER` that keeps questions and answers, to go on with"},
-			app.Input(&o.Answers, "answers", "`FILE` with answers, a CSV with columns id and label"),
+			app.Input(&o.Answers, "answers", "`FILE` with answers, a CSV with columns id and label, or exported tasks"),
 			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Destination: &o.Out,
-				Usage: "`FILE` for the questions, CSV; - is standard output"}},
+				Usage: "`FILE` for the questions; - is standard output"}},
+			app.QuestionFormatFlag(&o.To),
 			app.Output(&o.WriteLabelled, "write-labelled",
 				"also write all labelled examples to `FILE`, to train on"),
 			o.JSONFlag(), o.QuietFlag()),

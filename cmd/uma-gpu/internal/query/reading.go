@@ -22,7 +22,7 @@ import (
 )
 
 // ofOneCall are the flags of query that a session does not keep, beside those of devices.
-var ofOneCall = strings.Fields("session answers out write-labelled json quiet help")
+var ofOneCall = strings.Fields("session answers out to write-labelled json quiet help")
 
 // file names one of the session's folder.
 func (q *questions) file(name string) string { return filepath.Join(q.Session, name) }
@@ -321,7 +321,11 @@ func (q *questions) writeFiles() error {
 		return nil
 	}
 	number := len(q.session.Rounds)
-	path := q.file(fmt.Sprintf("round-%d.csv", number))
+	kind := "csv"
+	if q.To != kind {
+		kind = "json"
+	}
+	path := q.file(fmt.Sprintf("round-%d.%s", number, kind))
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && q.session.open() > 0 {
 		if err := atomicfile.Write(path, q.writeQuestions); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
@@ -184,6 +185,29 @@ func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]me
 	return metric.Reliability(d.Y, p, q, inverse.V)
 }
 
+// mending returns the command that lists all suspects. It reads the data by itself, without the
+// model, and so is told what the model knows of the columns.
+func (r *reporter) mending(d *dataset.Dataset) string {
+	words := "uma-gpu issues --data " + app.Quoted(r.Data.Path) +
+		r.Line(append(app.FlagNames(app.Without(r.Data.Flags(&r.Common, ""), "data")), "confusion",
+			"confusion-axes")...)
+	if d.Label != "" && !r.Given("label-column") && !r.Given("labels") {
+		words += " --label-column " + app.Quoted(d.Label)
+	}
+	if d.Encoding != nil && !r.Given("text") {
+		var texts []string
+		for _, c := range d.Encoding.Columns {
+			if c.Kind == dataset.KindText {
+				texts = append(texts, c.Name)
+			}
+		}
+		if texts != nil {
+			words += " --text " + app.Quoted(strings.Join(texts, ","))
+		}
+	}
+	return words + " --out issues.csv --write-clean clean.csv"
+}
+
 // suspect lists the labels that are most likely wrong, with what people know the examples by.
 func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	found, err := f.Issues()
@@ -191,6 +215,7 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 		return err
 	}
 	d := f.Dataset
+	r.Mending = r.mending(d)
 	var texts []string
 	if r.Show != "" {
 		texts, err = file.ReadTexts(ctx, r.Data.Path, r.Show, d.N, r.Read)

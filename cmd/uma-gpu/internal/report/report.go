@@ -170,7 +170,10 @@ type reporter struct {
 // newReporter begins the report on a model.
 func newReporter(o *Options, m *model.Model) *reporter {
 	r := &reporter{Options: o, model: m}
-	r.Command = commandLine(o.Words)
+	r.Command = "uma-gpu"
+	for _, word := range o.Words {
+		r.Command += " " + app.Quoted(word)
+	}
 	r.Report.Model, r.Classes = report.NewModel(o.Model, m), m.Meta.Classes
 	if m.Confusion != nil {
 		r.Report.Noise = &report.Noise{Source: "the one that was given to the training",
@@ -214,17 +217,4 @@ func (r *reporter) write(ctx context.Context) error {
 		return r.WriteJSON(r.Common.Out)
 	}
 	return nil
-}
-
-// commandLine returns the words of a command line as a shell takes them.
-func commandLine(words []string) string {
-	line := "uma-gpu"
-	for _, a := range words {
-		if a == "" || strings.Trim(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"+
-			"0123456789-_./,:=+@%") != "" {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		line += " " + a
-	}
-	return line
 }

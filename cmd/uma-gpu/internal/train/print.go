@@ -127,7 +127,7 @@ func (r *Report) text(w io.Writer, tables bool) error {
 		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s%s\n",
 			judgement.Heading(r.Axes), judgement.BelowZero(r.EstimatedConfusion))
 		if err := app.PrintMatrix(w, r.Classes, func(i, j int) string {
-			return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
+			return fmt.Sprintf("%.1f", 100*max(0, r.EstimatedConfusion[i][j]))
 		}); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
@@ -164,6 +165,9 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if err := o.checkConfusion(trained.Doubts); err != nil {
 		return err
 	}
+	if err := o.checkLearned(d, trained); err != nil {
+		return err
+	}
 	if err := trained.Save(o.Model); err != nil {
 		return err
 	}
@@ -196,6 +200,23 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	return report.OfTraining(ctx, &report.Options{Options: o.Options, Match: o.Match, Model: o.Model,
 		Out: o.Page, Moments: history.Moments, Phases: o.seconds.phases()}, trained, noise)
+}
+
+// checkLearned warns of classes of a learned matrix that are not identified, as confusion estimate
+// does.
+func (o *Options) checkLearned(d *dataset.Dataset, t *host.Trained) error {
+	if t.Run.Noise == nil || o.Train.Annotations != nil || t.Run.Stop == host.Interrupted {
+		return nil
+	}
+	found, err := estimate.FromLearned(d.Classes, t.Run.Noise)
+	if err != nil {
+		return err
+	}
+	found.DoubtFeatures(d.N, d.D)
+	for _, note := range found.Notes {
+		o.Notes.Warn("learned confusion matrix: %s", note)
+	}
+	return nil
 }
 
 // checkConfusion returns an error if a training has shown that the confusion matrix is turned.

@@ -35,6 +35,7 @@ type Options struct {
 	Kernel     app.Kernel
 	Device     device.Options
 	Folds      int
+	Shown      string // column for people to see, no feature unless it is a text; "" for none
 
 	Train host.Options // Check completes it
 	// What Check makes of the others.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
@@ -57,6 +58,10 @@ func (o *Options) OutOfFold(ctx context.Context) (_ *OutOfFold, err error) {
 func (o *Options) ReadFolded(ctx context.Context, shared bool) (*OutOfFold, error) {
 	if err := o.Check(nil); err != nil {
 		return nil, err
+	}
+	if o.Shown != "" && (o.Read.Encode == nil ||
+		!slices.Contains(o.Read.Encode.Text.Columns, o.Shown)) {
+		o.Read.Ignore = append(slices.Clone(o.Read.Ignore), o.Shown)
 	}
 	d, err := o.ReadExamples(ctx, nil, shared)
 	if err != nil {

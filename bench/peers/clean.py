@@ -329,7 +329,7 @@ def main():
     p.add_argument("--noises", default=",".join(NOISES))
     p.add_argument("--checked", default="0,50,200")
     p.add_argument("--seeds", default="1,2")
-    p.add_argument("--rows", type=int, default=3000)
+    p.add_argument("--rows", type=int, default=1000)
     p.add_argument("--jobs", type=int, default=2)
     o = p.parse_args()
     os.makedirs(o.folder, exist_ok=True)

@@ -226,3 +226,9 @@ func TestRetired(t *testing.T) {
 	fail(t, app.ExitUsage, "--clean TABLE", "train", "--data", digits, "--clean", "prune")
 	fail(t, app.ExitUsage, `"bootstrap" train predict --learn-confusion`, "bootstrap", "--labelled", digits)
 }
+
+// A file without a flag is answered by the flag that takes it.
+func TestFileWithoutFlag(t *testing.T) {
+	fail(t, app.ExitUsage, "--data "+digits, "info", digits)
+	fail(t, app.ExitUsage, "--model "+digits, "inspect", digits)
+}

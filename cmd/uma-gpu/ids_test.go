@@ -155,3 +155,21 @@ func TestIDs(t *testing.T) {
 	succeed(t, "train", "--data", data, "--id-column", "who", "--model", m, "--learner", "pa1",
 		"--stream", "--normalize", "bias,l2")
 }
+
+// A table of checked labels has the names of the data's own columns: its ids, and its labels.
+func TestCheckedByNamesOfTheData(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&rows, "c%d,%d,%d,%c\n", i, i%2*10+i%3, i%5, 'a'+i%2)
+	}
+	data := write(t, dir, "d.csv", "customer,x,y,segment\n"+rows.String())
+	checked := write(t, dir, "checked.csv", "customer,segment\nc7,b\nc4,a\n")
+	args := []string{"confusion", "estimate", "--data", data, "--clean", checked, "--method", "clean",
+		"--json"}
+	text, _ := succeed(t, append(args, "--id-column", "customer")...)
+	if !strings.Contains(text, "confusion") {
+		t.Errorf("printed %s", text)
+	}
+	fail(t, app.ExitFailure, "checked.csv:1 --id-column", args...)
+}

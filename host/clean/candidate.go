@@ -3,6 +3,7 @@ package clean
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -109,8 +110,11 @@ func (c *contest) try(ctx context.Context, w way) error {
 	}
 	c.judge(s)
 	c.said = append(c.said, s)
-	c.note("%s: loss of labels %.4f, of %d checked rows %.4f", w, s.loss(), len(s.right),
-		mean(s.right))
+	of := ""
+	if len(s.right) > 0 {
+		of = fmt.Sprintf(", of %d checked rows %.4f", len(s.right), mean(s.right))
+	}
+	c.note("%s: loss of labels %.4f%s", w, s.loss(), of)
 	return nil
 }
 

@@ -29,6 +29,9 @@ func (g *graph) node(output, operator string, inputs []string, attributes ...att
 	m.text(2, output)
 	m.text(3, name)
 	m.text(4, operator)
+	if operator == "OneHotEncoder" {
+		m.text(7, mlDomain)
+	}
 	for _, a := range attributes {
 		m.bytes(5, a.encode())
 	}
@@ -36,9 +39,11 @@ func (g *graph) node(output, operator string, inputs []string, attributes ...att
 	return output
 }
 
-// constant adds a tensor, a single number if there are no dims, and returns its name.
+// constant adds a tensor, a single number if there are no dims, and returns its name, which no
+// column of a table has.
 func constant[T float32 | float64 | int64 | string](g *graph, name string, values []T,
 	dims ...int) string {
+	name = "constant." + name
 	g.bytes(5, tensor(name, values, dims...))
 	return name
 }

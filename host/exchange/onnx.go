@@ -17,7 +17,8 @@ const (
 )
 
 // writeONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard
-// operators. The names are those of skl2onnx: the input X, float32 N×d, N being any; the outputs
+// operators. The names are those of skl2onnx: the input X, float32 N×d, N being any, or an input
+// for each column of a table (see graph.columns); the outputs
 // "label", N int64 if all classes are named by integers, else N strings, and "probabilities",
 // float32 N×Q, or "scores" if m has no temperature. The metadata have "classes" and "features",
 // lists of names, and "provenance", a model.Provenance, all as JSON.
@@ -62,6 +63,12 @@ func onnxModel(m *model.Model) (message, error) {
 	version.text(1, "")
 	version.integer(2, opset)
 	b.bytes(8, version)
+	if Columns(m) {
+		var more message
+		more.text(1, mlDomain)
+		more.integer(2, mlOpset)
+		b.bytes(8, more)
+	}
 	for _, entry := range []struct {
 		key   string
 		value any
@@ -83,8 +90,13 @@ func onnxModel(m *model.Model) (message, error) {
 func onnxGraph(m *model.Model) message {
 	g := &graph{}
 	g.text(2, "uma-gpu")
-	g.bytes(11, valueInfo("X", typeFloat, m.Meta.Features.Count))
-	x := g.prepare("", &m.Meta.Preparation, "X")
+	x := "X"
+	if Columns(m) {
+		x = g.columns(m.Meta.Features.Encoding)
+	} else {
+		g.bytes(11, valueInfo(x, typeFloat, m.Meta.Features.Count))
+	}
+	x = g.prepare("", &m.Meta.Preparation, x)
 	if k := m.Meta.Kernel; k != nil {
 		x = g.project(k, m.Projection, x)
 		x = g.prepare("components.", &k.Preparation, x)

@@ -7,29 +7,37 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 // TestONNX executes what is written for each kind of model.
 func TestONNX(t *testing.T) {
 	for name, r := range trials() {
-		var file, again bytes.Buffer
-		if err := errors.Join(writeONNX(&file, r.m), writeONNX(&again, r.m)); err != nil {
+		var written, again bytes.Buffer
+		if err := errors.Join(writeONNX(&written, r.m), writeONNX(&again, r.m)); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !bytes.Equal(file.Bytes(), again.Bytes()) {
+		if !bytes.Equal(written.Bytes(), again.Bytes()) {
 			t.Errorf("%s: the same model gives other bytes", name)
 		}
 		var x []float32
 		for i := range r.data.N {
 			x = append(x, r.data.DenseRow(make([]float32, r.data.D), i)...)
 		}
-		outputs := execute(t, file.Bytes(), r.data.N, x)
+		outputs := execute(t, written.Bytes(), r.data.N, x)
 		labels, numbers := r.answers(t)
 		what := "probabilities"
 		if r.m.Meta.Temperature == 0 {
@@ -53,15 +61,66 @@ func TestONNX(t *testing.T) {
 	}
 }
 
+// TestONNXOfTable: a graph of a table takes its columns, with holes and levels never seen.
+func TestONNXOfTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.csv")
+	text := "size,kind,weight,class\n"
+	for i := range 90 {
+		size, kind := fmt.Sprint(i%7), []string{"red", "green", ""}[i%3]
+		if i%11 == 0 {
+			size = ""
+		}
+		text += fmt.Sprintf("%s,%s,%d,%c\n", size, kind, i%5*3, 'a'+i%3)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	d := must(file.Read(t.Context(), path, file.Options{Table: file.Table{
+		Encode: &features.EncodeOptions{Missing: dataset.MissingIndicator}}}))
+	trained, err := host.Train(t.Context(), d, nil, host.Options{Engine: simd.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := writeONNX(&b, trained.Model); err != nil || !Columns(trained.Model) {
+		t.Fatal(err)
+	}
+	columns := map[string]array{"size": {kind: typeFloat}, "kind": {kind: typeString},
+		"weight": {kind: typeFloat}}
+	for line := range strings.Lines(text[strings.Index(text, "\n")+1:]) {
+		for k, cell := range strings.Split(strings.TrimSpace(line), ",")[:3] {
+			name := []string{"size", "kind", "weight"}[k]
+			a := columns[name]
+			v, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				v = math.NaN()
+			}
+			if a.shape = []int{90, 1}; a.kind == typeString {
+				a.texts = append(a.texts, cell)
+			} else {
+				a.numbers = append(a.numbers, v)
+			}
+			columns[name] = a
+		}
+	}
+	found := executeColumns(t, b.Bytes(), columns)["probabilities"].numbers
+	_, want := trial{trained.Model, d}.answers(t)
+	for i, v := range found {
+		if len(found) != len(want) || math.Abs(v-float64(want[i])) > 1e-5 {
+			t.Fatalf("found %v, want %v", found, want)
+		}
+	}
+}
+
 // TestONNXMetadata: names and provenance are there, for people and for programs that read by
 // names.
 func TestONNXMetadata(t *testing.T) {
 	m := trials()["rbf"].m
-	var file bytes.Buffer
-	if err := writeONNX(&file, m); err != nil {
+	var written bytes.Buffer
+	if err := writeONNX(&written, m); err != nil {
 		t.Fatal(err)
 	}
-	whole := parse(t, file.Bytes())
+	whole := parse(t, written.Bytes())
 	if whole.text(2) != "uma-gpu" || whole.text(3) != "test" || whole.number(1) != 7 {
 		t.Errorf("found producer %q %q, IR version %d", whole.text(2), whole.text(3), whole.number(1))
 	}

@@ -116,6 +116,23 @@ func execute(t *testing.T, file []byte, n int, x []float32) map[string]array {
 		in.numbers = append(in.numbers, float64(v))
 	}
 	values[parse(t, graph[11][0].([]byte)).text(1)] = in
+	return run(t, graph, values)
+}
+
+// executeColumns is execute of a graph whose inputs are columns.
+func executeColumns(t *testing.T, file []byte, columns map[string]array) map[string]array {
+	t.Helper()
+	graph := parse(t, parse(t, file)[7][0].([]byte))
+	for _, b := range graph[5] {
+		name, a := readTensor(t, b.([]byte))
+		columns[name] = a
+	}
+	return run(t, graph, columns)
+}
+
+// run computes all values of a graph.
+func run(t *testing.T, graph parsed, values map[string]array) map[string]array {
+	t.Helper()
 	for _, b := range graph[1] {
 		p := parse(t, b.([]byte))
 		var inputs []array
@@ -168,6 +185,49 @@ func operate(t *testing.T, operator string, in []array, attributes map[string]pa
 		return sum
 	}
 	switch operator {
+	case "IsNaN":
+		return each(func(v float64) float64 {
+			if math.IsNaN(v) {
+				return 1
+			}
+			return 0
+		})
+	case "Where":
+		out := array{kind: in[2].kind, shape: in[2].shape}
+		for i, v := range in[2].numbers {
+			if a.numbers[i] != 0 {
+				v = in[1].numbers[0]
+			}
+			out.numbers = append(out.numbers, v)
+		}
+		return out
+	case "OneHotEncoder":
+		levels := attributes["cats_strings"][9]
+		out := array{kind: typeFloat, shape: []int{a.shape[0], 1, len(levels)}}
+		for _, text := range a.texts {
+			for _, level := range levels {
+				hot := 0.0
+				if text == string(level.([]byte)) {
+					hot = 1
+				}
+				out.numbers = append(out.numbers, hot)
+			}
+		}
+		return out
+	case "Reshape":
+		a.shape = []int{len(a.numbers) / int(in[1].numbers[1]), int(in[1].numbers[1])}
+		return a
+	case "Concat":
+		out := array{kind: a.kind, shape: []int{a.shape[0], 0}}
+		for _, part := range in {
+			out.shape[1] += part.shape[1]
+		}
+		for i := range a.shape[0] {
+			for _, part := range in {
+				out.numbers = append(out.numbers, part.numbers[i*part.shape[1]:(i+1)*part.shape[1]]...)
+			}
+		}
+		return out
 	case "Add", "Mul", "Div", "Max", "Pow":
 		return broadcast(t, operator, in[0], in[1])
 	case "Exp":

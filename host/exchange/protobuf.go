@@ -68,7 +68,7 @@ func elementType[T any]() int {
 	return typeString
 }
 
-// attribute is an attribute of a node: an int, a float32 or a list of ints.
+// attribute is an attribute of a node: an int, a float32, or a list of ints or strings.
 type attribute struct {
 	name  string
 	value any
@@ -88,6 +88,11 @@ func (a attribute) encode() (m message) {
 			m.integer(8, int64(i))
 		}
 		m.integer(20, 7)
+	case []string:
+		for _, s := range v {
+			m.text(9, s)
+		}
+		m.integer(20, 8)
 	}
 	return m
 }

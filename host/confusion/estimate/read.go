@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // Clean are examples with a known true class.
@@ -100,6 +101,9 @@ func (t *cleanTable) place(header []string) error {
 			label = k
 		}
 	}
+	if t.keys != nil && label < 0 && len(header) == 2 { // beside the key there is but one
+		label = 1 - t.keys.Column
+	}
 	switch {
 	case t.keys != nil && t.right < 0:
 		t.right = label
@@ -109,7 +113,8 @@ func (t *cleanTable) place(header []string) error {
 	if t.right < 0 || t.keys == nil && t.noisy < 0 {
 		what := "columns of noisy and true classes, such as noisy,true"
 		if t.o.Y != nil {
-			what = "columns row (or index, id) and label, or " + what
+			what = "columns row (or index, id; or that of the data, as " +
+				setting.Spell("id-column", "NAME") + " says) and label, or " + what
 		}
 		return fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
 	}

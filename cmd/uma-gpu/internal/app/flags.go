@@ -330,11 +330,23 @@ func Mend(c *cli.Command, check func(*cli.Context) error) {
 	}
 }
 
+// unexpected is the error of an argument, with the flag that a file is likely meant for.
+func unexpected(c *cli.Context, word string) error {
+	if _, err := os.Stat(word); err == nil {
+		for _, name := range []string{"data", "model"} {
+			if slices.Contains(FlagNames(c.Command.Flags), name) && !c.IsSet(name) {
+				return Usage("unexpected argument %q, wanted --%s %s", word, name, Quoted(word))
+			}
+		}
+	}
+	return Usage("unexpected argument %q", word)
+}
+
 // checkFlags checks what the flags of a command declare, that the needed ones are given and not
 // empty, and that no argument stands behind them that the command does not take.
 func checkFlags(c *cli.Context, needed []string) error {
 	if c.Args().Present() && c.Command.ArgsUsage == "" {
-		return Usage("unexpected argument %q", c.Args().First())
+		return unexpected(c, c.Args().First())
 	}
 	for _, f := range c.Command.Flags {
 		if f, ok := f.(checkedFlag); ok {

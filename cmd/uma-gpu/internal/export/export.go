@@ -28,9 +28,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Usage: "write a model for other programs: ONNX, LIBLINEAR or JSON",
-		Description: `onnx has raw features for input X, N×d, and label and probabilities for outputs,
-named as skl2onnx does (scores, if the model has no temperature), kernel functions included.
-liblinear is the text of linear models that liblinear-predict reads: preparation folded into the
+		Description: `onnx has raw features for input X, N×d, or an input for each column of a
+table, N×1 numbers or strings. Its outputs are label and probabilities, named as skl2onnx does
+(scores, if the model has no temperature), kernel functions included. liblinear is the text of linear models that liblinear-predict reads: preparation folded into the
 weights, no probabilities, and the numbers 0, 1, … for labels unless all classes are named by
 integers. json has all of the model for people and scripts. The readers round otherwise, so scores
 differ in their last bits.
@@ -71,7 +71,11 @@ func Run(_ context.Context, o *Options) error {
 	if err := atomicfile.Write(out, func(w io.Writer) error { return write(w, m) }); err != nil {
 		return fmt.Errorf("model file %s: %w", path, err)
 	}
-	if m.Meta.Features.Encoding != nil {
+	switch encoding := m.Meta.Features.Encoding; {
+	case format == "onnx" && exchange.Columns(m):
+		o.Notes.Say("%s has an input for each column of the table: numbers, NaN where one is missing, "+
+			"and strings, empty where one is missing", out)
+	case encoding != nil:
 		o.Notes.Say("the model makes its %d features of columns of a table; %s wants the features, as "+
 			"uma-gpu convert --encoding %s writes them", m.Meta.Features.Count, out, path)
 	}

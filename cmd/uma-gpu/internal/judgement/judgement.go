@@ -146,8 +146,7 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 	var classes []string
 	if err := app.Table(w, func(row app.Row) {
 		row("examples\t%d", j.Examples)
-		row("error rate\t%.4f\nconfusion rate\t%.4f\noperator norm\t%.4f", j.ErrorRate,
-			j.ConfusionRate, j.OperatorNorm)
+		row("error rate\t%.4f", j.ErrorRate)
 		row("macro F1\t%.4f\nbalanced accuracy\t%.4f\nkappa\t%s", j.MacroF1, j.BalancedAccuracy,
 			ShareText(j.Kappa))
 		if p := j.Probabilities; p != nil {
@@ -157,6 +156,7 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 				row("corrected log-loss\t%.4f", *j.CorrectedLogLoss)
 			}
 		}
+		row("confusion rate\t%.4f\noperator norm\t%.4f", j.ConfusionRate, j.OperatorNorm)
 		if !tables {
 			if j.Corrected != nil {
 				row("corrected accuracy\t%s", EstimateText(&j.Corrected.Accuracy))

@@ -1,0 +1,68 @@
+package exchange
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// mlDomain has the operators of ONNX for categories; mlOpset is its version of 2019.
+const (
+	mlDomain = "ai.onnx.ml"
+	mlOpset  = 2
+)
+
+// Columns reports whether the ONNX form of a model takes the columns of a table in place of
+// features: it has learned what becomes of them, and none is a text.
+func Columns(m *model.Model) bool {
+	e := m.Meta.Features.Encoding
+	if e == nil {
+		return false
+	}
+	for _, c := range e.Columns {
+		if c.Kind == dataset.KindText {
+			return false
+		}
+	}
+	return true
+}
+
+// columns adds an input for each column of a table, N×1, and returns its features: float32 of
+// numbers, NaN where one is missing, and strings of categories, "" where one is missing.
+func (g *graph) columns(e *dataset.Encoding) string {
+	var parts []string
+	for k, c := range e.Columns {
+		name := cmp.Or(c.Name, fmt.Sprint("column", k+1))
+		if slices.Contains([]string{"label", "probabilities", "scores"}, name) { // as outputs are
+			name = "column." + name
+		}
+		constantName := func(what string) string { return fmt.Sprintf("%s.%d", what, k+1) }
+		switch c.Kind {
+		case dataset.KindNumber:
+			g.bytes(11, valueInfo(name, typeFloat, 1))
+			missing, filled := "", name
+			if c.Mean != nil {
+				missing = g.node("", "IsNaN", []string{name})
+				mean := constant(g, constantName("mean"), []float32{*c.Mean}, 1, 1)
+				filled = g.node("", "Where", []string{missing, mean, name})
+			}
+			if parts = append(parts, filled); c.Indicator {
+				parts = append(parts, g.cast(missing, typeFloat))
+			}
+		case dataset.KindCategory:
+			g.bytes(11, valueInfo(name, typeString, 1))
+			levels := c.Levels
+			if c.Indicator {
+				levels = append(levels[:len(levels):len(levels)], "")
+			}
+			hot := g.node("", "OneHotEncoder", []string{name}, attribute{"cats_strings", levels},
+				attribute{"zeros", 1})
+			width := constant(g, constantName("levels"), []int64{-1, int64(len(levels))}, 2)
+			parts = append(parts, g.node("", "Reshape", []string{hot, width}))
+		}
+	}
+	return g.node("", "Concat", parts, attribute{"axis", 1})
+}

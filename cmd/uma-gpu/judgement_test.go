@@ -60,8 +60,9 @@ func TestEvalCorrects(t *testing.T) {
 	}
 	_, shares, _ := strings.Cut(text, "On right labels")
 	shares, _, _ = strings.Cut(shares, "estimated confusion")
-	for _, word := range strings.FieldsFunc(shares, func(r rune) bool { return strings.ContainsRune(" ()\n", r) }) {
-		if v, err := strconv.ParseFloat(word, 64); err == nil && strings.Contains(word, ".") && v > 1 {
+	for _, word := range strings.Fields(shares) {
+		v, err := strconv.ParseFloat(strings.Trim(word, "()"), 64)
+		if err == nil && strings.Contains(word, ".") && v > 1 {
 			t.Errorf("a score of %v in\n%s", v, shares)
 		}
 	}

@@ -238,6 +238,12 @@ bench-peers: build data ## uma-gpu beside scikit-learn, scipy and torch on eleve
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	@[ -n "$(PEERS)" ] || { cp build/peers/performance.md docs/performance.md && mv build/peers/results.json build/peers/last.json; }
 
+# TABLES="--seeds 1 --rows 3000" is the quick form, of a few minutes. Interrupted, it goes on from build/tables.
+tables: build data ## published tables of other papers beside uma-gpu on the same files; writes docs/tables.md
+	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
+	/usr/bin/python3 -W ignore bench/tables.py build/uma-gpu "$(DATA)" build/tables $(TABLES) > build/tables.md
+	@[ -n "$(TABLES)" ] || cp build/tables.md docs/tables.md
+
 # PREPARED is a folder of sets as bench/peers/prepare.py writes them; CLEAN="--sets adult,car" measures some.
 bench-clean: build data ## the command clean beside scikit-learn and cleanlab's rule, on tables with wrong labels
 	@.ci/install-deps python3-numpy python3-scipy python3-sklearn

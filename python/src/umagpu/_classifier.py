@@ -143,6 +143,16 @@ def _has_probabilities(estimator: "NoisyClassifier") -> bool:
     return True
 
 
+ONLINE = ("perceptron", "ultraconservative", "mira", "pa", "pa1", "pa2", "copa")
+
+
+def _is_online(estimator: "NoisyClassifier") -> bool:
+    if estimator.learner not in ONLINE or estimator.kernel is not None:
+        raise AttributeError(f"partial_fit: found learner {estimator.learner} and kernel "
+                             f"{estimator.kernel}, wanted no kernel and one of {', '.join(ONLINE)}")
+    return True
+
+
 class NoisyClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that learns from labels which are wrong in a known way, or right.
 
@@ -182,13 +192,13 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _flags(self) -> list[str]:
+    def _flags(self, **defaults: Any) -> list[str]:
         seed = self.random_state
         if seed is not None and not isinstance(seed, (int, np.integer)):
             seed = check_random_state(seed).randint(1 << 31)
         return flags_of({"device": self.device, "learner": self.learner, "kernel": self.kernel,
                          "correction": self.correction, "l2": self.l2, "seed": seed,
-                         **(self.options or {})})
+                         **defaults, **(self.options or {})})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, annotations: Any = None,
             probabilities: Any = None) -> "NoisyClassifier":
@@ -227,8 +237,44 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
             self._fit(call, data)
         return self
 
-    def _fit(self, call: Call, data: list[str]) -> None:
-        flags = self._flags()
+    @available_if(_is_online)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None,
+                    sample_weight: Any = None) -> "NoisyClassifier":
+        """Learn from more examples, each of them once and in their order.
+
+        However examples are cut into calls, the weights have the same bits. The first call names all
+        classes, and scales no feature; behind a fit it goes on with the model of that.
+        """
+        first = not hasattr(self, "model_")
+        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype="numeric")
+        if first and classes is None:
+            raise ValueError("classes: found None in the first call of partial_fit, wanted all classes")
+        known = self.classes_ if classes is None else np.unique(classes)
+        if not first and not np.array_equal(known, self.classes_):
+            raise ValueError(f"classes: found {known}, wanted {self.classes_} as before")
+        if (unknown := np.setdiff1d(y, known)).size:
+            raise ValueError(f"y: found class {unknown[0]}, wanted one of {known}")
+        if isinstance(self.confusion, str):
+            raise ValueError(f"confusion: found {self.confusion!r}, wanted None, an array or a "
+                             "DataFrame: partial_fit sees a part of the examples")
+        self.classes_, names = known, np.array(names_of(known))
+        with Call(self.verbose) as call:
+            data = ["--data", call.array(X), "--labels", call.array(names[np.searchsorted(known, y)])]
+            if sample_weight is not None:
+                data += ["--row-weights", call.array(_check_sample_weight(sample_weight, X, np.float64))]
+            if first:
+                zero, start = call.path(".npz"), call.path(".npz")
+                np.savez(zero, coef_=np.zeros((len(known), X.shape[1])),
+                         intercept_=np.zeros(len(known)), classes_=names)
+                call.run("import", "--npz", zero, "--out", start)
+            else:
+                start = call.write(".npz", self.model_)
+            self._fit(call, [*data, "--from", start],
+                      max_steps=1, no_shuffle=True, no_average=True, weights="last")
+        return self
+
+    def _fit(self, call: Call, data: list[str], **defaults: Any) -> None:
+        flags = self._flags(**defaults)
         if isinstance(self.confusion, str):
             if self.confusion != "estimate":
                 raise ValueError(f"confusion: found {self.confusion!r}, wanted None, 'estimate', an "

@@ -234,7 +234,8 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
                 if len(self.classes_) < 2:
                     raise ValueError(f"y: found {len(self.classes_)} class, wanted 2 or more")
                 data += ["--labels", call.array(labels)]
-            self._fit(call, data)
+            for doubt in self._fit(call, data):
+                warnings.warn(f"{doubt['text']}; {doubt['advice']}", DoubtWarning, stacklevel=2)
         return self
 
     @available_if(_is_online)
@@ -273,7 +274,8 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
                       max_steps=1, no_shuffle=True, no_average=True, weights="last")
         return self
 
-    def _fit(self, call: Call, data: list[str], **defaults: Any) -> None:
+    def _fit(self, call: Call, data: list[str], **defaults: Any) -> Any:
+        """Train, take over the model, and return the doubts."""
         flags = self._flags(**defaults)
         if isinstance(self.confusion, str):
             if self.confusion != "estimate":
@@ -288,10 +290,9 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
             flags.append(f"--time={self.time_budget}s")
         model = call.path(".npz")
         about = call.json("train", *data, *noise, *flags, "--model", model)
-        for doubt in about["doubts"]:
-            warnings.warn(f"{doubt['text']}; {doubt['advice']}", DoubtWarning, stacklevel=3)
         with open(model, "rb") as file:
             self._take(file.read())
+        return about["doubts"]
 
     def _take(self, data: bytes) -> None:
         """Take over a model file, for the classes that are known."""

@@ -12,14 +12,7 @@ $alone "$venv/bin/pip" install --quiet --no-index "$wheel"
 readme=$(sed -n '/^```python$/,/^```$/p' README.md | grep -v '^```')
 cd "$venv"
 $alone env -u UMA_GPU PATH=/usr/bin:/bin bin/python - <<END
-import numpy as np
-from sklearn.datasets import load_digits
-
-X, right = load_digits(return_X_y=True)
-wrong = np.random.RandomState(0).rand(len(right)) < 0.3
-y, X_new = np.where(wrong, (right + 1) % 10, right), X
 $readme
-print(f"{issues.sum()} issues, {wrong[issues].mean():.2f} of them wrong labels; "
-      f"accuracy {(classes == right).mean():.3f}")
-assert wrong[issues].mean() > 0.9 and (classes == right).mean() > 0.93
+print(f"{len(suspects)} labels may be wrong; the model is right about {model.score(X, y):.3f} of all")
+assert model.score(X, y) > 0.95 > 0.05 > len(suspects) / len(y)
 END

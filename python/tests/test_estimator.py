@@ -188,6 +188,28 @@ def test_pandas(noisy):
         model.predict(frame[frame.columns[::-1]])
 
 
+def test_polars(noisy):
+    polars = pytest.importorskip("polars")
+    X, y, true, C = noisy
+    frame = polars.DataFrame(X, schema=[f"pixel{k}" for k in range(X.shape[1])])
+    model = NoisyClassifier(confusion=C).fit(frame, polars.Series(y))
+    assert list(model.feature_names_in_) == frame.columns
+    assert (model.predict(frame) == true).mean() > 0.93
+
+
+@pytest.mark.skipif(not hasattr(NoisyClassifier, "set_fit_request"), reason="scikit-learn before 1.3")
+def test_metadata_routing(noisy):
+    import sklearn
+    X, y, true, _ = noisy
+    weight = np.where(y == true, 1, 0.01)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = NoisyClassifier().set_fit_request(sample_weight=True)
+        search = GridSearchCV(make_pipeline(MinMaxScaler(), model), {"noisyclassifier__l2": [1e-3]}, cv=2)
+        assert search.fit(X, y, sample_weight=weight).score(X, true) > 0.95
+        model.set_fit_request(sample_weight=False)
+        assert search.fit(X, y, sample_weight=weight).score(X, true) < 0.95
+
+
 def test_annotations():
     X, y = load_iris(return_X_y=True)
     random = np.random.RandomState(0)

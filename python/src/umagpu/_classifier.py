@@ -153,7 +153,21 @@ def _is_online(estimator: "NoisyClassifier") -> bool:
     return True
 
 
-class NoisyClassifier(ClassifierMixin, BaseEstimator):
+class _Program(BaseEstimator):
+    """What estimators have in common whose work is the program's."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _seed(self) -> Any:
+        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
+            return self.random_state
+        return check_random_state(self.random_state).randint(1 << 31)
+
+
+class NoisyClassifier(ClassifierMixin, _Program):
     """A classifier that learns from labels which are wrong in a known way, or right.
 
     Parameters
@@ -187,17 +201,9 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
         self.options = options
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _flags(self, **defaults: Any) -> list[str]:
-        seed = self.random_state
-        if seed is not None and not isinstance(seed, (int, np.integer)):
-            seed = check_random_state(seed).randint(1 << 31)
         return flags_of({"device": self.device, "learner": self.learner, "kernel": self.kernel,
-                         "correction": self.correction, "l2": self.l2, "seed": seed,
+                         "correction": self.correction, "l2": self.l2, "seed": self._seed(),
                          **defaults, **(self.options or {})})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, annotations: Any = None,
@@ -262,7 +268,8 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
         with Call(self.verbose) as call:
             data = ["--data", call.array(X), "--labels", call.array(names[np.searchsorted(known, y)])]
             if sample_weight is not None:
-                data += ["--row-weights", call.array(_check_sample_weight(sample_weight, X, np.float64))]
+                weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+                data += ["--row-weights", call.array(weight)]
             if first:
                 zero, start = call.path(".npz"), call.path(".npz")
                 np.savez(zero, coef_=np.zeros((len(known), X.shape[1])),
@@ -374,7 +381,7 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
         return new
 
 
-class KernelMap(TransformerMixin, BaseEstimator):
+class KernelMap(TransformerMixin, _Program):
     """The kernel principal components of examples."""
 
     def __init__(self, kernel: str = "rbf", *, n_components: Optional[int] = None,
@@ -389,14 +396,12 @@ class KernelMap(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> "KernelMap":
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
-        seed = self.random_state
-        if seed is not None and not isinstance(seed, (int, np.integer)):
-            seed = check_random_state(seed).randint(1 << 31)
         with Call() as call:
             basis = call.path(".npz")
             call.run("kpca", "fit", "--data", call.array(X), "--no-labels", "--basis", basis,
-                     *flags_of({"kernel": self.kernel, "components": self.n_components, "seed": seed,
-                                "gamma": self.gamma, "device": self.device, **(self.options or {})}))
+                     *flags_of({"kernel": self.kernel, "components": self.n_components,
+                                "seed": self._seed(), "gamma": self.gamma, "device": self.device,
+                                **(self.options or {})}))
             with open(basis, "rb") as file:
                 self.basis_ = file.read()
         return self

@@ -66,6 +66,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	o.Notes.Described = true
 	d, problems, err := o.read(ctx, options)
 	if err != nil {
 		return err

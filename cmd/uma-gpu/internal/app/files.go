@@ -105,9 +105,9 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 		for _, note := range d.Notes {
 			n.Say("data: %s", note)
 		}
-		for _, warning := range d.Warnings {
-			n.Warn("%s", warning)
-		}
+	}
+	for _, warning := range d.Warnings {
+		n.Warn("%s", warning)
 	}
 	if bad := len(d.SkippedAt); bad > 0 {
 		n.Warn("%d bad examples were skipped, at %s", bad, Places(d.SkippedAt))

@@ -18,7 +18,7 @@ import (
 type Notes struct {
 	W     io.Writer
 	Quiet bool
-	// Described says that the command itself tells what was found in data.
+	// Described says that the command itself tells the notes of data; warnings are said in any case.
 	Described bool
 }
 

@@ -95,7 +95,7 @@ func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
 	if err := w.Write(header); err != nil {
 		return err
 	}
-	short := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	short := func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 	truth := map[bool]string{false: "False", true: "True"}
 	for i, is := range f.Issues {
 		fields := []string{strconv.Itoa(i + 1), d.Classes[d.Y[i]], truth[is.Wrong],

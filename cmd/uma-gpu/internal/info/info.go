@@ -154,9 +154,6 @@ func rows(i described, row app.Row) {
 	for _, note := range i.Notes {
 		row("note\t%s", note)
 	}
-	for _, warning := range i.Warnings {
-		row("warning\t%s", warning)
-	}
 	if i.Columns != nil {
 		row("\ncolumn\tkind\tfeatures")
 		for k, c := range i.Columns {

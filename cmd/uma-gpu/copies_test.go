@@ -24,7 +24,8 @@ func customers() string {
 }
 
 func customersIn(t *testing.T, dir string) (path string, lines []string) {
-	text := strings.Replace(customers(), "size,weight,colour,kind", "id,since,size,colour,kind,note", 1)
+	text := strings.Replace(customers(), "size,weight,colour,kind", "id,since,size,colour,kind,note",
+		1)
 	path = write(t, dir, "customers.csv", text)
 	return path, strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 }
@@ -87,7 +88,8 @@ func TestConvertKeepsTheCells(t *testing.T) {
 		}
 	}
 	out := filepath.Join(dir, "less.csv")
-	succeed(t, "convert", "--data", data, "--label", "kind", "--ignore-columns", "note,2", "--out", out)
+	succeed(t, "convert", "--data", data, "--label", "kind", "--ignore-columns", "note,2", "--out",
+		out)
 	if head := linesOf(t, out)[0]; head != "id,size,colour,kind\n" {
 		t.Errorf("found %q", head)
 	}

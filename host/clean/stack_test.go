@@ -78,7 +78,8 @@ func TestSharesOfCandidates(t *testing.T) {
 			return c.next3(i)
 		}
 	}
-	c.said = []*candidate{c.saying(way{}, 0.9, half(true)), c.saying(way{weighty: true}, 0.9, half(false))}
+	c.said = []*candidate{c.saying(way{}, 0.9, half(true)),
+		c.saying(way{weighty: true}, 0.9, half(false))}
 	parts := c.stack()
 	if len(parts) != 2 || math.Abs(parts[0].share-0.5) > 0.02 || parts[0].share < parts[1].share ||
 		math.Abs(parts[0].share+parts[1].share-1) > 1e-12 {
@@ -96,7 +97,8 @@ func TestPartsAreOfOneKind(t *testing.T) {
 	said := []*candidate{{way: linear}, {way: curved}, {way: linear}, {way: linear}}
 	parts := kept(said, []float64{0.2, 0.41, 0.38, 0.01})
 	if len(parts) != 2 || parts[0].candidate != said[2] || parts[1].candidate != said[0] ||
-		math.Abs(parts[0].share-0.38/0.58) > 1e-12 || math.Abs(parts[0].share+parts[1].share-1) > 1e-12 {
+		math.Abs(parts[0].share-0.38/0.58) > 1e-12 ||
+		math.Abs(parts[0].share+parts[1].share-1) > 1e-12 {
 		t.Errorf("got %+v", parts)
 	}
 }
@@ -115,8 +117,8 @@ func TestCheckedRowsWeighInShares(t *testing.T) {
 	}
 }
 
-// Without checked rows a candidate is trusted only if its noise leaves most labels right, is told by
-// the labels, and does not contradict them surely more often than the best that believes them.
+// Without checked rows a candidate is trusted only if its noise leaves most labels right, is told
+// by the labels, and does not contradict them surely more often than the best that believes them.
 func TestTrustedNoise(t *testing.T) {
 	for _, of := range []struct {
 		name    string
@@ -185,7 +187,8 @@ func TestLikelihoodsOfRows(t *testing.T) {
 
 // Mixed probabilities are the weighted geometric means, made to sum to 1.
 func TestBlendIsGeometric(t *testing.T) {
-	a, b := &candidate{p: []float32{0.9, 0.1, 0.5, 0.5}}, &candidate{p: []float32{0.2, 0.8, 0.25, 0.75}}
+	a := &candidate{p: []float32{0.9, 0.1, 0.5, 0.5}}
+	b := &candidate{p: []float32{0.2, 0.8, 0.25, 0.75}}
 	of := func(s part) ([]float32, error) { return s.p, nil }
 	p, err := blend([]part{{a, 0.75}, {b, 0.25}}, of, 2)
 	if err != nil {

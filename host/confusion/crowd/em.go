@@ -61,7 +61,8 @@ type Result struct {
 // Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979) with priors
 // on the rates: of Dawid and Skene, a few labels of each class by an annotator who is right as
 // often as this one, whatever the class. It begins with the shares of votes; Dawid and Skene begin
-// where one rate for each annotator ends. seed draws among the tied votes of Majority. An example whose class is known has that class, and so tells how often the others are right.
+// where one rate for each annotator ends. seed draws among the tied votes of Majority. An example
+// whose class is known has that class, and so tells how often the others are right.
 //
 // Posteriors are products in the order of the labels, as exact as sums of logarithms and without
 // any, and what is counted with them adds in integers, so that the result has the same bits on

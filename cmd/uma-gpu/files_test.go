@@ -21,7 +21,8 @@ var noFiles = strings.Fields(`
 	id-column ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
 	match-features max-alloc max-body memory-limit method normalize normalize-components sampler separator
 	session sets set-score shares show storage strategy synthetic text to trust try
-	weights x-name y-name judge pictures categories missing unseen`)
+	weights x-name y-name judge pictures categories missing unseen candidates positive-unlabelled
+	unknown-label weight-column`)
 
 // eachCommand calls f for each command that does something, with its words.
 func eachCommand(f func(words []string, c *cli.Command)) {

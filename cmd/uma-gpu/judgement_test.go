@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,9 +53,17 @@ func TestEvalCorrects(t *testing.T) {
 		file("C.csv"), "--tables")
 	for _, want := range []string{"\nmacro F1            0.", "\ncorrected accuracy  0.", " to 0.",
 		"\nkappa               0.",
-		"\nestimated confusion matrix, examples: column = true class, row = predicted; entries below 0"} {
+		"\nestimated confusion matrix, examples: column = true class, row = predicted; 0 also stands"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	_, shares, _ := strings.Cut(text, "On right labels")
+	shares, _, _ = strings.Cut(shares, "estimated confusion")
+	for _, word := range strings.Fields(shares) {
+		v, err := strconv.ParseFloat(strings.Trim(word, "()"), 64)
+		if err == nil && strings.Contains(word, ".") && v > 1 {
+			t.Errorf("a score of %v in\n%s", v, shares)
 		}
 	}
 

@@ -177,6 +177,8 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, fmt.Errorf("kernelmean: got %d atoms and atom error %v without a kernel function, "+
 			"want all atoms and 0 (without one there are as many weights as features)", p.Atoms, p.AtomError)
 	}
+	own := *p // the caller may change its parameters while a run goes on
+	p = &own
 	return classsums.Begin(problem, name, func(s *classsums.Sums, w engine.Weights) error {
 		if problem.OwnMap {
 			copy(w.W, p.Unmix(s.Inverse, s.Labels).W)

@@ -181,12 +181,12 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 	fmt.Fprintf(w, "\nOn right labels, by the confusion matrix; in brackets 95 %% intervals:\n\n")
 	if err := app.Table(w, func(row app.Row) {
 		row("corrected accuracy\t%s\nmacro F1\t%s\nbalanced accuracy\t%s\nkappa\t%s\n",
-			EstimateText(&c.Accuracy), ShareText(c.MacroF1), ShareText(c.BalancedAccuracy),
-			ShareText(c.Kappa))
+			EstimateText(&c.Accuracy), possible(c.MacroF1), possible(c.BalancedAccuracy),
+			possible(c.Kappa))
 		row("class\tshare\trecall\tprecision\tF1")
 		for _, p := range c.PerClass {
 			row("%s\t%.4f\t%s\t%s\t%s", app.Brief(p.Class), p.Share, EstimateText(p.Recall),
-				EstimateText(p.Precision), ShareText(p.F1))
+				EstimateText(p.Precision), possible(p.F1))
 		}
 	}); err != nil {
 		return err
@@ -226,4 +226,12 @@ func ShareText(share *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.4f", *share)
+}
+
+// possible prints an estimated score without an interval, at most the 1 that it can be.
+func possible(score *float64) string {
+	if score != nil && *score > 1 {
+		return "1.0000"
+	}
+	return ShareText(score)
 }

@@ -50,8 +50,8 @@ func shareRight(a, b []int32) float64 {
 }
 
 // twinEM is the algorithm in sums of logarithms, round by round: of one rate for each annotator,
-// and then of the rates of Dawid and Skene joined with two labels of a class by an annotator with one
-// rate, which is joined with two labels of all annotators.
+// and then of the rates of Dawid and Skene joined with two labels of a class by an annotator with
+// one rate, which is joined with two labels of all annotators.
 func twinEM(a *crowd.Annotations, rounds int, smoothing float64) (posterior [][]float64) {
 	q := len(a.Classes)
 	for i := range a.N() {

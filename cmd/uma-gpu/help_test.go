@@ -92,6 +92,27 @@ func TestHelpOfTrainIsShort(t *testing.T) {
 	}
 }
 
+// A bare call shows how to begin, by commands that there are, and is wrong usage all the same.
+func TestBareCallShowsHowToBegin(t *testing.T) {
+	code, stdout, stderr := command()
+	if code != app.ExitUsage || stdout != "" || !strings.HasSuffix(stderr, "uma-gpu --help\n") {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+	shown := 0
+	for line := range strings.Lines(stderr) {
+		if words := strings.Fields(line); strings.HasPrefix(line, "  uma-gpu ") {
+			succeed(t, words[1], "--help")
+			shown++
+		}
+	}
+	if shown != 5 {
+		t.Errorf("found %d commands, want 5:\n%s", shown, stderr)
+	}
+	if _, _, stderr := command("confusion"); strings.Count(stderr, "\n") != 1 {
+		t.Errorf("found %q, want one line", stderr)
+	}
+}
+
 func TestWrap(t *testing.T) {
 	for _, c := range []struct{ found, want string }{
 		{app.Wrap("one two three", 7, 0), "one two\nthree"},

@@ -120,7 +120,7 @@ func TestIDs(t *testing.T) {
 	} {
 		succeed(t, append(args, "--id-column", "who")...)
 		got := strings.Split(string(read(t, out+".csv")), "\n")
-		if len(got) != 42 || got[0] != "x,who,y,class" || !strings.HasPrefix(got[1], `1,"<item a0>",0,`) {
+		if len(got) != 42 || got[0] != "x,who,y,class" || !strings.HasPrefix(got[1], `1,<item a0>,0,`) {
 			t.Errorf("%s wrote %q", args, got[:2])
 		}
 	}

@@ -175,9 +175,9 @@ func TestConvertKeepsTheTable(t *testing.T) {
 		filepath.Join(dir, "d.svm")); !facts.Told(stderr, "names features left") {
 		t.Errorf("stderr %s", stderr)
 	}
-	// Where columns are left out, the label comes as near to its place as it can.
+	// Where columns are left out, the others keep their order.
 	succeedTo(t, out, data, "--label-column", "kind", "--ignore-columns", "x")
-	if got, want := string(read(t, out)), "y,kind\n0,cat\n3,dog\n"; got != want {
+	if got, want := string(read(t, out)), "kind,y\ncat,0\ndog,3\n"; got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}
 	succeedTo(t, out, data, "--no-labels", "--ignore-columns", "kind")

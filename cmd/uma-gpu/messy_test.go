@@ -148,10 +148,17 @@ func TestMessyTables(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			data, m := write(t, dir, "d.csv", c.text), filepath.Join(dir, "m.npz")
-			if stdout, _ := succeed(t, "info", "--data", data); strings.Contains(stdout, "\nproblem") {
+			stdout, stderr := succeed(t, "info", "--data", data)
+			if strings.Contains(stdout, "\nproblem") {
 				t.Errorf("info lists problems:\n%s", stdout)
 			}
-			_, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "3")
+			for line := range strings.Lines(stdout) {
+				if _, note, found := strings.Cut(line, "note   "); found && strings.Contains(stderr,
+					strings.TrimSpace(note)) {
+					t.Errorf("info tells twice: %s", note)
+				}
+			}
+			_, stderr = succeed(t, "train", "--data", data, "--model", m, "--max-steps", "3")
 			if !facts.Told(stderr, c.told) {
 				t.Errorf("train does not tell %s:\n%s", c.told, stderr)
 			}

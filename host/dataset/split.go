@@ -17,10 +17,19 @@ const Rest = -1
 // splitStream separates a split's random numbers from other uses of a seed.
 const splitStream = 0x73706c6974
 
-// SplitFractions is SplitCounts of fractions above 0, together at most 1, rounded by largest
-// remainder.
+// SplitFractions is SplitCounts of the Counts of fractions.
 func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 ) ([]*Dataset, error) {
+	counts, err := d.Counts(fractions)
+	if err != nil {
+		return nil, err
+	}
+	return SplitCounts(d, counts, seed, how...)
+}
+
+// Counts returns how many examples fractions above 0, together at most 1, are, rounded by largest
+// remainder.
+func (d *Dataset) Counts(fractions []float64) ([]int, error) {
 	sum := 0.0
 	for k, f := range fractions {
 		if !(f > 0 && f <= 1) {
@@ -54,7 +63,7 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 		counts[most]++
 		remainders[most]--
 	}
-	return SplitCounts(d, counts[:len(fractions)], seed, how...)
+	return counts[:len(fractions)], nil
 }
 
 // SplitCounts divides d at random, by seed, into parts of these counts; one may be Rest.
@@ -62,6 +71,30 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 // order; parts keep classes, preparation, names and path, and share no memory with d, which InPlace
 // may empty. All ranks call it.
 func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
+	examples, err := Divide(d, counts, seed)
+	if err != nil {
+		return nil, err
+	}
+	split := make([]*Dataset, len(examples))
+	last := 0 // that of the most examples, which may go over all when the others have theirs
+	for k := range split {
+		if len(examples[k]) > len(examples[last]) {
+			last = k
+		}
+	}
+	for k := range split {
+		if k != last {
+			if split[k], err = d.pick(examples[k], false); err != nil {
+				return nil, err
+			}
+		}
+	}
+	split[last], err = d.pick(examples[last], slices.Contains(how, InPlace))
+	return split, err
+}
+
+// Divide returns the numbers of the examples, increasing, of each part that SplitCounts makes.
+func Divide(d *Dataset, counts []int, seed uint64) ([][]int32, error) {
 	if err := d.Stored().Agree(d.checkAll(context.Background())); err != nil {
 		return nil, err
 	}
@@ -91,23 +124,11 @@ func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Datas
 			m = m[share:]
 		}
 	}
-	split := make([]*Dataset, len(counts)-1)
-	last := 0 // that of the most examples, which may go over all when the others have theirs
-	for k := range split {
-		slices.Sort(examples[k])
-		if len(examples[k]) > len(examples[last]) {
-			last = k
-		}
+	examples = examples[:len(counts)-1] // without those that are in no part
+	for _, part := range examples {
+		slices.Sort(part)
 	}
-	for k := range split {
-		if k != last {
-			if split[k], err = d.pick(examples[k], false); err != nil {
-				return nil, err
-			}
-		}
-	}
-	split[last], err = d.pick(examples[last], slices.Contains(how, InPlace))
-	return split, err
+	return examples, nil
 }
 
 // bytesHere is what the values of this rank take in memory.
@@ -165,6 +186,9 @@ func (d *Dataset) members() [][]int32 {
 	}
 	return members
 }
+
+// Subset returns a copy of examples, numbers increasing.
+func (d *Dataset) Subset(examples []int32) (*Dataset, error) { return d.pick(examples, false) }
 
 // pick returns examples, numbers increasing, as a data set; over allows the memory of d.
 func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {

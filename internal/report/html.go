@@ -24,7 +24,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		return percent(*v)
 	},
 	"count":  count,
-	"chance": chance,
+	"chance": Chance,
 	"number": func(v float64) string { return fmt.Sprintf("%.4g", v) },
 	"bar":    func(v float64) string { return fmt.Sprintf("%.0f", 100*min(1, max(0, v))) },
 	"cut":    cut,
@@ -211,8 +211,8 @@ func cut(text string) string {
 	return text
 }
 
-// chance prints a probability, also one that is nearly none.
-func chance(v float64) string {
+// Chance prints a probability, also one that is nearly none.
+func Chance(v float64) string {
 	if v < 0.0005 {
 		return "under 0.1 %"
 	}

@@ -40,8 +40,11 @@ type layout struct {
 	lenient   bool // any table is to be read: titles above it, stray quotes, other separators
 }
 
-// quotePlace is a line and a column, both counted from 1.
-type quotePlace struct{ line, column int }
+// quotePlace is a line and a column, both counted from 1, and whether a quote is there.
+type quotePlace struct {
+	line, column int
+	quoted       bool
+}
 
 // field returns field i, counted from 0, valid until the next record.
 func (r *record) field(i int) []byte {
@@ -105,7 +108,7 @@ func (r *record) split() {
 func (r *record) unquote(line []byte) error {
 	text, i := r.plain[:0], 0
 	for {
-		r.places = append(r.places, quotePlace{r.src.line, i + 1})
+		r.places = append(r.places, quotePlace{r.src.line, i + 1, i < len(line) && line[i] == '"'})
 		if i < len(line) && line[i] == '"' {
 			i++
 			for closed := false; !closed; {

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -158,3 +160,43 @@ func (d *Data) AsModel(o *file.Options, f model.Features) {
 // CheckOutput refuses an output whose name asks for a format that is only read, or that has no
 // place for the labels.
 func (d *Data) CheckOutput(out string) error { return checkFormat(out, d.NoLabels) }
+
+// WriteCopy writes a copy of the examples, which o read, with labels y, those of -1 left out: the
+// table's own rows and cells if they are a table of text and the copy is one, or else its features.
+func (d *Data) WriteCopy(ctx context.Context, out string, of *dataset.Dataset, c file.Copy,
+	w file.WriteOptions) (err error) {
+	if c.Files, err = DataFiles(d.Path); err != nil {
+		return err
+	}
+	if cmp.Or(w.Format, file.FormatOfName(out)) == "csv" {
+		err = file.CopyTable(ctx, out, of, c, w)
+		if !errors.Is(err, file.ErrNoTable) {
+			return writing(ctx, out, err)
+		}
+		if of.Encoding != nil {
+			d.common.Notes.Say("%s has the features that columns become, not the columns themselves: %v",
+				out, err)
+		}
+	}
+	some := *of
+	if c.Y != nil {
+		var kept []int32
+		for i, y := range c.Y {
+			if y >= 0 {
+				kept = append(kept, int32(i))
+			}
+		}
+		if of.Y != nil {
+			some.Y = c.Y
+		}
+		if len(kept) < of.N {
+			part, err := some.Subset(kept)
+			if err != nil {
+				return err
+			}
+			some = *part
+		}
+		some.SHA256 = some.Hash()
+	}
+	return WriteData(ctx, out, &some, w)
+}

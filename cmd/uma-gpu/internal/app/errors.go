@@ -109,10 +109,24 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 	return usage
 }
 
+// firstDay is what a program says that was called without a command.
+const firstDay = `uma-gpu learns classifiers from labels that are wrong in part, and finds the wrong ones.
+
+  uma-gpu info --data table.csv                what a table holds, and what is wrong with it
+  uma-gpu clean table.csv --label COLUMN       find and mend wrong labels, and learn a model
+  uma-gpu train --data table.csv --model m.npz learn a model
+  uma-gpu predict --model m.npz --data new.csv the classes of new rows
+  uma-gpu eval --model m.npz --data test.csv   how often they are right
+
+`
+
 // NeedCommand is the action of a command that has only subcommands.
 func NeedCommand(c *cli.Context) error {
 	name := c.Args().First()
 	if name == "" {
+		if c.Command.HelpName == c.App.HelpName {
+			fmt.Fprint(c.App.ErrWriter, firstDay)
+		}
 		return OfCommand(c, Usage("a command is missing"))
 	}
 	return OfCommand(c, &UsageError{Got: name,

@@ -101,8 +101,10 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 		n.Say("data: the file is of a version without checksums; uma-gpu convert writes one that has " +
 			"them")
 	}
-	for _, note := range d.Notes {
-		n.Say("data: %s", note)
+	if !n.Described {
+		for _, note := range d.Notes {
+			n.Say("data: %s", note)
+		}
 	}
 	for _, warning := range d.Warnings {
 		n.Warn("%s", warning)
@@ -264,7 +266,11 @@ func Together(files *atomicfile.Group, o file.WriteOptions) file.WriteOptions {
 
 // WriteData writes a data file. Files that a command wrote before it stay.
 func WriteData(ctx context.Context, path string, d *dataset.Dataset, o file.WriteOptions) error {
-	err := file.Write(ctx, path, d, o)
+	return writing(ctx, path, file.Write(ctx, path, d, o))
+}
+
+// writing returns the error of writing a data file.
+func writing(ctx context.Context, path string, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("%w while writing %s; nothing was changed there", ErrInterrupted, path)
 	}

@@ -18,6 +18,8 @@ import (
 type Notes struct {
 	W     io.Writer
 	Quiet bool
+	// Described says that the command itself tells the notes of data; warnings are said in any case.
+	Described bool
 }
 
 // Say prints a line, unless quiet.

@@ -3,10 +3,10 @@ package clean
 import (
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -61,29 +61,17 @@ func (o *Options) write(ctx context.Context, d *dataset.Dataset, f *clean.Result
 	return files.Commit()
 }
 
-// writeTable writes the table with mended labels: its text if it is a table of text, else the
-// examples in the format of the table.
+// writeTable writes the table with mended labels.
 func (o *Options) writeTable(ctx context.Context, d *dataset.Dataset, f *clean.Result,
 	put func(string, func(io.Writer) error) error) error {
-	err := put("cleaned.csv", func(w io.Writer) error {
-		return file.Relabel(ctx, w, d, o.read, func(i int) (string, bool) {
-			return d.Classes[f.Issues[i].Likely], f.Issues[i].Wrong
-		})
-	})
-	if !errors.Is(err, file.ErrNoTable) {
-		return err
-	}
-	mended := *d
-	mended.Y = nil
+	mended := slices.Clone(d.Y)
 	for i, is := range f.Issues {
-		y := d.Y[i]
 		if is.Wrong {
-			y = is.Likely
+			mended[i] = is.Likely
 		}
-		mended.Y = append(mended.Y, y)
 	}
-	mended.SHA256 = mended.Hash()
-	return app.WriteData(ctx, filepath.Join(o.Folder, "cleaned.csv"), &mended,
+	return o.Data.WriteCopy(ctx, filepath.Join(o.Folder, "cleaned.csv"), d,
+		file.Copy{Options: o.read, Y: mended, Skipped: true},
 		file.WriteOptions{Format: "csv", Put: func(_ string, write func(io.Writer) error) error {
 			return put("cleaned.csv", write)
 		}})
@@ -107,7 +95,7 @@ func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
 	if err := w.Write(header); err != nil {
 		return err
 	}
-	short := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	short := func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 	truth := map[bool]string{false: "False", true: "True"}
 	for i, is := range f.Issues {
 		fields := []string{strconv.Itoa(i + 1), d.Classes[d.Y[i]], truth[is.Wrong],

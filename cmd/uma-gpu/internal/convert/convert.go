@@ -42,8 +42,9 @@ once and for all: train then takes them as they are, and the model still predict
 Converting data of any size takes some hundred megabytes of memory. The rest lies in files without
 names in $TMPDIR or /var/tmp, which takes up to twice the features there.
 
-A table with words or missing values is written as the features that train makes of it (info tells
-of them). --encoding has them made as they are for a model that was trained before.
+A table of text is copied to a table as it is, cell by cell, without the columns of
+--ignore-columns. In any other format it is the features that train makes of it (info tells of
+them). --encoding has them made, in a table too, as they are for a model that was trained before.
 
 Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz
 Example: uma-gpu convert --data big.csv --normalize auto --out big.umab`,
@@ -98,7 +99,12 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	layout.Format = to
-	if err := app.WriteData(ctx, o.Out, d, layout); err != nil {
+	if o.Encoding == "" {
+		err = o.Data.WriteCopy(ctx, o.Out, d, file.Copy{Options: options, Without: true}, layout)
+	} else {
+		err = app.WriteData(ctx, o.Out, d, layout)
+	}
+	if err != nil {
 		return err
 	}
 	o.tell(d, to)

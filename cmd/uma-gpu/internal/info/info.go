@@ -66,6 +66,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	o.Notes.Described = true
 	d, problems, err := o.read(ctx, options)
 	if err != nil {
 		return err
@@ -152,9 +153,6 @@ func rows(i described, row app.Row) {
 	}
 	for _, note := range i.Notes {
 		row("note\t%s", note)
-	}
-	for _, warning := range i.Warnings {
-		row("warning\t%s", warning)
 	}
 	if i.Columns != nil {
 		row("\ncolumn\tkind\tfeatures")

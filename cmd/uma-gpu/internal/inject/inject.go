@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -85,7 +86,6 @@ func Run(ctx context.Context, o *Options) error {
 			changed++
 		}
 	}
-	d.Y = noisy
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
@@ -97,7 +97,8 @@ func Run(ctx context.Context, o *Options) error {
 		}
 	}
 	layout := app.CopyOptions(o.Out, d)
-	if err := app.WriteData(ctx, o.Out, d, app.Together(&files, layout)); err != nil {
+	if err := o.Data.WriteCopy(ctx, o.Out, d, file.Copy{Options: options, Y: noisy},
+		app.Together(&files, layout)); err != nil {
 		return err
 	}
 	if err := files.Commit(); err != nil {

@@ -146,35 +146,24 @@ func (o *Options) questions(ctx context.Context, f *training.OutOfFold, found []
 // labels. It returns what it has done.
 func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *atomicfile.Group,
 	found []estimate.Issue) (said string, err error) {
-	d := *f.Dataset
 	wrong, what := 0, "relabelled"
-	var kept []int
-	d.Y = nil
+	y := slices.Clone(f.Dataset.Y)
 	for i, is := range found {
-		y := f.Dataset.Y[i]
-		if is.Wrong {
-			wrong++
-			if o.CleanBy == filter {
-				continue
-			}
-			y = is.Likely
+		if !is.Wrong {
+			continue
 		}
-		kept, d.Y = append(kept, i), append(d.Y, y)
+		wrong++
+		if y[i] = is.Likely; o.CleanBy == filter {
+			y[i] = -1
+		}
 	}
 	if o.CleanBy == filter {
 		what = "left out"
-		if len(kept) == 0 {
+		if wrong == len(found) {
 			return "", fmt.Errorf("%s: %w", o.Data.Path, errNothingLeft)
 		}
-		d.Put(f.Dataset.Stored().Pick(kept))
-		if d.IDs != nil {
-			d.IDs = nil
-			for _, i := range kept {
-				d.IDs = append(d.IDs, f.Dataset.IDs[i])
-			}
-		}
 	}
-	d.SHA256 = d.Hash()
-	err = app.WriteData(ctx, o.Clean, &d, app.Together(files, app.CopyOptions(o.Clean, &d)))
+	err = o.Data.WriteCopy(ctx, o.Clean, f.Dataset, file.Copy{Options: o.Read, Y: y},
+		app.Together(files, app.CopyOptions(o.Clean, f.Dataset)))
 	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, len(found), what, o.Clean), err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/report"
 )
 
 // The values of --clean-by: what happens to rows whose labels are likely wrong.
@@ -270,8 +271,8 @@ func (r Report) fill(row app.Row) {
 		if k == 0 {
 			row("\nexample\t%slabel\tlikely class\tlabel quality", heading)
 		}
-		row("%d\t%s%s\t%s\t%.3g", is.Example, id, app.Brief(is.Given), app.Brief(is.Predicted),
-			is.Quality)
+		row("%d\t%s%s\t%s\t%s", is.Example, id, app.Brief(is.Given), app.Brief(is.Predicted),
+			report.Chance(is.Quality))
 	}
 }
 

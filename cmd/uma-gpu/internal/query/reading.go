@@ -268,7 +268,8 @@ func (q *questions) takeAnswers(ctx context.Context) error {
 			case asked[id] != nil:
 				return ""
 			case known:
-				return "nobody asked about it"
+				return "nobody asked about it here; labels of other rows are for clean --checked, or for " +
+					"a table of --labelled"
 			}
 			return "no example of the pool is named so"
 		})

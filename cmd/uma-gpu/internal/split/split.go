@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -75,12 +76,12 @@ func Run(ctx context.Context, o *Options) error {
 		"a part needs a preparation fitted to itself; split the original data"); err != nil {
 		return err
 	}
-	var split []*dataset.Dataset
 	if fractions != nil {
-		split, err = dataset.SplitFractions(d, fractions, o.Seed)
-	} else {
-		split, err = dataset.SplitCounts(d, counts, o.Seed)
+		if counts, err = d.Counts(fractions); err != nil {
+			return err
+		}
 	}
+	split, err := dataset.Divide(d, counts, o.Seed)
 	if err != nil {
 		return err
 	}
@@ -90,8 +91,14 @@ func Run(ctx context.Context, o *Options) error {
 	var files atomicfile.Group
 	defer files.Discard()
 	for k, part := range split {
-		layout := app.Together(&files, app.CopyOptions(outs[k], d))
-		if err := app.WriteData(ctx, outs[k], part, layout); err != nil {
+		y := slices.Repeat([]int32{-1}, d.N)
+		for _, i := range part {
+			if y[i] = 0; d.Y != nil {
+				y[i] = d.Y[i]
+			}
+		}
+		if err := o.Data.WriteCopy(ctx, outs[k], d, file.Copy{Options: options, Y: y},
+			app.Together(&files, app.CopyOptions(outs[k], d))); err != nil {
 			return err
 		}
 	}
@@ -103,14 +110,16 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // report notes the sizes of the parts, and the classes that they lack.
-func (o *Options) report(d *dataset.Dataset, split []*dataset.Dataset, outs []string) {
+func (o *Options) report(d *dataset.Dataset, split [][]int32, outs []string) {
 	left := d.N
 	for k, part := range split {
-		o.Notes.Say("%d of %d examples written to %s", part.N, d.N, outs[k])
+		o.Notes.Say("%d of %d examples written to %s", len(part), d.N, outs[k])
 		o.Notes.IDsLeftOut(d, outs[k], app.CopyOptions(outs[k], d).Format)
 		seen := make([]bool, len(d.Classes))
-		for _, y := range part.Y {
-			seen[y] = true
+		for _, i := range part {
+			if d.Y != nil {
+				seen[d.Y[i]] = true
+			}
 		}
 		var missing []string
 		for q, name := range d.Classes {
@@ -122,7 +131,7 @@ func (o *Options) report(d *dataset.Dataset, split []*dataset.Dataset, outs []st
 			o.Notes.Warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing),
 				len(d.Classes), app.First(missing, 12))
 		}
-		left -= part.N
+		left -= len(part)
 	}
 	if left > 0 {
 		o.Notes.Say("%d examples are in no part", left)

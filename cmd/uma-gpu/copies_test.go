@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/facts"
+)
+
+// customers is a table as people have them: ids, dates, words, holes, notes with commas, numbers
+// written in their own way. The label is the fifth column of six.
+func customers() string {
+	return messyTable(60, ",", func(i int, row []string) []string {
+		size := fmt.Sprintf("%d%s0", 1+i%2*4, row[0])
+		if i%9 == 0 {
+			size = ""
+		}
+		return []string{fmt.Sprintf("C-%04d", 7*i), fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28), size,
+			row[2], row[3], fmt.Sprintf(`"called, %d times"`, i)}
+	})
+}
+
+func customersIn(t *testing.T, dir string) (path string, lines []string) {
+	text := strings.Replace(customers(), "size,weight,colour,kind", "id,since,size,colour,kind,note",
+		1)
+	path = write(t, dir, "customers.csv", text)
+	return path, strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// sameButKind says whether two lines differ at most in the label.
+func sameButKind(a, b string) bool {
+	hide := strings.NewReplacer(",big,", ",,", ",small,", ",,")
+	return hide.Replace(a) == hide.Replace(b)
+}
+
+// linesOf returns the lines of a file with their ends; the last one as if it had none.
+func linesOf(t *testing.T, path string) []string {
+	t.Helper()
+	return strings.SplitAfter(strings.TrimSuffix(string(read(t, path)), "\n"), "\n")
+}
+
+// Parts of a table have its own lines, each in one part, in its order.
+func TestSplitKeepsTheTable(t *testing.T) {
+	dir := t.TempDir()
+	data, want := customersIn(t, dir)
+	a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")
+	succeed(t, "split", "--data", data, "--label", "kind", "--id", "id", "--ignore-columns", "note",
+		"--fractions", "0.7,0.3", "--out", a, "--out", b)
+	inA, inB := linesOf(t, a), linesOf(t, b)
+	if inA[0] != want[0] || inB[0] != want[0] || len(inA)+len(inB) != len(want)+1 {
+		t.Fatalf("headers %q and %q of %d and %d lines", inA[0], inB[0], len(inA), len(inB))
+	}
+	inA, inB = inA[1:], inB[1:]
+	for _, line := range want[1:] {
+		switch line = strings.TrimSuffix(line, "\n"); {
+		case len(inA) > 0 && strings.TrimSuffix(inA[0], "\n") == line:
+			inA = inA[1:]
+		case len(inB) > 0 && strings.TrimSuffix(inB[0], "\n") == line:
+			inB = inB[1:]
+		default:
+			t.Fatalf("%q is in no part, or not in its order", line)
+		}
+	}
+}
+
+// A copy of a table in a table is the same, cell by cell, but for columns that are left out.
+func TestConvertKeepsTheCells(t *testing.T) {
+	dir := t.TempDir()
+	data, want := customersIn(t, dir)
+	for name, change := range map[string]func(string) string{
+		"same.csv": func(line string) string { return line },
+		"tabs.tsv": func(line string) string {
+			if line, note, found := strings.Cut(line, `"`); found {
+				return strings.ReplaceAll(line, ",", "\t") + `"` + note
+			}
+			return strings.ReplaceAll(line, ",", "\t")
+		},
+	} {
+		out := filepath.Join(dir, name)
+		succeed(t, "convert", "--data", data, "--label", "kind", "--out", out)
+		for k, line := range linesOf(t, out) {
+			if line != change(want[k]) {
+				t.Fatalf("%s: found %q, want %q", name, line, change(want[k]))
+			}
+		}
+	}
+	out := filepath.Join(dir, "less.csv")
+	succeed(t, "convert", "--data", data, "--label", "kind", "--ignore-columns", "note,2", "--out",
+		out)
+	if head := linesOf(t, out)[0]; head != "id,size,colour,kind\n" {
+		t.Errorf("found %q", head)
+	}
+	// Parts become one table; a table that comes through a pipe cannot be read again.
+	second := write(t, dir, "second.csv", want[0]+want[1]+want[2])
+	succeed(t, "convert", "--data", data+","+second, "--label", "kind", "--out", out)
+	if got := linesOf(t, out); len(got) != len(want)+2 || got[len(want)+1]+"\n" != want[2] {
+		t.Errorf("found %d lines, the last %q", len(got), got[len(got)-1])
+	}
+}
+
+// Labels alone are corrupted.
+func TestInjectKeepsTheTable(t *testing.T) {
+	dir := t.TempDir()
+	data, want := customersIn(t, dir)
+	out := filepath.Join(dir, "noisy.csv")
+	succeed(t, "confusion", "inject", "--data", data, "--label", "kind", "--pairwise", "0.4", "--out",
+		out)
+	got, changed := linesOf(t, out), 0
+	if len(got) != len(want) {
+		t.Fatalf("found %d lines, want %d", len(got), len(want))
+	}
+	for k, line := range got {
+		if line != want[k] {
+			changed++
+		}
+		if !sameButKind(line, want[k]) {
+			t.Errorf("found %q, want %q with another label at most", line, want[k])
+		}
+	}
+	if changed < 5 {
+		t.Errorf("%d labels changed", changed)
+	}
+}
+
+// Cleaned tables lack rows, or have other labels; all else is as it was.
+func TestIssuesKeepTheTable(t *testing.T) {
+	dir := t.TempDir()
+	data, want := customersIn(t, dir)
+	out := filepath.Join(dir, "clean.csv")
+	for _, by := range []string{"filter", "relabel"} {
+		_, stderr := succeed(t, "issues", "--data", data, "--label", "kind", "--id", "id", "--learner",
+			"softmax", "--max-steps", "5", "--folds", "2", "--write-clean", out, "--clean-by", by)
+		if strings.Contains(stderr, "features that columns become") {
+			t.Errorf("%s", stderr)
+		}
+		left := want
+		for _, line := range linesOf(t, out) {
+			same := func(old string) bool {
+				return strings.TrimSuffix(old, "\n") == strings.TrimSuffix(line, "\n") || by == "relabel" &&
+					sameButKind(strings.TrimSuffix(old, "\n"), strings.TrimSuffix(line, "\n"))
+			}
+			at := slices.IndexFunc(left, same)
+			if at < 0 || by == "relabel" && at > 0 {
+				t.Fatalf("%s: found %q out of order", by, line)
+			}
+			left = left[at+1:]
+		}
+		if by == "relabel" && len(left) > 0 {
+			t.Errorf("%d rows are missing", len(left))
+		}
+	}
+}
+
+// What is no table that can be read again is written as features, and the program says so.
+func TestCopyOfWhatIsNoTable(t *testing.T) {
+	dir := t.TempDir()
+	data, _ := customersIn(t, dir)
+	labels := write(t, dir, "labels.txt", strings.Repeat("a\nb\n", 30))
+	out := filepath.Join(dir, "out.csv")
+	_, stderr := succeed(t, "convert", "--data", data, "--labels", labels, "--out", out)
+	if !facts.Told(stderr, out+" has features columns become") {
+		t.Errorf("found %s", stderr)
+	}
+}

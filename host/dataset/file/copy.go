@@ -1,0 +1,224 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// ErrNoTable marks files that are no table of text, or cannot be read again: CopyTable copies none.
+var ErrNoTable = errors.New("found no table of text in a regular file")
+
+// Copy says what of a table goes into a copy of it.
+type Copy struct {
+	Files []string // the parts of the table, in their order
+	// Options are those that read it. The columns of Ignore stay unless Without says so.
+	Options Options
+	Without bool
+	Y       []int32 // the label of each example, -1 to leave it out; nil: all, as they are
+	Skipped bool    // rows that were passed over are copied, too
+}
+
+// CopyTable copies the table of d to a file, packed if path ends in .gz or .zst: whole or not at
+// all. All cells but other labels keep their text, rows and columns their order. Comments, blank
+// lines and titles are left out. The copy is UTF-8; its fields are separated
+// as those of the table, unless the name (.csv, .tsv) asks for another character.
+func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o WriteOptions) error {
+	labels := 0
+	if d.Y != nil {
+		labels = 1
+	}
+	if d.Format != "csv" || (d.LabelColumn > 0) != (labels > 0) ||
+		len(c.Files) > 1 && d.SkippedAt != nil {
+		return fmt.Errorf("%s: %w", d.Path, ErrNoTable)
+	}
+	for _, path := range c.Files {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			return fmt.Errorf("%s: %w", path, ErrNoTable)
+		}
+	}
+	f, err := formatNamed("csv", true)
+	if err != nil {
+		return err
+	}
+	f.write = func(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
+		t := &copying{Copy: c, d: d, w: w}
+		for k, path := range c.Files {
+			t.later = k > 0
+			if err := t.file(path); err != nil {
+				return err
+			}
+		}
+		if t.rows != d.N {
+			return fmt.Errorf("%s: found %d rows, wanted %d as before; did the file change?", d.Path,
+				t.rows, d.N)
+		}
+		return nil
+	}
+	put := o.Put
+	if put == nil {
+		put = atomicfile.Write
+	}
+	return put(path, func(file io.Writer) error {
+		return writeTo(ctx, writing{ctx, file}, path, f, d, o)
+	})
+}
+
+// copying is a call of CopyTable.
+type copying struct {
+	Copy
+	record
+	d       *dataset.Dataset
+	w       *lineWriter
+	without []bool // columns
+	later   bool   // the part is not the first, so its header is left out
+	rows    int    // examples so far
+}
+
+// file copies one part of the table.
+func (c *copying) file(path string) error {
+	l, err := c.Options.layout()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	s, done, err := openSource(c.w.ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if l.lenient = c.Options.lenient() || c.Options.Encoding != nil; l.lenient {
+		s.latin()
+	}
+	c.record = record{src: s, layout: l}
+	if err = c.copy(); errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return s.finished(err)
+}
+
+func (c *copying) copy() error {
+	at := c.d.LabelColumn - 1
+	header, second := c.d.Label != "" || c.d.Features != nil, 0
+	for first := true; ; first = false {
+		if err := c.next(); err != nil {
+			return err
+		}
+		if c.bad == nil {
+			c.split()
+		}
+		if first && c.without == nil {
+			if err := c.leaveOut(header); err != nil {
+				return err
+			}
+		}
+		var err error
+		switch {
+		case first && header:
+			if c.layout.lenient {
+				_, second = c.joinHeader(c.fields())
+			}
+			if !c.later {
+				err = c.write(-1, "")
+			}
+		case c.line == second:
+			if !c.later {
+				err = c.write(-1, "")
+			}
+		case slices.Contains(c.d.SkippedAt, c.line):
+			if c.bad == nil && c.Skipped {
+				err = c.write(-1, "")
+			}
+		case c.bad != nil:
+			return c.bad
+		case c.rows == c.d.N || at >= len(c.ends):
+			return c.src.errorAt(c.line, 0, "found a row that was not there before; did the file change?")
+		default:
+			err = c.example(at)
+			c.rows++
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// leaveOut finds the columns that the copy does without; the first record is the current one.
+func (c *copying) leaveOut(header bool) error {
+	c.without = []bool{}
+	if !c.Without {
+		return nil
+	}
+	table := columns{role: make([]role, len(c.ends))}
+	if header {
+		table.names = c.fields()
+	}
+	c.without = make([]bool, len(c.ends))
+	for _, text := range c.Options.Ignore {
+		j, fault := table.find(strings.TrimSpace(text), "a column to leave out")
+		if fault != "" {
+			return c.src.errorAt(c.line, 0, "%s", fault)
+		}
+		c.without[j] = true
+	}
+	return nil
+}
+
+// example writes the current record, with its label in field at.
+func (c *copying) example(at int) error {
+	defer c.w.row()
+	switch i := c.rows; {
+	case c.Y == nil || c.d.Y != nil && c.Y[i] == c.d.Y[i]:
+		return c.write(-1, "")
+	case c.Y[i] < 0:
+		return nil
+	case c.d.Y == nil:
+		return c.write(-1, "")
+	default:
+		return c.write(at, c.d.Classes[c.Y[i]])
+	}
+}
+
+// write writes the record with another text in field at; -1 for none.
+func (c *copying) write(at int, text string) error {
+	delim := c.delim
+	switch own := delim == '\t' || delim == ' '; {
+	case extension(c.w.path) == ".tsv":
+		delim = '\t'
+	case extension(c.w.path) == ".csv" && own:
+		delim = ','
+	}
+	begun := false
+	for j := range c.ends {
+		if j < len(c.without) && c.without[j] {
+			continue
+		}
+		if begun {
+			c.w.line = append(c.w.line, delim)
+		}
+		begun = true
+		field := string(c.field(j))
+		if j == at {
+			field = text
+		}
+		c.w.line = appendCell(c.w.line, field, delim, j < len(c.places) && c.places[j].quoted)
+	}
+	return c.w.end()
+}
+
+// appendCell appends a cell, in quotes if it had them or needs them.
+func appendCell(line []byte, text string, delim byte, quoted bool) []byte {
+	needed := strings.ContainsAny(text, "\"\n\r"+string(delim)) || text == "" && delim == ' '
+	if !quoted && !needed {
+		return append(line, text...)
+	}
+	line = append(line, '"')
+	line = append(line, strings.ReplaceAll(text, `"`, `""`)...)
+	return append(line, '"')
+}

@@ -1,0 +1,104 @@
+package file
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+)
+
+// Cells keep their text, with quotes where a reader needs them; rows above the table and bad ones
+// are no part of the copy unless asked for.
+func TestCopyTable(t *testing.T) {
+	lenient := Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
+	skip := lenient
+	skip.SkipBad = true
+	semicolons := lenient
+	semicolons.Separator, semicolons.IDColumn = "semicolon", "id"
+	dropped := lenient
+	dropped.Ignore = []string{"word", "first"}
+	const plain = "id,x,word,y\n1,1.50,a b,p\n2,, c,q\n3,\"2\",\"d,\"\"e\",p\n4,1e3,,q\n"
+	for _, c := range []struct {
+		name, text string
+		o          Options
+		copy       Copy
+		out, want  string
+	}{
+		{"as it is", plain, lenient, Copy{}, "o.csv",
+			"id,x,word,y\n1,1.50,a b,p\n2,, c,q\n3,\"2\",\"d,\"\"e\",p\n4,1e3,,q\n"},
+		{"other labels, one row less", plain, lenient, Copy{Y: []int32{1, -1, 0, 0}}, "o.csv",
+			"id,x,word,y\n1,1.50,a b,q\n3,\"2\",\"d,\"\"e\",p\n4,1e3,,p\n"},
+		{"tabs", plain, lenient, Copy{}, "o.tsv",
+			"id\tx\tword\ty\n1\t1.50\ta b\tp\n2\t\t c\tq\n3\t\"2\"\t\"d,\"\"e\"\tp\n4\t1e3\t\tq\n"},
+		{"fewer columns", plain, dropped, Copy{Without: true}, "o.csv",
+			"x,y\n1.50,p\n,q\n\"2\",p\n1e3,q\n"},
+		{"columns that are ignored stay", plain, dropped, Copy{Y: []int32{0, -1, -1, -1}}, "o.csv",
+			"id,x,word,y\n1,1.50,a b,p\n"},
+		{"decimal commas", "id;x;y\nu;1,5;p\nv;2,5;q\n", semicolons, Copy{}, "o.csv",
+			"id;x;y\nu;1,5;p\nv;2,5;q\n"},
+		{"no header", "1,2,p\n3,4,q\n", lenient, Copy{Y: []int32{1, 0}}, "o.csv", "1,2,q\n3,4,p\n"},
+		{"a title", "Report of 2024\n\nx,z,y\n1,2,p\n3,4,q\n5,6,p\n", lenient, Copy{}, "o.csv",
+			"x,z,y\n1,2,p\n3,4,q\n5,6,p\n"},
+		{"bad rows", "x,z,y\n1,2,p\n3,4,\n5,6,q\n", skip, Copy{}, "o.csv", "x,z,y\n1,2,p\n5,6,q\n"},
+		{"bad rows, too", "x,z,y\n1,2,p\n3,4,\n5,6,q\n", skip, Copy{Skipped: true}, "o.csv",
+			"x,z,y\n1,2,p\n3,4,\n5,6,q\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			in, out := filepath.Join(dir, "in.csv"), filepath.Join(dir, c.out)
+			if err := os.WriteFile(in, []byte(c.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			d, err := Read(t.Context(), in, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.copy.Files, c.copy.Options = []string{in}, c.o
+			if err := CopyTable(t.Context(), out, d, c.copy, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(out)
+			if err != nil || string(got) != c.want {
+				t.Errorf("found %q, %v, want %q", got, err, c.want)
+			}
+			if err := os.WriteFile(in, []byte(c.text+c.want[len(c.want)-4:]), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := CopyTable(t.Context(), out, d, c.copy, WriteOptions{}); err == nil {
+				t.Error("a file that has grown was copied")
+			}
+			again, err := os.ReadFile(out)
+			if err != nil || string(again) != c.want {
+				t.Errorf("the failure left %q, %v", again, err)
+			}
+		})
+	}
+}
+
+// Arrays, labels from elsewhere and pipes are not copied.
+func TestCopyTableRefuses(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.csv")
+	if err := os.WriteFile(in, []byte("1,2\n3,4\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	labels := filepath.Join(dir, "labels")
+	if err := os.WriteFile(labels, []byte("p\nq\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Labels: labels}
+	d, err := Read(t.Context(), in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, files := range [][]string{{in}, {dir}, {"-"}} {
+		err := CopyTable(t.Context(), filepath.Join(dir, "out.csv"), d, Copy{Files: files, Options: o},
+			WriteOptions{})
+		if !errors.Is(err, ErrNoTable) {
+			t.Errorf("%q: got %v", files, err)
+		}
+	}
+}

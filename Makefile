@@ -81,6 +81,10 @@ python-test: build ## the Python package by Debian's scikit-learn and pandas: es
 	KILLS=$(PYTHON_KILLS) EVERY=$(EVERY) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
 PYTHON_KILLS ?= 5
 
+python-current: build ## the same by the scikit-learn of Debian's sid, in build/sid; as root
+	@.ci/install-deps debootstrap
+	EVERY=$(EVERY) packaging/python-current.sh build/sid $(PYTEST)
+
 wheel: deps ## the wheel of the Python package, with the program in it, in build/
 	go build -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -o build/wheel/uma-gpu ./cmd/uma-gpu
 	/usr/bin/python3 packaging/wheel.py build/wheel/uma-gpu linux_$$(uname -m) build

@@ -77,9 +77,13 @@ test: deps ## sets up, then runs all tests, on OpenCL and on the plain engine
 
 # PYTEST="-k kill" runs some of it; PYTHON_KILLS is the number of killed workers, EVERY=1 checks more learners.
 python-test: build ## the Python package by Debian's scikit-learn and pandas: estimators, functions, processes
-	@.ci/install-deps python3-sklearn python3-pandas python3-pytest
+	@.ci/install-deps python3-sklearn python3-pandas python3-pytest jupyter-nbconvert python3-ipykernel
 	KILLS=$(PYTHON_KILLS) EVERY=$(EVERY) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
 PYTHON_KILLS ?= 5
+
+python-current: build ## the same by the scikit-learn of Debian's sid, in build/sid; as root
+	@.ci/install-deps debootstrap
+	EVERY=$(EVERY) packaging/python-current.sh build/sid $(PYTEST)
 
 wheel: deps ## the wheel of the Python package, with the program in it, in build/
 	go build -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -o build/wheel/uma-gpu ./cmd/uma-gpu
@@ -107,9 +111,9 @@ vulnerabilities: ## known vulnerabilities of what the program calls, by govulnch
 small: deps ## the suite on devices with little memory and small work groups
 	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
 
-# A mutant is a program to compile, and there are 170: three minutes with an empty cache of kernels.
-mutants: deps ## all broken kernels have to fail the conformance suite, of which make test tries a sample
-	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$' ./gpu -all
+# A mutant is a program to compile, and there are 220: four minutes with an empty cache of kernels.
+mutants: deps ## all broken kernels have to fail the conformance suite or the self-test: make test tries a sample
+	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$|^TestSelfTestRefuses$$' ./gpu -all
 
 # Change a learner: run these.
 every: deps ## every learner on every engine: make test leaves most out

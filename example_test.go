@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/serve"
 	"github.com/uma-gpu/uma-gpu/learners/online"
@@ -171,14 +172,14 @@ func ExampleModel_Host_serve() {
 	// Output: 200 OK
 }
 
-// Computes on the first OpenCL device, or on the processor where there is none: the weights have
-// the same bits.
+// Computes on the first OpenCL device, whose results the processor samples, or on the processor
+// where there is none: the weights have the same bits.
 func ExampleOptions_gpu() {
 	ctx := context.Background()
 	var e engine.Engine = simd.New()
 	if devices, err := gpu.Devices(); err == nil && len(devices) > 0 {
 		if opened, err := gpu.Open(devices[0], gpu.Options{}); err == nil {
-			e = opened
+			e = audit.Engine(opened, e, audit.Sample)
 		}
 	}
 	defer e.Close() // nothing to lose

@@ -3,8 +3,8 @@
 // the others or, on a device that shares the host's memory, uses them in place, and
 // runs the kernels of gpu/kernels on them. It is the only importer of go-opencl.
 //
-// Built without cgo, or with the tag noopencl, the package has the same names
-// and every use says that OpenCL is not built in.
+// Built without cgo, with the tag noopencl or for another system than Linux, the package
+// has the same names and every use says that OpenCL is not built in.
 package gpu
 
 import (
@@ -53,6 +53,20 @@ type Info struct {
 // ID returns the name that --device accepts, opencl:P.D.
 func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Device) }
 
+// usable returns how much of the device's memory buffers may take, at most limit unless it is 0.
+// A driver has things of its own in the memory of a device, and many take that of a buffer only
+// when it is first used: what does not fit then fails late, and without a name.
+func (i Info) usable(limit int64) int64 {
+	usable := i.Memory
+	if !i.SharesMemory {
+		usable -= usable / 16
+	}
+	if limit > 0 {
+		return min(usable, limit)
+	}
+	return usable
+}
+
 // processor reports whether the device is the processor.
 func (i Info) processor() bool { return strings.Contains(i.Type, "CPU") }
 
@@ -60,9 +74,10 @@ func (i Info) processor() bool { return strings.Contains(i.Type, "CPU") }
 type Options struct {
 	// MaxAlloc bounds one buffer, in bytes; 0 means the device's own limit.
 	MaxAlloc int64
-	// MemoryLimit bounds all buffers together, in bytes; 0 means the device's
-	// memory. Examples that do not fit are streamed from host memory. A device that
-	// shares the host's memory uses dense examples where they are, which takes none.
+	// MemoryLimit bounds all buffers together, in bytes; 0 means the device's memory. A sixteenth of
+	// it is left free in any case, unless the device shares the host's. Examples that do not fit are
+	// streamed from host memory. A device that shares the host's memory uses dense examples where
+	// they are, which takes none.
 	MemoryLimit int64
 	// AllowNonconforming accepts a device that fails the probe or the self-test. Its
 	// weights may differ from those of other devices; Device().Conforming says so.

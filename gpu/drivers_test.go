@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl && linux
+//go:build linux && cgo && !noopencl && linux
 
 package gpu
 

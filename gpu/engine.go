@@ -1,8 +1,9 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 package gpu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -116,6 +117,7 @@ type build struct {
 	width   int    // values of a vector; 0: as the device has them
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
+	height  int    // of queue; 0: what all devices can
 }
 
 func open(i Info, o Options, b build) (*deviceEngine, error) {
@@ -138,10 +140,8 @@ func (d device) open(o Options, b build) (*deviceEngine, error) {
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
 	}
-	if o.MemoryLimit > 0 {
-		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
-	}
-	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
+	e.q = &queue{device: d.cl, memory: d.info.usable(o.MemoryLimit), guard: b.guard, trace: o.Trace,
+		height: cmp.Or(b.height, mostHeight)}
 	if err := e.start(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}

@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 package gpu
 
@@ -78,6 +78,8 @@ func TestConformance(t *testing.T) {
 			{"as opened", Options{}, build{}, enginetest.AllCases()},
 			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
+			{"as on a GPU, rows of work-groups one by one", Options{}, build{style: "gpu", height: 1}, short},
+			{"rows of work-groups in pairs", Options{}, build{height: 2}, short},
 			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
 			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
 			// larger class sums in several buffers.
@@ -106,6 +108,54 @@ func TestConformance(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestContraction has the compiler fuse products and sums wherever it may: no bit of the kernels
+// depends on it. That it does fuse shows where a product is not written as one that cannot be.
+func TestContraction(t *testing.T) {
+	fused := func(sources []string) []string {
+		for k, text := range sources {
+			sources[k] = strings.ReplaceAll(text, "#pragma OPENCL FP_CONTRACT OFF",
+				"#pragma clang fp contract(fast)")
+		}
+		return sources
+	}
+	eachDevice(t, func(i Info) {
+		for _, style := range []string{"cpu", "gpu"} {
+			sources, err := kernels.Sources()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := openTest(t, i, Options{}, build{style: style, sources: fused(sources)})
+			if err := e.conforms(); err != nil {
+				t.Errorf("%s, as on a %s: %v", i.ID(), style, err)
+			}
+		}
+		e := openTest(t, i, Options{}, build{style: "gpu", sources: fused(mutate(t, "residual.cl",
+			"fma(KEPT(terms, r, exponential(s - m)), inverse, nothing)",
+			"KEPT(terms, r, exponential(s - m)) * inverse"))})
+		if err := engine.SelfTest(e); i.PlatformName == pocl && err == nil {
+			t.Errorf("%s: a plain product was not fused: the test shows nothing", i.ID())
+		}
+	})
+}
+
+// TestUsable: memory that a device has for itself is not used up.
+func TestUsable(t *testing.T) {
+	for _, c := range []struct {
+		i           Info
+		limit, want int64
+	}{
+		{Info{Memory: 80 << 30}, 0, 75 << 30},
+		{Info{Memory: 80 << 30}, 90 << 30, 75 << 30},
+		{Info{Memory: 80 << 30}, 1 << 30, 1 << 30},
+		{Info{Memory: 80 << 30, SharesMemory: true}, 0, 80 << 30},
+	} {
+		if got := c.i.usable(c.limit); got != c.want {
+			t.Errorf("%d bytes, shared %v, limit %d: got %d, want %d", c.i.Memory, c.i.SharesMemory, c.limit,
+				got, c.want)
+		}
+	}
 }
 
 func isEvaluation(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "evaluate: ") }

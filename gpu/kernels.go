@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 package gpu
 
@@ -66,10 +66,10 @@ func workGroup(cpu bool, most int) int {
 var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weighted"}
 
 // library is all programs that an engine may have compiled, by what they serve. A driver may take
-// 50 ms for a program that it remembers, so there are few, and what examples need is compiled when
-// they are loaded.
+// 50 ms for a program that it remembers, so there are few, and what only some examples need, beyond
+// the self-test, is compiled when they are loaded.
 type library struct {
-	all, sparse, project, evaluator []program
+	all, evaluator []program
 
 	// By the bytes of a value of narrow examples, 0 for float32; on a CPU dense has weighted too.
 	dense, weighted [3][]program
@@ -77,8 +77,7 @@ type library struct {
 
 // groups returns them, in a fixed order.
 func (l *library) groups() [][]program {
-	all := slices.Concat([][]program{l.all, l.sparse, l.project, l.evaluator}, l.dense[:],
-		l.weighted[:])
+	all := slices.Concat([][]program{l.all, l.evaluator}, l.dense[:], l.weighted[:])
 	return slices.DeleteFunc(all, func(g []program) bool { return len(g) == 0 })
 }
 
@@ -92,19 +91,17 @@ func (e *deviceEngine) library() (l library) {
 	if e.cpu {
 		residual = vector
 	}
-	l.all = []program{
-		{"region update add", " -DNARROW=0" + sums, []kernelUse{
+	l.all = []program{{
+		"region update add vector sparse weightedsparse kernelvalue projectsparse project",
+		fmt.Sprintf(" -DNARROW=0%s -DWIDTH=%d -DGROUP=%d -DBLOCK=%d", sums, vector, group,
+			numerics.Block), []kernelUse{
 			{&e.predict, "predict", 64}, {&e.assign, "assign", group},
 			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", group},
-			{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64}}},
-	}
-	l.sparse = []program{{"vector sparse weightedsparse", " -DNARROW=0" + weighted, []kernelUse{
-		{&e.scoreSparse, "score_sparse", 64},
-		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
-		{&e.moveSumsSparse, "move_sums_sparse", group},
-		{&e.weightedSparse, "weighted_sparse", group}}}}
-	l.project = []program{{"vector kernelvalue projectsparse project",
-		fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d -DGROUP=%d", vector, group), []kernelUse{
+			{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64},
+			{&e.scoreSparse, "score_sparse", 64},
+			// One work-group moves a cell; a CPU runs a work-group on one core anyway.
+			{&e.moveSumsSparse, "move_sums_sparse", group},
+			{&e.weightedSparse, "weighted_sparse", group},
 			{&e.product, "product", wide}, {&e.squares, "squares", group},
 			{&e.productSparse, "product_sparse", group}, {&e.squaresSparse, "squares_sparse", group}}}}
 	l.evaluator = []program{{"vector residual",
@@ -133,13 +130,13 @@ func (e *deviceEngine) library() (l library) {
 	return l
 }
 
-// programs returns what a use of examples needs; some may be compiled already. Evaluations by
-// several kernels need those of evaluator too.
+// programs returns what a use of examples needs besides those of all; some may be compiled already.
+// Evaluations by several kernels need those of evaluator too.
 func (e *deviceEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
 	l, width := e.library(), narrowWidth(x)
 	switch {
 	case x.Sparse():
-		return l.sparse
+		return nil
 	case u == enginecheck.Evaluating:
 		return slices.Concat(l.dense[width], l.weighted[width])
 	}

@@ -1,9 +1,9 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 package gpu
 
 // #cgo CFLAGS: -DCL_TARGET_OPENCL_VERSION=120
-// #cgo linux LDFLAGS: -Wl,--as-needed -ldl
+// #cgo LDFLAGS: -Wl,--as-needed -ldl
 // #include <stdlib.h>
 // const char *uma_load_opencl(const char *library);
 import "C"

@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 // Forwards every OpenCL function that the binding refers to, to the OpenCL
 // loader found at run time.

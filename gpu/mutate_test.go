@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 package gpu
 
@@ -182,26 +182,69 @@ func TestMutantsAreCaught(t *testing.T) {
 }
 
 // A device that computes otherwise is refused when it is opened, by the name of
-// the operation and the first difference.
+// the operation and the first difference, whichever kernel is broken. All are tried with -all, else
+// one for each file and form.
 func TestSelfTestRefuses(t *testing.T) {
+	const known, dense = " differs from the known answer at index ",
+		" of sparse examples differs from that of dense ones at index "
 	eachDevice(t, func(i Info) {
-		for _, m := range []struct{ file, from, to, want string }{
-			{"score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k",
-				"self-test: score differs from the known answer at index "},
-			{"contract.cl", "(v + big) - big", "trunc(v)",
-				"self-test: class sums differs from the known answer at index "},
-			{"update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)",
-				"acc0 = part[0][k] * part[0][k] + acc0",
-				"self-test: norms differs from the known answer at index "},
-			{"vector.cl", "p = fma(p, r, VECTOR(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst",
-				"self-test: kernel values differs from the known answer at index "},
-			{"kernelvalue.cl", "int k = 1; k < degree", "int k = 2; k < degree",
-				"self-test: project differs from the known answer at index "},
+		tried := map[string]bool{}
+		for _, m := range []struct{ name, style, file, from, to, want string }{
+			{"unfused score", "cpu", "score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)",
+				"(vec_t)(VALUE(k)) * v + acc##k", "score" + known},
+			{"truncated", "cpu", "contract.cl", "(v + big) - big", "trunc(v)", "class sums" + known},
+			{"unfused norms", "cpu", "update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)",
+				"acc0 = part[0][k] * part[0][k] + acc0", "norms" + known},
+			{"unfused exp", "cpu", "vector.cl", "p = fma(p, r, VECTOR(1.0f));\n\tconst",
+				"p = p * r + (vec_t)(1.0f);\n\tconst", "kernel values" + known},
+			{"degree", "cpu", "kernelvalue.cl", "int k = 1; k < degree", "int k = 2; k < degree",
+				"project" + known},
+			{"leaving not subtracted", "gpu", "add.cl", "cell[j] -= sum[j]", "", "class sums" + known},
+			{"score_16", "gpu", "score.cl", "scores[SCORE(u, classes[g * CLASSES + c])] = score[c]",
+				"scores[SCORE(u, classes[g * CLASSES + c])] = CLASSES == 16 ? 0 : score[c]",
+				"score of 17 classes" + known},
+			{"score_16, second group", "gpu", "score.cl", "(__global const vec_t *)w + (size_t)g * d;",
+				"(__global const vec_t *)w + (CLASSES == 16 ? 0 : (size_t)g * d);",
+				"score of 17 classes" + known},
+			{"score_16 of bytes", "gpu", "score.cl", "X(i, i, j + l % WIDTH)",
+				"NARROW == 1 && CLASSES == 16 ? 0 : X(i, i, j + l % WIDTH)",
+				"score of 17 classes of examples of 1 bytes a value differs from that of float32"},
+			{"product, second panel", "gpu", "project.cl", "const int at = (panel + p) * COLUMNS + column;",
+				"const int at = panel * COLUMNS + column;", "kernel values" + known},
+			{"product, second panel of the factor", "gpu", "project.cl",
+				"b += (size_t)p * (to - from) * COLUMNS;", "", "kernel values" + known},
+			{"weighted, second group", "gpu", "weighted.cl", "a += low + group;", "a += low;",
+				"evaluate of 17 classes" + known},
+			{"weighted of halves, second group", "gpu", "weighted.cl", "a += low + group;",
+				"a += NARROW == 2 ? low : low + group;",
+				"evaluate soft labels of 17 classes of examples of 2 bytes a value differs from that of float32"},
+			{"losses of half a work-group", "gpu", "residual.cl", "rest = GROUP;", "rest = GROUP / 2;",
+				"evaluate" + known},
+			{"score_sparse", "gpu", "sparse.cl", "fma((vec_t)(values[at]), LOAD(j, wg), acc)", "acc",
+				"score" + dense},
+			{"move_sums_sparse", "gpu", "sparse.cl", "entry >= 0 ? q : -q", "q", "class sums" + dense},
+			{"product_sparse", "gpu", "projectsparse.cl", "ended(total + acc, ", "ended(total, ",
+				"kernel values" + dense},
+			{"product_sparse, second panel", "gpu", "projectsparse.cl",
+				"(size_t)(u / COLUMNS) * (to - from) * COLUMNS", "0", "kernel values" + dense},
+			{"squares_sparse", "gpu", "projectsparse.cl", "squares[order[r]] = total + acc",
+				"squares[order[r]] = total", "kernel values" + dense},
+			{"weighted_sparse", "gpu", "weightedsparse.cl",
+				"fma(LOAD(0, a + (size_t)i * R), (vec_t)(values[at]), acc)", "acc", "evaluate" + dense},
+			{"weighted_sparse, second group", "gpu", "weightedsparse.cl", "a += low + group;", "a += low;",
+				"evaluate of 17 classes" + dense},
 		} {
-			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"})
-			if err := engine.SelfTest(e); err == nil || !strings.HasPrefix(err.Error(), m.want) {
-				t.Errorf("%s broken: %v, want %s…", m.file, err, m.want)
+			if tried[m.style+m.file] && !*allMutants {
+				continue
 			}
+			tried[m.style+m.file] = true
+			t.Run(i.ID()+"/"+m.name, func(t *testing.T) {
+				e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: m.style})
+				if err := engine.SelfTest(e); err == nil || !strings.HasPrefix(err.Error(),
+					"self-test: "+m.want) {
+					t.Errorf("%v, want %s…", err, m.want)
+				}
+			})
 		}
 	})
 }

@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 package gpu
 
@@ -34,7 +34,7 @@ func (e *deviceEngine) probe() error {
 // unlimited returns a queue without a memory limit, guards and trace.
 func (q *queue) unlimited() *queue {
 	return &queue{context: q.context, cache: q.cache, queue: q.queue, device: q.device,
-		memory: math.MaxInt64}
+		memory: math.MaxInt64, height: q.height}
 }
 
 // question is what a work-item of kernel probe is asked.
@@ -69,6 +69,8 @@ var probed = [...]struct {
 	{"lower half of the fixed point", "fs", "%08x", func(q question) int32 { return int32(q.fixed()) }},
 	{"upper half of the fixed point", "fs", "%08x",
 		func(q question) int32 { return int32(q.fixed() >> 32) }},
+	{"sum of a product and c", "abc", "%x",
+		func(q question) int32 { return bitsOf(float32(q.a*q.b) + q.c) }},
 }
 
 // probeRounds is more than drivers that end loops are known to allow: 65535 by llvmpipe.

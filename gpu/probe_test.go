@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 package gpu
 
@@ -61,7 +61,7 @@ func TestProbeRefuses(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		e := openTest(t, i, Options{}, build{})
 		for _, m := range []struct{ name, from, to, want string }{
-			{"unfused", "fma(a, b, c)", "a * b + c", "fma(0x1.001p+00, 0x1.001p+00, -0x1p+00): got "},
+			{"unfused", "as_int(fma(a, b, c))", "as_int(a * b + c)", "fma(0x1.001p+00, 0x1.001p+00, -0x1p+00): got "},
 			{"fused but flushed", "fma(a, b, c)", flushed("fma(a, b, c)"),
 				"fma(0x1p-140, 0x1.8p+01, 0x0p+00): got 0x0p+00, want 0x1.8p-139"},
 			{"sums flushed", "a + b", flushed("(a + b)"), "sum("},
@@ -75,6 +75,8 @@ func TestProbeRefuses(t *testing.T) {
 				"float of integer(16777219): got "},
 			{"fixed point truncated", "integer_of(f, numbers[3])", "(long)(f * numbers[3])",
 				"lower half of the fixed point("},
+			{"fused though it must not be", "fma(a, b, NOTHING_OF(numbers[3])) + c", "fma(a, b, c)",
+				"sum of a product and c(0x1.001p+00, 0x1.001p+00, -0x1p+00): got "},
 			{"loops ended", "while (done < rounds)", "while (done < min(rounds, 65535))",
 				"got 65535 rounds, want 131072"},
 		} {

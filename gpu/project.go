@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 package gpu
 
@@ -35,9 +35,6 @@ const (
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
 func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
-	if err := e.compile(e.library().project); err != nil {
-		return err
-	}
 	pinner := new(runtime.Pinner)
 	if !x.Sparse() {
 		pinner.Pin(&x.X[0])

@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl
+//go:build linux && cgo && !noopencl
 
 package gpu
 
@@ -29,6 +29,7 @@ type queue struct {
 	device    *cl.Device
 	inUse     int64 // bytes of all buffers
 	memory    int64 // of the device
+	height    int   // work-groups in dimension 1 of one launch, at most
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
 	lost      bool // the device does not answer, and may still use the host's memory
@@ -350,18 +351,24 @@ func (k *compiled) launch(width, height int, args ...any) error {
 		}
 	}
 	width = (width + k.local - 1) / k.local * k.local
-	k.q.work.Launches++
-	err := k.q.span(k.name, func() (err error) {
-		done(k.q.last, nil)
-		k.q.last, err = k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height},
-			[]int{k.local, 1}, nil)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("kernel %s on %d×%d work-items: %w", k.name, width, height, err)
+	for from := 0; from < height; from += k.q.height {
+		rows := min(height-from, k.q.height)
+		k.q.work.Launches++
+		if err := k.q.span(k.name, func() (err error) {
+			done(k.q.last, nil)
+			k.q.last, err = k.q.queue.EnqueueNDRangeKernel(k.cl, []int{0, from}, []int{width, rows},
+				[]int{k.local, 1}, nil)
+			return err
+		}); err != nil {
+			return fmt.Errorf("kernel %s on %d×%d work-items from row %d on: %w", k.name, width, rows, from,
+				err)
+		}
 	}
 	return nil
 }
+
+// mostHeight is how many work-groups there may be in dimension 1 on a device of NVIDIA.
+const mostHeight = 65535
 
 // build returns the program that sources make, put one behind the other, for the queue's device,
 // with these kernels. The caller gives it to release.

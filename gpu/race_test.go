@@ -1,4 +1,4 @@
-//go:build cgo && !noopencl && unix
+//go:build linux && cgo && !noopencl && unix
 
 package gpu
 

@@ -1,4 +1,4 @@
-//go:build !cgo || noopencl
+//go:build !linux || !cgo || noopencl
 
 package gpu
 
@@ -8,8 +8,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-var errNotBuilt = fmt.Errorf("%w: build it with CGO_ENABLED=1 and without the tag noopencl, or "+
-	"use the device cpu", ErrNotBuilt)
+var errNotBuilt = fmt.Errorf("%w: build it on Linux with CGO_ENABLED=1 and without the tag "+
+	"noopencl, where gcc, pkg-config and OpenCL's headers are (on Debian the packages gcc, "+
+	"pkg-config and ocl-icd-opencl-dev), or use the device cpu", ErrNotBuilt)
 
 // Built says whether this build knows OpenCL.
 const Built = false

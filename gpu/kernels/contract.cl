@@ -53,6 +53,12 @@
 #define PASTE(a, b) a##b
 #define NAME(a, b) PASTE(a, b) // of a type or function and a width, which may be nothing
 
+// A product before a sum or a difference is written fma(a, b, -0), which has the same bits and is
+// nothing that a compiler could fuse with what follows, were it to ignore FP_CONTRACT. NOTHING_OF(scale)
+// is that -0 for any scale > 0, not known before the kernel runs: of a constant, a compiler would make
+// the product again.
+#define NOTHING_OF(scale) (-0.0f * (scale))
+
 #define IS_NAN(a) ((a) != (a)) // as the comparison: 1 or 0, of vectors -1 or 0 for each value
 
 // integer_of is the integer of x in fixed point, scale = 2^s: x·2^s rounded to the

@@ -7,7 +7,7 @@
 //   answers  written: ANSWERS for each work-item, in the order below; and, after those of all
 //            n, how many of the rounds of a loop there were
 
-#define ANSWERS 12 // host: probed
+#define ANSWERS 13 // host: probed
 
 __kernel void probe(__global const float *restrict numbers, __global const long *restrict integers,
                     __global int *restrict answers, int n, int rounds)
@@ -37,4 +37,5 @@ __kernel void probe(__global const float *restrict numbers, __global const long 
 	answers[9] = as_int(f);
 	answers[10] = (int)fixed;
 	answers[11] = (int)(fixed >> 32);
+	answers[12] = as_int(fma(a, b, NOTHING_OF(numbers[3])) + c);
 }

@@ -94,10 +94,11 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 		else
 			*refused += 1;
 	}
+	const vec_t nothing = (vec_t)(NOTHING_OF(scale));
 	for (int r = 0; r < Q; r++) {
 		const vec_t s = score[LINE(r)], t = target[LINE(r)];
-		const vec_t p = KEPT(terms, r, exponential(s - m)) * inverse;
-		const vec_t wanted = given ? t : KEPT(terms2, r, exponential(s + t - m2)) * inverse2;
+		const vec_t p = fma(KEPT(terms, r, exponential(s - m)), inverse, nothing);
+		const vec_t wanted = given ? t : fma(KEPT(terms2, r, exponential(s + t - m2)), inverse2, nothing);
 		const vec_t residual = select((vec_t)(0.0f), (p - wanted) * u, counts);
 		STORE(residual, 0, part);
 		for (int l = 0; l < lanes; l++)

@@ -22,17 +22,21 @@ import (
 var selfTestAnswers []byte
 
 const (
-	selfTestN = 67  // not a multiple of 16
-	selfTestD = 260 // two chunks
-	selfTestQ = 3
+	selfTestN     = 67  // not a multiple of 16
+	selfTestD     = 260 // two chunks
+	selfTestQ     = 3
+	selfTestMany  = 17 // two groups of classes on every device
+	selfTestMarks = 65 // two panels of landmarks
 )
 
 // selfTestProblem is what the self-test asks about.
 type selfTestProblem struct {
-	x   dataset.Stored
-	y   []int32
-	w   Weights
-	inv []float32
+	x     dataset.Stored
+	y     []int32
+	w     Weights
+	many  Weights // of more classes
+	inv   []float32
+	marks dataset.Examples
 }
 
 // comparison compares the answer of an operation, values of width bytes, with the right one.
@@ -43,16 +47,21 @@ type comparison func(op string, answer []byte, width int) error
 // first differing index.
 func SelfTest(e Engine) error {
 	known := selfTestAnswers
-	err := selfTest(e, func(op string, got []byte, width int) error {
+	var dense [][]byte
+	err := selfTest(e, dataset.Examples.Stored, func(op string, got []byte, width int) error {
 		if len(known) < len(got) {
 			return fmt.Errorf("the known answers end before %s", op)
 		}
 		want := known[:len(got)]
-		known = known[len(got):]
+		known, dense = known[len(got):], append(dense, want)
 		return compareBits(op+" differs from the known answer", got, want, width)
 	})
 	if err == nil && len(known) != 0 {
 		err = fmt.Errorf("%d bytes of known answers are left over", len(known))
+	}
+	if err == nil {
+		err = selfTest(e, func(x dataset.Examples) dataset.Stored { return x.Compressed().Stored() },
+			each(dense, "%s of sparse examples differs from that of dense ones"))
 	}
 	for width := 1; width <= 2 && err == nil; width++ {
 		err = selfTestNarrow(e, width)
@@ -70,6 +79,15 @@ func compareBits(what string, got, want []byte, width int) error {
 		}
 	}
 	return nil
+}
+
+// each compares answers with those known, one after the other.
+func each(known [][]byte, differs string) comparison {
+	return func(op string, got []byte, width int) error {
+		want := known[0]
+		known = known[1:]
+		return compareBits(fmt.Sprintf(differs, op), got, want, width)
+	}
 }
 
 // selfTestNarrow compares what an engine makes of narrow examples with what it makes of
@@ -100,36 +118,48 @@ func selfTestNarrow(e Engine, width int) error {
 		}
 	}
 	var known [][]byte
-	p.x = x.Stored()
-	if err := p.ask(e, func(_ string, got []byte, _ int) error {
+	ask := func(x dataset.Stored, compare comparison) error {
+		p.x = x
+		return cmp.Or(p.ask(e, compare), p.ofMany().askEvaluations(e, compare))
+	}
+	if err := ask(x.Stored(), func(_ string, got []byte, _ int) error {
 		known = append(known, got)
 		return nil
 	}); err != nil {
 		return err
 	}
-	p.x = dataset.Stored{Examples: x, At: &store.Store{Codes: codes}}
-	return p.ask(e, func(op string, got []byte, size int) error {
-		want := known[0]
-		known = known[1:]
-		return compareBits(fmt.Sprintf("%s of examples of %d bytes a value differs from that of float32",
-			op, width), got, want, size)
-	})
+	return ask(dataset.Stored{Examples: x, At: &store.Store{Codes: codes}}, each(known,
+		fmt.Sprintf("%%s of examples of %d bytes a value differs from that of float32", width)))
 }
 
-// selfTest puts all questions.
-func selfTest(e Engine, compare comparison) error {
+// selfTest puts all questions with known answers, about examples of the given form.
+func selfTest(e Engine, form func(dataset.Examples) dataset.Stored, compare comparison) error {
 	p := newSelfTest()
-	if err := p.ask(e, compare); err != nil {
-		return err
-	}
+	short := p.ofMany()
 	// The same values as rows so short that there are two blocks of them (clause 14).
-	n, d := p.x.D, p.x.N
-	for len(p.y) < n {
-		p.y = append(p.y, p.y[len(p.y)-selfTestQ])
+	n, d := selfTestD, selfTestN
+	for len(short.y) < n {
+		short.y = append(short.y, short.y[len(short.y)-selfTestMany])
 	}
-	p.x = dataset.Examples{N: n, D: d, X: p.x.X}.Stored()
-	p.w = Weights{Q: selfTestQ, D: d, W: p.w.W[:selfTestQ*d]}
-	return p.askEvaluations(e, compare)
+	short.x = form(dataset.Examples{N: n, D: d, X: p.x.X})
+	short.w = Weights{Q: selfTestMany, D: d, W: p.many.W[:selfTestMany*d]}
+	p.x = form(p.x.Examples)
+	return cmp.Or(p.ask(e, compare), short.askEvaluations(e, compare))
+}
+
+// ofMany returns the problem with more classes.
+func (p selfTestProblem) ofMany() selfTestProblem {
+	p.w, p.y = p.many, selfTestLabels(selfTestMany)
+	return p
+}
+
+// selfTestLabels returns labels of q classes.
+func selfTestLabels(q int) []int32 {
+	y := make([]int32, selfTestN)
+	for i := range y {
+		y[i] = int32(i*7) % int32(q)
+	}
+	return y
 }
 
 // answers are compared one after the other, until the first error.
@@ -167,8 +197,13 @@ func (p selfTestProblem) ask(e Engine, compare comparison) error {
 	scores, pred := make([]float32, n*q), make([]int32, n)
 	a.put("score", cmp.Or(r.Rescore(p.w, []int{2, 0, 1}), r.Scores(scores, 0, n)), scores)
 	a.put("predict", r.Predict(pred), pred)
-	found, err := r.Assign(0.125)
-	a.put("assign", err, append(found.Predicted, found.Regions...))
+	assign := func(w Weights) { // to which examples move, and from there
+		err := r.Rescore(w, []int{0, 1, 2})
+		found, err2 := r.Assign(0.125)
+		a.put("assign", cmp.Or(err, err2), append(found.Predicted, found.Regions...))
+	}
+	assign(Weights{Q: q, D: d, W: p.many.W[:q*d]})
+	assign(p.w)
 	sums := make([]int64, q*q*d)
 	err = nil
 	for k := range q {
@@ -178,16 +213,37 @@ func (p selfTestProblem) ask(e Engine, compare comparison) error {
 	norms, z := make([]float32, q*q), make([]float32, d)
 	a.put("norms", r.Norms(norms, p.inv), norms)
 	a.put("update vector", r.UpdateVectors(z, []Pair{{1, 2}}, p.inv), z)
-	marks := dataset.Examples{N: n / 2, D: d, X: p.x.X[:n/2*d]}
-	values, numbers := make([]float32, n*marks.N), make([]float32, n*q)
+	const many, m = selfTestMany, selfTestMarks
+	values, numbers := make([]float32, n*m), make([]float32, n*many)
 	rbf := kernel.Function{Kind: kernel.RBF, Gamma: 0x1p-4}
-	a.put("kernel values", e.Project(values, p.x, Projection{Function: rbf, Landmarks: marks}), values)
+	a.put("kernel values", e.Project(values, p.x, Projection{Function: rbf, Landmarks: p.marks}),
+		values)
 	poly := kernel.Function{Kind: kernel.Poly, Gamma: 0x1p-4, Coef0: 0.7, Degree: 3}
-	a.put("project", e.Project(numbers, p.x, Projection{Function: poly, Landmarks: marks,
-		Axes: Weights{Q: q, D: marks.N, W: p.w.W[:q*marks.N]}, Offset: p.inv[:q]}), numbers)
+	a.put("project", e.Project(numbers, p.x, Projection{Function: poly, Landmarks: p.marks,
+		Axes: Weights{Q: many, D: m, W: p.many.W[:many*m]}, Offset: p.many.W[:many]}), numbers)
+	if a.err == nil {
+		a.err = p.askScores(e, compare)
+	}
 	if a.err == nil {
 		a.err = p.askEvaluations(e, compare)
 	}
+	return errors.Join(a.err, r.Close())
+}
+
+// askScores asks for scores of many classes.
+func (p selfTestProblem) askScores(e Engine, compare comparison) error {
+	const q = selfTestMany
+	r, err := e.Load(p.x, q)
+	if err != nil {
+		return err
+	}
+	classes, scores := make([]int, q), make([]float32, selfTestN*q)
+	for c := range classes {
+		classes[c] = (c + 5) % q
+	}
+	a := answers{compare: compare}
+	a.put("score of 17 classes", cmp.Or(r.Rescore(p.many, classes), r.Scores(scores, 0, selfTestN)),
+		scores)
 	return errors.Join(a.err, r.Close())
 }
 
@@ -203,7 +259,7 @@ func (p selfTestProblem) askEvaluations(e Engine, compare comparison) error {
 	for k := range steep.W {
 		steep.W[k] *= 0x1p13
 	}
-	known, soft := selfTestTargets(n, p.y)
+	known, soft := selfTestTargets(n, q, p.y)
 	scores, sums := make([]float32, n*q), make([]int64, q*p.w.D)
 	coefficients := make([]float32, n*q) // full mantissas, halves and zeros
 	for i := range coefficients {
@@ -211,17 +267,20 @@ func (p selfTestProblem) askEvaluations(e Engine, compare comparison) error {
 			coefficients[i] = float32(i%48/16-1) / 2
 		}
 	}
-	a := answers{compare: compare}
+	a, of := answers{compare: compare}, ""
+	if q == selfTestMany {
+		of = " of 17 classes"
+	}
 	evaluate := func(op string, w Weights, t Targets) {
 		err := r.SetTargets(t)
 		found, err2 := r.Evaluate(sums, w)
-		a.put(op, cmp.Or(err, err2), append([]int64{found.Loss, found.Refused}, sums...))
+		a.put(op+of, cmp.Or(err, err2), append([]int64{found.Loss, found.Refused}, sums...))
 	}
 	evaluate("evaluate", p.w, known)
 	evaluate("evaluate soft labels", p.w, soft)
 	evaluate("evaluate large losses", steep, known)
-	a.put("score to evaluate", r.Scores(scores, 0, n), scores)
-	a.put("weighted sums", r.WeightedSums(sums, coefficients), sums)
+	a.put("score to evaluate"+of, r.Scores(scores, 0, n), scores)
+	a.put("weighted sums"+of, r.WeightedSums(sums, coefficients), sums)
 	return errors.Join(a.err, r.Close())
 }
 
@@ -256,26 +315,32 @@ func newSelfTest() selfTestProblem {
 			x.Row(7)[j] = float32(math.Copysign(0, -1))
 		}
 	}
-	y := make([]int32, selfTestN)
-	for i := range y {
-		y[i] = int32(i*7) % selfTestQ
-	}
 	inv := make([]float32, selfTestQ*selfTestQ)
 	for i := range inv {
 		inv[i] = next()
 	}
-	return selfTestProblem{x.Stored(), y, w, inv}
+	many := NewWeights(selfTestMany, selfTestD)
+	for i := range many.W {
+		many.W[i] = next()
+	}
+	return selfTestProblem{x.Stored(), selfTestLabels(selfTestQ), w, many, inv,
+		dataset.Examples{N: selfTestMarks, D: selfTestD, X: x.X[:selfTestMarks*selfTestD]}}
 }
 
-// selfTestTargets returns targets of n examples: how likely their noisy labels y are with each
-// true class, and soft labels with weights.
-func selfTestTargets(n int, y []int32) (known, soft Targets) {
+// selfTestTargets returns targets of n examples of q classes: how likely their noisy labels y are
+// with each true class, and soft labels with weights.
+func selfTestTargets(n, q int, y []int32) (known, soft Targets) {
 	ninf := float32(math.Inf(-1))
-	known = Targets{Row: y, Values: []float32{-0.3, -2.6, ninf, -3.7, -0.1, -1.9, ninf, -4.3, -0.2}}
-	soft = Targets{Given: true, Weight: make([]float32, n)}
+	three := [3][3]float32{{-0.3, -2.6, ninf}, {-3.7, -0.1, -1.9}, {ninf, -4.3, -0.2}}
+	known.Row = y
+	for k := range q * q {
+		known.Values = append(known.Values, three[k/q%3][k%q%3])
+	}
+	soft = Targets{Given: true, Weight: make([]float32, n), Values: make([]float32, n*q)}
 	for i := range n {
 		a, b := float32(i%7)/7, float32(i%11)/77 // 1 at most together
-		soft.Values = append(soft.Values, a, b, 1-a-b)
+		t := soft.Values[i*q : (i+1)*q]
+		t[0], t[q/2], t[q-1] = a, b, 1-a-b
 		soft.Weight[i] = float32(i%13) / 13
 	}
 	return known, soft

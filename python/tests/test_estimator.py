@@ -56,6 +56,39 @@ def test_weights_are_repeats(noisy, form, learner):
         fit(rows, weight - 1)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_partial_fit(noisy, form):
+    X, y, true, C = noisy
+    names = np.array([f"c{k}" for k in range(10)])
+
+    def fit(ends, **settings):
+        model = NoisyClassifier("pa1", options={"aggressiveness": 0.001}, **settings)
+        for a, b in zip(ends, ends[1:]):
+            model.partial_fit(form(X[a:b] / 16), names[y[a:b]], classes=names)
+        return model
+    whole = fit([0, len(X)])
+    parts = fit([0, 1, 2, 700, len(X)])  # a part of one example, and so of one class
+    assert (whole.decision_function(form(X / 16)) == parts.decision_function(form(X / 16))).all()
+    corrected = fit([0, 900, len(X)], confusion=C, correction="steps")
+    assert corrected.score(form(X / 16), names[true]) > max(0.8, whole.score(form(X / 16), names[true]))
+    more = NoisyClassifier("pa1").fit(X, true)
+    before = more.model_
+    assert more.partial_fit(form(X[:9]), y[:9]).model_ != before and more.score(X, true) > 0.8
+    weight = 1 + np.arange(len(y)) % 2
+    repeated = np.repeat(np.arange(len(y)), weight)
+    assert (clone(more).partial_fit(X, y, range(10), weight).decision_function(X)
+            == clone(more).partial_fit(X[repeated], y[repeated], range(10)).decision_function(X)).all()
+    for bad, message in (({}, "first call"), ({"classes": [1, 2]}, "y: found class")):
+        with pytest.raises(ValueError, match=message):
+            clone(more).partial_fit(X, y, **bad)
+    with pytest.raises(ValueError, match="as before"):
+        more.partial_fit(X, y, classes=[1, 2])
+    with pytest.raises(ValueError, match="sees a part"):
+        NoisyClassifier("pa1", confusion="estimate").partial_fit(X, y, range(10))
+    for other in (NoisyClassifier(), NoisyClassifier("pa1", kernel="rbf")):
+        assert not hasattr(other, "partial_fit")
+
+
 def test_fractions_and_soft_labels(noisy):
     X, y, true, _ = noisy
     half = NoisyClassifier(l2=1e-3).fit(X, y, sample_weight=np.where(y == true, 1, 0.01))
@@ -153,6 +186,28 @@ def test_pandas(noisy):
     assert abs(model.confusion_ - C).max() < 0.1
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[frame.columns[::-1]])
+
+
+def test_polars(noisy):
+    polars = pytest.importorskip("polars")
+    X, y, true, C = noisy
+    frame = polars.DataFrame(X, schema=[f"pixel{k}" for k in range(X.shape[1])])
+    model = NoisyClassifier(confusion=C).fit(frame, polars.Series(y))
+    assert list(model.feature_names_in_) == frame.columns
+    assert (model.predict(frame) == true).mean() > 0.93
+
+
+@pytest.mark.skipif(not hasattr(NoisyClassifier, "set_fit_request"), reason="scikit-learn before 1.3")
+def test_metadata_routing(noisy):
+    import sklearn
+    X, y, true, _ = noisy
+    weight = np.where(y == true, 1, 0.01)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = NoisyClassifier().set_fit_request(sample_weight=True)
+        search = GridSearchCV(make_pipeline(MinMaxScaler(), model), {"noisyclassifier__l2": [1e-3]}, cv=2)
+        assert search.fit(X, y, sample_weight=weight).score(X, true) > 0.95
+        model.set_fit_request(sample_weight=False)
+        assert search.fit(X, y, sample_weight=weight).score(X, true) < 0.95
 
 
 def test_annotations():

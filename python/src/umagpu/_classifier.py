@@ -143,7 +143,31 @@ def _has_probabilities(estimator: "NoisyClassifier") -> bool:
     return True
 
 
-class NoisyClassifier(ClassifierMixin, BaseEstimator):
+ONLINE = ("perceptron", "ultraconservative", "mira", "pa", "pa1", "pa2", "copa")
+
+
+def _is_online(estimator: "NoisyClassifier") -> bool:
+    if estimator.learner not in ONLINE or estimator.kernel is not None:
+        raise AttributeError(f"partial_fit: found learner {estimator.learner} and kernel "
+                             f"{estimator.kernel}, wanted no kernel and one of {', '.join(ONLINE)}")
+    return True
+
+
+class _Program(BaseEstimator):
+    """What estimators have in common whose work is the program's."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _seed(self) -> Any:
+        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
+            return self.random_state
+        return check_random_state(self.random_state).randint(1 << 31)
+
+
+class NoisyClassifier(ClassifierMixin, _Program):
     """A classifier that learns from labels which are wrong in a known way, or right.
 
     Parameters
@@ -177,18 +201,10 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
         self.options = options
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _flags(self) -> list[str]:
-        seed = self.random_state
-        if seed is not None and not isinstance(seed, (int, np.integer)):
-            seed = check_random_state(seed).randint(1 << 31)
+    def _flags(self, **defaults: Any) -> list[str]:
         return flags_of({"device": self.device, "learner": self.learner, "kernel": self.kernel,
-                         "correction": self.correction, "l2": self.l2, "seed": seed,
-                         **(self.options or {})})
+                         "correction": self.correction, "l2": self.l2, "seed": self._seed(),
+                         **defaults, **(self.options or {})})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, annotations: Any = None,
             probabilities: Any = None) -> "NoisyClassifier":
@@ -224,11 +240,50 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
                 if len(self.classes_) < 2:
                     raise ValueError(f"y: found {len(self.classes_)} class, wanted 2 or more")
                 data += ["--labels", call.array(labels)]
-            self._fit(call, data)
+            for doubt in self._fit(call, data):
+                warnings.warn(f"{doubt['text']}; {doubt['advice']}", DoubtWarning, stacklevel=2)
         return self
 
-    def _fit(self, call: Call, data: list[str]) -> None:
-        flags = self._flags()
+    @available_if(_is_online)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None,
+                    sample_weight: Any = None) -> "NoisyClassifier":
+        """Learn from more examples, each of them once and in their order.
+
+        However examples are cut into calls, the weights have the same bits. The first call names all
+        classes, and scales no feature; behind a fit it goes on with the model of that.
+        """
+        first = not hasattr(self, "model_")
+        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype="numeric")
+        if first and classes is None:
+            raise ValueError("classes: found None in the first call of partial_fit, wanted all classes")
+        known = self.classes_ if classes is None else np.unique(classes)
+        if not first and not np.array_equal(known, self.classes_):
+            raise ValueError(f"classes: found {known}, wanted {self.classes_} as before")
+        if (unknown := np.setdiff1d(y, known)).size:
+            raise ValueError(f"y: found class {unknown[0]}, wanted one of {known}")
+        if isinstance(self.confusion, str):
+            raise ValueError(f"confusion: found {self.confusion!r}, wanted None, an array or a "
+                             "DataFrame: partial_fit sees a part of the examples")
+        self.classes_, names = known, np.array(names_of(known))
+        with Call(self.verbose) as call:
+            data = ["--data", call.array(X), "--labels", call.array(names[np.searchsorted(known, y)])]
+            if sample_weight is not None:
+                weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+                data += ["--row-weights", call.array(weight)]
+            if first:
+                zero, start = call.path(".npz"), call.path(".npz")
+                np.savez(zero, coef_=np.zeros((len(known), X.shape[1])),
+                         intercept_=np.zeros(len(known)), classes_=names)
+                call.run("import", "--npz", zero, "--out", start)
+            else:
+                start = call.write(".npz", self.model_)
+            self._fit(call, [*data, "--from", start],
+                      max_steps=1, no_shuffle=True, no_average=True, weights="last")
+        return self
+
+    def _fit(self, call: Call, data: list[str], **defaults: Any) -> Any:
+        """Train, take over the model, and return the doubts."""
+        flags = self._flags(**defaults)
         if isinstance(self.confusion, str):
             if self.confusion != "estimate":
                 raise ValueError(f"confusion: found {self.confusion!r}, wanted None, 'estimate', an "
@@ -242,10 +297,9 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
             flags.append(f"--time={self.time_budget}s")
         model = call.path(".npz")
         about = call.json("train", *data, *noise, *flags, "--model", model)
-        for doubt in about["doubts"]:
-            warnings.warn(f"{doubt['text']}; {doubt['advice']}", DoubtWarning, stacklevel=3)
         with open(model, "rb") as file:
             self._take(file.read())
+        return about["doubts"]
 
     def _take(self, data: bytes) -> None:
         """Take over a model file, for the classes that are known."""
@@ -327,7 +381,7 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
         return new
 
 
-class KernelMap(TransformerMixin, BaseEstimator):
+class KernelMap(TransformerMixin, _Program):
     """The kernel principal components of examples."""
 
     def __init__(self, kernel: str = "rbf", *, n_components: Optional[int] = None,
@@ -342,14 +396,12 @@ class KernelMap(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> "KernelMap":
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
-        seed = self.random_state
-        if seed is not None and not isinstance(seed, (int, np.integer)):
-            seed = check_random_state(seed).randint(1 << 31)
         with Call() as call:
             basis = call.path(".npz")
             call.run("kpca", "fit", "--data", call.array(X), "--no-labels", "--basis", basis,
-                     *flags_of({"kernel": self.kernel, "components": self.n_components, "seed": seed,
-                                "gamma": self.gamma, "device": self.device, **(self.options or {})}))
+                     *flags_of({"kernel": self.kernel, "components": self.n_components,
+                                "seed": self._seed(), "gamma": self.gamma, "device": self.device,
+                                **(self.options or {})}))
             with open(basis, "rb") as file:
                 self.basis_ = file.read()
         return self

@@ -111,6 +111,11 @@ small: deps ## the suite on devices with little memory and small work groups
 mutants: deps ## all broken kernels have to fail the conformance suite or the self-test: make test tries a sample
 	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$|^TestSelfTestRefuses$$' ./gpu -all
 
+# docs/devices.md has some of the figures.
+ptx: deps ## the kernels as PTX, by Debian's clang: bytes not in registers, and fma and loads of the inner loops
+	@.ci/install-deps clang-15 libclc-15
+	go test -vet=off -count=1 -run '^TestPTX$$' ./gpu -ptx clang-15
+
 # Change a learner: run these.
 every: deps ## every learner on every engine: make test leaves most out
 	go test -vet=off -run '^(TestEveryLearner|TestOtherParameters)$$' ./learners/catalog -every

@@ -53,6 +53,16 @@
 #define PASTE(a, b) a##b
 #define NAME(a, b) PASTE(a, b) // of a type or function and a width, which may be nothing
 
+// UNROLL(n) before a loop has a GPU's compiler do n rounds at once, so that their loads are under way
+// together and arrays stay in registers. A compiler that does not know how does them one by one.
+// Processors are left as they were measured.
+#define PRAGMA(text) _Pragma(#text)
+#if !CPU && (defined(__clang__) || defined(cl_nv_pragma_unroll))
+#define UNROLL(n) PRAGMA(unroll n)
+#else
+#define UNROLL(n)
+#endif
+
 // A product before a sum or a difference is written fma(a, b, -0), which has the same bits and is
 // nothing that a compiler could fuse with what follows, were it to ignore FP_CONTRACT. NOTHING_OF(scale)
 // is that -0 for any scale > 0, not known before the kernel runs: of a constant, a compiler would make

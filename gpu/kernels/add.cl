@@ -52,8 +52,8 @@ __kernel void add_groups(__global const long *restrict partial, __global const i
 #endif
 }
 
-// clear_sums sets n sums to 0.
-__kernel void clear_sums(__global long *restrict sums, ulong n)
+// clear sets n sums to 0.
+void clear(__global long *restrict sums, ulong n)
 {
 #if CPU
 	const size_t share = (n + get_global_size(0) - 1) / get_global_size(0);
@@ -63,4 +63,13 @@ __kernel void clear_sums(__global long *restrict sums, ulong n)
 #endif
 	for (size_t k = from; k < to; k += step)
 		sums[k] = 0;
+}
+
+// clear_sums sets some sums to 0, in each of three buffers.
+__kernel void clear_sums(__global long *restrict a, ulong na, __global long *restrict b, ulong nb,
+                         __global long *restrict c, ulong nc)
+{
+	clear(a, na);
+	clear(b, nb);
+	clear(c, nc);
 }

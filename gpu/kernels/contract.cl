@@ -63,6 +63,13 @@
 #define UNROLL(n)
 #endif
 
+// FIRST(c, n, most) is the head of a loop over c = 0 … n-1, at most most rounds, which a GPU unrolls.
+#if CPU
+#define FIRST(c, n, most) for (int c = 0; c < min(most, n); c++)
+#else
+#define FIRST(c, n, most) UNROLL(most) for (int c = 0; c < most; c++) if (c < (n))
+#endif
+
 // A product before a sum or a difference is written fma(a, b, -0), which has the same bits and is
 // nothing that a compiler could fuse with what follows, were it to ignore FP_CONTRACT. NOTHING_OF(scale)
 // is that -0 for any scale > 0, not known before the kernel runs: of a constant, a compiler would make

@@ -53,8 +53,6 @@ void put(vec_t v, __global float *row, int column, int ldo)
 	}
 	float part[WIDTH];
 	STORE(v, 0, part);
-	UNROLL(WIDTH)
-	for (int c = 0; c < WIDTH; c++)
-		if (column + c < ldo)
-			row[column + c] = part[c];
+	FIRST(c, ldo - column, WIDTH)
+		row[column + c] = part[c];
 }

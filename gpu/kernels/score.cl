@@ -163,10 +163,8 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 	if (u < rows) {
 		float score[CLASSES];
 		NAME(vstore, CLASSES)(total, 0, score);
-		UNROLL(CLASSES)
-		for (int c = 0; c < CLASSES; c++)
-			if (g * CLASSES + c < m)
-				scores[SCORE(u, classes[g * CLASSES + c])] = score[c];
+		FIRST(c, m - g * CLASSES, CLASSES)
+			scores[SCORE(u, classes[g * CLASSES + c])] = score[c];
 	}
 }
 

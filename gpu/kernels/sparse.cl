@@ -45,10 +45,8 @@ __kernel void score_sparse(__global const int *restrict columns, __global const 
 	}
 	float score[WIDTH];
 	STORE(total + acc, 0, score);
-	UNROLL(WIDTH)
-	for (int c = 0; c < WIDTH; c++)
-		if (g * WIDTH + c < m)
-			scores[SCORE(r, classes[g * WIDTH + c])] = score[c];
+	FIRST(c, m - g * WIDTH, WIDTH)
+		scores[SCORE(r, classes[g * WIDTH + c])] = score[c];
 }
 
 //   list, cells, sums, scale  as in sums.cl

@@ -190,12 +190,9 @@ void weighted(EXAMPLES, __global const float *restrict a, __global long *restric
 		for (int c = 0; c < AT_ONCE; c++)
 			sum[c] += integer_of(total[c], scale);
 	}
-	if ((int)get_global_id(0) < d) {
-		UNROLL(AT_ONCE)
-		for (int c = 0; c < AT_ONCE; c++)
-			if (c < count)
-				partial[((size_t)u * classes + group + c) * d + j] += sum[c];
-	}
+	if ((int)get_global_id(0) < d)
+		FIRST(c, count, AT_ONCE)
+			partial[((size_t)u * classes + group + c) * d + j] += sum[c];
 }
 
 #endif

@@ -43,8 +43,6 @@ __kernel void weighted_sparse(__global const int *restrict example, __global con
 	long total[WIDTH];
 	STORE(sum + integers_of(acc, scale), 0, total);
 	partial += ((size_t)range * classes + group) * d + column;
-	UNROLL(WIDTH)
-	for (int c = 0; c < WIDTH; c++)
-		if (c < classes - group)
-			partial[(size_t)c * d] += total[c];
+	FIRST(c, classes - group, WIDTH)
+		partial[(size_t)c * d] += total[c];
 }

@@ -81,6 +81,10 @@ python-test: build ## the Python package by Debian's scikit-learn and pandas: es
 	KILLS=$(PYTHON_KILLS) EVERY=$(EVERY) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
 PYTHON_KILLS ?= 5
 
+python-current: build ## the same by the scikit-learn of Debian's sid, in build/sid; as root
+	@.ci/install-deps debootstrap
+	EVERY=$(EVERY) packaging/python-current.sh build/sid $(PYTEST)
+
 wheel: deps ## the wheel of the Python package, with the program in it, in build/
 	go build -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -o build/wheel/uma-gpu ./cmd/uma-gpu
 	/usr/bin/python3 packaging/wheel.py build/wheel/uma-gpu linux_$$(uname -m) build
@@ -242,6 +246,12 @@ bench-peers: build data ## uma-gpu beside scikit-learn, scipy and torch on eleve
 	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) "$(DATA)" build/peers $(PEERS)
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	@[ -n "$(PEERS)" ] || { cp build/peers/performance.md docs/performance.md && mv build/peers/results.json build/peers/last.json; }
+
+# TABLES="--seeds 1 --rows 3000" is the quick form, of a few minutes. Interrupted, it goes on from build/tables.
+tables: build data ## published tables of other papers beside uma-gpu on the same files; writes docs/tables.md
+	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
+	/usr/bin/python3 -W ignore bench/tables.py build/uma-gpu "$(DATA)" build/tables $(TABLES) > build/tables.md
+	@[ -n "$(TABLES)" ] || cp build/tables.md docs/tables.md
 
 # PREPARED is a folder of sets as bench/peers/prepare.py writes them; CLEAN="--sets adult,car" measures some.
 bench-clean: build data ## the command clean beside scikit-learn and cleanlab's rule, on tables with wrong labels

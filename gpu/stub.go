@@ -9,7 +9,8 @@ import (
 )
 
 var errNotBuilt = fmt.Errorf("%w: build it on Linux with CGO_ENABLED=1 and without the tag "+
-	"noopencl, or use the device cpu", ErrNotBuilt)
+	"noopencl, where gcc, pkg-config and OpenCL's headers are (on Debian the packages gcc, "+
+	"pkg-config and ocl-icd-opencl-dev), or use the device cpu", ErrNotBuilt)
 
 // Built says whether this build knows OpenCL.
 const Built = false

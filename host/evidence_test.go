@@ -209,6 +209,7 @@ func TestBadEvidence(t *testing.T) {
 		{"NaN share", dataset.Evidence{Classes: with(shares, 1, float32(nan))}, "got NaN"},
 		{"negative share", dataset.Evidence{Classes: with(shares, 1, -.5)}, "got -0.5"},
 		{"share above 1", dataset.Evidence{Classes: with(shares, 1, 1.5)}, "got 1.5"},
+		{"nothing likely", dataset.Evidence{Classes: with(sets, 8, .5), Likely: true}, "got at most 0.5"},
 	} {
 		d := *data
 		if err := d.SetEvidence(&c.e); err == nil || !errors.Is(err, dataset.ErrEvidence) ||

@@ -199,7 +199,7 @@ func TestEstimateUsage(t *testing.T) {
 		`--method "em" --table`:    {"--table", table, "--method", "em"},
 		`--method "best" --data`:   {"--data", digits, "--method", "best"},
 		"--confusion-axes --table": {"--data", digits, "--confusion-axes", "true-rows"},
-		"--pooled --annotators":    {"--data", digits, "--pooled", "2"},
+		"--trust --annotators":     {"--data", digits, "--trust", "anna"},
 		"--prior --table --clean":  {"--data", digits, "--prior", table},
 		"--kernel --data":          {"--table", table, "--kernel", "rbf"},
 		"--folds 1 2 100":          {"--data", digits, "--folds", "1"},

@@ -176,6 +176,47 @@ func TestKindsOfLabels(t *testing.T) {
 	}
 }
 
+// TestFunctionsTrain learns from the votes of functions, which know one class each and often err.
+func TestFunctionsTrain(t *testing.T) {
+	b := newBlobs(t, 600)
+	rng := rand.New(rand.NewPCG(31, 7))
+	plain := b.write(t, "plain.csv", "label", b.classOf)
+	votes, checked := "u,v,w,chief\n", "u,v,w,chief\n"
+	for i, class := range b.class {
+		row := make([]string, 4)
+		for k, share := range []float64{.9, .8, .7} {
+			switch u := rng.Float64(); {
+			case class == k && u < share || class != k && u < .1:
+				row[k] = name(k)
+			case u > .99:
+				row[k] = "abstain"
+			}
+		}
+		votes += strings.Join(row, ",") + "\n"
+		if i < 30 {
+			row[3] = name(class)
+		}
+		checked += strings.Join(row, ",") + "\n"
+	}
+	train := []string{"train", "--data", plain, "--model", b.path("m"), "--functions"}
+	for _, c := range []struct {
+		text, said string
+		args       []string
+	}{
+		{votes, "are left out", nil},
+		{votes, "their classes are learned", []string{"--correction", "em"}},
+		{checked, "votes of 4 functions on 600 examples, 3 classes", []string{"--trust", "chief"}},
+	} {
+		_, said := succeed(t, append(with(train, write(t, b.dir, "votes.csv", c.text)), c.args...)...)
+		if !strings.Contains(said, c.said) {
+			t.Errorf("%v: said %q, wanted %q", c.args, said, c.said)
+		}
+		if right := b.right(t, b.path("m")); right < .95 {
+			t.Errorf("%v: %.3f of the examples are right, wanted .95", c.args, right)
+		}
+	}
+}
+
 // TestPositiveUnlabelled finds the share of a class of which half of the examples have a label.
 func TestPositiveUnlabelled(t *testing.T) {
 	b := newBlobs(t, 900)
@@ -280,6 +321,19 @@ func TestBadLabels(t *testing.T) {
 			`d.csv "a|b" --candidates scikit-learn's`,
 			nil},
 		{"numbers", measured(), "", "d.csv scikit-learn's", []string{"--label-column", "last"}},
+		{"votes of few rows", good, "f,g\na,b\n,b\n", "second 2 lines 4", []string{"--functions", "second"}},
+		{"votes of nobody", good, "f,g\n,\n,\n-1,\n,\n", "second no label",
+			[]string{"--functions", "second"}},
+		{"votes for one class", good, "f,g\na,\n,\n-1,a\n,\n", "second 1 classes",
+			[]string{"--functions", "second"}},
+		{"a vote for an unknown row", good, "row,worker,label\n1,f,a\n5,f,b\n", `second:3 row "5" 1 4`,
+			[]string{"--functions", "second"}},
+		{"a function votes twice", good, "row,worker,label\n1,f,a\n1,f,b\n", `second:3 "f" twice line 2`,
+			[]string{"--functions", "second"}},
+		{"truncated JSON of votes", good, "{\"0\": {\"weak_labels\": [0, 1]},\n\"1\": {\"weak",
+			"second:2 JSON", []string{"--functions", "second"}},
+		{"votes, learner", good, "f,g\na,b\n,b\na,\nb,b\n", "learner softmax",
+			[]string{"--learner", "uma", "--functions", "second"}},
 		{"learner", "1,2,a|b\n3,4,b\n5,6,c\n", "", "d.csv",
 			[]string{"--candidates", "|", "--learner", "uma"}},
 	} {
@@ -304,6 +358,8 @@ func TestBadLabels(t *testing.T) {
 		{"--candidates", "|", "--complementary"}, {"--weight-column", "1", "--row-weights", data},
 		{"--complementary", "--learn-confusion"}, {"--positive-unlabelled", "a", "--unknown-label", "not a"},
 		{"--row-weights", data, "--report", filepath.Join(dir, "r.html")},
+		{"--functions", data, "--candidates", "|"}, {"--functions", data, "--learn-confusion", "--complementary"},
+		{"--annotators", data, "--functions", data}, {"--trust", "chief"},
 	} {
 		fail(t, app.ExitUsage, "", with([]string{"train", "--data", data, "--model",
 			filepath.Join(dir, "m.npz")}, args...)...)

@@ -19,6 +19,10 @@ type Evidence struct {
 	// set: the class is one with a 1, and ones alone say nothing. Any other row is a distribution.
 	// Dataset.Y then has a class that the row allows.
 	Classes []float32
+
+	// Likely says that each row of Classes has how likely what is known is with each class, the
+	// largest being 1: a set of classes to degrees.
+	Likely bool
 }
 
 // ErrEvidence marks evidence that does not fit the examples, or that no label can give.
@@ -41,7 +45,7 @@ func (e *Evidence) Check(y []int32, q int) error {
 	}
 	for i, k := range y {
 		row := e.Classes[i*q : (i+1)*q]
-		if err := checkRow(row); err != nil {
+		if err := e.checkRow(row); err != nil {
 			return fmt.Errorf("%w: example %d: %w", ErrEvidence, i+1, err)
 		}
 		if k < 0 || int(k) >= q || row[k] == 0 {
@@ -53,7 +57,7 @@ func (e *Evidence) Check(y []int32, q int) error {
 }
 
 // checkRow returns an error unless a row is a set or a distribution.
-func checkRow(row []float32) error {
+func (e *Evidence) checkRow(row []float32) error {
 	for k, v := range row {
 		if !(v >= 0 && v <= 1+sumsTo) {
 			return fmt.Errorf("probability %d: got %v, want 0 to 1", k+1, v)
@@ -62,7 +66,9 @@ func checkRow(row []float32) error {
 	switch sum := sumOf(row); {
 	case sum == 0:
 		return errors.New("candidate classes: got none, want at least one")
-	case isSet(row) || math.Abs(sum-1) <= sumsTo:
+	case e.Likely && slices.Max(row) != 1:
+		return fmt.Errorf("likelihoods: got at most %v, want 1 as the largest", slices.Max(row))
+	case e.set(row) || math.Abs(sum-1) <= sumsTo:
 		return nil
 	default:
 		return fmt.Errorf("probabilities: got a sum of %.6g, want 1 (divide each row by its sum)", sum)
@@ -103,13 +109,16 @@ func isSet(row []float32) bool {
 	return !slices.ContainsFunc(row, func(v float32) bool { return v != 0 && v != 1 })
 }
 
+// set reports whether a row is a set of classes, or one to degrees.
+func (e *Evidence) set(row []float32) bool { return e.Likely || isSet(row) }
+
 // Sets returns how many rows of q classes are sets of several classes, how many of these have all,
 // and how many rows are distributions.
 func (e *Evidence) Sets(q int) (several, all, distributions int) {
 	for at := 0; at < len(e.Classes); at += q {
 		row := e.Classes[at : at+q]
 		switch sum := sumOf(row); {
-		case !isSet(row):
+		case !e.set(row):
 			distributions++
 		case sum == float64(q):
 			several, all = several+1, all+1
@@ -126,12 +135,12 @@ func (e *Evidence) One(i, q int) bool {
 		return true
 	}
 	row := e.Classes[i*q : (i+1)*q]
-	return isSet(row) && sumOf(row) == 1
+	return e.set(row) && sumOf(row) == 1
 }
 
 // Distribution reports whether a distribution over classes is known of example i.
 func (e *Evidence) Distribution(i, q int) bool {
-	return e.Classes != nil && !isSet(e.Classes[i*q:(i+1)*q])
+	return e.Classes != nil && !e.set(e.Classes[i*q:(i+1)*q])
 }
 
 // Unknown reports whether nothing is known of the class of example i.
@@ -145,7 +154,7 @@ func (e *Evidence) Pick(which []int, q int) *Evidence {
 	if e == nil {
 		return nil
 	}
-	p := &Evidence{}
+	p := &Evidence{Likely: e.Likely}
 	for _, i := range which {
 		if e.Weight != nil {
 			p.Weight = append(p.Weight, e.Weight[i])
@@ -223,6 +232,9 @@ func (e *Evidence) hash(content string) string {
 	fmt.Fprintf(h, "uma-gpu evidence 1\n%s\n%d %d\n", content, len(e.Weight), len(e.Classes))
 	binary.Write(h, binary.LittleEndian, e.Weight)  // to a hash, which takes all
 	binary.Write(h, binary.LittleEndian, e.Classes) // to a hash, which takes all
+	if e.Likely {
+		fmt.Fprint(h, "likely")
+	}
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 

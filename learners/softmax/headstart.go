@@ -30,7 +30,11 @@ func (l *run) wantsHeadStart(w []float32) bool {
 		s := &l.state.Search
 		return len(l.problem.Y) > mostSearched && s.BestW == nil && s.Fold == 0 && l.state.Made == 0
 	case fitting, crossfitting:
-		return len(l.problem.Y) >= leastSampled &&
+		p := l.Params
+		if l.state.Stage == crossfitting {
+			p.Correction = Forward
+		}
+		return len(l.problem.Y) >= leastSampled && p.checkEvidence(l.problem) == nil &&
 			!slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
 	}
 	return false

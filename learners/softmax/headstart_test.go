@@ -87,3 +87,45 @@ func TestHeadStart(t *testing.T) {
 		}
 	}
 }
+
+// EM learns from many examples with probabilities of noisy labels, some of which have no label:
+// from these no head start by forward correction can learn.
+func TestHeadStartOfProbabilities(t *testing.T) {
+	const n, d, q = 1 << 12, 4, 3
+	x, y, c := mislabelled(t, n, d, q, 0.2)
+	_, right, err := synth.Generate(t.Context(), n, d, q, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := make([]float32, n*q)
+	for i, k := range y {
+		row := known[i*q : (i+1)*q]
+		row[k], row[(k+1)%q] = 0.9, 0.1
+		if i%3 == 0 {
+			copy(row, []float32{1, 1, 1})
+		}
+	}
+	params := softmax.Defaults()
+	params.Correction, params.Rounds = softmax.EM, 3
+	r, err := host.Run(t.Context(), params, &learners.Problem{X: dataset.Examples{N: n, D: d, X: x},
+		Y: y, Q: q, Noise: c, Engine: simd.New(), Seed: 1,
+		Evidence: &dataset.Evidence{Classes: known}}, host.RunOptions{MaxSteps: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for i := range n {
+		scores := make([]float64, q)
+		for k := range q {
+			for j := range d {
+				scores[k] += float64(r.W.W[k*d+j]) * float64(x[i*d+j])
+			}
+		}
+		if slices.Index(scores, slices.Max(scores)) != int(right[i]) {
+			wrong++
+		}
+	}
+	if wrong > n/10 {
+		t.Errorf("%d of %d examples are wrong", wrong, n)
+	}
+}

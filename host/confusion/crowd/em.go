@@ -23,7 +23,7 @@ type Method string
 const (
 	Majority   Method = "majority"    // each as much as any other
 	OneCoin    Method = "one-coin"    // by how often one is right, whatever the class
-	DawidSkene Method = "dawid-skene" // by a confusion matrix of each
+	DawidSkene Method = "dawid-skene" // by a confusion matrix of each, joined with one-coin's
 )
 
 // CrowdMethods are all of them, the simplest first.
@@ -36,9 +36,6 @@ type Options struct {
 	// Smoothing is what counts beside the labels of an annotator, in labels for each entry of
 	// the matrix; 0 for 0.01. It is a Dirichlet prior with the parameter 1 + Smoothing.
 	Smoothing float64
-	// Pooled is as how many labels of the mean annotator count beside an annotator's own: a
-	// prior for those who gave few. 0 for none.
-	Pooled float64
 	// Start is what EM begins with instead of vote shares: what was found before there were
 	// more labels. Annotators are known by their names; others are like the mean. Nil for none.
 	Start *Result
@@ -62,8 +59,10 @@ type Result struct {
 
 // Fit finds which labels are right, and how each annotator is wrong, by EM (Dawid and Skene,
 // Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979) with priors
-// on the rates; it begins with the shares of votes. seed draws among the tied votes of Majority.
-// An example whose class is known has that class, and so tells how often the others are right.
+// on the rates: of Dawid and Skene, a few labels of each class by an annotator who is right as
+// often as this one, whatever the class. It begins with the shares of votes; Dawid and Skene begin
+// where one rate for each annotator ends. seed draws among the tied votes of Majority. An example
+// whose class is known has that class, and so tells how often the others are right.
 //
 // Posteriors are products in the order of the labels, as exact as sums of logarithms and without
 // any, and what is counted with them adds in integers, so that the result has the same bits on
@@ -84,10 +83,9 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 	case !slices.Contains(Methods, o.Method):
 		return nil, fmt.Errorf("crowd: found method %q, wanted majority, one-coin or dawid-skene",
 			o.Method)
-	case o.Rounds < 0 || !(o.Smoothing > 0 && o.Smoothing <= 1e6) || !(o.Pooled >= 0 &&
-		o.Pooled <= 1e6):
-		return nil, fmt.Errorf("crowd: found %d rounds, smoothing %v and %v pooled labels, wanted "+
-			"positive numbers (at most a million)", o.Rounds, o.Smoothing, o.Pooled)
+	case o.Rounds < 0 || !(o.Smoothing > 0 && o.Smoothing <= 1e6):
+		return nil, fmt.Errorf("crowd: found %d rounds and smoothing %v, wanted positive numbers (at "+
+			"most a million)", o.Rounds, o.Smoothing)
 	case a.N() == 0:
 		return nil, fmt.Errorf("crowd: found no example, wanted some with labels")
 	case o.Method == Majority && o.Start != nil:
@@ -108,6 +106,13 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 		return nil, err
 	}
 	c := &Result{Classes: slices.Clone(a.Classes), Method: o.Method, Items: a.Items}
+	if o.Method == DawidSkene && o.Start == nil {
+		m.o.Method = OneCoin
+		if _, _, err = m.settle(ctx, o); err != nil {
+			return nil, err
+		}
+		m.o.Method = DawidSkene
+	}
 	if o.Method != Majority {
 		if c.Rounds, c.Settled, err = m.settle(ctx, o); err != nil {
 			return nil, err
@@ -138,6 +143,11 @@ func checkCrowd(n, q, annotators int) error {
 	return memory.Check(need, fmt.Sprintf("confusion matrices of %d annotators and %d classes",
 		annotators, q))
 }
+
+// few is as how many labels what is known of a larger whole counts beside one's own: of an
+// annotator's rate, that of all annotators; of each true class in Dawid and Skene's matrices, the
+// rate. Most give few labels of a class.
+const few = 2
 
 // Posteriors are counted as integers, in units that leave room for 2^33 labels.
 const posteriorUnit = 1 << 30
@@ -361,6 +371,26 @@ func (m *em) posteriorOf(p []float64, by, label []int32) {
 	}
 }
 
+// coin returns how often annotator a is right, whatever the class, and how often each wrong label
+// is given, if some further labels are right as often as mean.
+func (m *em) coin(a int, further, mean float64) (right, wrong float64) {
+	all, of := m.rightOf(a)
+	right = (of + float64(further*mean)) / max(all+further, leastRate)
+	return right, (1 - right) / float64(m.q-1)
+}
+
+// rightOf returns how many labels of annotator a are counted, and how many of them are right.
+func (m *em) rightOf(a int) (all, right float64) {
+	sum, diagonal := int64(0), int64(0)
+	for k, v := range m.sums[a*m.q*m.q : (a+1)*m.q*m.q] {
+		sum += v
+		if k/m.q == k%m.q {
+			diagonal += v
+		}
+	}
+	return float64(sum) / posteriorUnit, float64(diagonal) / posteriorUnit
+}
+
 // oneCoin makes each annotator's sums those of one who is right alike often of all classes, and
 // whose wrong labels are alike frequent: the sum of each column stays, its parts become the
 // annotator's own rates.
@@ -369,26 +399,16 @@ func (m *em) oneCoin() {
 	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
 		for a := from; a < to; a++ {
 			s := m.sums[a*q*q : (a+1)*q*q]
-			all, right := int64(0), int64(0)
-			for k, v := range s {
-				all += v
-				if k/q == k%q {
-					right += v
-				}
-			}
-			if all == 0 {
-				continue
-			}
-			rate := float64(right) / float64(all)
+			right, wrong := m.coin(a, 0, 0)
 			for t := range q {
 				n := int64(0)
 				for k := range q {
 					n += s[k*q+t]
 				}
 				for k := range q {
-					share := rate
-					if k != t {
-						share = (1 - rate) / float64(q-1)
+					share := wrong
+					if k == t {
+						share = right
 					}
 					s[k*q+t] = int64(math.Round(float64(float64(n) * share)))
 				}
@@ -400,22 +420,24 @@ func (m *em) oneCoin() {
 // rates is the M-step.
 func (m *em) rates() {
 	q, size := m.q, m.q*m.q
-	mean := make([]float64, size)
-	if m.o.Pooled > 0 {
-		total := make([]int64, size)
-		for k, v := range m.sums {
-			total[k%size] += v
-		}
-		for k, v := range total {
-			mean[k] = float64(v)/posteriorUnit + m.o.Smoothing
-		}
-		square.Normalise(mean, q)
+	all, of := 0.0, 0.0
+	for a := range m.a.Names {
+		n, right := m.rightOf(a)
+		all, of = all+n, of+right
 	}
 	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
 		for a := from; a < to; a++ {
 			p := m.matrices[a*size : (a+1)*size]
+			right, wrong := 0.0, 0.0
+			if m.o.Method == DawidSkene {
+				right, wrong = m.coin(a, few, of/max(all, leastRate))
+			}
 			for k, v := range m.sums[a*size : (a+1)*size] {
-				p[k] = float64(v)/posteriorUnit + m.o.Smoothing + float64(m.o.Pooled*mean[k])
+				coin := wrong
+				if k/q == k%q {
+					coin = right
+				}
+				p[k] = float64(v)/posteriorUnit + m.o.Smoothing + float64(few*coin)
 			}
 			square.Normalise(p, q)
 			for k, v := range p {
@@ -423,7 +445,7 @@ func (m *em) rates() {
 			}
 		}
 	})
-	all := float64(m.a.N()) + float64(m.o.Smoothing*float64(q))
+	all = float64(m.a.N()) + float64(m.o.Smoothing*float64(q))
 	for c, v := range m.classes {
 		m.prior[c] = max((float64(v)/posteriorUnit+m.o.Smoothing)/all, leastRate)
 	}

@@ -156,6 +156,29 @@ func (r *Labelling) Voted() (*Result, []int) {
 	return &some, which
 }
 
+// Evidence returns how likely the votes on each example are with each class, n×Q, the largest of an
+// example being 1: ones where nobody votes. If ByVote, the rows are the shares of the votes.
+func (r *Labelling) Evidence() []float32 {
+	q := len(r.Classes)
+	e := slices.Clone(r.Posterior)
+	for i, labelled := range r.Labelled {
+		row := e[i*q : (i+1)*q]
+		for k, v := range row {
+			if row[k] = float32(float64(v) / r.Prior[k]); !labelled {
+				row[k] = 1
+			}
+		}
+		if most := slices.Max(row); !r.ByVote {
+			for k, v := range row {
+				row[k] = v / most
+			}
+		} else if labelled {
+			copy(row, r.Posterior[i*q:])
+		}
+	}
+	return e
+}
+
 // findRules finds the classes that each function gives, and which functions are copies.
 func (l *labeller) findRules() error {
 	a, q := l.a, l.q

@@ -113,6 +113,19 @@ func TestFunctions(t *testing.T) {
 				f.Conflict)
 		}
 	}
+	evidence := found.Evidence()
+	for i, labelled := range found.Labelled {
+		row, sum := evidence[i*3:(i+1)*3], float32(0)
+		for _, v := range row {
+			sum += v // classes are alike frequent
+		}
+		for k, v := range row {
+			if p := found.Posterior[i*3+k]; labelled && math.Abs(float64(v/sum-p)) > 1e-6 ||
+				!labelled && v != 1 || slices.Max(row) != 1 {
+				t.Fatalf("example %d: evidence %v, posterior %v", i, row, found.Posterior[i*3:(i+1)*3])
+			}
+		}
+	}
 	again, err := FitFunctions(t.Context(), a)
 	if err != nil || !reflect.DeepEqual(again, found) {
 		t.Errorf("another fit differs, %v", err)

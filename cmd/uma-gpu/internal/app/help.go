@@ -44,7 +44,7 @@ var FlagGroups = []Group{
 		pool show show-file pictures fractions counts synthetic npz`},
 	{"Label noise", `confusion confusion-axes trust-confusion inverse annotators functions trust table clean
 		weight-column row-weights label-probabilities candidates unknown-label positive-unlabelled
-		complementary checked prior probabilities method pooled pairwise symmetric random`},
+		complementary checked prior probabilities method pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
 	{"Learner", `learner correction learn-confusion l2 class-weights rounds iterations tolerance
 		max-steps time weights seed temperature-folds steps`},

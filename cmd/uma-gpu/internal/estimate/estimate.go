@@ -32,7 +32,6 @@ type Options struct {
 	Probabilities string
 	Prior         string
 	Method        string
-	Pooled        float64
 	Out           string
 	WriteLabels   string
 	Functions     string
@@ -92,8 +91,6 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 			app.Range(&cli.IntFlag{Name: "folds", Value: outoffold.DefaultNoiseFolds,
 				Destination: &o.Folds, Usage: "`K` parts, each judged by models of the others"},
 				2, judge.MostFolds),
-			&cli.Float64Flag{Name: "pooled", Destination: &o.Pooled,
-				Usage: "as how many `LABELS` the mean annotator counts beside each"},
 			o.NormalizeFlag(), o.SeedFlag(), o.Learner.Flags(&o.Common, "folds"),
 			o.EngineFlags(),
 			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
@@ -119,7 +116,7 @@ type source struct {
 var sources = []source{
 	{"table", nil, []string{string(outoffold.CleanCounts)}, []string{"confusion-axes", "prior"},
 		(*Options).byTable},
-	{"annotators", nil, texts(crowd.Methods), []string{"pooled", "write-labels", "trust"},
+	{"annotators", nil, texts(crowd.Methods), []string{"write-labels", "trust"},
 		(*Options).byAnnotators},
 	{"functions", nil, []string{string(crowd.ByFunctions)},
 		[]string{"write-labels", "trust", "write-probabilities"}, (*Options).byFunctions},
@@ -196,9 +193,6 @@ func (o *Options) check() (err error) {
 			}
 		}
 	}
-	if !(o.Pooled >= 0 && o.Pooled <= 1e6) {
-		return app.Usage("--pooled is %v, wanted 0 to a million labels", o.Pooled)
-	}
 	if o.Data.Path != "" {
 		o.Read, err = o.Data.Options()
 	}
@@ -268,7 +262,7 @@ func (o *Options) byPairs(ctx context.Context) (*Report, *confusion.Matrix, erro
 }
 
 func (o *Options) byAnnotators(ctx context.Context) (*Report, *confusion.Matrix, error) {
-	found, m, err := o.Consensus(ctx, crowd.Options{Method: crowd.Method(o.Method), Pooled: o.Pooled})
+	found, m, err := o.Consensus(ctx, crowd.Options{Method: crowd.Method(o.Method)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,8 +19,8 @@ func (o *Options) trusted() ([]string, error) {
 	switch {
 	case o.Trust == "":
 		return nil, nil
-	case o.Annotators == "":
-		return nil, app.Usage("--trust is given without --annotators")
+	case o.Annotators == "" && o.Evidence.Functions == "":
+		return nil, app.Usage("--trust is given without --annotators or --functions")
 	}
 	return strings.Split(o.Trust, ","), nil
 }
@@ -40,11 +40,13 @@ func (o *Options) CheckAnnotators() error {
 		return err
 	}
 	switch {
-	case o.Annotators == "" && o.Data.NoLabels && o.Evidence.Probabilities == "":
-		return app.Usage("--no-labels is given without --annotators or --label-probabilities")
-	case o.Annotators == "":
+	case o.Annotators == "" && o.Evidence.Functions == "":
+		if o.Data.NoLabels && o.Evidence.Probabilities == "" {
+			return app.Usage("--no-labels is given without --annotators, --functions or " +
+				"--label-probabilities")
+		}
 		return nil
-	case o.Noise.Path != "":
+	case o.Annotators != "" && o.Noise.Path != "":
 		return app.Usage("--annotators and --confusion exclude each other: a matrix of each annotator " +
 			"is learned")
 	}

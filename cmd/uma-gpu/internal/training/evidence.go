@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
@@ -22,13 +24,14 @@ import (
 type Evidence struct {
 	RowWeights    string // file of a number per example
 	Probabilities string // file of a number per class and example
+	Functions     string // file of the votes of labelling functions
 	Positive      string // the class of positive examples among unlabelled ones
 	Complementary bool   // labels name a class that is wrong
 }
 
 // EvidenceNames are the names of these flags.
-var EvidenceNames = []string{"weight-column", "row-weights", "label-probabilities", "candidates",
-	"unknown-label", "positive-unlabelled", "complementary"}
+var EvidenceNames = []string{"weight-column", "row-weights", "label-probabilities", "functions",
+	"candidates", "unknown-label", "positive-unlabelled", "complementary"}
 
 // EvidenceFlags returns these flags, for data with them.
 func (o *Options) EvidenceFlags() []cli.Flag {
@@ -40,6 +43,8 @@ func (o *Options) EvidenceFlags() []cli.Flag {
 			"second `FILE` with a weight per example: .npy, or a text of a number per line"),
 		app.Input(&e.Probabilities, "label-probabilities",
 			"second `FILE` with a probability of each class per example, .npy or CSV, as labels"),
+		app.Input(&e.Functions, "functions", "votes of labelling functions instead of labels: `FILE`, a "+
+			"column for each in a CSV (empty or -1: no vote), an .npy or .npz, or WRENCH's JSON"),
 		&cli.StringFlag{Name: "candidates", Destination: &o.Data.Between,
 			Usage: "labels may have several candidate classes, with this `MARK` between, such as |"},
 		&cli.StringFlag{Name: "unknown-label", Destination: &o.Data.UnknownLabel,
@@ -62,8 +67,8 @@ func (o *Options) checkEvidence() error {
 		}
 		return found
 	}
-	all := given("label-probabilities", "candidates", "positive-unlabelled", "complementary",
-		"annotators")
+	all := given("label-probabilities", "functions", "candidates", "positive-unlabelled",
+		"complementary", "annotators")
 	if len(all) > 1 {
 		return app.Usage("%s and %s exclude each other: each says what labels are", all[0], all[1])
 	}
@@ -112,6 +117,12 @@ func (o *Options) ReadEvidence(ctx context.Context, d *dataset.Dataset) error {
 		}
 		q = len(d.Classes)
 	}
+	if e.Functions != "" {
+		if err := o.voted(ctx, d, &known); err != nil {
+			return err
+		}
+		q = len(d.Classes)
+	}
 	if known.Weight != nil || known.Classes != nil {
 		if err := d.SetEvidence(&known); err != nil {
 			return fmt.Errorf("%s: %w", e.path(&o.Data), err)
@@ -128,7 +139,7 @@ func (o *Options) ReadEvidence(ctx context.Context, d *dataset.Dataset) error {
 	if distributions > 0 {
 		o.Notes.Say("labels: %d of %d examples have probabilities of classes", distributions, d.N)
 	}
-	if sets > all {
+	if sets > all && !known.Likely {
 		o.Notes.Say("labels: %d of %d examples have several candidate classes", sets-all, d.N)
 	}
 	if all > 0 && o.Train.Learner.Definition().Unlabelled {
@@ -137,11 +148,34 @@ func (o *Options) ReadEvidence(ctx context.Context, d *dataset.Dataset) error {
 	return nil
 }
 
+// voted reads the votes of functions, which give d its classes.
+func (o *Options) voted(ctx context.Context, d *dataset.Dataset, known *dataset.Evidence) error {
+	path := o.Evidence.Functions
+	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID}
+	if base := o.Base(); base != nil {
+		options.Classes = base.Meta.Classes
+	}
+	a, err := o.ReadFunctions(ctx, path, options)
+	if err != nil {
+		return err
+	}
+	found, err := crowd.FitFunctions(ctx, a)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	d.Classes, known.Classes, known.Likely = a.Classes, found.Evidence(), !found.ByVote
+	if found.ByVote {
+		o.Notes.Say("functions: labels are the shares of the votes, as a model of the functions would " +
+			"overrule too many")
+	}
+	return nil
+}
+
 // path returns the file that evidence comes from.
 func (e *Evidence) path(d *app.Data) string {
 	switch {
-	case e.Probabilities != "":
-		return e.Probabilities
+	case e.Probabilities != "" || e.Functions != "":
+		return cmp.Or(e.Probabilities, e.Functions)
 	case e.RowWeights != "":
 		return e.RowWeights
 	}

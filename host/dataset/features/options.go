@@ -56,5 +56,6 @@ var ErrMissing error = missingAdvice{}
 type missingAdvice struct{}
 
 func (missingAdvice) Error() string {
-	return "say what stands for missing values (" + setting.Spell("missing", "mean or indicator") + ")"
+	return "say what stands for missing values (" + setting.Spell("missing", "mean") + " or " +
+		setting.Spell("missing", "indicator") + ")"
 }

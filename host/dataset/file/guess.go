@@ -126,8 +126,8 @@ func (t *tally) lenientKind(commas bool) (kind, why string, holes bool) {
 	case texts && 2*len(t.levels) > words:
 		return dataset.KindText, "holds sentences, and is taken for a text of words", false
 	case words >= fewExamples && 10*len(t.levels) > 9*words && len(t.levels) < mostTold:
-		return dataset.KindAside, fmt.Sprintf("holds a different text for nearly each example (%d in %d)",
-			len(t.levels), words), false
+		return dataset.KindAside, fmt.Sprintf("holds a different text for nearly each example (%d in "+
+			"%d), by which "+setting.Spell("id-column", "")+" names them", len(t.levels), words), false
 	}
 	return dataset.KindCategory, "", false
 }

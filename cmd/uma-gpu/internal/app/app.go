@@ -31,8 +31,15 @@ import (
 // sources must make the same model bytes.
 const Version = "0.1.0"
 
-// Messages of the library name options by the flags of the command line.
-func init() { setting.Spell = setting.Flag }
+// Messages of the library name options by the flags of the command line, as a shell takes them.
+func init() {
+	setting.Spell = func(name, value string) string {
+		if value != "" {
+			value = Quoted(value)
+		}
+		return setting.Flag(name, value)
+	}
+}
 
 // Common are the options and streams that every command has. Action fills them in.
 type Common struct {

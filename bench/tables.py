@@ -272,6 +272,8 @@ def wrench(o, uma, row, seed):
     from sklearn.feature_extraction.text import TfidfVectorizer
     texts = TfidfVectorizer(min_df=2, sublinear_tf=True)
     x, xt = texts.fit_transform(r["data"]["text"] for r in train), texts.transform(r["data"]["text"] for r in test)
+    x.sort_indices()
+    xt.sort_indices()
     right = np.array([r["label"] for r in test])
     np.save(uma.folder + "/votes.npy", np.array([r["weak_labels"] for r in train]))
     write = lambda file, v, y: peers.svm(file, [("", "", " ".join(f"{j + 1}:{u:.7g}" for j, u in zip(r.indices, r.data))) for r in v], y)

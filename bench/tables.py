@@ -40,7 +40,7 @@ class Program:
     """uma-gpu, run in a folder of its own."""
 
     def __init__(self, path, folder):
-        self.path, self.folder, self.flags = os.path.abspath(path), folder, ""
+        self.path, self.folder, self.tested = os.path.abspath(path), folder, 0  # rows of a test set that is the same for all seeds
 
     def __call__(self, *words):
         r = subprocess.run([self.path, *words, "--quiet", "--device", "cpu"], cwd=self.folder, capture_output=True, text=True)
@@ -198,7 +198,7 @@ def people_sets(o, uma, name):
 def people(o, uma, row, seed):
     """Accuracies. Rivals are logistic regression and what cleanlab's rule leaves for it; votes are the majority's for them."""
     x, noisy, y, xt, yt, train, test = people_sets(o, uma, row)
-    q = max(y) + 1
+    q, uma.tested = max(y) + 1, len(yt)
     counts = np.zeros((q, q))
     np.add.at(counts, (noisy, y), 1)
     uma.write("C.csv", ["noisy\\true", *range(q)], [[p, *map(float, r)] for p, r in enumerate(counts / counts.sum(0))])
@@ -262,6 +262,7 @@ def wrench(o, uma, row, seed):
     name, what = row.split(", ")
     read = lambda part: [r for _, r in sorted(json.load(gzip.open(f"{o.data}/wrench/{name}/{part}.json.gz")).items(), key=lambda kv: int(kv[0]))]
     train, test = read("train"), read("test")
+    uma.tested = len(test)
     score = lambda right, found: (f1_score(right, found) if name == "sms" else np.mean(right == found))
     if what == "label model":  # learned from all votes, and judged by the test rows
         votes = np.array([r["weak_labels"] for r in train + test])
@@ -291,7 +292,7 @@ CROWDS = {"bluebird": (75.93, 89.81), "dog": (82.28, 84.26), "rte": (89.75, 92.7
 
 def crowd(o, uma, row, seed):
     given, truth = (rows(f"{o.data}/crowd/{row}/{part}.csv.gz") for part in ("label", "truth"))
-    items = sorted({r[0] for r in given}, key=int)
+    items, uma.tested = sorted({r[0] for r in given}, key=int), len(truth)
     uma.write("votes.csv", ["row", "worker", "label"], [[items.index(r[0]) + 1, *r[1:]] for r in given])
     uma("confusion", "estimate", "--annotators", "votes.csv", "--write-labels", "found.csv", "--out", "C.csv")
     with open(uma.folder + "/found.csv") as f:
@@ -308,6 +309,7 @@ def partial(o, uma, row, seed):
     """The mean accuracy over ten folds; those of lost are the published ones."""
     d = np.load(f"{o.data}/partial/{row}.npz")
     x, candidates, right = d["X"].astype(np.float32), d["candidates"], d["true"]
+    uma.tested = len(x)
     folds = d["test_folds"].T if "test_folds" in d else np.array_split(np.random.default_rng(seed).permutation(len(x)), 10)
     scores = []
     for fold in folds:
@@ -367,14 +369,14 @@ def main():
                 if (name, row, seed, o.rows) in done or seed > 1 and name == "crowd" or seed > 1 and row.endswith("label model"):
                     continue
                 with tempfile.TemporaryDirectory() as folder:
-                    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                    before, uma = resource.getrusage(resource.RUSAGE_CHILDREN), Program(o.uma, folder)
                     try:
-                        scores = TABLES[name][1](o, Program(o.uma, folder), row, seed)
+                        scores = TABLES[name][1](o, uma, row, seed)
                     except RuntimeError as err:
                         print(f"{name}, {row}: {err}", file=sys.stderr)
                         continue
                     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                r = {"table": name, "row": row, "seed": seed, "rows": o.rows, "scores": {k: float(v) for k, v in scores.items()},
+                r = {"table": name, "row": row, "seed": seed, "rows": o.rows, "tested": uma.tested, "scores": {k: float(v) for k, v in scores.items()},
                      "seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
                 done[name, row, seed, o.rows] = r
                 print(json.dumps(r), file=open(path, "a"), flush=True)
@@ -401,7 +403,9 @@ def show(o, done):
             of = judged or JUDGED[name](row)
             best = max([*published.get(row, {}).values(), *(np.mean(scores[w]) for w in rivals if scores[w])])
             n = len(scores[of])
-            off = max(np.std(scores[of], ddof=1) / np.sqrt(n) if n > 1 else 0, 0.05)
+            off = np.std(scores[of], ddof=1) / np.sqrt(n) if n > 1 else 0
+            if tested := runs[0]["tested"]:
+                off = np.hypot(off, np.sqrt(np.mean(scores[of]) * (100 - np.mean(scores[of])) / tested))
             gap = np.mean(scores[of]) - best
             verdict = "won" if gap > off else "tied" if gap >= -off else "lost"
             total[verdict] += 1
@@ -421,7 +425,8 @@ PAGE = """# The tables of other people's papers
 
 Made by `make tables DATA=DIR` (bench/tables.py). Scores are percents, means over seeds with their standard errors; more is better.
 The bold way of ours is judged: it is chosen beforehand, the same in all rows of a table. It has won or lost where it is more than
-its standard error away from the best published score and the best rival measured here. Seconds are of all ways of the row."""
+a standard error away from the best published score and the best rival measured here. The standard error is of the seeds, and of
+the test rows where these are always the same. Seconds are of all ways of the row."""
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ test: deps ## sets up, then runs all tests, on OpenCL and on the plain engine
 
 # PYTEST="-k kill" runs some of it; PYTHON_KILLS is the number of killed workers, EVERY=1 checks more learners.
 python-test: build ## the Python package by Debian's scikit-learn and pandas: estimators, functions, processes
-	@.ci/install-deps python3-sklearn python3-pandas python3-pytest jupyter-nbconvert python3-ipykernel
+	@.ci/install-deps python3-sklearn python3-pandas python3-pytest jupyter-nbconvert python3-ipykernel mypy
+	mypy --ignore-missing-imports python/src/umagpu
 	KILLS=$(PYTHON_KILLS) EVERY=$(EVERY) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
 PYTHON_KILLS ?= 5
 
@@ -114,6 +115,11 @@ small: deps ## the suite on devices with little memory and small work groups
 # A mutant is a program to compile, and there are 220: four minutes with an empty cache of kernels.
 mutants: deps ## all broken kernels have to fail the conformance suite or the self-test: make test tries a sample
 	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$|^TestSelfTestRefuses$$' ./gpu -all
+
+# docs/devices.md has some of the figures.
+ptx: deps ## the kernels as PTX, by Debian's clang: bytes not in registers, and fma and loads of the inner loops
+	@.ci/install-deps clang-15 libclc-15
+	go test -vet=off -count=1 -run '^TestPTX$$' ./gpu -ptx clang-15
 
 # Change a learner: run these.
 every: deps ## every learner on every engine: make test leaves most out
@@ -241,6 +247,12 @@ bench-peers: build data ## uma-gpu beside scikit-learn, scipy and torch on eleve
 	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) "$(DATA)" build/peers $(PEERS)
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	@[ -n "$(PEERS)" ] || { cp build/peers/performance.md docs/performance.md && mv build/peers/results.json build/peers/last.json; }
+
+# TABLES="--seeds 1 --rows 3000" is the quick form, of a few minutes. Interrupted, it goes on from build/tables.
+tables: build data ## published tables of other papers beside uma-gpu on the same files; writes docs/tables.md
+	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
+	/usr/bin/python3 -W ignore bench/tables.py build/uma-gpu "$(DATA)" build/tables $(TABLES) > build/tables.md
+	@[ -n "$(TABLES)" ] || cp build/tables.md docs/tables.md
 
 # PREPARED is a folder of sets as bench/peers/prepare.py writes them; CLEAN="--sets adult,car" measures some.
 bench-clean: build data ## the command clean beside scikit-learn and cleanlab's rule, on tables with wrong labels

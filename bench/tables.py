@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The tables of other people's papers, and uma-gpu on the same files: makes docs/tables.md.
 
-usage: tables.py UMA_GPU DATA FOLDER [--seeds 5] [--rows 6000] [--only aqua,people]
+usage: tables.py UMA_GPU DATA FOLDER [--seeds 5] [--rows 30000] [--only aqua,people]
 
 Each row has published scores with their source, or those of rivals that are written anew here with scikit-learn; and ours by the
 commands that the page names. FOLDER/tables.jsonl has what was measured, which is not measured again. Scores are percents; more is
@@ -76,7 +76,8 @@ AQUA_TABLES = ["drybean", "adult", "car", "compas"]
 
 
 def aqua_noise(kind, rate, x, y, q, rng):
-    """Returns noisy labels. Class-dependent noise is the confusion of a model, and has no rate."""
+    """Returns noisy labels, as AQuA's program makes them. Class-dependent noise has no rate: a label of true class y is p as often, but
+    for a factor, as a model takes rows of class p for y."""
     if kind == "asymmetric":
         y = y.copy()
         wrong = rng.choice(len(y), int(rate * len(y)), replace=False)
@@ -92,8 +93,24 @@ def aqua_noise(kind, rate, x, y, q, rng):
         p = (np.eye(q) * (1 - rate) + (1 - np.eye(q)) * rate / (q - 1))[y]
     else:
         said = cross_val_predict(LogisticRegression(max_iter=300), x, y, cv=3)
-        p = confusion_matrix(y, said, normalize="true")[y]
+        p = confusion_matrix(y, said, normalize="true").T[y]
+        p /= p.sum(1, keepdims=True)
     return (rng.random((len(y), 1)) > p.cumsum(1)).sum(1).clip(0, q - 1)
+
+
+def aqua_table(name, data):
+    """The columns and rows of a table, the label last. COMPAS has the rows and features of the Fairness Measures project, as in AQuA."""
+    if name != "compas":
+        return cleaning.table(name, data)
+    names, table = cleaning.lines(data + "/aqua/compas-scores-two-years.csv.gz")
+    found = []
+    for r in (dict(zip(reversed(names), reversed(r))) for r in table):  # the first of two columns of a name
+        if r["days_b_screening_arrest"] and abs(int(r["days_b_screening_arrest"])) <= 30 and r["is_recid"] != "-1" and r["c_charge_degree"] != "O":
+            of = [r["score_text"] != "Low", r["age_cat"] == "Greater than 45", r["age_cat"] == "Less than 25"]
+            of += [r["race"] == race for race in ("African-American", "Asian", "Hispanic", "Native American", "Other")]
+            of += [r["sex"] == "Female", r["c_charge_degree"] == "M"]
+            found.append([r["priors_count"], *map(str, map(int, of)), r["two_year_recid"]])
+    return ("priors score_factor over_45 under_25 african_american asian hispanic native_american other female misdemeanor label".split(), found)
 
 
 def aqua(o, uma, row, seed):
@@ -102,10 +119,10 @@ def aqua(o, uma, row, seed):
     found = []
     for rate in (.1, .4) if kind != "class-dependent" else (0,):
         rng = np.random.default_rng(seed)
-        names, table = cleaning.table(name, o.data)
+        names, table = aqua_table(name, o.data)
         table = [table[i] for i in rng.permutation(len(table))]
-        n = min(o.rows, len(table) * 3 // 4)
-        train, test = table[:n], table[n:n + o.rows]
+        n = len(table) * 85 // 100
+        train, test = table[:min(n, o.rows)], table[n:]
         classes = sorted({r[-1] for r in table})
         y, yt = (np.array([classes.index(r[-1]) for r in part]) for part in (train, test))
         x, xt = cleaning.features(names, train, test)
@@ -246,15 +263,17 @@ def wrench(o, uma, row, seed):
     read = lambda part: [r for _, r in sorted(json.load(gzip.open(f"{o.data}/wrench/{name}/{part}.json.gz")).items(), key=lambda kv: int(kv[0]))]
     train, test = read("train"), read("test")
     score = lambda right, found: (f1_score(right, found) if name == "sms" else np.mean(right == found))
-    if what == "label model":  # WRENCH's figures are of the test rows
-        votes = np.array([r["weak_labels"] for r in test])
+    if what == "label model":  # learned from all votes, and judged by the test rows
+        votes = np.array([r["weak_labels"] for r in train + test])
         np.save(uma.folder + "/votes.npy", votes)
         uma("confusion", "estimate", "--functions", "votes.npy", "--write-probabilities", "p.npy", "--write-labels", "found.csv")
-        p, right = np.load(uma.folder + "/p.npy"), np.array([r["label"] for r in test])
+        p, right = np.load(uma.folder + "/p.npy")[len(train):], np.array([r["label"] for r in test])
         return {"ours": score(right, p.argmax(1))}
     from sklearn.feature_extraction.text import TfidfVectorizer
     texts = TfidfVectorizer(min_df=2, sublinear_tf=True)
     x, xt = texts.fit_transform(r["data"]["text"] for r in train), texts.transform(r["data"]["text"] for r in test)
+    x.sort_indices()
+    xt.sort_indices()
     right = np.array([r["label"] for r in test])
     np.save(uma.folder + "/votes.npy", np.array([r["weak_labels"] for r in train]))
     write = lambda file, v, y: peers.svm(file, [("", "", " ".join(f"{j + 1}:{u:.7g}" for j, u in zip(r.indices, r.data))) for r in v], y)
@@ -276,7 +295,7 @@ def crowd(o, uma, row, seed):
     uma.write("votes.csv", ["row", "worker", "label"], [[items.index(r[0]) + 1, *r[1:]] for r in given])
     uma("confusion", "estimate", "--annotators", "votes.csv", "--write-labels", "found.csv", "--out", "C.csv")
     with open(uma.folder + "/found.csv") as f:
-        found = {items[int(r["row"]) - 1]: r["label"] for r in csv.DictReader(f)}
+        found = {items[int(r["item"]) - 1]: r["label"] for r in csv.DictReader(f)}
     return {"ours": np.mean([found.get(item) == label for item, label in truth])}
 
 
@@ -335,7 +354,7 @@ def main():
     for name in ("uma", "data", "folder"):
         p.add_argument(name)
     p.add_argument("--seeds", type=int, default=5)
-    p.add_argument("--rows", type=int, default=6000, help="of an AQuA table, to train with")
+    p.add_argument("--rows", type=int, default=30000, help="of an AQuA table to train with, at most")
     p.add_argument("--only", default=",".join(TABLES))
     o = p.parse_args()
     o.data = os.path.abspath(o.data)

@@ -212,8 +212,8 @@ func TestWarningsOfData(t *testing.T) {
 		want) || !strings.HasPrefix(stderr, "warning: ") {
 		t.Errorf("stderr is\n%s", stderr)
 	}
-	if stdout, _ := succeed(t, "info", "--data", data); !facts.Told(stdout, want) {
-		t.Errorf("no warning in\n%s", stdout)
+	if _, stderr := succeed(t, "info", "--data", data); !facts.Told(stderr, want) {
+		t.Errorf("no warning in\n%s", stderr)
 	}
 	stdout, _ := succeed(t, "info", "--data", data, "--json")
 	if i := decode[dataset.Info](t, stdout); len(i.Warnings) != 1 || !facts.Told(i.Warnings[0], want) {

@@ -109,7 +109,7 @@ func TestPredictAndEvalOnAllDevices(t *testing.T) {
 	wantTable, _ := succeed(t, "predict", "--model", m, "--data", digits, "--proba")
 	wantText, _ := succeed(t, "eval", "--model", m, "--data", digits)
 	for _, i := range openCL(t) {
-		for _, more := range [][]string{nil, {"--max-alloc", "72K"}} {
+		for _, more := range [][]string{nil, {"--max-alloc", "96K"}} {
 			args := append([]string{"--model", m, "--data", digits, "--device", i.ID()}, more...)
 			if got, _ := succeed(t, append([]string{"predict"}, args...)...); got != wantNames {
 				t.Errorf("%s %s predicts otherwise", i.ID(), more)
@@ -206,7 +206,7 @@ func TestDryRunOnOpenCL(t *testing.T) {
 
 func TestBenchOnOpenCL(t *testing.T) {
 	for _, i := range openCL(t) {
-		for _, more := range [][]string{nil, {"--max-alloc", "72K"}} {
+		for _, more := range [][]string{nil, {"--max-alloc", "96K"}} {
 			args := append([]string{"bench", "--synthetic", "2000,5,3", "--learner", "uma",
 				"--steps", "4", "--repeat", "2", "--json", "--device", i.ID()}, more...)
 			stdout, _ := succeed(t, args...)

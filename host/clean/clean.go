@@ -34,7 +34,7 @@ type Options struct {
 const DefaultFolds = 3
 
 // mostContest is how many examples the candidates compete on. The winner learns from all.
-const mostContest = 3000
+const mostContest = 10000
 
 // LeastRight is how many checked examples may overrule what noisy labels say.
 const LeastRight = 20

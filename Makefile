@@ -77,7 +77,8 @@ test: deps ## sets up, then runs all tests, on OpenCL and on the plain engine
 
 # PYTEST="-k kill" runs some of it; PYTHON_KILLS is the number of killed workers, EVERY=1 checks more learners.
 python-test: build ## the Python package by Debian's scikit-learn and pandas: estimators, functions, processes
-	@.ci/install-deps python3-sklearn python3-pandas python3-pytest jupyter-nbconvert python3-ipykernel
+	@.ci/install-deps python3-sklearn python3-pandas python3-pytest jupyter-nbconvert python3-ipykernel mypy
+	mypy --ignore-missing-imports python/src/umagpu
 	KILLS=$(PYTHON_KILLS) EVERY=$(EVERY) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
 PYTHON_KILLS ?= 5
 

@@ -77,7 +77,8 @@ test: deps ## sets up, then runs all tests, on OpenCL and on the plain engine
 
 # PYTEST="-k kill" runs some of it; PYTHON_KILLS is the number of killed workers, EVERY=1 checks more learners.
 python-test: build ## the Python package by Debian's scikit-learn and pandas: estimators, functions, processes
-	@.ci/install-deps python3-sklearn python3-pandas python3-pytest jupyter-nbconvert python3-ipykernel
+	@.ci/install-deps python3-sklearn python3-pandas python3-pytest jupyter-nbconvert python3-ipykernel mypy
+	mypy --ignore-missing-imports python/src/umagpu
 	KILLS=$(PYTHON_KILLS) EVERY=$(EVERY) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
 PYTHON_KILLS ?= 5
 
@@ -114,6 +115,11 @@ small: deps ## the suite on devices with little memory and small work groups
 # A mutant is a program to compile, and there are 220: four minutes with an empty cache of kernels.
 mutants: deps ## all broken kernels have to fail the conformance suite or the self-test: make test tries a sample
 	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$|^TestSelfTestRefuses$$' ./gpu -all
+
+# docs/devices.md has some of the figures.
+ptx: deps ## the kernels as PTX, by Debian's clang: bytes not in registers, and fma and loads of the inner loops
+	@.ci/install-deps clang-15 libclc-15
+	go test -vet=off -count=1 -run '^TestPTX$$' ./gpu -ptx clang-15
 
 # Change a learner: run these.
 every: deps ## every learner on every engine: make test leaves most out
@@ -204,6 +210,8 @@ lint: ## gofmt, vet, staticcheck
 # fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.
 WITHOUT_CGO := Device|OpenCL|Auto|DryRun|Usage|Help|Version|Bench|Train$$|TrainSameBytes|Predict$$|Eval$$|Demo|Issues$$|Compare$$
 FILES := Read|Write|Parquet|NPZ|Binary|Damage|Context|Flipped
+# FMA is an instruction on Arm, which Debian's qemu emulates.
+ON_ARM := FMA|Dot|SelfTest|Conformance$$
 portable: ## builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 	$(NO_CGO) go build ./...
 	$(NO_CGO) go test -vet=off -short ./bench/... ./gpu/...
@@ -214,7 +222,10 @@ portable: ## builds and tests without OpenCL, and the engines for processors wit
 	go build -tags noopencl ./...
 	@.ci/install-deps libopenblas-dev
 	CGO_LDFLAGS=-lopenblas go vet -tags openblas ./internal/openblas ./cmd/uma-gpu
+	@.ci/install-deps qemu-user
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
+	GOARCH=arm64 CGO_ENABLED=0 go test -vet=off -exec qemu-aarch64 -run '$(ON_ARM)' ./host/numerics ./host/engine \
+		./cpuref ./cpuref/simd
 
 # The detector makes all slower by 5 to 20 times, and looks for nothing but goroutines that meet: here are the
 # tests where some do, and the packages that have such tests. make race RACES=. RACES_GPU=. RACED=./... has all.

@@ -54,7 +54,7 @@ func (r *resident) writeTargets(t *tile, targets engine.Targets, from, to int) e
 func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	var e engine.Evaluation
 	losses := r.sumBuffers.losses
-	if err := errors.Join(r.beginSums(r.q), r.e.clear(losses)); err != nil {
+	if err := r.beginSums(r.q, losses); err != nil {
 		return e, err
 	}
 	if r.classes.n == r.q { // one batch for all tiles
@@ -85,13 +85,12 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		r.e.q.work.ExampleBytes += readings * t.bytes(r.d)
 		r.e.q.work.Rescored += int64(t.rows)
 	}
-	if err := errors.Join(r.drain(), r.endSums(sums, r.q)); err != nil {
-		return e, err
-	}
 	pairs := make([]int64, losses.n)
-	if err := losses.read(pairs, 0); err != nil {
+	there, err := losses.readSoon(pairs)
+	if err := errors.Join(r.drain(), err, r.endSums(sums, r.q)); err != nil {
 		return e, err
 	}
+	there()
 	for k := 0; k < len(pairs); k += 2 {
 		e.Loss += pairs[k]
 		e.Refused += pairs[k+1]
@@ -193,6 +192,7 @@ type sumBuffers struct {
 	total   *buffer[int64]   // over the ranges; nil if there is one
 	terms   *buffer[int32]   // of the total, as kernel add_groups wants them
 	triples *buffer[int32]
+	listed  int // the number of classes that terms and triples are of
 
 	given int32 // 1 if the targets are given
 }
@@ -300,19 +300,25 @@ func (r *resident) newSumBuffers() *sumBuffers {
 	return w
 }
 
-// clear sets sums to 0.
-func (e *deviceEngine) clear(sums *buffer[int64]) error {
-	return e.clearSums.launch(min(sums.n, e.crowd()), 1, sums, uint64(sums.n))
-}
-
-// begin clears the sums of count classes.
-func (r *resident) beginSums(count int) error {
+// beginSums sets the sums of count classes to 0, and others.
+func (r *resident) beginSums(count int, others ...*buffer[int64]) error {
 	w := r.sumBuffers
-	for k := range w.partial {
-		if k*w.perBuffer < count {
-			if err := r.e.clear(w.partial[k]); err != nil {
-				return err
+	all := append(others, w.partial[:(count+w.perBuffer-1)/w.perBuffer]...)
+	if w.total != nil {
+		all = append(all, w.total)
+	}
+	for some := range slices.Chunk(all, 3) { // as kernel clear_sums takes
+		var args []any
+		most := 0
+		for k := range 3 {
+			b, n := some[min(k, len(some)-1)], 0
+			if k < len(some) {
+				n = b.n
 			}
+			args, most = append(args, b, uint64(n)), max(most, n)
+		}
+		if err := r.e.clearSums.launch(min(most, r.e.crowd()), 1, args...); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -367,15 +373,7 @@ func (r *resident) endSums(sums []int64, count int) error {
 		}
 		return nil
 	}
-	var terms, triples []int32
-	for c := range count {
-		triples = append(triples, int32(c), int32(c*w.ranges), int32((c+1)*w.ranges))
-		for u := range w.ranges {
-			terms = append(terms, int32(u*count+c))
-		}
-	}
-	if err := errors.Join(w.terms.write(0, terms), w.triples.write(0, triples),
-		e.clear(w.total)); err != nil {
+	if err := w.list(count); err != nil {
 		return err
 	}
 	if err := e.addGroups.launch(e.sumItems(r.d), count, w.partial[0], w.terms, w.triples, w.total,
@@ -383,4 +381,24 @@ func (r *resident) endSums(sums []int64, count int) error {
 		return err
 	}
 	return w.total.read(sums, 0)
+}
+
+// list has terms and triples be those of count classes.
+func (w *sumBuffers) list(count int) error {
+	if w.listed == count {
+		return nil
+	}
+	w.listed = 0
+	var terms, triples []int32
+	for c := range count {
+		triples = append(triples, int32(c), int32(c*w.ranges), int32((c+1)*w.ranges))
+		for u := range w.ranges {
+			terms = append(terms, int32(u*count+c))
+		}
+	}
+	if err := errors.Join(w.terms.write(0, terms), w.triples.write(0, triples)); err != nil {
+		return err
+	}
+	w.listed = count
+	return nil
 }

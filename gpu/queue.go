@@ -274,6 +274,23 @@ func (b *buffer[T]) read(v []T, at int) error {
 	return nil
 }
 
+// readSoon copies the whole buffer into v, after everything enqueued before: v is there when the
+// next read has returned and then there is called.
+func (b *buffer[T]) readSoon(v []T) (there func(), err error) {
+	staged := b.q.staging.take(b.bytes())
+	if staged == nil {
+		return func() {}, b.read(v, 0)
+	}
+	err = b.q.span("read "+b.name, func() error {
+		return done(b.q.queue.EnqueueReadBuffer(b.mem, false, 0, len(staged), unsafe.Pointer(&staged[0]),
+			nil))
+	})
+	if err != nil {
+		err = fmt.Errorf("read from %s: %w", b.name, err)
+	}
+	return func() { copy(v, unsafe.Slice((*T)(unsafe.Pointer(&staged[0])), len(v))) }, err
+}
+
 // fill sets every value, by writes rather than by OpenCL's fill, which oclgrind
 // does not take for an initialisation.
 func (b *buffer[T]) fill(v T) error {

@@ -27,6 +27,7 @@ __kernel void add_groups(__global const long *restrict partial, __global const i
 	const int columns = min(SUM_COLUMNS, d - from);
 	const size_t c = 3 * get_global_id(1);
 	__global long *cell = sums + (size_t)cells[c] * d + from;
+#if CPU
 	for (int at = cells[c + 1]; at < cells[c + 2]; at++) {
 		const int term = terms[at];
 		__global const long *sum = partial + (size_t)(term >= 0 ? term : ~term) * d + from;
@@ -37,10 +38,22 @@ __kernel void add_groups(__global const long *restrict partial, __global const i
 			for (int j = 0; j < columns; j++)
 				cell[j] -= sum[j];
 	}
+#else
+	for (int j = 0; j < columns; j++) {
+		long total = 0;
+		UNROLL(8)
+		for (int at = cells[c + 1]; at < cells[c + 2]; at++) {
+			const int term = terms[at];
+			const long sum = partial[(size_t)(term >= 0 ? term : ~term) * d + from + j];
+			total += term >= 0 ? sum : -sum;
+		}
+		cell[j] += total;
+	}
+#endif
 }
 
-// clear_sums sets n sums to 0.
-__kernel void clear_sums(__global long *restrict sums, ulong n)
+// clear sets n sums to 0.
+void clear(__global long *restrict sums, ulong n)
 {
 #if CPU
 	const size_t share = (n + get_global_size(0) - 1) / get_global_size(0);
@@ -50,4 +63,13 @@ __kernel void clear_sums(__global long *restrict sums, ulong n)
 #endif
 	for (size_t k = from; k < to; k += step)
 		sums[k] = 0;
+}
+
+// clear_sums sets some sums to 0, in each of three buffers.
+__kernel void clear_sums(__global long *restrict a, ulong na, __global long *restrict b, ulong nb,
+                         __global long *restrict c, ulong nc)
+{
+	clear(a, na);
+	clear(b, nb);
+	clear(c, nc);
 }

@@ -53,6 +53,23 @@
 #define PASTE(a, b) a##b
 #define NAME(a, b) PASTE(a, b) // of a type or function and a width, which may be nothing
 
+// UNROLL(n) before a loop has a GPU's compiler do n rounds at once, so that their loads are under way
+// together and arrays stay in registers. A compiler that does not know how does them one by one.
+// Processors are left as they were measured.
+#define PRAGMA(text) _Pragma(#text)
+#if !CPU && (defined(__clang__) || defined(cl_nv_pragma_unroll))
+#define UNROLL(n) PRAGMA(unroll n)
+#else
+#define UNROLL(n)
+#endif
+
+// FIRST(c, n, most) is the head of a loop over c = 0 … n-1, at most most rounds, which a GPU unrolls.
+#if CPU
+#define FIRST(c, n, most) for (int c = 0; c < min(most, n); c++)
+#else
+#define FIRST(c, n, most) UNROLL(most) for (int c = 0; c < most; c++) if (c < (n))
+#endif
+
 // A product before a sum or a difference is written fma(a, b, -0), which has the same bits and is
 // nothing that a compiler could fuse with what follows, were it to ignore FP_CONTRACT. NOTHING_OF(scale)
 // is that -0 for any scale > 0, not known before the kernel runs: of a constant, a compiler would make

@@ -39,6 +39,7 @@ vec_t kept(__global const float *row, int column, int ldo)
 	if (column + WIDTH <= ldo)
 		return LOAD(0, row + column);
 	float part[WIDTH];
+	UNROLL(WIDTH)
 	for (int c = 0; c < WIDTH; c++)
 		part[c] = column + c < ldo ? row[column + c] : 0.0f;
 	return LOAD(0, part);
@@ -52,6 +53,6 @@ void put(vec_t v, __global float *row, int column, int ldo)
 	}
 	float part[WIDTH];
 	STORE(v, 0, part);
-	for (int c = 0; column + c < ldo; c++)
+	FIRST(c, ldo - column, WIDTH)
 		row[column + c] = part[c];
 }

@@ -107,6 +107,10 @@ __kernel void product(__global const float *restrict a, int lda,
 #define TILE (GROUP / ACROSS * EACH)
 #define GAP 4
 
+#if WIDTH != 4
+#error "WIDTH must be 4, the rows of a that are taken at once"
+#endif
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void product(__global const float *restrict a, int lda,
              __global const float *restrict b, int panel, int from, int to,
@@ -114,8 +118,8 @@ void product(__global const float *restrict a, int lda,
              __global const float *restrict squares, __global const float *restrict more,
              float gamma, float coef0, int degree)
 {
-	__local float ra[STEPS * (TILE + GAP)];
-	__local float rb[STEPS * COLUMNS];
+	__local vec_t ra[STEPS * (TILE + GAP) / WIDTH];
+	__local vec_t rb[STEPS * COLUMNS / WIDTH];
 	const int l = (int)get_local_id(0);
 	const int p = (int)get_global_id(1);
 	const int first = (int)get_group_id(0) * TILE;
@@ -125,6 +129,7 @@ void product(__global const float *restrict a, int lda,
 	for (int column = l % ACROSS * WIDTH; column < COLUMNS; column += ACROSS * WIDTH) {
 		const int at = (panel + p) * COLUMNS + column;
 		vec_t total[EACH], acc[EACH];
+		UNROLL(EACH)
 		for (int k = 0; k < EACH; k++) {
 			total[k] = 0.0f;
 			if (from > 0 && first + mine + k < rows)
@@ -132,26 +137,39 @@ void product(__global const float *restrict a, int lda,
 		}
 		for (int low = from; low < to; low += CHUNK) {
 			const int high = min(low + CHUNK, to);
+			UNROLL(EACH)
 			for (int k = 0; k < EACH; k++)
 				acc[k] = 0.0f;
 			for (int j = low; j < high; j += STEPS) {
 				const int width = min(STEPS, high - j);
 				barrier(CLK_LOCAL_MEM_FENCE);
-				for (int n = l; n < TILE * STEPS; n += GROUP)
-					if (n % STEPS < width)
-						ra[n % STEPS * (TILE + GAP) + n / STEPS] = a[(size_t)min(first + n / STEPS, rows - 1) * lda + j + n % STEPS];
-				for (int n = l; n < width * COLUMNS; n += GROUP)
-					rb[n] = b[(size_t)(j - from) * COLUMNS + n];
+				UNROLL(8)
+				for (int k = 0; k < TILE * STEPS / GROUP; k++) {
+					const int n = l + k * GROUP, s = n % STEPS, i = min(first + n / STEPS, rows - 1);
+					((__local float *)ra)[s * (TILE + GAP) + n / STEPS] = a[(size_t)i * lda + j + min(s, width - 1)];
+				}
+				UNROLL(4)
+				for (int n = l; n < width * COLUMNS / WIDTH; n += GROUP)
+					rb[n] = WHOLE(n, b + (size_t)(j - from) * COLUMNS);
 				barrier(CLK_LOCAL_MEM_FENCE);
 				for (int s = 0; s < width; s++) {
-					const vec_t bs = LOAD(0, rb + s * COLUMNS + column);
-					for (int k = 0; k < EACH; k++)
-						acc[k] = fma((vec_t)(ra[s * (TILE + GAP) + mine + k]), bs, acc[k]);
+					const vec_t bs = rb[(s * COLUMNS + column) / WIDTH];
+					__local const vec_t *as = ra + (s * (TILE + GAP) + mine) / WIDTH;
+					UNROLL(EACH / WIDTH)
+					for (int k = 0; k < EACH; k += WIDTH) {
+						const vec_t four = as[k / WIDTH];
+						acc[k] = fma((vec_t)(four.s0), bs, acc[k]);
+						acc[k + 1] = fma((vec_t)(four.s1), bs, acc[k + 1]);
+						acc[k + 2] = fma((vec_t)(four.s2), bs, acc[k + 2]);
+						acc[k + 3] = fma((vec_t)(four.s3), bs, acc[k + 3]);
+					}
 				}
 			}
+			UNROLL(EACH)
 			for (int k = 0; k < EACH; k++)
 				total[k] += acc[k];
 		}
+		UNROLL(EACH)
 		for (int k = 0; k < EACH; k++) {
 			const int i = first + mine + k;
 			if (i < rows)
@@ -173,6 +191,7 @@ __kernel void squares(__global const float *restrict a, __global float *restrict
 	for (int low = 0; low < lda; low += CHUNK) {
 		const int high = min(low + CHUNK, lda);
 		float acc = 0.0f;
+		UNROLL(8)
 		for (int j = low; j < high; j++)
 			acc = fma(a[j], a[j], acc);
 		total += acc;

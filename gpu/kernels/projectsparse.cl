@@ -26,6 +26,7 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
 	if (from > 0)
 		total = kept(out + i * ldo, column, ldo);
 	int chunk = 0;
+	UNROLL(4)
 	for (int k = lengths[r]; k > 0; k--, at += LANES) {
 		const int j = columns[at];
 		if (j < from)
@@ -37,7 +38,7 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
 			acc = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc = fma((vec_t)(values[at]), LOAD(0, b + (size_t)(j - from) * COLUMNS), acc);
+		acc = fma((vec_t)(values[at]), WHOLE(0, b + (size_t)(j - from) * COLUMNS), acc);
 	}
 	put(ended(total + acc, ending, squares + i, more + column, gamma, coef0, degree), out + i * ldo, column, ldo);
 }
@@ -53,6 +54,7 @@ __kernel void squares_sparse(__global const int *restrict columns, __global cons
 	size_t at = (size_t)slices[r / LANES] * LANES + r % LANES;
 	float total = 0.0f, acc = 0.0f;
 	int chunk = 0;
+	UNROLL(4)
 	for (int k = lengths[r]; k > 0; k--, at += LANES) {
 		const int j = columns[at];
 		if (j / CHUNK != chunk) {

@@ -11,6 +11,7 @@ int predict_one(__global const float *scores, int Q, size_t i, float *margin)
 {
 	float best = -INFINITY, second = -INFINITY;
 	int class = 0;
+	UNROLL(4)
 	for (int r = 0; r < Q; r++) {
 		const float s = scores[SCORE(i, r)];
 		if (best < s) {

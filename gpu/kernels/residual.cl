@@ -38,9 +38,10 @@
 
 // residuals_at writes those of vector b, and adds their losses, in fixed point, to total and the
 // examples refused to refused.
-void residuals_at(size_t b, __global const float *restrict scores, __global const float *restrict targets,
-                  __global const float *restrict weight, __global const int *restrict order,
-                  __global float *restrict a, int first, int end, int Q, int given, int sorted, float scale,
+// It is inlined, and oclgrind bears no restrict of what is: that of the kernels' arguments is enough.
+static void residuals_at(size_t b, __global const float *scores, __global const float *targets,
+                  __global const float *weight, __global const int *order,
+                  __global float *a, int first, int end, int Q, int given, int sorted, float scale,
                   long *total, long *refused)
 {
 	__global const vec_t *score = (__global const vec_t *)scores;
@@ -48,6 +49,7 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 
 	// The largest scores, and what is NaN if one is not finite.
 	vec_t m = (vec_t)(-INFINITY), m2 = m, odd = 0.0f;
+	UNROLL(4)
 	for (int r = 0; r < Q; r++) {
 		const vec_t s = score[LINE(r)], v = s + target[LINE(r)];
 		odd += s - s;
@@ -57,6 +59,7 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 	vec_t sum = 0.0f, sum2 = 0.0f;
 	KEEP(terms)
 	KEEP(terms2)
+	UNROLL(2)
 	for (int r = 0; r < Q; r++) {
 		const vec_t s = score[LINE(r)], term = exponential(s - m);
 		sum += term;
@@ -69,10 +72,11 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 	}
 	const vec_t inverse = reciprocal(sum), inverse2 = reciprocal(sum2);
 	vec_t loss = logarithm(sum);
-	if (given)
+	if (given) {
+		UNROLL(4)
 		for (int r = 0; r < Q; r++)
 			loss = fma(-target[LINE(r)], score[LINE(r)] - m, loss);
-	else
+	} else
 		loss = m - m2 + (loss - logarithm(sum2));
 	const vec_t u = ((__global const vec_t *)weight)[b];
 	loss *= u;
@@ -85,16 +89,15 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 	size_t at[WIDTH];
 	STORE(loss, 0, part);
 	STORE(counts, 0, counted);
-	const int lanes = min(WIDTH, end - (int)(b * WIDTH));
+	const int lanes = WIDTH == 1 ? 1 : min(WIDTH, end - (int)(b * WIDTH));
 	for (int l = 0; l < lanes; l++) {
 		const size_t i = b * WIDTH + l;
 		at[l] = (sorted ? (size_t)order[i] : i - first) * Q;
-		if (counted[l])
-			*total += integer_of(part[l], scale);
-		else
-			*refused += 1;
+		*total += counted[l] ? integer_of(part[l], scale) : 0;
+		*refused += counted[l] ? 0 : 1;
 	}
 	const vec_t nothing = (vec_t)(NOTHING_OF(scale));
+	UNROLL(2)
 	for (int r = 0; r < Q; r++) {
 		const vec_t s = score[LINE(r)], t = target[LINE(r)];
 		const vec_t p = fma(KEPT(terms, r, exponential(s - m)), inverse, nothing);

@@ -141,25 +141,34 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 		for (int j = from; j < to; j += WIDTH) {
 			const int width = min(WIDTH, to - j);
 			barrier(CLK_LOCAL_MEM_FENCE);
-			for (int r = l / WIDTH; r < GROUP; r += GROUP / WIDTH) {
-				const int i = min(u - l + r, rows - 1);
-				if (l % WIDTH < width)
-					part[r * (WIDTH + 1) + l % WIDTH] = X(i, i, j + l % WIDTH);
+			const int column = l % WIDTH;
+			UNROLL(8)
+			for (int k = 0; k < WIDTH; k++) {
+				const int r = l / WIDTH + k * (GROUP / WIDTH), i = min(u - l + r, rows - 1);
+				part[r * (WIDTH + 1) + column] = X(i, i, j + min(column, width - 1));
 			}
 			barrier(CLK_LOCAL_MEM_FENCE);
-			for (int k = 0; k < width; k++)
-				acc = fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
+#define COLUMN(k) acc = fma((vec_t)(part[l * (WIDTH + 1) + (k)]), wg[j + (k)], acc);
+			if (width == WIDTH) {
+				UNROLL(8)
+				for (int k = 0; k < WIDTH; k++)
+					COLUMN(k)
+			} else {
+				for (int k = 0; k < width; k++)
+					COLUMN(k)
+			}
 		}
 		total += acc;
 	}
 	if (u < rows) {
 		float score[CLASSES];
 		NAME(vstore, CLASSES)(total, 0, score);
-		for (int c = 0; c < CLASSES && g * CLASSES + c < m; c++)
+		FIRST(c, m - g * CLASSES, CLASSES)
 			scores[SCORE(u, classes[g * CLASSES + c])] = score[c];
 	}
 }
 
+#undef COLUMN
 #endif
 
 #undef vec_t

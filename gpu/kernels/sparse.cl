@@ -33,6 +33,7 @@ __kernel void score_sparse(__global const int *restrict columns, __global const 
 	// A chunk without stored columns would add +0, which changes nothing.
 	vec_t total = 0.0f, acc = 0.0f;
 	uint chunk = 0;
+	UNROLL(4)
 	for (int k = lengths[r]; k > 0; k--, at += LANES) {
 		const uint j = (uint)columns[at];
 		if (j / CHUNK != chunk) {
@@ -40,11 +41,11 @@ __kernel void score_sparse(__global const int *restrict columns, __global const 
 			acc = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc = fma((vec_t)(values[at]), LOAD(j, wg), acc);
+		acc = fma((vec_t)(values[at]), WHOLE(j, wg), acc);
 	}
 	float score[WIDTH];
 	STORE(total + acc, 0, score);
-	for (int c = 0; c < WIDTH && g * WIDTH + c < m; c++)
+	FIRST(c, m - g * WIDTH, WIDTH)
 		scores[SCORE(r, classes[g * WIDTH + c])] = score[c];
 }
 

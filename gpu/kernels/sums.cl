@@ -68,6 +68,7 @@ __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
 #endif
 	for (int j = done; j < columns; j++) {
 		long sum = 0;
+		UNROLL(8)
 		for (int at = begin; at < end; at++)
 			sum += integer_of(X(list[at], local_x ? at : list[at], from + j), scale);
 		out[j] = sum;

@@ -9,6 +9,7 @@
 float component(__global const long *sums_p, __global const float *inv_q, float unit, int d, int Q, int j)
 {
 	float acc = 0.0f;
+	UNROLL(4)
 	for (int k = 0; k < Q; k++)
 		acc = fma(inv_q[k], convert_float(sums_p[(size_t)k * d + j]), acc);
 	return acc * unit;

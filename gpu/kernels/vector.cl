@@ -13,6 +13,7 @@
 #else
 #define W WIDTH
 #define LOAD NAME(vload, WIDTH)
+#define WHOLE(at, from) ((__global const vec_t *)(from))[at] // LOAD where vectors begin at multiples of their size
 #define STORE NAME(vstore, WIDTH)
 #define longs_t NAME(long, WIDTH)
 #endif

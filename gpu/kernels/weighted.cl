@@ -152,13 +152,14 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
               float scale, int first, int end, int d, int R, int low, int classes, int ranges)
 {
-	__local float part[STEPS * AT_ONCE];
+	__local float16 part[STEPS];
 	const int l = (int)get_local_id(0);
 	const int j = min((int)get_global_id(0), d - 1);
 	const int u = (int)get_global_id(1) % ranges;
 	const int group = (int)get_global_id(1) / ranges * AT_ONCE;
 	const int count = min(AT_ONCE, classes - group);
 	long sum[AT_ONCE];
+	UNROLL(AT_ONCE)
 	for (int c = 0; c < AT_ONCE; c++)
 		sum[c] = 0;
 	a += low + group;
@@ -169,19 +170,28 @@ void weighted(EXAMPLES, __global const float *restrict a, __global long *restric
 		for (int i = from; i < to; i += STEPS) {
 			const int steps = min(STEPS, to - i);
 			barrier(CLK_LOCAL_MEM_FENCE);
+			UNROLL(8)
 			for (int n = l; n < steps * AT_ONCE; n += GROUP)
-				part[n] = n % AT_ONCE < count ? a[(size_t)(i - first + n / AT_ONCE) * R + n % AT_ONCE] : 0.0f;
+				((__local float *)part)[n] = n % AT_ONCE < count ? a[(size_t)(i - first + n / AT_ONCE) * R + n % AT_ONCE] : 0.0f;
 			barrier(CLK_LOCAL_MEM_FENCE);
-			for (int s = 0; s < steps; s++)
-				acc = fma(vload16(s, part), (float16)(X(i + s, i + s, j)), acc);
+#define ADD(s) acc = fma(part[s], (float16)(X(i + (s), i + (s), j)), acc);
+			if (steps == STEPS) {
+				UNROLL(8)
+				for (int s = 0; s < STEPS; s++)
+					ADD(s)
+			} else {
+				for (int s = 0; s < steps; s++)
+					ADD(s)
+			}
 		}
 		float total[AT_ONCE];
 		vstore16(acc, 0, total);
+		UNROLL(AT_ONCE)
 		for (int c = 0; c < AT_ONCE; c++)
 			sum[c] += integer_of(total[c], scale);
 	}
 	if ((int)get_global_id(0) < d)
-		for (int c = 0; c < count; c++)
+		FIRST(c, count, AT_ONCE)
 			partial[((size_t)u * classes + group + c) * d + j] += sum[c];
 }
 

@@ -30,6 +30,7 @@ __kernel void weighted_sparse(__global const int *restrict example, __global con
 	vec_t acc = 0.0f;
 	longs_t sum = 0;
 	int end = 0; // of the block
+	UNROLL(4)
 	for (int at = segments[4 * s + 1]; at < to; at++) {
 		const int i = example[at];
 		if (i >= end) {
@@ -42,6 +43,6 @@ __kernel void weighted_sparse(__global const int *restrict example, __global con
 	long total[WIDTH];
 	STORE(sum + integers_of(acc, scale), 0, total);
 	partial += ((size_t)range * classes + group) * d + column;
-	for (int c = 0; c < min(WIDTH, classes - group); c++)
+	FIRST(c, classes - group, WIDTH)
 		partial[(size_t)c * d] += total[c];
 }

@@ -1,0 +1,143 @@
+//go:build linux && cgo && !noopencl
+
+package gpu
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
+)
+
+var (
+	ptxClang   = flag.String("ptx", "", "compile the kernels to PTX by this clang, such as clang-15")
+	ptxLibrary = flag.String("ptx-library", "/usr/lib/clc/nvptx64--nvidiacl.bc", "libclc for that")
+)
+
+// ptxKernel is what the PTX of a kernel has: bytes of arrays that are no registers, and in the loop
+// with the most fma, among loops that have no loop in them, its fma and its loads.
+type ptxKernel struct {
+	name                    string
+	local                   int
+	fma, loads, vectorLoads int
+}
+
+var (
+	ptxEntry  = regexp.MustCompile(`(?s)\.entry (\w+)\((.*?)\n}`)
+	ptxLocal  = regexp.MustCompile(`\.local \.align \d+ \.b8\s+\w+\[(\d+)\]`)
+	ptxLabel  = regexp.MustCompile(`^(\$?\w+):`)
+	ptxBranch = regexp.MustCompile(`\bbra(?:\.uni)?\s+(\$?\w+);`)
+	ptxLoad   = regexp.MustCompile(`\bld\.(?:global|shared)\b`)
+	ptxVector = regexp.MustCompile(`\bld\.(?:global|shared)[.\w]*\.v[24]\b`)
+)
+
+// ptxKernels finds the kernels in PTX.
+func ptxKernels(text string) (all []ptxKernel) {
+	for _, entry := range ptxEntry.FindAllStringSubmatch(text, -1) {
+		k := ptxKernel{name: entry[1]}
+		for _, array := range ptxLocal.FindAllStringSubmatch(entry[2], -1) {
+			size := 0
+			fmt.Sscan(array[1], &size)
+			k.local += size
+		}
+		lines, labels := strings.Split(entry[2], "\n"), map[string]int{}
+		type loop struct{ from, to int }
+		var loops []loop
+		for n, line := range lines {
+			if label := ptxLabel.FindStringSubmatch(line); label != nil {
+				labels[label[1]] = n
+			}
+			if to := ptxBranch.FindStringSubmatch(line); to != nil {
+				if from, before := labels[to[1]]; before {
+					loops = append(loops, loop{from, n})
+				}
+			}
+		}
+		for _, l := range loops {
+			if slices.ContainsFunc(loops, func(o loop) bool {
+				return o != l && l.from <= o.from && o.to <= l.to
+			}) {
+				continue
+			}
+			body := strings.Join(lines[l.from:l.to], "\n")
+			fma, loads := strings.Count(body, "fma.rn.f32"), len(ptxLoad.FindAllString(body, -1))
+			if fma > k.fma || fma == k.fma && loads > k.loads {
+				k.fma, k.loads = fma, loads
+				k.vectorLoads = len(ptxVector.FindAllString(body, -1))
+			}
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+// TestPTX, of make ptx, has clang compile each kernel for a GPU of NVIDIA, prints what its inner
+// loop is made of, and wants no array of a kernel outside registers.
+func TestPTX(t *testing.T) {
+	if *ptxClang == "" {
+		t.Skip("make ptx runs it, which takes clang and libclc")
+	}
+	sources, err := kernels.Sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &deviceEngine{traits: traits{group: workGroup(false, 1024), vector: 4}}
+	l, found := e.library(), 0
+	fmt.Println("| kernel | bytes not in registers | fma | loads | of vectors |")
+	fmt.Println("|---|--:|--:|--:|--:|")
+	for _, p := range slices.Concat(l.groups()...) {
+		text := ptxOf(t, strings.Join(p.text(sources), "\n"), compilerOptions(false)+p.macros)
+		for _, k := range ptxKernels(text) {
+			found++
+			name := k.name
+			if !strings.Contains(p.macros, "NARROW=0") {
+				name += " of narrow examples"
+			}
+			fmt.Printf("| %s | %d | %d | %d | %d |\n", name, k.local, k.fma, k.loads, k.vectorLoads)
+			if k.local > 0 {
+				t.Errorf("%s: %d bytes of arrays are not in registers", name, k.local)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no kernel found")
+	}
+}
+
+// ptxOf compiles a program. On the way it takes from the calls of libclc's functions that they be
+// convergent, which those of a GPU's own compiler are not, and which would keep loops of calls from
+// being unrolled.
+func ptxOf(t *testing.T, program, macros string) string {
+	t.Helper()
+	in := filepath.Join(t.TempDir(), "program")
+	clang := func(to string, options ...string) string {
+		options = append(options, "-target", "nvptx64--nvidiacl", "-march=sm_80", "-O3", "-S", "-o",
+			in+to)
+		if text, err := exec.Command(*ptxClang, options...).CombinedOutput(); err != nil {
+			t.Fatalf("%s %s: %v\n%s", *ptxClang, strings.Join(options, " "), err, text)
+		}
+		text, err := os.ReadFile(in + to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	write := func(to, text string) {
+		if err := os.WriteFile(in+to, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".cl", program)
+	text := clang(".ll", append(strings.Fields(macros), "-emit-llvm", "-Xclang",
+		"-disable-llvm-passes", "-Xclang", "-finclude-default-header", "-Xclang",
+		"-mlink-builtin-bitcode", "-Xclang", *ptxLibrary, in+".cl")...)
+	write(".ll", strings.ReplaceAll(text, "{ convergent nobuiltin", "{ nobuiltin"))
+	return clang(".ptx", in+".ll")
+}

@@ -123,9 +123,9 @@ func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error
 	return m, nil
 }
 
-// believe takes the noise of the part with the largest share that has one, if most of the model
-// doubts labels and something shows that it surely does well; or else that of checked rows which
-// surely show some. doubtful says which.
+// believe takes the noise of the part with the largest share that has one, of those that the labels
+// tell wholly if there are any, if most of the model doubts labels and something shows that it
+// surely does well; or else that of checked rows which surely show some. doubtful says which.
 func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
 	var doubter *candidate
 	sum := 0.0
@@ -133,7 +133,9 @@ func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
 		if s.noise == nil {
 			continue
 		}
-		if sum += s.share; doubter == nil {
+		sum += s.share
+		told := len(s.noise.Unidentified) == 0
+		if doubter == nil || told && len(doubter.noise.Unidentified) > 0 {
 			doubter = s.candidate
 		}
 	}
@@ -281,7 +283,10 @@ func (c *contest) measure(r *Result, chosen *candidate) {
 			}
 		}
 		for t, share := range labels {
-			e := float64(share * r.Noise.Error[t*c.q+t])
+			e := share // of a class that the labels do not tell
+			if r.Noise.Identified(t) {
+				e *= r.Noise.Error[t*c.q+t]
+			}
 			off += float64(e * e)
 		}
 		r.Wrong = bounded(believed, 2*math.Sqrt(off))

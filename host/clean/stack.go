@@ -15,25 +15,22 @@ type part struct {
 }
 
 const (
-	// stackRounds are the rounds of stack.
+	// stackRounds are the rounds of climb.
 	stackRounds = 200
-	// rightCount is how much all checked rows count together, in units of all others.
-	rightCount = 2.0
-	// leastOwn is how often labels of a class have to be right by an estimate that is trusted: one
-	// that says less explains what a model does not know by wrong labels.
-	leastOwn = 0.45
+	// priorRows is how many checked rows the shares by all other rows count for.
+	priorRows = 2.0
+	// leastOwn is how often labels of a class have to be right by an estimate that is trusted, for
+	// one that is its most frequent wrong label: one that says less explains what a model does not
+	// know by wrong labels.
+	leastOwn = 0.8
 	// leastPart is the least share of a candidate of the model.
 	leastPart = 0.02
 )
 
 // stack gives candidates their shares of a mixture, under which what is known of rows held out is
 // likeliest (Smyth & Wolpert, Linearly combining density estimators via stacking, Machine Learning
-// 36 (1999)). By rounds of
-//
-//	share[s]  ←  Σ_i weight[i] · share[s]·f_s(i) / Σ_r share[r]·f_r(i)
-//
-// where f_s(i) is how likely s finds what is known of row i. The model is of the one kind, linear
-// or curved, that has more of it. The largest share is first.
+// 36 (1999)): of the checked rows, if they are enough, with the shares by all others as a prior.
+// The model is of the one kind, linear or curved, that has more of it. The largest share is first.
 func (c *contest) stack() []part {
 	var said []*candidate
 	var known [][]float64
@@ -45,35 +42,56 @@ func (c *contest) stack() []part {
 	if len(said) == 0 {
 		return nil
 	}
-	shares := slices.Repeat([]float64{1 / float64(len(said))}, len(said))
-	next := make([]float64, len(said))
-	right := 0.0 // what a checked row counts
-	if len(c.known) >= LeastRight {
-		right = rightCount * float64(len(c.rows)-len(c.known)) / float64(len(c.known))
-		right = max(right, 1)
+	var checked, others []int
+	for k, i := range c.rows {
+		if c.right(i) >= 0 && len(c.known) >= LeastRight {
+			checked = append(checked, k)
+		} else {
+			others = append(others, k)
+		}
 	}
+	shares := climb(known, others, make([]float64, len(said)))
+	if checked != nil {
+		for s := range shares {
+			shares[s] *= priorRows
+		}
+		shares = climb(known, checked, shares)
+	}
+	return kept(said, shares)
+}
+
+// climb returns the shares of a mixture under which rows are likeliest, beside a prior that counts
+// for as many rows as its sum. By rounds of
+//
+//	share[s]  ←  prior[s] + Σ_i share[s]·f_s(i) / Σ_r share[r]·f_r(i)
+//
+// made to sum to 1, where f_s(i) is how likely s finds what is known of row i.
+func climb(f [][]float64, rows []int, prior []float64) []float64 {
+	shares := slices.Repeat([]float64{1 / float64(len(f))}, len(f))
+	if len(rows) == 0 {
+		return shares
+	}
+	next := make([]float64, len(f))
 	for range stackRounds {
-		clear(next)
+		copy(next, prior)
+		for _, i := range rows {
+			sum := 0.0
+			for s, share := range shares {
+				sum += float64(share * f[s][i])
+			}
+			for s, share := range shares {
+				next[s] += float64(share*f[s][i]) / sum
+			}
+		}
 		all := 0.0
-		for k, i := range c.rows {
-			weight, sum := 1.0, 0.0
-			if c.right(i) >= 0 {
-				weight = right
-			}
-			for s, share := range shares {
-				sum += float64(share * known[s][k])
-			}
-			for s, share := range shares {
-				v := float64(float64(weight*share)*known[s][k]) / sum
-				next[s] += v
-				all += v
-			}
+		for _, v := range next {
+			all += v
 		}
 		for s, v := range next {
 			shares[s] = v / all
 		}
 	}
-	return kept(said, shares)
+	return shares
 }
 
 // kept returns the parts of the kind that has more, with shares that sum to 1, the largest first.
@@ -96,22 +114,25 @@ func kept(said []*candidate, shares []float64) (parts []part) {
 	return parts
 }
 
-// trusted says whether a candidate may be part of the model. The labels must tell its noise.
-// Without checked rows, its noise must leave labels right about as often as not at least, and its
-// classes must not be surely farther from the labels than those of the best that takes these for
-// right.
+// trusted says whether a candidate may be part of the model. The labels must tell most classes of
+// its noise. Without checked rows, its noise must leave labels right about as often as they are any
+// other, and its classes must not be surely farther from the labels than those of the best that
+// takes these for right.
 func (c *contest) trusted(s *candidate) bool {
 	switch {
 	case s.noise == nil:
 		return true
-	case len(s.noise.Unidentified) > 0:
+	case 2*len(s.noise.Unidentified) >= c.q:
 		return false
 	case len(c.known) >= LeastRight:
 		return true
 	}
 	for t := range c.q {
-		if s.noise.P[t*c.q+t] < leastOwn {
-			return false
+		own := s.noise.P[t*c.q+t]
+		for p := range c.q {
+			if p != t && own < float64(leastOwn*s.noise.P[p*c.q+t]) {
+				return false
+			}
 		}
 	}
 	var best []float64

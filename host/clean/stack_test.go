@@ -103,7 +103,7 @@ func TestPartsAreOfOneKind(t *testing.T) {
 	}
 }
 
-// Enough checked rows count for more than all others together; fewer are rows like others.
+// Enough checked rows decide the shares, with the others as a prior; fewer are rows like others.
 func TestCheckedRowsWeighInShares(t *testing.T) {
 	for checked, trusting := range map[int]bool{LeastRight: true, LeastRight - 1: false} {
 		c := stackContest(t, 600, checked)
@@ -129,8 +129,9 @@ func TestTrustedNoise(t *testing.T) {
 	}{
 		{"labels are right", 0, nil, 300, true},
 		{"some are wrong", 0, noiseMatrix(0.6), 10, true},
-		{"most are wrong", 0, noiseMatrix(0.44), 10, false},
-		{"most are wrong, and rows were checked", LeastRight, noiseMatrix(0.44), 10, true},
+		{"most are wrong, none as often as right", 0, noiseMatrix(0.4), 10, true},
+		{"others are more frequent", 0, noiseMatrix(0.28), 10, false},
+		{"others are more frequent, and rows were checked", LeastRight, noiseMatrix(0.28), 10, true},
 		{"contradicts labels", 0, noiseMatrix(0.6), 60, false},
 		{"contradicts labels, and rows were checked", LeastRight, noiseMatrix(0.6), 60, true},
 	} {
@@ -151,8 +152,12 @@ func TestTrustedNoise(t *testing.T) {
 		}
 		if of.noise != nil {
 			of.noise.Unidentified = []int{1}
+			if got := c.trusted(s); got != of.want {
+				t.Errorf("%s, one class not told: got %v, want %v", of.name, got, of.want)
+			}
+			of.noise.Unidentified = []int{0, 1}
 			if c.trusted(s) {
-				t.Errorf("%s: trusted although labels do not tell a class", of.name)
+				t.Errorf("%s: trusted although labels do not tell most classes", of.name)
 			}
 		}
 	}

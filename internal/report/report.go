@@ -88,9 +88,11 @@ type Phase struct {
 // Noise is a confusion matrix: Matrix[p][q] = P(noisy = p | true = q). Errors are the standard
 // errors of its entries, nil if they are not known.
 type Noise struct {
-	Source string      `json:"source"`
-	Matrix [][]float64 `json:"matrix"`
-	Errors [][]float64 `json:"standard_errors,omitempty"`
+	Source string `json:"source"`
+	// Checked rows joined the estimate.
+	Checked int         `json:"checked,omitempty"`
+	Matrix  [][]float64 `json:"matrix"`
+	Errors  [][]float64 `json:"standard_errors,omitempty"`
 }
 
 // Judged is how good predictions are on examples.

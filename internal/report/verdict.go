@@ -46,7 +46,11 @@ func (r *Report) Conclude() {
 	}
 	if r.Noise != nil {
 		v.Evidence = append(v.Evidence, "The confusion matrix is "+r.Noise.Source+".")
-		if j != nil && j.Corrected != nil {
+		switch {
+		case r.Noise.Checked > 0:
+			v.Evidence = append(v.Evidence, fmt.Sprintf("Of %d rows the right label is known. What is said "+
+				"of the others rests on the matrix.", r.Noise.Checked))
+		case j != nil && j.Corrected != nil:
 			v.Evidence = append(v.Evidence,
 				"No right label was used: what is said of right labels rests on the matrix.")
 		}

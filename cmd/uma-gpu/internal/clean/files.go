@@ -122,7 +122,7 @@ func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, err
 	if f.Noise != nil {
 		noise = &f.Noise.Matrix
 		p.Noise = &report.Noise{Source: "the one that was estimated from the labels",
-			Matrix: app.Rows(noise.P, noise.Q())}
+			Checked: f.Checked, Matrix: app.Rows(noise.P, noise.Q())}
 		if noise.Error != nil {
 			p.Noise.Errors = app.Rows(noise.Error, noise.Q())
 		}

@@ -210,6 +210,8 @@ lint: ## gofmt, vet, staticcheck
 # fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.
 WITHOUT_CGO := Device|OpenCL|Auto|DryRun|Usage|Help|Version|Bench|Train$$|TrainSameBytes|Predict$$|Eval$$|Demo|Issues$$|Compare$$
 FILES := Read|Write|Parquet|NPZ|Binary|Damage|Context|Flipped
+# FMA is an instruction on Arm, which Debian's qemu emulates.
+ON_ARM := GOARCH=arm64 CGO_ENABLED=0 go test -vet=off -exec qemu-aarch64
 portable: ## builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 	$(NO_CGO) go build ./...
 	$(NO_CGO) go test -vet=off -short ./bench/... ./gpu/...
@@ -220,7 +222,10 @@ portable: ## builds and tests without OpenCL, and the engines for processors wit
 	go build -tags noopencl ./...
 	@.ci/install-deps libopenblas-dev
 	CGO_LDFLAGS=-lopenblas go vet -tags openblas ./internal/openblas ./cmd/uma-gpu
+	@.ci/install-deps qemu-user
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
+	$(ON_ARM) -run 'FMA|Dot|SelfTest' ./host/numerics ./host/engine ./cpuref
+	$(ON_ARM) -run 'Conformance$$' ./cpuref/simd
 
 # The detector makes all slower by 5 to 20 times, and looks for nothing but goroutines that meet: here are the
 # tests where some do, and the packages that have such tests. make race RACES=. RACES_GPU=. RACED=./... has all.

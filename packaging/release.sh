@@ -63,7 +63,11 @@ bill["metadata"].pop("timestamp", None)
 bill["metadata"].pop("tools", None)
 with open(f"{sys.argv[2]}/uma-gpu-{sys.argv[3]}.cdx.json", "w") as file:
     json.dump(bill, file, indent=1, sort_keys=True)
-def licence(part):
+def licence(part): # two texts are taken for others
+    if part["name"] == "github.com/golang/freetype":
+        return "FTL or GPL-2.0-or-later, by choice"
+    if part["name"].startswith("golang.org/x/"):
+        return "BSD-3-Clause"
     found = part.get("licenses") or part.get("evidence", {}).get("licenses") or []
     return ", ".join(sorted(c["license"].get("id", "?") for c in found)) or "not recognised"
 with open(f"{sys.argv[2]}/LICENSES.txt", "w") as file:

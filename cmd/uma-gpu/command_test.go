@@ -174,6 +174,7 @@ func TestUsageErrors(t *testing.T) {
 		{append(train, "--bogus"), "--bogus --help"},
 		{append(train, "--alpha"), "missing --alpha"},
 		{append(train, "more"), `"more"`},
+		{append(train, "--verbose", "more"), `"more" --verbose value`},
 		{append(train, "--learner", "uma", "--alpha", "much"), `--alpha "much"`},
 		{append(train, "--learner", "uma", "--alpha", "-1"), `--alpha "-1"`},
 		{append(train, "--learner", "uma", "--alpha", "nan"), `--alpha "nan"`},

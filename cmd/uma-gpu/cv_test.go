@@ -77,6 +77,26 @@ func TestCrossValidate(t *testing.T) {
 	}
 }
 
+// cv prints one accuracy with one interval, and no tables unless asked.
+func TestCVIsShort(t *testing.T) {
+	dir := t.TempDir()
+	noisy, matrix := smallNoisy(t, dir)
+	args := []string{"cv", "--data", noisy, "--folds", "2", "--max-steps", "5"}
+	for _, more := range [][]string{nil, {"--confusion", matrix}} {
+		text, _ := succeed(t, append(args, more...)...)
+		if n := strings.Count(text, "\n"); n > 12 || strings.Count(text, "\n\n") > 0 {
+			t.Errorf("found %d lines, want at most 12 and no table:\n%s", n, text)
+		}
+		accuracy := "\naccuracy "
+		if more != nil {
+			accuracy = "\ncorrected accuracy "
+		}
+		if strings.Count(text, accuracy) != 1 || strings.Count(text, "interval") > 0 {
+			t.Errorf("found no accuracy, or several intervals:\n%s", text)
+		}
+	}
+}
+
 // Every learner, with a kernel function too, is judged; without C by the labels as they are.
 func TestCrossValidateEveryLearner(t *testing.T) {
 	noisy, _ := smallNoisy(t, t.TempDir())

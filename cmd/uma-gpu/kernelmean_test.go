@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -98,6 +99,35 @@ func TestCombineModels(t *testing.T) {
 		"--kernel", "rbf", "--gamma", "1", "--normalize", "none")
 	fail(t, app.ExitFailure, "2 --gamma", "kernelmean", "combine", "--model", at("a.npz"), "--model",
 		at("b.npz"), "--out", at("all.npz"))
+}
+
+// TestMeanIsBalanced: by default the largest class has no head start.
+func TestMeanIsBalanced(t *testing.T) {
+	dir := t.TempDir()
+	var text strings.Builder
+	for i := range 120 { // two classes beside each other, one of them five times as large
+		class, at := "large", float64(i%10)/10
+		if i%6 == 0 {
+			class, at = "small", at+1
+		}
+		fmt.Fprintf(&text, "%g,%d,%s\n", at, i%3, class)
+	}
+	data := write(t, dir, "d.csv", text.String())
+	errs := map[string]float64{}
+	for _, flag := range []string{"", "--balanced", "--balanced=false"} {
+		model := filepath.Join(dir, "m.npz")
+		args := []string{"train", "--data", data, "--model", model, "--learner", "kernelmean", "--kernel",
+			"rbf", "--gamma", "1"}
+		if flag != "" {
+			args = append(args, flag)
+		}
+		succeed(t, args...)
+		stdout, _ := succeed(t, "eval", "--model", model, "--data", data, "--json")
+		errs[flag] = decode[eval.Report](t, stdout).ErrorRate
+	}
+	if errs[""] != errs["--balanced"] || errs[""] >= errs["--balanced=false"] {
+		t.Errorf("error rates %v", errs)
+	}
 }
 
 // TestMargin: a model stands more where more may be lost, and no less where it is asked of its own

@@ -240,6 +240,12 @@ func TestQueryRefuses(t *testing.T) {
 	succeed(t, append(begin, "--k", "3", "--session", "s")...)
 	rows := strings.Split(string(read(t, "s/round-1.csv")), "\n")
 	id, _, _ := strings.Cut(rows[1], ",")
+	other := "" // an example of the pool that nobody asked about, as issues --ask may
+	for i := 6; other == ""; i++ {
+		if name := fmt.Sprintf("leaf-%d", i); !strings.Contains(strings.Join(rows, "\n"), name+",") {
+			other = name
+		}
+	}
 	kept := read(t, "s/session.json")
 	files := 0
 	answers := func(text string) []string {
@@ -281,6 +287,8 @@ func TestQueryRefuses(t *testing.T) {
 		{app.ExitFailure, "6-a.csv:2:14", answers("id,label\n\"" + id + ",ash\n")},
 		{app.ExitFailure, "7-a.csv empty", answers("")},
 		{app.ExitFailure, "gone.csv", []string{"query", "--session", "s", "--answers", "gone.csv"}},
+		{app.ExitFailure, `8-a.csv:2 id "` + other + `" clean --checked --labelled`,
+			answers("id,row,given_label,label\n" + other + ",1,elm,ash\n")},
 	} {
 		fail(t, c.code, c.want, c.args...)
 	}

@@ -38,9 +38,10 @@
 
 // residuals_at writes those of vector b, and adds their losses, in fixed point, to total and the
 // examples refused to refused.
-static void residuals_at(size_t b, __global const float *restrict scores, __global const float *restrict targets,
-                  __global const float *restrict weight, __global const int *restrict order,
-                  __global float *restrict a, int first, int end, int Q, int given, int sorted, float scale,
+// It is inlined, and oclgrind bears no restrict of what is: that of the kernels' arguments is enough.
+static void residuals_at(size_t b, __global const float *scores, __global const float *targets,
+                  __global const float *weight, __global const int *order,
+                  __global float *a, int first, int end, int Q, int given, int sorted, float scale,
                   long *total, long *refused)
 {
 	__global const vec_t *score = (__global const vec_t *)scores;

@@ -304,6 +304,11 @@ func newSelfTest() selfTestProblem {
 	for i := 8; i < selfTestN; i++ { // no integers in fixed point: rounding shows
 		x.Row(i)[i] *= 0x1p-40
 	}
+	for i := 32; i < selfTestN; i++ { // zeros, which sparse examples leave out
+		for j := (i + 1) % 3; j < selfTestD; j += 3 {
+			x.Row(i)[j] = 0
+		}
+	}
 	w := NewWeights(selfTestQ, selfTestD)
 	for i := range w.W {
 		w.W[i] = next()

@@ -2,10 +2,11 @@
 // few operations whose every bit is fixed, shared by the host and by cpuref.
 //
 // The contract itself is in package host/engine/contract; clause numbers below
-// refer to it. Nothing here depends on the processor or on the Go
-// compiler's freedom to fuse a multiplication with an addition: a product that
-// must be rounded before it is added stands in an explicit conversion, which
-// the language defines to round.
+// refer to it. No bit depends on the processor or on the Go compiler's freedom
+// to fuse a multiplication with an addition: a product that must be rounded
+// before it is added stands in an explicit conversion, which the language
+// defines to round. FMA on arm64 is fused by the compiler, and a program whose
+// compiler does not ends when it starts.
 package numerics
 
 import (
@@ -21,23 +22,6 @@ const Chunk = 256
 // the result is added to a weighted sum (clause 14).
 const Block = 256
 
-// FMA returns a·b + c rounded once to float32 (ties to even), as the fma
-// function of OpenCL does, subnormal results included.
-//
-// The product of two float32 is exact in float64. Adding c rounds a first time
-// and the conversion to float32 a second time; the two together are wrong only
-// if the first rounding lands on a point half way between two neighbouring
-// float32 while the exact sum lies beside it. Those results, and subnormal
-// ones, whose half-way points lie elsewhere, take the slow path.
-func FMA(a, b, c float32) float32 {
-	p := float64(a) * float64(b)
-	s := p + float64(c)
-	if Plain(s) {
-		return float32(s)
-	}
-	return roundToOdd(p, float64(c), s)
-}
-
 // Plain says that float32(s) is FMA(a, b, c), where s is float64(a)·float64(b) + float64(c): for
 // loops that have several sums under way, since the compiler inlines it, and not FMA. Below bit 29
 // of s lies what float32 cannot hold, and 1000…0 there is a midpoint.
@@ -48,26 +32,6 @@ func Plain(s float64) bool {
 
 // midpoint says that s is half way between two neighbouring float32, if these are normal.
 func midpoint(s float64) bool { return math.Float64bits(s)<<35 == 1<<63 }
-
-// roundToOdd returns the float32 nearest to the exact p+c, where s is p+c
-// rounded to float64. An inexact s whose last bit is even is moved one unit
-// towards the exact sum; an odd last bit marks "not exactly here", which a
-// second rounding to at most 24 bits cannot mistake for a midpoint (Boldo &
-// Melquiond, Emulation of FMA and correctly rounded sums, 2008).
-func roundToOdd(p, c, s float64) float32 {
-	// Knuth's TwoSum: e is exactly (p + c) - s.
-	t := s - p
-	e := (p - (s - t)) + (c - t)
-	u := math.Float64bits(s)
-	if e != 0 && u&1 == 0 && !math.IsNaN(e) {
-		if (e > 0) == (s > 0) {
-			u++ // away from zero
-		} else {
-			u-- // towards zero
-		}
-	}
-	return float32(math.Float64frombits(u))
-}
 
 // Dot returns ⟨x, w⟩ by clause 1. Both slices have the same length.
 func Dot(x, w []float32) float32 {
@@ -92,6 +56,12 @@ func dotChunks(x, w []float32) (acc [3]float32) {
 	x0, x1, x2 := x[:Chunk], x[Chunk:2*Chunk], x[2*Chunk:3*Chunk]
 	w0, w1, w2 := w[:Chunk], w[Chunk:2*Chunk], w[2*Chunk:3*Chunk]
 	var a, b, c float32
+	if fused {
+		for j := range x0 {
+			a, b, c = FMA(x0[j], w0[j], a), FMA(x1[j], w1[j], b), FMA(x2[j], w2[j], c)
+		}
+		return [3]float32{a, b, c}
+	}
 	for j := range x0 {
 		p, q, r := float64(x0[j])*float64(w0[j]), float64(x1[j])*float64(w1[j]),
 			float64(x2[j])*float64(w2[j])
@@ -109,7 +79,9 @@ func dotChunk(x, w []float32) float32 {
 	w = w[:len(x)]
 	var acc float32
 	for j, v := range x {
-		if s := float64(v)*float64(w[j]) + float64(acc); Plain(s) {
+		if fused {
+			acc = FMA(v, w[j], acc)
+		} else if s := float64(v)*float64(w[j]) + float64(acc); Plain(s) {
 			acc = float32(s)
 		} else {
 			acc = FMA(v, w[j], acc)

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -330,8 +331,19 @@ func Mend(c *cli.Command, check func(*cli.Context) error) {
 	}
 }
 
-// unexpected is the error of an argument, with the flag that a file is likely meant for.
+// unexpected is the error of an argument, with the flag that a file is likely meant for, or the one
+// before it that takes no value.
 func unexpected(c *cli.Context, word string) error {
+	words, _ := c.App.Metadata["args"].([]string)
+	if k := slices.Index(words, word); k > 0 {
+		before := strings.TrimLeft(words[k-1], "-")
+		for _, f := range c.Command.Flags {
+			about, known := f.(cli.DocGenerationFlag)
+			if before != words[k-1] && known && !about.TakesValue() && slices.Contains(f.Names(), before) {
+				return Usage("unexpected argument %q behind %s, which takes no value", word, words[k-1])
+			}
+		}
+	}
 	if _, err := os.Stat(word); err == nil {
 		for _, name := range []string{"data", "model"} {
 			if slices.Contains(FlagNames(c.Command.Flags), name) && !c.IsSet(name) {

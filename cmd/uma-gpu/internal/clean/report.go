@@ -33,6 +33,7 @@ type Report struct {
 
 	chosen candidate
 	plain  *candidate // the best that takes labels for right
+	first  string     // of Next, for people: by their ids if there are any
 }
 
 // share is a share of the rows with an interval of 95 %, which is nil where nobody has checked it.
@@ -95,8 +96,17 @@ func newReport(d *dataset.Dataset, f *clean.Result) *Report {
 	slices.SortFunc(r.Pairs, func(a, b pair) int {
 		return cmp.Or(-cmp.Compare(a.Rows, b.Rows), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
-	for _, i := range f.Next {
-		r.Next = append(r.Next, i+1)
+	var first []string
+	for k, i := range f.Next {
+		if r.Next = append(r.Next, i+1); k >= 10 {
+			continue
+		}
+		if first = append(first, strconv.Itoa(i+1)); d.IDs != nil {
+			first[k] = app.Brief(d.IDs[i])
+		}
+	}
+	if r.first = strings.Join(first, ", "); d.IDs == nil {
+		r.first = "rows " + r.first
 	}
 	return r
 }
@@ -143,8 +153,7 @@ func (r *Report) text(w io.Writer) error {
 			row("model errs on\tabout %s of rows, by its own probabilities; nobody has checked it", r.Error)
 		}
 		if len(r.Next) > 0 {
-			few := r.Next[:min(10, len(r.Next))]
-			row("check next\trows %s (%d marked in rows.csv)", rowList(few), len(r.Next))
+			row("check next\t%s (%d marked in rows.csv)", r.first, len(r.Next))
 		}
 		for k, f := range r.Files {
 			heading := ""
@@ -154,14 +163,6 @@ func (r *Report) text(w io.Writer) error {
 			row("%s\t%s", heading, f)
 		}
 	})
-}
-
-func rowList(rows []int) string {
-	words := make([]string, len(rows))
-	for k, i := range rows {
-		words[k] = strconv.Itoa(i)
-	}
-	return strings.Join(words, ", ")
 }
 
 // model names the candidates that the model is made of, the largest share first.

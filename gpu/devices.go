@@ -5,6 +5,7 @@ package gpu
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/jgillich/go-opencl/cl"
 )
@@ -32,7 +33,13 @@ type device struct {
 // CL_DEVICE_SINGLE_FP_CONFIG, which the binding leaves out.
 const singleFPConfig = 0x101B
 
+// listing is held while the drivers are asked: PoCL crashes, or knows no device, where two threads
+// are the first to ask.
+var listing sync.Mutex
+
 func devices() ([]device, error) {
+	listing.Lock()
+	defer listing.Unlock()
 	if err := load(); err != nil {
 		return nil, err
 	}

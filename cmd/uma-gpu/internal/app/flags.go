@@ -12,8 +12,8 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 

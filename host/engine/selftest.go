@@ -305,7 +305,7 @@ func newSelfTest() selfTestProblem {
 		x.Row(i)[i] *= 0x1p-40
 	}
 	for i := 32; i < selfTestN; i++ { // zeros, which sparse examples leave out
-		for j := (i + 1) % 3; j < selfTestD; j += 3 {
+		for j := (i + 2) % 3; j < selfTestD; j += 3 {
 			x.Row(i)[j] = 0
 		}
 	}

@@ -3,7 +3,6 @@
 package gpu
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -141,7 +140,7 @@ func (d device) open(o Options, b build) (*deviceEngine, error) {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
 	}
 	e.q = &queue{device: d.cl, memory: d.info.usable(o.MemoryLimit), guard: b.guard, trace: o.Trace,
-		height: cmp.Or(b.height, mostHeight)}
+		height: b.height}
 	if err := e.start(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}

@@ -3,6 +3,7 @@
 package gpu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -29,7 +30,7 @@ type queue struct {
 	device    *cl.Device
 	inUse     int64 // bytes of all buffers
 	memory    int64 // of the device
-	height    int   // work-groups in dimension 1 of one launch, at most
+	height    int   // work-groups in dimension 1 of one launch, at most; 0 for mostHeight
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
 	lost      bool // the device does not answer, and may still use the host's memory
@@ -368,8 +369,9 @@ func (k *compiled) launch(width, height int, args ...any) error {
 		}
 	}
 	width = (width + k.local - 1) / k.local * k.local
-	for from := 0; from < height; from += k.q.height {
-		rows := min(height-from, k.q.height)
+	most := cmp.Or(k.q.height, mostHeight)
+	for from := 0; from < height; from += most {
+		rows := min(height-from, most)
 		k.q.work.Launches++
 		if err := k.q.span(k.name, func() (err error) {
 			done(k.q.last, nil)

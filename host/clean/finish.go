@@ -123,9 +123,9 @@ func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error
 	return m, nil
 }
 
-// believe takes the noise of the part with the largest share that has one, of those that the labels
-// tell wholly if there are any, if most of the model doubts labels and something shows that it
-// surely does well; or else that of checked rows which surely show some. doubtful says which.
+// believe takes the noise of the largest part that has one, if most of the model doubts labels and
+// something shows that it surely does well. Noise that the labels tell wholly comes first. Else it
+// takes the noise of checked rows that surely show some. doubtful says which of both it took.
 func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
 	var doubter *candidate
 	sum := 0.0

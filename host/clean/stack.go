@@ -211,8 +211,8 @@ func labelled(p []float32, y int, noise *estimate.Estimate) float64 {
 	return sum
 }
 
-// blend returns the weighted geometric mean of probabilities, of which one row after the other is
-// made to sum to 1: what the weighted sum of the parts' scores gives.
+// blend returns the weighted geometric mean of probabilities, each row made to sum to 1: what the
+// weighted sum of the parts' scores gives.
 func blend(parts []part, of func(part) ([]float32, error), q int) ([]float32, error) {
 	if len(parts) == 1 {
 		return of(parts[0])

@@ -111,7 +111,7 @@ func writeJSON(out io.Writer, rows []training.IssueRow) error {
 	return w.Flush()
 }
 
-// questions returns the rows of which a further label tells most, one of equal ones.
+// questions returns the rows whose further label tells most, one of equal ones.
 func (o *Options) questions(ctx context.Context, f *training.OutOfFold, found []estimate.Issue,
 ) (asked []taskfile.Task, err error) {
 	d := f.Dataset

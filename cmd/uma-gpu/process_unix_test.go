@@ -180,6 +180,20 @@ func TestClosedPipe(t *testing.T) {
 	load(t, m)
 }
 
+// TestRunSaysWhatItBuilds: make run tells first why nothing is to be seen for a minute.
+func TestRunSaysWhatItBuilds(t *testing.T) {
+	program, err := exec.LookPath("make")
+	if err != nil {
+		t.Skip("this machine has no make")
+	}
+	said, err := exec.CommandContext(t.Context(), program, "-n", "-C", "../..", "run").CombinedOutput()
+	at := []int{strings.Index(string(said), "a minute or two"), strings.Index(string(said), "go build"),
+		strings.Index(string(said), "demo.sh")}
+	if err != nil || at[0] < 0 || !slices.IsSorted(at) {
+		t.Errorf("%v: at %v in\n%s", err, at, said)
+	}
+}
+
 // TestDemo: make run shows each command before what it says, on whatever stream.
 func TestDemo(t *testing.T) {
 	self, err := os.Executable()

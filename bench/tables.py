@@ -445,7 +445,8 @@ REASONS = """
   regression on 15.7, boosted trees on 13.3; an rbf kernel did not help (16.2).
 - Adult by instance, car by class: labels alone do not tell C where classes overlap, and an estimate of it misleads `clean`. Some checked
   rows mend that (docs/clean.md). A rule that doubts all estimates where one is not identified saved car, and cost more on other tables.
-- COMPAS: even with right labels logistic regression has 66.5 to 67.3 on three draws, boosted trees 66.9 to 67.3.
+- COMPAS: even with right labels logistic regression has 66.5 to 67.3 on three draws, boosted trees 66.9 to 67.3. Labels alone
+  do not tell C of two classes that overlap; `clean` doubts them too often there.
 - agnews: people erred on hard texts. With the true C em has 83.6; the C that is learned is nearly the identity.
 - LabelMe: the best of thirty variants had 87.3 by right labels; the published network has a gate for each annotator and picture.
 - sms: functions vote on few rows. Right labels of just these rows have 85 to 92."""

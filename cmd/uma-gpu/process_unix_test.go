@@ -186,9 +186,11 @@ func TestRunSaysWhatItBuilds(t *testing.T) {
 	if err != nil {
 		t.Skip("this machine has no make")
 	}
-	said, err := exec.CommandContext(t.Context(), program, "-n", "-C", "../..", "run").CombinedOutput()
-	at := []int{strings.Index(string(said), "a minute or two"), strings.Index(string(said), "go build"),
-		strings.Index(string(said), "demo.sh")}
+	run := exec.CommandContext(t.Context(), program, "-n", "-C", "../..", "run")
+	all, err := run.CombinedOutput()
+	said := string(all)
+	at := []int{strings.Index(said, "a minute or two"), strings.Index(said, "go build"),
+		strings.Index(said, "demo.sh")}
 	if err != nil || at[0] < 0 || !slices.IsSorted(at) {
 		t.Errorf("%v: at %v in\n%s", err, at, said)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// stackContest is a contest of n examples, the first checked of which are known to be of the class
-// behind their label.
+// stackContest returns a contest of n examples. Somebody has checked the first examples, as many as
+// checked says, and their true classes are known.
 func stackContest(t *testing.T, n, checked int) *contest {
 	t.Helper()
 	d, _ := rings(t, n, 0, 9)

@@ -124,7 +124,7 @@ func Divide(d *Dataset, counts []int, seed uint64) ([][]int32, error) {
 			m = m[share:]
 		}
 	}
-	examples = examples[:len(counts)-1] // without those that are in no part
+	examples = examples[:len(counts)-1] // examples in no part stay behind
 	for _, part := range examples {
 		slices.Sort(part)
 	}

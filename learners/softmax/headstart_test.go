@@ -88,7 +88,7 @@ func TestHeadStart(t *testing.T) {
 	}
 }
 
-// EM learns from many examples with probabilities of noisy labels, some of which have no label:
+// EM learns from many examples with probabilities of noisy labels. Some examples have no label:
 // from these no head start by forward correction can learn.
 func TestHeadStartOfProbabilities(t *testing.T) {
 	const n, d, q = 1 << 12, 4, 3

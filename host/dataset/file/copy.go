@@ -18,12 +18,12 @@ var ErrNoTable = errors.New("found no table of text in a regular file")
 
 // Copy says what of a table goes into a copy of it.
 type Copy struct {
-	Files []string // the parts of the table, in their order
-	// Options are those that read it. The columns of Ignore stay unless Without says so.
-	Options Options
-	Without bool
-	Y       []int32 // the label of each example, -1 to leave it out; nil: all, as they are
-	Skipped bool    // rows that were passed over are copied, too
+	Files   []string // the parts of the table, in their order
+	Options Options  // read the table
+	// WithoutIgnored leaves out the columns that Options.Ignore names.
+	WithoutIgnored bool
+	Y              []int32 // the label of each example, -1 to leave it out; nil: all, as they are
+	Skipped        bool    // rows that were passed over are copied, too
 }
 
 // CopyTable copies the table of d to a file, packed if path ends in .gz or .zst: whole or not at
@@ -152,7 +152,7 @@ func (c *copying) copy() error {
 // leaveOut finds the columns that the copy does without; the first record is the current one.
 func (c *copying) leaveOut(header bool) error {
 	c.without = []bool{}
-	if !c.Without {
+	if !c.WithoutIgnored {
 		return nil
 	}
 	table := columns{role: make([]role, len(c.ends))}

@@ -33,7 +33,7 @@ func TestCopyTable(t *testing.T) {
 			"id,x,word,y\n1,1.50,a b,q\n3,\"2\",\"d,\"\"e\",p\n4,1e3,,p\n"},
 		{"tabs", plain, lenient, Copy{}, "o.tsv",
 			"id\tx\tword\ty\n1\t1.50\ta b\tp\n2\t\t c\tq\n3\t\"2\"\t\"d,\"\"e\"\tp\n4\t1e3\t\tq\n"},
-		{"fewer columns", plain, dropped, Copy{Without: true}, "o.csv",
+		{"fewer columns", plain, dropped, Copy{WithoutIgnored: true}, "o.csv",
 			"x,y\n1.50,p\n,q\n\"2\",p\n1e3,q\n"},
 		{"columns that are ignored stay", plain, dropped, Copy{Y: []int32{0, -1, -1, -1}}, "o.csv",
 			"id,x,word,y\n1,1.50,a b,p\n"},

@@ -100,7 +100,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	layout.Format = to
 	if o.Encoding == "" {
-		err = o.Data.WriteCopy(ctx, o.Out, d, file.Copy{Options: options, Without: true}, layout)
+		err = o.Data.WriteCopy(ctx, o.Out, d, file.Copy{Options: options, WithoutIgnored: true}, layout)
 	} else {
 		err = app.WriteData(ctx, o.Out, d, layout)
 	}

@@ -43,7 +43,7 @@ func binary(p *cl.Program, d *cl.Device) (code []byte, log string, err error) {
 	return code, string(text[:length]), nil
 }
 
-// privateBytes returns the bytes that a work-item of a kernel has in memory: what is not in registers.
+// privateBytes returns the bytes that a work-item of a kernel has in memory and not in registers.
 func privateBytes(k *cl.Kernel, d *cl.Device) (int64, error) {
 	var size C.cl_ulong
 	if e := C.clGetKernelWorkGroupInfo(own[C.cl_kernel](k), own[C.cl_device_id](d),

@@ -358,7 +358,7 @@ func projectionWork(e *deviceEngine, n, d, m, axes int) work {
 		name = fmt.Sprintf("kernel values, %d × %d, m = %d", n, d, m)
 	}
 	dst := make([]float32, n*p.Width())
-	return work{name, float64(n) * float64(m) * float64(d+axes), 4 * (float64(n*d) + float64(len(dst))),
+	return work{name, float64(n) * float64(m) * float64(d+axes), 4 * float64(n*d+len(dst)),
 		func() error { return e.Project(dst, x, p) },
 		func() (all []uint64) {
 			for _, v := range dst {

@@ -103,7 +103,8 @@ part() {
 		[ -n "$small" ] || measure kernels 270 "$here/gpu.test" -test.run=TestBinaries -first-hour
 		;;
 	B)
-		measure conformance 340 "$here/gpu.test" -test.timeout=0 -test.v "-test.run=^TestConformance\$/^$device\$/$conformance"
+		measure conformance 340 "$here/gpu.test" -test.timeout=0 -test.v \
+			"-test.run=^TestConformance\$/^$device\$/$conformance"
 		measure "same bits" 120 env ${small:+LEARNERS=softmax} sh "$here/same-bits.sh" "$uma" data $sets
 		;;
 	C)
@@ -116,7 +117,8 @@ part() {
 		# Small, these would take most of the time; the conformance suite has tiles.
 		[ -n "$small" ] || {
 			measure "large" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --steps $steps
-			measure "large, little memory" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --steps $steps --memory-limit $allowed
+			measure "large, little memory" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --steps $steps \
+				--memory-limit $allowed
 		}
 		;;
 	D) benchmark variants 450 "Variants/^$device\$/$variants" ;;

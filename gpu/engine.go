@@ -114,6 +114,7 @@ type build struct {
 	copies  bool   // never use host memory in place
 	window  int    // of all examples, as if they lay in a file larger than memory (store.Pages.Window)
 	width   int    // values of a vector; 0: as the device has them
+	group   int    // work-items in a work-group of most kernels; 0: workGroup's
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	height  int    // of queue; 0: what all devices can
@@ -159,8 +160,12 @@ func (e *deviceEngine) start() (err error) {
 	if err != nil {
 		return fmt.Errorf("create context: %w", err)
 	}
+	var how cl.CommandQueueProperty
+	if e.q.trace != nil {
+		how = cl.CommandQueueProfilingEnable
+	}
 	for _, q := range []**cl.CommandQueue{&e.q.queue, &e.q.transfers} {
-		if *q, err = e.q.context.CreateCommandQueue(e.q.device, 0); err != nil {
+		if *q, err = e.q.context.CreateCommandQueue(e.q.device, how); err != nil {
 			return fmt.Errorf("create command queue: %w", err)
 		}
 	}
@@ -172,7 +177,7 @@ func (e *deviceEngine) start() (err error) {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
 	e.cpu = e.build.style == "cpu" || e.build.style == "" && e.info.processor()
-	e.group = workGroup(e.cpu, most)
+	e.group = workGroup(e.cpu, e.build.group, most)
 	e.vector = vectorWidth(e.q.device, e.cpu, e.build.width)
 	e.options = compilerOptions(e.cpu)
 	if e.cpu && e.info.PlatformName == pocl {

@@ -3,6 +3,7 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,11 +51,11 @@ func (e *deviceEngine) sumColumns() int {
 }
 
 // workGroup returns how many work-items a work-group has, a power of two, on a device that
-// allows most.
-func workGroup(cpu bool, most int) int {
-	size := 64
+// allows most: those wanted, if any are.
+func workGroup(cpu bool, wanted, most int) int {
+	size := cmp.Or(wanted, 64)
 	if cpu {
-		size = 8
+		size = cmp.Or(wanted, 8)
 	}
 	for size > max(most, 1) {
 		size /= 2

@@ -34,7 +34,7 @@ func catcherFirst(t *testing.T, mutant string, cases []enginetest.Case) []engine
 }
 
 // mutate returns the kernels with all occurrences of a text in one file replaced.
-func mutate(t *testing.T, file, from, to string) []string {
+func mutate(t testing.TB, file, from, to string) []string {
 	t.Helper()
 	sources, err := kernels.Sources()
 	if err != nil {

@@ -20,9 +20,6 @@ func dense8AVX512(x []float32, d int, blocks int, w []float32, lines []int, scor
 func dense10AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 
 //go:noescape
-func dense12AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
-
-//go:noescape
 func dense16AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 
 //go:noescape

@@ -55,9 +55,10 @@ func main() {
 		each(rbf)
 		each(poly)
 	default:
-		for _, n := range []int{2, 4, 6, 8, 10, 12, 16} {
+		for _, n := range []int{2, 4, 6, 8, 10} {
 			dense512(n)
 		}
+		byClasses()
 		denseAVX2(2)
 		denseAVX2(4)
 		sparse("AVX2", 2, XMM)

@@ -407,8 +407,8 @@ func (r *resident) CountPredicted(counts []int64, y []int32) error {
 		}
 	}
 	if total != r.n {
-		return fmt.Errorf("kernel count_predicted counted %d examples in buffer %q, wanted %d; the device "+
-			"is at fault", total, c.counts.name, r.n)
+		return fmt.Errorf("kernel count_predicted counted %d examples in buffer %q, wanted %d; the "+
+			"device is at fault", total, c.counts.name, r.n)
 	}
 	return nil
 }

@@ -32,6 +32,8 @@ type deviceEngine struct {
 	*enginecheck.Engine
 	info       Info
 	conforming bool
+	tested     bool   // Open has found that it conforms
+	limits     limits // that were asked for
 	q          *queue
 	compiled   []*cl.Program // nil when closed
 	build      build
@@ -52,7 +54,7 @@ type traits struct {
 // kernelSet are the kernels, nil until they are compiled.
 type kernelSet struct {
 	dense                                          [3]denseKernels // by width
-	scoreSparse, predict, assign                   *compiled
+	scoreSparse, predict, countPredicted, assign   *compiled
 	addGroups, clearSums                           *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled
@@ -66,6 +68,11 @@ type unchecked struct{ *deviceEngine }
 // a probe of its float32 operations and the self-test (clause 12). A device that fails one of them
 // is refused with ErrNonconforming, unless the options allow it.
 func Open(i Info, o Options) (engine.Engine, error) {
+	if e, err := takeKept(i, o); err != nil {
+		return nil, err
+	} else if e != nil {
+		return e, nil
+	}
 	sources, err := kernels.Sources()
 	if err != nil {
 		return nil, err
@@ -86,6 +93,7 @@ func Open(i Info, o Options) (engine.Engine, error) {
 		}
 		e.conforming = false
 	}
+	e.tested = e.conforming
 	return e, nil
 }
 
@@ -134,7 +142,8 @@ func open(i Info, o Options, b build) (*deviceEngine, error) {
 }
 
 func (d device) open(o Options, b build) (*deviceEngine, error) {
-	e := &deviceEngine{info: d.info, conforming: true, build: b}
+	e := &deviceEngine{info: d.info, conforming: true, limits: limits{o.MaxAlloc, o.MemoryLimit},
+		build: b}
 	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: true})
 	e.traits = traits{shares: d.info.SharesMemory && !b.copies, maxAlloc: d.info.MaxAlloc}
 	if o.MaxAlloc > 0 {
@@ -231,6 +240,14 @@ func (e unchecked) Device() engine.Device {
 }
 
 func (e unchecked) Close() error {
+	if is, err := e.keep(); is {
+		return err
+	}
+	return e.release()
+}
+
+// release gives back all that the device has.
+func (e unchecked) release() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	done(e.q.last, nil)
 	l := e.library()

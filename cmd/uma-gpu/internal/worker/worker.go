@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
@@ -111,6 +112,8 @@ func Run(ctx context.Context, o *Options) (err error) {
 	os.Stdin = none
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
+	end := gpu.Keep()
+	defer func() { err = errors.Join(err, end()) }()
 	recall := file.NewRecall(hello.Folders)
 	w := &worker{Options: o, requests: make(chan request), gone: gone, recall: recall}
 	if err := w.say(hello); err != nil {

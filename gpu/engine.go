@@ -55,7 +55,7 @@ type traits struct {
 type kernelSet struct {
 	dense                                          [3]denseKernels // by width
 	scoreSparse, predict, countPredicted, assign   *compiled
-	addGroups, clearSums                           *compiled
+	turnScores, addGroups, clearSums               *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled

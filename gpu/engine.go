@@ -250,6 +250,7 @@ func (e unchecked) Close() error {
 func (e unchecked) release() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	done(e.q.last, nil)
+	e.q.freeKept()
 	l := e.library()
 	for _, p := range slices.Concat(l.groups()...) {
 		for _, k := range p.kernels {

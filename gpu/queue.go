@@ -34,6 +34,7 @@ type queue struct {
 	height    int   // work-groups in dimension 1 of one launch, at most; 0 for mostHeight
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
+	windows   windows
 	kept      []room
 	lost      bool // the device does not answer, and may still use the host's memory
 	// of the kernel enqueued last, or nil
@@ -298,6 +299,9 @@ func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 		b.q.work.Transfers++
 	}
 	err := done(b.q.span("write "+b.name, func() (*cl.Event, error) {
+		if bytes := len(v) * size; bytes >= 2*b.q.windows.size && b.q.windows.open(b.q) {
+			return nil, b.q.windows.write(queue, b.mem, at*size, unsafe.Slice((*byte)(from), bytes))
+		}
 		return queue.EnqueueWriteBuffer(b.mem, staged == nil, at*size, len(v)*size, from, nil)
 	}))
 	if staged == nil && queue == b.q.queue {
@@ -320,6 +324,10 @@ func (b *buffer[T]) read(v []T, at int) error {
 	}
 	b.q.work.Transfers++
 	err := done(b.q.span("read "+b.name, func() (*cl.Event, error) {
+		if bytes := len(v) * size; bytes >= 2*b.q.windows.size && b.q.windows.open(b.q) {
+			return nil, b.q.windows.read(b.q.queue, b.mem, at*size,
+				unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), bytes))
+		}
 		return b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)
 	}))
 	b.q.staging.reset()

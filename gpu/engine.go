@@ -54,7 +54,7 @@ type traits struct {
 // kernelSet are the kernels, nil until they are compiled.
 type kernelSet struct {
 	dense                                          [3]denseKernels // by width
-	scoreSparse, predict, assign                   *compiled
+	scoreSparse, predict, countPredicted, assign   *compiled
 	addGroups, clearSums                           *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled

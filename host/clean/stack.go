@@ -33,8 +33,8 @@ const (
 // stack gives candidates their shares of a mixture, under which what is known of rows held out is
 // likeliest (Smyth & Wolpert, Linearly combining density estimators via stacking, Machine Learning
 // 36 (1999)): of the checked rows, if they are enough, with the shares by all others as a prior.
-// The model is of one kind: linear, unless curved candidates have more of the mixture and are surely
-// likelier. The largest share is first.
+// The model is of one kind: linear, unless curved candidates have more of the mixture and are
+// surely likelier. The largest share is first.
 func (c *contest) stack() []part {
 	var said []*candidate
 	var known [][]float64
@@ -157,8 +157,8 @@ func kept(said []*candidate, shares []float64) (parts []part) {
 
 // trusted says whether a candidate may be part of the model. The labels must tell most classes of
 // its noise. Without checked rows, its noise must leave labels right about as often as they are any
-// other, and more often than chance; and its classes must not be surely farther from the labels than
-// those of the best that takes these for right.
+// other, and more often than chance; and its classes must not be surely farther from the labels
+// than those of the best that takes these for right.
 func (c *contest) trusted(s *candidate) bool {
 	switch {
 	case s.noise == nil:

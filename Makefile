@@ -266,7 +266,7 @@ bench-clean: build data ## the command clean beside scikit-learn and cleanlab's 
 
 CARRY := build/bench-gpu
 bench-gpu-build: deps ## what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
-	SMALL=$(SMALL) bench/gpu/build.sh $(CARRY) $(FASHION) "$(DATA)"
+	SMALL=$(SMALL) bench/gpu/build.sh $(CARRY) "$(DATA)"
 
 bench-gpu: bench-gpu-build ## tests and measures a GPU; writes docs/gpu.md. SMALL=1: small sizes on any OpenCL device, to build/
 	SMALL=$(SMALL) $(CARRY)/run.sh build/bench-gpu-results

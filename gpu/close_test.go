@@ -137,6 +137,7 @@ func TestFailed(t *testing.T) {
 	steps := []func(r engine.Cells) error{
 		func(r engine.Cells) error { return r.Rescore(w, []int{0, 1}) },
 		func(r engine.Cells) error { return r.Predict(make([]int32, 3)) },
+		func(r engine.Cells) error { return r.CountPredicted(make([]int64, 4), make([]int32, 3)) },
 		func(r engine.Cells) error { _, err := r.Assign(0); return err },
 		func(r engine.Cells) error { return r.Norms(make([]float32, 4), inv) },
 		func(r engine.Cells) error {

@@ -32,6 +32,8 @@ type deviceEngine struct {
 	*enginecheck.Engine
 	info       Info
 	conforming bool
+	tested     bool   // Open has found that it conforms
+	limits     limits // that were asked for
 	q          *queue
 	compiled   []*cl.Program // nil when closed
 	build      build
@@ -52,7 +54,7 @@ type traits struct {
 // kernelSet are the kernels, nil until they are compiled.
 type kernelSet struct {
 	dense                                          [3]denseKernels // by width
-	scoreSparse, predict, assign                   *compiled
+	scoreSparse, predict, countPredicted, assign   *compiled
 	addGroups, clearSums                           *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled
@@ -66,6 +68,11 @@ type unchecked struct{ *deviceEngine }
 // a probe of its float32 operations and the self-test (clause 12). A device that fails one of them
 // is refused with ErrNonconforming, unless the options allow it.
 func Open(i Info, o Options) (engine.Engine, error) {
+	if e, err := takeKept(i, o); err != nil {
+		return nil, err
+	} else if e != nil {
+		return e, nil
+	}
 	sources, err := kernels.Sources()
 	if err != nil {
 		return nil, err
@@ -86,6 +93,7 @@ func Open(i Info, o Options) (engine.Engine, error) {
 		}
 		e.conforming = false
 	}
+	e.tested = e.conforming
 	return e, nil
 }
 
@@ -114,6 +122,7 @@ type build struct {
 	copies  bool   // never use host memory in place
 	window  int    // of all examples, as if they lay in a file larger than memory (store.Pages.Window)
 	width   int    // values of a vector; 0: as the device has them
+	group   int    // work-items in a work-group of most kernels; 0: workGroup's
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	height  int    // of queue; 0: what all devices can
@@ -133,7 +142,8 @@ func open(i Info, o Options, b build) (*deviceEngine, error) {
 }
 
 func (d device) open(o Options, b build) (*deviceEngine, error) {
-	e := &deviceEngine{info: d.info, conforming: true, build: b}
+	e := &deviceEngine{info: d.info, conforming: true, limits: limits{o.MaxAlloc, o.MemoryLimit},
+		build: b}
 	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: true})
 	e.traits = traits{shares: d.info.SharesMemory && !b.copies, maxAlloc: d.info.MaxAlloc}
 	if o.MaxAlloc > 0 {
@@ -159,8 +169,12 @@ func (e *deviceEngine) start() (err error) {
 	if err != nil {
 		return fmt.Errorf("create context: %w", err)
 	}
+	var how cl.CommandQueueProperty
+	if e.q.trace != nil {
+		how = cl.CommandQueueProfilingEnable
+	}
 	for _, q := range []**cl.CommandQueue{&e.q.queue, &e.q.transfers} {
-		if *q, err = e.q.context.CreateCommandQueue(e.q.device, 0); err != nil {
+		if *q, err = e.q.context.CreateCommandQueue(e.q.device, how); err != nil {
 			return fmt.Errorf("create command queue: %w", err)
 		}
 	}
@@ -172,7 +186,7 @@ func (e *deviceEngine) start() (err error) {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
 	e.cpu = e.build.style == "cpu" || e.build.style == "" && e.info.processor()
-	e.group = workGroup(e.cpu, most)
+	e.group = workGroup(e.cpu, e.build.group, most)
 	e.vector = vectorWidth(e.q.device, e.cpu, e.build.width)
 	e.options = compilerOptions(e.cpu)
 	if e.cpu && e.info.PlatformName == pocl {
@@ -226,6 +240,14 @@ func (e unchecked) Device() engine.Device {
 }
 
 func (e unchecked) Close() error {
+	if is, err := e.keep(); is {
+		return err
+	}
+	return e.release()
+}
+
+// release gives back all that the device has.
+func (e unchecked) release() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	done(e.q.last, nil)
 	l := e.library()

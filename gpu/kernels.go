@@ -3,6 +3,7 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,11 +51,11 @@ func (e *deviceEngine) sumColumns() int {
 }
 
 // workGroup returns how many work-items a work-group has, a power of two, on a device that
-// allows most.
-func workGroup(cpu bool, most int) int {
-	size := 64
+// allows most: those wanted, if any are.
+func workGroup(cpu bool, wanted, most int) int {
+	size := cmp.Or(wanted, 64)
 	if cpu {
-		size = 8
+		size = cmp.Or(wanted, 8)
 	}
 	for size > max(most, 1) {
 		size /= 2
@@ -95,7 +96,7 @@ func (e *deviceEngine) library() (l library) {
 		"region update add vector sparse weightedsparse kernelvalue projectsparse project",
 		fmt.Sprintf(" -DNARROW=0%s -DWIDTH=%d -DGROUP=%d -DBLOCK=%d", sums, vector, group,
 			numerics.Block), []kernelUse{
-			{&e.predict, "predict", 64}, {&e.assign, "assign", group},
+			{&e.predict, "predict", 64}, {&e.countPredicted, "count_predicted", group}, {&e.assign, "assign", group},
 			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", group},
 			{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64},
 			{&e.scoreSparse, "score_sparse", 64},

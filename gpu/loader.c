@@ -35,6 +35,7 @@
 	INT(clGetProgramBuildInfo, \
 		(cl_program a, cl_device_id b, cl_program_build_info c, size_t d, void *e, size_t *f), \
 		(a, b, c, d, e, f)) \
+	INT(clGetProgramInfo, (cl_program a, cl_program_info b, size_t c, void *d, size_t *e), (a, b, c, d, e)) \
 	INT(clSetKernelArg, (cl_kernel a, cl_uint b, size_t c, const void *d), (a, b, c, d)) \
 	INT(clGetKernelInfo, (cl_kernel a, cl_kernel_info b, size_t c, void *d, size_t *e), (a, b, c, d, e)) \
 	INT(clGetKernelArgInfo, \

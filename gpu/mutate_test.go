@@ -34,7 +34,7 @@ func catcherFirst(t *testing.T, mutant string, cases []enginetest.Case) []engine
 }
 
 // mutate returns the kernels with all occurrences of a text in one file replaced.
-func mutate(t *testing.T, file, from, to string) []string {
+func mutate(t testing.TB, file, from, to string) []string {
 	t.Helper()
 	sources, err := kernels.Sources()
 	if err != nil {
@@ -201,6 +201,8 @@ func TestSelfTestRefuses(t *testing.T) {
 				"project" + known},
 			{"leaving not subtracted", "gpu", "add.cl", "term >= 0 ? sum : -sum",
 				"term >= 0 ? sum : 0", "class sums" + known},
+			{"count_predicted", "gpu", "region.cl", "Q + labels[i]);", "Q + labels[0]);",
+				"count predicted" + known},
 			{"score_16", "gpu", "score.cl", "scores[SCORE(u, classes[g * CLASSES + c])] = score[c]",
 				"scores[SCORE(u, classes[g * CLASSES + c])] = CLASSES == 16 ? 0 : score[c]",
 				"score of 17 classes" + known},

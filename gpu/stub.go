@@ -26,3 +26,6 @@ func LeftOut() []error { return nil }
 
 // Open returns ErrNotBuilt.
 func Open(Info, Options) (engine.Engine, error) { return nil, errNotBuilt }
+
+// Keep does nothing.
+func Keep() (end func() error) { return func() error { return nil } }

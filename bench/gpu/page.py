@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints docs/gpu.md: page.py results.jsonl, which run.sh wrote. Exits with 1 if a part failed."""
+"""Prints docs/gpu.md: page.py FOLDER, which run.sh filled. Exits with 1 if a measurement failed."""
+import glob
 import json
 import re
 import sys
@@ -8,14 +9,19 @@ BENCHMARK = re.compile(r"^Benchmark(\w+)/([^/]+)/?(.*?)(?:-\d+)?\s+\d+\s+([\d.]+
 
 CHECKS = """Conformance are the cases that every engine has to pass, to the bit; bench/same-bits.sh trains the same models
 in many ways and compares W."""
-STEPS = """40 % pairwise noise, C known, one pair of classes corrected in a step. torch makes its steps from
-Fashion-MNIST, in the best way known to us (bench/peers/torch_step.py)."""
+STEPS = """40 % pairwise noise, C known, one pair of classes corrected in a step."""
 OPERATIONS = "`uma-gpu bench` on the same examples. GB are 10⁹ bytes of examples read."
 LEARNING = """The same examples, C known, one penalty. An evaluation makes scores, residuals, their weighted sums and the
-loss of one W; a step of the learner has one or more. torch's evaluation is plain: no C, no exact sums."""
-EVALUATIONS = """The fastest of several. Two operations for each term of the two products; the bandwidth counts one reading of
-the stored values and their columns."""
-PROJECTIONS = "n examples, m landmarks; the kernel function is named first. No axes means the kernel values alone."
+loss of one W; a step of the learner has one or more."""
+DEVICE = "Medians. The share of the memory is what could be written to, all at once."
+KERNELS = """What the device's compiler made of each kernel: bytes in memory instead of registers, by the driver; registers
+and bytes spilled (stores + loads), by NVIDIA's assembler; arrays, and the inner loop, by the PTX."""
+PROFILE = """Medians of 20, and the time that the device's events tell of one more. The roofline is the larger of the
+multiply-adds at their peak and the bytes, read once, at the bandwidth of copies."""
+VARIANTS = """The form for GPUs, medians of 20 in ms. In those that are in the contract's order no bit may differ; the others
+say what the order costs."""
+FITS = """Logistic regression, one penalty, and what torch and scikit-learn do of it on data of the same size. torch's
+evaluation is plain: no C, no exact sums, no fixed order; with TF32 it has 10 bits of each factor."""
 MEMORY = """The limit is one that the program is given. Devices that share the host's memory use in place what does not
 fit; others have it streamed to them. Rescoring is told to copy on every device."""
 
@@ -32,11 +38,13 @@ def table(head, rows, text=1):
 
 
 class Page:
-    def __init__(self, path):
-        with open(path) as f:
-            lines = [json.loads(line) for line in f]
-        self.run, self.parts = lines[0], {p["part"]: p for p in lines[1:]}
-        listed = self.parts["devices"]["printed"]
+    def __init__(self, folder):
+        lines = []
+        for path in sorted(glob.glob(folder + "/[A-E].jsonl")):
+            with open(path) as f:
+                lines += [json.loads(line) for line in f]
+        self.run, self.parts = lines[0], {p["part"]: p for p in lines if "part" in p}
+        listed = self.parts.get("devices", {}).get("printed")
         found = {d["id"]: d for d in listed["devices"]} if isinstance(listed, dict) else {}
         self.cpu, self.device = found.get("cpu"), found.get(self.run["device"])
         self.verdicts = {name: self.verdict(name) for name in self.parts}
@@ -69,9 +77,11 @@ class Page:
         if name == "same bits":
             runs = len(re.findall(r"^[0-9a-f]{64}  ", p["printed"], re.M))
             return f"passed, {runs} runs" if runs else "FAILED, made no run"
+        if name == "kernels":
+            return "measured" if "\n| " in p["printed"] else "FAILED, found no kernel"
         if isinstance(p["printed"], str) and not self.benchmarks(name):
             return "FAILED, measured nothing"
-        if name == "torch" and "skipped" in p["printed"]:
+        if "skipped" in p["printed"]:
             return "skipped: " + p["printed"]["skipped"]
         return "measured"
 
@@ -92,7 +102,7 @@ class Page:
     def machine(self):
         d, c = self.device, self.cpu
         if not d or not c:
-            return "The list of devices could not be read."
+            return "There is no list of devices: part A makes it."
         text = (f"`opencl` is {d['name']} ({d['platform_name']}, driver {d['driver']}, {d['version']}), "
                 f"{d['compute_units']} compute units, {d['memory_bytes'] / 2**30:.1f} GiB; `cpu` is {c['name']}, "
                 f"{c['compute_units']} processors of the same machine.")
@@ -110,12 +120,59 @@ class Page:
 
     def data(self, name):
         d = self.printed(name)["data"]
-        what = "Synthetic examples" if d["source"] == "synthetic" else "Fashion-MNIST"
-        return f"{what}, {d['examples']} × {d['features']}, {d['classes']} classes, {d['storage']}. "
+        return f"Synthetic examples, {d['examples']} × {d['features']}, {d['classes']} classes, {d['storage']}. "
 
-    def torch(self):
-        t = self.printed("torch")
-        return f"torch {t['torch']} on {t['device']}"
+    def found(self):
+        rows = [[name.replace("_", " "), ", ".join(f"{number(v)} {unit}" for unit, v in m.items() if unit != "seconds")]
+                for name, m in self.benchmarks("the device").items()]
+        return table(["what", "found"], rows, 2)
+
+    def kernels(self):
+        return "\n".join(line for line in self.printed("kernels").splitlines() if line.startswith("|"))
+
+    def profile(self):
+        found = self.benchmarks("profile")
+        peak, rows = found.pop("peak"), []
+        for name, m in found.items():
+            kernels = sorted(((v, unit[3:]) for unit, v in m.items()
+                              if unit.startswith("ms-") and unit != "ms-of-device"), reverse=True)
+            rows.append([name.replace("_", " "), ", ".join(f"{k} {number(v)}" for v, k in kernels[:5]), number(m["ms"]),
+                         number(m["ms-of-device"]), number(m["%roofline"])])
+        return table(["operation", "ms of its kernels and copies", "ms", "ms of the device", "% of the roofline"], rows, 2) + \
+            f"\n\nThe peak was {number(2 * peak['Gfma/s'])} GFLOP/s, the bandwidth {number(peak['GB/s'])} GB/s."
+
+    def variants(self):
+        found, rows, works = {}, {}, []
+        for name, m in self.benchmarks("variants").items():
+            variant, work = name.replace("_", " ").split("/")
+            found[variant, work] = m
+            works += [work] * (work not in works)
+            rows.setdefault(variant, []).append(m)
+        return table(["variant"] + works + ["numbers that differ"],
+                     [[variant] + [number(found[variant, w]["ms"]) if (variant, w) in found else "-" for w in works] +
+                      [number(sum(m["differ"] for m in all_of))] for variant, all_of in rows.items()])
+
+    def fits(self):
+        rows = []
+        for fit in (name.removesuffix(", opencl") for name in self.parts if re.fullmatch("fit .*, opencl", name)):
+            of = " × ".join(fit.split()[1].split(",")[:3])
+            if self.good(fit + ", opencl"):
+                run = self.printed(fit + ", opencl")["run"]
+                rows.append([of, "uma-gpu opencl", number(1e3 * self.phase(fit + ", opencl", "evaluate")),
+                             f"{number(run['whole']['seconds'])} ({run['steps']})"])
+            if not self.good(fit + ", torch"):
+                continue
+            t = self.printed(fit + ", torch")
+            name, sklearn = f"torch {t['torch']}, {t['device']}", t["scikit-learn"]
+            rows.append([of, name, number(1e3 * t["evaluation"]),
+                         f"{number(t['training']['seconds'])} ({t['training']['steps']})"])
+            if "evaluation_tf32" in t:
+                rows.append([of, name + ", TF32", number(1e3 * t["evaluation_tf32"]), "-"])
+            rows.append([of, f"scikit-learn {sklearn.get('version', '')} on it", "-", sklearn.get("skipped") or
+                         f"{number(sklearn['seconds'])} ({sklearn['steps']})"])
+            if "step" in t:
+                rows.append([of, name + f": a step of UMA takes {number(1e3 * t['step']['seconds'])} ms", "-", "-"])
+        return table(["size", "by", "an evaluation, ms", "a training, s (iterations)"], rows, 2)
 
     def steps(self):
         one = self.printed("steps, opencl")["run"]
@@ -125,9 +182,6 @@ class Page:
             o = self.printed(name)["run"]["step"]
             times = [number(1e3 * o[k]) for k in ("seconds", "seconds_least", "seconds_most")]
             rows.append([label] + times + [number(o["seconds"] / base)])
-        if self.good("torch"):
-            t = self.printed("torch")
-            rows.append([self.torch(), number(1e3 * t["seconds"]), "-", "-", number(t["seconds"] / base)])
         text = table(["a step by", "ms", "least", "most", "times opencl"], rows)
         return f"The median of the {one['steps']} steps of a run.\n\n" + text
 
@@ -156,30 +210,7 @@ class Page:
             whole = f"{number(run['whole']['seconds'])} ({run['steps']} steps)"
             rows.append([label, number(1e3 * evaluation), number(evaluation / base),
                          number(1e3 * run["step"]["seconds"]), whole])
-        if self.good("torch"):
-            t = self.printed("torch")
-            rows.append([self.torch(), number(1e3 * t["evaluation"]), number(t["evaluation"] / base), "-", "-"])
         return table(["by", "an evaluation, ms", "times opencl", "a step, ms", "a run, s"], rows)
-
-    def compared(self, kind):
-        """Evaluations or projections: opencl beside cpu."""
-        peak = bandwidth = 0
-        if self.good("peak"):
-            peak = 2 * max(m["Gfma/s-peak"] for m in self.benchmarks("peak").values())
-        if self.good("steps, opencl"):
-            bandwidth = self.printed("steps, opencl")["bandwidth_gb_per_s"]
-        share = lambda v, of: number(100 * v / of) if v and of else "-"
-        cpu, rows = self.benchmarks(f"{kind}, cpu"), []
-        for name, m in self.benchmarks(f"{kind}, opencl").items():
-            shown = name.removesuffix("/evaluate").replace("/", ", ")
-            rows.append([shown, number(1e3 * m["seconds"]), number(m["GFLOP/s"]), share(m["GFLOP/s"], peak)])
-            if kind == "evaluations":
-                rows[-1].append(share(m.get("GB/s"), bandwidth))
-            c = cpu.get(name)
-            rows[-1] += [number(1e3 * c["seconds"]), number(c["seconds"] / m["seconds"])] if c else ["-", "-"]
-        head = ["examples", "opencl ms", "GFLOP/s", "% of the fma peak"]
-        head += ["% of bandwidth"] * (kind == "evaluations") + ["cpu ms", "cpu ms / opencl ms"]
-        return table(head, rows) + (f"\n\nThe fma peak of `opencl` was {number(peak)} GFLOP/s." if peak else "")
 
     def memory(self):
         rows = []
@@ -215,10 +246,11 @@ class Page:
             self.section("A step of UMA", steps, self.steps, data + STEPS),
             self.section("Operations", steps, self.operations, OPERATIONS),
             self.section("Logistic regression", ["logistic, opencl", "logistic, cpu"], self.learning, LEARNING),
-            self.section("Evaluations of other sizes", ["evaluations, opencl", "evaluations, cpu"],
-                         lambda: self.compared("evaluations"), EVALUATIONS),
-            self.section("Projection on kernel principal components", ["projections, opencl", "projections, cpu"],
-                         lambda: self.compared("projections"), PROJECTIONS),
+            self.section("The device", ["the device"], self.found, DEVICE),
+            self.section("Kernels", ["kernels"], self.kernels, KERNELS),
+            self.section("Profile", ["profile"], self.profile, PROFILE),
+            self.section("Variants", ["variants"], self.variants, VARIANTS),
+            self.section("Trainings, and the price of bits", [], self.fits, FITS),
             self.section("More than memory holds", [], self.memory, MEMORY)])
 
 
@@ -226,5 +258,5 @@ if __name__ == "__main__":
     page = Page(sys.argv[1])
     print(page.text(), end="")
     for name in page.failed():
-        print(f"{name}: {page.verdicts[name]}; results.jsonl has what it told", file=sys.stderr)
+        print(f"{name}: {page.verdicts[name]}; PART.jsonl has what it told", file=sys.stderr)
     sys.exit(1 if page.failed() else 0)

@@ -2,30 +2,34 @@
 # Tests an OpenCL device and measures it, with what `make bench-gpu-build` has laid beside
 # this script. Needs a driver, python3 and coreutils: no Go, no package, no Internet.
 #
-# usage: run.sh OUT
-#   OUT gets results.jsonl, a line for each part with what it printed, and gpu.md made of it
-#   SMALL=1  fewer parts and small sizes, on any device; without it there has to be a GPU
+# usage: run.sh OUT [PART...]
+#   PARTs are A, what is there: devices, launches, copies, memory, what the compiler made; B, the
+#   same bits; C, a profile: steps, evaluations, projections, in kernels and beside the processor;
+#   D, other ways to compile and to cut; E, trainings beside torch and scikit-learn. All, if none
+#   is named. Each takes at most 8 minutes.
+#   OUT gets PART.jsonl, a line for each measurement as soon as it is made, and gpu.md of all parts
+#   that it has
+#   SMALL=1  fewer measurements and small sizes, on any device; without it there has to be a GPU
 #   DEVICE   an id of `uma-gpu devices`; the first GPU if it is not set, else the first OpenCL device
-#   BUDGET   seconds for all parts together: 420. What does not fit in says so, as does a part
-#            that takes longer than its own limit.
-# Exits with 1 if a part failed, found nothing, or took too long.
+#   BUDGET   seconds for a part: 460. What does not fit in says so, as does a measurement that takes
+#            longer than its own limit.
+# Exits with 1 if a measurement failed, found nothing, or took too long.
 set -eu
-[ $# = 1 ] || { echo "usage: run.sh OUT" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: run.sh OUT [PART...]" >&2; exit 2; }
 here=$(dirname "$(realpath "$0")")
 mkdir -p "$1"
 out=$(realpath "$1")
+shift
+[ $# -gt 0 ] || set -- A B C D E
 small=${SMALL:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 ln -s "$here/data" data
 uma=$here/uma-gpu
-end=$(($(date +%s) + ${BUDGET:-420}))
-results=$out/results.jsonl
-rm -f "$results" "$out/gpu.md"
 
-# part NAME LIMIT COMMAND...: runs a command for at most LIMIT seconds and records it.
-part() {
+# measure NAME LIMIT COMMAND...: runs a command for at most LIMIT seconds and records it.
+measure() {
 	name=$1 limit=$2
 	shift 2
 	start=$(date +%s)
@@ -71,57 +75,74 @@ if [ "${found#* }" != GPU ] && [ -z "$small" ]; then
 fi
 export DEVICE="$device"
 
-# benchmark NAME LIMIT FILE PATTERN TIME: a part made of the benchmarks of a binary of tests.
+# benchmark NAME LIMIT PATTERN [TIME]: a measurement by the benchmarks of package gpu.
 benchmark() {
-	part "$1" "$2" "$here/$3" '-test.run=^$' -test.timeout=0 "-test.bench=$4" "-test.benchtime=$5"
+	measure "$1" "$2" "$here/gpu.test" '-test.run=^$' -test.timeout=0 $full \
+		"-test.bench=$3" "-test.benchtime=${4:-1x}"
 }
 
-images=data/train-images-idx3-ubyte.gz
 if [ -n "$small" ]; then
-	conformance='from_a_file,_streamed$' sets=digits often=2x
-	data="--synthetic 4000,64,10 --repeat 1" steps=10
-	sizes='(n=3823|n=15000|n=5664)' product='n=16000/d=17/m=4000/axes=0'
+	full=-full=false conformance='from_a_file,_streamed$' sets=digits variants='(default|16_examples)'
+	data="--synthetic 4000,64,10 --repeat 1" steps=10 fits=2000,20,5,10
 else
-	conformance=. sets="digits synthetic" often=200ms
+	full=-full conformance=. sets="digits synthetic" variants=.
 	[ ! -d data/optdigits ] || sets="optdigits letter"
-	data="--synthetic 60000,784,10" steps=100
-	[ ! -e $images ] || data="--data $images --labels data/train-labels-idx1-ubyte.gz"
-	sizes=. product=.
+	data="--synthetic 60000,784,10" steps=100 fits="100000,1000,50,200 1280000,768,1000,10"
 fi
 large="--synthetic 500000,784,10 --repeat 3" allowed=512M
 # One pair of classes a step, as torch does it; one penalty, so that all evaluations are of all examples.
 uma_step="--learner uma --step pair --doubt 0 --steps $steps"
-logistic="--learner softmax --l2 1e-4 --steps $steps"
+logistic="--learner softmax --l2 1e-4"
 
-printf '{"device": "%s", "small": %s, "allowed": "%s"}\n' "$device" "$([ -n "$small" ] && echo true || echo false)" \
-	$allowed >"$results"
-part devices 60 "$uma" devices --json
-part conformance 120 "$here/gpu.test" -test.timeout=0 -test.v "-test.run=^TestConformance\$/^$device\$/$conformance"
 # shellcheck disable=SC2086 # lists of words
-{
-	part "same bits" 60 env ${small:+LEARNERS=softmax} sh "$here/same-bits.sh" "$uma" data $sets
-	part "steps, opencl" 40 "$uma" bench --json --quiet --device "$device" $data $uma_step
-	part "steps, cpu" 40 "$uma" bench --json --quiet --device cpu $data $uma_step
-	part "logistic, opencl" 40 "$uma" bench --json --quiet --device "$device" $data $logistic
-	part "logistic, cpu" 40 "$uma" bench --json --quiet --device cpu $data $logistic
+part() {
+	case $1 in
+	A)
+		measure devices 60 "$uma" devices --json
+		benchmark "the device" 120 "Device/^$device\$"
+		[ -n "$small" ] || measure kernels 270 "$here/gpu.test" -test.run=TestBinaries -first-hour
+		;;
+	B)
+		measure conformance 340 "$here/gpu.test" -test.timeout=0 -test.v \
+			"-test.run=^TestConformance\$/^$device\$/$conformance"
+		measure "same bits" 120 env ${small:+LEARNERS=softmax} sh "$here/same-bits.sh" "$uma" data $sets
+		;;
+	C)
+		measure "steps, opencl" 40 "$uma" bench --json --quiet --device "$device" $data $uma_step
+		measure "steps, cpu" 40 "$uma" bench --json --quiet --device cpu $data $uma_step
+		measure "logistic, opencl" 40 "$uma" bench --json --quiet --device "$device" $data $logistic --steps $steps
+		measure "logistic, cpu" 40 "$uma" bench --json --quiet --device cpu $data $logistic --steps $steps
+		benchmark profile 240 "Profile/^$device\$"
+		benchmark streamed 30 "Streamed/^$device\$" 3x
+		# Small, these would take most of the time; the conformance suite has tiles.
+		[ -n "$small" ] || {
+			measure "large" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --steps $steps
+			measure "large, little memory" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --steps $steps \
+				--memory-limit $allowed
+		}
+		;;
+	D) benchmark variants 450 "Variants/^$device\$/$variants" ;;
+	E)
+		for fit in $fits; do
+			measure "fit $fit, torch" 100 python3 "$here/torch_runs.py" $(echo "$fit" | tr , ' ')
+			measure "fit $fit, opencl" 120 "$uma" bench --json --quiet --device "$device" --repeat 1 $logistic \
+				--synthetic "${fit%,*}" --steps "${fit##*,}"
+		done
+		;;
+	*)
+		echo "run.sh: found the part $1, wanted A, B, C, D or E" >&2
+		exit 2
+		;;
+	esac
 }
-if ! python3 -c 'import torch' 2>/dev/null; then
-	part torch 20 python3 "$here/torch_step.py" # says why not
-elif [ -n "$small" ] || [ ! -e $images ]; then
-	part torch 20 echo '{"skipped": "it learns from Fashion-MNIST, which this run did not"}'
-else
-	part torch 60 sh -c 'python3 "$0/prepare.py" data arrays && python3 "$0/torch_step.py" arrays 200' "$here"
-fi
-benchmark peak 20 gpu.test "Peak/^$device\$" 3x
-benchmark "evaluations, opencl" 60 enginetest.test "Evaluate/^$device\$/./$sizes/././evaluate" $often
-benchmark "evaluations, cpu" 60 enginetest.test "Evaluate/^cpu\$/./$sizes/././evaluate" $often
-benchmark "projections, opencl" 40 enginetest.test "Project/^$device\$/./$product" $often
-benchmark "projections, cpu" 40 enginetest.test "Project/^cpu\$/./$product" $often
-benchmark streamed 30 gpu.test "Streamed/^$device\$" 3x
-# Small, these would take most of the time; the conformance suite has tiles.
-# shellcheck disable=SC2086 # lists of words
-[ -n "$small" ] || {
-	part "large" 60 "$uma" bench --json --quiet --device "$device" $large $logistic
-	part "large, little memory" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --memory-limit $allowed
-}
-python3 "$here/page.py" "$results" >"$out/gpu.md"
+
+for letter in "$@"; do
+	results=$out/$letter.jsonl
+	end=$(($(date +%s) + ${BUDGET:-460}))
+	printf '{"device": "%s", "small": %s, "allowed": "%s"}\n' "$device" "$([ -n "$small" ] && echo true || echo false)" \
+		$allowed >"$results"
+	part "$letter"
+	status=0
+	python3 "$here/page.py" "$out" >"$out/gpu.md" || status=$?
+done
+exit $status

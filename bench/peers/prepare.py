@@ -1,19 +1,16 @@
 #!/usr/bin/python3
-"""Writes what torch_step.py and online.py read: prepare.py SOURCE DIR
+"""Writes what online.py reads: prepare.py SOURCE DIR
 
 SOURCE holds the files of Fashion-MNIST. DIR gets, prepared as `uma-gpu train`
 prepares dense data (standardize,bias,l2):
   x.npy              training examples, float32, n x 785
   y.npy              their right labels, int32
-  noisy.npy C.csv    labels with 40 % pairwise noise, and its matrix
 """
 import gzip
 import os
 import sys
 
 import numpy as np
-
-NOISE = 0.4
 
 
 def idx(path):
@@ -43,14 +40,8 @@ def main(source, out):
     x = np.ones((len(raw), raw.shape[1] + 1), np.float32)
     x[:, :-1] = (raw - raw.mean(0, dtype=np.float64)) / sd
     x /= np.sqrt((x.astype(np.float64) ** 2).sum(1, keepdims=True))
-    rng = np.random.default_rng(1)
-    noisy = np.where(rng.random(len(y)) < NOISE, (y + 1) % 10, y).astype(np.int32)
-    for name, value in [("x", x), ("y", y), ("noisy", noisy)]:
+    for name, value in [("x", x), ("y", y)]:
         np.save(os.path.join(out, name + ".npy"), value)
-    with open(os.path.join(out, "C.csv"), "w") as f:
-        f.write("noisy\\true," + ",".join(map(str, range(10))) + "\n")
-        for p in range(10):
-            f.write(",".join([str(p)] + [str(1 - NOISE if p == q else NOISE if p == (q + 1) % 10 else 0) for q in range(10)]) + "\n")
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ const (
 	// sparseCost is how much longer a stored value takes than a dense one.
 	sparseCost = 8
 	// sparseMost is the most classes that a sparse kernel takes at once.
-	sparseMost = 16
+	sparseMost = 32
 )
 
 // packSparse writes the weights of all classes for one column side by side.
@@ -166,7 +166,7 @@ func (r *resident) scoreSparse(from, to int, scratch []float32) {
 		for b := from; b < to; b++ {
 			first, end := b*lanes, min((b+1)*lanes, r.x.N)
 			out := scratch[:(end-first)*n]
-			r.k.sparse[at](r.x.Starts[first:end+1], r.x.Columns, r.x.Values, p.w, out)
+			r.k.sparse[at](r.x.Starts[first:end+1], r.x.Columns, r.x.Values, p.w, n, out)
 			for c, at := range p.lines {
 				line := r.scores[b*r.q*lanes+at:]
 				line = line[:end-first]
@@ -206,11 +206,11 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 func (r *resident) prepare(w engine.Weights, classes []int) {
 	r.e.rescored.Add(int64(r.x.N))
 	r.read()
-	widths := r.k.widths
 	if r.x.Sparse() {
-		widths = r.k.sparseWidths
+		r.plan(classes, r.k.sparseWidths, r.k.fewer)
+	} else {
+		r.plan(classes, r.k.widths, false)
 	}
-	r.plan(classes, widths)
 	r.pack(w)
 }
 
@@ -226,12 +226,15 @@ func (r *resident) read() {
 // denseTasks returns the number of tasks that denseTask is for.
 func (r *resident) denseTasks() int { return panels(r.blocks, r.dense.blocksPerTask()) }
 
-// plan cuts the classes in passes of some of the widths, which increase.
-func (r *resident) plan(classes []int, widths []int) {
+// plan cuts the classes in passes of some of the widths, which increase, or of fewer classes.
+func (r *resident) plan(classes []int, widths []int, fewer bool) {
 	used := 0
 	for len(classes) > 0 {
 		least, _ := slices.BinarySearch(widths, len(classes))
 		n := widths[min(least, len(widths)-1)]
+		if fewer {
+			n = min(n, len(classes))
+		}
 		if used == len(r.passes) {
 			r.passes = append(r.passes, pass{})
 		}

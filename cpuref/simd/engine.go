@@ -5,8 +5,9 @@
 // Where a result depends on the order of its operations (clauses 1, 4 and 6 of
 // the numerics contract), each vector lane owns one result and goes through
 // its operations in the order that the contract fixes: lanes are examples in
-// scores, predictions and residuals, classes in norms, and in weighted sums columns
-// or, of sparse examples, rows of coefficients. Dense examples are used where they are.
+// predictions, residuals and scores, classes in norms and where scores are of more
+// than ten classes, and in weighted sums columns or, of sparse examples, rows of
+// coefficients. Dense examples are used where they are.
 //
 // The assembly is generated from internal/gen, a module of its own.
 package simd

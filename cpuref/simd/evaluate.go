@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // evaluator is a resident with targets.
@@ -19,8 +20,8 @@ import (
 type evaluator struct {
 	*resident
 	targets engine.Targets
-	classes []int   // all of them
-	columns columns // of sparse examples
+	classes []int     // all of them
+	columns []columns // of sparse examples
 
 	held  []float32 // coefficients of all examples
 	count int       // of them for each
@@ -48,7 +49,7 @@ func (e *processor) evaluatorScratch(x dataset.Examples, classes int) (scratch i
 		scratch = memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes)
 	}
 	if x.Sparse() {
-		scratch = memory.Sum(scratch, memory.Product(8, x.Size()), memory.Product(16, x.D))
+		scratch = memory.Sum(scratch, memory.Product(20, x.Size()), memory.Product(16, x.D))
 		own += 8 * columnsPerTask * lanes
 	}
 	workers := min(runtime.GOMAXPROCS(0), panels(x.N, span))
@@ -205,7 +206,7 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int,
 			fill(own, at, own.share.a)
 			v.holdByExample(at, own.share.a)
 		})
-		v.each(v.columns.tasks()*panels(count, lanes), 0, work*sparseCost, v.sumColumns)
+		v.each(len(v.columns)*panels(count, lanes), 0, work*sparseCost, v.sumColumns)
 	case ownSums(count, v.x.D):
 		v.each(spans, span, 2*work, func(at int, own *worker) {
 			fill(own, at, own.share.a)
@@ -278,50 +279,78 @@ func (v *evaluator) addShares() {
 }
 
 const (
-	columnsPerTask = 1024    // at most
+	columnsPerTask = 256     // at most: their sums stay in a first-level cache
 	valuesPerTask  = 1 << 14 // at most, but for one column
 )
 
-// columns are the values of sparse examples column by column, in order of the examples.
+// columns are some columns of sparse examples, in order of the examples.
 type columns struct {
-	starts []int64 // of each column in rows and values
-	rows   []int32 // the example of each value
-	values []float32
-	cuts   []int // the first column of each task, and their number
+	first, last int       // from first to last-1
+	rows        []int32   // the example of each value
+	values      []float32 // column by column
+	// see columnSumsGo; short ones before long ones, so that the processor foresees where one ends
+	runs []int32
 }
 
-func newColumns(x dataset.Examples) columns {
-	c := columns{
-		starts: make([]int64, x.D+1), rows: make([]int32, len(x.Values)), values: make([]float32,
-			len(x.Values)),
-	}
+// newColumns returns all columns, as many together as a task takes.
+func newColumns(x dataset.Examples) []columns {
+	starts, next := make([]int64, x.D+1), make([]int64, x.D)
+	rows, values := make([]int32, len(x.Values)), make([]float32, len(x.Values))
 	for _, j := range x.Columns {
-		c.starts[j+1]++
+		starts[j+1]++
 	}
 	for j := range x.D {
-		c.starts[j+1] += c.starts[j]
+		starts[j+1] += starts[j]
 	}
-	next := make([]int64, x.D)
-	copy(next, c.starts)
+	copy(next, starts)
 	for i := range x.N {
-		columns, values := x.SparseRow(i)
+		columns, stored := x.SparseRow(i)
 		for k, j := range columns {
-			c.rows[next[j]], c.values[next[j]] = int32(i), values[k]
+			rows[next[j]], values[next[j]] = int32(i), stored[k]
 			next[j]++
 		}
 	}
-	c.cuts = []int{0}
-	for first, j := 0, 0; j < x.D; j++ {
-		if j-first == columnsPerTask || j > first && c.starts[j+1]-c.starts[first] > valuesPerTask {
-			c.cuts = append(c.cuts, j)
+	var all []columns
+	for first, j := 0, 1; j <= x.D; j++ {
+		if j == x.D || j-first == columnsPerTask || starts[j+1]-starts[first] > valuesPerTask {
+			from, to := starts[first], starts[j]
+			all = append(all, columns{first: first, last: j, rows: rows[from:to], values: values[from:to]})
 			first = j
 		}
 	}
-	c.cuts = append(c.cuts, x.D)
-	return c
+	parallel.Tasks(len(all), func(task int) {
+		c := &all[task]
+		c.cut(starts[c.first : c.last+1])
+	})
+	return all
 }
 
-func (c *columns) tasks() int { return len(c.cuts) - 1 }
+// cut makes the runs of columns that start there.
+func (c *columns) cut(starts []int64) {
+	// each calls f for all runs.
+	each := func(f func(first, values, column int)) {
+		for j := range c.last - c.first {
+			at, end := int(starts[j]-starts[0]), int(starts[j+1]-starts[0])
+			for at < end {
+				first, last := at, c.rows[at]|(span-1)
+				for at++; at < end && c.rows[at] <= last; at++ {
+				}
+				f(first, at-first, j)
+			}
+		}
+	}
+	var next [span + 2]int // where the next run of so many values goes
+	each(func(_, values, _ int) { next[values+1]++ })
+	for values := range next[1:] {
+		next[values+1] += next[values]
+	}
+	c.runs = make([]int32, 3*next[span+1])
+	each(func(first, values, column int) {
+		run := c.runs[3*next[values]:]
+		run[0], run[1], run[2] = int32(first), int32(values), int32(column)
+		next[values]++
+	})
+}
 
 // holdByExample keeps the coefficients of a span, 16 rows of each example side by side.
 func (v *evaluator) holdByExample(at int, a []float32) {
@@ -335,13 +364,13 @@ func (v *evaluator) holdByExample(at int, a []float32) {
 
 // sumColumns computes the weighted sums of some columns for 16 rows of coefficients.
 func (v *evaluator) sumColumns(task int, own *worker) {
-	c := &v.columns
-	from, to, group := c.cuts[task%c.tasks()], c.cuts[task%c.tasks()+1], task/c.tasks()
-	sums := own.share.sums[:(to-from)*lanes]
+	c, group := &v.columns[task%len(v.columns)], task/len(v.columns)
+	sums := own.share.sums[:(c.last-c.first)*lanes]
+	clear(sums)
 	held := v.held[group*v.x.N*lanes : (group+1)*v.x.N*lanes]
-	v.k.columnSums(c.starts[from:to+1], c.rows, c.values, held, v.fixed.Scale(), sums)
+	v.k.columnSums(c.runs, c.rows, c.values, held, v.fixed.Scale(), sums)
 	for r := group * lanes; r < min((group+1)*lanes, v.count); r++ {
-		for j, sum := 0, v.sums[r*v.x.D+from:r*v.x.D+to]; j < len(sum); j++ {
+		for j, sum := 0, v.sums[r*v.x.D+c.first:r*v.x.D+c.last]; j < len(sum); j++ {
 			sum[j] = sums[j*lanes+r%lanes]
 		}
 	}

@@ -5518,205 +5518,119 @@ done:
 	VZEROUPPER
 	RET
 
-// func columnSumsAVX512(starts []int64, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// func columnSumsAVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·columnSumsAVX512(SB), NOSPLIT, $0-128
-	MOVQ         starts_base+0(FP), AX
-	MOVQ         starts_len+8(FP), CX
+	MOVQ         runs_base+0(FP), AX
+	MOVQ         runs_len+8(FP), CX
 	MOVQ         rows_base+24(FP), DX
 	MOVQ         values_base+48(FP), BX
 	MOVQ         a_base+72(FP), SI
 	MOVQ         sums_base+104(FP), DI
-	VBROADCASTSS scale+96(FP), Z3
-	DECQ         CX
+	VBROADCASTSS scale+96(FP), Z1
 
-column:
-	CMPQ   CX, $0x00
-	JLE    done
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z0, Z0, Z0
-	MOVQ   (AX), R8
-	MOVQ   8(AX), R9
-	MOVQ   $0x00000100, R11
-	CMPQ   R8, R9
-	JGE    store
+run:
+	TESTQ   CX, CX
+	JE      done
+	MOVLQSX (AX), R8
+	MOVLQSX 4(AX), R9
+	MOVLQSX 8(AX), R11
+	SHLQ    $0x07, R11
+	VPXORD  Z0, Z0, Z0
 
 value:
-	MOVLQSX (DX)(R8*4), R10
-	CMPQ    R10, R11
-	JGE     flush
-
-multiply:
+	MOVLQSX       (DX)(R8*4), R10
 	SHLQ          $0x06, R10
-	VBROADCASTSS  (BX)(R8*4), Z4
-	VFMADD231PS   (SI)(R10*1), Z4, Z0
+	VBROADCASTSS  (BX)(R8*4), Z2
+	VFMADD231PS   (SI)(R10*1), Z2, Z0
 	INCQ          R8
-	CMPQ          R8, R9
-	JLT           value
-	VMULPS        Z3, Z0, Z0
-	VCVTPS2QQ     Y0, Z4
-	VPADDQ        Z4, Z1, Z1
-	VEXTRACTF32X8 $0x01, Z0, Y4
-	VCVTPS2QQ     Y4, Z4
-	VPADDQ        Z4, Z2, Z2
-	VPXORD        Z0, Z0, Z0
-
-store:
-	VMOVDQU64 Z1, (DI)
-	VMOVDQU64 Z2, 64(DI)
-	ADDQ      $0x00000080, DI
-	ADDQ      $0x08, AX
-	DECQ      CX
-	JMP       column
-
-	// Another block.
-flush:
-	VMULPS        Z3, Z0, Z0
-	VCVTPS2QQ     Y0, Z4
-	VPADDQ        Z4, Z1, Z1
-	VEXTRACTF32X8 $0x01, Z0, Y4
-	VCVTPS2QQ     Y4, Z4
-	VPADDQ        Z4, Z2, Z2
-	VPXORD        Z0, Z0, Z0
-	MOVQ          R10, R11
-	ORQ           $0x000000ff, R11
-	INCQ          R11
-	JMP           multiply
+	DECQ          R9
+	JNE           value
+	VMULPS        Z1, Z0, Z0
+	VCVTPS2QQ     Y0, Z2
+	VEXTRACTF32X8 $0x01, Z0, Y3
+	VCVTPS2QQ     Y3, Z3
+	VPADDQ        (DI)(R11*1), Z2, Z2
+	VMOVDQU64     Z2, (DI)(R11*1)
+	VPADDQ        64(DI)(R11*1), Z3, Z3
+	VMOVDQU64     Z3, 64(DI)(R11*1)
+	ADDQ          $0x0c, AX
+	SUBQ          $0x03, CX
+	JMP           run
 
 done:
 	VZEROUPPER
 	RET
 
-// func columnSumsAVX2(starts []int64, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// func columnSumsAVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
 // Requires: AVX, FMA3
 TEXT ·columnSumsAVX2(SB), NOSPLIT, $64-128
-	MOVQ         starts_base+0(FP), AX
-	MOVQ         starts_len+8(FP), CX
+	MOVQ         runs_base+0(FP), AX
+	MOVQ         runs_len+8(FP), CX
 	MOVQ         rows_base+24(FP), DX
 	MOVQ         values_base+48(FP), BX
 	MOVQ         a_base+72(FP), SI
 	MOVQ         sums_base+104(FP), DI
 	VBROADCASTSS scale+96(FP), Y2
-	DECQ         CX
 
-column:
-	CMPQ    CX, $0x00
-	JLE     done
+run:
+	TESTQ   CX, CX
+	JE      done
+	MOVLQSX (AX), R8
+	MOVLQSX 4(AX), R9
+	MOVLQSX 8(AX), R11
+	SHLQ    $0x07, R11
 	VXORPS  Y0, Y0, Y0
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y0, 32(DI)
 	VXORPS  Y1, Y1, Y1
-	VMOVUPS Y0, 64(DI)
-	VMOVUPS Y0, 96(DI)
-	MOVQ    (AX), R8
-	MOVQ    8(AX), R9
-	MOVQ    $0x00000100, R11
-	CMPQ    R8, R9
-	JGE     store
 
 value:
-	MOVLQSX (DX)(R8*4), R10
-	CMPQ    R10, R11
-	JGE     flush
-
-multiply:
+	MOVLQSX      (DX)(R8*4), R10
 	SHLQ         $0x06, R10
 	VBROADCASTSS (BX)(R8*4), Y3
 	VFMADD231PS  (SI)(R10*1), Y3, Y0
 	VFMADD231PS  32(SI)(R10*1), Y3, Y1
 	INCQ         R8
-	CMPQ         R8, R9
-	JLT          value
+	DECQ         R9
+	JNE          value
 	VMULPS       Y2, Y0, Y0
 	VMOVUPS      Y0, (SP)
-	VXORPS       Y0, Y0, Y0
 	VMULPS       Y2, Y1, Y1
 	VMOVUPS      Y1, 32(SP)
-	VXORPS       Y1, Y1, Y1
 	VCVTSS2SIQ   (SP), R8
-	ADDQ         R8, (DI)
+	ADDQ         R8, (DI)(R11*1)
 	VCVTSS2SIQ   4(SP), R8
-	ADDQ         R8, 8(DI)
+	ADDQ         R8, 8(DI)(R11*1)
 	VCVTSS2SIQ   8(SP), R8
-	ADDQ         R8, 16(DI)
+	ADDQ         R8, 16(DI)(R11*1)
 	VCVTSS2SIQ   12(SP), R8
-	ADDQ         R8, 24(DI)
+	ADDQ         R8, 24(DI)(R11*1)
 	VCVTSS2SIQ   16(SP), R8
-	ADDQ         R8, 32(DI)
+	ADDQ         R8, 32(DI)(R11*1)
 	VCVTSS2SIQ   20(SP), R8
-	ADDQ         R8, 40(DI)
+	ADDQ         R8, 40(DI)(R11*1)
 	VCVTSS2SIQ   24(SP), R8
-	ADDQ         R8, 48(DI)
+	ADDQ         R8, 48(DI)(R11*1)
 	VCVTSS2SIQ   28(SP), R8
-	ADDQ         R8, 56(DI)
+	ADDQ         R8, 56(DI)(R11*1)
 	VCVTSS2SIQ   32(SP), R8
-	ADDQ         R8, 64(DI)
+	ADDQ         R8, 64(DI)(R11*1)
 	VCVTSS2SIQ   36(SP), R8
-	ADDQ         R8, 72(DI)
+	ADDQ         R8, 72(DI)(R11*1)
 	VCVTSS2SIQ   40(SP), R8
-	ADDQ         R8, 80(DI)
+	ADDQ         R8, 80(DI)(R11*1)
 	VCVTSS2SIQ   44(SP), R8
-	ADDQ         R8, 88(DI)
+	ADDQ         R8, 88(DI)(R11*1)
 	VCVTSS2SIQ   48(SP), R8
-	ADDQ         R8, 96(DI)
+	ADDQ         R8, 96(DI)(R11*1)
 	VCVTSS2SIQ   52(SP), R8
-	ADDQ         R8, 104(DI)
+	ADDQ         R8, 104(DI)(R11*1)
 	VCVTSS2SIQ   56(SP), R8
-	ADDQ         R8, 112(DI)
+	ADDQ         R8, 112(DI)(R11*1)
 	VCVTSS2SIQ   60(SP), R8
-	ADDQ         R8, 120(DI)
-
-store:
-	ADDQ $0x00000080, DI
-	ADDQ $0x08, AX
-	DECQ CX
-	JMP  column
-
-	// Another block.
-flush:
-	VMULPS     Y2, Y0, Y0
-	VMOVUPS    Y0, (SP)
-	VXORPS     Y0, Y0, Y0
-	VMULPS     Y2, Y1, Y1
-	VMOVUPS    Y1, 32(SP)
-	VXORPS     Y1, Y1, Y1
-	VCVTSS2SIQ (SP), R11
-	ADDQ       R11, (DI)
-	VCVTSS2SIQ 4(SP), R11
-	ADDQ       R11, 8(DI)
-	VCVTSS2SIQ 8(SP), R11
-	ADDQ       R11, 16(DI)
-	VCVTSS2SIQ 12(SP), R11
-	ADDQ       R11, 24(DI)
-	VCVTSS2SIQ 16(SP), R11
-	ADDQ       R11, 32(DI)
-	VCVTSS2SIQ 20(SP), R11
-	ADDQ       R11, 40(DI)
-	VCVTSS2SIQ 24(SP), R11
-	ADDQ       R11, 48(DI)
-	VCVTSS2SIQ 28(SP), R11
-	ADDQ       R11, 56(DI)
-	VCVTSS2SIQ 32(SP), R11
-	ADDQ       R11, 64(DI)
-	VCVTSS2SIQ 36(SP), R11
-	ADDQ       R11, 72(DI)
-	VCVTSS2SIQ 40(SP), R11
-	ADDQ       R11, 80(DI)
-	VCVTSS2SIQ 44(SP), R11
-	ADDQ       R11, 88(DI)
-	VCVTSS2SIQ 48(SP), R11
-	ADDQ       R11, 96(DI)
-	VCVTSS2SIQ 52(SP), R11
-	ADDQ       R11, 104(DI)
-	VCVTSS2SIQ 56(SP), R11
-	ADDQ       R11, 112(DI)
-	VCVTSS2SIQ 60(SP), R11
-	ADDQ       R11, 120(DI)
-	MOVQ       R10, R11
-	ORQ        $0x000000ff, R11
-	INCQ       R11
-	JMP        multiply
+	ADDQ         R8, 120(DI)(R11*1)
+	ADDQ         $0x0c, AX
+	SUBQ         $0x03, CX
+	JMP          run
 
 done:
 	VZEROUPPER

@@ -6,7 +6,7 @@
 
 // func dense2AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense2AVX512(SB), NOSPLIT, $0-128
+TEXT ·dense2AVX512(SB), $0-128
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -123,8 +123,8 @@ last:
 	MOVQ $0x00000001, R11
 	JMP  groups
 
-	// All are added before any is stored, because a class may be there twice.
 flush:
+	// All are added before any is stored, because a class may be there twice.
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -161,7 +161,7 @@ done:
 
 // func dense4AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense4AVX512(SB), NOSPLIT, $0-128
+TEXT ·dense4AVX512(SB), $0-128
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -300,8 +300,8 @@ last:
 	MOVQ $0x00000001, R11
 	JMP  groups
 
-	// All are added before any is stored, because a class may be there twice.
 flush:
+	// All are added before any is stored, because a class may be there twice.
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -354,7 +354,7 @@ done:
 
 // func dense6AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense6AVX512(SB), NOSPLIT, $0-128
+TEXT ·dense6AVX512(SB), $0-128
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -515,8 +515,8 @@ last:
 	MOVQ $0x00000001, R11
 	JMP  groups
 
-	// All are added before any is stored, because a class may be there twice.
 flush:
+	// All are added before any is stored, because a class may be there twice.
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -585,7 +585,7 @@ done:
 
 // func dense8AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense8AVX512(SB), NOSPLIT, $0-128
+TEXT ·dense8AVX512(SB), $0-128
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -768,8 +768,8 @@ last:
 	MOVQ $0x00000001, R11
 	JMP  groups
 
-	// All are added before any is stored, because a class may be there twice.
 flush:
+	// All are added before any is stored, because a class may be there twice.
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -854,7 +854,7 @@ done:
 
 // func dense10AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense10AVX512(SB), NOSPLIT, $0-128
+TEXT ·dense10AVX512(SB), $0-128
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -1059,8 +1059,8 @@ last:
 	MOVQ $0x00000001, R11
 	JMP  groups
 
-	// All are added before any is stored, because a class may be there twice.
 flush:
+	// All are added before any is stored, because a class may be there twice.
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -1141,351 +1141,6 @@ flush:
 	MOVQ    72(R11), R11
 	LEAQ    (R8)(R11*4), R11
 	VMOVUPS Z9, (R11)
-	TESTQ   R10, R10
-	JNE     chunk
-
-	// The pointers stand at the next row; 15 more.
-	LEAQ (DX)(DX*4), R11
-	ADDQ R11, AX
-	ADDQ R11, BX
-	ADDQ R11, SI
-	ADDQ R11, DI
-	MOVQ step+112(FP), R11
-	LEAQ (R8)(R11*4), R8
-	DECQ blocks+32(FP)
-	JMP  block
-
-done:
-	VZEROUPPER
-	RET
-
-// func dense12AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense12AVX512(SB), NOSPLIT, $0-128
-	MOVQ  x_base+0(FP), AX
-	MOVQ  d+24(FP), CX
-	SHLQ  $0x02, CX
-	LEAQ  (CX)(CX*2), DX
-	LEAQ  (AX)(CX*1), BX
-	LEAQ  (BX)(CX*1), SI
-	LEAQ  (SI)(CX*1), DI
-	MOVQ  scores_base+88(FP), R8
-	MOVL  $0x000000f0, R9
-	KMOVW R9, K1
-	MOVL  $0x00000f00, R9
-	KMOVW R9, K2
-	MOVL  $0x0000f000, R9
-	KMOVW R9, K3
-
-block:
-	CMPQ blocks+32(FP), $0x00
-	JE   done
-	MOVQ w_base+40(FP), R9
-
-	// Groups of four columns; the last one ends with the row and so may begin back bytes too early, where w is 0.
-	MOVQ    CX, R12
-	NEGQ    R12
-	ANDQ    $0x0f, R12
-	LEAQ    (CX)(R12*1), R10
-	SHRQ    $0x04, R10
-	MOVQ    ahead+120(FP), R13
-	ADDQ    AX, R13
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    (R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    8(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    16(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    24(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    32(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    40(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    48(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    56(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    64(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    72(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    80(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    88(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y12, Y12, Y12
-	VMOVUPS Y12, (R11)
-	VMOVUPS Y12, 32(R11)
-
-chunk:
-	VPXORD  Z0, Z0, Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	VPXORD  Z10, Z10, Z10
-	VPXORD  Z11, Z11, Z11
-	MOVQ    $0x00000040, R11
-	CMPQ    R10, R11
-	CMOVQLT R10, R11
-	SUBQ    R11, R10
-	JNE     groups
-
-	// The last chunk: its last group apart, if it begins too early.
-	TESTQ R12, R12
-	JE    groups
-	DECQ  R11
-	JE    last
-
-groups:
-	PREFETCHT1       (R13)
-	PREFETCHT1       64(R13)
-	PREFETCHT1       128(R13)
-	PREFETCHT1       192(R13)
-	VBROADCASTF32X4  (AX), Z12
-	VBROADCASTF32X4  (AX)(CX*4), K1, Z12
-	VBROADCASTF32X4  (AX)(CX*8), K2, Z12
-	VBROADCASTF32X4  (AX)(DX*4), K3, Z12
-	VBROADCASTF32X4  (BX), Z13
-	VBROADCASTF32X4  (BX)(CX*4), K1, Z13
-	VBROADCASTF32X4  (BX)(CX*8), K2, Z13
-	VBROADCASTF32X4  (BX)(DX*4), K3, Z13
-	VBROADCASTF32X4  (SI), Z14
-	VBROADCASTF32X4  (SI)(CX*4), K1, Z14
-	VBROADCASTF32X4  (SI)(CX*8), K2, Z14
-	VBROADCASTF32X4  (SI)(DX*4), K3, Z14
-	VBROADCASTF32X4  (DI), Z15
-	VBROADCASTF32X4  (DI)(CX*4), K1, Z15
-	VBROADCASTF32X4  (DI)(CX*8), K2, Z15
-	VBROADCASTF32X4  (DI)(DX*4), K3, Z15
-	VUNPCKLPS        Z13, Z12, Z16
-	VUNPCKHPS        Z13, Z12, Z12
-	VUNPCKLPS        Z15, Z14, Z13
-	VUNPCKHPS        Z15, Z14, Z14
-	VUNPCKLPD        Z13, Z16, Z15
-	VFMADD231PS.BCST (R9), Z15, Z0
-	VFMADD231PS.BCST 4(R9), Z15, Z1
-	VFMADD231PS.BCST 8(R9), Z15, Z2
-	VFMADD231PS.BCST 12(R9), Z15, Z3
-	VFMADD231PS.BCST 16(R9), Z15, Z4
-	VFMADD231PS.BCST 20(R9), Z15, Z5
-	VFMADD231PS.BCST 24(R9), Z15, Z6
-	VFMADD231PS.BCST 28(R9), Z15, Z7
-	VFMADD231PS.BCST 32(R9), Z15, Z8
-	VFMADD231PS.BCST 36(R9), Z15, Z9
-	VFMADD231PS.BCST 40(R9), Z15, Z10
-	VFMADD231PS.BCST 44(R9), Z15, Z11
-	VUNPCKHPD        Z13, Z16, Z13
-	VFMADD231PS.BCST 48(R9), Z13, Z0
-	VFMADD231PS.BCST 52(R9), Z13, Z1
-	VFMADD231PS.BCST 56(R9), Z13, Z2
-	VFMADD231PS.BCST 60(R9), Z13, Z3
-	VFMADD231PS.BCST 64(R9), Z13, Z4
-	VFMADD231PS.BCST 68(R9), Z13, Z5
-	VFMADD231PS.BCST 72(R9), Z13, Z6
-	VFMADD231PS.BCST 76(R9), Z13, Z7
-	VFMADD231PS.BCST 80(R9), Z13, Z8
-	VFMADD231PS.BCST 84(R9), Z13, Z9
-	VFMADD231PS.BCST 88(R9), Z13, Z10
-	VFMADD231PS.BCST 92(R9), Z13, Z11
-	VUNPCKLPD        Z14, Z12, Z13
-	VFMADD231PS.BCST 96(R9), Z13, Z0
-	VFMADD231PS.BCST 100(R9), Z13, Z1
-	VFMADD231PS.BCST 104(R9), Z13, Z2
-	VFMADD231PS.BCST 108(R9), Z13, Z3
-	VFMADD231PS.BCST 112(R9), Z13, Z4
-	VFMADD231PS.BCST 116(R9), Z13, Z5
-	VFMADD231PS.BCST 120(R9), Z13, Z6
-	VFMADD231PS.BCST 124(R9), Z13, Z7
-	VFMADD231PS.BCST 128(R9), Z13, Z8
-	VFMADD231PS.BCST 132(R9), Z13, Z9
-	VFMADD231PS.BCST 136(R9), Z13, Z10
-	VFMADD231PS.BCST 140(R9), Z13, Z11
-	VUNPCKHPD        Z14, Z12, Z12
-	VFMADD231PS.BCST 144(R9), Z12, Z0
-	VFMADD231PS.BCST 148(R9), Z12, Z1
-	VFMADD231PS.BCST 152(R9), Z12, Z2
-	VFMADD231PS.BCST 156(R9), Z12, Z3
-	VFMADD231PS.BCST 160(R9), Z12, Z4
-	VFMADD231PS.BCST 164(R9), Z12, Z5
-	VFMADD231PS.BCST 168(R9), Z12, Z6
-	VFMADD231PS.BCST 172(R9), Z12, Z7
-	VFMADD231PS.BCST 176(R9), Z12, Z8
-	VFMADD231PS.BCST 180(R9), Z12, Z9
-	VFMADD231PS.BCST 184(R9), Z12, Z10
-	VFMADD231PS.BCST 188(R9), Z12, Z11
-	ADDQ             $0x10, AX
-	ADDQ             $0x10, BX
-	ADDQ             $0x10, SI
-	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R13
-	ADDQ             $0x000000c0, R9
-	DECQ             R11
-	JNE              groups
-	TESTQ            R10, R10
-	JNE              flush
-	TESTQ            R12, R12
-	JE               flush
-
-last:
-	NEGQ R12
-	ADDQ R12, AX
-	ADDQ R12, BX
-	ADDQ R12, SI
-	ADDQ R12, DI
-	XORQ R12, R12
-	MOVQ $0x00000001, R11
-	JMP  groups
-
-	// All are added before any is stored, because a class may be there twice.
-flush:
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    (R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z0, Z0
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    8(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z1, Z1
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    16(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z2, Z2
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    24(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z3, Z3
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    32(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z4, Z4
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    40(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z5, Z5
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    48(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z6, Z6
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    56(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z7, Z7
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    64(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z8, Z8
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    72(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z9, Z9
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    80(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z10, Z10
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    88(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z11, Z11
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    (R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z0, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    8(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z1, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    16(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z2, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    24(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z3, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    32(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z4, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    40(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z5, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    48(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z6, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    56(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z7, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    64(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z8, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    72(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z9, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    80(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z10, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    88(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z11, (R11)
 	TESTQ   R10, R10
 	JNE     chunk
 
@@ -1506,21 +1161,15 @@ done:
 
 // func dense16AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense16AVX512(SB), NOSPLIT, $0-128
-	MOVQ  x_base+0(FP), AX
-	MOVQ  d+24(FP), CX
-	SHLQ  $0x02, CX
-	LEAQ  (CX)(CX*2), DX
-	LEAQ  (AX)(CX*1), BX
-	LEAQ  (BX)(CX*1), SI
-	LEAQ  (SI)(CX*1), DI
-	MOVQ  scores_base+88(FP), R8
-	MOVL  $0x000000f0, R9
-	KMOVW R9, K1
-	MOVL  $0x00000f00, R9
-	KMOVW R9, K2
-	MOVL  $0x0000f000, R9
-	KMOVW R9, K3
+TEXT ·dense16AVX512(SB), $1024-128
+	MOVQ x_base+0(FP), AX
+	MOVQ d+24(FP), CX
+	SHLQ $0x02, CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (AX)(CX*1), BX
+	LEAQ (BX)(CX*1), SI
+	LEAQ (SI)(CX*1), DI
+	MOVQ scores_base+88(FP), R8
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -1535,102 +1184,23 @@ block:
 	SHRQ    $0x04, R10
 	MOVQ    ahead+120(FP), R13
 	ADDQ    AX, R13
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    (R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    8(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    16(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    24(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    32(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    40(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    48(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    56(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    64(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    72(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    80(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    88(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    96(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    104(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    112(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    120(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VXORPS  Y16, Y16, Y16
-	VMOVUPS Y16, (R11)
-	VMOVUPS Y16, 32(R11)
+	VPXORD  Z16, Z16, Z16
+	VMOVUPS Z16, (SP)
+	VMOVUPS Z16, 64(SP)
+	VMOVUPS Z16, 128(SP)
+	VMOVUPS Z16, 192(SP)
+	VMOVUPS Z16, 256(SP)
+	VMOVUPS Z16, 320(SP)
+	VMOVUPS Z16, 384(SP)
+	VMOVUPS Z16, 448(SP)
+	VMOVUPS Z16, 512(SP)
+	VMOVUPS Z16, 576(SP)
+	VMOVUPS Z16, 640(SP)
+	VMOVUPS Z16, 704(SP)
+	VMOVUPS Z16, 768(SP)
+	VMOVUPS Z16, 832(SP)
+	VMOVUPS Z16, 896(SP)
+	VMOVUPS Z16, 960(SP)
 
 chunk:
 	VPXORD  Z0, Z0, Z0
@@ -1666,94 +1236,74 @@ groups:
 	PREFETCHT1       64(R13)
 	PREFETCHT1       128(R13)
 	PREFETCHT1       192(R13)
-	VBROADCASTF32X4  (AX), Z16
-	VBROADCASTF32X4  (AX)(CX*4), K1, Z16
-	VBROADCASTF32X4  (AX)(CX*8), K2, Z16
-	VBROADCASTF32X4  (AX)(DX*4), K3, Z16
-	VBROADCASTF32X4  (BX), Z17
-	VBROADCASTF32X4  (BX)(CX*4), K1, Z17
-	VBROADCASTF32X4  (BX)(CX*8), K2, Z17
-	VBROADCASTF32X4  (BX)(DX*4), K3, Z17
-	VBROADCASTF32X4  (SI), Z18
-	VBROADCASTF32X4  (SI)(CX*4), K1, Z18
-	VBROADCASTF32X4  (SI)(CX*8), K2, Z18
-	VBROADCASTF32X4  (SI)(DX*4), K3, Z18
-	VBROADCASTF32X4  (DI), Z19
-	VBROADCASTF32X4  (DI)(CX*4), K1, Z19
-	VBROADCASTF32X4  (DI)(CX*8), K2, Z19
-	VBROADCASTF32X4  (DI)(DX*4), K3, Z19
-	VUNPCKLPS        Z17, Z16, Z20
-	VUNPCKHPS        Z17, Z16, Z16
-	VUNPCKLPS        Z19, Z18, Z17
-	VUNPCKHPS        Z19, Z18, Z18
-	VUNPCKLPD        Z17, Z20, Z19
-	VFMADD231PS.BCST (R9), Z19, Z0
-	VFMADD231PS.BCST 4(R9), Z19, Z1
-	VFMADD231PS.BCST 8(R9), Z19, Z2
-	VFMADD231PS.BCST 12(R9), Z19, Z3
-	VFMADD231PS.BCST 16(R9), Z19, Z4
-	VFMADD231PS.BCST 20(R9), Z19, Z5
-	VFMADD231PS.BCST 24(R9), Z19, Z6
-	VFMADD231PS.BCST 28(R9), Z19, Z7
-	VFMADD231PS.BCST 32(R9), Z19, Z8
-	VFMADD231PS.BCST 36(R9), Z19, Z9
-	VFMADD231PS.BCST 40(R9), Z19, Z10
-	VFMADD231PS.BCST 44(R9), Z19, Z11
-	VFMADD231PS.BCST 48(R9), Z19, Z12
-	VFMADD231PS.BCST 52(R9), Z19, Z13
-	VFMADD231PS.BCST 56(R9), Z19, Z14
-	VFMADD231PS.BCST 60(R9), Z19, Z15
-	VUNPCKHPD        Z17, Z20, Z17
-	VFMADD231PS.BCST 64(R9), Z17, Z0
-	VFMADD231PS.BCST 68(R9), Z17, Z1
-	VFMADD231PS.BCST 72(R9), Z17, Z2
-	VFMADD231PS.BCST 76(R9), Z17, Z3
-	VFMADD231PS.BCST 80(R9), Z17, Z4
-	VFMADD231PS.BCST 84(R9), Z17, Z5
-	VFMADD231PS.BCST 88(R9), Z17, Z6
-	VFMADD231PS.BCST 92(R9), Z17, Z7
-	VFMADD231PS.BCST 96(R9), Z17, Z8
-	VFMADD231PS.BCST 100(R9), Z17, Z9
-	VFMADD231PS.BCST 104(R9), Z17, Z10
-	VFMADD231PS.BCST 108(R9), Z17, Z11
-	VFMADD231PS.BCST 112(R9), Z17, Z12
-	VFMADD231PS.BCST 116(R9), Z17, Z13
-	VFMADD231PS.BCST 120(R9), Z17, Z14
-	VFMADD231PS.BCST 124(R9), Z17, Z15
-	VUNPCKLPD        Z18, Z16, Z17
-	VFMADD231PS.BCST 128(R9), Z17, Z0
-	VFMADD231PS.BCST 132(R9), Z17, Z1
-	VFMADD231PS.BCST 136(R9), Z17, Z2
-	VFMADD231PS.BCST 140(R9), Z17, Z3
-	VFMADD231PS.BCST 144(R9), Z17, Z4
-	VFMADD231PS.BCST 148(R9), Z17, Z5
-	VFMADD231PS.BCST 152(R9), Z17, Z6
-	VFMADD231PS.BCST 156(R9), Z17, Z7
-	VFMADD231PS.BCST 160(R9), Z17, Z8
-	VFMADD231PS.BCST 164(R9), Z17, Z9
-	VFMADD231PS.BCST 168(R9), Z17, Z10
-	VFMADD231PS.BCST 172(R9), Z17, Z11
-	VFMADD231PS.BCST 176(R9), Z17, Z12
-	VFMADD231PS.BCST 180(R9), Z17, Z13
-	VFMADD231PS.BCST 184(R9), Z17, Z14
-	VFMADD231PS.BCST 188(R9), Z17, Z15
-	VUNPCKHPD        Z18, Z16, Z16
-	VFMADD231PS.BCST 192(R9), Z16, Z0
-	VFMADD231PS.BCST 196(R9), Z16, Z1
-	VFMADD231PS.BCST 200(R9), Z16, Z2
-	VFMADD231PS.BCST 204(R9), Z16, Z3
-	VFMADD231PS.BCST 208(R9), Z16, Z4
-	VFMADD231PS.BCST 212(R9), Z16, Z5
-	VFMADD231PS.BCST 216(R9), Z16, Z6
-	VFMADD231PS.BCST 220(R9), Z16, Z7
-	VFMADD231PS.BCST 224(R9), Z16, Z8
-	VFMADD231PS.BCST 228(R9), Z16, Z9
-	VFMADD231PS.BCST 232(R9), Z16, Z10
-	VFMADD231PS.BCST 236(R9), Z16, Z11
-	VFMADD231PS.BCST 240(R9), Z16, Z12
-	VFMADD231PS.BCST 244(R9), Z16, Z13
-	VFMADD231PS.BCST 248(R9), Z16, Z14
-	VFMADD231PS.BCST 252(R9), Z16, Z15
+	VMOVUPS          (R9), Z17
+	VFMADD231PS.BCST (AX), Z17, Z0
+	VFMADD231PS.BCST (BX), Z17, Z1
+	VFMADD231PS.BCST (SI), Z17, Z2
+	VFMADD231PS.BCST (DI), Z17, Z3
+	VFMADD231PS.BCST (AX)(CX*4), Z17, Z4
+	VFMADD231PS.BCST (BX)(CX*4), Z17, Z5
+	VFMADD231PS.BCST (SI)(CX*4), Z17, Z6
+	VFMADD231PS.BCST (DI)(CX*4), Z17, Z7
+	VFMADD231PS.BCST (AX)(CX*8), Z17, Z8
+	VFMADD231PS.BCST (BX)(CX*8), Z17, Z9
+	VFMADD231PS.BCST (SI)(CX*8), Z17, Z10
+	VFMADD231PS.BCST (DI)(CX*8), Z17, Z11
+	VFMADD231PS.BCST (AX)(DX*4), Z17, Z12
+	VFMADD231PS.BCST (BX)(DX*4), Z17, Z13
+	VFMADD231PS.BCST (SI)(DX*4), Z17, Z14
+	VFMADD231PS.BCST (DI)(DX*4), Z17, Z15
+	VMOVUPS          64(R9), Z17
+	VFMADD231PS.BCST 4(AX), Z17, Z0
+	VFMADD231PS.BCST 4(BX), Z17, Z1
+	VFMADD231PS.BCST 4(SI), Z17, Z2
+	VFMADD231PS.BCST 4(DI), Z17, Z3
+	VFMADD231PS.BCST 4(AX)(CX*4), Z17, Z4
+	VFMADD231PS.BCST 4(BX)(CX*4), Z17, Z5
+	VFMADD231PS.BCST 4(SI)(CX*4), Z17, Z6
+	VFMADD231PS.BCST 4(DI)(CX*4), Z17, Z7
+	VFMADD231PS.BCST 4(AX)(CX*8), Z17, Z8
+	VFMADD231PS.BCST 4(BX)(CX*8), Z17, Z9
+	VFMADD231PS.BCST 4(SI)(CX*8), Z17, Z10
+	VFMADD231PS.BCST 4(DI)(CX*8), Z17, Z11
+	VFMADD231PS.BCST 4(AX)(DX*4), Z17, Z12
+	VFMADD231PS.BCST 4(BX)(DX*4), Z17, Z13
+	VFMADD231PS.BCST 4(SI)(DX*4), Z17, Z14
+	VFMADD231PS.BCST 4(DI)(DX*4), Z17, Z15
+	VMOVUPS          128(R9), Z17
+	VFMADD231PS.BCST 8(AX), Z17, Z0
+	VFMADD231PS.BCST 8(BX), Z17, Z1
+	VFMADD231PS.BCST 8(SI), Z17, Z2
+	VFMADD231PS.BCST 8(DI), Z17, Z3
+	VFMADD231PS.BCST 8(AX)(CX*4), Z17, Z4
+	VFMADD231PS.BCST 8(BX)(CX*4), Z17, Z5
+	VFMADD231PS.BCST 8(SI)(CX*4), Z17, Z6
+	VFMADD231PS.BCST 8(DI)(CX*4), Z17, Z7
+	VFMADD231PS.BCST 8(AX)(CX*8), Z17, Z8
+	VFMADD231PS.BCST 8(BX)(CX*8), Z17, Z9
+	VFMADD231PS.BCST 8(SI)(CX*8), Z17, Z10
+	VFMADD231PS.BCST 8(DI)(CX*8), Z17, Z11
+	VFMADD231PS.BCST 8(AX)(DX*4), Z17, Z12
+	VFMADD231PS.BCST 8(BX)(DX*4), Z17, Z13
+	VFMADD231PS.BCST 8(SI)(DX*4), Z17, Z14
+	VFMADD231PS.BCST 8(DI)(DX*4), Z17, Z15
+	VMOVUPS          192(R9), Z17
+	VFMADD231PS.BCST 12(AX), Z17, Z0
+	VFMADD231PS.BCST 12(BX), Z17, Z1
+	VFMADD231PS.BCST 12(SI), Z17, Z2
+	VFMADD231PS.BCST 12(DI), Z17, Z3
+	VFMADD231PS.BCST 12(AX)(CX*4), Z17, Z4
+	VFMADD231PS.BCST 12(BX)(CX*4), Z17, Z5
+	VFMADD231PS.BCST 12(SI)(CX*4), Z17, Z6
+	VFMADD231PS.BCST 12(DI)(CX*4), Z17, Z7
+	VFMADD231PS.BCST 12(AX)(CX*8), Z17, Z8
+	VFMADD231PS.BCST 12(BX)(CX*8), Z17, Z9
+	VFMADD231PS.BCST 12(SI)(CX*8), Z17, Z10
+	VFMADD231PS.BCST 12(DI)(CX*8), Z17, Z11
+	VFMADD231PS.BCST 12(AX)(DX*4), Z17, Z12
+	VFMADD231PS.BCST 12(BX)(DX*4), Z17, Z13
+	VFMADD231PS.BCST 12(SI)(DX*4), Z17, Z14
+	VFMADD231PS.BCST 12(DI)(DX*4), Z17, Z15
 	ADDQ             $0x10, AX
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
@@ -1777,147 +1327,178 @@ last:
 	MOVQ $0x00000001, R11
 	JMP  groups
 
-	// All are added before any is stored, because a class may be there twice.
 flush:
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    (R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z0, Z0
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    8(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z1, Z1
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    16(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z2, Z2
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    24(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z3, Z3
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    32(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z4, Z4
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    40(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z5, Z5
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    48(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z6, Z6
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    56(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z7, Z7
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    64(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z8, Z8
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    72(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z9, Z9
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    80(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z10, Z10
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    88(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z11, Z11
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    96(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z12, Z12
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    104(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z13, Z13
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    112(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z14, Z14
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    120(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VADDPS  (R11), Z15, Z15
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    (R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z0, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    8(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z1, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    16(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z2, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    24(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z3, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    32(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z4, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    40(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z5, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    48(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z6, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    56(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z7, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    64(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z8, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    72(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z9, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    80(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z10, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    88(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z11, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    96(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z12, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    104(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z13, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    112(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z14, (R11)
-	MOVQ    lines_base+64(FP), R11
-	MOVQ    120(R11), R11
-	LEAQ    (R8)(R11*4), R11
-	VMOVUPS Z15, (R11)
-	TESTQ   R10, R10
-	JNE     chunk
+	VADDPS     (SP), Z0, Z0
+	VMOVUPS    Z0, (SP)
+	VADDPS     64(SP), Z1, Z1
+	VMOVUPS    Z1, 64(SP)
+	VADDPS     128(SP), Z2, Z2
+	VMOVUPS    Z2, 128(SP)
+	VADDPS     192(SP), Z3, Z3
+	VMOVUPS    Z3, 192(SP)
+	VADDPS     256(SP), Z4, Z4
+	VMOVUPS    Z4, 256(SP)
+	VADDPS     320(SP), Z5, Z5
+	VMOVUPS    Z5, 320(SP)
+	VADDPS     384(SP), Z6, Z6
+	VMOVUPS    Z6, 384(SP)
+	VADDPS     448(SP), Z7, Z7
+	VMOVUPS    Z7, 448(SP)
+	VADDPS     512(SP), Z8, Z8
+	VMOVUPS    Z8, 512(SP)
+	VADDPS     576(SP), Z9, Z9
+	VMOVUPS    Z9, 576(SP)
+	VADDPS     640(SP), Z10, Z10
+	VMOVUPS    Z10, 640(SP)
+	VADDPS     704(SP), Z11, Z11
+	VMOVUPS    Z11, 704(SP)
+	VADDPS     768(SP), Z12, Z12
+	VMOVUPS    Z12, 768(SP)
+	VADDPS     832(SP), Z13, Z13
+	VMOVUPS    Z13, 832(SP)
+	VADDPS     896(SP), Z14, Z14
+	VMOVUPS    Z14, 896(SP)
+	VADDPS     960(SP), Z15, Z15
+	VMOVUPS    Z15, 960(SP)
+	TESTQ      R10, R10
+	JNE        chunk
+	VUNPCKHPS  Z1, Z0, Z17
+	VUNPCKLPS  Z1, Z0, Z0
+	VUNPCKHPS  Z3, Z2, Z1
+	VUNPCKLPS  Z3, Z2, Z2
+	VUNPCKHPD  Z2, Z0, Z3
+	VUNPCKLPD  Z2, Z0, Z0
+	VUNPCKHPD  Z1, Z17, Z2
+	VUNPCKLPD  Z1, Z17, Z17
+	VUNPCKHPS  Z5, Z4, Z1
+	VUNPCKLPS  Z5, Z4, Z4
+	VUNPCKHPS  Z7, Z6, Z5
+	VUNPCKLPS  Z7, Z6, Z6
+	VUNPCKHPD  Z6, Z4, Z7
+	VUNPCKLPD  Z6, Z4, Z4
+	VUNPCKHPD  Z5, Z1, Z6
+	VUNPCKLPD  Z5, Z1, Z1
+	VUNPCKHPS  Z9, Z8, Z5
+	VUNPCKLPS  Z9, Z8, Z8
+	VUNPCKHPS  Z11, Z10, Z9
+	VUNPCKLPS  Z11, Z10, Z10
+	VUNPCKHPD  Z10, Z8, Z11
+	VUNPCKLPD  Z10, Z8, Z8
+	VUNPCKHPD  Z9, Z5, Z10
+	VUNPCKLPD  Z9, Z5, Z5
+	VUNPCKHPS  Z13, Z12, Z9
+	VUNPCKLPS  Z13, Z12, Z12
+	VUNPCKHPS  Z15, Z14, Z13
+	VUNPCKLPS  Z15, Z14, Z14
+	VUNPCKHPD  Z14, Z12, Z15
+	VUNPCKLPD  Z14, Z12, Z12
+	VUNPCKHPD  Z13, Z9, Z14
+	VUNPCKLPD  Z13, Z9, Z9
+	VSHUFF32X4 $0xdd, Z4, Z0, Z13
+	VSHUFF32X4 $0x88, Z4, Z0, Z0
+	VSHUFF32X4 $0xdd, Z12, Z8, Z4
+	VSHUFF32X4 $0x88, Z12, Z8, Z8
+	VSHUFF32X4 $0xdd, Z8, Z0, Z12
+	VSHUFF32X4 $0x88, Z8, Z0, Z0
+	VSHUFF32X4 $0xdd, Z4, Z13, Z8
+	VSHUFF32X4 $0x88, Z4, Z13, Z13
+	VSHUFF32X4 $0xdd, Z1, Z17, Z4
+	VSHUFF32X4 $0x88, Z1, Z17, Z17
+	VSHUFF32X4 $0xdd, Z9, Z5, Z1
+	VSHUFF32X4 $0x88, Z9, Z5, Z5
+	VSHUFF32X4 $0xdd, Z5, Z17, Z9
+	VSHUFF32X4 $0x88, Z5, Z17, Z17
+	VSHUFF32X4 $0xdd, Z1, Z4, Z5
+	VSHUFF32X4 $0x88, Z1, Z4, Z4
+	VSHUFF32X4 $0xdd, Z7, Z3, Z1
+	VSHUFF32X4 $0x88, Z7, Z3, Z3
+	VSHUFF32X4 $0xdd, Z15, Z11, Z7
+	VSHUFF32X4 $0x88, Z15, Z11, Z11
+	VSHUFF32X4 $0xdd, Z11, Z3, Z15
+	VSHUFF32X4 $0x88, Z11, Z3, Z3
+	VSHUFF32X4 $0xdd, Z7, Z1, Z11
+	VSHUFF32X4 $0x88, Z7, Z1, Z1
+	VSHUFF32X4 $0xdd, Z6, Z2, Z7
+	VSHUFF32X4 $0x88, Z6, Z2, Z2
+	VSHUFF32X4 $0xdd, Z14, Z10, Z6
+	VSHUFF32X4 $0x88, Z14, Z10, Z10
+	VSHUFF32X4 $0xdd, Z10, Z2, Z14
+	VSHUFF32X4 $0x88, Z10, Z2, Z2
+	VSHUFF32X4 $0xdd, Z6, Z7, Z10
+	VSHUFF32X4 $0x88, Z6, Z7, Z7
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       (R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z0, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       8(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z3, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       16(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z17, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       24(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z2, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       32(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z13, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       40(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z1, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       48(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z4, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       56(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z7, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       64(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z12, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       72(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z15, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       80(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z9, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       88(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z14, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       96(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z8, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       104(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z11, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       112(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z5, (R9)
+	MOVQ       lines_base+64(FP), R9
+	MOVQ       120(R9), R9
+	LEAQ       (R8)(R9*4), R9
+	VMOVUPS    Z10, (R9)
 
 	// The pointers stand at the next row; 15 more.
-	LEAQ (DX)(DX*4), R11
-	ADDQ R11, AX
-	ADDQ R11, BX
-	ADDQ R11, SI
-	ADDQ R11, DI
-	MOVQ step+112(FP), R11
-	LEAQ (R8)(R11*4), R8
+	LEAQ (DX)(DX*4), R9
+	ADDQ R9, AX
+	ADDQ R9, BX
+	ADDQ R9, SI
+	ADDQ R9, DI
+	MOVQ step+112(FP), R9
+	LEAQ (R8)(R9*4), R8
 	DECQ blocks+32(FP)
 	JMP  block
 
@@ -1927,7 +1508,7 @@ done:
 
 // func dense2AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·dense2AVX2(SB), NOSPLIT, $0-128
+TEXT ·dense2AVX2(SB), $0-128
 	MOVQ x_base+0(FP), AX
 	MOVQ d+24(FP), CX
 	SHLQ $0x02, CX
@@ -2072,8 +1653,8 @@ last:
 	MOVQ $0x00000001, R11
 	JMP  groups
 
-	// All are added before any is stored, because a class may be there twice.
 flush:
+	// All are added before any is stored, because a class may be there twice.
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -2114,7 +1695,7 @@ done:
 
 // func dense4AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·dense4AVX2(SB), NOSPLIT, $0-128
+TEXT ·dense4AVX2(SB), $0-128
 	MOVQ x_base+0(FP), AX
 	MOVQ d+24(FP), CX
 	SHLQ $0x02, CX
@@ -2307,8 +1888,8 @@ last:
 	MOVQ $0x00000001, R11
 	JMP  groups
 
-	// All are added before any is stored, because a class may be there twice.
 flush:
+	// All are added before any is stored, because a class may be there twice.
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -2367,15 +1948,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func sparse2AVX2(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+// func sparse2AVX2(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
 // Requires: AVX, FMA3
-TEXT ·sparse2AVX2(SB), NOSPLIT, $0-120
+TEXT ·sparse2AVX2(SB), NOSPLIT, $0-128
 	MOVQ starts_base+0(FP), AX
 	MOVQ starts_len+8(FP), CX
 	MOVQ columns_base+24(FP), DX
 	MOVQ values_base+48(FP), BX
 	MOVQ w_base+72(FP), SI
-	MOVQ out_base+96(FP), DI
+	MOVQ out_base+104(FP), DI
 	DECQ CX
 
 row:
@@ -2423,15 +2004,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func sparse8AVX2(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+// func sparse8AVX2(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
 // Requires: AVX, FMA3
-TEXT ·sparse8AVX2(SB), NOSPLIT, $0-120
+TEXT ·sparse8AVX2(SB), NOSPLIT, $0-128
 	MOVQ starts_base+0(FP), AX
 	MOVQ starts_len+8(FP), CX
 	MOVQ columns_base+24(FP), DX
 	MOVQ values_base+48(FP), BX
 	MOVQ w_base+72(FP), SI
-	MOVQ out_base+96(FP), DI
+	MOVQ out_base+104(FP), DI
 	DECQ CX
 
 row:
@@ -2479,16 +2060,26 @@ done:
 	VZEROUPPER
 	RET
 
-// func sparse16AVX512(starts []int64, columns []int32, values []float32, w []float32, out []float32)
-// Requires: AVX, AVX512F
-TEXT ·sparse16AVX512(SB), NOSPLIT, $0-120
-	MOVQ starts_base+0(FP), AX
-	MOVQ starts_len+8(FP), CX
-	MOVQ columns_base+24(FP), DX
-	MOVQ values_base+48(FP), BX
-	MOVQ w_base+72(FP), SI
-	MOVQ out_base+96(FP), DI
-	DECQ CX
+// func sparse16AVX512(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·sparse16AVX512(SB), NOSPLIT, $0-128
+	MOVQ   starts_base+0(FP), AX
+	MOVQ   starts_len+8(FP), CX
+	MOVQ   columns_base+24(FP), DX
+	MOVQ   values_base+48(FP), BX
+	MOVQ   w_base+72(FP), SI
+	MOVQ   out_base+104(FP), DI
+	VPXORD Z2, Z2, Z2
+	MOVQ   n+96(FP), R14
+	SUBQ   $0x00, R14
+	MOVL   $0x00000001, R8
+	SHLXL  R14, R8, R8
+	DECL   R8
+	KMOVW  R8, K1
+	MOVQ   n+96(FP), R14
+	SHLQ   $0x02, R14
+	MOVQ   $0x000000ff, R13
+	DECQ   CX
 
 row:
 	CMPQ   CX, $0x00
@@ -2497,39 +2088,115 @@ row:
 	MOVQ   8(AX), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
-	MOVQ   $0x00000100, R11
+	XORQ   R11, R11
 	CMPQ   R8, R9
 	JGE    store
 
 value:
-	MOVLQSX (DX)(R8*4), R10
-	CMPQ    R10, R11
-	JGE     flush
-
-multiply:
-	VBROADCASTSS (BX)(R8*4), Z2
-	SHLQ         $0x03, R10
-	VFMADD231PS  (SI)(R10*8), Z2, Z1
+	// Weights lie anywhere, so they are fetched some values before their use.
+	LEAQ         48(R8), R10
+	CMPQ         R10, columns_len+32(FP)
+	CMOVQGE      R8, R10
+	MOVLQSX      (DX)(R10*4), R10
+	IMULQ        R14, R10
+	PREFETCHT0   (SI)(R10*1)
+	MOVLQSX      (DX)(R8*4), R10
+	XORQ         R10, R11
+	CMPQ         R13, R11
+	SBBL         R12, R12
+	MOVQ         R10, R11
+	IMULQ        R14, R10
+	KMOVW        R12, K2
+	VBROADCASTSS (BX)(R8*4), Z3
+	VADDPS       Z1, Z0, K2, Z0
+	VMOVAPS      Z2, K2, Z1
+	VFMADD231PS  (SI)(R10*1), Z3, K1, Z1
 	INCQ         R8
 	CMPQ         R8, R9
 	JLT          value
 
 store:
 	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (DI)
-	ADDQ    $0x40, DI
+	VMOVUPS Z0, K1, (DI)
+	ADDQ    R14, DI
 	ADDQ    $0x08, AX
 	DECQ    CX
 	JMP     row
 
-	// Another chunk; those between would add +0.
-flush:
-	VADDPS Z1, Z0, Z0
+done:
+	VZEROUPPER
+	RET
+
+// func sparse32AVX512(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·sparse32AVX512(SB), NOSPLIT, $0-128
+	MOVQ   starts_base+0(FP), AX
+	MOVQ   starts_len+8(FP), CX
+	MOVQ   columns_base+24(FP), DX
+	MOVQ   values_base+48(FP), BX
+	MOVQ   w_base+72(FP), SI
+	MOVQ   out_base+104(FP), DI
+	VPXORD Z4, Z4, Z4
+	MOVQ   n+96(FP), R14
+	SUBQ   $0x10, R14
+	MOVL   $0x00000001, R8
+	SHLXL  R14, R8, R8
+	DECL   R8
+	KMOVW  R8, K1
+	MOVQ   n+96(FP), R14
+	SHLQ   $0x02, R14
+	MOVQ   $0x000000ff, R13
+	DECQ   CX
+
+row:
+	CMPQ   CX, $0x00
+	JLE    done
+	MOVQ   (AX), R8
+	MOVQ   8(AX), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z2, Z2, Z2
 	VPXORD Z1, Z1, Z1
-	MOVQ   R10, R11
-	ORQ    $0x000000ff, R11
-	INCQ   R11
-	JMP    multiply
+	VPXORD Z3, Z3, Z3
+	XORQ   R11, R11
+	CMPQ   R8, R9
+	JGE    store
+
+value:
+	// Weights lie anywhere, so they are fetched some values before their use.
+	LEAQ         48(R8), R10
+	CMPQ         R10, columns_len+32(FP)
+	CMOVQGE      R8, R10
+	MOVLQSX      (DX)(R10*4), R10
+	IMULQ        R14, R10
+	PREFETCHT0   (SI)(R10*1)
+	PREFETCHT0   64(SI)(R10*1)
+	MOVLQSX      (DX)(R8*4), R10
+	XORQ         R10, R11
+	CMPQ         R13, R11
+	SBBL         R12, R12
+	MOVQ         R10, R11
+	IMULQ        R14, R10
+	KMOVW        R12, K2
+	VBROADCASTSS (BX)(R8*4), Z5
+	VADDPS       Z2, Z0, K2, Z0
+	VMOVAPS      Z4, K2, Z2
+	VFMADD231PS  (SI)(R10*1), Z5, Z2
+	VADDPS       Z3, Z1, K2, Z1
+	VMOVAPS      Z4, K2, Z3
+	VFMADD231PS  64(SI)(R10*1), Z5, K1, Z3
+	INCQ         R8
+	CMPQ         R8, R9
+	JLT          value
+
+store:
+	VADDPS  Z2, Z0, Z0
+	VMOVUPS Z0, (DI)
+	VADDPS  Z3, Z1, Z1
+	VMOVUPS Z1, K1, 64(DI)
+	ADDQ    R14, DI
+	ADDQ    $0x08, AX
+	DECQ    CX
+	JMP     row
 
 done:
 	VZEROUPPER

@@ -1,5 +1,6 @@
 """The estimators by scikit-learn's rules."""
 
+import inspect
 import os
 import pickle
 
@@ -24,7 +25,23 @@ if os.environ.get("EVERY"):
                 for kernel in (None, "rbf")]
 
 
-@parametrize_with_checks(CHECKED)
+def failing(estimator):
+    """The checks of scikit-learn 1.6 and later that shuffle rows with weights, and want the model of
+    repeated rows in their old order. Sums of vectors do not depend on the order; searches do, and
+    online learners, kernel maps and float64 sums of losses."""
+    if isinstance(estimator, KernelMap) or (estimator.learner in ("uma", "classmean")
+                                            and estimator.kernel is None):
+        return {}
+    return {f"check_sample_weight_equivalence_on_{form}_data": "the order of the rows matters"
+            for form in ("dense", "sparse")}
+
+
+EXPECTED = {}
+if "expected_failed_checks" in inspect.signature(parametrize_with_checks).parameters:
+    EXPECTED["expected_failed_checks"] = failing
+
+
+@parametrize_with_checks(CHECKED, **EXPECTED)
 def test_check_estimator(estimator, check):
     check(estimator)
 

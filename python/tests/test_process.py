@@ -194,3 +194,54 @@ def test_no_program(monkeypatch):
     if not glob.glob(os.path.join(os.path.dirname(_worker.__file__), "bin", "*")):
         with pytest.raises(FileNotFoundError, match="UMA_GPU"):
             fitted()
+
+
+def test_recalled_data():
+    """What the process keeps of X is X as it is now, whoever asks and however it came to be."""
+    random = np.random.RandomState(0)
+    X = random.randint(200, size=(400, 9)).astype(np.uint8)
+    y = (X[:, 0] > 100).astype(int)
+
+    def fit(X, y=y):
+        return NoisyClassifier("classmean").fit(X, y).model_
+
+    def fresh(X, y=y):
+        _worker._worker.close()
+        return fit(X, y)
+
+    def checked(X, y=y):
+        found = fit(X, y)
+        assert fit(X.copy(), y) == fresh(X, y) == found  # kept, and read by another process
+        return found
+
+    found = [checked(X), checked(X, 1 - y), checked(X.astype(np.float32))]
+    assert found[2] == found[0]
+    X[3, 4] += 1  # in place
+    found.append(checked(X))
+    X[[5, 6]] = X[[6, 5]]
+    found.append(checked(X))
+    X = np.asfortranarray(X)
+    assert checked(X) == found[-1]
+    assert len(set(found)) == 4
+    model = NoisyClassifier("classmean", random_state=0).fit(X, y)
+    p = model.predict_proba(X)
+    _worker._worker.close()
+    assert np.array_equal(model.predict_proba(X), p)
+
+    got = {}
+    parts = [X[k:k + 200].copy() for k in range(8)]
+    threads = [threading.Thread(target=lambda k=k: got.update({k: fit(parts[k % 8], y[k % 8:][:200])}))
+               for k in range(24)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for k in range(8):
+        assert got[k] == got[k + 8] == got[k + 16] == fresh(parts[k], y[k:][:200])
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(fit_scaled, range(1, 5)) == [fit_scaled(k) for k in range(1, 5)]
+
+
+def fit_scaled(k):
+    X, y = data()
+    return [NoisyClassifier(l2=0.01).fit(X * scale, y).model_ for scale in (k, 1, k)]

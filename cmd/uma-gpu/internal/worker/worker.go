@@ -15,6 +15,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // Execute runs a command line, without the program's name.
@@ -78,6 +80,7 @@ type worker struct {
 	*Options
 	requests chan request
 	gone     context.CancelFunc // the other program has gone
+	recall   *file.Recall       // of the folders
 
 	lock    sync.Mutex // of answers, and of what follows
 	running int        // ID of the request under way
@@ -109,7 +112,10 @@ func Run(ctx context.Context, o *Options) (err error) {
 	os.Stdin = none
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
-	w := &worker{Options: o, requests: make(chan request), gone: gone}
+	end := gpu.Keep()
+	defer func() { err = errors.Join(err, end()) }()
+	recall := file.NewRecall(hello.Folders)
+	w := &worker{Options: o, requests: make(chan request), gone: gone, recall: recall}
 	if err := w.say(hello); err != nil {
 		return err
 	}
@@ -174,7 +180,11 @@ func (w *worker) answer(ctx context.Context, r request) error {
 		err = os.Chdir(r.Folder)
 	}
 	if err == nil {
-		err = w.Execute(ctx, r.Args, &output, notes{w, r.ID})
+		err = w.Execute(w.recall.With(ctx), r.Args, &output, notes{w, r.ID})
+		if app.ExitCode(err) == app.ExitMemory && w.recall.Forget() {
+			output.Reset()
+			err = w.Execute(ctx, r.Args, &output, notes{w, r.ID})
+		}
 	}
 	w.run(0, nil)
 	a := answer{ID: r.ID, Output: output.String(), Code: app.ExitCode(err)}

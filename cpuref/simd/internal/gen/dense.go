@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -34,11 +35,122 @@ func (r rows) advance(by Op) {
 	}
 }
 
-// arithmetic is what the dense kernels of the two instruction sets do differently.
+// arithmetic is what the dense kernels do differently.
 type arithmetic struct {
-	setup func()                    // once
-	acc   func(c int) []VecVirtual  // the accumulators of class c
+	acc   []VecVirtual
 	group func(r rows, w GPVirtual) // multiplies four columns of all rows; their weights lie at w
+	begin func(t, scores GPVirtual) // a block of scores: zeros, t being free
+	flush func(t, scores GPVirtual) // adds acc to them
+	end   func(t, scores GPVirtual)
+}
+
+// byExamples is arithmetic whose lanes are examples, with accumulators of n classes.
+func byExamples(n int, acc func(c int) []VecVirtual, group func(r rows, w GPVirtual)) arithmetic {
+	a := arithmetic{group: group, end: func(t, scores GPVirtual) {}}
+	for c := range n {
+		a.acc = append(a.acc, acc(c)...)
+	}
+	a.begin = func(t, scores GPVirtual) {
+		for c := range n {
+			line(t, scores, c)
+			clearLine(t)
+		}
+	}
+	a.flush = func(t, scores GPVirtual) {
+		comment("All are added before any is stored, because a class may be there twice.")
+		for c := range n {
+			line(t, scores, c)
+			for i, v := range acc(c) {
+				VADDPS(Mem{Base: t, Disp: 32 * i}, v, v)
+			}
+		}
+		for c := range n {
+			line(t, scores, c)
+			for i, v := range acc(c) {
+				VMOVUPS(v, Mem{Base: t, Disp: 32 * i})
+			}
+		}
+	}
+	return a
+}
+
+// byClasses generates a kernel whose lanes are 16 classes: a value of an example is multiplied
+// where it lies, and nothing is turned but the scores at the end.
+func byClasses() {
+	acc := avx512.vectors(lanes) // of each row
+	var totals Mem
+	at := func(row int) Mem { return totals.Offset(4 * lanes * row) }
+	dense("dense16AVX512", lanes, func() arithmetic {
+		totals = AllocLocal(4 * lanes * lanes)
+		return arithmetic{
+			acc: acc,
+			group: func(r rows, w GPVirtual) {
+				for j := range 4 {
+					weights := ZMM()
+					VMOVUPS(Mem{Base: w, Disp: 4 * lanes * j}, weights)
+					for row, v := range acc {
+						m := r.at(row)
+						m.Disp = 4 * j
+						VFMADD231PS_BCST(m, weights, v)
+					}
+				}
+			},
+			begin: func(_, _ GPVirtual) {
+				zero := avx512.zeros(1)[0]
+				for row := range acc {
+					VMOVUPS(zero, at(row))
+				}
+			},
+			flush: func(_, _ GPVirtual) {
+				for row, v := range acc {
+					VADDPS(at(row), v, v)
+					VMOVUPS(v, at(row))
+				}
+			},
+			end: func(t, scores GPVirtual) {
+				for c, v := range turn(acc) {
+					line(t, scores, c)
+					VMOVUPS(v, Mem{Base: t})
+				}
+			},
+		}
+	})
+}
+
+// turn generates the columns of 16 vectors, which are its rows, in place and in one register more.
+func turn(v []VecVirtual) []VecVirtual {
+	v = append(slices.Clone(v), avx512.vector())
+	// both replaces vectors a and b by the low and the high part of them.
+	both := func(a, b int, low, high func(a, b, to VecVirtual)) {
+		high(v[b], v[a], v[lanes])
+		low(v[b], v[a], v[a])
+		v[b], v[lanes] = v[lanes], v[b]
+	}
+	single := func(a, b int) {
+		both(a, b, func(a, b, to VecVirtual) { VUNPCKLPS(a, b, to) }, func(a, b, to VecVirtual) { VUNPCKHPS(a, b, to) })
+	}
+	double := func(a, b int) {
+		both(a, b, func(a, b, to VecVirtual) { VUNPCKLPD(a, b, to) }, func(a, b, to VecVirtual) { VUNPCKHPD(a, b, to) })
+	}
+	parts := func(a, b int) { // of 128 bits: even ones of both, and odd ones
+		both(a, b, func(a, b, to VecVirtual) { VSHUFF32X4(Imm(0x88), a, b, to) },
+			func(a, b, to VecVirtual) { VSHUFF32X4(Imm(0xdd), a, b, to) })
+	}
+	for i := 0; i < lanes; i += 4 { // columns 0, 2, 1, 3 and every fourth after them, of four rows
+		single(i, i+1)
+		single(i+2, i+3)
+		double(i, i+2)
+		double(i+1, i+3)
+	}
+	columns := make([]VecVirtual, lanes)
+	for k, j := range []int{0, 2, 1, 3} {
+		parts(k, k+4)
+		parts(k+8, k+12)
+		parts(k, k+8)
+		parts(k+4, k+12)
+		columns[j], columns[j+8], columns[j+4], columns[j+12] = v[k], v[k+8], v[k+4], v[k+12]
+	}
+	return columns
 }
 
 // dense generates a kernel for n classes.
@@ -51,8 +163,9 @@ type arithmetic struct {
 // Rows of a block follow each other in memory, but the loop reads 16 of them at
 // once, which is more than processors foresee. So the loop fetches ahead in the
 // order of memory, as many bytes as it uses.
-func dense(name string, n int, a arithmetic) {
-	function(name, "func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int)")
+func dense(name string, n int, arithmetic func() arithmetic) {
+	TEXT(name, 0, "func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int)")
+	Pragma("noescape")
 	var r rows
 	r.first[0] = base("x")
 	r.s, r.s3 = value("d"), GP64()
@@ -63,7 +176,7 @@ func dense(name string, n int, a arithmetic) {
 		LEAQ(Mem{Base: r.first[l-1], Index: r.s, Scale: 1}, r.first[l])
 	}
 	scores := base("scores")
-	a.setup()
+	a := arithmetic()
 	blocks := address(Param("blocks"))
 	w, left, now, back, ahead, t := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 
@@ -79,16 +192,11 @@ func dense(name string, n int, a arithmetic) {
 	SHRQ(Imm(4), left)
 	Load(Param("ahead"), ahead)
 	ADDQ(r.first[0], ahead)
-	for c := range n {
-		line(t, scores, c)
-		clearLine(t)
-	}
+	a.begin(t, scores)
 
 	Label("chunk")
-	for c := range n {
-		for _, v := range a.acc(c) {
-			clearVector(v)
-		}
+	for _, v := range a.acc {
+		clearVector(v)
 	}
 	MOVQ(U32(chunk/4), now)
 	CMPQ(left, now)
@@ -123,22 +231,11 @@ func dense(name string, n int, a arithmetic) {
 	MOVQ(U32(1), now)
 	JMP(LabelRef("groups"))
 
-	comment("All are added before any is stored, because a class may be there twice.")
 	Label("flush")
-	for c := range n {
-		line(t, scores, c)
-		for i, v := range a.acc(c) {
-			VADDPS(Mem{Base: t, Disp: 32 * i}, v, v)
-		}
-	}
-	for c := range n {
-		line(t, scores, c)
-		for i, v := range a.acc(c) {
-			VMOVUPS(v, Mem{Base: t, Disp: 32 * i})
-		}
-	}
+	a.flush(t, scores)
 	TESTQ(left, left)
 	JNE(LabelRef("chunk"))
+	a.end(t, scores)
 
 	comment("The pointers stand at the next row; 15 more.")
 	LEAQ(Mem{Base: r.s3, Index: r.s3, Scale: 4}, t)
@@ -187,17 +284,14 @@ func (l level) pair(a, b VecVirtual) (low, high VecVirtual) {
 func dense512(n int) {
 	acc := avx512.vectors(n)
 	var part [4]OpmaskVirtual // of the 128-bit parts of a vector
-	dense(fmt.Sprintf("dense%dAVX512", n), n, arithmetic{
-		setup: func() {
-			for i := 1; i < 4; i++ {
-				bits := GP32()
-				part[i] = K()
-				MOVL(U32(0xf<<(4*i)), bits)
-				KMOVW(bits, part[i])
-			}
-		},
-		acc: func(c int) []VecVirtual { return acc[c : c+1] },
-		group: func(r rows, w GPVirtual) {
+	dense(fmt.Sprintf("dense%dAVX512", n), n, func() arithmetic {
+		for i := 1; i < 4; i++ {
+			bits := GP32()
+			part[i] = K()
+			MOVL(U32(0xf<<(4*i)), bits)
+			KMOVW(bits, part[i])
+		}
+		return byExamples(n, func(c int) []VecVirtual { return acc[c : c+1] }, func(r rows, w GPVirtual) {
 			var v, u [4]VecVirtual
 			for l := range 4 {
 				v[l] = ZMM()
@@ -215,16 +309,14 @@ func dense512(n int) {
 					VFMADD231PS_BCST(Mem{Base: w, Disp: 4 * (j*n + c)}, column, acc[c])
 				}
 			}
-		},
+		})
 	})
 }
 
 func denseAVX2(n int) {
 	acc := avx2.vectors(2 * n) // rows 0..7 and 8..15
-	dense(fmt.Sprintf("dense%dAVX2", n), n, arithmetic{
-		setup: func() {},
-		acc:   func(c int) []VecVirtual { return acc[2*c : 2*c+2] },
-		group: func(r rows, w GPVirtual) {
+	dense(fmt.Sprintf("dense%dAVX2", n), n, func() arithmetic {
+		return byExamples(n, func(c int) []VecVirtual { return acc[2*c : 2*c+2] }, func(r rows, w GPVirtual) {
 			for half := range 2 {
 				var u [4]VecVirtual
 				for i := range 2 {
@@ -244,14 +336,16 @@ func denseAVX2(n int) {
 					}
 				}
 			}
-		},
+		})
 	})
 }
 
-// sparse generates a kernel for n classes, 2, 8 or 16: one multiply-add for a stored
+const sparseSignature = "func(starts []int64, columns []int32, values, w []float32, n int, out []float32)"
+
+// sparse generates a kernel for n classes, 2 or 8: one multiply-add for a stored
 // value, the lanes being classes.
-func sparse(level string, n int, vector func() VecVirtual) {
-	function(fmt.Sprintf("sparse%d%s", n, level), "func(starts []int64, columns []int32, values, w, out []float32)")
+func sparse(n int, vector func() VecVirtual) {
+	function(fmt.Sprintf("sparse%dAVX2", n), sparseSignature)
 	starts, rows := base("starts"), length("starts")
 	columns, values, w, out := base("columns"), base("values"), base("w"), base("out")
 	k, end, j, limit := GP64(), GP64(), GP64(), GP64()
@@ -310,5 +404,92 @@ func sparse(level string, n int, vector func() VecVirtual) {
 	INCQ(limit)
 	JMP(LabelRef("multiply"))
 
+	finish()
+}
+
+// sparse512 generates a kernel for as many classes as some vectors hold, or fewer of the last.
+// Where chunks end cannot be foreseen, so nothing branches there: a mask says that a value is the
+// first of another chunk.
+func sparse512(vectors int) {
+	function(fmt.Sprintf("sparse%dAVX512", lanes*vectors), sparseSignature)
+	starts, rows := base("starts"), length("starts")
+	columns, values, w, out := base("columns"), base("values"), base("w"), base("out")
+	k, end, j, before, other, most := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	total, acc := avx512.vectors(vectors), avx512.vectors(vectors)
+	zero := avx512.zeros(1)[0]
+	size := value("n")
+	SUBQ(Imm(uint64(lanes*(vectors-1))), size)
+	some := tailMask(size)
+	Load(Param("n"), size)
+	SHLQ(Imm(2), size)
+	// each does something with the memory of n classes and its mask.
+	each := func(m Mem, do func(i int, m Mem, some Op)) {
+		for i := range vectors {
+			all := Op(some)
+			if i < vectors-1 {
+				all = nil
+			}
+			do(i, m.Offset(4*lanes*i), all)
+		}
+	}
+	MOVQ(U32(chunk-1), most)
+
+	DECQ(rows)
+	Label("row")
+	CMPQ(rows, Imm(0))
+	JLE(LabelRef("done"))
+	MOVQ(Mem{Base: starts}, k)
+	MOVQ(Mem{Base: starts, Disp: 8}, end)
+	for i := range acc {
+		clearVector(total[i])
+		clearVector(acc[i])
+	}
+	XORQ(before, before)
+	CMPQ(k, end)
+	JGE(LabelRef("store"))
+
+	Label("value")
+	comment("Weights lie anywhere, so they are fetched some values before their use.")
+	LEAQ(Mem{Base: k, Disp: 48}, j)
+	CMPQ(j, address(Param("columns").Len()))
+	CMOVQGE(k, j)
+	MOVLQSX(Mem{Base: columns, Index: j, Scale: 4}, j)
+	IMULQ(size, j)
+	each(Mem{Base: w, Index: j, Scale: 1}, func(_ int, m Mem, _ Op) { PREFETCHT0(m) })
+	MOVLQSX(Mem{Base: columns, Index: k, Scale: 4}, j)
+	XORQ(j, before)
+	CMPQ(most, before)
+	SBBL(other.As32(), other.As32())
+	MOVQ(j, before)
+	IMULQ(size, j)
+	first, v := K(), ZMM()
+	KMOVW(other.As32(), first)
+	VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
+	each(Mem{Base: w, Index: j, Scale: 1}, func(i int, m Mem, some Op) {
+		VADDPS(acc[i], total[i], first, total[i])
+		VMOVAPS(zero, first, acc[i])
+		if some == nil {
+			VFMADD231PS(m, v, acc[i])
+		} else {
+			VFMADD231PS(m, v, some, acc[i])
+		}
+	})
+	INCQ(k)
+	CMPQ(k, end)
+	JLT(LabelRef("value"))
+
+	Label("store")
+	each(Mem{Base: out}, func(i int, m Mem, some Op) {
+		VADDPS(acc[i], total[i], total[i])
+		if some == nil {
+			VMOVUPS(total[i], m)
+		} else {
+			VMOVUPS(total[i], some, m)
+		}
+	})
+	ADDQ(size, out)
+	add(8, starts)
+	DECQ(rows)
+	JMP(LabelRef("row"))
 	finish()
 }

@@ -55,14 +55,16 @@ func main() {
 		each(rbf)
 		each(poly)
 	default:
-		for _, n := range []int{2, 4, 6, 8, 10, 12, 16} {
+		for _, n := range []int{2, 4, 6, 8, 10} {
 			dense512(n)
 		}
+		byClasses()
 		denseAVX2(2)
 		denseAVX2(4)
-		sparse("AVX2", 2, XMM)
-		sparse("AVX2", 8, YMM)
-		sparse("AVX512", 16, ZMM)
+		sparse(2, XMM)
+		sparse(8, YMM)
+		sparse512(1)
+		sparse512(2)
 		each(region)
 		accumulate("add", "", "sum")
 		accumulate("sub", "sum", "")

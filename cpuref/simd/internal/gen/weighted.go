@@ -189,98 +189,61 @@ func tailLanes(n GPVirtual) VecVirtual {
 }
 
 // columnSums generates a kernel whose lanes are 16 rows of coefficients. AVX2, which has no vector
-// conversion to int64, keeps the integers in memory.
+// conversion to int64, converts one number after the other.
 func columnSums(l level) {
-	function("columnSums"+l.name, "func(starts []int64, rows []int32, values, a []float32, scale float32, "+
-		"sums []int64)")
-	starts, columns, rows, values := base("starts"), length("starts"), base("rows"), base("values")
+	function("columnSums"+l.name, "func(runs, rows []int32, values, a []float32, scale float32, sums []int64)")
+	runs, n, rows, values := base("runs"), length("runs"), base("rows"), base("values")
 	a, sums := base("a"), base("sums")
-	k, end, i, limit := GP64(), GP64(), GP64(), GP64()
+	k, left, i, column := GP64(), GP64(), GP64(), GP64()
 	long := l.size == 64
-	acc, integers := l.vectors(4*lanes/l.size), [2]VecVirtual{ZMM(), ZMM()}
+	acc, scale := l.vectors(4*lanes/l.size), broadcast("scale", l.vector())
 	var scaled Mem
 	if !long {
 		scaled = AllocLocal(4 * lanes)
 	}
-	scale := broadcast("scale", l.vector())
-	// flush adds the integers of the sums of a block to those of the column, and clears them.
-	flush := func() {
-		if long {
-			some, half := ZMM(), YMM()
-			VMULPS(scale, acc[0], acc[0])
-			VCVTPS2QQ(acc[0].AsY(), some)
-			VPADDQ(some, integers[0], integers[0])
-			VEXTRACTF32X8(Imm(1), acc[0], half)
-			VCVTPS2QQ(half, some)
-			VPADDQ(some, integers[1], integers[1])
-			clearVector(acc[0])
-			return
-		}
-		for i, a := range acc {
-			VMULPS(scale, a, a)
-			VMOVUPS(a, scaled.Offset(32*i))
-			clearVector(a)
-		}
-		for i := range lanes {
-			integer := GP64()
-			VCVTSS2SIQ(scaled.Offset(4*i), integer)
-			ADDQ(integer, Mem{Base: sums, Disp: 8 * i})
-		}
-	}
-	DECQ(columns)
-	Label("column")
-	CMPQ(columns, Imm(0))
-	JLE(LabelRef("done"))
-	if long {
-		for _, v := range integers {
+	loop("run", n, 3, func() {
+		MOVLQSX(Mem{Base: runs}, k)
+		MOVLQSX(Mem{Base: runs, Disp: 4}, left)
+		MOVLQSX(Mem{Base: runs, Disp: 8}, column)
+		SHLQ(Imm(7), column)
+		for _, v := range acc {
 			clearVector(v)
 		}
-	}
-	for i, v := range acc {
-		clearVector(v)
-		if !long {
-			VMOVUPS(acc[0], Mem{Base: sums, Disp: 64 * i})
-			VMOVUPS(acc[0], Mem{Base: sums, Disp: 64*i + 32})
+		Label("value")
+		MOVLQSX(Mem{Base: rows, Index: k, Scale: 4}, i)
+		SHLQ(Imm(6), i)
+		v := l.vector()
+		VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
+		for part, sum := range acc {
+			VFMADD231PS(Mem{Base: a, Index: i, Scale: 1, Disp: l.size * part}, v, sum)
 		}
-	}
-	MOVQ(Mem{Base: starts}, k)
-	MOVQ(Mem{Base: starts, Disp: 8}, end)
-	MOVQ(U32(block), limit)
-	CMPQ(k, end)
-	JGE(LabelRef("store"))
+		INCQ(k)
+		DECQ(left)
+		JNE(LabelRef("value"))
 
-	Label("value")
-	MOVLQSX(Mem{Base: rows, Index: k, Scale: 4}, i)
-	CMPQ(i, limit)
-	JGE(LabelRef("flush"))
-	Label("multiply")
-	SHLQ(Imm(6), i)
-	v := l.vector()
-	VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
-	for part, sum := range acc {
-		VFMADD231PS(Mem{Base: a, Index: i, Scale: 1, Disp: l.size * part}, v, sum)
-	}
-	INCQ(k)
-	CMPQ(k, end)
-	JLT(LabelRef("value"))
-	flush()
-
-	Label("store")
-	if long {
-		VMOVDQU64(integers[0], Mem{Base: sums})
-		VMOVDQU64(integers[1], Mem{Base: sums, Disp: 64})
-	}
-	add(8*lanes, sums)
-	add(8, starts)
-	DECQ(columns)
-	JMP(LabelRef("column"))
-
-	comment("Another block.")
-	Label("flush")
-	flush()
-	MOVQ(i, limit)
-	ORQ(U32(block-1), limit)
-	INCQ(limit)
-	JMP(LabelRef("multiply"))
-	finish()
+		for part, v := range acc {
+			VMULPS(scale, v, v)
+			if !long {
+				VMOVUPS(v, scaled.Offset(32*part))
+			}
+		}
+		if long {
+			low, high, half := ZMM(), ZMM(), YMM()
+			VCVTPS2QQ(acc[0].AsY(), low)
+			VEXTRACTF32X8(Imm(1), acc[0], half)
+			VCVTPS2QQ(half, high)
+			for part, v := range []VecVirtual{low, high} {
+				sum := Mem{Base: sums, Index: column, Scale: 1, Disp: 64 * part}
+				VPADDQ(sum, v, v)
+				VMOVDQU64(v, sum)
+			}
+		} else {
+			for lane := range lanes {
+				integer := GP64()
+				VCVTSS2SIQ(scaled.Offset(4*lane), integer)
+				ADDQ(integer, Mem{Base: sums, Index: column, Scale: 1, Disp: 8 * lane})
+			}
+		}
+		add(12, runs)
+	})
 }

@@ -42,8 +42,8 @@ type Encoding struct {
 type Column struct {
 	// Name is the column's in the header, "" in a table without one.
 	Name string `json:"name,omitempty"`
-	// Kind is "number", a feature and one for each knot; "category", a feature of 0 or 1 for each level; "text", one for
-	// each term; or "aside", none.
+	// Kind is "number", a feature and one for each knot; "category", a feature of 0 or 1 for each
+	// level; "text", one for each term; or "aside", none.
 	Kind string `json:"kind"`
 	// Levels are the levels of the training data, in the order of SortClasses.
 	Levels []string `json:"levels,omitempty"`

@@ -106,7 +106,8 @@ const mostKnots = 100 // far beyond what helps
 // textColumns are the flags about columns of text, learnedColumns those whose answer a model keeps.
 var (
 	textColumns    = []string{"text-features", "text-min-df", "text-ngrams"}
-	learnedColumns = append([]string{"categories", "knots", "levels", "missing", "text"}, textColumns...)
+	learnedColumns = append([]string{"categories", "knots", "levels", "missing", "text"},
+		textColumns...)
 )
 
 // Options returns how to read the data, with or without labels.

@@ -27,7 +27,7 @@ type resident struct {
 	mostRows int // of a tile
 
 	// Room for one tile's worth of what passes between host and device.
-	ints    *buffer[int32]   // count and triples of moved examples, or predictions
+	ints    *buffer[int32]   // count and triples of moved examples, predictions, or scores as bits
 	weights *buffer[float32] // rows of W, as many as fit, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
 
@@ -87,7 +87,7 @@ func (r *resident) allocate(use enginecheck.Use) {
 	if narrow != nil {
 		r.maps = upload(o, "column maps", narrow.Map)
 	}
-	r.ints = alloc[int32](o, "moved examples", head+3*r.mostRows)
+	r.ints = alloc[int32](o, "moved examples", max(head+3*r.mostRows, lanes*r.q))
 }
 
 // free gives all memory back, when no kernel uses it any more.
@@ -262,8 +262,11 @@ func (e *deviceEngine) crowd() int {
 	return 1 << 15
 }
 
+// Scores has the device turn as many scores at a time as r.ints has room for.
 func (r *resident) Scores(dst []float32, from, to int) error {
-	var blocks []float32
+	var rows []float32
+	room := &buffer[float32]{name: "scores by example", n: r.ints.n, mem: r.ints.mem, q: r.e.q}
+	per := room.n / r.q / lanes * lanes
 	for _, t := range r.tiles {
 		if max(from, t.from) >= min(to, t.from+t.rows) {
 			continue
@@ -273,14 +276,31 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 		if t.sparse != nil {
 			first, last = 0, t.rows
 		}
-		blocks = slices.Grow(blocks[:0], (last-first+lanes)*r.q)[:(last-first+lanes-1)/lanes*lanes*r.q]
-		if err := t.scores.read(blocks, first*r.q); err != nil {
-			return err
-		}
-		for row := first; row < last; row++ {
-			if i := t.example(row); i >= from && i < to {
-				for c := range r.q {
-					dst[(i-from)*r.q+c] = blocks[scoreAt(row-first, c, r.q)]
+		for ; first < last; first += per {
+			n := min(per, last-first)
+			items := n * r.q
+			if r.e.cpu {
+				items = (n + lanes - 1) / lanes
+			}
+			if err := r.e.turnScores.launch(items, 1, t.scores, room, int32(first), int32(n),
+				int32(r.q)); err != nil {
+				return err
+			}
+			if t.sparse == nil {
+				skip := max(from-t.from-first, 0)
+				at := t.from + first + skip - from
+				if err := room.read(dst[at*r.q:(at+n-skip)*r.q], skip*r.q); err != nil {
+					return err
+				}
+				continue
+			}
+			rows = slices.Grow(rows[:0], n*r.q)[:n*r.q]
+			if err := room.read(rows, 0); err != nil {
+				return err
+			}
+			for k := range n {
+				if i := t.example(first + k); i >= from && i < to {
+					copy(dst[(i-from)*r.q:], rows[k*r.q:(k+1)*r.q])
 				}
 			}
 		}

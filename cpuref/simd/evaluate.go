@@ -44,7 +44,8 @@ func newEvaluator(r *resident) *evaluator {
 // evaluatorScratch is what an evaluation takes besides scores.
 func (e *processor) evaluatorScratch(x dataset.Examples, classes int) (scratch int64) {
 	// Residuals, targets and totals of a span.
-	own := memory.Product(2*4*span, classes) + max(4*int64(e.k.mostRows)*sumColumns, totalBytes)
+	own := memory.Product(2*4*span, classes)
+	own += max(4*int64(e.k.mostRows)*sumColumns, totalBytes)
 	if !x.Sparse() && ownSums(classes, x.D) {
 		own += memory.Product(8, classes, x.D)
 	} else {

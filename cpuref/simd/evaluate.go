@@ -157,8 +157,8 @@ const (
 // ownSums says whether each worker has sums of its own for count coefficients.
 func ownSums(count, d int) bool { return count <= ownSumBytes/8/d }
 
-// partOf returns how many examples are a part of a span: a second-level cache holds two parts. Where
-// the totals of count coefficients are large, it is the span.
+// partOf returns how many examples are a part of a span: a second-level cache holds two parts.
+// Where the totals of count coefficients are large, it is the span.
 func partOf(count, d int) int {
 	if count*d > totalBytes/4 {
 		return span

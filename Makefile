@@ -256,6 +256,7 @@ bench-peers: build data ## uma-gpu beside scikit-learn, scipy and torch on eleve
 # TABLES="--seeds 1 --rows 3000" is the quick form, of a few minutes. Interrupted, it goes on from build/tables.
 tables: build data ## published tables of other papers beside uma-gpu on the same files; writes docs/tables.md
 	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
+	go build -o build/papers ./bench/papers
 	/usr/bin/python3 -W ignore bench/tables.py build/uma-gpu "$(DATA)" build/tables $(TABLES) > build/tables.md
 	@[ -n "$(TABLES)" ] || cp build/tables.md docs/tables.md
 

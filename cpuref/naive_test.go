@@ -68,6 +68,15 @@ func (v *naive) Predict(dst []int32) error {
 	return nil
 }
 
+func (v *naive) CountPredicted(counts []int64, y []int32) error {
+	clear(counts)
+	for i, k := range y {
+		p, _ := v.predict(i)
+		counts[p*v.q+int(k)]++
+	}
+	return nil
+}
+
 func (v *naive) ClassSums(dst []int64, p int) error {
 	copy(dst, v.classSums(p))
 	return nil

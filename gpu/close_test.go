@@ -126,6 +126,7 @@ func TestFailed(t *testing.T) {
 	kernels := map[string]func(e *deviceEngine) *compiled{
 		"rescore":        func(e *deviceEngine) *compiled { return e.dense[0].scoreFew },
 		"predict":        func(e *deviceEngine) *compiled { return e.predict },
+		"scores":         func(e *deviceEngine) *compiled { return e.turnScores },
 		"assign":         func(e *deviceEngine) *compiled { return e.assign },
 		"class sums":     func(e *deviceEngine) *compiled { return e.dense[0].sumGroups },
 		"added":          func(e *deviceEngine) *compiled { return e.addGroups },
@@ -137,6 +138,8 @@ func TestFailed(t *testing.T) {
 	steps := []func(r engine.Cells) error{
 		func(r engine.Cells) error { return r.Rescore(w, []int{0, 1}) },
 		func(r engine.Cells) error { return r.Predict(make([]int32, 3)) },
+		func(r engine.Cells) error { return r.CountPredicted(make([]int64, 4), make([]int32, 3)) },
+		func(r engine.Cells) error { return r.Scores(make([]float32, 6), 0, 3) },
 		func(r engine.Cells) error { _, err := r.Assign(0); return err },
 		func(r engine.Cells) error { return r.Norms(make([]float32, 4), inv) },
 		func(r engine.Cells) error {

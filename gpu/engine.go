@@ -54,8 +54,8 @@ type traits struct {
 // kernelSet are the kernels, nil until they are compiled.
 type kernelSet struct {
 	dense                                          [3]denseKernels // by width
-	scoreSparse, predict, assign                   *compiled
-	addGroups, clearSums                           *compiled
+	scoreSparse, predict, countPredicted, assign   *compiled
+	turnScores, addGroups, clearSums               *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled
@@ -126,6 +126,7 @@ type build struct {
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	height  int    // of queue; 0: what all devices can
+	piece   int    // bytes of each of windows; 0: windowSize on a device with memory of its own
 }
 
 func open(i Info, o Options, b build) (*deviceEngine, error) {
@@ -151,6 +152,9 @@ func (d device) open(o Options, b build) (*deviceEngine, error) {
 	}
 	e.q = &queue{device: d.cl, memory: d.info.usable(o.MemoryLimit), guard: b.guard, trace: o.Trace,
 		height: b.height}
+	if e.q.windows.size = b.piece; b.piece == 0 && !d.info.SharesMemory {
+		e.q.windows.size = windowSize
+	}
 	if err := e.start(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -250,6 +254,7 @@ func (e unchecked) Close() error {
 func (e unchecked) release() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	done(e.q.last, nil)
+	e.q.freeKept()
 	l := e.library()
 	for _, p := range slices.Concat(l.groups()...) {
 		for _, k := range p.kernels {
@@ -261,6 +266,9 @@ func (e unchecked) release() error {
 	}
 	for _, p := range e.compiled {
 		e.q.release(p)
+	}
+	if !e.q.lost {
+		e.q.windows.close(e.q)
 	}
 	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
 		if q != nil {

@@ -96,7 +96,8 @@ func (e *deviceEngine) library() (l library) {
 		"region update add vector sparse weightedsparse kernelvalue projectsparse project",
 		fmt.Sprintf(" -DNARROW=0%s -DWIDTH=%d -DGROUP=%d -DBLOCK=%d", sums, vector, group,
 			numerics.Block), []kernelUse{
-			{&e.predict, "predict", 64}, {&e.assign, "assign", group},
+			{&e.predict, "predict", 64}, {&e.countPredicted, "count_predicted", group},
+			{&e.turnScores, "turn_scores", group}, {&e.assign, "assign", group},
 			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", group},
 			{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64},
 			{&e.scoreSparse, "score_sparse", 64},

@@ -48,6 +48,7 @@
 	INT(clSetUserEventStatus, (cl_event a, cl_int b), (a, b)) \
 	INT(clGetEventProfilingInfo, (cl_event a, cl_profiling_info b, size_t c, void *d, size_t *e), (a, b, c, d, e)) \
 	INT(clFinish, (cl_command_queue a), (a)) \
+	INT(clFlush, (cl_command_queue a), (a)) \
 	INT(clGetSupportedImageFormats, \
 		(cl_context a, cl_mem_flags b, cl_mem_object_type c, cl_uint d, cl_image_format *e, cl_uint *f), \
 		(a, b, c, d, e, f)) \

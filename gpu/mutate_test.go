@@ -201,6 +201,8 @@ func TestSelfTestRefuses(t *testing.T) {
 				"project" + known},
 			{"leaving not subtracted", "gpu", "add.cl", "term >= 0 ? sum : -sum",
 				"term >= 0 ? sum : 0", "class sums" + known},
+			{"count_predicted", "gpu", "region.cl", "Q + labels[i]);", "Q + labels[0]);",
+				"count predicted" + known},
 			{"score_16", "gpu", "score.cl", "scores[SCORE(u, classes[g * CLASSES + c])] = score[c]",
 				"scores[SCORE(u, classes[g * CLASSES + c])] = CLASSES == 16 ? 0 : score[c]",
 				"score of 17 classes" + known},

@@ -46,7 +46,8 @@ func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection)
 			pinner.Unpin()
 		}
 	}()
-	j := &projection{e: e.deviceEngine, own: buffers{q: e.q}, dst: dst, x: x.Examples, p: p}
+	j := &projection{e: e.deviceEngine, own: buffers{q: e.q, keep: true}, dst: dst, x: x.Examples,
+		p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -33,6 +34,8 @@ type queue struct {
 	height    int   // work-groups in dimension 1 of one launch, at most; 0 for mostHeight
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
+	windows   windows
+	kept      []room
 	lost      bool // the device does not answer, and may still use the host's memory
 	// of the kernel enqueued last, or nil
 	last *cl.Event
@@ -105,6 +108,7 @@ type buffer[T element] struct {
 	mem    *cl.MemObject
 	q      *queue
 	shared bool // host memory, not counted and without a guard
+	keep   bool // its memory, when it is freed, for the next of its size
 }
 
 // leastBuffer is the size of the smallest buffer, in bytes: OpenCL knows no empty one.
@@ -120,9 +124,10 @@ func (b *buffer[T]) object() *cl.MemObject { return b.mem }
 // buffers allocates the buffers of one owner and frees them. After an error, which it keeps, it
 // allocates nothing more and returns nil.
 type buffers struct {
-	q   *queue
-	all []interface{ free() error }
-	err error
+	q    *queue
+	keep bool // the memory, when it is freed
+	all  []interface{ free() error }
+	err  error
 }
 
 func (o *buffers) free() error {
@@ -146,7 +151,7 @@ func alloc[T element](o *buffers, name string, n int) *buffer[T] {
 	if o.err != nil {
 		return nil
 	}
-	b := &buffer[T]{name: name, n: n, q: o.q}
+	b := &buffer[T]{name: name, n: n, q: o.q, keep: o.keep}
 	if o.err = b.alloc(); o.err != nil {
 		return nil
 	}
@@ -200,7 +205,7 @@ func (b *buffer[T]) alloc() (err error) {
 	}
 	if q.planned != nil {
 		q.planned[b.name] += int64(size)
-	} else if b.mem, err = q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard); err != nil {
+	} else if b.mem, err = q.memObject(size); err != nil {
 		return fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory,
 			size, b.name, q.inUse, q.memory, err)
 	}
@@ -213,6 +218,46 @@ func (b *buffer[T]) alloc() (err error) {
 		}
 	}
 	return nil
+}
+
+// memObject returns memory of the device: some that was kept, if it has that size. If there is too
+// little with what is kept, that is freed.
+func (q *queue) memObject(size int) (*cl.MemObject, error) {
+	if at := slices.IndexFunc(q.kept, func(k room) bool { return k.size == size }); at >= 0 {
+		mem := q.kept[at].mem
+		q.kept = slices.Delete(q.kept, at, at+1)
+		return mem, nil
+	}
+	if q.inUse+int64(size)+q.keeps() > q.memory {
+		q.freeKept()
+	}
+	mem, err := q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard)
+	if err != nil && len(q.kept) > 0 {
+		q.freeKept()
+		mem, err = q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard)
+	}
+	return mem, err
+}
+
+// room is memory of a buffer that was freed, for the next of its size.
+type room struct {
+	mem  *cl.MemObject
+	size int
+}
+
+// keeps returns the bytes that are kept.
+func (q *queue) keeps() (all int64) {
+	for _, k := range q.kept {
+		all += int64(k.size)
+	}
+	return all
+}
+
+func (q *queue) freeKept() {
+	for _, k := range q.kept {
+		k.mem.Release()
+	}
+	q.kept = nil
 }
 
 // done releases the event that every enqueue makes.
@@ -254,6 +299,9 @@ func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 		b.q.work.Transfers++
 	}
 	err := done(b.q.span("write "+b.name, func() (*cl.Event, error) {
+		if bytes := len(v) * size; bytes >= 2*b.q.windows.size && b.q.windows.open(b.q) {
+			return nil, b.q.windows.write(queue, b.mem, at*size, unsafe.Slice((*byte)(from), bytes))
+		}
 		return queue.EnqueueWriteBuffer(b.mem, staged == nil, at*size, len(v)*size, from, nil)
 	}))
 	if staged == nil && queue == b.q.queue {
@@ -276,6 +324,10 @@ func (b *buffer[T]) read(v []T, at int) error {
 	}
 	b.q.work.Transfers++
 	err := done(b.q.span("read "+b.name, func() (*cl.Event, error) {
+		if bytes := len(v) * size; bytes >= 2*b.q.windows.size && b.q.windows.open(b.q) {
+			return nil, b.q.windows.read(b.q.queue, b.mem, at*size,
+				unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), bytes))
+		}
 		return b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)
 	}))
 	b.q.staging.reset()
@@ -329,7 +381,12 @@ func (b *buffer[T]) free() error {
 		err = b.checkGuard()
 		b.q.inUse -= int64(max(b.bytes(), leastBuffer))
 	}
-	b.mem.Release()
+	size := max(b.bytes(), leastBuffer)
+	if b.keep && err == nil && !b.q.lost && b.q.keeps()+int64(size) <= b.q.memory/16 {
+		b.q.kept = append(b.q.kept, room{b.mem, size})
+	} else {
+		b.mem.Release()
+	}
 	b.mem = nil
 	return err
 }

@@ -5,7 +5,9 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -25,13 +27,14 @@ type resident struct {
 	mostRows int // of a tile
 
 	// Room for one tile's worth of what passes between host and device.
-	ints    *buffer[int32]   // count and triples of moved examples, or predictions
+	ints    *buffer[int32]   // count and triples of moved examples, predictions, or scores as bits
 	weights *buffer[float32] // rows of W, as many as fit, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
 
 	fixed      numerics.FixedPoint
 	cells      *cellSums   // nil without labels
 	sumBuffers *sumBuffers // nil but for evaluators
+	counter    counter
 
 	x      dataset.Stored   // the caller's
 	window int              // of them (store.Pages.Window)
@@ -84,7 +87,7 @@ func (r *resident) allocate(use enginecheck.Use) {
 	if narrow != nil {
 		r.maps = upload(o, "column maps", narrow.Map)
 	}
-	r.ints = alloc[int32](o, "moved examples", head+3*r.mostRows)
+	r.ints = alloc[int32](o, "moved examples", max(head+3*r.mostRows, lanes*r.q))
 }
 
 // free gives all memory back, when no kernel uses it any more.
@@ -259,8 +262,11 @@ func (e *deviceEngine) crowd() int {
 	return 1 << 15
 }
 
+// Scores has the device turn as many scores at a time as r.ints has room for.
 func (r *resident) Scores(dst []float32, from, to int) error {
-	var blocks []float32
+	var rows []float32
+	room := &buffer[float32]{name: "scores by example", n: r.ints.n, mem: r.ints.mem, q: r.e.q}
+	per := room.n / r.q / lanes * lanes
 	for _, t := range r.tiles {
 		if max(from, t.from) >= min(to, t.from+t.rows) {
 			continue
@@ -270,14 +276,31 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 		if t.sparse != nil {
 			first, last = 0, t.rows
 		}
-		blocks = slices.Grow(blocks[:0], (last-first+lanes)*r.q)[:(last-first+lanes-1)/lanes*lanes*r.q]
-		if err := t.scores.read(blocks, first*r.q); err != nil {
-			return err
-		}
-		for row := first; row < last; row++ {
-			if i := t.example(row); i >= from && i < to {
-				for c := range r.q {
-					dst[(i-from)*r.q+c] = blocks[scoreAt(row-first, c, r.q)]
+		for ; first < last; first += per {
+			n := min(per, last-first)
+			items := n * r.q
+			if r.e.cpu {
+				items = (n + lanes - 1) / lanes
+			}
+			if err := r.e.turnScores.launch(items, 1, t.scores, room, int32(first), int32(n),
+				int32(r.q)); err != nil {
+				return err
+			}
+			if t.sparse == nil {
+				skip := max(from-t.from-first, 0)
+				at := t.from + first + skip - from
+				if err := room.read(dst[at*r.q:(at+n-skip)*r.q], skip*r.q); err != nil {
+					return err
+				}
+				continue
+			}
+			rows = slices.Grow(rows[:0], n*r.q)[:n*r.q]
+			if err := room.read(rows, 0); err != nil {
+				return err
+			}
+			for k := range n {
+				if i := t.example(first + k); i >= from && i < to {
+					copy(dst[(i-from)*r.q:], rows[k*r.q:(k+1)*r.q])
 				}
 			}
 		}
@@ -291,7 +314,7 @@ func scoreAt(i, c, q int) int { return (i/lanes*q+c)*lanes + i%lanes }
 
 func (r *resident) Predict(dst []int32) error {
 	for _, t := range r.tiles {
-		err := r.e.predict.launch(t.rows, 1, t.scores, r.ints, int32(t.rows), int32(r.q))
+		err := r.e.predict.launch(r.e.blocks(t), 1, t.scores, r.ints, int32(t.rows), int32(r.q))
 		if err != nil {
 			return err
 		}
@@ -310,6 +333,102 @@ func (r *resident) Predict(dst []int32) error {
 				dst[t.example(k)] = class
 			}
 		}
+	}
+	return nil
+}
+
+// counter is what CountPredicted keeps on the device, if there is room.
+type counter struct {
+	y      []int32 // the caller's; nil before there are any
+	labels []*buffer[int32]
+	counts *buffer[int32] // tables, as many as parts
+	parts  int            // 0 if there is no room
+}
+
+// The tables in which predictions are counted: many, so that few work-items meet in one; all of
+// them have to be less than the predictions.
+const mostTables = 64
+
+// newCounter makes room for a counter.
+func (r *resident) newCounter() (c counter) {
+	q2 := r.q * r.q
+	c.parts = min(mostTables, r.n/2/q2, int(r.e.maxAlloc/4)/q2)
+	idle := r.e.cpu && c.parts < r.e.info.ComputeUnits && r.n > 1<<14
+	if idle || r.n > math.MaxInt32 {
+		c.parts = 0
+	}
+	if c.parts == 0 {
+		return c
+	}
+	o := buffers{q: r.e.q}
+	c.counts = alloc[int32](&o, "counts of predictions", c.parts*q2)
+	for _, t := range r.tiles {
+		c.labels = append(c.labels, alloc[int32](&o, "labels", t.rows))
+	}
+	if o.err != nil {
+		o.free()
+		return counter{}
+	}
+	r.own.all = append(r.own.all, o.all...)
+	return c
+}
+
+// CountPredicted counts on the device, if it has room for labels and tables.
+func (r *resident) CountPredicted(counts []int64, y []int32) error {
+	c, q2 := &r.counter, r.q*r.q
+	clear(counts)
+	if unsafe.SliceData(c.y) != unsafe.SliceData(y) {
+		if c.y == nil {
+			*c = r.newCounter()
+		}
+		c.y = y
+		if c.parts > 0 {
+			for k, t := range r.tiles {
+				labels := make([]int32, t.rows)
+				for row := range labels {
+					labels[row] = y[t.example(row)]
+				}
+				if err := c.labels[k].write(0, labels); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if c.parts == 0 {
+		predicted := make([]int32, r.n)
+		err := r.Predict(predicted)
+		engine.Count(counts, predicted, y, r.q)
+		return err
+	}
+	tables := make([]int32, c.parts*q2)
+	if err := c.counts.write(0, tables); err != nil {
+		return err
+	}
+	for k, t := range r.tiles {
+		items := t.rows
+		if r.e.cpu {
+			items = c.parts
+		}
+		if err := r.e.countPredicted.launch(items, 1, t.scores, c.labels[k], c.counts, int32(t.rows),
+			int32(r.q), int32(c.parts)); err != nil {
+			return err
+		}
+	}
+	if err := c.counts.read(tables, 0); err != nil {
+		return err
+	}
+	total := 0
+	for k, n := range tables {
+		counts[k%q2] += int64(n)
+		total += int(n)
+		if n < 0 {
+			total = -1
+			break
+		}
+	}
+	if total != r.n {
+		return fmt.Errorf("kernel count_predicted counted %d examples in buffer %q, wanted %d; the "+
+			"device is at fault", total, c.counts.name, r.n)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func bring[T element](r *resident, p *part[T], aside bool, n int, fill func([]T)
 // one slot, the host fills the other.
 type slot struct {
 	arrays
-	done chan error // of the kernel that reads the slot; nil if there is none
+	busy *cl.Event // of the kernel that reads the slot; nil if there is none
 }
 
 // newSlot makes a slot for the largest tile. bytes is the size of the largest dense one.
@@ -133,29 +133,26 @@ func (r *resident) newSlot(bytes int64) *slot {
 }
 
 // wait waits for the kernel that reads the slot.
-func (s *slot) wait() error {
-	if s.done == nil {
+func (s *slot) wait() error { return waitFor(&s.busy) }
+
+// waitFor waits for an event, if there is one, and releases it.
+func waitFor(event **cl.Event) error {
+	if *event == nil {
 		return nil
 	}
-	err := <-s.done
-	s.done = nil
+	err := cl.WaitForEvents([]*cl.Event{*event})
+	(*event).Release()
+	*event = nil
 	return err
 }
 
-// run has f enqueue kernels that read the slot, or what is used in its stead. Waiting
-// for the last at once, in the background, also makes the device begin.
+// run has f enqueue kernels that read the slot, or what is used in its stead, and the device begin.
 func (r *resident) run(s *slot, f func(arrays) error, a arrays) error {
 	if err := f(a); err != nil {
 		return err
 	}
-	event, done := r.e.q.last, make(chan error, 1)
-	r.e.q.last, s.done = nil, done
-	go func() {
-		err := cl.WaitForEvents([]*cl.Event{event})
-		event.Release()
-		done <- err
-	}()
-	return nil
+	s.busy, r.e.q.last = r.e.q.last, nil
+	return flush(r.e.q.queue)
 }
 
 // onDevice calls f with the examples of a tile where a kernel can read them; f

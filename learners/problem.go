@@ -203,6 +203,9 @@ func (l lentScorer) Predict(dst []int32) error                { return l.of.Pred
 func (l lentScorer) Scores(dst []float32, from, to int) error {
 	return l.of.Scores(dst, from, to)
 }
+func (l lentScorer) CountPredicted(counts []int64, y []int32) error {
+	return l.of.CountPredicted(counts, y)
+}
 func (l lentScorer) Close() error { return nil }
 
 // ClassWeights says how much examples count by their label.

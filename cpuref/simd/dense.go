@@ -127,25 +127,24 @@ const (
 	// sparseCost is how much longer a stored value takes than a dense one.
 	sparseCost = 8
 	// sparseMost is the most classes that a sparse kernel takes at once.
-	sparseMost = 16
+	sparseMost = 32
 )
 
-// packSparse writes the weights of all classes for one column side by side.
-func packSparse(dst []float32, w [][]float32) {
-	n := len(w)
-	if n == 2 {
-		w0, w1 := w[0], w[1]
-		for j, v := range w0 {
-			dst[2*j], dst[2*j+1] = v, w1[j]
-		}
-		return
-	}
+// packColumns are the columns of a task that packs weights.
+const packColumns = 4096
+
+// packTask packs the weights of some columns for the sparse kernels, those of all classes of a pass
+// for one column side by side.
+func (r *resident) packTask(task int, _ *worker) {
+	parts := panels(r.x.D, packColumns)
+	p, first := &r.passes[task/parts], task%parts*packColumns
+	last, n := min(first+packColumns, r.x.D), len(p.classes)
 	const atOnce = 64 // columns, which stay in a first-level cache for all classes
-	for from := 0; from < len(w[0]); from += atOnce {
-		to := min(from+atOnce, len(w[0]))
-		for c, row := range w {
-			part := dst[from*n : to*n]
-			for j, v := range row[from:to] {
+	for from := first; from < last; from += atOnce {
+		to := min(from+atOnce, last)
+		for c, class := range p.classes {
+			part := p.w[from*n : to*n]
+			for j, v := range r.weights.Row(class)[from:to] {
 				part[j*n+c] = v
 			}
 		}
@@ -166,7 +165,7 @@ func (r *resident) scoreSparse(from, to int, scratch []float32) {
 		for b := from; b < to; b++ {
 			first, end := b*lanes, min((b+1)*lanes, r.x.N)
 			out := scratch[:(end-first)*n]
-			r.k.sparse[at](r.x.Starts[first:end+1], r.x.Columns, r.x.Values, p.w, out)
+			r.k.sparse[at](r.x.Starts[first:end+1], r.x.Columns, r.x.Values, p.w, n, out)
 			for c, at := range p.lines {
 				line := r.scores[b*r.q*lanes+at:]
 				line = line[:end-first]
@@ -206,11 +205,11 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 func (r *resident) prepare(w engine.Weights, classes []int) {
 	r.e.rescored.Add(int64(r.x.N))
 	r.read()
-	widths := r.k.widths
 	if r.x.Sparse() {
-		widths = r.k.sparseWidths
+		r.plan(classes, r.k.sparseWidths, r.k.fewer)
+	} else {
+		r.plan(classes, r.k.widths, false)
 	}
-	r.plan(classes, widths)
 	r.pack(w)
 }
 
@@ -226,12 +225,15 @@ func (r *resident) read() {
 // denseTasks returns the number of tasks that denseTask is for.
 func (r *resident) denseTasks() int { return panels(r.blocks, r.dense.blocksPerTask()) }
 
-// plan cuts the classes in passes of some of the widths, which increase.
-func (r *resident) plan(classes []int, widths []int) {
+// plan cuts the classes in passes of some of the widths, which increase, or of fewer classes.
+func (r *resident) plan(classes []int, widths []int, fewer bool) {
 	used := 0
 	for len(classes) > 0 {
 		least, _ := slices.BinarySearch(widths, len(classes))
 		n := widths[min(least, len(widths)-1)]
+		if fewer {
+			n = min(n, len(classes))
+		}
 		if used == len(r.passes) {
 			r.passes = append(r.passes, pass{})
 		}
@@ -249,19 +251,24 @@ func (r *resident) plan(classes []int, widths []int) {
 
 // pack packs the weights of all passes.
 func (r *resident) pack(w engine.Weights) {
+	r.weights = w
+	size := 0
 	for i := range r.passes {
 		p := &r.passes[i]
+		if r.x.Sparse() {
+			p.w = resize(p.w, r.x.D*len(p.classes))
+			size += len(p.w)
+			continue
+		}
 		r.rows = r.rows[:0]
 		for _, c := range p.classes {
 			r.rows = append(r.rows, w.Row(c))
 		}
-		if r.x.Sparse() {
-			p.w = resize(p.w, r.x.D*len(p.classes))
-			packSparse(p.w, r.rows)
-		} else {
-			p.w = resize(p.w, r.dense.packed(len(p.classes)))
-			r.dense.pack(p.w, r.rows)
-		}
+		p.w = resize(p.w, r.dense.packed(len(p.classes)))
+		r.dense.pack(p.w, r.rows)
+	}
+	if r.x.Sparse() {
+		r.run((*resident).packTask, len(r.passes)*panels(r.x.D, packColumns), size*sparseCost, 0)
 	}
 }
 

@@ -19,9 +19,9 @@ func TestWeighted(t *testing.T) {
 				x, a := draw(rng, (examples-1)*stride+columns), draw(rng, (examples-1)/lanes*step+rows*lanes)
 				totals := draw(rng, (rows-1)*width+columns)
 				want := slices.Clone(totals)
-				weightedGo(x, stride, columns, examples, a, step, rows, want, width)
+				weightedGo(x, stride, columns, examples, a, step, rows, want, width, 0)
 				gx, ga, got := guarded(t, x, atEnd), guarded(t, a, atEnd), guarded(t, totals, atEnd)
-				k.weighted(gx, stride, columns, examples, ga, step, rows, got, width)
+				k.weighted(gx, stride, columns, examples, ga, step, rows, got, width, 4*stride)
 				what := fmt.Sprintf("%d rows, %d columns, %d examples", rows, columns, examples)
 				equal(t, what, got, want)
 				equal(t, what+": x", gx, x)
@@ -118,15 +118,14 @@ func TestResiduals(t *testing.T) {
 func TestColumnSums(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *kernels, rng *rand.Rand, atEnd bool) {
 		const n = 1100
-		for columns := range 12 {
-			starts, rows := []int64{0}, []int32{}
-			for j := range columns {
-				for i := range n {
-					if j%5 != 3 && (rng.IntN(1+40*j) == 0 || i == n-1) {
-						rows = append(rows, int32(i))
-					}
+		for columns := range int32(12) {
+			runs, rows := []int32{}, []int32{}
+			for range columns * 3 {
+				size := 1 + rng.IntN(1<<rng.IntN(9))
+				runs = append(runs, int32(len(rows)), int32(size), rng.Int32N(columns))
+				for range size {
+					rows = append(rows, rng.Int32N(n))
 				}
-				starts = append(starts, int64(len(rows)))
 			}
 			values, a := make([]float32, len(rows)), make([]float32, n*lanes)
 			for i := range values {
@@ -136,9 +135,13 @@ func TestColumnSums(t *testing.T) {
 				a[i] = 2*rng.Float32() - 1
 			}
 			for _, scale := range []float32{1, 0x1p45, 0x1p-30} {
-				want, got := make([]int64, columns*lanes), guarded(t, make([]int64, columns*lanes), atEnd)
-				columnSumsGo(starts, rows, values, a, scale, want)
-				k.columnSums(guarded(t, starts, atEnd), guarded(t, rows, atEnd), guarded(t, values, atEnd),
+				want := make([]int64, columns*lanes)
+				for i := range want {
+					want[i] = rng.Int64N(100)
+				}
+				got := guarded(t, slices.Clone(want), atEnd)
+				columnSumsGo(runs, rows, values, a, scale, want)
+				k.columnSums(guarded(t, runs, atEnd), guarded(t, rows, atEnd), guarded(t, values, atEnd),
 					guarded(t, a, atEnd), scale, got)
 				if !slices.Equal(got, want) {
 					t.Fatalf("%d columns at scale %v: %v, want %v", columns, scale, got, want)

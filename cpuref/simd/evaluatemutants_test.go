@@ -16,45 +16,58 @@ var evaluationMutants = []struct {
 	{"the last example of a span left out", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width int) {
-			weighted(x, stride, columns, max(1, examples-1), a, step, rows, totals, width)
+			totals []float32, width, ahead int) {
+			weighted(x, stride, columns, max(1, examples-1), a, step, rows, totals, width, ahead)
 		}
 	}},
 	{"the last column left out", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width int) {
-			weighted(x, stride, columns, examples, a, step, rows, totals, width)
+			totals []float32, width, ahead int) {
+			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead)
 			totals[columns-1] = 0
 		}
 	}},
 	{"the coefficients of the second block those of the first", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width int) {
+			totals []float32, width, ahead int) {
 			if a = slices.Clone(a); examples > lanes {
 				copy(a[step:], a[:rows*lanes])
 			}
-			weighted(x, stride, columns, examples, a, step, rows, totals, width)
+			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead)
 		}
 	}},
-	{"sparse blocks cut one example early", func(k *kernels) {
+	{"the last value of a run left out", func(k *kernels) {
 		sums := k.columnSums
-		k.columnSums = func(starts []int64, rows []int32, values, a []float32, scale float32,
-			out []int64) {
-			rows = slices.Clone(rows)
-			for i := range rows {
-				rows[i]++
+		k.columnSums = func(runs, rows []int32, values, a []float32, scale float32, out []int64) {
+			runs = slices.Clone(runs)
+			for i := 1; i < len(runs); i += 3 {
+				runs[i] = max(1, runs[i]-1)
 			}
-			sums(starts, rows, values, append(make([]float32, lanes), a...), scale, out)
+			sums(runs, rows, values, a, scale, out)
 		}
 	}},
-	{"the last column of a task left out", func(k *kernels) {
+	{"two blocks in one run", func(k *kernels) {
 		sums := k.columnSums
-		k.columnSums = func(starts []int64, rows []int32, values, a []float32, scale float32,
-			out []int64) {
-			clear(out)
-			sums(starts[:len(starts)-1], rows, values, a, scale, out)
+		k.columnSums = func(runs, rows []int32, values, a []float32, scale float32, out []int64) {
+			runs = slices.Clone(runs)
+			for i := 0; i < len(runs); i += 3 {
+				for o := 0; o < len(runs); o += 3 {
+					if runs[o] == runs[i]+runs[i+1] && runs[o+2] == runs[i+2] {
+						runs[i+1] += runs[o+1]
+						runs = slices.Delete(runs, o, o+3)
+						break
+					}
+				}
+			}
+			sums(runs, rows, values, a, scale, out)
+		}
+	}},
+	{"the last run left out", func(k *kernels) {
+		sums := k.columnSums
+		k.columnSums = func(runs, rows []int32, values, a []float32, scale float32, out []int64) {
+			sums(runs[:max(0, len(runs)-3)], rows, values, a, scale, out)
 		}
 	}},
 	{"targets of lane 0 in lane 15", func(k *kernels) {

@@ -21,7 +21,8 @@ type kernels struct {
 	widths []int         // numbers of classes, increasing
 
 	sparse       []sparseKernel // one for each of sparseWidths
-	sparseWidths []int          // 2, 8 and perhaps more
+	sparseWidths []int
+	fewer        bool // the sparse kernels also take fewer classes than their widths
 
 	region func(scores []float32, q int, alpha float32, before, now []int32,
 		changed []uint16)
@@ -42,13 +43,13 @@ func available() []*kernels { return append([]*kernels{&portable}, assembly()...
 type (
 	denseKernel func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
 		ahead int)
-	sparseKernel func(starts []int64, columns []int32, values, w, out []float32)
+	sparseKernel func(starts []int64, columns []int32, values, w []float32, n int, out []float32)
 )
 
 var portable = kernels{
 	level: "Go",
 	dense: []denseKernel{denseGo, denseGo}, widths: []int{2, 8},
-	sparse: []sparseKernel{sparseGo, sparseGo}, sparseWidths: []int{2, 8},
+	sparse: []sparseKernel{sparseGo}, sparseWidths: []int{32}, fewer: true,
 	region: regionGo,
 	add:    addGo, sub: subGo, transfer: transferGo,
 	addSparse: addSparseGo, subSparse: subSparseGo,
@@ -89,11 +90,9 @@ func denseGo(x []float32, d, blocks int, w []float32, lines []int, scores []floa
 // sparseGo computes the scores of n classes for len(starts)-1 examples (clause
 // 1). Stored values starts[i] to starts[i+1]-1 of columns and values are those
 // of example i, the weight of class c in column j is w[j·n + c], and the score
-// goes to out[i·n + c]. n is len(out) divided by the examples.
-func sparseGo(starts []int64, columns []int32, values, w, out []float32) {
-	rows := len(starts) - 1
-	n := len(out) / rows
-	for i := range rows {
+// goes to out[i·n + c].
+func sparseGo(starts []int64, columns []int32, values, w []float32, n int, out []float32) {
+	for i := range len(starts) - 1 {
 		from, to := starts[i], starts[i+1]
 		numerics.SparseDots(out[i*n:(i+1)*n], columns[from:to], values[from:to], w)
 	}
@@ -200,26 +199,24 @@ type evaluateKernels struct {
 	mostRows         int // of weighted
 	spread           func(t []float32, q int, values []float32, rows []int64)
 	posterior, given residualKernel
-	columnSums       func(starts []int64, rows []int32, values, a []float32, scale float32,
-		sums []int64)
+	columnSums       func(runs, rows []int32, values, a []float32, scale float32, sums []int64)
 }
 
 type (
 	weightedKernel func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-		totals []float32, width int)
+		totals []float32, width, ahead int)
 	residualKernel func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)
 )
 
-// weightedGo computes Σ a[i][r]·x_i of up to 256 examples, one block of clause 14, for some
-// columns and for rows 0..rows-1 of coefficients. Example i has its columns from
-// x[i·stride] and its coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r
-// go to totals from r·width.
+// weightedGo goes on with Σ a[i][r]·x_i, one block of clause 14, for some examples, some columns
+// and rows 0..rows-1 of coefficients. Example i has its columns from x[i·stride] and its
+// coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r are those from
+// totals[r·width]. The assembly fetches what lies ahead bytes behind what it reads.
 func weightedGo(
 	x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
-	width int) {
+	width, ahead int) {
 	for r := range rows {
 		total := totals[r*width : r*width+columns]
-		clear(total)
 		for i := range examples {
 			weight := a[i/lanes*step+r*lanes+i%lanes]
 			for j, v := range x[i*stride : i*stride+columns] {
@@ -275,24 +272,20 @@ func residualsGo(given bool) residualKernel {
 
 var posteriorGo, givenGo = residualsGo(false), residualsGo(true)
 
-// columnSumsGo computes weighted sums of len(starts)-1 columns of sparse examples (clause
-// 14). Stored values starts[j] to starts[j+1]-1 of rows and values are those of column j, in
-// order of their examples; example i has 16 coefficients from a[i·16]. The 16 sums of
-// column j go to sums from j·16.
-func columnSumsGo(starts []int64, rows []int32, values, a []float32, scale float32, sums []int64) {
-	for j := range len(starts) - 1 {
-		sum := sums[j*lanes : (j+1)*lanes]
-		clear(sum)
-		for at := starts[j]; at < starts[j+1]; {
-			var acc [lanes]float32
-			for end := rows[at] | (numerics.Block - 1); at < starts[j+1] && rows[at] <= end; at++ {
-				for r, weight := range a[int(rows[at])*lanes : (int(rows[at])+1)*lanes] {
-					acc[r] = numerics.FMA(weight, values[at], acc[r])
-				}
+// columnSumsGo adds to weighted sums of columns of sparse examples (clause 14). A run is three
+// numbers: the stored values from the first on, as many as the second says and at least one,
+// are those of one block in the column that the third names. Value k is of example rows[k], which
+// has 16 coefficients from a[rows[k]·16]. Column j has its 16 sums from sums[j·16].
+func columnSumsGo(runs, rows []int32, values, a []float32, scale float32, sums []int64) {
+	for ; len(runs) > 0; runs = runs[3:] {
+		var acc [lanes]float32
+		for k := runs[0]; k < runs[0]+runs[1]; k++ {
+			for r, weight := range a[int(rows[k])*lanes : (int(rows[k])+1)*lanes] {
+				acc[r] = numerics.FMA(weight, values[k], acc[r])
 			}
-			for r, v := range acc {
-				sum[r] += numerics.Quantize(v, scale)
-			}
+		}
+		for r, v := range acc {
+			sums[int(runs[2])*lanes+r] += numerics.Quantize(v, scale)
 		}
 	}
 }

@@ -29,13 +29,16 @@ func dense2AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores
 func dense4AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 
 //go:noescape
-func sparse2AVX2(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+func sparse2AVX2(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
 
 //go:noescape
-func sparse8AVX2(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+func sparse8AVX2(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
 
 //go:noescape
-func sparse16AVX512(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+func sparse16AVX512(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
+
+//go:noescape
+func sparse32AVX512(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
 
 //go:noescape
 func regionAVX512(scores []float32, q int, alpha float32, before []int32, now []int32, changed []uint16)

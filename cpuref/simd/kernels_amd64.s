@@ -1948,15 +1948,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func sparse2AVX2(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+// func sparse2AVX2(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
 // Requires: AVX, FMA3
-TEXT ·sparse2AVX2(SB), NOSPLIT, $0-120
+TEXT ·sparse2AVX2(SB), NOSPLIT, $0-128
 	MOVQ starts_base+0(FP), AX
 	MOVQ starts_len+8(FP), CX
 	MOVQ columns_base+24(FP), DX
 	MOVQ values_base+48(FP), BX
 	MOVQ w_base+72(FP), SI
-	MOVQ out_base+96(FP), DI
+	MOVQ out_base+104(FP), DI
 	DECQ CX
 
 row:
@@ -2004,15 +2004,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func sparse8AVX2(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+// func sparse8AVX2(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
 // Requires: AVX, FMA3
-TEXT ·sparse8AVX2(SB), NOSPLIT, $0-120
+TEXT ·sparse8AVX2(SB), NOSPLIT, $0-128
 	MOVQ starts_base+0(FP), AX
 	MOVQ starts_len+8(FP), CX
 	MOVQ columns_base+24(FP), DX
 	MOVQ values_base+48(FP), BX
 	MOVQ w_base+72(FP), SI
-	MOVQ out_base+96(FP), DI
+	MOVQ out_base+104(FP), DI
 	DECQ CX
 
 row:
@@ -2060,16 +2060,26 @@ done:
 	VZEROUPPER
 	RET
 
-// func sparse16AVX512(starts []int64, columns []int32, values []float32, w []float32, out []float32)
-// Requires: AVX, AVX512F
-TEXT ·sparse16AVX512(SB), NOSPLIT, $0-120
-	MOVQ starts_base+0(FP), AX
-	MOVQ starts_len+8(FP), CX
-	MOVQ columns_base+24(FP), DX
-	MOVQ values_base+48(FP), BX
-	MOVQ w_base+72(FP), SI
-	MOVQ out_base+96(FP), DI
-	DECQ CX
+// func sparse16AVX512(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·sparse16AVX512(SB), NOSPLIT, $0-128
+	MOVQ   starts_base+0(FP), AX
+	MOVQ   starts_len+8(FP), CX
+	MOVQ   columns_base+24(FP), DX
+	MOVQ   values_base+48(FP), BX
+	MOVQ   w_base+72(FP), SI
+	MOVQ   out_base+104(FP), DI
+	VPXORD Z2, Z2, Z2
+	MOVQ   n+96(FP), R14
+	SUBQ   $0x00, R14
+	MOVL   $0x00000001, R8
+	SHLXL  R14, R8, R8
+	DECL   R8
+	KMOVW  R8, K1
+	MOVQ   n+96(FP), R14
+	SHLQ   $0x02, R14
+	MOVQ   $0x000000ff, R13
+	DECQ   CX
 
 row:
 	CMPQ   CX, $0x00
@@ -2078,39 +2088,115 @@ row:
 	MOVQ   8(AX), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
-	MOVQ   $0x00000100, R11
+	XORQ   R11, R11
 	CMPQ   R8, R9
 	JGE    store
 
 value:
-	MOVLQSX (DX)(R8*4), R10
-	CMPQ    R10, R11
-	JGE     flush
-
-multiply:
-	VBROADCASTSS (BX)(R8*4), Z2
-	SHLQ         $0x03, R10
-	VFMADD231PS  (SI)(R10*8), Z2, Z1
+	// Weights lie anywhere, so they are fetched some values before their use.
+	LEAQ         48(R8), R10
+	CMPQ         R10, columns_len+32(FP)
+	CMOVQGE      R8, R10
+	MOVLQSX      (DX)(R10*4), R10
+	IMULQ        R14, R10
+	PREFETCHT0   (SI)(R10*1)
+	MOVLQSX      (DX)(R8*4), R10
+	XORQ         R10, R11
+	CMPQ         R13, R11
+	SBBL         R12, R12
+	MOVQ         R10, R11
+	IMULQ        R14, R10
+	KMOVW        R12, K2
+	VBROADCASTSS (BX)(R8*4), Z3
+	VADDPS       Z1, Z0, K2, Z0
+	VMOVAPS      Z2, K2, Z1
+	VFMADD231PS  (SI)(R10*1), Z3, K1, Z1
 	INCQ         R8
 	CMPQ         R8, R9
 	JLT          value
 
 store:
 	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (DI)
-	ADDQ    $0x40, DI
+	VMOVUPS Z0, K1, (DI)
+	ADDQ    R14, DI
 	ADDQ    $0x08, AX
 	DECQ    CX
 	JMP     row
 
-	// Another chunk; those between would add +0.
-flush:
-	VADDPS Z1, Z0, Z0
+done:
+	VZEROUPPER
+	RET
+
+// func sparse32AVX512(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·sparse32AVX512(SB), NOSPLIT, $0-128
+	MOVQ   starts_base+0(FP), AX
+	MOVQ   starts_len+8(FP), CX
+	MOVQ   columns_base+24(FP), DX
+	MOVQ   values_base+48(FP), BX
+	MOVQ   w_base+72(FP), SI
+	MOVQ   out_base+104(FP), DI
+	VPXORD Z4, Z4, Z4
+	MOVQ   n+96(FP), R14
+	SUBQ   $0x10, R14
+	MOVL   $0x00000001, R8
+	SHLXL  R14, R8, R8
+	DECL   R8
+	KMOVW  R8, K1
+	MOVQ   n+96(FP), R14
+	SHLQ   $0x02, R14
+	MOVQ   $0x000000ff, R13
+	DECQ   CX
+
+row:
+	CMPQ   CX, $0x00
+	JLE    done
+	MOVQ   (AX), R8
+	MOVQ   8(AX), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z2, Z2, Z2
 	VPXORD Z1, Z1, Z1
-	MOVQ   R10, R11
-	ORQ    $0x000000ff, R11
-	INCQ   R11
-	JMP    multiply
+	VPXORD Z3, Z3, Z3
+	XORQ   R11, R11
+	CMPQ   R8, R9
+	JGE    store
+
+value:
+	// Weights lie anywhere, so they are fetched some values before their use.
+	LEAQ         48(R8), R10
+	CMPQ         R10, columns_len+32(FP)
+	CMOVQGE      R8, R10
+	MOVLQSX      (DX)(R10*4), R10
+	IMULQ        R14, R10
+	PREFETCHT0   (SI)(R10*1)
+	PREFETCHT0   64(SI)(R10*1)
+	MOVLQSX      (DX)(R8*4), R10
+	XORQ         R10, R11
+	CMPQ         R13, R11
+	SBBL         R12, R12
+	MOVQ         R10, R11
+	IMULQ        R14, R10
+	KMOVW        R12, K2
+	VBROADCASTSS (BX)(R8*4), Z5
+	VADDPS       Z2, Z0, K2, Z0
+	VMOVAPS      Z4, K2, Z2
+	VFMADD231PS  (SI)(R10*1), Z5, Z2
+	VADDPS       Z3, Z1, K2, Z1
+	VMOVAPS      Z4, K2, Z3
+	VFMADD231PS  64(SI)(R10*1), Z5, K1, Z3
+	INCQ         R8
+	CMPQ         R8, R9
+	JLT          value
+
+store:
+	VADDPS  Z2, Z0, Z0
+	VMOVUPS Z0, (DI)
+	VADDPS  Z3, Z1, Z1
+	VMOVUPS Z1, K1, 64(DI)
+	ADDQ    R14, DI
+	ADDQ    $0x08, AX
+	DECQ    CX
+	JMP     row
 
 done:
 	VZEROUPPER

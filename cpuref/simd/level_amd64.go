@@ -31,14 +31,13 @@ var avx2 = kernels{
 		posterior: posteriorAVX2, given: givenAVX2, columnSums: columnSumsAVX2},
 }
 
-// avx512 shares sparse kernels whose vectors hold 2 or 8 classes.
 var avx512 = kernels{
 	level: "AVX-512",
 	dense: []denseKernel{
 		dense2AVX512, dense4AVX512, dense6AVX512, dense8AVX512, dense10AVX512, dense16AVX512,
 	},
 	widths: []int{2, 4, 6, 8, 10, 16},
-	sparse: []sparseKernel{sparse2AVX2, sparse8AVX2, sparse16AVX512}, sparseWidths: []int{2, 8, 16},
+	sparse: []sparseKernel{sparse16AVX512, sparse32AVX512}, sparseWidths: []int{16, 32}, fewer: true,
 	region: regionAVX512,
 	add:    addAVX512, sub: subAVX512, transfer: transferAVX512,
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,

@@ -15,8 +15,6 @@ const (
 	// projectRows are the examples of a task of Project. Their kernel values with one chunk
 	// of landmarks stay in a second-level cache for the axes.
 	projectRows = 10 * productRows
-	// sparseGroup is how many landmarks sparse examples are multiplied by at once.
-	sparseGroup = 8
 	// panelBytes bounds the panels in memory; there are more only if 256 landmarks take more.
 	panelBytes = 256 << 20
 )
@@ -29,7 +27,7 @@ func (e unchecked) Project(dst []float32, stored dataset.Stored, p engine.Projec
 	x := stored.Examples
 	j := &projection{k: e.k, dst: dst, x: x, p: p, group: productColumns}
 	if x.Sparse() {
-		j.group = sparseGroup
+		j.group = e.k.sparseWidths[len(e.k.sparseWidths)-1]
 	}
 	per := max(1, panelBytes/(4*chunk*(x.D+p.Axes.Q))) * chunk
 	side := panels(min(per, p.Landmarks.N), j.group) * j.group
@@ -62,7 +60,7 @@ type projection struct {
 
 	// The landmarks under way.
 	first, last int
-	group       int         // landmarks of a panel: 32, or 8 for sparse examples
+	group       int         // landmarks of a panel
 	landmarks   [][]float32 // a panel for each group: for each feature, the landmarks side by side
 	// a panel for each chunk of landmarks and 32 axes: for each landmark, the axes side by side
 	axes [][]float32
@@ -129,7 +127,7 @@ func (j *projection) newTask() *task {
 	t.values = make([]float32, projectRows*chunk)
 	t.totals = make([]float32, projectRows*t.step)
 	t.rest = make([]float32, productRows*chunk)
-	t.few = make([]float32, projectRows*sparseGroup)
+	t.few = make([]float32, projectRows*j.group)
 	t.row = make([]float32, j.x.D)
 	return t
 }
@@ -205,12 +203,13 @@ func (t *task) denseDots(first, rows, from, n int) {
 
 // sparseDots is denseDots for sparse examples.
 func (t *task) sparseDots(first, rows, from, n int) {
-	few := t.few[:rows*sparseGroup]
-	for l := 0; l < n; l += sparseGroup {
-		t.k.sparse[1](t.x.Starts[first:first+rows+1], t.x.Columns, t.x.Values,
-			t.landmarks[(from+l)/sparseGroup], few)
+	few := t.few[:rows*t.group]
+	dots := t.k.sparse[len(t.k.sparse)-1]
+	for l := 0; l < n; l += t.group {
+		dots(t.x.Starts[first:first+rows+1], t.x.Columns, t.x.Values, t.landmarks[(from+l)/t.group],
+			t.group, few)
 		for i := range rows {
-			copy(t.values[i*chunk+l:], few[i*sparseGroup:(i+1)*sparseGroup])
+			copy(t.values[i*chunk+l:], few[i*t.group:(i+1)*t.group])
 		}
 	}
 }

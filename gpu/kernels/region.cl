@@ -1,5 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-// predict and assign: from scores to predictions and regions (clause 4).
+// predict, count_predicted, turn_scores and assign: from scores to predictions and regions (clause 4).
 //
 //   scores  of the tile (see contract.cl)
 //   rows    examples of the tile
@@ -26,15 +26,97 @@ int predict_one(__global const float *scores, int Q, size_t i, float *margin)
 	return class;
 }
 
+#if CPU
+// predict_block is predict_one for all lanes of block b.
+void predict_block(__global const float *scores, int Q, size_t b, float *classes, float *margins)
+{
+	__global const float16 *score = (__global const float16 *)scores + b * Q;
+	float16 best = -INFINITY, second = -INFINITY;
+	float16 class = 0.0f; // only moved, and so exact
+	for (int r = 0; r < Q; r++) {
+		const float16 s = score[r];
+		const int16 leads = best < s;
+		second = select(select(second, s, second < s), best, leads);
+		best = select(best, s, leads);
+		class = select(class, (float16)(r), leads);
+	}
+	vstore16(class, 0, classes);
+	vstore16(best - second, 0, margins);
+}
+#endif
+
 //   prediction  written, one class per example
+// On a CPU work-item b takes the examples of block b.
 __kernel void predict(__global const float *restrict scores, __global int *restrict prediction,
                       int rows, int Q)
 {
+#if CPU
+	const size_t b = get_global_id(0);
+	if (b * LANES >= (size_t)rows)
+		return;
+	float classes[LANES], margins[LANES];
+	predict_block(scores, Q, b, classes, margins);
+	for (size_t l = 0; l < LANES && b * LANES + l < (size_t)rows; l++)
+		prediction[b * LANES + l] = (int)classes[l];
+#else
 	const size_t i = get_global_id(0);
 	if (i >= (size_t)rows)
 		return;
 	float margin;
 	prediction[i] = predict_one(scores, Q, i, &margin);
+#endif
+}
+
+//   labels  of the examples
+//   counts  tables of Q rows and columns, as many as parts says, so that not all meet in one: an
+//           example adds 1 where its prediction is the row and its label the column of one of them
+// On a CPU work-item u has a table, and takes every parts-th block from block u on.
+__kernel void count_predicted(__global const float *restrict scores, __global const int *restrict labels,
+                              volatile __global int *restrict counts, int rows, int Q, int parts)
+{
+#if CPU
+	const size_t u = get_global_id(0);
+	if (u >= (size_t)parts)
+		return;
+	counts += u * Q * Q;
+	for (size_t b = u; b * LANES < (size_t)rows; b += parts) {
+		float classes[LANES], margins[LANES];
+		predict_block(scores, Q, b, classes, margins);
+		const int mine = min(LANES, rows - (int)b * LANES);
+		for (int l = 0; l < mine; l++)
+			counts[(int)classes[l] * Q + labels[b * LANES + l]]++;
+	}
+#else
+	const size_t i = get_global_id(0);
+	if (i >= (size_t)rows)
+		return;
+	float margin;
+	const size_t row = i % parts * Q + predict_one(scores, Q, i, &margin);
+	atomic_inc(counts + row * Q + labels[i]);
+#endif
+}
+
+//   rows    written: the scores of examples first..first+count-1, Q one after the other for each;
+//           first is a multiple of LANES
+// On a CPU work-item b takes the examples of a block; on a GPU a work-item takes a score.
+__kernel void turn_scores(__global const float *restrict scores, __global float *restrict rows,
+                          int first, int count, int Q)
+{
+#if CPU
+	const size_t b = get_global_id(0);
+	if (b * LANES >= (size_t)count)
+		return;
+	scores += (first / LANES + b) * Q * LANES;
+	rows += b * LANES * Q;
+	const int mine = min(LANES, count - (int)b * LANES);
+	for (int l = 0; l < mine; l++)
+		for (int r = 0; r < Q; r++)
+			rows[l * Q + r] = scores[r * LANES + l];
+#else
+	const size_t at = get_global_id(0);
+	if (at < (size_t)count * Q)
+		rows[at] = scores[SCORE(first + at / Q, at % Q)];
+#endif
 }
 
 // place_one brings the place of example i up to date and notes it if it moved.
@@ -74,19 +156,8 @@ __kernel void assign(__global const float *restrict scores, __global int *restri
 	const size_t b = get_global_id(0);
 	if (b * LANES >= (size_t)rows)
 		return;
-	__global const float16 *score = (__global const float16 *)scores + b * Q;
-	float16 best = -INFINITY, second = -INFINITY;
-	float16 class = 0.0f; // only moved, and so exact
-	for (int r = 0; r < Q; r++) { // as predict_one, for all lanes
-		const float16 s = score[r];
-		const int16 leads = best < s;
-		second = select(select(second, s, second < s), best, leads);
-		best = select(best, s, leads);
-		class = select(class, (float16)(r), leads);
-	}
 	float classes[LANES], margins[LANES];
-	vstore16(class, 0, classes);
-	vstore16(best - second, 0, margins);
+	predict_block(scores, Q, b, classes, margins);
 	for (size_t l = 0; l < LANES && b * LANES + l < (size_t)rows; l++)
 		place_one(place, moved, b * LANES + l, 2 * (int)classes[l] + (margins[l] >= alpha ? 1 : 0));
 #else

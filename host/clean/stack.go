@@ -23,6 +23,9 @@ const (
 	// one that is its most frequent wrong label: one that says less explains what a model does not
 	// know by wrong labels.
 	leastOwn = 0.8
+	// leastTold is how much labels have to tell of the classes by an estimate that is trusted: 1 if
+	// they are all right, 0 if they are drawn at random.
+	leastTold = 0.15
 	// leastPart is the least share of a candidate of the model.
 	leastPart = 0.02
 )
@@ -30,7 +33,8 @@ const (
 // stack gives candidates their shares of a mixture, under which what is known of rows held out is
 // likeliest (Smyth & Wolpert, Linearly combining density estimators via stacking, Machine Learning
 // 36 (1999)): of the checked rows, if they are enough, with the shares by all others as a prior.
-// The model is of the one kind, linear or curved, that has more of it. The largest share is first.
+// The model is of one kind: linear, unless curved candidates have more of the mixture and are
+// surely likelier. The largest share is first.
 func (c *contest) stack() []part {
 	var said []*candidate
 	var known [][]float64
@@ -42,6 +46,25 @@ func (c *contest) stack() []part {
 	if len(said) == 0 {
 		return nil
 	}
+	var kinds [2][]*candidate
+	var likely [2][][]float64
+	curved := 0.0
+	for k, share := range c.mixture(known) {
+		kind := 0
+		if said[k].way.kernel {
+			kind, curved = 1, curved+share
+		}
+		kinds[kind], likely[kind] = append(kinds[kind], said[k]), append(likely[kind], known[k])
+	}
+	kind := 0
+	if len(kinds[0]) == 0 || len(kinds[1]) > 0 && curved > 0.5 && surelyLikelier(likely) {
+		kind = 1
+	}
+	return kept(kinds[kind], c.mixture(likely[kind]))
+}
+
+// mixture returns the shares of candidates by how likely they find what is known of each row.
+func (c *contest) mixture(known [][]float64) []float64 {
 	var checked, others []int
 	for k, i := range c.rows {
 		if c.right(i) >= 0 && len(c.known) >= LeastRight {
@@ -50,14 +73,36 @@ func (c *contest) stack() []part {
 			others = append(others, k)
 		}
 	}
-	shares := climb(known, others, make([]float64, len(said)))
+	shares := climb(known, others, make([]float64, len(known)))
 	if checked != nil {
 		for s := range shares {
 			shares[s] *= priorRows
 		}
 		shares = climb(known, checked, shares)
 	}
-	return kept(said, shares)
+	return shares
+}
+
+// surelyLikelier says whether the best mixture of the second kind finds what is known likelier than
+// that of the first, by more than a standard error.
+func surelyLikelier(kinds [2][][]float64) bool {
+	var losses [2][]float64
+	for kind, known := range kinds {
+		all := make([]int, len(known[0]))
+		for i := range all {
+			all[i] = i
+		}
+		shares := climb(known, all, make([]float64, len(known)))
+		losses[kind] = make([]float64, len(all))
+		for i := range all {
+			for s, share := range shares {
+				losses[kind][i] += float64(share * known[s][i])
+			}
+			losses[kind][i] = surprise(losses[kind][i])
+		}
+	}
+	better, off := ahead(losses[0], losses[1])
+	return better > off
 }
 
 // climb returns the shares of a mixture under which rows are likeliest, beside a prior that counts
@@ -94,15 +139,11 @@ func climb(f [][]float64, rows []int, prior []float64) []float64 {
 	return shares
 }
 
-// kept returns the parts of the kind that has more, with shares that sum to 1, the largest first.
+// kept returns the parts whose shares count, made to sum to 1, the largest first.
 func kept(said []*candidate, shares []float64) (parts []part) {
-	sums := map[bool]float64{}
+	all := 0.0
 	for k, s := range said {
-		sums[s.way.kernel] += shares[k]
-	}
-	kernel, all := sums[true] > sums[false], 0.0
-	for k, s := range said {
-		if s.way.kernel == kernel && shares[k] >= leastPart {
+		if shares[k] >= leastPart {
 			parts = append(parts, part{s, shares[k]})
 			all += shares[k]
 		}
@@ -116,8 +157,8 @@ func kept(said []*candidate, shares []float64) (parts []part) {
 
 // trusted says whether a candidate may be part of the model. The labels must tell most classes of
 // its noise. Without checked rows, its noise must leave labels right about as often as they are any
-// other, and its classes must not be surely farther from the labels than those of the best that
-// takes these for right.
+// other, and more often than chance; and its classes must not be surely farther from the labels
+// than those of the best that takes these for right.
 func (c *contest) trusted(s *candidate) bool {
 	switch {
 	case s.noise == nil:
@@ -127,13 +168,18 @@ func (c *contest) trusted(s *candidate) bool {
 	case len(c.known) >= LeastRight:
 		return true
 	}
+	told := -1.0
 	for t := range c.q {
 		own := s.noise.P[t*c.q+t]
+		told += own
 		for p := range c.q {
 			if p != t && own < float64(leastOwn*s.noise.P[p*c.q+t]) {
 				return false
 			}
 		}
+	}
+	if told <= leastTold*float64(c.q-1) {
+		return false
 	}
 	var best []float64
 	for _, other := range c.said {

@@ -91,15 +91,35 @@ func TestSharesOfCandidates(t *testing.T) {
 	}
 }
 
-// The model is of the kind that has more in sum, and of no part that hardly counts.
-func TestPartsAreOfOneKind(t *testing.T) {
-	linear, curved := way{}, way{kernel: true}
-	said := []*candidate{{way: linear}, {way: curved}, {way: linear}, {way: linear}}
-	parts := kept(said, []float64{0.2, 0.41, 0.38, 0.01})
-	if len(parts) != 2 || parts[0].candidate != said[2] || parts[1].candidate != said[0] ||
-		math.Abs(parts[0].share-0.38/0.58) > 1e-12 ||
+// A part that hardly counts is left out, and the others sum to 1.
+func TestPartsThatCount(t *testing.T) {
+	said := []*candidate{{}, {}, {}}
+	parts := kept(said, []float64{0.2, 0.79, 0.01})
+	if len(parts) != 2 || parts[0].candidate != said[1] || parts[1].candidate != said[0] ||
+		math.Abs(parts[0].share-0.79/0.99) > 1e-12 ||
 		math.Abs(parts[0].share+parts[1].share-1) > 1e-12 {
 		t.Errorf("got %+v", parts)
+	}
+}
+
+// The model is of one kind: curved candidates have to be surely likelier, by more than chance.
+func TestCurvedModelsAreSurelyLikelier(t *testing.T) {
+	for misses, curved := range map[int]bool{30: true, 5: false} {
+		c := stackContest(t, 300, 0)
+		missing := func(every, at int) func(int) int32 {
+			return func(i int) int32 {
+				if i%every == at {
+					return c.next3(i)
+				}
+				return c.label(i)
+			}
+		}
+		c.said = []*candidate{c.saying(way{}, 0.9, missing(300/misses, 0)),
+			c.saying(way{kernel: true}, 0.9, missing(75, 1))}
+		parts := c.stack()
+		if len(parts) != 1 || parts[0].way.kernel != curved {
+			t.Errorf("%d labels missed beside 4: got %+v", misses, parts)
+		}
 	}
 }
 
@@ -129,7 +149,9 @@ func TestTrustedNoise(t *testing.T) {
 	}{
 		{"labels are right", 0, nil, 300, true},
 		{"some are wrong", 0, noiseMatrix(0.6), 10, true},
-		{"most are wrong, none as often as right", 0, noiseMatrix(0.4), 10, true},
+		{"most are wrong, none as often as right", 0, noiseMatrix(0.45), 10, true},
+		{"labels tell little more than chance", 0, noiseMatrix(0.42), 10, false},
+		{"labels tell little, and rows were checked", LeastRight, noiseMatrix(0.42), 10, true},
 		{"others are more frequent", 0, noiseMatrix(0.28), 10, false},
 		{"others are more frequent, and rows were checked", LeastRight, noiseMatrix(0.28), 10, true},
 		{"contradicts labels", 0, noiseMatrix(0.6), 60, false},

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -41,14 +42,17 @@ type Encoding struct {
 type Column struct {
 	// Name is the column's in the header, "" in a table without one.
 	Name string `json:"name,omitempty"`
-	// Kind is "number", one feature; "category", a feature of 0 or 1 for each level; "text", one for
-	// each term; or "aside", none.
+	// Kind is "number", a feature and one for each knot; "category", a feature of 0 or 1 for each
+	// level; "text", one for each term; or "aside", none.
 	Kind string `json:"kind"`
 	// Levels are the levels of the training data, in the order of SortClasses.
 	Levels []string `json:"levels,omitempty"`
 	// Terms are a text's vocabulary, sorted, and IDF the weight of each.
 	Terms []string  `json:"terms,omitempty"`
 	IDF   []float32 `json:"idf,omitempty"`
+	// Knots bend what is linear in a number v: behind v come max(0, v-t) for each knot t of at least
+	// 0, and max(0, t-v) for the others, so that 0 stays 0. They increase.
+	Knots []float32 `json:"knots,omitempty"`
 	// Mean is that of the training data's numbers, nil unless it stands for missing ones.
 	Mean *float32 `json:"mean,omitempty"`
 	// Indicator says that there is one more feature, the last: 1 where the value is missing.
@@ -94,6 +98,8 @@ func (c *Column) fault(missing string) string {
 		return "found levels of a column of the kind " + c.Kind
 	case !text && c.Terms != nil:
 		return "found terms of a column that is no text"
+	case !number && c.Knots != nil:
+		return "found knots of a column of the kind " + c.Kind
 	case c.Mean != nil && !decimal.Finite(*c.Mean):
 		return fmt.Sprintf("found the mean %v, wanted a finite number", *c.Mean)
 	case (c.Mean != nil) != (number && missing != MissingError):
@@ -104,14 +110,31 @@ func (c *Column) fault(missing string) string {
 	case c.Width() == 0 && !aside:
 		return "found a category without any level, or a text without any term"
 	}
+	for k, t := range c.Knots {
+		if !decimal.Finite(t) || k > 0 && t <= c.Knots[k-1] {
+			return fmt.Sprintf("found the knots %v, wanted finite numbers that increase", c.Knots)
+		}
+	}
 	return c.textFault()
+}
+
+// Bend returns the feature of a knot for the number v, 0 if it is subnormal.
+func Bend(v, knot float32) float32 {
+	d := v - knot
+	if knot < 0 {
+		d = knot - v
+	}
+	if d < 0x1p-126 {
+		return 0
+	}
+	return d
 }
 
 // Width is how many features c becomes.
 func (c *Column) Width() int {
 	n := len(c.Levels) + len(c.Terms)
 	if c.Kind == KindNumber {
-		n = 1
+		n = 1 + len(c.Knots)
 	}
 	if c.Indicator {
 		n++
@@ -124,6 +147,13 @@ func (c *Column) features() []string {
 	var names []string
 	if c.Kind == KindNumber {
 		names = append(names, c.Name)
+		for _, t := range c.Knots {
+			side := " above "
+			if t < 0 {
+				side = " below "
+			}
+			names = append(names, c.Name+side+strconv.FormatFloat(float64(t), 'g', -1, 32))
+		}
 	}
 	for _, level := range slices.Concat(c.Levels, c.Terms) {
 		names = append(names, c.Name+"="+level)

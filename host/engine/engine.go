@@ -118,6 +118,11 @@ type Scorer interface {
 	// 4). It leaves cells alone.
 	Predict(dst []int32) error
 
+	// CountPredicted writes how many examples have prediction p and label k into
+	// counts[p*Q+k]. The engine may keep a reference to y, a label for each of the n
+	// examples, until Close; the caller must not write to it. Errors: ErrShape, ErrLabel.
+	CountPredicted(counts []int64, y []int32) error
+
 	// Close frees what Load took. A second Close does nothing.
 	Close() error
 }

@@ -141,6 +141,14 @@ func Predicted(scores []float32, q int) []int32 {
 	return classes
 }
 
+// Count adds 1 to counts[p*q+k] for each example of prediction p and label k, and returns counts.
+func Count(counts []int64, predicted, y []int32, q int) []int64 {
+	for i, p := range predicted {
+		counts[int(p)*q+int(y[i])]++
+	}
+	return counts
+}
+
 // score scores examples for all classes and hands them to read.
 func score(e Engine, w Weights, x dataset.Stored, read func(Scorer) error) (err error) {
 	if x.N == 0 {

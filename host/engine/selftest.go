@@ -197,6 +197,8 @@ func (p selfTestProblem) ask(e Engine, compare comparison) error {
 	scores, pred := make([]float32, n*q), make([]int32, n)
 	a.put("score", cmp.Or(r.Rescore(p.w, []int{2, 0, 1}), r.Scores(scores, 0, n)), scores)
 	a.put("predict", r.Predict(pred), pred)
+	counts := make([]int64, q*q)
+	a.put("count predicted", r.CountPredicted(counts, p.y), counts)
 	assign := func(w Weights) { // to which examples move, and from there
 		err := r.Rescore(w, []int{0, 1, 2})
 		found, err2 := r.Assign(0.125)

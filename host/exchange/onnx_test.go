@@ -61,22 +61,32 @@ func TestONNX(t *testing.T) {
 	}
 }
 
-// TestONNXOfTable: a graph of a table takes its columns, with holes and levels never seen.
+// TestONNXOfTable: a graph of a table takes its columns, with holes and levels never seen, and
+// knots of its numbers.
 func TestONNXOfTable(t *testing.T) {
+	for n, knots := range map[int]int{90: 0, features.KnotExamples: 3} {
+		testONNXOfTable(t, n, knots)
+	}
+}
+
+func testONNXOfTable(t *testing.T, n, knots int) {
 	path := filepath.Join(t.TempDir(), "d.csv")
 	text := "size,kind,weight,class\n"
-	for i := range 90 {
+	for i := range n {
 		size, kind := fmt.Sprint(i%7), []string{"red", "green", ""}[i%3]
 		if i%11 == 0 {
 			size = ""
 		}
-		text += fmt.Sprintf("%s,%s,%d,%c\n", size, kind, i%5*3, 'a'+i%3)
+		text += fmt.Sprintf("%s,%s,%d,%c\n", size, kind, i%5*3-6, 'a'+i%3)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	d := must(file.Read(t.Context(), path, file.Options{Table: file.Table{
-		Encode: &features.EncodeOptions{Missing: dataset.MissingIndicator}}}))
+		Encode: &features.EncodeOptions{Missing: dataset.MissingIndicator, Knots: knots}}}))
+	if len(d.Encoding.Columns[2].Knots) != knots {
+		t.Fatalf("%d examples: found the knots %v, wanted %d", n, d.Encoding.Columns[2].Knots, knots)
+	}
 	trained, err := host.Train(t.Context(), d, nil, host.Options{Engine: simd.New()})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +105,7 @@ func TestONNXOfTable(t *testing.T) {
 			if err != nil {
 				v = math.NaN()
 			}
-			if a.shape = []int{90, 1}; a.kind == typeString {
+			if a.shape = []int{n, 1}; a.kind == typeString {
 				a.texts = append(a.texts, cell)
 			} else {
 				a.numbers = append(a.numbers, v)
@@ -107,7 +117,7 @@ func TestONNXOfTable(t *testing.T) {
 	_, want := trial{trained.Model, d}.answers(t)
 	for i, v := range found {
 		if len(found) != len(want) || math.Abs(v-float64(want[i])) > 1e-5 {
-			t.Fatalf("found %v, want %v", found, want)
+			t.Fatalf("%d examples: found %v, want %v", n, found, want)
 		}
 	}
 }

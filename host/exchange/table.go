@@ -49,7 +49,11 @@ func (g *graph) columns(e *dataset.Encoding) string {
 				mean := constant(g, constantName("mean"), []float32{*c.Mean}, 1, 1)
 				filled = g.node("", "Where", []string{missing, mean, name})
 			}
-			if parts = append(parts, filled); c.Indicator {
+			parts = append(parts, filled)
+			if len(c.Knots) > 0 {
+				parts = append(parts, g.bend(filled, c.Knots, constantName))
+			}
+			if c.Indicator {
 				parts = append(parts, g.cast(missing, typeFloat))
 			}
 		case dataset.KindCategory:
@@ -65,4 +69,18 @@ func (g *graph) columns(e *dataset.Encoding) string {
 		}
 	}
 	return g.node("", "Concat", parts, attribute{"axis", 1})
+}
+
+// bend adds the features of the knots of numbers v: max(0, (v-t)·side).
+func (g *graph) bend(v string, knots []float32, name func(what string) string) string {
+	n := len(knots)
+	offsets, sides := make([]float32, n), make([]float32, n)
+	for k, t := range knots {
+		if offsets[k], sides[k] = -t, 1; t < 0 {
+			sides[k] = -1
+		}
+	}
+	v = g.node("", "Add", []string{v, constant(g, name("knots"), offsets, 1, n)})
+	v = g.node("", "Mul", []string{v, constant(g, name("sides"), sides, 1, n)})
+	return g.node("", "Max", []string{v, constant(g, name("zero"), []float32{0})})
 }

@@ -36,14 +36,8 @@ func Load(x dataset.Stored, t Task) (f numerics.FixedPoint, err error) {
 	case Scoring:
 		return f, nil
 	case Sorting:
-		if err := checkLen("y", len(t.Labels), x.N); err != nil {
+		if err := checkLabels(t.Labels, x.N, t.Classes); err != nil {
 			return f, err
-		}
-		for i, k := range t.Labels {
-			if k < 0 || int(k) >= t.Classes {
-				return f, fmt.Errorf("%w: example %d has label %d, want 0..%d", engine.ErrLabel, i, k,
-					t.Classes-1)
-			}
 		}
 	case Evaluating:
 		if maxAbs > mostValue {
@@ -52,6 +46,19 @@ func Load(x dataset.Stored, t Task) (f numerics.FixedPoint, err error) {
 		}
 	}
 	return Format(maxAbs, x.N, t.Format)
+}
+
+// checkLabels wants n labels of q classes.
+func checkLabels(y []int32, n, q int) error {
+	if err := checkLen("y", len(y), n); err != nil {
+		return err
+	}
+	for i, k := range y {
+		if k < 0 || int(k) >= q {
+			return fmt.Errorf("%w: example %d has label %d, want 0..%d", engine.ErrLabel, i, k, q-1)
+		}
+	}
+	return nil
 }
 
 // Format returns f, or if f is zero the format of n examples whose largest absolute value is

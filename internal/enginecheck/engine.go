@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -230,7 +231,8 @@ type data struct {
 	n, d, q    int
 	fixed      numerics.FixedPoint
 	hasTargets bool
-	failed     error // of the first operation that failed
+	labels     []int32 // of the last CountPredicted
+	failed     error   // of the first operation that failed
 }
 
 type cells struct{ *data }
@@ -295,6 +297,18 @@ func (s *data) Scores(dst []float32, from, to int) error {
 func (s *data) Predict(dst []int32) error {
 	return s.do("predict", checkLen("dst", len(dst), s.n),
 		func() error { return s.scorer.Predict(dst) })
+}
+
+// CountPredicted checks labels once: those of the call before are not changed since.
+func (s *data) CountPredicted(counts []int64, y []int32) error {
+	err := checkLen("counts", len(counts), s.q*s.q)
+	if err == nil && (len(y) != s.n || unsafe.SliceData(y) != unsafe.SliceData(s.labels)) {
+		if err = checkLabels(y, s.n, s.q); err == nil {
+			s.labels = y
+		}
+	}
+	return s.do("count predicted", err,
+		func() error { return s.scorer.CountPredicted(counts, y) })
 }
 
 func (s cells) Assign(alpha float32) (a engine.Assignment, err error) {

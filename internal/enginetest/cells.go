@@ -164,7 +164,24 @@ func (p problem) ask(got, want engine.Scorer, rng *rand.Rand) error {
 	from := rng.IntN(p.n)
 	to := from + rng.IntN(p.n-from+1)
 	return errors.Join(sameScores(got, want, p.q, 0, p.n), sameScores(got, want, p.q, from, to),
-		agree("predict", got, want, p.n, engine.Scorer.Predict))
+		agree("predict", got, want, p.n, engine.Scorer.Predict), p.sameCounts(got, want, rng))
+}
+
+// sameCounts compares counts of predictions by labels, by others, and by the first again.
+func (p problem) sameCounts(got, want engine.Scorer, rng *rand.Rand) error {
+	y, other := make([]int32, p.n), make([]int32, p.n)
+	for i := range y {
+		y[i], other[i] = int32(rng.IntN(p.q)), int32(p.q-1)
+	}
+	for _, labels := range [][]int32{y, y, other, y} {
+		if err := agree("count of predictions", got, want, p.q*p.q, func(r engine.Scorer,
+			dst []int64) error {
+			return r.CountPredicted(dst, labels)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func sameScores(got, want engine.Scorer, q, from, to int) error {

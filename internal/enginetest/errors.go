@@ -16,7 +16,7 @@ var (
 	nan = float32(math.NaN())
 	inf = float32(math.Inf(1))
 
-	errShape, errValue = engine.ErrShape, engine.ErrValue
+	errShape, errValue, errLabel = engine.ErrShape, engine.ErrValue, engine.ErrLabel
 )
 
 // misuse is something that an engine did not do, and what it should have said.
@@ -149,6 +149,10 @@ func checkErrors(e, _ engine.Engine) error {
 		misuse{"scores: negative", r.Scores(f[:8], -1, 3), errShape},
 		misuse{"scores: reversed", r.Scores(f[:0], 2, 1), errShape},
 		misuse{"predict: length", r.Predict(i32[:4]), errShape},
+		misuse{"counts: length", r.CountPredicted(i64[:3], i32[:3]), errShape},
+		misuse{"counts: labels", r.CountPredicted(i64[:4], i32[:4]), errShape},
+		misuse{"counts: label too large", r.CountPredicted(i64[:4], []int32{0, 2, 1}), errLabel},
+		misuse{"counts: label negative", r.CountPredicted(i64[:4], []int32{0, 1, -1}), errLabel},
 		misuse{"class sums: length", r.ClassSums(i64[:3], 0), errShape},
 		misuse{"class sums: region", r.ClassSums(i64[:4], 2), errShape},
 		misuse{"norms: length", r.Norms(f[:3], f[:4]), errShape},
@@ -174,6 +178,7 @@ func refuses(r engine.Scorer, want error) error {
 	all := []misuse{
 		{"rescore", r.Rescore(w, []int{0}), want}, {"scores", r.Scores(f, 0, 3), want},
 		{"predict", r.Predict(make([]int32, 3)), want},
+		{"counts", r.CountPredicted(make([]int64, 4), make([]int32, 3)), want},
 	}
 	switch r := r.(type) {
 	case engine.Cells:

@@ -99,6 +99,10 @@ func (s *probedScorer) Predict(dst []int32) error {
 	return s.p.do(func() error { return s.r.Predict(dst) })
 }
 
+func (s *probedScorer) CountPredicted(counts []int64, y []int32) error {
+	return s.p.do(func() error { return s.r.CountPredicted(counts, y) })
+}
+
 func (s *probedScorer) Close() error {
 	if !s.closed {
 		s.closed = true

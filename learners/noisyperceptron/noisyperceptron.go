@@ -83,9 +83,8 @@ type learner struct {
 	lengths []float64 // of the examples, rounded to float32
 	q, d    int
 
-	predicted []int32
-	a         []float32 // coefficients of all examples, n×Q
-	sums      []int64   // Q×d
+	a    []float32 // coefficients of all examples, n×Q
+	sums []int64   // Q×d
 }
 
 // start loads the problem's examples and begins a run.
@@ -102,8 +101,8 @@ func start(problem *learners.Problem, m updateRule) (learners.Learner, error) {
 		return nil, err
 	}
 	n, d, q := eval.Shape()
-	l := &learner{updateRule: m, eval: eval, problem: problem, q: q, d: d, predicted: make([]int32, n),
-		a: make([]float32, n*q), sums: make([]int64, q*d), lengths: make([]float64, n)}
+	l := &learner{updateRule: m, eval: eval, problem: problem, q: q, d: d, a: make([]float32, n*q),
+		sums: make([]int64, q*d), lengths: make([]float64, n)}
 	l.unmix(inverse.Float32())
 	for i := range l.lengths {
 		_, values := problem.X.Entries(i)
@@ -129,7 +128,7 @@ func (l *learner) unmix(inverse []float32) {
 func length(v []float32) float64 { return math.Sqrt(base.SquaredLength(v)) }
 
 func (l *learner) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
-	return base.CountPredicted(l.eval, w, changed, l.predicted, l.problem.Y)
+	return base.CountPredicted(l.eval, w, changed, l.problem.Y)
 }
 
 // Step implements learners.Learner: it corrects the weights of each class by the mistakes that

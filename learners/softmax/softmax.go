@@ -206,16 +206,15 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64
 		return nil, err
 	}
 	y, q := l.problem.Y, l.problem.Q
+	if l.classes == nil {
+		return base.CountPredicted(l.eval, w, nil, y)
+	}
 	predicted := make([]int32, len(y))
-	table, err := base.CountPredicted(l.eval, w, nil, predicted, y)
-	if err != nil || l.classes == nil {
-		return table, err
+	if err := l.eval.Predict(predicted); err != nil {
+		return nil, err
 	}
-	clear(table)
-	for i, k := range l.problem.Evidence.Labels(predicted, y, q) {
-		table[int(predicted[i])*q+int(k)]++
-	}
-	return table, nil
+	return engine.Count(make([]int64, q*q), predicted, l.problem.Evidence.Labels(predicted, y, q), q),
+		nil
 }
 
 // rescore has the evaluator score all examples by w, unless it has done that last.

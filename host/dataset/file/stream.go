@@ -138,8 +138,7 @@ func (state *blockState) read(s *source, o Options, yield func(*dataset.Dataset,
 			}
 			state.begun, state.leading = true, d.D < width
 		} else if state.leading {
-			d.Examples, d.Features, d.Encoding = withoutFirst(d), d.Features[1:],
-				withoutFirstColumn(d.Encoding)
+			dropFirst(d)
 		}
 		if err := d.MatchFeatures(o.FeatureNames); err != nil {
 			return err

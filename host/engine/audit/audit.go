@@ -5,6 +5,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -155,6 +156,9 @@ type scorer struct {
 	load   func() (engine.Scorer, error) // on the other
 	other  engine.Scorer                 // nil before the first audit
 	failed error                         // of the first comparison that failed
+
+	labels   []int32 // of the last CountPredicted
+	labelled []int64 // how many examples have each
 }
 
 func (s *scorer) Shape() (n, d, q int) { return s.s.Shape() }
@@ -252,6 +256,54 @@ func (s *scorer) Predict(dst []int32) error {
 		return s.scores(0, which, func(k int, want []float32) error {
 			if class := engine.Predicted(want, s.w.Q)[0]; dst[which[k]] != class {
 				return differs(fmt.Sprintf("prediction of example %d", which[k]), dst[which[k]], class)
+			}
+			return nil
+		})
+	}))
+}
+
+// CountPredicted compares all counts; or looks whether there are as many of each label as there are
+// labels, and at least those that some examples make.
+func (s *scorer) CountPredicted(counts []int64, y []int32) error {
+	if err := s.s.CountPredicted(counts, y); err != nil {
+		return err
+	}
+	q, wanted := s.w.Q, make([]int64, len(counts))
+	if s.a.budget.full {
+		err := s.begin()
+		if err == nil {
+			err = s.other.CountPredicted(wanted, y)
+		}
+		for k := 0; k < len(counts) && err == nil; k++ {
+			if counts[k] != wanted[k] {
+				err = differs(fmt.Sprintf("count of prediction %d and label %d", k/q, k%q), counts[k],
+					wanted[k])
+			}
+		}
+		return s.note("count of predictions", err)
+	}
+	if len(y) != len(s.labels) || unsafe.SliceData(y) != unsafe.SliceData(s.labels) {
+		s.labels, s.labelled = y, make([]int64, q)
+		for _, k := range y {
+			s.labelled[k]++
+		}
+	}
+	for k, want := range s.labelled {
+		found := int64(0)
+		for p := range q {
+			found += counts[p*q+k]
+		}
+		if found != want {
+			return s.note("count of predictions", differs(fmt.Sprintf("examples of label %d", k), found,
+				want))
+		}
+	}
+	return s.note("count of predictions", s.a.budget.some(len(y), func(which []int) error {
+		return s.scores(0, which, func(k int, scores []float32) error {
+			p, label := int(engine.Predicted(scores, q)[0]), int(y[which[k]])
+			if wanted[p*q+label]++; counts[p*q+label] < wanted[p*q+label] {
+				return differs(fmt.Sprintf("count of prediction %d and label %d", p, label),
+					counts[p*q+label], fmt.Sprint("at least ", wanted[p*q+label]))
 			}
 			return nil
 		})

@@ -89,6 +89,12 @@ func (r brokenScorer) Predict(dst []int32) error {
 	return err
 }
 
+func (r brokenScorer) CountPredicted(counts []int64, y []int32) error {
+	err := r.Scorer.CountPredicted(counts, y)
+	turn(r.b, "count of prediction", counts)
+	return err
+}
+
 type brokenCells struct {
 	engine.Cells
 	b *broken
@@ -207,6 +213,9 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 	if err == nil {
 		err = r.Predict(make([]int32, 5))
 	}
+	if err == nil {
+		err = r.CountPredicted(make([]int64, 4), y)
+	}
 	return r, err
 }
 
@@ -215,7 +224,8 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 func TestNotices(t *testing.T) {
 	for _, level := range []string{Full, Sample} {
 		for what, kind := range map[string]string{"score of": "", "prediction of": "", "projection": "",
-			"count of examples": "cells", "count of region": "cells", "class sum": "cells",
+			"count of prediction": "",
+			"count of examples":   "cells", "count of region": "cells", "class sum": "cells",
 			"norm of":       "cells",
 			"update vector": "cells", "weighted sum of": "evaluations", "sum of losses": "evaluations",
 			"count of refused": "evaluations", "weighted sum over all": "evaluations"} {

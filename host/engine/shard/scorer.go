@@ -121,6 +121,13 @@ func (s *scorer) Predict(dst []int32) error {
 	return ranks.Gather(s.e.ctx, s.e.Reducer, dst, 1, s.e.byRank(s.cuts))
 }
 
+func (s *scorer) CountPredicted(counts []int64, y []int32) error {
+	err := s.addAll(counts, func(_ int, p part, own []int64) error {
+		return p.s.CountPredicted(own, y[p.from:p.to])
+	})
+	return s.e.sum(err, 0, counts)
+}
+
 // Project: each engine maps its examples (clause 13).
 func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
 	c, width := e.cut(x, step), p.Width()

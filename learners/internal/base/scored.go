@@ -20,9 +20,8 @@ type Scored struct {
 	Problem *learners.Problem
 	Scorer  engine.Scorer
 
-	name      string
-	predicted []int32
-	closed    bool
+	name   string
+	closed bool
 }
 
 // StartScored loads the examples of problem for the learner of p, whose run begin makes.
@@ -32,8 +31,7 @@ func StartScored(p learners.Params, problem *learners.Problem,
 	if err != nil {
 		return nil, err
 	}
-	l, err := begin(&Scored{Problem: problem, Scorer: scorer, name: p.Definition().Name,
-		predicted: make([]int32, problem.X.N)})
+	l, err := begin(&Scored{Problem: problem, Scorer: scorer, name: p.Definition().Name})
 	if err != nil {
 		return nil, errors.Join(err, scorer.Close())
 	}
@@ -42,7 +40,7 @@ func StartScored(p learners.Params, problem *learners.Problem,
 
 // Count implements Learner: it has the classes that changed scored anew.
 func (s *Scored) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
-	return CountPredicted(s.Scorer, w, changed, s.predicted, s.Problem.Y)
+	return CountPredicted(s.Scorer, w, changed, s.Problem.Y)
 }
 
 // Ready returns an error if the run is closed or ctx cancelled.
@@ -58,20 +56,13 @@ func (s *Scored) Close() error {
 	return s.Scorer.Close()
 }
 
-// CountPredicted is Learner.Count by a scorer, of examples of labels y. It overwrites predicted.
-func CountPredicted(s engine.Scorer, w engine.Weights, changed []int, predicted, y []int32,
-) ([]int64, error) {
+// CountPredicted is Learner.Count by a scorer, of examples of labels y.
+func CountPredicted(s engine.Scorer, w engine.Weights, changed []int, y []int32) ([]int64, error) {
 	if err := s.Rescore(w, changed); err != nil {
 		return nil, err
 	}
-	if err := s.Predict(predicted); err != nil {
-		return nil, err
-	}
 	counts := make([]int64, w.Q*w.Q)
-	for i, p := range predicted {
-		counts[int(p)*w.Q+int(y[i])]++
-	}
-	return counts, nil
+	return counts, s.CountPredicted(counts, y)
 }
 
 // EachScores calls f with the scores of each example, in order. f may change but not keep them.

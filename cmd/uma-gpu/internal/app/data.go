@@ -74,6 +74,9 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 		Range(&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(features.DefaultLevels),
 			Destination: &e.Levels, Usage: "most `N` levels of a category, each a feature"},
 			1, math.MaxInt),
+		Range(&cli.IntFlag{Name: "knots", Value: features.UsualKnots, Destination: &e.Knots,
+			Usage: fmt.Sprintf("most `N` knots where the effect of a number bends, in tables of columns of "+
+				"words or gaps and %d examples", features.KnotExamples)}, 0, mostKnots),
 		&cli.StringFlag{Name: "text", Destination: &d.text,
 			Usage: "comma `LIST` of columns of free text, whose tf-idf becomes features"},
 		Range(&cli.IntFlag{Name: "text-features", DefaultText: fmt.Sprint(features.DefaultTextFeatures),
@@ -98,10 +101,13 @@ func (d *Data) NoLabelsFlag() cli.Flag {
 		Usage: "all columns are features; LIBSVM's labels are passed over"}
 }
 
+const mostKnots = 100 // far beyond what helps
+
 // textColumns are the flags about columns of text, learnedColumns those whose answer a model keeps.
 var (
 	textColumns    = []string{"text-features", "text-min-df", "text-ngrams"}
-	learnedColumns = append([]string{"categories", "levels", "missing", "text"}, textColumns...)
+	learnedColumns = append([]string{"categories", "knots", "levels", "missing", "text"},
+		textColumns...)
 )
 
 // Options returns how to read the data, with or without labels.

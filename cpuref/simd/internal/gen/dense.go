@@ -340,10 +340,12 @@ func denseAVX2(n int) {
 	})
 }
 
-// sparse generates a kernel for n classes, 2, 8 or 16: one multiply-add for a stored
+const sparseSignature = "func(starts []int64, columns []int32, values, w []float32, n int, out []float32)"
+
+// sparse generates a kernel for n classes, 2 or 8: one multiply-add for a stored
 // value, the lanes being classes.
-func sparse(level string, n int, vector func() VecVirtual) {
-	function(fmt.Sprintf("sparse%d%s", n, level), "func(starts []int64, columns []int32, values, w, out []float32)")
+func sparse(n int, vector func() VecVirtual) {
+	function(fmt.Sprintf("sparse%dAVX2", n), sparseSignature)
 	starts, rows := base("starts"), length("starts")
 	columns, values, w, out := base("columns"), base("values"), base("w"), base("out")
 	k, end, j, limit := GP64(), GP64(), GP64(), GP64()
@@ -402,5 +404,92 @@ func sparse(level string, n int, vector func() VecVirtual) {
 	INCQ(limit)
 	JMP(LabelRef("multiply"))
 
+	finish()
+}
+
+// sparse512 generates a kernel for as many classes as some vectors hold, or fewer of the last.
+// Where chunks end cannot be foreseen, so nothing branches there: a mask says that a value is the
+// first of another chunk.
+func sparse512(vectors int) {
+	function(fmt.Sprintf("sparse%dAVX512", lanes*vectors), sparseSignature)
+	starts, rows := base("starts"), length("starts")
+	columns, values, w, out := base("columns"), base("values"), base("w"), base("out")
+	k, end, j, before, other, most := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	total, acc := avx512.vectors(vectors), avx512.vectors(vectors)
+	zero := avx512.zeros(1)[0]
+	size := value("n")
+	SUBQ(Imm(uint64(lanes*(vectors-1))), size)
+	some := tailMask(size)
+	Load(Param("n"), size)
+	SHLQ(Imm(2), size)
+	// each does something with the memory of n classes and its mask.
+	each := func(m Mem, do func(i int, m Mem, some Op)) {
+		for i := range vectors {
+			all := Op(some)
+			if i < vectors-1 {
+				all = nil
+			}
+			do(i, m.Offset(4*lanes*i), all)
+		}
+	}
+	MOVQ(U32(chunk-1), most)
+
+	DECQ(rows)
+	Label("row")
+	CMPQ(rows, Imm(0))
+	JLE(LabelRef("done"))
+	MOVQ(Mem{Base: starts}, k)
+	MOVQ(Mem{Base: starts, Disp: 8}, end)
+	for i := range acc {
+		clearVector(total[i])
+		clearVector(acc[i])
+	}
+	XORQ(before, before)
+	CMPQ(k, end)
+	JGE(LabelRef("store"))
+
+	Label("value")
+	comment("Weights lie anywhere, so they are fetched some values before their use.")
+	LEAQ(Mem{Base: k, Disp: 48}, j)
+	CMPQ(j, address(Param("columns").Len()))
+	CMOVQGE(k, j)
+	MOVLQSX(Mem{Base: columns, Index: j, Scale: 4}, j)
+	IMULQ(size, j)
+	each(Mem{Base: w, Index: j, Scale: 1}, func(_ int, m Mem, _ Op) { PREFETCHT0(m) })
+	MOVLQSX(Mem{Base: columns, Index: k, Scale: 4}, j)
+	XORQ(j, before)
+	CMPQ(most, before)
+	SBBL(other.As32(), other.As32())
+	MOVQ(j, before)
+	IMULQ(size, j)
+	first, v := K(), ZMM()
+	KMOVW(other.As32(), first)
+	VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
+	each(Mem{Base: w, Index: j, Scale: 1}, func(i int, m Mem, some Op) {
+		VADDPS(acc[i], total[i], first, total[i])
+		VMOVAPS(zero, first, acc[i])
+		if some == nil {
+			VFMADD231PS(m, v, acc[i])
+		} else {
+			VFMADD231PS(m, v, some, acc[i])
+		}
+	})
+	INCQ(k)
+	CMPQ(k, end)
+	JLT(LabelRef("value"))
+
+	Label("store")
+	each(Mem{Base: out}, func(i int, m Mem, some Op) {
+		VADDPS(acc[i], total[i], total[i])
+		if some == nil {
+			VMOVUPS(total[i], m)
+		} else {
+			VMOVUPS(total[i], some, m)
+		}
+	})
+	ADDQ(size, out)
+	add(8, starts)
+	DECQ(rows)
+	JMP(LabelRef("row"))
 	finish()
 }

@@ -20,11 +20,11 @@ func rowsOfTargets(l level) {
 // value loaded, of x or a, is used for several sums.
 func weighted(l level, most, narrow int) {
 	function("weighted"+l.name, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
-		"totals []float32, width int)")
+		"totals []float32, width, ahead int)")
 	w := weightedLoop{
 		x: base("x"), stride: value("stride"), columns: value("columns"), a: base("a"),
 		step: value("step"), totals: base("totals"), width: value("width"),
-		level: l, fromX: GP64(), fromA: GP64(), left: GP64(), lane: GP64(),
+		ahead: value("ahead"), level: l, fromX: GP64(), fromA: GP64(), left: GP64(), lane: GP64(),
 	}
 	w.free = l.vectors(l.size/2 - 1)
 	for _, bytes := range []GPVirtual{w.stride, w.step, w.width} {
@@ -52,9 +52,10 @@ func weighted(l level, most, narrow int) {
 // loop has its own.
 type weightedLoop struct {
 	level
-	x, stride, columns, a, step             GPVirtual
-	totals, width, fromX, fromA, left, lane GPVirtual
-	free                                    []VecVirtual
+	x, stride, columns, a, step GPVirtual
+	totals, width, ahead        GPVirtual
+	fromX, fromA, left, lane    GPVirtual
+	free                        []VecVirtual
 }
 
 // group generates the loop over groups of columns, of some vectors each. With some, they are
@@ -76,11 +77,7 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 		CMPQ(w.columns, Imm(uint64(vectors*size/4)))
 		JLT(LabelRef(name + "End"))
 	}
-	for _, row := range acc {
-		for _, v := range row {
-			clearVector(v)
-		}
-	}
+	w.each(acc, func(v VecVirtual, at Mem) { w.load(at, some, v) })
 	MOVQ(w.x, w.fromX)
 	MOVQ(w.a, w.fromA)
 	Load(Param("examples"), w.left)
@@ -93,6 +90,9 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	Label(name + "Example")
 	for v := range x {
 		w.load(Mem{Base: w.fromX, Disp: v * size}, some, x[v])
+		if v*size%64 == 0 {
+			PREFETCHT1(Mem{Base: w.fromX, Index: w.ahead, Scale: 1, Disp: v * size})
+		}
 	}
 	for r, row := range acc {
 		at := Mem{Base: w.fromA, Disp: 4 * lanes * r}
@@ -113,15 +113,7 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	TESTQ(w.left, w.left)
 	JNE(LabelRef(name + "Block"))
 
-	MOVQ(w.totals, w.fromA)
-	for r, row := range acc {
-		for v, total := range row {
-			w.store(total, some, Mem{Base: w.fromA, Disp: v * size})
-		}
-		if r < rows-1 {
-			ADDQ(w.width, w.fromA)
-		}
-	}
+	w.each(acc, func(v VecVirtual, at Mem) { w.store(v, some, at) })
 	if some != nil {
 		JMP(LabelRef("done"))
 		return
@@ -131,6 +123,19 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	SUBQ(Imm(uint64(vectors*size/4)), w.columns)
 	JMP(LabelRef(name))
 	Label(name + "End")
+}
+
+// each does something with the vectors of totals and where they lie.
+func (w *weightedLoop) each(acc [][]VecVirtual, do func(v VecVirtual, at Mem)) {
+	MOVQ(w.totals, w.fromA)
+	for r, row := range acc {
+		for v, total := range row {
+			do(total, Mem{Base: w.fromA, Disp: v * w.size})
+		}
+		if r < len(acc)-1 {
+			ADDQ(w.width, w.fromA)
+		}
+	}
 }
 
 // rest generates the loop over the vectors of columns that are less than a group.
@@ -189,98 +194,61 @@ func tailLanes(n GPVirtual) VecVirtual {
 }
 
 // columnSums generates a kernel whose lanes are 16 rows of coefficients. AVX2, which has no vector
-// conversion to int64, keeps the integers in memory.
+// conversion to int64, converts one number after the other.
 func columnSums(l level) {
-	function("columnSums"+l.name, "func(starts []int64, rows []int32, values, a []float32, scale float32, "+
-		"sums []int64)")
-	starts, columns, rows, values := base("starts"), length("starts"), base("rows"), base("values")
+	function("columnSums"+l.name, "func(runs, rows []int32, values, a []float32, scale float32, sums []int64)")
+	runs, n, rows, values := base("runs"), length("runs"), base("rows"), base("values")
 	a, sums := base("a"), base("sums")
-	k, end, i, limit := GP64(), GP64(), GP64(), GP64()
+	k, left, i, column := GP64(), GP64(), GP64(), GP64()
 	long := l.size == 64
-	acc, integers := l.vectors(4*lanes/l.size), [2]VecVirtual{ZMM(), ZMM()}
+	acc, scale := l.vectors(4*lanes/l.size), broadcast("scale", l.vector())
 	var scaled Mem
 	if !long {
 		scaled = AllocLocal(4 * lanes)
 	}
-	scale := broadcast("scale", l.vector())
-	// flush adds the integers of the sums of a block to those of the column, and clears them.
-	flush := func() {
-		if long {
-			some, half := ZMM(), YMM()
-			VMULPS(scale, acc[0], acc[0])
-			VCVTPS2QQ(acc[0].AsY(), some)
-			VPADDQ(some, integers[0], integers[0])
-			VEXTRACTF32X8(Imm(1), acc[0], half)
-			VCVTPS2QQ(half, some)
-			VPADDQ(some, integers[1], integers[1])
-			clearVector(acc[0])
-			return
-		}
-		for i, a := range acc {
-			VMULPS(scale, a, a)
-			VMOVUPS(a, scaled.Offset(32*i))
-			clearVector(a)
-		}
-		for i := range lanes {
-			integer := GP64()
-			VCVTSS2SIQ(scaled.Offset(4*i), integer)
-			ADDQ(integer, Mem{Base: sums, Disp: 8 * i})
-		}
-	}
-	DECQ(columns)
-	Label("column")
-	CMPQ(columns, Imm(0))
-	JLE(LabelRef("done"))
-	if long {
-		for _, v := range integers {
+	loop("run", n, 3, func() {
+		MOVLQSX(Mem{Base: runs}, k)
+		MOVLQSX(Mem{Base: runs, Disp: 4}, left)
+		MOVLQSX(Mem{Base: runs, Disp: 8}, column)
+		SHLQ(Imm(7), column)
+		for _, v := range acc {
 			clearVector(v)
 		}
-	}
-	for i, v := range acc {
-		clearVector(v)
-		if !long {
-			VMOVUPS(acc[0], Mem{Base: sums, Disp: 64 * i})
-			VMOVUPS(acc[0], Mem{Base: sums, Disp: 64*i + 32})
+		Label("value")
+		MOVLQSX(Mem{Base: rows, Index: k, Scale: 4}, i)
+		SHLQ(Imm(6), i)
+		v := l.vector()
+		VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
+		for part, sum := range acc {
+			VFMADD231PS(Mem{Base: a, Index: i, Scale: 1, Disp: l.size * part}, v, sum)
 		}
-	}
-	MOVQ(Mem{Base: starts}, k)
-	MOVQ(Mem{Base: starts, Disp: 8}, end)
-	MOVQ(U32(block), limit)
-	CMPQ(k, end)
-	JGE(LabelRef("store"))
+		INCQ(k)
+		DECQ(left)
+		JNE(LabelRef("value"))
 
-	Label("value")
-	MOVLQSX(Mem{Base: rows, Index: k, Scale: 4}, i)
-	CMPQ(i, limit)
-	JGE(LabelRef("flush"))
-	Label("multiply")
-	SHLQ(Imm(6), i)
-	v := l.vector()
-	VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
-	for part, sum := range acc {
-		VFMADD231PS(Mem{Base: a, Index: i, Scale: 1, Disp: l.size * part}, v, sum)
-	}
-	INCQ(k)
-	CMPQ(k, end)
-	JLT(LabelRef("value"))
-	flush()
-
-	Label("store")
-	if long {
-		VMOVDQU64(integers[0], Mem{Base: sums})
-		VMOVDQU64(integers[1], Mem{Base: sums, Disp: 64})
-	}
-	add(8*lanes, sums)
-	add(8, starts)
-	DECQ(columns)
-	JMP(LabelRef("column"))
-
-	comment("Another block.")
-	Label("flush")
-	flush()
-	MOVQ(i, limit)
-	ORQ(U32(block-1), limit)
-	INCQ(limit)
-	JMP(LabelRef("multiply"))
-	finish()
+		for part, v := range acc {
+			VMULPS(scale, v, v)
+			if !long {
+				VMOVUPS(v, scaled.Offset(32*part))
+			}
+		}
+		if long {
+			low, high, half := ZMM(), ZMM(), YMM()
+			VCVTPS2QQ(acc[0].AsY(), low)
+			VEXTRACTF32X8(Imm(1), acc[0], half)
+			VCVTPS2QQ(half, high)
+			for part, v := range []VecVirtual{low, high} {
+				sum := Mem{Base: sums, Index: column, Scale: 1, Disp: 64 * part}
+				VPADDQ(sum, v, v)
+				VMOVDQU64(v, sum)
+			}
+		} else {
+			for lane := range lanes {
+				integer := GP64()
+				VCVTSS2SIQ(scaled.Offset(4*lane), integer)
+				ADDQ(integer, Mem{Base: sums, Index: column, Scale: 1, Disp: 8 * lane})
+			}
+		}
+		add(12, runs)
+	})
 }

@@ -368,6 +368,8 @@ func Check(o *features.EncodeOptions) error {
 	case o.Levels < 0:
 		return fmt.Errorf("dataset: asked for categories of at most %d levels, wanted 0 (%d) or more",
 			o.Levels, features.DefaultLevels)
+	case o.Knots < 0:
+		return fmt.Errorf("dataset: asked for %d knots of numbers, wanted 0 (none) or more", o.Knots)
 	case o.Missing != "" && o.Missing != dataset.MissingError && o.Missing != dataset.MissingMean &&
 		o.Missing != dataset.MissingIndicator && o.Missing != dataset.MissingAuto:
 		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted auto, error, mean or "+

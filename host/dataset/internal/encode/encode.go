@@ -57,7 +57,7 @@ func (s *Encoder) Encode(ctx context.Context, room *store.Scratch,
 // learn makes the recipe of all marks that good examples have.
 func (s *Encoder) learn(e dataset.Examples, all *census) error {
 	recipe := &dataset.Encoding{Missing: s.missing, Columns: make([]dataset.Column, len(s.columns))}
-	means := s.means(e, all)
+	means, knots := s.means(e, all), s.knots(e)
 	terms, idf, err := s.vocabularies(all)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (s *Encoder) learn(e dataset.Examples, all *census) error {
 		column.Indicator = s.missing == dataset.MissingIndicator && c.gap != noMark &&
 			all.counts[c.gap] > 0
 		if c.Kind == dataset.KindNumber {
-			if s.missing != dataset.MissingError {
+			if column.Knots = knots[k]; s.missing != dataset.MissingError {
 				column.Mean = &means[k]
 			}
 		} else if c.Kind == dataset.KindText {
@@ -209,6 +209,7 @@ func (s *Encoder) features(ctx context.Context, room *store.Scratch,
 	x := dataset.Examples{N: e.N, D: int(next), Starts: make([]int64, 1, e.N+1)}
 	most := len(e.Columns)
 	for _, m := range e.Columns {
+		most += len(s.recipe.Columns[s.columns[s.marks[m].column].at].Knots)
 		if s.marks[m].kind == isGap { // which may become a mean and an indicator
 			most++
 		}
@@ -248,11 +249,19 @@ func (s *Encoder) features(ctx context.Context, room *store.Scratch,
 				k = end - 1
 				continue
 			}
+			column := &s.recipe.Columns[at]
 			if goes[m] != noFeature {
 				row = append(row, weight{goes[m], values[k]})
 			}
-			if mean := s.recipe.Columns[at].Mean; s.marks[m].kind == isGap && mean != nil {
-				row = append(row, weight{first[at], *mean})
+			number, known := values[k], s.marks[m].kind == isNumber
+			if s.marks[m].kind == isGap && column.Mean != nil {
+				number, known = *column.Mean, true
+				row = append(row, weight{first[at], number})
+			}
+			if known {
+				for t, knot := range column.Knots {
+					row = append(row, weight{first[at] + int32(1+t), dataset.Bend(number, knot)})
+				}
 			}
 		}
 		slices.SortFunc(row, func(a, b weight) int { return cmp.Compare(a.feature, b.feature) })

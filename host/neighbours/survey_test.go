@@ -2,14 +2,20 @@ package neighbours_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 )
 
@@ -164,4 +170,66 @@ func alike(a, b *neighbours.Survey) bool {
 		slices.EqualFunc(a.Groups, b.Groups, func(a, b neighbours.Group) bool {
 			return a.Center == b.Center && slices.Equal(a.Examples, b.Examples)
 		})
+}
+
+// TestOneGraph: one SHA-256 of the neighbours over engines and their tiles, over dense, sparse and
+// mapped examples, and over ranks that share them.
+func TestOneGraph(t *testing.T) {
+	ctx := context.Background()
+	sum := func(g *neighbours.Graph, err error) (s [sha256.Size]byte) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+			return s
+		}
+		h := sha256.New()
+		binary.Write(h, binary.LittleEndian, g.Index) // which never fails
+		binary.Write(h, binary.LittleEndian, g.Distance)
+		return [sha256.Size]byte(h.Sum(nil))
+	}
+	x := drawn(rand.New(rand.NewPCG(8, 8)), "long tails", 1100, 21)
+	all := make([]int, x.N)
+	for i := range all {
+		all[i] = i
+	}
+	path := filepath.Join(t.TempDir(), "x.umab")
+	plain := &dataset.Dataset{Examples: x}
+	if err := file.Write(ctx, path, plain, file.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range map[string]*dataset.Dataset{"raw": plain,
+		"prepared": {Examples: x, Prepared: &dataset.Preparation{D: x.D}}} {
+		want := sum(neighbours.OfDataset(ctx, simd.New(), d, all, 10))
+		for _, e := range everyengine.Open(t) {
+			if sum(neighbours.OfDataset(ctx, e, d, all, 10)) != want {
+				t.Errorf("%s, %s: another graph", name, e.Device().ID)
+			}
+			if name == "prepared" && sum(neighbours.Of(ctx, e, x.Compressed(), 10,
+				neighbours.Euclidean)) != want {
+				t.Errorf("sparse, %s: another graph", e.Device().ID)
+			}
+		}
+		if name == "prepared" {
+			continue
+		}
+		for _, count := range []int{1, 2, 3} {
+			var ranked sync.WaitGroup
+			for _, r := range ranks.NewGroup(count) {
+				ranked.Go(func() {
+					d, err := file.Read(ctx, path, file.Options{NoLabels: true,
+						Placement: file.Placement{Ranks: r}})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer d.Close() // only read
+					if got := sum(neighbours.OfDataset(ctx, simd.New(), d, all, 10)); got != want ||
+						d.Stored().Shared() != (count > 1) {
+						t.Errorf("%d ranks: another graph", count)
+					}
+				})
+			}
+			ranked.Wait()
+		}
+	}
 }

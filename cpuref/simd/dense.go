@@ -130,22 +130,21 @@ const (
 	sparseMost = 32
 )
 
-// packSparse writes the weights of all classes for one column side by side.
-func packSparse(dst []float32, w [][]float32) {
-	n := len(w)
-	if n == 2 {
-		w0, w1 := w[0], w[1]
-		for j, v := range w0 {
-			dst[2*j], dst[2*j+1] = v, w1[j]
-		}
-		return
-	}
+// packColumns are the columns of a task that packs weights.
+const packColumns = 4096
+
+// packTask packs the weights of some columns for the sparse kernels, those of all classes of a pass
+// for one column side by side.
+func (r *resident) packTask(task int, _ *worker) {
+	parts := panels(r.x.D, packColumns)
+	p, first := &r.passes[task/parts], task%parts*packColumns
+	last, n := min(first+packColumns, r.x.D), len(p.classes)
 	const atOnce = 64 // columns, which stay in a first-level cache for all classes
-	for from := 0; from < len(w[0]); from += atOnce {
-		to := min(from+atOnce, len(w[0]))
-		for c, row := range w {
-			part := dst[from*n : to*n]
-			for j, v := range row[from:to] {
+	for from := first; from < last; from += atOnce {
+		to := min(from+atOnce, last)
+		for c, class := range p.classes {
+			part := p.w[from*n : to*n]
+			for j, v := range r.weights.Row(class)[from:to] {
 				part[j*n+c] = v
 			}
 		}
@@ -252,19 +251,24 @@ func (r *resident) plan(classes []int, widths []int, fewer bool) {
 
 // pack packs the weights of all passes.
 func (r *resident) pack(w engine.Weights) {
+	r.weights = w
+	size := 0
 	for i := range r.passes {
 		p := &r.passes[i]
+		if r.x.Sparse() {
+			p.w = resize(p.w, r.x.D*len(p.classes))
+			size += len(p.w)
+			continue
+		}
 		r.rows = r.rows[:0]
 		for _, c := range p.classes {
 			r.rows = append(r.rows, w.Row(c))
 		}
-		if r.x.Sparse() {
-			p.w = resize(p.w, r.x.D*len(p.classes))
-			packSparse(p.w, r.rows)
-		} else {
-			p.w = resize(p.w, r.dense.packed(len(p.classes)))
-			r.dense.pack(p.w, r.rows)
-		}
+		p.w = resize(p.w, r.dense.packed(len(p.classes)))
+		r.dense.pack(p.w, r.rows)
+	}
+	if r.x.Sparse() {
+		r.run((*resident).packTask, len(r.passes)*panels(r.x.D, packColumns), size*sparseCost, 0)
 	}
 }
 

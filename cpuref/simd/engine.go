@@ -119,10 +119,11 @@ type resident struct {
 	y       []int32 // nil without labels, as are cells
 	fixed   numerics.FixedPoint
 	cells   *cells
-	passes  []pass      // of the last Rescore; kept for their memory
-	rows    [][]float32 // weights of a pass
-	workers []*worker   // of run
-	places  []int32     // of Predict, for some blocks
+	passes  []pass         // of the last Rescore; kept for their memory
+	weights engine.Weights // under way
+	rows    [][]float32    // of them, of a pass
+	workers []*worker      // of run
+	places  []int32        // of Predict, for some blocks
 	changed []uint16
 }
 

@@ -14,9 +14,10 @@ import (
 // evaluator is a resident with targets.
 //
 // It goes through the examples in spans of 256, the blocks of clause 14. Of dense examples a
-// worker computes scores, residuals and weighted sums of a span while it is in its cache,
-// and adds the sums to its own. Where these would be large, and for sparse examples, the
-// coefficients of all examples are held until tasks that own columns add them up.
+// worker computes scores, residuals and weighted sums of a span, part by part, while it is in
+// its cache, fetches the next part meanwhile, and adds the sums to its own. Where these would
+// be large, and for sparse examples, the coefficients of all examples are held until tasks
+// that own columns add them up.
 type evaluator struct {
 	*resident
 	targets engine.Targets
@@ -25,6 +26,7 @@ type evaluator struct {
 
 	held  []float32 // coefficients of all examples
 	count int       // of them for each
+	part  int       // of a span: examples whose sums are computed together
 	sums  []int64   // the caller's
 }
 
@@ -42,7 +44,8 @@ func newEvaluator(r *resident) *evaluator {
 // evaluatorScratch is what an evaluation takes besides scores.
 func (e *processor) evaluatorScratch(x dataset.Examples, classes int) (scratch int64) {
 	// Residuals, targets and totals of a span.
-	own := memory.Product(2*4*span, classes) + 4*int64(e.k.mostRows)*sumColumns
+	own := memory.Product(2*4*span, classes)
+	own += max(4*int64(e.k.mostRows)*sumColumns, totalBytes)
 	if !x.Sparse() && ownSums(classes, x.D) {
 		own += memory.Product(8, classes, x.D)
 	} else {
@@ -67,19 +70,19 @@ func (v *evaluator) SetTargets(t engine.Targets) error {
 // Evaluate: clauses 1, 15, 16 and 14.
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	v.prepare(w, v.classes)
-	return v.sum(sums, v.q, func(own *worker, at int, a []float32) {
-		v.score(at, own)
-		v.residuals(at, &own.share, a)
+	return v.sum(sums, v.q, func(own *worker, first, n int, a []float32) {
+		v.score(first, n, own)
+		v.residuals(first, n, &own.share, a)
 	}), nil
 }
 
 func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / v.x.N
 	v.read()
-	v.sum(sums, count, func(_ *worker, at int, to []float32) {
-		for i := range v.examples(at) {
+	v.sum(sums, count, func(_ *worker, first, n int, to []float32) {
+		for i := range n {
 			place := i/lanes*count*lanes + i%lanes
-			for r, weight := range a[(at*span+i)*count : (at*span+i+1)*count] {
+			for r, weight := range a[(first+i)*count : (first+i+1)*count] {
 				to[place+r*lanes] = weight
 			}
 		}
@@ -90,10 +93,9 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 // examples returns how many examples a span has.
 func (v *evaluator) examples(at int) int { return min(span, v.x.N-at*span) }
 
-// score computes the scores of a span.
-func (v *evaluator) score(at int, own *worker) {
-	const blocks = span / lanes
-	from, to := at*blocks, min((at+1)*blocks, v.blocks)
+// score computes the scores of some examples.
+func (v *evaluator) score(first, n int, own *worker) {
+	from, to := first/lanes, blocksOf(first+n)
 	if v.x.Sparse() {
 		v.scoreSparse(from, to, own.floats)
 		return
@@ -103,9 +105,8 @@ func (v *evaluator) score(at int, own *worker) {
 	}
 }
 
-// residuals computes the residuals and losses of a span (clause 16); the residuals go to a.
-func (v *evaluator) residuals(at int, s *share, a []float32) {
-	first, n := at*span, v.examples(at)
+// residuals computes the residuals and losses of some examples (clause 16); the residuals go to a.
+func (v *evaluator) residuals(first, n int, s *share, a []float32) {
 	blocks := blocksOf(n)
 	targets := v.targets
 	for i := range n {
@@ -145,10 +146,25 @@ const (
 	// ownSumBytes is the most that the sums of one worker take: about what a second-level
 	// cache can spare.
 	ownSumBytes = 4 << 20
+	// totalBytes is the most that the totals of a part of a span take.
+	totalBytes = 256 << 10
+	// nextColumns is how many bytes of a row the kernel weighted mostly takes at once.
+	nextColumns = 4 * 32
+	// spansPerTask are the spans of a task that has sums of its own, at most.
+	spansPerTask = 8
 )
 
 // ownSums says whether each worker has sums of its own for count coefficients.
 func ownSums(count, d int) bool { return count <= ownSumBytes/8/d }
+
+// partOf returns how many examples are a part of a span: a second-level cache holds two parts.
+// Where the totals of count coefficients are large, it is the span.
+func partOf(count, d int) int {
+	if count*d > totalBytes/4 {
+		return span
+	}
+	return min(span, max(1, taskBytes/(4*lanes*d))*lanes)
+}
 
 // share is what one worker has of an evaluation.
 type share struct {
@@ -169,6 +185,9 @@ func (s *share) begin(v *evaluator) {
 	clear(s.loss[:])
 	s.a, s.t = resize(s.a, span*v.count), resize(s.t, span*v.q)
 	s.totals = resize(s.totals, v.k.mostRows*sumColumns)
+	if v.part < span {
+		s.totals = resize(s.totals, v.count*v.x.D)
+	}
 	switch {
 	case v.x.Sparse():
 		s.sums = resize(s.sums, columnsPerTask*lanes)
@@ -190,11 +209,11 @@ func (v *evaluator) each(tasks, examples, work int, do func(task int, own *worke
 }
 
 // sum computes the weighted sums of count coefficients of each example (clause 14), and
-// returns what the shares have found. fill writes the coefficients of a span: row r of its
-// example i is a[(i/16·count + r)·16 + i%16].
-func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int,
+// returns what the shares have found. fill writes the coefficients of n examples, the first of a
+// block and those after it: row r of example i of them is a[(i/16·count + r)·16 + i%16].
+func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n int,
 	a []float32)) engine.Evaluation {
-	v.sums, v.count = sums, count
+	v.sums, v.count, v.part = sums, count, partOf(count, v.x.D)
 	for _, w := range v.workers {
 		w.share.begun = false
 	}
@@ -203,20 +222,22 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int,
 	case v.x.Sparse():
 		v.held = resize(v.held, panels(count, lanes)*v.x.N*lanes)
 		v.each(spans, 0, work*sparseCost, func(at int, own *worker) {
-			fill(own, at, own.share.a)
+			fill(own, at*span, v.examples(at), own.share.a)
 			v.holdByExample(at, own.share.a)
 		})
 		v.each(len(v.columns)*panels(count, lanes), 0, work*sparseCost, v.sumColumns)
 	case ownSums(count, v.x.D):
-		v.each(spans, span, 2*work, func(at int, own *worker) {
-			fill(own, at, own.share.a)
-			v.sumSpan(at, own.share.a, own.share.sums, 0, count, 0, v.x.D, own.share.totals)
+		per := max(1, min(spansPerTask, spans/(4*runtime.GOMAXPROCS(0))))
+		v.each(panels(spans, per), per*span, 2*work, func(task int, own *worker) {
+			for at := task * per; at < min((task+1)*per, spans); at++ {
+				v.sumOwn(at, at+1 == min((task+1)*per, spans), own, fill)
+			}
 		})
 		v.addShares()
 	default:
 		v.held = resize(v.held, spans*span*count)
 		v.each(spans, span, work, func(at int, own *worker) {
-			fill(own, at, v.held[at*span*count:(at+1)*span*count])
+			fill(own, at*span, v.examples(at), v.held[at*span*count:(at+1)*span*count])
 		})
 		v.read()
 		clear(sums)
@@ -234,19 +255,58 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int,
 	return e
 }
 
+// sumOwn adds the weighted sums of a span to those of a worker. last says that it does not know
+// which span comes next.
+func (v *evaluator) sumOwn(at int, last bool, own *worker, fill func(own *worker, first, n int,
+	a []float32)) {
+	s, n, part := &own.share, v.examples(at), v.part
+	if part >= span {
+		fill(own, at*span, n, s.a)
+		v.sumSpan(at, s.a, s.sums, 0, v.count, 0, v.x.D, s.totals)
+		return
+	}
+	clear(s.totals)
+	for first := 0; first < n; first += part {
+		some, ahead := min(part, n-first), 4*part*v.x.D
+		if last && first+part >= n {
+			ahead = 0
+		}
+		fill(own, at*span+first, some, s.a)
+		v.weighted(at*span+first, some, s.a, 0, v.count, 0, v.x.D, s.totals, v.x.D, ahead)
+	}
+	v.k.add(s.sums, s.totals, v.fixed.Scale(), s.totals)
+}
+
+// weighted goes on with the weighted sums of n examples from the first on, for rows r..rEnd-1 of
+// their coefficients and columns j..jEnd-1.
+func (v *evaluator) weighted(first, n int, a []float32, r, rEnd, j, jEnd int, totals []float32,
+	width, ahead int) {
+	per := v.rowsAtOnce(rEnd - r)
+	for from := j; from < jEnd; from += sumColumns {
+		soon := ahead
+		for row := r; row < rEnd; row += per {
+			v.k.weighted(v.x.X[first*v.x.D+from:], v.x.D, min(sumColumns, jEnd-from), n, a[row*lanes:],
+				v.count*lanes, min(per, rEnd-row), totals[(row-r)*width+from-j:], width, soon)
+			soon = 0
+		}
+	}
+}
+
+// rowsAtOnce returns how many of some rows the kernel weighted is given at once: as many each
+// time, more or less.
+func (v *evaluator) rowsAtOnce(rows int) int { return panels(rows, panels(rows, v.k.mostRows)) }
+
 // sumSpan adds the weighted sums of a span to sums, for rows r..rEnd-1 of its coefficients and
 // columns j..jEnd-1.
 func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd int,
 	totals []float32) {
-	d, n, scale := v.x.D, v.examples(at), v.fixed.Scale()
-	passes := panels(rEnd-r, v.k.mostRows)
-	per := panels(rEnd-r, passes) // as many in each, more or less
+	d, n, scale, per := v.x.D, v.examples(at), v.fixed.Scale(), v.rowsAtOnce(rEnd-r)
 	for ; j < jEnd; j += sumColumns {
 		columns := min(sumColumns, jEnd-j)
 		for row := r; row < rEnd; row += per {
 			rows := min(per, rEnd-row)
-			v.k.weighted(v.x.X[at*span*d+j:], d, columns, n, a[row*lanes:], v.count*lanes, rows, totals,
-				sumColumns)
+			clear(totals[:rows*sumColumns])
+			v.weighted(at*span, n, a, row, row+rows, j, j+columns, totals, sumColumns, nextColumns)
 			for k := range rows {
 				total := totals[k*sumColumns:][:columns]
 				v.k.add(sums[(row+k)*d+j:][:columns], total, scale, total)

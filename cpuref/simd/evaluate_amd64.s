@@ -432,9 +432,9 @@ DATA laneNumbers<>+24(SB)/4, $0x00000006
 DATA laneNumbers<>+28(SB)/4, $0x00000007
 GLOBL laneNumbers<>(SB), RODATA|NOPTR, $32
 
-// func weightedAVX512(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·weightedAVX512(SB), NOSPLIT, $0-120
+// func weightedAVX512(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·weightedAVX512(SB), NOSPLIT, $0-128
 	MOVQ x_base+0(FP), AX
 	MOVQ stride+24(FP), CX
 	MOVQ columns+32(FP), DX
@@ -442,6 +442,7 @@ TEXT ·weightedAVX512(SB), NOSPLIT, $0-120
 	MOVQ step+72(FP), SI
 	MOVQ totals_base+88(FP), DI
 	MOVQ width+112(FP), R8
+	MOVQ ahead+120(FP), R9
 	SHLQ $0x02, CX
 	SHLQ $0x02, SI
 	SHLQ $0x02, R8
@@ -479,44 +480,49 @@ TEXT ·weightedAVX512(SB), NOSPLIT, $0-120
 
 rows1:
 rows1wide:
-	CMPQ   DX, $0x40
-	JLT    rows1wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x40
+	JLT     rows1wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVUPS 128(R11), Z2
+	VMOVUPS 192(R11), Z3
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows1wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows1wideExample:
-	VMOVUPS      (R9), Z4
-	VMOVUPS      64(R9), Z5
-	VMOVUPS      128(R9), Z6
-	VMOVUPS      192(R9), Z7
-	VBROADCASTSS (R10), Z8
+	VMOVUPS      (R10), Z4
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z5
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPS      128(R10), Z6
+	PREFETCHT1   128(R10)(R9*1)
+	VMOVUPS      192(R10), Z7
+	PREFETCHT1   192(R10)(R9*1)
+	VBROADCASTSS (R11), Z8
 	VFMADD231PS  Z4, Z8, Z0
 	VFMADD231PS  Z5, Z8, Z1
 	VFMADD231PS  Z6, Z8, Z2
 	VFMADD231PS  Z7, Z8, Z3
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows1wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows1wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	VMOVUPS      Z2, 128(R10)
-	VMOVUPS      Z3, 192(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	VMOVUPS      Z2, 128(R11)
+	VMOVUPS      Z3, 192(R11)
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x40, DX
@@ -524,122 +530,132 @@ rows1wideExample:
 
 rows1wideEnd:
 rows1restOne:
-	CMPQ   DX, $0x10
-	JLT    rows1restOneEnd
-	VPXORD Z0, Z0, Z0
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows1restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows1restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows1restOneExample:
-	VMOVUPS          (R9), Z1
-	VFMADD231PS.BCST (R10), Z1, Z0
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z1
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z1, Z0
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows1restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows1restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows1restOne
 
 rows1restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R8
-	SHLXL  DX, R8, R8
-	DECL   R8
-	KMOVW  R8, K1
-	VPXORD Z0, Z0, Z0
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R8
+	SHLXL     DX, R8, R8
+	DECL      R8
+	KMOVW     R8, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows1restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows1restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z1
-	VFMADD231PS.BCST (R10), Z1, Z0
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z1
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z1, Z0
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows1restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows1restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
 	JMP              done
 
 rows2:
 rows2wide:
-	CMPQ   DX, $0x40
-	JLT    rows2wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x40
+	JLT     rows2wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVUPS 128(R11), Z2
+	VMOVUPS 192(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	VMOVUPS 128(R11), Z6
+	VMOVUPS 192(R11), Z7
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows2wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows2wideExample:
-	VMOVUPS      (R9), Z8
-	VMOVUPS      64(R9), Z9
-	VMOVUPS      128(R9), Z10
-	VMOVUPS      192(R9), Z11
-	VBROADCASTSS (R10), Z12
+	VMOVUPS      (R10), Z8
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z9
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPS      128(R10), Z10
+	PREFETCHT1   128(R10)(R9*1)
+	VMOVUPS      192(R10), Z11
+	PREFETCHT1   192(R10)(R9*1)
+	VBROADCASTSS (R11), Z12
 	VFMADD231PS  Z8, Z12, Z0
 	VFMADD231PS  Z9, Z12, Z1
 	VFMADD231PS  Z10, Z12, Z2
 	VFMADD231PS  Z11, Z12, Z3
-	VBROADCASTSS 64(R10), Z12
+	VBROADCASTSS 64(R11), Z12
 	VFMADD231PS  Z8, Z12, Z4
 	VFMADD231PS  Z9, Z12, Z5
 	VFMADD231PS  Z10, Z12, Z6
 	VFMADD231PS  Z11, Z12, Z7
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows2wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows2wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	VMOVUPS      Z2, 128(R10)
-	VMOVUPS      Z3, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	VMOVUPS      Z6, 128(R10)
-	VMOVUPS      Z7, 192(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	VMOVUPS      Z2, 128(R11)
+	VMOVUPS      Z3, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	VMOVUPS      Z6, 128(R11)
+	VMOVUPS      Z7, 192(R11)
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x40, DX
@@ -647,144 +663,157 @@ rows2wideExample:
 
 rows2wideEnd:
 rows2restOne:
-	CMPQ   DX, $0x10
-	JLT    rows2restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows2restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows2restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows2restOneExample:
-	VMOVUPS          (R9), Z2
-	VFMADD231PS.BCST (R10), Z2, Z0
-	VFMADD231PS.BCST 64(R10), Z2, Z1
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z2
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z2, Z0
+	VFMADD231PS.BCST 64(R11), Z2, Z1
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows2restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows2restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows2restOne
 
 rows2restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows2restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows2restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z2
-	VFMADD231PS.BCST (R10), Z2, Z0
-	VFMADD231PS.BCST 64(R10), Z2, Z1
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z2
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z2, Z0
+	VFMADD231PS.BCST 64(R11), Z2, Z1
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows2restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows2restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
 	JMP              done
 
 rows3:
 rows3wide:
-	CMPQ   DX, $0x40
-	JLT    rows3wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x40
+	JLT     rows3wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVUPS 128(R11), Z2
+	VMOVUPS 192(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	VMOVUPS 128(R11), Z6
+	VMOVUPS 192(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	VMOVUPS 128(R11), Z10
+	VMOVUPS 192(R11), Z11
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows3wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows3wideExample:
-	VMOVUPS      (R9), Z12
-	VMOVUPS      64(R9), Z13
-	VMOVUPS      128(R9), Z14
-	VMOVUPS      192(R9), Z15
-	VBROADCASTSS (R10), Z16
+	VMOVUPS      (R10), Z12
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z13
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPS      128(R10), Z14
+	PREFETCHT1   128(R10)(R9*1)
+	VMOVUPS      192(R10), Z15
+	PREFETCHT1   192(R10)(R9*1)
+	VBROADCASTSS (R11), Z16
 	VFMADD231PS  Z12, Z16, Z0
 	VFMADD231PS  Z13, Z16, Z1
 	VFMADD231PS  Z14, Z16, Z2
 	VFMADD231PS  Z15, Z16, Z3
-	VBROADCASTSS 64(R10), Z16
+	VBROADCASTSS 64(R11), Z16
 	VFMADD231PS  Z12, Z16, Z4
 	VFMADD231PS  Z13, Z16, Z5
 	VFMADD231PS  Z14, Z16, Z6
 	VFMADD231PS  Z15, Z16, Z7
-	VBROADCASTSS 128(R10), Z16
+	VBROADCASTSS 128(R11), Z16
 	VFMADD231PS  Z12, Z16, Z8
 	VFMADD231PS  Z13, Z16, Z9
 	VFMADD231PS  Z14, Z16, Z10
 	VFMADD231PS  Z15, Z16, Z11
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows3wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows3wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	VMOVUPS      Z2, 128(R10)
-	VMOVUPS      Z3, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	VMOVUPS      Z6, 128(R10)
-	VMOVUPS      Z7, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	VMOVUPS      Z10, 128(R10)
-	VMOVUPS      Z11, 192(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	VMOVUPS      Z2, 128(R11)
+	VMOVUPS      Z3, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	VMOVUPS      Z6, 128(R11)
+	VMOVUPS      Z7, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	VMOVUPS      Z10, 128(R11)
+	VMOVUPS      Z11, 192(R11)
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x40, DX
@@ -792,166 +821,182 @@ rows3wideExample:
 
 rows3wideEnd:
 rows3restOne:
-	CMPQ   DX, $0x10
-	JLT    rows3restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows3restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows3restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows3restOneExample:
-	VMOVUPS          (R9), Z3
-	VFMADD231PS.BCST (R10), Z3, Z0
-	VFMADD231PS.BCST 64(R10), Z3, Z1
-	VFMADD231PS.BCST 128(R10), Z3, Z2
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z3
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z3, Z0
+	VFMADD231PS.BCST 64(R11), Z3, Z1
+	VFMADD231PS.BCST 128(R11), Z3, Z2
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows3restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows3restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows3restOne
 
 rows3restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows3restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows3restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z3
-	VFMADD231PS.BCST (R10), Z3, Z0
-	VFMADD231PS.BCST 64(R10), Z3, Z1
-	VFMADD231PS.BCST 128(R10), Z3, Z2
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z3
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z3, Z0
+	VFMADD231PS.BCST 64(R11), Z3, Z1
+	VFMADD231PS.BCST 128(R11), Z3, Z2
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows3restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows3restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
 	JMP              done
 
 rows4:
 rows4wide:
-	CMPQ   DX, $0x40
-	JLT    rows4wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x40
+	JLT     rows4wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVUPS 128(R11), Z2
+	VMOVUPS 192(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	VMOVUPS 128(R11), Z6
+	VMOVUPS 192(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	VMOVUPS 128(R11), Z10
+	VMOVUPS 192(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	VMOVUPS 128(R11), Z14
+	VMOVUPS 192(R11), Z15
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows4wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows4wideExample:
-	VMOVUPS      (R9), Z16
-	VMOVUPS      64(R9), Z17
-	VMOVUPS      128(R9), Z18
-	VMOVUPS      192(R9), Z19
-	VBROADCASTSS (R10), Z20
+	VMOVUPS      (R10), Z16
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z17
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPS      128(R10), Z18
+	PREFETCHT1   128(R10)(R9*1)
+	VMOVUPS      192(R10), Z19
+	PREFETCHT1   192(R10)(R9*1)
+	VBROADCASTSS (R11), Z20
 	VFMADD231PS  Z16, Z20, Z0
 	VFMADD231PS  Z17, Z20, Z1
 	VFMADD231PS  Z18, Z20, Z2
 	VFMADD231PS  Z19, Z20, Z3
-	VBROADCASTSS 64(R10), Z20
+	VBROADCASTSS 64(R11), Z20
 	VFMADD231PS  Z16, Z20, Z4
 	VFMADD231PS  Z17, Z20, Z5
 	VFMADD231PS  Z18, Z20, Z6
 	VFMADD231PS  Z19, Z20, Z7
-	VBROADCASTSS 128(R10), Z20
+	VBROADCASTSS 128(R11), Z20
 	VFMADD231PS  Z16, Z20, Z8
 	VFMADD231PS  Z17, Z20, Z9
 	VFMADD231PS  Z18, Z20, Z10
 	VFMADD231PS  Z19, Z20, Z11
-	VBROADCASTSS 192(R10), Z20
+	VBROADCASTSS 192(R11), Z20
 	VFMADD231PS  Z16, Z20, Z12
 	VFMADD231PS  Z17, Z20, Z13
 	VFMADD231PS  Z18, Z20, Z14
 	VFMADD231PS  Z19, Z20, Z15
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows4wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows4wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	VMOVUPS      Z2, 128(R10)
-	VMOVUPS      Z3, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	VMOVUPS      Z6, 128(R10)
-	VMOVUPS      Z7, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	VMOVUPS      Z10, 128(R10)
-	VMOVUPS      Z11, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	VMOVUPS      Z14, 128(R10)
-	VMOVUPS      Z15, 192(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	VMOVUPS      Z2, 128(R11)
+	VMOVUPS      Z3, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	VMOVUPS      Z6, 128(R11)
+	VMOVUPS      Z7, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	VMOVUPS      Z10, 128(R11)
+	VMOVUPS      Z11, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	VMOVUPS      Z14, 128(R11)
+	VMOVUPS      Z15, 192(R11)
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x40, DX
@@ -959,188 +1004,207 @@ rows4wideExample:
 
 rows4wideEnd:
 rows4restOne:
-	CMPQ   DX, $0x10
-	JLT    rows4restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows4restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows4restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows4restOneExample:
-	VMOVUPS          (R9), Z4
-	VFMADD231PS.BCST (R10), Z4, Z0
-	VFMADD231PS.BCST 64(R10), Z4, Z1
-	VFMADD231PS.BCST 128(R10), Z4, Z2
-	VFMADD231PS.BCST 192(R10), Z4, Z3
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z4
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z4, Z0
+	VFMADD231PS.BCST 64(R11), Z4, Z1
+	VFMADD231PS.BCST 128(R11), Z4, Z2
+	VFMADD231PS.BCST 192(R11), Z4, Z3
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows4restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows4restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows4restOne
 
 rows4restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows4restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows4restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z4
-	VFMADD231PS.BCST (R10), Z4, Z0
-	VFMADD231PS.BCST 64(R10), Z4, Z1
-	VFMADD231PS.BCST 128(R10), Z4, Z2
-	VFMADD231PS.BCST 192(R10), Z4, Z3
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z4
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z4, Z0
+	VFMADD231PS.BCST 64(R11), Z4, Z1
+	VFMADD231PS.BCST 128(R11), Z4, Z2
+	VFMADD231PS.BCST 192(R11), Z4, Z3
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows4restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows4restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
 	JMP              done
 
 rows5:
 rows5wide:
-	CMPQ   DX, $0x40
-	JLT    rows5wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x40
+	JLT     rows5wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVUPS 128(R11), Z2
+	VMOVUPS 192(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	VMOVUPS 128(R11), Z6
+	VMOVUPS 192(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	VMOVUPS 128(R11), Z10
+	VMOVUPS 192(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	VMOVUPS 128(R11), Z14
+	VMOVUPS 192(R11), Z15
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z16
+	VMOVUPS 64(R11), Z17
+	VMOVUPS 128(R11), Z18
+	VMOVUPS 192(R11), Z19
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows5wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows5wideExample:
-	VMOVUPS      (R9), Z20
-	VMOVUPS      64(R9), Z21
-	VMOVUPS      128(R9), Z22
-	VMOVUPS      192(R9), Z23
-	VBROADCASTSS (R10), Z24
+	VMOVUPS      (R10), Z20
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z21
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPS      128(R10), Z22
+	PREFETCHT1   128(R10)(R9*1)
+	VMOVUPS      192(R10), Z23
+	PREFETCHT1   192(R10)(R9*1)
+	VBROADCASTSS (R11), Z24
 	VFMADD231PS  Z20, Z24, Z0
 	VFMADD231PS  Z21, Z24, Z1
 	VFMADD231PS  Z22, Z24, Z2
 	VFMADD231PS  Z23, Z24, Z3
-	VBROADCASTSS 64(R10), Z24
+	VBROADCASTSS 64(R11), Z24
 	VFMADD231PS  Z20, Z24, Z4
 	VFMADD231PS  Z21, Z24, Z5
 	VFMADD231PS  Z22, Z24, Z6
 	VFMADD231PS  Z23, Z24, Z7
-	VBROADCASTSS 128(R10), Z24
+	VBROADCASTSS 128(R11), Z24
 	VFMADD231PS  Z20, Z24, Z8
 	VFMADD231PS  Z21, Z24, Z9
 	VFMADD231PS  Z22, Z24, Z10
 	VFMADD231PS  Z23, Z24, Z11
-	VBROADCASTSS 192(R10), Z24
+	VBROADCASTSS 192(R11), Z24
 	VFMADD231PS  Z20, Z24, Z12
 	VFMADD231PS  Z21, Z24, Z13
 	VFMADD231PS  Z22, Z24, Z14
 	VFMADD231PS  Z23, Z24, Z15
-	VBROADCASTSS 256(R10), Z24
+	VBROADCASTSS 256(R11), Z24
 	VFMADD231PS  Z20, Z24, Z16
 	VFMADD231PS  Z21, Z24, Z17
 	VFMADD231PS  Z22, Z24, Z18
 	VFMADD231PS  Z23, Z24, Z19
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows5wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows5wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	VMOVUPS      Z2, 128(R10)
-	VMOVUPS      Z3, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	VMOVUPS      Z6, 128(R10)
-	VMOVUPS      Z7, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	VMOVUPS      Z10, 128(R10)
-	VMOVUPS      Z11, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	VMOVUPS      Z14, 128(R10)
-	VMOVUPS      Z15, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z16, (R10)
-	VMOVUPS      Z17, 64(R10)
-	VMOVUPS      Z18, 128(R10)
-	VMOVUPS      Z19, 192(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	VMOVUPS      Z2, 128(R11)
+	VMOVUPS      Z3, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	VMOVUPS      Z6, 128(R11)
+	VMOVUPS      Z7, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	VMOVUPS      Z10, 128(R11)
+	VMOVUPS      Z11, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	VMOVUPS      Z14, 128(R11)
+	VMOVUPS      Z15, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, 64(R11)
+	VMOVUPS      Z18, 128(R11)
+	VMOVUPS      Z19, 192(R11)
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x40, DX
@@ -1148,210 +1212,232 @@ rows5wideExample:
 
 rows5wideEnd:
 rows5restOne:
-	CMPQ   DX, $0x10
-	JLT    rows5restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows5restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows5restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows5restOneExample:
-	VMOVUPS          (R9), Z5
-	VFMADD231PS.BCST (R10), Z5, Z0
-	VFMADD231PS.BCST 64(R10), Z5, Z1
-	VFMADD231PS.BCST 128(R10), Z5, Z2
-	VFMADD231PS.BCST 192(R10), Z5, Z3
-	VFMADD231PS.BCST 256(R10), Z5, Z4
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z5
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z5, Z0
+	VFMADD231PS.BCST 64(R11), Z5, Z1
+	VFMADD231PS.BCST 128(R11), Z5, Z2
+	VFMADD231PS.BCST 192(R11), Z5, Z3
+	VFMADD231PS.BCST 256(R11), Z5, Z4
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows5restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows5restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows5restOne
 
 rows5restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows5restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows5restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z5
-	VFMADD231PS.BCST (R10), Z5, Z0
-	VFMADD231PS.BCST 64(R10), Z5, Z1
-	VFMADD231PS.BCST 128(R10), Z5, Z2
-	VFMADD231PS.BCST 192(R10), Z5, Z3
-	VFMADD231PS.BCST 256(R10), Z5, Z4
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z5
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z5, Z0
+	VFMADD231PS.BCST 64(R11), Z5, Z1
+	VFMADD231PS.BCST 128(R11), Z5, Z2
+	VFMADD231PS.BCST 192(R11), Z5, Z3
+	VFMADD231PS.BCST 256(R11), Z5, Z4
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows5restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows5restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
 	JMP              done
 
 rows6:
 rows6wide:
-	CMPQ   DX, $0x40
-	JLT    rows6wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x40
+	JLT     rows6wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	VMOVUPS 128(R11), Z2
+	VMOVUPS 192(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	VMOVUPS 128(R11), Z6
+	VMOVUPS 192(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	VMOVUPS 128(R11), Z10
+	VMOVUPS 192(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	VMOVUPS 128(R11), Z14
+	VMOVUPS 192(R11), Z15
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z16
+	VMOVUPS 64(R11), Z17
+	VMOVUPS 128(R11), Z18
+	VMOVUPS 192(R11), Z19
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z20
+	VMOVUPS 64(R11), Z21
+	VMOVUPS 128(R11), Z22
+	VMOVUPS 192(R11), Z23
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows6wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows6wideExample:
-	VMOVUPS      (R9), Z24
-	VMOVUPS      64(R9), Z25
-	VMOVUPS      128(R9), Z26
-	VMOVUPS      192(R9), Z27
-	VBROADCASTSS (R10), Z28
+	VMOVUPS      (R10), Z24
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z25
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPS      128(R10), Z26
+	PREFETCHT1   128(R10)(R9*1)
+	VMOVUPS      192(R10), Z27
+	PREFETCHT1   192(R10)(R9*1)
+	VBROADCASTSS (R11), Z28
 	VFMADD231PS  Z24, Z28, Z0
 	VFMADD231PS  Z25, Z28, Z1
 	VFMADD231PS  Z26, Z28, Z2
 	VFMADD231PS  Z27, Z28, Z3
-	VBROADCASTSS 64(R10), Z28
+	VBROADCASTSS 64(R11), Z28
 	VFMADD231PS  Z24, Z28, Z4
 	VFMADD231PS  Z25, Z28, Z5
 	VFMADD231PS  Z26, Z28, Z6
 	VFMADD231PS  Z27, Z28, Z7
-	VBROADCASTSS 128(R10), Z28
+	VBROADCASTSS 128(R11), Z28
 	VFMADD231PS  Z24, Z28, Z8
 	VFMADD231PS  Z25, Z28, Z9
 	VFMADD231PS  Z26, Z28, Z10
 	VFMADD231PS  Z27, Z28, Z11
-	VBROADCASTSS 192(R10), Z28
+	VBROADCASTSS 192(R11), Z28
 	VFMADD231PS  Z24, Z28, Z12
 	VFMADD231PS  Z25, Z28, Z13
 	VFMADD231PS  Z26, Z28, Z14
 	VFMADD231PS  Z27, Z28, Z15
-	VBROADCASTSS 256(R10), Z28
+	VBROADCASTSS 256(R11), Z28
 	VFMADD231PS  Z24, Z28, Z16
 	VFMADD231PS  Z25, Z28, Z17
 	VFMADD231PS  Z26, Z28, Z18
 	VFMADD231PS  Z27, Z28, Z19
-	VBROADCASTSS 320(R10), Z28
+	VBROADCASTSS 320(R11), Z28
 	VFMADD231PS  Z24, Z28, Z20
 	VFMADD231PS  Z25, Z28, Z21
 	VFMADD231PS  Z26, Z28, Z22
 	VFMADD231PS  Z27, Z28, Z23
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows6wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows6wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	VMOVUPS      Z2, 128(R10)
-	VMOVUPS      Z3, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	VMOVUPS      Z6, 128(R10)
-	VMOVUPS      Z7, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	VMOVUPS      Z10, 128(R10)
-	VMOVUPS      Z11, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	VMOVUPS      Z14, 128(R10)
-	VMOVUPS      Z15, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z16, (R10)
-	VMOVUPS      Z17, 64(R10)
-	VMOVUPS      Z18, 128(R10)
-	VMOVUPS      Z19, 192(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z20, (R10)
-	VMOVUPS      Z21, 64(R10)
-	VMOVUPS      Z22, 128(R10)
-	VMOVUPS      Z23, 192(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	VMOVUPS      Z2, 128(R11)
+	VMOVUPS      Z3, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	VMOVUPS      Z6, 128(R11)
+	VMOVUPS      Z7, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	VMOVUPS      Z10, 128(R11)
+	VMOVUPS      Z11, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	VMOVUPS      Z14, 128(R11)
+	VMOVUPS      Z15, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, 64(R11)
+	VMOVUPS      Z18, 128(R11)
+	VMOVUPS      Z19, 192(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z20, (R11)
+	VMOVUPS      Z21, 64(R11)
+	VMOVUPS      Z22, 128(R11)
+	VMOVUPS      Z23, 192(R11)
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x40, DX
@@ -1359,188 +1445,211 @@ rows6wideExample:
 
 rows6wideEnd:
 rows6restOne:
-	CMPQ   DX, $0x10
-	JLT    rows6restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows6restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z5
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows6restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows6restOneExample:
-	VMOVUPS          (R9), Z6
-	VFMADD231PS.BCST (R10), Z6, Z0
-	VFMADD231PS.BCST 64(R10), Z6, Z1
-	VFMADD231PS.BCST 128(R10), Z6, Z2
-	VFMADD231PS.BCST 192(R10), Z6, Z3
-	VFMADD231PS.BCST 256(R10), Z6, Z4
-	VFMADD231PS.BCST 320(R10), Z6, Z5
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z6
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z6, Z0
+	VFMADD231PS.BCST 64(R11), Z6, Z1
+	VFMADD231PS.BCST 128(R11), Z6, Z2
+	VFMADD231PS.BCST 192(R11), Z6, Z3
+	VFMADD231PS.BCST 256(R11), Z6, Z4
+	VFMADD231PS.BCST 320(R11), Z6, Z5
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows6restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows6restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows6restOne
 
 rows6restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z5
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows6restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows6restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z6
-	VFMADD231PS.BCST (R10), Z6, Z0
-	VFMADD231PS.BCST 64(R10), Z6, Z1
-	VFMADD231PS.BCST 128(R10), Z6, Z2
-	VFMADD231PS.BCST 192(R10), Z6, Z3
-	VFMADD231PS.BCST 256(R10), Z6, Z4
-	VFMADD231PS.BCST 320(R10), Z6, Z5
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z6
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z6, Z0
+	VFMADD231PS.BCST 64(R11), Z6, Z1
+	VFMADD231PS.BCST 128(R11), Z6, Z2
+	VFMADD231PS.BCST 192(R11), Z6, Z3
+	VFMADD231PS.BCST 256(R11), Z6, Z4
+	VFMADD231PS.BCST 320(R11), Z6, Z5
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows6restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows6restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, K1, (R11)
 	JMP              done
 
 rows7:
 rows7wide:
-	CMPQ   DX, $0x20
-	JLT    rows7wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows7wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	VMOVUPS 64(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows7wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows7wideExample:
-	VMOVUPS      (R9), Z14
-	VMOVUPS      64(R9), Z15
-	VBROADCASTSS (R10), Z16
+	VMOVUPS      (R10), Z14
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z15
+	PREFETCHT1   64(R10)(R9*1)
+	VBROADCASTSS (R11), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
-	VBROADCASTSS 64(R10), Z16
+	VBROADCASTSS 64(R11), Z16
 	VFMADD231PS  Z14, Z16, Z2
 	VFMADD231PS  Z15, Z16, Z3
-	VBROADCASTSS 128(R10), Z16
+	VBROADCASTSS 128(R11), Z16
 	VFMADD231PS  Z14, Z16, Z4
 	VFMADD231PS  Z15, Z16, Z5
-	VBROADCASTSS 192(R10), Z16
+	VBROADCASTSS 192(R11), Z16
 	VFMADD231PS  Z14, Z16, Z6
 	VFMADD231PS  Z15, Z16, Z7
-	VBROADCASTSS 256(R10), Z16
+	VBROADCASTSS 256(R11), Z16
 	VFMADD231PS  Z14, Z16, Z8
 	VFMADD231PS  Z15, Z16, Z9
-	VBROADCASTSS 320(R10), Z16
+	VBROADCASTSS 320(R11), Z16
 	VFMADD231PS  Z14, Z16, Z10
 	VFMADD231PS  Z15, Z16, Z11
-	VBROADCASTSS 384(R10), Z16
+	VBROADCASTSS 384(R11), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows7wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows7wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z2, (R10)
-	VMOVUPS      Z3, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z6, (R10)
-	VMOVUPS      Z7, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z10, (R10)
-	VMOVUPS      Z11, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -1548,204 +1657,230 @@ rows7wideExample:
 
 rows7wideEnd:
 rows7restOne:
-	CMPQ   DX, $0x10
-	JLT    rows7restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows7restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows7restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows7restOneExample:
-	VMOVUPS          (R9), Z7
-	VFMADD231PS.BCST (R10), Z7, Z0
-	VFMADD231PS.BCST 64(R10), Z7, Z1
-	VFMADD231PS.BCST 128(R10), Z7, Z2
-	VFMADD231PS.BCST 192(R10), Z7, Z3
-	VFMADD231PS.BCST 256(R10), Z7, Z4
-	VFMADD231PS.BCST 320(R10), Z7, Z5
-	VFMADD231PS.BCST 384(R10), Z7, Z6
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z7
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z7, Z0
+	VFMADD231PS.BCST 64(R11), Z7, Z1
+	VFMADD231PS.BCST 128(R11), Z7, Z2
+	VFMADD231PS.BCST 192(R11), Z7, Z3
+	VFMADD231PS.BCST 256(R11), Z7, Z4
+	VFMADD231PS.BCST 320(R11), Z7, Z5
+	VFMADD231PS.BCST 384(R11), Z7, Z6
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows7restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows7restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows7restOne
 
 rows7restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z6
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows7restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows7restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z7
-	VFMADD231PS.BCST (R10), Z7, Z0
-	VFMADD231PS.BCST 64(R10), Z7, Z1
-	VFMADD231PS.BCST 128(R10), Z7, Z2
-	VFMADD231PS.BCST 192(R10), Z7, Z3
-	VFMADD231PS.BCST 256(R10), Z7, Z4
-	VFMADD231PS.BCST 320(R10), Z7, Z5
-	VFMADD231PS.BCST 384(R10), Z7, Z6
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z7
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z7, Z0
+	VFMADD231PS.BCST 64(R11), Z7, Z1
+	VFMADD231PS.BCST 128(R11), Z7, Z2
+	VFMADD231PS.BCST 192(R11), Z7, Z3
+	VFMADD231PS.BCST 256(R11), Z7, Z4
+	VFMADD231PS.BCST 320(R11), Z7, Z5
+	VFMADD231PS.BCST 384(R11), Z7, Z6
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows7restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows7restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, K1, (R11)
 	JMP              done
 
 rows8:
 rows8wide:
-	CMPQ   DX, $0x20
-	JLT    rows8wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows8wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	VMOVUPS 64(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z14
+	VMOVUPS 64(R11), Z15
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows8wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows8wideExample:
-	VMOVUPS      (R9), Z16
-	VMOVUPS      64(R9), Z17
-	VBROADCASTSS (R10), Z18
+	VMOVUPS      (R10), Z16
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z17
+	PREFETCHT1   64(R10)(R9*1)
+	VBROADCASTSS (R11), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
-	VBROADCASTSS 64(R10), Z18
+	VBROADCASTSS 64(R11), Z18
 	VFMADD231PS  Z16, Z18, Z2
 	VFMADD231PS  Z17, Z18, Z3
-	VBROADCASTSS 128(R10), Z18
+	VBROADCASTSS 128(R11), Z18
 	VFMADD231PS  Z16, Z18, Z4
 	VFMADD231PS  Z17, Z18, Z5
-	VBROADCASTSS 192(R10), Z18
+	VBROADCASTSS 192(R11), Z18
 	VFMADD231PS  Z16, Z18, Z6
 	VFMADD231PS  Z17, Z18, Z7
-	VBROADCASTSS 256(R10), Z18
+	VBROADCASTSS 256(R11), Z18
 	VFMADD231PS  Z16, Z18, Z8
 	VFMADD231PS  Z17, Z18, Z9
-	VBROADCASTSS 320(R10), Z18
+	VBROADCASTSS 320(R11), Z18
 	VFMADD231PS  Z16, Z18, Z10
 	VFMADD231PS  Z17, Z18, Z11
-	VBROADCASTSS 384(R10), Z18
+	VBROADCASTSS 384(R11), Z18
 	VFMADD231PS  Z16, Z18, Z12
 	VFMADD231PS  Z17, Z18, Z13
-	VBROADCASTSS 448(R10), Z18
+	VBROADCASTSS 448(R11), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows8wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows8wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z2, (R10)
-	VMOVUPS      Z3, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z6, (R10)
-	VMOVUPS      Z7, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z10, (R10)
-	VMOVUPS      Z11, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z14, (R10)
-	VMOVUPS      Z15, 64(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z14, (R11)
+	VMOVUPS      Z15, 64(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -1753,220 +1888,249 @@ rows8wideExample:
 
 rows8wideEnd:
 rows8restOne:
-	CMPQ   DX, $0x10
-	JLT    rows8restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows8restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z7
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows8restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows8restOneExample:
-	VMOVUPS          (R9), Z8
-	VFMADD231PS.BCST (R10), Z8, Z0
-	VFMADD231PS.BCST 64(R10), Z8, Z1
-	VFMADD231PS.BCST 128(R10), Z8, Z2
-	VFMADD231PS.BCST 192(R10), Z8, Z3
-	VFMADD231PS.BCST 256(R10), Z8, Z4
-	VFMADD231PS.BCST 320(R10), Z8, Z5
-	VFMADD231PS.BCST 384(R10), Z8, Z6
-	VFMADD231PS.BCST 448(R10), Z8, Z7
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z8
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z8, Z0
+	VFMADD231PS.BCST 64(R11), Z8, Z1
+	VFMADD231PS.BCST 128(R11), Z8, Z2
+	VFMADD231PS.BCST 192(R11), Z8, Z3
+	VFMADD231PS.BCST 256(R11), Z8, Z4
+	VFMADD231PS.BCST 320(R11), Z8, Z5
+	VFMADD231PS.BCST 384(R11), Z8, Z6
+	VFMADD231PS.BCST 448(R11), Z8, Z7
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows8restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows8restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows8restOne
 
 rows8restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z6
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z7
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows8restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows8restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z8
-	VFMADD231PS.BCST (R10), Z8, Z0
-	VFMADD231PS.BCST 64(R10), Z8, Z1
-	VFMADD231PS.BCST 128(R10), Z8, Z2
-	VFMADD231PS.BCST 192(R10), Z8, Z3
-	VFMADD231PS.BCST 256(R10), Z8, Z4
-	VFMADD231PS.BCST 320(R10), Z8, Z5
-	VFMADD231PS.BCST 384(R10), Z8, Z6
-	VFMADD231PS.BCST 448(R10), Z8, Z7
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z8
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z8, Z0
+	VFMADD231PS.BCST 64(R11), Z8, Z1
+	VFMADD231PS.BCST 128(R11), Z8, Z2
+	VFMADD231PS.BCST 192(R11), Z8, Z3
+	VFMADD231PS.BCST 256(R11), Z8, Z4
+	VFMADD231PS.BCST 320(R11), Z8, Z5
+	VFMADD231PS.BCST 384(R11), Z8, Z6
+	VFMADD231PS.BCST 448(R11), Z8, Z7
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows8restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows8restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, K1, (R11)
 	JMP              done
 
 rows9:
 rows9wide:
-	CMPQ   DX, $0x20
-	JLT    rows9wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows9wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	VMOVUPS 64(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z14
+	VMOVUPS 64(R11), Z15
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z16
+	VMOVUPS 64(R11), Z17
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows9wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows9wideExample:
-	VMOVUPS      (R9), Z18
-	VMOVUPS      64(R9), Z19
-	VBROADCASTSS (R10), Z20
+	VMOVUPS      (R10), Z18
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z19
+	PREFETCHT1   64(R10)(R9*1)
+	VBROADCASTSS (R11), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
-	VBROADCASTSS 64(R10), Z20
+	VBROADCASTSS 64(R11), Z20
 	VFMADD231PS  Z18, Z20, Z2
 	VFMADD231PS  Z19, Z20, Z3
-	VBROADCASTSS 128(R10), Z20
+	VBROADCASTSS 128(R11), Z20
 	VFMADD231PS  Z18, Z20, Z4
 	VFMADD231PS  Z19, Z20, Z5
-	VBROADCASTSS 192(R10), Z20
+	VBROADCASTSS 192(R11), Z20
 	VFMADD231PS  Z18, Z20, Z6
 	VFMADD231PS  Z19, Z20, Z7
-	VBROADCASTSS 256(R10), Z20
+	VBROADCASTSS 256(R11), Z20
 	VFMADD231PS  Z18, Z20, Z8
 	VFMADD231PS  Z19, Z20, Z9
-	VBROADCASTSS 320(R10), Z20
+	VBROADCASTSS 320(R11), Z20
 	VFMADD231PS  Z18, Z20, Z10
 	VFMADD231PS  Z19, Z20, Z11
-	VBROADCASTSS 384(R10), Z20
+	VBROADCASTSS 384(R11), Z20
 	VFMADD231PS  Z18, Z20, Z12
 	VFMADD231PS  Z19, Z20, Z13
-	VBROADCASTSS 448(R10), Z20
+	VBROADCASTSS 448(R11), Z20
 	VFMADD231PS  Z18, Z20, Z14
 	VFMADD231PS  Z19, Z20, Z15
-	VBROADCASTSS 512(R10), Z20
+	VBROADCASTSS 512(R11), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows9wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows9wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z2, (R10)
-	VMOVUPS      Z3, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z6, (R10)
-	VMOVUPS      Z7, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z10, (R10)
-	VMOVUPS      Z11, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z14, (R10)
-	VMOVUPS      Z15, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z16, (R10)
-	VMOVUPS      Z17, 64(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z14, (R11)
+	VMOVUPS      Z15, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, 64(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -1974,236 +2138,268 @@ rows9wideExample:
 
 rows9wideEnd:
 rows9restOne:
-	CMPQ   DX, $0x10
-	JLT    rows9restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows9restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows9restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows9restOneExample:
-	VMOVUPS          (R9), Z9
-	VFMADD231PS.BCST (R10), Z9, Z0
-	VFMADD231PS.BCST 64(R10), Z9, Z1
-	VFMADD231PS.BCST 128(R10), Z9, Z2
-	VFMADD231PS.BCST 192(R10), Z9, Z3
-	VFMADD231PS.BCST 256(R10), Z9, Z4
-	VFMADD231PS.BCST 320(R10), Z9, Z5
-	VFMADD231PS.BCST 384(R10), Z9, Z6
-	VFMADD231PS.BCST 448(R10), Z9, Z7
-	VFMADD231PS.BCST 512(R10), Z9, Z8
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z9
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z9, Z0
+	VFMADD231PS.BCST 64(R11), Z9, Z1
+	VFMADD231PS.BCST 128(R11), Z9, Z2
+	VFMADD231PS.BCST 192(R11), Z9, Z3
+	VFMADD231PS.BCST 256(R11), Z9, Z4
+	VFMADD231PS.BCST 320(R11), Z9, Z5
+	VFMADD231PS.BCST 384(R11), Z9, Z6
+	VFMADD231PS.BCST 448(R11), Z9, Z7
+	VFMADD231PS.BCST 512(R11), Z9, Z8
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows9restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows9restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows9restOne
 
 rows9restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z6
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z7
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z8
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows9restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows9restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z9
-	VFMADD231PS.BCST (R10), Z9, Z0
-	VFMADD231PS.BCST 64(R10), Z9, Z1
-	VFMADD231PS.BCST 128(R10), Z9, Z2
-	VFMADD231PS.BCST 192(R10), Z9, Z3
-	VFMADD231PS.BCST 256(R10), Z9, Z4
-	VFMADD231PS.BCST 320(R10), Z9, Z5
-	VFMADD231PS.BCST 384(R10), Z9, Z6
-	VFMADD231PS.BCST 448(R10), Z9, Z7
-	VFMADD231PS.BCST 512(R10), Z9, Z8
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z9
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z9, Z0
+	VFMADD231PS.BCST 64(R11), Z9, Z1
+	VFMADD231PS.BCST 128(R11), Z9, Z2
+	VFMADD231PS.BCST 192(R11), Z9, Z3
+	VFMADD231PS.BCST 256(R11), Z9, Z4
+	VFMADD231PS.BCST 320(R11), Z9, Z5
+	VFMADD231PS.BCST 384(R11), Z9, Z6
+	VFMADD231PS.BCST 448(R11), Z9, Z7
+	VFMADD231PS.BCST 512(R11), Z9, Z8
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows9restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows9restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, K1, (R11)
 	JMP              done
 
 rows10:
 rows10wide:
-	CMPQ   DX, $0x20
-	JLT    rows10wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows10wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	VMOVUPS 64(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z14
+	VMOVUPS 64(R11), Z15
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z16
+	VMOVUPS 64(R11), Z17
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z18
+	VMOVUPS 64(R11), Z19
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows10wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows10wideExample:
-	VMOVUPS      (R9), Z20
-	VMOVUPS      64(R9), Z21
-	VBROADCASTSS (R10), Z22
+	VMOVUPS      (R10), Z20
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z21
+	PREFETCHT1   64(R10)(R9*1)
+	VBROADCASTSS (R11), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
-	VBROADCASTSS 64(R10), Z22
+	VBROADCASTSS 64(R11), Z22
 	VFMADD231PS  Z20, Z22, Z2
 	VFMADD231PS  Z21, Z22, Z3
-	VBROADCASTSS 128(R10), Z22
+	VBROADCASTSS 128(R11), Z22
 	VFMADD231PS  Z20, Z22, Z4
 	VFMADD231PS  Z21, Z22, Z5
-	VBROADCASTSS 192(R10), Z22
+	VBROADCASTSS 192(R11), Z22
 	VFMADD231PS  Z20, Z22, Z6
 	VFMADD231PS  Z21, Z22, Z7
-	VBROADCASTSS 256(R10), Z22
+	VBROADCASTSS 256(R11), Z22
 	VFMADD231PS  Z20, Z22, Z8
 	VFMADD231PS  Z21, Z22, Z9
-	VBROADCASTSS 320(R10), Z22
+	VBROADCASTSS 320(R11), Z22
 	VFMADD231PS  Z20, Z22, Z10
 	VFMADD231PS  Z21, Z22, Z11
-	VBROADCASTSS 384(R10), Z22
+	VBROADCASTSS 384(R11), Z22
 	VFMADD231PS  Z20, Z22, Z12
 	VFMADD231PS  Z21, Z22, Z13
-	VBROADCASTSS 448(R10), Z22
+	VBROADCASTSS 448(R11), Z22
 	VFMADD231PS  Z20, Z22, Z14
 	VFMADD231PS  Z21, Z22, Z15
-	VBROADCASTSS 512(R10), Z22
+	VBROADCASTSS 512(R11), Z22
 	VFMADD231PS  Z20, Z22, Z16
 	VFMADD231PS  Z21, Z22, Z17
-	VBROADCASTSS 576(R10), Z22
+	VBROADCASTSS 576(R11), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows10wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows10wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z2, (R10)
-	VMOVUPS      Z3, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z6, (R10)
-	VMOVUPS      Z7, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z10, (R10)
-	VMOVUPS      Z11, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z14, (R10)
-	VMOVUPS      Z15, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z16, (R10)
-	VMOVUPS      Z17, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z18, (R10)
-	VMOVUPS      Z19, 64(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z14, (R11)
+	VMOVUPS      Z15, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z18, (R11)
+	VMOVUPS      Z19, 64(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -2211,252 +2407,287 @@ rows10wideExample:
 
 rows10wideEnd:
 rows10restOne:
-	CMPQ   DX, $0x10
-	JLT    rows10restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows10restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z9
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows10restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows10restOneExample:
-	VMOVUPS          (R9), Z10
-	VFMADD231PS.BCST (R10), Z10, Z0
-	VFMADD231PS.BCST 64(R10), Z10, Z1
-	VFMADD231PS.BCST 128(R10), Z10, Z2
-	VFMADD231PS.BCST 192(R10), Z10, Z3
-	VFMADD231PS.BCST 256(R10), Z10, Z4
-	VFMADD231PS.BCST 320(R10), Z10, Z5
-	VFMADD231PS.BCST 384(R10), Z10, Z6
-	VFMADD231PS.BCST 448(R10), Z10, Z7
-	VFMADD231PS.BCST 512(R10), Z10, Z8
-	VFMADD231PS.BCST 576(R10), Z10, Z9
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z10
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z10, Z0
+	VFMADD231PS.BCST 64(R11), Z10, Z1
+	VFMADD231PS.BCST 128(R11), Z10, Z2
+	VFMADD231PS.BCST 192(R11), Z10, Z3
+	VFMADD231PS.BCST 256(R11), Z10, Z4
+	VFMADD231PS.BCST 320(R11), Z10, Z5
+	VFMADD231PS.BCST 384(R11), Z10, Z6
+	VFMADD231PS.BCST 448(R11), Z10, Z7
+	VFMADD231PS.BCST 512(R11), Z10, Z8
+	VFMADD231PS.BCST 576(R11), Z10, Z9
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows10restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows10restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows10restOne
 
 rows10restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z6
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z7
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z8
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z9
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows10restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows10restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z10
-	VFMADD231PS.BCST (R10), Z10, Z0
-	VFMADD231PS.BCST 64(R10), Z10, Z1
-	VFMADD231PS.BCST 128(R10), Z10, Z2
-	VFMADD231PS.BCST 192(R10), Z10, Z3
-	VFMADD231PS.BCST 256(R10), Z10, Z4
-	VFMADD231PS.BCST 320(R10), Z10, Z5
-	VFMADD231PS.BCST 384(R10), Z10, Z6
-	VFMADD231PS.BCST 448(R10), Z10, Z7
-	VFMADD231PS.BCST 512(R10), Z10, Z8
-	VFMADD231PS.BCST 576(R10), Z10, Z9
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z10
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z10, Z0
+	VFMADD231PS.BCST 64(R11), Z10, Z1
+	VFMADD231PS.BCST 128(R11), Z10, Z2
+	VFMADD231PS.BCST 192(R11), Z10, Z3
+	VFMADD231PS.BCST 256(R11), Z10, Z4
+	VFMADD231PS.BCST 320(R11), Z10, Z5
+	VFMADD231PS.BCST 384(R11), Z10, Z6
+	VFMADD231PS.BCST 448(R11), Z10, Z7
+	VFMADD231PS.BCST 512(R11), Z10, Z8
+	VFMADD231PS.BCST 576(R11), Z10, Z9
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows10restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows10restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, K1, (R11)
 	JMP              done
 
 rows11:
 rows11wide:
-	CMPQ   DX, $0x20
-	JLT    rows11wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows11wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	VMOVUPS 64(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z14
+	VMOVUPS 64(R11), Z15
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z16
+	VMOVUPS 64(R11), Z17
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z18
+	VMOVUPS 64(R11), Z19
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z20
+	VMOVUPS 64(R11), Z21
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows11wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows11wideExample:
-	VMOVUPS      (R9), Z22
-	VMOVUPS      64(R9), Z23
-	VBROADCASTSS (R10), Z24
+	VMOVUPS      (R10), Z22
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z23
+	PREFETCHT1   64(R10)(R9*1)
+	VBROADCASTSS (R11), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
-	VBROADCASTSS 64(R10), Z24
+	VBROADCASTSS 64(R11), Z24
 	VFMADD231PS  Z22, Z24, Z2
 	VFMADD231PS  Z23, Z24, Z3
-	VBROADCASTSS 128(R10), Z24
+	VBROADCASTSS 128(R11), Z24
 	VFMADD231PS  Z22, Z24, Z4
 	VFMADD231PS  Z23, Z24, Z5
-	VBROADCASTSS 192(R10), Z24
+	VBROADCASTSS 192(R11), Z24
 	VFMADD231PS  Z22, Z24, Z6
 	VFMADD231PS  Z23, Z24, Z7
-	VBROADCASTSS 256(R10), Z24
+	VBROADCASTSS 256(R11), Z24
 	VFMADD231PS  Z22, Z24, Z8
 	VFMADD231PS  Z23, Z24, Z9
-	VBROADCASTSS 320(R10), Z24
+	VBROADCASTSS 320(R11), Z24
 	VFMADD231PS  Z22, Z24, Z10
 	VFMADD231PS  Z23, Z24, Z11
-	VBROADCASTSS 384(R10), Z24
+	VBROADCASTSS 384(R11), Z24
 	VFMADD231PS  Z22, Z24, Z12
 	VFMADD231PS  Z23, Z24, Z13
-	VBROADCASTSS 448(R10), Z24
+	VBROADCASTSS 448(R11), Z24
 	VFMADD231PS  Z22, Z24, Z14
 	VFMADD231PS  Z23, Z24, Z15
-	VBROADCASTSS 512(R10), Z24
+	VBROADCASTSS 512(R11), Z24
 	VFMADD231PS  Z22, Z24, Z16
 	VFMADD231PS  Z23, Z24, Z17
-	VBROADCASTSS 576(R10), Z24
+	VBROADCASTSS 576(R11), Z24
 	VFMADD231PS  Z22, Z24, Z18
 	VFMADD231PS  Z23, Z24, Z19
-	VBROADCASTSS 640(R10), Z24
+	VBROADCASTSS 640(R11), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows11wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows11wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z2, (R10)
-	VMOVUPS      Z3, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z6, (R10)
-	VMOVUPS      Z7, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z10, (R10)
-	VMOVUPS      Z11, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z14, (R10)
-	VMOVUPS      Z15, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z16, (R10)
-	VMOVUPS      Z17, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z18, (R10)
-	VMOVUPS      Z19, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z20, (R10)
-	VMOVUPS      Z21, 64(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z14, (R11)
+	VMOVUPS      Z15, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z18, (R11)
+	VMOVUPS      Z19, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z20, (R11)
+	VMOVUPS      Z21, 64(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -2464,268 +2695,306 @@ rows11wideExample:
 
 rows11wideEnd:
 rows11restOne:
-	CMPQ   DX, $0x10
-	JLT    rows11restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows11restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows11restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows11restOneExample:
-	VMOVUPS          (R9), Z11
-	VFMADD231PS.BCST (R10), Z11, Z0
-	VFMADD231PS.BCST 64(R10), Z11, Z1
-	VFMADD231PS.BCST 128(R10), Z11, Z2
-	VFMADD231PS.BCST 192(R10), Z11, Z3
-	VFMADD231PS.BCST 256(R10), Z11, Z4
-	VFMADD231PS.BCST 320(R10), Z11, Z5
-	VFMADD231PS.BCST 384(R10), Z11, Z6
-	VFMADD231PS.BCST 448(R10), Z11, Z7
-	VFMADD231PS.BCST 512(R10), Z11, Z8
-	VFMADD231PS.BCST 576(R10), Z11, Z9
-	VFMADD231PS.BCST 640(R10), Z11, Z10
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z11
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z11, Z0
+	VFMADD231PS.BCST 64(R11), Z11, Z1
+	VFMADD231PS.BCST 128(R11), Z11, Z2
+	VFMADD231PS.BCST 192(R11), Z11, Z3
+	VFMADD231PS.BCST 256(R11), Z11, Z4
+	VFMADD231PS.BCST 320(R11), Z11, Z5
+	VFMADD231PS.BCST 384(R11), Z11, Z6
+	VFMADD231PS.BCST 448(R11), Z11, Z7
+	VFMADD231PS.BCST 512(R11), Z11, Z8
+	VFMADD231PS.BCST 576(R11), Z11, Z9
+	VFMADD231PS.BCST 640(R11), Z11, Z10
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows11restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows11restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z10, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z10, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows11restOne
 
 rows11restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z6
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z7
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z8
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z9
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z10
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows11restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows11restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z11
-	VFMADD231PS.BCST (R10), Z11, Z0
-	VFMADD231PS.BCST 64(R10), Z11, Z1
-	VFMADD231PS.BCST 128(R10), Z11, Z2
-	VFMADD231PS.BCST 192(R10), Z11, Z3
-	VFMADD231PS.BCST 256(R10), Z11, Z4
-	VFMADD231PS.BCST 320(R10), Z11, Z5
-	VFMADD231PS.BCST 384(R10), Z11, Z6
-	VFMADD231PS.BCST 448(R10), Z11, Z7
-	VFMADD231PS.BCST 512(R10), Z11, Z8
-	VFMADD231PS.BCST 576(R10), Z11, Z9
-	VFMADD231PS.BCST 640(R10), Z11, Z10
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z11
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z11, Z0
+	VFMADD231PS.BCST 64(R11), Z11, Z1
+	VFMADD231PS.BCST 128(R11), Z11, Z2
+	VFMADD231PS.BCST 192(R11), Z11, Z3
+	VFMADD231PS.BCST 256(R11), Z11, Z4
+	VFMADD231PS.BCST 320(R11), Z11, Z5
+	VFMADD231PS.BCST 384(R11), Z11, Z6
+	VFMADD231PS.BCST 448(R11), Z11, Z7
+	VFMADD231PS.BCST 512(R11), Z11, Z8
+	VFMADD231PS.BCST 576(R11), Z11, Z9
+	VFMADD231PS.BCST 640(R11), Z11, Z10
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows11restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows11restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z10, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z10, K1, (R11)
 	JMP              done
 
 rows12:
 rows12wide:
-	CMPQ   DX, $0x20
-	JLT    rows12wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows12wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	VMOVUPS 64(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z14
+	VMOVUPS 64(R11), Z15
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z16
+	VMOVUPS 64(R11), Z17
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z18
+	VMOVUPS 64(R11), Z19
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z20
+	VMOVUPS 64(R11), Z21
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z22
+	VMOVUPS 64(R11), Z23
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows12wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows12wideExample:
-	VMOVUPS      (R9), Z24
-	VMOVUPS      64(R9), Z25
-	VBROADCASTSS (R10), Z26
+	VMOVUPS      (R10), Z24
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z25
+	PREFETCHT1   64(R10)(R9*1)
+	VBROADCASTSS (R11), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
-	VBROADCASTSS 64(R10), Z26
+	VBROADCASTSS 64(R11), Z26
 	VFMADD231PS  Z24, Z26, Z2
 	VFMADD231PS  Z25, Z26, Z3
-	VBROADCASTSS 128(R10), Z26
+	VBROADCASTSS 128(R11), Z26
 	VFMADD231PS  Z24, Z26, Z4
 	VFMADD231PS  Z25, Z26, Z5
-	VBROADCASTSS 192(R10), Z26
+	VBROADCASTSS 192(R11), Z26
 	VFMADD231PS  Z24, Z26, Z6
 	VFMADD231PS  Z25, Z26, Z7
-	VBROADCASTSS 256(R10), Z26
+	VBROADCASTSS 256(R11), Z26
 	VFMADD231PS  Z24, Z26, Z8
 	VFMADD231PS  Z25, Z26, Z9
-	VBROADCASTSS 320(R10), Z26
+	VBROADCASTSS 320(R11), Z26
 	VFMADD231PS  Z24, Z26, Z10
 	VFMADD231PS  Z25, Z26, Z11
-	VBROADCASTSS 384(R10), Z26
+	VBROADCASTSS 384(R11), Z26
 	VFMADD231PS  Z24, Z26, Z12
 	VFMADD231PS  Z25, Z26, Z13
-	VBROADCASTSS 448(R10), Z26
+	VBROADCASTSS 448(R11), Z26
 	VFMADD231PS  Z24, Z26, Z14
 	VFMADD231PS  Z25, Z26, Z15
-	VBROADCASTSS 512(R10), Z26
+	VBROADCASTSS 512(R11), Z26
 	VFMADD231PS  Z24, Z26, Z16
 	VFMADD231PS  Z25, Z26, Z17
-	VBROADCASTSS 576(R10), Z26
+	VBROADCASTSS 576(R11), Z26
 	VFMADD231PS  Z24, Z26, Z18
 	VFMADD231PS  Z25, Z26, Z19
-	VBROADCASTSS 640(R10), Z26
+	VBROADCASTSS 640(R11), Z26
 	VFMADD231PS  Z24, Z26, Z20
 	VFMADD231PS  Z25, Z26, Z21
-	VBROADCASTSS 704(R10), Z26
+	VBROADCASTSS 704(R11), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows12wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows12wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z2, (R10)
-	VMOVUPS      Z3, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z6, (R10)
-	VMOVUPS      Z7, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z10, (R10)
-	VMOVUPS      Z11, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z14, (R10)
-	VMOVUPS      Z15, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z16, (R10)
-	VMOVUPS      Z17, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z18, (R10)
-	VMOVUPS      Z19, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z20, (R10)
-	VMOVUPS      Z21, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z22, (R10)
-	VMOVUPS      Z23, 64(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z14, (R11)
+	VMOVUPS      Z15, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z18, (R11)
+	VMOVUPS      Z19, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z20, (R11)
+	VMOVUPS      Z21, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z22, (R11)
+	VMOVUPS      Z23, 64(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -2733,284 +3002,325 @@ rows12wideExample:
 
 rows12wideEnd:
 rows12restOne:
-	CMPQ   DX, $0x10
-	JLT    rows12restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows12restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z11
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows12restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows12restOneExample:
-	VMOVUPS          (R9), Z12
-	VFMADD231PS.BCST (R10), Z12, Z0
-	VFMADD231PS.BCST 64(R10), Z12, Z1
-	VFMADD231PS.BCST 128(R10), Z12, Z2
-	VFMADD231PS.BCST 192(R10), Z12, Z3
-	VFMADD231PS.BCST 256(R10), Z12, Z4
-	VFMADD231PS.BCST 320(R10), Z12, Z5
-	VFMADD231PS.BCST 384(R10), Z12, Z6
-	VFMADD231PS.BCST 448(R10), Z12, Z7
-	VFMADD231PS.BCST 512(R10), Z12, Z8
-	VFMADD231PS.BCST 576(R10), Z12, Z9
-	VFMADD231PS.BCST 640(R10), Z12, Z10
-	VFMADD231PS.BCST 704(R10), Z12, Z11
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z12
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z12, Z0
+	VFMADD231PS.BCST 64(R11), Z12, Z1
+	VFMADD231PS.BCST 128(R11), Z12, Z2
+	VFMADD231PS.BCST 192(R11), Z12, Z3
+	VFMADD231PS.BCST 256(R11), Z12, Z4
+	VFMADD231PS.BCST 320(R11), Z12, Z5
+	VFMADD231PS.BCST 384(R11), Z12, Z6
+	VFMADD231PS.BCST 448(R11), Z12, Z7
+	VFMADD231PS.BCST 512(R11), Z12, Z8
+	VFMADD231PS.BCST 576(R11), Z12, Z9
+	VFMADD231PS.BCST 640(R11), Z12, Z10
+	VFMADD231PS.BCST 704(R11), Z12, Z11
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows12restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows12restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z10, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z11, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z10, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z11, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows12restOne
 
 rows12restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z6
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z7
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z8
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z9
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z10
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z11
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows12restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows12restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z12
-	VFMADD231PS.BCST (R10), Z12, Z0
-	VFMADD231PS.BCST 64(R10), Z12, Z1
-	VFMADD231PS.BCST 128(R10), Z12, Z2
-	VFMADD231PS.BCST 192(R10), Z12, Z3
-	VFMADD231PS.BCST 256(R10), Z12, Z4
-	VFMADD231PS.BCST 320(R10), Z12, Z5
-	VFMADD231PS.BCST 384(R10), Z12, Z6
-	VFMADD231PS.BCST 448(R10), Z12, Z7
-	VFMADD231PS.BCST 512(R10), Z12, Z8
-	VFMADD231PS.BCST 576(R10), Z12, Z9
-	VFMADD231PS.BCST 640(R10), Z12, Z10
-	VFMADD231PS.BCST 704(R10), Z12, Z11
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z12
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z12, Z0
+	VFMADD231PS.BCST 64(R11), Z12, Z1
+	VFMADD231PS.BCST 128(R11), Z12, Z2
+	VFMADD231PS.BCST 192(R11), Z12, Z3
+	VFMADD231PS.BCST 256(R11), Z12, Z4
+	VFMADD231PS.BCST 320(R11), Z12, Z5
+	VFMADD231PS.BCST 384(R11), Z12, Z6
+	VFMADD231PS.BCST 448(R11), Z12, Z7
+	VFMADD231PS.BCST 512(R11), Z12, Z8
+	VFMADD231PS.BCST 576(R11), Z12, Z9
+	VFMADD231PS.BCST 640(R11), Z12, Z10
+	VFMADD231PS.BCST 704(R11), Z12, Z11
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows12restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows12restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z10, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z11, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z10, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z11, K1, (R11)
 	JMP              done
 
 rows13:
 rows13wide:
-	CMPQ   DX, $0x20
-	JLT    rows13wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-	VPXORD Z24, Z24, Z24
-	VPXORD Z25, Z25, Z25
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows13wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	VMOVUPS 64(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z14
+	VMOVUPS 64(R11), Z15
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z16
+	VMOVUPS 64(R11), Z17
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z18
+	VMOVUPS 64(R11), Z19
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z20
+	VMOVUPS 64(R11), Z21
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z22
+	VMOVUPS 64(R11), Z23
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z24
+	VMOVUPS 64(R11), Z25
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows13wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows13wideExample:
-	VMOVUPS      (R9), Z26
-	VMOVUPS      64(R9), Z27
-	VBROADCASTSS (R10), Z28
+	VMOVUPS      (R10), Z26
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z27
+	PREFETCHT1   64(R10)(R9*1)
+	VBROADCASTSS (R11), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
-	VBROADCASTSS 64(R10), Z28
+	VBROADCASTSS 64(R11), Z28
 	VFMADD231PS  Z26, Z28, Z2
 	VFMADD231PS  Z27, Z28, Z3
-	VBROADCASTSS 128(R10), Z28
+	VBROADCASTSS 128(R11), Z28
 	VFMADD231PS  Z26, Z28, Z4
 	VFMADD231PS  Z27, Z28, Z5
-	VBROADCASTSS 192(R10), Z28
+	VBROADCASTSS 192(R11), Z28
 	VFMADD231PS  Z26, Z28, Z6
 	VFMADD231PS  Z27, Z28, Z7
-	VBROADCASTSS 256(R10), Z28
+	VBROADCASTSS 256(R11), Z28
 	VFMADD231PS  Z26, Z28, Z8
 	VFMADD231PS  Z27, Z28, Z9
-	VBROADCASTSS 320(R10), Z28
+	VBROADCASTSS 320(R11), Z28
 	VFMADD231PS  Z26, Z28, Z10
 	VFMADD231PS  Z27, Z28, Z11
-	VBROADCASTSS 384(R10), Z28
+	VBROADCASTSS 384(R11), Z28
 	VFMADD231PS  Z26, Z28, Z12
 	VFMADD231PS  Z27, Z28, Z13
-	VBROADCASTSS 448(R10), Z28
+	VBROADCASTSS 448(R11), Z28
 	VFMADD231PS  Z26, Z28, Z14
 	VFMADD231PS  Z27, Z28, Z15
-	VBROADCASTSS 512(R10), Z28
+	VBROADCASTSS 512(R11), Z28
 	VFMADD231PS  Z26, Z28, Z16
 	VFMADD231PS  Z27, Z28, Z17
-	VBROADCASTSS 576(R10), Z28
+	VBROADCASTSS 576(R11), Z28
 	VFMADD231PS  Z26, Z28, Z18
 	VFMADD231PS  Z27, Z28, Z19
-	VBROADCASTSS 640(R10), Z28
+	VBROADCASTSS 640(R11), Z28
 	VFMADD231PS  Z26, Z28, Z20
 	VFMADD231PS  Z27, Z28, Z21
-	VBROADCASTSS 704(R10), Z28
+	VBROADCASTSS 704(R11), Z28
 	VFMADD231PS  Z26, Z28, Z22
 	VFMADD231PS  Z27, Z28, Z23
-	VBROADCASTSS 768(R10), Z28
+	VBROADCASTSS 768(R11), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows13wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows13wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z2, (R10)
-	VMOVUPS      Z3, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z6, (R10)
-	VMOVUPS      Z7, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z10, (R10)
-	VMOVUPS      Z11, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z14, (R10)
-	VMOVUPS      Z15, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z16, (R10)
-	VMOVUPS      Z17, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z18, (R10)
-	VMOVUPS      Z19, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z20, (R10)
-	VMOVUPS      Z21, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z22, (R10)
-	VMOVUPS      Z23, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z24, (R10)
-	VMOVUPS      Z25, 64(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z14, (R11)
+	VMOVUPS      Z15, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z18, (R11)
+	VMOVUPS      Z19, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z20, (R11)
+	VMOVUPS      Z21, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z22, (R11)
+	VMOVUPS      Z23, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z24, (R11)
+	VMOVUPS      Z25, 64(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -3018,300 +3328,344 @@ rows13wideExample:
 
 rows13wideEnd:
 rows13restOne:
-	CMPQ   DX, $0x10
-	JLT    rows13restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows13restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows13restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows13restOneExample:
-	VMOVUPS          (R9), Z13
-	VFMADD231PS.BCST (R10), Z13, Z0
-	VFMADD231PS.BCST 64(R10), Z13, Z1
-	VFMADD231PS.BCST 128(R10), Z13, Z2
-	VFMADD231PS.BCST 192(R10), Z13, Z3
-	VFMADD231PS.BCST 256(R10), Z13, Z4
-	VFMADD231PS.BCST 320(R10), Z13, Z5
-	VFMADD231PS.BCST 384(R10), Z13, Z6
-	VFMADD231PS.BCST 448(R10), Z13, Z7
-	VFMADD231PS.BCST 512(R10), Z13, Z8
-	VFMADD231PS.BCST 576(R10), Z13, Z9
-	VFMADD231PS.BCST 640(R10), Z13, Z10
-	VFMADD231PS.BCST 704(R10), Z13, Z11
-	VFMADD231PS.BCST 768(R10), Z13, Z12
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z13
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z13, Z0
+	VFMADD231PS.BCST 64(R11), Z13, Z1
+	VFMADD231PS.BCST 128(R11), Z13, Z2
+	VFMADD231PS.BCST 192(R11), Z13, Z3
+	VFMADD231PS.BCST 256(R11), Z13, Z4
+	VFMADD231PS.BCST 320(R11), Z13, Z5
+	VFMADD231PS.BCST 384(R11), Z13, Z6
+	VFMADD231PS.BCST 448(R11), Z13, Z7
+	VFMADD231PS.BCST 512(R11), Z13, Z8
+	VFMADD231PS.BCST 576(R11), Z13, Z9
+	VFMADD231PS.BCST 640(R11), Z13, Z10
+	VFMADD231PS.BCST 704(R11), Z13, Z11
+	VFMADD231PS.BCST 768(R11), Z13, Z12
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows13restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows13restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z10, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z11, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z12, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z10, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z11, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z12, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows13restOne
 
 rows13restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z6
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z7
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z8
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z9
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z10
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z11
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z12
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows13restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows13restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z13
-	VFMADD231PS.BCST (R10), Z13, Z0
-	VFMADD231PS.BCST 64(R10), Z13, Z1
-	VFMADD231PS.BCST 128(R10), Z13, Z2
-	VFMADD231PS.BCST 192(R10), Z13, Z3
-	VFMADD231PS.BCST 256(R10), Z13, Z4
-	VFMADD231PS.BCST 320(R10), Z13, Z5
-	VFMADD231PS.BCST 384(R10), Z13, Z6
-	VFMADD231PS.BCST 448(R10), Z13, Z7
-	VFMADD231PS.BCST 512(R10), Z13, Z8
-	VFMADD231PS.BCST 576(R10), Z13, Z9
-	VFMADD231PS.BCST 640(R10), Z13, Z10
-	VFMADD231PS.BCST 704(R10), Z13, Z11
-	VFMADD231PS.BCST 768(R10), Z13, Z12
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z13
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z13, Z0
+	VFMADD231PS.BCST 64(R11), Z13, Z1
+	VFMADD231PS.BCST 128(R11), Z13, Z2
+	VFMADD231PS.BCST 192(R11), Z13, Z3
+	VFMADD231PS.BCST 256(R11), Z13, Z4
+	VFMADD231PS.BCST 320(R11), Z13, Z5
+	VFMADD231PS.BCST 384(R11), Z13, Z6
+	VFMADD231PS.BCST 448(R11), Z13, Z7
+	VFMADD231PS.BCST 512(R11), Z13, Z8
+	VFMADD231PS.BCST 576(R11), Z13, Z9
+	VFMADD231PS.BCST 640(R11), Z13, Z10
+	VFMADD231PS.BCST 704(R11), Z13, Z11
+	VFMADD231PS.BCST 768(R11), Z13, Z12
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows13restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows13restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z10, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z11, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z12, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z10, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z11, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z12, K1, (R11)
 	JMP              done
 
 rows14:
 rows14wide:
-	CMPQ   DX, $0x20
-	JLT    rows14wideEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-	VPXORD Z24, Z24, Z24
-	VPXORD Z25, Z25, Z25
-	VPXORD Z26, Z26, Z26
-	VPXORD Z27, Z27, Z27
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows14wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	VMOVUPS 64(R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	VMOVUPS 64(R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	VMOVUPS 64(R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	VMOVUPS 64(R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	VMOVUPS 64(R11), Z13
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z14
+	VMOVUPS 64(R11), Z15
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z16
+	VMOVUPS 64(R11), Z17
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z18
+	VMOVUPS 64(R11), Z19
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z20
+	VMOVUPS 64(R11), Z21
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z22
+	VMOVUPS 64(R11), Z23
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z24
+	VMOVUPS 64(R11), Z25
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z26
+	VMOVUPS 64(R11), Z27
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows14wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows14wideExample:
-	VMOVUPS      (R9), Z28
-	VMOVUPS      64(R9), Z29
-	VBROADCASTSS (R10), Z30
+	VMOVUPS      (R10), Z28
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      64(R10), Z29
+	PREFETCHT1   64(R10)(R9*1)
+	VBROADCASTSS (R11), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
-	VBROADCASTSS 64(R10), Z30
+	VBROADCASTSS 64(R11), Z30
 	VFMADD231PS  Z28, Z30, Z2
 	VFMADD231PS  Z29, Z30, Z3
-	VBROADCASTSS 128(R10), Z30
+	VBROADCASTSS 128(R11), Z30
 	VFMADD231PS  Z28, Z30, Z4
 	VFMADD231PS  Z29, Z30, Z5
-	VBROADCASTSS 192(R10), Z30
+	VBROADCASTSS 192(R11), Z30
 	VFMADD231PS  Z28, Z30, Z6
 	VFMADD231PS  Z29, Z30, Z7
-	VBROADCASTSS 256(R10), Z30
+	VBROADCASTSS 256(R11), Z30
 	VFMADD231PS  Z28, Z30, Z8
 	VFMADD231PS  Z29, Z30, Z9
-	VBROADCASTSS 320(R10), Z30
+	VBROADCASTSS 320(R11), Z30
 	VFMADD231PS  Z28, Z30, Z10
 	VFMADD231PS  Z29, Z30, Z11
-	VBROADCASTSS 384(R10), Z30
+	VBROADCASTSS 384(R11), Z30
 	VFMADD231PS  Z28, Z30, Z12
 	VFMADD231PS  Z29, Z30, Z13
-	VBROADCASTSS 448(R10), Z30
+	VBROADCASTSS 448(R11), Z30
 	VFMADD231PS  Z28, Z30, Z14
 	VFMADD231PS  Z29, Z30, Z15
-	VBROADCASTSS 512(R10), Z30
+	VBROADCASTSS 512(R11), Z30
 	VFMADD231PS  Z28, Z30, Z16
 	VFMADD231PS  Z29, Z30, Z17
-	VBROADCASTSS 576(R10), Z30
+	VBROADCASTSS 576(R11), Z30
 	VFMADD231PS  Z28, Z30, Z18
 	VFMADD231PS  Z29, Z30, Z19
-	VBROADCASTSS 640(R10), Z30
+	VBROADCASTSS 640(R11), Z30
 	VFMADD231PS  Z28, Z30, Z20
 	VFMADD231PS  Z29, Z30, Z21
-	VBROADCASTSS 704(R10), Z30
+	VBROADCASTSS 704(R11), Z30
 	VFMADD231PS  Z28, Z30, Z22
 	VFMADD231PS  Z29, Z30, Z23
-	VBROADCASTSS 768(R10), Z30
+	VBROADCASTSS 768(R11), Z30
 	VFMADD231PS  Z28, Z30, Z24
 	VFMADD231PS  Z29, Z30, Z25
-	VBROADCASTSS 832(R10), Z30
+	VBROADCASTSS 832(R11), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows14wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows14wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z2, (R10)
-	VMOVUPS      Z3, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z4, (R10)
-	VMOVUPS      Z5, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z6, (R10)
-	VMOVUPS      Z7, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z8, (R10)
-	VMOVUPS      Z9, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z10, (R10)
-	VMOVUPS      Z11, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z12, (R10)
-	VMOVUPS      Z13, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z14, (R10)
-	VMOVUPS      Z15, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z16, (R10)
-	VMOVUPS      Z17, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z18, (R10)
-	VMOVUPS      Z19, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z20, (R10)
-	VMOVUPS      Z21, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z22, (R10)
-	VMOVUPS      Z23, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z24, (R10)
-	VMOVUPS      Z25, 64(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Z26, (R10)
-	VMOVUPS      Z27, 64(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Z0, (R11)
+	VMOVUPS      Z1, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z11, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z14, (R11)
+	VMOVUPS      Z15, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z16, (R11)
+	VMOVUPS      Z17, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z18, (R11)
+	VMOVUPS      Z19, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z20, (R11)
+	VMOVUPS      Z21, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z22, (R11)
+	VMOVUPS      Z23, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z24, (R11)
+	VMOVUPS      Z25, 64(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Z26, (R11)
+	VMOVUPS      Z27, 64(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -3319,170 +3673,200 @@ rows14wideExample:
 
 rows14wideEnd:
 rows14restOne:
-	CMPQ   DX, $0x10
-	JLT    rows14restOneEnd
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows14restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Z0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z6
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z8
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z10
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z11
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z12
+	ADDQ    R8, R11
+	VMOVUPS (R11), Z13
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows14restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows14restOneExample:
-	VMOVUPS          (R9), Z14
-	VFMADD231PS.BCST (R10), Z14, Z0
-	VFMADD231PS.BCST 64(R10), Z14, Z1
-	VFMADD231PS.BCST 128(R10), Z14, Z2
-	VFMADD231PS.BCST 192(R10), Z14, Z3
-	VFMADD231PS.BCST 256(R10), Z14, Z4
-	VFMADD231PS.BCST 320(R10), Z14, Z5
-	VFMADD231PS.BCST 384(R10), Z14, Z6
-	VFMADD231PS.BCST 448(R10), Z14, Z7
-	VFMADD231PS.BCST 512(R10), Z14, Z8
-	VFMADD231PS.BCST 576(R10), Z14, Z9
-	VFMADD231PS.BCST 640(R10), Z14, Z10
-	VFMADD231PS.BCST 704(R10), Z14, Z11
-	VFMADD231PS.BCST 768(R10), Z14, Z12
-	VFMADD231PS.BCST 832(R10), Z14, Z13
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS          (R10), Z14
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z14, Z0
+	VFMADD231PS.BCST 64(R11), Z14, Z1
+	VFMADD231PS.BCST 128(R11), Z14, Z2
+	VFMADD231PS.BCST 192(R11), Z14, Z3
+	VFMADD231PS.BCST 256(R11), Z14, Z4
+	VFMADD231PS.BCST 320(R11), Z14, Z5
+	VFMADD231PS.BCST 384(R11), Z14, Z6
+	VFMADD231PS.BCST 448(R11), Z14, Z7
+	VFMADD231PS.BCST 512(R11), Z14, Z8
+	VFMADD231PS.BCST 576(R11), Z14, Z9
+	VFMADD231PS.BCST 640(R11), Z14, Z10
+	VFMADD231PS.BCST 704(R11), Z14, Z11
+	VFMADD231PS.BCST 768(R11), Z14, Z12
+	VFMADD231PS.BCST 832(R11), Z14, Z13
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows14restOneExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows14restOneBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z10, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z11, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z12, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z13, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z10, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z11, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z12, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z13, (R11)
 	ADDQ             $0x00000040, AX
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x10, DX
 	JMP              rows14restOne
 
 rows14restOneEnd:
-	TESTQ  DX, DX
-	JE     done
-	MOVL   $0x00000001, R9
-	SHLXL  DX, R9, R9
-	DECL   R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	TESTQ     DX, DX
+	JE        done
+	MOVL      $0x00000001, R10
+	SHLXL     DX, R10, R10
+	DECL      R10
+	KMOVW     R10, K1
+	MOVQ      DI, R11
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z6
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z7
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z8
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z9
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z10
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z11
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z12
+	ADDQ      R8, R11
+	VMOVUPS.Z (R11), K1, Z13
+	MOVQ      AX, R10
+	MOVQ      BX, R11
+	MOVQ      examples+40(FP), R12
 
 rows14restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows14restSomeExample:
-	VMOVUPS.Z        (R9), K1, Z14
-	VFMADD231PS.BCST (R10), Z14, Z0
-	VFMADD231PS.BCST 64(R10), Z14, Z1
-	VFMADD231PS.BCST 128(R10), Z14, Z2
-	VFMADD231PS.BCST 192(R10), Z14, Z3
-	VFMADD231PS.BCST 256(R10), Z14, Z4
-	VFMADD231PS.BCST 320(R10), Z14, Z5
-	VFMADD231PS.BCST 384(R10), Z14, Z6
-	VFMADD231PS.BCST 448(R10), Z14, Z7
-	VFMADD231PS.BCST 512(R10), Z14, Z8
-	VFMADD231PS.BCST 576(R10), Z14, Z9
-	VFMADD231PS.BCST 640(R10), Z14, Z10
-	VFMADD231PS.BCST 704(R10), Z14, Z11
-	VFMADD231PS.BCST 768(R10), Z14, Z12
-	VFMADD231PS.BCST 832(R10), Z14, Z13
-	ADDQ             CX, R9
-	ADDQ             $0x04, R10
-	DECQ             R12
+	VMOVUPS.Z        (R10), K1, Z14
+	PREFETCHT1       (R10)(R9*1)
+	VFMADD231PS.BCST (R11), Z14, Z0
+	VFMADD231PS.BCST 64(R11), Z14, Z1
+	VFMADD231PS.BCST 128(R11), Z14, Z2
+	VFMADD231PS.BCST 192(R11), Z14, Z3
+	VFMADD231PS.BCST 256(R11), Z14, Z4
+	VFMADD231PS.BCST 320(R11), Z14, Z5
+	VFMADD231PS.BCST 384(R11), Z14, Z6
+	VFMADD231PS.BCST 448(R11), Z14, Z7
+	VFMADD231PS.BCST 512(R11), Z14, Z8
+	VFMADD231PS.BCST 576(R11), Z14, Z9
+	VFMADD231PS.BCST 640(R11), Z14, Z10
+	VFMADD231PS.BCST 704(R11), Z14, Z11
+	VFMADD231PS.BCST 768(R11), Z14, Z12
+	VFMADD231PS.BCST 832(R11), Z14, Z13
+	ADDQ             CX, R10
+	ADDQ             $0x04, R11
+	DECQ             R13
 	JNE              rows14restSomeExample
-	ADDQ             SI, R10
-	TESTQ            R11, R11
+	ADDQ             SI, R11
+	TESTQ            R12, R12
 	JNE              rows14restSomeBlock
-	MOVQ             DI, R10
-	VMOVUPS          Z0, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z1, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z2, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z3, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z4, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z5, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z6, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z7, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z8, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z9, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z10, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z11, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z12, K1, (R10)
-	ADDQ             R8, R10
-	VMOVUPS          Z13, K1, (R10)
+	MOVQ             DI, R11
+	VMOVUPS          Z0, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z1, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z2, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z3, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z4, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z5, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z6, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z7, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z8, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z9, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z10, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z11, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z12, K1, (R11)
+	ADDQ             R8, R11
+	VMOVUPS          Z13, K1, (R11)
 
 done:
 	VZEROUPPER
@@ -3877,9 +4261,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func weightedAVX2(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int)
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·weightedAVX2(SB), NOSPLIT, $0-120
+// func weightedAVX2(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·weightedAVX2(SB), NOSPLIT, $0-128
 	MOVQ x_base+0(FP), AX
 	MOVQ stride+24(FP), CX
 	MOVQ columns+32(FP), DX
@@ -3887,6 +4271,7 @@ TEXT ·weightedAVX2(SB), NOSPLIT, $0-120
 	MOVQ step+72(FP), SI
 	MOVQ totals_base+88(FP), DI
 	MOVQ width+112(FP), R8
+	MOVQ ahead+120(FP), R9
 	SHLQ $0x02, CX
 	SHLQ $0x02, SI
 	SHLQ $0x02, R8
@@ -3908,44 +4293,47 @@ TEXT ·weightedAVX2(SB), NOSPLIT, $0-120
 
 rows1:
 rows1wide:
-	CMPQ   DX, $0x20
-	JLT    rows1wideEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows1wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	VMOVUPS 64(R11), Y2
+	VMOVUPS 96(R11), Y3
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows1wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows1wideExample:
-	VMOVUPS      (R9), Y4
-	VMOVUPS      32(R9), Y5
-	VMOVUPS      64(R9), Y6
-	VMOVUPS      96(R9), Y7
-	VBROADCASTSS (R10), Y8
+	VMOVUPS      (R10), Y4
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      32(R10), Y5
+	VMOVUPS      64(R10), Y6
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPS      96(R10), Y7
+	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y4, Y8, Y0
 	VFMADD231PS  Y5, Y8, Y1
 	VFMADD231PS  Y6, Y8, Y2
 	VFMADD231PS  Y7, Y8, Y3
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows1wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows1wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	VMOVUPS      Y2, 64(R10)
-	VMOVUPS      Y3, 96(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	VMOVUPS      Y2, 64(R11)
+	VMOVUPS      Y3, 96(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -3953,32 +4341,34 @@ rows1wideExample:
 
 rows1wideEnd:
 rows1restOne:
-	CMPQ   DX, $0x08
-	JLT    rows1restOneEnd
-	VXORPS Y0, Y0, Y0
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x08
+	JLT     rows1restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows1restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows1restOneExample:
-	VMOVUPS      (R9), Y1
-	VBROADCASTSS (R10), Y2
+	VMOVUPS      (R10), Y1
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y2
 	VFMADD231PS  Y1, Y2, Y0
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows1restOneExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows1restOneBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, DI
 	SUBQ         $0x08, DX
@@ -3990,86 +4380,92 @@ rows1restOneEnd:
 	VMOVD        DX, X3
 	VPBROADCASTD X3, Y3
 	VPCMPGTD     laneNumbers<>+0(SB), Y3, Y3
-	VXORPS       Y0, Y0, Y0
-	MOVQ         AX, R9
-	MOVQ         BX, R10
-	MOVQ         examples+40(FP), R11
+	MOVQ         DI, R11
+	VMASKMOVPS   (R11), Y3, Y0
+	MOVQ         AX, R10
+	MOVQ         BX, R11
+	MOVQ         examples+40(FP), R12
 
 rows1restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows1restSomeExample:
-	VMASKMOVPS   (R9), Y3, Y1
-	VBROADCASTSS (R10), Y2
+	VMASKMOVPS   (R10), Y3, Y1
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y2
 	VFMADD231PS  Y1, Y2, Y0
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows1restSomeExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows1restSomeBlock
-	MOVQ         DI, R10
-	VMASKMOVPS   Y0, Y3, (R10)
+	MOVQ         DI, R11
+	VMASKMOVPS   Y0, Y3, (R11)
 	JMP          done
 
 rows2:
 rows2wide:
-	CMPQ   DX, $0x20
-	JLT    rows2wideEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x20
+	JLT     rows2wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	VMOVUPS 64(R11), Y2
+	VMOVUPS 96(R11), Y3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y4
+	VMOVUPS 32(R11), Y5
+	VMOVUPS 64(R11), Y6
+	VMOVUPS 96(R11), Y7
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows2wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows2wideExample:
-	VMOVUPS      (R9), Y8
-	VMOVUPS      32(R9), Y9
-	VMOVUPS      64(R9), Y10
-	VMOVUPS      96(R9), Y11
-	VBROADCASTSS (R10), Y12
+	VMOVUPS      (R10), Y8
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      32(R10), Y9
+	VMOVUPS      64(R10), Y10
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPS      96(R10), Y11
+	VBROADCASTSS (R11), Y12
 	VFMADD231PS  Y8, Y12, Y0
 	VFMADD231PS  Y9, Y12, Y1
 	VFMADD231PS  Y10, Y12, Y2
 	VFMADD231PS  Y11, Y12, Y3
-	VBROADCASTSS 64(R10), Y12
+	VBROADCASTSS 64(R11), Y12
 	VFMADD231PS  Y8, Y12, Y4
 	VFMADD231PS  Y9, Y12, Y5
 	VFMADD231PS  Y10, Y12, Y6
 	VFMADD231PS  Y11, Y12, Y7
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows2wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows2wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	VMOVUPS      Y2, 64(R10)
-	VMOVUPS      Y3, 96(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y4, (R10)
-	VMOVUPS      Y5, 32(R10)
-	VMOVUPS      Y6, 64(R10)
-	VMOVUPS      Y7, 96(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	VMOVUPS      Y2, 64(R11)
+	VMOVUPS      Y3, 96(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	VMOVUPS      Y6, 64(R11)
+	VMOVUPS      Y7, 96(R11)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x20, DX
@@ -4077,37 +4473,40 @@ rows2wideExample:
 
 rows2wideEnd:
 rows2restOne:
-	CMPQ   DX, $0x08
-	JLT    rows2restOneEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x08
+	JLT     rows2restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y1
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows2restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows2restOneExample:
-	VMOVUPS      (R9), Y2
-	VBROADCASTSS (R10), Y3
+	VMOVUPS      (R10), Y2
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y3
 	VFMADD231PS  Y2, Y3, Y0
-	VBROADCASTSS 64(R10), Y3
+	VBROADCASTSS 64(R11), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows2restOneExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows2restOneBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y1, (R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y1, (R11)
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, DI
 	SUBQ         $0x08, DX
@@ -4119,85 +4518,92 @@ rows2restOneEnd:
 	VMOVD        DX, X4
 	VPBROADCASTD X4, Y4
 	VPCMPGTD     laneNumbers<>+0(SB), Y4, Y4
-	VXORPS       Y0, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	MOVQ         AX, R9
-	MOVQ         BX, R10
-	MOVQ         examples+40(FP), R11
+	MOVQ         DI, R11
+	VMASKMOVPS   (R11), Y4, Y0
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y4, Y1
+	MOVQ         AX, R10
+	MOVQ         BX, R11
+	MOVQ         examples+40(FP), R12
 
 rows2restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows2restSomeExample:
-	VMASKMOVPS   (R9), Y4, Y2
-	VBROADCASTSS (R10), Y3
+	VMASKMOVPS   (R10), Y4, Y2
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y3
 	VFMADD231PS  Y2, Y3, Y0
-	VBROADCASTSS 64(R10), Y3
+	VBROADCASTSS 64(R11), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows2restSomeExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows2restSomeBlock
-	MOVQ         DI, R10
-	VMASKMOVPS   Y0, Y4, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y1, Y4, (R10)
+	MOVQ         DI, R11
+	VMASKMOVPS   Y0, Y4, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y1, Y4, (R11)
 	JMP          done
 
 rows3:
 rows3wide:
-	CMPQ   DX, $0x10
-	JLT    rows3wideEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows3wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y2
+	VMOVUPS 32(R11), Y3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y4
+	VMOVUPS 32(R11), Y5
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows3wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows3wideExample:
-	VMOVUPS      (R9), Y6
-	VMOVUPS      32(R9), Y7
-	VBROADCASTSS (R10), Y8
+	VMOVUPS      (R10), Y6
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      32(R10), Y7
+	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
-	VBROADCASTSS 64(R10), Y8
+	VBROADCASTSS 64(R11), Y8
 	VFMADD231PS  Y6, Y8, Y2
 	VFMADD231PS  Y7, Y8, Y3
-	VBROADCASTSS 128(R10), Y8
+	VBROADCASTSS 128(R11), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows3wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows3wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y2, (R10)
-	VMOVUPS      Y3, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y4, (R10)
-	VMOVUPS      Y5, 32(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y2, (R11)
+	VMOVUPS      Y3, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000040, DI
 	SUBQ         $0x10, DX
@@ -4205,42 +4611,46 @@ rows3wideExample:
 
 rows3wideEnd:
 rows3restOne:
-	CMPQ   DX, $0x08
-	JLT    rows3restOneEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x08
+	JLT     rows3restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y2
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows3restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows3restOneExample:
-	VMOVUPS      (R9), Y3
-	VBROADCASTSS (R10), Y4
+	VMOVUPS      (R10), Y3
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y4
 	VFMADD231PS  Y3, Y4, Y0
-	VBROADCASTSS 64(R10), Y4
+	VBROADCASTSS 64(R11), Y4
 	VFMADD231PS  Y3, Y4, Y1
-	VBROADCASTSS 128(R10), Y4
+	VBROADCASTSS 128(R11), Y4
 	VFMADD231PS  Y3, Y4, Y2
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows3restOneExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows3restOneBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y1, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y2, (R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y1, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y2, (R11)
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, DI
 	SUBQ         $0x08, DX
@@ -4252,98 +4662,107 @@ rows3restOneEnd:
 	VMOVD        DX, X5
 	VPBROADCASTD X5, Y5
 	VPCMPGTD     laneNumbers<>+0(SB), Y5, Y5
-	VXORPS       Y0, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	MOVQ         AX, R9
-	MOVQ         BX, R10
-	MOVQ         examples+40(FP), R11
+	MOVQ         DI, R11
+	VMASKMOVPS   (R11), Y5, Y0
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y5, Y1
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y5, Y2
+	MOVQ         AX, R10
+	MOVQ         BX, R11
+	MOVQ         examples+40(FP), R12
 
 rows3restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows3restSomeExample:
-	VMASKMOVPS   (R9), Y5, Y3
-	VBROADCASTSS (R10), Y4
+	VMASKMOVPS   (R10), Y5, Y3
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y4
 	VFMADD231PS  Y3, Y4, Y0
-	VBROADCASTSS 64(R10), Y4
+	VBROADCASTSS 64(R11), Y4
 	VFMADD231PS  Y3, Y4, Y1
-	VBROADCASTSS 128(R10), Y4
+	VBROADCASTSS 128(R11), Y4
 	VFMADD231PS  Y3, Y4, Y2
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows3restSomeExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows3restSomeBlock
-	MOVQ         DI, R10
-	VMASKMOVPS   Y0, Y5, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y1, Y5, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y2, Y5, (R10)
+	MOVQ         DI, R11
+	VMASKMOVPS   Y0, Y5, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y1, Y5, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y2, Y5, (R11)
 	JMP          done
 
 rows4:
 rows4wide:
-	CMPQ   DX, $0x10
-	JLT    rows4wideEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows4wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y2
+	VMOVUPS 32(R11), Y3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y4
+	VMOVUPS 32(R11), Y5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y6
+	VMOVUPS 32(R11), Y7
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows4wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows4wideExample:
-	VMOVUPS      (R9), Y8
-	VMOVUPS      32(R9), Y9
-	VBROADCASTSS (R10), Y10
+	VMOVUPS      (R10), Y8
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      32(R10), Y9
+	VBROADCASTSS (R11), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS 64(R10), Y10
+	VBROADCASTSS 64(R11), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS 128(R10), Y10
+	VBROADCASTSS 128(R11), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 192(R10), Y10
+	VBROADCASTSS 192(R11), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows4wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows4wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y2, (R10)
-	VMOVUPS      Y3, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y4, (R10)
-	VMOVUPS      Y5, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y6, (R10)
-	VMOVUPS      Y7, 32(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y2, (R11)
+	VMOVUPS      Y3, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000040, DI
 	SUBQ         $0x10, DX
@@ -4351,47 +4770,52 @@ rows4wideExample:
 
 rows4wideEnd:
 rows4restOne:
-	CMPQ   DX, $0x08
-	JLT    rows4restOneEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x08
+	JLT     rows4restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y3
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows4restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows4restOneExample:
-	VMOVUPS      (R9), Y4
-	VBROADCASTSS (R10), Y5
+	VMOVUPS      (R10), Y4
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y5
 	VFMADD231PS  Y4, Y5, Y0
-	VBROADCASTSS 64(R10), Y5
+	VBROADCASTSS 64(R11), Y5
 	VFMADD231PS  Y4, Y5, Y1
-	VBROADCASTSS 128(R10), Y5
+	VBROADCASTSS 128(R11), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS 192(R10), Y5
+	VBROADCASTSS 192(R11), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows4restOneExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows4restOneBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y1, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y2, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y3, (R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y1, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y2, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y3, (R11)
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, DI
 	SUBQ         $0x08, DX
@@ -4403,111 +4827,122 @@ rows4restOneEnd:
 	VMOVD        DX, X6
 	VPBROADCASTD X6, Y6
 	VPCMPGTD     laneNumbers<>+0(SB), Y6, Y6
-	VXORPS       Y0, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	VXORPS       Y3, Y3, Y3
-	MOVQ         AX, R9
-	MOVQ         BX, R10
-	MOVQ         examples+40(FP), R11
+	MOVQ         DI, R11
+	VMASKMOVPS   (R11), Y6, Y0
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y6, Y1
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y6, Y2
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y6, Y3
+	MOVQ         AX, R10
+	MOVQ         BX, R11
+	MOVQ         examples+40(FP), R12
 
 rows4restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows4restSomeExample:
-	VMASKMOVPS   (R9), Y6, Y4
-	VBROADCASTSS (R10), Y5
+	VMASKMOVPS   (R10), Y6, Y4
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y5
 	VFMADD231PS  Y4, Y5, Y0
-	VBROADCASTSS 64(R10), Y5
+	VBROADCASTSS 64(R11), Y5
 	VFMADD231PS  Y4, Y5, Y1
-	VBROADCASTSS 128(R10), Y5
+	VBROADCASTSS 128(R11), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS 192(R10), Y5
+	VBROADCASTSS 192(R11), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows4restSomeExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows4restSomeBlock
-	MOVQ         DI, R10
-	VMASKMOVPS   Y0, Y6, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y1, Y6, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y2, Y6, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y3, Y6, (R10)
+	MOVQ         DI, R11
+	VMASKMOVPS   Y0, Y6, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y1, Y6, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y2, Y6, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y3, Y6, (R11)
 	JMP          done
 
 rows5:
 rows5wide:
-	CMPQ   DX, $0x10
-	JLT    rows5wideEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows5wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y2
+	VMOVUPS 32(R11), Y3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y4
+	VMOVUPS 32(R11), Y5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y6
+	VMOVUPS 32(R11), Y7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y8
+	VMOVUPS 32(R11), Y9
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows5wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows5wideExample:
-	VMOVUPS      (R9), Y10
-	VMOVUPS      32(R9), Y11
-	VBROADCASTSS (R10), Y12
+	VMOVUPS      (R10), Y10
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      32(R10), Y11
+	VBROADCASTSS (R11), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
-	VBROADCASTSS 64(R10), Y12
+	VBROADCASTSS 64(R11), Y12
 	VFMADD231PS  Y10, Y12, Y2
 	VFMADD231PS  Y11, Y12, Y3
-	VBROADCASTSS 128(R10), Y12
+	VBROADCASTSS 128(R11), Y12
 	VFMADD231PS  Y10, Y12, Y4
 	VFMADD231PS  Y11, Y12, Y5
-	VBROADCASTSS 192(R10), Y12
+	VBROADCASTSS 192(R11), Y12
 	VFMADD231PS  Y10, Y12, Y6
 	VFMADD231PS  Y11, Y12, Y7
-	VBROADCASTSS 256(R10), Y12
+	VBROADCASTSS 256(R11), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows5wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows5wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y2, (R10)
-	VMOVUPS      Y3, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y4, (R10)
-	VMOVUPS      Y5, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y6, (R10)
-	VMOVUPS      Y7, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y8, (R10)
-	VMOVUPS      Y9, 32(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y2, (R11)
+	VMOVUPS      Y3, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y9, 32(R11)
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000040, DI
 	SUBQ         $0x10, DX
@@ -4515,52 +4950,58 @@ rows5wideExample:
 
 rows5wideEnd:
 rows5restOne:
-	CMPQ   DX, $0x08
-	JLT    rows5restOneEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x08
+	JLT     rows5restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y4
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows5restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows5restOneExample:
-	VMOVUPS      (R9), Y5
-	VBROADCASTSS (R10), Y6
+	VMOVUPS      (R10), Y5
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y6
 	VFMADD231PS  Y5, Y6, Y0
-	VBROADCASTSS 64(R10), Y6
+	VBROADCASTSS 64(R11), Y6
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS 128(R10), Y6
+	VBROADCASTSS 128(R11), Y6
 	VFMADD231PS  Y5, Y6, Y2
-	VBROADCASTSS 192(R10), Y6
+	VBROADCASTSS 192(R11), Y6
 	VFMADD231PS  Y5, Y6, Y3
-	VBROADCASTSS 256(R10), Y6
+	VBROADCASTSS 256(R11), Y6
 	VFMADD231PS  Y5, Y6, Y4
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows5restOneExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows5restOneBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y1, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y2, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y3, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y4, (R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y1, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y2, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y3, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y4, (R11)
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, DI
 	SUBQ         $0x08, DX
@@ -4572,124 +5013,137 @@ rows5restOneEnd:
 	VMOVD        DX, X7
 	VPBROADCASTD X7, Y7
 	VPCMPGTD     laneNumbers<>+0(SB), Y7, Y7
-	VXORPS       Y0, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	VXORPS       Y3, Y3, Y3
-	VXORPS       Y4, Y4, Y4
-	MOVQ         AX, R9
-	MOVQ         BX, R10
-	MOVQ         examples+40(FP), R11
+	MOVQ         DI, R11
+	VMASKMOVPS   (R11), Y7, Y0
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y7, Y1
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y7, Y2
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y7, Y3
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y7, Y4
+	MOVQ         AX, R10
+	MOVQ         BX, R11
+	MOVQ         examples+40(FP), R12
 
 rows5restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows5restSomeExample:
-	VMASKMOVPS   (R9), Y7, Y5
-	VBROADCASTSS (R10), Y6
+	VMASKMOVPS   (R10), Y7, Y5
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y6
 	VFMADD231PS  Y5, Y6, Y0
-	VBROADCASTSS 64(R10), Y6
+	VBROADCASTSS 64(R11), Y6
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS 128(R10), Y6
+	VBROADCASTSS 128(R11), Y6
 	VFMADD231PS  Y5, Y6, Y2
-	VBROADCASTSS 192(R10), Y6
+	VBROADCASTSS 192(R11), Y6
 	VFMADD231PS  Y5, Y6, Y3
-	VBROADCASTSS 256(R10), Y6
+	VBROADCASTSS 256(R11), Y6
 	VFMADD231PS  Y5, Y6, Y4
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows5restSomeExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows5restSomeBlock
-	MOVQ         DI, R10
-	VMASKMOVPS   Y0, Y7, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y1, Y7, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y2, Y7, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y3, Y7, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y4, Y7, (R10)
+	MOVQ         DI, R11
+	VMASKMOVPS   Y0, Y7, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y1, Y7, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y2, Y7, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y3, Y7, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y4, Y7, (R11)
 	JMP          done
 
 rows6:
 rows6wide:
-	CMPQ   DX, $0x10
-	JLT    rows6wideEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x10
+	JLT     rows6wideEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y2
+	VMOVUPS 32(R11), Y3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y4
+	VMOVUPS 32(R11), Y5
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y6
+	VMOVUPS 32(R11), Y7
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y8
+	VMOVUPS 32(R11), Y9
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y10
+	VMOVUPS 32(R11), Y11
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows6wideBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows6wideExample:
-	VMOVUPS      (R9), Y12
-	VMOVUPS      32(R9), Y13
-	VBROADCASTSS (R10), Y14
+	VMOVUPS      (R10), Y12
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      32(R10), Y13
+	VBROADCASTSS (R11), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS 64(R10), Y14
+	VBROADCASTSS 64(R11), Y14
 	VFMADD231PS  Y12, Y14, Y2
 	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 128(R10), Y14
+	VBROADCASTSS 128(R11), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 192(R10), Y14
+	VBROADCASTSS 192(R11), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 256(R10), Y14
+	VBROADCASTSS 256(R11), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 320(R10), Y14
+	VBROADCASTSS 320(R11), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows6wideExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows6wideBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y2, (R10)
-	VMOVUPS      Y3, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y4, (R10)
-	VMOVUPS      Y5, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y6, (R10)
-	VMOVUPS      Y7, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y8, (R10)
-	VMOVUPS      Y9, 32(R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y10, (R10)
-	VMOVUPS      Y11, 32(R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	VMOVUPS      Y1, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y2, (R11)
+	VMOVUPS      Y3, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y9, 32(R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y10, (R11)
+	VMOVUPS      Y11, 32(R11)
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000040, DI
 	SUBQ         $0x10, DX
@@ -4697,57 +5151,64 @@ rows6wideExample:
 
 rows6wideEnd:
 rows6restOne:
-	CMPQ   DX, $0x08
-	JLT    rows6restOneEnd
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   AX, R9
-	MOVQ   BX, R10
-	MOVQ   examples+40(FP), R11
+	CMPQ    DX, $0x08
+	JLT     rows6restOneEnd
+	MOVQ    DI, R11
+	VMOVUPS (R11), Y0
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y1
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y2
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y3
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y4
+	ADDQ    R8, R11
+	VMOVUPS (R11), Y5
+	MOVQ    AX, R10
+	MOVQ    BX, R11
+	MOVQ    examples+40(FP), R12
 
 rows6restOneBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows6restOneExample:
-	VMOVUPS      (R9), Y6
-	VBROADCASTSS (R10), Y7
+	VMOVUPS      (R10), Y6
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y7
 	VFMADD231PS  Y6, Y7, Y0
-	VBROADCASTSS 64(R10), Y7
+	VBROADCASTSS 64(R11), Y7
 	VFMADD231PS  Y6, Y7, Y1
-	VBROADCASTSS 128(R10), Y7
+	VBROADCASTSS 128(R11), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 192(R10), Y7
+	VBROADCASTSS 192(R11), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 256(R10), Y7
+	VBROADCASTSS 256(R11), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 320(R10), Y7
+	VBROADCASTSS 320(R11), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows6restOneExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows6restOneBlock
-	MOVQ         DI, R10
-	VMOVUPS      Y0, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y1, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y2, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y3, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y4, (R10)
-	ADDQ         R8, R10
-	VMOVUPS      Y5, (R10)
+	MOVQ         DI, R11
+	VMOVUPS      Y0, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y1, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y2, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y3, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y4, (R11)
+	ADDQ         R8, R11
+	VMOVUPS      Y5, (R11)
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, DI
 	SUBQ         $0x08, DX
@@ -4759,55 +5220,62 @@ rows6restOneEnd:
 	VMOVD        DX, X8
 	VPBROADCASTD X8, Y8
 	VPCMPGTD     laneNumbers<>+0(SB), Y8, Y8
-	VXORPS       Y0, Y0, Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	VXORPS       Y3, Y3, Y3
-	VXORPS       Y4, Y4, Y4
-	VXORPS       Y5, Y5, Y5
-	MOVQ         AX, R9
-	MOVQ         BX, R10
-	MOVQ         examples+40(FP), R11
+	MOVQ         DI, R11
+	VMASKMOVPS   (R11), Y8, Y0
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y8, Y1
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y8, Y2
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y8, Y3
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y8, Y4
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y8, Y5
+	MOVQ         AX, R10
+	MOVQ         BX, R11
+	MOVQ         examples+40(FP), R12
 
 rows6restSomeBlock:
-	MOVQ    $0x00000010, R12
-	CMPQ    R11, R12
-	CMOVQLT R11, R12
-	SUBQ    R12, R11
+	MOVQ    $0x00000010, R13
+	CMPQ    R12, R13
+	CMOVQLT R12, R13
+	SUBQ    R13, R12
 
 rows6restSomeExample:
-	VMASKMOVPS   (R9), Y8, Y6
-	VBROADCASTSS (R10), Y7
+	VMASKMOVPS   (R10), Y8, Y6
+	PREFETCHT1   (R10)(R9*1)
+	VBROADCASTSS (R11), Y7
 	VFMADD231PS  Y6, Y7, Y0
-	VBROADCASTSS 64(R10), Y7
+	VBROADCASTSS 64(R11), Y7
 	VFMADD231PS  Y6, Y7, Y1
-	VBROADCASTSS 128(R10), Y7
+	VBROADCASTSS 128(R11), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 192(R10), Y7
+	VBROADCASTSS 192(R11), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 256(R10), Y7
+	VBROADCASTSS 256(R11), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 320(R10), Y7
+	VBROADCASTSS 320(R11), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         CX, R9
-	ADDQ         $0x04, R10
-	DECQ         R12
+	ADDQ         CX, R10
+	ADDQ         $0x04, R11
+	DECQ         R13
 	JNE          rows6restSomeExample
-	ADDQ         SI, R10
-	TESTQ        R11, R11
+	ADDQ         SI, R11
+	TESTQ        R12, R12
 	JNE          rows6restSomeBlock
-	MOVQ         DI, R10
-	VMASKMOVPS   Y0, Y8, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y1, Y8, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y2, Y8, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y3, Y8, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y4, Y8, (R10)
-	ADDQ         R8, R10
-	VMASKMOVPS   Y5, Y8, (R10)
+	MOVQ         DI, R11
+	VMASKMOVPS   Y0, Y8, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y1, Y8, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y2, Y8, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y3, Y8, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y4, Y8, (R11)
+	ADDQ         R8, R11
+	VMASKMOVPS   Y5, Y8, (R11)
 
 done:
 	VZEROUPPER

@@ -16,26 +16,26 @@ var evaluationMutants = []struct {
 	{"the last example of a span left out", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width int) {
-			weighted(x, stride, columns, max(1, examples-1), a, step, rows, totals, width)
+			totals []float32, width, ahead int) {
+			weighted(x, stride, columns, max(1, examples-1), a, step, rows, totals, width, ahead)
 		}
 	}},
 	{"the last column left out", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width int) {
-			weighted(x, stride, columns, examples, a, step, rows, totals, width)
+			totals []float32, width, ahead int) {
+			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead)
 			totals[columns-1] = 0
 		}
 	}},
 	{"the coefficients of the second block those of the first", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width int) {
+			totals []float32, width, ahead int) {
 			if a = slices.Clone(a); examples > lanes {
 				copy(a[step:], a[:rows*lanes])
 			}
-			weighted(x, stride, columns, examples, a, step, rows, totals, width)
+			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead)
 		}
 	}},
 	{"the last value of a run left out", func(k *kernels) {

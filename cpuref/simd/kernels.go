@@ -204,20 +204,19 @@ type evaluateKernels struct {
 
 type (
 	weightedKernel func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-		totals []float32, width int)
+		totals []float32, width, ahead int)
 	residualKernel func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)
 )
 
-// weightedGo computes Σ a[i][r]·x_i of up to 256 examples, one block of clause 14, for some
-// columns and for rows 0..rows-1 of coefficients. Example i has its columns from
-// x[i·stride] and its coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r
-// go to totals from r·width.
+// weightedGo goes on with Σ a[i][r]·x_i, one block of clause 14, for some examples, some columns
+// and rows 0..rows-1 of coefficients. Example i has its columns from x[i·stride] and its
+// coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r are those from
+// totals[r·width]. The assembly fetches what lies ahead bytes behind what it reads.
 func weightedGo(
 	x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
-	width int) {
+	width, ahead int) {
 	for r := range rows {
 		total := totals[r*width : r*width+columns]
-		clear(total)
 		for i := range examples {
 			weight := a[i/lanes*step+r*lanes+i%lanes]
 			for j, v := range x[i*stride : i*stride+columns] {

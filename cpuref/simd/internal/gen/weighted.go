@@ -20,11 +20,11 @@ func rowsOfTargets(l level) {
 // value loaded, of x or a, is used for several sums.
 func weighted(l level, most, narrow int) {
 	function("weighted"+l.name, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
-		"totals []float32, width int)")
+		"totals []float32, width, ahead int)")
 	w := weightedLoop{
 		x: base("x"), stride: value("stride"), columns: value("columns"), a: base("a"),
 		step: value("step"), totals: base("totals"), width: value("width"),
-		level: l, fromX: GP64(), fromA: GP64(), left: GP64(), lane: GP64(),
+		ahead: value("ahead"), level: l, fromX: GP64(), fromA: GP64(), left: GP64(), lane: GP64(),
 	}
 	w.free = l.vectors(l.size/2 - 1)
 	for _, bytes := range []GPVirtual{w.stride, w.step, w.width} {
@@ -52,9 +52,10 @@ func weighted(l level, most, narrow int) {
 // loop has its own.
 type weightedLoop struct {
 	level
-	x, stride, columns, a, step             GPVirtual
-	totals, width, fromX, fromA, left, lane GPVirtual
-	free                                    []VecVirtual
+	x, stride, columns, a, step GPVirtual
+	totals, width, ahead        GPVirtual
+	fromX, fromA, left, lane    GPVirtual
+	free                        []VecVirtual
 }
 
 // group generates the loop over groups of columns, of some vectors each. With some, they are
@@ -76,11 +77,7 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 		CMPQ(w.columns, Imm(uint64(vectors*size/4)))
 		JLT(LabelRef(name + "End"))
 	}
-	for _, row := range acc {
-		for _, v := range row {
-			clearVector(v)
-		}
-	}
+	w.each(acc, func(v VecVirtual, at Mem) { w.load(at, some, v) })
 	MOVQ(w.x, w.fromX)
 	MOVQ(w.a, w.fromA)
 	Load(Param("examples"), w.left)
@@ -93,6 +90,9 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	Label(name + "Example")
 	for v := range x {
 		w.load(Mem{Base: w.fromX, Disp: v * size}, some, x[v])
+		if v*size%64 == 0 {
+			PREFETCHT1(Mem{Base: w.fromX, Index: w.ahead, Scale: 1, Disp: v * size})
+		}
 	}
 	for r, row := range acc {
 		at := Mem{Base: w.fromA, Disp: 4 * lanes * r}
@@ -113,15 +113,7 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	TESTQ(w.left, w.left)
 	JNE(LabelRef(name + "Block"))
 
-	MOVQ(w.totals, w.fromA)
-	for r, row := range acc {
-		for v, total := range row {
-			w.store(total, some, Mem{Base: w.fromA, Disp: v * size})
-		}
-		if r < rows-1 {
-			ADDQ(w.width, w.fromA)
-		}
-	}
+	w.each(acc, func(v VecVirtual, at Mem) { w.store(v, some, at) })
 	if some != nil {
 		JMP(LabelRef("done"))
 		return
@@ -131,6 +123,19 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	SUBQ(Imm(uint64(vectors*size/4)), w.columns)
 	JMP(LabelRef(name))
 	Label(name + "End")
+}
+
+// each does something with the vectors of totals and where they lie.
+func (w *weightedLoop) each(acc [][]VecVirtual, do func(v VecVirtual, at Mem)) {
+	MOVQ(w.totals, w.fromA)
+	for r, row := range acc {
+		for v, total := range row {
+			do(total, Mem{Base: w.fromA, Disp: v * w.size})
+		}
+		if r < len(acc)-1 {
+			ADDQ(w.width, w.fromA)
+		}
+	}
 }
 
 // rest generates the loop over the vectors of columns that are less than a group.

@@ -119,7 +119,7 @@ mutants: deps ## all broken kernels have to fail the conformance suite or the se
 # docs/devices.md has some of the figures.
 ptx: deps ## the kernels as PTX, by Debian's clang: bytes not in registers, and fma and loads of the inner loops
 	@.ci/install-deps clang-15 libclc-15
-	go test -vet=off -count=1 -run '^TestPTX$$' ./gpu -ptx clang-15
+	go test -vet=off -count=1 -v -run '^TestPTX$$' ./gpu -ptx clang-15
 
 # Change a learner: run these.
 every: deps ## every learner on every engine: make test leaves most out

@@ -68,10 +68,10 @@ row, and trains nothing. Of several files it takes the mean. Where C is not give
 label is the consensus of the model and of all annotators, each believed by a matrix that was
 learned without the row. --clean-by relabel writes that consensus.
 
---ask 50 has --out be questions instead: the 50 rows whose class is the least
-sure: there a further label tells most. With --to they are tasks of an annotation tool, the suggested label and
-its probability with each. A CSV has an empty column label; filled in, clean --checked and
-confusion estimate --clean read it.
+--ask 50 has --out be questions instead: the 50 rows whose class is the least sure: there a further
+label tells most. With --to they are tasks of an annotation tool, the suggested label and its
+probability with each. A CSV has an empty column label; filled in, clean --checked reads it. Such
+rows are wrong more often than others, so they do not tell C: for that check rows drawn at random.
 
 --survey compares each row with its 10 nearest neighbours. It lists near duplicates, and outliers.
 It says whether the order of the rows is random, in which regions and classes wrong labels are more

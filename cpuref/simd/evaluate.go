@@ -307,6 +307,11 @@ func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd 
 			rows := min(per, rEnd-row)
 			clear(totals[:rows*columns])
 			v.weighted(at*span, n, a, row, row+rows, j, j+columns, totals, columns, nextColumns)
+			if columns == d {
+				total := totals[:rows*d]
+				v.k.add(sums[row*d:][:rows*d], total, scale, total)
+				continue
+			}
 			for k := range rows {
 				total := totals[k*columns:][:columns]
 				v.k.add(sums[(row+k)*d+j:][:columns], total, scale, total)

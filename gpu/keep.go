@@ -66,6 +66,7 @@ func (e *deviceEngine) keep() (is bool, err error) {
 	if !kept.on || !e.tested || e.q.trace != nil || e.q.inUse != 0 || e.q.settle() != nil {
 		return false, nil // and release says what is wrong
 	}
+	e.q.freeKept()
 	err = closeKept()
 	again := *e
 	kept.e = &again

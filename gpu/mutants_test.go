@@ -46,7 +46,7 @@ var mutants = []mutant{
 		"m - 1 - g * CLASSES, CLASSES"},
 	{"GPU: last column not read", "score.cl", "min(column, width - 1)",
 		"min(column, max(0, width - 2))"},
-	{"tie goes to the highest class", "region.cl", "if (best < s)", "if (s >= best)"},
+	{"GPU: tie goes to the highest class", "region.cl", "if (best < s)", "if (s >= best)"},
 	{"GPU: runner-up forgotten", "region.cl", "second = best;", ""},
 	{"GPU: runner-up below the best only", "region.cl", "} else if (second < s) {",
 		"} else if (s < second) {"},

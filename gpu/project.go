@@ -212,7 +212,7 @@ func (j *projection) multiply(
 		width, height := p.panels, (rows+productRows*productBlocks-1)/(productRows*productBlocks)
 		if !j.e.cpu {
 			tile := j.e.productTile()
-			width, height = (rows+tile-1)/tile*j.e.product.local, p.panels
+			width, height = p.panels*j.e.product.local, (rows+tile-1)/tile
 		}
 		return j.e.product.launch(width, height, a, int32(f.columns), b, int32(p.panel), int32(p.from),
 			int32(p.to),

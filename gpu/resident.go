@@ -228,11 +228,12 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 	if group == many {
 		k = r.e.dense[t.width].scoreMany
 	}
-	items := t.rows
-	if r.e.cpu {
-		items = (items + scoreRows - 1) / scoreRows
+	groups := (m + group - 1) / group
+	width, height := (t.rows+scoreRows-1)/scoreRows, groups
+	if !r.e.cpu {
+		width, height = groups*k.local, (t.rows+k.local-1)/k.local
 	}
-	return k.launch(items, (m+group-1)/group, append(r.examples(t, x), r.weights, r.classes, t.scores,
+	return k.launch(width, height, append(r.examples(t, x), r.weights, r.classes, t.scores,
 		int32(t.rows), int32(r.d), int32(r.q), int32(m))...)
 }
 

@@ -124,8 +124,8 @@ part() {
 	D) benchmark variants 450 "Variants/^$device\$/$variants" ;;
 	E)
 		for fit in $fits; do
-			measure "fit $fit, torch" 100 python3 "$here/torch_runs.py" $(echo "$fit" | tr , ' ')
-			measure "fit $fit, opencl" 120 "$uma" bench --json --quiet --device "$device" --repeat 1 $logistic \
+			measure "fit $fit, torch" 80 python3 "$here/torch_runs.py" $(echo "$fit" | tr , ' ')
+			measure "fit $fit, opencl" 150 "$uma" bench --json --quiet --device "$device" --repeat 1 $logistic \
 				--synthetic "${fit%,*}" --steps "${fit##*,}"
 		done
 		;;

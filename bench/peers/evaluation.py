@@ -6,8 +6,9 @@ evaluation of the same sizes (scipy's of sparse examples) and peak.c in turns, R
 (3), from the top of the repository; numpy also with OpenBLAS told to use AVX-512. An
 evaluation is scores, softmax, loss, residuals and X' times these, in float32. Prints for
 each size the best time of each, the engine's share of the float32 fma peak (two operations
-for each term of the two products) and of the memory bandwidth (one reading of X), and how
-many times as long numpy takes.
+for each term of the two products) and of the memory bandwidth (one reading of X), the GB/s
+that go through its caches for sparse X, whose work they are (each value twice with its place,
+Q weights and Q coefficients), and how many times as long numpy takes.
 """
 import json
 import os
@@ -81,6 +82,7 @@ def main(runs=3, *packages):
         for engine, s in engines.items():
             rows.append({"form": form, "n": n, "d": d, "q": q, "engine": engine, "seconds": s, "numpy": least[key],
                          "fma_share": 4 * stored * q / s / 1e9 / flops,
+                         "cached_gb_per_s": stored * (16 + 8 * q) / s / 1e9 if form == "sparse" else None,
                          "bandwidth_share": stored * (4 if form == "dense" else 8) / s / 1e9 / rate})
     return {"gflop_per_s": flops, "gb_per_s": rate, "rows": rows}
 
@@ -96,5 +98,5 @@ if __name__ == "__main__":
         else:
             print("peak {gflop_per_s:.0f} GFLOP/s, memory {gb_per_s:.1f} GB/s".format(**result))
             for r in result["rows"]:
-                print("{form} n={n} d={d} Q={q} {engine}: {ms:.2f} ms, {fma:.0f} % of the fma peak, {band:.0f} % of bandwidth; numpy {npms:.1f} ms, {times:.1f} times as long".format(
-                    ms=1e3 * r["seconds"], fma=100 * r["fma_share"], band=100 * r["bandwidth_share"], npms=1e3 * r["numpy"], times=r["numpy"] / r["seconds"], **r))
+                print("{form} n={n} d={d} Q={q} {engine}: {ms:.2f} ms, {fma:.0f} % of the fma peak, {band:.0f} % of bandwidth{cached}; numpy {npms:.1f} ms, {times:.1f} times as long".format(
+                    ms=1e3 * r["seconds"], fma=100 * r["fma_share"], band=100 * r["bandwidth_share"], cached=f", {r['cached_gb_per_s']:.0f} GB/s cached" if r["cached_gb_per_s"] else "", npms=1e3 * r["numpy"], times=r["numpy"] / r["seconds"], **r))

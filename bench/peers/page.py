@@ -94,8 +94,8 @@ class Page:
         if "evaluation" not in self.r:
             return "Not measured."
         rows = [[f"{e['form']}, {e['n']} × {e['d']}, Q = {e['q']}", e["engine"], number(1e3 * e["seconds"]), number(100 * e["fma_share"]),
-                 number(100 * e["bandwidth_share"]), number(1e3 * e["numpy"]), number(e["numpy"] / e["seconds"])] for e in self.r["evaluation"]["rows"]]
-        head = ["examples", "engine", "ms", "% of the fma peak", "% of bandwidth", "numpy's ms", "times uma-gpu's"]
+                 number(100 * e["bandwidth_share"]), number(e.get("cached_gb_per_s")) if e.get("cached_gb_per_s") else "", number(1e3 * e["numpy"]), number(e["numpy"] / e["seconds"])] for e in self.r["evaluation"]["rows"]]
+        head = ["examples", "engine", "ms", "% of the fma peak", "% of bandwidth", "GB/s of caches", "numpy's ms", "times uma-gpu's"]
         return table(head, rows, 2) + (f"\n\nAll cores together make {number(self.r['evaluation']['gflop_per_s'])} GFLOP/s by float32 fma and read "
                                        f"{number(self.r['evaluation']['gb_per_s'])} GB/s of memory (bench/peers/peak.c).")
 
@@ -158,7 +158,8 @@ In brackets without the start of Python and its imports; of uma-gpu, its steps.
 
 Scores, softmax, corrected residuals, loss and weighted sums of one W in float32, beside numpy's without correction (scipy's for
 sparse examples, with the better OpenBLAS). The fma peak counts two operations for each term of the two products, the bandwidth
-one reading of the examples. The least of three runs (bench/peers/evaluation.py).
+one reading of the examples. Sparse examples are judged by what goes through the caches: each value
+twice with its place, Q weights and Q coefficients. The least of three runs (bench/peers/evaluation.py).
 
 {self.evaluations()}
 

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -234,6 +237,49 @@ func TestIssuesOfProbabilities(t *testing.T) {
 	}
 	fail(t, 1, "flat.csv 499 500", "issues", "--data", noisy, "--probabilities",
 		write(t, dir, "flat.csv", rest.String()[:rest.Len()-40]))
+}
+
+// A survey finds what was put into the data, counts rows from 1, and says so to people.
+func TestIssuesSurvey(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	lines := make([]string, 300)
+	for i := range lines {
+		var b strings.Builder
+		class := i % 2
+		if i == 200 {
+			class = 2
+		}
+		for range 6 {
+			fmt.Fprintf(&b, "%.4f,", rng.NormFloat64()+float64(3*(class%2)))
+		}
+		lines[i] = b.String() + string(rune('a'+class))
+	}
+	lines[20] = lines[130][:len(lines[130])-1] + "b" // an equal row is no near duplicate
+	near := strings.Split(lines[131], ",")
+	near[0] += "1"
+	lines[50] = strings.Join(near, ",")
+	lines[99] = "90,90,90,90,90,90,b"
+	dir := t.TempDir()
+	data := write(t, dir, "x.csv", strings.Join(lines, "\n")+"\n")
+	stdout, _ := succeed(t, "issues", "--data", data, "--survey", "--json")
+	r := decode[issues.Report](t, stdout).Survey
+	if len(r.Near) != 1 || !slices.Equal(r.Near[0], []int{51, 132}) || len(r.Outliers) != 1 ||
+		r.Outliers[0].Example != 100 || r.OrderP <= 0.01 || !slices.Equal(r.Rare, []string{"c"}) {
+		t.Errorf("found %+v", r)
+	}
+	slices.SortStableFunc(lines, func(a, b string) int {
+		return cmp.Compare(a[len(a)-1], b[len(b)-1])
+	})
+	data = write(t, dir, "x.csv", strings.Join(lines, "\n")+"\n")
+	stdout, _ = succeed(t, "issues", "--data", data, "--survey", "--quiet")
+	if !facts.Told(stdout, "survey outliers 1 order p 0.005 rare classes 1 c") {
+		t.Errorf("printed\n%s", stdout)
+	}
+	data = write(t, dir, "x.csv", strings.Join(lines[140:160], "\n")+"\n")
+	stdout, _ = succeed(t, "issues", "--data", data, "--survey", "--quiet")
+	if !facts.Told(stdout, "survey neighbours 30") {
+		t.Errorf("printed\n%s", stdout)
+	}
 }
 
 func TestIssuesUsage(t *testing.T) {

@@ -1,5 +1,5 @@
 // Package simd is the engine for processors: the bits of cpuref, computed with
-// AVX-512 or with AVX2 and FMA where the processor has them, else by plain Go
+// AVX-512, with AVX2 and FMA or with NEON where the processor has them, else by plain Go
 // loops. It needs neither OpenCL nor cgo. The tag purego leaves the assembly out.
 //
 // Where a result depends on the order of its operations (clauses 1, 4 and 6 of
@@ -181,5 +181,6 @@ func (r *resident) sweep(do func(r *resident, task int, own *worker), tasks, exa
 }
 
 //go:generate go run -C internal/gen . -out ../../kernels_amd64.s -stubs ../../kernels_amd64.go -pkg simd
+//go:generate go run -C internal/gen . -neon ../../neon_arm64.s
 //go:generate go run -C internal/gen . -project -out ../../project_amd64.s -stubs ../../project_amd64.go -pkg simd
 //go:generate go run -C internal/gen . -evaluate -out ../../evaluate_amd64.s -stubs ../../evaluate_amd64.go -pkg simd

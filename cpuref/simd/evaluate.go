@@ -227,7 +227,7 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 		})
 		v.each(len(v.columns)*panels(count, lanes), 0, work*sparseCost, v.sumColumns)
 	case ownSums(count, v.x.D):
-		per := max(1, min(spansPerTask, spans/(4*runtime.GOMAXPROCS(0))))
+		per := max(1, min(spansPerTask, spans/(16*runtime.GOMAXPROCS(0))))
 		v.each(panels(spans, per), per*span, 2*work, func(task int, own *worker) {
 			for at := task * per; at < min((task+1)*per, spans); at++ {
 				v.sumOwn(at, at+1 == min((task+1)*per, spans), own, fill)
@@ -305,10 +305,15 @@ func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd 
 		columns := min(sumColumns, jEnd-j)
 		for row := r; row < rEnd; row += per {
 			rows := min(per, rEnd-row)
-			clear(totals[:rows*sumColumns])
-			v.weighted(at*span, n, a, row, row+rows, j, j+columns, totals, sumColumns, nextColumns)
+			clear(totals[:rows*columns])
+			v.weighted(at*span, n, a, row, row+rows, j, j+columns, totals, columns, nextColumns)
+			if columns == d {
+				total := totals[:rows*d]
+				v.k.add(sums[row*d:][:rows*d], total, scale, total)
+				continue
+			}
 			for k := range rows {
-				total := totals[k*sumColumns:][:columns]
+				total := totals[k*columns:][:columns]
 				v.k.add(sums[(row+k)*d+j:][:columns], total, scale, total)
 			}
 		}

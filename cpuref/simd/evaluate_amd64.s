@@ -546,7 +546,6 @@ rows1restOneBlock:
 
 rows1restOneExample:
 	VMOVUPS          (R10), Z1
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z1, Z0
 	ADDQ             CX, R10
 	ADDQ             $0x04, R11
@@ -583,7 +582,6 @@ rows1restSomeBlock:
 
 rows1restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z1
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z1, Z0
 	ADDQ             CX, R10
 	ADDQ             $0x04, R11
@@ -681,7 +679,6 @@ rows2restOneBlock:
 
 rows2restOneExample:
 	VMOVUPS          (R10), Z2
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z2, Z0
 	VFMADD231PS.BCST 64(R11), Z2, Z1
 	ADDQ             CX, R10
@@ -703,10 +700,10 @@ rows2restOneExample:
 rows2restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -723,7 +720,6 @@ rows2restSomeBlock:
 
 rows2restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z2
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z2, Z0
 	VFMADD231PS.BCST 64(R11), Z2, Z1
 	ADDQ             CX, R10
@@ -841,7 +837,6 @@ rows3restOneBlock:
 
 rows3restOneExample:
 	VMOVUPS          (R10), Z3
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z3, Z0
 	VFMADD231PS.BCST 64(R11), Z3, Z1
 	VFMADD231PS.BCST 128(R11), Z3, Z2
@@ -866,10 +861,10 @@ rows3restOneExample:
 rows3restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -888,7 +883,6 @@ rows3restSomeBlock:
 
 rows3restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z3
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z3, Z0
 	VFMADD231PS.BCST 64(R11), Z3, Z1
 	VFMADD231PS.BCST 128(R11), Z3, Z2
@@ -1026,7 +1020,6 @@ rows4restOneBlock:
 
 rows4restOneExample:
 	VMOVUPS          (R10), Z4
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z4, Z0
 	VFMADD231PS.BCST 64(R11), Z4, Z1
 	VFMADD231PS.BCST 128(R11), Z4, Z2
@@ -1054,10 +1047,10 @@ rows4restOneExample:
 rows4restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -1078,7 +1071,6 @@ rows4restSomeBlock:
 
 rows4restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z4
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z4, Z0
 	VFMADD231PS.BCST 64(R11), Z4, Z1
 	VFMADD231PS.BCST 128(R11), Z4, Z2
@@ -1236,7 +1228,6 @@ rows5restOneBlock:
 
 rows5restOneExample:
 	VMOVUPS          (R10), Z5
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z5, Z0
 	VFMADD231PS.BCST 64(R11), Z5, Z1
 	VFMADD231PS.BCST 128(R11), Z5, Z2
@@ -1267,10 +1258,10 @@ rows5restOneExample:
 rows5restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -1293,7 +1284,6 @@ rows5restSomeBlock:
 
 rows5restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z5
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z5, Z0
 	VFMADD231PS.BCST 64(R11), Z5, Z1
 	VFMADD231PS.BCST 128(R11), Z5, Z2
@@ -1471,7 +1461,6 @@ rows6restOneBlock:
 
 rows6restOneExample:
 	VMOVUPS          (R10), Z6
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z6, Z0
 	VFMADD231PS.BCST 64(R11), Z6, Z1
 	VFMADD231PS.BCST 128(R11), Z6, Z2
@@ -1505,10 +1494,10 @@ rows6restOneExample:
 rows6restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -1533,7 +1522,6 @@ rows6restSomeBlock:
 
 rows6restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z6
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z6, Z0
 	VFMADD231PS.BCST 64(R11), Z6, Z1
 	VFMADD231PS.BCST 128(R11), Z6, Z2
@@ -1685,7 +1673,6 @@ rows7restOneBlock:
 
 rows7restOneExample:
 	VMOVUPS          (R10), Z7
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z7, Z0
 	VFMADD231PS.BCST 64(R11), Z7, Z1
 	VFMADD231PS.BCST 128(R11), Z7, Z2
@@ -1722,10 +1709,10 @@ rows7restOneExample:
 rows7restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -1752,7 +1739,6 @@ rows7restSomeBlock:
 
 rows7restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z7
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z7, Z0
 	VFMADD231PS.BCST 64(R11), Z7, Z1
 	VFMADD231PS.BCST 128(R11), Z7, Z2
@@ -1918,7 +1904,6 @@ rows8restOneBlock:
 
 rows8restOneExample:
 	VMOVUPS          (R10), Z8
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z8, Z0
 	VFMADD231PS.BCST 64(R11), Z8, Z1
 	VFMADD231PS.BCST 128(R11), Z8, Z2
@@ -1958,10 +1943,10 @@ rows8restOneExample:
 rows8restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -1990,7 +1975,6 @@ rows8restSomeBlock:
 
 rows8restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z8
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z8, Z0
 	VFMADD231PS.BCST 64(R11), Z8, Z1
 	VFMADD231PS.BCST 128(R11), Z8, Z2
@@ -2170,7 +2154,6 @@ rows9restOneBlock:
 
 rows9restOneExample:
 	VMOVUPS          (R10), Z9
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z9, Z0
 	VFMADD231PS.BCST 64(R11), Z9, Z1
 	VFMADD231PS.BCST 128(R11), Z9, Z2
@@ -2213,10 +2196,10 @@ rows9restOneExample:
 rows9restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -2247,7 +2230,6 @@ rows9restSomeBlock:
 
 rows9restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z9
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z9, Z0
 	VFMADD231PS.BCST 64(R11), Z9, Z1
 	VFMADD231PS.BCST 128(R11), Z9, Z2
@@ -2441,7 +2423,6 @@ rows10restOneBlock:
 
 rows10restOneExample:
 	VMOVUPS          (R10), Z10
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z10, Z0
 	VFMADD231PS.BCST 64(R11), Z10, Z1
 	VFMADD231PS.BCST 128(R11), Z10, Z2
@@ -2487,10 +2468,10 @@ rows10restOneExample:
 rows10restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -2523,7 +2504,6 @@ rows10restSomeBlock:
 
 rows10restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z10
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z10, Z0
 	VFMADD231PS.BCST 64(R11), Z10, Z1
 	VFMADD231PS.BCST 128(R11), Z10, Z2
@@ -2731,7 +2711,6 @@ rows11restOneBlock:
 
 rows11restOneExample:
 	VMOVUPS          (R10), Z11
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z11, Z0
 	VFMADD231PS.BCST 64(R11), Z11, Z1
 	VFMADD231PS.BCST 128(R11), Z11, Z2
@@ -2780,10 +2759,10 @@ rows11restOneExample:
 rows11restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -2818,7 +2797,6 @@ rows11restSomeBlock:
 
 rows11restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z11
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z11, Z0
 	VFMADD231PS.BCST 64(R11), Z11, Z1
 	VFMADD231PS.BCST 128(R11), Z11, Z2
@@ -3040,7 +3018,6 @@ rows12restOneBlock:
 
 rows12restOneExample:
 	VMOVUPS          (R10), Z12
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z12, Z0
 	VFMADD231PS.BCST 64(R11), Z12, Z1
 	VFMADD231PS.BCST 128(R11), Z12, Z2
@@ -3092,10 +3069,10 @@ rows12restOneExample:
 rows12restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -3132,7 +3109,6 @@ rows12restSomeBlock:
 
 rows12restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z12
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z12, Z0
 	VFMADD231PS.BCST 64(R11), Z12, Z1
 	VFMADD231PS.BCST 128(R11), Z12, Z2
@@ -3368,7 +3344,6 @@ rows13restOneBlock:
 
 rows13restOneExample:
 	VMOVUPS          (R10), Z13
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z13, Z0
 	VFMADD231PS.BCST 64(R11), Z13, Z1
 	VFMADD231PS.BCST 128(R11), Z13, Z2
@@ -3423,10 +3398,10 @@ rows13restOneExample:
 rows13restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -3465,7 +3440,6 @@ rows13restSomeBlock:
 
 rows13restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z13
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z13, Z0
 	VFMADD231PS.BCST 64(R11), Z13, Z1
 	VFMADD231PS.BCST 128(R11), Z13, Z2
@@ -3715,7 +3689,6 @@ rows14restOneBlock:
 
 rows14restOneExample:
 	VMOVUPS          (R10), Z14
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z14, Z0
 	VFMADD231PS.BCST 64(R11), Z14, Z1
 	VFMADD231PS.BCST 128(R11), Z14, Z2
@@ -3773,10 +3746,10 @@ rows14restOneExample:
 rows14restOneEnd:
 	TESTQ     DX, DX
 	JE        done
-	MOVL      $0x00000001, R10
-	SHLXL     DX, R10, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R9
+	SHLXL     DX, R9, R9
+	DECL      R9
+	KMOVW     R9, K1
 	MOVQ      DI, R11
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R8, R11
@@ -3817,7 +3790,6 @@ rows14restSomeBlock:
 
 rows14restSomeExample:
 	VMOVUPS.Z        (R10), K1, Z14
-	PREFETCHT1       (R10)(R9*1)
 	VFMADD231PS.BCST (R11), Z14, Z0
 	VFMADD231PS.BCST 64(R11), Z14, Z1
 	VFMADD231PS.BCST 128(R11), Z14, Z2
@@ -4357,7 +4329,6 @@ rows1restOneBlock:
 
 rows1restOneExample:
 	VMOVUPS      (R10), Y1
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y2
 	VFMADD231PS  Y1, Y2, Y0
 	ADDQ         CX, R10
@@ -4394,7 +4365,6 @@ rows1restSomeBlock:
 
 rows1restSomeExample:
 	VMASKMOVPS   (R10), Y3, Y1
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y2
 	VFMADD231PS  Y1, Y2, Y0
 	ADDQ         CX, R10
@@ -4491,7 +4461,6 @@ rows2restOneBlock:
 
 rows2restOneExample:
 	VMOVUPS      (R10), Y2
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y3
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS 64(R11), Y3
@@ -4534,7 +4503,6 @@ rows2restSomeBlock:
 
 rows2restSomeExample:
 	VMASKMOVPS   (R10), Y4, Y2
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y3
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS 64(R11), Y3
@@ -4631,7 +4599,6 @@ rows3restOneBlock:
 
 rows3restOneExample:
 	VMOVUPS      (R10), Y3
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y4
 	VFMADD231PS  Y3, Y4, Y0
 	VBROADCASTSS 64(R11), Y4
@@ -4680,7 +4647,6 @@ rows3restSomeBlock:
 
 rows3restSomeExample:
 	VMASKMOVPS   (R10), Y5, Y3
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y4
 	VFMADD231PS  Y3, Y4, Y0
 	VBROADCASTSS 64(R11), Y4
@@ -4792,7 +4758,6 @@ rows4restOneBlock:
 
 rows4restOneExample:
 	VMOVUPS      (R10), Y4
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y5
 	VFMADD231PS  Y4, Y5, Y0
 	VBROADCASTSS 64(R11), Y5
@@ -4847,7 +4812,6 @@ rows4restSomeBlock:
 
 rows4restSomeExample:
 	VMASKMOVPS   (R10), Y6, Y4
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y5
 	VFMADD231PS  Y4, Y5, Y0
 	VBROADCASTSS 64(R11), Y5
@@ -4974,7 +4938,6 @@ rows5restOneBlock:
 
 rows5restOneExample:
 	VMOVUPS      (R10), Y5
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y6
 	VFMADD231PS  Y5, Y6, Y0
 	VBROADCASTSS 64(R11), Y6
@@ -5035,7 +4998,6 @@ rows5restSomeBlock:
 
 rows5restSomeExample:
 	VMASKMOVPS   (R10), Y7, Y5
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y6
 	VFMADD231PS  Y5, Y6, Y0
 	VBROADCASTSS 64(R11), Y6
@@ -5177,7 +5139,6 @@ rows6restOneBlock:
 
 rows6restOneExample:
 	VMOVUPS      (R10), Y6
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y7
 	VFMADD231PS  Y6, Y7, Y0
 	VBROADCASTSS 64(R11), Y7
@@ -5244,7 +5205,6 @@ rows6restSomeBlock:
 
 rows6restSomeExample:
 	VMASKMOVPS   (R10), Y8, Y6
-	PREFETCHT1   (R10)(R9*1)
 	VBROADCASTSS (R11), Y7
 	VFMADD231PS  Y6, Y7, Y0
 	VBROADCASTSS 64(R11), Y7

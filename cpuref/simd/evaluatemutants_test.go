@@ -13,6 +13,37 @@ var evaluationMutants = []struct {
 	name   string
 	change func(k *kernels)
 }{
+	{"the scores of the first class those of the last", func(k *kernels) {
+		k.dense = slices.Clone(k.dense)
+		for i, dense := range k.dense {
+			k.dense[i] = func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
+				ahead int) {
+				lines = slices.Clone(lines)
+				lines[0] = lines[len(lines)-1]
+				dense(x, d, blocks, w, lines, scores, step, ahead)
+			}
+		}
+	}},
+	{"the last value of sparse examples left out", func(k *kernels) {
+		k.sparse = slices.Clone(k.sparse)
+		for i, sparse := range k.sparse {
+			k.sparse[i] = func(starts []int64, columns []int32, values, w []float32, n int, out []float32) {
+				values = slices.Clone(values)
+				values[len(values)-1] = 0
+				sparse(starts, columns, values, w, n, out)
+			}
+		}
+	}},
+	{"the totals of a part forgotten", func(k *kernels) {
+		weighted := k.weighted
+		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
+			totals []float32, width, ahead int) {
+			for r := range rows {
+				clear(totals[r*width:][:columns])
+			}
+			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead)
+		}
+	}},
 	{"the last example of a span left out", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,

@@ -98,7 +98,8 @@ __kernel void product(__global const float *restrict a, int lda,
 
 #else
 
-// A work-group computes TILE rows of a panel. Each work-item owns EACH neighbouring rows of
+// Work-group (p, t) computes TILE rows of panel p, from t·TILE on: those of the same rows run side
+// by side, and all but the first find these in a cache. Each work-item owns EACH neighbouring rows of
 // WIDTH columns, or of several times WIDTH where a work-group is small. STEPS columns of
 // both factors at a time lie in local memory, with a gap after each to spread the banks.
 #define EACH 16
@@ -121,8 +122,8 @@ void product(__global const float *restrict a, int lda,
 	__local vec_t ra[STEPS * (TILE + GAP) / WIDTH];
 	__local vec_t rb[STEPS * COLUMNS / WIDTH];
 	const int l = (int)get_local_id(0);
-	const int p = (int)get_global_id(1);
-	const int first = (int)get_group_id(0) * TILE;
+	const int p = (int)get_group_id(0);
+	const int first = (int)get_global_id(1) * TILE;
 	const int mine = l / ACROSS * EACH;
 	b += (size_t)p * (to - from) * COLUMNS;
 

@@ -6,6 +6,25 @@
 //
 // Work-item i takes example i, unless a kernel says otherwise.
 
+#if CPU
+// predict_block scans classes upwards, for all lanes of block b: predictions, and margins to the
+// runners-up.
+void predict_block(__global const float *scores, int Q, size_t b, float *classes, float *margins)
+{
+	__global const float16 *score = (__global const float16 *)scores + b * Q;
+	float16 best = -INFINITY, second = -INFINITY;
+	float16 class = 0.0f; // only moved, and so exact
+	for (int r = 0; r < Q; r++) {
+		const float16 s = score[r];
+		const int16 leads = best < s;
+		second = select(select(second, s, second < s), best, leads);
+		best = select(best, s, leads);
+		class = select(class, (float16)(r), leads);
+	}
+	vstore16(class, 0, classes);
+	vstore16(best - second, 0, margins);
+}
+#else
 // predict_one scans classes upwards: prediction, and margin to the runner-up.
 int predict_one(__global const float *scores, int Q, size_t i, float *margin)
 {
@@ -24,24 +43,6 @@ int predict_one(__global const float *scores, int Q, size_t i, float *margin)
 	}
 	*margin = best - second;
 	return class;
-}
-
-#if CPU
-// predict_block is predict_one for all lanes of block b.
-void predict_block(__global const float *scores, int Q, size_t b, float *classes, float *margins)
-{
-	__global const float16 *score = (__global const float16 *)scores + b * Q;
-	float16 best = -INFINITY, second = -INFINITY;
-	float16 class = 0.0f; // only moved, and so exact
-	for (int r = 0; r < Q; r++) {
-		const float16 s = score[r];
-		const int16 leads = best < s;
-		second = select(select(second, s, second < s), best, leads);
-		best = select(best, s, leads);
-		class = select(class, (float16)(r), leads);
-	}
-	vstore16(class, 0, classes);
-	vstore16(best - second, 0, margins);
 }
 #endif
 
@@ -132,15 +133,6 @@ void place_one(__global int *place, volatile __global int *moved, size_t i, int 
 	}
 }
 
-// assign_one finds the place of example i from its scores.
-void assign_one(__global const float *scores, __global int *place, volatile __global int *moved,
-                int Q, float alpha, size_t i)
-{
-	float margin;
-	const int p = predict_one(scores, Q, i, &margin);
-	place_one(place, moved, i, 2 * p + (margin >= alpha ? 1 : 0));
-}
-
 //   place  what the last assignment said of each example: 2·prediction, plus 1 if
 //          its margin reached alpha, which puts it in the region; -1 before the
 //          first. Brought up to date.
@@ -162,7 +154,10 @@ __kernel void assign(__global const float *restrict scores, __global int *restri
 		place_one(place, moved, b * LANES + l, 2 * (int)classes[l] + (margins[l] >= alpha ? 1 : 0));
 #else
 	const size_t i = get_global_id(0);
-	if (i < (size_t)rows)
-		assign_one(scores, place, moved, Q, alpha, i);
+	if (i < (size_t)rows) {
+		float margin;
+		const int p = predict_one(scores, Q, i, &margin);
+		place_one(place, moved, i, 2 * p + (margin >= alpha ? 1 : 0));
+	}
 #endif
 }

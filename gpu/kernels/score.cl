@@ -12,7 +12,9 @@
 //   scores   written for the m chosen classes only
 //
 // Work-item (u, g) computes group g for ROWS examples at a time on a CPU, whose fma
-// needs several sums under way to be busy; for one example on a GPU.
+// needs several sums under way to be busy. On a GPU work-group (g, t) computes it for
+// examples t·GROUP and more, one a work-item: those of the same examples run side by side,
+// and all but the first find these in a cache.
 //
 // Macros, given by the host (gpu/kernels.go):
 //   ROWS   on a CPU, as above: 8
@@ -130,8 +132,8 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 {
 	__local float part[GROUP * (WIDTH + 1)];
 	const int l = (int)get_local_id(0);
-	const int g = (int)get_global_id(1);
-	const int u = (int)get_global_id(0); // its example; u - l is the first one of the group
+	const int g = (int)get_group_id(0);
+	const int u = (int)get_global_id(1) * GROUP + l; // its example; u - l is the first one of the group
 	__global const vec_t *wg = (__global const vec_t *)w + (size_t)g * d;
 
 	vec_t total = 0.0f;

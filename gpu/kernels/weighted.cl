@@ -146,8 +146,8 @@ __kernel void weighted(EXAMPLES, __global const float *restrict a, __global long
 #define AT_ONCE 16 // host: weightedClasses
 #define STEPS 32
 
-// Work-item (j, u + g·ranges) takes column j for the g-th AT_ONCE classes and the blocks of
-// range u.
+// Work-item (j, u·groups + g) takes column j for the g-th AT_ONCE classes, of so many groups, and
+// the blocks of range u: that of the same range is soon in a cache.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
               float scale, int first, int end, int d, int R, int low, int classes, int ranges)
@@ -155,8 +155,9 @@ void weighted(EXAMPLES, __global const float *restrict a, __global long *restric
 	__local float16 part[STEPS];
 	const int l = (int)get_local_id(0);
 	const int j = min((int)get_global_id(0), d - 1);
-	const int u = (int)get_global_id(1) % ranges;
-	const int group = (int)get_global_id(1) / ranges * AT_ONCE;
+	const int groups = (classes + AT_ONCE - 1) / AT_ONCE;
+	const int u = (int)get_global_id(1) / groups;
+	const int group = (int)get_global_id(1) % groups * AT_ONCE;
 	const int count = min(AT_ONCE, classes - group);
 	long sum[AT_ONCE];
 	UNROLL(AT_ONCE)

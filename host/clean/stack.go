@@ -155,7 +155,7 @@ func kept(said []*candidate, shares []float64) (parts []part) {
 	return parts
 }
 
-// trusted says whether a candidate may be part of the model. The labels must tell most classes of
+// trusted says whether a candidate may be part of the model. The labels must tell some class of
 // its noise. Without checked rows, its noise must leave labels right about as often as they are any
 // other, and more often than chance; and its classes must not be surely farther from the labels
 // than those of the best that takes these for right.
@@ -163,7 +163,7 @@ func (c *contest) trusted(s *candidate) bool {
 	switch {
 	case s.noise == nil:
 		return true
-	case 2*len(s.noise.Unidentified) >= c.q:
+	case len(s.noise.Unidentified) == c.q:
 		return false
 	case len(c.known) >= LeastRight:
 		return true

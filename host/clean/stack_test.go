@@ -177,9 +177,9 @@ func TestTrustedNoise(t *testing.T) {
 			if got := c.trusted(s); got != of.want {
 				t.Errorf("%s, one class not told: got %v, want %v", of.name, got, of.want)
 			}
-			of.noise.Unidentified = []int{0, 1}
+			of.noise.Unidentified = []int{0, 1, 2}
 			if c.trusted(s) {
-				t.Errorf("%s: trusted although labels do not tell most classes", of.name)
+				t.Errorf("%s: trusted although labels tell no class", of.name)
 			}
 		}
 	}

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
 from umagpu import (Error, NoisyClassifier, PredictionSets, consensus, corrected_accuracy,
-                    estimate_confusion, find_label_issues, query)
+                    estimate_confusion, find_label_issues, query, survey)
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +93,14 @@ def test_query(noisy):
     X, y, true, _ = noisy
     asked = query(X[200:], X[:200], true[:200], k=7)
     assert len(set(asked)) == 7 and asked.max() < len(X) - 200
+
+
+def test_survey(noisy):
+    X, y, _, C = noisy
+    X = X.copy()
+    X[70] = X[30] + 1e-4
+    X[9] = 50 * X.max()
+    found = survey(y, X, confusion=C)
+    assert [30, 70] in found["near_duplicates"] and found["outliers"][0]["example"] == 9
+    order = np.argsort(y, kind="stable")
+    assert survey(y[order], X[order], confusion=C)["order_p"] <= 0.01

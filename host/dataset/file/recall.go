@@ -67,24 +67,25 @@ func (r *Recall) Forget() bool {
 	return had
 }
 
-// What is kept takes at most that share of the memory that is left, and that many values.
+// What came last takes at most that share of the memory that is left, and recallMost values; all
+// together, if there are more, recallAll.
 const recallShare = 8
 
-var recallMost int64 = 1 << 28
+var recallMost, recallAll int64 = 1 << 28, 1 << 26
 
 // put keeps the values of d, nil if they are too many. What was used long ago makes room.
 func (r *Recall) put(key [3]uint64, d *dataset.Dataset) *recalled {
 	k := &recalled{of: r, key: key, x: d.X[:len(d.X):len(d.X)], n: d.N, d: d.D,
 		stored: countStored(d.X)}
-	most := int(min(recallMost, memory.Available()/recallShare/4))
-	if len(k.x) > most {
+	if int64(len(k.x)) > min(recallMost, memory.Available()/recallShare/4) {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last = append(r.last, k)
-	for all, at := 0, len(r.last)-1; at >= 0; at-- {
-		if all += len(r.last[at].x); all > most {
+	all := int64(len(k.x))
+	for at := len(r.last) - 2; at >= 0; at-- {
+		if all += int64(len(r.last[at].x)); all > recallAll {
 			r.last = slices.Delete(r.last, 0, at+1)
 			break
 		}

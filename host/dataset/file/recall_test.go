@@ -97,8 +97,8 @@ func TestRecall(t *testing.T) {
 
 // TestRecallIsBounded: what was used long ago makes room; what is too large is not kept.
 func TestRecallIsBounded(t *testing.T) {
-	defer func(most int64) { recallMost = most }(recallMost)
-	recallMost = 50
+	defer func(most, all int64) { recallMost, recallAll = most, all }(recallMost, recallAll)
+	recallMost, recallAll = 100, 50
 	dir := t.TempDir()
 	r := NewRecall([]string{dir})
 	known := func(c byte, rows int) bool {
@@ -121,7 +121,7 @@ func TestRecallIsBounded(t *testing.T) {
 		rows int
 		want bool
 	}{{1, 5, false}, {5, 5, false}, {1, 5, true}, {9, 5, false}, {1, 5, true}, {5, 5, false},
-		{1, 13, false}, {1, 13, false}, {5, 5, true}} {
+		{1, 13, false}, {1, 13, true}, {5, 5, false}, {1, 26, false}, {1, 26, false}, {5, 5, true}} {
 		if got := known(step.c, step.rows); got != step.want {
 			t.Errorf("step %d: kept %v, wanted %v", at, got, step.want)
 		}

@@ -6,10 +6,10 @@ starts with the first call. A model has the bytes that the command line writes.
 
 from ._classifier import DoubtWarning, KernelMap, NoisyClassifier, Page
 from ._labels import (PredictionSets, consensus, corrected_accuracy, estimate_confusion,
-                      find_label_issues, query)
+                      find_label_issues, query, survey)
 from ._worker import Error, WorkerDied, run
 
 __version__ = "0.1.0"
 __all__ = ["DoubtWarning", "Error", "KernelMap", "NoisyClassifier", "Page", "PredictionSets",
            "WorkerDied", "consensus", "corrected_accuracy", "estimate_confusion",
-           "find_label_issues", "query", "run"]
+           "find_label_issues", "query", "run", "survey"]

@@ -130,6 +130,21 @@ def _quality_by_models(labels: Any, X: Any, confusion: Any, options: dict[str, A
     return quality, other
 
 
+def survey(labels: Any, X: Any, *, confusion: Any = None, **options: Any) -> dict[str, Any]:
+    """Return what uma-gpu issues --survey tells of the data: near duplicates, outliers, whether the
+    order is random, rare classes, and groups and classes that do badly. Rows are counted from 0."""
+    labels = column_or_1d(labels)
+    classes, named = labels_of(labels)
+    with Call() as call:
+        found: dict[str, Any] = call.json(
+            "issues", "--survey", "--data", call.array(_checked(X)), "--labels", call.array(named),
+            *noise_flags(call, confusion, classes), *flags_of(options))["survey"]
+    found["near_duplicates"] = [[i - 1 for i in rows] for rows in found["near_duplicates"]]
+    for row in found["outliers"] + found["bad_groups"]:
+        row["example"] -= 1
+    return found
+
+
 def _quality_by_probabilities(labels: Any, p: Any, confusion: Any) -> Any:
     """Return P(true = label | label, x): EM finds P(true | x), whose noisy labels are as p says."""
     index = np.searchsorted(np.unique(labels), labels)

@@ -54,7 +54,7 @@ var FlagGroups = []Group{
 	{"Questions", "answers ask k strategy committee diversity balance slack sampler session"},
 	{"Device", "device shares max-alloc memory-limit audit allow-nonconforming"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
-	{"Output", `out to proba scores sets set-score by-class checkpoint every history report profile picture dir clean-by write-clean
+	{"Output", `out to proba scores sets set-score by-class checkpoint every history report profile picture dir clean-by survey write-clean
 		write-confusion write-labels write-probabilities write-labelled axes tables markdown dry-run json verbose quiet`},
 }
 

@@ -32,6 +32,7 @@ type Options struct {
 	CleanBy       string
 	Ask           int // rows; 0 writes all of them
 	To            string
+	Survey        bool
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -67,10 +68,14 @@ row, and trains nothing. Of several files it takes the mean. Where C is not give
 label is the consensus of the model and of all annotators, each believed by a matrix that was
 learned without the row. --clean-by relabel writes that consensus.
 
---ask 50 has --out be questions instead: the 50 rows whose class is the least
-sure: there a further label tells most. With --to they are tasks of an annotation tool, the suggested label and
-its probability with each. A CSV has an empty column label; filled in, clean --checked and
-confusion estimate --clean read it.
+--ask 50 has --out be questions instead: the 50 rows whose class is the least sure: there a further
+label tells most. With --to they are tasks of an annotation tool, the suggested label and its
+probability with each. A CSV has an empty column label; filled in, clean --checked reads it. Such
+rows are wrong more often than others, so they do not tell C: for that check rows drawn at random.
+
+--survey compares each row with its 10 nearest neighbours. It lists near duplicates, and outliers.
+It says whether the order of the rows is random, in which regions and classes wrong labels are more
+frequent, which classes have less than a tenth of an equal share, and where values are missing.
 
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
 Example: uma-gpu issues --data noisy.csv --ask 50 --show text --to label-studio --out tasks.json
@@ -89,6 +94,8 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 			app.QuestionFormatFlag(&o.To),
 			&cli.StringFlag{Name: "show", Destination: &o.Shown,
 				Usage: "`COLUMN` of the data to show with --ask: a text, or a picture's path"},
+			&cli.BoolFlag{Name: "survey", Destination: &o.Survey,
+				Usage: "also look for near duplicates, outliers, order, and groups that do badly"},
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -105,6 +112,7 @@ type Report struct {
 	PerClass      []classIssues       `json:"per_class"`
 	Pairs         []pairIssues        `json:"pairs"` // the most frequent first
 	Rows          []training.IssueRow `json:"rows"`  // the issues, the worst first
+	Survey        *survey             `json:"survey,omitempty"`
 	Device        engine.Device       `json:"device,omitzero"`
 }
 
@@ -165,6 +173,11 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	rows := training.IssueRows(f.Dataset, found, f.Dataset.Firsts())
 	r := newReport(f.Dataset.Classes, rows)
+	if o.Survey {
+		if err := o.survey(ctx, f, found, &r); err != nil {
+			return err
+		}
+	}
 	r.Judges, r.Device = by, f.Engine
 	if err := app.Interrupted(ctx); err != nil {
 		return err
@@ -273,6 +286,9 @@ func (r Report) fill(row app.Row) {
 		}
 		row("%d\t%s%s\t%s\t%s", is.Example, id, app.Brief(is.Given), app.Brief(is.Predicted),
 			report.Chance(is.Quality))
+	}
+	if r.Survey != nil {
+		r.Survey.fill(row)
 	}
 }
 

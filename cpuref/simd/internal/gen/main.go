@@ -37,7 +37,12 @@ var (
 func main() {
 	project := flag.Bool("project", false, "write the kernels of projection, else all others")
 	evaluate := flag.Bool("evaluate", false, "write the kernels of evaluation")
+	arm := flag.String("neon", "", "write those of level NEON to this file")
 	flag.Parse()
+	if *arm != "" {
+		neon(*arm)
+		return
+	}
 	ConstraintExpr("amd64,!purego")
 	switch {
 	case *evaluate:

@@ -90,7 +90,7 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	Label(name + "Example")
 	for v := range x {
 		w.load(Mem{Base: w.fromX, Disp: v * size}, some, x[v])
-		if v*size%64 == 0 {
+		if v*size%64 == 0 && vectors > 1 {
 			PREFETCHT1(Mem{Base: w.fromX, Index: w.ahead, Scale: 1, Disp: v * size})
 		}
 	}

@@ -1,0 +1,184 @@
+package issues
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/neighbours"
+)
+
+// survey is what issues --survey tells of the data as a whole. Rows are numbered from 1.
+type survey struct {
+	Neighbours int                    `json:"neighbours"` // of a row; 0: too few rows to tell
+	Near       [][]int                `json:"near_duplicates"`
+	Conflicts  int                    `json:"near_duplicates_with_other_labels"` // sets
+	Outliers   []outlier              `json:"outliers"`                          // the farthest first
+	OrderP     float64                `json:"order_p"`
+	Classes    []badGroup             `json:"bad_classes"`
+	Groups     []badGroup             `json:"bad_groups"`
+	Rare       []string               `json:"rare_classes"`
+	Missing    []dataset.MissingCount `json:"missing"`
+}
+
+// outlier is a row far from all others, by the mean distance to its neighbours; 1 is the median.
+type outlier struct {
+	Example  int     `json:"example"`
+	Distance float64 `json:"distance"`
+}
+
+// badGroup is a class, or a row and those around it, whose labels are wrong more often.
+type badGroup struct {
+	Class    string `json:"class,omitempty"`
+	Example  int    `json:"example,omitempty"`
+	Examples int    `json:"examples"`
+	Issues   int    `json:"issues"`
+}
+
+// surveyNeighbours is how many neighbours tell of a row.
+const surveyNeighbours = 10
+
+// survey looks at the data of f, whose labels found judges.
+func (o *Options) survey(ctx context.Context, f *training.OutOfFold, found []estimate.Issue,
+	r *Report) error {
+	d := f.Dataset
+	s := &survey{Near: [][]int{}, Outliers: []outlier{}, Classes: []badGroup{}, Groups: []badGroup{},
+		Rare: rareClasses(r.PerClass), Missing: append([]dataset.MissingCount{}, d.Missing...)}
+	s.Classes = badClasses(r)
+	r.Survey = s
+	var rows []int // one of equal ones
+	var marked []bool
+	for i, first := range d.Firsts() {
+		if int(first) == i {
+			rows, marked = append(rows, i), append(marked, found[i].Wrong)
+		}
+	}
+	if len(rows) < neighbours.FewestForSurvey {
+		return nil
+	}
+	s.Neighbours = surveyNeighbours
+	var near *neighbours.Graph
+	err := f.Learn(ctx, func(with host.Options) (err error) {
+		near, err = neighbours.OfDataset(ctx, with.Engine, d, rows, surveyNeighbours)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	told := near.Survey(marked)
+	s.OrderP = told.OrderP
+	for _, set := range told.Near {
+		numbers, conflict := make([]int, len(set)), false
+		for k, i := range set {
+			numbers[k] = rows[i] + 1
+			conflict = conflict || d.Y[rows[i]] != d.Y[rows[set[0]]]
+		}
+		if s.Near = append(s.Near, numbers); conflict {
+			s.Conflicts++
+		}
+	}
+	for _, i := range told.Outliers {
+		s.Outliers = append(s.Outliers, outlier{rows[i] + 1, told.Distance[i]})
+	}
+	for _, g := range told.Groups {
+		bad := badGroup{Example: rows[g.Center] + 1, Examples: len(g.Examples)}
+		for _, i := range g.Examples {
+			if marked[i] {
+				bad.Issues++
+			}
+		}
+		s.Groups = append(s.Groups, bad)
+	}
+	return nil
+}
+
+// badClasses are those whose labels are wrong more often than all others by more than chance,
+// which is five in a hundred for all classes together.
+func badClasses(r *Report) []badGroup {
+	bad := []badGroup{}
+	wanted := math.Sqrt2 * math.Erfinv(1-2*0.05/float64(len(r.PerClass)))
+	for _, c := range r.PerClass {
+		n, others := float64(c.Examples), float64(r.Examples-c.Examples)
+		if n == 0 || others == 0 {
+			continue
+		}
+		all := float64(r.Issues) / float64(r.Examples)
+		more := float64(c.Issues)/n - float64(r.Issues-c.Issues)/others
+		if more > wanted*math.Sqrt(all*(1-all)*(1/n+1/others)) {
+			bad = append(bad, badGroup{Class: c.Class, Examples: c.Examples, Issues: c.Issues})
+		}
+	}
+	return bad
+}
+
+// rareClasses are those with less than a tenth of their share, were all alike.
+func rareClasses(classes []classIssues) []string {
+	rare, all := []string{}, 0
+	for _, c := range classes {
+		all += c.Examples
+	}
+	for _, c := range classes {
+		if 10*c.Examples*len(classes) < all {
+			rare = append(rare, c.Class)
+		}
+	}
+	return rare
+}
+
+// fill adds the rows of the survey for people.
+func (s *survey) fill(row app.Row) {
+	const most = 10
+	row("\nsurvey\t")
+	if s.Neighbours == 0 {
+		row("neighbours\ttoo few rows to tell, fewer than %d", neighbours.FewestForSurvey)
+	} else {
+		sets, far, groups := []string{}, []string{}, []string{}
+		for _, set := range s.Near {
+			sets = append(sets, fmt.Sprint(set))
+		}
+		for _, o := range s.Outliers {
+			far = append(far, strconv.Itoa(o.Example))
+		}
+		for _, g := range s.Groups {
+			groups = append(groups, fmt.Sprintf("%d of %d around %d", g.Issues, g.Examples, g.Example))
+		}
+		row("near duplicates\t%s", listed(sets, most))
+		row("with other labels\t%d", s.Conflicts)
+		row("outliers\t%s", listed(far, most))
+		order := "as by chance"
+		if s.OrderP <= 0.01 {
+			order = "rows near in features are near in the file, or far: shuffle them"
+		}
+		row("order\t%s, p %.3g", order, s.OrderP)
+		row("groups that do badly\t%s", listed(groups, most))
+	}
+	var classes []string
+	for _, c := range s.Classes {
+		classes = append(classes, fmt.Sprintf("%s (%d of %d)", app.Brief(c.Class), c.Issues, c.Examples))
+	}
+	row("classes that do badly\t%s", listed(classes, most))
+	rare := make([]string, len(s.Rare))
+	for k, name := range s.Rare {
+		rare[k] = app.Brief(name)
+	}
+	row("rare classes\t%s", listed(rare, most))
+	var missing []string
+	for _, m := range s.Missing {
+		missing = append(missing, fmt.Sprintf("%d in %s", m.Values, app.Brief(m.Column)))
+	}
+	row("missing values\t%s", listed(missing, most))
+}
+
+// listed tells how many there are, and the first of them.
+func listed(words []string, most int) string {
+	if len(words) == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d: %s", len(words), app.First(words, most))
+}

@@ -253,12 +253,15 @@ bench-peers: build data ## uma-gpu beside scikit-learn, scipy and torch on eleve
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	@[ -n "$(PEERS)" ] || { cp build/peers/performance.md docs/performance.md && mv build/peers/results.json build/peers/last.json; }
 
-# TABLES="--seeds 1 --rows 3000" is the quick form, of a few minutes. Interrupted, it goes on from build/tables.
+# An hour, of five draws; interrupted, it goes on from build/tables.
 tables: build data ## published tables of other papers beside uma-gpu on the same files; writes docs/tables.md
 	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
 	go build -o build/papers ./bench/papers
 	/usr/bin/python3 -W ignore bench/tables.py build/uma-gpu "$(DATA)" build/tables $(TABLES) > build/tables.md
 	@[ -n "$(TABLES)" ] || cp build/tables.md docs/tables.md
+
+tables-quick: ## the same of one draw and less rows, to build/tables.md: some minutes
+	$(MAKE) tables TABLES="--seeds 1 --rows 3000"
 
 # PREPARED is a folder of sets as bench/peers/prepare.py writes them; CLEAN="--sets adult,car" measures some.
 bench-clean: build data ## the command clean beside scikit-learn and cleanlab's rule, on tables with wrong labels

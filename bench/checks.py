@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""How many right labels it takes to come near the true C, of rows drawn at random and of those that issues --ask names.
+"""How many right labels it takes to come near the true C, of rows drawn at random and of rows that issues --ask names.
 
 usage: checks.py UMA_GPU DATA RESULTS [SET...]
 

@@ -169,7 +169,7 @@ func TestForeignCache(t *testing.T) {
 	if _, err := makeCache(open, me); err != nil {
 		t.Error(err)
 	}
-	// Whoever makes all the names first keeps us from going on, not more.
+	// A process that makes all the names first keeps us from going on, not more.
 	crowded := t.TempDir()
 	for k := range 100 {
 		if err := os.Symlink(own, filepath.Join(crowded, fmt.Sprintf("uma-gpu-pocl-%d-%d", me,

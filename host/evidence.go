@@ -122,7 +122,7 @@ func few(all []int) string {
 	return text
 }
 
-// labelled returns the examples of which something is known, each as often as any.
+// labelled returns the examples with evidence, each as often as any.
 func labelled(data *dataset.Dataset) (*dataset.Dataset, error) {
 	if data.Evidence == nil {
 		return data, nil

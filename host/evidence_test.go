@@ -67,7 +67,7 @@ func newData(t *testing.T, x []float32, d int, labels []string) *dataset.Dataset
 	return data
 }
 
-// symmetric returns the matrix of labels of which a share is wrong.
+// symmetric returns the matrix of labels, a share of them wrong.
 func symmetric(classes []string, wrong float64) *confusion.Matrix {
 	q := len(classes)
 	m := &confusion.Matrix{Classes: classes, P: make([]float64, q*q)}

@@ -18,7 +18,7 @@ KERNELS = """What the device's compiler made of each kernel: bytes in memory ins
 and bytes spilled (stores + loads), by NVIDIA's assembler; arrays, and the inner loop, by the PTX."""
 PROFILE = """Medians of 20, and the time that the device's events tell of one more. The roofline is the larger of the
 multiply-adds at their peak and the bytes, read once, at the bandwidth of copies."""
-VARIANTS = """The form for GPUs, medians of 20 in ms. In those that are in the contract's order no bit may differ; the others
+VARIANTS = """The form for GPUs, medians of 20 in ms. Variants in the contract's order may differ in no bit; the others
 say what the order costs."""
 FITS = """Logistic regression, one penalty, and what torch and scikit-learn do of it on data of the same size. torch's
 evaluation is plain: no C, no exact sums, no fixed order; with TF32 it has 10 bits of each factor."""

@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// Votes of functions that look at the words of reviews, of which every third has none.
+// Votes of functions that look at the words of reviews; every third review has none.
 func TestEstimateByFunctions(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

@@ -217,7 +217,7 @@ func TestFunctionsTrain(t *testing.T) {
 	}
 }
 
-// TestPositiveUnlabelled finds the share of a class of which half of the examples have a label.
+// TestPositiveUnlabelled finds the share of a class, half of its examples with a label.
 func TestPositiveUnlabelled(t *testing.T) {
 	b := newBlobs(t, 900)
 	rng := rand.New(rand.NewPCG(31, 6))

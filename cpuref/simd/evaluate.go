@@ -404,7 +404,7 @@ func (c *columns) cut(starts []int64) {
 			}
 		}
 	}
-	var next [span + 2]int // where the next run of so many values goes
+	var next [span + 2]int // by number of values: where the next run of these goes
 	each(func(_, values, _ int) { next[values+1]++ })
 	for values := range next[1:] {
 		next[values+1] += next[values]

@@ -146,8 +146,8 @@ __kernel void weighted(EXAMPLES, __global const float *restrict a, __global long
 #define AT_ONCE 16 // host: weightedClasses
 #define STEPS 32
 
-// Work-item (j, u·groups + g) takes column j for the g-th AT_ONCE classes, of so many groups, and
-// the blocks of range u: that of the same range is soon in a cache.
+// Work-item (j, u·groups + g) takes column j for the g-th AT_ONCE classes, and the blocks of range u.
+// Groups of one range run together: its examples are soon in a cache.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
               float scale, int first, int end, int d, int R, int low, int classes, int ranges)

@@ -53,7 +53,7 @@ func With(ctx context.Context, hear func(*Task, Event)) context.Context {
 }
 
 // Begin begins a task, a part of the one that ctx belongs to. Its own parts are begun with the
-// context that is returned; without a listener that is ctx, and the task nil. Whoever begins it
+// context that is returned; without a listener that is ctx, and the task nil. The caller
 // ends it.
 func Begin(ctx context.Context, w Work) (context.Context, *Task) {
 	hear, ok := ctx.Value(listenerKey{}).(func(*Task, Event))

@@ -164,11 +164,12 @@ func (p problem) ask(got, want engine.Scorer, rng *rand.Rand) error {
 	from := rng.IntN(p.n)
 	to := from + rng.IntN(p.n-from+1)
 	return errors.Join(sameScores(got, want, p.q, 0, p.n), sameScores(got, want, p.q, from, to),
-		agree("predict", got, want, p.n, engine.Scorer.Predict), p.sameCounts(got, want, rng))
+		agree("predict", got, want, p.n, engine.Scorer.Predict), p.sameCounts(got, want))
 }
 
 // sameCounts compares counts of predictions by labels, by others, and by the first again.
-func (p problem) sameCounts(got, want engine.Scorer, rng *rand.Rand) error {
+func (p problem) sameCounts(got, want engine.Scorer) error {
+	rng := rand.New(rand.NewPCG(uint64(p.n), uint64(p.q))) // its own: others draw from what is left
 	y, other := make([]int32, p.n), make([]int32, p.n)
 	for i := range y {
 		y[i], other[i] = int32(rng.IntN(p.q)), int32(p.q-1)

@@ -1,5 +1,5 @@
 // Package taskfile reads and writes the JSON of annotation tools: tasks of Label Studio and records
-// of Argilla, each with the labels that people gave an item, and those that a model suggests.
+// of Argilla, each with the labels that people gave an item, and the labels that a model suggests.
 package taskfile
 
 import (

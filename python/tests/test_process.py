@@ -197,7 +197,7 @@ def test_no_program(monkeypatch):
 
 
 def test_recalled_data():
-    """What the process keeps of X is X as it is now, whoever asks and however it came to be."""
+    """What the process keeps of X is X as it is now, for every caller and however it came to be."""
     random = np.random.RandomState(0)
     X = random.randint(200, size=(400, 9)).astype(np.uint8)
     y = (X[:, 0] > 100).astype(int)

@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Whoever reads what somebody cut off gets an error that names the file, on each processor, and
-// nothing else is taken for that.
+// A read of what somebody cut off is an error that names the file, on each processor, and nothing
+// else is taken for that.
 func TestGuard(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.umab")
 	d := &dataset.Dataset{Examples: dataset.Examples{N: 4096, D: 64, X: make([]float32, 4096*64)}}

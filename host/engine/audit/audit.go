@@ -262,8 +262,8 @@ func (s *scorer) Predict(dst []int32) error {
 	}))
 }
 
-// CountPredicted compares all counts; or looks whether there are as many of each label as there are
-// labels, and at least those that some examples make.
+// CountPredicted compares all counts; or looks whether each label is counted as often as it occurs,
+// and whether the predictions of some examples are among the counts.
 func (s *scorer) CountPredicted(counts []int64, y []int32) error {
 	if err := s.s.CountPredicted(counts, y); err != nil {
 		return err

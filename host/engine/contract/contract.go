@@ -75,8 +75,7 @@
 //     rounding leaves them), |x| at most 2^118. The examples of the whole set are cut by index in
 //     blocks of 256. In a block acc = fma(a[i][r], x_ij, acc) from +0 in increasing
 //     i; S[r][j] = Σ q(acc) over the blocks, q as in clause 3, in int64. Zeros among
-//     the a and x may be left out. Whoever cuts a set in parts cuts it between
-//     blocks.
+//     the a and x may be left out. A set that is cut in parts is cut between blocks.
 //  15. log(x) of a normal x > 0, at most 1 ulp from the true value: u = bits of x -
 //     0x3f3504f3 modulo 2^32, k = float32 of int32(u)/2^23 rounded down; f = the float32
 //     with the bits (u mod 2^23) + 0x3f3504f3, minus 1; p = -0x1.38c08ep-4;

@@ -184,7 +184,7 @@ class Accuracy(NamedTuple):
 
 
 def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
-    """Return the accuracy of predictions on the true labels, of which only noisy ones are known."""
+    """Return the accuracy of predictions on the true labels, where only noisy ones are known."""
     classes, named = labels_of(column_or_1d(y_noisy))
     names = names_of(classes)
     predicted = np.searchsorted(classes, y_pred)

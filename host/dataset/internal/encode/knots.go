@@ -18,30 +18,31 @@ const (
 
 // knots returns the knots of each column: quantiles of its numbers.
 func (s *Encoder) knots(e dataset.Examples) [][]float32 {
-	knots, values := make([][]float32, len(s.columns)), map[int32][]float32{}
-	step := 1 + e.N/mostKnotted
+	knots, values := make([][]float32, len(s.columns)), map[int32][]float64{}
 	for k, c := range s.columns {
 		if c.number != noMark {
-			values[int32(k)] = make([]float32, (e.N+step-1)/step)
+			values[int32(k)] = nil
 		}
 	}
 	if s.o.Knots == 0 || e.N < features.KnotExamples || len(values) > mostBent {
 		return knots
 	}
-	for i := 0; i < e.N; i += step {
-		marks, row := e.SparseRow(i)
+	row := make([]float64, len(s.columns))
+	for i := 0; i < e.N; i += 1 + e.N/mostKnotted {
+		clear(row)
+		marks, found := e.SparseRow(i)
 		for k, m := range marks {
-			v, kind := row[k], s.marks[m].kind
-			if kind == isGap {
-				v = float32(math.NaN())
+			if row[s.marks[m].column] = float64(found[k]); s.marks[m].kind == isGap {
+				row[s.marks[m].column] = math.NaN()
 			}
-			if of := values[s.marks[m].column]; of != nil && (kind == isGap || kind == isNumber) {
-				of[i/step] = v
+		}
+		for k := range values {
+			if v := row[k]; v == v {
+				values[k] = append(values[k], v)
 			}
 		}
 	}
 	for k, of := range values {
-		of = slices.DeleteFunc(of, func(v float32) bool { return v != v })
 		slices.Sort(of)
 		knots[k] = cuts(of, s.o.Knots)
 	}
@@ -51,29 +52,38 @@ func (s *Encoder) knots(e dataset.Examples) [][]float32 {
 // cuts returns numbers between the least and the greatest of sorted values, which part these into
 // n+1 parts of equally many. Where one value fills several parts, it is a cut, and n others part
 // what is left.
-func cuts(values []float32, n int) (found []float32) {
-	if len(values) == 0 {
-		return nil
-	}
-	low, high := values[0], values[len(values)-1]
-	part := func(v []float32) (some []float32) {
-		for k := 1; k <= n && len(v) > 0; k++ {
-			some = append(some, v[k*len(v)/(n+1)])
+func cuts(values []float64, n int) (found []float32) {
+	all := parted(values, n)
+	if len(all) < n {
+		common, rest := commonest(values), []float64(nil)
+		for _, v := range values {
+			if v != common {
+				rest = append(rest, v)
+			}
 		}
-		return slices.Compact(some)
+		all = append(parted(rest, n), common)
+		slices.Sort(all)
 	}
-	if found = part(values); len(found) < n {
-		common := commonest(values)
-		rest := slices.DeleteFunc(values, func(v float32) bool { return v == common })
-		found = append(part(rest), common)
+	for _, v := range all {
+		if v > values[0] && v < values[len(values)-1] {
+			found = append(found, float32(v))
+		}
 	}
-	slices.Sort(found)
-	found = slices.Compact(found)
-	return slices.DeleteFunc(found, func(v float32) bool { return v <= low || v >= high })
+	return found
 }
 
-// commonest returns the value that sorted values have most often.
-func commonest(values []float32) (common float32) {
+// parted returns the different values at which n+1 parts of equally many begin, but the first.
+func parted(values []float64, n int) (found []float64) {
+	for k := 1; k <= n && len(values) > 0; k++ {
+		if v := values[k*len(values)/(n+1)]; len(found) == 0 || v != found[len(found)-1] {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// commonest returns the value that sorted values have most often, 0 if there is none.
+func commonest(values []float64) (common float64) {
 	most := 0
 	for from, to := 0, 0; from < len(values); from = to {
 		for to = from; to < len(values) && values[to] == values[from]; to++ {

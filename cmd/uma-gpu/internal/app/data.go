@@ -75,8 +75,9 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 			Destination: &e.Levels, Usage: "most `N` levels of a category, each a feature"},
 			1, math.MaxInt),
 		Range(&cli.IntFlag{Name: "knots", Value: features.UsualKnots, Destination: &e.Knots,
-			Usage: fmt.Sprintf("most `N` knots where the effect of a number bends, in tables of columns of "+
-				"words or gaps and %d examples", features.KnotExamples)}, 0, mostKnots),
+			Usage: fmt.Sprintf("most `N` knots, where the effect of a number bends; only tables with "+
+				"words or missing values and at least %d examples have knots", features.KnotExamples)},
+			0, mostKnots),
 		&cli.StringFlag{Name: "text", Destination: &d.text,
 			Usage: "comma `LIST` of columns of free text, whose tf-idf becomes features"},
 		Range(&cli.IntFlag{Name: "text-features", DefaultText: fmt.Sprint(features.DefaultTextFeatures),

@@ -24,10 +24,7 @@ import (
 
 // What bench/gpu/run.sh asks of a device that nobody has measured yet.
 
-var (
-	firstHour = flag.Bool("first-hour", false, "run TestBinaries, which is for a GPU's compiler")
-	firstFull = flag.Bool("full", false, "benchmarks at the sizes that are worth a GPU")
-)
+var firstFull = flag.Bool("full", false, "benchmarks at the sizes that are worth a GPU")
 
 // atFull is a size for a GPU, or a small one that shows that it works.
 func atFull(full, small int) int {
@@ -40,39 +37,36 @@ func atFull(full, small int) int {
 var ptxas = regexp.MustCompile(`Function properties for (\w+)\s+(?:ptxas +\. *)?(\d+) bytes stack ` +
 	`frame, (\d+) bytes spill stores, (\d+) bytes spill loads[^U]*Used (\d+) registers`)
 
-// TestBinaries prints what the compiler of each device has made of each kernel: bytes in memory
+// BenchmarkBinaries prints what the compiler of each device has made of each kernel: bytes in memory
 // by the driver's word; registers and bytes spilled by what the compiler says, if it is NVIDIA's;
 // and what the inner loop is made of, if the binary is PTX.
-func TestBinaries(t *testing.T) {
-	if !*firstHour {
-		t.Skip("bench/gpu/run.sh runs it")
-	}
-	eachDevice(t, func(i Info) {
+func BenchmarkBinaries(b *testing.B) {
+	eachDevice(b, func(i Info) {
 		var options string
 		if strings.Contains(i.PlatformName, "NVIDIA") {
 			options = "-cl-nv-verbose"
 		}
-		e := openTest(t, i, Options{}, build{options: options, guard: noGuard})
+		e := openTest(b, i, Options{}, build{options: options, guard: noGuard})
 		fmt.Printf("| kernel on %s | bytes in memory | registers | bytes spilled | arrays | fma | "+
 			"loads | of vectors |\n|---|--:|--:|--:|--:|--:|--:|--:|\n", i.ID())
 		l := e.library()
 		for _, p := range slices.Concat(l.groups()...) {
 			if err := e.compile([]program{p}); err != nil {
-				t.Fatal(err)
+				b.Fatal(err)
 			}
 			program, err := e.q.build(p.text(e.build.sources), e.options+p.macros)
 			if err != nil {
-				t.Fatal(err)
+				b.Fatal(err)
 			}
 			code, log, err := binary(program, e.q.device)
 			if err != nil {
-				t.Fatal(err)
+				b.Fatal(err)
 			}
 			loops, said := ptxKernels(string(code)), ptxas.FindAllStringSubmatch(log, -1)
 			for _, k := range p.kernels {
 				bytes, err := privateBytes((*k.to).cl, e.q.device)
 				if err != nil {
-					t.Error(err)
+					b.Error(err)
 				}
 				row := fmt.Sprintf("| %s%s | %d", k.name, strings.Fields(p.macros)[0], bytes)
 				if at := slices.IndexFunc(said, func(s []string) bool { return s[1] == k.name }); at >= 0 {
@@ -467,7 +461,6 @@ var variants = []variant{
 	{name: "one chain for all columns", options: " -UCHUNK -DCHUNK=65536"},
 	{name: "sums that are not rounded alike", file: "weighted.cl", from: "integer_of(total[c], scale)",
 		to: "convert_long(total[c] * scale)"},
-	{name: "relaxed mathematics", options: " -cl-fast-relaxed-math -cl-mad-enable"},
 }
 
 // BenchmarkVariants compares other ways to compile and to cut the kernels with the default, and

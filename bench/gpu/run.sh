@@ -100,7 +100,7 @@ part() {
 	A)
 		measure devices 60 "$uma" devices --json
 		benchmark "the device" 120 "Device/^$device\$"
-		[ -n "$small" ] || measure kernels 270 "$here/gpu.test" -test.run=TestBinaries -first-hour
+		[ -n "$small" ] || benchmark kernels 270 "Binaries\$"
 		;;
 	B)
 		measure conformance 340 "$here/gpu.test" -test.timeout=0 -test.v \

@@ -53,6 +53,9 @@ func (s *Encoder) knots(e dataset.Examples) [][]float32 {
 // n+1 parts of equally many. Where one value fills several parts, it is a cut, and n others part
 // what is left.
 func cuts(values []float64, n int) (found []float32) {
+	if len(values) == 0 { // none of the examples that were looked at has a number
+		return nil
+	}
 	all := parted(values, n)
 	if len(all) < n {
 		common, rest := commonest(values), []float64(nil)

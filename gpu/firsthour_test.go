@@ -37,7 +37,7 @@ func atFull(full, small int) int {
 var ptxas = regexp.MustCompile(`Function properties for (\w+)\s+(?:ptxas +\. *)?(\d+) bytes stack ` +
 	`frame, (\d+) bytes spill stores, (\d+) bytes spill loads[^U]*Used (\d+) registers`)
 
-// BenchmarkBinaries prints what the compiler of each device has made of each kernel: bytes in memory
+// BenchmarkBinaries prints what each device's compiler has made of each kernel: bytes in memory
 // by the driver's word; registers and bytes spilled by what the compiler says, if it is NVIDIA's;
 // and what the inner loop is made of, if the binary is PTX.
 func BenchmarkBinaries(b *testing.B) {

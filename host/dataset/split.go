@@ -95,7 +95,7 @@ func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Datas
 
 // Divide returns the numbers of the examples, increasing, of each part that SplitCounts makes.
 func Divide(d *Dataset, counts []int, seed uint64) ([][]int32, error) {
-	if err := d.Stored().Agree(d.checkAll(context.Background())); err != nil {
+	if err := d.Stored().Agree(d.CheckAll(context.Background())); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)

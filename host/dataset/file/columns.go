@@ -48,10 +48,12 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 		}
 		c.leaveOut(j)
 	}
-	if fault := c.chooseID(o); fault != "" {
+	var fault string
+	if c.id, fault = c.chooseOther(o.IDColumn, "the column of ids", "", identity); fault != "" {
 		return c, fault
 	}
-	if fault := c.chooseWeight(o); fault != "" {
+	if _, fault = c.chooseOther(o.WeightColumn, "the column of weights", " or to name the examples",
+		weight); fault != "" {
 		return c, fault
 	}
 	if fault := c.chooseLabel(o); fault != "" {

@@ -46,25 +46,6 @@ func (w *weights) set(text []byte) string {
 	return ""
 }
 
-// chooseWeight finds the column of weights, if one is asked for.
-func (c *columns) chooseWeight(o Options) string {
-	text := strings.TrimSpace(o.WeightColumn)
-	if text == "" {
-		return ""
-	}
-	j, fault := c.find(text, "the column of weights")
-	switch {
-	case fault != "":
-		return fault
-	case c.role[j] != feature:
-		return fmt.Sprintf("found the column of weights %s among the columns to leave out or to name "+
-			"the examples, wanted one or the other", quote.Text(text))
-	}
-	c.leaveOut(j)
-	c.role[j] = weight
-	return ""
-}
-
 // several takes a label that is not the name of one class; ok says that it is one.
 func (l *labels) several(text string) (ok bool, fault string) {
 	switch {

@@ -166,23 +166,24 @@ func (s *ids) commit() error {
 	return s.growth.Check(1<<22, "a list of more than %d ids", len(s.texts))
 }
 
-// chooseID finds the column that names the examples, if one is asked for.
-func (c *columns) chooseID(o Options) string {
-	text := strings.TrimSpace(o.IDColumn)
+// chooseOther gives a column that is no feature its role, if one is asked for; not says among which
+// it must not be. It returns the column, -1 for none.
+func (c *columns) chooseOther(asked, what, not string, of role) (at int, fault string) {
+	text := strings.TrimSpace(asked)
 	if text == "" {
-		return ""
+		return -1, ""
 	}
-	j, fault := c.find(text, "the column of ids")
-	switch {
-	case fault != "":
-		return fault
-	case c.role[j] == ignored:
-		return fmt.Sprintf("found the column of ids %s among the columns to leave out, wanted one or "+
-			"the other", quote.Text(text))
+	j, fault := c.find(text, what)
+	if fault == "" && c.role[j] != feature {
+		fault = fmt.Sprintf("found %s %s among the columns to leave out%s, wanted one or the other", what,
+			quote.Text(text), not)
+	}
+	if fault != "" {
+		return -1, fault
 	}
 	c.leaveOut(j)
-	c.role[j], c.id = identity, j
-	return ""
+	c.role[j] = of
+	return j, ""
 }
 
 // judgeIDs warns of ids that several examples have.

@@ -376,7 +376,6 @@ func NewPlan(n, d, q int, o Options) (Plan, error) {
 		}
 	}
 	if o.Choice == Herding {
-		p.Choice = memory.Sum(p.Choice, pairBytes(n))
 		p.Values = memory.Sum(p.Values, memory.Product(n, n, 1)/int64(q))
 	}
 	if o.Weights == Optimal {

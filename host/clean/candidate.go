@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Candidate is a way to learn, and how well it predicted examples that it had not seen.
@@ -132,7 +132,7 @@ func (c *contest) judge(s *candidate) {
 		row := s.p[k*q : (k+1)*q]
 		if t := c.right(i); t >= 0 {
 			s.right = append(s.right, surprise(float64(row[t])))
-			s.wrong = append(s.wrong, slices.Index(row, slices.Max(row)) != int(t))
+			s.wrong = append(s.wrong, lists.Largest(row) != int(t))
 			continue
 		}
 		if s.way.noise == alone {
@@ -147,11 +147,7 @@ func surprise(p float64) float64 {
 }
 
 func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(max(1, len(v)))
+	return lists.Sum(v) / float64(max(1, len(v)))
 }
 
 // ahead returns by how much b is less than a on average, and the standard error of that.

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // surelyCurved is by how many standard errors of its loss of noisy labels a curved model has to be
@@ -89,10 +90,7 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 // learn returns the model of all examples: the sum of its parts' scores by their shares. They are
 // of one kind, and begin with one preparation and map.
 func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error) {
-	all := make([]int, c.data.N)
-	for i := range all {
-		all[i] = i
-	}
+	all := lists.UpTo[int](c.data.N)
 	m, err := c.train(ctx, parts[0].candidate, all, how{})
 	if err != nil || len(parts) == 1 {
 		return m, err
@@ -349,10 +347,7 @@ func (c *contest) next(r *Result) {
 		}
 	}
 	if fair := fairChecks - len(c.known); fair > 0 && len(left) > 0 {
-		y := make([]int32, len(left))
-		for k, i := range left {
-			y[k] = c.data.Y[i]
-		}
+		y := lists.At(c.data.Y, left)
 		parts := max(1, len(left)/fair)
 		for k, f := range fold.Draw(y, c.q, parts, c.Seed+2) {
 			if f == 0 && len(r.Next) < fair {

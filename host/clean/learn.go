@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -265,10 +266,7 @@ func (c *contest) confidentJoint() (*estimate.Estimate, error) {
 			best = s
 		}
 	}
-	y := make([]int32, len(c.rows))
-	for k, i := range c.rows {
-		y[k] = c.data.Y[i]
-	}
+	y := lists.At(c.data.Y, c.rows)
 	e, err := estimate.ConfidentJoint(c.data.Classes, y,
 		func(use func([]float32) error) error { return use(best.p) }, true)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
@@ -263,10 +264,7 @@ func (e *noiseEstimator) byNeighbours(ctx context.Context) (*estimate.Estimate, 
 		return nil, errors.New("labels of neighbours: examples: got some that ranks share, want all on " +
 			"one machine")
 	}
-	all := make([]int, d.N)
-	for i := range all {
-		all[i] = i
-	}
+	all := lists.UpTo[int](d.N)
 	near, err := neighbours.OfDataset(ctx, e.Engine, d, all, estimate.NearestForNeighbours)
 	if err != nil {
 		return nil, err
@@ -289,10 +287,7 @@ func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 // contest is AutoNoise.
 func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 	methods := []NoiseMethod{NoNoise, ConfidentJoint, AnchorPoints, JointLikelihood}
-	known := 0.0
-	for _, v := range e.counts {
-		known += v
-	}
+	known := lists.Sum(e.counts)
 	byClean := known >= LeastClean
 	won := &Noise{}
 	var chosen *estimate.Estimate
@@ -385,11 +380,7 @@ func (e *noiseEstimator) losses(
 }
 
 func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
+	return lists.Sum(v) / float64(len(v))
 }
 
 // ahead returns the mean of a - b and its standard error.

@@ -139,8 +139,8 @@ func (v *view) judged(j *Judged) (err error) {
 	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
 		Rows: "predicted", Columns: "true class", Classes: v.Classes}, j.share,
 		func(i, k int) string { return hundredths(j.share(i, k)) }, func(i, k int) string {
-			return fmt.Sprintf("%s examples of %s are predicted as %s", count(j.examples(i, k)), v.Classes[k],
-				v.Classes[i])
+			return fmt.Sprintf("%s examples of %s are predicted as %s", count(j.examples(i, k)),
+				v.Classes[k], v.Classes[i])
 		})
 	if err != nil {
 		return err

@@ -40,13 +40,8 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 		return nil, errNothing
 	}
 	for k, s := range c.said {
-		one := Candidate{Name: s.way.String(), Loss: s.loss(), Checked: len(s.wrong),
+		one := Candidate{Name: s.way.String(), Loss: s.loss(), Checked: len(s.right), Wrong: s.wrong,
 			RightLoss: mean(s.right)}
-		for _, w := range s.wrong {
-			if w {
-				one.Wrong++
-			}
-		}
 		for _, p := range parts {
 			if p.candidate == s {
 				one.Share = p.share
@@ -263,14 +258,9 @@ func (c *contest) measure(r *Result, chosen *candidate) {
 		more /= n
 		off := 2 * math.Sqrt(max(squares/n-float64(more*more), 1/float64(4*n))/n)
 		r.Wrong = bounded(believed+more, off)
-		wrong := 0
-		for _, w := range chosen.wrong {
-			if w {
-				wrong++
-			}
-		}
-		low, high := wilson(wrong, len(chosen.wrong))
-		r.Error = Share{float64(wrong) / float64(len(chosen.wrong)), low, high, true}
+		wrong, of := chosen.wrong, len(chosen.right)
+		low, high := wilson(wrong, of)
+		r.Error = Share{float64(wrong) / float64(of), low, high, true}
 		return
 	}
 	if r.Noise != nil {

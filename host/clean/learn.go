@@ -277,21 +277,9 @@ func (c *contest) confidentJoint() (*estimate.Estimate, error) {
 
 // joined makes an estimate the prior of what the checked examples say.
 func (c *contest) joined(prior *estimate.Estimate) (*estimate.Estimate, error) {
-	counts, err := c.counts()
+	counts, err := outoffold.CountClean(c.data, c.Right)
 	if err != nil || counts == nil {
 		return prior, err
 	}
 	return estimate.FromCounts(c.data.Classes, counts, &prior.Matrix)
-}
-
-// counts returns the numbers of checked examples by noisy label and true class; nil without any.
-func (c *contest) counts() ([]float64, error) {
-	var noisy, right []int32
-	for _, i := range c.known {
-		noisy, right = append(noisy, c.data.Y[i]), append(right, c.right(i))
-	}
-	if noisy == nil {
-		return nil, nil
-	}
-	return estimate.CountLabels(c.q, noisy, right)
 }

@@ -129,7 +129,7 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 	}
 	e := &noiseEstimator{NoiseOptions: o, data: data}
 	var err error
-	if e.counts, err = countClean(data, o.Right); err != nil {
+	if e.counts, err = CountClean(data, o.Right); err != nil {
 		return nil, err
 	}
 	if o.Method == CleanCounts && e.counts == nil {
@@ -161,12 +161,11 @@ type noiseEstimator struct {
 	held   *judge.HeldOut // by models trained without a matrix; nil before they are wanted
 }
 
-// countClean counts the examples whose true class is known, nil if there are none.
-func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error) {
+// CountClean counts the examples whose true class is known, nil if there are none.
+func CountClean(data *dataset.Dataset, all []int32) (counts []float64, err error) {
 	if all != nil && len(all) != len(data.Y) {
 		return nil, fmt.Errorf("estimate noise: found %d true classes, wanted one (or -1) for each of "+
-			"%d labels",
-			len(all), len(data.Y))
+			"%d labels", len(all), len(data.Y))
 	}
 	var noisy, right []int32
 	for i, t := range all {
@@ -185,7 +184,7 @@ func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error
 func JoinClean(
 	data *dataset.Dataset, right []int32, found *estimate.Estimate,
 ) (*estimate.Estimate, error) {
-	counts, err := countClean(data, right)
+	counts, err := CountClean(data, right)
 	if err != nil || counts == nil {
 		return found, err
 	}

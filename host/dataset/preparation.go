@@ -19,9 +19,9 @@ const DefaultStepsText = "maxabs,l2"
 // DefaultSteps returns the default for d.
 func (d *Dataset) DefaultSteps() string {
 	switch e := d.Encoding; {
-	case e.hasText() && len(e.Columns) > 1 && d.Sparse():
+	case e.HasText() && len(e.Columns) > 1 && d.Sparse():
 		return DefaultStepsText
-	case d.Sparse() && (e == nil || e.hasText()):
+	case d.Sparse() && (e == nil || e.HasText()):
 		return DefaultStepsSparse
 	}
 	return DefaultSteps

@@ -226,10 +226,7 @@ func (d *Dataset) pick(which []int, over bool) (*Dataset, error) {
 // path moves one (a flow with whole bounds has a whole solution).
 func apportion(sizes, parts []int) [][]int {
 	a := apportionment{left: slices.Clone(parts)}
-	n := 0
-	for _, c := range parts {
-		n += c
-	}
+	n := lists.Sum(parts)
 	table, missing := make([][]int, len(sizes)), slices.Clone(sizes)
 	type cell struct {
 		remainder   int64

@@ -274,11 +274,10 @@ func (s *scorer) CountPredicted(counts []int64, y []int32) error {
 		if err == nil {
 			err = s.other.CountPredicted(wanted, y)
 		}
-		for k := 0; k < len(counts) && err == nil; k++ {
-			if counts[k] != wanted[k] {
-				err = differs(fmt.Sprintf("count of prediction %d and label %d", k/q, k%q), counts[k],
-					wanted[k])
-			}
+		if err == nil {
+			err = same(counts, wanted, func(k int) string {
+				return fmt.Sprintf("count of prediction %d and label %d", k/q, k%q)
+			})
 		}
 		return s.note("count of predictions", err)
 	}

@@ -88,7 +88,7 @@ func TestPTX(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &deviceEngine{traits: traits{group: workGroup(false, 0, 1024), vector: 4}}
+	e := &deviceEngine{traits: traits{group: workGroup(false, 0, 1024), wideGroup: 64, bigGroup: 256, vector: 4}}
 	l, found := e.library(), 0
 	fmt.Println("| kernel | bytes not in registers | fma | loads | of vectors |")
 	fmt.Println("|---|--:|--:|--:|--:|")

@@ -335,7 +335,7 @@ func TestTiny(t *testing.T) {
 	runtime.LockOSThread() // oclgrind keeps its state by thread
 	defer runtime.UnlockOSThread()
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{style: "gpu"}, {style: "cpu"}} {
+		for _, b := range []build{{style: "gpu", group: 16}, {style: "cpu"}} {
 			b.guard = noGuard
 			engines, interpreter := map[int64]*deviceEngine{}, i.PlatformName == "Oclgrind"
 			for _, c := range enginetest.TinyCases() {

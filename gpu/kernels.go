@@ -164,15 +164,12 @@ func (e *deviceEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
 // tile returns the shape of a tile of kernels/tile.cl, for factors in panels of this many columns,
 // and the work-items of its work-groups.
 func (e *deviceEngine) tile(panel int) (items, tall, broad int) {
-	items, side := e.group, 8
+	items, rows, columns := e.group, 4, min(panel, 8)
 	if panel > atOnce[some] {
-		items = e.bigGroup
+		items, rows = e.bigGroup, 8
 	}
-	if panel < side {
-		side = 4
-	}
-	across := min(items, panel/side)
-	return items, items / across * side, across * side
+	across := min(items, panel/columns)
+	return items, items / across * rows, across * columns
 }
 
 // text puts the files of a program together, sources being those of kernels.Names.

@@ -5,7 +5,8 @@
 // A work-group computes the sums of a tile of TALL rows by BROAD columns, one step after the other
 // (clauses 1 and 14). It brings STEPS steps of both factors to local memory, and those that follow to
 // registers while it computes with these. Each work-item owns ROWS rows by COLS columns of the tile:
-// with 8 × 8, a step is 64 fma for 4 loads of 4 values. Rows and columns of an item come by fours, a
+// with 8 × 8, a step is 64 fma for 4 loads of 4 values. Of few columns it owns fewer rows, since it
+// brings more of the first factor, for which there have to be registers. Rows and columns of an item come by fours, a
 // four of the next item beside each, to spread the banks.
 //
 // Macros, given by the host (gpu/kernels.go):
@@ -24,11 +25,11 @@
 #error "the host must define GROUP and BIG"
 #endif
 
-#define STEPS 8
+#define STEPS (NARROW && CLASSES < 8 ? 4 : 8) // whose values have room in registers
 #define GAP 4 // values after each step, to spread the banks
 
 #define ITEMS (CLASSES > 16 ? BIG : GROUP)
-#define ROWS (CLASSES < 8 ? 4 : 8)
+#define ROWS (CLASSES > 16 ? 8 : 4)
 #define COLS (CLASSES < 8 ? 4 : 8)
 #define ACROSS (ITEMS < CLASSES / COLS ? ITEMS : CLASSES / COLS)
 #define DOWN (ITEMS / ACROSS)

@@ -57,13 +57,11 @@ type Common struct {
 }
 
 func (o *Common) JSONFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text",
-		Destination: &o.JSON}
+	return Switch(&o.JSON, "json", "print one JSON object instead of text")
 }
 
 func (o *Common) QuietFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "quiet", Usage: "say nothing on stderr but warnings and errors",
-		Destination: &o.Quiet}
+	return Switch(&o.Quiet, "quiet", "say nothing on stderr but warnings and errors")
 }
 
 // Given reports whether a flag, or the variable of the environment in its place, was given.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 // Settings returns the texts of the flags that were given but for those in except, with absolute
@@ -66,5 +68,8 @@ func (o *Common) Set(flag, value string) error {
 		return err
 	}
 	o.start(o.line)
-	return checkFlags(o.line, nil)
+	flags := o.line.Command.Flags
+	return checkFlag(o.line, flags[slices.IndexFunc(flags, func(f cli.Flag) bool {
+		return f.Names()[0] == flag
+	})])
 }

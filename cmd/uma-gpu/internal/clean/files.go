@@ -71,7 +71,7 @@ func (o *Options) writeTable(ctx context.Context, d *dataset.Dataset, f *clean.R
 		}
 	}
 	return o.Data.WriteCopy(ctx, filepath.Join(o.Folder, "cleaned.csv"), d,
-		file.Copy{Options: o.read, Y: mended, Skipped: true},
+		file.Copy{Options: o.Data.Options(), Y: mended, Skipped: true},
 		file.WriteOptions{Format: "csv", Put: func(_ string, write func(io.Writer) error) error {
 			return put("cleaned.csv", write)
 		}})

@@ -105,8 +105,7 @@ type Tables struct {
 // Flags returns --tables and --axes.
 func (t *Tables) Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "tables", Destination: &t.All,
-			Usage: "also print the tables of classes and of their confusion"},
+		app.Switch(&t.All, "tables", "also print the tables of classes and of their confusion"),
 		app.Choice(&t.Axes, "axes", app.TrueColumns,
 			"`AXES` of confusion matrices, and --tables: true-columns or true-rows", app.TrueColumns,
 			app.InTrueRows),

@@ -149,7 +149,7 @@ func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err erro
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := r.Where.Open(r.Notes, device.WorkOnModel(d, m))
+	e, err := r.Device.Open(r.Notes, device.WorkOnModel(d, m))
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]me
 // model, and so is told what the model knows of the columns.
 func (r *reporter) mending(d *dataset.Dataset) string {
 	words := "uma-gpu issues --data " + app.Quoted(r.Data.Path) +
-		r.Line(append(app.FlagNames(app.Without(r.Data.Flags(&r.Common, ""), "data")), "confusion",
+		r.Line(append(app.FlagNames(r.Data.FormatFlags(&r.Common)), "confusion",
 			"confusion-axes")...)
 	if d.Label != "" && !r.Given("label-column") && !r.Given("labels") {
 		words += " --label-column " + app.Quoted(d.Label)

@@ -41,8 +41,8 @@ was learned, with standard errors, and which annotators were best and worst.
 Example: uma-gpu confusion show C.csv`,
 		Flags: []cli.Flag{
 			o.Noise.AxesFlag(),
-			&cli.StringFlag{Name: "classes", Destination: &o.Classes,
-				Usage: "comma list of class `NAMES`, in the order of the matrix"},
+			app.Text(&o.Classes, "classes", "",
+				"comma list of class `NAMES`, in the order of the matrix"),
 			o.JSONFlag(),
 		},
 		Action: app.Action(o, run),

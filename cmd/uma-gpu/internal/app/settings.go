@@ -51,6 +51,15 @@ func (o *Common) Line(names ...string) string {
 // Text returns the value of a flag of text, "" if it was not given.
 func (o *Common) Text(name string) string { return o.line.String(name) }
 
+// Command returns the command line, as a shell takes it.
+func (o *Common) Command() string {
+	line := "uma-gpu"
+	for _, word := range o.words {
+		line += " " + Quoted(word)
+	}
+	return line
+}
+
 // plainWord is a word that every shell takes as it is.
 var plainWord = regexp.MustCompile(`^[-+=:,./@%_0-9A-Za-z]+$`)
 

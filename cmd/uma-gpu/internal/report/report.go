@@ -161,10 +161,7 @@ type reporter struct {
 // newReporter begins the report on a model.
 func newReporter(o *Options, m *model.Model) *reporter {
 	r := &reporter{Options: o, model: m}
-	r.Command = "uma-gpu"
-	for _, word := range o.Words {
-		r.Command += " " + app.Quoted(word)
-	}
+	r.Report.Command = o.Command()
 	r.Report.Model, r.Classes = report.NewModel(o.Model, m), m.Meta.Classes
 	if m.Confusion != nil {
 		r.Report.Noise = &report.Noise{Source: "the one that was given to the training",

@@ -176,25 +176,6 @@ func (m *minimiser) renew() {
 	}
 }
 
-// look evaluates the point at a distance t along d.
-func (m *minimiser) look(ctx context.Context, d []float64, t float64) (point, float64, error) {
-	if err := ctx.Err(); err != nil {
-		return point{}, 0, err
-	}
-	m.trials++
-	w := make([]float32, len(m.now.w))
-	parallel.Ranges(len(w), grain, func(from, to int) {
-		for i := from; i < to; i++ {
-			w[i] = float32(float64(m.now.w[i]) + float64(t*d[i]))
-		}
-	})
-	p, err := m.at(w, m.vector())
-	if err != nil {
-		return p, 0, err
-	}
-	return p, dot(p.grad, d), nil
-}
-
 // grain is how many values are worth a processor, and how many a sum adds up before it adds
 // the result to the total: the cuts are those of the values alone.
 const grain = 1 << 14

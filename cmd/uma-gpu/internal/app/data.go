@@ -103,7 +103,7 @@ func (d *Data) NoLabelsFlag() cli.Flag {
 }
 
 func (d *Data) checkSeparator(*cli.Context) error {
-	if err := d.CheckSeparator(); err != nil {
+	if err := d.Options().CheckSeparator(); err != nil {
 		return Usage("--separator: %v", err)
 	}
 	return nil

@@ -142,27 +142,17 @@ func (m *minimiser) direction() []float64 {
 		return d
 	}
 	alpha := make([]float64, last+1)
-	for k, sum := last, dot(m.pairs[last].S, d); ; k-- {
-		p := &m.pairs[k]
-		if alpha[k] = sum / p.SY; k == 0 {
-			add(d, -alpha[k], p.Y)
-			break
-		}
-		sum = addDot(d, -alpha[k], p.Y, m.pairs[k-1].S)
+	for k, p := range slices.Backward(m.pairs) {
+		alpha[k] = dot(p.S, d) / p.SY
+		add(d, -alpha[k], p.Y)
 	}
 	p := &m.pairs[last]
 	if p.scale == 0 {
 		p.scale = p.SY / m.curve.squared(p.Y)
 	}
 	m.curve.solve(d, p.scale)
-	for k, sum := 0, dot(m.pairs[0].Y, d); ; k++ {
-		p := &m.pairs[k]
-		f := alpha[k] - sum/p.SY
-		if k == last {
-			add(d, f, p.S)
-			break
-		}
-		sum = addDot(d, f, p.S, m.pairs[k+1].Y)
+	for k, p := range m.pairs {
+		add(d, alpha[k]-dot(p.Y, d)/p.SY, p.S)
 	}
 	m.next = d
 	return d
@@ -223,24 +213,13 @@ func product[T float32 | float64](x []T, y []float64) float64 {
 	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
-// addDot adds f·b to a and returns ⟨c,a⟩.
-func addDot(a []float64, f float64, b, c []float32) float64 {
-	return total(len(a), func(from, to int) float64 {
-		plus(a[from:to], f, b[from:to])
-		return product(c[from:to], a[from:to])
-	})
-}
-
 // add adds f·b to a.
 func add(a []float64, f float64, b []float32) {
-	parallel.Ranges(len(a), grain, func(from, to int) { plus(a[from:to], f, b[from:to]) })
-}
-
-func plus(a []float64, f float64, b []float32) {
-	b = b[:len(a)]
-	for i, v := range b {
-		a[i] += float64(f * float64(v))
-	}
+	parallel.Ranges(len(a), grain, func(from, to int) {
+		for i, v := range b[from:to] {
+			a[from+i] += float64(f * float64(v))
+		}
+	})
 }
 
 func scale(a []float64, f float64) {

@@ -80,7 +80,7 @@ func (m *minimiser) place(ctx context.Context, d []float64, t float64) (place, e
 			w[i] = float32(float64(m.now.w[i]) + float64(t*d[i]))
 		}
 	})
-	p, err := m.at(w, m.vector())
+	p, err := m.at(w)
 	if err != nil {
 		return place{}, err
 	}

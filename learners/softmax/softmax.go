@@ -413,7 +413,7 @@ func (l *run) beginFit(w []float32) error {
 		l.aimed = true
 	}
 	l.loss.lambda = l.state.Search.Lambda
-	now, err := l.loss.at(slices.Clone(w), nil)
+	now, err := l.loss.at(slices.Clone(w))
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ var mutants = []mutant{
 	{"GPU: unfused multiply-add in score", "tile.cl", "fma((float4)(four.s2), columns, acc[k + 2][v])",
 		"(float4)(four.s2) * columns + acc[k + 2][v]"},
 	{"GPU: no chunks in score", "score.cl", "SUM(from, min(from + CHUNK, d))", "SUM(from, d) from = d;"},
-	{"GPU: steps of the side that is written", "tile.cl", "side ^= 1", "side ^= 0"},
 	{"GPU: nobody waits for what is read", "tile.cl", "barrier(CLK_LOCAL_MEM_FENCE);", ""},
 	{"GPU: fours of an item next to each other", "tile.cl", "a[k / 4 * DOWN + l / ACROSS]",
 		"a[l / ACROSS * (ROWS / 4) + k / 4]"},

@@ -120,8 +120,8 @@ func TestPTX(t *testing.T) {
 			if !strings.Contains(p.macros, "NARROW=0") {
 				name += " of narrow examples"
 			}
-			fmt.Printf("| %s | %d | %d | %d | %d | %s |\n", name, k.local, k.fma, k.loads, k.vectorLoads,
-				registers[k.name])
+			fmt.Printf("| %s | %d | %d | %d | %d | %s |\n",
+				name, k.local, k.fma, k.loads, k.vectorLoads, registers[k.name])
 			if k.local > 0 {
 				t.Errorf("%s: %d bytes of arrays are not in registers", name, k.local)
 			}

@@ -24,6 +24,20 @@ var evaluationMutants = []struct {
 			}
 		}
 	}},
+	{"the second half of a block scored as the first", func(k *kernels) {
+		k.dense = slices.Clone(k.dense)
+		for i, dense := range k.dense {
+			k.dense[i] = func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
+				ahead, rate int) {
+				dense(x, d, blocks, w, lines, scores, step, ahead, rate)
+				for at := 0; at < blocks*step; at += step {
+					for _, line := range lines {
+						copy(scores[at+line+lanes/2:][:lanes/2], scores[at+line:])
+					}
+				}
+			}
+		}
+	}},
 	{"the last value of sparse examples left out", func(k *kernels) {
 		k.sparse = slices.Clone(k.sparse)
 		for i, sparse := range k.sparse {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 )
@@ -243,10 +244,7 @@ func (p *Pool) judgeByHalves(ctx context.Context, o Options, w *worth) error {
 	if err := p.judgeByWeights(o, weights, w); err != nil {
 		return err
 	}
-	order := make([]int, len(w.which))
-	for k := range order {
-		order[k] = k
-	}
+	order := lists.UpTo[int](len(w.which))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(w.value[b], w.value[a]) })
 	order = order[:min(len(order), max(o.Tried, window*o.K))]
 	near := worth{tie: make([]float64, len(order)), value: make([]float64, len(order))}

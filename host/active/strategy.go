@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 )
 
@@ -172,10 +173,7 @@ const window = 10
 // least of the best 10·K, by its rank among these, by the largest cosine with those chosen before,
 // and by how many labels its predicted class has or would have by then.
 func (p *Pool) batch(o Options, w worth) []int {
-	order := make([]int, len(w.which))
-	for k := range order {
-		order[k] = k
-	}
+	order := lists.UpTo[int](len(w.which))
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(w.value[b], w.value[a]), cmp.Compare(w.tie[b], w.tie[a]))
 	})

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Candidate is a way to learn, and how well it predicted examples that it had not seen.
@@ -73,7 +73,7 @@ type candidate struct {
 	p     []float32          // of the true classes, len(rows)×Q; of noisy labels if noise is nil
 	drops []float64          // -log P(noisy label) of each row; nil of alone
 	right []float64          // -log P(true class) of each known row, in order of rows
-	wrong []bool             // its likeliest class is another, likewise
+	wrong int                // of how many of these its likeliest class is another
 
 	models      []*model.Model // of the folds; nil of one without a model
 	temperature float32        // of their scores
@@ -127,12 +127,14 @@ const leastProbability = 1e-2
 // judge compares what a candidate says with the labels.
 func (c *contest) judge(s *candidate) {
 	q := c.q
-	s.drops, s.right, s.wrong = nil, nil, nil
+	s.drops, s.right, s.wrong = nil, nil, 0
 	for k, i := range c.rows {
 		row := s.p[k*q : (k+1)*q]
 		if t := c.right(i); t >= 0 {
 			s.right = append(s.right, surprise(float64(row[t])))
-			s.wrong = append(s.wrong, slices.Index(row, slices.Max(row)) != int(t))
+			if lists.Largest(row) != int(t) {
+				s.wrong++
+			}
 			continue
 		}
 		if s.way.noise == alone {
@@ -147,11 +149,7 @@ func surprise(p float64) float64 {
 }
 
 func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(max(1, len(v)))
+	return lists.Sum(v) / float64(max(1, len(v)))
 }
 
 // ahead returns by how much b is less than a on average, and the standard error of that.

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // surelyCurved is by how many standard errors of its loss of noisy labels a curved model has to be
@@ -39,13 +40,8 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 		return nil, errNothing
 	}
 	for k, s := range c.said {
-		one := Candidate{Name: s.way.String(), Loss: s.loss(), Checked: len(s.wrong),
+		one := Candidate{Name: s.way.String(), Loss: s.loss(), Checked: len(s.right), Wrong: s.wrong,
 			RightLoss: mean(s.right)}
-		for _, w := range s.wrong {
-			if w {
-				one.Wrong++
-			}
-		}
 		for _, p := range parts {
 			if p.candidate == s {
 				one.Share = p.share
@@ -89,10 +85,7 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 // learn returns the model of all examples: the sum of its parts' scores by their shares. They are
 // of one kind, and begin with one preparation and map.
 func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error) {
-	all := make([]int, c.data.N)
-	for i := range all {
-		all[i] = i
-	}
+	all := lists.UpTo[int](c.data.N)
 	m, err := c.train(ctx, parts[0].candidate, all, how{})
 	if err != nil || len(parts) == 1 {
 		return m, err
@@ -265,14 +258,9 @@ func (c *contest) measure(r *Result, chosen *candidate) {
 		more /= n
 		off := 2 * math.Sqrt(max(squares/n-float64(more*more), 1/float64(4*n))/n)
 		r.Wrong = bounded(believed+more, off)
-		wrong := 0
-		for _, w := range chosen.wrong {
-			if w {
-				wrong++
-			}
-		}
-		low, high := wilson(wrong, len(chosen.wrong))
-		r.Error = Share{float64(wrong) / float64(len(chosen.wrong)), low, high, true}
+		wrong, of := chosen.wrong, len(chosen.right)
+		low, high := wilson(wrong, of)
+		r.Error = Share{float64(wrong) / float64(of), low, high, true}
 		return
 	}
 	if r.Noise != nil {
@@ -349,10 +337,7 @@ func (c *contest) next(r *Result) {
 		}
 	}
 	if fair := fairChecks - len(c.known); fair > 0 && len(left) > 0 {
-		y := make([]int32, len(left))
-		for k, i := range left {
-			y[k] = c.data.Y[i]
-		}
+		y := lists.At(c.data.Y, left)
 		parts := max(1, len(left)/fair)
 		for k, f := range fold.Draw(y, c.q, parts, c.Seed+2) {
 			if f == 0 && len(r.Next) < fair {

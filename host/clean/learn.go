@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -265,10 +266,7 @@ func (c *contest) confidentJoint() (*estimate.Estimate, error) {
 			best = s
 		}
 	}
-	y := make([]int32, len(c.rows))
-	for k, i := range c.rows {
-		y[k] = c.data.Y[i]
-	}
+	y := lists.At(c.data.Y, c.rows)
 	e, err := estimate.ConfidentJoint(c.data.Classes, y,
 		func(use func([]float32) error) error { return use(best.p) }, true)
 	if err != nil {
@@ -279,21 +277,9 @@ func (c *contest) confidentJoint() (*estimate.Estimate, error) {
 
 // joined makes an estimate the prior of what the checked examples say.
 func (c *contest) joined(prior *estimate.Estimate) (*estimate.Estimate, error) {
-	counts, err := c.counts()
+	counts, err := outoffold.CountClean(c.data, c.Right)
 	if err != nil || counts == nil {
 		return prior, err
 	}
 	return estimate.FromCounts(c.data.Classes, counts, &prior.Matrix)
-}
-
-// counts returns the numbers of checked examples by noisy label and true class; nil without any.
-func (c *contest) counts() ([]float64, error) {
-	var noisy, right []int32
-	for _, i := range c.known {
-		noisy, right = append(noisy, c.data.Y[i]), append(right, c.right(i))
-	}
-	if noisy == nil {
-		return nil, nil
-	}
-	return estimate.CountLabels(c.q, noisy, right)
 }

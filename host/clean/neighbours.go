@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // nearest are the numbers of neighbours that are tried, in increasing order, and hopes as how many
@@ -104,10 +105,7 @@ func (c *contest) pool(ctx context.Context, r *Result, s *candidate) error {
 	r.By += " and nearest neighbours"
 	if len(c.rows) < c.data.N {
 		all := &contest{Options: c.Options, data: c.data, q: c.q, known: c.known}
-		all.rows = make([]int, c.data.N)
-		for i := range all.rows {
-			all.rows[i] = i
-		}
+		all.rows = lists.UpTo[int](c.data.N)
 		every := &candidate{way: s.way}
 		if err := all.byNeighbours(ctx, every); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // part is a candidate and its share of the model.
@@ -88,10 +89,7 @@ func (c *contest) mixture(known [][]float64) []float64 {
 func surelyLikelier(kinds [2][][]float64) bool {
 	var losses [2][]float64
 	for kind, known := range kinds {
-		all := make([]int, len(known[0]))
-		for i := range all {
-			all[i] = i
-		}
+		all := lists.UpTo[int](len(known[0]))
 		shares := climb(known, all, make([]float64, len(known)))
 		losses[kind] = make([]float64, len(all))
 		for i := range all {
@@ -128,10 +126,7 @@ func climb(f [][]float64, rows []int, prior []float64) []float64 {
 				next[s] += float64(share*f[s][i]) / sum
 			}
 		}
-		all := 0.0
-		for _, v := range next {
-			all += v
-		}
+		all := lists.Sum(next)
 		for s, v := range next {
 			shares[s] = v / all
 		}
@@ -276,10 +271,7 @@ func blend(parts []part, of func(part) ([]float32, error), q int) ([]float32, er
 			sums[at] += float64(s.share * float64(numerics.Log(max(v, 0x1p-100))))
 		}
 	}
-	p := make([]float32, len(sums))
-	for at, v := range sums {
-		p[at] = float32(v)
-	}
+	p := lists.As[float32](sums)
 	for at := 0; at < len(p); at += q {
 		numerics.Softmax(p[at:at+q], p[at:at+q])
 	}

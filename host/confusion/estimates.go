@@ -3,6 +3,8 @@ package confusion
 import (
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Inverse is C⁻¹ with what is estimated by it from noisy labels alone. It is
@@ -19,11 +21,7 @@ type Inverse struct {
 
 // Float32 returns a fresh B = float32(C⁻¹) of clause 6: Q·Q, row-major.
 func (v *Inverse) Float32() []float32 {
-	b := make([]float32, len(v.V))
-	for i, x := range v.V {
-		b[i] = float32(x)
-	}
-	return b
+	return lists.As[float32](v.V)
 }
 
 // EstimatedError returns the estimated clean error of clause 10, 1 - Σ_p Σ_k (N[p][k]/n)·C⁻¹[p][k],

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // cells are the fields of a text, and what separates them.
@@ -423,10 +424,7 @@ func (g *grid) dropMargins(classes []string) error {
 
 // checkMargin compares a sum with its terms.
 func (g *grid) checkMargin(terms []float64, margin float64, what, name string) error {
-	sum := 0.0
-	for _, v := range terms {
-		sum += v
-	}
+	sum := lists.Sum(terms)
 	if math.Abs(sum-margin) > g.slack(len(terms)+1) {
 		return fmt.Errorf("the %s of %q sums to %v, and its margin says %v: is a row or column missing?",
 			what, name, sum, margin)

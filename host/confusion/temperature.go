@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -176,10 +177,7 @@ func (f *temperatureFit) read(raise func(powers, below []float64)) float64 {
 			f.terms[i] = f.term(powers, below, int(f.y[i]), p, g)
 		}
 	})
-	sum := 0.0
-	for _, v := range f.terms {
-		sum += v
-	}
+	sum := lists.Sum(f.terms)
 	return sum
 }
 

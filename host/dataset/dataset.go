@@ -147,15 +147,15 @@ func (d *Dataset) FeatureCount() int {
 	return d.D
 }
 
-// checkAll returns an error unless the parts of d fit together and all values are finite.
-func (d *Dataset) checkAll(ctx context.Context) error {
+// CheckAll returns an error unless the parts of d fit together and all values are finite.
+func (d *Dataset) CheckAll(ctx context.Context) error {
 	if err := d.Stored().Check(); err != nil {
 		return err
 	}
 	if err := d.Validate(); err != nil {
 		return err
 	}
-	return d.content().CheckFinite(ctx)
+	return d.Content().CheckFinite(ctx)
 }
 
 // Validate returns an error unless labels, ids, names, preparation and encoding fit the shape of d.
@@ -251,7 +251,7 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 			d.Y = append(d.Y, class[strings.Trim(name, " \t")])
 		}
 	}
-	if err := d.checkAll(context.Background()); err != nil {
+	if err := d.CheckAll(context.Background()); err != nil {
 		return nil, err
 	}
 	d.SHA256 = d.Hash()

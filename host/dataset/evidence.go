@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Evidence is what is known of the labels of n examples of Q classes, besides one class for each.
@@ -251,7 +253,7 @@ func (d *Dataset) SetEvidence(e *Evidence) error {
 			d.Y = slices.Clone(d.Y)
 			for i := range d.Y {
 				if row := e.Classes[i*q : (i+1)*q]; row[d.Y[i]] == 0 || !isSet(row) {
-					d.Y[i] = int32(slices.Index(row, slices.Max(row)))
+					d.Y[i] = int32(lists.Largest(row))
 				}
 			}
 		}
@@ -267,9 +269,6 @@ func (d *Dataset) SetEvidence(e *Evidence) error {
 
 // Choose returns the examples that which names, in that order, as a data set of its own.
 func (d *Dataset) Choose(which []int) (*Dataset, error) {
-	numbers := make([]int32, len(which))
-	for k, i := range which {
-		numbers[k] = int32(i)
-	}
+	numbers := lists.As[int32](which)
 	return d.pick(numbers, false)
 }

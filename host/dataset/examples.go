@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -200,10 +201,7 @@ func (e Examples) Dense() Examples {
 	}
 	x := make([]float32, e.N*e.D)
 	for i := range e.N {
-		columns, values := e.SparseRow(i)
-		for k, j := range columns {
-			x[i*e.D+int(j)] = values[k]
-		}
+		e.DenseRow(x[i*e.D:(i+1)*e.D], i)
 	}
 	return Examples{N: e.N, D: e.D, X: x}
 }
@@ -216,11 +214,7 @@ func (e Examples) Compressed() Examples {
 	s := Examples{N: e.N, D: e.D, Starts: make([]int64, 1, e.N+1), Columns: []int32{},
 		Values: []float32{}}
 	for i := range e.N {
-		for j, v := range e.Row(i) {
-			if math.Float32bits(v) != 0 {
-				s.Columns, s.Values = append(s.Columns, int32(j)), append(s.Values, v)
-			}
-		}
+		s.Columns, s.Values = content.AppendStored(s.Columns, s.Values, e.Row(i))
 		s.Starts = append(s.Starts, int64(len(s.Values)))
 	}
 	return s
@@ -234,12 +228,12 @@ func (e Examples) Join(other Examples) (Examples, error) {
 	}
 	j := Examples{N: e.N + other.N, D: e.D}
 	if !e.Sparse() {
-		j.X = append(append(make([]float32, 0, j.N*j.D), e.X[:e.N*e.D]...), other.X[:other.N*other.D]...)
+		j.X = slices.Concat(e.X[:e.N*e.D], other.X[:other.N*other.D])
 		return j, nil
 	}
 	stored := e.Starts[e.N]
-	j.Columns = append(append([]int32{}, e.Columns[:stored]...), other.Columns...)
-	j.Values = append(append([]float32{}, e.Values[:stored]...), other.Values...)
+	j.Columns = slices.Concat(e.Columns[:stored], other.Columns)
+	j.Values = slices.Concat(e.Values[:stored], other.Values)
 	j.Starts = append(make([]int64, 0, j.N+1), e.Starts...)
 	for _, start := range other.Starts[1:] {
 		j.Starts = append(j.Starts, stored+start)

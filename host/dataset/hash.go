@@ -28,15 +28,15 @@ import (
 // so that processors, and ranks, hash blocks at the same time. With Evidence it is the hash of that
 // and of theirs.
 func (d *Dataset) Hash() string {
-	sum, _ := d.content().Hash(context.Background()) // which does not end
+	sum, _ := d.Content().Hash(context.Background()) // which does not end
 	if d.Evidence != nil {
 		return d.Evidence.hash(sum)
 	}
 	return sum
 }
 
-// content returns what is hashed of d.
-func (d *Dataset) content() *content.Data {
+// Content returns what is hashed and checked of d.
+func (d *Dataset) Content() *content.Data {
 	return &content.Data{N: d.N, D: d.D, Classes: d.Classes, Y: d.Y, Row: d.Entries,
 		Ranks: d.at.Shared()}
 }
@@ -55,6 +55,6 @@ func (d *Dataset) Is(hash string) bool {
 	if hash == now || d.Prepared != nil || d.Stored().Shared() || d.Evidence != nil {
 		return hash == now
 	}
-	old, err := d.content().HashOld(context.Background())
+	old, err := d.Content().HashOld(context.Background())
 	return err == nil && hash == old
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"hash/maphash"
+	"iter"
 	"math"
 	"slices"
 
@@ -124,21 +125,9 @@ func (i *ValueInfo) values(e Examples) {
 	}
 	for k := range e.N {
 		empty := true
-		if e.Sparse() {
-			columns, values := e.SparseRow(k)
-			for s, v := range values {
-				if v != 0 {
-					visit(int(columns[s]), v)
-					empty = false
-				}
-			}
-		} else {
-			for j, v := range e.Row(k) {
-				if v != 0 {
-					visit(j, v)
-					empty = false
-				}
-			}
+		for j, v := range e.nonzero(k) {
+			visit(j, v)
+			empty = false
 		}
 		if empty {
 			i.Empty++
@@ -172,23 +161,26 @@ var hashSeed = maphash.MakeSeed()
 
 // appendKey appends column and bits of each value other than 0: equal for equal examples.
 func (e Examples) appendKey(key []byte, i int) []byte {
-	add := func(j int, v float32) {
-		if v != 0 {
-			key = binary.LittleEndian.AppendUint32(key, uint32(j))
-			key = binary.LittleEndian.AppendUint32(key, math.Float32bits(v))
-		}
-	}
-	if !e.Sparse() {
-		for j, v := range e.Row(i) {
-			add(j, v)
-		}
-		return key
-	}
-	columns, values := e.SparseRow(i)
-	for k, j := range columns {
-		add(int(j), values[k])
+	for j, v := range e.nonzero(i) {
+		key = binary.LittleEndian.AppendUint32(key, uint32(j))
+		key = binary.LittleEndian.AppendUint32(key, math.Float32bits(v))
 	}
 	return key
+}
+
+// nonzero yields columns and values of example i that are not 0.
+func (e Examples) nonzero(i int) iter.Seq2[int, float32] {
+	return func(yield func(int, float32) bool) {
+		columns, values := e.Entries(i)
+		for j, v := range values {
+			if columns != nil {
+				j = int(columns[j])
+			}
+			if v != 0 && !yield(j, v) {
+				return
+			}
+		}
+	}
 }
 
 // duplicates counts examples that equal an earlier one, and those with another label.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -54,12 +55,7 @@ func (d *Dataset) Counts(fractions []float64) ([]int, error) {
 		rest -= counts[k]
 	}
 	for ; rest > 0; rest-- {
-		most := 0
-		for k, r := range remainders {
-			if r > remainders[most] {
-				most = k
-			}
-		}
+		most := lists.Largest(remainders)
 		counts[most]++
 		remainders[most]--
 	}
@@ -95,7 +91,7 @@ func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Datas
 
 // Divide returns the numbers of the examples, increasing, of each part that SplitCounts makes.
 func Divide(d *Dataset, counts []int, seed uint64) ([][]int32, error) {
-	if err := d.Stored().Agree(d.checkAll(context.Background())); err != nil {
+	if err := d.Stored().Agree(d.CheckAll(context.Background())); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)
@@ -174,10 +170,7 @@ func resolveCounts(n int, counts []int) ([]int, error) {
 // members lists the examples of each class, increasing.
 func (d *Dataset) members() [][]int32 {
 	if d.Y == nil {
-		all := make([]int32, d.N)
-		for i := range all {
-			all[i] = int32(i)
-		}
+		all := lists.UpTo[int32](d.N)
 		return [][]int32{all}
 	}
 	members := make([][]int32, len(d.Classes))
@@ -200,10 +193,7 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 		Encoding: d.Encoding,
 	}
 	if d.Y != nil {
-		p.Y = make([]int32, len(examples))
-		for k, i := range examples {
-			p.Y[k] = d.Y[i]
-		}
+		p.Y = lists.At(d.Y, examples)
 	}
 	if d.IDs != nil {
 		p.ID, p.IDColumn, p.IDs = d.ID, d.IDColumn, make([]string, len(examples))
@@ -211,10 +201,7 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 			p.IDs[k] = d.IDs[i]
 		}
 	}
-	which := make([]int, len(examples))
-	for k, i := range examples {
-		which[k] = int(i)
-	}
+	which := lists.As[int](examples)
 	p.Evidence = d.Evidence.Pick(which, len(d.Classes))
 	switch {
 	case over && !d.Stored().Shared() && d.Home == nil && !d.Sparse():

@@ -46,7 +46,7 @@ func wantSplit(t *testing.T, d *Dataset, parts []*Dataset) {
 	seen := make([]bool, d.N)
 	sizes := classCounts(d)
 	for k, p := range parts {
-		if err := p.checkAll(t.Context()); err != nil {
+		if err := p.CheckAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		last := -1

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -88,10 +89,7 @@ func (s Stored) Whole() Examples {
 	if !s.Shared() {
 		return s.Examples
 	}
-	all := make([]int, s.N)
-	for i := range all {
-		all[i] = i
-	}
+	all := lists.UpTo[int](s.N)
 	return s.Pick(all)
 }
 
@@ -207,10 +205,7 @@ func sendAll(s *store.Ranks, p, e Stored, which []int, at [][]int) {
 
 // send is sendAll for some of one rank's examples.
 func send(s *store.Ranks, p, e Stored, which []int, rank int, places []int) error {
-	some := make([]int, len(places))
-	for k, at := range places {
-		some[k] = which[at]
-	}
+	some := lists.At(which, places)
 	sent := e.shapeOf(some)
 	sent.room(nil) // which fails for shared examples alone
 	if own, _ := s.Rank(); own == rank {

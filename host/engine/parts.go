@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -159,11 +160,7 @@ func score(e Engine, w Weights, x dataset.Stored, read func(Scorer) error) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	all := make([]int, w.Q)
-	for c := range all {
-		all[c] = c
-	}
-	if err := r.Rescore(w, all); err != nil {
+	if err := r.Rescore(w, lists.UpTo[int](w.Q)); err != nil {
 		return err
 	}
 	return read(r)

@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // graph is a GraphProto under way. Its values are called by name.
@@ -58,8 +59,8 @@ func (g *graph) prepare(prefix string, p *dataset.Preparation, x string) string 
 		x = g.node("", "Mul", []string{x, constant(g, prefix+"factors", p.A, p.D)})
 	default:
 		x = g.cast(x, typeDouble)
-		x = g.node("", "Mul", []string{x, constant(g, prefix+"factors", widened(p.A), p.D)})
-		x = g.node("", "Add", []string{x, constant(g, prefix+"offsets", widened(p.B), p.D)})
+		x = g.node("", "Mul", []string{x, constant(g, prefix+"factors", lists.As[float64](p.A), p.D)})
+		x = g.node("", "Add", []string{x, constant(g, prefix+"offsets", lists.As[float64](p.B), p.D)})
 		x = g.cast(x, typeFloat)
 	}
 	if p.Steps.Bias {
@@ -127,12 +128,4 @@ func (g *graph) project(k *model.Kernel, p *model.Projection, x string) string {
 	axes := constant(g, "axes", p.Axes, k.Components, m)
 	offset := constant(g, "offset", p.Offset, k.Components)
 	return g.node("", "Gemm", []string{values, axes, offset}, attribute{"transB", 1})
-}
-
-func widened(list []float32) []float64 {
-	wide := make([]float64, len(list))
-	for i, v := range list {
-		wide[i] = float64(v)
-	}
-	return wide
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
@@ -90,7 +91,8 @@ func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*No
 			noisy += noise.P[int(k)*q+t] * float64(v)
 		}
 		likelihood[i] = logOf(noisy) - logOf(float64(plain[i*q+int(k)]))
-		a, b := most(with.Scores[i*q:(i+1)*q]), most(without.Scores[i*q:(i+1)*q])
+		a := lists.Largest(with.Scores[i*q : (i+1)*q])
+		b := lists.Largest(without.Scores[i*q : (i+1)*q])
 		accuracy[i] = inverse.V[a*q+int(k)] - inverse.V[b*q+int(k)]
 		counts[a*q+int(k)]++
 		labels[k]++
@@ -132,16 +134,6 @@ func explainsBetter(turned, e *Explanation) bool {
 const leastProbability = 1e-3
 
 func logOf(p float64) float64 { return math.Log(max(p, leastProbability)) }
-
-func most(v []float32) int {
-	at := 0
-	for k := range v {
-		if v[k] > v[at] {
-			at = k
-		}
-	}
-	return at
-}
 
 func differenceOf(v []float64) Difference {
 	mean, squares := 0.0, 0.0

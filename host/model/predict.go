@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -80,11 +81,7 @@ func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.R
 
 // Names returns the names of classes that Predict gave.
 func (m *Model) Names(classes []int32) []string {
-	names := make([]string, len(classes))
-	for i, c := range classes {
-		names[i] = m.Meta.Classes[c]
-	}
-	return names
+	return lists.At(m.Meta.Classes, classes)
 }
 
 // predictedValues is about how many values are predicted from between two looks at a context;

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Survey is what the nearest neighbours of examples, none equal to another, tell of all of them.
@@ -153,10 +155,7 @@ func (g *Graph) outliers() (found []int, distance []float64) {
 			distance[i] += r / float64(g.K)
 		}
 	}
-	order := make([]int, g.N)
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.UpTo[int](g.N)
 	slices.SortStableFunc(order, func(a, b int) int { return -cmp.Compare(distance[a], distance[b]) })
 	median := distance[order[g.N/2]]
 	if median == 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
@@ -128,7 +129,7 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 	}
 	e := &noiseEstimator{NoiseOptions: o, data: data}
 	var err error
-	if e.counts, err = countClean(data, o.Right); err != nil {
+	if e.counts, err = CountClean(data, o.Right); err != nil {
 		return nil, err
 	}
 	if o.Method == CleanCounts && e.counts == nil {
@@ -160,12 +161,11 @@ type noiseEstimator struct {
 	held   *judge.HeldOut // by models trained without a matrix; nil before they are wanted
 }
 
-// countClean counts the examples whose true class is known, nil if there are none.
-func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error) {
+// CountClean counts the examples whose true class is known, nil if there are none.
+func CountClean(data *dataset.Dataset, all []int32) (counts []float64, err error) {
 	if all != nil && len(all) != len(data.Y) {
 		return nil, fmt.Errorf("estimate noise: found %d true classes, wanted one (or -1) for each of "+
-			"%d labels",
-			len(all), len(data.Y))
+			"%d labels", len(all), len(data.Y))
 	}
 	var noisy, right []int32
 	for i, t := range all {
@@ -184,7 +184,7 @@ func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error
 func JoinClean(
 	data *dataset.Dataset, right []int32, found *estimate.Estimate,
 ) (*estimate.Estimate, error) {
-	counts, err := countClean(data, right)
+	counts, err := CountClean(data, right)
 	if err != nil || counts == nil {
 		return found, err
 	}
@@ -263,10 +263,7 @@ func (e *noiseEstimator) byNeighbours(ctx context.Context) (*estimate.Estimate, 
 		return nil, errors.New("labels of neighbours: examples: got some that ranks share, want all on " +
 			"one machine")
 	}
-	all := make([]int, d.N)
-	for i := range all {
-		all[i] = i
-	}
+	all := lists.UpTo[int](d.N)
 	near, err := neighbours.OfDataset(ctx, e.Engine, d, all, estimate.NearestForNeighbours)
 	if err != nil {
 		return nil, err
@@ -289,10 +286,7 @@ func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 // contest is AutoNoise.
 func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 	methods := []NoiseMethod{NoNoise, ConfidentJoint, AnchorPoints, JointLikelihood}
-	known := 0.0
-	for _, v := range e.counts {
-		known += v
-	}
+	known := lists.Sum(e.counts)
 	byClean := known >= LeastClean
 	won := &Noise{}
 	var chosen *estimate.Estimate
@@ -385,11 +379,7 @@ func (e *noiseEstimator) losses(
 }
 
 func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
+	return lists.Sum(v) / float64(len(v))
 }
 
 // ahead returns the mean of a - b and its standard error.

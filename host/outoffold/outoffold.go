@@ -18,6 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // leastSettled is from how many examples on one fold's search is good enough for all.
@@ -221,10 +222,7 @@ func score(
 // unite brings the scores of all folds into one unit, as weights of several trainings differ in
 // length: by the deviation of the weights, spreads, one for each fold.
 func unite(h *judge.HeldOut, spreads []float64) {
-	mean := 0.0
-	for _, s := range spreads {
-		mean += s
-	}
+	mean := lists.Sum(spreads)
 	mean /= float64(len(spreads))
 	for i, f := range h.Fold {
 		if spreads[f] == 0 {

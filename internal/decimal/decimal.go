@@ -22,7 +22,7 @@ const MinNormal = 0x1p-126
 // Parse returns the float32 nearest to a decimal number, as strconv.ParseFloat does; false for
 // anything else, which Fault explains.
 func Parse(text []byte) (float32, bool) {
-	if v, ok := parseShort(text); ok {
+	if v, end, ok := Scan(text, 0); ok && end == len(text) {
 		return v, true
 	}
 	for _, c := range text {
@@ -33,12 +33,6 @@ func Parse(text []byte) (float32, bool) {
 	// The view of text does not outlive the call.
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 32)
 	return float32(v), err == nil
-}
-
-// parseShort is Parse for short numbers; false means "not so".
-func parseShort(text []byte) (float32, bool) {
-	v, end, ok := Scan(text, 0)
-	return v, ok && end == len(text)
 }
 
 // Scan reads a number at text[i] and returns where it ends; false means: ask Parse. With digits

@@ -154,9 +154,9 @@ var foreign = map[string][]string{
 }
 
 // mechanics are what every package may import: how work is shared out, how far it is, what memory
-// is left and how options are spelt, without a word of the trade.
+// is left, how options are spelt and what package slices lacks, without a word of the trade.
 var mechanics = []string{"internal/parallel", "internal/memory", "internal/setting",
-	"host/progress"}
+	"internal/lists", "host/progress"}
 
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}",

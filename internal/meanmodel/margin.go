@@ -3,12 +3,12 @@ package meanmodel
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/means"
 )
 
@@ -47,7 +47,7 @@ func Margins(
 	if y == nil {
 		for i := range x.N {
 			row := scores[i*m.Q : (i+1)*m.Q]
-			y = append(y, int32(slices.Index(row, slices.Max(row))))
+			y = append(y, int32(lists.Largest(row)))
 		}
 	}
 	found, err := means.Margins(scores, y, m.Q, MarginShares)

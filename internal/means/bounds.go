@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -126,10 +127,7 @@ func Lengths(
 	if x.N > lengthRows {
 		rows := rand.New(rand.NewPCG(seed, 0x6c656e677468)).Perm(x.N)[:lengthRows] // "length"
 		slices.Sort(rows)
-		some := make([]int32, len(rows))
-		for at, i := range rows {
-			some[at] = y[i]
-		}
+		some := lists.At(y, rows)
 		x, y = given.Pick(rows), some
 	} else {
 		x = given.Whole()

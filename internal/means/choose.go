@@ -198,12 +198,16 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 		return nil, 0, err
 	}
 	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
-	need := memory.Sum(featurespace.RowsBytes(len(rows), true), memory.Product(len(rows), 32),
-		pairBytes(len(rows)))
+	need := memory.Sum(featurespace.RowsBytes(len(rows), true), memory.Product(len(rows), 32))
 	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
 	}
-	target, err := s.meansOf(x.Examples)
+	all := engine.Projection{Function: s.o.Function, Landmarks: x.Examples,
+		Axes: engine.NewWeights(1, x.N)}
+	for l := range all.Axes.W {
+		all.Axes.W[l] = float32(1 / float64(x.N))
+	}
+	target, err := s.project(x.Examples, all)
 	if err != nil {
 		return nil, 0, err
 	}

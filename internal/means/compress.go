@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -54,14 +55,9 @@ func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms i
 			c.Length[k] += float64(float64(p.Axes.Row(k)[l]) * float64(values[l*q+k]))
 		}
 	}
-	g := &greedy{n: n, q: q, stride: atoms, left: make([]float64, n*q),
+	g := &greedy{n: n, q: q, stride: atoms, left: lists.As[float64](values),
 		rest: featurespace.SquaredLengths(p.Function, p.Landmarks), columns: make([]float64, n*atoms)}
-	for i, v := range values {
-		g.left[i] = float64(v)
-	}
-	for _, v := range g.rest {
-		g.largest = max(g.largest, v)
-	}
+	g.largest = max(0, slices.Max(g.rest))
 	total := 0.0
 	for _, v := range c.Length {
 		total += max(0, v)

@@ -22,6 +22,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -185,10 +186,7 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q i
 		m.Statistical[k] = s.deviation(s.radius, n)
 	}
 	if o.Atoms == 0 && o.Within == 0 {
-		m.Rows = make([]int, x.N)
-		for i := range m.Rows {
-			m.Rows[i] = i
-		}
+		m.Rows = lists.UpTo[int](x.N)
 		return m, nil
 	}
 	s.ctx, s.task = progress.Begin(ctx, progress.Work{Name: "fitting the means", Unit: "class",
@@ -376,7 +374,6 @@ func NewPlan(n, d, q int, o Options) (Plan, error) {
 		}
 	}
 	if o.Choice == Herding {
-		p.Choice = memory.Sum(p.Choice, pairBytes(n))
 		p.Values = memory.Sum(p.Values, memory.Product(n, n, 1)/int64(q))
 	}
 	if o.Weights == Optimal {

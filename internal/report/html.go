@@ -132,31 +132,15 @@ func (v *view) judged(j *Judged) (err error) {
 			return err
 		}
 	}
-	q := len(v.Classes)
-	of := func(i, k int) float64 { return float64(j.Report.Confusion[i][k]) }
 	note := "Of the labels as they are."
 	if j.Corrected != nil {
-		note, of = "Estimated, of right labels.", func(i, k int) float64 {
-			return max(0, j.Corrected.Confusion[i][k])
-		}
-	}
-	totals := make([]float64, q)
-	for k := range q {
-		for i := range q {
-			totals[k] += of(i, k)
-		}
-	}
-	share := func(i, k int) float64 {
-		if totals[k] == 0 {
-			return 0
-		}
-		return of(i, k) / totals[k]
+		note = "Estimated, of right labels."
 	}
 	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
-		Rows: "predicted", Columns: "true class", Classes: v.Classes}, share,
-		func(i, k int) string { return hundredths(share(i, k)) }, func(i, k int) string {
-			return fmt.Sprintf("%s examples of %s are predicted as %s", count(of(i, k)), v.Classes[k],
-				v.Classes[i])
+		Rows: "predicted", Columns: "true class", Classes: v.Classes}, j.share,
+		func(i, k int) string { return hundredths(j.share(i, k)) }, func(i, k int) string {
+			return fmt.Sprintf("%s examples of %s are predicted as %s", count(j.examples(i, k)),
+				v.Classes[k], v.Classes[i])
 		})
 	if err != nil {
 		return err

@@ -127,23 +127,35 @@ const (
 
 // Hardest sets Pairs to the pairs of classes that are confused most often.
 func (j *Judged) Hardest(classes []string) {
-	of := func(p, q int) float64 { return float64(j.Report.Confusion[p][q]) }
-	if j.Corrected != nil {
-		of = func(p, q int) float64 { return j.Corrected.Confusion[p][q] }
-	}
 	for q := range classes {
-		all := 0.0
 		for p := range classes {
-			all += max(0, of(p, q))
-		}
-		for p := range classes {
-			if n := of(p, q); p != q && n > 0 {
-				j.Pairs = append(j.Pairs, Pair{classes[q], classes[p], n, n / all})
+			if n := j.examples(p, q); p != q && n > 0 {
+				j.Pairs = append(j.Pairs, Pair{classes[q], classes[p], n, j.share(p, q)})
 			}
 		}
 	}
 	slices.SortStableFunc(j.Pairs, func(a, b Pair) int { return -cmp.Compare(a.Examples, b.Examples) })
 	j.Pairs = j.Pairs[:min(mostPairs, len(j.Pairs))]
+}
+
+// examples returns how many of class q are predicted p: an estimate, if the labels are noisy.
+func (j *Judged) examples(p, q int) float64 {
+	if j.Corrected != nil {
+		return max(0, j.Corrected.Confusion[p][q])
+	}
+	return float64(j.Report.Confusion[p][q])
+}
+
+// share returns the share of examples(p, q) in all of class q, 0 if there are none.
+func (j *Judged) share(p, q int) float64 {
+	n, all := j.examples(p, q), 0.0
+	for i := range j.Report.Confusion {
+		all += j.examples(i, q)
+	}
+	if n == 0 {
+		return 0
+	}
+	return n / all
 }
 
 // Suspect is an example whose label is likely to be wrong.

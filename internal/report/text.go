@@ -26,7 +26,11 @@ func (r *Report) WriteText(w io.Writer, columns int) error {
 	}
 	if len(r.History) > 1 {
 		b.WriteString("\nError by steps, on the examples learned from:\n\n")
-		b.WriteString(asciigraph.Plot(estimated(r), asciigraph.Height(10),
+		errors := make([]float64, len(r.History))
+		for k, m := range r.History {
+			errors[k] = m.EstimatedError
+		}
+		b.WriteString(asciigraph.Plot(errors, asciigraph.Height(10),
 			asciigraph.Width(max(10, columns-12)), asciigraph.Precision(3)))
 		b.WriteString("\n")
 	}
@@ -44,24 +48,11 @@ func (r *Report) WriteText(w io.Writer, columns int) error {
 	return err
 }
 
-// estimated are the estimated errors, step by step.
-func estimated(r *Report) []float64 {
-	v := make([]float64, len(r.History))
-	for k, m := range r.History {
-		v[k] = m.EstimatedError
-	}
-	return v
-}
-
 // heatText draws a cell of two characters for each pair of classes, where they fit.
 func (r *Report) heatText(b *strings.Builder, j *Judged, columns int) {
 	q := len(r.Classes)
 	if 2*q+16 > columns {
 		return
-	}
-	of := func(p, t int) float64 { return float64(j.Report.Confusion[p][t]) }
-	if j.Corrected != nil {
-		of = func(p, t int) float64 { return max(0, j.Corrected.Confusion[p][t]) }
 	}
 	b.WriteString("\nPredicted (rows) by true class (columns, in the same order):\n\n")
 	for p, name := range r.Classes {
@@ -70,14 +61,7 @@ func (r *Report) heatText(b *strings.Builder, j *Judged, columns int) {
 		}
 		fmt.Fprintf(b, "%12s │", name)
 		for t := range q {
-			all := 0.0
-			for i := range q {
-				all += of(i, t)
-			}
-			shade := shades[0]
-			if v := of(p, t); all > 0 && v > 0 {
-				shade = shades[(level(v/all)*(len(shades)-1)+levels-1)/levels]
-			}
+			shade := shades[(level(j.share(p, t))*(len(shades)-1)+levels-1)/levels]
 			b.WriteString(string([]rune{shade, shade}))
 		}
 		b.WriteString("│\n")

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // The names of the operations, in the order in which they are measured.
@@ -73,10 +74,7 @@ func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (fou
 // weights, and norms between two inverses, because an engine may see that nothing has changed.
 func (b *bench) list(bytes int64, step *lastStep) []operation {
 	n, d, q := b.X.N, b.X.D, b.Noise.Q()
-	every := make([]int, q)
-	for k := range every {
-		every[k] = k
-	}
+	every := lists.UpTo[int](q)
 	turned := step.after.Clone() // each class takes the weights of the next
 	turned.W = append(turned.W[d:len(turned.W):len(turned.W)], turned.W[:d]...)
 	reversed := slices.Clone(b.inv)

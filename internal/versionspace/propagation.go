@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -152,10 +153,7 @@ func (p *Propagation) Without() []float64 { return p.cavity }
 // Doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the
 // share of w with x above 0 is about Φ(⟨m, x⟩/(√λ·Doubt)).
 func (p *Propagation) Doubt() float64 {
-	sum := 0.0
-	for _, v := range p.variance {
-		sum += v
-	}
+	sum := lists.Sum(p.variance)
 	return math.Sqrt(1 + sum/float64(max(len(p.variance), 1)))
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -132,16 +133,9 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 	c.Consensus = make([]int32, a.N())
 	for i := range c.Consensus {
 		row := c.Posterior[i*q : (i+1)*q]
-		c.Consensus[i] = int32(slices.Index(row, slices.Max(row)))
+		c.Consensus[i] = int32(lists.Largest(row))
 	}
 	return c, nil
-}
-
-// checkCrowd refuses tables of annotators that do not fit in memory.
-func checkCrowd(n, q, annotators int) error {
-	need := memory.Sum(memory.Product(q, q, annotators, 8*6), memory.Product(n, q, 4))
-	return memory.Check(need, fmt.Sprintf("confusion matrices of %d annotators and %d classes",
-		annotators, q))
 }
 
 // few is as how many labels what is known of a larger whole counts beside one's own: of an
@@ -185,7 +179,9 @@ type em struct {
 func newEM(a *Annotations, o Options) (*em, error) {
 	m := &em{a: a, o: o, q: len(a.Classes)}
 	size := len(a.Names) * m.q * m.q
-	if err := checkCrowd(a.N(), m.q, len(a.Names)); err != nil {
+	need := memory.Sum(memory.Product(size, 8*6), memory.Product(a.N(), m.q, 4))
+	if err := memory.Check(need, fmt.Sprintf("confusion matrices of %d annotators and %d classes",
+		len(a.Names), m.q)); err != nil {
 		return nil, err
 	}
 	m.workers = max(1, min(parallel.Workers(a.N(), 1<<10), mostTables/(8*size)))
@@ -352,20 +348,13 @@ func (m *em) posteriorOf(p []float64, by, label []int32) {
 			p[c] *= v
 		}
 		if k%rescaled == rescaled-1 {
-			most := p[0]
-			for _, v := range p[1:] {
-				most = max(most, v)
-			}
-			_, exponent := math.Frexp(most)
+			_, exponent := math.Frexp(slices.Max(p))
 			for c := range p {
 				p[c] = math.Ldexp(p[c], -exponent)
 			}
 		}
 	}
-	total := 0.0
-	for _, v := range p {
-		total += v
-	}
+	total := lists.Sum(p)
 	for c := range p {
 		p[c] /= total
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -114,7 +115,7 @@ func FitFunctions(ctx context.Context, a *Annotations) (*Labelling, error) {
 		if voted && !labelled {
 			all++
 			row := l.post[i*q : (i+1)*q]
-			if share[slices.Index(row, slices.Max(row))] == slices.Max(share) {
+			if share[lists.Largest(row)] == slices.Max(share) {
 				agree++
 			}
 		}
@@ -132,7 +133,7 @@ func FitFunctions(ctx context.Context, a *Annotations) (*Labelling, error) {
 	r.Functions = l.functions()
 	for at := 0; at < len(l.post); at += q {
 		row := l.post[at : at+q]
-		r.Consensus = append(r.Consensus, int32(slices.Index(row, slices.Max(row))))
+		r.Consensus = append(r.Consensus, int32(lists.Largest(row)))
 	}
 	return r, nil
 }
@@ -266,10 +267,7 @@ func (l *labeller) shares(p []float64, i int) bool {
 
 // fit fits the model to the prior that counts of classes make.
 func (l *labeller) fit(counts []float64) {
-	total := 0.0
-	for _, v := range counts {
-		total += v
-	}
+	total := lists.Sum(counts)
 	l.prior = make([]float64, l.q)
 	for k, v := range counts {
 		l.prior[k] = v / total

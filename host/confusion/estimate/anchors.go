@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -73,13 +74,7 @@ type anchor struct {
 
 // before puts the likeliest first, and the first of equals.
 func before(a, b anchor) int {
-	switch {
-	case a.value > b.value || a.value == b.value && a.at < b.at:
-		return -1
-	case a.value == b.value && a.at == b.at:
-		return 0
-	}
-	return 1
+	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.at, b.at))
 }
 
 // anchors are those found so far, some more than are wanted.

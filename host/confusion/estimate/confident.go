@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -168,7 +169,7 @@ func (j *joint) count(rows blocks) (agree bool, err error) {
 			k := int(j.y[first+i])
 			t, sure := reaches(row, reach)
 			if sure > 1 || same {
-				most := largestOf(row)
+				most := lists.Largest(row)
 				same = same && most == k
 				if sure > 1 {
 					t = most

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Estimate is a confusion matrix that was found in data, mostly with standard errors.
@@ -114,10 +115,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 		e.Method = "counts with a prior"
 	}
 	for t := range q {
-		n := 0.0
-		for p := range q {
-			n += counts[p*q+t]
-		}
+		n := columnSum(counts, q, t)
 		for p := range q {
 			v := (counts[p*q+t] + float64(s*before[p*q+t])) / (n + s)
 			e.P[p*q+t] = v
@@ -213,10 +211,7 @@ func strength(counts, before []float64, q int) (best, most float64) {
 // PriorLoss returns the mean of -log P(noisy label | class) of the examples that are counted, each
 // by FromCounts of all others with the prior, at the best strength.
 func PriorLoss(counts []float64, prior *confusion.Matrix) float64 {
-	n := 0.0
-	for _, v := range counts {
-		n += v
-	}
+	n := lists.Sum(counts)
 	_, most := strength(counts, priorOf(counts, prior.Q(), prior), prior.Q())
 	return -most / n
 }

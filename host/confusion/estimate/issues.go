@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Issue says of an example whether its noisy label is likely to be wrong.
@@ -44,7 +45,7 @@ func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([
 	if noise == nil {
 		for i, k := range y {
 			row := p[i*q : (i+1)*q]
-			most := largestOf(row)
+			most := lists.Largest(row)
 			issues[i] = Issue{Quality: float64(row[k]), Likely: int32(most), Sure: float64(row[most]),
 				Wrong: most != int(k)}
 		}
@@ -149,7 +150,7 @@ func (f *issueFinder) judge(issues []Issue, group []int) {
 			}
 		})
 	}
-	likely := int32(largestOf(f.belief))
+	likely := int32(lists.Largest(f.belief))
 	for _, i := range group {
 		quality := f.belief[f.y[i]]
 		if !possible && len(group) == 1 {
@@ -177,17 +178,6 @@ func groupsOf(same []int32) [][]int {
 		groups[g] = append(groups[g], i)
 	}
 	return groups
-}
-
-// largestOf returns the place of the largest number, the first of equal ones.
-func largestOf[T float32 | float64](row []T) int {
-	most := 0
-	for k, v := range row {
-		if v > row[most] {
-			most = k
-		}
-	}
-	return most
 }
 
 // checkIssues judges the arguments.

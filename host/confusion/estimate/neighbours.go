@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // What ByNeighbours takes: the nearest two of each example make triples of labels, and all of
@@ -187,11 +188,7 @@ func (t *triples) step(n *neighbourNoise, tied bool) (next *neighbourNoise, like
 // normalise divides columns by their sums; one without any is of right labels.
 func normalise(c []float64, q int) {
 	for t := range q {
-		sum := 0.0
-		for p := range q {
-			sum += c[p*q+t]
-		}
-		if sum == 0 {
+		if columnSum(c, q, t) == 0 {
 			c[t*q+t] = 1
 		}
 	}
@@ -275,10 +272,7 @@ func (m *mixture) add(weight float64, k int, label func(int) int32) {
 func (m *mixture) shares() []float64 {
 	for t := range m.q {
 		row := m.pairs[t*m.q : (t+1)*m.q]
-		sum := 0.0
-		for _, v := range row {
-			sum += v
-		}
+		sum := lists.Sum(row)
 		for s := range row {
 			row[s] /= max(sum, math.SmallestNonzeroFloat64)
 		}
@@ -316,10 +310,7 @@ func Unmix(p []float32, noise []float64, q int) {
 			}
 			t, next = next, t
 		}
-		sum := 0.0
-		for _, f := range t {
-			sum += f
-		}
+		sum := lists.Sum(t)
 		for k, f := range t {
 			row[k] = float32(f / max(sum, 0x1p-60))
 		}

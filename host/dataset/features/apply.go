@@ -73,7 +73,7 @@ func applyOver(p *dataset.Preparation, e dataset.Stored, narrow bool) (dataset.S
 
 // sparseOver is applyOver of sparse examples.
 func sparseOver(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error) {
-	if err := checkSparse(p, e); err != nil {
+	if err := checkSparse(p); err != nil {
 		return dataset.Examples{}, err
 	}
 	out, err := sparseShape(p, e.Stored())
@@ -128,7 +128,7 @@ func filled(p *dataset.Preparation) (columns []int32) {
 // applySparse is Apply of sparse examples: what is not stored stays +0 but in columns with an
 // offset, and a stored -0 stays stored.
 func applySparse(p *dataset.Preparation, e dataset.Stored, lost bool) (dataset.Stored, error) {
-	if err := checkSparse(p, e.Examples); err != nil {
+	if err := checkSparse(p); err != nil {
 		return dataset.Stored{}, err
 	}
 	first, last := e.Own()
@@ -201,7 +201,7 @@ func sparseShape(p *dataset.Preparation, e dataset.Stored) (dataset.Examples, er
 }
 
 // checkSparse says why sparse examples of the right width cannot be prepared so.
-func checkSparse(p *dataset.Preparation, e dataset.Examples) error {
+func checkSparse(p *dataset.Preparation) error {
 	for j := range p.A {
 		if !decimal.Finite(p.A[j]) || !decimal.Finite(p.B[j]) {
 			return fmt.Errorf("normalization %s: column %d (counted from 1) is mapped by v·%v + %v, wanted "+
@@ -298,21 +298,13 @@ func fillSparse(p *dataset.Preparation, fill, to []int32, dst []float32, columns
 	}
 }
 
-// rowsOf returns the prepared dense examples as WriteOptions.Rows takes them.
-func rowsOf(p *dataset.Preparation, e dataset.Examples) (func(dst []float32, first int) error,
-	error) {
-	if err := checkFor(p, e.Stored()); err != nil {
-		return nil, err
-	}
-	if e.Sparse() {
-		return nil, fmt.Errorf("normalization %s: found sparse examples, wanted dense ones to prepare "+
-			"row by row", p.Steps)
-	}
+// rowsOf returns the prepared rows of dense examples as WriteOptions.Rows takes them.
+func rowsOf(p *dataset.Preparation, e dataset.Examples) func(dst []float32, first int) error {
 	return func(dst []float32, first int) error {
 		n := len(dst) / p.Width()
 		return applyRows(p, dataset.Examples{N: n, D: p.Width(), X: dst}, nil,
-			e.X[first*e.D:(first+n)*e.D], first, false)
-	}, nil
+			e.Part(first, first+n).X, first, false)
+	}
 }
 
 // applyRows makes out, and enters codes unless nil, of raw, whose first example has number first;

@@ -48,7 +48,7 @@ func TestNarrow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x, err := apply(p, e.Stored(), []dataset.Memory{dataset.WithCodes})
+				x, err := ApplyTo(p, e, dataset.WithCodes)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -54,10 +54,7 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 	if d.Sparse() || d.Narrow || s == (dataset.Steps{}) {
 		return nil, PrepareBy(d, p)
 	}
-	rows, err := rowsOf(p, d.Examples)
-	if err != nil {
-		return nil, d.Errorf("%w", err)
-	}
+	rows := rowsOf(p, d.Examples)
 	d.Put(dataset.Examples{N: d.N, D: p.Width()}.Stored())
 	d.Prepared = p
 	return func(dst []float32, first int) error {
@@ -87,7 +84,7 @@ func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory
 			how = slices.DeleteFunc(slices.Clone(how),
 				func(m dataset.Memory) bool { return m == dataset.InPlace })
 		}
-		x, err := apply(p, d.Stored(), how)
+		x, err := ApplyTo(p, d, how...)
 		if err != nil {
 			return d.Errorf("%w", err)
 		}

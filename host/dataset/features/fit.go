@@ -81,61 +81,24 @@ func columnSums(e dataset.Stored, mean []float64) ([]float64, error) {
 	err := store.InOrder(e.At, sums, columnStep, func(group []float64, begin, end int) error {
 		byColumns(e, begin, end, func(first, last, from, to int) {
 			sums := group[from-begin : to-begin]
-			if mean == nil {
-				addColumns(e.Examples, sums, first, last, from)
-			} else {
-				addSquares(e.Examples, sums, mean[from:to], first, last, from)
+			for i := first; i < last; i++ {
+				row := e.Row(i)[from:to][:len(sums)]
+				if mean == nil {
+					for j, v := range row {
+						sums[j] += float64(v)
+					}
+					continue
+				}
+				mean := mean[from:to][:len(sums)]
+				for j, v := range row {
+					far := float64(v) - mean[j]
+					sums[j] += float64(far * far)
+				}
 			}
 		})
 		return nil
 	})
 	return sums, err
-}
-
-// addColumns adds columns from.. of rows first..last-1 to sums, four rows at once so that memory
-// keeps up.
-func addColumns(e dataset.Examples, sums []float64, first, last, from int) {
-	row := func(i int) []float32 { return e.Row(i)[from:][:len(sums)] }
-	i := first
-	for ; i+4 <= last; i += 4 {
-		r0, r1, r2, r3 := row(i), row(i+1), row(i+2), row(i+3)
-		for j, s := range sums {
-			s += float64(r0[j])
-			s += float64(r1[j])
-			s += float64(r2[j])
-			sums[j] = s + float64(r3[j])
-		}
-	}
-	for ; i < last; i++ {
-		for j, v := range row(i) {
-			sums[j] += float64(v)
-		}
-	}
-}
-
-// addSquares is addColumns of squared distances from mean.
-func addSquares(e dataset.Examples, sums, mean []float64, first, last, from int) {
-	row := func(i int) []float32 { return e.Row(i)[from:][:len(sums)] }
-	square := func(v float32, mean float64) float64 {
-		d := float64(v) - mean
-		return float64(d * d)
-	}
-	mean = mean[:len(sums)]
-	i := first
-	for ; i+4 <= last; i += 4 {
-		r0, r1, r2, r3 := row(i), row(i+1), row(i+2), row(i+3)
-		for j, s := range sums {
-			s += square(r0[j], mean[j])
-			s += square(r1[j], mean[j])
-			s += square(r2[j], mean[j])
-			sums[j] = s + square(r3[j], mean[j])
-		}
-	}
-	for ; i < last; i++ {
-		for j, v := range row(i) {
-			sums[j] += square(v, mean[j])
-		}
-	}
 }
 
 // byColumns calls f for blocks of rows in order, and for columns begin..end-1 in parallel: a column
@@ -268,18 +231,15 @@ func numbersOf(e *dataset.Encoding) []int32 {
 // B[j]), the bias 1 behind them, then v·r with r = float32(1/sqrt(Σ v²)) in float64, 1 for a zero
 // row. Sparse and dense give the same bits. A value that is not finite is an error.
 func Apply(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error) {
-	x, err := apply(p, e.Stored(), nil)
+	x, err := ApplyTo(p, e)
 	return x.Examples, err
 }
 
-// ApplyTo is Apply for examples in a store, on each rank. Close gives them back.
+// ApplyTo is Apply for examples in a store, on each rank. Close gives them back. In place it may
+// write to the examples, which are lost then, whatever it returns.
 func ApplyTo(p *dataset.Preparation, rows dataset.Rows, how ...dataset.Memory) (dataset.Stored,
 	error) {
-	return apply(p, rows.Stored(), how)
-}
-
-// apply is Apply. In place it may write to e, which is lost then, whatever it returns.
-func apply(p *dataset.Preparation, e dataset.Stored, how []dataset.Memory) (dataset.Stored, error) {
+	e := rows.Stored()
 	if err := checkFor(p, e); err != nil {
 		return dataset.Stored{}, err
 	}

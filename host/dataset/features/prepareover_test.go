@@ -50,7 +50,7 @@ func TestPrepareOver(t *testing.T) {
 				for _, how := range [][]dataset.Memory{nil, {dataset.WithCodes}} {
 					narrow := how != nil
 					name := fmt.Sprintf("%d×%d, sparse %v, narrow %v, %s", x.N, x.D, x.Sparse(), narrow, steps)
-					want, err := apply(p, x.Stored(), how)
+					want, err := ApplyTo(p, x, how...)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -58,7 +58,7 @@ func TestPrepareOver(t *testing.T) {
 					if !hasRoom(given, p) {
 						t.Fatalf("%s: has no room", name)
 					}
-					got, err := apply(p, given, append(how, dataset.InPlace))
+					got, err := ApplyTo(p, given, append(how, dataset.InPlace)...)
 					if err != nil || !reflect.DeepEqual(got.Examples, want.Examples) || !reflect.DeepEqual(got.At,
 						want.At) {
 						t.Errorf("%s: other values than those of a copy, %v", name, err)
@@ -87,8 +87,8 @@ func TestPrepareOverFaults(t *testing.T) {
 		p.A[j] = 1e30
 	}
 	for _, x := range []dataset.Examples{x, x.Compressed()} {
-		_, want := apply(p, x.Stored(), nil)
-		_, got := apply(p, withRoom(x).Stored(), []dataset.Memory{dataset.InPlace})
+		_, want := ApplyTo(p, x)
+		_, got := ApplyTo(p, withRoom(x), dataset.InPlace)
 		if want == nil || got == nil || got.Error() != want.Error() {
 			t.Errorf("sparse %v: found %v, want %v", x.Sparse(), got, want)
 		}

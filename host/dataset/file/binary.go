@@ -146,15 +146,15 @@ func Verify(ctx context.Context, d *dataset.Dataset) error {
 		return nil
 	}
 	w := &f.written
-	if err := contentOf(w).CheckFinite(ctx); err != nil {
+	if err := w.Content().CheckFinite(ctx); err != nil {
 		if ctx.Err() != nil {
 			return cancelled(ctx, d.Path, err)
 		}
 		return fmt.Errorf("%s: the file is damaged: %w; convert the original data again", d.Path, err)
 	}
-	hashOf := contentOf(w).Hash
+	hashOf := w.Content().Hash
 	if f.old {
-		hashOf = contentOf(w).HashOld
+		hashOf = w.Content().HashOld
 	}
 	hash, err := hashOf(ctx)
 	if err != nil {

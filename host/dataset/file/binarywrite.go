@@ -47,7 +47,7 @@ func writeBinary(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 			data[n.name] = p.sums.section()
 		}
 		if n.name == "x" && o.Rows != nil {
-			err = contentOf(d).EachBlock(w.ctx, o.Rows, func(_ int, block []float32) error {
+			err = d.Content().EachBlock(w.ctx, o.Rows, func(_ int, block []float32) error {
 				return p.write(store.Bytes(block))
 			})
 		} else {
@@ -72,9 +72,9 @@ func headerOf(ctx context.Context, d *dataset.Dataset,
 	var content string
 	var err error
 	if rows != nil {
-		content, err = contentOf(d).HashMade(ctx, rows)
+		content, err = d.Content().HashMade(ctx, rows)
 	} else {
-		content, err = contentOf(d).Hash(ctx)
+		content, err = d.Content().Hash(ctx)
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
@@ -218,7 +219,7 @@ func (b *builder) admit(place int) (ok bool, err error) {
 		}
 	}
 	if b.weights != nil {
-		b.weights.values.push(b.weights.pending)
+		b.weights.values = append(b.weights.values, b.weights.pending)
 	}
 	b.n++
 	b.seen++
@@ -374,7 +375,7 @@ func (b *builder) dataset() (*dataset.Dataset, error) {
 		return nil, err
 	}
 	if b.ids != nil {
-		d.IDs = b.ids.texts.flatten()
+		d.IDs, b.ids.texts = b.ids.texts, nil
 	}
 	if b.about != nil {
 		b.about(d)
@@ -388,10 +389,7 @@ func (b *builder) dataset() (*dataset.Dataset, error) {
 // note keeps a remark for the user, once.
 func (b *builder) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	for _, old := range b.notes {
-		if old == text {
-			return
-		}
+	if !slices.Contains(b.notes, text) {
+		b.notes = append(b.notes, text)
 	}
-	b.notes = append(b.notes, text)
 }

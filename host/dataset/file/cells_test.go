@@ -66,7 +66,7 @@ func TestMixedTable(t *testing.T) {
 			if !reflect.DeepEqual(d.Missing, want) || fmt.Sprint(d.Y) != "[0 1 0 1]" {
 				t.Errorf("%s: missing %v, labels %v", c.missing, d.Missing, d.Y)
 			}
-			if err := checkAll(t.Context(), d); err != nil {
+			if err := d.CheckAll(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}

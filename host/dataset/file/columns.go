@@ -3,6 +3,7 @@ package file
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -47,10 +48,12 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 		}
 		c.leaveOut(j)
 	}
-	if fault := c.chooseID(o); fault != "" {
+	var fault string
+	if c.id, fault = c.chooseOther(o.IDColumn, "the column of ids", "", identity); fault != "" {
 		return c, fault
 	}
-	if fault := c.chooseWeight(o); fault != "" {
+	if _, fault = c.chooseOther(o.WeightColumn, "the column of weights", " or to name the examples",
+		weight); fault != "" {
 		return c, fault
 	}
 	if fault := c.chooseLabel(o); fault != "" {
@@ -263,16 +266,8 @@ func (c *columns) nameOf(j int) string {
 
 // findName returns the first of names that is text, -1 for none, and whether several are.
 func findName(names []string, text string) (at int, twice bool) {
-	at = -1
-	for j, name := range names {
-		if name == text {
-			if at >= 0 {
-				return at, true
-			}
-			at = j
-		}
-	}
-	return at, false
+	at = slices.Index(names, text)
+	return at, at >= 0 && slices.Contains(names[at+1:], text)
 }
 
 // columnPosition returns the column, from 0, that a text means among width, -1 for none.
@@ -283,15 +278,9 @@ func columnPosition(column string, width int) int {
 	case "last":
 		return width - 1
 	}
-	position := 0
-	for _, c := range column {
-		if c < '0' || c > '9' || position > width {
-			return -1
-		}
-		position = position*10 + int(c-'0')
-	}
-	if position < 1 || position > width {
+	position, err := strconv.ParseUint(column, 10, 31)
+	if err != nil || position < 1 || position > uint64(width) {
 		return -1
 	}
-	return position - 1
+	return int(position) - 1
 }

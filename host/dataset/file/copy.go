@@ -207,18 +207,8 @@ func (c *copying) write(at int, text string) error {
 		if j == at {
 			field = text
 		}
-		c.w.line = appendCell(c.w.line, field, delim, j < len(c.places) && c.places[j].quoted)
+		c.w.line = appendCell(c.w.line, field, j < len(c.places) && c.places[j].quoted ||
+			field == "" && delim == ' ' || strings.ContainsAny(field, "\"\n\r"+string(delim)))
 	}
 	return c.w.end()
-}
-
-// appendCell appends a cell, in quotes if it had them or needs them.
-func appendCell(line []byte, text string, delim byte, quoted bool) []byte {
-	needed := strings.ContainsAny(text, "\"\n\r"+string(delim)) || text == "" && delim == ' '
-	if !quoted && !needed {
-		return append(line, text...)
-	}
-	line = append(line, '"')
-	line = append(line, strings.ReplaceAll(text, `"`, `""`)...)
-	return append(line, '"')
 }

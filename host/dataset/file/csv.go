@@ -131,36 +131,24 @@ func (r *csvReader) row() error {
 	if len(r.ends) != len(role) {
 		return r.widthFault()
 	}
-	x, start := r.x, 0
-	for j, end := range r.ends {
-		field := r.text[start:end]
-		start = int(end) + 1
+	for j := range role {
 		if role[j] != feature {
-			if fault := r.setOther(role[j], field); fault != "" {
-				r.x = x
+			if fault := r.setOther(role[j], r.field(j)); fault != "" {
 				return r.fault(j, fault)
 			}
 			continue
 		}
-		field, fault := r.pointed(field)
+		text, fault := r.pointed(r.field(j))
 		if fault != "" {
-			r.x = x
 			return r.fault(j, fault)
 		}
-		v, at, ok := decimal.Scan(field, 0)
-		if !ok || at < len(field) {
-			text := decimal.Trim(field)
-			if v, ok = encode.ParseCell(text); !ok {
-				r.x = x
-				return r.fault(j, decimal.Fault(text))
-			}
+		text = decimal.Trim(text)
+		v, ok := encode.ParseCell(text)
+		if !ok {
+			return r.fault(j, decimal.Fault(text))
 		}
-		if v < decimal.MinNormal && v > -decimal.MinNormal {
-			v = decimal.Flush(v, &r.subnormals)
-		}
-		x = append(x, v)
+		r.x = append(r.x, decimal.Flush(v, &r.subnormals))
 	}
-	r.x = x
 	return nil
 }
 
@@ -263,14 +251,11 @@ func (r *csvReader) plainRow() bool {
 			x[k] = v
 			k++
 		} else {
-			end := bytes.IndexByte(line[i:], delim)
-			if end < 0 {
-				end = len(line) - i
-			}
-			if r.setOther(role[j], line[i:i+end]) != "" {
+			text, _, _ := bytes.Cut(line[i:], []byte{delim})
+			if r.setOther(role[j], text) != "" {
 				return false
 			}
-			i += end
+			i += len(text)
 		}
 		if i == len(line) {
 			if j+1 < len(role) {

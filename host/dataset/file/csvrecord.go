@@ -135,12 +135,9 @@ func (r *record) unquote(line []byte) error {
 					i++
 				}
 			}
-			if rest := line[i:]; r.layout.lenient && len(rest) > 0 && rest[0] != r.delim {
-				end := bytes.IndexByte(rest, r.delim)
-				if end < 0 {
-					end = len(rest)
-				}
-				text, i = append(text, rest[:end]...), i+end
+			if r.layout.lenient {
+				rest, _, _ := bytes.Cut(line[i:], []byte{r.delim})
+				text, i = append(text, rest...), i+len(rest)
 			}
 			if i < len(line) && line[i] != r.delim {
 				r.bad = r.src.errorfAt(i,
@@ -149,11 +146,7 @@ func (r *record) unquote(line []byte) error {
 				return nil
 			}
 		} else {
-			end := bytes.IndexByte(line[i:], r.delim)
-			if end < 0 {
-				end = len(line) - i
-			}
-			field := line[i : i+end]
+			field, _, _ := bytes.Cut(line[i:], []byte{r.delim})
 			if at := bytes.IndexByte(field, '"'); at >= 0 && !r.layout.lenient {
 				r.bad = r.src.errorfAt(i+at,
 					`column %d: found a " within %s, wanted the whole field in quotes and the " doubled`,
@@ -161,7 +154,7 @@ func (r *record) unquote(line []byte) error {
 				return nil
 			}
 			text = append(text, field...)
-			i += end
+			i += len(field)
 		}
 		r.ends = append(r.ends, int32(len(text)))
 		text = append(text, r.delim)

@@ -31,7 +31,7 @@ func (r LabelRules) lacksLabels() bool { return r.Unlabelled || r.EmptyClass != 
 // weights collects how much examples count: the numbers of Options.WeightColumn.
 type weights struct {
 	pending float64
-	values  blocks[float64]
+	values  []float64
 }
 
 // set takes the weight of the next example, and returns what is wrong with it.
@@ -43,25 +43,6 @@ func (w *weights) set(text []byte) string {
 			quote.Text(string(text)))
 	}
 	w.pending = v
-	return ""
-}
-
-// chooseWeight finds the column of weights, if one is asked for.
-func (c *columns) chooseWeight(o Options) string {
-	text := strings.TrimSpace(o.WeightColumn)
-	if text == "" {
-		return ""
-	}
-	j, fault := c.find(text, "the column of weights")
-	switch {
-	case fault != "":
-		return fault
-	case c.role[j] != feature:
-		return fmt.Sprintf("found the column of weights %s among the columns to leave out or to name "+
-			"the examples, wanted one or the other", quote.Text(text))
-	}
-	c.leaveOut(j)
-	c.role[j] = weight
 	return ""
 }
 
@@ -132,7 +113,7 @@ func (l *labels) evidence(y, final []int32, q int) ([]float32, error) {
 func (b *builder) addEvidence(d *dataset.Dataset, classes []float32) error {
 	e := &dataset.Evidence{Classes: classes}
 	if b.weights != nil {
-		e.Weight = b.weights.values.flatten()
+		e.Weight, b.weights.values = b.weights.values, nil
 		if err := dataset.CheckWeights(e.Weight, d.N); err != nil {
 			return fmt.Errorf("%s: %w", b.src.path, err)
 		}

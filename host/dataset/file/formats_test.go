@@ -66,7 +66,7 @@ func TestReadGolden(t *testing.T) {
 					!reflect.DeepEqual(got.Classes, want.Classes) {
 					t.Errorf("labels %v of %q, wanted %v of %q", got.Y, got.Classes, want.Y, want.Classes)
 				}
-				if err := checkAll(t.Context(), got); err != nil {
+				if err := got.CheckAll(t.Context()); err != nil {
 					t.Error(err)
 				}
 				if storage != "auto" && got.Sparse() != (storage == "sparse") {

@@ -55,7 +55,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		}
 		return
 	}
-	if err := checkAll(t.Context(), d); err != nil {
+	if err := d.CheckAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if d.N == 0 || d.SHA256 != d.Hash() || (d.Y == nil) != o.NoLabels {

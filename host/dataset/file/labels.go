@@ -22,7 +22,7 @@ type labels struct {
 	pending int32        // what commit pushes
 	set1    []int32      // beside it, the candidates of the next example: none of an unknown label
 	growth  store.Growth // of names
-	y       blocks[int32]
+	y       []int32
 	sets    [][]int32 // the candidates of each example; nil for one class, as those at the end
 }
 
@@ -94,18 +94,19 @@ func (l *labels) checkGrowth() error {
 // commit gives the next example the label set last.
 func (l *labels) commit() {
 	if l.set1 != nil {
-		for len(l.sets) < l.y.len() {
+		for len(l.sets) < len(l.y) {
 			l.sets = append(l.sets, nil)
 		}
 		l.sets = append(l.sets, l.set1)
 	}
-	l.y.push(l.pending)
+	l.y = append(l.y, l.pending)
 }
 
 // finish returns the final classes, without those of rejected examples alone, the labels, and what
 // is known of classes, n×Q; nil if each example has one.
 func (l *labels) finish() (classes []string, y []int32, known []float32, err error) {
-	y = l.y.flatten()
+	defer func() { l.y, l.sets = nil, nil }() // the next block of a stream begins anew
+	y = l.y
 	final := make([]int32, len(l.names))
 	if l.fixed {
 		for k := range final {
@@ -145,7 +146,7 @@ func (l *labels) finish() (classes []string, y []int32, known []float32, err err
 // ids collects what the examples are called: the texts of Options.IDColumn.
 type ids struct {
 	pending string // what commit pushes
-	texts   blocks[string]
+	texts   []string
 	growth  store.Growth // of texts
 }
 
@@ -160,28 +161,29 @@ func (s *ids) set(text []byte) string {
 
 // commit keeps the id; an error says that memory would not hold many more.
 func (s *ids) commit() error {
-	s.texts.push(s.pending)
+	s.texts = append(s.texts, s.pending)
 	s.growth.Bytes += len(s.pending) + 32
-	return s.growth.Check(1<<22, "a list of more than %d ids", s.texts.len())
+	return s.growth.Check(1<<22, "a list of more than %d ids", len(s.texts))
 }
 
-// chooseID finds the column that names the examples, if one is asked for.
-func (c *columns) chooseID(o Options) string {
-	text := strings.TrimSpace(o.IDColumn)
+// chooseOther gives a column that is no feature its role, if one is asked for; not says among which
+// it must not be. It returns the column, -1 for none.
+func (c *columns) chooseOther(asked, what, not string, of role) (at int, fault string) {
+	text := strings.TrimSpace(asked)
 	if text == "" {
-		return ""
+		return -1, ""
 	}
-	j, fault := c.find(text, "the column of ids")
-	switch {
-	case fault != "":
-		return fault
-	case c.role[j] == ignored:
-		return fmt.Sprintf("found the column of ids %s among the columns to leave out, wanted one or "+
-			"the other", quote.Text(text))
+	j, fault := c.find(text, what)
+	if fault == "" && c.role[j] != feature {
+		fault = fmt.Sprintf("found %s %s among the columns to leave out%s, wanted one or the other", what,
+			quote.Text(text), not)
+	}
+	if fault != "" {
+		return -1, fault
 	}
 	c.leaveOut(j)
-	c.role[j], c.id = identity, j
-	return ""
+	c.role[j] = of
+	return j, ""
 }
 
 // judgeIDs warns of ids that several examples have.

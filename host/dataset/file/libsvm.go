@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -86,7 +87,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 		i++
 		v, end, ok := decimal.Scan(line, i)
 		if !ok || (end < len(line) && !isSpace(line[end])) {
-			number, _ := cutField(line[i:])
+			number := cutField(line[i:])
 			if v, ok = decimal.Parse(number); !ok {
 				r.columns, r.values = columns, values
 				return r.src.errorfAt(i, "feature %d: %s", index, decimal.Fault(number))
@@ -110,7 +111,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 
 // label takes the label at i, if there is one, and returns where features begin.
 func (r *libsvmReader) label(line []byte, i int) (int, error) {
-	field, _ := cutField(line[i:])
+	field := cutField(line[i:])
 	colon := bytes.IndexByte(field, ':')
 	end := i + len(field)
 	switch {
@@ -140,17 +141,19 @@ func (r *libsvmReader) query(line []byte, i int) int {
 		r.note("%s:%d: query numbers (qid:N) are ignored, here and in later lines", r.src.path,
 			r.src.line)
 	}
-	field, _ := cutField(line[i:])
+	field := cutField(line[i:])
 	return i + len(field)
 }
 
 // indexFault words what is wrong with the index:value at start, behind column last.
 func (r *libsvmReader) indexFault(line []byte, start, last int) error {
-	field, _ := cutField(line[start:])
-	index, ok := cutIndex(field)
+	field := cutField(line[start:])
+	text, _, found := bytes.Cut(field, []byte(":"))
+	number, err := strconv.ParseUint(string(text), 10, 31)
+	index := int(number)
 	column := index - r.base
 	switch {
-	case !ok || (index > r.src.limits.columns-1+r.base):
+	case !found || err != nil || index > r.src.limits.columns-1+r.base:
 		return r.src.errorfAt(start, "found %s, wanted index:value with a whole index from %d to %d",
 			quote.Text(string(field)), r.base, r.src.limits.columns-1+r.base)
 	case column < 0:
@@ -181,23 +184,11 @@ func skipSpace(text []byte, i int) int {
 	return i
 }
 
-// cutField returns the text up to the next blank, and what follows the blanks.
-func cutField(text []byte) (field, rest []byte) {
+// cutField returns the text up to the next blank.
+func cutField(text []byte) []byte {
 	i := 0
 	for i < len(text) && !isSpace(text[i]) {
 		i++
 	}
-	field = text[:i]
-	i = skipSpace(text, i)
-	return field, text[i:]
-}
-
-// cutIndex returns the index of index:value; false if none in 0..MaxInt32.
-func cutIndex(field []byte) (index int, ok bool) {
-	i := 0
-	for i < len(field) && field[i]-'0' <= 9 && index <= math.MaxInt32 {
-		index = index*10 + int(field[i]-'0')
-		i++
-	}
-	return index, i > 0 && i < len(field) && field[i] == ':' && index <= math.MaxInt32
+	return text[:i]
 }

@@ -97,7 +97,7 @@ func checkBinary(t *testing.T, raw []byte, o Options) {
 		t.Fatalf("read %+v", d)
 	}
 	_ = Verify(t.Context(), d) // an error most times
-	if checkAll(t.Context(), d) != nil || d.D > 1<<16 {
+	if d.CheckAll(t.Context()) != nil || d.D > 1<<16 {
 		return
 	}
 	dataset.Describe(d)

@@ -54,7 +54,7 @@ func TestPrepareBy(t *testing.T) {
 	}
 	parts, err := dataset.SplitCounts(d, []int{20, dataset.Rest}, 1)
 	if err != nil || parts[0].Prepared == nil || parts[0].SHA256 != "" ||
-		checkAll(t.Context(), parts[0]) != nil {
+		parts[0].CheckAll(t.Context()) != nil {
 		t.Errorf("%v: %+v", err, parts[0])
 	}
 }

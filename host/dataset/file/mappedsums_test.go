@@ -74,7 +74,7 @@ func ofBefore(t *testing.T, version string, d *dataset.Dataset) []byte {
 	if version == binaryBare {
 		h.Sections.Sums = nil
 	}
-	if h.ContentSHA256, err = contentOf(d).HashOld(t.Context()); err != nil {
+	if h.ContentSHA256, err = d.Content().HashOld(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if h.DataSHA256 = h.ContentSHA256; d.Prepared != nil {

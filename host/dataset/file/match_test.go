@@ -55,7 +55,7 @@ func TestMatchFeatures(t *testing.T) {
 			}
 			for what, d := range map[string]*dataset.Dataset{"mapped": mapped, "text": fromText,
 				"later": later} {
-				if err := checkAll(t.Context(), d); err != nil || d.Sparse() != (storage == "sparse") ||
+				if err := d.CheckAll(t.Context()); err != nil || d.Sparse() != (storage == "sparse") ||
 					!slices.Equal(d.Features, want) || d.Hash() != fromText.SHA256 {
 					t.Fatalf("%s, %s, %q: features %q, %v", storage, what, want, d.Features, err)
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -72,13 +73,15 @@ func (b *builder) certain(r io.Reader, size int64, n, d int) bool {
 	return r == io.Reader(b.src) && b.src.file != nil && need == b.src.size-b.src.passed()
 }
 
-// elements reads n·d elements as float32, some thousand at a time, which take may change.
+// partLength is how many elements are read at a time.
+const partLength = 1 << 14
+
+// elements reads n·d elements as float32, partLength at a time, which take may change.
 func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]float32) error) error {
 	decode := t.decoder()
-	const most = 1 << 14
-	raw, part := make([]byte, most*t.Size), make([]float32, most)
+	raw, part := make([]byte, partLength*t.Size), make([]float32, partLength)
 	for left, total := int64(n)*int64(d), int64(n)*int64(d); left > 0; {
-		k := int(min(left, most))
+		k := int(min(left, partLength))
 		if _, err := io.ReadFull(r, raw[:k*t.Size]); err != nil {
 			return b.fatal(b.cutFault(err, int((total-left)/int64(d)), n))
 		}
@@ -144,17 +147,15 @@ func (b *builder) readColumns(r io.Reader, t numberType, n, d int) error {
 	if err := b.checkShape(n, d, false); err != nil {
 		return err
 	}
-	var all blocks[float32]
+	var all [][]float32 // in parts, since a list that grows takes twice its memory
 	err := b.elements(r, t, n, d, func(part []float32) error {
-		for _, v := range part {
-			all.push(v)
-		}
+		all = append(all, slices.Clone(part))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return b.adopt(all.transposed(n, d), d, func(int) error { return nil }, b.cellFault)
+	return b.adopt(transposed(all, n, d), d, func(int) error { return nil }, b.cellFault)
 }
 
 // adopt enters the rows of x, which it takes; label and value word the errors of a row.
@@ -193,30 +194,17 @@ func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(
 	return nil
 }
 
-// transposed returns elements of d columns of n row by row, in tiles for the cache, and empties b.
-func (b *blocks[T]) transposed(n, d int) []T {
-	x, parts := make([]T, n*d), b.all()
+// transposed returns parts of d columns of n elements row by row, in tiles for the cache.
+func transposed(parts [][]float32, n, d int) []float32 {
+	x := make([]float32, n*d)
 	const tile = 16
-	for i := 0; i < n; i += tile {
-		rows := min(tile, n-i)
-		part, from := 0, 0 // parts[part] begins at element from
+	for first := 0; first < n; first += tile {
 		for j := range d {
-			at := j*n + i
-			for at-from >= len(parts[part]) {
-				from += len(parts[part])
-				part++
-			}
-			p, k := part, at-from
-			for r := range rows {
-				if k == len(parts[p]) {
-					p, k = p+1, 0
-				}
-				x[(i+r)*d+j] = parts[p][k]
-				k++
+			for i := first; i < min(first+tile, n); i++ {
+				x[i*d+j] = parts[(j*n+i)/partLength][(j*n+i)%partLength]
 			}
 		}
 	}
-	*b = blocks[T]{}
 	return x
 }
 
@@ -239,50 +227,4 @@ func exampleShape(shape []int, wanted int) (n, d int, err error) {
 		d *= size
 	}
 	return shape[0], d, nil
-}
-
-// blocks is a growing list that never copies what it holds, which halves the peak memory.
-type blocks[T any] struct {
-	full [][]T
-	last []T
-	n    int // elements in full
-}
-
-const (
-	firstBlock = 1 << 8
-	mostBlock  = 1 << 20
-)
-
-func (b *blocks[T]) push(v T) {
-	if len(b.last) == cap(b.last) {
-		b.grow()
-	}
-	b.last = append(b.last, v)
-}
-
-func (b *blocks[T]) grow() {
-	size := firstBlock
-	if b.last != nil {
-		b.full = append(b.full, b.last)
-		b.n += len(b.last)
-		size = min(2*len(b.last), mostBlock)
-	}
-	b.last = make([]T, 0, size)
-}
-
-func (b *blocks[T]) len() int { return b.n + len(b.last) }
-
-// all returns the blocks in order.
-func (b *blocks[T]) all() [][]T { return append(b.full[:len(b.full):len(b.full)], b.last) }
-
-// flatten returns all elements and empties b block by block.
-func (b *blocks[T]) flatten() []T {
-	flat := make([]T, 0, b.len())
-	for i, block := range b.full {
-		flat = append(flat, block...)
-		b.full[i] = nil
-	}
-	flat = append(flat, b.last...)
-	*b = blocks[T]{}
-	return flat
 }

@@ -82,7 +82,7 @@ func TestMaxErrorsAndSkipBad(t *testing.T) {
 			if !reflect.DeepEqual(d.SkippedAt, c.places) || len(d.SkippedErrs) != len(c.errs) {
 				t.Errorf("skipped %v, wanted %v", d.SkippedAt, c.places)
 			}
-			if err := checkAll(t.Context(), d); err != nil {
+			if err := d.CheckAll(t.Context()); err != nil {
 				t.Error(err)
 			}
 			// What is left is what a file without the bad lines says.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -43,8 +44,8 @@ func readNPZ(s *source, o Options) (*dataset.Dataset, error) {
 
 // read reads each array to its end, where its check sum is compared.
 func (z *npz) read(o Options) (d *dataset.Dataset, err error) {
-	sparse := z.find("indptr") != nil && z.find("indices") != nil && z.find("data") != nil &&
-		z.find("shape") != nil
+	sparse := !slices.ContainsFunc([]string{"indptr", "indices", "data", "shape"},
+		func(name string) bool { return z.files[name] == nil })
 	if !o.NoLabels && o.given == nil {
 		if o.given, err = z.readLabels(o, sparse); err != nil {
 			return nil, err
@@ -78,7 +79,7 @@ func openNPZ(s *source) (*npz, error) {
 	z := &npz{src: s, files: make(map[string]*zip.File, len(archive.File)), opened: map[string]bool{}}
 	for _, f := range archive.File {
 		name := strings.TrimSuffix(f.Name, ".npy")
-		if z.find(name) != nil {
+		if z.files[name] != nil {
 			return nil, s.errorf("found two arrays named %s, wanted each once", quote.Text(name))
 		}
 		z.names, z.files[name] = append(z.names, name), f
@@ -86,16 +87,13 @@ func openNPZ(s *source) (*npz, error) {
 	return z, nil
 }
 
-// find returns the array of that name, nil if there is none.
-func (z *npz) find(name string) *zip.File { return z.files[name] }
-
 // choose returns the array asked for, or the first of the usual ones.
 func (z *npz) choose(asked, what string, usual ...string) (string, error) {
 	if asked != "" {
 		usual = []string{asked}
 	}
 	for _, name := range usual {
-		if z.find(name) != nil {
+		if z.files[name] != nil {
 			return name, nil
 		}
 	}
@@ -123,7 +121,7 @@ func (z *npz) open(name string) (npyHeader, *member, error) {
 // unpack returns a reader of all bytes of an array.
 func (z *npz) unpack(name string) (*member, error) {
 	z.opened[name] = true
-	m := &member{src: z.src, name: name, file: z.find(name)}
+	m := &member{src: z.src, name: name, file: z.files[name]}
 	f, err := m.file.Open()
 	if err != nil {
 		return nil, m.errorf("%w", err)

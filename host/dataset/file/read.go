@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -94,14 +93,13 @@ func formatNamed(name string, write bool) (format, error) {
 			return f, nil
 		}
 	}
-	names := Formats(write)
-	last := len(names) - 1
+	names, to := Formats(write), ""
 	if write {
-		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s",
-			quote.Text(name), strings.Join(names[:last], ", "), names[last])
+		to = " to write"
 	}
-	return format{}, fmt.Errorf("dataset: unknown format %s, wanted auto, %s or %s",
-		quote.Text(name), strings.Join(names[:last], ", "), names[last])
+	last := len(names) - 1
+	return format{}, fmt.Errorf("dataset: unknown format %s%s, wanted auto, %s or %s",
+		quote.Text(name), to, strings.Join(names[:last], ", "), names[last])
 }
 
 // Read returns the examples of a file, plain or packed by gzip or zstd; "-" is standard input. Each
@@ -224,7 +222,7 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 		if k, ok := d.Home.(*recalled); ok {
 			d.SHA256, err = k.hash(s.ctx, d)
 		} else {
-			d.SHA256, err = contentOf(d).Hash(s.ctx)
+			d.SHA256, err = d.Content().Hash(s.ctx)
 		}
 		if err != nil {
 			return nil, err
@@ -241,23 +239,6 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 		return nil, err
 	}
 	return d, nil
-}
-
-// contentOf returns what is hashed and checked of d.
-func contentOf(d *dataset.Dataset) *content.Data {
-	return &content.Data{N: d.N, D: d.D, Classes: d.Classes, Y: d.Y, Row: d.Entries,
-		Ranks: d.Stored().At.Shared()}
-}
-
-// checkAll returns an error unless the parts of d fit together and all values are finite.
-func checkAll(ctx context.Context, d *dataset.Dataset) error {
-	if err := d.Stored().Check(); err != nil {
-		return err
-	}
-	if err := d.Validate(); err != nil {
-		return err
-	}
-	return contentOf(d).CheckFinite(ctx)
 }
 
 // emptyFault is the error of a file without any example.

@@ -53,7 +53,7 @@ func same(t *testing.T, got *dataset.Dataset, want dataset.Dataset) {
 	if !reflect.DeepEqual(g, want) {
 		t.Errorf("got  %+v\nwant %+v", g, want)
 	}
-	if err := checkAll(t.Context(), got); err != nil {
+	if err := got.CheckAll(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if got.SHA256 != got.Hash() {

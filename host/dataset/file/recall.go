@@ -206,7 +206,7 @@ func (k *recalled) hash(ctx context.Context, d *dataset.Dataset) (string, error)
 			return s.sha256, nil
 		}
 	}
-	found, err := contentOf(d).Hash(ctx)
+	found, err := d.Content().Hash(ctx)
 	if err != nil {
 		return "", err
 	}

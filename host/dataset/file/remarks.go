@@ -47,7 +47,7 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 			fmt.Sprintf("%s: several features are named %s; only their order tells them apart, so data to "+
 				"predict need these columns in this order", d.Path, quote.Text(name)))
 	}
-	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || count(d, d.Y[0]) == 1) {
+	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || !slices.Contains(d.Y[1:], d.Y[0])) {
 		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is "+
 			"a header, say so ("+setting.Spell("header",
 			"yes")+"), and if not, too ("+setting.Spell("header", "no")+")", r.maybeHeader)
@@ -157,16 +157,6 @@ func withoutFirst(d *dataset.Dataset, width int) dataset.Examples {
 	d.Starts[e.N] = int64(at)
 	e.Starts, e.Columns, e.Values = d.Starts, d.Columns[:at:at], d.Values[:at:at]
 	return e
-}
-
-// count returns how many examples have class q.
-func count(d *dataset.Dataset, q int32) (n int) {
-	for _, y := range d.Y {
-		if y == q {
-			n++
-		}
-	}
-	return n
 }
 
 // judgeLabels refuses labels that are measurements, and warns of labels that may be.

@@ -128,7 +128,7 @@ func (b *builder) sparseRow(row []entry, d int64) string {
 
 // checkFormat refuses what is not CSR.
 func (z *npz) checkFormat() error {
-	if z.find("format") == nil {
+	if z.files["format"] == nil {
 		return nil // written before SciPy 0.19, when there was but one
 	}
 	h, r, err := z.open("format")
@@ -165,22 +165,22 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 			quote.Text(name), h.numberType, h.shape, least)
 	}
 	// Grown as it is read: the header may promise more than there is.
-	var list blocks[int64]
+	var list []int64
 	raw := make([]byte, h.Size)
 	for range h.shape[0] {
 		if _, err := io.ReadFull(r, raw); err != nil {
-			return nil, r.cutFault(err, fmt.Sprintf(" after %d of %d elements", list.len(), h.shape[0]))
+			return nil, r.cutFault(err, fmt.Sprintf(" after %d of %d elements", len(list), h.shape[0]))
 		}
 		v, ok := h.Integer(raw)
 		if !ok {
 			return nil, z.src.errorf("array %s holds a number beyond 64 bits", quote.Text(name))
 		}
-		list.push(v)
+		list = append(list, v)
 	}
 	if err := r.end(); err != nil {
 		return nil, err
 	}
-	return list.flatten(), nil
+	return list, nil
 }
 
 // cutFault words an error of reading elements; where says how many there were.

@@ -243,7 +243,7 @@ func TestWriteAndReadEitherStorage(t *testing.T) {
 					!reflect.DeepEqual(got.Classes, d.Classes) {
 					t.Errorf("%v %s %s: hash, labels or classes differ", shape, name, storage)
 				}
-				if err := checkAll(t.Context(), got); err != nil {
+				if err := got.CheckAll(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -278,7 +278,7 @@ func TestStorageIsChosenByDensity(t *testing.T) {
 func TestCheckFindsNotFiniteInSparse(t *testing.T) {
 	d := &dataset.Dataset{Examples: examples(3, 0, 1, 0, 0, 0, 0, 0, 2, 3).Compressed()}
 	d.Values[2] = float32(math.Inf(-1))
-	if err := checkAll(t.Context(), d); !facts.Told(err, "example 3 column 3 -Inf finite") {
+	if err := d.CheckAll(t.Context()); !facts.Told(err, "example 3 column 3 -Inf finite") {
 		t.Errorf("got %v", err)
 	}
 }

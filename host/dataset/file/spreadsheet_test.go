@@ -143,8 +143,8 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 			!facts.Told(said, c.remark) {
 			t.Errorf("%s: said %s\nwant %s", c.what, said, c.remark)
 		}
-		if d.SHA256 != d.Hash() || checkAll(t.Context(), d) != nil {
-			t.Errorf("%s: hash %s, wanted %s; %v", c.what, d.SHA256, d.Hash(), checkAll(t.Context(), d))
+		if d.SHA256 != d.Hash() || d.CheckAll(t.Context()) != nil {
+			t.Errorf("%s: hash %s, wanted %s; %v", c.what, d.SHA256, d.Hash(), d.CheckAll(t.Context()))
 		}
 	}
 }

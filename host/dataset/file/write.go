@@ -48,7 +48,7 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 	if o.Rows != nil {
 		err = checkShape(d, path, f)
 	} else {
-		err = checkAll(ctx, d)
+		err = d.CheckAll(ctx)
 	}
 	if err != nil {
 		return err
@@ -247,7 +247,12 @@ func checkRow(d int) error {
 // appendField appends a CSV field, in quotes if a reader could take it apart.
 func appendField(line []byte, text string) []byte {
 	mark := strings.HasPrefix(text, "\ufeff") || strings.HasPrefix(text, "#")
-	if !strings.ContainsAny(text, "\",;\t\r\n ") && !mark && text != "" {
+	return appendCell(line, text, mark || text == "" || strings.ContainsAny(text, "\",;\t\r\n "))
+}
+
+// appendCell appends the text of a cell, in quotes if they are needed.
+func appendCell(line []byte, text string, quoted bool) []byte {
+	if !quoted {
 		return append(line, text...)
 	}
 	line = append(line, '"')

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // What audits may take: a share of the time since the engine was opened, and a while that nobody
@@ -74,10 +76,7 @@ func (b *budget) timed(f func() error) (time.Duration, error) {
 // at random.
 func (b *budget) some(n int, f func(which []int) error) error {
 	if b.full {
-		which := make([]int, n)
-		for k := range which {
-			which[k] = k
-		}
+		which := lists.UpTo[int](n)
 		return f(which)
 	}
 	// One tells what another takes. Steps of a length that has no divisor in common with n come to

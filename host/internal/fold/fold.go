@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // blockValues is the number of values of examples that are copied at a time to be scored.
@@ -29,21 +30,13 @@ type Labelled struct {
 
 // Pick returns the examples with the given indices, copied.
 func Pick(x dataset.Stored, y []int32, which []int) Labelled {
-	return Labelled{x.Pick(which).Stored(), pickLabels(y, which)}
+	return Labelled{x.Pick(which).Stored(), lists.At(y, which)}
 }
 
 // Keep is Pick for examples that ranks may share: they share the copy too, until release is called.
 func Keep(x dataset.Stored, y []int32, which []int) (some Labelled, release func(), err error) {
 	kept, release, err := x.Keep(which)
-	return Labelled{kept, pickLabels(y, which)}, release, err
-}
-
-func pickLabels(y []int32, which []int) []int32 {
-	some := make([]int32, len(which))
-	for k, i := range which {
-		some[k] = y[i]
-	}
-	return some
+	return Labelled{kept, lists.At(y, which)}, release, err
 }
 
 // Draw returns the fold of each example, 0..folds-1: at random, but each noisy label's

@@ -1,6 +1,10 @@
 package metric
 
-import "math"
+import (
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+)
 
 // drift says how far estimates move with the errors of the confusion matrix. Of B = C⁻¹ a small dC
 // makes dB = -B·dC·B, so an estimate that is linear in B moves by -Σ dC[i][j]·G[i][j] with a G of
@@ -59,14 +63,8 @@ func (d *drift) variance(g func(i, j int) float64) float64 {
 // τ. An entry that varies more than all others together cannot, if they sum to 1; it gets what
 // they vary.
 func spreads(v []float64) []float64 {
-	most, others := 0, 0.0
-	for i, x := range v {
-		if x > v[most] {
-			most = i
-		}
-		others += x
-	}
-	others -= v[most]
+	most := lists.Largest(v)
+	others := lists.Sum(v) - v[most]
 	tau := make([]float64, len(v))
 	if others == 0 {
 		return tau

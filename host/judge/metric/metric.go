@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Report is the quality of n predictions over Q classes. Its JSON form is what
@@ -79,7 +81,8 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	}
 	r := Report{Examples: n, ErrorRate: float64(wrong) / float64(n)}
 	predictedAs, trulyOf := sums(counts, q)
-	m := meansOf(floats(counts), floats(predictedAs), floats(trulyOf))
+	m := meansOf(lists.As[float64](counts), lists.As[float64](predictedAs),
+		lists.As[float64](trulyOf))
 	r.MacroF1, r.BalancedAccuracy, r.Kappa = *m.macroF1, *m.balanced, m.kappa // of some class at least
 	for c, name := range classes {
 		hits := counts[c*q+c]
@@ -202,13 +205,4 @@ func sums[T int64 | float64](table []T, q int) (rows, columns []T) {
 		}
 	}
 	return rows, columns
-}
-
-// floats converts numbers.
-func floats(counts []int64) []float64 {
-	f := make([]float64, len(counts))
-	for i, v := range counts {
-		f[i] = float64(v)
-	}
-	return f
 }

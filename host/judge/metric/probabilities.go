@@ -3,6 +3,8 @@ package metric
 import (
 	"fmt"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // CalibrationBins is the number of bins of Probabilities.CalibrationError.
@@ -38,7 +40,7 @@ func EvaluateProbabilities(truth []int32, p []float32, q int) (Probabilities, er
 	var gaps [CalibrationBins]float64 // sum of probability less right predictions
 	for i, y := range truth {
 		row := p[i*q : (i+1)*q]
-		top := largest(row)
+		top := lists.Largest(row)
 		for k, v := range row {
 			d := float64(v)
 			if k == int(y) {
@@ -139,7 +141,7 @@ func Reliability(labels []int32, p []float32, q int, inverse []float64) ([]Bin, 
 	bins, squares := make([]Bin, CalibrationBins), make([]float64, CalibrationBins)
 	for i, y := range labels {
 		row := p[i*q : (i+1)*q]
-		top := largest(row)
+		top := lists.Largest(row)
 		k := binOf(float64(row[top]))
 		right := 0.0
 		if inverse != nil {
@@ -164,17 +166,6 @@ func Reliability(labels []int32, p []float32, q int, inverse []float64) ([]Bin, 
 		b.StandardError = math.Sqrt(max(0, squares[k]/n-b.Right*b.Right) / n)
 	}
 	return bins, nil
-}
-
-// largest returns the place of the largest number, the first of equal ones.
-func largest(row []float32) int {
-	top := 0
-	for k, v := range row {
-		if v > row[top] {
-			top = k
-		}
-	}
-	return top
 }
 
 // binOf returns the bin of a probability.

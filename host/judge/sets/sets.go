@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // ErrInput is the kind of error about what Calibrate was given; test with errors.Is.
@@ -204,10 +205,7 @@ func nonconformity(dst []float64, p []float32, kind string) {
 		}
 		return
 	}
-	order := make([]int, len(p))
-	for k := range order {
-		order[k] = k
-	}
+	order := lists.UpTo[int](len(p))
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch {
 		case p[a] > p[b]:

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -40,20 +41,14 @@ func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, e
 	defer z.Close()
 	count := min(candidates*o.Landmarks, max(o.Landmarks, len(pool)/2))
 	drawn := systematic(r.weighed(z.Examples, p), count, rng.Float64())
-	which := make([]int, len(drawn))
-	for k, i := range drawn {
-		which[k] = pool[i]
-	}
+	which := lists.At(pool, drawn)
 	if len(which) > o.Landmarks {
 		cover, err := featurespace.NewCover(ctx, p.Engine, some.Pick(drawn), o.Function, o.Landmarks,
 			false, o.Seed, nil)
 		if err != nil {
 			return nil, err
 		}
-		chosen := make([]int, len(cover.Rows))
-		for k, i := range cover.Rows {
-			chosen[k] = which[i]
-		}
+		chosen := lists.At(which, cover.Rows)
 		which = chosen
 	}
 	slices.Sort(which)
@@ -92,10 +87,7 @@ func (r *ridge) weighed(z dataset.Examples, p *learners.Problem) []float64 {
 // sum of weights from a share u of a step on. A weight above a step is taken once, and the steps go
 // on after it.
 func systematic(weights []float64, count int, u float64) []int {
-	rest := 0.0
-	for _, w := range weights {
-		rest += w
-	}
+	rest := lists.Sum(weights)
 	var which []int
 	for i, w := range weights {
 		left, places := count-len(which), len(weights)-i

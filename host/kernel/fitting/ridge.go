@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -208,10 +209,7 @@ func (r *ridge) heldOut(lambda float64) float64 {
 			}
 		}
 	})
-	loss := 0.0
-	for _, v := range losses {
-		loss += v
-	}
+	loss := lists.Sum(losses)
 	return loss / float64(r.z.N)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -262,11 +263,7 @@ func (v *vectors) remove(block []float64) ([]float64, error) {
 			}
 		})
 	}
-	wide := make([]float64, len(common))
-	for i, c := range common {
-		wide[i] = float64(c)
-	}
-	return wide, nil
+	return lists.As[float64](common), nil
 }
 
 // multiply writes the inner products of x, loaded or not, with the rows of w to dst.
@@ -281,11 +278,7 @@ func (v *vectors) multiply(dst []float32, loaded engine.Scorer, x dataset.Exampl
 
 // scores writes the inner products of all examples with the rows of w to dst.
 func scores(dst []float32, r engine.Scorer, w engine.Weights) error {
-	classes := make([]int, w.Q)
-	for c := range classes {
-		classes[c] = c
-	}
-	if err := r.Rescore(w, classes); err != nil {
+	if err := r.Rescore(w, lists.UpTo[int](w.Q)); err != nil {
 		return err
 	}
 	n, _, _ := r.Shape()

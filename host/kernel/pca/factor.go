@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // lower is a lower triangular m×m matrix in float64, row-major.
@@ -48,10 +49,7 @@ func (b *Basis) factor(ctx context.Context, e engine.Engine, tolerance float64) 
 			largest = max(largest, l.a[i])
 		}
 	}
-	order := make([]int, m)
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.UpTo[int](m)
 	k, err := l.pivotedCholesky(ctx, order, tolerance*largest)
 	if err != nil {
 		return lower{}, err
@@ -106,11 +104,7 @@ func (l lower) axes(ctx context.Context, d int, v []float64, triangular bool) ([
 		}
 		blas64.Trsm(blas.Right, blas.NoTrans, 1, l.triangle(at, p), columns(at, p))
 	}
-	axes := make([]float32, len(v))
-	for i, v := range v {
-		axes[i] = float32(v)
-	}
-	return axes, nil
+	return lists.As[float32](v), nil
 }
 
 // pivotedCholesky factors the symmetric matrix in l, whose lower triangle it reads,

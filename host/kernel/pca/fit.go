@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -60,10 +61,7 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*B
 // fitAll makes every example a landmark.
 func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples, o Options,
 	keep bool) (err error) {
-	b.Rows = make([]int, x.N)
-	for i := range b.Rows {
-		b.Rows[i] = i
-	}
+	b.Rows = lists.UpTo[int](x.N)
 	b.Landmarks = x.Pick(b.Rows) // a copy: the basis outlives x
 	kernel := engine.Projection{Function: o.Function, Landmarks: b.Landmarks}
 	var values []float32
@@ -317,10 +315,7 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 		}
 		b.Offset[t] = float32(-sum)
 	})
-	explained := 0.0
-	for _, v := range values {
-		explained += v
-	}
+	explained := lists.Sum(values)
 	b.Explained = explained / b.Variance
 }
 

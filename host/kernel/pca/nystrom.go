@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -53,10 +54,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Sto
 	if err != nil {
 		return err
 	}
-	vectors := make([]float64, len(found.vectors))
-	for i, v := range found.vectors {
-		vectors[i] = float64(v)
-	}
+	vectors := lists.As[float64](found.vectors)
 	axes, err := factor.axes(ctx, len(found.values), vectors, false)
 	if err != nil {
 		return err

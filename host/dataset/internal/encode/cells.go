@@ -326,16 +326,9 @@ func (c *cellColumn) advice() string {
 
 // IsMissing reports whether a field is one of pandas' or ARFF's words for a missing value.
 func IsMissing(text []byte) bool {
-	if len(text) == 0 {
-		return true
-	}
-	if len(text) > len("#N/A N/A") {
-		return false
-	}
 	switch string(text) {
-	case "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "#N/A",
-		"#N/A N/A",
-		"#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN":
+	case "", "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>",
+		"#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN":
 		return true
 	}
 	return false

@@ -448,8 +448,8 @@ var variants = []variant{
 	{name: "16 ranges of blocks", ranges: 16, ordered: true},
 	{name: "128 ranges of blocks", ranges: 128, ordered: true},
 	{name: "1024 ranges of blocks", ranges: 1024, ordered: true},
-	{name: "half the steps in local memory", file: "tile.cl", from: "< 8 ? 4 : 8) //", to: "< 8 ? 2 : 4) //",
-		ordered: true},
+	{name: "half the steps in local memory", file: "tile.cl", from: "< 8 ? 4 : 8) //",
+		to: "< 8 ? 2 : 4) //", ordered: true},
 	{name: "twice the steps in local memory", file: "tile.cl", from: "< 8 ? 4 : 8) //",
 		to: "< 8 ? 8 : 16) //", ordered: true},
 	// What the bits cost.

@@ -186,7 +186,8 @@ func TestMutantsAreCaught(t *testing.T) {
 // one for each file and form.
 func TestSelfTestRefuses(t *testing.T) {
 	const known, again, dense = " differs from the known answer at index ",
-		" differs from that of 17 at index ", " of sparse examples differs from that of dense ones at index "
+		" differs from that of 17 at index ",
+		" of sparse examples differs from that of dense ones at index "
 	eachDevice(t, func(i Info) {
 		tried := map[string]bool{}
 		for _, m := range []struct{ name, style, file, from, to, want string }{

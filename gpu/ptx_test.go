@@ -29,8 +29,8 @@ var (
 	amd    = gpuTarget{"amdgcn--amdhsa", "-mcpu=gfx90a"}
 )
 
-// amdRegisters finds the vector registers of each kernel in assembly for AMD, whose compiler assigns
-// them, and the bytes of values that have none.
+// amdRegisters finds the vector registers of each kernel in assembly for AMD, whose compiler
+// assigns them, and the bytes of values that have none.
 var amdRegisters = regexp.MustCompile(
 	`(?s)\.amdhsa_kernel (\w+)\n.*?; TotalNumVgprs: (\d+)\n; ScratchSize: (\d+)\n`)
 
@@ -92,8 +92,8 @@ func ptxKernels(text string) (all []ptxKernel) {
 }
 
 // TestPTX, of make ptx, has clang compile each kernel for a GPU of NVIDIA, prints what its inner
-// loop is made of, and wants no array of a kernel outside registers. PTX has any number of registers;
-// so code for a GPU of AMD, which has 512, says how many a kernel takes.
+// loop is made of, and wants no array of a kernel outside registers. PTX has any number of them; so
+// code for a GPU of AMD, which has 512, says how many a kernel takes.
 func TestPTX(t *testing.T) {
 	if *ptxClang == "" {
 		t.Skip("make ptx runs it, which takes clang and libclc")
@@ -102,7 +102,7 @@ func TestPTX(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &deviceEngine{traits: traits{group: workGroup(false, 0, 1024), wideGroup: 64, bigGroup: 256, vector: 4}}
+	e := &deviceEngine{traits: traits{group: 64, wideGroup: 64, bigGroup: 256, vector: 4}}
 	l, found := e.library(), 0
 	fmt.Println("| kernel | bytes not in registers | fma | loads | of vectors | registers on AMD |")
 	fmt.Println("|---|--:|--:|--:|--:|--:|")
@@ -132,9 +132,9 @@ func TestPTX(t *testing.T) {
 	}
 }
 
-// compile returns the assembly of a program. On the way it takes from the calls of libclc's functions
-// that they be convergent, which those of a GPU's own compiler are not, and which would keep loops of
-// calls from being unrolled.
+// compile returns the assembly of a program. On the way it takes from the calls of libclc's
+// functions that they be convergent, which those of a GPU's own compiler are not, and which would
+// keep loops of calls from being unrolled.
 func (g gpuTarget) compile(t *testing.T, program, macros string) string {
 	t.Helper()
 	in := filepath.Join(t.TempDir(), "program")

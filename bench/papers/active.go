@@ -19,36 +19,22 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
-const figure75About = `The pool has two classes. One example of each class is labelled at the start.
-Each question asks for the label of the example nearest to the classifier. active-svm takes the
-centre of the largest ball of the version space as classifier, active-bpm its centroid. A billiard
-finds the centroid, where the thesis has expectation propagation. random and random-bpm ask about
-random examples, and predict with the ball and the centroid. Rows are the test accuracy after each
-question. The last row is the largest ball of all labels of the pool.
-
-`
-
 var figure75 = &experiment{
 	Name:  "fig7.5",
 	Usage: "active learning by largest ball and centroid (figure 7.5 of Louche's thesis)",
 	Paper: thesis + "Figure 7.5",
-	About: figure75About + `The ten largest topics of Reuters-21578 and the ten largest newsgroups,
+	About: `The pool has two classes. One example of each class is labelled at the start. Each
+question asks for the label of the example nearest to the classifier. active-svm takes the centre of
+the largest ball of the version space as classifier, active-bpm its centroid. A billiard finds the
+centroid, where the thesis has expectation propagation. random and random-bpm ask about random
+examples, and predict with the ball and the centroid. Rows are the test accuracy after each
+question. The last row is the largest ball of all labels of the pool.
+
+The ten largest topics of Reuters-21578 and the ten largest newsgroups,
 each against the rest, pools of 500 and 1000, the mean of the topics (a run is one of all topics);
 and banana, a pool of 400, with rbf of σ = 0.5. The thesis has 25 runs, 50 of banana. Its text tells
 two numbers.`,
 	Axis: "questions", Sets: []string{"reuters", "newsgroups", "banana"}, run: runFigure75,
-}
-
-var figure75Drawn = &experiment{
-	Name: "fig7.5-drawn", Usage: "the same on documents that are drawn, which needs no data",
-	Paper: thesis + "Figure 7.5",
-	About: figure75About + `Documents of ten topics, of 600 words that are frequent or rare, each
-against the rest, pools of 500.`,
-	Axis: "questions", run: func(ctx context.Context, r *run) error {
-		d := duel{train: drawDocuments(1500, r.Seed, 1), test: drawDocuments(1000, r.Seed, 2), size: 500,
-			questions: 30, steps: "bias,l2", centroid: fewSteps}
-		return r.curves(ctx, "drawn, pool 500", d.always, largestClasses(d.train, 10))
-	},
 }
 
 const benchAbout = `60 % of the examples to ask about, the others to test on, features standardised,
@@ -111,10 +97,10 @@ var fewSteps = versionspace.Options{MaxSteps: 1024}
 
 // paperAreas are the published ones, of all questions there are.
 var paperAreas = map[string]map[string]*float64{
-	"banana":       {"uniform": number(0.8926), "margin": number(0.8787)},
-	"ringnorm":     {"uniform": number(0.9776), "margin": number(0.9786)},
-	"twonorm":      {"uniform": number(0.9753), "margin": number(0.9764)},
-	"checkerboard": {"uniform": number(0.9781), "margin": number(0.9847)},
+	"banana":       {"uniform": new(0.8926), "margin": new(0.8787)},
+	"ringnorm":     {"uniform": new(0.9776), "margin": new(0.9786)},
+	"twonorm":      {"uniform": new(0.9753), "margin": new(0.9764)},
+	"checkerboard": {"uniform": new(0.9781), "margin": new(0.9847)},
 }
 
 // inquiry is a pool to ask about, with its right labels, and the examples to test on.
@@ -246,9 +232,9 @@ func (r *run) curves(ctx context.Context, data string, of func(seed uint64) duel
 					continue
 				}
 				if a.asks == active.BPM && level == 10 && data != "banana" {
-					row.Paper = number(0.9)
+					row.Paper = new(0.9)
 				} else if a.asks == active.BPM && level == 20 && data == "banana" {
-					row.Paper = number(0.8)
+					row.Paper = new(0.8)
 				}
 				mean := 0.0
 				for _, f := range found {
@@ -346,34 +332,6 @@ func largestClasses(d *dataset.Dataset, n int) []int32 {
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return counts[b] - counts[a] })
 	return order[:min(n, len(order))]
-}
-
-// drawDocuments returns n documents of ten topics, 40 words each. A third of the words come from
-// the 20 words of the topic, the rest from 400 common words. The first common words are frequent.
-func drawDocuments(n int, seed, stream uint64) *dataset.Dataset {
-	const topics, own, common, words = 10, 20, 400, 40
-	random := rand.New(rand.NewPCG(seed, activeStream+stream))
-	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: topics*own + common, Starts: []int64{0}},
-		Classes: classNames(topics)}
-	for range n {
-		topic := random.IntN(topics)
-		counts := make([]float32, d.D)
-		for range words {
-			if random.IntN(3) == 0 {
-				counts[topic*own+random.IntN(own)]++
-			} else {
-				u := random.Float64()
-				counts[topics*own+int(float64(float64(u*u)*common))]++
-			}
-		}
-		for j, count := range counts {
-			if count > 0 {
-				d.Columns, d.Values = append(d.Columns, int32(j)), append(d.Values, count)
-			}
-		}
-		d.Starts, d.Y = append(d.Starts, int64(len(d.Values))), append(d.Y, int32(topic))
-	}
-	return d
 }
 
 func runActiveBench(ctx context.Context, r *run) error {

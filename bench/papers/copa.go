@@ -28,7 +28,6 @@ const (
 	copaPasses   = 5
 )
 
-// aggressivenesses are those to choose from.
 var aggressivenesses = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 2}
 
 func runCopa(ctx context.Context, r *run) error {

@@ -22,9 +22,8 @@ type experiment struct {
 
 // experiments lists all experiments. A new one adds a line here.
 var experiments = []*experiment{
-	figure1a, figure1b, table1, figure3, figure4, figure5, copa, kernelMean, kernelMeanAtoms,
-	kernelMeanNoise, kernelMeanUCI, figure512, figure63, figure64, figure75, figure75Drawn,
-	activeBench, activeBenchPacked,
+	figure1a, figure1b, table1, copa, kernelMean, kernelMeanAtoms, kernelMeanNoise, kernelMeanUCI,
+	figure512, figure63, figure64, figure75, activeBench, activeBenchPacked,
 }
 
 // options of Run. Engine is required.
@@ -62,9 +61,8 @@ const (
 	ErrorRate = "error_rate" // share of test examples predicted wrong
 	Accuracy  = "accuracy"   // share of them predicted right
 	// ‖Ĉ‖_F of the predictions' confusion matrix without its diagonal, 0 to √Q
-	Frobenius     = "frobenius_norm"
-	ConfusionRate = "confusion_rate" // the same over √Q, 0 to 1
-	OperatorNorm  = "operator_norm"  // the largest singular value of the same matrix, 0 to √Q
+	Frobenius    = "frobenius_norm"
+	OperatorNorm = "operator_norm" // the largest singular value of the same matrix, 0 to √Q
 )
 
 // run is an experiment under way.
@@ -78,9 +76,6 @@ type run struct {
 // perform makes an experiment and hands its rows to emit, those of a situation together. A
 // cancelled ctx ends it with ctx's error, an error of emit with that.
 func perform(ctx context.Context, d *experiment, o options, emit func(Row) error) error {
-	if o.Engine == nil {
-		return fmt.Errorf("%s: found no engine, wanted one, such as simd.New or gpu.Open return", d.Name)
-	}
 	if o.Runs < 2 {
 		return fmt.Errorf("%s: %w: -runs: got %d, want at least 2 (one run has no standard error)",
 			d.Name, errUsage, o.Runs)
@@ -177,6 +172,3 @@ func meanAndError(runs []float64) (mean, standardError float64) {
 	}
 	return mean, math.Sqrt(sum / (n - 1) / n)
 }
-
-// number returns a pointer to v.
-func number(v float64) *float64 { return &v }

@@ -134,49 +134,6 @@ func smallRun(t *testing.T, rows *[]Row) (*run, set) {
 	return r, s
 }
 
-// TestSizes: more right labels help all; the paper's numbers are beside those of 5 %.
-func TestSizes(t *testing.T) {
-	var rows []Row
-	r, s := smallRun(t, &rows)
-	err := r.sizeRows(t.Context(), s, []string{umaWay.name, ofConf, ofS3VM}, []float64{confShare, 0.3})
-	if err := errors.Join(err, r.flush()); err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) != 6 || rows[0].X != 50 || rows[5].X != 300 || *rows[2].Paper != 0.15 ||
-		rows[5].Paper != nil {
-		t.Fatalf("found %+v", rows)
-	}
-	for k, few := range rows[:3] {
-		if many := rows[k+3]; many.Learner != few.Learner || few.Mean > 0.5 || k > 0 &&
-			many.Mean >= few.Mean {
-			t.Errorf("found %+v with few and %+v with many right labels", few, many)
-		}
-	}
-	if rows[2].Mean > rows[1].Mean {
-		t.Errorf("found %+v, wanted less than of the labelled examples alone, %+v", rows[2], rows[1])
-	}
-}
-
-// TestSelections: steps help, and each choice makes others.
-func TestSelections(t *testing.T) {
-	var rows []Row
-	r, s := smallRun(t, &rows)
-	if err := errors.Join(r.selectionRows(t.Context(), s, []int{1, 60}), r.flush()); err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) != 12 || rows[1].Measure != ConfusionRate || rows[11].X != 60 {
-		t.Fatalf("found %+v", rows)
-	}
-	for k, first := range rows[:6] {
-		if last := rows[k+6]; last.Mean >= first.Mean || last.Mean > 0.5 {
-			t.Errorf("found %+v and then %+v", first, last)
-		}
-	}
-	if rows[6].Mean == rows[8].Mean && rows[7].Mean == rows[9].Mean || rows[6].Mean == rows[10].Mean {
-		t.Errorf("two choices have the same rows: %+v", rows[6:])
-	}
-}
-
 // TestS3VM: two clouds, one label each: the others tell where the boundary is not.
 func TestS3VM(t *testing.T) {
 	r, _ := smallRun(t, new([]Row))
@@ -211,7 +168,7 @@ func TestS3VM(t *testing.T) {
 
 func TestDraw(t *testing.T) {
 	y := newToy(1)
-	l := draw(y.train, 3, confShare, 1)
+	l := draw(y.train, 3, 1)
 	both := slices.Sorted(slices.Values(slices.Concat(l.rough, l.conf)))
 	if n := len(both); len(l.conf) != toyTrain/20 || len(l.rough) > 3*toyClasses ||
 		len(slices.Compact(both)) != n {
@@ -226,7 +183,7 @@ func TestDraw(t *testing.T) {
 	}
 	found := 0
 	for seed := range uint64(20) {
-		for _, i := range draw(rare, 100, confShare, seed).conf {
+		for _, i := range draw(rare, 100, seed).conf {
 			found += int(rare.Y[i])
 		}
 	}
@@ -242,7 +199,6 @@ func TestRun(t *testing.T) {
 		o    options
 		said string
 	}{
-		{figure1a, options{Runs: 2}, "engine"},
 		{figure1a, options{Engine: e, Runs: 1}, "least 2"},
 		{figure1a, options{Engine: e, Runs: 2, Sets: []string{"digits"}}, `-sets "digits"`},
 		{table1, options{Engine: e, Runs: 2, DataDir: filepath.Join(t.TempDir(), "none")}, "data"},

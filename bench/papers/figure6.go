@@ -62,7 +62,7 @@ const (
 
 // paperReached are the shares that the thesis tells of the largest mistake, by the number of
 // planes.
-var paperReached = map[int]*float64{5: number(0.2), 7: number(0)}
+var paperReached = map[int]*float64{5: new(0.2), 7: new(0.0)}
 
 // square draws the examples of a run. Class 1 is on the side of the classifier, class 0 on the
 // other.

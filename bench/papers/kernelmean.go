@@ -235,7 +235,7 @@ func runKernelMeanAtoms(ctx context.Context, r *run) error {
 			}
 			row.Learner, row.Measure, row.Paper = choice, ErrorRate, nil
 			if choice == means.Clusters && row.X == 16 {
-				row.Paper = number(0)
+				row.Paper = new(0.0)
 			}
 			r.add(row, wrong)
 			row.Measure, row.Paper = Distance, nil

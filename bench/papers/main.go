@@ -70,7 +70,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return fmt.Errorf("%w: unknown experiment %q", errUsage, args[0])
 }
 
-// find returns the experiment of a name, nil for none.
+// find returns nil for no experiment of this version.
 func find(name string) *experiment {
 	for _, e := range experiments {
 		if e.Name == name {

@@ -44,9 +44,6 @@ func paperRow(labels, conf, full, s3vm, uma float64) map[string]*float64 {
 		umaWay.name: &uma}
 }
 
-// setNames are the sets of Section 4.2 of the UMA paper.
-var setNames = []string{"digits", "letter", "reuters"}
-
 // sets are all sets but those of active learning, in the order in which experiments read them.
 var sets = []set{
 	{name: "digits", train: "optdigits/optdigits.tra.gz", test: "optdigits/optdigits.tes.gz",
@@ -188,14 +185,13 @@ func (s set) preparation() string {
 // labelled are the examples of a run whose right labels are known: numbers of examples.
 type labelled struct {
 	rough []int // perClass of each class, or all that there are
-	conf  []int // confShare of all, or another share, apart from these
+	conf  []int // confShare of all, apart from these
 }
 
-// confShare is which part of the examples tells C, but in figures 3 and 4.
+// confShare is which part of the examples tells C.
 const confShare = 0.05
 
-// draw draws them; those of a smaller share are among those of a larger one.
-func draw(d *dataset.Dataset, perClass int, share float64, seed uint64) labelled {
+func draw(d *dataset.Dataset, perClass int, seed uint64) labelled {
 	const stream = 0x7461626c6531 // "table1"
 	order := rand.New(rand.NewPCG(seed, stream)).Perm(d.N)
 	var l labelled
@@ -210,7 +206,7 @@ func draw(d *dataset.Dataset, perClass int, share float64, seed uint64) labelled
 		}
 	}
 	// The last ones: among the first, rare classes lack what was picked for the rough classifier.
-	l.conf = rest[len(rest)-min(len(rest), int(share*float64(d.N))):]
+	l.conf = rest[len(rest)-min(len(rest), int(confShare*float64(d.N))):]
 	return l
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
 var table1 = &experiment{
@@ -18,56 +17,10 @@ examples; 5 % of them, apart from these, tell C. Test error of the perceptron on
 on the 5 % (f_conf) and on right labels (f_full), of a semi-supervised SVM that has the labels of
 the 5 % alone, of UMA (all mistakes a step, --doubt 0) and of forward-corrected softmax. In the
 place of RCV1 stand nine classes of Reuters-21578.`,
-	Sets: setNames, run: func(ctx context.Context, r *run) error {
+	Sets: []string{"digits", "letter", "reuters"}, run: func(ctx context.Context, r *run) error {
 		return r.eachSet(func(s set) error { return r.tableRows(ctx, s) })
 	},
 }
-
-const sizesAbout = `As table1, with as many examples that tell C as the axis says; of 5 % the
-paper's text has numbers, and its figures are not read off. `
-
-var figure3 = &experiment{
-	Name: "fig3", Usage: "UMA and a perceptron by the size of the labelled sample (figure 3)",
-	Paper: "Louche & Ralaivola (2015), Figure 3", Axis: "examples with right labels",
-	Sets:  []string{"reuters"},
-	About: sizesAbout + "The rough classifier is shown 70 examples a class.",
-	run: func(ctx context.Context, r *run) error {
-		return r.eachSet(func(s set) error {
-			s.perClass = 70
-			s.paper = map[string]*float64{umaWay.name: number(0.11), ofConf: s.paper[ofConf]}
-			return r.sizeRows(ctx, s, []string{umaWay.name, ofConf}, sizes)
-		})
-	},
-}
-
-var figure4 = &experiment{
-	Name: "fig4", Usage: "UMA and a semi-supervised SVM by the size of that sample (figure 4)",
-	Paper: "Louche & Ralaivola (2015), Figure 4", Axis: "examples with right labels", Sets: setNames,
-	About: sizesAbout + "The paper made 15 runs. The SVM takes hours on letter.",
-	run: func(ctx context.Context, r *run) error {
-		return r.eachSet(func(s set) error {
-			return r.sizeRows(ctx, s, []string{umaWay.name, ofS3VM}, sizes)
-		})
-	},
-}
-
-var figure5 = &experiment{
-	Name: "fig5", Usage: "three choices of the pair to correct, step by step (figure 5)",
-	Paper: "Louche & Ralaivola (2015), Figure 5", Axis: "steps", Sets: []string{"reuters"},
-	About: `The paper's Algorithm 2 (one pair of classes a step, the last weights) learns from the
-labels of table1. A pair is chosen by error, by confusion or at random. Rows are the test error and
-the confusion rate after each step. The paper says that the curves are stable from about step 30 on,
-and that each of the first two choices is the best by its own measure.`,
-	run: func(ctx context.Context, r *run) error {
-		return r.eachSet(func(s set) error { return r.selectionRows(ctx, s, stepsShown) })
-	},
-}
-
-// sizes are the shares of the examples that tell C, stepsShown the steps of figure 5.
-var (
-	sizes      = []float64{0.01, 0.02, 0.03, confShare, 0.08, 0.12, 0.2}
-	stepsShown = []int{1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 70, 100, 200}
-)
 
 // tableRows measures the columns of table 1 on a set.
 func (r *run) tableRows(ctx context.Context, s set) error {
@@ -77,8 +30,8 @@ func (r *run) tableRows(ctx context.Context, s set) error {
 	}
 	columns := []string{rough, ofLabels, ofConf, ofFull, ofS3VM, umaWay.name, forward.name}
 	return r.repeat(ctx, s.name, func(seed uint64) error {
-		known := draw(train, s.perClass, confShare, seed)
-		t, err := r.bootstrap(ctx, s, train, test, seed)
+		known := draw(train, s.perClass, seed)
+		t, err := r.bootstrap(ctx, s, train, test, known, seed)
 		if err != nil {
 			return err
 		}
@@ -116,96 +69,22 @@ func (r *run) column(ctx context.Context, name string, t trial, train *dataset.D
 	return r.errorRate(ctx, w, t)
 }
 
-// sizeRows measures columns on a set, for each size of the sample that tells C. A run has one rough
-// classifier for all sizes.
-func (r *run) sizeRows(ctx context.Context, s set, names []string, sizes []float64) error {
-	train, test, err := s.read(ctx, r)
-	if err != nil {
-		return err
-	}
-	return r.repeat(ctx, s.name, func(seed uint64) error {
-		noisy, err := r.roughly(ctx, s, train, draw(train, s.perClass, 0, seed).rough, seed)
-		if err != nil {
-			return err
-		}
-		t := trial{train: noisy, test: test, preparation: s.preparation(), seed: seed}
-		for at, share := range sizes {
-			known := draw(train, s.perClass, share, seed)
-			for _, name := range names {
-				if name == umaWay.name {
-					if t.noise, err = r.estimate(s, noisy, train, known.conf); err != nil {
-						return err
-					}
-				}
-				v, err := r.column(ctx, name, t, train, known, seed)
-				if err != nil {
-					return err
-				}
-				row := Row{Data: s.name, Learner: name, Level: at, X: float64(int(share * float64(train.N))),
-					Measure: ErrorRate, Note: s.note}
-				if share == confShare {
-					row.Paper = s.paper[name]
-				}
-				r.add(row, v)
-			}
-		}
-		return nil
-	})
-}
-
-// selectionRows measures the choices of a pair on a set, after each number of steps.
-func (r *run) selectionRows(ctx context.Context, s set, after []int) error {
-	train, test, err := s.read(ctx, r)
-	if err != nil {
-		return err
-	}
-	return r.repeat(ctx, s.name, func(seed uint64) error {
-		t, err := r.bootstrap(ctx, s, train, test, seed)
-		if err != nil {
-			return err
-		}
-		for at, steps := range after {
-			for _, choice := range []string{uma.SelectError, uma.SelectConfusion, uma.SelectRandom} {
-				report, err := r.learn(ctx, pairWay(choice, steps, choice), t)
-				if err != nil {
-					return err
-				}
-				row := Row{Data: s.name, Learner: choice, Level: at, X: float64(steps),
-					Measure: ErrorRate, Note: s.note}
-				r.add(row, report.ErrorRate)
-				row.Measure = ConfusionRate
-				r.add(row, report.ConfusionRate)
-			}
-		}
-		return nil
-	})
-}
-
 // bootstrap returns the examples with the labels of the rough classifier, and C (Section 4.2.1).
-func (r *run) bootstrap(ctx context.Context, s set, train, test *dataset.Dataset, seed uint64,
-) (trial, error) {
-	known := draw(train, s.perClass, confShare, seed)
-	t := trial{test: test, preparation: s.preparation(), seed: seed}
-	var err error
-	if t.train, err = r.roughly(ctx, s, train, known.rough, seed); err != nil {
+func (r *run) bootstrap(ctx context.Context, s set, train, test *dataset.Dataset, known labelled,
+	seed uint64) (trial, error) {
+	t := trial{train: pick(train, known.rough, train.Y), test: test, preparation: s.preparation(),
+		seed: seed}
+	m, err := r.fit(ctx, roughWay, t)
+	if err != nil {
 		return t, err
 	}
+	noisy := *train
+	if noisy.Y, err = m.Predict(ctx, r.Engine, train.Examples); err != nil {
+		return t, err
+	}
+	t.train = &noisy
 	t.noise, err = r.estimate(s, t.train, train, known.conf)
 	return t, err
-}
-
-// roughly returns the examples with the labels of a classifier that was shown some of them with
-// right ones.
-func (r *run) roughly(ctx context.Context, s set, train *dataset.Dataset, shown []int, seed uint64,
-) (*dataset.Dataset, error) {
-	m, err := r.fit(ctx, roughWay, trial{train: pick(train, shown, train.Y),
-		preparation: s.preparation(), seed: seed})
-	if err != nil {
-		return nil, err
-	}
-	noisy := *train
-	noisy.Y, err = m.Predict(ctx, r.Engine, train.Examples)
-	return &noisy, err
 }
 
 // estimate returns C as the counts of some examples with both labels tell it, which is the paper's

@@ -49,9 +49,9 @@ var figure1b = &experiment{
 
 // What Section 4.1 says of the curves, in words alone.
 var (
-	paperUMA        = map[int]*float64{1: number(0.5), toyLevels: number(2.25)}
-	paperPerceptron = map[int]*float64{1: number(1.7), toyLevels: number(2.75)}
-	paperFactor     = map[int]*float64{0: number(2.6), 10: number(1.8), toyLevels: number(2.15)}
+	paperUMA        = map[int]*float64{1: new(0.5), toyLevels: new(2.25)}
+	paperPerceptron = map[int]*float64{1: new(1.7), toyLevels: new(2.75)}
+	paperFactor     = map[int]*float64{0: new(2.6), 10: new(1.8), toyLevels: new(2.15)}
 )
 
 // toyCurve is a way to learn, and what the paper says of some levels.

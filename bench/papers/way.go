@@ -29,8 +29,10 @@ type way struct {
 var (
 	umaWay = way{name: "uma", params: umaBy(func(*uma.Params) {})}
 	// It doubts no update vector: labels that a classifier gave are no random ones, as doubts presume.
-	umaSure  = way{name: umaWay.name, params: umaBy(func(p *uma.Params) { p.Doubt = 0 })}
-	umaPair  = pairWay("uma, a pair a step", 5000, uma.Defaults().Select)
+	umaSure = way{name: umaWay.name, params: umaBy(func(p *uma.Params) { p.Doubt = 0 })}
+	// The paper's Algorithm 2 to the letter, with α = 0.
+	umaPair = way{name: "uma, a pair a step", rule: learners.Last, steps: 5000,
+		params: umaBy(func(p *uma.Params) { p.Step, p.Doubt = uma.StepPair, 0 })}
 	umaBlind = way{name: "uma, C = I", params: umaWay.params, blind: true}
 	roughWay = way{name: "rough", params: umaPair.params, rule: umaPair.rule, steps: umaPair.steps,
 		blind: true}
@@ -49,13 +51,6 @@ func umaBy(set func(*uma.Params)) func() learners.Params {
 		set(p)
 		return p
 	}
-}
-
-// pairWay is the paper's Algorithm 2 to the letter, with α = 0.
-func pairWay(name string, steps int, selection string) way {
-	return way{name: name, rule: learners.Last, steps: steps, params: umaBy(func(p *uma.Params) {
-		p.Step, p.Doubt, p.Select = uma.StepPair, 0, selection
-	})}
 }
 
 // trial is what is learned from, and judged by.

@@ -59,7 +59,7 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 			}
 			number := true // no file is named by a flag that is read as a number
 			switch f.(type) {
-			case app.CountFlag, app.RangeFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag,
+			case app.CountFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag,
 				*cli.Float64Flag,
 				*cli.DurationFlag:
 			default:

@@ -240,7 +240,7 @@ func (n *labelNoise) evidence(matrices []float64) []float32 {
 	q := n.q
 	logs := make([]float32, len(matrices))
 	for from := 0; from < len(matrices); from += q * q {
-		copy(logs[from:], forward(matrices[from:from+q*q], q))
+		copy(logs[from:], logRows(matrices[from:from+q*q], q))
 	}
 	if !n.crowd {
 		return logs

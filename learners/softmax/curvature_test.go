@@ -110,7 +110,7 @@ func TestInformation(t *testing.T) {
 func plainInformation(p *learners.Problem, c []float64, x, w []float32) float64 {
 	q := p.Q
 	if c == nil {
-		c = identity(q)
+		c = confusion.NoNoise(q).V
 	}
 	probability, sum := make([]float64, q), 0.0
 	for r := range q {

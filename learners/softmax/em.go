@@ -101,15 +101,7 @@ func changed(a, b []float32, q int) float64 {
 	return float64(n) * float64(q) / float64(len(a))
 }
 
-func largest(v []float32) int {
-	at := 0
-	for k := range v {
-		if v[k] > v[at] {
-			at = k
-		}
-	}
-	return at
-}
+func largest(v []float32) int { return slices.Index(v, slices.Max(v)) }
 
 // mean returns the mean of the folds' weights, the result: about as good as weights fitted to
 // the soft labels of all examples, or better.

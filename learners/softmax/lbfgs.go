@@ -44,26 +44,13 @@ func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
 // Algorithms 7.4, 7.5 and 3.5) in the middle of a run. Every sum is in float64 in a fixed
 // order, so that the iterates have the same bits everywhere.
 type minimiser struct {
-	at     func(w []float32, grad []float64) (point, error) // of the function to minimise
+	at     func(w []float32) (point, error) // of the function to minimise
 	now    point
 	curve  *curvature // whose P⁻¹ is the first guess of the inverse Hessian
 	most   int        // pairs
 	pairs  []pair     // the oldest first
 	trials int        // points looked at in this step
 	next   []float64  // the direction of the next step; nil if it is not known
-
-	spare [][]float64 // of no more use, as is the pair
-	free  pair
-}
-
-// vector returns place for as many numbers as there are weights.
-func (m *minimiser) vector() []float64 {
-	if last := len(m.spare) - 1; last >= 0 {
-		v := m.spare[last]
-		m.spare = m.spare[:last]
-		return v
-	}
-	return make([]float64, len(m.now.w))
 }
 
 // pair is a step and what it did to the gradient.
@@ -89,7 +76,6 @@ func (m *minimiser) step(ctx context.Context) (improved bool, err error) {
 		switch {
 		case next.w != nil:
 			m.learn(next)
-			m.spare = append(m.spare, m.now.grad, m.next)
 			m.now, m.next = next, nil
 			return true, nil
 		case m.pairs == nil:
@@ -101,10 +87,7 @@ func (m *minimiser) step(ctx context.Context) (improved bool, err error) {
 
 // learn keeps the step to next, if the slope rose along it.
 func (m *minimiser) learn(next point) {
-	p := m.free
-	if p.S == nil {
-		p = pair{S: make([]float32, len(next.w)), Y: make([]float32, len(next.w))}
-	}
+	p := pair{S: make([]float32, len(next.w)), Y: make([]float32, len(next.w))}
 	p.SY = total(len(next.w), func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
 			s, y := next.w[i]-m.now.w[i], float32(next.grad[i]-m.now.grad[i])
@@ -113,12 +96,10 @@ func (m *minimiser) learn(next point) {
 		}
 		return sum
 	})
-	if m.free = p; !(p.SY > 1e-12*squares(p.Y)) {
+	if !(p.SY > 1e-12*squares(p.Y)) {
 		return
 	}
-	m.free = pair{}
 	if len(m.pairs) == m.most {
-		m.free = pair{S: m.pairs[0].S, Y: m.pairs[0].Y}
 		m.pairs = slices.Delete(m.pairs, 0, 1)
 	}
 	m.pairs = append(m.pairs, p)
@@ -130,7 +111,7 @@ func (m *minimiser) direction() []float64 {
 	if m.next != nil {
 		return m.next
 	}
-	d, last := m.vector(), len(m.pairs)-1
+	d, last := make([]float64, len(m.now.w)), len(m.pairs)-1
 	parallel.Ranges(len(d), grain, func(from, to int) {
 		for i, v := range m.now.grad[from:to] {
 			d[from+i] = -v
@@ -142,27 +123,17 @@ func (m *minimiser) direction() []float64 {
 		return d
 	}
 	alpha := make([]float64, last+1)
-	for k, sum := last, dot(m.pairs[last].S, d); ; k-- {
-		p := &m.pairs[k]
-		if alpha[k] = sum / p.SY; k == 0 {
-			add(d, -alpha[k], p.Y)
-			break
-		}
-		sum = addDot(d, -alpha[k], p.Y, m.pairs[k-1].S)
+	for k, p := range slices.Backward(m.pairs) {
+		alpha[k] = dot(p.S, d) / p.SY
+		add(d, -alpha[k], p.Y)
 	}
 	p := &m.pairs[last]
 	if p.scale == 0 {
 		p.scale = p.SY / m.curve.squared(p.Y)
 	}
 	m.curve.solve(d, p.scale)
-	for k, sum := 0, dot(m.pairs[0].Y, d); ; k++ {
-		p := &m.pairs[k]
-		f := alpha[k] - sum/p.SY
-		if k == last {
-			add(d, f, p.S)
-			break
-		}
-		sum = addDot(d, f, p.S, m.pairs[k+1].Y)
+	for k, p := range m.pairs {
+		add(d, alpha[k]-dot(p.Y, d)/p.SY, p.S)
 	}
 	m.next = d
 	return d
@@ -174,25 +145,6 @@ func (m *minimiser) renew() {
 	for k := range m.pairs {
 		m.pairs[k].scale = 0
 	}
-}
-
-// look evaluates the point at a distance t along d.
-func (m *minimiser) look(ctx context.Context, d []float64, t float64) (point, float64, error) {
-	if err := ctx.Err(); err != nil {
-		return point{}, 0, err
-	}
-	m.trials++
-	w := make([]float32, len(m.now.w))
-	parallel.Ranges(len(w), grain, func(from, to int) {
-		for i := from; i < to; i++ {
-			w[i] = float32(float64(m.now.w[i]) + float64(t*d[i]))
-		}
-	})
-	p, err := m.at(w, m.vector())
-	if err != nil {
-		return p, 0, err
-	}
-	return p, dot(p.grad, d), nil
 }
 
 // grain is how many values are worth a processor, and how many a sum adds up before it adds
@@ -242,24 +194,13 @@ func product[T float32 | float64](x []T, y []float64) float64 {
 	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
-// addDot adds f·b to a and returns ⟨c,a⟩.
-func addDot(a []float64, f float64, b, c []float32) float64 {
-	return total(len(a), func(from, to int) float64 {
-		plus(a[from:to], f, b[from:to])
-		return product(c[from:to], a[from:to])
-	})
-}
-
 // add adds f·b to a.
 func add(a []float64, f float64, b []float32) {
-	parallel.Ranges(len(a), grain, func(from, to int) { plus(a[from:to], f, b[from:to]) })
-}
-
-func plus(a []float64, f float64, b []float32) {
-	b = b[:len(a)]
-	for i, v := range b {
-		a[i] += float64(f * float64(v))
-	}
+	parallel.Ranges(len(a), grain, func(from, to int) {
+		for i, v := range b[from:to] {
+			a[from+i] += float64(f * float64(v))
+		}
+	})
 }
 
 func scale(a []float64, f float64) {

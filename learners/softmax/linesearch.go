@@ -3,11 +3,13 @@ package softmax
 import (
 	"context"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // place is a point along the direction of a search.
 type place struct {
-	t, loss, slope float64
+	t, slope float64
 	point
 }
 
@@ -15,7 +17,7 @@ type place struct {
 // cannot be told apart any more the approximate ones; a point without weights if there is
 // none (Algorithms 3.5 and 3.6 of Nocedal & Wright).
 func (m *minimiser) search(ctx context.Context, d []float64, slope float64) (point, error) {
-	start := place{loss: m.now.loss, slope: slope, point: m.now}
+	start := place{slope: slope, point: m.now}
 	before, t := start, 1.0
 	for m.trials < mostTrials {
 		next, err := m.place(ctx, d, t)
@@ -66,9 +68,23 @@ func (m *minimiser) zoom(ctx context.Context, d []float64, start, low, high plac
 	return point{}, nil
 }
 
+// place evaluates the point at a distance t along d.
 func (m *minimiser) place(ctx context.Context, d []float64, t float64) (place, error) {
-	p, slope, err := m.look(ctx, d, t)
-	return place{t, p.loss, slope, p}, err
+	if err := ctx.Err(); err != nil {
+		return place{}, err
+	}
+	m.trials++
+	w := make([]float32, len(m.now.w))
+	parallel.Ranges(len(w), grain, func(from, to int) {
+		for i := from; i < to; i++ {
+			w[i] = float32(float64(m.now.w[i]) + float64(t*d[i]))
+		}
+	})
+	p, err := m.at(w)
+	if err != nil {
+		return place{}, err
+	}
+	return place{t, dot(p.grad, d), p}, nil
 }
 
 // descends is the first Wolfe condition. A loss that is no number descends nowhere.

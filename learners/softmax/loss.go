@@ -58,9 +58,8 @@ func (l *loss) aim(t engine.Targets, n int, use func(i int) bool) error {
 	return l.eval.SetTargets(t)
 }
 
-// at implements objective. Where an example is refused, the loss is +Inf. The gradient is in grad,
-// unless that is nil.
-func (l *loss) at(w []float32, grad []float64) (point, error) {
+// at looks at w. Where an example is refused, the loss is +Inf.
+func (l *loss) at(w []float32) (point, error) {
 	if l.answer == nil || !slices.Equal(l.scored, w) {
 		l.scored, l.answer = nil, nil
 		e, err := l.eval.Evaluate(l.sums, engine.Weights{Q: l.q, D: l.d, W: w})
@@ -70,9 +69,7 @@ func (l *loss) at(w []float32, grad []float64) (point, error) {
 		l.scored, l.answer = w, &e
 		l.evaluations++
 	}
-	if grad == nil {
-		grad = make([]float64, len(w))
-	}
+	grad := make([]float64, len(w))
 	p := point{w: w, loss: float64(l.answer.Loss) * l.lossBit / l.total, grad: grad}
 	if l.answer.Refused > 0 {
 		p.loss = math.Inf(1)

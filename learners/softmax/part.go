@@ -21,31 +21,21 @@ func which(folds []uint8, want func(uint8) bool) (some []int) {
 	return some
 }
 
-// partOf returns a problem of some examples, until release is called.
-func partOf(problem *learners.Problem, some []int,
-) (part *learners.Problem, release func(), err error) {
+// learn runs the learner on some of the examples, from w on, until it ends or its time is up, and
+// returns the closed run. A cancelled ctx ends it with ctx's error.
+func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
+) (l *run, err error) {
 	y := make([]int32, len(some))
 	for k, i := range some {
 		y[k] = problem.Y[i]
 	}
 	rows, release, err := problem.Rows().Keep(some)
-	if err != nil {
-		return nil, release, err
-	}
-	part = problem.On(rows, y)
-	part.Evidence = problem.Evidence.Pick(some, problem.Q)
-	return part, release, nil
-}
-
-// learn runs the learner on some of the examples, from w on, until it ends or its time is up, and
-// returns the closed run. A cancelled ctx ends it with ctx's error.
-func learn(ctx context.Context, p *Params, problem *learners.Problem, some []int, w engine.Weights,
-) (l *run, err error) {
-	part, release, err := partOf(problem, some)
 	defer release()
 	if err != nil {
 		return nil, err
 	}
+	part := problem.On(rows, y)
+	part.Evidence = problem.Evidence.Pick(some, problem.Q)
 	if l, err = p.startRun(part); err != nil {
 		return nil, err
 	}

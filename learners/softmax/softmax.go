@@ -24,6 +24,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -91,9 +92,6 @@ func (s stage) String() string {
 }
 
 func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := problem.Check(); err != nil {
-		return nil, err
-	}
 	l, err := p.startRun(problem)
 	if err != nil {
 		return nil, err
@@ -102,20 +100,16 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 }
 
 // startRun loads the examples and returns a run on them.
-func (p *Params) startRun(problem *learners.Problem) (*run, error) {
+func (p *Params) startRun(problem *learners.Problem) (l *run, err error) {
 	eval, err := problem.LoadEvaluator()
 	if err != nil {
 		return nil, err
 	}
-	l, err := newRun(p, problem, eval)
-	if err != nil {
-		return nil, errors.Join(err, eval.Close())
-	}
-	return l, nil
-}
-
-// newRun returns a run, before its first step, on examples that are on the engine.
-func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, eval.Close())
+		}
+	}()
 	if err := p.checkEvidence(problem); err != nil {
 		return nil, err
 	}
@@ -127,9 +121,9 @@ func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, 
 	if err != nil {
 		return nil, err
 	}
-	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
+	l = &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias),
 		targets: targets, noise: noise, folds: p.folds(len(problem.Y)),
-		evidence: forward(confusionOf(p, problem), problem.Q), classes: classesOf(problem)}
+		evidence: logRows(confusionOf(p, problem), problem.Q), classes: classesOf(problem)}
 	if l.classes != nil {
 		l.evidence = logsOf(l.classes, confusionOf(p, problem), problem.Q)
 	}
@@ -186,7 +180,7 @@ func (l *run) known() {
 		return
 	}
 	convex := l.noise == nil && (l.classes == nil || l.targets.Given) &&
-		slices.Equal(confusionOf(&l.Params, l.problem), identity(l.problem.Q))
+		slices.Equal(confusionOf(&l.Params, l.problem), confusion.NoNoise(l.problem.Q).V)
 	l.state.Search = newSearch(mostLambda*squared, 0, !convex && l.problem.X.D <= mostFactored)
 	l.state.Search.Flat = l.problem.X.D > mostFactored
 	l.enter(searching, l.state.Search.Lambda)
@@ -419,7 +413,7 @@ func (l *run) beginFit(w []float32) error {
 		l.aimed = true
 	}
 	l.loss.lambda = l.state.Search.Lambda
-	now, err := l.loss.at(slices.Clone(w), nil)
+	now, err := l.loss.at(slices.Clone(w))
 	if err != nil {
 		return err
 	}

@@ -13,21 +13,6 @@ import (
 
 var errDamaged = errors.New("softmax: found a damaged state of a run")
 
-func encode(s any) ([]byte, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(s)
-	return b.Bytes(), err
-}
-
-// decode reads what encode made of s, and nothing behind it.
-func decode(saved []byte, s any) error {
-	r := bytes.NewReader(saved)
-	if err := gob.NewDecoder(r).Decode(s); err != nil {
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return refuse(fault{r.Len() > 0, "bytes behind its end"})
-}
-
 // fault is a condition that no saved state meets.
 type fault struct {
 	is   bool
@@ -57,15 +42,22 @@ func shares[T float32 | float64](v []T) bool {
 // positive reports whether v is a number of at least 0.
 func positive(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
-func (l *run) Save() ([]byte, error) { return encode(l.state) }
+func (l *run) Save() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(l.state)
+	return b.Bytes(), err
+}
 
 func (l *run) Restore(saved []byte) error {
 	var s state
-	err := decode(saved, &s)
-	if err == nil {
-		err = l.check(&s)
+	r := bytes.NewReader(saved)
+	if err := gob.NewDecoder(r).Decode(&s); err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if err != nil {
+	if err := refuse(fault{r.Len() > 0, "bytes behind its end"}); err != nil {
+		return err
+	}
+	if err := l.check(&s); err != nil {
 		return err
 	}
 	l.state = s

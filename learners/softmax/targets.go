@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -19,7 +20,7 @@ func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err err
 	if t.Given {
 		t.Values, most, err = backward(c, q)
 	} else {
-		t.Values = forward(c, q)
+		t.Values = logRows(c, q)
 	}
 	if known := classesOf(problem); known != nil && err == nil {
 		t.Row = nil
@@ -61,7 +62,7 @@ func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err err
 
 // confusionOf returns the confusion matrix of the examples as they count.
 func confusionOf(p *Params, problem *learners.Problem) []float64 {
-	c := identity(problem.Q)
+	c := confusion.NoNoise(problem.Q).V
 	if p.Correction != None && problem.Noise != nil {
 		c = problem.Noise.P
 	}
@@ -71,19 +72,8 @@ func confusionOf(p *Params, problem *learners.Problem) []float64 {
 	return c
 }
 
-func identity(q int) []float64 {
-	c := make([]float64, q*q)
-	for k := range q {
-		c[k*q+k] = 1
-	}
-	return c
-}
-
-// forward returns log C, whose row k holds the logarithms of how likely label k is with each
-// true class.
-func forward(c []float64, q int) []float32 { return logRows(c, q) }
-
-// logRows returns the logarithms of rows of q likelihoods.
+// logRows returns the logarithms of rows of q likelihoods: log C of C, whose row k says how likely
+// label k is with each true class.
 func logRows(c []float64, q int) []float32 {
 	l := make([]float32, len(c))
 	for k, v := range c {

@@ -48,22 +48,20 @@ type Common struct {
 	Notes   Notes // on standard error
 	In      io.Reader
 	Args    []string // behind the flags
-	Words   []string // of the command line, without the program's name
 	JSON    bool
 	Quiet   bool
 
+	words []string // of the command line, without the program's name
 	given []string // the flags of the command line, by each of their names
 	line  *cli.Context
 }
 
 func (o *Common) JSONFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text",
-		Destination: &o.JSON}
+	return Switch(&o.JSON, "json", "print one JSON object instead of text")
 }
 
 func (o *Common) QuietFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "quiet", Usage: "say nothing on stderr but warnings and errors",
-		Destination: &o.Quiet}
+	return Switch(&o.Quiet, "quiet", "say nothing on stderr but warnings and errors")
 }
 
 // Given reports whether a flag, or the variable of the environment in its place, was given.
@@ -72,7 +70,7 @@ func (o *Common) Given(flag string) bool { return slices.Contains(o.given, flag)
 // start takes over what the cli package knows of a command line.
 func (o *Common) start(c *cli.Context) {
 	o.Context, o.Out, o.In, o.Args = c.Context, c.App.Writer, c.App.Reader, c.Args().Slice()
-	o.Words, _ = c.App.Metadata["args"].([]string)
+	o.words, _ = c.App.Metadata["args"].([]string)
 	o.Notes, o.given, o.line = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}, nil, c
 	given := c.LocalFlagNames() // once: IsSet asks all flags for their names
 	for _, f := range c.Command.Flags {
@@ -161,6 +159,9 @@ func cut(text string, most int) string {
 
 // FloatText prints a value as shortly as it can be read back.
 func FloatText(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
+
+// NumberText is FloatText of a float64.
+func NumberText(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // BytesText prints a number of bytes in the unit that suits it.
 func BytesText(n int64) string {

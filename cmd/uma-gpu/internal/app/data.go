@@ -34,23 +34,30 @@ type Data struct {
 
 // Flags returns the flags of the data, but for --no-labels. usage is the text of --data.
 func (d *Data) Flags(o *Common, usage string) []cli.Flag {
+	return append([]cli.Flag{Required(Input(&d.Path, "data", usage+DataUsage))},
+		d.FormatFlags(o)...)
+}
+
+// DataUsage stands behind what --data is.
+const DataUsage = ": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE,FILE (required)"
+
+// FormatFlags returns the flags of the data but for --data.
+func (d *Data) FormatFlags(o *Common) []cli.Flag {
 	d.common = o
 	e, formats := &d.encode, append([]string{"auto"}, file.Formats(false)...)
 	return []cli.Flag{
-		Input(&d.Path, "data", usage+
-			": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE,FILE (required)"),
 		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),
 		&cli.StringFlag{Name: "label-column", Aliases: []string{"label"}, DefaultText: "last",
 			Destination: &d.LabelColumn,
 			Usage:       "`COLUMN` of the label: a name, a position from 1, first or last"},
-		&cli.StringFlag{Name: "ignore-columns", Destination: &d.ignore,
-			Usage: "comma `LIST` of columns to leave out, names or positions from 1"},
+		Text(&d.ignore, "ignore-columns", "",
+			"comma `LIST` of columns to leave out, names or positions from 1"),
 		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"}, Destination: &d.IDColumn,
 			Usage: "`COLUMN` that names the examples in reports and outputs; no feature"},
 		Choice(&d.Header, "header", "auto",
 			"`ANSWER` to whether a CSV begins with a header: auto, yes or no", "auto", "yes", "no"),
-		&cli.StringFlag{Name: "separator", Value: "auto", Destination: &d.Separator,
-			Usage: "`CHARACTER` between the fields of a CSV, or comma, tab, semicolon, blanks"},
+		CheckedFlag{Text(&d.Separator, "separator", "auto",
+			"`CHARACTER` between the fields of a CSV, or comma, tab, semicolon, blanks"), d.checkSeparator},
 		Choice(&d.decimal, "decimal", "point", "decimal `MARK` of a CSV: point or comma",
 			"point", ".", "comma", ","),
 		Input(&d.Labels, "labels", "second `FILE` with one label per example: IDX, .npy or text"),
@@ -58,36 +65,29 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 			Usage: "`NAME` of the features in an .npz"},
 		&cli.StringFlag{Name: "y-name", DefaultText: "y or Y", Destination: &d.YName,
 			Usage: "`NAME` of the labels in an .npz"},
-		&cli.BoolFlag{Name: "zero-based", Destination: &d.ZeroBased,
-			Usage: "indices of a LIBSVM file begin at 0, not at 1"},
+		Switch(&d.ZeroBased, "zero-based", "indices of a LIBSVM file begin at 0, not at 1"),
 		Choice(&d.Storage, "storage", "auto",
 			"`FORM` of the features in memory: auto, dense, sparse or narrow",
 			"auto", "dense", "sparse", "narrow"),
-		Range(&cli.IntFlag{Name: "max-errors", Value: 1, Destination: &d.MaxErrors,
-			Usage: "list the first `N` bad examples"}, 1, math.MaxInt),
-		&cli.BoolFlag{Name: "skip-bad", Destination: &d.SkipBad,
-			Usage: "pass over bad examples, and say which"},
-		&cli.BoolFlag{Name: "trust-data", Destination: &d.Trust,
-			Usage: "do not compare a .umab file with its checksums before it is used"},
-		&cli.StringFlag{Name: "categories", Destination: &d.categories,
-			Usage: "comma `LIST` of columns that are categories, as columns of words are"},
-		Range(&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(features.DefaultLevels),
-			Destination: &e.Levels, Usage: "most `N` levels of a category, each a feature"},
-			1, math.MaxInt),
-		Range(&cli.IntFlag{Name: "knots", Value: features.UsualKnots, Destination: &e.Knots,
-			Usage: fmt.Sprintf("most `N` knots, where the effect of a number bends; only tables with "+
-				"words or missing values and at least %d examples have knots", features.KnotExamples)},
-			0, mostKnots),
-		&cli.StringFlag{Name: "text", Destination: &d.text,
-			Usage: "comma `LIST` of columns of free text, whose tf-idf becomes features"},
-		Range(&cli.IntFlag{Name: "text-features", DefaultText: fmt.Sprint(features.DefaultTextFeatures),
-			Destination: &e.Text.Features,
-			Usage:       "most `N` terms, words and runs of words, of a text's vocabulary"}, 1, math.MaxInt32),
-		Range(&cli.IntFlag{Name: "text-min-df", DefaultText: fmt.Sprint(features.DefaultTextMinExamples),
-			Destination: &e.Text.MinExamples, Usage: "fewest `N` examples that have a term of it"},
-			1, math.MaxInt32),
-		Range(&cli.IntFlag{Name: "text-ngrams", DefaultText: fmt.Sprint(features.DefaultTextWords),
-			Destination: &e.Text.Words, Usage: "most `N` words in a run"}, 1, features.MostTextWords),
+		Count(&d.MaxErrors, "max-errors", 1, 1, math.MaxInt, "list the first `N` bad examples"),
+		Switch(&d.SkipBad, "skip-bad", "pass over bad examples, and say which"),
+		Switch(&d.Trust, "trust-data",
+			"do not compare a .umab file with its checksums before it is used"),
+		Text(&d.categories, "categories", "",
+			"comma `LIST` of columns that are categories, as columns of words are"),
+		Count(&e.Levels, "levels", 0, 1, math.MaxInt,
+			"most `N` levels of a category, each a feature").Unless(fmt.Sprint(features.DefaultLevels)),
+		Count(&e.Knots, "knots", features.UsualKnots, 0, mostKnots,
+			fmt.Sprintf("most `N` knots, where the effect of a number bends; only tables with "+
+				"words or missing values and at least %d examples have knots", features.KnotExamples)),
+		CheckedFlag{Text(&d.text, "text", "",
+			"comma `LIST` of columns of free text, whose tf-idf becomes features"), d.checkText},
+		Count(&e.Text.Features, "text-features", 0, 1, math.MaxInt32, "most `N` terms, words and "+
+			"runs of words, of a text's vocabulary").Unless(fmt.Sprint(features.DefaultTextFeatures)),
+		Count(&e.Text.MinExamples, "text-min-df", 0, 1, math.MaxInt32, "fewest `N` examples that "+
+			"have a term of it").Unless(fmt.Sprint(features.DefaultTextMinExamples)),
+		Count(&e.Text.Words, "text-ngrams", 0, 1, features.MostTextWords,
+			"most `N` words in a run").Unless(fmt.Sprint(features.DefaultTextWords)),
 		Choice(&e.Missing, "missing", "auto",
 			"`RULE` for missing values: error, mean, indicator (and a feature), or auto (and words among "+
 				"numbers)", "auto", "error", "mean", "indicator"),
@@ -98,8 +98,24 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 
 func (d *Data) NoLabelsFlag() cli.Flag {
 	d.Unlabelled = true
-	return &cli.BoolFlag{Name: "no-labels", Destination: &d.NoLabels,
-		Usage: "all columns are features; LIBSVM's labels are passed over"}
+	return Switch(&d.NoLabels, "no-labels",
+		"all columns are features; LIBSVM's labels are passed over")
+}
+
+func (d *Data) checkSeparator(*cli.Context) error {
+	if err := d.Options().CheckSeparator(); err != nil {
+		return Usage("--separator: %v", err)
+	}
+	return nil
+}
+
+func (d *Data) checkText(c *cli.Context) error {
+	for _, flag := range textColumns {
+		if c.IsSet(flag) && d.text == "" {
+			return Usage("--%s is given without --text", flag)
+		}
+	}
+	return nil
 }
 
 const mostKnots = 100 // far beyond what helps
@@ -112,23 +128,12 @@ var (
 )
 
 // Options returns how to read the data, with or without labels.
-func (d *Data) Options() (file.Options, error) {
+func (d *Data) Options() file.Options {
 	o, e := d.readOptions, d.encode
 	o.Stdin, o.Encode = d.common.In, &e
 	o.Ignore, o.DecimalComma = List(d.ignore), d.decimal == "comma" || d.decimal == ","
 	e.Categories, e.Text.Columns = List(d.categories), List(d.text)
-	if d.Path == "" {
-		return o, Missing("data")
-	}
-	if err := o.CheckSeparator(); err != nil {
-		return o, Usage("--separator: %v", err)
-	}
-	for _, flag := range textColumns {
-		if d.common.Given(flag) && d.text == "" {
-			return o, Usage("--%s is given without --text", flag)
-		}
-	}
-	return o, nil
+	return o
 }
 
 // List cuts a comma list; an empty text is no list.

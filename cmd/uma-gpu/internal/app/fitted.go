@@ -17,8 +17,8 @@ type Model struct {
 }
 
 func (m *Model) Flag() cli.Flag {
-	return Required(InputFlag{&cli.StringFlag{Name: "model", Destination: &m.Path,
-		Usage: "model that train wrote: `FILE`.npz (required)"}})
+	return Required(InputFlag{Text(&m.Path, "model", "",
+		"model that train wrote: `FILE`.npz (required)")})
 }
 
 func (m *Model) MatchFlag() cli.Flag {

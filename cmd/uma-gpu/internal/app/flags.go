@@ -55,58 +55,80 @@ func SeedFlag(into *uint64, of string) cli.Flag {
 	return &cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of " + of, Destination: into}
 }
 
-// checkedFlag is a flag that declares its values.
-type checkedFlag interface {
-	cli.Flag
-	check(c *cli.Context) error
-}
-
-// ChoiceFlag is a flag with a declared list of values.
-type ChoiceFlag struct {
+// CheckedFlag is a flag that is checked before its command runs, when all flags have their values.
+type CheckedFlag struct {
 	*cli.StringFlag
-	Allowed []string
+	Check func(c *cli.Context) error
 }
 
 // Choice returns a flag that has only the allowed values, and value if it is not given.
-func Choice(into *string, name, value, usage string, allowed ...string) cli.Flag {
-	return ChoiceFlag{&cli.StringFlag{Name: name, Value: value, Usage: usage, Destination: into},
-		allowed}
+func Choice(into *string, name, value, usage string, allowed ...string) CheckedFlag {
+	return CheckedFlag{Text(into, name, value, usage), func(c *cli.Context) error {
+		if c.IsSet(name) && !slices.Contains(allowed, *into) {
+			return NotAllowed(name, *into, allowed...)
+		}
+		return nil
+	}}
 }
 
-func (f ChoiceFlag) check(c *cli.Context) error {
-	if value := c.String(f.Name); c.IsSet(f.Name) && !slices.Contains(f.Allowed, value) {
-		return NotAllowed(f.Name, value, f.Allowed...)
-	}
-	return nil
+// Unless returns the flag with what help has for its default.
+func (f CheckedFlag) Unless(text string) CheckedFlag {
+	f.DefaultText = text
+	return f
 }
 
-// CountFlag is a flag whose value is a whole number, which may be written like 1e6. Mend makes one
-// of every cli.IntFlag.
-type CountFlag struct{ *cli.IntFlag }
-
-// Apply makes the flag one of set.
-func (f CountFlag) Apply(set *flag.FlagSet) error {
-	into := f.Destination
-	if into == nil {
-		into = new(int)
-	}
-	*into = f.Value
-	for _, name := range f.Names() {
-		set.Var((*count)(into), name, f.Usage)
-	}
-	return nil
+// Size returns the flag of a number of bytes, 0 if it is not given, which help has as unless.
+func Size(into *int64, name, unless, usage string) CheckedFlag {
+	f := Text(new(string), name, "0", usage)
+	return CheckedFlag{f, func(*cli.Context) (err error) {
+		if *into, err = ParseBytes(*f.Destination); err != nil {
+			return Usage("--%s: %v", name, err)
+		}
+		return nil
+	}}.Unless(unless)
 }
 
-// RangeFlag is a CountFlag with a range.
-type RangeFlag struct {
-	CountFlag
+// CountFlag is a flag whose value is a whole number from Least to Most, math.MaxInt for no limit,
+// which may be written like 1e6.
+type CountFlag struct {
+	*cli.IntFlag
 	Least, Most int
 }
 
-// Range returns a flag for whole numbers from least to most, math.MaxInt for no limit.
-func Range(f *cli.IntFlag, least, most int) cli.Flag { return RangeFlag{CountFlag{f}, least, most} }
+// Count returns the flag of a whole number, which is value if it is not given.
+func Count(into *int, name string, value, least, most int, usage string) CountFlag {
+	return CountFlag{&cli.IntFlag{Name: name, Value: value, Usage: usage, Destination: into}, least,
+		most}
+}
 
-func (f RangeFlag) check(c *cli.Context) error {
+// Unless returns the flag with what help has for its default.
+func (f CountFlag) Unless(text string) CountFlag {
+	f.DefaultText = text
+	return f
+}
+
+func Text(into *string, name, value, usage string) *cli.StringFlag {
+	return &cli.StringFlag{Name: name, Value: value, Usage: usage, Destination: into}
+}
+
+func Switch(into *bool, name, usage string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Usage: usage, Destination: into}
+}
+
+func Number(into *float64, name string, value float64, usage string) cli.Flag {
+	return &cli.Float64Flag{Name: name, Value: value, Usage: usage, Destination: into}
+}
+
+// Apply makes the flag one of set.
+func (f CountFlag) Apply(set *flag.FlagSet) error {
+	*f.Destination = f.Value
+	for _, name := range f.Names() {
+		set.Var((*count)(f.Destination), name, f.Usage)
+	}
+	return nil
+}
+
+func (f CountFlag) check(c *cli.Context) error {
 	value := c.Int(f.Name)
 	if !c.IsSet(f.Name) || value >= f.Least && value <= f.Most {
 		return nil
@@ -195,11 +217,11 @@ type (
 )
 
 func Input(into *string, name, usage string) cli.Flag {
-	return InputFlag{&cli.StringFlag{Name: name, Usage: usage, Destination: into}}
+	return InputFlag{Text(into, name, "", usage)}
 }
 
 func Output(into *string, name, usage string) cli.Flag {
-	return OutputFlag{&cli.StringFlag{Name: name, Usage: usage, Destination: into}}
+	return OutputFlag{Text(into, name, "", usage)}
 }
 
 // FileFlag is one of these types.
@@ -298,11 +320,6 @@ func SamePlace(stdin io.Reader, a, b string) bool {
 func Mend(c *cli.Command, check func(*cli.Context) error) {
 	c.OnUsageError = OnUsageError
 	needed := takeRequired(c.Flags)
-	for k, f := range c.Flags {
-		if whole, ok := f.(*cli.IntFlag); ok {
-			c.Flags[k] = CountFlag{whole}
-		}
-	}
 	if len(c.Subcommands) > 0 {
 		c.Action = NeedCommand
 		for _, s := range c.Subcommands {
@@ -354,6 +371,16 @@ func unexpected(c *cli.Context, word string) error {
 	return Usage("unexpected argument %q", word)
 }
 
+func checkFlag(c *cli.Context, f cli.Flag) error {
+	switch f := f.(type) {
+	case CheckedFlag:
+		return f.Check(c)
+	case CountFlag:
+		return f.check(c)
+	}
+	return nil
+}
+
 // checkFlags checks what the flags of a command declare, that the needed ones are given and not
 // empty, and that no argument stands behind them that the command does not take.
 func checkFlags(c *cli.Context, needed []string) error {
@@ -361,10 +388,8 @@ func checkFlags(c *cli.Context, needed []string) error {
 		return unexpected(c, c.Args().First())
 	}
 	for _, f := range c.Command.Flags {
-		if f, ok := f.(checkedFlag); ok {
-			if err := f.check(c); err != nil {
-				return err
-			}
+		if err := checkFlag(c, f); err != nil {
+			return err
 		}
 	}
 	for _, name := range needed {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ type Kernel struct {
 	Variance       float64
 	Landmarks      string // a number, or a word
 	LandmarkChoice string
-	Memory         string
+	Memory         int64
 	Normalize      string // steps for the components, of training alone
 
 	common *Common
@@ -38,11 +39,9 @@ type Kernel struct {
 func (k *Kernel) FunctionFlags(o *Common) []cli.Flag {
 	k.common = o
 	return []cli.Flag{
-		&cli.StringFlag{Name: "gamma", Value: "median", Destination: &k.Gamma,
-			Usage: "`G` of rbf and poly: a number above 0, or median"},
-		&cli.Float64Flag{Name: "coef0", Value: 1, Destination: &k.Coef0, Usage: "constant `C` of poly"},
-		&cli.IntFlag{Name: "degree", Value: 3, Destination: &k.Degree,
-			Usage: "`DEGREE` of poly, at least 1"},
+		Text(&k.Gamma, "gamma", "median", "`G` of rbf and poly: a number above 0, or median"),
+		Number(&k.Coef0, "coef0", 1, "constant `C` of poly"),
+		Count(&k.Degree, "degree", 3, math.MinInt, math.MaxInt, "`DEGREE` of poly, at least 1"),
 	}
 }
 
@@ -54,27 +53,24 @@ func (k *Kernel) KindFlag(value string) cli.Flag {
 // Flags returns the flags of a kernel function and of its components, but for --kernel.
 func (k *Kernel) Flags(o *Common) []cli.Flag {
 	return append(k.FunctionFlags(o),
-		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are",
-			Destination: &k.Components, Usage: "number `D` of components"},
-		&cli.Float64Flag{Name: "variance", Destination: &k.Variance,
-			Usage: "as many components as have this `SHARE` of the variance"},
-		&cli.StringFlag{Name: "landmarks", Value: "auto", Destination: &k.Landmarks,
-			Usage: "number `M` of examples that stand for all; all, or auto"},
+		Count(&k.Components, "components", 0, math.MinInt, math.MaxInt,
+			"number `D` of components").Unless("500, or all there are"),
+		Number(&k.Variance, "variance", 0, "as many components as have this `SHARE` of the variance"),
+		Text(&k.Landmarks, "landmarks", "auto",
+			"number `M` of examples that stand for all; all, or auto"),
 		Choice(&k.LandmarkChoice, "landmark-choice", "auto",
 			"`RULE` that chooses landmarks: uniform, kmeans++, farthest or auto", "auto", pca.Uniform,
 			pca.KMeans, pca.Farthest),
-		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
-			Destination: &k.Memory, Usage: "`SIZE` of the memory for the fit, such as 2G"})
+		Size(&k.Memory, "kernel-memory", "no limit", "`SIZE` of the memory for the fit, such as 2G"))
 }
 
 func (k *Kernel) TrainFlags(o *Common) []cli.Flag {
 	flags := k.Flags(o)
-	flags[0] = &cli.StringFlag{Name: "gamma", Value: "auto", Destination: &k.Gamma,
-		Usage: "`G` of rbf and poly: a number above 0, median, search, mean, or auto"}
+	flags[0] = Text(&k.Gamma, "gamma", "auto",
+		"`G` of rbf and poly: a number above 0, median, search, mean, or auto")
 	return append([]cli.Flag{
 		k.KindFlag(""),
-		&cli.StringFlag{Name: "normalize-components", Value: "auto", Destination: &k.Normalize,
-			Usage: "preparation `STEPS` of components"},
+		Text(&k.Normalize, "normalize-components", "auto", "preparation `STEPS` of components"),
 	}, flags...)
 }
 
@@ -105,7 +101,7 @@ func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 		}
 		return nil, nil
 	}
-	found := &fitting.Options{Components: k.Components, Variance: k.Variance}
+	found := &fitting.Options{Components: k.Components, Variance: k.Variance, Memory: k.Memory}
 	if k.LandmarkChoice != "auto" {
 		found.Choice = k.LandmarkChoice
 	}
@@ -129,10 +125,6 @@ func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 	}
 	if v := k.Variance; variance && !(v > 0 && v <= 1) {
 		return nil, Usage("--variance is %v, wanted a share above 0, at most 1", v)
-	}
-	var err error
-	if found.Memory, err = ParseBytes(k.Memory); err != nil {
-		return nil, Usage("--kernel-memory: %v", err)
 	}
 	return found, nil
 }

@@ -24,24 +24,21 @@ type Noise struct {
 
 // Flags returns the flags --confusion and --confusion-axes.
 func (n *Noise) Flags(usage string) []cli.Flag {
-	return []cli.Flag{
-		InputFlag{&cli.StringFlag{Name: "confusion", Usage: usage, Destination: &n.Path}},
-		n.AxesFlag(),
+	axes := n.AxesFlag()
+	allowed := axes.Check
+	axes.Check = func(c *cli.Context) error {
+		if n.Path == "" && c.IsSet(axes.Name) {
+			return Usage("--%s is given without --confusion", axes.Name)
+		}
+		return allowed(c)
 	}
+	return []cli.Flag{Input(&n.Path, "confusion", usage), axes}
 }
 
-func (n *Noise) AxesFlag() cli.Flag {
+func (n *Noise) AxesFlag() CheckedFlag {
 	return Choice(&n.Axes, "confusion-axes", confusion.AxesAuto,
 		"`AXES` of the file: auto (names tell), true-columns (they sum to 1) or true-rows",
 		confusion.AxesAuto, TrueColumns, InTrueRows)
-}
-
-// Check refuses axes without a file.
-func (n *Noise) Check(o *Common) error {
-	if n.Path == "" && o.Given("confusion-axes") {
-		return Usage("--confusion-axes is given without --confusion")
-	}
-	return nil
 }
 
 // Read returns the matrix for these classes, nil if no file is given.
@@ -53,27 +50,27 @@ func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, 
 		Axes: n.Axes})
 }
 
-// NormalizeFlag returns the flag --normalize, whose value CheckSteps checks.
+// NormalizeFlag returns the flag --normalize.
 func NormalizeFlag(into *string) cli.Flag {
-	return &cli.StringFlag{Name: "normalize", Value: "auto", Usage: NormalizeUsage, Destination: into}
+	return StepsFlag(Text(into, "normalize", "auto",
+		"comma list of `STEPS`: standardize, maxabs, bias, l2; or none"))
 }
 
-// NormalizeUsage says what --normalize takes, NormalizeHelp what the default is.
-const (
-	NormalizeUsage = "comma list of `STEPS`: standardize, maxabs, bias, l2; or none"
-	NormalizeHelp  = "--normalize auto prepares by " + dataset.DefaultSteps +
-		", with a kernel function by " +
-		host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
-		"texts with other columns beside them by " + dataset.DefaultStepsText +
-		". Of a table, numbers\nare standardized and levels stay 0 or 1, in any storage."
-)
+// NormalizeHelp says what --normalize is by default.
+const NormalizeHelp = "--normalize auto prepares by " + dataset.DefaultSteps +
+	", with a kernel function by " +
+	host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
+	"texts with other columns beside them by " + dataset.DefaultStepsText +
+	". Of a table, numbers\nare standardized and levels stay 0 or 1, in any storage."
 
-// CheckSteps refuses a value of --normalize that is neither auto nor a list of steps.
-func CheckSteps(steps string) error {
-	if steps != "auto" {
-		if _, err := dataset.ParseSteps(steps); err != nil {
-			return Usage("--normalize: %v", err)
+// StepsFlag has a flag refuse what is neither auto nor a list of steps.
+func StepsFlag(f *cli.StringFlag) cli.Flag {
+	return CheckedFlag{f, func(*cli.Context) error {
+		if *f.Destination != "auto" {
+			if _, err := dataset.ParseSteps(*f.Destination); err != nil {
+				return Usage("--%s: %v", f.Name, err)
+			}
 		}
-	}
-	return nil
+		return nil
+	}}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 // Settings returns the texts of the flags that were given but for those in except, with absolute
@@ -49,6 +51,15 @@ func (o *Common) Line(names ...string) string {
 // Text returns the value of a flag of text, "" if it was not given.
 func (o *Common) Text(name string) string { return o.line.String(name) }
 
+// Command returns the command line, as a shell takes it.
+func (o *Common) Command() string {
+	line := "uma-gpu"
+	for _, word := range o.words {
+		line += " " + Quoted(word)
+	}
+	return line
+}
+
 // plainWord is a word that every shell takes as it is.
 var plainWord = regexp.MustCompile(`^[-+=:,./@%_0-9A-Za-z]+$`)
 
@@ -66,5 +77,8 @@ func (o *Common) Set(flag, value string) error {
 		return err
 	}
 	o.start(o.line)
-	return checkFlags(o.line, nil)
+	flags := o.line.Command.Flags
+	return checkFlag(o.line, flags[slices.IndexFunc(flags, func(f cli.Flag) bool {
+		return f.Names()[0] == flag
+	})])
 }

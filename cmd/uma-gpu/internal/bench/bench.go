@@ -52,16 +52,15 @@ Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.
 			app.Input(&o.Data.Path, "data", "examples with right labels: `FILE`, or - for standard input"),
 			&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic, Destination: &o.Synthetic,
 				Usage: "`N,D,Q`: examples, features, classes, if there is no --data"},
-			app.Without(o.Data.Flags(&o.Common, ""), "data"), o.NormalizeFlag(),
+			o.Data.FormatFlags(&o.Common), o.NormalizeFlag(),
 			app.SeedFlag(&o.Train.Seed, "synthetic examples and label noise"),
-			app.Range(&cli.IntFlag{Name: "steps", Value: 200, Destination: &o.Steps,
-				Usage: "length of a training run in `STEPS`"}, 1, math.MaxInt),
-			app.Range(&cli.IntFlag{Name: "repeat", Value: 5, Destination: &o.Repeat,
-				Usage: "measure everything `R` times, and print medians"}, 1, math.MaxInt),
+			app.Count(&o.Steps, "steps", 200, 1, math.MaxInt, "length of a training run in `STEPS`"),
+			app.Count(&o.Repeat, "repeat", 5, 1, math.MaxInt,
+				"measure everything `R` times, and print medians"),
 			app.Output(&o.Profile, "profile",
 				"also write the last run's spans to `FILE`.json, for ui.perfetto.dev"),
 			o.Learner.Flags(&o.Common),
-			app.Without(o.Device.Flags(&o.Common), "audit"), // what is measured is the device alone
+			app.Without(o.Device.Flags(), "audit"), // what is measured is the device alone
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -82,14 +81,14 @@ func Run(ctx context.Context, o *Options) (err error) {
 		return err
 	}
 	if o.Profile != "" {
-		o.Where.Options.Trace = s.Trace.Track("kernels")
+		o.Device.Options.Trace = s.Trace.Track("kernels")
 	}
-	if s.Engine, err = o.Where.Open(o.Notes, device.WorkOn(s.X, r.Data.Classes)); err != nil {
+	if s.Engine, err = o.Device.Open(o.Notes, device.WorkOn(s.X, r.Data.Classes)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
 	r.Device = s.Engine.Device()
-	r.BandwidthName, s.Bandwidth = bandwidth(o.Where, s.Engine)
+	r.BandwidthName, s.Bandwidth = bandwidth(&o.Device, s.Engine)
 	if r.Report, err = timing.Measure(ctx, s); err != nil {
 		if stopped := app.Interrupted(ctx); stopped != nil {
 			return stopped
@@ -111,22 +110,14 @@ func (o *Options) check() (err error) {
 	if o.Data.Path != "" && o.Synthetic != "" {
 		return app.Usage("--data and --synthetic exclude each other")
 	}
-	if o.Data.Path != "" {
-		if o.Read, err = o.Data.Options(); err != nil {
-			return err
+	if o.Read = o.Data.Options(); o.Data.Path == "" {
+		o.n, o.d, o.q, err = parseShape(cmp.Or(o.Synthetic, defaultSynthetic))
+		if err != nil {
+			return app.Usage("--synthetic: %v", err)
 		}
-	} else if o.n, o.d, o.q, err = parseShape(cmp.Or(o.Synthetic, defaultSynthetic)); err != nil {
-		return app.Usage("--synthetic: %v", err)
 	}
-	if err := app.CheckSteps(o.Train.Preparation); err != nil {
-		return err
-	}
-	if o.Train.Learner, err = o.Learner.Choose(nil); err != nil {
-		return err
-	}
-	if o.Where, err = o.Device.Choose(); err == nil {
-		o.Where.Audit = audit.Off
-	}
+	o.Device.Audit = audit.Off
+	o.Train.Learner, err = o.Learner.Choose(nil)
 	return err
 }
 
@@ -173,7 +164,7 @@ func (o *Options) examples(ctx context.Context, s *timing.Setup) (about benchDat
 		}
 	}
 	var how []dataset.Memory
-	if o.Data.Storage != "dense" && o.Where.WantsNarrow(d) { // dense asks for float32
+	if o.Data.Storage != "dense" && o.Device.WantsNarrow(d) { // dense asks for float32
 		how = append(how, dataset.WithCodes)
 	}
 	if err := host.Prepare(d, o.Train.Preparation, false, how...); err != nil {

@@ -46,16 +46,15 @@ Example: uma-gpu calibrate --model m.npz --data heldout.csv --sets 0.9,0.95 --ou
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common,
 			"examples that the model was not trained on"),
 			o.Model.MatchFlag(), o.Noise.Flags("confusion matrix of their label noise: `FILE`, CSV or .npy"),
-			&cli.StringFlag{Name: "sets", Destination: &o.Levels,
-				Usage: "also calibrate prediction sets of these `LEVELS`, such as 0.9,0.95"},
+			app.Text(&o.Levels, "sets", "",
+				"also calibrate prediction sets of these `LEVELS`, such as 0.9,0.95"),
 			app.Choice(&o.Measure, "set-score", sets.Improbability,
 				"`SCORE` of a class in sets: improbability (1 - p) or cumulative (p of all as likely)",
 				sets.Improbability, sets.Cumulative),
-			&cli.BoolFlag{Name: "by-class", Destination: &o.ByClass,
-				Usage: "sets keep their promise for the examples of each class"},
+			app.Switch(&o.ByClass, "by-class", "sets keep their promise for the examples of each class"),
 			app.Required(app.Output(&o.Out, "out",
 				"the model with its new temperature, `FILE`.npz (required)")),
-			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+			o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -127,9 +126,6 @@ func (o *Options) calibrateSets(r *classify.Classified, noise *confusion.Matrix,
 
 // Run writes the model with its new temperature.
 func Run(ctx context.Context, o *Options) error {
-	if err := o.Noise.Check(&o.Common); err != nil {
-		return err
-	}
 	levels, err := o.levels()
 	if err != nil {
 		return err

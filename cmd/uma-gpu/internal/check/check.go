@@ -46,7 +46,7 @@ type Report struct {
 
 // Run trains with the matrix and without, and compares both.
 func Run(ctx context.Context, o *Options) error {
-	if o.Data.Path != "" && o.Noise.Path == "" {
+	if o.Noise.Path == "" {
 		return app.Missing("confusion")
 	}
 	f, err := o.OutOfFold(ctx)

@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -34,21 +33,13 @@ type Options struct {
 	app.Common
 	Model  app.Model
 	Data   app.Data
-	Device device.Options
+	Device device.Device
 }
 
 // Run reads the model and the data, prepares the data as the model says, and predicts. needsScores
 // may ask for the model's scores, or refuse the model.
 func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool, error),
 ) (r Classified, err error) {
-	options, err := o.Data.Options()
-	if err != nil {
-		return r, err
-	}
-	where, err := o.Device.Choose()
-	if err != nil {
-		return r, err
-	}
 	m, err := model.Load(o.Model.Path)
 	if err != nil {
 		return r, err
@@ -57,7 +48,7 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 	if err != nil {
 		return r, err
 	}
-	if r.Data, err = o.read(ctx, m, options); err != nil {
+	if r.Data, err = o.read(ctx, m); err != nil {
 		return r, err
 	}
 	defer func() {
@@ -68,7 +59,7 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 	if err := r.Data.CheckNarrow(); err != nil {
 		return r, err
 	}
-	e, err := where.Open(o.Notes, device.WorkOnModel(r.Data, m))
+	e, err := o.Device.Open(o.Notes, device.WorkOnModel(r.Data, m))
 	if err != nil {
 		return r, err
 	}
@@ -93,10 +84,6 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 // given, and the engine. The caller closes both.
 func (o *Options) OpenKernel(ctx context.Context,
 ) (m *model.Model, d *dataset.Dataset, e engine.Engine, err error) {
-	where, err := o.Device.Choose()
-	if err != nil {
-		return nil, nil, nil, err
-	}
 	if m, err = model.Load(o.Model.Path); err != nil {
 		return nil, nil, nil, err
 	}
@@ -105,16 +92,12 @@ func (o *Options) OpenKernel(ctx context.Context,
 	}
 	d = new(dataset.Dataset)
 	if o.Data.Path != "" {
-		options, err := o.Data.Options()
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		if d, err = o.read(ctx, m, options); err != nil {
+		if d, err = o.read(ctx, m); err != nil {
 			return nil, nil, nil, err
 		}
 	}
 	work := device.WorkOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q)
-	if e, err = where.Open(o.Notes, work); err != nil {
+	if e, err = o.Device.Open(o.Notes, work); err != nil {
 		d.Close() // only read
 		return nil, nil, nil, err
 	}
@@ -122,8 +105,8 @@ func (o *Options) OpenKernel(ctx context.Context,
 }
 
 // read returns the examples, prepared for m.
-func (o *Options) read(ctx context.Context, m *model.Model, options file.Options,
-) (*dataset.Dataset, error) {
+func (o *Options) read(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
+	options := o.Data.Options()
 	options.Classes, options.MayLackLabels = m.Meta.Classes, o.Data.Unlabelled
 	if m.Meta.Preparation.Fills() && options.Storage != "narrow" {
 		options.Storage = "dense"

@@ -18,7 +18,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -29,10 +28,7 @@ type Options struct {
 	Folder  string // "" for one beside the data
 	Steps   string // of the preparation
 	Seed    uint64
-	Device  device.Options
-
-	read  file.Options
-	where *device.Device
+	Device  device.Device
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -60,13 +56,14 @@ Writes into the folder of --dir. Without it the folder of customers.csv is custo
 Example: uma-gpu clean customers.csv --label churned
 Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
-		Flags: app.Flags(o.Data.Flags(&o.Common, "the same as TABLE"),
+		Flags: app.Flags(app.Input(&o.Data.Path, "data", "the same as TABLE"+app.DataUsage),
+			o.Data.FormatFlags(&o.Common),
 			app.Input(&o.Checked, "checked",
 				"right labels of rows that were checked: `FILE`, a CSV row,label or id,label"),
 			&cli.StringFlag{Name: "dir", DefaultText: "the table's name, with .clean for its ending",
 				Destination: &o.Folder, Usage: "write into this `FOLDER`"},
 			app.NormalizeFlag(&o.Steps), app.SeedFlag(&o.Seed, "all random choices"),
-			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+			o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -76,7 +73,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	d, err := o.Data.Read(ctx, o.read)
+	d, err := o.Data.Read(ctx, o.Data.Options())
 	if err != nil {
 		return err
 	}
@@ -111,20 +108,11 @@ func (o *Options) check() (err error) {
 	case o.Data.Path == "":
 		return app.Usage("the table is missing: uma-gpu clean TABLE --label COLUMN")
 	}
-	if o.read, err = o.Data.Options(); err != nil {
-		return err
-	}
-	if err := app.CheckSteps(o.Steps); err != nil {
-		return err
-	}
 	if o.Folder == "" {
 		if o.Data.Path == "-" {
 			return app.Missing("dir")
 		}
 		o.Folder = strings.TrimSuffix(o.Data.Path, filepath.Ext(o.Data.Path)) + ".clean"
-	}
-	if o.where, err = o.Device.Choose(); err != nil {
-		return err
 	}
 	return os.MkdirAll(o.Folder, 0o777)
 }
@@ -153,7 +141,7 @@ func (o *Options) rightOf(ctx context.Context, d *dataset.Dataset) ([]int32, err
 // find has the candidates compete.
 func (o *Options) find(ctx context.Context, d *dataset.Dataset, right []int32,
 ) (found *clean.Result, where engine.Device, err error) {
-	e, err := o.where.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
+	e, err := o.Device.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
 	if err != nil {
 		return nil, where, err
 	}

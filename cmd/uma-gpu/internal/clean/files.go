@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -71,7 +72,7 @@ func (o *Options) writeTable(ctx context.Context, d *dataset.Dataset, f *clean.R
 		}
 	}
 	return o.Data.WriteCopy(ctx, filepath.Join(o.Folder, "cleaned.csv"), d,
-		file.Copy{Options: o.read, Y: mended, Skipped: true},
+		file.Copy{Options: o.Data.Options(), Y: mended, Skipped: true},
 		file.WriteOptions{Format: "csv", Put: func(_ string, write func(io.Writer) error) error {
 			return put("cleaned.csv", write)
 		}})
@@ -79,7 +80,6 @@ func (o *Options) writeTable(ctx context.Context, d *dataset.Dataset, f *clean.R
 
 // writeRows writes what is known of each row, in the order of the table.
 func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
-	w := csv.NewWriter(out)
 	next := make([]string, d.N)
 	for k, i := range f.Next {
 		next[i] = strconv.Itoa(k + 1)
@@ -87,14 +87,10 @@ func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
 	header := []string{"row", "label", "wrong", "wrong_probability", "suggested_label",
 		"suggested_probability", "check_next"}
 	if d.IDs != nil {
-		header = append([]string{d.ID}, header...)
-		if d.ID == "" {
-			header[0] = "id"
-		}
+		header = append([]string{cmp.Or(d.ID, "id")}, header...)
 	}
-	if err := w.Write(header); err != nil {
-		return err
-	}
+	w := csv.NewWriter(out) // which keeps its first error
+	w.Write(header)
 	short := func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 	truth := map[bool]string{false: "False", true: "True"}
 	for i, is := range f.Issues {
@@ -103,9 +99,7 @@ func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
 		if d.IDs != nil {
 			fields = append([]string{d.IDs[i]}, fields...)
 		}
-		if err := w.Write(fields); err != nil {
-			return err
-		}
+		w.Write(fields)
 	}
 	w.Flush()
 	return w.Error()
@@ -113,46 +107,26 @@ func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
 
 // page returns the report on the model and the labels.
 func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, error) {
-	p := &report.Report{Command: "uma-gpu", Classes: d.Classes,
+	p := &report.Report{Command: o.Command(), Classes: d.Classes,
 		Model: report.NewModel(filepath.Join(o.Folder, "model.npz"), f.Model.Model)}
-	for _, word := range o.Words {
-		p.Command += " " + word
-	}
 	var noise *confusion.Matrix
 	if f.Noise != nil {
 		noise = &f.Noise.Matrix
 		p.Noise = &report.Noise{Source: "the one that was estimated from the labels",
-			Checked: f.Checked, Matrix: app.Rows(noise.P, noise.Q())}
-		if noise.Error != nil {
-			p.Noise.Errors = app.Rows(noise.Error, noise.Q())
-		}
+			Checked: f.Checked, Matrix: app.Rows(noise.P, noise.Q()),
+			Errors: app.Rows(noise.Error, noise.Q())}
 	}
 	predicted := engine.Predicted(f.True, len(d.Classes))
 	j, err := judgement.Of(d.Y, predicted, f.True, d.Classes, noise)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
-	judged := report.Judged{File: d.Path, Folds: clean.DefaultFolds, Report: j.Report,
-		Probabilities: j.Probabilities, Warnings: j.Warnings, CorrectedLogLoss: j.CorrectedLogLoss,
-		Corrected: j.Corrected}
-	judged.Hardest(d.Classes)
-	p.Judged = &judged
+	p.Judged = j.Judged(d.Path, clean.DefaultFolds)
+	p.Judged.Hardest(d.Classes)
 	for _, i := range f.Next {
 		p.CheckNext = append(p.CheckNext, i+1)
 	}
-	for k, row := range training.IssueRows(d, f.Issues, d.Firsts()) {
-		if !row.Wrong {
-			continue
-		}
-		if p.Issues++; k < report.MostSuspects {
-			s := report.Suspect{Example: row.Example, Given: row.Given, Likely: row.Predicted,
-				Quality: row.Quality}
-			if row.ID != nil {
-				s.ID = *row.ID
-			}
-			p.Suspects = append(p.Suspects, s)
-		}
-	}
+	p.Suspects, p.Issues = training.Suspects(training.IssueRows(d, f.Issues, d.Firsts()))
 	p.Conclude()
 	return p, nil
 }

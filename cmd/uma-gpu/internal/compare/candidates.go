@@ -73,9 +73,6 @@ func (o *Options) candidate(ctx context.Context, flags string) (candidate, error
 	command := &cli.Command{Name: "compare", HideHelp: true,
 		Flags: app.Flags(c.Noise.Flags("`FILE`"), c.NormalizeFlag(), own, c.Kernel.TrainFlags(&c.Common)),
 		Action: app.Action(c.Options, func(context.Context, *training.Options) error {
-			if err := c.Noise.Check(&c.Common); err != nil {
-				return err
-			}
 			return c.CheckLearning(nil)
 		})}
 	app.Mend(command, func(*cli.Context) error { return nil })

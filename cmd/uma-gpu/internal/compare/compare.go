@@ -71,15 +71,15 @@ Example: uma-gpu compare --data d.csv --grid aggressiveness=0.01..10:log7 --seed
 			&cli.StringSliceFlag{Name: "grid", Destination: &o.Grid,
 				Usage: "each value of a flag, `NAME=VALUES`: a|b, 0.01..10:log7, 0..1:lin5; again and again"},
 			o.FoldFlag(),
-			app.Range(&cli.IntFlag{Name: "seeds", Value: 1, Destination: &o.Seeds,
-				Usage: "do so with `N` seeds, --seed and those after it, and take means"}, 1, mostSeeds),
+			app.Count(&o.Seeds, "seeds", 1, 1, mostSeeds,
+				"do so with `N` seeds, --seed and those after it, and take means"),
 			o.SeedFlag(),
 			app.Output(&o.Out, "out", "also write the table to `FILE`.csv"),
 			app.Output(&o.Picture, "picture",
 				"also draw accuracies over the numbers of the grid: `FILE`, .svg or .png"),
 			app.Output(&o.Model, "model",
 				"also train in the best way on all examples, and write `FILE`.npz"),
-			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+			o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -135,7 +135,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := o.Where.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
+	e, err := o.Device.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
 	if err != nil {
 		return err
 	}
@@ -189,23 +189,14 @@ func Run(ctx context.Context, o *Options) (err error) {
 
 // check checks the options, and returns the candidates and the axis of the picture.
 func (o *Options) check(ctx context.Context) (list []candidate, axis string, err error) {
-	if o.Read, err = o.Data.Options(); err != nil {
-		return nil, "", err
-	}
-	if err := o.Noise.Check(&o.Common); err != nil {
-		return nil, "", err
-	}
+	o.Read = o.Data.Options()
 	if list, err = o.candidates(ctx); err != nil {
 		return nil, "", err
 	}
 	if axis, err = o.pictureAxis(list); err != nil {
 		return nil, "", err
 	}
-	if err := o.CheckAnnotators(); err != nil {
-		return nil, "", err
-	}
-	o.Where, err = o.Device.Choose()
-	return list, axis, err
+	return list, axis, o.CheckAnnotators()
 }
 
 // judge returns the matrix to judge by, nil for none. With --annotators it is that of their
@@ -253,7 +244,7 @@ func (o *Options) commands(way candidate) string {
 	var first, last strings.Builder
 	consensus := o.Annotators != "" && way.Train.Annotations == nil
 	annotators := o.Line("annotators", "trust")
-	reading := app.Without(o.Data.Flags(&o.Common, ""), "data")
+	reading := o.Data.FormatFlags(&o.Common)
 	if consensus {
 		reading = app.Without(reading, "label-column", "ignore-columns", "labels")
 	}

@@ -4,8 +4,8 @@ import (
 	"encoding/csv"
 	"io"
 	"slices"
-	"strconv"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -31,7 +31,7 @@ func (r *Report) write(path string, grid []string) error {
 		}
 		return all
 	}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	number := app.NumberText
 	return atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		rows := [][]string{slices.Concat([]string{"flags"}, names, []string{"accuracy", "low", "high",

@@ -38,13 +38,13 @@ left out with the temperature: calibrate again for probabilities. With --data bo
 
 Example: uma-gpu compress --model m.npz --atoms 200 --out small.npz --data test.csv`,
 		Flags: app.Flags(o.Model.Flag(),
-			app.Required(&cli.StringFlag{Name: "atoms", Destination: &o.Atoms,
-				Usage: "keep `K` landmarks at most, or all (required)"}),
+			app.Required(app.Text(&o.Atoms, "atoms", "",
+				"keep `K` landmarks at most, or all (required)")),
 			app.Required(app.Output(&o.Out, "out", "model to write, `FILE`.npz (required)")),
 			app.Input(&o.Data.Path, "data",
 				"examples on which to compare both models: `FILE`, or - for standard input"),
-			o.Data.Flags(&o.Common, "")[1:], o.Data.NoLabelsFlag(), o.Model.MatchFlag(),
-			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+			o.Data.FormatFlags(&o.Common), o.Data.NoLabelsFlag(), o.Model.MatchFlag(),
+			o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }

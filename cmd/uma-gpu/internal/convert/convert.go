@@ -53,8 +53,8 @@ Example: uma-gpu convert --data big.csv --normalize auto --out big.umab`,
 			app.Input(&o.Encoding, "encoding", "make features of columns as those of the model `FILE`.npz"),
 			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(file.Formats(true)),
 				append([]string{"auto"}, file.Formats(true)...)...),
-			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
-				Destination: &o.Normalize, Usage: "prepare for binary, by `STEPS` as of train"},
+			app.StepsFlag(&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
+				Destination: &o.Normalize, Usage: "prepare for binary, by `STEPS` as of train"}),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -62,15 +62,9 @@ Example: uma-gpu convert --data big.csv --normalize auto --out big.umab`,
 
 // Run writes the copy of the data.
 func Run(ctx context.Context, o *Options) error {
-	options, err := o.Data.Options()
-	if err != nil {
-		return err
-	}
+	options := o.Data.Options()
 	to, err := o.targetFormat()
 	if err != nil {
-		return err
-	}
-	if err := app.CheckSteps(o.Normalize); err != nil {
 		return err
 	}
 	if o.Given("normalize") && to != "binary" {

@@ -27,37 +27,6 @@ import (
 // Variable of the environment names the device where --device does not.
 const Variable = "UMA_GPU_DEVICE"
 
-// Options say where to compute.
-type Options struct {
-	Name               string
-	Shares             string
-	MaxAlloc           string
-	MemoryLimit        string
-	Audit              string // "" if it was not given
-	AllowNonconforming bool
-
-	common *app.Common
-}
-
-func (o *Options) Flags(common *app.Common) []cli.Flag {
-	o.common = common
-	return []cli.Flag{
-		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{Variable}, Destination: &o.Name,
-			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
-		&cli.StringFlag{Name: "shares", DefaultText: "measured", Destination: &o.Shares,
-			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
-		&cli.StringFlag{Name: "max-alloc", Value: "0", DefaultText: "the device's limit",
-			Destination: &o.MaxAlloc, Usage: "`SIZE` of the largest OpenCL allocation, such as 256M"},
-		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is",
-			Destination: &o.MemoryLimit, Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
-		app.ChoiceFlag{StringFlag: &cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
-			Destination: &o.Audit, Usage: "`LEVEL` of checks by another engine: off, sample, full"},
-			Allowed: []string{audit.Off, audit.Sample, audit.Full}},
-		&cli.BoolFlag{Name: "allow-nonconforming", Destination: &o.AllowNonconforming,
-			Usage: "use a device that fails the self-test; the model says so"},
-	}
-}
-
 // Device is where a command will compute.
 type Device struct {
 	Selection
@@ -69,27 +38,39 @@ type Device struct {
 	Data   string    // hash of the data that it will be used for, as far as it is known
 }
 
-// Choose finds the device, so that a wrong name is told before any file is read.
-func (o *Options) Choose() (*Device, error) {
-	d := &Device{Options: gpu.Options{AllowNonconforming: o.AllowNonconforming},
-		Audit: o.Audit}
-	var err error
-	if d.Options.MaxAlloc, err = app.ParseBytes(o.MaxAlloc); err != nil {
-		return nil, app.Usage("--max-alloc: %v", err)
+// Flags returns the flags of the device. Their checks find it, so that a wrong name is told before
+// any file is read.
+func (d *Device) Flags() []cli.Flag {
+	var name, shares string
+	return []cli.Flag{
+		&cli.StringFlag{Name: "shares", DefaultText: "measured", Destination: &shares,
+			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
+		app.Size(&d.Options.MaxAlloc, "max-alloc", "the device's limit",
+			"`SIZE` of the largest OpenCL allocation, such as 256M"),
+		app.Size(&d.Options.MemoryLimit, "memory-limit", "all there is",
+			"`SIZE` of the OpenCL memory to use, such as 2G"),
+		app.Choice(&d.Audit, "audit", "", "`LEVEL` of checks by another engine: off, sample, full",
+			audit.Off, audit.Sample, audit.Full).Unless("sample; off for cpu"),
+		app.Switch(&d.Options.AllowNonconforming, "allow-nonconforming",
+			"use a device that fails the self-test; the model says so"),
+		app.CheckedFlag{StringFlag: &cli.StringFlag{Name: "device", Value: "auto",
+			EnvVars: []string{Variable}, Destination: &name,
+			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
+			Check: func(c *cli.Context) error { return d.choose(c, name, shares) }},
 	}
-	if d.Options.MemoryLimit, err = app.ParseBytes(o.MemoryLimit); err != nil {
-		return nil, app.Usage("--memory-limit: %v", err)
-	}
-	name := strings.ReplaceAll(o.Name, "{rank}", strconv.Itoa(Launch.Local)) // on its machine
-	list := listDevices(o.common.Notes)
+}
+
+func (d *Device) choose(c *cli.Context, name, shares string) (err error) {
+	name = strings.ReplaceAll(name, "{rank}", strconv.Itoa(Launch.Local)) // on its machine
+	list := listDevices(app.Notes{W: c.App.ErrWriter})
 	d.Selection, err = Select(name, list)
 	if names := strings.Split(name, "+"); err != nil && len(names) > 1 {
-		return d, d.chooseShards(o.Shares, names, list)
+		return d.chooseShards(shares, names, list)
 	}
-	if o.Shares != "" {
-		return nil, app.Usage("--shares is of several devices, wanted --device with + between them")
+	if shares != "" {
+		return app.Usage("--shares is of several devices, wanted --device with + between them")
 	}
-	return d, err
+	return err
 }
 
 // chooseShards finds the devices of a list, which share the examples.

@@ -73,8 +73,8 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 		Flags: app.Flags(
 			app.Input(&o.Table, "table",
 				"counts, percentages or shares of true against noisy labels: `FILE`"),
-			&cli.StringFlag{Name: "confusion-axes", Value: confusion.AxesAuto, Destination: &o.Axes,
-				Usage: "`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"},
+			app.Text(&o.Axes, "confusion-axes", confusion.AxesAuto,
+				"`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"),
 			app.Input(&o.Clean, "clean",
 				"true classes of some examples: `FILE`, a CSV row,label, or noisy,true without --data"),
 			app.Input(&o.Annotators, "annotators",
@@ -85,12 +85,12 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 				"of labels of --data, from models that have not seen the example: `FILE`, .npy or CSV"),
 			app.Input(&o.Prior, "prior",
 				"matrix that is believed where counts are few: `FILE`, CSV or .npy"),
-			o.Data.Flags(&o.Common, "examples with noisy labels"),
+			app.Input(&o.Data.Path, "data", "examples with noisy labels"+app.DataUsage),
+			o.Data.FormatFlags(&o.Common),
 			&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Destination: &o.Method,
 				Usage: "`METHOD` by which to estimate"},
-			app.Range(&cli.IntFlag{Name: "folds", Value: outoffold.DefaultNoiseFolds,
-				Destination: &o.Folds, Usage: "`K` parts, each judged by models of the others"},
-				2, judge.MostFolds),
+			app.Count(&o.Folds, "folds", outoffold.DefaultNoiseFolds, 2, judge.MostFolds,
+				"`K` parts, each judged by models of the others"),
 			o.NormalizeFlag(), o.SeedFlag(), o.Learner.Flags(&o.Common, "folds"),
 			o.EngineFlags(),
 			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
@@ -193,10 +193,8 @@ func (o *Options) check() (err error) {
 			}
 		}
 	}
-	if o.Data.Path != "" {
-		o.Read, err = o.Data.Options()
-	}
-	return err
+	o.Read = o.Data.Options()
+	return nil
 }
 
 // prior reads the matrix of --prior; nil for none.
@@ -338,15 +336,12 @@ func (o *Options) byData(ctx context.Context) (_ *Report, _ *confusion.Matrix, e
 	if ok && learn.String() == "true" {
 		return nil, nil, app.Usage("--learn-confusion is given, which is what --method em does")
 	}
-	if o.Where, err = o.Device.Choose(); err != nil {
-		return nil, nil, err
-	}
 	d, right, err := o.readData(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer d.Close() // only read
-	e, err := o.Where.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
+	e, err := o.Device.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,10 +41,7 @@ type contestant struct {
 func newReport(m *estimate.Estimate) *Report {
 	q := m.Q()
 	r := &Report{Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q),
-		Assumes: m.Assumes, Notes: m.Notes}
-	if m.Error != nil {
-		r.Error = app.Rows(m.Error, q)
-	}
+		Error: app.Rows(m.Error, q), Assumes: m.Assumes, Notes: m.Notes}
 	for _, t := range m.Unidentified {
 		r.Unidentified = append(r.Unidentified, m.Classes[t])
 	}

@@ -50,7 +50,7 @@ Example: uma-gpu eval --model m.npz --data test.csv --json`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"),
 			o.Model.MatchFlag(),
 			o.Noise.Flags("the labels are noisy by the matrix of this `FILE`, CSV or .npy"),
-			o.Tables.Flags(), o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+			o.Tables.Flags(), o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -66,9 +66,6 @@ type Report struct {
 
 // Run prints how good the model is.
 func Run(ctx context.Context, o *Options) error {
-	if err := o.Noise.Check(&o.Common); err != nil {
-		return err
-	}
 	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
 		if m.Meta.Temperature == 0 {
 			o.Notes.Say("no log-loss, Brier score and calibration error: model file %s: %v", o.Model.Path,

@@ -62,12 +62,8 @@ Example: uma-gpu info --data train.csv`,
 
 // Run prints the description of the data.
 func Run(ctx context.Context, o *Options) error {
-	options, err := o.Data.Options()
-	if err != nil {
-		return err
-	}
 	o.Notes.Described = true
-	d, problems, err := o.read(ctx, options)
+	d, problems, err := o.read(ctx, o.Data.Options())
 	if err != nil {
 		return err
 	}

@@ -36,12 +36,12 @@ Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out
            --write-confusion C.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples with right labels"),
 			o.Noise.Flags("confusion matrix in a `FILE`, CSV or .npy"),
-			&cli.Float64Flag{Name: "symmetric", Destination: &o.Symmetric,
-				Usage: "labels are wrong at this `RATE`, all wrong classes alike"},
-			&cli.Float64Flag{Name: "pairwise", Destination: &o.Pairwise,
-				Usage: "class q becomes q+1, the last one the first, at this `RATE`"},
-			&cli.Float64Flag{Name: "random", Destination: &o.Random,
-				Usage: "this `SHARE` of a random matrix, the rest of the identity"},
+			app.Number(&o.Symmetric, "symmetric", 0,
+				"labels are wrong at this `RATE`, all wrong classes alike"),
+			app.Number(&o.Pairwise, "pairwise", 0,
+				"class q becomes q+1, the last one the first, at this `RATE`"),
+			app.Number(&o.Random, "random", 0,
+				"this `SHARE` of a random matrix, the rest of the identity"),
 			app.SeedFlag(&o.Seed, "the corruption and of --random"),
 			app.Required(app.Output(&o.Out, "out", "copy to write, `FILE` (required)")),
 			app.Output(&o.Keep, "write-confusion", "also write the confusion matrix, `FILE`.csv"),
@@ -52,10 +52,6 @@ Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out
 
 // Run writes the copy and the matrix.
 func Run(ctx context.Context, o *Options) error {
-	options, err := o.Data.Options()
-	if err != nil {
-		return err
-	}
 	matrix, err := o.matrix(ctx)
 	if err != nil {
 		return err
@@ -63,6 +59,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.Data.CheckOutput(o.Out); err != nil {
 		return err
 	}
+	options := o.Data.Options()
 	d, err := o.Data.ReadWhole(ctx, options)
 	if err != nil {
 		return err
@@ -142,5 +139,5 @@ func (o *Options) matrix(ctx context.Context,
 		return nil, app.Usage("found %d confusion matrices, wanted exactly one of --confusion, "+
 			"--symmetric, --pairwise and --random", given)
 	}
-	return matrix, o.Noise.Check(&o.Common)
+	return matrix, nil
 }

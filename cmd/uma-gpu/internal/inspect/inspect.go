@@ -37,8 +37,7 @@ noise, and annotators.
 
 Example: uma-gpu inspect --model m.npz --top 5`,
 		Flags: app.Flags(o.Model.Flag(),
-			app.Range(&cli.IntFlag{Name: "top", Value: 10, Destination: &o.Top,
-				Usage: "tell `N` features of each class"}, 0, math.MaxInt),
+			app.Count(&o.Top, "top", 10, 0, math.MaxInt, "tell `N` features of each class"),
 			o.JSONFlag()),
 		Action: app.Action(o, run),
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -48,28 +47,22 @@ func (o *Options) writer() (func(io.Writer, []training.IssueRow) error, error) {
 
 // writeCSV writes a header and the rows; pandas reads True and False as truths.
 func writeCSV(out io.Writer, rows []training.IssueRow) error {
-	w := csv.NewWriter(out)
-	fields := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
+	w := csv.NewWriter(out) // which keeps its first error
+	header := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
 		"predicted_quality", "duplicate_of", "conflict"}
 	named := rows[0].ID != nil
 	if named {
-		fields = slices.Insert(fields, 1, "id")
+		header = slices.Insert(header, 1, "id")
 	}
-	if err := w.Write(fields); err != nil {
-		return err
-	}
+	w.Write(header)
 	truth := map[bool]string{false: "False", true: "True"}
 	for _, r := range rows {
-		fields = append(fields[:0], strconv.FormatInt(r.Example, 10))
+		fields := []string{fmt.Sprint(r.Example), truth[r.Wrong], app.NumberText(r.Quality), r.Given,
+			r.Predicted, app.NumberText(r.Sure), fmt.Sprint(r.Duplicate), truth[r.Conflict]}
 		if named {
-			fields = append(fields, *r.ID)
+			fields = slices.Insert(fields, 1, *r.ID)
 		}
-		fields = append(fields, truth[r.Wrong], strconv.FormatFloat(r.Quality, 'g', -1, 64), r.Given,
-			r.Predicted,
-			strconv.FormatFloat(r.Sure, 'g', -1, 64), strconv.FormatInt(r.Duplicate, 10), truth[r.Conflict])
-		if err := w.Write(fields); err != nil {
-			return err
-		}
+		w.Write(fields)
 	}
 	w.Flush()
 	return w.Error()

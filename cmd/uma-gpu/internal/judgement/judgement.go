@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
+	"github.com/uma-gpu/uma-gpu/internal/report"
 )
 
 // Judgement is how good predictions are, as far as the labels tell: part of what --json prints.
@@ -74,6 +75,13 @@ func Of(labels, predicted []int32, p []float32, classes []string, noise *confusi
 	return j, nil
 }
 
+// Judged returns the judgement as a page shows it: of a file, by trainings without each of so many
+// folds, or by a model if these are 0.
+func (j *Judgement) Judged(file string, folds int) *report.Judged {
+	return &report.Judged{File: file, Folds: folds, Report: j.Report, Probabilities: j.Probabilities,
+		Warnings: j.Warnings, CorrectedLogLoss: j.CorrectedLogLoss, Corrected: j.Corrected}
+}
+
 // Turn brings the confusion matrices to the axes.
 func (j *Judgement) Turn(axes string) {
 	if axes == j.Axes {
@@ -105,8 +113,7 @@ type Tables struct {
 // Flags returns --tables and --axes.
 func (t *Tables) Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "tables", Destination: &t.All,
-			Usage: "also print the tables of classes and of their confusion"},
+		app.Switch(&t.All, "tables", "also print the tables of classes and of their confusion"),
 		app.Choice(&t.Axes, "axes", app.TrueColumns,
 			"`AXES` of confusion matrices, and --tables: true-columns or true-rows", app.TrueColumns,
 			app.InTrueRows),

@@ -27,7 +27,7 @@ type AtomsOptions struct {
 	app.Common
 	Data      app.Data
 	Kernel    app.Kernel
-	Device    device.Options
+	Device    device.Device
 	Number    string        // of atoms, "" if Choice.Within says it
 	Choice    means.Options // but for the number of atoms and the kernel function
 	Out       string
@@ -50,19 +50,19 @@ tiles, and keeps none.
 Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
 			o.Kernel.KindFlag("rbf"),
-			&cli.StringFlag{Name: "atoms", Usage: "choose `K` examples", Destination: &o.Number},
-			&cli.Float64Flag{Name: "atom-error", Destination: &o.Choice.Within,
-				Usage: "or as few as bring their mean within `LENGTH` of that of all"},
+			app.Text(&o.Number, "atoms", "", "choose `K` examples"),
+			app.Number(&o.Choice.Within, "atom-error", 0,
+				"or as few as bring their mean within `LENGTH` of that of all"),
 			app.Choice(&o.Choice.Choice, "atom-choice", means.Herding,
 				"`RULE`: uniform, clusters or herding", means.Uniform, means.Clusters, means.Herding),
 			app.Choice(&o.Choice.Weights, "atom-weights", means.Own,
 				"`WEIGHTS`: optimal, or own of the choice", means.Optimal, means.Own),
 			app.Required(app.Output(&o.Out, "out",
 				"`FILE`.csv for them: example, from 1, and weight (required)")),
-			app.NormalizeFlag(&o.Normalize), &cli.BoolFlag{Name: "dry-run", Destination: &o.DryRun,
-				Usage: "print the memory that it would take, and choose nothing"},
+			app.NormalizeFlag(&o.Normalize), app.Switch(&o.DryRun, "dry-run",
+				"print the memory that it would take, and choose nothing"),
 			app.SeedFlag(&o.Choice.Seed, "the choice"), o.Kernel.FunctionFlags(&o.Common),
-			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+			o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -103,24 +103,16 @@ func (o *AtomsOptions) check(k *fitting.Options) (err error) {
 	if o.Choice.Function = k.Function; k.Function.Gamma == 0 {
 		o.Choice.Function.Gamma = 1 // until the median is known
 	}
-	return app.CheckSteps(o.Normalize)
+	return nil
 }
 
 // Atoms chooses the atoms, writes them and prints a report.
 func Atoms(ctx context.Context, o *AtomsOptions) (err error) {
-	read, err := o.Data.Options()
-	if err != nil {
-		return err
-	}
 	k := new(fitting.Options)
 	if err := o.check(k); err != nil {
 		return err
 	}
-	where, err := o.Device.Choose()
-	if err != nil {
-		return err
-	}
-	d, err := o.Data.Read(ctx, read)
+	d, err := o.Data.Read(ctx, o.Data.Options())
 	if err != nil {
 		return err
 	}
@@ -132,7 +124,7 @@ func Atoms(ctx context.Context, o *AtomsOptions) (err error) {
 	if err != nil {
 		return app.Failure(ctx, d.Path, err)
 	}
-	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, d.D, 2))
+	e, err := o.Device.Open(o.Notes, device.WorkOnComponents(d.N, d.D, 2))
 	if err != nil {
 		return err
 	}

@@ -149,18 +149,14 @@ those it predicts.
 Example: uma-gpu kernelmean margin --model m.npz --data train.csv`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with right labels"),
 			o.Data.NoLabelsFlag(), o.Model.MatchFlag(),
-			app.Range(&cli.IntFlag{Name: "landmarks", Value: 1024, Destination: &o.Most,
-				Usage: "try up to `K` landmarks"}, 1, math.MaxInt),
-			o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+			app.Count(&o.Most, "landmarks", 1024, 1, math.MaxInt, "try up to `K` landmarks"),
+			o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
 // Margin prints the margins of a model.
 func Margin(ctx context.Context, o *MarginOptions) (err error) {
-	if o.Data.Path == "" {
-		return app.Missing("data")
-	}
 	m, d, e, err := o.OpenKernel(ctx)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ type FitOptions struct {
 	app.Common
 	Data      app.Data
 	Kernel    app.Kernel
-	Device    device.Options
+	Device    device.Device
 	Basis     string // file
 	Normalize string
 	Seed      uint64
@@ -50,7 +50,7 @@ Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components
 			o.Kernel.KindFlag("rbf"),
 			app.Required(app.Output(&o.Basis, "basis", "basis to write, `FILE`.npz (required)")),
 			app.NormalizeFlag(&o.Normalize), app.SeedFlag(&o.Seed, "landmarks"),
-			o.Kernel.Flags(&o.Common), o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+			o.Kernel.Flags(&o.Common), o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -69,22 +69,11 @@ type Report struct {
 
 // Fit fits the components, writes their basis and prints a report.
 func Fit(ctx context.Context, o *FitOptions) (err error) {
-	options, err := o.Data.Options()
-	if err != nil {
-		return err
-	}
-	if err := app.CheckSteps(o.Normalize); err != nil {
-		return err
-	}
 	k, err := o.Kernel.Find(false)
 	if err != nil {
 		return err
 	}
-	where, err := o.Device.Choose()
-	if err != nil {
-		return err
-	}
-	d, err := o.Data.Read(ctx, options)
+	d, err := o.Data.Read(ctx, o.Data.Options())
 	if err != nil {
 		return err
 	}
@@ -95,7 +84,7 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 	if _, err := k.Plan(d); err != nil {
 		return app.Failure(ctx, d.Path, err)
 	}
-	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
+	e, err := o.Device.Open(o.Notes, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
 	if err != nil {
 		return err
 	}
@@ -150,7 +139,7 @@ type TransformOptions struct {
 	app.Common
 	Data   app.Data
 	Model  app.Model // for --match-features
-	Device device.Options
+	Device device.Device
 	Basis  string // file
 	Out    string
 }
@@ -167,21 +156,14 @@ func NewTransform(run func(context.Context, *TransformOptions) error) *cli.Comma
 				"basis that kpca fit wrote: `FILE`.npz (required)")),
 			app.Required(app.Output(&o.Out, "out",
 				"`FILE` for the components, of a format of convert (required)")),
-			o.Device.Flags(&o.Common), o.QuietFlag()),
+			o.Device.Flags(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
 // Transform writes the components of examples.
 func Transform(ctx context.Context, o *TransformOptions) (err error) {
-	options, err := o.Data.Options()
-	if err != nil {
-		return err
-	}
-	where, err := o.Device.Choose()
-	if err != nil {
-		return err
-	}
+	options := o.Data.Options()
 	format := file.FormatOfName(o.Out)
 	if !slices.Contains(file.Formats(true), format) {
 		return app.Usage("%s: wanted a name for %s", o.Out, app.OrList(file.Formats(true)))
@@ -201,7 +183,7 @@ func Transform(ctx context.Context, o *TransformOptions) (err error) {
 	if err := features.PrepareBy(d, &b.Preparation); err != nil {
 		return err
 	}
-	e, err := where.Open(o.Notes, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
+	e, err := o.Device.Open(o.Notes, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
 	if err != nil {
 		return err
 	}

@@ -31,10 +31,8 @@ where man looks. With --markdown they are Markdown.
 Example: uma-gpu man train | man -l -
 Example: uma-gpu man --dir man1`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Destination: &o.Folder,
-				Usage: "`FOLDER` for all pages, uma-gpu.1, uma-gpu-train.1, …"},
-			&cli.BoolFlag{Name: "markdown", Destination: &o.Markdown,
-				Usage: "pages in Markdown, uma-gpu.md, uma-gpu-train.md, …"},
+			app.Text(&o.Folder, "dir", "", "`FOLDER` for all pages, uma-gpu.1, uma-gpu-train.1, …"),
+			app.Switch(&o.Markdown, "markdown", "pages in Markdown, uma-gpu.md, uma-gpu-train.md, …"),
 		},
 		Action: app.Action(o, run),
 	}

@@ -69,33 +69,31 @@ Example: uma-gpu query --pool pool.svm --classes spam,ham --show-file mails.txt 
 		Flags: app.Flags(
 			app.Input(&o.Data.Path, "pool", "examples to ask about: `FILE` (required, to begin)"),
 			app.Input(&o.Labelled, "labelled", "examples whose label is known: `FILE`"),
-			&cli.StringFlag{Name: "classes", Destination: &o.Classes,
-				Usage: "comma `LIST` of all classes, where --labelled has not all of them"},
-			&cli.StringFlag{Name: "show", Destination: &o.Show,
-				Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
+			app.Text(&o.Classes, "classes", "",
+				"comma `LIST` of all classes, where --labelled has not all of them"),
+			app.Text(&o.Show, "show", "",
+				"`COLUMN` of the pool to show to the expert: a text, or a picture's path"),
 			app.Input(&o.ShowFile, "show-file",
 				"`FILE` with a line for each example of the pool, to show instead"),
 			app.Without(o.NoisyDataFlags(), "data"),
 			app.Choice(&o.Strategy, "strategy", string(active.Margin), "`STRATEGY` by which to choose",
 				strategies()...),
-			app.Range(&cli.IntFlag{Name: "k", Value: 10, Destination: &o.Ask.K,
-				Usage: "ask about `K` examples at a time"}, 1, math.MaxInt),
-			&cli.Float64Flag{Name: "diversity", Value: 0.3, Destination: &o.Ask.Diversity,
-				Usage: "`SHARE`, 0 to 1, of what counts that is being unlike the other questions"},
-			&cli.Float64Flag{Name: "balance", Destination: &o.Ask.Balance,
-				Usage: "`WEIGHT` of having few labels of the predicted class, 0 and above"},
-			app.Range(&cli.IntFlag{Name: "committee", Value: 7, Destination: &o.Ask.Members,
-				Usage: "`MEMBERS` of strategy committee"}, 2, 100),
-			&cli.Float64Flag{Name: "slack", Destination: &o.Ask.Slack,
-				Usage: "`SHARE` by which svm, maxmin, ratio, analytic and bpm may be wrong; 0 as needed"},
+			app.Count(&o.Ask.K, "k", 10, 1, math.MaxInt, "ask about `K` examples at a time"),
+			app.Number(&o.Ask.Diversity, "diversity", 0.3,
+				"`SHARE`, 0 to 1, of what counts that is being unlike the other questions"),
+			app.Number(&o.Ask.Balance, "balance", 0,
+				"`WEIGHT` of having few labels of the predicted class, 0 and above"),
+			app.Count(&o.Ask.Members, "committee", 7, 2, 100, "`MEMBERS` of strategy committee"),
+			app.Number(&o.Ask.Slack, "slack", 0,
+				"`SHARE` by which svm, maxmin, ratio, analytic and bpm may be wrong; 0 as needed"),
 			app.Choice(&o.Sampler, "sampler", billiard,
 				"`PATH` to the centroid of bpm: billiard or hit-and-run", billiard, hitAndRun),
 			o.LearningFlags(), o.EngineFlags(),
-			&cli.StringFlag{Name: "session", Destination: &o.Session,
-				Usage: "`FOLDER` that keeps questions and answers, to go on with"},
+			app.Text(&o.Session, "session", "",
+				"`FOLDER` that keeps questions and answers, to go on with"),
 			app.Input(&o.Answers, "answers", "`FILE` with answers, a CSV with columns id and label, or exported tasks"),
-			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Destination: &o.Out,
-				Usage: "`FILE` for the questions; - is standard output"}},
+			app.OutputFlag{StringFlag: app.Text(&o.Out, "out", "-",
+				"`FILE` for the questions; - is standard output")},
 			app.QuestionFormatFlag(&o.To),
 			app.Output(&o.WriteLabelled, "write-labelled",
 				"also write all labelled examples to `FILE`, to train on"),
@@ -213,7 +211,7 @@ func (q *questions) askNext(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if q.Train.Engine, err = q.Where.Open(q.Notes, q.Work(d)); err != nil {
+	if q.Train.Engine, err = q.Device.Open(q.Notes, q.Work(d)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, q.Train.Engine.Close()) }()

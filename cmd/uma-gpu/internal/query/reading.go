@@ -48,7 +48,7 @@ func (q *questions) open() error {
 	} else {
 		q.session = kept
 	}
-	devices := app.FlagNames(new(device.Options).Flags(nil))
+	devices := app.FlagNames(new(device.Device).Flags())
 	settings, err := q.Settings(append(devices, ofOneCall...)...)
 	if err != nil {
 		return err

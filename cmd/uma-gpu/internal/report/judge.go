@@ -39,9 +39,9 @@ func (r *reporter) judge(ctx context.Context, given func() (*confusion.Matrix, e
 	}
 	noise = r.noiseOf(noise, folded)
 	f := &training.OutOfFold{Options: &r.Options.Options, Dataset: d, Noise: noise}
-	judged := report.Judged{File: r.Data.Path}
+	folds := 0
 	if folded {
-		judged.Folds = r.Folds
+		folds = r.Folds
 		err = r.fold(ctx, f)
 	} else {
 		err = r.predict(ctx, f)
@@ -57,18 +57,16 @@ func (r *reporter) judge(ctx context.Context, given func() (*confusion.Matrix, e
 	if err != nil {
 		return err
 	}
-	judged.Report, judged.Probabilities, judged.Warnings = j.Report, j.Probabilities, j.Warnings
-	judged.CorrectedLogLoss, judged.Corrected = j.CorrectedLogLoss, j.Corrected
+	r.Judged = j.Judged(r.Data.Path, folds)
 	if p != nil {
-		if judged.Reliability, err = reliability(d, p, noise); err != nil {
+		if r.Judged.Reliability, err = reliability(d, p, noise); err != nil {
 			return err
 		}
 		if err := r.suspect(ctx, f); err != nil {
 			return err
 		}
 	}
-	judged.Hardest(d.Classes)
-	r.Judged = &judged
+	r.Judged.Hardest(d.Classes)
 	return nil
 }
 
@@ -78,10 +76,8 @@ func (r *reporter) noiseOf(given *confusion.Matrix, learned bool) *confusion.Mat
 	switch m := r.model; {
 	case given != nil:
 		q := given.Q()
-		r.Report.Noise = &report.Noise{Source: "the one that was given", Matrix: app.Rows(given.P, q)}
-		if given.Error != nil {
-			r.Report.Noise.Errors = app.Rows(given.Error, q)
-		}
+		r.Report.Noise = &report.Noise{Source: "the one that was given", Matrix: app.Rows(given.P, q),
+			Errors: app.Rows(given.Error, q)}
 		return given
 	case learned && m.Confusion != nil:
 		return &confusion.Matrix{Classes: r.Classes, P: m.Confusion}
@@ -149,7 +145,7 @@ func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err erro
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := r.Where.Open(r.Notes, device.WorkOnModel(d, m))
+	e, err := r.Device.Open(r.Notes, device.WorkOnModel(d, m))
 	if err != nil {
 		return err
 	}
@@ -189,7 +185,7 @@ func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]me
 // model, and so is told what the model knows of the columns.
 func (r *reporter) mending(d *dataset.Dataset) string {
 	words := "uma-gpu issues --data " + app.Quoted(r.Data.Path) +
-		r.Line(append(app.FlagNames(app.Without(r.Data.Flags(&r.Common, ""), "data")), "confusion",
+		r.Line(append(app.FlagNames(r.Data.FormatFlags(&r.Common)), "confusion",
 			"confusion-axes")...)
 	if d.Label != "" && !r.Given("label-column") && !r.Given("labels") {
 		words += " --label-column " + app.Quoted(d.Label)
@@ -229,28 +225,18 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	if err != nil {
 		return err
 	}
-	for k, row := range training.IssueRows(d, found, d.Firsts()) {
-		if row.Wrong {
-			r.Issues++
-		}
-		if k >= report.MostSuspects || !row.Wrong {
-			continue
-		}
-		s := report.Suspect{Example: row.Example, Given: row.Given, Likely: row.Predicted,
-			Quality: row.Quality}
-		if row.ID != nil {
-			s.ID = *row.ID
-		}
+	r.Suspects, r.Issues = training.Suspects(training.IssueRows(d, found, d.Firsts()))
+	for k := range r.Suspects {
+		s := &r.Suspects[k]
 		if texts != nil {
-			s.Text = texts[row.Example-1]
+			s.Text = texts[s.Example-1]
 		}
 		if width > 0 {
-			x := d.Pick([]int{int(row.Example - 1)}).Dense()
+			x := d.Pick([]int{int(s.Example - 1)}).Dense()
 			if s.Picture, err = report.Picture(x.X, width, height); err != nil {
 				return err
 			}
 		}
-		r.Suspects = append(r.Suspects, s)
 	}
 	return nil
 }

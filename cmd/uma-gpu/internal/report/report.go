@@ -63,7 +63,7 @@ Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
 		Flags: app.Flags(app.Required(app.Input(&o.Model, "model",
 			"model that train wrote: `FILE`.npz (required)")),
 			app.Input(&o.Data.Path, "data", "examples to judge by: `FILE`"),
-			app.Without(o.Data.Flags(&o.Common, ""), "data"), o.Match.MatchFlag(),
+			o.Data.FormatFlags(&o.Common), o.Match.MatchFlag(),
 			o.Noise.Flags("confusion matrix of their labels: `FILE`, CSV or .npy; else the model's"),
 			app.Choice(&o.Judge, "judge", "auto",
 				"`METHOD` to judge by: folds, trainings without each part; model; or auto",
@@ -71,13 +71,12 @@ Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
 			o.FoldFlag(),
 			app.Input(&o.History, "history",
 				"the training's curve: `FILE` that train --history wrote"),
-			&cli.StringFlag{Name: "show", Destination: &o.Show,
-				Usage: "`COLUMN` of the data to show of suspicious rows: a text"},
+			app.Text(&o.Show, "show", "", "`COLUMN` of the data to show of suspicious rows: a text"),
 			app.Input(&o.ShowFile, "show-file",
 				"`FILE` with a line for each example, to show instead"),
 			&cli.StringFlag{Name: "pictures", DefaultText: "of IDX", Destination: &o.Pictures,
 				Usage: "examples are pictures of `WxH` pixels, or none"},
-			o.Device.Flags(&o.Common),
+			o.Device.Flags(),
 			app.Output(&o.Out, "out", "page to write, `FILE`.html, and its numbers, FILE.json; else text"),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
@@ -137,16 +136,8 @@ func (o *Options) check() (err error) {
 	if _, _, err := o.pictureSize(); err != nil {
 		return err
 	}
-	if err := o.Noise.Check(&o.Common); err != nil {
-		return err
-	}
-	if o.Data.Path != "" {
-		if o.Read, err = o.Data.Options(); err != nil {
-			return err
-		}
-	}
-	o.Where, err = o.Device.Choose()
-	return err
+	o.Read = o.Data.Options()
+	return nil
 }
 
 // CheckPage checks the name of a page that a flag gives.
@@ -170,10 +161,7 @@ type reporter struct {
 // newReporter begins the report on a model.
 func newReporter(o *Options, m *model.Model) *reporter {
 	r := &reporter{Options: o, model: m}
-	r.Command = "uma-gpu"
-	for _, word := range o.Words {
-		r.Command += " " + app.Quoted(word)
-	}
+	r.Report.Command = o.Command()
 	r.Report.Model, r.Classes = report.NewModel(o.Model, m), m.Meta.Classes
 	if m.Confusion != nil {
 		r.Report.Noise = &report.Noise{Source: "the one that was given to the training",

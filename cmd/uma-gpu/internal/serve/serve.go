@@ -22,7 +22,7 @@ import (
 type Options struct {
 	app.Common
 	Model   app.Model
-	Device  device.Options
+	Device  device.Device
 	Listen  string // address
 	MaxBody string // size
 	Server  serve.Options
@@ -31,16 +31,15 @@ type Options struct {
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	flags := []cli.Flag{o.Model.Flag(),
-		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080", Destination: &o.Listen,
-			Usage: "`ADDRESS` to listen at; port 0 is one that is free"},
-		&cli.StringFlag{Name: "max-body", Value: "16M", Destination: &o.MaxBody,
-			Usage: "`SIZE` of the largest request"},
-		app.Range(&cli.IntFlag{Name: "max-rows", Value: 20000, Destination: &o.Server.MaxRows,
-			Usage: "most examples, `N`, of a request, and predicted together"}, 1, math.MaxInt),
+		app.Text(&o.Listen, "listen", "127.0.0.1:8080",
+			"`ADDRESS` to listen at; port 0 is one that is free"),
+		app.Text(&o.MaxBody, "max-body", "16M", "`SIZE` of the largest request"),
+		app.Count(&o.Server.MaxRows, "max-rows", 20000, 1, math.MaxInt,
+			"most examples, `N`, of a request, and predicted together"),
 		&cli.DurationFlag{Name: "time-limit", Value: 30e9, Destination: &o.Server.Timeout,
 			Usage: "`TIME` to read a request, and again to answer it"},
-		app.Range(&cli.IntFlag{Name: "concurrency", Value: 64, Destination: &o.Server.Concurrency,
-			Usage: "answer `N` requests at a time; more get 503"}, 1, math.MaxInt),
+		app.Count(&o.Server.Concurrency, "concurrency", 64, 1, math.MaxInt,
+			"answer `N` requests at a time; more get 503"),
 		&cli.DurationFlag{Name: "drain", Value: 1e9, Destination: &o.Server.Drain,
 			Usage: "`TIME` to go on with new requests after the signal to end"},
 	}
@@ -55,7 +54,7 @@ client is asked for a name: an address that other machines reach needs a proxy b
 and Ctrl-C end it behind the requests under way; until then /health is 503.
 
 Example: uma-gpu serve --model m.npz --listen 127.0.0.1:8080`,
-		Flags:  app.Flags(flags, o.Device.Flags(&o.Common), o.QuietFlag()),
+		Flags:  app.Flags(flags, o.Device.Flags(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -80,10 +79,6 @@ func Run(ctx context.Context, o *Options) (err error) {
 			return app.Usage("--%s is %v, wanted a time above 0, such as 10s", limit.flag, limit.time)
 		}
 	}
-	where, err := o.Device.Choose()
-	if err != nil {
-		return err
-	}
 	m, err := model.Load(o.Model.Path)
 	if err != nil {
 		return err
@@ -94,7 +89,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 			o.Listen, err)
 	}
 	defer listener.Close() // closed already, unless the device cannot be opened
-	e, err := where.Open(o.Notes, device.WorkOnComponents(servedRows, m.D, m.Q))
+	e, err := o.Device.Open(o.Notes, device.WorkOnComponents(servedRows, m.D, m.Q))
 	if err != nil {
 		return err
 	}

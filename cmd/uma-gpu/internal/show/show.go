@@ -41,8 +41,8 @@ was learned, with standard errors, and which annotators were best and worst.
 Example: uma-gpu confusion show C.csv`,
 		Flags: []cli.Flag{
 			o.Noise.AxesFlag(),
-			&cli.StringFlag{Name: "classes", Destination: &o.Classes,
-				Usage: "comma list of class `NAMES`, in the order of the matrix"},
+			app.Text(&o.Classes, "classes", "",
+				"comma list of class `NAMES`, in the order of the matrix"),
 			o.JSONFlag(),
 		},
 		Action: app.Action(o, run),
@@ -142,10 +142,8 @@ func (o *Options) showModel(path string) error {
 	if err != nil {
 		return err
 	}
-	q, r := m.Q, ModelReport{Classes: m.Meta.Classes}
-	if m.Confusion != nil {
-		r.Given = app.Rows(m.Confusion, q)
-	}
+	q := m.Q
+	r := ModelReport{Classes: m.Meta.Classes, Given: app.Rows(m.Confusion, q)}
 	if l := m.Learned; l != nil {
 		r.Learned, r.Error = app.Rows(l.Confusion, q), app.Rows(l.Error, q)
 		for k, a := range l.Annotators {

@@ -36,10 +36,10 @@ format and the label column of the original, unless its name asks for another.
 
 Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out test.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to divide"), o.Data.NoLabelsFlag(),
-			&cli.StringFlag{Name: "fractions", Destination: &o.Fractions,
-				Usage: "comma `LIST` of the parts' sizes, as fractions of all examples"},
-			&cli.StringFlag{Name: "counts", Destination: &o.Counts,
-				Usage: "comma `LIST` of the parts' sizes, in examples; one may be rest"},
+			app.Text(&o.Fractions, "fractions", "",
+				"comma `LIST` of the parts' sizes, as fractions of all examples"),
+			app.Text(&o.Counts, "counts", "",
+				"comma `LIST` of the parts' sizes, in examples; one may be rest"),
 			app.SeedFlag(&o.Seed, "the division"),
 			app.OutputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "out", Destination: &o.Out,
 				Usage: "`FILE` for a part (required, once for each)"}},
@@ -50,10 +50,6 @@ Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out 
 
 // Run writes the parts of the data.
 func Run(ctx context.Context, o *Options) error {
-	options, err := o.Data.Options()
-	if err != nil {
-		return err
-	}
 	fractions, counts, err := o.sizes()
 	if err != nil {
 		return err
@@ -67,6 +63,7 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
+	options := o.Data.Options()
 	d, err := o.Data.ReadWhole(ctx, options)
 	if err != nil {
 		return err

@@ -32,12 +32,10 @@ classifier is the best one. Classes are named 0, 1, ...; values have three decim
 of the same seed begin with the same ones. A binary file (.umab) need not fit in memory.
 
 Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz`,
-		Flags: app.Flags(app.Required(app.Range(&cli.IntFlag{Name: "examples", Destination: &o.Examples,
-			Usage: "number `N` of examples (required)"}, 1, math.MaxInt)),
-			app.Range(&cli.IntFlag{Name: "features", Value: 64, Destination: &o.Features,
-				Usage: "number `D` of features"}, 1, math.MaxInt),
-			app.Range(&cli.IntFlag{Name: "classes", Value: 12, Destination: &o.Classes,
-				Usage: "number `Q` of classes"}, 2, math.MaxInt), app.SeedFlag(&o.Seed, "the examples"),
+		Flags: app.Flags(app.Required(app.Count(&o.Examples, "examples", 0, 1, math.MaxInt,
+			"number `N` of examples (required)")),
+			app.Count(&o.Features, "features", 64, 1, math.MaxInt, "number `D` of features"),
+			app.Count(&o.Classes, "classes", 12, 2, math.MaxInt, "number `Q` of classes"), app.SeedFlag(&o.Seed, "the examples"),
 			app.Required(app.Output(&o.Out, "out",
 				"`FILE` to write, label last; its name says the format (required)")), o.QuietFlag()),
 		Action: app.Action(o, run),

@@ -20,12 +20,12 @@ import (
 // streamFlags returns the flags of examples that are seen once.
 func (o *Options) streamFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "stream", Destination: &o.Stream,
-			Usage: "see each example once and keep none: online learners, CSV or LIBSVM"},
+		app.Switch(&o.Stream, "stream",
+			"see each example once and keep none: online learners, CSV or LIBSVM"),
 		&cli.StringFlag{Name: "classes", DefaultText: "those read first", Destination: &o.Classes,
 			Usage: "comma `LIST` of all classes of a stream"},
-		app.Range(&cli.IntFlag{Name: "features", DefaultText: "as many as those read first",
-			Destination: &o.Features, Usage: "number `D` of features of a LIBSVM stream"}, 1, math.MaxInt),
+		app.Count(&o.Features, "features", 0, 1, math.MaxInt,
+			"number `D` of features of a LIBSVM stream").Unless("as many as those read first"),
 	}
 }
 
@@ -111,7 +111,7 @@ func (o *Options) stream(ctx context.Context) (err error) {
 		return err
 	}
 	o.mark(&o.seconds.Read)
-	if o.Train.Engine, err = o.Where.Open(o.Notes, device.Work{}); err != nil {
+	if o.Train.Engine, err = o.Device.Open(o.Notes, device.Work{}); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.closeEngine()) }()

@@ -95,30 +95,28 @@ devices --help (devices).
 Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
           uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
 		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(), o.EvidenceFlags(),
-			&cli.Float64Flag{Name: "validate", Destination: &o.Train.HoldOut,
-				Usage: "hold this `SHARE` of the examples out, and judge the model by them"},
+			app.Number(&o.Train.HoldOut, "validate", 0,
+				"hold this `SHARE` of the examples out, and judge the model by them"),
 			o.streamFlags(), o.Match.MatchFlag(), o.LearningFlags(),
-			app.Range(&cli.IntFlag{Name: "temperature-folds", Destination: &o.Train.TemperatureFolds,
-				Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
-				2, judge.MostFolds),
+			app.Count(&o.Train.TemperatureFolds, "temperature-folds", 0, 2, judge.MostFolds,
+				"fit the temperature of probabilities to `K` parts held out from K more trainings"),
 			o.EngineFlags(),
-			&cli.BoolFlag{Name: "trust-confusion", Destination: &o.TrustConfusion,
-				Usage: "train even if the labels say that the axes of --confusion are exchanged"},
+			app.Switch(&o.TrustConfusion, "trust-confusion",
+				"train even if the labels say that the axes of --confusion are exchanged"),
 			app.Output(&o.Model, "model", "model to write, `FILE`.npz (required, but for --dry-run)"),
 			app.Output(&o.Train.Checkpoint.Path, "checkpoint",
 				"also write the training so far to `FILE`.npz, every so often"),
 			&cli.DurationFlag{Name: "time", DefaultText: "no limit", Destination: &o.Time,
 				Usage: "end within this `TIME`, such as 10s or 5m, and keep what was learned"},
-			&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(), Destination: &o.Every,
-				Usage: "`TIME` between checkpoints, or a number of steps"},
+			app.Text(&o.Every, "every", host.DefaultEvery.String(),
+				"`TIME` between checkpoints, or a number of steps"),
 			app.Input(&o.Resume, "resume",
 				"go on from a checkpoint or an interrupted run's model, `FILE`.npz"),
 			app.Input(&o.From, "from",
 				"begin with weights, preparation and kernel of the model `FILE`.npz"),
-			&cli.BoolFlag{Name: "dry-run", Destination: &o.DryRun,
-				Usage: "print what training would take of memory and time, and stop"},
-			&cli.BoolFlag{Name: "verbose", Destination: &o.Verbose,
-				Usage: "print a line for each step on stderr"},
+			app.Switch(&o.DryRun, "dry-run",
+				"print what training would take of memory and time, and stop"),
+			app.Switch(&o.Verbose, "verbose", "print a line for each step on stderr"),
 			app.Output(&o.History, "history",
 				"also write errors step by step to `FILE`: .csv or .jsonl"),
 			app.Output(&o.Page, "report",
@@ -234,8 +232,6 @@ func (o *Options) checkConfusion(doubts []learners.Doubt) error {
 func (o *Options) check() error {
 	t := &o.Train
 	switch {
-	case o.Data.Path == "":
-		return app.Missing("data")
 	case o.Model == "" && !o.DryRun:
 		return app.Missing("model")
 	case o.Quiet && o.Verbose:
@@ -345,7 +341,7 @@ func (o *Options) lendMemory(d *dataset.Dataset) {
 	t.Memory = []dataset.Memory{dataset.InPlace}
 	// Projection reads float32, and --storage dense asks for it.
 	mapped := t.Kernel != nil || o.Base() != nil && o.Base().Projection != nil
-	if !mapped && o.Read.Storage != "dense" && o.Where.WantsNarrow(d) {
+	if !mapped && o.Read.Storage != "dense" && o.Device.WantsNarrow(d) {
 		t.Memory = append(t.Memory, dataset.WithCodes)
 	}
 	t.Open = func(w host.Work) (engine.Engine, error) {
@@ -359,9 +355,9 @@ func (o *Options) lendMemory(d *dataset.Dataset) {
 		if o.Noise.Path != "" || t.Resume != nil && t.Resume.Confusion != nil {
 			o.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
 		}
-		o.Where.Data = w.Data.SHA256
+		o.Device.Data = w.Data.SHA256
 		var err error
-		if t.Engine, err = o.Where.Open(o.Notes, training.WorkOf(w)); err != nil {
+		if t.Engine, err = o.Device.Open(o.Notes, training.WorkOf(w)); err != nil {
 			return nil, &openError{err}
 		}
 		return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)

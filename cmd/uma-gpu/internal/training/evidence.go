@@ -37,22 +37,22 @@ var EvidenceNames = []string{"weight-column", "row-weights", "label-probabilitie
 func (o *Options) EvidenceFlags() []cli.Flag {
 	e := &o.Evidence
 	return []cli.Flag{
-		&cli.StringFlag{Name: "weight-column", Destination: &o.Data.WeightColumn,
-			Usage: "`COLUMN` of how much an example counts, 2 as twice: a name or a position from 1"},
+		app.Text(&o.Data.WeightColumn, "weight-column", "",
+			"`COLUMN` of how much an example counts, 2 as twice: a name or a position from 1"),
 		app.Input(&e.RowWeights, "row-weights",
 			"second `FILE` with a weight per example: .npy, or a text of a number per line"),
 		app.Input(&e.Probabilities, "label-probabilities",
 			"second `FILE` with a probability of each class per example, .npy or CSV, as labels"),
 		app.Input(&e.Functions, "functions", "votes of labelling functions instead of labels: `FILE`, a "+
 			"column for each in a CSV (empty or -1: no vote), an .npy or .npz, or WRENCH's JSON"),
-		&cli.StringFlag{Name: "candidates", Destination: &o.Data.Between,
-			Usage: "labels may have several candidate classes, with this `MARK` between, such as |"},
-		&cli.StringFlag{Name: "unknown-label", Destination: &o.Data.UnknownLabel,
-			Usage: "the label `TEXT` stands for none, such as -1, as an empty one does"},
-		&cli.StringFlag{Name: "positive-unlabelled", Destination: &e.Positive,
-			Usage: "only `CLASS` is a label: other examples, or those without one, are of any class"},
-		&cli.BoolFlag{Name: "complementary", Destination: &e.Complementary,
-			Usage: "labels name a class that is wrong, any of the others being as likely"},
+		app.Text(&o.Data.Between, "candidates", "",
+			"labels may have several candidate classes, with this `MARK` between, such as |"),
+		app.Text(&o.Data.UnknownLabel, "unknown-label", "",
+			"the label `TEXT` stands for none, such as -1, as an empty one does"),
+		app.Text(&e.Positive, "positive-unlabelled", "",
+			"only `CLASS` is a label: other examples, or those without one, are of any class"),
+		app.Switch(&e.Complementary, "complementary",
+			"labels name a class that is wrong, any of the others being as likely"),
 	}
 }
 
@@ -257,7 +257,7 @@ func (o *Options) ModeNoise(ctx context.Context, d *dataset.Dataset) (_ *confusi
 	case e.Positive == "":
 		return nil, nil
 	}
-	engine, err := o.Where.Open(o.Notes, o.Work(d))
+	engine, err := o.Device.Open(o.Notes, o.Work(d))
 	if err != nil {
 		return nil, err
 	}

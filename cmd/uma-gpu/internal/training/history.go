@@ -42,7 +42,7 @@ func WriteHistory(path string, moments []report.Moment) error {
 			}
 			return b.Flush()
 		}
-		number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+		number := app.NumberText
 		rows := [][]string{historyHeader}
 		for _, m := range moments {
 			row := []string{strconv.Itoa(m.Step), number(m.EstimatedError), ""}

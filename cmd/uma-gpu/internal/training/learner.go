@@ -32,8 +32,8 @@ type parameterFlag struct {
 // tells those of others.
 func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 	l.common = o
-	flags := []cli.Flag{&cli.StringFlag{Name: "learner", Value: catalog.All()[0].Name,
-		Destination: &l.Name, Usage: "`NAME` of the learner; uma-gpu learners NAME tells its flags"}}
+	flags := []cli.Flag{app.Text(&l.Name, "learner", catalog.All()[0].Name,
+		"`NAME` of the learner; uma-gpu learners NAME tells its flags")}
 	for k, d := range catalog.All() {
 		for _, p := range d.Parameters {
 			name := FlagName(p.Name)

@@ -33,14 +33,13 @@ type Options struct {
 	MaxSteps   int
 	Weights    string
 	Kernel     app.Kernel
-	Device     device.Options
+	Device     device.Device
 	Folds      int
 	Shown      string // column for people to see, no feature unless it is a text; "" for none
 
 	Train host.Options // Check completes it
 	// What Check makes of the others.
 	Read      file.Options
-	Where     *device.Device
 	inversion string
 }
 
@@ -48,8 +47,8 @@ type Options struct {
 func (o *Options) NoisyDataFlags() []cli.Flag {
 	return app.Flags(o.Data.Flags(&o.Common, "examples with noisy labels"),
 		o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
-		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Destination: &o.Inverse,
-			Usage: "`RULE` for its inverse: exact, pinv, tikhonov or mix[:STRENGTH]"}, o.NormalizeFlag())
+		app.Text(&o.Inverse, "inverse", confusion.Exact,
+			"`RULE` for its inverse: exact, pinv, tikhonov or mix[:STRENGTH]"), o.NormalizeFlag())
 }
 
 // NormalizeFlag returns the flag of the preparation.
@@ -61,23 +60,23 @@ func (o *Options) AnnotatorFlags() []cli.Flag {
 		app.Input(&o.Annotators, "annotators",
 			"labels of several people instead of the data's: `FILE`, a CSV row,worker,label"),
 		o.TrustFlag(),
-		&cli.BoolFlag{Name: "no-labels", Destination: &o.Data.NoLabels,
-			Usage: "with --annotators: all columns of the data are features"})
+		app.Switch(&o.Data.NoLabels, "no-labels",
+			"with --annotators: all columns of the data are features"))
 }
 
 // TrustFlag returns the flag of annotators that never err.
 func (o *Options) TrustFlag() cli.Flag {
-	return &cli.StringFlag{Name: "trust", Destination: &o.Trust,
-		Usage: "comma list of `WORKERS` of --annotators whose labels are right, as of a checker"}
+	return app.Text(&o.Trust, "trust", "",
+		"comma list of `WORKERS` of --annotators whose labels are right, as of a checker")
 }
 
 // LearningFlags returns the flags of the learner, of its parameters but for those without, and of
 // its steps.
 func (o *Options) LearningFlags(without ...string) []cli.Flag {
 	return app.Flags(o.Learner.Flags(&o.Common, without...),
-		app.Range(&cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"}, DefaultText: "its own",
-			Destination: &o.MaxSteps, Usage: "most `STEPS` to make; passes, of online learners"}, 0,
-			math.MaxInt),
+		app.CountFlag{IntFlag: &cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"},
+			DefaultText: "its own", Destination: &o.MaxSteps,
+			Usage: "most `STEPS` to make; passes, of online learners"}, Most: math.MaxInt},
 		&cli.StringFlag{Name: "weights", DefaultText: "its own", Destination: &o.Weights,
 			Usage: "`RULE` for what to keep: best-average, best, average, last"}, o.SeedFlag())
 }
@@ -93,8 +92,8 @@ func (o *Options) FoldFlags() []cli.Flag {
 
 // FoldFlag returns the flag --folds.
 func (o *Options) FoldFlag() cli.Flag {
-	return app.Range(&cli.IntFlag{Name: "folds", Value: 5, Destination: &o.Folds,
-		Usage: "hold out `K` parts in turn, from K trainings"}, 2, judge.MostFolds)
+	return app.Count(&o.Folds, "folds", 5, 2, judge.MostFolds,
+		"hold out `K` parts in turn, from K trainings")
 }
 
 // OutOfFoldFlags returns the flags that the commands with trainings without each part share.
@@ -104,18 +103,13 @@ func (o *Options) OutOfFoldFlags() []cli.Flag {
 
 // EngineFlags returns the flags of the kernel and of the device.
 func (o *Options) EngineFlags() []cli.Flag {
-	return app.Flags(o.Kernel.TrainFlags(&o.Common), o.Device.Flags(&o.Common))
+	return app.Flags(o.Kernel.TrainFlags(&o.Common), o.Device.Flags())
 }
 
 // Check checks all that can be checked before a file is read, and completes the options. base are
 // the parameters of a training to go on with, nil for none.
 func (o *Options) Check(base learners.Params) (err error) {
-	if err := o.Noise.Check(&o.Common); err != nil {
-		return err
-	}
-	if o.Read, err = o.Data.Options(); err != nil {
-		return err
-	}
+	o.Read = o.Data.Options()
 	if o.inversion, err = confusion.ParseInversion(cmp.Or(o.Inverse, confusion.Exact)); err != nil {
 		return app.Usage("--inverse: %v", err)
 	}
@@ -131,18 +125,13 @@ func (o *Options) Check(base learners.Params) (err error) {
 	if err := o.checkEvidence(); err != nil {
 		return err
 	}
-	if o.Where, err = o.Device.Choose(); err == nil {
-		o.Where.Foresee(o.Data.Path)
-	}
-	return err
+	o.Device.Foresee(o.Data.Path)
+	return nil
 }
 
 // CheckLearning checks the preparation, the kernel, the learner and its steps, and completes Train.
 func (o *Options) CheckLearning(base learners.Params) (err error) {
 	t := &o.Train
-	if err := app.CheckSteps(t.Preparation); err != nil {
-		return err
-	}
 	t.Tool = app.Version
 	if t.Kernel, err = o.Kernel.TrainKernel(); err != nil {
 		return err

@@ -93,7 +93,7 @@ func (f *OutOfFold) Learn(ctx context.Context, learn func(host.Options) error) (
 		return err
 	}
 	d := f.Dataset
-	e, err := f.Where.Open(f.Notes, f.Work(d))
+	e, err := f.Device.Open(f.Notes, f.Work(d))
 	if err != nil {
 		return err
 	}

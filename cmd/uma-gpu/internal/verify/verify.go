@@ -32,7 +32,7 @@ type Options struct {
 	Model   app.Model
 	Data    app.Data
 	Retrain bool
-	Device  device.Options
+	Device  device.Device
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -53,9 +53,8 @@ neither --from nor --annotators. The device may differ, and nothing else.
 Example: uma-gpu verify --model m.npz --data noisy.csv --device opencl --retrain`,
 		Flags: app.Flags(o.Model.Flag(),
 			o.Data.Flags(&o.Common, "examples, those of the training for --retrain"), o.Model.MatchFlag(),
-			&cli.BoolFlag{Name: "retrain", Destination: &o.Retrain,
-				Usage: "also train again on the processor, and compare the bytes"},
-			app.Without(o.Device.Flags(&o.Common), "audit"), o.JSONFlag(), o.QuietFlag()),
+			app.Switch(&o.Retrain, "retrain", "also train again on the processor, and compare the bytes"),
+			app.Without(o.Device.Flags(), "audit"), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -72,16 +71,8 @@ type Verification struct {
 
 // Run verifies a model.
 func Run(ctx context.Context, o *Options) error {
-	options, err := o.Data.Options()
-	if err != nil {
-		return err
-	}
 	if o.Retrain && o.Data.Path == "-" {
 		return app.Usage("--retrain reads the data twice, wanted a file for --data")
-	}
-	where, err := o.Device.Choose()
-	if err != nil {
-		return err
 	}
 	v := Verification{Model: o.Model.Path}
 	text, err := os.ReadFile(v.Model)
@@ -94,9 +85,9 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	read := func() (*dataset.Dataset, error) {
-		return training.ReadFor(ctx, &o.Data, options, &o.Model, m)
+		return training.ReadFor(ctx, &o.Data, o.Data.Options(), &o.Model, m)
 	}
-	err = v.score(ctx, m, read, where, o.Notes)
+	err = v.score(ctx, m, read, &o.Device, o.Notes)
 	if err == nil && o.Retrain {
 		err = v.retrain(ctx, m, read, o.Notes)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -155,11 +156,5 @@ const (
 
 // Fills reports whether dense storage is smaller, since p adds a number to many zeros.
 func (p *Preparation) Fills() bool {
-	n := 0
-	for _, b := range p.B {
-		if b != 0 {
-			n++
-		}
-	}
-	return 8*n > p.D
+	return 8*lists.Count(p.B, func(b float32) bool { return b != 0 }) > p.D
 }

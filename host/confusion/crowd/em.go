@@ -238,15 +238,9 @@ func (m *em) count(last bool) {
 		m.examples(t, task*block, min((task+1)*block, n), last)
 	})
 	for _, t := range all[1:] {
-		addAll(m.sums, t.sums)
-		addAll(m.squares, t.squares)
-		addAll(m.classes, t.classes)
-	}
-}
-
-func addAll(to, from []int64) {
-	for k, v := range from {
-		to[k] += v
+		lists.Add(m.sums, t.sums)
+		lists.Add(m.squares, t.squares)
+		lists.Add(m.classes, t.classes)
 	}
 }
 
@@ -269,10 +263,7 @@ func (m *em) examples(t *tables, from, to int, last bool) {
 			t.classes[c] += units[c]
 		}
 		for k, a := range by {
-			row := t.sums[(int(a)*q+int(label[k]))*q:][:q]
-			for c, u := range units {
-				row[c] += u
-			}
+			lists.Add(t.sums[(int(a)*q+int(label[k]))*q:][:q], units)
 		}
 		if !last {
 			continue
@@ -282,10 +273,7 @@ func (m *em) examples(t *tables, from, to int, last bool) {
 			units[c] = int64(float64(v*v)*posteriorUnit + 0.5)
 		}
 		for k, a := range by {
-			row := t.squares[(int(a)*q+int(label[k]))*q:][:q]
-			for c, u := range units {
-				row[c] += u
-			}
+			lists.Add(t.squares[(int(a)*q+int(label[k]))*q:][:q], units)
 		}
 	}
 }

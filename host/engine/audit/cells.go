@@ -148,9 +148,7 @@ func (c *cells) addUp(a engine.Assignment) error {
 			if err := c.readSums(p); err != nil {
 				return err
 			}
-			for k, v := range c.sums {
-				c.expected[k] += v
-			}
+			lists.Add(c.expected, c.sums)
 		}
 		return same(c.expected, c.total, func(k int) string {
 			return fmt.Sprintf("class sum over all regions of label %d, feature %d", k/c.x.D, k%c.x.D)

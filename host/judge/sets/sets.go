@@ -181,13 +181,8 @@ func (r *Rule) Judge(p []float32, y []int32, c *confusion.Matrix) (Judged, error
 }
 
 // Unbounded returns how many classes are in every set.
-func (r *Rule) Unbounded() (classes int) {
-	for _, t := range r.Thresholds {
-		if t == Always {
-			classes++
-		}
-	}
-	return classes
+func (r *Rule) Unbounded() int {
+	return lists.Count(r.Thresholds, func(t float64) bool { return t == Always })
 }
 
 // nonconformity writes how strange each class is, 0 to 1 but for rounding.

@@ -92,7 +92,6 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return err
 }
 
-// command writes the rows of the experiment.
 func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []string,
 	stdout, stderr io.Writer) (err error) {
 	var o options
@@ -136,7 +135,6 @@ func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []st
 	return write(stdout)
 }
 
-// plotRows draws the rows of a file.
 func plotRows(flags *flag.FlagSet, args []string) error {
 	path := flags.String("rows", "", "`FILE` of rows (required)")
 	out := flags.String("picture", "", "`FILE` to write, .svg or .png (required)")

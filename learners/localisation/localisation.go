@@ -70,7 +70,6 @@ func (p *Params) Definition() *learners.Definition {
 	}
 }
 
-// learner is the learner in the middle of a run.
 type learner struct {
 	Params
 	*base.Scored

@@ -34,7 +34,6 @@ func (s *planes) cuts(p plane) bool {
 	return !zero
 }
 
-// add adds a plane.
 func (s *planes) add(p plane) error {
 	need := memory.Product(len(s.all)+1, 8)
 	if err := memory.Check(need, "the products of cutting planes with each other"); err != nil {
@@ -92,7 +91,6 @@ func (s *planes) sign(a, b plane) (sum int) {
 	return sum
 }
 
-// product returns that of the planes a and b.
 func (s *planes) product(a, b int) float64 { return s.gram[max(a, b)][min(a, b)] }
 
 // satisfy makes updates of the perceptron, each by the plane of the lowest margin, until all

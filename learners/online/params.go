@@ -127,7 +127,6 @@ func Definitions() (all []*learners.Definition) {
 	return all
 }
 
-// params returns the default parameters.
 func (a *algorithm) params() *Params {
 	p := a.defaults
 	p.Correction, p.algorithm = Uncorrected, a

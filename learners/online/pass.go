@@ -20,7 +20,6 @@ type pass struct {
 	updates int
 }
 
-// begin begins a pass from the weights w.
 func (l *learner) begin(w engine.Weights) (*pass, error) {
 	if err := l.Ready(context.Background()); err != nil {
 		return nil, err

@@ -125,7 +125,6 @@ func (p *Params) check() error {
 // mostCost keeps dual variables, and sums of them, far from the ends of float64.
 const mostCost = 1e100
 
-// learner is the learner in the middle of a run.
 type learner struct {
 	Params
 	*base.Scored
@@ -233,7 +232,6 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 // after it, and most passes look at few.
 const looks = 4
 
-// descend makes passes of the machines that are left.
 func (l *learner) descend(left []machine, w engine.Weights) (s learners.Step, err error) {
 	if len(left) == 0 {
 		return learners.Step{Done: true}, nil

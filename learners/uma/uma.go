@@ -23,7 +23,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// learner is UMA in the middle of a run.
 type learner struct {
 	Params
 	cells   engine.Cells

@@ -187,7 +187,6 @@ func Run(ctx context.Context, o *Options) (err error) {
 	})
 }
 
-// check checks the options, and returns the candidates and the axis of the picture.
 func (o *Options) check(ctx context.Context) (list []candidate, axis string, err error) {
 	o.Read = o.Data.Options()
 	if list, err = o.candidates(ctx); err != nil {
@@ -217,7 +216,6 @@ func (o *Options) judge(ctx context.Context, d *dataset.Dataset, list []candidat
 	return o.JudgeByConsensus(ctx, d)
 }
 
-// fill adds the rows of the table.
 func (r *Report) fill(row app.Row) {
 	row("%s\tbehind\t\tnoisy log-loss\tflags", r.measure())
 	for k, one := range r.Tried {

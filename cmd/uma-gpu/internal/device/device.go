@@ -110,7 +110,6 @@ type Selection struct {
 	Problem error      // why there is nothing to try, if that is worth a word
 }
 
-// lister lists the OpenCL devices.
 type lister func() ([]gpu.Info, error)
 
 // listDevices returns a lister that warns once of drivers that are left out.
@@ -211,7 +210,6 @@ func IsOtherAccelerator(i gpu.Info) bool {
 	return !IsGPU(i) && !strings.Contains(strings.ToUpper(i.Type), "CPU") && !i.SharesMemory
 }
 
-// filter returns the devices to keep, in their order.
 func filter(all []gpu.Info, keep func(gpu.Info) bool) (kept []gpu.Info) {
 	for _, i := range all {
 		if keep(i) {

@@ -122,7 +122,6 @@ type Judges struct {
 	EstimatedBy string `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
 }
 
-// classIssues counts the issues of a noisy label.
 type classIssues struct {
 	Class         string  `json:"class"`
 	Examples      int     `json:"examples"`
@@ -130,7 +129,6 @@ type classIssues struct {
 	ExpectedWrong float64 `json:"expected_wrong"`
 }
 
-// pairIssues counts the issues of a pair of classes.
 type pairIssues struct {
 	Given     string `json:"given_label"`
 	Predicted string `json:"predicted_label"`
@@ -219,7 +217,6 @@ func Run(ctx context.Context, o *Options) error {
 	return o.PrintTable(r, r.fill)
 }
 
-// newReport sums up ranked rows.
 func newReport(classes []string, rows []training.IssueRow) Report {
 	r := Report{Examples: len(rows), Rows: []training.IssueRow{}, Pairs: []pairIssues{}}
 	at, pairs := map[string]int{}, map[[2]string]int{}
@@ -291,6 +288,5 @@ func (r Report) fill(row app.Row) {
 	}
 }
 
-// errNothingLeft marks data without a label that is likely right.
 var errNothingLeft = errors.New("all labels are likely wrong, so no row is left to write; " +
 	"check the confusion matrix, or use --clean-by relabel")

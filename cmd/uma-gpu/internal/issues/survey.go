@@ -131,7 +131,6 @@ func rareClasses(classes []classIssues) []string {
 	return rare
 }
 
-// fill adds the rows of the survey for people.
 func (s *survey) fill(row app.Row) {
 	const most = 10
 	row("\nsurvey\t")

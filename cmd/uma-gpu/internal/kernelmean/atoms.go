@@ -166,7 +166,6 @@ func Atoms(ctx context.Context, o *AtomsOptions) (err error) {
 	return o.PrintTable(r, r.rows)
 }
 
-// writeAtoms writes a line for each atom.
 func writeAtoms(w io.Writer, m *means.Means) error {
 	lines := [][]string{{"example", "weight"}}
 	for l, row := range m.Rows {

@@ -81,7 +81,6 @@ func Run(_ context.Context, o *app.Common) error {
 	})
 }
 
-// describe describes a learner.
 func describe(d *learners.Definition) description {
 	r := description{Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step,
 		MaxSteps: d.MaxSteps, Weights: d.Weights, Parameters: []parameter{}}

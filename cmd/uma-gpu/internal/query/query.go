@@ -108,7 +108,6 @@ const (
 	hitAndRun = "hit-and-run"
 )
 
-// strategies are the values of --strategy.
 func strategies() (names []string) {
 	for _, s := range active.Strategies {
 		names = append(names, string(s))
@@ -116,7 +115,6 @@ func strategies() (names []string) {
 	return names
 }
 
-// questions is a query under way.
 type questions struct {
 	*Options
 	session *session // one round long where there is no folder

@@ -35,13 +35,6 @@ type policy interface {
 	steps(tau, s []float32, e *example) bool
 }
 
-// passReporter is a policy that has something to tell of each pass.
-type passReporter interface {
-	begin(inverse []float64, q int) // a pass over q classes; C⁻¹ is nil if labels are right
-	see(y int, s []float32)         // the label and the scores of an example, when it is its turn
-	fields() []learners.Field
-}
-
 // example is what a policy may ask of an example beside its scores.
 type example struct {
 	y      int        // its label
@@ -55,10 +48,10 @@ type learner struct {
 	Params
 	*base.Scored // without a Scorer for a stream
 	policy       policy
-	tells        passReporter // nil if the policy is none
-	inverse      []float64    // C⁻¹, Q×Q; nil without C
-	weights      []float64    // of examples by label
-	norms2       []float32    // ‖x‖² of each example; nil before the first pass
+	risk         *risk     // of COPA, which tells it of each pass; nil of others
+	inverse      []float64 // C⁻¹, Q×Q; nil without C
+	weights      []float64 // of examples by label
+	norms2       []float32 // ‖x‖² of each example; nil before the first pass
 
 	order  []int32 // of the examples in a pass
 	before int     // examples of a stream before those of the problem
@@ -80,7 +73,9 @@ func start(problem *learners.Problem, p *Params) (learners.Learner, error) {
 func newRun(scored *base.Scored, p *Params) (*learner, error) {
 	l := &learner{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
 		order: make([]int32, scored.Problem.X.N)}
-	l.tells, _ = l.policy.(passReporter)
+	if c, ok := l.policy.(*copa); ok {
+		l.risk = &c.risk
+	}
 	l.state.random = *rand.NewPCG(scored.Problem.Seed, stream)
 	return l, l.correct()
 }

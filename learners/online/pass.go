@@ -29,8 +29,8 @@ func (l *learner) begin(w engine.Weights) (*pass, error) {
 	l.arrange(random)
 	p := &pass{learner: l, counts: make([]int64, w.Q*w.Q)}
 	p.example.random = random
-	if l.tells != nil {
-		l.tells.begin(l.inverse, w.Q)
+	if l.risk != nil {
+		l.risk.begin(l.inverse, w.Q)
 	}
 	return p, nil
 }
@@ -46,8 +46,8 @@ func (p *pass) see(i int, scores, tau []float32) (moved bool, err error) {
 	e.y, e.norm2 = int(p.Problem.Y[i]), p.norms2[i]
 	e.weight = p.weights[e.y]
 	p.counts[predicted(scores)*len(scores)+e.y]++
-	if p.tells != nil {
-		p.tells.see(e.y, scores)
+	if p.risk != nil {
+		p.risk.see(e.y, scores)
 	}
 	if !p.policy.steps(tau, scores, e) || !base.Finite(tau) {
 		clear(tau)
@@ -74,8 +74,8 @@ func (p *pass) end(w engine.Weights) (learners.Step, error) {
 	}
 	fields := []learners.Field{{Name: "mistakes", Value: mistakes}, {Name: "updates",
 		Value: p.updates}}
-	if p.tells != nil {
-		fields = append(fields, p.tells.fields()...)
+	if p.risk != nil {
+		fields = append(fields, p.risk.fields()...)
 	}
 	return learners.Step{Changed: learners.AllClasses(w.Q), Fields: fields}, nil
 }

@@ -220,7 +220,7 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 	if l.Solver == Planes {
 		s, err = l.cut(left, w)
 	} else {
-		s, err = l.descend(left, w)
+		s = l.descend(left, w)
 	}
 	if err == nil {
 		err = base.CheckFinite("svm", w.W, ", or take a lower cost")
@@ -232,9 +232,9 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 // after it, and most passes look at few.
 const looks = 4
 
-func (l *learner) descend(left []machine, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) descend(left []machine, w engine.Weights) (s learners.Step) {
 	if len(left) == 0 {
-		return learners.Step{Done: true}, nil
+		return learners.Step{Done: true}
 	}
 	enough := looks * int64(l.Problem.X.N)
 	parallel.Tasks(len(left), func(k int) {
@@ -259,7 +259,7 @@ func (l *learner) descend(left []machine, w engine.Weights) (s learners.Step, er
 	}
 	s.Fields = []learners.Field{{Name: "violation", Value: most},
 		{Name: "unfinished", Value: unfinished}}
-	return s, nil
+	return s
 }
 
 // cut finds one more plane for each machine that is left, by the scores that the loop counts

@@ -64,7 +64,10 @@ func (p *Params) Definition() *learners.Definition {
 			learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true, Most: 1e12},
 				"how far predictions of the examples may be from where they belong, in units of their doubt"),
 		},
-		Start: p.start,
+		Start: base.StartScored("bpm", func(s *base.Scored) (learners.Learner, error) {
+			l := &learner{Params: *p, Scored: s, noise: noise(s.Problem)}
+			return l, l.begin()
+		}),
 	}
 }
 
@@ -81,13 +84,6 @@ type machine struct {
 	class    int
 	centre   *versionspace.Propagation
 	evidence []versionspace.Evidence
-}
-
-func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		l := &learner{Params: *p, Scored: s, noise: noise(problem)}
-		return l, l.begin()
-	})
 }
 
 // begin makes the machines: of two classes that of the second, which the first mirrors.

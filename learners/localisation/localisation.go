@@ -66,7 +66,11 @@ func (p *Params) Definition() *learners.Definition {
 			learners.Int("updates", &p.Updates, 1, math.MaxInt,
 				"most updates of the perceptron for one more plane; training ends where these are too few"),
 		},
-		Start: p.start,
+		Start: base.StartScored("localisation", func(s *base.Scored) (learners.Learner, error) {
+			x, y := s.Problem.X, s.Problem.Y
+			return &learner{Params: *p, Scored: s, random: *rand.NewPCG(s.Problem.Seed, stream),
+				planes: planes{x: x, y: y, known: map[plane]bool{}}}, nil
+		}),
 	}
 }
 
@@ -79,13 +83,6 @@ type learner struct {
 
 // stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x706c616e6573 // "planes"
-
-func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		return &learner{Params: *p, Scored: s, random: *rand.NewPCG(problem.Seed, stream),
-			planes: planes{x: problem.X, y: problem.Y, known: map[plane]bool{}}}, nil
-	})
-}
 
 // Step implements learners.Learner: one more plane.
 func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {

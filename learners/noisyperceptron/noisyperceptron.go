@@ -103,25 +103,21 @@ func start(problem *learners.Problem, m updateRule) (learners.Learner, error) {
 	n, d, q := eval.Shape()
 	l := &learner{updateRule: m, eval: eval, problem: problem, q: q, d: d, a: make([]float32, n*q),
 		sums: make([]int64, q*d), lengths: make([]float64, n)}
-	l.unmix(inverse.Float32())
+	// An example of label k counts as C⁻¹[r][k] examples of class r and as 1 - C⁻¹[r][k] of the others.
+	// They are divided by a number for which none is above 1 in size.
+	most := 1.0
+	for _, b := range inverse.Float32() {
+		most = max(most, math.Abs(float64(b))+math.Abs(1-float64(b)))
+	}
+	for _, b := range inverse.Float32() {
+		l.inside = append(l.inside, float32(float64(b)/most))
+		l.outside = append(l.outside, float32((float64(b)-1)/most))
+	}
 	for i := range l.lengths {
 		_, values := problem.X.Entries(i)
 		l.lengths[i] = float64(float32(length(values)))
 	}
 	return l, nil
-}
-
-// unmix makes the coefficients. An example of label k counts as C⁻¹[r][k] examples of class r and
-// as 1 - C⁻¹[r][k] of the others. They are divided by a number for which none is above 1 in size.
-func (l *learner) unmix(inverse []float32) {
-	most := 1.0
-	for _, b := range inverse {
-		most = max(most, math.Abs(float64(b))+math.Abs(1-float64(b)))
-	}
-	for _, b := range inverse {
-		l.inside = append(l.inside, float32(float64(b)/most))
-		l.outside = append(l.outside, float32((float64(b)-1)/most))
-	}
 }
 
 // length returns ‖v‖.

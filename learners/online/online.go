@@ -23,7 +23,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 	"github.com/uma-gpu/uma-gpu/learners/internal/lanes"
 )
@@ -61,13 +60,6 @@ type learner struct {
 
 // stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x6f6e6c696e65 // "online"
-
-// start loads the problem's examples and begins a run.
-func start(problem *learners.Problem, p *Params) (learners.Learner, error) {
-	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		return newRun(s, p)
-	})
-}
 
 // newRun begins a run on examples that are loaded, or of a stream.
 func newRun(scored *base.Scored, p *Params) (*learner, error) {
@@ -201,14 +193,6 @@ func (l *learner) Restore(saved []byte) error {
 func rowOf(x dataset.Examples, i int) lanes.Row {
 	columns, values := x.Entries(i)
 	return lanes.Row{Columns: columns, Values: values}
-}
-
-// measure finds ‖x‖² of all examples before the first pass.
-func (l *learner) measure() (err error) {
-	if l.norms2 == nil {
-		l.norms2, err = norms2(l.Problem.X)
-	}
-	return err
 }
 
 // norms2 returns ‖x‖² of all examples (clause 1).

@@ -1,7 +1,6 @@
 package online
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -155,9 +154,9 @@ func (p *Params) Definition() *learners.Definition {
 
 		Parameters: p.parameters(),
 		Check:      p.check,
-		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-			return start(problem, p)
-		},
+		Start: base.StartScored(a.name, func(s *base.Scored) (learners.Learner, error) {
+			return newRun(s, p)
+		}),
 		Stream: func(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
 			return newStream(problem, w, p)
 		},

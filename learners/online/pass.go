@@ -82,9 +82,11 @@ func (p *pass) end(w engine.Weights) (learners.Step, error) {
 
 // Step implements learners.Learner: a pass over all examples. It is the last one if it finds
 // nothing to add to W.
-func (l *learner) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
-	if err := l.measure(); err != nil {
-		return learners.Step{}, err
+func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
+	if l.norms2 == nil {
+		if l.norms2, err = norms2(l.Problem.X); err != nil {
+			return s, err
+		}
 	}
 	p, err := l.begin(w)
 	if err != nil {

@@ -101,7 +101,10 @@ func (p *Params) Definition() *learners.Definition {
 					"planes, the share of the objective that may be in excess, below 1"),
 		},
 		Check: p.check,
-		Start: p.start,
+		Start: base.StartScored("svm", func(s *base.Scored) (learners.Learner, error) {
+			l := &learner{Params: *p, Scored: s}
+			return l, l.begin()
+		}),
 	}
 }
 
@@ -160,13 +163,6 @@ const (
 	descentMemory = "the dual variables and weights of a support vector machine"
 	planesMemory  = "the cutting planes and weights of a support vector machine"
 )
-
-func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		l := &learner{Params: *p, Scored: s}
-		return l, l.begin()
-	})
-}
 
 // begin makes the machines: one of all classes at once, one of two classes, or one of each class.
 func (l *learner) begin() error {

@@ -116,8 +116,16 @@ type failure struct {
 
 // Run compares the candidates.
 func Run(ctx context.Context, o *Options) (err error) {
-	list, axis, err := o.check(ctx)
+	o.Read = o.Data.Options()
+	list, err := o.candidates(ctx)
 	if err != nil {
+		return err
+	}
+	axis, err := o.pictureAxis(list)
+	if err != nil {
+		return err
+	}
+	if err := o.CheckAnnotators(); err != nil {
 		return err
 	}
 	d, err := o.Data.Read(ctx, o.Read)
@@ -185,17 +193,6 @@ func Run(ctx context.Context, o *Options) (err error) {
 		_, err := io.WriteString(w, "\n"+o.commands(best.way))
 		return err
 	})
-}
-
-func (o *Options) check(ctx context.Context) (list []candidate, axis string, err error) {
-	o.Read = o.Data.Options()
-	if list, err = o.candidates(ctx); err != nil {
-		return nil, "", err
-	}
-	if axis, err = o.pictureAxis(list); err != nil {
-		return nil, "", err
-	}
-	return list, axis, o.CheckAnnotators()
 }
 
 // judge returns the matrix to judge by, nil for none. With --annotators it is that of their

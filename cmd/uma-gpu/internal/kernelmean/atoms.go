@@ -159,19 +159,16 @@ func Atoms(ctx context.Context, o *AtomsOptions) (err error) {
 	if m.Bound != nil {
 		r.Bound = m.Bound[0]
 	}
-	err = atomicfile.Write(r.Out, func(w io.Writer) error { return writeAtoms(w, m) })
-	if err != nil {
+	if err := atomicfile.Write(r.Out, func(w io.Writer) error {
+		lines := [][]string{{"example", "weight"}}
+		for l, row := range m.Rows {
+			lines = append(lines, []string{strconv.Itoa(row + 1), app.FloatText(m.Axes.W[l])})
+		}
+		return csv.NewWriter(w).WriteAll(lines)
+	}); err != nil {
 		return err
 	}
 	return o.PrintTable(r, r.rows)
-}
-
-func writeAtoms(w io.Writer, m *means.Means) error {
-	lines := [][]string{{"example", "weight"}}
-	for l, row := range m.Rows {
-		lines = append(lines, []string{strconv.Itoa(row + 1), app.FloatText(m.Axes.W[l])})
-	}
-	return csv.NewWriter(w).WriteAll(lines)
 }
 
 func (r AtomsReport) rows(row app.Row) {

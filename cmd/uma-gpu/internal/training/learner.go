@@ -49,7 +49,8 @@ func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 			} else {
 				text := new(string)
 				flags = append(flags, &cli.StringFlag{Name: name, Hidden: k > 0, Destination: text,
-					DefaultText: defaultOf(d, p.Name), Usage: valueUsage(p)})
+					DefaultText: p.String(),
+					Usage:       "`" + ValueName(p) + "`: " + p.Sentence + ": " + p.Wanted})
 				own.text = func() string { return *text }
 			}
 			l.parameters = append(l.parameters, own)
@@ -58,22 +59,17 @@ func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 	return flags
 }
 
-// defaultOf returns the value of a parameter that is not given.
-func defaultOf(d *learners.Definition, parameter string) string {
-	p, _ := learners.Lookup(d.New(), parameter)
-	return p.String()
-}
-
-// valueUsage says in short what a parameter is, and which values it has.
-func valueUsage(p learners.Parameter) string {
-	value := "`RULE`"
+// ValueName is what help has in place of a parameter's value.
+func ValueName(p learners.Parameter) string {
 	switch p.Kind {
+	case learners.Switch:
+		return ""
 	case learners.Whole:
-		value = "`N`"
+		return "N"
 	case learners.Number:
-		value = "`NUMBER`"
+		return "NUMBER"
 	}
-	return value + ": " + p.Sentence + ": " + p.Wanted
+	return "RULE"
 }
 
 // Names returns the names of the flags of parameters.

@@ -82,9 +82,8 @@ Example: uma-gpu issues --data noisy.csv --ask 50 --show text --to label-studio 
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(o.OutOfFoldFlags(),
-			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "probabilities",
-				Destination: &o.Probabilities, Usage: "of classes, from models that have not seen the row: " +
-					"`FILE`, .npy or CSV; may be repeated"}},
+			app.Inputs(&o.Probabilities, "probabilities", "of classes, from models that have not seen "+
+				"the row: `FILE`, .npy or CSV; may be repeated"),
 			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"),
 			app.Output(&o.Clean, "write-clean", "also write the data, cleaned, to `FILE`"),
 			app.Choice(&o.CleanBy, "clean-by", filter,

@@ -296,11 +296,9 @@ func (q *questions) advice() string {
 	if steady == nil {
 		return ""
 	}
-	var kappas []string
-	for _, r := range steady {
-		kappas = append(kappas, fmt.Sprintf("%.3f", r.Kappa))
-	}
-	return "predictions hardly change any more (kappa " + strings.Join(kappas, ", ") +
-		"): more labels of this kind " +
+	kappas := app.First(steady, len(steady), func(a agreement) string {
+		return fmt.Sprintf("%.3f", a.Kappa)
+	})
+	return "predictions hardly change any more (kappa " + kappas + "): more labels of this kind " +
 		"will change little; stop, or look for surprises with --strategy random in a session of its own"
 }

@@ -125,7 +125,7 @@ func (o *Options) report(d *dataset.Dataset, split [][]int32, outs []string) {
 		}
 		if missing != nil {
 			o.Notes.Warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing),
-				len(d.Classes), app.First(missing, 12))
+				len(d.Classes), app.First(missing, 12, func(name string) string { return name }))
 		}
 		left -= len(part)
 	}
